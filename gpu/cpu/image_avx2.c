@@ -1,5 +1,5 @@
 /*
- * Arms and edge classes in AVX2, on the interleaved bytes of the picture. Each channel gives a
+ * Grey levels, arms and edge classes in AVX2, on the interleaved bytes of the picture. Each channel gives a
  * length and a class; a pixel has the least length and the largest class of its channels.
  * SPDX-License-Identifier: MIT
  */
@@ -158,4 +158,20 @@ void rows_edges_avx2(const void *args, int width, int first, int last, void *scr
     (void)width;
     for (int y = first; y < last; y++)
         edges_row(args, y, scratch);
+}
+
+/* ---- grey */
+
+void rows_grey_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct grey_args *a = args;
+    size_t start = (size_t)first * (size_t)width, count = (size_t)(last - first) * (size_t)width;
+    const uint8_t *restrict source = a->source + start * (size_t)a->channels;
+    uint8_t *restrict out = a->out + start;
+    (void)scratch;
+    if (a->channels == 1) {
+        memcpy(out, source, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = grey_level(source + 3 * i, 3);
 }

@@ -22,14 +22,14 @@
 #define FORM_STAGES(STAGE) \
     STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
     STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
-    STAGE(hole_median) STAGE(check) STAGE(cost_curve)
+    STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve)
 #define AVX2_STAGES(STAGE) \
     STAGE(downsample_cost) STAGE(start_messages) STAGE(rows) STAGE(columns) STAGE(area_labels) \
     STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) \
     STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) STAGE(row_offset_sum) \
     STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) STAGE(smooth_y) \
     STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) STAGE(feature_vector) \
-    STAGE(sum_message) STAGE(sum_labels) STAGE(pruned_downsample)
+    STAGE(sum_message) STAGE(sum_labels) STAGE(pruned_downsample) STAGE(grey) STAGE(chance)
 /* clang-format on */
 #define FORM_ROWS(name) cpu_rows FORM(rows_##name);
 FORM_STAGES(FORM_ROWS)

@@ -1,5 +1,5 @@
 /*
- * Both medians and the check in AVX2. Values are not sorted: for 16 pixels at a time, in AVX-512
+ * Both medians, the check and filled holes in AVX2. Values are not sorted: for 16 pixels at a time, in AVX-512
  * 32, the value at which half of the weight is reached is found by halving the range of values. The check of
  * a map against itself does not search for the pixel that hides another one: for each row it
  * stores what the right view sees in each 1/16 px.
@@ -473,5 +473,32 @@ void FORM(rows_check)(const void *args, int width, int first, int last, void *sc
         else
             for (int x = 0; x < width; x++)
                 stage_check(a, x, y);
+    }
+}
+
+/* ---- fill */
+
+/* Runs of unknown pixels get the lower one of the disparities at their ends. */
+static void fill_row(const int16_t *row, int width, int16_t *out) {
+    memcpy(out, row, (size_t)width * sizeof(*out));
+    for (int x = 0; x < width; x++) {
+        int end = first_known(row, width, x, 1);
+        int before = x > 0 ? row[x - 1] : UNKNOWN, after = end < width ? row[end] : UNKNOWN;
+        int lower = stage_min(before, after);
+        for (; x < end; x++)
+            out[x] = (int16_t)(lower == UNKNOWN ? stage_max(before, after) : lower);
+    }
+}
+
+void FORM(rows_fill)(const void *args, int width, int first, int last, void *scratch) {
+    const struct fill_args *a = args;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        size_t start = (size_t)y * (size_t)width;
+        if (a->dx == 1 && a->dy == 0 && !a->source.v)
+            fill_row(a->source.u + start, width, a->out.u + start);
+        else
+            for (int x = 0; x < width; x++)
+                stage_fill(a, x, y);
     }
 }

@@ -65,11 +65,14 @@ static void move_bytes(const struct move_rows_args *a, int y, int offset, int fi
 
 void rows_move_rows_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct move_rows_args *a = args;
+    bool same = true; /* mostly there is none */
     (void)scratch;
+    for (int i = 1; i < ROW_CELLS * ROW_CELLS; i++)
+        same &= a->offset[i] == a->offset[0];
     for (int y = first; y < last; y++)
         for (int x = 0, end; x < width; x = end) {
             int offset = row_offset_at(a, x, y);
-            for (end = x + 1; end < width && row_offset_at(a, end, y) == offset;)
+            for (end = same ? width : x + 1; end < width && row_offset_at(a, end, y) == offset;)
                 end++;
             move_bytes(a, y, offset, x * a->channels, end * a->channels);
         }

@@ -1,5 +1,5 @@
 /*
- * Planes on the disparity map in AVX2. Arms are runs of links between neighbours, counted along
+ * Planes on the disparity map and chances in AVX2. Arms are runs of links between neighbours, counted along
  * columns from row to row. Sums over arms are differences of running sums; words may wrap, their
  * differences are right since no sum over a region reaches 2^31. A plane's value is computed in
  * doubles, and by the plain stage where their rounding could decide.
@@ -300,4 +300,21 @@ void rows_surface_plane_avx2(const void *args, int width, int first, int last, v
     for (int y = first; y < last && width < COLUMNS; y++)
         for (int x = 0; x < width; x++)
             stage_surface_plane(a, x, y);
+}
+
+/* ---- chance */
+
+void rows_chance_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct chance_args *a = args;
+    int margin_bin[256], rise_bin[256];
+    (void)scratch;
+    for (int i = 0; i < 256; i++) {
+        margin_bin[i] = CHANCE_BINS * chance_bin(i / 3);
+        rise_bin[i] = chance_bin(i);
+    }
+    for (size_t i = (size_t)first * (size_t)width; i < (size_t)last * (size_t)width; i++) {
+        int cell = CHANCE_BINS * CHANCE_BINS * chance_kind(a, i) + margin_bin[a->margin[i]] +
+                   rise_bin[a->rise[i]];
+        a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
+    }
 }
