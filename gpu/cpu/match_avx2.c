@@ -178,11 +178,9 @@ INLINE costs match_labels_at(const struct match *m, const struct target_row *row
     return cost;
 }
 
-INLINE void store_costs(uint8_t *to, costs cost, int labels) {
-    if (labels >= STEP)
-        _mm512_storeu_si512(to, cost);
-    else
-        _mm512_mask_storeu_epi8(to, ((__mmask64)1 << labels) - 1, cost);
+/* Ones for the first count labels. */
+INLINE __mmask64 first_labels(int count) {
+    return count >= STEP ? ~(__mmask64)0 : count <= 0 ? 0 : ((__mmask64)1 << count) - 1;
 }
 #else
 typedef __m256i costs;
@@ -254,13 +252,6 @@ INLINE __m256i match_labels_at(const struct match *m, const struct target_row *r
     }
     return cost;
 }
-
-INLINE void store_costs(uint8_t *to, costs cost, int labels) {
-    if (labels >= STEP)
-        store_256(to, cost);
-    else
-        store_128(to, _mm256_castsi256_si128(cost));
-}
 #endif
 
 INLINE void match_row(const struct match *m, const struct target_row *row, int y,
@@ -272,16 +263,34 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
         struct labels_inside in = labels_inside(a, x, s);
         uint8_t *out = span_pixel(s, x) - s->label;
         const uint8_t *p = ad ? a->reference + (start + (size_t)x) * (size_t)channels : NULL;
-        const uint64_t *own = descriptor != NONE
-                                  ? a->descriptor_reference + (start + (size_t)x) * (size_t)a->words
-                                  : NULL;
-        for (int d = s->label + (in.from - s->label) / STEP * STEP; in.from < in.to && d < in.to;
-             d += STEP) {
-            costs cost = match_labels_at(m, row, y, TARGETS + in.target + d, p,
-                                         (const uint8_t *)own, ad, descriptor, channels);
-            store_costs(out + d, cost, end - d);
+        const uint8_t *own = descriptor == NONE
+                                 ? NULL
+                                 : (const uint8_t *)(a->descriptor_reference +
+                                                     (start + (size_t)x) * (size_t)a->words);
+        for (int d = s->label; d < end; d += STEP) {
+            bool some = in.from < in.to && d + STEP > in.from && d < in.to;
+            int at = TARGETS + in.target + d;
+#ifdef AVX512
+            costs cost = _mm512_set1_epi8((char)a->outside);
+            if (some)
+                cost = _mm512_mask_blend_epi8(
+                    first_labels(in.to - d) & ~first_labels(in.from - d), cost,
+                    match_labels_at(m, row, y, at, p, own, ad, descriptor, channels));
+            _mm512_mask_storeu_epi8(out + d, first_labels(end - d),
+                                    _mm512_maskz_mov_epi8(first_labels(a->grid.labels - d), cost));
+#else
+            if (!some)
+                continue;
+            costs cost = match_labels_at(m, row, y, at, p, own, ad, descriptor, channels);
+            if (d + STEP <= end)
+                store_256(out + d, cost);
+            else
+                store_128(out + d, _mm256_castsi256_si128(cost));
+#endif
         }
+#ifndef AVX512
         fill_outside(a, x, s, &in);
+#endif
     }
 }
 
