@@ -58,7 +58,7 @@ struct backend {
 };
 
 /* Plain runs every stage as written; optimised replaces what this processor can do faster with the
- * same bytes. */
+ * same bytes; on the CPU without AVX-512, for tests, what it can do by AVX2. */
 enum backend_variant { VARIANT_PLAIN, VARIANT_AVX2, VARIANT_OPTIMISED };
 
 /* threads 0 takes all cores. NULL and *error = -errno on failure, logged. */

@@ -3,7 +3,7 @@
  * every variant of every backend the bytes of the plain CPU variant, over odd and smallest sizes,
  * extreme fills and extreme parameters; nothing writes outside of its outputs. The shuffled backend
  * catches every race between pixels that a GPU could have.
- * usage: parity [--tap] [--backend shuffled|cpu|cpu-threads|cuda-plain|cuda] [--seed N] [--small]
+ * usage: parity [--tap] [--backend shuffled|cpu|cpu-avx2|cpu-threads|cuda] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "tests/parity.h"
@@ -270,7 +270,8 @@ struct subject {
 
 enum {
     FUSED_CUDA = 1 << CUDA,
-    FUSED_ALL = FUSED_CUDA | 1 << EMULATED | 1 << CPU | 1 << CPU_THREADS
+    FUSED_CPU = 1 << CPU | 1 << CPU_AVX2 | 1 << CPU_THREADS,
+    FUSED_ALL = FUSED_CUDA | 1 << EMULATED | FUSED_CPU
 };
 
 static const struct subject lists[] = {
@@ -281,7 +282,7 @@ static const struct subject lists[] = {
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
-    {"half-steps of sum-product", list_of_sum_steps, 0, 1 << CPU | 1 << CPU_THREADS},
+    {"half-steps of sum-product", list_of_sum_steps, 0, FUSED_CPU},
 };
 
 static void check(struct parity *t, struct backend *plain, struct backend *backends[VARIANTS],

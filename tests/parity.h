@@ -18,9 +18,10 @@
 #include <string.h>
 #include <time.h>
 
-enum variant { SHUFFLED, EMULATED, CPU, CPU_THREADS, CUDA_PLAIN, CUDA, VARIANTS };
-static const char *const variant_names[VARIANTS] = {"shuffled",    "emulated",   "cpu",
-                                                    "cpu-threads", "cuda-plain", "cuda"};
+/* CPU_AVX2: without AVX-512; the same as CPU where the processor has none. */
+enum variant { SHUFFLED, EMULATED, CPU, CPU_AVX2, CPU_THREADS, CUDA_PLAIN, CUDA, VARIANTS };
+static const char *const variant_names[VARIANTS] = {
+    "shuffled", "emulated", "cpu", "cpu-avx2", "cpu-threads", "cuda-plain", "cuda"};
 
 struct parity {
     const char *only; /* --backend VARIANT, NULL all */
@@ -79,6 +80,8 @@ static inline struct backend *parity_open(enum variant variant, uint64_t seed) {
     case CPU:
     case CPU_THREADS:
         return backend_cpu_open(variant == CPU ? 1 : 3, VARIANT_OPTIMISED, &error);
+    case CPU_AVX2:
+        return backend_cpu_open(1, VARIANT_AVX2, &error);
     default:
         return backend_cuda_open(0, variant == CUDA ? VARIANT_OPTIMISED : VARIANT_PLAIN, true,
                                  &error);
@@ -90,7 +93,7 @@ static inline struct backend *parity_open(enum variant variant, uint64_t seed) {
 static inline void parity_open_all(struct parity *t, struct backend *backends[VARIANTS]) {
     for (int v = 0; v < VARIANTS; v++) {
         bool wanted = t->only ? !strcmp(t->only, variant_names[v])
-                              : !THREADS_WATCHED || (v != SHUFFLED && v != CPU);
+                              : !THREADS_WATCHED || (v != SHUFFLED && v != CPU && v != CPU_AVX2);
         wanted = wanted && !(WATCHED && v == EMULATED);
         backends[v] = wanted ? parity_open((enum variant)v, t->seed) : NULL;
         if (wanted && !backends[v])

@@ -181,7 +181,7 @@ static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, stru
         __m512i above = _mm512_packus_epi16(_mm512_min_epu16(_mm512_sub_epi16(sum.low, least), _mm512_set1_epi16(255)),
                                             _mm512_min_epu16(_mm512_sub_epi16(sum.high, least), _mm512_set1_epi16(255)));
         int label = __builtin_ctzll(_mm512_testn_epi8_mask(above, above));
-        __mmask64 near = ((__mmask64)7 << label) >> 1;
+        __mmask64 near = label ? (__mmask64)7 << (label - 1) : 3;
         int other = least_byte(_mm512_mask_blend_epi8(near, above, _mm512_set1_epi8(-1)));
         int minimum = (uint16_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(least));
         _mm512_storeu_si512(belief[0], sum.low);
