@@ -131,19 +131,47 @@ INLINE __m512i in_each_lane(const __m256i *from) {
     return _mm512_broadcast_i32x4(load_128(from));
 }
 
-/* convolve_pair() of a pixel. */
-INLINE void wide_convolve(const struct envelope *e, const struct wide_shifts *shifts,
-                          const struct wide_sums *s, int r, struct wide h, int steps) {
-    int both = 5 * (s->classes >> (2 * r) & 3); /* the same class twice */
+/* Where struct envelope has what is for both edges of the same class. */
+INLINE int wide_class(int classes, int r) {
+    return 5 * (classes >> (2 * r) & 3);
+}
+
+/* T less the message in direction r before the min-convolution. */
+INLINE __m512i wide_limit(const struct envelope *e, const struct wide_sums *s, int r,
+                          struct wide h) {
     __m512i word = _mm512_set1_epi16((int16_t)(0x0100 + 0x0202 * r));
     __m512i top = _mm512_add_epi16(_mm512_shuffle_epi8(s->minimum, word),
-                                   in_each_lane(&e->top16[both]));
-    __m512i g = _mm512_packus_epi16(_mm512_subs_epu16(top, h.low), _mm512_subs_epu16(top, h.high));
+                                   in_each_lane(&e->top16[wide_class(s->classes, r)]));
+    return _mm512_packus_epi16(_mm512_subs_epu16(top, h.low), _mm512_subs_epu16(top, h.high));
+}
+
+/* Step k of reach(). */
+INLINE __m512i wide_reach(const struct envelope *e, const struct wide_shifts *shifts, int classes,
+                          int r, __m512i g, int k) {
+    __m512i fall = in_each_lane(&e->fall[wide_class(classes, r)][k]);
+    return _mm512_max_epu8(g, wide_beside(shifts, _mm512_subs_epu8(g, fall), k));
+}
+
+INLINE void wide_put(const struct envelope *e, const struct wide_sums *s, int r, __m512i g) {
+    __m512i top = in_each_lane(&e->top8[wide_class(s->classes, r)]);
+    _mm512_storeu_si512(s->out[r], _mm512_sub_epi8(top, g));
+}
+
+/* The messages of a pixel, side by side, since each step waits for the one before it. */
+INLINE void wide_convolve(const struct envelope *e, const struct wide_shifts *shifts,
+                          const struct wide_sums *s, int steps) {
+    __m512i up = wide_limit(e, s, UP, s->up), down = wide_limit(e, s, DOWN, s->down),
+            left = wide_limit(e, s, LEFT, s->left), right = wide_limit(e, s, RIGHT, s->right);
     for (int k = 0; k < steps; k++) {
-        __m512i lower = _mm512_subs_epu8(g, in_each_lane(&e->fall[both][k]));
-        g = _mm512_max_epu8(g, wide_beside(shifts, lower, k));
+        up = wide_reach(e, shifts, s->classes, UP, up, k);
+        down = wide_reach(e, shifts, s->classes, DOWN, down, k);
+        left = wide_reach(e, shifts, s->classes, LEFT, left, k);
+        right = wide_reach(e, shifts, s->classes, RIGHT, right, k);
     }
-    _mm512_storeu_si512(s->out[r], _mm512_sub_epi8(in_each_lane(&e->top8[both]), g));
+    wide_put(e, s, UP, up);
+    wide_put(e, s, DOWN, down);
+    wide_put(e, s, LEFT, left);
+    wide_put(e, s, RIGHT, right);
 }
 
 /* The sums of a pixel are begun before the messages of the one before it, which do not wait for
@@ -159,10 +187,7 @@ INLINE void wide_message_row(const struct envelope *e, const struct message_row 
     for (int i = row->first; i < row->count; i++) {
         struct wide_sums here = next;
         wide_sum(row, stage_min(i + 1, row->count - 1), wide, padding, &next);
-        wide_convolve(e, &shifts, &here, UP, here.up, steps);
-        wide_convolve(e, &shifts, &here, DOWN, here.down, steps);
-        wide_convolve(e, &shifts, &here, LEFT, here.left, steps);
-        wide_convolve(e, &shifts, &here, RIGHT, here.right, steps);
+        wide_convolve(e, &shifts, &here, steps);
     }
 }
 
