@@ -63,17 +63,30 @@ static void move_bytes(const struct move_rows_args *a, int y, int offset, int fi
     }
 }
 
+/* Behind the pixels from x on that have one offset. From a pixel to another in a cell offsets go one
+ * way. */
+static int run_end(const struct move_rows_args *a, int x, int y, int offset) {
+    enum { FAR = 32 };
+    int end = x + 1, width = a->width;
+    for (;;) {
+        int last = end + FAR - 1;
+        if (last < width && row_cell(end - 1, width) / 256 == row_cell(last, width) / 256 &&
+            row_offset_at(a, last, y) == offset)
+            end = last + 1;
+        else if (end < width && row_offset_at(a, end, y) == offset)
+            end++;
+        else
+            return end;
+    }
+}
+
 void rows_move_rows_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct move_rows_args *a = args;
-    bool same = true; /* mostly there is none */
     (void)scratch;
-    for (int i = 1; i < ROW_CELLS * ROW_CELLS; i++)
-        same &= a->offset[i] == a->offset[0];
     for (int y = first; y < last; y++)
         for (int x = 0, end; x < width; x = end) {
             int offset = row_offset_at(a, x, y);
-            for (end = same ? width : x + 1; end < width && row_offset_at(a, end, y) == offset;)
-                end++;
+            end = run_end(a, x, y, offset);
             move_bytes(a, y, offset, x * a->channels, end * a->channels);
         }
 }
