@@ -482,6 +482,8 @@ void FORM(rows_check)(const void *args, int width, int first, int last, void *sc
 static void fill_row(const int16_t *row, int width, int16_t *out) {
     memcpy(out, row, (size_t)width * sizeof(*out));
     for (int x = 0; x < width; x++) {
+        if (row[x] != UNKNOWN)
+            continue;
         int end = first_known(row, width, x, 1);
         int before = x > 0 ? row[x - 1] : UNKNOWN, after = end < width ? row[end] : UNKNOWN;
         int lower = stage_min(before, after);
