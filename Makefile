@@ -3,7 +3,8 @@
 #
 # Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
 # gpu/cuda/X.cu is built where nvcc is found, gpu/cuda/X_stub.c stands in for it elsewhere, X_avx2.c
-# gets its instruction set, and elsewhere than on x86-64 what SIMDe makes of it. A test program is
+# and X_avx512.c get their instruction sets, and elsewhere than on x86-64 X_avx2.c what SIMDe makes
+# of it. A test program is
 # tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and the core files
 # only); all of them print TAP.
 # Yours to set: CC CXX NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CUDA_ARCH ("sm_90 sm_120"; "all";
@@ -256,13 +257,13 @@ $(BUILD)/shaders.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
 IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)
-$(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2)
 AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg)
-$(BUILD)/%_avx512.c.o: SIMD = $(if $(X86),-mavx2 $(AVX512))
+$(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2) $(UNCHECKED)
+$(BUILD)/%_avx512.c.o: SIMD = $(if $(X86),-mavx2 $(AVX512)) $(UNCHECKED)
 # Without checks of each pointer's use, most of which AddressSanitizer repeats, compiling them takes
 # a sixth of the time.
-NO_POINTER_CHECKS = $(patsubst %,-fno-sanitize=%,null alignment object-size pointer-overflow)
-$(BUILD)/%_avx2.c.o $(BUILD)/%_avx512.c.o: SIMD += $(if $(findstring undefined,$(SANITIZE)),$(NO_POINTER_CHECKS))
+UNCHECKED = $(if $(findstring undefined,$(SANITIZE)), \
+            $(patsubst %,-fno-sanitize=%,null alignment object-size pointer-overflow))
 # Tests whose own code computes much; to optimise the others takes longer than they run.
 COMPUTING = calibration_depth pair_check part pruning reach refine row_error
 QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% tests/gui/%,$<))

@@ -250,6 +250,7 @@ static int print_usage(FILE *to, int code) {
     fprintf(to, "usage: bench_gpu [OPTION..] [PRESET..]\n"
                 "  frames of the presets, or of default, live and driving, on random textures\n"
                 "  --backend auto|cpu|cuda  --plain (stages in their plain form)\n"
+                "  --avx2 (on the CPU without AVX-512)\n"
                 "  --size WxH  --labels N  --set NAME=VALUE (repeatable)\n"
                 "  --solve (min-sum and sum-product on a labelling problem instead)\n");
     return code;
@@ -291,6 +292,8 @@ int main(int argc, char **argv) {
             solve = true;
         else if (!strcmp(argv[i], "--plain"))
             o.variant = VARIANT_PLAIN;
+        else if (!strcmp(argv[i], "--avx2"))
+            o.variant = VARIANT_AVX2;
         else if (argv[i][0] == '-' && set_option(&o, argv[i], argv[i + 1]))
             i++;
         else if (argv[i][0] == '-' || count + 1 == MAX_SET)

@@ -84,10 +84,9 @@ INLINE void census_byte(const uint8_t rows[ROWS][PADDED], int x, int b, uint8_t 
     for (int i = 0; i < 8; i++) {
         int n = NEIGHBOURS - 1 - 8 * b - i, place = n + (n >= NEIGHBOURS / 2);
         if (n >= 0)
-            bits = add_darker(bits, centre,
-                              load_pixels(rows[place / (2 * REACH_X + 1)] + x +
-                                          place % (2 * REACH_X + 1)),
-                              i);
+            bits = add_darker(
+                bits, centre,
+                load_pixels(rows[place / (2 * REACH_X + 1)] + x + place % (2 * REACH_X + 1)), i);
     }
     store_pixels(bytes, bits);
 }

@@ -152,8 +152,8 @@ INLINE costs distances(const uint8_t *bits, const struct target_row *row, int at
 }
 
 INLINE costs match_labels_at(const struct match *m, const struct target_row *row, int y, int at,
-                      const uint8_t *p, const uint8_t *own, int ad, enum descriptor descriptor,
-                      int channels) {
+                             const uint8_t *p, const uint8_t *own, int ad,
+                             enum descriptor descriptor, int channels) {
     const struct match_tables *t = &m->tables;
     costs cost = _mm512_setzero_si512(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {
@@ -171,9 +171,9 @@ INLINE costs match_labels_at(const struct match *m, const struct target_row *row
             m->args->descriptor_target + (size_t)y * (size_t)m->args->grid.width * VECTOR_WORDS;
         __m256i low = vector_distances(m->args, (const int8_t *)own, targets, at - TARGETS),
                 high = vector_distances(m->args, (const int8_t *)own, targets, at - TARGETS + 32);
-        cost = _mm512_add_epi8(cost, _mm512_permutexvar_epi8(
-                                         _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1),
-                                         t->census));
+        cost = _mm512_add_epi8(
+            cost, _mm512_permutexvar_epi8(_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1),
+                                          t->census));
     }
     return cost;
 }
@@ -231,8 +231,8 @@ INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int 
 }
 
 INLINE __m256i match_labels_at(const struct match *m, const struct target_row *row, int y, int at,
-                        const uint8_t *p, const uint8_t *own, int ad, enum descriptor descriptor,
-                        int channels) {
+                               const uint8_t *p, const uint8_t *own, int ad,
+                               enum descriptor descriptor, int channels) {
     const struct match_tables *t = &m->tables;
     __m256i cost = _mm256_setzero_si256(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {

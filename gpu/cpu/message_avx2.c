@@ -26,8 +26,8 @@ static __m256i two_lanes(int first, int second, int words) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-void FORM(envelope_make)(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
-                   const uint8_t truncation[4]) {
+void FORM(envelope_make)(struct envelope *e, const struct grid *g, int classed,
+                         const uint8_t rho[4], const uint8_t truncation[4]) {
     int classes = classed ? 4 : 1;
     e->steps = 0;
     for (int c = 0; c < classes; c++)
@@ -168,7 +168,7 @@ static void message_part_tested(const struct envelope *e, const struct message_a
 
 /* up: where the first half-step's messages come from, or NULL. */
 static void whole_row(const struct envelope *e, const struct message_args *a,
-                             const struct start_messages_args *up, int y) {
+                      const struct start_messages_args *up, int y) {
     struct message_row row = message_row_of(a, y);
     if (up)
         receive_from_above(&row, up, y);

@@ -25,8 +25,8 @@ struct envelope {
 };
 
 /* classed: edges have classes. */
-void FORM(envelope_make)(struct envelope *e, const struct grid *g, int classed, const uint8_t rho[4],
-                   const uint8_t truncation[4]);
+void FORM(envelope_make)(struct envelope *e, const struct grid *g, int classed,
+                         const uint8_t rho[4], const uint8_t truncation[4]);
 
 /* Where two pixels' messages come from and go to. */
 struct pair {

@@ -40,9 +40,8 @@ INLINE struct wide wide_words(const uint8_t *from) {
 /* Of the last block's words, as in struct envelope. */
 INLINE struct wide wide_padding(const __m256i padding[2]) {
     const __m512i zero = _mm512_setzero_si512();
-    return (struct wide){
-        _mm512_inserti32x4(zero, load_128(&padding[0]), WIDE_BLOCKS - 1),
-        _mm512_inserti32x4(zero, load_128(&padding[1]), WIDE_BLOCKS - 1)};
+    return (struct wide){_mm512_inserti32x4(zero, load_128(&padding[0]), WIDE_BLOCKS - 1),
+                         _mm512_inserti32x4(zero, load_128(&padding[1]), WIDE_BLOCKS - 1)};
 }
 
 /* A pixel's sums and their least ones: words 0 to 3 (and 4 to 7...) are directions 0 to 3. */
@@ -107,7 +106,7 @@ INLINE struct wide_shifts wide_shifts(void) {
 /* The greater ones of g(d - 2^k) and g(d + 2^k): zeros outside, or as struct wide_shifts has it. */
 INLINE __m512i wide_beside(const struct wide_shifts *s, __m512i g, int k) {
     const __m512i zero = _mm512_setzero_si512();
-#define BESIDE(bits, count)                                          \
+#define BESIDE(bits, count)                                                   \
     _mm512_max_epu8(_mm512_alignr_epi##bits(g, zero, 512 / (bits) - (count)), \
                     _mm512_alignr_epi##bits(zero, g, count))
     switch (k) {

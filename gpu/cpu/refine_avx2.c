@@ -49,7 +49,8 @@ INLINE bytes load_bytes(const void *from) {
 }
 
 INLINE bytes farther(bytes maximum, bytes u, bytes v) {
-    return _mm256_max_epu8(maximum, _mm256_or_si256(_mm256_subs_epu8(u, v), _mm256_subs_epu8(v, u)));
+    return _mm256_max_epu8(maximum,
+                           _mm256_or_si256(_mm256_subs_epu8(u, v), _mm256_subs_epu8(v, u)));
 }
 #else
 typedef __m256i words;
@@ -123,8 +124,10 @@ static void weights_of(const struct weights *t, const uint8_t *steps, words out[
     __m512i place = _mm512_loadu_si512(steps), low = look_up_bytes(t->byte[0], place),
             high = look_up_bytes(t->byte[1], place);
     for (int k = 0; k < 2; k++) {
-        __m512i low_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(low, 1) : _mm512_castsi512_si256(low)),
-                high_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(high, 1) : _mm512_castsi512_si256(high));
+        __m512i low_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(low, 1)
+                                                   : _mm512_castsi512_si256(low)),
+                high_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(high, 1)
+                                                    : _mm512_castsi512_si256(high));
         out[k] = _mm512_or_si512(low_words, _mm512_slli_epi16(high_words, 8));
     }
 }

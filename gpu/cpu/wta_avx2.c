@@ -151,7 +151,8 @@ INLINE void put_winner(const struct wta_args *a, struct curves *c, int x, int y,
 #ifdef AVX512
 /* The least byte. */
 INLINE int least_byte(__m512i bytes) {
-    __m256i half = _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1));
+    __m256i half =
+        _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1));
     __m128i quarter = _mm_min_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
     quarter = _mm_min_epu8(quarter, _mm_srli_epi16(quarter, 8));
     return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 255;
@@ -159,8 +160,10 @@ INLINE int least_byte(__m512i bytes) {
 
 INLINE __m512i least_word(struct wide beliefs) {
     __m512i least = _mm512_min_epu16(beliefs.low, beliefs.high);
-    __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
-    __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    __m256i half =
+        _mm256_min_epu16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
+    __m128i quarter =
+        _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
     return _mm512_broadcastw_epi16(_mm_minpos_epu16(quarter));
 }
 
@@ -178,8 +181,9 @@ static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, stru
             sum = wide_add(sum, wide_bytes(p.in[r][0]));
         sum = wide_or(sum, padding);
         __m512i least = least_word(sum);
-        __m512i above = _mm512_packus_epi16(_mm512_min_epu16(_mm512_sub_epi16(sum.low, least), _mm512_set1_epi16(255)),
-                                            _mm512_min_epu16(_mm512_sub_epi16(sum.high, least), _mm512_set1_epi16(255)));
+        __m512i above = _mm512_packus_epi16(
+            _mm512_min_epu16(_mm512_sub_epi16(sum.low, least), _mm512_set1_epi16(255)),
+            _mm512_min_epu16(_mm512_sub_epi16(sum.high, least), _mm512_set1_epi16(255)));
         int label = __builtin_ctzll(_mm512_testn_epi8_mask(above, above));
         __mmask64 near = label ? (__mmask64)7 << (label - 1) : 3;
         int other = least_byte(_mm512_mask_blend_epi8(near, above, _mm512_set1_epi8(-1)));
