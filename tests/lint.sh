@@ -79,8 +79,8 @@ lint_layers() {
     return $status
 }
 
-# Instruction sets let it read the files with intrinsics. The analyser follows a function for 20,000 steps
-# instead of 225,000: a sixth of the time.
+# Instruction sets let it read the files with intrinsics. The analyser follows a function for
+# 20,000 steps instead of 225,000: a sixth of the time.
 lint_tidy() {
     sources c | grep -v ^tests/ |
         xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- -mavx2 $avx512 -Iinclude $flags \

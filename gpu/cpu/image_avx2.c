@@ -1,6 +1,6 @@
 /*
- * Grey levels, arms and edge classes in AVX2, on the interleaved bytes of the picture. Each channel gives a
- * length and a class; a pixel has the least length and the largest class of its channels.
+ * Grey levels, arms and edge classes in AVX2, on the interleaved bytes of the picture. Each channel
+ * gives a length and a class; a pixel has the least length and the largest class of its channels.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/arms_avx2.h"

@@ -1,9 +1,10 @@
 /*
  * The data cost of absolute differences, of a descriptor and of both in AVX2, 32 labels of a pixel
- * at a time, in AVX-512 64. The target pixels of a row are stored in the order of the labels, colours and bytes of
- * census separately, so that so many of them are one load. Byte shuffles count bits and look up both
- * tables, 16 entries each; this requires a table of differences that is constant from
- * AD_ENTRIES on. Vectors are read from the picture, eight at a time.
+ * at a time, in AVX-512 64. The target pixels of a row are stored in the order of the labels,
+ * colours and bytes of census separately, so that those of as many labels are one load. Byte
+ * shuffles count bits and look up both tables, 16 entries each (in AVX-512 bits are counted by an
+ * instruction, and tables have 64 and 128); this requires a table of differences that is constant
+ * from AD_ENTRIES on. Vectors are read from the picture, eight at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/costs_avx2.h"

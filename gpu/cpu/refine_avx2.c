@@ -1,8 +1,8 @@
 /*
- * Both medians, the check and filled holes in AVX2. Values are not sorted: for 16 pixels at a time, in AVX-512
- * 32, the value at which half of the weight is reached is found by halving the range of values. The check of
- * a map against itself does not search for the pixel that hides another one: for each row it
- * stores what the right view sees in each 1/16 px.
+ * Both medians, the check and filled holes in AVX2. Values are not sorted: for 16 pixels at a time,
+ * in AVX-512 for 32, the value at which half of the weight is reached is found by halving the range
+ * of values. The check of a map against itself does not search for the pixel that hides another
+ * one: for each row it stores what the right view sees in each 1/16 px.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/vector_avx2.h"
@@ -11,9 +11,12 @@
 #include <assert.h>
 #include <string.h>
 
+/* Words and bytes of as many pixels as are computed at a time. */
 #ifdef AVX512
-typedef __m512i words; /* of as many pixels as are computed at a time */
+typedef __m512i words;
 typedef __m256i bytes;
+#define WORDS(operation) _mm512_##operation
+#define BYTES(operation) _mm256_##operation
 
 INLINE words load_words(const void *from) {
     return _mm512_loadu_si512(from);
@@ -23,38 +26,19 @@ INLINE void store_words(void *to, words v) {
     _mm512_storeu_si512(to, v);
 }
 
-INLINE words all_words(int16_t v) {
-    return _mm512_set1_epi16(v);
+INLINE bytes load_bytes(const void *from) {
+    return load_256(from);
 }
 
 /* a == b ? yes : no */
 INLINE words where_equal(words a, words b, words yes, words no) {
     return _mm512_mask_blend_epi16(_mm512_cmpeq_epi16_mask(a, b), no, yes);
 }
-
-INLINE words least_words(words a, words b) {
-    return _mm512_min_epi16(a, b);
-}
-
-INLINE words most_words(words a, words b) {
-    return _mm512_max_epi16(a, b);
-}
-
-INLINE words add_words(words a, words b) {
-    return _mm512_add_epi16(a, b);
-}
-
-INLINE bytes load_bytes(const void *from) {
-    return load_256(from);
-}
-
-INLINE bytes farther(bytes maximum, bytes u, bytes v) {
-    return _mm256_max_epu8(maximum,
-                           _mm256_or_si256(_mm256_subs_epu8(u, v), _mm256_subs_epu8(v, u)));
-}
 #else
 typedef __m256i words;
 typedef __m128i bytes;
+#define WORDS(operation) _mm256_##operation
+#define BYTES(operation) _mm_##operation
 
 INLINE words load_words(const void *from) {
     return load_256(from);
@@ -64,34 +48,23 @@ INLINE void store_words(void *to, words v) {
     store_256(to, v);
 }
 
-INLINE words all_words(int16_t v) {
-    return _mm256_set1_epi16(v);
+INLINE bytes load_bytes(const void *from) {
+    return load_128(from);
 }
 
 INLINE words where_equal(words a, words b, words yes, words no) {
     return _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi16(a, b));
 }
+#endif
 
-INLINE words least_words(words a, words b) {
-    return _mm256_min_epi16(a, b);
-}
-
-INLINE words most_words(words a, words b) {
-    return _mm256_max_epi16(a, b);
-}
-
-INLINE words add_words(words a, words b) {
-    return _mm256_add_epi16(a, b);
-}
-
-INLINE bytes load_bytes(const void *from) {
-    return load_128(from);
+INLINE words all_words(int16_t v) {
+    return WORDS(set1_epi16)(v);
 }
 
 INLINE bytes farther(bytes maximum, bytes u, bytes v) {
-    return _mm_max_epu8(maximum, _mm_or_si128(_mm_subs_epu8(u, v), _mm_subs_epu8(v, u)));
+    bytes apart = BYTES(sub_epi8)(BYTES(max_epu8)(u, v), BYTES(min_epu8)(u, v));
+    return BYTES(max_epu8)(maximum, apart);
 }
-#endif
 
 enum { STEP = sizeof(bytes), REACH = 4, RING = 2 * REACH + 1 };
 enum { PADDED = MAX_WIDTH + 2 * REACH + STEP };
@@ -205,8 +178,8 @@ static void add_values(struct window *w, const int16_t *value, bytes steps) {
     words v = load_words(value);
     w->value[w->count] = v;
     memcpy(w->step[w->count++], &steps, sizeof(steps));
-    w->low = least_words(w->low, where_equal(v, all_words(UNKNOWN), all_words(INT16_MAX), v));
-    w->high = most_words(w->high, v);
+    w->low = WORDS(min_epi16)(w->low, where_equal(v, all_words(UNKNOWN), all_words(INT16_MAX), v));
+    w->high = WORDS(max_epi16)(w->high, v);
 }
 
 static void weigh(struct window *w, const struct weights *t) {
@@ -217,7 +190,7 @@ static void weigh(struct window *w, const struct weights *t) {
         weights_of(t, w->step[i], w->weight + i);
         for (int k = i; k < i + 2; k++) {
             w->weight[k] = where_equal(w->value[k], all_words(UNKNOWN), zero, w->weight[k]);
-            w->total = add_words(w->total, w->weight[k]);
+            w->total = WORDS(add_epi16)(w->total, w->weight[k]);
         }
     }
 }
@@ -229,8 +202,8 @@ static words search_window(const struct window *w) {
     __mmask32 open;
     while ((open = _mm512_cmpgt_epi16_mask(high, low)) != 0) {
         words sum = all_words(0), middle;
-        middle = add_words(_mm512_and_si512(low, high),
-                           _mm512_srai_epi16(_mm512_xor_si512(low, high), 1));
+        middle = WORDS(add_epi16)(_mm512_and_si512(low, high),
+                                  _mm512_srai_epi16(_mm512_xor_si512(low, high), 1));
         for (int i = 0; i < w->count; i++)
             sum = _mm512_mask_add_epi16(sum, _mm512_cmple_epi16_mask(w->value[i], middle), sum,
                                         w->weight[i]);

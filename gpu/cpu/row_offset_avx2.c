@@ -63,8 +63,7 @@ static void move_bytes(const struct move_rows_args *a, int y, int offset, int fi
     }
 }
 
-/* Behind the pixels from x on that have one offset. From a pixel to another in a cell offsets go one
- * way. */
+/* Behind the pixels from x on that have one offset. Within a cell offsets go one way. */
 static int run_end(const struct move_rows_args *a, int x, int y, int offset) {
     enum { FAR = 32 };
     int end = x + 1, width = a->width;

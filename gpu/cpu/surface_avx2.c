@@ -1,8 +1,8 @@
 /*
- * Planes on the disparity map and chances in AVX2. Arms are runs of links between neighbours, counted along
- * columns from row to row. Sums over arms are differences of running sums; words may wrap, their
- * differences are right since no sum over a region reaches 2^31. A plane's value is computed in
- * doubles, and by the plain stage where their rounding could decide.
+ * Planes on the disparity map and chances in AVX2. Arms are runs of links between neighbours,
+ * counted along columns from row to row. Sums over arms are differences of running sums; words may
+ * wrap, their differences are right since no sum over a region reaches 2^31. A plane's value is
+ * computed in doubles, and by the plain stage where their rounding could decide.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/arms_avx2.h"
