@@ -20,8 +20,8 @@
 
 /* CPU_AVX2: without AVX-512; the same as CPU where the processor has none. */
 enum variant { SHUFFLED, EMULATED, CPU, CPU_AVX2, CPU_THREADS, CUDA_PLAIN, CUDA, VARIANTS };
-static const char *const variant_names[VARIANTS] = {
-    "shuffled", "emulated", "cpu", "cpu-avx2", "cpu-threads", "cuda-plain", "cuda"};
+static const char *const variant_names[VARIANTS] = {"shuffled",    "emulated",   "cpu", "cpu-avx2",
+                                                    "cpu-threads", "cuda-plain", "cuda"};
 
 struct parity {
     const char *only; /* --backend VARIANT, NULL all */

@@ -4,5 +4,5 @@
  */
 #ifdef __x86_64__
 #define AVX512
-#include "gpu/cpu/message_avx2.c"
+#include "gpu/cpu/message_avx2.c" /* NOLINT(bugprone-suspicious-include) */
 #endif
