@@ -16,6 +16,7 @@ import time
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import scenes
 
@@ -23,6 +24,7 @@ NUMBERS = 64  # of a pixel's vector
 LARGEST = 63 / 128  # of a vector of length 1
 MARGIN = 6  # rows and columns that see the picture's border
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
+AVERAGED = 300  # steps: weights are kept as their moving average, which seeds change less
 
 
 class Whole(torch.autograd.Function):
@@ -250,6 +252,7 @@ def main():
     network.begin(seen)
     if options.start:
         network.load_state_dict(torch.load(options.start))
+    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / AVERAGED))
     optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.99))
     held = [scenes.pairs(kept, waves, 16, torch.Generator(device).manual_seed(100 + i))
             for i in range(6)]
@@ -285,16 +288,18 @@ def main():
         with torch.no_grad():
             for layer in network.layers:
                 layer.weight.clamp_(-127 / 2.0**layer.shift, 127 / 2.0**layer.shift)
+        averaged.update_parameters(network)
         step += 1
         done = (time.time() - start) / (60 * options.minutes)
         if step % 100 == 0 or done >= 1:
-            log.append({'step': step, 'seconds': round(time.time() - start, 1), **figures(network),
+            log.append({'step': step, 'seconds': round(time.time() - start, 1),
+                        **figures(averaged.module),
                         'rates': [round(float(r), 3) for r in network.rate.detach().exp()]})
             print(json.dumps(log[-1]), flush=True)
             if done < 0.5 or log[-1]['loss'] < best:  # the best of the second half is kept
                 best = log[-1]['loss'] if done >= 0.5 else best
-                network.save(options.out, f'{step} steps, seed {options.seed}')
-                torch.save(network.state_dict(), options.out + '.pt')
+                averaged.module.save(options.out, f'{step} steps, seed {options.seed}')
+                torch.save(averaged.module.state_dict(), options.out + '.pt')
     with open(options.out + '.json', 'w') as file:
         json.dump({'options': vars(options), 'log': log}, file, indent=1)
 
