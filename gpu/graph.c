@@ -415,7 +415,7 @@ static int choose_streams(struct graph *g) {
     struct graph_internal *p = g->internal;
     struct clock last = never;
     free(p->after);
-    p->after = malloc((size_t)(g->count + 1) * sizeof(*p->after));
+    p->after = calloc((size_t)g->count + 1, sizeof(*p->after));
     if (!p->after)
         return -ENOMEM;
     forget_uses(g);

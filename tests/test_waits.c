@@ -42,7 +42,7 @@ static const struct setting settings[] = {
 
 /* ---- frames that overlap, with a wait taken out */
 
-/* A unit's wait for a stream; or at the end for a branch (unit -1), or a branch's wait for the start
+/* A unit's wait for a stream; or the end's for a branch (unit -1), or a branch's for the start
  * of the stages (unit -2). */
 struct wait {
     int unit, stream;

@@ -5,8 +5,8 @@
  *
  * The first time, the stages of a frame are issued one by one. The second time they are
  * captured as a CUDA graph, which then runs all of them, since settings that change with every
- * frame are not worth a capture. Frames whose stages are timed have a graph of their own. Uploads and downloads are not captured, so that they overlap
- * with the stages of the neighbouring frames.
+ * frame are not worth a capture. Frames whose stages are timed have a graph of their own. Uploads
+ * and downloads are not captured, so that they overlap with the stages of the neighbouring frames.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
