@@ -24,11 +24,11 @@ struct backend_frame {
 };
 
 struct backend {
-    char name[128];       /* shown to the user */
-    bool own_memory;      /* stages use the memory of a device, not the host's */
-    int slots;            /* how many frames may be in flight */
-    size_t overlap_bytes; /* the most that frames take for passes to run beside each other: see
-                             graph_plan() */
+    char name[128];  /* shown to the user */
+    bool own_memory; /* stages use the memory of a device, not the host's */
+    int slots;       /* how many frames may be in flight */
+    size_t
+        overlap_bytes; /* the largest arena for passes to run beside each other: see graph_plan() */
     /* Uninitialised memory, 256-byte aligned, or NULL. release takes NULL. */
     void *(*alloc)(struct backend *b, enum memory_kind kind, size_t bytes);
     void (*release)(struct backend *b, enum memory_kind kind, void *memory);
@@ -50,15 +50,16 @@ struct backend {
      * logged once. */
     int (*wait)(struct backend *b, int slot);
     /* Times in ms, after wait: of each group of stages (GROUP_COUNT) in all streams, and from the
-     * first stage to the end of the last one (GROUP_STAGES, 0 if none run beside each other), of
-     * the last frame in slot or one a few frames before it; of the last frame's uploads from the
-     * first to the last, and of its downloads after the last stage. */
+     * first stage to the end of the last one (GROUP_STAGES, 0 where they run one by one), of the
+     * last frame in slot or of one up to 15 frames of the slot before it; of the last frame's
+     * uploads from the first to the last, and of its downloads after the last stage. */
     void (*times)(struct backend *b, int slot, double *ms);
     void (*close)(struct backend **b);
 };
 
 /* Plain runs every stage as written; optimised replaces what this processor can do faster with the
- * same bytes; on the CPU without AVX-512, for tests, what it can do by AVX2. */
+ * same bytes. AVX2, for tests of the CPU: optimised without what is compiled for AVX-512 (VNNI
+ * excepted). */
 enum backend_variant { VARIANT_PLAIN, VARIANT_AVX2, VARIANT_OPTIMISED };
 
 /* threads 0 takes all cores. NULL and *error = -errno on failure, logged. */

@@ -62,7 +62,8 @@ struct graph_internal {
     uintptr_t next_address;
     struct store buffer_store, passes, args, accesses;
     uint8_t *bound;      /* arguments of all slots, one after the other */
-    struct clock *after; /* of a unit: what is done when it is, by waits for its data alone */
+    struct clock *after; /* of a unit: what is done when it is; by waits for data alone, until
+                            derive_waits() adds those for memory */
     int group;
     bool fenced;
     int error;
@@ -352,6 +353,7 @@ static struct clock needs_of(const struct graph *g, int unit, bool memory) {
             for (int i = 0; memory && i < p->buffer_count && !a->buffer->used; i++)
                 if (p->buffers[i].used && share_memory(a->buffer, &p->buffers[i]))
                     need_all_users(g, &need, &p->buffers[i]);
+            assert(a->buffer->used || a->writes || a->buffer->lifetime > LIFETIME_KEPT);
             a->buffer->used = true;
             if (a->writes)
                 need_all_users(g, &need, a->buffer);
@@ -464,7 +466,8 @@ static void find_lifetimes(struct graph *g) {
     }
 }
 
-/* Whether all units that use a are done before the first one that uses b begins. */
+/* Whether all units that use a are done before the first one that uses b begins. That one writes to
+ * b, so that all others follow it. */
 static bool is_over(const struct graph *g, const struct buffer *a, const struct buffer *b) {
     const struct clock *done = &g->internal->after[b->first];
     for (int t = 0; t < STREAMS; t++)
@@ -593,7 +596,8 @@ static void derive_waits(struct graph *g) {
         struct clock need = needs_of(g, i, true);
         pass->awaited = false;
         assert(need.unit[STREAM_DOWNLOAD] < 0 || pass->kind == PASS_DOWNLOAD);
-        assert(pass->kind != PASS_UPLOAD || need.unit[STREAM_MAIN] < 0);
+        for (int t = STREAM_MAIN; t < STREAMS; t++)
+            assert(pass->kind != PASS_UPLOAD || need.unit[t] < 0);
         derive_wait(g, i, &need, &known[pass->stream]);
         note_uses(g, i);
     }

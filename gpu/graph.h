@@ -80,7 +80,7 @@ struct graph {
     size_t slot_bytes;       /* memory of each slot */
     int begun[STREAMS];      /* of a branch: its first unit, or -1 */
     int joined
-        [STREAMS]; /* of a branch: its last unit, if nothing that main waits for does, or -1 */
+        [STREAMS]; /* of a branch: its last unit where main does not wait for it anyway, or -1 */
     struct graph_internal *internal;
 };
 

@@ -159,7 +159,7 @@ static int fit_blocks(struct stereo *s) {
     struct pipeline *p = &s->pipeline;
     const struct params *q = &p->params;
     size_t limit = memory_limit(s);
-    bool overlaps = true;
+    bool overlaps = s->backend->overlap_bytes > 0; /* with one block alone */
     p->blocks = blocks_whole(p->width, p->height, q->bp_levels, q->block_overlap);
     if (q->block_size > 0)
         blocks_set_size(&p->blocks, q->block_size);
@@ -173,12 +173,12 @@ static int fit_blocks(struct stereo *s) {
             return 0;
         if (small_enough && !s->backend->own_memory)
             return no_memory(s, "frames");
-        if (small_enough) /* the device has less: leave it something */
-            limit = frame_bytes(s) / 8 * 7;
         if (overlaps) {
             overlaps = false;
             continue;
         }
+        if (small_enough) /* the device has less: leave it something */
+            limit = frame_bytes(s) / 8 * 7;
         if (!params_solver_can(q, SOLVES_BLOCKS) || !blocks_shrink(&p->blocks))
             return over_limit(s);
     }

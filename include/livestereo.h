@@ -331,9 +331,12 @@ LIVESTEREO_API const char *livestereo_stage_name(enum livestereo_stage stage);
 
 struct livestereo_result {
     size_t size;
-    double ms;                          /* from the start to the end of the wait */
-    double stage_ms[LIVESTEREO_STAGES]; /* both views added up; their sum is what all took */
-    double left_bp_ms;                  /* belief propagation of the left view */
+    double ms; /* from the start to the end of the wait */
+    /* Of each stage, both views added up; stages that ran beside each other share the time that
+     * they took together. On a GPU they are measured in some frames, and the others have those of
+     * up to 30 frames before. */
+    double stage_ms[LIVESTEREO_STAGES];
+    double left_bp_ms; /* belief propagation of the left view, from its start to its end */
     /* With bp_fast_converging: share of tiles that each half-step of the finest level updated. */
     int half_steps;
     float updated[64];

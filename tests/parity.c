@@ -3,7 +3,7 @@
  * every variant of every backend the bytes of the plain CPU variant, over odd and smallest sizes,
  * extreme fills and extreme parameters; nothing writes outside of its outputs. The shuffled backend
  * catches every race between pixels that a GPU could have.
- * usage: parity [--tap] [--backend shuffled|cpu|cpu-avx2|cpu-threads|cuda] [--seed N] [--small]
+ * usage: parity [--tap] [--backend VARIANT] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "tests/parity.h"

@@ -2,7 +2,7 @@
  * Fast-converging updates by active tiles, on every variant of every backend: at threshold 0 they
  * give the messages of plain updates, byte for byte; what a half-step updates, marks and counts is
  * that of a plain definition; all variants agree at any threshold.
- * usage: parity_active [--tap] [--backend shuffled|cpu|cpu-avx2|cpu-threads|cuda] [--seed N]
+ * usage: parity_active [--tap] [--backend VARIANT] [--seed N]
  * [--small] Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "tests/parity.h"

@@ -2,7 +2,7 @@
  * Parity of whole frames: every variant of every backend gives the maps, rectified pictures,
  * labels, costs, energies, probes and shares of updates of the plain CPU variant: settings drawn
  * from the table of parameters, sets of settings in turn on one pipeline, frames that overlap.
- * usage: parity_frames [--tap] [--backend shuffled|cpu|cpu-avx2|cpu-threads|cuda] [--seed N]
+ * usage: parity_frames [--tap] [--backend VARIANT] [--seed N]
  * [--small] Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "tests/network.h"

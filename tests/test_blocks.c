@@ -323,9 +323,9 @@ static void test_limits(void) {
     pool_close(&pool);
 }
 
-/* A device with less memory than the picture takes: blocks without being asked; with less than the
- * smallest blocks take: no memory. */
-static size_t device_bytes;
+/* A device with less memory than the picture takes: passes that wait for each other's, then blocks
+ * without being asked; with less than the smallest blocks take: no memory. */
+static size_t device_bytes, overlap_bytes, taken_bytes;
 static void *(*cpu_alloc)(struct backend *b, enum memory_kind kind, size_t bytes);
 
 static void *small_alloc(struct backend *b, enum memory_kind kind, size_t bytes) {
@@ -338,12 +338,14 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
     cpu_alloc = b->alloc;
     b->alloc = small_alloc;
     b->own_memory = true;
+    b->overlap_bytes = overlap_bytes;
     device_bytes = SIZE_MAX;
     struct stereo *s = stereo_open_on(b, f->left.width, f->left.height, 1, NULL, &error);
     device_bytes = bytes;
     error = frame_run(s, p, f);
     *blocks = blocks_count(&s->pipeline.blocks);
     g_assert_true(error || s->arena_bytes <= bytes);
+    taken_bytes = s->arena_bytes;
     stereo_close(&s);
     return error;
 }
@@ -358,6 +360,16 @@ static void test_device(void) {
     g_assert_cmpint(run_on_device(&p, f, 5 << 20, &blocks), ==, 0);
     g_assert_cmpint(blocks, >, 1);
     g_assert_cmpint(run_on_device(&p, f, 1 << 20, &blocks), ==, -ENOMEM);
+    size_t apart, shared; /* bytes of the arena */
+    g_assert_cmpint(run_on_device(&p, f, SIZE_MAX, &blocks), ==, 0);
+    shared = taken_bytes;
+    overlap_bytes = SIZE_MAX;
+    g_assert_cmpint(run_on_device(&p, f, SIZE_MAX, &blocks), ==, 0);
+    apart = taken_bytes;
+    g_assert_cmpuint(apart, >, shared);
+    g_assert_cmpint(run_on_device(&p, f, apart - 1, &blocks), ==, 0);
+    g_assert_true(blocks == 1 && taken_bytes == shared);
+    overlap_bytes = 0;
     frame_drop(&f);
     pool_close(&pool);
 }

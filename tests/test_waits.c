@@ -205,6 +205,11 @@ static void test_waits(gconstpointer data) {
     int error;
     struct stereo *plain = open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), setting);
     guint right = run_frames(plain, setting);
+    struct backend *b = shuffled_backend_open(0);
+    b->overlap_bytes = 0;
+    struct stereo *shares = open_on(b, setting); /* passes wait for each other's memory */
+    g_assert_cmpint(schedule_races(shares->graph), ==, 0);
+    g_assert_cmpuint(run_frames(shares, setting), ==, right);
     struct stereo *s = open_on(shuffled_backend_open(0), setting); /* last: its buffers are noted */
     struct graph *g = s->graph;
     g_assert_cmpint(schedule_races(g), ==, 0);

@@ -5,8 +5,9 @@
  *
  * The first time, the stages of a frame are issued one by one. The second time they are
  * captured as a CUDA graph, which then runs all of them, since settings that change with every
- * frame are not worth a capture. Frames whose stages are timed have a graph of their own. Uploads
- * and downloads are not captured, so that they overlap with the stages of the neighbouring frames.
+ * frame are not worth a capture. Frames whose stages are timed, the first two and every 16th, have
+ * a graph of their own. Uploads and downloads are not captured, so that they overlap with the
+ * stages of the neighbouring frames.
  * SPDX-License-Identifier: MIT
  */
 #include "config/log.h"
@@ -408,7 +409,8 @@ static void capture_stages(backend_cuda *cuda, cuda_program *p, int slot) {
 
 static void run_stages(backend_cuda *cuda, cuda_program *p, int slot) {
     struct program_slot *s = &p->slots[slot];
-    s->timed = s->runs < 2 || s->runs % TIMED_FRAMES == 0; /* both graphs at once */
+    s->timed =
+        s->runs < 2 || s->runs % TIMED_FRAMES == 0; /* so that both graphs are captured early */
     if (s->current[s->timed])
         note(cuda, cudaGraphLaunch(s->graph[s->timed], cuda->streams[STREAM_MAIN]),
              "a frame's graph");
@@ -630,6 +632,7 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
         cuda_close(&b);
         return nullptr;
     }
+    bool plain = variant == VARIANT_PLAIN;
     cudaDeviceProp properties;
     cudaGetDeviceProperties(&properties, gpu);
     cuda->device = gpu;
@@ -637,14 +640,14 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
     cuda->processors = properties.multiProcessorCount;
     cuda->threads = properties.maxThreadsPerMultiProcessor;
     cuda->max_shared = properties.sharedMemPerBlockOptin;
-    snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)",
-             variant == VARIANT_PLAIN ? "plain, " : "", properties.name);
+    snprintf(cuda->base.name, sizeof(cuda->base.name), "cuda (%s%.100s)", plain ? "plain, " : "",
+             properties.name);
     fill_table(&cuda->base);
-    cuda->base.overlap_bytes = variant == VARIANT_PLAIN ? 0 : OVERLAP_BYTES;
+    cuda->base.overlap_bytes = plain ? 0 : OVERLAP_BYTES;
     memcpy(cuda->launches, plain_launches, sizeof(cuda->launches));
     cuda->plain = plain_launches;
-    cuda->base.slots = variant == VARIANT_PLAIN ? 1 : MAX_SLOTS;
-    if (variant == VARIANT_OPTIMISED)
+    cuda->base.slots = plain ? 1 : MAX_SLOTS;
+    if (!plain)
         optimise(cuda);
     return &cuda->base;
 }
