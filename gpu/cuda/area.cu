@@ -4,7 +4,7 @@
  * enough.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/launch.cuh"
 
 enum { LINE_WARPS = 8, MAX_WARPS = 32 };
 
@@ -36,13 +36,6 @@ DEVICE int16_t *room_of_warp(int16_t *shared, const room &r) {
     return shared + warp_of() * r.entries + r.steps;
 }
 
-DEVICE int warp_minimum(int v) {
-#pragma unroll
-    for (int other = 16; other > 0; other /= 2)
-        v = min(v, __shfl_xor_sync(ALL_LANES, v, other));
-    return v;
-}
-
 /* area_send() by a warp. The first barrier makes visible what its lanes wrote before. Returns
  * whether one of the lane's labels changed. */
 static __device__ int warp_send(const smoothing &s, const area &a, int x, int y, int r,
@@ -65,7 +58,7 @@ static __device__ int warp_send(const smoothing &s, const area &a, int x, int y,
         h[l] = (int16_t)v;
         minimum = min(minimum, v);
     }
-    minimum = warp_minimum(minimum);
+    minimum = warp_min(minimum);
     __syncwarp();
     int largest = minimum + s.largest[edge_class];
     for (int l = lane; l < padded; l += WARP_SIZE) {

@@ -119,16 +119,6 @@ void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int hei
 
 enum { MAX_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + WARP_SIZE - 1) / WARP_SIZE };
 
-DEVICE int warp_minimum(int v) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(ALL_LANES, v);
-#else
-    for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-        v = min(v, __shfl_xor_sync(ALL_LANES, v, k));
-    return v;
-#endif
-}
-
 /* A warp takes the median of one pixel, that has a disparity: samples of its window lie in lanes,
  * SAMPLES in each. The result is in all lanes. */
 template <int SAMPLES> DEVICE int median_of_window(const hole_median_args &a, int x, int y) {
@@ -152,8 +142,8 @@ template <int SAMPLES> DEVICE int median_of_window(const hole_median_args &a, in
         }
         total += weight[k];
     }
-    low = warp_minimum(low);
-    high = -warp_minimum(-high);
+    low = warp_min(low);
+    high = -warp_min(-high);
     total = warp_sum(total);
     while (low < high) {
         int middle = low + (high - low) / 2, sum = 0;
