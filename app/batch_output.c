@@ -3,7 +3,7 @@
  */
 #include "app/batch_output.h"
 
-#include "app/batch_mcap.h"
+#include "app/ros_mcap.h"
 #include "app/batch_rgbd.h"
 #include "app/batch_rows.h"
 #include "app/metrics.h"
@@ -47,7 +47,7 @@ struct batch_output {
     struct depth_geometry geometry;
     int depth_units; /* of depth16, per metre */
     char *mcap_path, *mcap_part;
-    struct batch_mcap *mcap; /* NULL: none is wanted */
+    struct ros_mcap *mcap; /* NULL: none is wanted */
 };
 
 static int cannot_write(const char *path, int error) {
@@ -132,7 +132,7 @@ static int write_ply(struct batch_output *output, const char *path, const struct
 /* All pairs are in one file. */
 static int write_mcap(struct batch_output *output, const char *path, const struct frame *frame) {
     (void)path;
-    return batch_mcap_add(output->mcap, frame);
+    return ros_mcap_add(output->mcap, frame);
 }
 
 static int write_motion(struct batch_output *output, const char *path, const struct frame *frame) {
@@ -503,7 +503,9 @@ static int begin(struct batch_output *output) {
     if (!error && (output->kinds & SAVE_RGBD))
         error = batch_rgbd_begin(output->folder, &output->geometry, task->width, task->height);
     if (!error && (output->kinds & SAVE_MCAP)) {
-        output->mcap = batch_mcap_open(output->mcap_part, &output->geometry);
+        static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DISPARITY};
+        output->mcap =
+            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), &output->geometry);
         error = output->mcap ? 0 : -EIO;
     }
     return error || noted ? error : note_settings(output);
@@ -532,7 +534,7 @@ static void release(struct batch_output **output) {
 static int finish_mcap(struct batch_output *output, bool keep) {
     if (!output->mcap)
         return 0;
-    int error = batch_mcap_close(&output->mcap);
+    int error = ros_mcap_close(&output->mcap);
     if (!error && keep && rename(output->mcap_part, output->mcap_path) == 0)
         return 0;
     if (!error && keep)

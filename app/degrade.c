@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <turbojpeg.h>
 
 static const struct {
     const char *name;
@@ -160,24 +159,18 @@ static void sense(const struct levels *l, const struct degrade *degrade, GRand *
 }
 
 static int compress(int quality, const char *name, struct image *image) {
-    bool grey = image->channels == 1;
-    unsigned char *data = NULL;
-    unsigned long bytes = 0;
+    unsigned char *data;
+    unsigned long bytes;
     struct mjpeg *decoder = mjpeg_open();
-    tjhandle encoder = tjInitCompress();
-    bool done = decoder && encoder &&
-                tjCompress2(encoder, image->data, image->width, 0, image->height,
-                            grey ? TJPF_GRAY : TJPF_RGB, &data, &bytes,
-                            grey ? TJSAMP_GRAY : TJSAMP_420, quality, TJFLAG_ACCURATEDCT) == 0 &&
-                mjpeg_decode(decoder, data, bytes, image) == 0;
-    if (!done)
-        log_error(name, "cannot be compressed as JPEG: %s",
-                  decoder && encoder ? tjGetErrorStr2(encoder) : "out of memory");
-    tjFree(data);
-    if (encoder)
-        tjDestroy(encoder);
+    int error = decoder ? mjpeg_encode(image, quality, &data, &bytes) : -ENOMEM;
+    if (!error) {
+        error = mjpeg_decode(decoder, data, bytes, image);
+        mjpeg_free(data);
+    }
+    if (error)
+        log_error(name, "cannot be compressed as JPEG: %s", strerror(-error));
     mjpeg_close(&decoder);
-    return done ? 0 : -EIO;
+    return error ? -EIO : 0;
 }
 
 static int degrade_one(const struct degrade *degrade, const char *name, bool right, GRand *random,

@@ -20,35 +20,51 @@ static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, in
         .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .baseline = 1};
 }
 
-int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
+struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *g,
+                            size_t *count, uint32_t *number) {
     const struct image *left = &frame->rect_left;
     const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
     double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
-    size_t pixels = (size_t)left->width * (size_t)left->height, count = 0;
+    size_t pixels = (size_t)left->width * (size_t)left->height;
     struct ply_point *points = malloc(pixels * sizeof(*points));
-    uint32_t *number = calloc(pixels, sizeof(*number)); /* of each pixel's point, from 1 on */
-    if (!points || !number) {
-        free(points);
-        free(number);
-        log_error(path, "out of memory for %zu points", pixels);
-        return -ENOMEM;
+    *count = 0;
+    if (!points) {
+        log_error("points", "out of memory for %zu points", pixels);
+        return NULL;
     }
     for (size_t i = 0; i < pixels; i++) {
         int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
-        struct ply_point *point = &points[count];
+        struct ply_point *point = &points[*count];
         if (disparity_hangs(frame->disparity, x, y, left->width, left->height) ||
             depth_point(&geometry, x, y, frame->disparity[i], farthest, point->xyz) != 0)
             continue;
         for (int c = 0; c < 3; c++)
             point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
         point->confidence = frame->confidence[i];
-        number[i] = (uint32_t)++count;
+        ++*count;
+        if (number)
+            number[i] = (uint32_t)*count;
     }
+    return points;
+}
+
+int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
+    const struct image *left = &frame->rect_left;
+    size_t pixels = (size_t)left->width * (size_t)left->height, count;
+    bool obj = g_str_has_suffix(path, ".obj");
+    uint32_t *number = obj ? calloc(pixels, sizeof(*number)) : NULL;
+    if (obj && !number) {
+        log_error(path, "out of memory for %zu points", pixels);
+        return -ENOMEM;
+    }
+    struct ply_point *points = points_of(frame, g, &count, number);
     const char *unit = g->metric ? "metres" : "baselines, not calibrated";
-    int error = g_str_has_suffix(path, ".obj")
-                    ? obj_write(path, points, count, number, frame->disparity, left->width,
-                                left->height, unit)
-                    : ply_write(path, points, count, unit);
+    int error = -ENOMEM;
+    if (points && obj)
+        error = obj_write(path, points, count, number, frame->disparity, left->width, left->height,
+                          unit);
+    else if (points)
+        error = ply_write(path, points, count, unit);
     free(points);
     free(number);
     return error;

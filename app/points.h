@@ -1,5 +1,5 @@
 /*
- * Writes the points of a frame as a PLY or OBJ file. No state.
+ * The points of a frame, and files of them (PLY, OBJ). No state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_POINTS_H
@@ -7,13 +7,18 @@
 
 #include "calibration/depth.h"
 #include "image/frame.h"
+#include "image/ply.h"
 
 #define POINTS_FARTHEST_M 100.0 /* points beyond are mostly noise */
 
-/* Writes the coloured points of a frame, as OBJ if path ends in .obj, else as PLY: in metres up to
- * POINTS_FARTHEST_M if the geometry is metric, else all of them in baselines. Pixels without a
- * disparity are omitted, and those at a discontinuity, whose points lie between foreground and
- * background. 0 or -errno after a log line. */
+/* The coloured points of a frame (free): in metres up to POINTS_FARTHEST_M if the geometry is
+ * metric, else all of them in baselines. Pixels without a disparity are omitted, and those at a
+ * discontinuity, whose points lie between foreground and background. number (may be NULL; zeros,
+ * width*height) gets the number of each pixel's point, from 1 on. NULL after a log line. */
+struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *geometry,
+                            size_t *count, uint32_t *number);
+
+/* Writes them, as OBJ if path ends in .obj, else as PLY. 0 or -errno after a log line. */
 int points_write(const char *path, const struct frame *frame,
                  const struct depth_geometry *geometry);
 

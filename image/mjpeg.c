@@ -85,3 +85,24 @@ int mjpeg_decode(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, struct 
         return 0;
     return fail(mjpeg, message);
 }
+
+int mjpeg_encode(const struct image *image, int quality, unsigned char **data,
+                 unsigned long *bytes) {
+    bool grey = image->channels == 1;
+    tjhandle encoder = tjInitCompress();
+    *data = NULL;
+    *bytes = 0;
+    bool done =
+        encoder && tjCompress2(encoder, image->data, image->width, 0, image->height,
+                               grey ? TJPF_GRAY : TJPF_RGB, data, bytes,
+                               grey ? TJSAMP_GRAY : TJSAMP_420, quality, TJFLAG_ACCURATEDCT) == 0;
+    if (encoder)
+        tjDestroy(encoder);
+    if (!done)
+        mjpeg_free(*data);
+    return done ? 0 : -EIO;
+}
+
+void mjpeg_free(unsigned char *data) {
+    tjFree(data);
+}

@@ -1,6 +1,6 @@
 /*
- * JPEG pictures, as cameras and files hold them, to RGB or grey. A decoder belongs to one
- * thread at a time.
+ * JPEG pictures, as cameras and files hold them, to RGB or grey, and back. A decoder belongs to
+ * one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_MJPEG_H
@@ -23,6 +23,12 @@ int mjpeg_look(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, int *widt
  * Huffman tables are accepted, as webcams send them. -EBADMSG for a truncated or damaged picture
  * or one of another size: then the contents are undefined. Logs nothing; see mjpeg_reason. */
 int mjpeg_decode(struct mjpeg *mjpeg, const uint8_t *data, size_t bytes, struct image *image);
+
+/* Compresses a picture (RGB at half the resolution of colour, or grey), quality 1 to 100. *data is
+ * given back with mjpeg_free. 0, or -EIO without a log line. */
+int mjpeg_encode(const struct image *image, int quality, unsigned char **data,
+                 unsigned long *bytes);
+void mjpeg_free(unsigned char *data);
 
 /* Why the last call failed. */
 const char *mjpeg_reason(struct mjpeg *mjpeg);

@@ -1,0 +1,35 @@
+/*
+ * The results of a frame as messages of ROS 2 (CDR, little-endian), for MCAP files and for the
+ * network. Used by one thread at a time. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_ROS_FRAME_H
+#define LIVESTEREO_ROS_FRAME_H
+
+#include "calibration/depth.h"
+#include "capture/mcap_writer.h"
+#include "image/frame.h"
+
+/* Depths and points need a geometry in metres. */
+enum ros_topic {
+    ROS_LEFT,            /* the rectified left picture, mono8 or rgb8 */
+    ROS_LEFT_JPEG,       /* the same, compressed */
+    ROS_CAMERA,          /* its camera */
+    ROS_DEPTH,           /* 32FC1, metres; NaN unknown, +inf at infinity (REP 118) */
+    ROS_DEPTH_MM,        /* 16UC1, mm; 0 unknown or beyond 65.5 m (REP 118) */
+    ROS_DISPARITY,       /* of a Z = f T / d; min_disparity - 1 unknown */
+    ROS_DISPARITY_COLOR, /* JPEG, turbo over the disparities searched */
+    ROS_CONFIDENCE,      /* mono8, 0 to 255 */
+    ROS_POINTS,          /* metres: x right, y down, z forward; colour and confidence */
+    ROS_TOPICS
+};
+extern const struct mcap_topic ros_topics[ROS_TOPICS];
+
+/* Whether the topic needs a geometry in metres. */
+bool ros_topic_needs_metres(enum ros_topic topic);
+
+/* Writes the frame's message of a topic, stamped with the time of its left picture, in place of
+ * what message holds. 0 or -errno after a log line. */
+int ros_frame_message(enum ros_topic topic, const struct frame *frame,
+                      const struct depth_geometry *geometry, GByteArray *message);
+
+#endif
