@@ -91,7 +91,7 @@ struct stereo_info stereo_info(const struct stereo *stereo);
  * classes' rho and T. 0 or -errno: -EBUSY: a frame is in flight, -EINVAL: there was none. */
 int stereo_energy(struct stereo *stereo, double *energy);
 
-/* A lower bound of that energy for all labels, by as many sweeps of TRW-S (gpu/mrf.h), and the
+/* A lower bound of that energy for all labels, by as many sweeps of TRW-S (gpu/mrf/mrf.h), and the
  * least energy that these met. 0 or -errno: as stereo_energy(); -ENOTSUP: with mode=motion, of a
  * frame that was computed in blocks, or with one label; -ENOMEM. */
 int stereo_bound(struct stereo *stereo, int sweeps, double *bound, double *least);

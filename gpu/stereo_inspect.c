@@ -2,7 +2,7 @@
  * Answers questions about the last frame: its energy, and the costs and beliefs of a pixel.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf.h"
+#include "gpu/mrf/mrf.h"
 #include "gpu/stereo_private.h"
 
 #include <errno.h>

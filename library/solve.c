@@ -1,9 +1,9 @@
 /*
- * Labelling problems of the caller's own: checks them, and hands them to gpu/mrf.h.
+ * Labelling problems of the caller's own: checks them, and hands them to gpu/mrf/mrf.h.
  * SPDX-License-Identifier: MIT
  */
 #include "config/solvers.h"
-#include "gpu/mrf_stages.h"
+#include "gpu/mrf/stages.h"
 #include "library/library.h"
 
 #include <errno.h>

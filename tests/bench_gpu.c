@@ -9,7 +9,7 @@
 #include "config/log.h"
 #include "config/presets.h"
 #include "config/solvers.h"
-#include "gpu/mrf_stages.h"
+#include "gpu/mrf/stages.h"
 #include "tests/frame_run.h"
 
 #include <errno.h>

@@ -7,8 +7,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend.h"
-#include "gpu/mrf.h"
-#include "gpu/mrf_stages.h"
+#include "gpu/mrf/mrf.h"
+#include "gpu/mrf/stages.h"
 
 #include "config/solvers.h"
 

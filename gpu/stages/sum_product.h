@@ -1,6 +1,6 @@
 /*
  * Sum-product belief propagation on a grid (Pearl 1988), hierarchical with checkerboard updates, as
- * stages; gpu/mrf_sum_product.c makes their arguments.
+ * stages; gpu/mrf/sum_product.c makes their arguments.
  *
  * Probabilities are 16-bit integers. Those of a pixel's labels, of its data cost or of a message,
  * have a common factor, with which the largest is at least 2^15, and none is below 1. Volumes are

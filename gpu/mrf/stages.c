@@ -1,7 +1,7 @@
 /*
  * See mrf_stages.h. SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf_stages.h"
+#include "gpu/mrf/stages.h"
 
 #include "gpu/cpu/thread_pool.h"
 #include "gpu/solver.h"

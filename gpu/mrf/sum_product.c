@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/backend.h"
-#include "gpu/mrf.h"
+#include "gpu/mrf/mrf.h"
 
 #include <errno.h>
 #include <math.h>

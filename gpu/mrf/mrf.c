@@ -1,7 +1,7 @@
 /*
  * See mrf.h. SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf.h"
+#include "gpu/mrf/mrf.h"
 
 #include "gpu/backend.h"
 #include "gpu/cpu/thread_pool.h"

@@ -9,7 +9,7 @@
  * lower bound of it, whatever the messages are.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf.h"
+#include "gpu/mrf/mrf.h"
 
 #include <errno.h>
 #include <math.h>

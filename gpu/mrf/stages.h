@@ -9,7 +9,7 @@
 #define LIVESTEREO_MRF_STAGES_H
 
 #include "gpu/backend.h"
-#include "gpu/mrf.h"
+#include "gpu/mrf/mrf.h"
 
 /* schedule: a BP_SCHEDULE of config/solvers.h, which does sweeps: half-steps of each of five levels
  * (checkerboard), rows and columns, or all tiles of each level forwards and backwards. With watch

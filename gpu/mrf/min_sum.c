@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/thread_pool.h"
-#include "gpu/mrf.h"
+#include "gpu/mrf/mrf.h"
 #include "gpu/stages/stage.h"
 
 #include <errno.h>
