@@ -278,7 +278,7 @@ static void label_pixels(struct graph *g, const struct level *level, int parity)
     graph_stage(g, STAGE_best_label, &a, a.grid.half, a.grid.height);
 }
 
-static void mask_costs(struct graph *g, const struct problem *p, const struct level *level, int l,
+static void mask_costs(struct graph *g, const struct problem *p, const struct level *level,
                        int parity, bool first) {
     struct mask_cost_args a = {.grid = level->grid,
                                .label = level->label,
@@ -288,7 +288,6 @@ static void mask_costs(struct graph *g, const struct problem *p, const struct le
                                .masked16 = level->masked16,
                                .mask = level->mask,
                                .parity = parity,
-                               .level = l,
                                .sign = p->sign,
                                .first = first};
     graph_stage(g, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
@@ -302,7 +301,7 @@ static void send_masked(struct graph *g, const struct problem *p, const struct l
     for (; a.iteration < level->iterations; a.iteration++) {
         int parity = a.iteration & 1;
         if (a.iteration > 0) {
-            mask_costs(g, p, level, l, parity, a.iteration <= 2);
+            mask_costs(g, p, level, parity, a.iteration <= 2);
             a.cost8 = level->masked8;
             a.cost16 = level->masked16;
         }
@@ -314,7 +313,7 @@ static void send_masked(struct graph *g, const struct problem *p, const struct l
     for (int parity = 0; parity < 2 && level->iterations == 0; parity++)
         label_pixels(g, level, parity);
     for (int parity = 0; parity < 2 && l == 0; parity++)
-        mask_costs(g, p, level, l, parity, level->iterations <= (parity ? 1 : 2));
+        mask_costs(g, p, level, parity, level->iterations <= (parity ? 1 : 2));
 }
 
 /* What the tiles keep, by the labels of this level. */

@@ -974,7 +974,6 @@ static inline void case_mask_cost(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct mask_cost_args a = {.grid = case_grid(c),
                                .parity = case_between(c, 0, 1),
-                               .level = case_between(c, 0, 3),
                                .sign = case_between(c, 0, 1) ? 1 : -1,
                                .first = case_between(c, 0, 1)};
     a.label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 5));

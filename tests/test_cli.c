@@ -210,9 +210,8 @@ static void test_completion_values(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     static const char *const cases[][2] = {
-        {"'run' '--preset' 'yang'", "yang2006"},
-        {"'run' '--preset' 'li'",
-         "liang2011 liang2011_teddy liang2011_tsukuba liang2011_venus live"},
+        {"'run' '--preset' 'yang'", "yang2006 yang2006_tuned"},
+        {"'run' '--preset' 'li'", "liang2011_teddy liang2011_tsukuba liang2011_venus live"},
         {"'run' '--set' 'disp1'", "disp12_max_diff="},
         {"'run' '--set' 'data_cost' '='",
          "ad ad_census bt bt_smoothed bt_sum bt_sum_squared census ssd"},
@@ -529,8 +528,8 @@ static void test_eval(void *fixture, const void *data) {
     expect_error(3, "nosuch", "bench converging %s/nosuch", folder);
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);
-    g_autofree char *estimated =
-        expect_success("eval --json --estimate --preset yang2006 --set threads=1 %s/set", folder);
+    g_autofree char *estimated = expect_success(
+        "eval --json --estimate --preset yang2006_tuned --set threads=1 %s/set", folder);
     g_assert_nonnull(strstr(estimated, "\"discontinuity_weight\": "));
     g_assert_null(strstr(estimated, "\"discontinuity_weight\": 1,")); /* the preset's */
     write_text("set/pair.ini", "[pair]\n");

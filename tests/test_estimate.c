@@ -92,9 +92,9 @@ static void test_grey(void) {
 }
 
 static void test_option(void) {
-    struct outcome o = run_limited(
-        0, "run --estimate --preset yang2006 synth:width=120,height=90,range=16,frames=2,noise=4 "
-           "--set disparity_range=16");
+    struct outcome o = run_limited(0, "run --estimate --preset yang2006_tuned "
+                                      "synth:width=120,height=90,range=16,frames=2,noise=4 "
+                                      "--set disparity_range=16");
     g_assert_cmpint(o.code, ==, 0);
     const char *line = strstr(o.err, "estimate: 1: lambda ");
     g_assert_nonnull(line);
@@ -106,7 +106,7 @@ static void test_option(void) {
     expect_error(2, "mode=stereo", "run --estimate --preset flow synth:");
     expect_error(2, "descriptor=census", "run --estimate --preset best synth:");
     expect_error(2, "edge_difference",
-                 "run --estimate --preset yang2006 --set "
+                 "run --estimate --preset yang2006_tuned --set "
                  "edge_difference=root_mean_square synth:");
 }
 

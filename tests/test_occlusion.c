@@ -12,7 +12,7 @@
 enum { W = 40, H = 9, L = 20 };
 
 /* The masks of both parities; the copy of the cost is checked against them. */
-static void make_masks(const uint16_t label[W * H], int level, int sign, uint8_t mask[W * H]) {
+static void make_masks(const uint16_t label[W * H], int sign, uint8_t mask[W * H]) {
     struct grid g = grid_make(W, H, (struct label_space){.u_count = L, .v_count = 1});
     size_t volume = grid_volume(&g);
     uint8_t *cost = g_malloc(volume), *masked = g_malloc(volume);
@@ -23,7 +23,6 @@ static void make_masks(const uint16_t label[W * H], int level, int sign, uint8_t
                                .cost8 = cost,
                                .masked8 = masked,
                                .mask = mask,
-                               .level = level,
                                .sign = sign,
                                .first = 1};
     for (; a.parity < 2; a.parity++)
@@ -39,56 +38,48 @@ static void make_masks(const uint16_t label[W * H], int level, int sign, uint8_t
 }
 
 /* By the paper's words; a label beyond the picture is never met. */
-static bool is_hidden(const uint16_t *f, int x, int level) {
-    int nodes, d = x > 0 ? f[x] - f[x - 1] : 0;
-    nodes = MAX(1, (int)floor(abs(d) / (double)(1 << level) + 0.5));
-    if (d >= 1 && x - nodes >= 0 && f[x - nodes] + d == f[x])
+static bool is_hidden(const uint16_t *f, int x) {
+    int d = x > 0 ? f[x] - f[x - 1] : 0;
+    if (d >= 1 && x - d >= 0 && f[x - d] + d == f[x])
         return true;
     d = x + 1 < W ? f[x] - f[x + 1] : 0;
-    nodes = MAX(1, (int)floor(abs(d) / (double)(1 << level) + 0.5));
-    return d <= -1 && x + nodes < W && f[x + nodes] + d == f[x];
+    return d <= -1 && x - d < W && f[x - d] + d == f[x];
 }
 
 static void test_definition(void) {
     for (int round = 0; round < 50; round++) {
         uint16_t label[W * H], mirrored[W * H];
         uint8_t mask[W * H], mirror_mask[W * H];
-        int level = round % 4;
         for (int i = 0; i < W * H; i++)
             label[i] =
                 (uint16_t)(i % W && g_test_rand_int_range(0, 4) ? label[i - 1]
                                                                 : g_test_rand_int_range(0, L));
         for (int i = 0; i < W * H; i++)
             mirrored[i / W * W + W - 1 - i % W] = label[i];
-        make_masks(label, level, 1, mask);
-        make_masks(mirrored, level, -1, mirror_mask); /* the right picture is the mirror image */
+        make_masks(label, 1, mask);
+        make_masks(mirrored, -1, mirror_mask); /* the right picture is the mirror image */
         for (int i = 0; i < W * H; i++) {
-            g_assert_cmpint(mask[i], ==, is_hidden(label + i / W * W, i % W, level));
+            g_assert_cmpint(mask[i], ==, is_hidden(label + i / W * W, i % W));
             g_assert_cmpint(mirror_mask[i / W * W + W - 1 - i % W], ==, mask[i]);
         }
     }
 }
 
-/* Labels 3, then 8 from column 20 on: the pixel before the step and the one behind it, no other. At
- * level 1 and 2 the 5 px are 3 and 1 nodes, which change nothing here. */
+/* Labels 3, then 8 from column 20 on: the pixel before the step and the one behind it, no other. */
 static void test_step(void) {
-    for (int level = 0; level < 3; level++) {
-        uint16_t label[W * H];
-        uint8_t mask[W * H];
-        for (int i = 0; i < W * H; i++)
-            label[i] = i % W < 20 ? 3 : 8;
-        make_masks(label, level, 1, mask);
-        for (int i = 0; i < W * H; i++)
-            g_assert_cmpint(mask[i], ==, i % W == 19 || i % W == 20);
-    }
-    uint16_t falling[W * H]; /* nothing is hidden where the left side is nearer */
+    uint16_t label[W * H], falling[W * H]; /* nothing is hidden where the left side is nearer */
     uint8_t mask[W * H];
     for (int i = 0; i < W * H; i++)
+        label[i] = i % W < 20 ? 3 : 8;
+    make_masks(label, 1, mask);
+    for (int i = 0; i < W * H; i++)
+        g_assert_cmpint(mask[i], ==, i % W == 19 || i % W == 20);
+    for (int i = 0; i < W * H; i++)
         falling[i] = i % W < 20 ? 8 : 3;
-    make_masks(falling, 0, 1, mask);
+    make_masks(falling, 1, mask);
     for (int i = 0; i < W * H; i++)
         g_assert_cmpint(mask[i], ==, 0);
-    make_masks(falling, 0, -1, mask);
+    make_masks(falling, -1, mask);
     for (int i = 0; i < W * H; i++)
         g_assert_cmpint(mask[i], ==, i % W == 19 || i % W == 20);
 }

@@ -51,29 +51,24 @@ struct mask_cost_args {
     uint16_t *masked16;
     uint8_t *mask; /* width*height, 1 where the copy is 0 */
     int parity;
-    int level; /* a node is 2^level px wide */
     int sign;  /* 1: the labels are the left picture's, -1: the right one's */
     int first; /* the copy and the masks of this parity hold nothing yet */
 };
 
-/* The number of nodes that a difference of step labels moves a match. */
-STAGE int mask_distance(const struct mask_cost_args *a, int step) {
-    return stage_max((stage_abs(step) + (1 << a->level) / 2) >> a->level, 1);
-}
-
 /* In the left picture, p occludes what the right one shows left of it where the label rises by d at
  * p and is still as low d px to the left; p is occluded where the label rises by d to its right and
- * is still as high d px to the right. In the right picture left and right are exchanged. */
+ * is still as high d px to the right. In the right picture left and right are exchanged. On a
+ * coarse level d counts its nodes, as the paper's text has it. */
 STAGE int is_masked(const struct mask_cost_args *a, int x, int y) {
     const uint16_t *row = a->label + (size_t)y * a->grid.width;
     int width = a->grid.width, own = row[x], left = x - a->sign, right = x + a->sign;
     if (left >= 0 && left < width && own > row[left]) {
-        int at = x - a->sign * mask_distance(a, own - row[left]);
+        int at = x - a->sign * (own - row[left]);
         if (at >= 0 && at < width && row[at] == row[left])
             return 1;
     }
     if (right >= 0 && right < width && own < row[right]) {
-        int at = x + a->sign * mask_distance(a, own - row[right]);
+        int at = x + a->sign * (row[right] - own);
         if (at >= 0 && at < width && row[at] == row[right])
             return 1;
     }

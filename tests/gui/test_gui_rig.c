@@ -54,8 +54,8 @@ static void test_rows(void) {
     gui_click(&p, "group.rig");
     gui_wait_for(&p, !gui_is_visible(&p, "measure_rows")); /* what is below has moved up */
     gui_click(&p, "group.presets");
-    gui_click(&p, "preset.liang2011");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "preset liang2011"));
+    gui_click(&p, "preset.yang2006");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "preset yang2006"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
     gui_run_action(&p, "compare"); /* B is of before the rows were moved */
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
