@@ -593,8 +593,7 @@ static void begin_row(struct batch_output *output, long index, const struct fram
     fprintf(output->csv, "%ld,", index);
     if (frame)
         fprintf(output->csv, "%.6f", (double)frame->left_ns / 1e9);
-    fprintf(output->csv, ",%s,%s", source_assumes_rate(output->source) ? "assumed" : "known",
-            files);
+    fprintf(output->csv, ",%s,%s", output->source->assumes_rate ? "assumed" : "known", files);
 }
 
 /* Writes rows for pairs before index that were not delivered. Only in lists of files are those

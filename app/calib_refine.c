@@ -61,7 +61,7 @@ static int open_rig(struct rig_options *options, const struct source *source, st
 
 static void plan(struct taking *t) {
     const struct source *source = t->source;
-    double rate = source_assumes_rate(source) ? 0 : source->rate;
+    double rate = source->assumes_rate ? 0 : source->rate;
     t->gap = MAX(1, lround(rate * FIRST_COUPLE_S));
     t->max_gap =
         source->count > 0 ? MAX(t->gap, source->count / 4) : MAX(1, lround(rate * MAX_COUPLE_S));

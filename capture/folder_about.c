@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TIMES (16 << 20) /* bytes of a list of times */
-#define MAX_ABOUT (1 << 16)  /* bytes of pair.ini and calib.txt */
+#define MAX_ABOUT (1 << 16) /* bytes of pair.ini and calib.txt */
 #define MAX_DISPARITIES 512
 
 /* The first of these files that the folder has. g_free; NULL: none. */
@@ -24,50 +23,6 @@ static char *find(const char *folder, const char *const *names) {
         g_free(path);
     }
     return NULL;
-}
-
-/* Seconds of a line: KITTI odometry's "1.036224e+00" or KITTI raw's "2011-09-26 13:02:25.964".
- * False for anything else. */
-static bool parse_time(const char *line, GTimeZone *zone, double *seconds) {
-    char *end;
-    g_autoptr(GDateTime) date = g_date_time_new_from_iso8601(line, zone);
-    if (date) {
-        *seconds = (double)g_date_time_to_unix(date) + g_date_time_get_microsecond(date) / 1e6;
-        return true;
-    }
-    *seconds = g_ascii_strtod(line, &end);
-    return end > line && *end == '\0';
-}
-
-/* Pairs a second by the list of times; 0: not known. */
-static double read_times(const char *folder) {
-    static const char *const names[] = {"times.txt",
-                                        "timestamps.txt",
-                                        "image_00/timestamps.txt",
-                                        "image_02/timestamps.txt",
-                                        "../times.txt",
-                                        NULL};
-    g_autofree char *path = find(folder, names);
-    char *text;
-    size_t length;
-    if (!path || file_load(path, MAX_TIMES, &text, &length) != 0)
-        return 0;
-    g_autoptr(GTimeZone) zone = g_time_zone_new_utc();
-    double first = 0, last = 0;
-    long count = 0;
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
-        double seconds;
-        if (!*g_strstrip(line))
-            continue;
-        if (!parse_time(line, zone, &seconds))
-            break;
-        if (count++ == 0)
-            first = seconds;
-        last = seconds;
-    }
-    free(text);
-    return count > 1 ? rate_of_fraction((double)(count - 1), last - first) : 0;
 }
 
 /* The number behind KEY= at the start of a line; 0 where there is none. */
@@ -84,12 +39,6 @@ static double read_number(const char *folder, const char *name, const char *key)
         number = g_ascii_strtod(at + strlen(key), NULL);
     free(text);
     return number;
-}
-
-static double read_rate(const char *folder) {
-    double rate = read_times(folder);
-    return rate > 0 ? rate
-                    : rate_of_fraction(read_number(folder, "camera.txt", "frame_rate_hz="), 1);
 }
 
 /* disparities of pair.ini, else ndisp of Middlebury's calib.txt; and pair.ini's scale. */
@@ -118,7 +67,7 @@ void folder_about_read(const char *folder, struct folder_about *about) {
                                                "calibration.yml",
                                                "rig.yml",
                                                NULL};
-    *about =
-        (struct folder_about){.calibration = find(folder, calibrations), .rate = read_rate(folder)};
+    *about = (struct folder_about){.calibration = find(folder, calibrations)};
+    about->rate = rate_of_fraction(read_number(folder, "camera.txt", "frame_rate_hz="), 1);
     about->disparities = read_disparities(folder, &about->disparity_scale);
 }

@@ -165,15 +165,11 @@ struct source *source_open(const char *const *words, int count,
     return source_failed(error, -EINVAL);
 }
 
-bool source_assumes_rate(const struct source *source) {
-    return source->files && source->rate == 0;
-}
-
 void source_say_rate(const struct source *source) {
-    if (source_assumes_rate(source) && source->count > 1)
+    if (source->assumes_rate && source->count > 1)
         log_info(source->name,
-                 "has no times (times.txt, timestamps.txt, camera.txt): %g pairs a second are "
-                 "assumed; --rate N sets another number",
+                 "has no times that can be used (times.txt, timestamps.txt, data.csv, camera.txt): "
+                 "%g pairs a second are assumed; --rate N sets another number",
                  RATE_ASSUMED);
 }
 

@@ -80,7 +80,8 @@ struct source {
     int disparities; /* number of labels that the pairs need, by files beside them; 0: not known */
     long count;      /* pairs in all, -1 when not known */
     double rate;     /* pairs per second, 0 when not known */
-    double pace;     /* pairs per second at which it should be read; 0: without limit */
+    bool assumes_rate; /* times are made from RATE_ASSUMED: neither options nor files say them */
+    double pace;       /* pairs per second at which it should be read; 0: without limit */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair)
      * reading may go on with the next pair. -EAGAIN, only from live sources and without a log
@@ -114,11 +115,7 @@ struct source *source_open(const char *const *words, int count,
  * recorder.h. Others may be one half of a pair. */
 bool source_is_whole(const char *word);
 
-/* Whether the times of its pairs are made from an assumed number of pairs a second, since neither
- * the options nor a file beside the pictures says one. */
-bool source_assumes_rate(const struct source *source);
-
-/* Logs that, of a source of more than one pair. */
+/* Logs that a source of more than one pair assumes its rate. */
 void source_say_rate(const struct source *source);
 
 void source_close(struct source **source);

@@ -35,7 +35,7 @@ static bool is_there(const char *path) {
     return stat(path, &about) == 0;
 }
 
-static bool is_picture_name(const char *name) {
+bool source_is_picture_name(const char *name) {
     const char *dot = strrchr(name, '.');
     if (!dot || name[0] == '.')
         return false;
@@ -86,7 +86,7 @@ static int list_names(const char *folder, char ***names, long *count) {
     }
     GPtrArray *found = g_ptr_array_new();
     for (struct dirent *entry; (entry = readdir(dir));)
-        if (is_picture_name(entry->d_name))
+        if (source_is_picture_name(entry->d_name))
             g_ptr_array_add(found, g_strdup(entry->d_name));
     closedir(dir);
     g_ptr_array_sort(found, compare_names);
@@ -107,9 +107,87 @@ static int list_folder(const char *folder, char ***names, long *count) {
     return -ENOENT;
 }
 
-/* 0 when every left name has its partner or none has and the counts agree, else -errno after naming
- * the first file that lacks one. */
-static int match_names(const char *const folder[2], char **const names[2], const long count[2]) {
+/* How many bytes all names begin with; a number is not cut. */
+static size_t common_start(char **const names) {
+    size_t length = strlen(names[0]);
+    for (char **name = names; *name; name++)
+        for (size_t i = 0; i < length; i++)
+            if ((*name)[i] != names[0][i])
+                length = i;
+    while (length > 0 && g_ascii_isdigit(names[0][length - 1]))
+        length--;
+    return length;
+}
+
+/* What tells each picture of a side from the others: its name without what all of them begin and
+ * end with, numbers without leading zeros. g_strfreev. */
+static char **picture_keys(char **const names, long count) {
+    char **keys = g_new0(char *, count + 1), **reversed = g_new0(char *, count + 1);
+    size_t start = common_start(names);
+    for (long i = 0; i < count; i++)
+        reversed[i] = g_strreverse(g_strdup(names[i] + start));
+    size_t end = common_start(reversed);
+    for (long i = 0; i < count; i++) {
+        g_autofree char *middle = g_strreverse(g_strdup(reversed[i] + end));
+        GString *key = g_string_new(NULL);
+        for (const char *at = middle; *at; at++)
+            if (*at != '0' || (key->len && g_ascii_isdigit(key->str[key->len - 1])) ||
+                !g_ascii_isdigit(at[1]))
+                g_string_append_c(key, *at);
+        keys[i] = g_string_free(key, FALSE);
+    }
+    g_strfreev(reversed);
+    return keys;
+}
+
+/* Names that differ in what one side has in all of them (000001_left.png, 000001_right.png): leaves
+ * those that have a partner, in their order. How many; 0, and all of them, where none has. */
+static long match_keys(const char *const folder[2], char **const names[2], long count[2]) {
+    g_auto(GStrv) left = picture_keys(names[0], count[0]);
+    g_auto(GStrv) right = picture_keys(names[1], count[1]);
+    g_autoptr(GHashTable) partner = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) paired = g_hash_table_new(NULL, NULL);
+    g_autoptr(GPtrArray) left_kept = g_ptr_array_new();
+    g_autoptr(GPtrArray) right_kept = g_ptr_array_new();
+    GPtrArray *const kept[2] = {left_kept, right_kept};
+    const char *alone = NULL;
+    for (long i = 0; i < count[1]; i++)
+        g_hash_table_insert(partner, right[i], names[1][i]);
+    for (long i = 0; i < count[0]; i++) {
+        char *other = g_hash_table_lookup(partner, left[i]);
+        g_hash_table_remove(partner, left[i]);
+        if (other) {
+            g_ptr_array_add(kept[0], names[0][i]);
+            g_ptr_array_add(kept[1], other);
+            g_hash_table_add(paired, names[0][i]);
+            g_hash_table_add(paired, other);
+        } else {
+            alone = alone ? alone : names[0][i];
+        }
+    }
+    long pairs = (long)kept[0]->len, left_out = count[0] + count[1] - 2 * pairs;
+    if (pairs == 0)
+        return 0;
+    log_info(folder[0], "its names differ from those in %s; pairing by numbers, %s with %s first",
+             folder[1], (char *)kept[0]->pdata[0], (char *)kept[1]->pdata[0]);
+    if (left_out)
+        log_warning(folder[0], "%ld pictures here and in %s have no partner and are left out%s%s",
+                    left_out, folder[1], alone ? ", the first is " : "", alone ? alone : "");
+    for (int side = 0; side < 2; side++) {
+        for (char **name = names[side]; *name; name++)
+            if (!g_hash_table_contains(paired, *name))
+                g_free(*name);
+        memcpy(names[side], kept[side]->pdata, (size_t)pairs * sizeof(char *));
+        names[side][pairs] = NULL;
+        count[side] = pairs;
+    }
+    return pairs;
+}
+
+/* 0 when every left name has its partner, by its name or by what is not the same in all names of a
+ * side, or none has and the counts agree; else -errno after naming the first file that lacks
+ * one. */
+static int match_names(const char *const folder[2], char **const names[2], long count[2]) {
     GHashTable *right = g_hash_table_new(g_str_hash, g_str_equal);
     GHashTable *both = g_hash_table_new(g_str_hash, g_str_equal);
     const char *alone = NULL;
@@ -130,7 +208,7 @@ static int match_names(const char *const folder[2], char **const names[2], const
     long common = (long)g_hash_table_size(both);
     g_hash_table_destroy(right);
     g_hash_table_destroy(both);
-    if (!alone)
+    if (!alone || (common == 0 && match_keys(folder, names, count) > 0))
         return 0;
     if (common == 0 && count[0] == count[1]) {
         log_warning(folder[0],

@@ -8,6 +8,7 @@
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "capture/folder_about.h"
+#include "capture/picture_times.h"
 #include "capture/source_private.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -25,6 +26,7 @@ struct pictures {
     char *name;
     struct pair_list pairs;
     struct folder_about about; /* of one folder that holds both sides */
+    int64_t *times[2];         /* of left and right pictures, ns; NULL: not known */
     struct source_options options;
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
@@ -225,8 +227,13 @@ static int pictures_read(struct source *source, struct frame *frame) {
     frame->has_truth = source->has_truth && frame->truth;
     if (frame->has_truth)
         (pictures->options.motion_step ? read_truth : read_disparities)(pictures, index, frame);
-    frame->left_ns = pair_time_ns(index, source->rate);
-    frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
+    if (pictures->times[0]) {
+        frame->left_ns = pictures->times[0][index];
+        frame->right_ns = pictures->times[1][index];
+    } else {
+        frame->left_ns = pair_time_ns(index, source->rate);
+        frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
+    }
     frame->taken_ns = clock_ns();
     return 0;
 }
@@ -259,6 +266,8 @@ static void pictures_close(struct source *source) {
     struct pictures *pictures = (struct pictures *)source;
     pair_list_free(&pictures->pairs);
     g_free(pictures->about.calibration);
+    g_free(pictures->times[0]);
+    g_free(pictures->times[1]);
     g_free(pictures->name);
     g_free(pictures);
 }
@@ -280,6 +289,30 @@ static int learn_size(struct pictures *pictures) {
     source->channels = pair[0].channels < pair[1].channels ? pair[0].channels : pair[1].channels;
     free_pair(pair);
     return 0;
+}
+
+/* Times of both sides, or of neither: a list for one of them alone says nothing of pairs. Of motion
+ * the right pictures are among the left ones, and the last ones of the stream. */
+static void read_times(struct pictures *pictures) {
+    const struct pair_list *pairs = &pictures->pairs;
+    int step = pictures->options.motion_step;
+    g_autofree const char **stream = g_new0(const char *, pairs->count + step + 1);
+    double rate;
+    memcpy(stream, pairs->left, (size_t)pairs->count * sizeof *stream);
+    for (long i = 0; i < step; i++)
+        stream[pairs->count + i] =
+            i + pairs->count < step ? pairs->left[0] : pairs->right[pairs->count - step + i];
+    pictures->times[0] = picture_times_read(stream, pairs->count + step, &pictures->source.rate);
+    if (pictures->times[0] && step)
+        pictures->times[1] =
+            g_memdup2(pictures->times[0] + step, (size_t)pairs->count * sizeof(int64_t));
+    else if (pictures->times[0])
+        pictures->times[1] =
+            picture_times_read((const char *const *)pairs->right, pairs->count, &rate);
+    if (!pictures->times[1])
+        g_clear_pointer(&pictures->times[0], g_free);
+    if (!pictures->times[0] || pictures->source.rate == 0)
+        pictures->source.rate = pictures->about.rate;
 }
 
 struct source *source_pictures_open(const char *const *words, int count,
@@ -306,7 +339,6 @@ struct source *source_pictures_open(const char *const *words, int count,
         .count = pairs.count,
         .calibration = {pictures->about.calibration},
         .disparities = pictures->about.disparities,
-        .rate = options && options->rate > 0 ? options->rate : pictures->about.rate,
         .pace = options ? options->rate : 0,
         .read = pictures_read,
         .seek = pictures_seek,
@@ -314,6 +346,11 @@ struct source *source_pictures_open(const char *const *words, int count,
         .files = pictures_files,
         .close = pictures_close,
     };
+    if (pictures->options.rate > 0)
+        pictures->source.rate = pictures->options.rate;
+    else
+        read_times(pictures);
+    pictures->source.assumes_rate = !pictures->times[0] && pictures->source.rate == 0;
     pictures->source.has_truth = has_truth(pictures);
     code = learn_size(pictures);
     if (code) {

@@ -20,6 +20,9 @@ double rate_of_fraction(double numerator, double denominator);
 /* Sets *error (may be NULL) and returns NULL, for open functions. */
 struct source *source_failed(int *error, int code);
 
+/* Whether a file is called as pictures are that are read. */
+bool source_is_picture_name(const char *name);
+
 /* The pictures of a file source in order: left and right paths, count of each, in one allocation
  * each. */
 struct pair_list {

@@ -2,6 +2,7 @@
  * What a folder of pictures says of its pairs. SPDX-License-Identifier: MIT
  */
 #include "capture/folder_about.h"
+#include "capture/picture_times.h"
 #include "capture/source.h"
 #include "image/picture.h"
 
@@ -31,24 +32,124 @@ static struct folder_about read_about(void) {
 
 static void test_rate(void) {
     g_assert_cmpfloat(read_about().rate, ==, 0);
-    put("times.txt", "0.000000e+00\n1.000000e-01\n2.000000e-01\n\n");
-    g_assert_cmpfloat_with_epsilon(read_about().rate, 10, 1e-9);
-    put("times.txt", "0\nsoon\n");
-    g_assert_cmpfloat(read_about().rate, ==, 0);
-    put("times.txt", "5\n5\n");
-    g_assert_cmpfloat(read_about().rate, ==, 0);
-    take("times.txt");
     put("camera.txt", "width=32\nframe_rate_hz=12.5\n");
     g_assert_cmpfloat(read_about().rate, ==, 12.5);
     put("camera.txt", "frame_rate_hz=-3\n");
     g_assert_cmpfloat(read_about().rate, ==, 0);
-    put("camera.txt", "frame_rate_hz=12.5\n"); /* the times themselves say more */
-    put("image_02/timestamps.txt", "2011-09-26 23:59:59.900000000\n"
-                                   "2011-09-26 23:59:59.950000000\n"
-                                   "2011-09-27 00:00:00.000000000\n");
-    g_assert_cmpfloat_with_epsilon(read_about().rate, 20, 1e-3);
-    take("image_02/timestamps.txt");
     take("camera.txt");
+}
+
+#define ONE(before) before "00.png", before "01.png", before "02.png"
+/* Three pictures in left/; count: that many of them. */
+static const struct times {
+    const char *list, *text, *names[3];
+    int64_t ns[3]; /* of the first 0: it is not used */
+    double rate;
+} lists[] = {
+    {"times.txt",
+     "0.000000e+00\n1.000000e-01\n2.000000e-01\n\n",
+     {ONE("")},
+     {0, 100000000, 200000000},
+     10},
+    {"times.txt",
+     "1403636579.763555527\n1403636579.813555717\n1403636582.963555574\n",
+     {ONE("")},
+     {1403636579763555527, 1403636579813555717, 1403636582963555574},
+     0.3175},
+    {"timestamps.txt",
+     "2011-09-26 23:59:59.900000001\n2011-09-26 23:59:59.950000000\n"
+     "2011-09-27 00:00:00.000000000\n",
+     {ONE("")},
+     {1317081599900000001, 1317081599950000000, 1317081600000000000},
+     20},
+    {"times.txt",
+     "2011-09-26T23:59:59.9Z\n2011-09-26T23:59:59.95Z\n2011-09-27T00:00:00Z\n",
+     {ONE("")},
+     {1317081599900000000, 1317081599950000000, 1317081600000000000},
+     20},
+    {"times.txt",
+     "1403636579763555584\n1403636579813555712\n1403636579863555584\n",
+     {ONE("")},
+     {1403636579763555584, 1403636579813555712, 1403636579863555584},
+     20},
+    {"times.txt",
+     "1403636579763555\n1403636579813555\n1403636579863555\n",
+     {ONE("")},
+     {1403636579763555000, 1403636579813555000, 1403636579863555000},
+     20},
+    {"times.txt",
+     "1403636579763\n1403636579813\n1403636579863\n",
+     {ONE("")},
+     {1403636579763000000, 1403636579813000000, 1403636579863000000},
+     20},
+    {"times.txt",
+     "83423452345234\n83423502345234\n83423552345234\n",
+     {ONE("")}, /* since boot */
+     {83423452345234, 83423502345234, 83423552345234},
+     20},
+    {"times.txt", "1000\n51000\n101000\n", {ONE("")}, {1000000, 51000000, 101000000}, 20},
+    {"times.txt", "time_us\n7\n8\n9\n", {ONE("")}, {7000, 8000, 9000}, 0},
+    {"times.txt", "0\n1\n3\n", {ONE("")}, {0, 1000000000, 3000000000}, 0.5},
+    {"times.txt",
+     "00000 5.25 0.5\n00001 5.5 0.4\n00002 5.75 0.5\n00003 6 0.5\n",
+     {ONE("")},
+     {5250000000, 5500000000, 5750000000},
+     4}, /* DSO: more than there are pictures */
+    {"times.txt", "10 5.25\n11 5.5\n12 5.75\n13 6\n", {ONE("l_00")}, {0}, 0},
+    {"times.txt",
+     "10 5.25\n11 5.5\n12 5.75\n13 6\n",
+     {"l_0010.png", "l_0012.png", "l_0013.png"},
+     {5250000000, 5750000000, 6000000000},
+     2},
+    {"data.csv",
+     "#timestamp [ns],filename\n1403636579813555712,01.png\n"
+     "1403636579763555584,00.png\n1403636579863555584,02.png\n1403636579963555584,03.png\n",
+     {ONE("")},
+     {1403636579763555584, 1403636579813555712, 1403636579863555584},
+     20},
+    {"rgb.txt",
+     "# color images\n# timestamp filename\n1.5 rgb/02.png\n1.25 rgb/01.png\n"
+     "1 rgb/00.png\n",
+     {ONE("")},
+     {1000000000, 1250000000, 1500000000},
+     4},
+    {NULL,
+     NULL,
+     {"1403636579763555584.png", "1403636579813555712.png", "1403636579863555584.png"},
+     {1403636579763555584, 1403636579813555712, 1403636579863555584},
+     20},
+    {NULL,
+     NULL,
+     {"1305031102.175304.png", "1305031102.275304.png", "1305031102.375304.png"},
+     {1305031102175304000, 1305031102275304000, 1305031102375304000},
+     10},
+    {NULL, NULL, {ONE("")}, {0}, 0},
+    {"times.txt", "0\nsoon\n1\n", {ONE("")}, {0}, 0},
+    {"times.txt", "", {ONE("")}, {0}, 0},
+    {"times.txt", "1\n2\n", {ONE("")}, {0}, 0}, /* too few */
+    {"times.txt", "5\n5\n5\n", {ONE("")}, {5000000000, 5000000000, 5000000000}, 0},
+};
+
+static void test_times(void) {
+    for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+        const struct times *row = &lists[i];
+        const char *pictures[3];
+        double rate;
+        for (int k = 0; k < 3; k++)
+            pictures[k] = g_build_filename(folder, "left", row->names[k], NULL);
+        if (row->list)
+            put(row->list, row->text);
+        g_autofree int64_t *times = picture_times_read(pictures, 3, &rate);
+        g_test_message("%s: %s", row->list, row->text);
+        g_assert_true((times != NULL) == (row->ns[1] != 0));
+        for (int k = 0; times && k < 3; k++)
+            g_assert_cmpint(times[k], ==, row->ns[k]);
+        g_assert_cmpfloat_with_epsilon(rate, row->rate, 1e-3);
+        if (row->list)
+            take(row->list);
+        for (int k = 0; k < 3; k++)
+            g_free((char *)pictures[k]);
+    }
 }
 
 static void test_range(void) {
@@ -73,12 +174,14 @@ static void test_source(void) {
         g_autofree char *path = g_build_filename(folder, side ? "right.png" : "left.png", NULL);
         g_assert_cmpint(picture_write(path, &(struct image){gray, 32, 24, 1}), ==, 0);
     }
-    put("times.txt", "0\n0.25\n");
+    put("times.txt", "0.25\n");
+    put("camera.txt", "frame_rate_hz=4\n"); /* one time has no rate */
     put("calib.txt", "ndisp=12\n");
     struct source_options options = {0};
     struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat(source->rate, ==, 4);
+    g_assert_false(source->assumes_rate);
     g_assert_cmpint(source->disparities, ==, 12);
     g_assert_true(g_str_has_suffix(source->calibration[0], "/calib.txt"));
     g_assert_null(source->calibration[1]);
@@ -88,6 +191,7 @@ static void test_source(void) {
     g_assert_cmpfloat(source->rate, ==, 7);
     source_close(&source);
     take("times.txt");
+    take("camera.txt");
     take("calib.txt");
     take("left.png");
     take("right.png");
@@ -97,6 +201,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-folder-XXXXXX", NULL);
     g_test_add_func("/folder-about/rate", test_rate);
+    g_test_add_func("/folder-about/times", test_times);
     g_test_add_func("/folder-about/range", test_range);
     g_test_add_func("/folder-about/source", test_source);
     int failed = g_test_run();

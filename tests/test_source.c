@@ -229,14 +229,14 @@ static void test_folder_partners(void) {
     opened_close(&o);
     folder_free(folder);
 
-    folder = folder_make(); /* names that all differ: by order, and it says so */
+    folder = folder_make(); /* names that all differ: by what tells those of a side apart */
     put(folder, "left/l2.png", 5, 3, 1, 2);
     put(folder, "left/l10.png", 5, 3, 1, 10);
     put(folder, "right/r2.png", 5, 3, 1, 102);
     put(folder, "right/r10.png", 5, 3, 1, 110);
     struct stderr_of caught = stderr_begin();
     o = open_one(folder);
-    stderr_one_line(caught, "by order", "l2.png");
+    stderr_one_line(caught, "by numbers", "l2.png");
     expect_pair(&o, 0, 2, 102);
     expect_pair(&o, 1, 10, 110);
     opened_close(&o);
@@ -244,13 +244,36 @@ static void test_folder_partners(void) {
          *right = g_build_filename(folder, "right", NULL);
     caught = stderr_begin();
     o = open_words(left, right, NULL); /* the two folders by name */
-    stderr_one_line(caught, "by order", NULL);
+    stderr_one_line(caught, "by numbers", NULL);
     g_assert_cmpint(o.source->count, ==, 2);
     opened_close(&o);
-    put(folder, "right/r11.png", 5, 3, 1, 1);
-    expect_refused(folder, NULL, -ENOENT, "2 pictures", "3");
+    put(folder, "right/r011.png", 5, 3, 1, 111); /* some have no partner */
+    put(folder, "left/l03.png", 5, 3, 1, 3);
+    put(folder, "left/l0011.png", 5, 3, 1, 11);
+    put(folder, "left/l12.png", 5, 3, 1, 12);
+    o = open_one(folder);
+    g_assert_cmpint(o.source->count, ==, 3);
+    expect_pair(&o, 0, 2, 102);
+    expect_pair(&o, 1, 10, 110);
+    expect_pair(&o, 2, 11, 111);
+    opened_close(&o);
     g_free(left);
     g_free(right);
+    folder_free(folder);
+
+    folder = folder_make(); /* numbers that no pictures share: by order, and it says so */
+    put(folder, "left/l20.png", 5, 3, 1, 2);
+    put(folder, "left/l30.png", 5, 3, 1, 3);
+    put(folder, "right/r21.png", 5, 3, 1, 102);
+    put(folder, "right/r31.png", 5, 3, 1, 103);
+    caught = stderr_begin();
+    o = open_one(folder);
+    stderr_one_line(caught, "by order", "l20.png");
+    expect_pair(&o, 0, 2, 102);
+    expect_pair(&o, 1, 3, 103);
+    opened_close(&o);
+    put(folder, "right/r41.png", 5, 3, 1, 1);
+    expect_refused(folder, NULL, -ENOENT, "2 pictures", "3");
     folder_free(folder);
 }
 

@@ -1,0 +1,123 @@
+/*
+ * Inputs that users of comparable programs met, with their right values: the folder field beside
+ * LIVESTEREO_DATA, whose README.md this is as a test. A row is a line of the shell, run in that
+ * folder ($F) with $B, $D as in cli.h and $O, the options of the README; what it must print; and
+ * what the maps must be that it left in $D/out. SPDX-License-Identifier: MIT
+ */
+#include "tests/cli.h"
+
+#include "image/pfm.h"
+
+#include <math.h>
+
+/* What maps must be, to 1 px: a number of px, from column FIRST_COLUMN on, or the map of
+ * times_gap's pair whose number the map's name begins with: others hold the same pictures. */
+enum { NOT_COMPARED = 0, SCENE = -1, FIRST_COLUMN = 40 };
+
+static const struct row {
+    const char *name, *line;
+    int code;
+    const char *out, *err;
+    int maps;    /* how many .pfm there must be; 0: not looked at */
+    double px;   /* or NOT_COMPARED, SCENE */
+    double most; /* per cent that may be off */
+} rows[] = {
+    {"times_gap", "$B batch $O times_gap -o $D/out && cut -d, -f2 $D/out/frames.csv | xargs echo",
+     0,
+     "pts_s 1403636579.763556 1403636579.813556 1403636579.863556 1403636579.913555 "
+     "1403636582.963556 1403636583.013556 1403636583.063555 1403636583.113555",
+     "", 8, 0, 0},
+    {"times_dso", "$B batch $O times_dso -o $D/out && cut -d, -f2 $D/out/frames.csv | xargs echo",
+     0, "1403636579.913555 1403636582.963556 1403636583.013556", "", 8, 0, 0},
+    {"names_gap",
+     "$B batch $O names_gap -o $D/out && grep -c '/00000\\([0-7]\\)_left.*\\1_right' "
+     "$D/out/frames.csv",
+     0, "\n6\n", "2 pictures here", 6, SCENE, 0},
+};
+
+/* Where the folder is, and the program, for a line of the shell. */
+static char *preamble(void) {
+    const char *shared = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *field = g_build_filename(shared ? shared : "../shared/data", "../field", NULL);
+    g_autofree char *program = g_canonicalize_filename(binary(), NULL);
+    if (!g_file_test(field, G_FILE_TEST_IS_DIR))
+        return NULL;
+    return g_strdup_printf("cd '%s' && B='%s' F=$PWD && O='--preset live --set disparity_range=32 "
+                           "--save pfm --set backend=cpu' && ",
+                           field, program);
+}
+
+static float *read_map(const char *path, int *width, int *height) {
+    float *map;
+    g_assert_cmpint(pfm_read(path, &map, width, height), ==, 0);
+    return map;
+}
+
+/* Per cent of a map's pixels that are off by more than 1 px. */
+static double wrong(const char *path, double px) {
+    int width, height, scene_width, scene_height;
+    g_autofree char *name = g_path_get_basename(path);
+    g_autofree char *below = g_strdup_printf("scene/%.6s.pfm", name), *scene_path = path_in(below);
+    float *map = read_map(path, &width, &height), *scene = NULL;
+    long bad = 0, count = 0;
+    if (px == SCENE) {
+        scene = read_map(scene_path, &scene_width, &scene_height);
+        g_assert_true(width == scene_width && height == scene_height);
+    }
+    for (int y = 0; y < height; y++)
+        for (int x = scene ? 0 : FIRST_COLUMN; x < width; x++, count++)
+            bad += !(fabs(map[y * width + x] - (scene ? scene[y * width + x] : px)) <= 1);
+    free(map);
+    free(scene);
+    return 100.0 * (double)bad / (double)count;
+}
+
+static void check_maps(const struct row *row) {
+    g_autofree char *out = path_in("out");
+    GDir *dir = g_dir_open(out, 0, NULL);
+    const char *name;
+    int maps = 0;
+    g_assert_nonnull(dir);
+    while ((name = g_dir_read_name(dir))) {
+        if (!g_str_has_suffix(name, ".pfm"))
+            continue;
+        g_autofree char *path = g_build_filename(out, name, NULL);
+        double bad = row->px == NOT_COMPARED ? 0 : wrong(path, row->px);
+        g_test_message("%s: %.2f %% off", name, bad);
+        if (bad > row->most)
+            g_error("%s: %s: %.2f %% of the pixels are off", row->name, name, bad);
+        maps++;
+    }
+    g_dir_close(dir);
+    g_assert_cmpint(maps, ==, row->maps);
+}
+
+static void test_row(void *fixture, const void *data) {
+    const struct row *row = data;
+    g_autofree char *before = preamble();
+    (void)fixture;
+    if (!before) {
+        g_test_skip("needs the folder field beside LIVESTEREO_DATA");
+        return;
+    }
+    g_autofree char *line = g_strconcat(before, row->line, NULL);
+    g_autofree char *scene = g_strconcat(before, "$B batch $O times_gap -q -o $D/scene", NULL);
+    if (row->px == SCENE)
+        expect_shell(0, "", "", scene);
+    expect_shell(row->code, row->out, row->err, line);
+    if (row->maps)
+        check_maps(row);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *name = g_strconcat("/field/", rows[i].name, NULL);
+        g_test_add_vtable(name, 0, &rows[i], set_up, test_row, tear_down);
+    }
+    char *lists = gst_tell_sanitizers();
+    int status = g_test_run();
+    remove_tree(lists);
+    g_free(lists);
+    return status;
+}
