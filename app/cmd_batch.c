@@ -185,6 +185,7 @@ static char *describe_settings(const struct batch *batch, const struct input *in
     add_word(text, "version", LIVESTEREO_VERSION);
     add_word(text, "input", source->name);
     add_word(text, "unit", rig->unit);
+    add_word(text, "model", rig->model);
     add_word(text, "roi", rig->roi);
     add_word(text, "flip", batch->camera.flip);
     add_word(text, "rotate180", batch->camera.rotate180);
@@ -240,6 +241,7 @@ static int run_input(struct batch *batch, const struct input *input, const char 
     struct matcher *matcher = NULL;
     how.one_camera = batch->params.mode == MODE_MOTION;
     how.params = &batch->params;
+    how.exchanged = batch->source.swap;
     int code = rig_use_open_for(&how, source, &rig);
     if (code == EXIT_DONE &&
         (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY | SAVE_RGBD | SAVE_MCAP)))

@@ -19,7 +19,7 @@
 #include <string.h>
 
 struct calib {
-    char *unit, *size, *output, **files;
+    char *unit, *model, *size, *output, **files;
     int labels;
     gboolean rectified;
     struct rig_read_options how;
@@ -28,9 +28,9 @@ struct calib {
 
 static int parse_words(struct calib *c) {
     char rest;
-    c->how.unit = rig_unit_parse(c->unit);
-    if (c->how.unit < 0)
-        return EXIT_USAGE;
+    int code = rig_words_parse(c->unit, c->model, &c->how);
+    if (code != EXIT_DONE)
+        return code;
     if (c->size &&
         (sscanf(c->size, "%dx%d%c", &c->how.width, &c->how.height, &rest) != 2 ||
          c->how.width < 2 || c->how.height < 2 || c->how.width > 16384 || c->how.height > 16384)) {
@@ -227,7 +227,7 @@ static int check(struct calib *c, int count, char **words) {
                   "all right ones, or left before right each time");
         return EXIT_USAGE;
     }
-    struct rig_options options = {.rectified = c->rectified, .unit = c->unit};
+    struct rig_options options = {.rectified = c->rectified, .unit = c->unit, .model = c->model};
     options.files = g_new0(char *, files + 1);
     memcpy(options.files, words, (size_t)files * sizeof *words);
     int code = EXIT_DONE;
@@ -291,7 +291,8 @@ static int convert(struct calib *c, int count, char **words) {
 }
 
 static int refine(struct calib *c, int count, char **words) {
-    struct rig_options options = {.files = c->files, .unit = c->unit, .rectified = c->rectified};
+    struct rig_options options = {
+        .files = c->files, .unit = c->unit, .model = c->model, .rectified = c->rectified};
     const struct source_options source = {
         .lists = true, .width = c->how.width, .height = c->how.height};
     return calib_refine(&options, &source, (const char *const *)words, count, c->output);
@@ -306,6 +307,8 @@ int cmd_calib(int argc, char **argv) {
          "refine: the calibration to begin with (twice where it is two files)", "FILE"},
         {"unit", 0, 0, G_OPTION_ARG_STRING, &c.unit,
          "Unit of a calibration that does not say it: m, cm or mm", "UNIT"},
+        {"model", 0, 0, G_OPTION_ARG_STRING, &c.model,
+         "Lens model of OpenCV's calibration that does not say it", "radtan|rational|fisheye"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &c.size,
          "Picture size the calibration is wanted for; refine: of each camera", "WxH"},
         {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels,
@@ -326,7 +329,7 @@ int cmd_calib(int argc, char **argv) {
         "stand to each other since they were nudged; lenses and baseline's length stay. Files are\n"
         "OpenCV's (one, or intrinsics and extrinsics), ROS's (left and right), KITTI's, "
         "Middlebury's,\n"
-        "Kalibr's or ZED's.",
+        "Kalibr's, ORB_SLAM's, DepthAI's (OAK) or ZED's.",
         "Examples:\n"
         "  livestereo calib check rig.yml left*.png right*.png\n"
         "  livestereo calib check --rectified left.png right.png\n"

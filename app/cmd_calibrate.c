@@ -4,25 +4,13 @@
  */
 #include "app/calibrate/guide_window.h"
 #include "app/calibrate/headless.h"
+#include "app/rig_options.h"
 #include "config/log.h"
 
 #include <string.h>
 #include <unistd.h>
 
 /* ---- options; each of these returns GO_ON, or EXIT_USAGE after a log line */
-
-static int parse_model(const char *name, enum distortion *model) {
-    *model = DISTORTION_RADTAN;
-    if (!name)
-        return GO_ON;
-    for (int i = DISTORTION_RADTAN; i < DISTORTION_COUNT; i++)
-        if (strcmp(name, distortion_names[i]) == 0) {
-            *model = (enum distortion)i;
-            return GO_ON;
-        }
-    log_error("--model", "%s is not one of radtan, rational, fisheye", name);
-    return EXIT_USAGE;
-}
 
 /* Checks that the rig file can be written before views are taken, which would be lost otherwise.
  * GO_ON or the exit code. */
@@ -56,6 +44,7 @@ static bool wants_window(const struct calibrate *c, int words) {
 static int calibrate(struct calibrate *c, int count, char **words) {
     struct calibrate_options *o = &c->options;
     struct board board = {0};
+    struct rig_read_options how = {.model = DISTORTION_RADTAN};
     int error;
     if (count == 0) {
         log_error("calibrate", "no source; name a camera, a recording, a folder or LEFT.. RIGHT.., "
@@ -65,8 +54,9 @@ static int calibrate(struct calibrate *c, int count, char **words) {
     int code = calibrate_parse_board(o->board, &board);
     if (code == GO_ON)
         code = calibrate_parse_square(o->square, &board);
-    if (code == GO_ON)
-        code = parse_model(o->model, &c->model);
+    if (code == GO_ON && rig_words_parse(NULL, o->model, &how) != EXIT_DONE)
+        code = EXIT_USAGE;
+    c->model = how.model;
     if (code == GO_ON && !chessboard_available())
         code = EXIT_RUN_FAILED;
     if (code == GO_ON)

@@ -301,6 +301,7 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     struct rig_options how = run->rig;
     how.one_camera = run->params.mode == MODE_MOTION;
     how.params = &run->params;
+    how.exchanged = run->source.swap;
     if (argc < 2 || run->frames < 0) {
         log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                   : "--frames cannot be negative");

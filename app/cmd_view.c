@@ -207,6 +207,7 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->remembered = *remembered;
     v->rig_options.one_camera = params->mode == MODE_MOTION;
     v->rig_options.params = &v->settings.params;
+    v->rig_options.exchanged = o->swap;
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
     display_init(&v->display, params->mode == MODE_MOTION);
     opening_begin(v, source);

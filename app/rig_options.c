@@ -4,7 +4,7 @@
 #include "app/rig_options.h"
 
 #include "calibration/rectify.h"
-#include "calibration/rig_read.h"
+#include "calibration/rig_xml.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -22,6 +22,21 @@ double rig_unit_parse(const char *text) {
         return 1e-3;
     log_error("--unit", "%s is not one of m, cm, mm", text);
     return -1;
+}
+
+int rig_words_parse(const char *unit, const char *model, struct rig_read_options *how) {
+    how->from_xml = rig_xml_to_yaml;
+    how->unit = rig_unit_parse(unit);
+    if (model)
+        how->model = DISTORTION_NONE;
+    for (int i = DISTORTION_RADTAN; model && i < DISTORTION_COUNT; i++)
+        if (strcmp(model, distortion_names[i]) == 0)
+            how->model = (enum distortion)i;
+    if (how->unit >= 0 && (!model || how->model))
+        return EXIT_DONE;
+    if (how->unit >= 0)
+        log_error("--model", "%s is not one of radtan, rational, fisheye", model);
+    return EXIT_USAGE;
 }
 
 static int check_ratio(const char *option, double value, double min) {
@@ -138,11 +153,12 @@ static int open_rig(const struct rig_options *options, const struct rig_text *ow
     struct rig_read_options how = {.width = width,
                                    .height = height,
                                    .color = channels == 3,
+                                   .exchanged = options->exchanged,
                                    .one_camera = options->one_camera};
     *use = (struct rig_use){.width = width, .height = height};
-    how.unit = rig_unit_parse(options->unit);
-    if (how.unit < 0)
-        return EXIT_USAGE;
+    int code = rig_words_parse(options->unit, options->model, &how);
+    if (code != EXIT_DONE)
+        return code;
     rig_clear(&use->rig);
     int count = options->files ? (int)g_strv_length(options->files) : 0;
     if (count > 0 || own_count > 0) {

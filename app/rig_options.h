@@ -9,21 +9,22 @@
 #include "app/commands.h"
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
-#include "calibration/rig.h"
+#include "calibration/rig_read.h"
 
 /* Zero to begin with. */
 struct rig_options {
     char **files; /* --calib, one or two */
-    char *unit;
+    char *unit, *model;
     gboolean rectified;
     char *roi; /* X,Y,W,H of the rectified pictures */
     double scale, alpha;
+    bool exchanged;  /* set by the command: the pictures are (--swap) */
     bool one_camera; /* set by the command: both pictures are the left camera's, as of motion */
     const struct params *params; /* set by the command: their disparities are searched beyond the
                                     borders of a part; NULL: no further than the part */
 };
 
-enum { RIG_ENTRIES = 6 };
+enum { RIG_ENTRIES = 7 };
 
 /* clang-format off */
 /* Entries for a command's option table: RIG_WHOLE_ENTRIES for commands that always compute whole
@@ -34,6 +35,8 @@ enum { RIG_ENTRIES = 6 };
      "Calibration of the cameras (twice where it is two files)", "FILE"}, \
     {"unit", 0, 0, G_OPTION_ARG_STRING, &(o)->unit, \
      "Unit of a calibration that does not say it: m, cm or mm", "UNIT"}, \
+    {"model", 0, 0, G_OPTION_ARG_STRING, &(o)->model, \
+     "Lens model of OpenCV's calibration that does not say it", "radtan|rational|fisheye"}, \
     {"rectified", 0, 0, G_OPTION_ARG_NONE, &(o)->rectified, \
      "The pictures are rectified already; --calib is used for depths alone", NULL}, \
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->alpha, \
@@ -90,5 +93,8 @@ void rig_use_close(struct rig_use *use);
 
 /* Metres in a unit: "m", "cm" or "mm". 0 for NULL; -1 after a log line. */
 double rig_unit_parse(const char *text);
+
+/* What the words say of how a calibration is read; NULL: nothing. EXIT_DONE or EXIT_USAGE. */
+int rig_words_parse(const char *unit, const char *model, struct rig_read_options *how);
 
 #endif

@@ -70,8 +70,8 @@ static int check_rectification(const struct rig *rig, char *why, size_t size) {
             "projection matrices: focal lengths and rows of left and right must be equal");
     if (!(r[3] / r[0] - l[3] / l[0] < 0))
         return refuse(why, size,
-                      "projection matrices: the right camera is not to the right of the left one; "
-                      "exchange the two cameras or their files");
+                      "P1, P2: the right camera is not to the right of the left one; the file "
+                      "holds parts of two calibrations");
     double back[9], turn[9], v[3];
     matrix_transpose(rig->rotation[1], back);
     matrix_multiply(back, rig->rotation[0], turn); /* is R again */
@@ -81,6 +81,36 @@ static int check_rectification(const struct rig *rig, char *why, size_t size) {
     if (sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) > 0.02)
         return refuse(why, size, "R1, R2: do not undo R; the file holds parts of two calibrations");
     return 0;
+}
+
+/* Where the right camera stands, seen from the left one. */
+static void right_camera_at(const struct rig *rig, double at[3]) {
+    double back[9];
+    matrix_transpose(rig->R, back);
+    matrix_apply(back, rig->T, at);
+    for (int i = 0; i < 3; i++)
+        at[i] = -at[i];
+}
+
+int rig_is_exchanged(const struct rig *rig) {
+    double at[3];
+    right_camera_at(rig, at);
+    return at[0] < 0 && hypot(at[1], at[2]) < -at[0];
+}
+
+static void exchange(void *a, void *b, size_t size) {
+    char kept[sizeof(struct camera)];
+    memcpy(kept, a, size);
+    memcpy(a, b, size);
+    memcpy(b, kept, size);
+}
+
+void rig_exchange(struct rig *rig) {
+    right_camera_at(rig, rig->T);
+    matrix_transpose(rig->R, rig->R);
+    exchange(&rig->camera[0], &rig->camera[1], sizeof rig->camera[0]);
+    exchange(rig->rotation[0], rig->rotation[1], sizeof rig->rotation[0]);
+    exchange(rig->projection[0], rig->projection[1], sizeof rig->projection[0]);
 }
 
 int rig_check(const struct rig *rig, char *why, size_t size) {
@@ -101,18 +131,16 @@ int rig_check(const struct rig *rig, char *why, size_t size) {
         return refuse(why, size, "T: a number is not finite or beyond reason");
     if (rig_baseline(rig) < 1e-6)
         return refuse(why, size, "T: the two cameras are at one place");
-    /* where the right camera stands, seen from the left one */
-    double back[9], at[3];
-    matrix_transpose(rig->R, back);
-    matrix_apply(back, rig->T, at);
+    double at[3];
+    right_camera_at(rig, at);
     if (hypot(at[1], at[2]) > fabs(at[0]))
         return refuse(why, size,
                       "T: the cameras are not side by side (turn the pictures of a rig "
                       "that stands upright before calibrating)");
-    if (at[0] > 0)
+    if (at[0] < 0)
         return refuse(why, size,
-                      "T: the right camera is to the left of the left one; exchange "
-                      "the two cameras or their files");
+                      "T: the right camera is to the left of the left one, as of a rig mounted "
+                      "upside down; --swap exchanges the pictures and this calibration");
     return rig->has_rectification ? check_rectification(rig, why, size) : 0;
 }
 
@@ -122,6 +150,12 @@ static void scale_projection(double p[12], double s) {
         p[i] *= s;
     p[2] += (s - 1) / 2;
     p[6] += (s - 1) / 2;
+}
+
+#define MAX_OFF_MIDDLE 0.15 /* of a side, where the principal point of a whole picture lies */
+
+static bool is_central(double at, int side) {
+    return fabs(at + 0.5 - side / 2.0) <= MAX_OFF_MIDDLE * side;
 }
 
 int rig_fit(struct rig *rig, int width, int height, char *why, size_t size) {
@@ -134,6 +168,15 @@ int rig_fit(struct rig *rig, int width, int height, char *why, size_t size) {
             l->width, l->height, width, height);
         return -EINVAL;
     }
+    for (int v = 0; v < 2 && l->width == 0; v++)
+        if (!is_central(rig->camera[v].cx, width) || !is_central(rig->camera[v].cy, height)) {
+            snprintf(why, size,
+                     "the principal point %.4g, %.4g is far from the middle of pictures of %dx%d: "
+                     "it was calibrated at another size, which it does not say; add lines "
+                     "image_width: W and image_height: H to it",
+                     rig->camera[v].cx, rig->camera[v].cy, width, height);
+            return -EINVAL;
+        }
     double s = l->width > 0 ? (double)width / l->width : 1;
     for (int v = 0; v < 2; v++) {
         struct camera *c = &rig->camera[v];

@@ -52,8 +52,8 @@ void rig_clear(struct rig *rig);
 int rig_check(const struct rig *rig, char *why, size_t size);
 
 /* Brings the rig to pictures of width x height if that is the size of its file times one
- * factor for both sides; a file without sizes takes the size as it is. 0, or -EINVAL with why
- * naming the field and both sizes. */
+ * factor for both sides; a file without sizes takes the size as it is, where its principal points
+ * then lie near the middle. 0, or -EINVAL with why naming the field and both sizes. */
 int rig_fit(struct rig *rig, int width, int height, char *why, size_t size);
 
 /* Says that lengths of the file are in units of metres_per_unit; rig becomes metric. */
@@ -62,6 +62,10 @@ void rig_set_unit(struct rig *rig, double metres_per_unit);
 /* Puts the left camera in place of the right one too, side by side with itself: rectification then
  * undistorts its pictures and does not turn them. The rig is not metric. */
 void rig_make_one_camera(struct rig *rig);
+
+/* Whether the right camera stands to the left of the left one; and makes each the other. */
+int rig_is_exchanged(const struct rig *rig);
+void rig_exchange(struct rig *rig);
 
 /* Distance of the two cameras, in T's unit. */
 double rig_baseline(const struct rig *rig);

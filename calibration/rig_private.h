@@ -14,7 +14,8 @@ struct rig_reading {
     const struct rig_text *files;
     int count;
     struct rig_read_options options;
-    int at; /* number of the file that a message is about */
+    int at;               /* number of the file that a message is about */
+    const char *doubtful; /* the key of coefficients that may be radtan's or a fisheye's, or NULL */
     char why[256];
 };
 
@@ -32,7 +33,7 @@ int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig);
 int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig);
 int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig);
 
-/* OpenCV, ROS and Kalibr, from all files. */
+/* All formats that are YAML, JSON or XML, from all files. */
 int rig_read_yaml(struct rig_reading *in, struct rig *rig);
 
 /* A rectified pair from what both have in common: focal lengths, principal points, baseline. */

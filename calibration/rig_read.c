@@ -105,10 +105,23 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
         error = read_format(&in, rig);
     if (!error && !rig->metric && in.options.unit > 0)
         rig_set_unit(rig, in.options.unit);
+    if (!error && in.options.exchanged && rig_is_exchanged(rig)) {
+        rig_exchange(rig);
+        log_info(files[0].name, "its cameras are exchanged, as the pictures are");
+    }
     if (!error)
         error = rig_check(rig, in.why, sizeof in.why);
+    bool sized = rig->camera[0].width > 0;
     if (!error && in.options.width > 0)
         error = rig_fit(rig, in.options.width, in.options.height, in.why, sizeof in.why);
+    if (!error && in.options.width > 0 && !sized)
+        log_info(files[0].name, "does not say its picture size; %dx%d is taken", in.options.width,
+                 in.options.height);
+    if (!error && in.doubtful)
+        log_warning(files[0].name,
+                    "%s: four numbers without a lens model are taken as radtan's k1 k2 p1 p2; say "
+                    "--model if it is fisheye",
+                    in.doubtful);
     if (error)
         log_error(files[in.at].name, "%s", in.why);
     return error;

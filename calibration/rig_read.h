@@ -1,7 +1,8 @@
 /*
- * Reads and writes rig files. The format is detected by content: OpenCV YAML (one file, or
- * intrinsics and extrinsics), a pair of ROS camera_info files, KITTI's calib.txt and
- * calib_cam_to_cam.txt, Middlebury's calib.txt, Kalibr's camchain, ZED's SN*.conf. No shared state.
+ * Reads and writes rig files. The format is detected by content: OpenCV YAML or XML (one file, or
+ * intrinsics and extrinsics), a pair of ROS camera_info files or messages, KITTI's calib.txt and
+ * calib_cam_to_cam.txt, Middlebury's calib.txt, Kalibr's camchain, ORB_SLAM's settings, DepthAI's
+ * JSON, ZED's SN*.conf. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_RIG_READ_H
@@ -13,10 +14,15 @@
 #include <stdint.h>
 
 struct rig_read_options {
-    int width, height; /* of the pictures, 0 when not known; selects one of ZED's sizes */
-    int color;         /* take the colour one of KITTI's two pairs of cameras */
-    int one_camera;    /* only the left camera is needed: a file of one camera will do (ROS) */
-    double unit;       /* metres per unit for files without a unit (OpenCV's); 0: not known */
+    int width, height;     /* of the pictures, 0 when not known; selects one of ZED's sizes */
+    int color;             /* take the colour one of KITTI's two pairs of cameras */
+    int one_camera;        /* only the left camera is needed: a file of one camera will do (ROS) */
+    double unit;           /* metres per unit for files without a unit (OpenCV's); 0: not known */
+    enum distortion model; /* of both lenses of OpenCV's file; NONE: as it says, or their count */
+    int exchanged; /* the pictures are exchanged: so is a rig whose right camera is to the left */
+    /* Makes YAML, to free, of OpenCV's XML (rig_xml.h); NULL with why; XML is refused without
+     * it. */
+    char *(*from_xml)(const char *text, size_t length, char *why, size_t size);
 };
 
 /* Reads one rig from count (1 or 2) files, the left camera's first where each has one camera;

@@ -114,6 +114,10 @@ int ros_camera_parse(bool ros1, const uint8_t *data, size_t size, struct ros_cam
     doubles(&m, camera->k, 9);
     doubles(&m, camera->r, 9);
     doubles(&m, camera->p, 12);
+    for (int i = 0; i < 2; i++)
+        camera->binning[i] = (uint32_t)number(&m, 4);
+    for (int i = 0; i < 4; i++)
+        camera->roi[i] = (uint32_t)number(&m, 4);
     return m.r.failed ? -EBADMSG : 0;
 }
 
@@ -222,5 +226,9 @@ char *ros_camera_print(const struct ros_camera *camera) {
     print_matrix(out, "distortion_coefficients", camera->d, 1, camera->d_count);
     print_matrix(out, "rectification_matrix", camera->r, 3, 3);
     print_matrix(out, "projection_matrix", camera->p, 3, 4);
+    g_string_append_printf(out, "binning_x: %u\nbinning_y: %u\n", camera->binning[0],
+                           camera->binning[1]);
+    g_string_append_printf(out, "roi: {x_offset: %u, y_offset: %u, height: %u, width: %u}\n",
+                           camera->roi[0], camera->roi[1], camera->roi[2], camera->roi[3]);
     return g_string_free(out, FALSE);
 }

@@ -28,6 +28,7 @@ struct ros_camera {
     char model[32];
     double d[14], k[9], r[9], p[12];
     int d_count;
+    uint32_t binning[2], roi[4]; /* x, y; x_offset, y_offset, height, width: of the whole sensor */
 };
 
 /* One of the two types of images. 0 or -EBADMSG, without a log line. */

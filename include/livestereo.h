@@ -204,11 +204,13 @@ struct livestereo_rig {
     uint64_t reserved[8];
 };
 
-/* Reads a calibration: one file, or one for each camera, in a format of OpenCV, ROS, KITTI,
- * Middlebury, Kalibr or ZED, for pictures of width x height px. unit: metres per unit of lengths,
- * for files that do not say it; 0: not known, then the rig is not metric. -EBADMSG: the file is
- * damaged or has another format; -ENOENT and the like: it cannot be read; -EINVAL: it does not fit
- * the size. livestereo_error(NULL) has the sentence. */
+/* Reads a calibration: one file, or one for each camera, in a format of OpenCV (YAML alone),
+ * ROS, KITTI, Middlebury, Kalibr, ORB_SLAM, DepthAI or ZED, for pictures of width x height px.
+ * Its size is taken to be that where a file does not say it and its principal points then lie
+ * near the middle. unit: metres per unit of lengths, for files that do not say it; 0: not known,
+ * then the rig is not metric. -EBADMSG: the file is damaged or has another format; -ENOENT and
+ * the like: it cannot be read; -EINVAL: it does not fit the size. livestereo_error(NULL) has the
+ * sentence. */
 LIVESTEREO_API int livestereo_rig_read(struct livestereo_rig *rig, const char *const *paths,
                                        int count, int width, int height, double unit);
 

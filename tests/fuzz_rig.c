@@ -6,6 +6,7 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
+#include "calibration/rig_xml.h"
 #include "config/log.h"
 
 #include <assert.h>
@@ -54,7 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t first = part ? (size_t)(part - text) : size - 1;
     struct rig_text files[2] = {{"first", text, first},
                                 {"second", part ? part + 1 : text, part ? size - 2 - first : 0}};
-    struct rig_read_options options = {.color = choice & 1, .unit = choice & 2 ? 1e-3 : 0};
+    struct rig_read_options options = {.color = choice & 1,
+                                       .unit = choice & 2 ? 1e-3 : 0,
+                                       .exchanged = choice & 8,
+                                       .from_xml = rig_xml_to_yaml};
     if (choice & 4) {
         options.width = 32;
         options.height = 24;

@@ -5,6 +5,7 @@
  */
 #include "tests/cli.h"
 
+#include "app/rig_options.h"
 #include "capture/mcap_writer.h"
 #include "capture/source.h"
 #include "tests/stderr_of.h"
@@ -200,6 +201,27 @@ static void test_camera(void *fixture, const void *data) {
     }
 }
 
+/* Of a part of the sensor, which has its shape: the cameras are those of the pictures. */
+static void test_roi(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const files[] = {"mcap", "bag"};
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *write = g_strconcat(WRITE "roi=20,10 file=", files[i], NULL),
+                        *word = g_strconcat("%s/ros.", files[i], NULL);
+        struct rig_use use;
+        expect_shell(0, "", "", write);
+        struct source *source = open_word(word, (struct source_options){0});
+        g_assert_cmpint(rig_use_open_for(&(struct rig_options){0}, source, &use), ==, EXIT_DONE);
+        g_assert_cmpfloat_with_epsilon(use.rig.camera[0].cx, 31.5, 1e-9);
+        g_assert_cmpfloat_with_epsilon(use.geometry.fx, 60, 1e-9);
+        g_assert_cmpfloat_with_epsilon(use.geometry.cy, 23.5, 1e-9);
+        g_assert_cmpfloat_with_epsilon(use.geometry.baseline, 0.1, 1e-9);
+        rig_use_close(&use);
+        source_close(&source);
+    }
+}
+
 /* A full disk is told once, at the beginning and later. */
 static void test_full(void *fixture, const void *data) {
     (void)fixture;
@@ -231,7 +253,7 @@ int main(int argc, char **argv) {
         {"/mcap/same", test_same},       {"/mcap/packages", test_packages},
         {"/mcap/pairs", test_pairs},     {"/mcap/rectified", test_rectified},
         {"/mcap/refused", test_refused}, {"/mcap/camera", test_camera},
-        {"/mcap/full", test_full},
+        {"/mcap/full", test_full},       {"/mcap/roi", test_roi},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

@@ -7,7 +7,8 @@
 # chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1
 # writes messages), drop (numbers of right pictures that are left out), late (ms that right messages
 # are recorded later), info (1: with CameraInfo; long: of 15 coefficients; zero: of a camera that
-# was not calibrated; cut), size, topics. SPDX-License-Identifier: MIT
+# was not calibrated; cut), roi (X,Y: the pictures are this part of a sensor of twice their size),
+# size, topics. SPDX-License-Identifier: MIT
 import bz2
 import ctypes
 import io
@@ -82,8 +83,8 @@ def pack(kind, m):
         if keys["info"] == "cut":
             del p.out[-8:]
             return p.message()
-        p.number("I", 0, 0, 0, 0, 0, 0)
-        p.number("B", 0)
+        p.number("I", 0, 0, *m["roi"])
+        p.number("B", 1)
     return p.message()
 
 
@@ -331,6 +332,14 @@ for i in range(int(keys["count"])):
             info = dict(header=header, height=H, width=W, distortion_model="plumb_bob",
                         d=D * (3 if keys["info"] == "long" else 1),
                         k=[0.0] * 9 if keys["info"] == "zero" else K, r=R, p=P(side))
+            info["roi"] = [0, 0, 0, 0]
+            if "roi" in keys:
+                x, y = map(int, keys["roi"].split(","))
+                info.update(height=2 * H, width=2 * W, roi=[x, y, H, W])
+                for name, at in (("k", (2, 5)), ("p", (2, 6))):
+                    info[name] = list(info[name])
+                    info[name][at[0]] += x
+                    info[name][at[1]] += y
             where = topics[side].removesuffix("/compressed").rsplit("/", 1)[0] + "/camera_info"
             messages.append((log_ns, where, "CameraInfo", info))
 for log_ns, topic, kind, message in sorted(messages, key=lambda m: m[0]):

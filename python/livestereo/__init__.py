@@ -136,9 +136,10 @@ class _Settings:
 
 def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
              unit: float = 0) -> Rig:
-    """Reads a calibration of OpenCV, ROS, KITTI, Middlebury, Kalibr or ZED: one file, or the left
-    camera's and the right one's. width, height: of the pictures in px; 0: as the file has it. unit:
-    metres per unit of lengths, for files that do not say it."""
+    """Reads a calibration of OpenCV (YAML), ROS, KITTI, Middlebury, Kalibr, ORB_SLAM, DepthAI
+    or ZED: one file, or the left camera's and the right one's. width, height: of the pictures
+    in px; 0: as the file has it. unit: metres per unit of lengths, for files that do not say
+    it."""
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     names = (c_char_p * len(paths))(*map(os.fsencode, paths))
     rig = Rig()
