@@ -24,8 +24,8 @@ struct convergence {
 };
 
 static int measure(struct matcher *m, struct params p, struct frame *f, struct convergence *c) {
-    p.label_windows = p.occlusion_masks = 0; /* fast-converging updates leave them out, too */
-    p.bp_iterations_0 = p.bp_iterations_1 = p.bp_iterations_2 = p.bp_iterations_3 = -1;
+    p.pruning = p.occlusion_masks = 0; /* fast-converging updates leave them out, too */
+    p.bp_iterations_0 = p.bp_iterations_1 = -1;
     for (int i = 0; i < (int)COUNTS; i++)
         for (int n = 0; n < 2 * REPEAT; n++) {
             int kind = n & 1;

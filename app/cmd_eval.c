@@ -379,7 +379,7 @@ static int run_folder(struct eval *eval, const char *folder) {
 static int run_folders(struct eval *eval, int count, char **folders) {
     int worst = EXIT_DONE;
     if (eval->bound > 0)
-        eval->params.label_windows = false; /* a bound needs the costs of all labels */
+        eval->params.pruning = false; /* a bound needs the costs of all labels */
     for (int i = 0; i < count; i++) {
         int code = run_folder(eval, folders[i]);
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)

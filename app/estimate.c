@@ -217,8 +217,8 @@ double estimate_fit(const struct frame *f, struct params *params) {
                   c, &change);
     }
     if (census.all > 0)
-        set_curve(params, "census_weight", "census_truncation",
-                  params->census_curve == CURVE_EXPONENTIAL, fit_mixture(&census, false), &change);
+        set_curve(params, "census_weight", "census_truncation", true, fit_mixture(&census, false),
+                  &change);
     if (steps.all > 0) {
         struct curve c = fit_mixture(&steps, true);
         params->truncation_by_range = 0;

@@ -61,6 +61,8 @@ static int apply_options(const struct common_options *options, struct params *pa
             log_error("--set", "%s%s", why, unlike_all ? "; see livestereo --help-params" : "");
             return EXIT_USAGE;
         }
+        if (*why)
+            log_warning("--set", "%s", why);
     }
     if (options->smoothness && params_load_table(params, options->table, options->smoothness) != 0)
         return EXIT_USAGE;

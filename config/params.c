@@ -125,8 +125,6 @@ static bool has_sums(const struct params *p) {
 static const char *motion_conflict(const struct params *p) {
     if (p->occlusion_masks)
         return "occlusion_masks needs mode=stereo";
-    if (p->icm_sweeps > 0)
-        return "icm_sweeps needs mode=stereo; mode=motion takes 0";
     if (p->lr_check == LR_CHECK_WARP)
         return "lr_check=warp needs mode=stereo; mode=motion takes bp or off";
     if (p->data_cost == DATA_COST_BT_SMOOTHED)
@@ -192,8 +190,6 @@ const char *params_conflict(const struct params *p) {
         return why;
     if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)
         return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
-    if (p->icm_sweeps > 0 && (sums || p->smoothness != SMOOTHNESS_LINEAR))
-        return "icm_sweeps above 0 needs smoothness=linear and a data_cost other than bt_sum";
     if (p->smoothness == SMOOTHNESS_TABLE && !p->table)
         return "smoothness=table needs a table of smoothness";
     return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
@@ -400,6 +396,11 @@ static int read_choice(const struct param_info *info, const char *text, double *
     return -EINVAL;
 }
 
+/* What a parameter is called that had this name in an earlier version. */
+static const char *name_now(const char *name) {
+    return strcmp(name, "label_windows") == 0 ? "pruning" : name;
+}
+
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size) {
     static const char *const kinds[] = {
         [PARAM_TYPE_INT] = "a whole number",
@@ -407,7 +408,8 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
         [PARAM_TYPE_BOOL] = "a yes or no",
         [PARAM_TYPE_ENUM] = "one of its choices",
     };
-    const struct param_info *info = param_find(name);
+    const char *now = name_now(name);
+    const struct param_info *info = param_find(now);
     if (!info)
         return unknown_name(name, why, size);
 
@@ -423,8 +425,8 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
     if (readable)
         rc = param_put(p, info, value);
     if (rc == 0) {
-        if (size > 0)
-            why[0] = '\0';
+        snprintf(why, size, "%s%s%s", now == name ? "" : name, now == name ? "" : " is now called ",
+                 now == name ? "" : now);
         return 0;
     }
 

@@ -13,13 +13,7 @@
 #include <stddef.h>
 
 enum { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA };
-enum {
-    MATCHING_INPUT_PICTURE,
-    MATCHING_INPUT_SOBEL_X,
-    MATCHING_INPUT_SOBEL,
-    MATCHING_INPUT_RESIDUAL_MEAN,
-    MATCHING_INPUT_RESIDUAL_GAUSS
-};
+enum { MATCHING_INPUT_PICTURE, MATCHING_INPUT_SOBEL, MATCHING_INPUT_RESIDUAL_MEAN };
 enum {
     DATA_COST_AD,
     DATA_COST_BT,
@@ -33,7 +27,7 @@ enum {
 enum { DESCRIPTOR_CENSUS, DESCRIPTOR_LEARNED };
 enum { OUTSIDE_MATCH_COST, OUTSIDE_MATCH_BORDER };
 enum { CURVE_TRUNCATED, CURVE_EXPONENTIAL };
-enum { COST_SMOOTHING_OFF, COST_SMOOTHING_GAUSSIAN, COST_SMOOTHING_CROSS };
+enum { COST_SMOOTHING_OFF, COST_SMOOTHING_CROSS };
 enum { EDGE_WEAKENS_BOTH, EDGE_WEAKENS_TRUNCATION };
 enum { SUBPIXEL_OFF, SUBPIXEL_PARABOLA, SUBPIXEL_EQUIANGULAR };
 enum { CONFIDENCE_MARGIN, CONFIDENCE_CHANCE, CONFIDENCE_CELL };
@@ -132,8 +126,8 @@ const char *param_print(const struct params *p, const struct param_info *info, c
 
 /* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
  * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the
- * range). why is empty on success, always terminated, and has no newline. p is unchanged on
- * error. */
+ * range). why is empty on success, but where name is one of an earlier version it says the present
+ * one; it is always terminated, and has no newline. p is unchanged on error. */
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
 
 /* The same for "name=value". */

@@ -35,6 +35,8 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name) {
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
         if (rc != 0)
             log_error(name, "%s", why);
+        else if (*why)
+            log_warning(name, "%s", why);
         g_free(value);
     }
     g_strfreev(keys);

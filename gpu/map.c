@@ -4,8 +4,6 @@
  */
 #include "gpu/map.h"
 
-#include <math.h>
-
 struct motion_map map_make(struct graph *g, const struct picture *picture, bool motion) {
     size_t bytes = picture_pixels(picture) * sizeof(int16_t);
     return (struct motion_map){graph_buffer(g, bytes), motion ? graph_buffer(g, bytes) : NULL};
@@ -22,7 +20,7 @@ struct motion_map map_remove_speckles(struct graph *g, const struct pipeline *p,
                              .count = graph_buffer(g, bytes),
                              .width = picture->width,
                              .height = picture->height,
-                             .range = (int)lround(16 * p->params.speckle_range),
+                             .range = SPECKLE_STEP,
                              .size = (uint32_t)p->params.speckle_size};
     for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
         graph_stage(g, (enum stage)stage, &a, picture->width, picture->height);

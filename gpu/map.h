@@ -8,6 +8,10 @@
 
 #include "gpu/picture.h"
 
+/* In 1/16 px: the largest difference of two views that passes the check, and of two neighbours in a
+ * region. */
+enum { CHECK_TOLERANCE = 16, SPECKLE_STEP = 16 };
+
 /* A new map of motion, or of disparities: v is NULL. */
 struct motion_map map_make(struct graph *g, const struct picture *picture, bool motion);
 

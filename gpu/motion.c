@@ -6,8 +6,6 @@
 #include "gpu/map.h"
 #include "gpu/search.h"
 
-#include <math.h>
-
 enum { MAX_PICTURE_LEVELS = 8, MOVING_LABELS = 7 };
 
 /* One run, from a picture to the other: its pictures by level, the full size first. */
@@ -167,7 +165,7 @@ static struct motion_map check(struct graph *g, const struct pipeline *p, const 
                                   .out = map_make(g, v, true),
                                   .width = v->width,
                                   .height = v->height,
-                                  .tolerance = (int)lround(16 * p->params.disp12_max_diff),
+                                  .tolerance = CHECK_TOLERANCE,
                                   .min_confidence = p->params.min_confidence};
     graph_stage(g, STAGE_motion_check, &a, v->width, v->height);
     return a.out;

@@ -4,6 +4,8 @@
  */
 #include "gpu/picture.h"
 
+enum { RESIDUAL_RADIUS = 3 }; /* px */
+
 #include <math.h>
 
 /* Corrects the vertical drift of the cameras, in 1/32 px, by moving the right picture. */
@@ -116,13 +118,11 @@ static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const
     return grey;
 }
 
-static const uint8_t *differentiate(struct graph *g, const struct pipeline *p,
-                                    const struct picture *v, const uint8_t *grey) {
+static const uint8_t *differentiate(struct graph *g, const struct picture *v, const uint8_t *grey) {
     struct sobel_args a = {.grey = grey,
                            .out = graph_buffer(g, picture_pixels(v)),
                            .width = v->width,
-                           .height = v->height,
-                           .magnitude = p->params.matching_input == MATCHING_INPUT_SOBEL};
+                           .height = v->height};
     graph_stage(g, STAGE_sobel, &a, v->width, v->height);
     return a.out;
 }
@@ -139,15 +139,11 @@ static const uint8_t *subtract_smoothed(struct graph *g, const struct picture *v
 
 static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
                                      const struct picture *v, const uint8_t *grey) {
-    int radius = p->params.residual_radius;
     switch (p->params.matching_input) {
-    case MATCHING_INPUT_SOBEL_X:
     case MATCHING_INPUT_SOBEL:
-        return differentiate(g, p, v, grey);
+        return differentiate(g, v, grey);
     case MATCHING_INPUT_RESIDUAL_MEAN:
-        return subtract_smoothed(g, v, grey, scaling_mean_taps(radius));
-    case MATCHING_INPUT_RESIDUAL_GAUSS:
-        return subtract_smoothed(g, v, grey, scaling_taps(radius / 2.0));
+        return subtract_smoothed(g, v, grey, scaling_mean_taps(RESIDUAL_RADIUS));
     default:
         return grey;
     }
@@ -195,7 +191,7 @@ static void classify_edges(struct graph *g, const struct pipeline *p, struct pic
                                p->params.edge_difference == EDGE_DIFFERENCE_ROOT_MEAN_SQUARE};
     graph_stage(g, STAGE_edges, &a, width, height);
     v->edges[0] = classes;
-    for (int l = 1; l < p->params.bp_levels && l < p->params.edge_levels; l++) {
+    for (int l = 1; l < p->params.bp_levels; l++) {
         struct downsample_edges_args d = {
             .fine = classes, .fine_width = width, .fine_height = height, .width = (width + 1) / 2};
         width = (width + 1) / 2;

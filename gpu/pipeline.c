@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+static const double DIFFERENCE_SIGMA = 1; /* px, of data_cost=bt_smoothed (Yang et al. 2006) */
+
 int pipeline_match_channels(const struct params *params, int channels) {
     return params->cost_color && params->matching_input == MATCHING_INPUT_PICTURE ? channels : 1;
 }
@@ -110,7 +112,7 @@ static const uint8_t *match(struct graph *g, const struct search *s) {
     a.cost = graph_buffer(g, grid_volume(&grid));
     picture_group(g, s->reference->side, TIME_COST);
     if (a.kind == DATA_COST_BT_SMOOTHED) {
-        struct smoothed_cost_args smoothed = {a, scaling_taps(p->params.cost_sigma), border};
+        struct smoothed_cost_args smoothed = {a, scaling_taps(DIFFERENCE_SIGMA), border};
         graph_stage(g, STAGE_smoothed_cost, &smoothed, grid.width, grid.height);
         return a.cost;
     }
@@ -120,35 +122,19 @@ static const uint8_t *match(struct graph *g, const struct search *s) {
     return a.cost;
 }
 
-static const uint8_t *smooth_cost(struct graph *g, const struct pipeline *p, struct grid grid,
-                                  const uint8_t *cost) {
-    struct cost_smooth_args a = {.grid = grid,
-                                 .source = cost,
-                                 .between =
-                                     graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
-                                 .out = graph_buffer(g, grid_volume(&grid)),
-                                 .taps = scaling_taps(p->params.cost_sigma)};
-    graph_stage(g, STAGE_cost_smooth_x, &a, grid.width, grid.height);
-    graph_stage(g, STAGE_cost_smooth_y, &a, grid.width, grid.height);
-    return a.out;
-}
-
-/* Cross-shaped averaging, round by round. */
+/* Cross-shaped averaging. */
 static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, struct grid grid,
                                    const struct arms *arms, const uint8_t *cost) {
-    for (int i = 0; i < p->params.cross_rounds; i++) {
-        struct cross_args a = {.grid = grid,
-                               .arms = arms,
-                               .source = cost,
-                               .between = graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
-                               .out = graph_buffer(g, grid_volume(&grid)),
-                               .longest_x = p->params.cross_length,
-                               .longest_y = p->params.cross_height};
-        graph_stage(g, STAGE_cross_x, &a, grid.width, grid.height);
-        graph_stage(g, STAGE_cross_y, &a, grid.width, grid.height);
-        cost = a.out;
-    }
-    return cost;
+    struct cross_args a = {.grid = grid,
+                           .arms = arms,
+                           .source = cost,
+                           .between = graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
+                           .out = graph_buffer(g, grid_volume(&grid)),
+                           .longest_x = p->params.cross_length,
+                           .longest_y = p->params.cross_height};
+    graph_stage(g, STAGE_cross_x, &a, grid.width, grid.height);
+    graph_stage(g, STAGE_cross_y, &a, grid.width, grid.height);
+    return a.out;
 }
 
 /* The costs of the band, or NULL where the solver makes its costs from the pictures. */
@@ -159,8 +145,6 @@ static const uint8_t *band_cost(struct graph *g, const struct search *s) {
         return NULL;
     const uint8_t *cost = match(g, s);
     picture_group(g, s->reference->side, TIME_AGGREGATE);
-    if (p->params.cost_smoothing == COST_SMOOTHING_GAUSSIAN)
-        return smooth_cost(g, p, c->band, cost);
     if (p->params.cost_smoothing == COST_SMOOTHING_OFF || c->averages)
         return cost;
     return average_cost(g, p, c->band, c->arms, cost);
@@ -169,12 +153,10 @@ static const uint8_t *band_cost(struct graph *g, const struct search *s) {
 /* The number of rows above and below its own that a cost depends on, an even number. */
 static int rows_around(const struct pipeline *p) {
     const struct params *q = &p->params;
-    int rows = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(q->cost_sigma).radius
+    int rows = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(DIFFERENCE_SIGMA).radius
                                                      : q->data_cost == DATA_COST_SSD;
-    if (q->cost_smoothing == COST_SMOOTHING_GAUSSIAN)
-        rows += scaling_taps(q->cost_sigma).radius;
     if (q->cost_smoothing == COST_SMOOTHING_CROSS)
-        rows += q->cross_rounds * q->cross_height;
+        rows += q->cross_height;
     return rows + (rows & 1);
 }
 
@@ -276,15 +258,14 @@ static const int16_t *check(struct graph *g, const struct pipeline *p, const str
     int min_confidence = has_chance(p) ? 0 : q->min_confidence;
     if (q->lr_check == LR_CHECK_OFF && min_confidence <= 0)
         return left->disparity;
-    struct check_args a = {
-        .left = left->disparity,
-        .right = right,
-        .confidence = left->confidence,
-        .out = make_map(g, p),
-        .width = p->width,
-        .range = q->disparity_range,
-        .tolerance = q->lr_check == LR_CHECK_OFF ? -1 : (int)lround(16 * q->disp12_max_diff),
-        .min_confidence = min_confidence};
+    struct check_args a = {.left = left->disparity,
+                           .right = right,
+                           .confidence = left->confidence,
+                           .out = make_map(g, p),
+                           .width = p->width,
+                           .range = q->disparity_range,
+                           .tolerance = q->lr_check == LR_CHECK_OFF ? -1 : CHECK_TOLERANCE,
+                           .min_confidence = min_confidence};
     graph_stage(g, STAGE_check, &a, p->width, p->height);
     return a.out;
 }

@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Grey levels at which a neighbour's weight in a median falls to 1/e: of the map, of filled
+ * holes. */
+static const double MEDIAN_COLOR_SIGMA = 20, HOLE_COLOR_SIGMA = 12;
+
 /* Robust curve: weight * min(x, tau) or weight * (1 - exp(-x / tau)). */
 static double curve(int form, double weight, double tau, double x) {
     return form == CURVE_TRUNCATED ? weight * fmin(x, tau) : weight * (1 - exp(-x / tau));
@@ -44,11 +48,12 @@ static double difference_cost(const struct params *p, int channels, int i) {
 }
 
 static double census_cost(const struct params *p, int i) {
-    return curve(p->census_curve, p->census_weight, p->census_truncation, i);
+    return curve(CURVE_EXPONENTIAL, p->census_weight, p->census_truncation, i);
 }
 
-static double differing_census_cost(const struct params *p, int i) {
-    return curve(p->census_curve, p->differing_census_weight, p->differing_census_truncation, i);
+/* With cost_adapts, where matched pixels differ most; i is in bits. */
+static double differing_census_cost(int i) {
+    return curve(CURVE_EXPONENTIAL, 0.5, 10, i);
 }
 
 bool scaling_adapts(const struct params *p) {
@@ -108,7 +113,7 @@ static void make_smoothness(struct scaling *s, const struct params *p) {
 static void make_sums(struct scaling *s, const struct params *p) {
     for (int i = 0; i < SUM_LUT; i++)
         s->tables.sum_lut[i] = (uint16_t)lround(s->scale * scaling_sum_cost(p, i));
-    s->sum_outside = (uint16_t)lround(s->tables.sum_lut[SUM_LUT - 1] * p->outside_cost);
+    s->sum_outside = s->tables.sum_lut[SUM_LUT - 1];
 }
 
 /* Whole where it is above 1, so that whole costs and smoothness stay exact. */
@@ -128,7 +133,7 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
         max_census = census_cost(p, CENSUS_BITS);
     double maximum = max_difference + max_census;
     if (scaling_adapts(p))
-        maximum = fmax(maximum, differing_census_cost(p, CENSUS_BITS));
+        maximum = fmax(maximum, differing_census_cost(CENSUS_BITS));
     s->scale = MAX_TRUNCATION / truncation_of(p);
     double temporal = p->mode == MODE_MOTION ? p->temporal_weight * truncation_of(p) : 0;
     if (maximum + temporal > 0)
@@ -152,15 +157,15 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
                     MAX_COST);
     for (int i = 0; i < CENSUS_LUT && scaling_adapts(p); i++)
         s->tables.differing_census_lut[i] =
-            byte_of(s->scale * differing_census_cost(p, stage_min(i, CENSUS_BITS)), MAX_COST);
-    s->outside = byte_of(s->scale * maximum * p->outside_cost, MAX_COST);
+            byte_of(s->scale * differing_census_cost(stage_min(i, CENSUS_BITS)), MAX_COST);
+    s->outside = byte_of(s->scale * maximum, MAX_COST);
     make_edges(s, p);
     make_smoothness(s, p);
     s->damping = (int)lround(256 * p->bp_damping);
     s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
     for (int i = 0; i < 256; i++) {
-        s->tables.median_weight[i] = (uint16_t)lround(256 * exp(-i / p->median_color_sigma));
-        s->tables.hole_weight[i] = (uint16_t)lround(256 * exp(-i / p->hole_color_sigma));
+        s->tables.median_weight[i] = (uint16_t)lround(256 * exp(-i / MEDIAN_COLOR_SIGMA));
+        s->tables.hole_weight[i] = (uint16_t)lround(256 * exp(-i / HOLE_COLOR_SIGMA));
     }
 }
 

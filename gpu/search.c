@@ -24,23 +24,6 @@ static struct label_cost label_cost_of(const struct search *s, struct grid grid,
     return cost;
 }
 
-/* Iterated conditional modes: sweeps over both parities. */
-static void lower_energy(struct graph *g, const struct search *s) {
-    const struct scaling *scaling = &s->p->scaling;
-    struct icm_args a = {.grid = s->problem.grid,
-                         .cost = s->problem.cost,
-                         .classes = s->problem.edges[0],
-                         .label = s->map.label,
-                         .disparity = s->map.disparity,
-                         .confidence = s->map.confidence};
-    memcpy(a.rho, scaling->rho, sizeof(a.rho));
-    memcpy(a.truncation, scaling->truncation, sizeof(a.truncation));
-    for (int i = 0; i < 2 * s->p->params.icm_sweeps; i++) {
-        a.parity = i & 1;
-        graph_stage(g, STAGE_icm, &a, a.grid.half, a.grid.height);
-    }
-}
-
 /* The data costs of what was found: of all labels or, with pruning, of those kept. */
 static const uint8_t *found_cost(const struct search *s) {
     return s->map.pruning.kept ? s->map.cost : s->problem.cost;
@@ -84,7 +67,7 @@ static void make_problem(struct graph *g, struct search *s, const struct block *
                          .max_iterations = side == LEFT_SIDE ? -1 : params->right_iterations,
                          .group = side * TIME_COUNT,
                          .updates = s->updates};
-    for (int l = 0; l < params->edge_levels && l < s->problem.levels; l++)
+    for (int l = 0; l < s->problem.levels; l++)
         if (s->reference->edges[l])
             s->problem.edges[l] = blocks_crop_map(g, &s->blocks, b, l, s->reference->edges[l], 1);
 }
@@ -111,8 +94,6 @@ static struct label_map search_block(struct graph *g, void *context, struct bloc
         graph_fence(g);
     s->map = solver_solve(g, &s->problem);
     s->problem.window = NULL;
-    if (s->reference->side == LEFT_SIDE)
-        lower_energy(g, s);
     if (s->label_cost)
         keep_label_cost(g, s, &b);
     if (s->curve.rise)

@@ -20,8 +20,7 @@ enum { PRUNED_ITERATIONS = 4 };
 
 int solver_iterations(const struct problem *p, int level, bool pruned) {
     const struct params *q = p->params;
-    const int own[] = {q->bp_iterations_0, q->bp_iterations_1, q->bp_iterations_2,
-                       q->bp_iterations_3};
+    const int own[] = {q->bp_iterations_0, q->bp_iterations_1};
     int known = (int)(sizeof(own) / sizeof(own[0])), most = INT_MAX;
     bool says = level < known && own[level] >= 0;
     if (level == 0 && p->max_iterations >= 0)

@@ -10,6 +10,9 @@
  * cache keeps few lines whose addresses differ by a multiple of that. */
 enum { MESSAGES_APART = 1280 };
 
+/* Blocks of LABEL_BLOCK labels that a tile keeps, at most. */
+enum { PRUNED_BLOCKS = 3 };
+
 /* One level of the hierarchy. */
 struct level {
     struct grid grid;
@@ -69,7 +72,7 @@ static void make_level(struct graph *g, const struct problem *p, int l, struct g
     *level = (struct level){.grid = grid, .edges = p->edges[l]};
     level->iterations = solver_iterations(p, l, kept);
     if (kept && l < PRUNED_LEVELS) {
-        size_t volume = pruned_volume(&grid, p->params->window_blocks);
+        size_t volume = pruned_volume(&grid, PRUNED_BLOCKS);
         level->pruning = (struct pruning){kept, PRUNING_TILE >> l, tiles_along(p->grid.width)};
         level->cost8 = l ? NULL : graph_buffer(g, volume);
         level->cost16 = l ? graph_buffer(g, volume * sizeof(*level->cost16)) : NULL;
@@ -162,21 +165,20 @@ static void prune_costs(struct graph *g, const struct problem *p, const struct l
  * alone, where a node is 4 px high. */
 enum { PRUNED_HEIGHT = 4 };
 
-/* Whether the solver averages data costs itself where it prunes labels: in one round, over windows
+/* Whether the solver averages data costs itself where it prunes labels: over windows
  * whose sums have 16 bits. */
 static bool averages(const struct params *p) {
-    return p->cost_smoothing == COST_SMOOTHING_CROSS && p->cross_rounds == 1 &&
-           p->cross_height <= PRUNED_HEIGHT &&
+    return p->cost_smoothing == COST_SMOOTHING_CROSS && p->cross_height <= PRUNED_HEIGHT &&
            (2 * p->cross_length + 1) * (2 * p->cross_height + 1) <= CROSS_PIXELS;
 }
 
 /* Whether the finest of count levels are pruned. Among 64 labels and fewer a GPU would lose more
- * than processors gain. Iterated conditional modes look at all labels; costs must be such that a
- * probe can compute those of a pixel's other labels again. */
+ * than processors gain. Costs must be such
+ * that a probe can compute those of a pixel's other labels again. */
 static bool is_pruned(const struct params *p, const struct scaling *s, const struct grid *grid,
                       int count) {
-    bool fits = p->label_windows && count > PRUNED_LEVELS + 1 && grid->padded > 4 * LABEL_BLOCK &&
-                !p->occlusion_masks && !p->bp_fast_converging && !p->icm_sweeps &&
+    bool fits = p->pruning && count > PRUNED_LEVELS + 1 && grid->padded > 4 * LABEL_BLOCK &&
+                !p->occlusion_masks && !p->bp_fast_converging &&
                 p->data_cost != DATA_COST_BT_SMOOTHED &&
                 (p->cost_smoothing == COST_SMOOTHING_OFF || averages(p));
     for (int i = 0; i < 4; i++)
@@ -328,7 +330,7 @@ static void prune(struct graph *g, const struct problem *p, struct level *level,
                            .height = level->grid.height,
                            .labels = level->grid.labels,
                            .columns = tiles_along(p->grid.width),
-                           .count = p->params->window_blocks};
+                           .count = PRUNED_BLOCKS};
     graph_stage(g, STAGE_prune, &a, a.columns, tiles_along(p->grid.height));
 }
 

@@ -110,7 +110,7 @@ static double data_energy(const struct labelling *l, int x, int y, int label) {
         return cost->volume[l->of_labels ? (size_t)y * (size_t)picture->width + (size_t)x
                                          : grid_labels(&cost->grid, x, y) + (size_t)label];
     int match = label_match(cost, x, label);
-    return match < 0 ? p->outside_cost * scaling_sum_cost(p, SUM_LUT - 1)
+    return match < 0 ? scaling_sum_cost(p, SUM_LUT - 1)
                      : scaling_sum_cost(p, label_difference(cost, x, match, y));
 }
 

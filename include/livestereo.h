@@ -420,7 +420,7 @@ LIVESTEREO_API int livestereo_energy(struct livestereo *stereo, double *energy);
 /* A lower bound of the energy that any labels of the last frame's problem have, by at most sweeps
  * sweeps of TRW-S on the CPU (see livestereo_solve()), and the least energy that these met, both in
  * the papers' units. Errors as livestereo_probe(); -ENOTSUP, too, with mode=motion and where
- * labels were pruned, which label_windows=false prevents; -ENOMEM. */
+ * labels were pruned, which pruning=false prevents; -ENOMEM. */
 LIVESTEREO_API int livestereo_bound(struct livestereo *stereo, int sweeps, double *bound,
                                     double *least);
 

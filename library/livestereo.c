@@ -719,7 +719,7 @@ int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *le
     if (error == -ENOTSUP)
         log_explain(
             "there is no bound with mode=motion, with one label, in blocks or where labels are "
-            "pruned; see label_windows");
+            "pruned; see pruning");
     if (error == -ENOMEM)
         log_explain("not enough memory for a bound");
     return leave(before, error);

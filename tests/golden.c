@@ -21,7 +21,7 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
 
 static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     enum { H = 43 };
-    bool pruned = strstr(scene_settings[set], "window_blocks"); /* some among many labels */
+    bool pruned = strstr(scene_settings[set], "pruning"); /* some among many labels */
     int error, labels = pruned ? 80 : 20, width = pruned ? 97 : 61;
     size_t pixels = (size_t)width * H;
     struct params p = scene_params(set, labels);

@@ -302,10 +302,8 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     p->bp_iterations = (int)(draw(random) % 9);
     p->bp_iterations_0 = (int)(draw(random) % 7) - 1;
     p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
-    p->bp_iterations_2 = p->bp_iterations_3 = -1;
-    p->cross_rounds = 1 + (int)(draw(random) % 2);
-    if (p->data_cost == DATA_COST_BT_SMOOTHED && width > 20) /* windows of at most 5x5 px */
-        p->cost_sigma = 0.1 + 0.1 * (draw(random) % 6);
+    if (p->data_cost == DATA_COST_BT_SMOOTHED && width > 20) /* slow */
+        p->data_cost = DATA_COST_BT;
     p->right_iterations = (int)(draw(random) % 8) - 1;
     if (p->block_size > 0)
         p->block_size = 1 + (int)(draw(random) % (uint32_t)width);

@@ -70,21 +70,21 @@ static const char *const scene_settings[] = {
     "data_cost=ad data_curve=truncated cost_smoothing=off edge_factor_1=1 edge_factor_2=1 "
     "lr_check=off fill=0 "
     "median_radius=0 subpixel=off",
-    "data_cost=bt cost_smoothing=gaussian smooth_sigma=0.8 lr_check=warp speckle_size=20 "
+    "data_cost=bt cost_smoothing=off smooth_sigma=0.8 lr_check=warp speckle_size=20 "
     "bp_levels=3",
-    "data_cost=ssd cost_color=0 cross_rounds=2 min_confidence=20 fill=0 bp_iterations=3 "
+    "data_cost=ssd cost_color=0 min_confidence=20 fill=0 bp_iterations=3 "
     "subpixel=equiangular",
-    "data_cost=census bp_fast_converging=1 bp_iterations=12 edge_levels=1 min_disparity=1 "
+    "data_cost=census bp_fast_converging=1 bp_iterations=12 min_disparity=1 "
     "right_iterations=-1",
     "bp_fast_converging=1 bp_convergence_threshold=0.02 bp_iterations=20 bp_levels=10",
     "bp_iterations=0 bp_levels=2",
-    "bp_iterations=1 bp_levels=1 outside_cost=0.5 discontinuity_weight=0.05",
+    "bp_iterations=1 bp_levels=1 discontinuity_weight=0.05",
     "bp_schedule=rows_columns bp_iterations=3 data_cost=bt_sum_squared data_curve=truncated "
     "data_weight=1 data_truncation=256 cost_smoothing=off smoothness=quadratic "
     "discontinuity_weight=50 discontinuity_truncation=350 edge_difference=root_mean_square",
     "bp_schedule=tiles tile_size=8 tile_inner=3 tile_outer=2 data_cost=bt_sum data_weight=1 "
     "data_truncation=48 cost_smoothing=off",
-    "bp_schedule=tiles tile_size=12 tile_inner=2 tile_outer=1 bp_damping=0 icm_sweeps=1",
+    "bp_schedule=tiles tile_size=12 tile_inner=2 tile_outer=1 bp_damping=0",
     "matching_input=sobel outside_match=border edge_weakens=truncation occlusion_masks=1 "
     "occlusion_levels=2 bp_fast_converging=1",
     "mode=motion cost_smoothing=off subpixel=parabola motion_u_min=-4 motion_u_range=9 "
@@ -96,9 +96,9 @@ static const char *const scene_settings[] = {
     "mode=motion cost_smoothing=off subpixel=parabola motion_levels=2 bp_iterations=3 "
     "temporal_weight=0.5",
     "temporal_mode=on temporal_filter=0.5 bp_iterations=3",
-    "window_blocks=1 bp_levels=4 right_iterations=3",
+    "pruning=1 bp_levels=4 right_iterations=3",
     "descriptor=learned bp_iterations=3",
-    "window_blocks=2 cost_smoothing=off lr_check=warp",
+    "pruning=1 cost_smoothing=off lr_check=warp",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 

@@ -192,7 +192,7 @@ static inline void case_smooth_y(struct pass_case *c) {
 
 static inline void case_sobel(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct sobel_args a = {.width = w, .height = h, .magnitude = case_between(c, 0, 1)};
+    struct sobel_args a = {.width = w, .height = h};
     a.grey = case_bytes(c, w, h, 1, 255);
     a.out = case_bytes(c, w, h, 1, 255);
     case_add_pass(c, STAGE_sobel, &a, w, h);
@@ -437,24 +437,6 @@ static inline void case_choose_costs(struct pass_case *c) {
     a.out = case_randomise(c, case_add_table(c, COST_LUT), 1, 255);
     a.census_out = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, 255);
     case_add_pass(c, STAGE_choose_costs, &a, COST_LUT, 1);
-}
-
-static inline struct cost_smooth_args case_cost_smooth_args(struct pass_case *c) {
-    struct cost_smooth_args a = {.grid = case_grid(c), .taps = case_taps(c, MAX_TAPS - 1)};
-    a.source = case_volume8(c, &a.grid, MAX_COST);
-    a.between = case_volume16(c, &a.grid, 256 * MAX_COST);
-    a.out = case_volume8(c, &a.grid, 255);
-    return a;
-}
-
-static inline void case_cost_smooth_x(struct pass_case *c) {
-    struct cost_smooth_args a = case_cost_smooth_args(c);
-    case_add_pass(c, STAGE_cost_smooth_x, &a, a.grid.width, a.grid.height);
-}
-
-static inline void case_cost_smooth_y(struct pass_case *c) {
-    struct cost_smooth_args a = case_cost_smooth_args(c);
-    case_add_pass(c, STAGE_cost_smooth_y, &a, a.grid.width, a.grid.height);
 }
 
 static inline struct cross_args case_cross_args(struct pass_case *c) {
@@ -986,19 +968,6 @@ static inline void case_mask_cost(struct pass_case *c) {
         a.masked8 = case_volume8(c, &a.grid, MAX_COST);
     }
     case_add_pass(c, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
-}
-
-static inline void case_icm(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct icm_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
-    a.cost = case_volume8(c, &a.grid, MAX_COST);
-    if (case_between(c, 0, 1))
-        a.classes = case_classes(c);
-    a.label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 3));
-    a.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
-    a.confidence = case_bytes(c, w, h, 1, 255);
-    case_envelopes(c, a.rho, a.truncation);
-    case_add_pass(c, STAGE_icm, &a, a.grid.half, h);
 }
 
 /* ---- blocks */

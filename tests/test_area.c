@@ -520,7 +520,7 @@ static void test_other_costs(void) {
     struct result few = run(&p, 90, 50);
     set(&p, "bp_schedule=rows_columns bp_iterations=20");
     struct result rows = run(&p, 90, 50);
-    set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3 icm_sweeps=1");
+    set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3");
     struct result tiles = run(&p, 90, 50);
     g_test_message("%g, %g, %g", few.energy, rows.energy, tiles.energy);
     g_assert_cmpfloat(rows.energy, <, few.energy);
@@ -586,12 +586,9 @@ static void test_tables(gconstpointer folder) {
 }
 
 static void test_conflicts(void) {
-    static const char *const refused[] = {"smoothness=quadratic",
-                                          "data_cost=bt_sum",
-                                          "bp_schedule=tiles data_cost=bt_sum",
-                                          "bp_schedule=tiles smoothness=quadratic icm_sweeps=1",
-                                          "bp_schedule=tiles smoothness=table",
-                                          "bp_schedule=tiles occlusion_masks=1"};
+    static const char *const refused[] = {
+        "smoothness=quadratic", "data_cost=bt_sum", "bp_schedule=tiles data_cost=bt_sum",
+        "bp_schedule=tiles smoothness=table", "bp_schedule=tiles occlusion_masks=1"};
     struct params p;
     params_default(&p);
     g_assert_null(params_conflict(&p));

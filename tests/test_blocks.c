@@ -157,16 +157,15 @@ static void test_whole(void) {
 static void test_costs(void) {
     static const char *const costs[] = {
         "",
-        "data_cost=ssd cost_smoothing=gaussian cost_sigma=2",
-        "data_cost=ssd cross_rounds=3 cross_height=9 cross_step=60",
+        "data_cost=ssd cross_height=9 cross_step=60",
         "data_cost=census outside_match=border smooth_sigma=1",
-        "data_cost=bt_smoothed cost_smoothing=off cost_color=0 cost_sigma=0.6",
-        "data_cost=bt cost_smoothing=off matching_input=residual_mean icm_sweeps=0",
+        "data_cost=bt_smoothed cost_smoothing=off cost_color=0",
+        "data_cost=bt cost_smoothing=off matching_input=residual_mean",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {
         g_autofree char *settings =
             g_strdup_printf("disparity_range=12 bp_iterations=0 bp_iterations_0=0 bp_levels=1 "
-                            "icm_sweeps=0 right_iterations=-1 %s",
+                            "right_iterations=-1 %s",
                             costs[i]);
         struct params p = make_params(settings);
         struct frame_pool *pool;
@@ -187,12 +186,11 @@ static void test_costs(void) {
 /* Shares of labels unlike the whole picture's, blocks of 128 px. */
 static void compare_overlaps(const char *name, struct frame *f, int labels, int step,
                              const double most[4]) {
-    struct params p =
-        make_params("data_cost=ad cost_color=0 data_curve=truncated data_weight=0.07 "
-                    "data_truncation=15 cost_smoothing=off edge_factor_1=1 "
-                    "edge_factor_2=1 discontinuity_weight=1 smooth_sigma=1 "
-                    "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
-                    "lr_check=off fill=0 median_radius=0 icm_sweeps=0 row_alignment=0");
+    struct params p = make_params("data_cost=ad cost_color=0 data_curve=truncated data_weight=0.07 "
+                                  "data_truncation=15 cost_smoothing=off edge_factor_1=1 "
+                                  "edge_factor_2=1 discontinuity_weight=1 smooth_sigma=1 "
+                                  "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
+                                  "lr_check=off fill=0 median_radius=0 row_alignment=0");
     p.disparity_range = labels;
     struct result plain = compute(&p, f);
     p.block_size = 128;
@@ -299,7 +297,7 @@ static void test_limits(void) {
     struct frame_pool *pool;
     struct frame *f = scene_frame(&pool, 240, 160, 1, 64, 1);
     struct params p = make_params(
-        "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 label_windows=false");
+        "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
     int error = 0, steps = 0, before = 0;
     for (; steps < 40; steps++) {
         struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), 240, 160,
@@ -390,7 +388,7 @@ static void test_option(void) {
                  "synth:width=200,height=150,frames=1",
                  out);
     expect_error(2, "bp_schedule=checkerboard",
-                 "run --memory 1M --set bp_schedule=tiles --set icm_sweeps=0 "
+                 "run --memory 1M --set bp_schedule=tiles "
                  "synth:width=200,height=150,frames=1");
     expect_error(2, "block_size", "run --set block_size=64 --set bp_schedule=tiles synth:");
     struct outcome o = run_limited(

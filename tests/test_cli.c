@@ -212,7 +212,7 @@ static void test_completion_values(void *fixture, const void *data) {
     static const char *const cases[][2] = {
         {"'run' '--preset' 'yang'", "yang2006 yang2006_tuned"},
         {"'run' '--preset' 'li'", "liang2011_teddy liang2011_tsukuba liang2011_venus live"},
-        {"'run' '--set' 'disp1'", "disp12_max_diff="},
+        {"'run' '--set' 'disparity_'", "disparity_range="},
         {"'run' '--set' 'data_cost' '='",
          "ad ad_census bt bt_smoothed bt_sum bt_sum_squared census ssd"},
         {"'run' '--set' 'subpixel' '=' 'eq'", "equiangular"},

@@ -472,7 +472,6 @@ static void test_errors(void *fixture, const void *data) {
     expect_error(2, "disp16", "batch %s/in -o %s/out --save disp16 " MOTION, folder, folder);
     expect_error(2, "flow16", "batch %s/in -o %s/out --save flow16 --preset default", folder,
                  folder);
-    expect_error(2, "icm_sweeps", "run %s/in --set icm_sweeps=2 " MOTION, folder);
     write_picture("in/002.png", 44, 24, 0);
     expect_error(3, "44x24", "run %s/in/001.png %s/in/002.png " MOTION, folder, folder);
 }

@@ -370,15 +370,15 @@ static void test_many_passes(void) {
         graph_import(g, memory[0], BYTES);
         graph_import(g, memory[1], BYTES);
         for (int i = 0; i < PASSES; i++) {
-            struct icm_args a = {.label = (uint16_t *)memory[i & 1], .parity = i + round};
-            graph_stage(g, STAGE_icm, &a, i, 1);
+            struct speckle_args a = {.parent = (uint32_t *)memory[i & 1], .width = i + round};
+            graph_stage(g, STAGE_speckle_join, &a, i, 1);
         }
         plan_and_bind(g, NULL, NULL);
         g_assert_cmpint(g->count, ==, PASSES);
         for (int i = 0; i < PASSES; i++)
             for (int slot = 0; slot < MAX_SLOTS; slot++) {
-                const struct icm_args *a = graph_args(g, i, slot);
-                g_assert_true(a->parity == i + round && a->label == (uint16_t *)memory[i & 1]);
+                const struct speckle_args *a = graph_args(g, i, slot);
+                g_assert_true(a->width == i + round && a->parent == (uint32_t *)memory[i & 1]);
                 g_assert_cmpuint((uintptr_t)a % _Alignof(max_align_t), ==, 0);
             }
     }
@@ -433,8 +433,9 @@ static void list_stage(struct list *l, int number) {
         a.out = list_output(l);
         graph_stage(l->g, STAGE_check, &a, number, 1);
     } else {
-        struct icm_args a = {.cost = one, .label = list_output(l)}; /* reads it, too */
-        graph_stage(l->g, STAGE_icm, &a, number, 1);
+        struct speckle_args a = {.source.u = (int16_t *)(uintptr_t)one,
+                                 .parent = list_output(l)}; /* reads it, too */
+        graph_stage(l->g, STAGE_speckle_join, &a, number, 1);
     }
 }
 

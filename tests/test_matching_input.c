@@ -20,19 +20,16 @@ static void test_sobel(void) {
     uint8_t grey[W * H], out[W * H];
     for (int i = 0; i < W * H; i++)
         grey[i] = (uint8_t)g_test_rand_int_range(0, 256);
-    for (int magnitude = 0; magnitude < 2; magnitude++) {
-        struct sobel_args a = {grey, out, W, H, magnitude};
-        for (int i = 0; i < W * H; i++) {
-            double gx = 0, gy = 0;
-            for (int k = 0; k < 9; k++) {
-                int v = at(grey, i % W + k % 3 - 1, i / W + k / 3 - 1);
-                gx += kernel[k / 3][k % 3] * v;
-                gy += kernel[k % 3][k / 3] * v;
-            }
-            double want = magnitude ? (fabs(gx) + fabs(gy)) / 4 : 128 + round(gx / 4);
-            stage_sobel(&a, i % W, i / W);
-            g_assert_cmpint(out[i], ==, (int)CLAMP(round(want), 0, 255));
+    struct sobel_args a = {grey, out, W, H};
+    for (int i = 0; i < W * H; i++) {
+        double gx = 0, gy = 0;
+        for (int k = 0; k < 9; k++) {
+            int v = at(grey, i % W + k % 3 - 1, i / W + k / 3 - 1);
+            gx += kernel[k / 3][k % 3] * v;
+            gy += kernel[k % 3][k / 3] * v;
         }
+        stage_sobel(&a, i % W, i / W);
+        g_assert_cmpint(out[i], ==, (int)CLAMP(round((fabs(gx) + fabs(gy)) / 4), 0, 255));
     }
 }
 

@@ -598,7 +598,7 @@ static void test_layers(void) {
 
 /* Parameters that cannot go together, labels that are too many. */
 static void test_conflicts(void) {
-    static const char *const wrong[] = {"occlusion_masks=1", "icm_sweeps=1", "lr_check=warp",
+    static const char *const wrong[] = {"occlusion_masks=1", "lr_check=warp",
                                         "cost_smoothing=cross", "bp_schedule=tiles"};
     struct params p;
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {

@@ -89,7 +89,7 @@ static void test_row(void) {
 static void test_fast_converging(void) {
     static const char *const settings[] = {
         "bp_iterations=9", "bp_iterations=40 bp_levels=2 cost_smoothing=off", "bp_iterations=1",
-        "bp_iterations=0 bp_levels=3", "edge_levels=1 bp_levels=10"};
+        "bp_iterations=0 bp_levels=3", "bp_levels=10"};
     enum { W = 75, H = 40, L = 20 };
     for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
         struct params p;

@@ -213,6 +213,18 @@ static void test_short_buffers(void) {
     }
 }
 
+/* Names of earlier versions are read, and say what they are called now. */
+static void test_renamed(void) {
+    struct params p;
+    char why[256];
+    params_default(&p);
+    g_assert_cmpint(params_assign(&p, "label_windows=0", why, sizeof why), ==, 0);
+    g_assert_cmpstr(why, ==, "label_windows is now called pruning");
+    g_assert_false(p.pruning);
+    g_assert_cmpint(params_assign(&p, "pruning=1", why, sizeof why), ==, 0);
+    g_assert_cmpstr(why, ==, "");
+}
+
 static void test_suggestions(void) {
     refused("bp_itertions=5", -ENOENT, "no parameter \"bp_itertions\"; did you mean bp_iterations",
             "?");
@@ -221,8 +233,8 @@ static void test_suggestions(void) {
     refused("flil=1", -ENOENT, "did you mean fill", "?");
     refused("lrcheck=bp", -ENOENT, "did you mean lr_check", "?");
     refused("disparty_range=64", -ENOENT, "did you mean disparity_range", "?");
-    refused("median=2", -ENOENT, "median_radius", "median_color_sigma");
-    refused("sigma=2", -ENOENT, "smooth_sigma", "cost_sigma");
+    refused("median=2", -ENOENT, "median_radius", "?");
+    refused("sigma=2", -ENOENT, "smooth_sigma", "?");
     refused("iterations=2", -ENOENT, "did you mean", "bp_iterations");
     refused("qqqqqqqqq=1", -ENOENT, "no parameter \"qqqqqqqqq\"", "");
     refused("z=1", -ENOENT, "no parameter \"z\"", "");
@@ -267,6 +279,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/params/accepted", test_accepted);
     g_test_add_func("/params/short_buffers", test_short_buffers);
     g_test_add_func("/params/suggestions", test_suggestions);
+    g_test_add_func("/params/renamed", test_renamed);
     g_test_add_func("/params/locale", test_locale);
     return g_test_run();
 }

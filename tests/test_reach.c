@@ -119,9 +119,6 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_mask_cost:
         t->x = grid_column(((const struct mask_cost_args *)args)->parity, t->i, t->y);
         break;
-    case STAGE_icm:
-        t->x = grid_column(((const struct icm_args *)args)->parity, t->i, t->y);
-        break;
     case STAGE_median:
         t->y += ((const struct median_args *)args)->first_row;
         break;

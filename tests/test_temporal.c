@@ -248,7 +248,7 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
             f->right = left;
         }
         if (t->changed_from > 0 && i >= t->changed_from)
-            p.median_color_sigma = 10;
+            p.median_radius = 1;
         g_assert_cmpint(matcher_run(s, &p, f), ==, 0);
         memcpy(map, f->disparity, SMALL * sizeof(*map));
         frame_drop(&f);

@@ -219,42 +219,6 @@ STAGE void stage_smoothed_cost(const struct smoothed_cost_args *a, int x, int y)
     }
 }
 
-/* Gaussian smoothing of the cost, label by label, along rows to Q8 and along columns back to 8
- * bits. */
-struct cost_smooth_args {
-    struct grid grid;
-    const uint8_t *source; /* x pass */
-    uint16_t *between;
-    uint8_t *out; /* y pass */
-    struct taps taps;
-};
-
-STAGE void stage_cost_smooth_x(const struct cost_smooth_args *a, int x, int y) {
-    uint16_t *out = a->between + grid_labels(&a->grid, x, y);
-    for (int d = 0; d < a->grid.padded; d++) {
-        int sum = a->taps.q14[0] * a->source[grid_labels(&a->grid, x, y) + d];
-        for (int k = 1; k <= a->taps.radius; k++)
-            sum += a->taps.q14[k] *
-                   (a->source[grid_labels(&a->grid, stage_max(x - k, 0), y) + d] +
-                    a->source[grid_labels(&a->grid, stage_min(x + k, a->grid.width - 1), y) + d]);
-        out[d] = (uint16_t)((sum + 32) >> 6);
-    }
-}
-
-STAGE void stage_cost_smooth_y(const struct cost_smooth_args *a, int x, int y) {
-    uint8_t *out = a->out + grid_labels(&a->grid, x, y);
-    for (int d = 0; d < a->grid.padded; d++) {
-        uint32_t sum = (uint32_t)a->taps.q14[0] * a->between[grid_labels(&a->grid, x, y) + d];
-        for (int k = 1; k <= a->taps.radius; k++) {
-            size_t above = grid_labels(&a->grid, x, stage_max(y - k, 0));
-            size_t below = grid_labels(&a->grid, x, stage_min(y + k, a->grid.height - 1));
-            sum += (uint32_t)a->taps.q14[k] *
-                   ((uint32_t)a->between[above + d] + a->between[below + d]);
-        }
-        out[d] = (uint8_t)((sum + (1u << 21)) >> 22);
-    }
-}
-
 /* The most pixels of a window for which the sum of costs, with half their number to round it, has
  * 16 bits. */
 enum { CROSS_PIXELS = 2 * 65535 / (2 * MAX_COST + 1) };

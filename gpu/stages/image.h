@@ -133,7 +133,6 @@ struct sobel_args {
     const uint8_t *grey;
     uint8_t *out;
     int width, height;
-    int magnitude; /* of both derivatives, else that along x */
 };
 
 STAGE void stage_sobel(const struct sobel_args *a, int x, int y) {
@@ -143,8 +142,7 @@ STAGE void stage_sobel(const struct sobel_args *a, int x, int y) {
     int left = stage_max(x - 1, 0), right = stage_min(x + 1, a->width - 1);
     int gx = above[right] - above[left] + 2 * (row[right] - row[left]) + below[right] - below[left];
     int gy = below[left] - above[left] + 2 * (below[x] - above[x]) + below[right] - above[right];
-    int value =
-        a->magnitude ? divide_round(stage_abs(gx) + stage_abs(gy), 4) : 128 + divide_round(gx, 4);
+    int value = divide_round(stage_abs(gx) + stage_abs(gy), 4);
     a->out[(size_t)y * a->width + x] = (uint8_t)stage_clamp(value, 0, 255);
 }
 
