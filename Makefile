@@ -327,7 +327,7 @@ $(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \
 $(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
-PRELOADED = $(patsubst %,$(BUILD)/%.so,lost_context held_pipeline held_solver \
+PRELOADED = $(patsubst %,$(BUILD)/%.so,given_input lost_context held_pipeline held_solver \
             listed_cameras)
 $(PRELOADED): $(BUILD)/%.so: tests/gui/%.c $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CWARN) -shared -fPIC -o $@ $<
@@ -530,7 +530,7 @@ soak: $(BUILD)/livestereo
 # Live cameras, against the kernel's own drivers in a small virtual machine.
 VM_TESTS = vivid uvc output
 VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs $(BUILD)/vm_usb_camera $(BUILD)/vm_make_clip \
-              $(BUILD)/test_gui_cameras $(BUILD)/test_gui_walks
+              $(BUILD)/test_gui_cameras $(BUILD)/test_gui_walks $(BUILD)/given_input.so
 $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)

@@ -20,9 +20,9 @@ prepare() {
     tests=$(basename -s .c tests/gui/test_*.c | sed 's,^,build/gpu/,')
     # shellcheck disable=SC2086
     make -j"$(nproc)" BUILD=build/gpu CUDA_ARCH="$sm" OPENCV=0 build/gpu/livestereo \
-        build/gpu/lost_context.so $tests
+        build/gpu/lost_context.so build/gpu/given_input.so $tests
     # shellcheck disable=SC2086
-    cp build/gpu/livestereo build/gpu/lost_context.so $tests "$all"
+    cp build/gpu/livestereo build/gpu/lost_context.so build/gpu/given_input.so $tests "$all"
     install -m 755 "$gpu_host/with-display.sh" "$all"
     # shellcheck disable=SC2046
     gcc -D_GNU_SOURCE -I. -o build/gpu/make_recording tests/make_recording.c \

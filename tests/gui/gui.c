@@ -4,24 +4,31 @@
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+/* The folder of this program as it was called: the name of the one above may have blanks, where
+ * LD_PRELOAD ends. */
+static char *built;
 
 gboolean gui_init(int *argc, char ***argv) {
+    built = strchr((*argv)[0], '/') ? g_path_get_dirname((*argv)[0]) : g_strdup("/bin");
     g_test_init(argc, argv, NULL);
     g_setenv("HOME", "/nonexistent", TRUE); /* as tests/run.sh does, for whoever runs one by hand */
     g_unsetenv("XDG_CONFIG_HOME");
     g_unsetenv("XDG_STATE_HOME");
-    char *xdotool = g_find_program_in_path("xdotool");
-    gboolean ready = g_getenv("DISPLAY") && xdotool && g_getenv("LIVESTEREO_BIN");
-    g_free(xdotool);
+    gboolean ready = g_getenv("DISPLAY") && g_getenv("LIVESTEREO_BIN");
     if (!ready)
-        printf("1..0 # SKIP needs a display (xvfb-run of xvfb), xdotool and LIVESTEREO_BIN\n");
+        printf("1..0 # SKIP needs a display (xvfb-run of xvfb) and LIVESTEREO_BIN\n");
     return ready;
 }
 
@@ -92,6 +99,14 @@ static char *map_of_rest(const struct gui_program *p) {
     return NULL;
 }
 
+static gboolean find_in(const char *map, const char *name, struct gui_rect *rect) {
+    char *begin = g_strdup_printf("\nplace %s ", name), *at = strstr(map, begin);
+    gboolean there = at && sscanf(at + strlen(begin), "%d %d %d %d", &rect->x, &rect->y,
+                                  &rect->width, &rect->height) == 4;
+    g_free(begin);
+    return there;
+}
+
 static char *wait_for_rest(const struct gui_program *p) {
     char *text = NULL;
     gui_wait_for(p, (text = map_of_rest(p)) != NULL);
@@ -120,6 +135,13 @@ void gui_prepare(struct gui_program *p) {
         p->folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     p->map = g_build_filename(p->folder, "map", NULL);
     p->output = g_build_filename(p->folder, "out", NULL);
+    p->input = g_build_filename(p->folder, "input", NULL);
+    mkfifo(p->input, 0600); /* or it is there from the start before */
+}
+
+char *gui_preload(const char *library) {
+    return library ? g_strdup_printf("LD_PRELOAD=%s/given_input.so:%s/%s", built, built, library)
+                   : g_strdup_printf("LD_PRELOAD=%s/given_input.so", built);
 }
 
 static char **environment_of(const struct gui_program *p) {
@@ -129,12 +151,10 @@ static char **environment_of(const struct gui_program *p) {
     char **environment = g_environ_setenv(g_get_environ(), "PATH", path, TRUE);
     for (size_t i = 0; i < G_N_ELEMENTS(homes); i++)
         environment = g_environ_setenv(environment, homes[i], state, TRUE);
-    if (g_getenv("LIVESTEREO_TEST_CAMERAS"))
-        return environment;
-    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL),
-                    *folder = g_path_get_dirname(program),
-                    *cameras = g_build_filename(folder, "listed_cameras.so", NULL);
-    return g_environ_setenv(environment, "LD_PRELOAD", cameras, TRUE);
+    g_autofree char *preload =
+        gui_preload(g_getenv("LIVESTEREO_TEST_CAMERAS") ? NULL : "listed_cameras.so");
+    environment = g_environ_setenv(environment, "GIVEN_INPUT", p->input, TRUE);
+    return g_environ_setenv(environment, "LD_PRELOAD", strchr(preload, '=') + 1, TRUE);
 }
 
 void gui_die_with_test(gpointer unused) {
@@ -153,9 +173,6 @@ void gui_spawn(struct gui_program *p, const char *line) {
     g_strfreev(environment);
     g_strfreev(argv);
     gui_wait_for(p, gui_number(p, "state", "frame") >= 0);
-    p->window = gui_run_tool("xdotool search --onlyvisible --name livestereo");
-    g_assert_cmpint(strlen(p->window), >, 0);
-    gui_tool("xdotool windowfocus --sync %s", p->window);
 }
 
 void gui_start(struct gui_program *p, const char *options, const char *source) {
@@ -201,7 +218,7 @@ void gui_forget_names(struct gui_program *p) {
     g_unlink(p->map);
     g_free(p->map);
     g_free(p->output);
-    g_free(p->window);
+    g_free(p->input);
 }
 
 void gui_forget(struct gui_program *p) {
@@ -212,33 +229,46 @@ void gui_forget(struct gui_program *p) {
 
 /* ---- mouse and keys */
 
-/* Presses a key by the program's name for it; the table has xdotool's names where they differ. */
-static void gui_press(const char *key) {
-    static const char *const names[][2] = {
-        {"SPACE", "space"},
-        {"BACKSPACE", "BackSpace"},
-        {"ESC", "Escape"},
-        {"TAB", "Tab"},
-        {"LEFT", "Left"},
-        {"RIGHT", "Right"},
-        {"UP", "Up"},
-        {"DOWN", "Down"},
-        {"HOME", "Home"},
-        {"END", "End"},
-        {".", "period"},
-        {",", "comma"},
-        {"[", "bracketleft"},
-        {"]", "bracketright"},
-        {"?", "question"},
-        {"+", "plus"},
-        {"-", "minus"},
-        {"Shift+LEFT", "shift+Left"},
-        {"Shift+RIGHT", "shift+Right"},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strcmp(names[i][0], key) == 0)
-            key = names[i][1];
-    gui_tool("xdotool key %s", key);
+void gui_give(const struct gui_program *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *line = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    int fifo = open(p->input, O_WRONLY | O_NONBLOCK);
+    if (fifo < 0)
+        g_error("%s: nobody reads %s: %s", line, p->input, g_strerror(errno));
+    g_assert_cmpint(dprintf(fifo, "%s\n", line), ==, (int)strlen(line) + 1);
+    close(fifo);
+}
+
+void gui_key(const struct gui_program *p, const char *names) {
+    g_auto(GStrv) keys = g_strsplit(names, " ", -1);
+    for (int i = 0; keys[i]; i++)
+        gui_give(p, "key %s", keys[i]);
+}
+
+unsigned long gui_window(void) {
+    g_autofree char *number = gui_run_tool("xdotool search --onlyvisible --name livestereo");
+    return strtoul(number, NULL, 10);
+}
+
+void gui_focus(const struct gui_program *p, const char *name) {
+    enum { MOST = 100 };
+    for (int i = 0; !gui_is(p, "state", "focus", name); i++) {
+        g_autofree char *text = wait_for_rest(p), *at = look_in(text, "state", "focus");
+        const char *key = "TAB";
+        struct gui_rect from, to;
+        if (i == MOST)
+            g_error("%d keys, and never %s", MOST, name);
+        if (at && find_in(text, at, &from) && find_in(text, name, &to))
+            key = to.y >= from.y + from.height  ? "DOWN"
+                  : to.y + to.height <= from.y  ? "UP"
+                  : to.x >= from.x + from.width ? "RIGHT"
+                                                : "LEFT";
+        gui_key(p, key);
+        gui_wait_for(p, at && (!gui_is(p, "state", "focus", at) ||
+                               (g_test_message("%s from %s to %s", key, at, name), FALSE)));
+    }
 }
 
 void gui_run_action(const struct gui_program *p, const char *name) {
@@ -246,15 +276,7 @@ void gui_run_action(const struct gui_program *p, const char *name) {
     if (!keys)
         g_error("no key is called %s", name);
     keys[strcspn(keys, " ")] = '\0';
-    gui_press(keys);
-}
-
-static gboolean find_in(const char *map, const char *name, struct gui_rect *rect) {
-    char *begin = g_strdup_printf("\nplace %s ", name), *at = strstr(map, begin);
-    gboolean there = at && sscanf(at + strlen(begin), "%d %d %d %d", &rect->x, &rect->y,
-                                  &rect->width, &rect->height) == 4;
-    g_free(begin);
-    return there;
+    gui_key(p, keys);
 }
 
 struct gui_rect gui_find(const struct gui_program *p, const char *name) {
@@ -268,23 +290,28 @@ struct gui_rect gui_find(const struct gui_program *p, const char *name) {
 
 void gui_move(const struct gui_program *p, double x, double y) {
     char *there = g_strdup_printf("%d %d", (int)x, (int)y);
-    gui_tool("xdotool mousemove --window %s %s", p->window, there);
+    gui_give(p, "move %s", there);
     gui_wait_for(p, rests_with_mouse_at(p, there));
     g_free(there);
 }
 
 void gui_button(const struct gui_program *p, const char *what, int which) {
-    gboolean wheel = which >= 4; /* a click of it is one event, not two */
-    long count = gui_number(p, "state", "clicks");
-    count += strcmp(what, "click") == 0 && !wheel ? 2 : 1;
-    gui_tool("xdotool %s %d", what, which);
+    static const int buttons[] = {0, 0, 2, 1}; /* by the display's numbers: GLFW's */
+    gboolean wheel = which >= 4, click = strcmp(what, "click") == 0;
+    long count = gui_number(p, "state", "clicks") + (click && !wheel ? 2 : 1);
+    if (wheel)
+        gui_give(p, "scroll %d", which == 4 ? 1 : -1);
+    if (!wheel && (click || strcmp(what, "mousedown") == 0))
+        gui_give(p, "press %d", buttons[which]);
+    if (!wheel && (click || strcmp(what, "mouseup") == 0))
+        gui_give(p, "release %d", buttons[which]);
     gui_wait_for(p, rests_after(p, "clicks", count));
 }
 
 void gui_type(const struct gui_program *p, const char *text) {
     gui_wait_for(p, gui_is(p, "state", "typing", "1"));
     long count = gui_number(p, "state", "characters") + (long)strlen(text);
-    gui_tool("xdotool type %s", text);
+    gui_give(p, "type %s", text);
     gui_wait_for(p, rests_after(p, "characters", count));
 }
 
@@ -306,13 +333,12 @@ gboolean gui_is_visible(const struct gui_program *p, const char *name) {
 }
 
 void gui_scroll_to(const struct gui_program *p, const char *name) {
-    enum { CLICKS_TO_TOP = 60 };
     if (gui_is_visible(p, name))
         return;
     struct gui_rect panel = gui_find(p, "panel.settings");
     gui_move(p, panel.x + panel.width - 30, panel.y + panel.height / 2.0);
-    long count = gui_number(p, "state", "clicks") + CLICKS_TO_TOP;
-    gui_tool("xdotool click --repeat %d --delay 10 4", CLICKS_TO_TOP);
+    long count = gui_number(p, "state", "clicks") + 1;
+    gui_give(p, "scroll 60");
     gui_wait_for(p, rests_after(p, "clicks", count));
     for (int i = 0; !gui_is_visible(p, name); i++) {
         if (i == 100)
@@ -334,7 +360,8 @@ void gui_click(const struct gui_program *p, const char *name) {
 
 void gui_click_leaving(const struct gui_program *p, const char *name) {
     move_to(p, name);
-    gui_tool("xdotool click 1");
+    gui_give(p, "press 0");
+    gui_give(p, "release 0");
 }
 
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which) {

@@ -1,9 +1,9 @@
 /*
- * What the GUI tests share: the real program in a real window. xdotool moves the mouse and presses
- * keys, widgets are found by their names in the map, the file of --ui-map, and pictures come from
- * the program's own screenshots. Needs a display (tests/gui/display.sh makes one), xdotool, and
- * LIVESTEREO_BIN. The variable GUI_OPTIONS adds options, such as "--set backend=cuda". One thread;
- * the caller frees each returned char * with g_free.
+ * What the GUI tests share: the real program in a real window. Its keys and its mouse are the
+ * test's (given_input.c), widgets are found by their names in the map, the file of --ui-map, and
+ * pictures come from the program's own screenshots. Needs a display (tests/gui/display.sh makes
+ * one) and LIVESTEREO_BIN. The variable GUI_OPTIONS adds options, such as "--set backend=cuda". One
+ * thread; the caller frees each returned char * with g_free.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_GUI_H
@@ -14,14 +14,14 @@
 #include <glib.h>
 
 #define GUI_WAIT_S 600 /* for what hangs; how long a wait takes depends on the machine */
-#define GUI_POLL_US 20000
+#define GUI_POLL_US 2000
 #define GUI_SOURCE "synth:width=160,height=120,range=16,frames=60"
 #define GUI_SETTINGS                                                                              \
     "--set disparity_range=16 --set bp_iterations=3 --set cost_smoothing=off --set lr_check=off " \
     "--set threads=2"
 
 struct gui_program {
-    char *folder, *map, *output, *window;
+    char *folder, *map, *output, *input;
     GPid pid;
     int exit_code;
 };
@@ -73,11 +73,17 @@ void gui_settle(const struct gui_program *p);
  * test goes on with what was remembered there. */
 void gui_prepare(struct gui_program *p);
 
+/* "LD_PRELOAD=..." for a command line whose window has given_input.so and one more library. */
+char *gui_preload(const char *library);
+
+/* The display's number for the window. */
+unsigned long gui_window(void);
+
 /* For g_spawn_async and the like: the window dies with a test that fails, so that the next test
  * finds only its own. */
 void gui_die_with_test(gpointer unused);
 
-/* Starts a command line that writes p->map, gives its window the keys, and waits for its first
+/* Starts a command line that writes p->map, and waits for its first
  * frame. What the program remembers lies in p->folder/state; programs in p->folder/bin stand in for
  * those of their names. It finds as many cameras as the variable LISTED_CAMERAS says, none without
  * it (listed_cameras.c); with LIVESTEREO_TEST_CAMERAS, and where the line sets LD_PRELOAD itself,
@@ -101,6 +107,16 @@ void gui_quit(struct gui_program *p);
 void gui_remove_all(const char *path);
 
 /* ---- mouse and keys */
+
+/* One line of given_input.c. The caller waits for what it does. */
+void gui_give(const struct gui_program *p, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* Presses keys, named as the program names them ("TAB", "Ctrl+a", "?"), with blanks between them.
+ * The caller waits for what they do. */
+void gui_key(const struct gui_program *p, const char *names);
+
+/* Presses Tab and then the arrow keys that lead to a widget, until it has the keys. */
+void gui_focus(const struct gui_program *p, const char *name);
 
 /* Presses the first of the keys that the map names for an action, once the window is at rest; the
  * caller waits for what it does. */

@@ -43,15 +43,15 @@ static void test_slider(void) {
     gui_scroll_to(&p, "bp_iterations");
     struct gui_rect at = gui_find(&p, "bp_iterations"); /* typed: control-click, number, return */
     gui_move(&p, at.x + at.width / 2.0, at.y + at.height / 2.0);
-    gui_tool("xdotool keydown ctrl");
+    gui_give(&p, "hold Ctrl");
     gui_button(&p, "click", 1);
-    gui_tool("xdotool keyup ctrl");
+    gui_give(&p, "let Ctrl");
     gui_type(&p, "7");
     kill(p.pid, SIGSTOP); /* all of these come between two drawings */
-    gui_tool("xdotool type 3");
-    gui_tool("xdotool key ctrl+a");
-    gui_tool("xdotool type 12");
-    gui_tool("xdotool key Return");
+    gui_give(&p, "type 3");
+    gui_key(&p, "Ctrl+a");
+    gui_give(&p, "type 12");
+    gui_key(&p, "ENTER");
     kill(p.pid, SIGCONT);
     gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
     g_assert_cmpint(gui_number(&p, "value", "bp_iterations"), ==, 12);
@@ -65,10 +65,13 @@ static void test_slider(void) {
 static void type_double_clicked(const struct gui_program *p, const char *name, const char *text) {
     struct gui_rect at = gui_find(p, name);
     gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
-    gui_tool("xdotool click --repeat 2 --delay 60 1");
+    for (int i = 0; i < 2; i++) {
+        gui_give(p, "press 0");
+        gui_give(p, "release 0");
+    }
     gui_wait_for(p, gui_is(p, "state", "typing", "1"));
     gui_type(p, text);
-    gui_tool("xdotool key Return");
+    gui_key(p, "ENTER");
     gui_wait_for(p, gui_is(p, "value", name, text));
 }
 
@@ -94,34 +97,29 @@ static void test_row(void) {
     gui_quit(&p);
 }
 
-static void press(const struct gui_program *p, const char *key, const char *reached) {
-    gui_tool("xdotool key %s", key);
-    gui_wait_for(p, gui_is(p, "state", "focus", reached) ||
-                        (g_test_message("%s to %s", key, reached), FALSE));
-}
-
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
  * change a value. */
 static void test_panel_keys(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
-    press(&p, "Tab", "tool.open");
-    press(&p, "Tab", "quality");
-    press(&p, "Tab", "disparity_range");
+    gui_focus(&p, "quality");
+    gui_focus(&p, "disparity_range");
     long before = gui_number(&p, "value", "disparity_range");
-    gui_tool("xdotool key space");
-    gui_tool("xdotool key Right");
+    gui_key(&p, "SPACE");
+    gui_key(&p, "RIGHT");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") > before);
-    gui_tool("xdotool key space");
-    press(&p, "Tab", "discontinuity_weight");
-    press(&p, "shift+Tab", "disparity_range");
+    gui_key(&p, "SPACE");
+    gui_key(&p, "TAB");
+    gui_wait_for(&p, !gui_is(&p, "state", "focus", "disparity_range"));
+    gui_key(&p, "Shift+TAB");
+    gui_wait_for(&p, gui_is(&p, "state", "focus", "disparity_range"));
     g_assert_true(gui_is(&p, "state", "frame", "0")); /* nothing was sought */
     gui_run_action(&p, "fold");                       /* a folded panel takes no keys */
     gui_wait_for(&p, gui_is(&p, "state", "folded", "1"));
-    gui_tool("xdotool key space");
+    gui_key(&p, "SPACE");
     gui_wait_for(&p, gui_is(&p, "state", "paused", "0"));
-    gui_tool("xdotool key space");
+    gui_key(&p, "SPACE");
     gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
     gui_run_action(&p, "fold");
     gui_wait_for(&p, gui_is(&p, "state", "folded", "0"));
@@ -129,8 +127,8 @@ static void test_panel_keys(void) {
     gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
     gui_run_action(&p, "panels");
     gui_wait_for(&p, !gui_is_visible(&p, "quality"));
-    press(&p, "Tab", "tool.open"); /* shows what was hidden */
-    gui_tool("xdotool key Escape");
+    gui_focus(&p, "quality"); /* shows what was hidden */
+    gui_key(&p, "ESC");
     gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
     gui_quit(&p);
 }
@@ -146,7 +144,7 @@ static void test_search(void) {
     gui_wait_for(&p, gui_is_visible(&p, "data_weight"));
     g_assert_false(gui_is_visible(&p, "group.belief propagation"));
     g_assert_false(gui_is_visible(&p, "bp_iterations"));
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
     gui_quit(&p);
 }
@@ -297,14 +295,14 @@ static void test_resize(void) {
     struct gui_program p = {0};
     gui_start(&p, "", GUI_SOURCE ",rate=30");
     struct gui_rect before = gui_find(&p, "picture");
-    gui_tool("xdotool windowsize %s 1300 850", p.window);
+    gui_give(&p, "size 1300 850");
     gui_wait_for(&p, gui_find(&p, "picture").width > before.width + 200);
     gui_settle(&p);
     struct image picture = gui_shot(&p);
     g_assert_cmpint(picture.width, ==, 1300);
     g_assert_cmpint(picture.height, ==, 850);
     picture_free(&picture);
-    gui_tool("xdotool windowsize %s 300 200", p.window);
+    gui_give(&p, "size 300 200");
     gui_wait_for(&p, gui_find(&p, "picture").width < 300);
     gui_quit(&p);
 }

@@ -53,10 +53,8 @@ static void start(struct gui_program *p, const char *before) {
 
 /* What preloads a library that was built beside this program. */
 static char *preloading(const char *library, const char *variable, const char *value) {
-    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *folder = g_path_get_dirname(program);
-    return g_strdup_printf("/usr/bin/env LD_PRELOAD=%s/%s %s=%s ", folder, library, variable,
-                           value);
+    g_autofree char *preload = gui_preload(library);
+    return g_strdup_printf("/usr/bin/env %s %s=%s ", preload, variable, value);
 }
 
 /* The rig on disk is the one on screen, and a good one. */
@@ -97,20 +95,20 @@ static void end(struct gui_program *p) {
 static void forget_by_keys(const struct gui_program *p) {
     static const struct {
         const char *key, *selected;
-    } steps[] = {{"Down", "0"}, {"Up", "0"},        {"Tab", "1"},
-                 {"Down", "2"}, {"shift+Tab", "1"}, {"BackSpace", "2"}};
+    } steps[] = {{"DOWN", "0"}, {"UP", "0"},        {"TAB", "1"},
+                 {"DOWN", "2"}, {"Shift+TAB", "1"}, {"BACKSPACE", "2"}};
     for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
-        gui_tool("xdotool key %s", steps[i].key);
+        gui_key(p, steps[i].key);
         gui_wait_for(p, gui_is(p, "state", "selected", steps[i].selected) ||
                             (g_test_message("%s to %s", steps[i].key, steps[i].selected), FALSE));
     }
     gui_wait_for(p, gui_number(p, "state", "used") == 10);
     check_rig(p);
-    gui_tool("xdotool key Up"); /* in the new list */
+    gui_key(p, "UP"); /* in the new list */
     gui_wait_for(p, gui_is(p, "state", "selected", "0"));
-    gui_tool("xdotool key Escape");
+    gui_key(p, "ESC");
     gui_wait_for(p, gui_is(p, "state", "selected", "-1"));
-    gui_tool("xdotool key BackSpace"); /* the last one again */
+    gui_key(p, "BACKSPACE"); /* the last one again */
     gui_wait_for(p, gui_number(p, "state", "used") == 9);
 }
 
@@ -129,7 +127,7 @@ static void test_guided(void) {
     check_rig(&p);
 
     g_remove(rig_path);
-    gui_tool("xdotool key BackSpace"); /* the result has that view no longer, nor has the file */
+    gui_key(&p, "BACKSPACE"); /* the result has that view no longer, nor has the file */
     gui_wait_for(&p, gui_number(&p, "state", "used") == 12);
     check_rig(&p);
     g_remove(rig_path);
@@ -144,13 +142,13 @@ static void test_guided(void) {
         &p, gui_is(&p, "state", "message", "this view is taken already; move or tilt the board"));
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 12);
     g_remove(rig_path);
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_number(&p, "state", "used") == 12);
     gui_wait_for(&p, gui_is(&p, "state", "solving", "0"));
     check_rig(&p);
     g_assert_true(g_file_set_contents(held, "", 0, NULL));
     gui_click(&p, "view.10.drop"); /* those after the first that was forgotten */
-    gui_tool("xdotool key o");     /* never the rig with that view */
+    gui_key(&p, "o");              /* never the rig with that view */
     gui_wait_for(&p, gui_is(&p, "state", "message", "the rig is not solved yet"));
     g_remove(held);
     gui_wait_for(&p, gui_number(&p, "state", "used") == 11);
@@ -160,7 +158,7 @@ static void test_guided(void) {
     gui_wait_for(&p, gui_is(&p, "state", "automatic", "0"));
 
     forget_by_keys(&p);
-    gui_tool("xdotool key q");
+    gui_key(&p, "q");
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);
     end(&p);
@@ -188,15 +186,8 @@ static gboolean has_metres(const struct gui_program *p) {
 
 static void type_into(const struct gui_program *p, const char *name, const char *text) {
     gui_click(p, name);
-    gui_tool("xdotool key ctrl+a");
+    gui_key(p, "Ctrl+a");
     gui_type(p, text);
-}
-
-/* The window of the next command has the keys. */
-static void take_window(struct gui_program *p) {
-    g_free(p->window);
-    p->window = gui_run_tool("xdotool search --sync --onlyvisible --name livestereo");
-    gui_tool("xdotool windowfocus --sync %s", p->window);
 }
 
 static char *newest_recording(const struct gui_program *p) {
@@ -233,8 +224,8 @@ static void test_refused(void) {
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, message_has(&p, "/nowhere/at/all"));
     gui_click(&p, "start.path");
-    gui_tool("xdotool key ctrl+a");
-    gui_tool("xdotool type '%s'", two);
+    gui_key(&p, "Ctrl+a");
+    gui_give(&p, "type %s", two);
     gui_wait_for(&p, gui_is(&p, "state", "path", two));
     type_into(&p, "start.board", boards[0]);
     gui_click(&p, "start.calibrate");
@@ -246,8 +237,7 @@ static void test_refused(void) {
     type_into(&p, "start.square", squares[1]);
     gui_click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_is(&p, "state", "views", "1"));
-    take_window(&p);
-    gui_tool("xdotool key q");
+    gui_key(&p, "q");
     gui_wait_end(&p);
     gui_forget(&p);
     gui_remove_all(set);
@@ -273,10 +263,8 @@ static void test_loop(void) {
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
 
-    take_window(&p);
     gui_click_leaving(&p, "open");
     gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
-    take_window(&p);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1")); /* all pairs were shown */
     gui_settle(&p);
     g_assert_true(has_metres(&p));

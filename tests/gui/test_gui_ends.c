@@ -91,16 +91,12 @@ static void test_late_picture(void) {
 
 /* By a library that answers in the driver's place (lost_context.c). */
 static void test_lost_context(void) {
-    char *program = g_file_read_link("/proc/self/exe", NULL);
-    char *folder = g_path_get_dirname(program);
-    char *change = g_strdup_printf("LD_PRELOAD=%s/lost_context.so", folder);
+    char *change = gui_preload("lost_context.so");
     const char *changes[] = {change, NULL};
     expect(changes, "view -q " GUI_SOURCE ",rate=30", 1,
            "the graphics driver lost the OpenGL context (reset or unplugged); start livestereo "
            "again");
     g_free(change);
-    g_free(folder);
-    g_free(program);
 }
 
 static void test_missing_codec(void) {

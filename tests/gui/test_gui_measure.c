@@ -121,8 +121,9 @@ static void test_from_panel(void) {
     begin_measuring(&p);
     struct gui_rect at = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
     gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 20);
-    gui_tool("xdotool mousemove --window %s %d %d click 1", p.window, at.x + at.width / 2,
-             at.y + at.height / 2);
+    gui_give(&p, "move %d %d", at.x + at.width / 2, at.y + at.height / 2);
+    gui_give(&p, "press 0");
+    gui_give(&p, "release 0");
     click_pixel(&p, &point[0]);
     g_assert_true(has_state(&p, "distance"));
     gui_quit(&p);
@@ -251,7 +252,7 @@ static void test_recalibrated(void) {
 
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
-    gui_tool("xdotool key ctrl+o");
+    gui_key(&p, "Ctrl+o");
     gui_wait_for(&p, message_has(&p, "size and calibration stay while pairs are recorded"));
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
@@ -260,7 +261,7 @@ static void test_recalibrated(void) {
     g_assert_true(gui_is(&p, "state", "probes", "1"));
     g_assert_true(has_state(&p, "distance"));
 
-    gui_tool("xdotool key ctrl+o");
+    gui_key(&p, "Ctrl+o");
     gui_wait_for(&p, message_has(&p, "calibration: "));
     gui_settle(&p);
     now = gui_look(&p, "state", "nearest");
@@ -272,9 +273,9 @@ static void test_recalibrated(void) {
 
 static void type_known(const struct gui_program *p, const char *text) {
     gui_click(p, "known_distance");
-    gui_tool("xdotool key ctrl+a");
+    gui_key(p, "Ctrl+a");
     gui_type(p, text);
-    gui_tool("xdotool key Return");
+    gui_key(p, "ENTER");
     gui_wait_for(p, gui_is(p, "state", "typing", "0")); /* keys are actions' again */
 }
 

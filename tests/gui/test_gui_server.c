@@ -1,6 +1,7 @@
 /*
- * What the display server has to say to the window, by Xlib: the button that closes it, and how
- * long it takes from a key to the picture that answers it. SPDX-License-Identifier: MIT
+ * What the display server has to say to the window, by xdotool and Xlib: its mouse and keyboard,
+ * the button that closes it, and how long it takes from a key to the picture that answers it.
+ * SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
 
@@ -33,7 +34,7 @@ static void test_close_button(void) {
     gui_start(&p, "", GUI_SOURCE ",rate=30");
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
-    Window window = strtoul(p.window, NULL, 10);
+    Window window = gui_window();
     XEvent event = {.xclient = {.type = ClientMessage,
                                 .window = window,
                                 .message_type = XInternAtom(display, "WM_PROTOCOLS", False),
@@ -88,7 +89,7 @@ static void test_answers(void) {
               "synth:width=1280,height=720,range=96");
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
-    Window window = strtoul(p.window, NULL, 10);
+    Window window = gui_window();
     struct gui_rect at = gui_find(&p, "colormap");
     for (int i = 0; i < ANSWERS; i++) {
         ms[i] = answer_ms(display, window, at);
@@ -101,9 +102,43 @@ static void test_answers(void) {
     gui_quit(&p);
 }
 
+/* A point of a widget, by the display's mouse; a click there. */
+static void click_by_display(const struct gui_program *p, Window window, const char *name) {
+    struct gui_rect at = gui_find(p, name);
+    gui_tool("xdotool mousemove --window %lu %d %d click 1", window, at.x + at.width / 2,
+             at.y + at.height / 2);
+}
+
+/* The display's own mouse and keyboard, which other tests go without: a key, a click, and text. */
+static void test_real_input(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    Window window = gui_window();
+    gui_tool("xdotool windowfocus --sync %lu", window);
+    g_assert_true(gui_is(&p, "state", "colormap", "turbo"));
+    gui_tool("xdotool key c");
+    gui_wait_for(&p, gui_is(&p, "state", "colormap", "viridis"));
+    click_by_display(&p, window, "picture");
+    gui_wait_for(&p, gui_number(&p, "state", "probes") == 1);
+    click_by_display(&p, window, "group.advanced");
+    gui_wait_for(&p, gui_is_visible(&p, "param_search"));
+    click_by_display(&p, window, "param_search");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "1"));
+    gui_tool("xdotool type lambda");
+    gui_wait_for(&p, gui_is(&p, "state", "searched", "lambda"));
+    gui_tool("xdotool key Return");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
+    gui_tool("xdotool key q");
+    gui_wait_end(&p);
+    g_assert_cmpint(p.exit_code, ==, 0);
+    gui_forget(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
+    g_test_add_func("/gui/real-input", test_real_input);
     g_test_add_func("/gui/close-button", test_close_button);
     g_test_add_func("/gui/answers", test_answers);
     return g_test_run();

@@ -111,7 +111,6 @@ static void test_small_screen(void) {
     g_test_message("to %d, %d of 1024x640", panel.x + panel.width, panel.height);
     g_assert_cmpint(panel.x + panel.width, <=, 1024);
     g_assert_cmpint(panel.height, <=, 640);
-    p.window = NULL;
     gui_forget(&p);
 }
 

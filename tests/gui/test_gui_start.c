@@ -40,7 +40,7 @@ static gboolean source_is(const struct gui_program *p, const char *name) {
 
 static void type_path(const struct gui_program *p, const char *path) {
     gui_click(p, "start.path");
-    gui_tool("xdotool key ctrl+a");
+    gui_key(p, "Ctrl+a");
     gui_type(p, path);
     gui_wait_for(p, gui_is(p, "state", "path", path));
     gui_click(p, "start.open");
@@ -51,8 +51,8 @@ static void type_at_once(const struct gui_program *p, const char *text) {
     gui_click(p, "start.path");
     gui_wait_for(p, gui_is(p, "state", "typing", "1"));
     kill(p->pid, SIGSTOP);
-    gui_tool("xdotool key ctrl+a");
-    gui_tool("xdotool type %s", text);
+    gui_key(p, "Ctrl+a");
+    gui_give(p, "type %s", text);
     kill(p->pid, SIGCONT);
     gui_wait_for(p, gui_is(p, "state", "path", text));
 }
@@ -151,22 +151,16 @@ static void test_page(void) {
 
 /* Tab and the arrow keys reach all of the page and Enter presses; nothing behind it answers. */
 static void test_keyboard(void) {
-    static const struct {
-        const char *key, *reached;
-    } steps[] = {{"Tab", "start.look"},        {"Tab", "start.board"}, {"Right", "start.square"},
-                 {"Right", "start.calibrate"}, {"Tab", "start.open"},  {"Left", "start.path"},
-                 {"Down", "start.synth"},      {"Up", "start.path"},   {"Up", "start.files"},
-                 {"Right", "start.board"},     {"Up", "start.look"},   {"Up", "start.help"},
-                 {"Left", "start.close"}};
+    static const char *const reached[] = {"start.look",      "start.board", "start.square",
+                                          "start.calibrate", "start.open",  "start.path",
+                                          "start.files",     "start.synth", "start.help"};
     struct gui_program p = {0};
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
-    for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
-        gui_tool("xdotool key %s", steps[i].key);
-        gui_wait_for(&p, gui_is(&p, "state", "focus", steps[i].reached) ||
-                             (g_test_message("%s to %s", steps[i].key, steps[i].reached), FALSE));
-    }
-    gui_tool("xdotool key Return");
+    for (size_t i = 0; i < G_N_ELEMENTS(reached); i++)
+        gui_focus(&p, reached[i]);
+    gui_focus(&p, "start.close");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
     g_assert_true(gui_is(&p, "state", "frame", "0"));
     g_assert_true(gui_is(&p, "state", "paused", "1"));
@@ -268,13 +262,13 @@ static char *make_files(const struct gui_program *p) {
 
 /* Presses keys of the list, and waits for the selected name, behind the number of rows. */
 static void list_key(const struct gui_program *p, const char *keys, const char *selected) {
-    gui_tool("xdotool key %s", keys);
+    gui_key(p, keys);
     gui_wait_for(p, gui_is(p, "state", "file", selected) ||
                         (g_test_message("%s to %s", keys, selected), FALSE));
 }
 
 static void open_list(const struct gui_program *p, const char *folder, const char *selected) {
-    gui_tool("xdotool key ctrl+o");
+    gui_key(p, "Ctrl+o");
     gui_wait_for(p, gui_is(p, "state", "files", folder));
     gui_wait_for(p, gui_is(p, "state", "file", selected));
 }
@@ -291,7 +285,7 @@ static gboolean has_metres(const struct gui_program *p) {
 
 /* Keys that seek do nothing behind the list. */
 static void expect_no_seeking(const struct gui_program *p, const char *folder) {
-    static const char *const keys[] = {"Left", "Right", "shift+Left", "shift+Right"};
+    static const char *const keys[] = {"LEFT", "RIGHT", "Shift+LEFT", "Shift+RIGHT"};
     gui_run_action(p, "start");
     gui_wait_for(p, gui_is_visible(p, "start.path"));
     type_path(p, GUI_SOURCE ",rate=5");
@@ -299,14 +293,15 @@ static void expect_no_seeking(const struct gui_program *p, const char *folder) {
     gui_run_action(p, "step-forward"); /* which pauses */
     gui_wait_for(p, gui_is(p, "state", "paused", "1"));
     gui_settle(p);
-    gui_tool("xdotool key shift+Right"); /* without the list it seeks, to a second of twelve */
+    gui_key(p, "Shift+RIGHT"); /* without the list it seeks, to a second of twelve */
     gui_wait_for(p, gui_number(p, "state", "frame") >= 5);
     gui_settle(p);
     long frame = gui_number(p, "state", "frame");
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        gui_tool("xdotool key ctrl+o");
+        gui_key(p, "Ctrl+o");
         gui_wait_for(p, gui_is(p, "state", "files", folder));
-        gui_tool("xdotool key %s Escape", keys[i]);
+        gui_key(p, keys[i]);
+        gui_key(p, "ESC");
         gui_wait_for(p, is_shut(p));
         gui_settle(p);
         g_assert_cmpint(gui_number(p, "state", "frame"), ==, frame);
@@ -318,7 +313,7 @@ static void list_typed_folder(struct gui_program *p, const char *folder) {
     gui_forget_names(p);
     start_without_source(p);
     gui_click(p, "start.path");
-    gui_tool("xdotool type '%s'", folder);
+    gui_give(p, "type %s", folder);
     gui_wait_for(p, gui_is(p, "state", "path", folder));
     gui_click(p, "start.files");
 }
@@ -338,61 +333,61 @@ static void test_files(void) {
         "10 .",        "10 gone",         "10 Sub 2",   "10 Sub 10",   "10 a##b%s.mkv",
         "10 left.png", "10 my calib.txt", "10 n??.MKV", "10 right.png"};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        list_key(&p, "Down", rows[i]);
-    list_key(&p, "Down", "10 right.png");
-    list_key(&p, "Home", "10 ..");
-    list_key(&p, "End", "10 right.png");
-    list_key(&p, "shift+Tab", "10 n??.MKV");
-    list_key(&p, "Prior", "10 ..");
-    list_key(&p, "Down Next Prior Down", "10 .");
-    list_key(&p, "Next", "10 right.png");
+        list_key(&p, "DOWN", rows[i]);
+    list_key(&p, "DOWN", "10 right.png");
+    list_key(&p, "HOME", "10 ..");
+    list_key(&p, "END", "10 right.png");
+    list_key(&p, "Shift+TAB", "10 n??.MKV");
+    list_key(&p, "PGUP", "10 ..");
+    list_key(&p, "DOWN PGDN PGUP DOWN", "10 .");
+    list_key(&p, "PGDN", "10 right.png");
     list_key(&p, "m", "10 my calib.txt"); /* letters, in either case; then the name goes on */
     list_key(&p, "s", "10 Sub 2");
-    list_key(&p, "u b space 1", "10 Sub 10");
+    list_key(&p, "u b SPACE 1", "10 Sub 10");
     list_key(&p, "s", "10 Sub 2"); /* no name goes on so: the next one with it */
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "files", sub));
-    list_key(&p, "BackSpace", "10 Sub 2"); /* where it came from */
+    list_key(&p, "BACKSPACE", "10 Sub 2"); /* where it came from */
     g_assert_true(gui_is(&p, "state", "parts", "start=1 log=0"));
 
     g_assert_cmpint(g_rmdir(gone), ==, 0); /* a folder that cannot be read */
     list_key(&p, "g", "10 gone");
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, message_has(&p, "cannot be listed"));
     g_assert_true(gui_is(&p, "state", "files", folder));
     for (int i = 0; i < 2; i++) { /* names of odd characters are those of the files */
         list_key(&p, i ? "n" : "a", i ? "9 n??.MKV" : "10 a##b%s.mkv");
-        gui_tool("xdotool key Return");
+        gui_key(&p, "ENTER");
         gui_wait_for(&p, is_shut(&p) && message_has(&p, i ? ".MKV" : "a##b%s.mkv"));
         g_assert_false(message_has(&p, "No such file"));
         open_list(&p, folder, "9 ..");
     }
     list_key(&p, "l", "9 left.png"); /* the first one is the left one */
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     list_key(&p, "r", "9 right.png");
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, source_is(&p, both));
     gui_settle(&p);
     open_list(&p, folder, "9 ..");
     list_key(&p, "m", "9 my calib.txt"); /* for what is shown */
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, has_metres(&p));
     g_assert_true(source_is(&p, both));
     write_below(folder, "z calib.txt", "no calibration"); /* the one before stays */
     open_list(&p, folder, "10 ..");
     list_key(&p, "z", "10 z calib.txt");
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, is_shut(&p) && message_has(&p, "z calib.txt: "));
     gui_settle(&p);
     g_assert_true(has_metres(&p));
     open_list(&p, folder, "10 ..");
-    gui_tool("xdotool key Escape");
+    gui_key(&p, "ESC");
     gui_wait_for(&p, is_shut(&p));
     g_assert_true(gui_is(&p, "state", "parts", "start=0 log=0"));
     open_list(&p, folder, "10 ..");
-    gui_tool("xdotool key BackSpace");
+    gui_key(&p, "BACKSPACE");
     gui_wait_for(&p, gui_is(&p, "state", "files", above));
-    gui_tool("xdotool key Escape");
+    gui_key(&p, "ESC");
     gui_wait_for(&p, is_shut(&p));
     expect_no_seeking(&p, above);
     gui_quit(&p);
@@ -411,7 +406,10 @@ static void test_files_mouse(void) {
     list_typed_folder(&p, folder);
     gui_click(&p, "file.3");
     gui_wait_for(&p, gui_is(&p, "state", "file", "10 Sub 2"));
-    gui_tool("xdotool click --repeat 2 --delay 20 1");
+    for (int i = 0; i < 2; i++) {
+        gui_give(&p, "press 0");
+        gui_give(&p, "release 0");
+    }
     gui_wait_for(&p, gui_is(&p, "state", "files", sub));
     g_assert_true(gui_is(&p, "state", "file", "2 .."));
     gui_click(&p, "files.above");
@@ -491,10 +489,10 @@ static Window enter(Display *display, Window to) {
     return from;
 }
 
-static void drop(const struct gui_program *p, const char *list) {
+static void drop(const char *list) {
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
-    Window to = (Window)strtoul(p->window, NULL, 10), from = enter(display, to);
+    Window to = gui_window(), from = enter(display, to);
     wait_for_message(display, "XdndStatus", list);
     send(display, to, "XdndDrop", (const long[5]){(long)from, 0, CurrentTime, 0, 0});
     wait_for_message(display, "XdndFinished", list);
@@ -511,14 +509,14 @@ static void test_drop(void) {
                     *files = g_strdup_printf("%s/right.png\r\n%s/left.png\r\n", uri, uri),
                     *calib = g_strdup_printf("%s/calib.txt\r\n", uri),
                     *both = g_strdup_printf("%s/left.png %s/right.png", pair, pair);
-    drop(&p, folder);
+    drop(folder);
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
-    drop(&p, files);
+    drop(files);
     gui_wait_for(&p, source_is(&p, both));
     gui_settle(&p);
     write_below(pair, "calib.txt", "focal_px=100\ncx=60\ncy=45\nbaseline_m=0.1\n");
-    drop(&p, calib);
+    drop(calib);
     gui_wait_for(&p, has_metres(&p));
     g_assert_true(source_is(&p, both));
     gui_quit(&p);
@@ -530,13 +528,13 @@ static void test_drag_gone(void) {
     start_without_source(&p);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
-    Window to = (Window)strtoul(p.window, NULL, 10), from = enter(display, to);
+    Window to = gui_window(), from = enter(display, to);
     send(display, to, "XdndDrop", (const long[5]){(long)from, 0, CurrentTime, 0, 0});
     XDestroyWindow(display, from);
     XCloseDisplay(display);
     g_autofree char *pair = make_pair(&p, "a pair"), *uri = g_filename_to_uri(pair, NULL, NULL),
                     *folder = g_strdup_printf("%s\r\n", uri);
-    drop(&p, folder);
+    drop(folder);
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
     gui_quit(&p);

@@ -110,12 +110,12 @@ static void test_shrink(void) {
     gui_settle(&p);
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
-    gui_tool("xdotool windowsize %s 500 400", p.window);
+    gui_give(&p, "size 500 400");
     gui_wait_for(&p, message_has(&p, "the window became smaller: saved "));
     g_assert_true(gui_is(&p, "state", "video", "0"));
     g_autofree char *files = gui_run_tool("ls %s", p.output);
     g_assert_cmpint(strlen(files), >, 0);
-    gui_tool("xdotool windowsize %s 3 500", p.window);
+    gui_give(&p, "size 3 500");
     gui_wait_for(&p, gui_find(&p, "picture").width < 16);
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, message_has(&p, "make the window larger"));
@@ -129,14 +129,13 @@ static void test_held(void) {
                                            {"record", "recording", "recorded "}};
     struct gui_program p = {0};
     gui_prepare(&p);
-    g_autofree char
-        *program = g_file_read_link("/proc/self/exe", NULL),
-        *folder = g_path_get_dirname(program), *held = g_build_filename(p.folder, "held", NULL),
-        *line = g_strdup_printf(
-            "/usr/bin/env LD_PRELOAD=%s/held_pipeline.so HELD_PIPELINE=%s %s view " GUI_SETTINGS
-            " --window 1000x700 --ui-map %s -o %s -q --paused "
-            "synth:width=320,height=240,range=16,frames=100000",
-            folder, held, g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    g_autofree char *preload = gui_preload("held_pipeline.so"),
+                    *held = g_build_filename(p.folder, "held", NULL),
+                    *line =
+                        g_strdup_printf("/usr/bin/env %s HELD_PIPELINE=%s %s view " GUI_SETTINGS
+                                        " --window 1000x700 --ui-map %s -o %s -q --paused "
+                                        "synth:width=320,height=240,range=16,frames=100000",
+                                        preload, held, g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     gui_spawn(&p, line);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         long before = gui_number(&p, "state", "frame");

@@ -36,14 +36,14 @@ static void press(const struct gui_program *p, const char *action) {
 static void type_into(const struct gui_program *p, const char *name, const char *text) {
     act(name);
     gui_click(p, name);
-    gui_tool("xdotool key ctrl+a");
+    gui_key(p, "Ctrl+a");
     gui_type(p, text);
 }
 
 /* The same with Enter: it is opened. */
 static void open_path(const struct gui_program *p, const char *path) {
     type_into(p, "start.path", path);
-    gui_tool("xdotool key Return");
+    gui_key(p, "ENTER");
     gui_wait_for(p, gui_is(p, "state", "source", path));
 }
 
@@ -111,12 +111,6 @@ static char *link_pairs(const char *data, const char *left, const char *right, c
     return NULL;
 }
 
-static void take_window(struct gui_program *p) {
-    g_free(p->window);
-    p->window = gui_run_tool("xdotool search --sync --onlyvisible --name livestereo");
-    gui_tool("xdotool windowfocus --sync %s", p->window);
-}
-
 /* A new pair of cameras that are not calibrated. With webcams the first action is opening the start
  * page, which names them. */
 static void test_rig_maker(void) {
@@ -129,10 +123,8 @@ static void test_rig_maker(void) {
     type_into(&p, "start.square", "25mm");
     click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
-    take_window(&p);
     click_leaving(&p, "open");
     gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
-    take_window(&p);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
     find_metres(&p);
@@ -157,13 +149,11 @@ static void test_webcams(void) {
     press(&p, "start");
     click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_number(&p, "state", "views") >= 8);
-    take_window(&p);
     act("solve");
-    gui_tool("xdotool key Return");
+    gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     click_leaving(&p, "open");
     gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
-    take_window(&p);
     gui_wait_for(&p, gui_number(&p, "state", "computed") > 0);
     find_metres(&p);
     end(&p, "webcams", 4);

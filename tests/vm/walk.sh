@@ -1,5 +1,5 @@
 # host: MODULES="vhci-hcd uvcvideo" MEMORY=2048 LIMIT=1200
-# host: X="/usr/bin/xdotool /usr/bin/Xvfb /usr/bin/xkbcomp"
+# host: X="BUILD/given_input.so /usr/bin/Xvfb /usr/bin/xkbcomp"
 # host: PROGRAMS="BUILD/livestereo BUILD/test_gui_walks BUILD/vm_usb_camera $X"
 # host: FILES="/usr/share/X11/xkb /usr/share/X11/locale"
 # host: FILES="$FILES BUILD/vm/boards/size BUILD/vm/boards/left.mjpg BUILD/vm/boards/right.mjpg"

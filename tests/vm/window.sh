@@ -1,5 +1,5 @@
 # host: MODULES=vivid VIVID="n_devs=2;node_types=0x1,0x1" MEMORY=2048 LIMIT=900
-# host: X="/usr/bin/xdotool /usr/bin/Xvfb /usr/bin/xkbcomp"
+# host: X="BUILD/given_input.so /usr/bin/Xvfb /usr/bin/xkbcomp"
 # host: PROGRAMS="BUILD/livestereo BUILD/test_gui_cameras $X"
 # host: FILES="/usr/share/X11/xkb /usr/share/X11/locale"
 # host: PLUGINS="$(tests/vm/window_libraries.sh)"
