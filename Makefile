@@ -17,16 +17,17 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
-               libopencv-calib3d-dev \
+               libopencv-calib3d-dev libwebsockets-dev libjson-glib-dev \
                $(if $(X86),,libsimde-dev)
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
                  clang-format clang-tidy cppcheck mandoc desktop-file-utils appstream \
                  locales abigail-tools binutils gstreamer1.0-tools \
                  python3-numpy python3-pil python3-pytest python3-setuptools python3-venv \
-                 python3-wheel gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static \
-                 libsimde-dev
+                 python3-wheel python3-websockets python3-selenium chromium-driver \
+                 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libsimde-dev
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
-       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libwebsockets \
+       json-glib-1.0
 DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugins-base
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, and one more since some
@@ -224,17 +225,18 @@ $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
 	@rm $(@:.a=.o)
 
 $(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) \
-                $(BUILD)/shaders.c.o $(GENERATED)
+                $(BUILD)/texts.c.o $(GENERATED)
 $(BUILD)/core.a: $(call obj,$(CORE)) $(GENERATED)
 $(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
-# The GLSL files as strings: shaders/image.frag is shader_image_frag.
-$(BUILD)/shaders.c: $(wildcard shaders/*) $(BUILD)/link.stamp
-	$(call say,GLSL,$(filter shaders/%,$^))
-	$(Q)for f in $(filter shaders/%,$^); do n=shader_$$(basename $$f | tr . _) && \
+# Files of text as strings: shaders/image.frag is shader_image_frag, app/live/page/page.js page_page_js.
+$(BUILD)/texts.c: $(wildcard shaders/* app/live/page/*) $(BUILD)/link.stamp
+	$(call say,TEXT,$(filter-out %.stamp,$^))
+	$(Q)for f in $(filter-out %.stamp,$^); do \
+	    n=$$(basename $$(dirname $$f) | sed 's/s$$//')_$$(basename $$f | tr . _) && \
 	    echo "extern const char $$n[];" && echo "const char $$n[] =" && \
 	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f && echo ';' || exit 1; done >$@
 # The presets as lines of "name=value": config/presets.h.
@@ -253,7 +255,7 @@ $(BUILD)/weights.c: config/features/weights.features $(BUILD)/link.stamp
 	    echo 'const unsigned char feature_weights[] = {' && \
 	    od -An -v -tu1 -w32 $< | sed 's/[0-9][0-9]*/&,/g' && echo '};' && \
 	    echo 'const size_t feature_weights_size = sizeof(feature_weights);'; } >$@
-$(BUILD)/shaders.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
+$(BUILD)/texts.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
 IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)

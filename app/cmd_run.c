@@ -7,7 +7,7 @@
 #include "app/commands.h"
 #include "app/live/live.h"
 #include "app/metrics.h"
-#include "app/live/output_gst.h"
+#include "app/live/output.h"
 #include "app/mask.h"
 #include "app/rig_options.h"
 #include "app/row_samples.h"
@@ -179,6 +179,15 @@ static void search_quality(const struct run *run, struct live *live, struct read
                  quality_names[search->at], search->settled_ms);
 }
 
+/* What a receiver has set holds from now on, in place of what a search would find. */
+static void take_params(struct live *live, struct reader *reader) {
+    struct params params;
+    if (!output_take_params(reader->output, &params))
+        return;
+    reader->search.on = false;
+    live_set_params(live, &params);
+}
+
 /* Reads until the stream is over or the user quits; the exit code. */
 static int read_all(const struct run *run, struct live *live, struct reader *reader) {
     bool progress = progress_wanted(&run->common);
@@ -191,6 +200,7 @@ static int read_all(const struct run *run, struct live *live, struct reader *rea
             return EXIT_RUN_FAILED;
         if (status == 0)
             search_quality(run, live, reader);
+        take_params(live, reader);
         if (progress)
             print_progress(live, run->frames);
     }
@@ -262,8 +272,8 @@ static int run_live(const struct run *run, struct source *source, struct matcher
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
     struct reader reader = {.left_out = left_out};
-    struct output_about about = {rig->width,   rig->height,    source->channels,
-                                 source->rate, &rig->geometry, run->params.mode};
+    struct output_about about = {rig->width,     rig->height,  source->channels, source->rate,
+                                 &rig->geometry, &run->params, source->live};
     bool live_source = source->live || run->source.rate > 0;
     struct live_options options = {
         .policy = live_source ? QUEUE_DROP_OLDEST : QUEUE_WAIT,

@@ -45,6 +45,7 @@ const struct mcap_topic ros_topics[ROS_TOPICS] = {
                        "sensor_msgs/RegionOfInterest valid_window\nfloat32 min_disparity\n"
                        "float32 max_disparity\nfloat32 delta_d\n" HEADER SEPARATOR
                        "MSG: sensor_msgs/Image\n" IMAGE ROI},
+    [ROS_DISPARITY_16] = {"/disparity/image_raw", "sensor_msgs/msg/Image", IMAGE HEADER},
     [ROS_DISPARITY_COLOR] = {"/disparity/color/compressed", "sensor_msgs/msg/CompressedImage",
                              COMPRESSED_IMAGE HEADER},
     [ROS_CONFIDENCE] = {"/confidence", "sensor_msgs/msg/Image", IMAGE HEADER},
@@ -56,9 +57,11 @@ const struct mcap_topic ros_topics[ROS_TOPICS] = {
                     "uint8 datatype\nuint32 count\n"},
 };
 
-bool ros_topic_needs_metres(enum ros_topic topic) {
-    return topic == ROS_CAMERA || topic == ROS_DEPTH || topic == ROS_DEPTH_MM ||
-           topic == ROS_POINTS;
+bool ros_topic_has(enum ros_topic topic, int mode, bool metric) {
+    bool of_pictures = topic == ROS_LEFT || topic == ROS_LEFT_JPEG || topic == ROS_DISPARITY_COLOR;
+    bool in_metres =
+        topic == ROS_CAMERA || topic == ROS_DEPTH || topic == ROS_DEPTH_MM || topic == ROS_POINTS;
+    return mode == MODE_MOTION ? of_pictures : metric || !in_metres;
 }
 
 /* ---- fields: CDR aligns numbers to their size, counted from behind its four bytes of head */
@@ -92,9 +95,9 @@ static void put_string(GByteArray *m, const char *text) {
     g_byte_array_append(m, (const uint8_t *)text, (guint)strlen(text) + 1);
 }
 
-static void put_header(GByteArray *m, const struct frame *frame) {
-    put_number(m, (uint64_t)(frame->left_ns / 1000000000), 4);
-    put_number(m, (uint64_t)(frame->left_ns % 1000000000), 4);
+static void put_header(GByteArray *m, int64_t ns) {
+    put_number(m, (uint64_t)(ns / 1000000000), 4);
+    put_number(m, (uint64_t)(ns % 1000000000), 4);
     put_string(m, "left");
 }
 
@@ -165,12 +168,12 @@ static void put_camera(GByteArray *m, const struct depth_geometry *g, int width,
     put_region(m, 0, 0);
 }
 
-static void put_disparity(GByteArray *m, const struct frame *frame,
+static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
                           const struct depth_geometry *g) {
     const struct params *p = &frame->params;
     int width = frame->rect_left.width, height = frame->rect_left.height;
     double least = p->min_disparity + g->doffs;
-    put_header(m, frame);
+    put_header(m, ns);
     uint8_t *to = put_image(m, "32FC1", width, height, sizeof(float));
     for (size_t i = 0; i < (size_t)width * (size_t)height; i++) {
         int16_t d = frame->disparity[i];
@@ -246,13 +249,14 @@ static int put_points(GByteArray *m, const struct frame *frame, const struct dep
     return 0;
 }
 
-int ros_frame_message(enum ros_topic topic, const struct frame *frame,
+int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t ns,
                       const struct depth_geometry *geometry, GByteArray *m) {
     static const uint8_t cdr_le[4] = {0, 1, 0, 0};
     const struct image *left = &frame->rect_left;
+    size_t pixels = (size_t)left->width * (size_t)left->height;
     g_byte_array_set_size(m, 0);
     g_byte_array_append(m, cdr_le, sizeof cdr_le);
-    put_header(m, frame);
+    put_header(m, ns);
     switch (topic) {
     case ROS_LEFT:
         memcpy(put_image(m, left->channels == 3 ? "rgb8" : "mono8", left->width, left->height,
@@ -265,13 +269,16 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame,
         put_camera(m, geometry, left->width, left->height);
         return 0;
     case ROS_DISPARITY:
-        put_disparity(m, frame, geometry);
+        put_disparity(m, frame, ns, geometry);
         return 0;
     case ROS_DISPARITY_COLOR:
         return put_disparity_color(m, frame);
+    case ROS_DISPARITY_16:
+        memcpy(put_image(m, "16SC1", left->width, left->height, sizeof *frame->disparity),
+               frame->disparity, pixels * sizeof *frame->disparity);
+        return 0;
     case ROS_CONFIDENCE:
-        memcpy(put_image(m, "mono8", left->width, left->height, 1), frame->confidence,
-               (size_t)left->width * (size_t)left->height);
+        memcpy(put_image(m, "mono8", left->width, left->height, 1), frame->confidence, pixels);
         return 0;
     case ROS_POINTS:
         return put_points(m, frame, geometry);

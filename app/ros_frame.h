@@ -17,6 +17,7 @@ enum ros_topic {
     ROS_DEPTH,           /* 32FC1, metres; NaN unknown, +inf at infinity (REP 118) */
     ROS_DEPTH_MM,        /* 16UC1, mm; 0 unknown or beyond 65.5 m (REP 118) */
     ROS_DISPARITY,       /* of a Z = f T / d; min_disparity - 1 unknown */
+    ROS_DISPARITY_16,    /* 16SC1, 1/16 px; -32768 unknown: as it is computed */
     ROS_DISPARITY_COLOR, /* JPEG, turbo over the disparities searched */
     ROS_CONFIDENCE,      /* mono8, 0 to 255 */
     ROS_POINTS,          /* metres: x right, y down, z forward; colour and confidence */
@@ -24,12 +25,12 @@ enum ros_topic {
 };
 extern const struct mcap_topic ros_topics[ROS_TOPICS];
 
-/* Whether the topic needs a geometry in metres. */
-bool ros_topic_needs_metres(enum ros_topic topic);
+/* Whether frames of this mode (MODE_*) have the topic, with a geometry in metres or without. */
+bool ros_topic_has(enum ros_topic topic, int mode, bool metric);
 
-/* Writes the frame's message of a topic, stamped with the time of its left picture, in place of
- * what message holds. 0 or -errno after a log line. */
-int ros_frame_message(enum ros_topic topic, const struct frame *frame,
+/* Writes the frame's message of a topic, stamped with ns, in place of what message holds. 0 or
+ * -errno after a log line. */
+int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t ns,
                       const struct depth_geometry *geometry, GByteArray *message);
 
 #endif

@@ -31,7 +31,8 @@ struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, i
 int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame) {
     int error = 0;
     for (int i = 0; i < mcap->count && !error; i++) {
-        error = ros_frame_message(mcap->topics[i], frame, &mcap->geometry, mcap->message);
+        error = ros_frame_message(mcap->topics[i], frame, frame->left_ns, &mcap->geometry,
+                                  mcap->message);
         if (!error)
             error = mcap_writer_add(mcap->writer, i, frame->left_ns, mcap->message);
     }

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/live/output_gst.h"
+#include "app/live/output.h"
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/stderr_of.h"
@@ -23,7 +23,9 @@ static const struct depth_geometry metres = {100, 100, 15, 3, 0.5, 0, 1};
 
 static struct output *open_out(const char *pipeline, const char *what, int *code) {
     struct output_options options = {(char *)(gpointer)pipeline, (char *)(gpointer)what};
-    struct output_about about = {W, H, 3, 30, &metres, MODE_STEREO};
+    static struct params params;
+    params_default(&params);
+    struct output_about about = {W, H, 3, 30, &metres, &params, false};
     return output_open(&options, &about, code);
 }
 
@@ -311,8 +313,10 @@ static void test_refused(void) {
     refuse("out.mkv", NULL, EXIT_USAGE, "no pipeline");
     refuse("gst:fakesink", "colour", EXIT_USAGE, "not one of color, disparity, depth, left");
     refuse(NULL, "color", EXIT_USAGE, "add --out");
+    static struct params params;
+    params_default(&params);
     struct output_options options = {(char *)(gpointer) "gst:fakesink", (char *)(gpointer) "depth"};
-    struct output_about about = {W, H, 3, 0, NULL, MODE_STEREO};
+    struct output_about about = {W, H, 3, 0, NULL, &params, false};
     int code = -1;
     struct stderr_of caught = stderr_begin();
     g_assert_null(output_open(&options, &about, &code));

@@ -40,7 +40,7 @@ static const char *const what_names[WHAT_COUNT] = {"color", "disparity", "depth"
 
 enum state { OUT_RUNNING, OUT_FAILED, OUT_ENDED };
 
-struct output {
+struct output_gst {
     struct depth_geometry geometry;
     enum what what;
     GstVideoInfo info;
@@ -66,7 +66,7 @@ struct output {
 /* ---- pictures */
 
 /* Returns how many pixels are too far for 16 bits. */
-static long convert_row(const struct output *output, const struct frame *frame, int y,
+static long convert_row(const struct output_gst *output, const struct frame *frame, int y,
                         uint8_t *to) {
     const struct params *p = &frame->params;
     int width = frame->rect_left.width;
@@ -95,7 +95,7 @@ static long convert_row(const struct output *output, const struct frame *frame, 
 }
 
 /* NULL where GStreamer has no memory. */
-static GstBuffer *make_buffer(struct output *output, const struct frame *frame) {
+static GstBuffer *make_buffer(struct output_gst *output, const struct frame *frame) {
     GstBuffer *buffer = gst_buffer_new_allocate(NULL, output->info.size, NULL);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE)) {
@@ -116,7 +116,7 @@ static GstBuffer *make_buffer(struct output *output, const struct frame *frame) 
 }
 
 static GstPadProbeReturn count_sent(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
-    struct output *output = context;
+    struct output_gst *output = context;
     (void)pad, (void)info;
     atomic_fetch_add(&output->sent, 1);
     return GST_PAD_PROBE_OK;
@@ -124,7 +124,7 @@ static GstPadProbeReturn count_sent(GstPad *pad, GstPadProbeInfo *info, gpointer
 
 /* ---- the worker */
 
-static void start(struct output *output) {
+static void start(struct output_gst *output) {
     gst_bus_set_flushing(output->bus, TRUE); /* what the last run left there */
     gst_bus_set_flushing(output->bus, FALSE);
     output->sent_before = atomic_load(&output->sent);
@@ -133,7 +133,7 @@ static void start(struct output *output) {
 }
 
 /* The cause, once. */
-static void warn_once(struct output *output, GstMessage *message, const char *next) {
+static void warn_once(struct output_gst *output, GstMessage *message, const char *next) {
     g_autoptr(GError) cause = NULL;
     gst_message_parse_error(message, &cause, NULL);
     if (g_strcmp0(output->last_warning, cause->message) != 0)
@@ -142,14 +142,14 @@ static void warn_once(struct output *output, GstMessage *message, const char *ne
     output->last_warning = g_strdup(cause->message);
 }
 
-static void fail(struct output *output, GstMessage *message) {
+static void fail(struct output_gst *output, GstMessage *message) {
     warn_once(output, message, RETRY_TEXT);
     atomic_store(&output->state, OUT_FAILED);
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
     output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
 }
 
-static void watch(struct output *output) {
+static void watch(struct output_gst *output) {
     int state = atomic_load(&output->state);
     if (state == OUT_FAILED && clock_ns() >= output->retry_ns)
         start(output);
@@ -173,7 +173,7 @@ static void watch(struct output *output) {
 }
 
 /* A file gets its end, where the receiver still takes something. */
-static void finish(struct output *output) {
+static void finish(struct output_gst *output) {
     if (atomic_load(&output->state) == OUT_RUNNING) {
         gst_app_src_end_of_stream(output->head);
         g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
@@ -184,7 +184,7 @@ static void finish(struct output *output) {
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
 }
 
-static void release(struct output *output) {
+static void release(struct output_gst *output) {
     atomic_load(&output->sent); /* what GStreamer's thread did is seen */
     gst_clear_object(&output->head);
     gst_clear_object(&output->bus);
@@ -197,7 +197,7 @@ static void release(struct output *output) {
 }
 
 static void *work(void *context) {
-    struct output *output = context;
+    struct output_gst *output = context;
     int status;
     start(output);
     do {
@@ -226,7 +226,7 @@ static void *work(void *context) {
 
 /* ---- opening and closing */
 
-static int choose(struct output *output, const struct output_options *options,
+static int choose(struct output_gst *output, const struct output_options *options,
                   const struct output_about *about) {
     const char *what = options->what ? options->what : what_names[WHAT_COLOR];
     while (output->what < WHAT_COUNT && strcmp(what, what_names[output->what]) != 0)
@@ -235,7 +235,7 @@ static int choose(struct output *output, const struct output_options *options,
         log_error("--out-what", "\"%s\" is not one of color, disparity, depth, left", what);
         return EXIT_USAGE;
     }
-    if (about->mode == MODE_MOTION &&
+    if (about->params->mode == MODE_MOTION &&
         (output->what == WHAT_DISPARITY || output->what == WHAT_DEPTH)) {
         log_error("--out-what", "%s needs mode=stereo; motion goes out as color", what);
         return EXIT_USAGE;
@@ -260,7 +260,7 @@ static int choose(struct output *output, const struct output_options *options,
     return EXIT_CALIBRATION;
 }
 
-static void set_head(struct output *output, const struct output_about *about) {
+static void set_head(struct output_gst *output, const struct output_about *about) {
     GstVideoFormat format = output->what == WHAT_COLOR ? GST_VIDEO_FORMAT_RGB : GRAY16;
     if (output->what == WHAT_LEFT)
         format = about->channels == 3 ? GST_VIDEO_FORMAT_RGB : GST_VIDEO_FORMAT_GRAY8;
@@ -277,7 +277,7 @@ static void set_head(struct output *output, const struct output_about *about) {
 /* What --out says behind "gst:", or the pipeline for a device (g_free): of colours YUYV, which all
  * programs that show cameras know; grey stays as it is, whatever colours the device asks for.
  * Devices of v4l2loopback take copies alone. */
-static char *pipeline_text(const struct output *output, const char *text,
+static char *pipeline_text(const struct output_gst *output, const char *text,
                            const struct output_about *about) {
     bool colors = output->what == WHAT_COLOR || (output->what == WHAT_LEFT && about->channels == 3);
     GstVideoFormat grey = output->what == WHAT_LEFT ? GST_VIDEO_FORMAT_GRAY8 : GRAY16;
@@ -291,7 +291,7 @@ static char *pipeline_text(const struct output *output, const char *text,
                            device);
 }
 
-static int make_pipeline(struct output *output, const char *text,
+static int make_pipeline(struct output_gst *output, const char *text,
                          const struct output_about *about) {
     g_autoptr(GError) error = NULL;
     g_autofree char *launch = g_strconcat("appsrc name=livestereo_out ! ", text, NULL);
@@ -307,12 +307,9 @@ static int make_pipeline(struct output *output, const char *text,
     return GO_ON;
 }
 
-struct output *output_open(const struct output_options *options, const struct output_about *about,
-                           int *code) {
-    *code = EXIT_DONE;
-    if (!options->pipeline && !options->what)
-        return NULL;
-    struct output *output = g_new0(struct output, 1);
+struct output_gst *output_gst_open(const struct output_options *options,
+                                   const struct output_about *about, int *code) {
+    struct output_gst *output = g_new0(struct output_gst, 1);
     clock_cond_init(&output->changed);
     pthread_mutex_init(&output->lock, NULL);
     *code = choose(output, options, about);
@@ -334,32 +331,17 @@ struct output *output_open(const struct output_options *options, const struct ou
     return NULL;
 }
 
-void output_give(struct output *output, struct frame *frame) {
-    if (!output)
-        return;
-    struct frame *own = frame_ref(frame);
+void output_gst_give(struct output_gst *output, struct frame *frame) {
     atomic_fetch_add(&output->given, 1);
-    queue_give(output->queue, &own);
+    queue_give(output->queue, &frame);
 }
 
-void output_get_status(struct output *output, struct output_status *status) {
+void output_gst_get_status(struct output_gst *output, struct output_status *status) {
     *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent),
                                      atomic_load(&output->state) != OUT_RUNNING};
 }
 
-void output_print(struct output *output) {
-    struct output_status status;
-    if (!output)
-        return;
-    output_get_status(output, &status);
-    printf("out       %ld frames, %ld overtaken\n", status.sent, status.given - status.sent);
-}
-
-void output_close(struct output **pointer) {
-    struct output *output = *pointer;
-    *pointer = NULL;
-    if (!output)
-        return;
+void output_gst_close(struct output_gst *output) {
     queue_end(output->queue);
     struct timespec until = clock_after_ms(1000 * CLOSE_S);
     pthread_mutex_lock(&output->lock);

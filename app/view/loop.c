@@ -37,6 +37,7 @@ static void see_frame(struct viewer *v, bool skipped) {
                          p->state.paused ? 0 : p->rate * p->speed);
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
+    output_take_params(v->output, &v->settings.params);
     viewer_search_quality(v, p->shown);
     if (!v->display.motion)
         watch_swap(v);

@@ -88,7 +88,8 @@ static int open_output(struct viewer *v) {
                                  .height = v->rig.height,
                                  .channels = source->channels,
                                  .rate = source->rate,
-                                 .mode = v->settings.params.mode,
+                                 .params = &v->settings.params,
+                                 .live = source->live,
                                  .geometry = &v->rig.geometry};
     int code;
     v->output = output_open(&v->options->out, &about, &code);

@@ -7,7 +7,7 @@
 #define LIVESTEREO_STATISTICS_H
 
 #include "app/live/live.h"
-#include "app/live/output_gst.h"
+#include "app/live/output.h"
 #include "app/metrics.h"
 #include "app/view/panel.h"
 #include "app/view/playback.h"

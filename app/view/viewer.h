@@ -10,7 +10,7 @@
 #define LIVESTEREO_VIEWER_H
 
 #include "app/camera_options.h"
-#include "app/live/output_gst.h"
+#include "app/live/output.h"
 #include "app/rig_options.h"
 #include "app/view/actions.h"
 #include "app/view/display.h"

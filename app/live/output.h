@@ -1,0 +1,78 @@
+/*
+ * --out: what is computed goes to other programs: into a GStreamer pipeline or a V4L2 device
+ * (app/live/output_gst.h), or to those who connect over the network (app/live/output_foxglove.h).
+ * A receiver that is slow costs it frames; whoever gives frames never waits.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_OUTPUT_H
+#define LIVESTEREO_OUTPUT_H
+
+#include "calibration/depth.h"
+#include "image/frame.h"
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Zero to begin with. */
+struct output_options {
+    char *pipeline; /* --out, "gst:...", "v4l2:..." or "foxglove:..." */
+    char *what;     /* --out-what */
+};
+
+enum { OUTPUT_ENTRIES = 2 };
+
+/* OUTPUT_ENTRIES entries of a command's option table, before its end. */
+#define OUTPUT_OPTION_ENTRIES(o)                                                                  \
+    {"out",                                                                                       \
+     0,                                                                                           \
+     0,                                                                                           \
+     G_OPTION_ARG_STRING,                                                                         \
+     &(o)->pipeline,                                                                              \
+     "Send what is computed on, newest frame first: into a GStreamer pipeline, into a V4L2 "      \
+     "device, or to browsers and Foxglove on this machine (ADDRESS:PORT: on others, too)",        \
+     "gst:PIPELINE|v4l2:DEVICE|foxglove:PORT"},                                                   \
+    {                                                                                             \
+        "out-what", 0, 0, G_OPTION_ARG_STRING, &(o)->what,                                        \
+            "What gst: and v4l2: send: color (the default), disparity (16 bit, px * 256), depth " \
+            "(16 bit,"                                                                            \
+            " mm), left",                                                                         \
+            "WHAT"                                                                                \
+    }
+
+#define OUTPUT_FRAMES 2 /* of the pool that it may hold: one waits, one is converted */
+
+struct output_about {
+    int width, height, channels;           /* of the frames */
+    double rate;                           /* 0 unknown */
+    const struct depth_geometry *geometry; /* NULL or not metric: depth is refused */
+    const struct params *params;           /* of the first frame; of motion only colours go out */
+    bool live;                             /* cameras: capture times are CLOCK_MONOTONIC */
+};
+
+struct output_status {
+    long given, sent; /* frames; sent: the pipeline has taken them. The rest was overtaken */
+    bool failed;      /* it stands still after an error and will be started again, or has ended */
+};
+
+struct output;
+
+/* Without --out: NULL and *code EXIT_DONE. Else NULL and the exit code after a log line. */
+struct output *output_open(const struct output_options *options, const struct output_about *about,
+                           int *code);
+
+/* Takes a reference of its own. One thread; NULL is fine. */
+void output_give(struct output *output, struct frame *frame);
+
+void output_get_status(struct output *output, struct output_status *status);
+
+/* Takes into *params what a receiver has set since the last call; false: nothing. The caller
+ * applies it to later frames. NULL is fine. */
+bool output_take_params(struct output *output, struct params *params);
+
+/* A line for the report of a run, to stdout; NULL prints nothing. */
+void output_print(struct output *output);
+
+/* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine. */
+void output_close(struct output **output);
+
+#endif

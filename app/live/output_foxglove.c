@@ -1,0 +1,585 @@
+/*
+ * The server of app/live/output_foxglove.h, on libwebsockets, whose thread calls `called` for
+ * everything that happens to a connection. Clients may be hostile: what they send is bounded, and
+ * pages of other sites are refused by the headers Host and Origin.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/live/output_foxglove.h"
+
+#include "app/commands.h"
+#include "app/live/foxglove_text.h"
+#include "app/live/queue.h"
+#include "config/clock.h"
+#include "config/lock.h"
+#include "config/log.h"
+
+#include <arpa/inet.h>
+#include <libwebsockets.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    CLIENTS = 64,            /* connections at a time; more are refused */
+    MESSAGE_BYTES = 1 << 16, /* of what a client may send */
+    TEXTS = 32,              /* answers that a client may leave unread */
+    PIECE_BYTES = 1 << 16,   /* of what is sent at a time */
+    HEAD_BYTES = 13,         /* of a message: opcode, subscription, time */
+    SETTLE_MS = 1000         /* until frames have the parameters that a client has set */
+};
+
+extern const char page_index_html[], page_page_js[], page_page_css[];
+
+/* A message of a topic, shared by clients. */
+struct message {
+    GBytes *bytes;
+    int64_t ns;
+};
+
+struct client {
+    struct lws *wsi;
+    bool subscribed[FOXGLOVE_CHANNELS], watches; /* watches: is told when parameters change */
+    uint32_t subscription[FOXGLOVE_CHANNELS];
+    struct message next[FOXGLOVE_CHANNELS]; /* bytes NULL: none waits */
+    int last;                               /* channel that was sent last */
+    GQueue texts;                           /* JSON, char * */
+    GString *received;
+    GBytes *sending; /* NULL: nothing is */
+    uint8_t head[HEAD_BYTES];
+    size_t head_bytes, sent; /* sent: of head and sending */
+};
+
+struct output_foxglove {
+    struct lws_context *lws;
+    struct queue *queue;
+    pthread_t thread;
+    atomic_long given, sent;
+    atomic_bool ending;
+    struct depth_geometry geometry;
+    int mode, width, height;
+    int64_t epoch_ns; /* what is added to capture times: 1970 for those of cameras */
+
+    pthread_mutex_t lock; /* guards the next two */
+    struct params wanted;
+    bool has_wanted;
+
+    /* the thread's */
+    struct params params; /* of the newest frame, with what clients have set since */
+    int64_t set_ns, last_ns;
+    double frame_ms; /* mean time between frames */
+    struct frame *newest;
+    GPtrArray *clients;
+    bool has_said_refused;
+    uint8_t piece[LWS_PRE + PIECE_BYTES];
+};
+
+/* ---- sending */
+
+static void clear_message(struct message *message) {
+    g_clear_pointer(&message->bytes, g_bytes_unref);
+}
+
+/* Takes the text. A client that reads none of its answers is cut off. */
+static void send_text(struct client *client, char *text) {
+    if (g_queue_get_length(&client->texts) >= TEXTS) {
+        g_free(text);
+        lws_set_timeout(client->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+        return;
+    }
+    g_queue_push_tail(&client->texts, text);
+    lws_callback_on_writable(client->wsi);
+}
+
+static void send_status(struct client *client, int level, const char *text) {
+    send_text(client, foxglove_status(level, text));
+}
+
+static void put_little(uint8_t *to, uint64_t number, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(number >> 8 * i);
+}
+
+/* Chooses what goes next: answers, then the channels in turn. False: nothing waits. */
+static bool choose_next(struct client *client) {
+    char *text = g_queue_pop_head(&client->texts);
+    client->sent = client->head_bytes = 0;
+    if (text) {
+        client->sending = g_bytes_new_take(text, strlen(text));
+        return true;
+    }
+    for (int i = 1; i <= FOXGLOVE_CHANNELS; i++) {
+        int channel = (client->last + i) % FOXGLOVE_CHANNELS;
+        struct message *next = &client->next[channel];
+        if (!next->bytes)
+            continue;
+        client->last = channel;
+        client->head[0] = 1; /* message data */
+        put_little(client->head + 1, client->subscription[channel], 4);
+        put_little(client->head + 5, (uint64_t)next->ns, 8);
+        client->head_bytes = HEAD_BYTES;
+        client->sending = g_steal_pointer(&next->bytes);
+        return true;
+    }
+    return false;
+}
+
+/* Sends a piece of the message at hand. 0, or -1 to close the connection. */
+static int send_piece(struct output_foxglove *server, struct client *client) {
+    size_t length, put = 0;
+    if (!client->sending && !choose_next(client))
+        return 0;
+    const uint8_t *data = g_bytes_get_data(client->sending, &length);
+    size_t all = client->head_bytes + length, left = all - client->sent;
+    size_t count = MIN(left, (size_t)PIECE_BYTES);
+    uint8_t *to = server->piece + LWS_PRE;
+    if (client->sent < client->head_bytes)
+        memcpy(to, client->head, put = client->head_bytes); /* first of all, in one piece */
+    memcpy(to + put, data + client->sent + put - client->head_bytes, count - put);
+    enum lws_write_protocol kind = client->head_bytes ? LWS_WRITE_BINARY : LWS_WRITE_TEXT;
+    int how = lws_write_ws_flags(kind, client->sent == 0, count == left);
+    if (lws_write(client->wsi, to, count, (enum lws_write_protocol)how) < (int)count)
+        return -1;
+    client->sent += count;
+    if (client->sent == all)
+        g_clear_pointer(&client->sending, g_bytes_unref);
+    lws_callback_on_writable(client->wsi);
+    return 0;
+}
+
+static void tell_watchers(struct output_foxglove *server) {
+    for (guint i = 0; i < server->clients->len; i++) {
+        struct client *client = server->clients->pdata[i];
+        if (client->watches)
+            send_text(client, foxglove_params(&server->params, NULL, NULL));
+    }
+}
+
+static void set_params(struct output_foxglove *server, struct client *client, JsonObject *object) {
+    JsonArray *list = foxglove_array(object, "parameters");
+    struct params params = server->params;
+    const char *id = foxglove_string(object, "id");
+    for (guint i = 0; list && i < json_array_get_length(list); i++) {
+        char why[256];
+        if (foxglove_set_param(&params, foxglove_object(list, i), why, sizeof why) != 0)
+            send_status(client, 2, why);
+    }
+    const char *conflict = params_conflict(&params);
+    if (conflict)
+        send_status(client, 2, conflict);
+    else if (!params_equal(&params, &server->params)) {
+        server->params = params;
+        server->set_ns = clock_ns();
+        LOCKED(&server->lock);
+        server->wanted = params;
+        server->has_wanted = true;
+    }
+    if (id)
+        send_text(client, foxglove_params(&server->params, NULL, id));
+    tell_watchers(server);
+}
+
+bool output_foxglove_take_params(struct output_foxglove *server, struct params *params) {
+    LOCKED(&server->lock);
+    bool has = server->has_wanted;
+    if (has)
+        *params = server->wanted;
+    server->has_wanted = false;
+    return has;
+}
+
+/* ---- frames */
+
+/* The message of a channel, or NULL (logged). */
+static GBytes *make_message(struct output_foxglove *server, int channel,
+                            const struct frame *frame) {
+    if (channel == FOXGLOVE_STATISTICS)
+        return foxglove_statistics(frame, server->frame_ms, (int)server->clients->len);
+    GByteArray *bytes = g_byte_array_new();
+    int error = ros_frame_message((enum ros_topic)channel, frame, frame->left_ns + server->epoch_ns,
+                                  &server->geometry, bytes);
+    GBytes *message = g_byte_array_free_to_bytes(bytes);
+    if (error)
+        g_clear_pointer(&message, g_bytes_unref);
+    return message;
+}
+
+/* Offers the newest frame's message of a channel to a client, or (NULL) to all. */
+static void offer(struct output_foxglove *server, int channel, struct client *only) {
+    GBytes *bytes = NULL;
+    for (guint i = 0; i < server->clients->len; i++) {
+        struct client *client = server->clients->pdata[i];
+        if (!client->subscribed[channel] || (only && client != only))
+            continue;
+        if (!bytes)
+            bytes = make_message(server, channel, server->newest);
+        if (!bytes)
+            return;
+        clear_message(&client->next[channel]);
+        client->next[channel] =
+            (struct message){g_bytes_ref(bytes), server->newest->left_ns + server->epoch_ns};
+        lws_callback_on_writable(client->wsi);
+    }
+    if (bytes)
+        g_bytes_unref(bytes);
+}
+
+static void take_frame(struct output_foxglove *server) {
+    struct frame *frame;
+    if (queue_take(server->queue, 0, &frame) != 0)
+        return;
+    frame_drop(&server->newest);
+    server->newest = frame;
+    int64_t now = clock_ns();
+    double ms = (double)(now - server->last_ns) / 1e6;
+    if (server->last_ns)
+        server->frame_ms = server->frame_ms > 0 ? 0.9 * server->frame_ms + 0.1 * ms : ms;
+    server->last_ns = now;
+    if (now - server->set_ns > SETTLE_MS * INT64_C(1000000) &&
+        !params_equal(&frame->params, &server->params)) {
+        server->params = frame->params;
+        tell_watchers(server);
+    }
+    for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
+        offer(server, channel, NULL);
+    atomic_fetch_add(&server->sent, 1);
+}
+
+/* ---- what clients ask for */
+
+static void subscribe(struct output_foxglove *server, struct client *client, JsonObject *object) {
+    JsonArray *list = foxglove_array(object, "subscriptions");
+    for (guint i = 0; list && i < json_array_get_length(list); i++) {
+        JsonObject *one = foxglove_object(list, i);
+        uint32_t id, channel;
+        if (!one || !foxglove_whole(json_object_get_member(one, "id"), &id) ||
+            !foxglove_whole(json_object_get_member(one, "channelId"), &channel) || channel < 1 ||
+            channel > FOXGLOVE_CHANNELS ||
+            !foxglove_has_channel((int)channel - 1, server->mode, server->geometry.metric)) {
+            send_status(client, 2, "subscribe: there is no such channel");
+            continue;
+        }
+        client->subscribed[channel - 1] = true;
+        client->subscription[channel - 1] = id;
+        if (server->newest)
+            offer(server, (int)channel - 1, client);
+    }
+}
+
+static void unsubscribe(struct client *client, JsonObject *object) {
+    JsonArray *list = foxglove_array(object, "subscriptionIds");
+    for (guint i = 0; list && i < json_array_get_length(list); i++) {
+        uint32_t id;
+        bool is_id = foxglove_whole(json_array_get_element(list, i), &id);
+        for (int channel = 0; is_id && channel < FOXGLOVE_CHANNELS; channel++)
+            if (client->subscribed[channel] && client->subscription[channel] == id) {
+                client->subscribed[channel] = false;
+                clear_message(&client->next[channel]);
+            }
+    }
+}
+
+static void obey(struct output_foxglove *server, struct client *client, JsonObject *object) {
+    const char *op = foxglove_string(object, "op");
+    if (!op)
+        send_status(client, 2, "a message needs its op");
+    else if (strcmp(op, "subscribe") == 0)
+        subscribe(server, client, object);
+    else if (strcmp(op, "unsubscribe") == 0)
+        unsubscribe(client, object);
+    else if (strcmp(op, "getParameters") == 0)
+        send_text(client, foxglove_params(&server->params, foxglove_array(object, "parameterNames"),
+                                          foxglove_string(object, "id")));
+    else if (strcmp(op, "setParameters") == 0)
+        set_params(server, client, object);
+    else if (strcmp(op, "subscribeParameterUpdates") == 0)
+        client->watches = true;
+    else if (strcmp(op, "unsubscribeParameterUpdates") == 0)
+        client->watches = false;
+    else
+        send_status(client, 1, "this op is not served here");
+}
+
+static void read_text(struct output_foxglove *server, struct client *client, const char *text) {
+    g_autoptr(JsonParser) parser = json_parser_new();
+    JsonObject *object = foxglove_parse(parser, text);
+    if (object)
+        obey(server, client, object);
+    else
+        send_status(client, 2, "not an object in JSON");
+}
+
+/* Puts the pieces of a message together. 0, or -1 to close the connection. */
+static int receive(struct output_foxglove *server, struct client *client, const void *data,
+                   size_t length) {
+    if (lws_frame_is_binary(client->wsi) || client->received->len + length > MESSAGE_BYTES) {
+        lws_close_reason(client->wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, NULL, 0);
+        return -1;
+    }
+    g_string_append_len(client->received, data, (gssize)length);
+    if (lws_is_final_fragment(client->wsi) && lws_remaining_packet_payload(client->wsi) == 0) {
+        read_text(server, client, client->received->str);
+        g_string_truncate(client->received, 0);
+    }
+    return 0;
+}
+
+/* ---- connections */
+
+static bool is_address(const char *text) {
+    struct in6_addr room;
+    return inet_pton(AF_INET, text, &room) == 1 || inet_pton(AF_INET6, text, &room) == 1;
+}
+
+/* The host's name without a port. */
+static char *bare_host(const char *host) {
+    const char *end = host[0] == '[' ? strchr(host, ']') : strchr(host, ':');
+    if (host[0] == '[' && end)
+        return g_strndup(host + 1, (gsize)(end - host - 1));
+    return end ? g_strndup(host, (gsize)(end - host)) : g_strdup(host);
+}
+
+/* Whether the browser was led here by this machine's own name or address: another name may be one
+ * that a foreign page has had resolved to it. */
+static bool is_own_host(const char *host) {
+    g_autofree char *bare = bare_host(host);
+    g_autofree char *local = g_strconcat(g_get_host_name(), ".local", NULL);
+    return is_address(bare) || g_ascii_strcasecmp(bare, "localhost") == 0 ||
+           g_ascii_strcasecmp(bare, g_get_host_name()) == 0 || g_ascii_strcasecmp(bare, local) == 0;
+}
+
+/* Programs send no origin; of pages ours and Foxglove's may connect. */
+static bool is_known_origin(const char *origin, const char *host) {
+    g_autofree char *own = g_strconcat("http://", host, NULL);
+    return origin[0] == '\0' || g_ascii_strcasecmp(origin, own) == 0 ||
+           strcmp(origin, "https://app.foxglove.dev") == 0 || g_str_has_prefix(origin, "file://");
+}
+
+/* Whether the request comes from a program or a page that may see the pictures. */
+static bool may_enter(struct output_foxglove *server, struct lws *wsi) {
+    char host[256] = "", origin[256] = "";
+    bool whole = lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) >= 0 &&
+                 lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) >= 0;
+    if (whole && is_own_host(host) && is_known_origin(origin, host))
+        return true;
+    if (!server->has_said_refused)
+        log_warning("--out", "refused a page of %s that asked for %s",
+                    origin[0] ? origin : "no origin", host[0] ? host : "no host");
+    server->has_said_refused = true;
+    return false;
+}
+
+static void open_client(struct output_foxglove *server, struct client *client, struct lws *wsi) {
+    client->wsi = wsi;
+    client->received = g_string_new(NULL);
+    g_queue_init(&client->texts);
+    g_ptr_array_add(server->clients, client);
+    send_text(client, foxglove_welcome());
+    send_text(client, foxglove_channels(server->mode, server->geometry.metric));
+}
+
+static void close_client(struct output_foxglove *server, struct client *client) {
+    g_ptr_array_remove_fast(server->clients, client);
+    for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
+        clear_message(&client->next[channel]);
+    g_queue_clear_full(&client->texts, g_free);
+    g_string_free(client->received, TRUE);
+    g_clear_pointer(&client->sending, g_bytes_unref);
+}
+
+/* Answers a request for a page. 0, or what ends the connection. */
+static int serve_page(struct output_foxglove *server, struct lws *wsi, const char *path) {
+    static const struct {
+        const char *path, *type, *text;
+    } pages[] = {{"/", "text/html; charset=utf-8", page_index_html},
+                 {"/page.js", "text/javascript; charset=utf-8", page_page_js},
+                 {"/page.css", "text/css; charset=utf-8", page_page_css},
+                 {"/about.json", "application/json", NULL}};
+    size_t i = 0;
+    while (i < G_N_ELEMENTS(pages) && strcmp(path, pages[i].path) != 0)
+        i++;
+    if (i == G_N_ELEMENTS(pages))
+        return lws_return_http_status(wsi, HTTP_STATUS_NOT_FOUND, NULL) ||
+               lws_http_transaction_completed(wsi);
+    g_autofree char *text = pages[i].text ? g_strdup(pages[i].text)
+                                          : foxglove_about(&server->params, &server->geometry,
+                                                           server->width, server->height);
+    size_t length = strlen(text);
+    g_autofree uint8_t *room = g_malloc(LWS_PRE + 2048 + length);
+    uint8_t *begin = room + LWS_PRE, *at = begin;
+    if (lws_add_http_common_headers(wsi, HTTP_STATUS_OK, pages[i].type, length, &at,
+                                    begin + 2048) ||
+        lws_finalize_write_http_header(wsi, begin, &at, begin + 2048))
+        return 1;
+    memcpy(begin, text, length);
+    if (lws_write(wsi, begin, length, LWS_WRITE_HTTP_FINAL) < (int)length)
+        return 1;
+    return lws_http_transaction_completed(wsi);
+}
+
+static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                  size_t length) {
+    struct output_foxglove *server = lws_context_user(lws_get_context(wsi));
+    struct client *client = user;
+    switch (reason) {
+    case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
+        return server->clients->len >= CLIENTS;
+    case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return !may_enter(server, wsi);
+    case LWS_CALLBACK_HTTP:
+        return serve_page(server, wsi, in);
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+        if (strcmp(lws_get_protocol(wsi)->name, "http") == 0)
+            take_frame(server);
+        return 0;
+    case LWS_CALLBACK_ESTABLISHED:
+        open_client(server, client, wsi);
+        return 0;
+    case LWS_CALLBACK_RECEIVE:
+        return receive(server, client, in, length);
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return send_piece(server, client);
+    case LWS_CALLBACK_CLOSED:
+        if (client->wsi) /* one that was refused has not been opened */
+            close_client(server, client);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static const struct lws_protocols protocols[] = {
+    {"http", called, 0, 4096, 0, NULL, 0},
+    {"foxglove.websocket.v1", called, sizeof(struct client), 4096, 0, NULL, 0},
+    {"foxglove.sdk.v1", called, sizeof(struct client), 4096, 0, NULL, 0},
+    {0}};
+
+/* ---- opening and closing */
+
+static void *serve(void *context) {
+    struct output_foxglove *server = context;
+    while (!atomic_load(&server->ending) && lws_service(server->lws, 0) >= 0)
+        ;
+    return NULL;
+}
+
+/* "PORT", "ADDRESS:PORT" or "[ADDRESS]:PORT". */
+static int parse_place(const char *place, char **address, int *port) {
+    const char *colon = strrchr(place, ':');
+    guint64 number;
+    if (!g_ascii_string_to_unsigned(colon ? colon + 1 : place, 10, 1, 65535, &number, NULL))
+        return -EINVAL;
+    *port = (int)number;
+    *address = colon ? g_strndup(place, (gsize)(colon - place)) : g_strdup("127.0.0.1");
+    if ((*address)[0] == '[' && g_str_has_suffix(*address, "]")) {
+        char *bare = g_strndup(*address + 1, strlen(*address) - 2);
+        g_free(*address);
+        *address = bare;
+    }
+    if (is_address(*address))
+        return 0;
+    g_clear_pointer(address, g_free);
+    return -EINVAL;
+}
+
+static void release(struct output_foxglove *server) {
+    if (server->lws)
+        lws_context_destroy(server->lws);
+    frame_drop(&server->newest);
+    queue_close(&server->queue);
+    g_ptr_array_unref(server->clients);
+    pthread_mutex_destroy(&server->lock);
+    g_free(server);
+}
+
+static void note_library(int level, const char *line) {
+    (void)level;
+    log_debug("--out", "%s", line);
+}
+
+/* Listens and starts the thread. EXIT_DONE or the exit code after a log line. */
+static int start(struct output_foxglove *server, const char *address, int port) {
+    bool everywhere = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
+    struct lws_context_creation_info info = {
+        .port = port,
+        .iface = everywhere ? NULL : address,
+        .protocols = protocols,
+        .user = server,
+        .options = LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
+                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+                   (strchr(address, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6),
+        .timeout_secs = 10,
+        .keepalive_timeout = 5,
+        .gid = (gid_t)-1,
+        .uid = (uid_t)-1,
+    };
+    lws_set_log_level(LLL_ERR | LLL_WARN, note_library);
+    server->lws = lws_create_context(&info);
+    if (!server->lws) {
+        log_error("--out", "port %d at %s cannot be listened at; is another program using it?",
+                  port, address);
+        return EXIT_RUN_FAILED;
+    }
+    int error = pthread_create(&server->thread, NULL, serve, server);
+    if (error) {
+        log_error("--out", "cannot be started: %s", strerror(error));
+        return EXIT_RUN_FAILED;
+    }
+    log_info("--out", "http://%s:%d/ in a browser, ws://%s:%d in Foxglove", address, port, address,
+             port);
+    return EXIT_DONE;
+}
+
+struct output_foxglove *output_foxglove_open(const struct output_options *options,
+                                             const struct output_about *about, int *code) {
+    g_autofree char *address = NULL;
+    const char *place = options->pipeline + strlen(OUTPUT_FOXGLOVE_PREFIX);
+    int port;
+    *code = EXIT_USAGE;
+    if (options->what) {
+        log_error("--out-what", "says what gst: and v4l2: send; of foxglove: each client chooses");
+        return NULL;
+    }
+    if (parse_place(place, &address, &port) != 0) {
+        log_error("--out",
+                  "\"%s\": write foxglove:8765, for this machine alone, or "
+                  "foxglove:ADDRESS:8765 with an address of this machine, 0.0.0.0 for all",
+                  options->pipeline);
+        return NULL;
+    }
+    struct output_foxglove *server = g_new0(struct output_foxglove, 1);
+    pthread_mutex_init(&server->lock, NULL);
+    server->clients = g_ptr_array_new();
+    server->mode = about->params->mode;
+    server->width = about->width;
+    server->height = about->height;
+    server->params = *about->params;
+    if (about->geometry)
+        server->geometry = *about->geometry;
+    if (about->live)
+        server->epoch_ns = g_get_real_time() * 1000 - clock_ns();
+    server->queue = queue_open(1, QUEUE_DROP_OLDEST);
+    *code = server->queue ? start(server, address, port) : EXIT_RUN_FAILED;
+    if (*code == EXIT_DONE)
+        return server;
+    release(server);
+    return NULL;
+}
+
+void output_foxglove_give(struct output_foxglove *server, struct frame *frame) {
+    atomic_fetch_add(&server->given, 1);
+    queue_give(server->queue, &frame);
+    lws_cancel_service(server->lws);
+}
+
+void output_foxglove_get_status(struct output_foxglove *server, struct output_status *status) {
+    *status =
+        (struct output_status){atomic_load(&server->given), atomic_load(&server->sent), false};
+}
+
+void output_foxglove_close(struct output_foxglove *server) {
+    atomic_store(&server->ending, true);
+    lws_cancel_service(server->lws);
+    pthread_join(server->thread, NULL);
+    release(server);
+}

@@ -1,0 +1,125 @@
+/*
+ * --out foxglove: as clients meet it. This program serves frames of known content, with the
+ * parameters that clients have set; tests/foxglove_client.py speaks the protocol, behaves badly,
+ * and tests/foxglove_page.py looks at the page in a browser. SPDX-License-Identifier: MIT
+ */
+#include "app/commands.h"
+#include "app/live/output.h"
+#include "tests/gst_sanitizers.h"
+#include "tests/stderr_of.h"
+
+#include <arpa/inet.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { W = 640, H = 480, FRAME_MS = 33 };
+/* Both scripts know these and what frames hold. */
+static const struct depth_geometry metres = {500, 500, 320, 240, 0.1, 0, 1};
+
+static int free_port(void) {
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof place;
+    int handle = socket(AF_INET, SOCK_STREAM, 0);
+    g_assert_cmpint(bind(handle, (struct sockaddr *)&place, length), ==, 0);
+    g_assert_cmpint(getsockname(handle, (struct sockaddr *)&place, &length), ==, 0);
+    close(handle);
+    return ntohs(place.sin_port);
+}
+
+static struct output *open_server(const char *place, const struct params *params, int *code) {
+    g_autofree char *text = g_strconcat("foxglove:", place, NULL);
+    struct output_options options = {text, NULL};
+    struct output_about about = {W, H, 3, 30, &metres, params, false};
+    return output_open(&options, &about, code);
+}
+
+/* Disparities of 1 to 40 px in 1/16 px, column by column, unknown in the first row; frame number at
+ * the time number s. */
+static struct frame *make_frame(struct frame_pool *pool, const struct params *params, int number) {
+    struct frame *frame = pool_take(pool);
+    frame->index = number;
+    frame->left_ns = number * INT64_C(1000000000);
+    frame->params = *params;
+    for (int i = 0; i < W * H; i++) {
+        frame->disparity[i] = i < W ? DISPARITY_UNKNOWN : (int16_t)(16 + i % W);
+        frame->confidence[i] = (uint8_t)(i / W % 256);
+        for (int c = 0; c < 3; c++)
+            frame->rect_left.data[3 * i + c] = (uint8_t)(i % W / 4 + 20 * c);
+    }
+    return frame;
+}
+
+/* Serves until the script ends, which must be with 0. 77: it lacks something that it names. */
+static void serve_script(const char *script) {
+    struct params params;
+    params_default(&params);
+    int port = free_port(), code, status;
+    g_autofree char *place = g_strdup_printf("%d", port);
+    struct output *output = open_server(place, &params, &code);
+    g_assert_nonnull(output);
+    const char *python = g_getenv("PYTHON");
+    char *argv[] = {(char *)(gpointer)(python ? python : "/usr/bin/python3"),
+                    (char *)(gpointer)script, place, NULL};
+    GPid child;
+    GError *error = NULL;
+    g_spawn_async(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_SEARCH_PATH, NULL, NULL,
+                  &child, &error);
+    g_assert_no_error(error);
+    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, false, NULL);
+    for (int i = 0; waitpid(child, &status, WNOHANG) == 0; i++) {
+        struct frame *frame = make_frame(pool, &params, i);
+        output_give(output, frame);
+        frame_drop(&frame);
+        output_take_params(output, &params);
+        g_usleep(1000 * FRAME_MS);
+    }
+    output_close(&output);
+    pool_close(&pool);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        g_test_skip("needs python3-websockets, and for the page python3-selenium, chromium-driver");
+    else
+        g_assert_cmpint(status, ==, 0);
+}
+
+static void test_client(void) {
+    serve_script("tests/foxglove_client.py");
+}
+
+static void test_page(void) {
+    serve_script("tests/foxglove_page.py");
+}
+
+static void refuse(const char *place, int expected, const char *text) {
+    struct params params;
+    params_default(&params);
+    int code;
+    struct stderr_of caught = stderr_begin();
+    g_assert_null(open_server(place, &params, &code));
+    stderr_one_line(caught, "--out", text);
+    g_assert_cmpint(code, ==, expected);
+}
+
+static void test_refused(void) {
+    static const char *const bad[] = {"", "port", "0", "65536", "8765x", "robot:8765", "::1"};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
+        refuse(bad[i], EXIT_USAGE, "write foxglove:8765");
+    struct params params;
+    params_default(&params);
+    int code;
+    g_autofree char *place = g_strdup_printf("%d", free_port());
+    struct output *first = open_server(place, &params, &code);
+    g_assert_nonnull(first);
+    refuse(place, EXIT_RUN_FAILED, "another program");
+    output_close(&first);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/foxglove/client", test_client);
+    g_test_add_func("/foxglove/page", test_page);
+    g_test_add_func("/foxglove/refused", test_refused);
+    return g_test_run();
+}
