@@ -505,7 +505,7 @@ static int begin(struct batch_output *output) {
     if (!error && (output->kinds & SAVE_MCAP)) {
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DISPARITY};
         output->mcap =
-            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), &output->geometry);
+            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), &output->geometry, 0);
         error = output->mcap ? 0 : -EIO;
     }
     return error || noted ? error : note_settings(output);

@@ -1,10 +1,13 @@
 /*
- * livestereo record: the raw pairs of a source into a file, without a window and without computing.
- * This thread reads the source; GStreamer writes. SPDX-License-Identifier: MIT
+ * livestereo record: the raw pairs of a source into a file, without a window. This thread reads the
+ * source; GStreamer writes. With --save maps are computed meanwhile and written beside it, and the
+ * source is read by the live threads. SPDX-License-Identifier: MIT
  */
 #include "app/camera_options.h"
 #include "app/commands.h"
+#include "app/live/live.h"
 #include "app/rig_options.h"
+#include "app/ros_mcap.h"
 #include "app/row_samples.h"
 #include "capture/recorder.h"
 #include "capture/source_status.h"
@@ -13,6 +16,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define MAX_SECONDS 1e9
 
@@ -21,7 +26,7 @@ struct record {
     struct params params;
     struct source_options source;
     struct camera_options camera;
-    char *path, **calibration;
+    char *path, *save, **calibration;
     int frames;
     double seconds;
     struct row_samples rows; /* where there is a calibration */
@@ -87,6 +92,155 @@ static int read_all(struct record *record, struct source *source, struct recorde
     return damaged ? EXIT_SOME_FAILED : EXIT_DONE;
 }
 
+/* ---- with maps, of the pairs that there is time for */
+
+struct maps {
+    struct rig_use rig;
+    struct matcher *matcher;
+    struct ros_mcap *mcap;
+    char *path; /* of the MCAP file */
+    long frames;
+};
+
+/* The topics of --save "depth,points", behind pictures and cameras. Their number, or -1 after a log
+ * line. */
+static int saved_topics(const char *save, enum ros_topic topics[ROS_TOPICS]) {
+    static const struct {
+        const char *name;
+        enum ros_topic topic;
+    } known[] = {{"depth", ROS_DEPTH},         {"depth16", ROS_DEPTH_MM},
+                 {"disparity", ROS_DISPARITY}, {"confidence", ROS_CONFIDENCE},
+                 {"points", ROS_POINTS},       {"color", ROS_DISPARITY_COLOR}};
+    static const enum ros_topic first[] = {ROS_LEFT_JPEG, ROS_RIGHT_JPEG, ROS_CAMERA,
+                                           ROS_RIGHT_CAMERA};
+    int count = G_N_ELEMENTS(first);
+    bool has[G_N_ELEMENTS(known)] = {false};
+    memcpy(topics, first, sizeof first);
+    g_auto(GStrv) words = g_strsplit(save, ",", -1);
+    for (char **word = words; *word; word++) {
+        size_t i = 0;
+        while (i < G_N_ELEMENTS(known) && strcmp(*word, known[i].name) != 0)
+            i++;
+        if (i == G_N_ELEMENTS(known)) {
+            log_error("--save",
+                      "\"%s\" is not one of depth, depth16, disparity, confidence, points, color",
+                      *word);
+            return -1;
+        }
+        if (!has[i])
+            topics[count++] = known[i].topic;
+        has[i] = true;
+    }
+    return count;
+}
+
+/* EXIT_DONE or the exit code after a log line. */
+static int open_maps(const struct record *record, const struct source *source, const char *path,
+                     struct maps *maps) {
+    const struct rig_options options = {.files = record->calibration,
+                                        .rectified = record->source.rectified,
+                                        .exchanged = record->source.swap,
+                                        .params = &record->params};
+    enum ros_topic topics[ROS_TOPICS];
+    int count = saved_topics(record->save, topics);
+    int code = count < 0 ? EXIT_USAGE : rig_use_open_for(&options, source, &maps->rig);
+    if (code != EXIT_DONE)
+        return code;
+    if (!maps->rig.geometry.metric) {
+        log_error("--save", "needs the cameras' calibration in metres: --calib FILE");
+        return EXIT_CALIBRATION;
+    }
+    maps->matcher = matcher_open(&record->params, source->name, source->width, source->height,
+                                 source->channels, rig_use_maps(&maps->rig), true, &code);
+    if (!maps->matcher)
+        return code;
+    size_t stem = strlen(path) - (g_str_has_suffix(path, ".mkv") ? strlen(".mkv") : 0);
+    maps->path = g_strdup_printf("%.*s.mcap", (int)stem, path);
+    if (g_file_test(maps->path, G_FILE_TEST_EXISTS)) {
+        log_error(maps->path, "exists; recordings are not written over");
+        g_clear_pointer(&maps->path, g_free);
+        return EXIT_RUN_FAILED;
+    }
+    maps->mcap = ros_mcap_open(maps->path, topics, count, &maps->rig.geometry,
+                               source->live ? g_get_real_time() * 1000 - clock_ns() : 0);
+    return maps->mcap ? EXIT_DONE : EXIT_RUN_FAILED;
+}
+
+/* code, or what the end of the file says. */
+static int close_maps(const struct record *record, struct maps *maps, int code) {
+    if (ros_mcap_close(&maps->mcap) != 0 && code == EXIT_DONE)
+        code = EXIT_RUN_FAILED;
+    if (!record->common.quiet && maps->frames > 0)
+        printf("maps      %ld, %s\n", maps->frames, maps->path);
+    if (maps->path && maps->frames == 0)
+        unlink(maps->path);
+    g_free(maps->path);
+    matcher_close(&maps->matcher);
+    rig_use_close(&maps->rig);
+    return code;
+}
+
+struct recorded {
+    struct record *record;
+    struct source *source;
+    struct recorder *recorder;
+};
+
+/* Each pair that is read, in the capture thread. */
+static void tap_pair(void *context, const struct frame *frame) {
+    const struct recorded *r = context;
+    if (!r->source->live)
+        wait_for_disk(r->recorder, 0);
+    if (!r->source->set_tap)
+        recorder_give_frame(r->recorder, frame);
+    row_samples_add(&r->record->rows, &frame->left, &frame->right);
+}
+
+static int take_maps(const struct recorded *r, struct live *live, struct maps *maps) {
+    bool progress = progress_wanted(&r->record->common);
+    int64_t end_ns = r->record->seconds > 0
+                         ? clock_ns() + (int64_t)(r->record->seconds * CLOCK_NS_PER_S)
+                         : INT64_MAX;
+    for (int status = 0; status != LIVE_END;) {
+        struct recorder_status done;
+        struct frame *frame = NULL;
+        status = live_take(live, 100, &frame);
+        int error = status == 0 ? ros_mcap_add(maps->mcap, frame) : 0;
+        maps->frames += status == 0 && !error;
+        frame_drop(&frame);
+        recorder_get_status(r->recorder, &done);
+        if (error || done.error)
+            return EXIT_RUN_FAILED;
+        if (quit_asked() || clock_ns() >= end_ns)
+            live_stop(live);
+        if (progress)
+            print_progress(r->recorder);
+    }
+    if (progress)
+        fputc('\n', stderr);
+    bool in_compute = false;
+    if (live_error(live, &in_compute) != 0)
+        return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
+    struct live_stats stats;
+    live_get_stats(live, &stats);
+    return stats.damaged && !r->source->live ? EXIT_SOME_FAILED : EXIT_DONE;
+}
+
+/* As read_all, by the live threads. */
+static int read_with_maps(struct record *record, struct source *source, struct recorder *recorder,
+                          struct maps *maps) {
+    struct recorded recorded = {record, source, recorder};
+    struct live_options options = {.policy = source->live ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
+                                   .frames = record->frames,
+                                   .tap = tap_pair,
+                                   .context = &recorded};
+    int error;
+    struct live *live = live_open(source, maps->matcher, &record->params, &options, &error);
+    int code = live ? take_maps(&recorded, live, maps) : EXIT_RUN_FAILED;
+    live_close(&live);
+    return code;
+}
+
 /* How well the calibration fits the recording. */
 static void print_rows(const struct record *record, const struct source *source) {
     const struct rig_options options = {.files = record->calibration,
@@ -125,9 +279,12 @@ static int record_source(struct record *record, struct source *source) {
                                    record->calibration ? (const char *const *)record->calibration
                                                        : source->calibration,
                                    whole && record->source.swap};
-    int error = 0, code = EXIT_RUN_FAILED;
+    int error = 0, code = EXIT_DONE;
+    struct maps maps = {0};
     quit_catch();
-    struct recorder *recorder = recorder_open(path, &about, &error);
+    if (record->save)
+        code = open_maps(record, source, path, &maps);
+    struct recorder *recorder = code == EXIT_DONE ? recorder_open(path, &about, &error) : NULL;
     struct frame_pool *pool =
         pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
     if (recorder && pool) {
@@ -136,13 +293,16 @@ static int record_source(struct record *record, struct source *source) {
         struct source_tap tap = {recorder_tap, recorder};
         if (source->set_tap)
             source->set_tap(source, &tap);
-        code = read_all(record, source, recorder, pool);
+        code = record->save ? read_with_maps(record, source, recorder, &maps)
+                            : read_all(record, source, recorder, pool);
         if (source->set_tap)
             source->set_tap(source, NULL);
         code = finish(record, source, &recorder, path, code);
     } else {
         recorder_close(&recorder, NULL);
+        code = code == EXIT_DONE ? EXIT_RUN_FAILED : code;
     }
+    code = close_maps(record, &maps, code);
     row_samples_close(&record->rows);
     pool_close(&pool);
     g_free(path);
@@ -168,13 +328,18 @@ static int record_words(struct record *record, int argc, char **argv) {
     return code;
 }
 
-enum { RECORD_ENTRIES = 7 };
+enum { RECORD_ENTRIES = 8 };
 
 int cmd_record(int argc, char **argv) {
     struct record record = {0};
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &record.path,
          "The recording; else livestereo-DATE-TIME.mkv in the folder of videos", "FILE.mkv"},
+        {"save", 0, 0, G_OPTION_ARG_STRING, &record.save,
+         "Compute maps meanwhile, of the pairs that there is time for, and write them with the "
+         "rectified pictures and cameras to an MCAP file beside the recording: depth, depth16, "
+         "disparity, confidence, points, color",
+         "WHAT,.."},
         {"frames", 0, 0, G_OPTION_ARG_INT, &record.frames, "Stop after this many pairs", "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &record.seconds, "Stop after so long", "S"},
         {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &record.calibration,
@@ -193,6 +358,7 @@ int cmd_record(int argc, char **argv) {
         "calibration beside it. Ctrl-C ends it.\n\n" SOURCE_HELP,
         "Examples:\n"
         "  livestereo record v4l2:LEFT,RIGHT -o drive.mkv\n"
+        "  livestereo record v4l2:LEFT,RIGHT -o drive.mkv --calib rig.yml --save depth,points\n"
         "  livestereo batch drive.mkv -o out/\n",
         entries, &record.common, &record.params);
     if (code == GO_ON)

@@ -28,16 +28,19 @@ enum { JPEG_QUALITY = 85, POINT_STEP = 20, FIELD_FLOAT32 = 7, FIELD_UINT8 = 2 };
 #define ROI                                                                           \
     SEPARATOR "MSG: sensor_msgs/RegionOfInterest\nuint32 x_offset\nuint32 y_offset\n" \
               "uint32 height\nuint32 width\nbool do_rectify\n"
+#define CAMERA_INFO                                                                               \
+    "std_msgs/Header header\nuint32 height\nuint32 width\nstring distortion_model\nfloat64[] d\n" \
+    "float64[9] k\nfloat64[9] r\nfloat64[12] p\nuint32 binning_x\nuint32 binning_y\n"             \
+    "sensor_msgs/RegionOfInterest roi\n" HEADER ROI
 
 const struct mcap_topic ros_topics[ROS_TOPICS] = {
     [ROS_LEFT] = {"/left/image_rect", "sensor_msgs/msg/Image", IMAGE HEADER},
     [ROS_LEFT_JPEG] = {"/left/image_rect/compressed", "sensor_msgs/msg/CompressedImage",
                        COMPRESSED_IMAGE HEADER},
-    [ROS_CAMERA] = {"/left/camera_info", "sensor_msgs/msg/CameraInfo",
-                    "std_msgs/Header header\nuint32 height\nuint32 width\n"
-                    "string distortion_model\nfloat64[] d\nfloat64[9] k\nfloat64[9] r\n"
-                    "float64[12] p\nuint32 binning_x\nuint32 binning_y\n"
-                    "sensor_msgs/RegionOfInterest roi\n" HEADER ROI},
+    [ROS_CAMERA] = {"/left/camera_info", "sensor_msgs/msg/CameraInfo", CAMERA_INFO},
+    [ROS_RIGHT_JPEG] = {"/right/image_rect/compressed", "sensor_msgs/msg/CompressedImage",
+                        COMPRESSED_IMAGE HEADER},
+    [ROS_RIGHT_CAMERA] = {"/right/camera_info", "sensor_msgs/msg/CameraInfo", CAMERA_INFO},
     [ROS_DEPTH] = {"/depth/image_rect", "sensor_msgs/msg/Image", IMAGE HEADER},
     [ROS_DEPTH_MM] = {"/depth/image_rect_raw", "sensor_msgs/msg/Image", IMAGE HEADER},
     [ROS_DISPARITY] = {"/disparity", "stereo_msgs/msg/DisparityImage",
@@ -58,9 +61,10 @@ const struct mcap_topic ros_topics[ROS_TOPICS] = {
 };
 
 bool ros_topic_has(enum ros_topic topic, int mode, bool metric) {
-    bool of_pictures = topic == ROS_LEFT || topic == ROS_LEFT_JPEG || topic == ROS_DISPARITY_COLOR;
-    bool in_metres =
-        topic == ROS_CAMERA || topic == ROS_DEPTH || topic == ROS_DEPTH_MM || topic == ROS_POINTS;
+    bool of_pictures = topic == ROS_LEFT || topic == ROS_LEFT_JPEG || topic == ROS_RIGHT_JPEG ||
+                       topic == ROS_DISPARITY_COLOR;
+    bool in_metres = topic == ROS_CAMERA || topic == ROS_RIGHT_CAMERA || topic == ROS_DEPTH ||
+                     topic == ROS_DEPTH_MM || topic == ROS_POINTS;
     return mode == MODE_MOTION ? of_pictures : metric || !in_metres;
 }
 
@@ -95,10 +99,10 @@ static void put_string(GByteArray *m, const char *text) {
     g_byte_array_append(m, (const uint8_t *)text, (guint)strlen(text) + 1);
 }
 
-static void put_header(GByteArray *m, int64_t ns) {
+static void put_header(GByteArray *m, int64_t ns, const char *camera) {
     put_number(m, (uint64_t)(ns / 1000000000), 4);
     put_number(m, (uint64_t)(ns % 1000000000), 4);
-    put_string(m, "left");
+    put_string(m, camera);
 }
 
 /* Room for so many bytes of a sequence, to be filled in. */
@@ -152,10 +156,12 @@ static int put_disparity_color(GByteArray *m, const struct frame *frame) {
     return error;
 }
 
-static void put_camera(GByteArray *m, const struct depth_geometry *g, int width, int height) {
-    const double k[9] = {g->fx, 0, g->cx, 0, g->fy, g->cy, 0, 0, 1};
+static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right, int width,
+                       int height) {
+    double cx = right ? g->cx + g->doffs : g->cx, tx = right ? -g->fx * g->baseline : 0;
+    const double k[9] = {g->fx, 0, cx, 0, g->fy, g->cy, 0, 0, 1};
     const double r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const double p[12] = {g->fx, 0, g->cx, 0, 0, g->fy, g->cy, 0, 0, 0, 1, 0};
+    const double p[12] = {g->fx, 0, cx, tx, 0, g->fy, g->cy, 0, 0, 0, 1, 0};
     put_number(m, (uint64_t)height, 4);
     put_number(m, (uint64_t)width, 4);
     put_string(m, "plumb_bob");
@@ -173,7 +179,7 @@ static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
     const struct params *p = &frame->params;
     int width = frame->rect_left.width, height = frame->rect_left.height;
     double least = p->min_disparity + g->doffs;
-    put_header(m, ns);
+    put_header(m, ns, "left");
     uint8_t *to = put_image(m, "32FC1", width, height, sizeof(float));
     for (size_t i = 0; i < (size_t)width * (size_t)height; i++) {
         int16_t d = frame->disparity[i];
@@ -256,7 +262,7 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t n
     size_t pixels = (size_t)left->width * (size_t)left->height;
     g_byte_array_set_size(m, 0);
     g_byte_array_append(m, cdr_le, sizeof cdr_le);
-    put_header(m, ns);
+    put_header(m, ns, topic == ROS_RIGHT_JPEG || topic == ROS_RIGHT_CAMERA ? "right" : "left");
     switch (topic) {
     case ROS_LEFT:
         memcpy(put_image(m, left->channels == 3 ? "rgb8" : "mono8", left->width, left->height,
@@ -265,8 +271,11 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t n
         return 0;
     case ROS_LEFT_JPEG:
         return put_jpeg(m, left);
+    case ROS_RIGHT_JPEG:
+        return put_jpeg(m, &frame->rect_right);
     case ROS_CAMERA:
-        put_camera(m, geometry, left->width, left->height);
+    case ROS_RIGHT_CAMERA:
+        put_camera(m, geometry, topic == ROS_RIGHT_CAMERA, left->width, left->height);
         return 0;
     case ROS_DISPARITY:
         put_disparity(m, frame, ns, geometry);

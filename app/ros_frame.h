@@ -14,6 +14,8 @@ enum ros_topic {
     ROS_LEFT,            /* the rectified left picture, mono8 or rgb8 */
     ROS_LEFT_JPEG,       /* the same, compressed */
     ROS_CAMERA,          /* its camera */
+    ROS_RIGHT_JPEG,      /* the rectified right picture, compressed */
+    ROS_RIGHT_CAMERA,    /* its camera, whose P[3] is -fx times the baseline */
     ROS_DEPTH,           /* 32FC1, metres; NaN unknown, +inf at infinity (REP 118) */
     ROS_DEPTH_MM,        /* 16UC1, mm; 0 unknown or beyond 65.5 m (REP 118) */
     ROS_DISPARITY,       /* of a Z = f T / d; min_disparity - 1 unknown */

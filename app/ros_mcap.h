@@ -10,9 +10,9 @@
 struct ros_mcap;
 
 /* Begins a file of these topics. NULL after a log line. The geometry is in metres where one of
- * them needs that. */
+ * them needs that. epoch_ns is added to the times of frames. */
 struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, int count,
-                               const struct depth_geometry *geometry);
+                               const struct depth_geometry *geometry, int64_t epoch_ns);
 
 /* Adds a message of each topic, at the time of the frame's left picture. 0 or -errno after a log
  * line. */

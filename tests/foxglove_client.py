@@ -114,7 +114,8 @@ async def topics():
                  for topic, channel in c.channels.items()}
         assert kinds == {
             "/left/image_rect": "Image", "/left/image_rect/compressed": "CompressedImage",
-            "/left/camera_info": "CameraInfo", "/depth/image_rect": "Image",
+            "/left/camera_info": "CameraInfo", "/right/camera_info": "CameraInfo",
+            "/right/image_rect/compressed": "CompressedImage", "/depth/image_rect": "Image",
             "/depth/image_rect_raw": "Image", "/disparity": "DisparityImage",
             "/disparity/image_raw": "Image", "/disparity/color/compressed": "CompressedImage",
             "/confidence": "Image", "/points": "PointCloud2",
@@ -277,7 +278,7 @@ async def hostile():
             await c.ws.send(text)
             await c.text("status")
         draw, seeds = random.Random(1), [
-            '{"op":"subscribe","subscriptions":[{"id":1,"channelId":11}]}',
+            '{"op":"subscribe","subscriptions":[{"id":1,"channelId":13}]}',
             '{"op":"setParameters","parameters":[{"name":"fill","value":true}],"id":"x"}',
             '{"op":"getParameters","parameterNames":["fill","mode"],"id":"x"}',
             '{"op":"unsubscribe","subscriptionIds":[1,2]}']
@@ -306,7 +307,7 @@ async def slow_clients():
                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
                    "Sec-WebSocket-Protocol: foxglove.websocket.v1\r\n\r\n").encode())
         wish = json.dumps({"op": "subscribe", "subscriptions": [
-            {"id": i, "channelId": i} for i in range(1, 12)]}).encode()
+            {"id": i, "channelId": i} for i in range(1, 14)]}).encode()
         mask = b"\1\2\3\4"
         s.sendall(b"\x81" + bytes([0x80 | 126]) + struct.pack(">H", len(wish)) + mask +
                   bytes(b ^ mask[i % 4] for i, b in enumerate(wish)))

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-# usage: tests/read_mcap.py FOLDER    of `batch --save mcap,depth,pfm,rgbd`
-# Reads FOLDER/maps.mcap by the specifications of MCAP and CDR, by its index and without it, and,
+# usage: tests/read_mcap.py FOLDER [RECORDING.mcap]    of `batch --save mcap,depth,pfm,rgbd`
+# Reads FOLDER/maps.mcap, or a recording of the same pairs with maps, by the specifications of
+# MCAP and CDR, by its index and without it, and,
 # where they are installed, by the packages mcap and mcap-ros2-support: pictures, depths and
 # disparities are those of the other files. SPDX-License-Identifier: MIT
 import ctypes
+import io
 import json
 import struct
 import sys
@@ -14,7 +16,9 @@ from PIL import Image
 from read_pfm import pfm
 
 folder = sys.argv[1]
-with open(f"{folder}/maps.mcap", "rb") as file:
+path = sys.argv[2] if len(sys.argv) > 2 else f"{folder}/maps.mcap"
+recorded = len(sys.argv) > 2
+with open(path, "rb") as file:
     data = file.read()
 MAGIC = b"\x89MCAP0\r\n"
 assert data.startswith(MAGIC) and data.endswith(MAGIC)
@@ -100,7 +104,7 @@ for at, kind, record in records(body):
         by_index += [(n, *entry) for entry in struct.iter_unpack("<QQ", record[6:6 + size])]
 assert sorted(known) == sorted(by_index)
 kinds = [kind for _, kind, _ in records(data[summary:-8])]
-assert kinds == [3, 4] * 4 + [11] + [8] * kinds.count(8) + [2], kinds
+assert kinds == [3, 4] * len(topics) + [11] + [8] * kinds.count(8) + [2], kinds
 for _, kind, record in records(data[summary:-8]):
     if kind == 8:  # points to its chunk, and to the indices behind it
         start, length = struct.unpack_from("<QQ", record, 16)
@@ -109,16 +113,28 @@ with open(f"{folder}/intrinsics.json") as file:
     about = json.load(file)
 fx, _, _, _, fy, _, cx, cy, _ = about["intrinsic_matrix"]
 times = [round(float(line) * 1e6) for line in open(f"{folder}/times.txt")]
-assert sorted(topics.values()) == ["/depth/image_rect", "/disparity", "/left/camera_info",
-                                   "/left/image_rect"]
+cameras = ["/left/camera_info", "/right/camera_info"][:2 if recorded else 1]
+pictures = (["/left/image_rect/compressed", "/right/image_rect/compressed"] if recorded
+            else ["/left/image_rect"])
+assert sorted(topics.values()) == sorted(["/depth/image_rect", "/disparity"] + cameras + pictures)
+baseline = about["baseline_metres"]
 for topic, of in messages.items():
     assert len(of) == len(times), topic
     for i, (log, message) in enumerate(of):
         fields = Fields(message)
         stamp, frame = fields.header()
-        assert stamp == log and abs(stamp / 1000 - times[i]) <= 1 and frame == "left"
+        assert stamp == log and abs(stamp / 1000 - times[i]) <= 1
+        assert frame == ("right" if topic.startswith("/right") else "left")
         if topic == "/left/image_rect":
             assert (fields.image() == np.asarray(Image.open(f"{folder}/color/{i:06d}.png"))).all()
+        elif topic.endswith("/compressed"):
+            assert fields.string() == "jpeg"
+            size = fields.take("I")
+            jpeg = Image.open(io.BytesIO(fields.data[fields.at:fields.at + size])).convert("RGB")
+            fields.at += size
+            color = np.asarray(Image.open(f"{folder}/color/{i:06d}.png").convert("RGB"), int)
+            off = np.abs(np.asarray(jpeg, int) - color).mean()
+            assert off < 8 if frame == "left" else off > 8, off
         elif topic == "/depth/image_rect":
             metres = pfm(f"{folder}/{i:06d}_depth.pfm")
             assert np.array_equal(fields.image(), metres, equal_nan=True)
@@ -141,7 +157,9 @@ for topic, of in messages.items():
             assert fields.string() == "plumb_bob" and fields.take("I") == 0
             assert fields.take("d", 9) == (fx, 0, cx, 0, fy, cy, 0, 0, 1)
             assert fields.take("d", 9) == (1, 0, 0, 0, 1, 0, 0, 0, 1)
-            assert fields.take("d", 12) == (fx, 0, cx, 0, 0, fy, cy, 0, 0, 0, 1, 0)
+            p = fields.take("d", 12)
+            tx = -fx * baseline if frame == "right" else 0
+            assert np.allclose(p, (fx, 0, cx, tx, 0, fy, cy, 0, 0, 0, 1, 0), rtol=1e-6)
             fields.take("I", 6)
             fields.take("B")
         assert fields.at == len(fields.data), topic
@@ -151,9 +169,9 @@ try:
 except ImportError:
     print("without packages")
     sys.exit()
-with open(f"{folder}/maps.mcap", "rb") as file:
+with open(path, "rb") as file:
     reader = make_reader(file, decoder_factories=[DecoderFactory()], validate_crcs=True)
-    assert reader.get_summary().statistics.message_count == 4 * len(times)
+    assert reader.get_summary().statistics.message_count == len(topics) * len(times)
     count = 0
     for schema, channel, message, ros in reader.iter_decoded_messages():
         count += 1
@@ -162,5 +180,5 @@ with open(f"{folder}/maps.mcap", "rb") as file:
             assert len(ros.image.data) == ros.image.step * ros.image.height
         if channel.topic == "/left/camera_info":
             assert np.isclose(ros.k[0], fx) and len(ros.d) == 0
-    assert count == 4 * len(times)
+    assert count == len(topics) * len(times)
 print("with packages")

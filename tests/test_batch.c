@@ -271,6 +271,14 @@ static void test_mcap(void *fixture, const void *data) {
     expect_shell(0, "packages", "",
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out && test ! -e "
                  "$D/out/.maps.mcap.part");
+    g_free(expect_success("record %s -o %s/drive.mkv --save depth,disparity "
+                          "--set temporal_mode=off " SMALL,
+                          source, folder));
+    expect_shell(0, "packages", "",
+                 "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out $D/drive.mcap");
+    expect_error(2, "\"z\" is not one of", "record %s -o %s/no.mkv --save depth,z", source, folder);
+    expect_shell(0, "", "", "rm $D/drive.mkv");
+    expect_error(1, "drive.mcap: exists", "record %s -o %s/drive.mkv --save depth", source, folder);
     write_text("out/calib.txt", "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
                                 "doffs=0\nbaseline=100\nwidth=96\nheight=64\n");
     g_free(expect_success("batch mcap:%s/out/maps.mcap,/left/image_rect,/left/image_rect "

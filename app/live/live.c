@@ -77,6 +77,8 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
     atomic_init(&live->stop, false);
     pthread_mutex_init(&live->lock, NULL);
     pthread_mutex_init(&live->tap_lock, NULL);
+    live->tap = options->tap;
+    live->tap_context = options->context;
     clock_cond_init(&live->changed);
 
     /* One frame for each of the two threads, a second one in flight, the caller's, those that it

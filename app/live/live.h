@@ -31,6 +31,8 @@ struct live_options {
     /* Which pairs are read, by their number; NULL all. Not for a player. Called by the capture
      * thread. */
     bool (*wants)(void *context, long index);
+    /* From the first pair on, as live_set_tap says. */
+    void (*tap)(void *context, const struct frame *frame);
     /* Called by the threads when there is something new: a frame, an answer, the end. Must not
      * wait. */
     void (*notify)(void *context);
