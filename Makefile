@@ -35,6 +35,7 @@ VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 CHECKS = vm-test gui-test tsan asan-fuzz unit parity goldens arm package lint
 
 BUILD ?= build
+$(if $(word 2,$(BUILD)),$(error BUILD: a folder without blanks in its name))
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 PYTHON ?= /usr/bin/python3
@@ -171,7 +172,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .PHONY: vm-test vm-ready vm-window vm-window-ready
 .PHONY: lint
 .PHONY: gpu-test arm-instructions dist deb deb-check
-.PHONY: package package-ready wheel abi verify-hashes faults soak tsan-gui FORCE
+.PHONY: package package-ready odd-folder wheel abi verify-hashes faults soak tsan-gui FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -387,35 +388,39 @@ bench: all
 	$(BUILD)/livestereo bench
 
 # Desktop file, metainfo, icon, shell completions: installed at the paths they have here. Programs
-# find a new library after ldconfig, which only root can run.
+# find a new library after ldconfig, which only root can run. A path may have blanks and quotes.
 SHARED = $(shell find share -type f)
+quoted = '$(subst ','\'',$(1))'
+TO_INCLUDE = $(call quoted,$(DESTDIR)$(INCLUDEDIR))
+TO_LIB = $(call quoted,$(DESTDIR)$(LIBDIR))
+TO = $(call quoted,$(DESTDIR)$(PREFIX))
+TO_DOC = $(TO)/share/doc/livestereo
 PC = s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; \
      s|@PRIVATE@|$(strip $(YAML_LIBS) $(CUDA_LIBS) $(if $(CU),-lstdc++))|
 install: all
 	$(install_files)
 	$(if $(DESTDIR),,ldconfig 2>/dev/null || :)
 define install_files
-	install -D -m 644 include/livestereo.h $(DESTDIR)$(INCLUDEDIR)/livestereo.h
-	install -D -m 644 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
-	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/liblivestereo.so
-	install -m 644 $(BUILD)/liblivestereo.a $(DESTDIR)$(LIBDIR)
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
-	sed '$(PC)' library/livestereo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/livestereo.pc
-	install -D -m 644 $(PLUGIN) $(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(PLUGIN))
-	install -D -m 755 $(BUILD)/livestereo $(DESTDIR)$(PREFIX)/bin/livestereo
-	install -d $(DESTDIR)$(PREFIX)/share/doc/livestereo
-	install -D -m 644 docs/livestereo.1 $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
+	install -D -m 644 include/livestereo.h $(TO_INCLUDE)/livestereo.h
+	install -D -m 644 $(BUILD)/$(SO) $(TO_LIB)/$(SO)
+	ln -sf $(SO) $(TO_LIB)/liblivestereo.so
+	install -m 644 $(BUILD)/liblivestereo.a $(TO_LIB)
+	install -d $(TO_LIB)/pkgconfig
+	sed $(call quoted,$(PC)) library/livestereo.pc.in >$(TO_LIB)/pkgconfig/livestereo.pc
+	install -D -m 644 $(PLUGIN) $(TO_LIB)/gstreamer-1.0/$(notdir $(PLUGIN))
+	install -D -m 755 $(BUILD)/livestereo $(TO)/bin/livestereo
+	install -d $(TO_DOC)
+	install -D -m 644 docs/livestereo.1 $(TO)/share/man/man1/livestereo.1
 	install -m 644 README.md CHANGELOG.md LICENSE $(wildcard LICENSES/*) $(wildcard docs/*.md) \
-	    $(DESTDIR)$(PREFIX)/share/doc/livestereo
-	for f in $(SHARED); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/$$f || exit 1; done
+	    $(TO_DOC)
+	for f in $(SHARED); do install -D -m 644 $$f $(TO)/$$f || exit 1; done
 endef
 uninstall:
-	rm -f $(DESTDIR)$(INCLUDEDIR)/livestereo.h $(DESTDIR)$(LIBDIR)/pkgconfig/livestereo.pc
-	rm -f $(patsubst %,$(DESTDIR)$(LIBDIR)/%,$(notdir $(LIBRARIES)))
-	rm -f $(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(PLUGIN))
-	rm -f $(DESTDIR)$(PREFIX)/bin/livestereo $(DESTDIR)$(PREFIX)/share/man/man1/livestereo.1
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/livestereo
-	rm -f $(SHARED:%=$(DESTDIR)$(PREFIX)/%)
+	rm -f $(TO_INCLUDE)/livestereo.h $(TO_LIB)/pkgconfig/livestereo.pc
+	cd $(TO_LIB) && rm -f $(notdir $(LIBRARIES)) gstreamer-1.0/$(notdir $(PLUGIN))
+	rm -f $(TO)/bin/livestereo $(TO)/share/man/man1/livestereo.1
+	rm -rf $(TO_DOC)
+	cd $(TO) && rm -f $(SHARED)
 
 clean:
 	rm -rf $(BUILD)
@@ -478,7 +483,7 @@ ARM = aarch64-linux-gnu-
 ON_ARM = CC=$(ARM)gcc CXX=$(ARM)g++ AR=$(ARM)ar LD=$(ARM)ld OBJCOPY=$(ARM)objcopy \
          LDFLAGS=-static CUDA=0
 arm:
-	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O1 -g1' RUNNER=qemu-aarch64-static \
+	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O3 -g1' RUNNER=qemu-aarch64-static \
 	    PARITY_ARGS='--small --backend cpu' EMULATED_GPU= \
 	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_active parity_frames)' golden parity
 
@@ -513,7 +518,7 @@ export RUNNER
 # The window under ThreadSanitizer; not in check. What libraries do is left out, each by its name,
 # as is a test of large pictures on one thread.
 tsan-gui:
-	+$(Q)TSAN_OPTIONS=halt_on_error=1:suppressions=$(abspath tests/gui/tsan.supp) \
+	+$(Q)TSAN_OPTIONS=halt_on_error=1:suppressions=tests/gui/tsan.supp \
 	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CC=clang CXX=clang++ \
 	    CFLAGS='-O2 -g1' CUDA=0 SANITIZE=-fsanitize=thread \
 	    RUNNER="tests/gui/display.sh $$(setarch -R true 2>/dev/null && echo setarch -R)" \
@@ -558,7 +563,7 @@ $(LINT:%=lint-%): lint-%:
 
 # The library as others use it, from a folder that it is installed in.
 PACKAGE = symbols header abi examples cuda gst uninstall python readme
-INSTALLED = $(abspath $(BUILD))/installed
+INSTALLED = $(BUILD)/installed
 package: $(PACKAGE:%=package-%)
 package-ready: private override DESTDIR = $(INSTALLED)
 .SILENT: package-ready
@@ -568,6 +573,9 @@ package-ready: all
 $(PACKAGE:%=package-%): package-%: package-ready
 	$(Q)MAKE="$(MAKE)" PYTHON="$(PYTHON)" tests/run.sh --step package:$* \
 	    tests/package.sh $* $(INSTALLED)
+# A copy of the sources, where names of folders are odd.
+odd-folder:
+	$(Q)tests/run.sh --step odd-folder tests/odd_folder.sh
 # The package for Python. A wheel for many systems needs the C library alone, so libyaml is inside;
 # the name says which glibc that must be.
 $(WHEEL_SO): private override YAML_LIBS = -l:libyaml.a -s

@@ -6,14 +6,16 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 step=$1
-export PKG_CONFIG_SYSROOT_DIR=$2
-pc=$(find "$2" -name livestereo.pc) || exit 1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+build=$(dirname "$(realpath "$2")")
+ln -s "$build/$(basename "$2")" "$folder/installed" # compilers are told of a path without blanks
+export PKG_CONFIG_SYSROOT_DIR=$folder/installed
+pc=$(find -L "$PKG_CONFIG_SYSROOT_DIR" -name livestereo.pc) || exit 1
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 library=$(dirname "$PKG_CONFIG_PATH")
 export LD_LIBRARY_PATH=$library
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
 
 fail() {
     echo "$*"
@@ -119,18 +121,18 @@ make_venv() {
     unset LD_LIBRARY_PATH
     "${PYTHON:-/usr/bin/python3}" -m venv --system-site-packages "$folder/venv" &&
         "$folder/venv/bin/pip" -q --disable-pip-version-check install --no-index --no-deps \
-            --find-links "$(dirname "$PKG_CONFIG_SYSROOT_DIR")/wheel" livestereo
+            --find-links "$build/wheel" livestereo
 }
 
 # The package for Python, and the examples with it.
 package_python() {
     local root=$PWD others
-    others=$(readelf -d "$(dirname "$PKG_CONFIG_SYSROOT_DIR")"/wheel/livestereo/*.so.0 |
+    others=$(readelf -d "$build"/wheel/livestereo/*.so.0 |
         sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
         grep -vE '^(libc|libm|libpthread|librt|libdl|ld-linux[a-z0-9_-]*)\.so')
     [ -z "$others" ] || fail "the wheel's library needs $others"
     make_venv || return 1
-    LIVESTEREO_BIN=$(find "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/livestereo')
+    LIVESTEREO_BIN=$(find -L "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/livestereo')
     LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
     export LIVESTEREO_BIN LIVESTEREO_DATA LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
     export GST_REGISTRY=$folder/registry
@@ -193,9 +195,9 @@ assert 1300 < depths[len(depths) // 2] < 1500
 
 # `make uninstall` takes away all that was installed.
 package_uninstall() {
-    cp -a "$PKG_CONFIG_SYSROOT_DIR" "$folder/installed" &&
-        ${MAKE:-make} -s uninstall DESTDIR="$folder/installed" >/dev/null || return 1
-    ! find "$folder/installed" ! -type d | grep .
+    cp -a "$build/installed" "$folder/a copy" &&
+        ${MAKE:-make} -s uninstall DESTDIR="$folder/a copy" >/dev/null || return 1
+    ! find "$folder/a copy" ! -type d | grep .
 }
 
 "package_$step"

@@ -57,9 +57,10 @@ static void measure_rows(void *context, int first, int last, void *scratch) {
                 fractions |= (float)(int32_t)clamped != clamped;
             }
         }
-        o->row[y] = (struct extent){.whole = !fractions};
+        float most = 0; /* by fmax() this stops gcc 12 for Arm at -O3 */
         for (int l = 0; l < in->labels; l++)
-            o->row[y].largest = fmax(o->row[y].largest, (double)largest[l]);
+            most = largest[l] > most ? largest[l] : most;
+        o->row[y] = (struct extent){.largest = (double)most, .whole = !fractions};
     }
 }
 
