@@ -19,12 +19,13 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
                libopencv-calib3d-dev libwebsockets-dev libjson-glib-dev \
                $(if $(X86),,libsimde-dev)
-CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang lld libclang-rt-dev \
-                 clang-format clang-tidy cppcheck mandoc desktop-file-utils appstream \
-                 locales abigail-tools binutils gstreamer1.0-tools \
-                 python3-numpy python3-pil python3-pytest python3-setuptools python3-venv \
-                 python3-wheel python3-websockets python3-selenium chromium-driver \
-                 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libsimde-dev
+CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang-format clang-tidy cppcheck mandoc \
+                 desktop-file-utils appstream locales gstreamer1.0-tools python3-numpy \
+                 python3-pil python3-websockets
+ALL_PACKAGES = $(CHECK_PACKAGES) clang lld libclang-rt-dev abigail-tools binutils \
+               python3-pytest python3-setuptools python3-venv python3-wheel python3-selenium \
+               chromium-driver gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static \
+               libsimde-dev
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libwebsockets \
        json-glib-1.0
@@ -32,7 +33,9 @@ DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugin
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, and one more since some
 # tests wait, compilers and test programs alike.
-CHECKS = vm-test gui-test tsan asan-fuzz unit parity goldens arm package lint
+CHECKS = unit gui-few parity golden lint
+# What `make check` leaves to `make check-all`: other builds of the same, and what takes long.
+LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long goldens arm package odd-folder
 
 BUILD ?= build
 $(if $(word 2,$(BUILD)),$(error BUILD: a folder without blanks in its name))
@@ -62,8 +65,8 @@ CXXFLAGS ?= $(CFLAGS)
 OPTIMISED = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
 STACK = $(if $(SANITIZE)$(filter tests/%,$<),,$(if $(OPTIMISED),-Wframe-larger-than=100000))
 # Warnings are errors in tests alone: another compiler may have new ones.
-export WERROR ?= $(if $(filter check asan fuzz $(CHECKS) lint-% gpu-test tsan-gui,\
-                      $(MAKECMDGOALS)),-Werror)
+export WERROR ?= $(if $(filter check check-all asan fuzz $(CHECKS) $(LONG_CHECKS) lint-% \
+                      gpu-test,$(MAKECMDGOALS)),-Werror)
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla $(WERROR) $(STACK)
 CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
@@ -88,7 +91,7 @@ CUDA_ARCH := $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,
 CUDA_ARCH := $(if $(filter-out $(KNOWN_ARCH),$(CUDA_ARCH))$(filter gpu-test,$(if $(CUDA_ARCH),,\
                $(MAKECMDGOALS))),all,$(CUDA_ARCH))
 endif
-# `make check` compiles the CUDA backend even where there is no GPU to run it on. Of all GPUs the
+# A check compiles the CUDA backend even where there is no GPU to run it on. Of all GPUs the
 # oldest and the newest take a quarter of the time, and find what the others would, but for
 # sm_90a's own instructions (feature.cu); without optimisation it is half of that.
 ifneq ($(filter-out all,$(CUDA_ARCH)),)
@@ -166,9 +169,9 @@ Q = $(if $(filter 0,$(V)),@)
 say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
-.PHONY: all found lib run check deps deps-check bench install uninstall clean help
+.PHONY: all found lib run check check-all deps deps-check deps-check-all bench install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
-.PHONY: unit gui-test parity golden goldens arm asan tsan fuzz asan-fuzz fuzz-run
+.PHONY: unit unit-long gui-test gui-few parity golden goldens arm asan tsan tsan-all fuzz asan-fuzz fuzz-run
 .PHONY: vm-test vm-ready vm-window vm-window-ready
 .PHONY: lint
 .PHONY: gpu-test arm-instructions dist deb deb-check
@@ -367,22 +370,26 @@ run: deps
 	else $(BUILD)/livestereo run synth:scene=desk --frames 100 --save-picture $(BUILD)/run.png; fi
 
 # What has to report; what does not has not been built.
-REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit parity) \
-          $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) \
-          $(patsubst %,%:golden,$(BUILD) $(GOLDENS:%=$(BUILD)/%)) \
-          $(patsubst %,$(BUILD)/arm:%,parity golden) \
-          $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) \
-          $(LINT:%=lint:%) $(PACKAGE:%=package:%)
+REPORTS = $(patsubst %,$(BUILD):%,unit gui-few parity golden) $(LINT:%=lint:%)
+LONG_REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit-long) \
+               $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) $(BUILD)/tsan:gui \
+               $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst %,$(BUILD)/arm:%,parity golden) \
+               $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) $(PACKAGE:%=package:%) odd-folder
+run_checks = $(Q)CUDA_ARCH="$(CHECK_ARCH)" CUDA_QUICK="$(CHECK_CUDA_QUICK)" \
+    CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
+    $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(($$(nproc) + 1)))" tests/check.sh $(BUILD)
 check: deps-check
-	$(Q)CUDA_ARCH="$(CHECK_ARCH)" CUDA_QUICK="$(CHECK_CUDA_QUICK)" \
-	    CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
-	    $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(($$(nproc) + 1)))" \
-	    tests/check.sh $(BUILD) '$(CHECKS)' $(REPORTS)
+	$(run_checks) '$(CHECKS)' $(REPORTS)
+check-all: deps-check-all
+	$(run_checks) '$(LONG_CHECKS) $(filter-out gui-few,$(CHECKS))' \
+	    $(filter-out %:gui-few,$(REPORTS)) $(LONG_REPORTS)
 
 deps:
 	@tests/packages.sh $(RUN_PACKAGES)
 deps-check:
-	@tests/packages.sh $(CHECK_PACKAGES) $(VM_PACKAGES)
+	@tests/packages.sh $(CHECK_PACKAGES)
+deps-check-all:
+	@tests/packages.sh $(ALL_PACKAGES) $(VM_PACKAGES)
 
 bench: all
 	$(BUILD)/livestereo bench
@@ -426,14 +433,14 @@ clean:
 	rm -rf $(BUILD)
 
 help:
-	@echo "all lib wheel run check bench install uninstall clean deps"
+	@echo "all lib wheel run check check-all bench install uninstall clean deps"
 	@echo "dist deb deb-check (packages of Debian: built, installed, tried, removed)"
-	@echo "parts of check, each alone: $(CHECKS:asan-fuzz=asan fuzz);  with a GPU: gpu-test"
-	@echo "long: faults soak"
+	@echo "parts of check, each alone: $(CHECKS);  of check-all:"
+	@echo "    $(patsubst tsan-all,tsan tsan-gui,$(LONG_CHECKS:asan-fuzz=asan fuzz))"
+	@echo "with a GPU: gpu-test;  long: faults soak vm-window"
 	@echo "errors on pictures with ground truth: accuracy;  beside the papers': papers"
-	@echo "the window under ThreadSanitizer: tsan-gui"
 
-# ---- the parts of `make check`
+# ---- the parts of `make check` and `make check-all`
 
 # X.ran runs the test program X and keeps what became of it; a part's own line sums that up.
 RUN_TEST = $(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh --program $(@:.ran=)
@@ -457,11 +464,21 @@ ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold cal
 BACKEND_THREADS = eval features flow library library_alloc mcap motion part solve temporal
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(patsubst %,$(BUILD)/test_%,$(ONE_THREAD) $(BACKEND_THREADS))),$(UNIT))
-unit: $(UNIT_RUN:%=%.ran)
-	$(Q)tests/run.sh --sum $(BUILD):unit $(UNIT_RUN)
+# What takes longest, and finds the least beside the rest.
+LONG_UNIT = $(if $(SANITIZE),,$(LONG_TESTS:%=$(BUILD)/test_%))
+LONG_TESTS = faults
+unit: $(patsubst %,%.ran,$(filter-out $(LONG_UNIT),$(UNIT_RUN)))
+	$(Q)tests/run.sh --sum $(BUILD):unit $(filter-out $(LONG_UNIT),$(UNIT_RUN))
+unit-long: $(LONG_UNIT:%=%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):unit-long $(LONG_UNIT)
 # A real window on a display of its own; programs that need one skip themselves where there is none.
-$(GUI:%=%.ran): private export RUNNER = tests/gui/display.sh
+# What ThreadSanitizer says of libraries is left out, each by its name.
+$(GUI:%=%.ran): private override export RUNNER := tests/gui/display.sh $(RUNNER)
+$(GUI:%=%.ran): private export TSAN_OPTIONS = halt_on_error=1:suppressions=tests/gui/tsan.supp
 $(GUI:%=%.ran): $(BUILD)/livestereo $(PRELOADED)
+gui-few: $(GUI_FEW:%=$(BUILD)/test_gui_%.ran)
+	$(Q)tests/run.sh --sum $(BUILD):gui-few $(GUI_FEW:%=$(BUILD)/test_gui_%)
+GUI_FEW = server keys
 gui-test: $(GUI:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):gui $(GUI)
 $(PARITY:%=%.ran): private export TEST_ARGS = $(PARITY_ARGS)
@@ -509,20 +526,18 @@ fuzz-run: $(FUZZ:%=%.fuzzed)
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz.sh $(BUILD) $<
 
 # Clang's ThreadSanitizer takes a quarter of the time of gcc 12's. Without address randomisation,
-# which it may not start under.
-tsan:
+# which it may not start under. With its tests, those of the window whose threads have most to do,
+# or both.
+TSAN_GUI = keys live playback
+tsan: TSAN_PARTS = unit parity
+tsan-gui: TSAN_PARTS = gui-test
+tsan-all: TSAN_PARTS = unit parity gui-test
+tsan tsan-gui tsan-all:
 	$(SUB) BUILD=$(BUILD)/tsan CC=clang CXX=clang++ CFLAGS='-O2 -g1' CUDA=0 \
 	    SANITIZE=-fsanitize=thread PARITY_ARGS=--small \
-	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" unit parity
+	    GUI='$(TSAN_GUI:%=$(BUILD)/tsan/test_gui_%)' \
+	    RUNNER="$$(setarch -R true 2>/dev/null && echo setarch -R)" $(TSAN_PARTS)
 export RUNNER
-# The window under ThreadSanitizer; not in check. What libraries do is left out, each by its name,
-# as is a test of large pictures on one thread.
-tsan-gui:
-	+$(Q)TSAN_OPTIONS=halt_on_error=1:suppressions=tests/gui/tsan.supp \
-	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CC=clang CXX=clang++ \
-	    CFLAGS='-O2 -g1' CUDA=0 SANITIZE=-fsanitize=thread \
-	    RUNNER="tests/gui/display.sh $$(setarch -R true 2>/dev/null && echo setarch -R)" \
-	    TEST_ARGS='-s /gui/quality' gui-test
 
 # Every fault of each kind, instead of the few that a check draws. Where a command allocates more
 # than 1000 times, three allocations of each call site; FAULTS=0 tries all, for more than a day.
@@ -552,11 +567,11 @@ vm-window-ready: vm-ready
 $(BUILD)/vm_test_replay.ran: $(BUILD)/vm_test_uvc.ran # of what was recorded there
 vm-test: $(VM:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-test $(VM)
-# They take about eight minutes, so that check leaves them out.
+# They take about eight minutes, so that check-all leaves them out.
 vm-window: $(VM_WINDOW:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-window $(VM_WINDOW)
 
-LINT = tidy cppcheck format style headers layers walk adding man desktop deb
+LINT = tidy cppcheck format style headers layers man desktop deb
 lint: $(LINT:%=lint-%)
 $(LINT:%=lint-%): lint-%:
 	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
@@ -612,7 +627,7 @@ deb: $(BUILD)/$(DIST).tar.xz
 	    dpkg-buildpackage -us -uc -j$$(nproc) >../build.log 2>&1 || \
 	    { tail -n 40 ../build.log; exit 1; }
 deb-check: deb
-	@tests/packages.sh $(CHECK_PACKAGES)
+	@tests/packages.sh $(ALL_PACKAGES)
 	$(Q)tests/run.sh --step deb tests/deb.sh $(BUILD)/deb $(DEBS)
 
 # After a change of the library's interface that is meant.

@@ -215,7 +215,7 @@ static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
 
 /* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
  * pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
- * (docs/EXPERIMENTS.md). */
+ * (docs/DECISIONS.md). */
 static void upload_textures(struct draw *draw, const struct draw_settings *s,
                             const struct frame *frame, long number) {
     const struct image *left = &frame->rect_left;

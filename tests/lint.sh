@@ -99,46 +99,6 @@ lint_cppcheck() {
         -D_GNU_SOURCE $(sources c | grep -v ^tests/)
 }
 
-# defines FILE FUNCTION: whether it is there, not declared or called alone
-defines() {
-    [ -f "$1" ] && grep -qE "^[a-z][^;=]*\b$2\([^;]*\$" "$1"
-}
-
-# The table of DESIGN.md with a picture's way through the program.
-lint_walk() {
-    local function named file= files= count=0 status=0
-    while IFS='|' read -r _ function named _; do
-        function=${function//[\` ]/} named=${named//[\` ]/}
-        file=${named:-$file} count=$((count + 1)) files="$files $file"
-        defines "$file" "$function" || { echo "DESIGN.md: $function is not in $file"; status=1; }
-    done < <(sed -n '/^## The path of a picture/,/^## /p' docs/DESIGN.md | grep '^| `')
-    files=$(printf '%s\n' $files | sort -u | wc -l)
-    [ $count -gt 0 ] && [ $count -le 30 ] && [ "$files" -le 12 ] ||
-        { echo "DESIGN.md: the path of a picture has $count functions in $files files"; status=1; }
-    return $status
-}
-
-# The table of CONTRIBUTING.md: the files of a row are those that have one of its words.
-lint_adding() {
-    local what words files besides file named found count=0 status=0
-    while IFS='|' read -r _ what words files besides; do
-        named=$(grep -oE '`[^`]+`' <<<"$files" | tr -d '`' | sort)
-        found=$(grep -oE '`[^`]+`' <<<"$words" | tr -d '`' |
-            grep -rlIF -f - app calibration capture config docs examples gpu gst image include \
-                library python render shaders share tests --exclude=EXPERIMENTS.md \
-                --exclude-dir=corpus |
-            sort)
-        [ "$named" = "$found" ] ||
-            { echo "CONTRIBUTING.md:$what:"; diff <(echo "$named") <(echo "$found"); status=1; }
-        for file in $(grep -oE '`[^`]+/[^`]+`' <<<"$besides" | tr -d '`'); do
-            [ -f "$file" ] || { echo "CONTRIBUTING.md: there is no $file"; status=1; }
-        done
-        count=$((count + 1))
-    done < <(sed -n '/^## Add/,/^## /p' CONTRIBUTING.md | grep '^| an\? \|^| one ')
-    [ $count -ge 7 ] || { echo "CONTRIBUTING.md: its table has $count rows"; status=1; }
-    return $status
-}
-
 # debian/ says what the Makefile and the library's interface say.
 lint_deb() {
     local name status=0
