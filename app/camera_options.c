@@ -14,7 +14,7 @@
 void camera_options_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
     const GOptionEntry all[CAMERA_ENTRIES] = {
         {"pictures", 0, 0, G_OPTION_ARG_STRING, &o->pictures,
-         "How one video track holds both pictures; without it by its shape",
+         "How a video track, picture or topic holds both; without it by its shape",
          "side-by-side|top-bottom"},
         {"eye", 0, 0, G_OPTION_ARG_STRING, &o->eye,
          "A video has one picture, which is taken for both sides: there is no depth", "left"},
@@ -24,6 +24,8 @@ void camera_options_entries(struct camera_options *o, GOptionEntry entries[CAMER
         {"size", 0, 0, G_OPTION_ARG_STRING, &o->size, "Picture size of each camera", "WxH"},
         {"format", 0, 0, G_OPTION_ARG_STRING, &o->format, "Format of the cameras",
          "MJPG|YUYV|GREY|..."},
+        {"bits", 0, 0, G_OPTION_ARG_INT, &o->bits,
+         "Bits that pictures of 16 use, the low ones; without it by what they hold", "N"},
         {"sync-tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &o->sync_tolerance_ms,
          "Largest time between the two pictures of a pair (--set sync_tolerance_ms)", "MS"},
         {0},
@@ -86,6 +88,9 @@ int camera_options_apply(const struct camera_options *options, const struct para
         log_error("--format", "there is no format %s", options->format);
         return EXIT_USAGE;
     }
+    if (option_check("--bits", options->bits, 8, 16) != GO_ON)
+        return EXIT_USAGE;
+    source->bits = options->bits;
     if (option_check("--sync-tolerance", options->sync_tolerance_ms, 0, MAX_SYNC_MS) != GO_ON ||
         option_check_rate(source->rate) != GO_ON)
         return EXIT_USAGE;

@@ -10,10 +10,11 @@
 
 struct camera_options { /* zero to begin with */
     char *pictures, *eye, *flip, *rotate180, *size, *format;
+    int bits;
     double sync_tolerance_ms;
 };
 
-#define CAMERA_ENTRIES 8
+#define CAMERA_ENTRIES 9
 
 /* Fills in the entries; the last one is empty and ends the table. */
 void camera_options_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);

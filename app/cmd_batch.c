@@ -42,10 +42,14 @@ struct input {
     int count;
 };
 
-/* An input is one word (a folder, a recording) or two that make a pair (files, patterns); of motion
- * a pattern is one word, too. */
+/* An input is one word (a folder of pairs, a recording, pictures that hold both) or two that make a
+ * pair (files, patterns, folders); of motion a pattern or a folder is one word, too. */
 static int words_of_input(const struct batch *batch, const char *word) {
-    return source_is_whole(word) || (batch->source.motion_step && strchr(word, '%')) ? 1 : 2;
+    bool both = batch->source.pictures == PICTURES_SIDE_BY_SIDE ||
+                batch->source.pictures == PICTURES_TOP_BOTTOM;
+    bool stream =
+        batch->source.motion_step && (strchr(word, '%') || g_file_test(word, G_FILE_TEST_IS_DIR));
+    return source_is_whole(word) || both || stream ? 1 : 2;
 }
 
 static int count_inputs(const struct batch *batch, int count, char **words) {
@@ -191,6 +195,8 @@ static char *describe_settings(const struct batch *batch, const struct input *in
     add_word(text, "rotate180", batch->camera.rotate180);
     add_word(text, "pictures", batch->camera.pictures);
     add_word(text, "eye", batch->camera.eye);
+    if (batch->camera.bits)
+        g_string_append_printf(text, "bits=%d\n", batch->camera.bits);
     g_string_append_printf(
         text,
         "width=%d\nheight=%d\nchannels=%d\nrate=%.9g\nsave=%d\nswap=%d\nrectified=%d\n"

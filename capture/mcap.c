@@ -20,19 +20,19 @@ enum {
     CHUNK_HEAD_MAX = 128 /* bytes before the records of a chunk */
 };
 
+/* A name that is too long is none. */
 static char *take_string(struct byte_reader *r) {
     uint64_t length = take_number(r, 4);
     const uint8_t *text = take_bytes(r, length);
-    return text ? g_strndup((const char *)text, length) : NULL;
+    r->failed |= length > MAX_NAME;
+    return r->failed ? NULL : g_strndup((const char *)text, length);
 }
 
 static void take_schema(struct ros_file *f, struct byte_reader *r) {
     gpointer id = GUINT_TO_POINTER((guint)take_number(r, 2) + 1);
-    char *name = take_string(r);
+    g_autofree char *name = take_string(r);
     if (name && !g_hash_table_contains(f->schemas, id))
-        g_hash_table_insert(f->schemas, id, name);
-    else
-        g_free(name);
+        g_hash_table_insert(f->schemas, id, g_steal_pointer(&name));
 }
 
 static void take_channel(struct ros_file *f, struct byte_reader *r) {
@@ -108,9 +108,12 @@ static int take_loose_message(struct ros_file *f, uint64_t at, uint64_t length) 
     struct block block = {.at = at - RECORD_HEAD,
                           .length = length + RECORD_HEAD,
                           .size = length + RECORD_HEAD,
+                          .part = f->part_number,
                           .compression = PLAIN};
     uint16_t id = (uint16_t)take_number(&r, 2);
     take_bytes(&r, 4);
+    if (!ros_file_wants(f, id) || f->messages > MAX_MESSAGES)
+        return 0;
     ros_file_add_message(f, id, take_number(&r, 8), f->blocks->len, 0);
     g_array_append_val(f->blocks, block);
     return 0;
@@ -120,7 +123,8 @@ static int scan(struct ros_file *f) {
     uint64_t at = mcap_format.start_size;
     int error = 0;
     uint8_t head[RECORD_HEAD];
-    while (!error && f->bytes - at >= sizeof head) {
+    uint64_t bytes = f->part->bytes;
+    while (!error && bytes - at >= sizeof head) {
         error = ros_file_bytes(f, at, sizeof head, head);
         struct byte_reader r = {head, sizeof head, 0, false};
         enum record_kind kind = (enum record_kind)take_number(&r, 1);
@@ -128,7 +132,7 @@ static int scan(struct ros_file *f) {
         at += sizeof head;
         if (error || kind == RECORD_FOOTER)
             return error;
-        if (length > f->bytes - at)
+        if (length > bytes - at)
             break;
         if (kind == RECORD_CHUNK)
             error = take_chunk(f, at, length);
@@ -139,7 +143,7 @@ static int scan(struct ros_file *f) {
         at += length;
     }
     if (!error)
-        ros_file_cut(f);
+        ros_file_no_end(f, at != bytes);
     return error;
 }
 
@@ -155,23 +159,24 @@ static void look_into(struct ros_file *f, guint number, const uint8_t *data) {
             take_schema(f, &r);
         else if (kind == RECORD_CHANNEL)
             take_channel(f, &r);
-        else if (kind == RECORD_MESSAGE && !block->indexed) {
+        else if (kind == RECORD_MESSAGE && !block->indexed &&
+                 length >= MESSAGE_HEAD + MIN_MESSAGE) {
             uint16_t id = (uint16_t)take_number(&r, 2);
             take_bytes(&r, 4);
             uint64_t log_ns = take_number(&r, 8);
-            if (!r.failed)
+            if (!r.failed && ros_file_wants(f, id))
                 ros_file_add_message(f, id, log_ns, number, offset);
         }
     }
 }
 
-static const uint8_t *find(struct byte_reader *block, uint16_t id, size_t *size) {
+static const uint8_t *find(struct byte_reader *block, uint16_t *id, size_t *size) {
     uint64_t kind = take_number(block, 1), length = take_number(block, 8);
     struct byte_reader r = {take_bytes(block, length), (size_t)length, 0, block->failed};
-    bool same = take_number(&r, 2) == id;
+    *id = (uint16_t)take_number(&r, 2);
     take_bytes(&r, MESSAGE_HEAD - 2);
     *size = r.size - r.at;
-    return r.failed || kind != RECORD_MESSAGE || !same ? NULL : r.bytes + r.at;
+    return r.failed || kind != RECORD_MESSAGE ? NULL : r.bytes + r.at;
 }
 
 const struct ros_format mcap_format = {"\x89MCAP0\r\n", 8, scan, look_into, find};

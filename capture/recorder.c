@@ -256,6 +256,14 @@ static int check_bus(struct recorder *recorder) {
     return recorder->status.error;
 }
 
+static struct raw_picture raw_of_image(const struct image *image) {
+    return (struct raw_picture){.fourcc = image->channels == 1 ? PIXEL_GREY : PIXEL_RGB24,
+                                .width = image->width,
+                                .height = image->height,
+                                .data = image->data,
+                                .bytes = image_bytes(image)};
+}
+
 /* What the file holds: as it is, or as the pipeline sees it. */
 static int make_storable(struct recorder *recorder, int side, struct raw_picture *raw) {
     if (format_is_jpeg(raw->fourcc) ||
@@ -270,12 +278,7 @@ static int make_storable(struct recorder *recorder, int side, struct raw_picture
         image->data = g_malloc(image_bytes(image));
     }
     int error = pixels_decode(raw, NULL, image);
-    *raw = (struct raw_picture){image->channels == 1 ? PIXEL_GREY : PIXEL_RGB24,
-                                raw->width,
-                                raw->height,
-                                0,
-                                image->data,
-                                image_bytes(image)};
+    *raw = raw_of_image(image);
     return error;
 }
 
@@ -369,12 +372,7 @@ void recorder_give_frame(struct recorder *recorder, const struct frame *frame) {
                             .time_ns = {frame->left_ns, frame->right_ns}};
     const struct image *images[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2; i++)
-        pair.picture[i] = (struct raw_picture){images[i]->channels == 1 ? PIXEL_GREY : PIXEL_RGB24,
-                                               images[i]->width,
-                                               images[i]->height,
-                                               0,
-                                               images[i]->data,
-                                               image_bytes(images[i])};
+        pair.picture[i] = raw_of_image(images[i]);
     recorder_give(recorder, &pair);
 }
 

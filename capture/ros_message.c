@@ -123,27 +123,39 @@ int ros_camera_parse(bool ros1, const uint8_t *data, size_t size, struct ros_cam
 
 /* ---- pictures */
 
-/* fourcc 0: bytes a pixel, and which of them is red; green is the second. */
+/* fourcc 0: bytes a pixel, and which of them is red, green is the second; or a Bayer pattern, of 1
+ * or 2 bytes, by where its red pixel is: x + 2 y. */
 static const struct encoding {
     const char *name;
     uint32_t fourcc;
     int bytes, red;
+    bool bayer;
 } encodings[] = {
-    {"mono8", PIXEL_GREY, 0, 0},
-    {"8UC1", PIXEL_GREY, 0, 0},
-    {"mono16", PIXEL_Y16, 0, 0},
-    {"16UC1", PIXEL_Y16, 0, 0},
-    {"yuv422", PIXEL_UYVY, 0, 0},
-    {"uyvy", PIXEL_UYVY, 0, 0},
-    {"yuv422_yuy2", PIXEL_YUYV, 0, 0},
-    {"yuyv", PIXEL_YUYV, 0, 0},
-    {"nv12", PIXEL_NV12, 0, 0},
-    {"rgb8", 0, 3, 0},
-    {"bgr8", 0, 3, 2},
-    {"8UC3", 0, 3, 2},
-    {"rgba8", 0, 4, 0},
-    {"bgra8", 0, 4, 2},
-    {"8UC4", 0, 4, 2},
+    {"mono8", PIXEL_GREY, 1, 0, false},
+    {"8UC1", PIXEL_GREY, 1, 0, false},
+    {"mono16", PIXEL_Y16, 2, 0, false},
+    {"16UC1", PIXEL_Y16, 2, 0, false},
+    {"mono10", PIXEL_Y10, 2, 0, false},
+    {"mono12", PIXEL_Y12, 2, 0, false},
+    {"yuv422", PIXEL_UYVY, 1, 0, false},
+    {"uyvy", PIXEL_UYVY, 1, 0, false},
+    {"yuv422_yuy2", PIXEL_YUYV, 1, 0, false},
+    {"yuyv", PIXEL_YUYV, 1, 0, false},
+    {"nv12", PIXEL_NV12, 1, 0, false},
+    {"rgb8", 0, 3, 0, false},
+    {"bgr8", 0, 3, 2, false},
+    {"8UC3", 0, 3, 2, false},
+    {"rgba8", 0, 4, 0, false},
+    {"bgra8", 0, 4, 2, false},
+    {"8UC4", 0, 4, 2, false},
+    {"bayer_rggb8", 0, 1, 0, true},
+    {"bayer_grbg8", 0, 1, 1, true},
+    {"bayer_gbrg8", 0, 1, 2, true},
+    {"bayer_bggr8", 0, 1, 3, true},
+    {"bayer_rggb16", 0, 2, 0, true},
+    {"bayer_grbg16", 0, 2, 1, true},
+    {"bayer_gbrg16", 0, 2, 2, true},
+    {"bayer_bggr16", 0, 2, 3, true},
 };
 
 static int decode_colors(const struct ros_image *image, const struct encoding *encoding,
@@ -164,43 +176,94 @@ static int decode_colors(const struct ros_image *image, const struct encoding *e
     return 0;
 }
 
+/* A pixel's own number where it has this colour (0 red, 1 green, 2 blue) in the pattern, else the
+ * mean of its neighbours that have it. */
+static uint8_t bayer_mean(const struct image *grey, int x, int y, int red, int color) {
+    int sum = 0, count = 0;
+    for (int v = MAX(y - 1, 0); v <= MIN(y + 1, grey->height - 1); v++)
+        for (int u = MAX(x - 1, 0); u <= MIN(x + 1, grey->width - 1); u++) {
+            if (((u ^ red) & 1) + ((v ^ red >> 1) & 1) != color)
+                continue;
+            if (u == x && v == y)
+                return grey->data[(size_t)y * (size_t)grey->width + (size_t)x];
+            sum += grey->data[(size_t)v * (size_t)grey->width + (size_t)u];
+            count++;
+        }
+    return (uint8_t)(count ? (sum + count / 2) / count : 0);
+}
+
+static void demosaic(const struct image *grey, int red, struct image *out) {
+    uint8_t *to = out->data;
+    for (int y = 0; y < out->height; y++)
+        for (int x = 0; x < out->width; x++)
+            for (int color = 0; color < 3; color++)
+                *to++ = bayer_mean(grey, x, y, red, color);
+}
+
+/* Notes the greatest of 16-bit samples. */
+static void note_bits(const struct raw_picture *raw, struct sample_bits *bits) {
+    size_t step = raw->stride ? (size_t)raw->stride : 2 * (size_t)raw->width;
+    for (size_t y = 0; y < (size_t)raw->height && raw->bytes >= pixels_bytes(raw); y++)
+        for (size_t x = 0; x < (size_t)raw->width; x++) {
+            const uint8_t *two = raw->data + y * step + 2 * x;
+            bits->most = MAX(bits->most, (unsigned)(two[0] | two[1] << 8));
+        }
+}
+
 static int decode_raw(const struct ros_image *image, const struct encoding *encoding,
-                      struct image *out) {
-    const struct pixel_format *format = pixel_format_find(encoding->fourcc);
+                      struct sample_bits *bits, struct image *out) {
+    uint32_t fourcc = !encoding->bayer       ? encoding->fourcc
+                      : encoding->bytes == 2 ? PIXEL_Y16
+                                             : PIXEL_GREY;
+    const struct pixel_format *format = pixel_format_find(fourcc);
     *out =
         (struct image){NULL, (int)image->width, (int)image->height, format ? format->channels : 3};
     out->data = malloc(image_bytes(out));
     if (!out->data)
         return -ENOMEM;
-    struct raw_picture raw = {.fourcc = encoding->fourcc,
+    struct raw_picture raw = {.fourcc = fourcc,
                               .width = out->width,
                               .height = out->height,
                               .stride = (int)image->step,
                               .data = image->data,
                               .bytes = image->size};
+    if (fourcc == PIXEL_Y16) {
+        note_bits(&raw, bits);
+        raw.bits = bits->bits;
+    }
     int error = format ? pixels_decode(&raw, NULL, out) : decode_colors(image, encoding, out);
+    if (!error && encoding->bayer) {
+        struct image grey = *out;
+        *out = (struct image){malloc(3 * image_bytes(&grey)), grey.width, grey.height, 3};
+        error = out->data ? 0 : -ENOMEM;
+        if (!error)
+            demosaic(&grey, encoding->red, out);
+        picture_free(&grey);
+    }
     if (error)
         picture_free(out);
     return error;
 }
 
-int ros_image_decode(const struct ros_image *image, const char *name, struct image *out) {
+int ros_image_decode(const struct ros_image *image, const char *name, struct sample_bits *bits,
+                     struct image *out) {
     const struct encoding *encoding = NULL;
     *out = (struct image){0};
     if (image->compressed)
-        return picture_parse(image->data, image->size, name, out);
+        return picture_parse_bits(image->data, image->size, name, bits, out);
     for (size_t i = 0; i < G_N_ELEMENTS(encodings) && !encoding; i++)
         if (strcmp(image->format, encodings[i].name) == 0)
             encoding = &encodings[i];
-    if (!encoding || (image->big_endian && encoding->fourcc == PIXEL_Y16)) {
+    bool big_endian = image->big_endian && encoding && encoding->bytes == 2;
+    if (!encoding || big_endian) {
         log_error(name, "is of the encoding %s%s, which is not read; convert it to mono8 or rgb8",
-                  image->format, encoding ? ", big-endian" : "");
+                  image->format, big_endian ? ", big-endian" : "");
         return -ENOTSUP;
     }
     int error = image->width < 1 || image->height < 1 || image->width > MAX_FRAME_SIDE ||
                         image->height > MAX_FRAME_SIDE || image->step > INT32_MAX
                     ? -EBADMSG
-                    : decode_raw(image, encoding, out);
+                    : decode_raw(image, encoding, bits, out);
     if (error)
         log_error(name, error == -ENOMEM ? "out of memory" : "is damaged: its sizes do not agree");
     return error;

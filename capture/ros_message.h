@@ -6,7 +6,7 @@
 #ifndef LIVESTEREO_ROS_MESSAGE_H
 #define LIVESTEREO_ROS_MESSAGE_H
 
-#include "image/frame.h"
+#include "image/picture.h"
 
 enum ros_type { ROS_OTHER, ROS_IMAGE, ROS_COMPRESSED_IMAGE, ROS_CAMERA_INFO };
 
@@ -36,9 +36,11 @@ int ros_image_parse(enum ros_type type, bool ros1, const uint8_t *data, size_t s
                     struct ros_image *image);
 int ros_camera_parse(bool ros1, const uint8_t *data, size_t size, struct ros_camera *camera);
 
-/* The picture, grey or RGB; malloc's out->data. 0, or -errno after a log line with this name:
- * -ENOTSUP for formats that are not read, -EBADMSG for damage. */
-int ros_image_decode(const struct ros_image *image, const char *name, struct image *out);
+/* The picture, grey or RGB; of 16 bits with white as bits says, which notes what it holds. Bayer's
+ * colours are interpolated linearly. malloc's out->data. 0, or -errno after a log line with this
+ * name: -ENOTSUP for formats that are not read, -EBADMSG for damage. */
+int ros_image_decode(const struct ros_image *image, const char *name, struct sample_bits *bits,
+                     struct image *out);
 
 /* What a file of camera_info (YAML) says of the camera; g_free. */
 char *ros_camera_print(const struct ros_camera *camera);

@@ -116,7 +116,7 @@ static int scan_record(struct ros_file *f, uint64_t *at) {
         return error;
     if (length > HEAD_MAX)
         return ros_file_damaged(f, *at, "a record has no such head");
-    if (length + sizeof number > f->bytes - *at)
+    if (length + sizeof number > f->part->bytes - *at)
         return 1;
     error = ros_file_record(f, *at, length + sizeof number, &bytes);
     if (error)
@@ -129,7 +129,7 @@ static int scan_record(struct ros_file *f, uint64_t *at) {
     *at += length + sizeof number;
     if (fields.failed)
         return ros_file_damaged(f, *at, "a record's head is cut");
-    if (size > f->bytes - *at)
+    if (size > f->part->bytes - *at)
         return 1;
     struct block chunk = {.at = *at, .length = size, .size = head.size};
     if (head.kind == RECORD_CHUNK)
@@ -143,10 +143,10 @@ static int scan_record(struct ros_file *f, uint64_t *at) {
 static int scan(struct ros_file *f) {
     uint64_t at = bag_format.start_size;
     int error = 0;
-    while (!error && f->bytes - at >= 4)
+    while (!error && f->part->bytes - at >= 4)
         error = scan_record(f, &at);
-    if (error == 1)
-        ros_file_cut(f);
+    if (error == 1 || (!error && f->part->bytes != at))
+        ros_file_no_end(f, true);
     return MIN(error, 0);
 }
 
@@ -161,16 +161,18 @@ static void look_into(struct ros_file *f, guint number, const uint8_t *bytes) {
             return;
         if (head.kind == RECORD_CONNECTION)
             take_connection(f, &head, &data);
-        else if (head.kind == RECORD_MESSAGE && !block->indexed && head.connection <= UINT16_MAX)
+        else if (head.kind == RECORD_MESSAGE && !block->indexed && head.connection <= UINT16_MAX &&
+                 data.size >= MIN_MESSAGE && ros_file_wants(f, (uint16_t)head.connection))
             ros_file_add_message(f, (uint16_t)head.connection, head.time_ns, number, offset);
     }
 }
 
-static const uint8_t *find(struct byte_reader *block, uint16_t id, size_t *size) {
+static const uint8_t *find(struct byte_reader *block, uint16_t *id, size_t *size) {
     struct head head;
     struct byte_reader data = take_record(block, &head);
     *size = data.size;
-    return data.failed || head.kind != RECORD_MESSAGE || head.connection != id ? NULL : data.bytes;
+    *id = (uint16_t)MIN(head.connection, UINT16_MAX);
+    return data.failed || head.kind != RECORD_MESSAGE ? NULL : data.bytes;
 }
 
 const struct ros_format bag_format = {"#ROSBAG V2.0\n", 13, scan, look_into, find};

@@ -5,6 +5,7 @@
  */
 #include "capture/source.h"
 
+#include "capture/eyes.h"
 #include "capture/recording_files.h"
 #include "capture/source_private.h"
 #include "config/log.h"
@@ -14,7 +15,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +39,64 @@ void frame_turn(const struct source_options *options, struct frame *frame) {
         if (options->flip[i])
             image_flip(sides[i]);
     }
+}
+
+#define MIN_SIDE_BY_SIDE 2.0 /* width to height of two pictures side by side, by themselves 1:1 */
+#define MAX_TOP_BOTTOM 1.0   /* of two below each other, up to 2:1 */
+
+enum source_pictures source_arrangement(const char *name, const struct source_options *options,
+                                        enum source_pictures said, int width, int height) {
+    double shape = (double)width / height;
+    enum source_pictures asked = options->pictures != PICTURES_AUTO ? options->pictures
+                                 : options->motion_step             ? PICTURES_ONE
+                                 : said != PICTURES_AUTO            ? said
+                                 : shape <= MAX_TOP_BOTTOM          ? PICTURES_TOP_BOTTOM
+                                 : shape >= MIN_SIDE_BY_SIDE        ? PICTURES_SIDE_BY_SIDE
+                                                                    : PICTURES_AUTO;
+    bool below = asked == PICTURES_TOP_BOTTOM;
+    if (asked == PICTURES_AUTO)
+        log_error(name,
+                  "is %dx%d, the shape of one picture. Is it one? Name the other eye's file too, "
+                  "or look at it alone with --eye left. Does it hold both? Add --pictures "
+                  "side-by-side or --pictures top-bottom",
+                  width, height);
+    if ((asked == PICTURES_SIDE_BY_SIDE && width % 2) || (below && height % 2)) {
+        log_error(name, "is %dx%d; two pictures %s have an even %s", width, height,
+                  below ? "below each other" : "side by side", below ? "height" : "width");
+        return PICTURES_AUTO;
+    }
+    return asked;
+}
+
+void source_halve(enum source_pictures pictures, int *width, int *height) {
+    *width /= pictures == PICTURES_SIDE_BY_SIDE ? 2 : 1;
+    *height /= pictures == PICTURES_TOP_BOTTOM ? 2 : 1;
+}
+
+void source_take_half(const struct image *both, enum source_pictures pictures, bool second,
+                      struct image *to) {
+    image_part(both, second && pictures == PICTURES_SIDE_BY_SIDE ? to->width : 0,
+               second && pictures == PICTURES_TOP_BOTTOM ? to->height : 0, to);
+}
+
+void source_settle_bits(const char *name, const struct source_options *options,
+                        struct sample_bits *bits) {
+    if (bits->most == 0)
+        return;
+    bits->bits = options->bits ? options->bits : bits_in_use(bits->most);
+    if (bits->bits < 16)
+        log_info(name, "has 16-bit pictures; %d bits are taken as in use%s", bits->bits,
+                 options->bits ? "" : ", for no sample looked at is greater; --bits N is another");
+}
+
+void source_check_bits(const char *name, struct sample_bits *bits) {
+    if (bits->bits == 0 || bits->most >> bits->bits == 0)
+        return;
+    log_warning(name,
+                "has samples of %d bits, more than the %d that are taken as white; give "
+                "--bits %d",
+                bits_in_use(bits->most), bits->bits, bits_in_use(bits->most));
+    bits->most = 0;
 }
 
 struct source *source_failed(int *error, int code) {
@@ -74,12 +132,9 @@ static const char *other_picture(const char *word) {
 /* Whether a word names what GStreamer plays: a URI, or a file whose name is no picture's of
  * ours. */
 static bool is_recording(const char *word) {
-    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
-    const char *dot = strrchr(word, '.');
     struct stat about;
-    for (size_t i = 0; dot && i < sizeof pictures / sizeof pictures[0]; i++)
-        if (strcasecmp(dot, pictures[i]) == 0)
-            return false;
+    if (source_is_picture_name(word))
+        return false;
     return strstr(word, "://") || (stat(word, &about) == 0 && S_ISREG(about.st_mode));
 }
 
@@ -111,14 +166,24 @@ static const struct scheme *scheme_of(const char *word) {
     for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
         if (g_str_has_prefix(word, schemes[i].prefix))
             return &schemes[i];
-    bool ros = g_str_has_suffix(word, ".mcap") || g_str_has_suffix(word, ".bag");
-    if (ros && !strstr(word, "://"))
+    g_autofree char *ros = source_mcap_path(word);
+    if (ros)
         return &schemes[SCHEME_MCAP];
     return strcmp(word, "synth") == 0 ? &schemes[SCHEME_SYNTH] : NULL;
 }
 
 bool source_is_whole(const char *word) {
-    return scheme_of(word) || g_file_test(word, G_FILE_TEST_IS_DIR) || is_own_recording(word);
+    return scheme_of(word) || is_own_recording(word) ||
+           (g_file_test(word, G_FILE_TEST_IS_DIR) && !pair_list_is_side(word));
+}
+
+/* The first of two words is the left one, whatever their names say. */
+static void doubt_order(const char *const words[2]) {
+    g_autofree char *first = g_path_get_basename(words[0]);
+    g_autofree char *second = g_path_get_basename(words[1]);
+    if (eye_of_name(first) == EYE_RIGHT && eye_of_name(second) == EYE_LEFT)
+        log_warning(words[0], "is taken as the left picture, since it is named first; exchange the "
+                              "words, or add --swap, if it is the right one");
 }
 
 /* The kind that the words say. */
@@ -144,6 +209,8 @@ static struct source *open_kind(const char *const *words, int count,
             return source_failed(error, -EINVAL);
         }
     }
+    if (count == 2)
+        doubt_order(words);
     if (count == 1 && is_own_recording(words[0]))
         return source_recording_open(words[0], options, error);
     if (count <= 2 && is_recording(words[0]) && is_recording(words[count - 1]))

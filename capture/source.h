@@ -20,9 +20,9 @@
 #define MIN_SOURCE_RATE 0.001
 #define MAX_SOURCE_RATE 10000.0
 
-/* How one video track holds the pictures of a pair. */
+/* How one video track, picture file or topic holds the pictures of a pair. */
 enum source_pictures {
-    PICTURES_AUTO, /* by its aspect ratio, or by what the file says */
+    PICTURES_AUTO, /* by what the file says, or by its aspect ratio */
     PICTURES_SIDE_BY_SIDE,
     PICTURES_TOP_BOTTOM,
     PICTURES_ONE /* one picture, used for both sides: there is no depth */
@@ -38,6 +38,7 @@ struct source_options {
     int motion_step; /* 0: pairs of two cameras; else each picture of one stream (of pairs the left
                         one) and the one so many later */
     enum source_pictures pictures;
+    int bits;   /* of 16-bit pictures in files, those in use; 0: by what the first pairs hold */
     bool lists; /* words may be many picture files: all left ones, then all right ones */
 
     /* cameras; [0] is the left, [1] the right picture */
@@ -105,14 +106,14 @@ struct source {
 
 /* Opens the source that the words name: "synth:key=value,..." ; two files ; two printf patterns
  * ("l_%06d.png") ; a folder with left/ and right/ , image_0/ image_1/ or image_2/ image_3/ , or
- * left.png and right.png , or left01.png and right01.png and so on; one recording (two tracks, or
- * one side by side) or two, as files or URIs. words[0..count-1] are the SOURCE arguments. NULL
- * after one clear log line; *error gets -errno. */
+ * left.png and right.png , im0.png and im1.png , or left01.png and right01.png and so on; one
+ * recording (two tracks, or one side by side) or two, as files or URIs. words[0..count-1] are the
+ * SOURCE arguments. NULL after one clear log line; *error gets -errno. */
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error);
 
-/* Whether a word names a source by itself: cameras, a pipeline, synth:, a folder, a recording of
- * recorder.h. Others may be one half of a pair. */
+/* Whether a word names a source by itself: cameras, a pipeline, synth:, a folder of pairs, a
+ * recording of recorder.h or of ROS. Others may be one half of a pair. */
 bool source_is_whole(const char *word);
 
 /* Logs that a source of more than one pair assumes its rate. */
@@ -138,9 +139,10 @@ struct source *source_motion_open(struct source *inner, int step, int *error);
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error);
 
-/* "mcap:FILE", "mcap:FILE,/LEFT,/RIGHT", for motion "mcap:FILE,/TOPIC", or FILE.mcap, FILE.bag:
- * topics of pictures that ROS recorded, by these names, else by those that say left and right. The
- * calibration is that of CameraInfo beside them. */
+/* "mcap:FILE", "mcap:FILE,/LEFT,/RIGHT", for motion or pictures that hold both "mcap:FILE,/TOPIC",
+ * or FILE.mcap, FILE.bag, or a folder of MCAP files: topics of pictures that ROS recorded, by these
+ * names, else by those that say left and right. The calibration is that of CameraInfo beside
+ * them. */
 struct source *source_mcap_open(const char *word, const struct source_options *options, int *error);
 
 /* The path in such a word; g_free. NULL of other words. */

@@ -23,7 +23,10 @@ static const char *const layouts[][2] = {
     {"image_02/data", "image_03/data"},
 };
 
-static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
+/* How the names of both pictures of a pair begin that lie beside each other. */
+static const char *const beside[][2] = {{"left", "right"}, {"im0", "im1"}};
+
+static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jps", ".pgm", ".ppm"};
 
 static bool is_folder(const char *path) {
     struct stat about;
@@ -282,11 +285,14 @@ static int is_pair(const char *left, const char *right) {
     return -ENOENT;
 }
 
-/* left.png and right.png in a folder. 0, 1 when they are not there, or -errno. */
+/* left.png and right.png, or im0.png and im1.png (Middlebury, ETH3D), in a folder. 0, 1 when they
+ * are not there, or -errno. */
 static int pair_in_folder(const char *folder, struct pair_list *pairs) {
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        g_autofree char *left = g_strconcat(folder, "/left", endings[i], NULL);
-        g_autofree char *right = g_strconcat(folder, "/right", endings[i], NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(endings) * G_N_ELEMENTS(beside); i++) {
+        const char *const *names = beside[i % G_N_ELEMENTS(beside)];
+        const char *ending = endings[i / G_N_ELEMENTS(beside)];
+        g_autofree char *left = g_strconcat(folder, "/", names[0], ending, NULL);
+        g_autofree char *right = g_strconcat(folder, "/", names[1], ending, NULL);
         int is = is_pair(left, right);
         if (is > 0)
             copy_pairs((const char *const *)&left, (const char *const *)&right, 1, pairs);
@@ -299,7 +305,7 @@ static int pair_in_folder(const char *folder, struct pair_list *pairs) {
 /* left01.jpg and right01.jpg, and so on, beside each other in a folder, as OpenCV has its
  * chessboards. 0, 1 when no name begins with left or right, or -errno. */
 static int pairs_beside(const char *folder, struct pair_list *pairs) {
-    static const char *const sides[2] = {"left", "right"};
+    const char *const *sides = beside[0];
     g_auto(GStrv) names = NULL;
     long count;
     int error = list_names(folder, &names, &count);
@@ -344,11 +350,29 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
     if (error == 1)
         error = pairs_beside(folder, pairs);
     if (error == 1) {
-        log_error(folder, "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
-                          "the like), nor left.png and right.png, left01.png and right01.png ...");
+        log_error(folder,
+                  "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
+                  "the like), nor left.png and right.png, im0.png and im1.png, left01.png and "
+                  "right01.png ...");
         error = -ENOENT;
     }
     return error;
+}
+
+bool pair_list_is_side(const char *folder) {
+    g_auto(GStrv) names = NULL;
+    long count;
+    if (!is_folder(folder) || list_names(folder, &names, &count) != 0)
+        return false;
+    bool pairs = count == 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
+        pairs |= is_folder(left);
+    }
+    for (char **name = names; *name; name++)
+        for (size_t i = 0; i < G_N_ELEMENTS(beside); i++)
+            pairs |= g_str_has_prefix(*name, beside[i][0]);
+    return !pairs;
 }
 
 int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why) {
@@ -517,7 +541,7 @@ int pair_list_find(const char *const *words, int count, bool lists, struct pair_
 
 /* ---- one stream of pictures */
 
-/* Each and the one step later. */
+/* Each and the one step later; 0: itself. */
 static int pair_stream(const char *word, const char *const *names, long count, int step,
                        struct pair_list *pairs) {
     if (count <= step) {

@@ -251,37 +251,12 @@ static void gst_source_close(struct source *source) {
     g_free(gst);
 }
 
-#define MIN_SIDE_BY_SIDE 2.0 /* width to height of two pictures side by side, by themselves 1:1 */
-#define MAX_TOP_BOTTOM 1.0   /* of two below each other, up to 2:1 */
-
-/* How one track holds its pictures: as the user or the file says, else by its shape.
- * PICTURES_AUTO after a log line. */
-static enum source_pictures arrangement(const struct gst *gst, const GstVideoInfo *info) {
-    enum source_pictures asked = gst->options.pictures;
-    double shape = (double)info->width / info->height;
-    if (asked == PICTURES_AUTO && gst->options.motion_step)
-        return PICTURES_ONE; /* one camera's */
-    if (asked == PICTURES_AUTO) {
-        GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
-        if (mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM || shape <= MAX_TOP_BOTTOM)
-            asked = PICTURES_TOP_BOTTOM;
-        else if (mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE || shape >= MIN_SIDE_BY_SIDE)
-            asked = PICTURES_SIDE_BY_SIDE;
-    }
-    if (asked == PICTURES_AUTO)
-        log_error(gst->name,
-                  "is %dx%d, the shape of one picture. Is it one? Name the other eye's file too, "
-                  "or look at it alone with --eye left. Does it hold both? Add --pictures "
-                  "side-by-side or --pictures top-bottom",
-                  info->width, info->height);
-    if ((asked == PICTURES_SIDE_BY_SIDE && info->width % 2) ||
-        (asked == PICTURES_TOP_BOTTOM && info->height % 2)) {
-        log_error(gst->name, "has one track of %dx%d; two pictures %s have an even %s", info->width,
-                  info->height, asked == PICTURES_TOP_BOTTOM ? "below each other" : "side by side",
-                  asked == PICTURES_TOP_BOTTOM ? "height" : "width");
-        return PICTURES_AUTO;
-    }
-    return asked;
+/* How the file says that its track holds the pictures. */
+static enum source_pictures said(const GstVideoInfo *info) {
+    GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
+    return mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM     ? PICTURES_TOP_BOTTOM
+           : mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE ? PICTURES_SIDE_BY_SIDE
+                                                           : PICTURES_AUTO;
 }
 
 /* Size, colour, rate and count from the first pictures, which the sinks hold already. */
@@ -304,11 +279,15 @@ static int learn(struct gst *gst) {
                   right->finfo->name);
         return -EINVAL;
     }
-    gst->pictures = gst->tracks == 1 ? arrangement(gst, left) : PICTURES_ONE;
+    gst->pictures = PICTURES_ONE;
+    if (gst->tracks == 1)
+        gst->pictures =
+            source_arrangement(gst->name, &gst->options, said(left), left->width, left->height);
     if (gst->pictures == PICTURES_AUTO)
         return -EINVAL;
-    source->width = gst->pictures == PICTURES_SIDE_BY_SIDE ? left->width / 2 : left->width;
-    source->height = gst->pictures == PICTURES_TOP_BOTTOM ? left->height / 2 : left->height;
+    source->width = left->width;
+    source->height = left->height;
+    source_halve(gst->pictures, &source->width, &source->height);
     source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
     source->rate = rate_of_fraction(left->fps_n, left->fps_d);
     double rate = source->rate > 0 ? source->rate : RATE_ASSUMED;

@@ -28,6 +28,8 @@ struct pictures {
     struct folder_about about; /* of one folder that holds both sides */
     int64_t *times[2];         /* of left and right pictures, ns; NULL: not known */
     struct source_options options;
+    enum source_pictures pictures; /* how a file holds both; of two files PICTURES_ONE */
+    struct sample_bits bits;
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
 };
@@ -42,14 +44,16 @@ static int error_of_pair(int error) {
     return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : -EBADMSG;
 }
 
-/* Reads both pictures of a pair; -EINVAL when they are of two sizes. Logs; 0 or -errno. */
-static int read_pair(const struct pair_list *pairs, long index, struct image pair[2]) {
-    const char *left = pairs->left[index], *right = pairs->right[index];
+/* Reads both pictures of a pair, or the one that holds both, as pair[0]; -EINVAL when they are of
+ * two sizes. Logs; 0 or -errno. */
+static int read_pair(struct pictures *pictures, long index, struct image pair[2]) {
+    const char *left = pictures->pairs.left[index], *right = pictures->pairs.right[index];
     pair[1] = (struct image){0};
-    int error = picture_read(left, &pair[0]);
-    if (!error)
-        error = picture_read(right, &pair[1]);
-    if (!error && (pair[0].width != pair[1].width || pair[0].height != pair[1].height)) {
+    int error = picture_read_bits(left, &pictures->bits, &pair[0]);
+    if (!error && pictures->pictures == PICTURES_ONE)
+        error = picture_read_bits(right, &pictures->bits, &pair[1]);
+    if (!error && pair[1].data &&
+        (pair[0].width != pair[1].width || pair[0].height != pair[1].height)) {
         log_error(left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
                   pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
         error = -EINVAL;
@@ -59,12 +63,14 @@ static int read_pair(const struct pair_list *pairs, long index, struct image pai
     return error;
 }
 
-/* Copies a picture to a frame's buffer in the channels that the source has. */
-static void put_image(const struct image *from, int channels, struct image *to) {
-    to->width = from->width;
-    to->height = from->height;
-    to->channels = channels;
-    image_convert(from, to);
+/* Copies a picture of a pair to a frame's buffer in the channels that the source has. */
+static void put_image(const struct pictures *pictures, const struct image pair[2], bool right,
+                      struct image *to) {
+    const struct source *source = &pictures->source;
+    bool both = pictures->pictures != PICTURES_ONE;
+    *to = (struct image){to->data, source->width, source->height, source->channels};
+    source_take_half(&pair[both ? 0 : right], pictures->pictures,
+                     right != (pictures->options.swap != 0), to);
 }
 
 /* Where true disparities lie: beside a left picture of this name, or, below the folder above, in a
@@ -209,19 +215,22 @@ static int pictures_read(struct source *source, struct frame *frame) {
     if (index < pictures->damaged)
         return -EBADMSG;
     struct image pair[2];
-    int error = read_pair(&pictures->pairs, index, pair);
+    int error = read_pair(pictures, index, pair);
     if (error)
         return error_of_pair(error);
-    if (pair[0].width != source->width || pair[0].height != source->height) {
+    source_check_bits(source->name, &pictures->bits);
+    int width = pair[0].width, height = pair[0].height;
+    source_halve(pictures->pictures, &width, &height);
+    if (width != source->width || height != source->height) {
         log_error(pictures->pairs.left[index], "and %s are %dx%d but the first pair (%s) is %dx%d",
-                  pictures->pairs.right[index], pair[0].width, pair[0].height,
+                  pictures->pairs.right[index], width, height,
                   pictures->pairs.left[pictures->damaged], source->width, source->height);
         free_pair(pair);
         return -EBADMSG;
     }
     assert(frame->left.width >= source->width && frame->left.height >= source->height);
-    put_image(&pair[0], source->channels, &frame->left);
-    put_image(&pair[1], source->channels, &frame->right);
+    put_image(pictures, pair, false, &frame->left);
+    put_image(pictures, pair, true, &frame->right);
     free_pair(pair);
     frame_turn(&pictures->options, frame);
     frame->has_truth = source->has_truth && frame->truth;
@@ -272,6 +281,22 @@ static void pictures_close(struct source *source) {
     g_free(pictures);
 }
 
+/* What of 16 bits is in use, by pairs spread over the source; damaged ones are told when read. */
+static void learn_bits(struct pictures *pictures) {
+    long count = pictures->pairs.count, last = pictures->damaged;
+    enum log_level level = log_get_level();
+    log_set_level((enum log_level) - 1);
+    for (long k = 1; k < BITS_PAIRS && pictures->bits.most > 0 && !pictures->options.bits; k++) {
+        long index = (count - 1) * k / (BITS_PAIRS - 1);
+        struct image pair[2];
+        if (index > last && read_pair(pictures, index, pair) == 0)
+            free_pair(pair);
+        last = MAX(last, index);
+    }
+    log_set_level(level);
+    source_settle_bits(pictures->name, &pictures->options, &pictures->bits);
+}
+
 /* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it
  * here: then it is likely that the folders do not belong together. */
 static int learn_size(struct pictures *pictures) {
@@ -279,16 +304,31 @@ static int learn_size(struct pictures *pictures) {
     struct image pair[2];
     int error;
     do
-        error = read_pair(&pictures->pairs, pictures->damaged, pair);
+        error = read_pair(pictures, pictures->damaged, pair);
     while (error && error != -EINVAL && error_of_pair(error) == -EBADMSG &&
            ++pictures->damaged < pictures->pairs.count);
     if (error)
         return error;
     source->width = pair[0].width;
     source->height = pair[0].height;
-    source->channels = pair[0].channels < pair[1].channels ? pair[0].channels : pair[1].channels;
+    source->channels = pair[1].data ? MIN(pair[0].channels, pair[1].channels) : pair[0].channels;
     free_pair(pair);
+    if (pictures->pictures == PICTURES_AUTO)
+        pictures->pictures = source_arrangement(pictures->name, &pictures->options, PICTURES_AUTO,
+                                                source->width, source->height);
+    if (pictures->pictures == PICTURES_AUTO)
+        return -EINVAL;
+    source_halve(pictures->pictures, &source->width, &source->height);
+    learn_bits(pictures);
     return 0;
+}
+
+/* Whether the words name files that hold both pictures: a picture, or what the options say so. */
+static bool hold_both(const char *const *words, int count, const struct source_options *options) {
+    bool said =
+        options->pictures == PICTURES_SIDE_BY_SIDE || options->pictures == PICTURES_TOP_BOTTOM;
+    return count == 1 && !options->motion_step &&
+           (said || g_file_test(words[0], G_FILE_TEST_IS_REGULAR));
 }
 
 /* Times of both sides, or of neither: a list for one of them alone says nothing of pairs. Of motion
@@ -318,12 +358,15 @@ static void read_times(struct pictures *pictures) {
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error) {
     struct pair_list pairs;
-    int step = options ? options->motion_step : 0;
-    int code = step ? pair_list_find_stream(words, count, step, &pairs)
-                    : pair_list_find(words, count, options && options->lists, &pairs);
+    const struct source_options none = {0}, *how = options ? options : &none;
+    int step = how->motion_step;
+    bool both = hold_both(words, count, how);
+    int code = step || both ? pair_list_find_stream(words, count, step, &pairs)
+                            : pair_list_find(words, count, how->lists, &pairs);
     if (code)
         return source_failed(error, code);
     struct pictures *pictures = g_new0(struct pictures, 1);
+    pictures->pictures = both ? PICTURES_AUTO : PICTURES_ONE;
     pictures->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
     pictures->pairs = pairs;
     if (options && options->swap) {

@@ -6,6 +6,7 @@
 #ifndef LIVESTEREO_SOURCE_PRIVATE_H
 #define LIVESTEREO_SOURCE_PRIVATE_H
 
+#include "image/picture.h"
 #include "capture/source.h"
 
 #include <stdbool.h>
@@ -16,6 +17,29 @@ int64_t pair_time_ns(long index, double rate);
 
 /* numerator / denominator where that can be a rate, else 0: not known. */
 double rate_of_fraction(double numerator, double denominator);
+
+/* How pictures of this size hold a pair: as the user says, else as the file does (AUTO: nothing),
+ * else by their shape. PICTURES_AUTO after a log line. */
+enum source_pictures source_arrangement(const char *name, const struct source_options *options,
+                                        enum source_pictures said, int width, int height);
+
+/* The size of a picture of the pair. */
+void source_halve(enum source_pictures pictures, int *width, int *height);
+
+/* The first or second picture of one that holds both, of to's size and channels. */
+void source_take_half(const struct image *both, enum source_pictures pictures, bool second,
+                      struct image *to);
+
+/* What is white in 16-bit pictures, once the first pairs were read: as the user says or by what
+ * they hold, which is said. */
+void source_settle_bits(const char *name, const struct source_options *options,
+                        struct sample_bits *bits);
+
+/* Says so, once, where a later picture holds more: it is whiter than white. */
+void source_check_bits(const char *name, struct sample_bits *bits);
+
+/* Pairs, spread over a source, by which that is settled. */
+enum { BITS_PAIRS = 8 };
 
 /* Sets *error (may be NULL) and returns NULL, for open functions. */
 struct source *source_failed(int *error, int code);
@@ -34,9 +58,12 @@ struct pair_list {
  * them left ones. 0, or -errno after one log line. */
 int pair_list_find(const char *const *words, int count, bool lists, struct pair_list *pairs);
 
+/* Whether a folder holds pictures, but no pairs: it is one side, to be named with the other. */
+bool pair_list_is_side(const char *folder);
+
 /* The same of one stream of pictures: one word, a folder of pictures, one of pairs of which the
  * left ones are taken, or a pattern; two or more files. Pairs are each picture and the one step
- * later. */
+ * later, with a step of 0 itself. */
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 

@@ -10,6 +10,7 @@
 #include "config/log.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,30 @@ static uint8_t to_8_bit(unsigned value, unsigned max) {
     return (uint8_t)(value >= max ? 255 : (value * 255u + max / 2) / max);
 }
 
+int bits_in_use(unsigned most) {
+    int bits = 8;
+    while (bits < 16 && most >> bits)
+        bits += 2;
+    return bits;
+}
+
+/* Notes the greatest of samples that may be any of 16 bits, and sets what is white. */
+static void apply_bits(struct samples *samples, size_t count, struct sample_bits *bits) {
+    const uint16_t *from = samples->data;
+    if (samples->max != UINT16_MAX)
+        return; /* what is white is known */
+    for (size_t i = 0; i < count; i++)
+        bits->most = from[i] > bits->most ? from[i] : bits->most;
+    if (bits->bits)
+        samples->max = (1 << bits->bits) - 1;
+}
+
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image) {
+    return picture_parse_bits(bytes, length, name, &(struct sample_bits){0}, image);
+}
+
+int picture_parse_bits(const uint8_t *bytes, size_t length, const char *name,
+                       struct sample_bits *bits, struct image *image) {
     struct samples samples;
     *image = (struct image){0};
     int error = decode(bytes, length, name, &samples);
@@ -69,7 +93,9 @@ int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct 
         return error;
     size_t count = (size_t)samples.width * (size_t)samples.height * (size_t)samples.channels;
     uint8_t *data = samples.data;
-    if (samples.max > 255) {
+    bool wide = samples.max > 255;
+    apply_bits(&samples, count, bits);
+    if (wide) {
         data = malloc(count);
         if (!data) {
             free(samples.data);
@@ -127,12 +153,16 @@ int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint1
 }
 
 int picture_read(const char *path, struct image *image) {
+    return picture_read_bits(path, &(struct sample_bits){0}, image);
+}
+
+int picture_read_bits(const char *path, struct sample_bits *bits, struct image *image) {
     char *bytes;
     size_t length;
     *image = (struct image){0};
     int error = file_load(path, MAX_FILE, &bytes, &length);
     if (!error)
-        error = picture_parse((const uint8_t *)bytes, length, path, image);
+        error = picture_parse_bits((const uint8_t *)bytes, length, path, bits, image);
     free(bytes);
     return error;
 }

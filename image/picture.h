@@ -10,11 +10,25 @@
 
 #include "image/frame.h"
 
+/* Cameras of 10 or 12 bits often leave them in the low bits of 16. */
+struct sample_bits {
+    int bits;      /* what white is: 2^bits - 1; 0: 16 */
+    unsigned most; /* the greatest of all 16-bit samples read so far; 0: there were none */
+};
+
+/* The least of 8, 10, 12, 14 and 16 bits that hold a sample. */
+int bits_in_use(unsigned most);
+
 /* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
  * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
  * palettes are expanded. malloc's image->data. 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG
  * over 16384 px a side, ...). */
 int picture_read(const char *path, struct image *image);
+
+/* The same with white as bits says, which notes what the picture holds. */
+int picture_read_bits(const char *path, struct sample_bits *bits, struct image *image);
+int picture_parse_bits(const uint8_t *bytes, size_t length, const char *name,
+                       struct sample_bits *bits, struct image *image);
 
 /* Reads one channel at its full depth as 16 bits, unscaled (ground truth, masks): 8-bit values
  * stay 0..255. malloc's *data, width*height. */

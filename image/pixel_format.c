@@ -93,7 +93,7 @@ static void nv12_row(const struct raw_picture *raw, int y, int channels, uint8_t
 }
 
 static void deep_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
-    int max = pixel_format_find(raw->fourcc)->max;
+    int max = raw->bits ? (1 << raw->bits) - 1 : pixel_format_find(raw->fourcc)->max;
     const uint8_t *row = row_of(raw, y);
     for (int x = 0; x < raw->width; x++) {
         int value = row[2 * x] | row[2 * x + 1] << 8;
@@ -187,4 +187,14 @@ void image_convert(const struct image *from, struct image *to) {
     else
         for (size_t i = 0; i < pixels; i++)
             to->data[i] = grey_of(from->data + 3 * i);
+}
+
+void image_part(const struct image *from, int column, int row, struct image *to) {
+    struct image one = {NULL, to->width, 1, from->channels}, line = *to;
+    line.height = 1;
+    for (int y = 0; y < to->height; y++, line.data += image_bytes(&line)) {
+        one.data = from->data + ((size_t)(row + y) * (size_t)from->width + (size_t)column) *
+                                    (size_t)from->channels;
+        image_convert(&one, &line);
+    }
 }

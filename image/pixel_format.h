@@ -55,6 +55,7 @@ struct raw_picture {
     int stride; /* bytes from row to row of the first plane; 0: no gaps */
     const uint8_t *data;
     size_t bytes;
+    int bits; /* of Y16, those in use, the low ones; 0: 16 */
 };
 
 /* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose.
@@ -72,6 +73,9 @@ void image_rotate180(struct image *image);
 
 /* The left or right half of a picture of twice half's width. */
 void image_half(const struct image *wide, bool right, struct image *half);
+
+/* The part of a picture of to's size that begins at column, row, in to's channels. */
+void image_part(const struct image *from, int column, int row, struct image *to);
 
 /* Converts between grey and RGB pictures of equal size: grey is the luma (ITU-R BT.601) that
  * picture readers use, RGB repeats the grey value. */

@@ -33,6 +33,26 @@ static const struct row {
      "$B batch $O names_gap -o $D/out && grep -c '/00000\\([0-7]\\)_left.*\\1_right' "
      "$D/out/frames.csv",
      0, "\n6\n", "2 pictures here", 6, SCENE, 0},
+    {"pause", "$B batch $O pause.mcap -o $D/out && cut -d, -f1 $D/out/frames.csv | xargs echo", 0,
+     "index 0 2 3 4 5 6", "no partner within 25 ms", 6, NOT_COMPARED, 0},
+    {"mono16_12bit", "$B batch $O mono16_12bit.mcap -o $D/out", 0, "3 pairs", "12 bits are taken",
+     3, SCENE, 0.5},
+    {"transports", "$B batch $O transports.mcap -o $D/out", 0, "3 pairs", "image_rect/compressed",
+     3, SCENE, 0.5},
+    {"msgzstd", "$B batch $O msgzstd -o $D/out", 0, "3 pairs", "", 3, SCENE, 0.5},
+    {"ros2bag", "$B batch $O ros2bag -o $D/out", 0, "3 pairs", "", 3, SCENE, 0.5},
+    {"sbs_topic", "$B batch $O sbs_topic.mcap --pictures side-by-side -o $D/out", 0, "3 pairs", "",
+     3, SCENE, 3},
+    {"side_by_side.png", "$B batch $O side_by_side.png --pictures side-by-side -o $D/out", 0,
+     "1 pair", "", 1, 6, 1},
+    {"side_by_side.jpg", "$B batch $O side_by_side.jpg --pictures side-by-side -o $D/out", 0,
+     "1 pair", "", 1, 6, 1},
+    {"side_by_side.jps", "$B batch $O side_by_side.jps --pictures side-by-side -o $D/out", 0,
+     "1 pair", "", 1, 6, 1},
+    {"many_channels", "$B batch $O many_channels_8000.mcap -o $D/out", 3, "", "holds no pictures",
+     0, NOT_COMPARED, 0},
+    {"comma_slash", "bash comma_slash.sh $B", 0, "", "dir,/ok.mcap: holds no pictures", 0,
+     NOT_COMPARED, 0},
 };
 
 /* Where the folder is, and the program, for a line of the shell. */

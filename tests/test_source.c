@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/picture.h"
+#include "capture/eyes.h"
 #include "tests/source_open.h"
 
 #include <ftw.h>
@@ -122,7 +123,7 @@ static void test_two_files(void) {
     opened_close(&o);
     char *gone = g_build_filename(folder, "gone.png", NULL);
     expect_refused(left, gone, -ENOENT, gone, g_strerror(ENOENT));
-    expect_refused(left, NULL, -EINVAL, left, "one file");
+    expect_refused(left, NULL, -EINVAL, left, "the shape of one picture");
     expect_refused(gone, NULL, -ENOENT, gone, g_strerror(ENOENT));
     g_assert_cmpint(g_remove(right), ==, 0);
     expect_refused(folder, NULL, -ENOENT, right, "missing");
@@ -275,6 +276,170 @@ static void test_folder_partners(void) {
     put(folder, "right/r41.png", 5, 3, 1, 1);
     expect_refused(folder, NULL, -ENOENT, "2 pictures", "3");
     folder_free(folder);
+}
+
+static struct source *open_quietly(const char *word, struct source_options options) {
+    const char *words[] = {word};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    g_assert_nonnull(source);
+    return source;
+}
+
+static void expect_pixels(struct source *source, uint8_t left, uint8_t right) {
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    struct frame *f = pool_take(pool);
+    g_assert_cmpint(source->read(source, f), ==, 0);
+    g_assert_cmpint(f->left.data[0], ==, left);
+    g_assert_cmpint(f->right.data[0], ==, right);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
+/* One picture that holds both, alone or one of a folder: halves by the options or by its shape. */
+static void test_both(void) {
+    char *folder = folder_make(), *wide = g_build_filename(folder, "wide.png", NULL),
+         *tall = g_build_filename(folder, "tall.png", NULL);
+    static uint8_t halves[16 * 16];
+    for (int i = 0; i < 16 * 16; i++)
+        halves[i] = (uint8_t)(i % 16 < 8 ? 10 : 20);
+    g_assert_cmpint(picture_write(wide, &(struct image){halves, 16, 4, 1}), ==, 0);
+    struct source *source = open_quietly(wide, (struct source_options){0});
+    g_assert_cmpint(source->width, ==, 8);
+    expect_pixels(source, 10, 20);
+    source_close(&source);
+    source = open_quietly(wide, (struct source_options){.swap = 1});
+    expect_pixels(source, 20, 10);
+    source_close(&source);
+    const struct source_options said = {.pictures = PICTURES_SIDE_BY_SIDE};
+    source = open_quietly(folder, said);
+    g_assert_cmpint(source->count, ==, 1);
+    expect_pixels(source, 10, 20);
+    source_close(&source);
+    for (int i = 0; i < 16 * 16; i++)
+        halves[i] = (uint8_t)(i < 8 * 8 ? 30 : 40);
+    g_assert_cmpint(picture_write(tall, &(struct image){halves, 8, 16, 1}), ==, 0);
+    source = open_quietly(tall, (struct source_options){0});
+    g_assert_cmpint(source->height, ==, 8);
+    expect_pixels(source, 30, 40);
+    source_close(&source);
+    g_free(wide);
+    g_free(tall);
+    folder_free(folder);
+}
+
+/* im0.png and im1.png, as Middlebury and ETH3D have them. */
+static void test_middlebury(void) {
+    char *folder = folder_make();
+    put(folder, "im0.png", 5, 3, 1, 1);
+    put(folder, "im1.png", 5, 3, 1, 2);
+    put(folder, "mask0nocc.png", 5, 3, 1, 3);
+    struct opened o = open_one(folder);
+    expect_pair(&o, 0, 1, 2);
+    opened_close(&o);
+    folder_free(folder);
+}
+
+static void put16(const char *folder, const char *name, uint16_t value) {
+    char *path = g_build_filename(folder, name, NULL), *parent = g_path_get_dirname(path);
+    uint16_t data[4 * 4];
+    g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
+    for (int i = 0; i < 16; i++)
+        data[i] = (uint16_t)(i ? value / 2 : value);
+    g_assert_cmpint(picture_write16(path, data, 4, 4), ==, 0);
+    g_free(parent);
+    g_free(path);
+}
+
+/* White is what the bits in use hold, for all pairs; 16 bits are as they were. */
+static void test_bits(void) {
+    static const struct {
+        uint16_t left, right, last;
+        int asked, most_left, most_right;
+    } rows[] = {{4000, 2000, 3000, 0, 249, 125},  {1000, 1023, 900, 0, 249, 255},
+                {1000, 900, 4095, 0, 62, 56},     {65280, 40000, 60000, 0, 254, 156},
+                {1000, 900, 900, 12, 62, 56},     {200, 100, 255, 0, 200, 100},
+                {16000, 8191, 9000, 0, 249, 127}, {1000, 900, 800, 16, 4, 4}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        char *folder = folder_make();
+        put16(folder, "left/0.png", rows[i].left);
+        put16(folder, "right/0.png", rows[i].right);
+        put16(folder, "left/1.png", rows[i].last);
+        put16(folder, "right/1.png", rows[i].last);
+        struct source *source =
+            open_quietly(folder, (struct source_options){.bits = rows[i].asked});
+        expect_pixels(source, (uint8_t)rows[i].most_left, (uint8_t)rows[i].most_right);
+        source_close(&source);
+        folder_free(folder);
+    }
+}
+
+static void take_key(void *keys, const char *key, enum eye eye, int rank) {
+    (void)rank;
+    g_hash_table_add(keys, g_strdup_printf("%d %s", eye, key));
+}
+
+/* Whether one of two names is the left one of a pair, the other the right one. */
+static bool is_named_pair(const char *left, const char *right) {
+    const char *names[] = {left, right};
+    GHashTable *keys[2];
+    bool pair = false;
+    for (int i = 0; i < 2; i++) {
+        keys[i] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        eye_pair_keys(names[i], take_key, keys[i]);
+    }
+    GHashTableIter each;
+    gpointer key;
+    for (g_hash_table_iter_init(&each, keys[0]); g_hash_table_iter_next(&each, &key, NULL);) {
+        char *other = g_strdup(key);
+        other[0] = '1';
+        pair |= ((char *)key)[0] == '0' && g_hash_table_contains(keys[1], other);
+        g_free(other);
+    }
+    g_hash_table_destroy(keys[0]);
+    g_hash_table_destroy(keys[1]);
+    return pair;
+}
+
+static void test_eyes(void) {
+    static const struct {
+        const char *name;
+        enum eye eye;
+    } names[] = {{"/b_cam/right_eye", EYE_RIGHT},
+                 {"/a_cam/left_eye", EYE_LEFT},
+                 {"/cam_l/image", EYE_LEFT},
+                 {"/CamR/image", EYE_RIGHT},
+                 {"LeftImage", EYE_LEFT},
+                 {"/bright/image", EYE_UNKNOWN},
+                 {"/front/image", EYE_UNKNOWN},
+                 {"/left_robot/rightcam", EYE_RIGHT},
+                 {"RIGHT", EYE_RIGHT},
+                 {"", EYE_UNKNOWN}};
+    static const char *const pairs[][2] = {{"/left/image", "/right/image"},
+                                           {"/left/image_left", "/right/image_right"},
+                                           {"/cam0/image", "/cam1/image"},
+                                           {"/infra1/image", "/infra2/image"},
+                                           {"/r0/cam0", "/r0/cam1"},
+                                           {"/cam0/image0", "/cam1/image1"},
+                                           {"/image_02/data", "/image_03/data"},
+                                           {"/stereo/l/image", "/stereo/r/image"},
+                                           {"/leftCam/img", "/rightCam/img"},
+                                           {"/Left/Image", "/right/Image"},
+                                           {"/left_arm/cam1/i", "/left_arm/cam2/i"},
+                                           {"/camera/LEFT", "/camera/RIGHT"}};
+    static const char *const others[][2] = {
+        {"/right/image", "/left/image"}, {"/left/image", "/right/depth"},
+        {"/cam0/image", "/cam2/image"},  {"/leftcam/image", "/right/image"},
+        {"/a/image", "/b/image"},        {"/left/image", "/left/image"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        g_assert_cmpint(eye_of_name(names[i].name), ==, names[i].eye);
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+        if (!is_named_pair(pairs[i][0], pairs[i][1]))
+            g_error("%s and %s are a pair", pairs[i][0], pairs[i][1]);
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        if (is_named_pair(others[i][0], others[i][1]))
+            g_error("%s and %s are no pair", others[i][0], others[i][1]);
 }
 
 /* Both sides in one folder, told by how their names begin. */
@@ -515,6 +680,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/source/folder-beside", test_folder_beside);
     g_test_add_func("/source/sizes", test_sizes);
     g_test_add_func("/source/channels", test_channels);
+    g_test_add_func("/source/both", test_both);
+    g_test_add_func("/source/middlebury", test_middlebury);
+    g_test_add_func("/source/bits", test_bits);
+    g_test_add_func("/source/eyes", test_eyes);
     g_test_add_func("/source/damaged", test_damaged);
     g_test_add_func("/source/kitti-sequence", test_kitti_sequence);
     g_test_add_func("/source/kitti-pair", test_kitti_pair);

@@ -7,8 +7,12 @@
 # chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1
 # writes messages), drop (numbers of right pictures that are left out), late (ms that right messages
 # are recorded later), info (1: with CameraInfo; long: of 15 coefficients; zero: of a camera that
-# was not calibrated; cut), roi (X,Y: the pictures are this part of a sensor of twice their size),
-# size, topics. SPDX-License-Identifier: MIT
+# was not calibrated; cut), messages (zstd: each compressed by itself), low (N: mono16 in 16 - N low
+# bits), split (N: N pairs a file in FOLDER/bag), both (1: a topic with both pictures), other (a
+# topic's ending: such topics with something else), pause (s, in the middle), speed (log times that
+# many times nearer), late_right (ms that right pictures are taken later), bomb (N chunks, each of
+# 250,000 messages without contents), roi (X,Y: the pictures are this part of a sensor of twice
+# their size), size, topics. SPDX-License-Identifier: MIT
 import bz2
 import ctypes
 import io
@@ -21,7 +25,8 @@ import numpy as np
 from PIL import Image
 
 keys = dict(file="mcap", writer="own", count="4", compression="none", chunk="20000", index="1",
-            summary="1", encoding="mono8", ros="2", drop="", late="0", info="1",
+            summary="1", encoding="mono8", messages="", low="0", split="", both="", other="",
+            pause="0", speed="1", late_right="1", bomb="", ros="2", drop="", late="0", info="1",
             size="64x48", topics="/stereo/left/image_raw,/stereo/right/image_raw")
 keys.update(word.split("=", 1) for word in sys.argv[2:])
 folder = sys.argv[1]
@@ -55,7 +60,8 @@ class Packer:  # of a message
         self.out += text
 
     def message(self):
-        return bytes(self.out) if self.ros1 else b"\0\1\0\0" + bytes(self.out)
+        whole = bytes(self.out) if self.ros1 else b"\0\1\0\0" + bytes(self.out)
+        return compress(whole, keys["messages"]) if keys["messages"] else whole
 
 
 def pack(kind, m):
@@ -88,13 +94,14 @@ def pack(kind, m):
     return p.message()
 
 
-def compress(data):
-    if keys["compression"] == "bz2":
+def compress(data, kind=None):
+    kind = kind or keys["compression"]
+    if kind == "bz2":
         return bz2.compress(data)
-    if keys["compression"] == "zstd":
+    if kind == "zstd":
         lib = ctypes.CDLL("libzstd.so.1")
         bound, run, level = lib.ZSTD_compressBound, lib.ZSTD_compress, 3
-    elif keys["compression"] == "lz4":
+    elif kind == "lz4":
         lib = ctypes.CDLL("liblz4.so.1")
         bound, run, level = lib.LZ4F_compressFrameBound, lib.LZ4F_compressFrame, None
     else:
@@ -150,6 +157,18 @@ class Mcap:
                     struct.pack("<QQ", *entry) for entry in entries)))
         self.chunk, self.index = b"", {}
 
+    def bomb(self, chunks):
+        self.flush()
+        self.chunk = record(5, struct.pack("<HIQQ", 1, 0, 0, 0)) * 250_000
+        before = self.file.tell()
+        self.flush()
+        self.file.flush()
+        after = self.file.tell()
+        with open(self.file.name, "rb") as written:
+            for _ in range(chunks - 1):
+                written.seek(before)
+                self.file.write(written.read(after - before))
+
     def finish(self):
         self.flush()
         if keys["summary"] == "1":
@@ -200,6 +219,18 @@ class Bag:
                 self.file.write(bag_record(b"".join(entries), op=b"\4", ver=b"\1\0\0\0",
                                            conn=number, count=struct.pack("<I", len(entries))))
         self.chunk, self.index = b"", {}
+
+    def bomb(self, chunks):
+        self.flush()
+        self.chunk = bag_record(b"", op=b"\2", conn=bytes(4), time=bytes(8)) * 250_000
+        before = self.file.tell()
+        self.flush()
+        self.file.flush()
+        after = self.file.tell()
+        with open(self.file.name, "rb") as written:
+            for _ in range(chunks - 1):
+                written.seek(before)
+                self.file.write(written.read(after - before))
 
     def finish(self):
         self.flush()
@@ -276,23 +307,30 @@ class Package:  # by mcap and mcap-ros2-support
         self.file.close()
 
 
+def deep(picture, bits):  # white is white
+    return picture.astype("<u2") << bits - 8 | picture >> 16 - bits
+
+
 def encode(picture, header):
     name = keys["encoding"]
     if name in ("png", "jpeg"):
         out = io.BytesIO()
         Image.fromarray(picture).save(out, name)
         return "CompressedImage", dict(header=header, format=name, data=out.getvalue())
-    if name == "mono16":
-        rows = picture.astype("<u2") * 257
+    if name in ("mono10", "mono12"):
+        rows = deep(picture, int(name[4:]))
+    elif name == "mono16":
+        rows = deep(picture, 16 - int(keys["low"]))
     elif name == "bgr8":
         rows = picture[..., ::-1]
     elif name == "bgra8":
         rows = np.dstack([picture[..., ::-1], np.zeros((H, W), np.uint8)])
     else:
         rows = picture
+    width = rows.shape[1]
     rows = np.ascontiguousarray(rows).reshape(H, -1).view(np.uint8)
     rows = np.hstack([rows, np.full((H, 8), 99, np.uint8)])  # a gap behind each row
-    return "Image", dict(header=header, height=H, width=W, encoding=name, is_bigendian=0,
+    return "Image", dict(header=header, height=H, width=width, encoding=name, is_bigendian=0,
                          step=rows.shape[1], data=rows.tobytes())
 
 
@@ -320,14 +358,21 @@ for i in range(int(keys["count"])):
     wide = generator.integers(0, 256, (H, W + 8, 3) if color else (H, W + 8), np.uint8)
     for side in range(2):
         picture = np.ascontiguousarray(wide[:, 5 * side:5 * side + W])
-        ns = START + i * STEP + side * 1_000_000
+        ns = START + i * STEP + side * int(keys["late_right"]) * 250_000
+        ns += int(keys["pause"]) * 1_000_000_000 * (i > int(keys["count"]) // 2)
         stamp = dict(sec=ns // 10**9, nanosec=ns % 10**9)
         header = dict(stamp=stamp, frame_id=f"camera{side}")
         if side == 1 and i in dropped:
             continue
         Image.fromarray(picture).save(f"{folder}/{('left', 'right')[side]}/{i:06d}.png")
-        log_ns = ns + side * int(keys["late"]) * 1_000_000
-        messages.append((log_ns, topics[side], *encode(picture, header)))
+        log_ns = (ns - START) // int(keys["speed"]) + START + side * int(keys["late"]) * 250_000
+        if keys["both"]:
+            picture = np.concatenate([wide[:, :W], wide[:, 5:5 + W]], 1)
+        if not (keys["both"] and side == 1):
+            messages.append((log_ns, topics[side], *encode(picture, header)))
+        if keys["other"]:
+            messages.append((log_ns, topics[side] + keys["other"], "CompressedImage", dict(
+                header=header, format="16UC1; compressedDepth png", data=b"none")))
         if keys["info"] != "0":
             info = dict(header=header, height=H, width=W, distortion_model="plumb_bob",
                         d=D * (3 if keys["info"] == "long" else 1),
@@ -342,6 +387,21 @@ for i in range(int(keys["count"])):
                     info[name][at[1]] += y
             where = topics[side].removesuffix("/compressed").rsplit("/", 1)[0] + "/camera_info"
             messages.append((log_ns, where, "CameraInfo", info))
-for log_ns, topic, kind, message in sorted(messages, key=lambda m: m[0]):
+messages.sort(key=lambda m: m[0])
+if keys["split"]:
+    out.finish()
+    os.remove(f"{folder}/ros.mcap")
+    os.makedirs(f"{folder}/bag")
+    size = int(keys["split"]) * len(messages) // int(keys["count"])
+    for k in range(0, len(messages), size):
+        out = classes[0](f"{folder}/bag/bag_{k // size}.mcap")
+        for log_ns, topic, kind, message in sorted(messages[k:k + size], key=lambda m: m[1:2],
+                                                   reverse=k % 2 == 1):
+            out.message(topic, kind, message, log_ns)
+        out.finish()
+    sys.exit()
+for log_ns, topic, kind, message in messages:
     out.message(topic, kind, message, log_ns)
+if keys["bomb"]:
+    out.bomb(int(keys["bomb"]))
 out.finish()
