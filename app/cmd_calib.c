@@ -79,13 +79,14 @@ static void print_rig(const struct rig *rig) {
         printf("its pictures are rectified already\n");
 }
 
-static void print_depths(const struct depth_geometry *g, int labels) {
+static void print_depths(const struct depth_geometry *g, double share, int labels) {
     static const double steps[] = {0.3, 0.5, 1, 2, 3, 5, 10, 20, 50, 100};
     double nearest, farthest;
     const char *unit = g->metric ? "m" : "units";
     depth_limits(g, 0, labels, &nearest, &farthest);
-    printf("rectified: f %.2f c %.2f %.2f doffs %.3f px, baseline %.5g %s\n", g->fx, g->cx, g->cy,
-           g->doffs, g->baseline, unit);
+    printf("rectified: f %.2f c %.2f %.2f doffs %.3f px, baseline %.5g %s, shows %.0f %% of the "
+           "pictures\n",
+           g->fx, g->cx, g->cy, g->doffs, g->baseline, unit, 100 * share);
     printf("nearest with %d labels from 0: %.3g %s", labels, nearest, unit);
     if (isfinite(farthest))
         printf(", farthest %.3g %s", farthest, unit);
@@ -244,7 +245,7 @@ static int check(struct calib *c, int count, char **words) {
                 code = EXIT_CALIBRATION;
             } else {
                 depth_geometry_of(&to, rig.metric, &g);
-                print_depths(&g, c->labels);
+                print_depths(&g, rectify_share(&rig, &to), c->labels);
             }
         }
     }

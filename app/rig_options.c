@@ -91,6 +91,13 @@ static int choose_rectification(const struct rig_options *options, bool rectifie
         if (error)
             return error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
     }
+    if (to->bounded)
+        log_info(
+            "rectification",
+            "the lenses see further than rows can hold: f %.1f px, centre %.1f %.1f, %.0f %% of "
+            "the pictures are shown%s",
+            to->fx, to->cx[0], to->cy, 100 * rectify_share(&use->rig, to),
+            options->alpha < 1 ? "; --alpha 1 shows more" : "");
     if (rectified)
         make_ideal_cameras(&use->rig, to);
     return EXIT_DONE;

@@ -118,6 +118,24 @@ int camera_unproject(const struct camera *c, const double pixel[2], double xy[2]
     return 0;
 }
 
+double camera_reach(const struct camera *c) {
+    const double step = 0.25 / 180 * M_PI;
+    struct camera radial = {.fx = 1, .fy = 1, .distortion = c->distortion};
+    double reach = 0, before = 0, pixel[2];
+    memcpy(radial.k, c->k, sizeof radial.k);
+    if (c->distortion != DISTORTION_FISHEYE)
+        radial.k[2] = radial.k[3] = 0; /* tangential */
+    for (double angle = step; angle <= MAX_ANGLE; angle += step) {
+        const double xy[2] = {tan(angle), 0};
+        camera_project(&radial, xy, pixel);
+        if (!(pixel[0] > before))
+            break;
+        before = pixel[0];
+        reach = xy[0];
+    }
+    return reach;
+}
+
 void matrix_multiply(const double a[9], const double b[9], double out[9]) {
     double m[9];
     for (int i = 0; i < 3; i++)

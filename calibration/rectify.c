@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,29 +44,74 @@ static void rotations(const struct rig *rig, struct rectification *out, double t
     matrix_apply(out->rotation[1], rig->T, t);
 }
 
-/* Rectified position of a source pixel, clamped where it has none: such a point only bounds
- * rectangles. */
-static void rectified_point(const struct rig *rig, const struct rectification *to, int v, double x,
-                            double y, double out[2]) {
-    double source[2] = {x, y};
-    if (rectify_apply(rig, to, v, source, out)) {
-        double reach = 20 * hypot(to->width, to->height);
-        out[0] = fmin(fmax(out[0], -reach), reach);
-        out[1] = fmin(fmax(out[1], -reach), reach);
+/* What of a source picture may bound the rectified one: pixels with a ray of the lens's model, this
+ * near the rectified axis. */
+struct view {
+    const struct rig *rig;
+    struct rectification *to;
+    double reach[2];  /* of the lenses */
+    double max_slope; /* tangent of the angle */
+};
+
+/* Where a ray of camera v lies; -EDOM, in front of the rectified camera, for one behind it. */
+static int apply_ray(const struct rectification *to, int v, const double xy[2],
+                     double rectified[2]) {
+    double ray[3] = {xy[0], xy[1], 1}, p[3];
+    int error = 0;
+    matrix_apply(to->rotation[v], ray, p);
+    if (p[2] < 1e-3) {
+        p[2] = 1e-3;
+        error = -EDOM;
+    }
+    rectified[0] = to->fx * p[0] / p[2] + to->cx[v];
+    rectified[1] = to->fy * p[1] / p[2] + to->cy;
+    return error;
+}
+
+static bool is_seen(const struct view *view, int v, const double source[2], double rectified[2]) {
+    const struct rectification *to = view->to;
+    double xy[2];
+    return camera_unproject(&view->rig->camera[v], source, xy) == 0 &&
+           hypot(xy[0], xy[1]) <= view->reach[v] && apply_ray(to, v, xy, rectified) == 0 &&
+           hypot((rectified[0] - to->cx[v]) / to->fx, (rectified[1] - to->cy) / to->fy) <=
+               view->max_slope;
+}
+
+/* Rectified position of a source pixel or, where that may not bound the picture, of the last one
+ * that may on the way there from the principal point. */
+static void rectified_point(const struct view *view, int v, double x, double y, double out[2]) {
+    const struct camera *c = &view->rig->camera[v];
+    double source[2] = {x, y}, seen = 0, unseen = 1, at[2];
+    if (is_seen(view, v, source, out))
+        return;
+    view->to->bounded = 1;
+    out[0] = view->to->cx[v];
+    out[1] = view->to->cy;
+    for (int i = 0; i < 24; i++) {
+        double middle = (seen + unseen) / 2;
+        source[0] = c->cx + middle * (x - c->cx);
+        source[1] = c->cy + middle * (y - c->cy);
+        if (is_seen(view, v, source, at)) {
+            seen = middle;
+            memcpy(out, at, sizeof at);
+        } else {
+            unseen = middle;
+        }
     }
 }
 
 /* The largest rectangle inside the rectified source picture and the one around it, from a 9 x
  * 9 grid. */
-static void rectangles(const struct rig *rig, const struct rectification *to, int v,
-                       struct rectangle *inner, struct rectangle *outer) {
+static void rectangles(const struct view *view, int v, struct rectangle *inner,
+                       struct rectangle *outer) {
     enum { N = 9 };
+    const struct rectification *to = view->to;
     *inner = (struct rectangle){-INFINITY, -INFINITY, INFINITY, INFINITY};
     *outer = (struct rectangle){INFINITY, INFINITY, -INFINITY, -INFINITY};
     for (int j = 0; j < N; j++)
         for (int i = 0; i < N; i++) {
             double p[2];
-            rectified_point(rig, to, v, (double)i * to->width / (N - 1),
+            rectified_point(view, v, (double)i * to->width / (N - 1),
                             (double)j * to->height / (N - 1), p);
             outer->left = fmin(outer->left, p[0]);
             outer->right = fmax(outer->right, p[0]);
@@ -84,14 +130,15 @@ static void rectangles(const struct rig *rig, const struct rectification *to, in
 
 /* Principal points that bring the middle of the four source corners to the middle of the
  * picture. */
-static void centre(const struct rig *rig, struct rectification *to, int zero_disparity) {
+static void centre(const struct view *view, int zero_disparity) {
+    struct rectification *to = view->to;
     double cy[2];
     to->cx[0] = to->cx[1] = to->cy = 0;
     for (int v = 0; v < 2; v++) {
         double sum[2] = {0, 0};
         for (int i = 0; i < 4; i++) {
             double p[2];
-            rectified_point(rig, to, v, (i & 1) * (to->width - 1), (i >> 1) * (to->height - 1), p);
+            rectified_point(view, v, (i & 1) * (to->width - 1), (i >> 1) * (to->height - 1), p);
             sum[0] += p[0] / 4;
             sum[1] += p[1] / 4;
         }
@@ -117,19 +164,31 @@ static void fit(const struct rectification *to, int v, const struct rectangle *r
     }
 }
 
+/* Of the focal lengths of the cameras and of the rectified pictures: else these show less than a
+ * sixteenth of what the cameras see, or next to nothing of it large enough. */
+#define MAX_LONGER 4.0
+#define MAX_SHORTER 20.0
+
 int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
                     struct rectification *out) {
-    double t[3];
+    double t[3], focal = (rig->camera[0].fy + rig->camera[1].fy) / 2;
+    struct view view = {rig,
+                        out,
+                        {camera_reach(&rig->camera[0]), camera_reach(&rig->camera[1])},
+                        tan(RECTIFIED_ANGLE / 180 * M_PI)};
     *out = (struct rectification){.width = rig->camera[0].width, .height = rig->camera[0].height};
     rotations(rig, out, t);
     out->baseline = -t[0];
-    out->fx = out->fy = (rig->camera[0].fy + rig->camera[1].fy) / 2;
-    centre(rig, out, zero_disparity);
+    out->fx = out->fy = focal;
+    centre(&view, zero_disparity);
     if (alpha >= 0) {
         double max_inner = 0, min_outer = INFINITY, max_unused = 0, min_unused = INFINITY;
         for (int v = 0; v < 2; v++) {
-            struct rectangle inner, outer;
-            rectangles(rig, out, v, &inner, &outer);
+            struct rectangle inner, outer, unused;
+            view.max_slope = tan(RECTIFIED_ANGLE / 180 * M_PI);
+            rectangles(&view, v, &inner, &unused);
+            view.max_slope = tan(RECTIFIED_ANGLE_ALL / 180 * M_PI);
+            rectangles(&view, v, &unused, &outer);
             fit(out, v, &inner, &max_inner, &min_unused);
             fit(out, v, &outer, &max_unused, &min_outer);
         }
@@ -137,7 +196,8 @@ int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
         out->fx *= max_inner * (1 - a) + min_outer * a;
         out->fy = out->fx;
     }
-    if (!(out->fx > 1 && out->fx < 1e6) || !(out->baseline > 0)) {
+    if (!(out->fx > fmax(focal / MAX_SHORTER, 1) && out->fx < MAX_LONGER * focal) ||
+        !(out->baseline > 0)) {
         log_error("rectification",
                   "these cameras see too little in common (focal length would be "
                   "%g px); calibrate the rig again",
@@ -145,6 +205,23 @@ int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
         return -EINVAL;
     }
     return 0;
+}
+
+double rectify_share(const struct rig *rig, const struct rectification *to) {
+    enum { N = 64 };
+    struct rectification whole = *to;
+    const struct view view = {
+        rig, &whole, {camera_reach(&rig->camera[0]), camera_reach(&rig->camera[1])}, INFINITY};
+    int shown = 0;
+    for (int i = 0; i < 2 * N * N; i++) {
+        int v = i / (N * N);
+        const double source[2] = {(i % N + 0.5) / N * rig->camera[v].width - 0.5,
+                                  (i / N % N + 0.5) / N * rig->camera[v].height - 0.5};
+        double at[2];
+        shown += is_seen(&view, v, source, at) && at[0] > -0.5 && at[0] < to->width - 0.5 &&
+                 at[1] > -0.5 && at[1] < to->height - 0.5;
+    }
+    return shown / (2.0 * N * N);
 }
 
 /* Pictures that are rectified already keep what the cameras are. */
@@ -180,31 +257,34 @@ int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *ou
     return 0;
 }
 
-void rectify_source(const struct rig *rig, const struct rectification *to, int v,
-                    const double rectified[2], double source[2]) {
+static void source_within(const struct rig *rig, const struct rectification *to, int v,
+                          double reach, const double rectified[2], double source[2]) {
+    const double outside = 1e6; /* px */
     double ray[3] = {(rectified[0] - to->cx[v]) / to->fx, (rectified[1] - to->cy) / to->fy, 1};
     double back[9], p[3];
     matrix_transpose(to->rotation[v], back);
     matrix_apply(back, ray, p);
     if (p[2] < 1e-6)
         p[2] = 1e-6; /* behind the camera: far outside the picture */
-    double xy[2] = {p[0] / p[2], p[1] / p[2]};
-    camera_project(&rig->camera[v], xy, source);
+    double xy[2] = {p[0] / p[2], p[1] / p[2]}, slope = hypot(xy[0], xy[1]);
+    if (slope <= reach) {
+        camera_project(&rig->camera[v], xy, source);
+        return;
+    }
+    for (int i = 0; i < 2; i++) /* the model would fold it into the picture again */
+        source[i] = xy[i] / slope * outside;
+}
+
+void rectify_source(const struct rig *rig, const struct rectification *to, int v,
+                    const double rectified[2], double source[2]) {
+    source_within(rig, to, v, camera_reach(&rig->camera[v]), rectified, source);
 }
 
 int rectify_apply(const struct rig *rig, const struct rectification *to, int v,
                   const double source[2], double rectified[2]) {
-    double xy[2], p[3];
+    double xy[2];
     int error = camera_unproject(&rig->camera[v], source, xy);
-    double ray[3] = {xy[0], xy[1], 1};
-    matrix_apply(to->rotation[v], ray, p);
-    if (p[2] < 1e-3) {
-        p[2] = 1e-3;
-        error = -EDOM;
-    }
-    rectified[0] = to->fx * p[0] / p[2] + to->cx[v];
-    rectified[1] = to->fy * p[1] / p[2] + to->cy;
-    return error;
+    return apply_ray(to, v, xy, rectified) ? -EDOM : error;
 }
 
 /* Beyond this the remap stage repeats the border anyway; NaN lands here too. */
@@ -255,10 +335,11 @@ int rectify_tables(const struct rig *rig, const struct rectification *to,
             return -ENOMEM;
         }
         maps[v].point = p;
+        double reach = camera_reach(&rig->camera[v]);
         for (int y = 0; y < to->height; y++)
             for (int x = 0; x < to->width; x++, p++) {
                 double at[2] = {x, y}, source[2];
-                rectify_source(rig, to, v, at, source);
+                source_within(rig, to, v, reach, at, source);
                 p->x = to_32nds(source[0]);
                 p->y = to_32nds(source[1]);
             }

@@ -33,14 +33,21 @@ struct rectification {
     double rotation[2][9]; /* from each camera's frame to the rectified one */
     double fx, fy, cx[2], cy;
     double baseline; /* in the rig's unit */
+    int bounded;     /* by rectify_bouguet: the lenses see further from the axis than it holds */
 };
 
+/* Degrees from the axis that rectified pictures hold: those without an empty border (alpha 0), and
+ * those of all that was seen (alpha 1). */
+#define RECTIFIED_ANGLE 70.0
+#define RECTIFIED_ANGLE_ALL 80.0
+
 /* Bouguet's rectification, as OpenCV's stereoRectify computes it: both cameras turn by half of
- * R, then together until the baseline is their x axis. alpha 0 keeps valid pixels only, 1
- * keeps all pixels of the sources, -1 leaves the focal length as it comes. zero_disparity
- * gives both cameras one cx, so that points at infinity have disparity 0. 0, or -EINVAL (the
- * cameras see nothing in common) after a log line; the rig must have passed rig_check and know
- * its size. */
+ * R, then together until the baseline is their x axis. alpha 0 keeps valid pixels only, 1 keeps
+ * all pixels of the sources, -1 leaves the focal length as it comes. zero_disparity gives both
+ * cameras one cx, so that points at infinity have disparity 0. What lies further from the axis
+ * than RECTIFIED_ANGLE, or beyond the reach of a lens's model, does not bound them. 0, or
+ * -EINVAL (the cameras see too little in common) after a log line; the rig must have passed
+ * rig_check and know its size. */
 int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
                     struct rectification *out);
 
@@ -52,6 +59,9 @@ int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *ou
  * times as large: pixel (x, y) of it is (left + (x + 1/2) / scale - 1/2, ...) of the whole. Its own
  * size is rounded down. */
 void rectify_part(struct rectification *to, int left, int top, int width, int height, double scale);
+
+/* Share of the source pictures of both cameras that the rectified ones show. */
+double rectify_share(const struct rig *rig, const struct rectification *to);
 
 /* Adds margins left and right, in which the matches of a part's pixels near its borders lie. */
 void rectify_add_margins(struct rectification *to, const int margin[2]);

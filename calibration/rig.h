@@ -75,6 +75,10 @@ double rig_baseline(const struct rig *rig);
 void camera_project(const struct camera *camera, const double xy[2], double pixel[2]);
 int camera_unproject(const struct camera *camera, const double pixel[2], double xy[2]);
 
+/* How far from its axis a camera's model holds: the largest |(x/z, y/z)| up to which its radius
+ * grows with the angle, at most that of 85 degrees. */
+double camera_reach(const struct camera *camera);
+
 /* 3x3 row-major helpers. rotation_from_vector is Rodrigues' formula, and back. */
 void rotation_from_vector(const double v[3], double R[9]);
 void rotation_to_vector(const double R[9], double v[3]);
