@@ -169,9 +169,11 @@ Q = $(if $(filter 0,$(V)),@)
 say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
-.PHONY: all found lib run check check-all deps deps-check deps-check-all bench install uninstall clean help
+.PHONY: all found lib run check check-all deps deps-check deps-check-all bench
+.PHONY: install uninstall clean help
 .PHONY: accuracy bench-sgbm papers
-.PHONY: unit unit-long gui-test gui-few parity golden goldens arm asan tsan tsan-all fuzz asan-fuzz fuzz-run
+.PHONY: unit unit-long gui-test gui-few parity golden goldens
+.PHONY: arm asan tsan tsan-all fuzz asan-fuzz fuzz-run
 .PHONY: vm-test vm-ready vm-window vm-window-ready
 .PHONY: lint
 .PHONY: gpu-test arm-instructions dist deb deb-check
@@ -236,7 +238,8 @@ $(BUILD)/%.a: $(BUILD)/link.stamp
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
-# Files of text as strings: shaders/image.frag is shader_image_frag, app/live/page/page.js page_page_js.
+# Files of text as strings: shaders/image.frag is shader_image_frag, app/live/page/page.js is
+# page_page_js.
 $(BUILD)/texts.c: $(wildcard shaders/* app/live/page/*) $(BUILD)/link.stamp
 	$(call say,TEXT,$(filter-out %.stamp,$^))
 	$(Q)for f in $(filter-out %.stamp,$^); do \
@@ -262,7 +265,7 @@ $(BUILD)/weights.c: config/features/weights.features $(BUILD)/link.stamp
 $(BUILD)/texts.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
-IN_CORE = $(filter $(CORE) tests/parity% tests/golden% tests/bench% tests/shuffled%,$<)
+IN_CORE = $(filter $(CORE) $(patsubst %,tests/%%,parity golden bench shuffled stage_cases),$<)
 AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg)
 $(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2) $(UNCHECKED)
 $(BUILD)/%_avx512.c.o: SIMD = $(if $(X86),-mavx2 $(AVX512)) $(UNCHECKED)
@@ -358,6 +361,7 @@ EMULATED_GPU = $(if $(SANITIZE),,$(BUILD)/emulated.o)
 $(PARITY): $(EMULATED_GPU)
 ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu library_lost pruning reach waits)
 $(ON_SHUFFLED): $(BUILD)/tests/shuffled_backend.c.o
+$(PARITY) $(BUILD)/test_pruning $(BUILD)/test_reach: $(BUILD)/tests/stage_cases.c.o
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lstdc++ -lm

@@ -10,7 +10,6 @@ trap 'rm -rf "$work"' EXIT
 LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
 export LIVESTEREO_DATA
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES COUNTS
-here=$PWD
 tree="$work/my code, o'neill's für stereo"
 to="$work/my tools, o'neill's"
 mkdir "$work/my" "$tree"
@@ -19,18 +18,17 @@ git ls-files -z | tar -c --null -T - | tar -C "$tree" -x
 cd "$tree"
 
 make_here() {
-    make -j"$(nproc)" CUDA=0 CFLAGS=-O1 WERROR=-Werror DESTDIR= PREFIX="$to" "$@"
+    make -j"$(nproc)" CUDA=0 CFLAGS=-O1 WERROR=-Werror DESTDIR= "$@"
 }
 make_here all build/golden.ran $(printf 'build/test_%s.ran ' params_file build session gui_ends) \
     $(printf 'package-%s ' symbols header examples gst uninstall python)
 failed=$(grep -Hv ' 0 ' build/*.counts) && { echo "failed: $failed"; exit 1; }
-make_here install >"$work/log"
+make_here PREFIX="$to" install >"$work/log"
 "$to/bin/livestereo" run synth: --frames 1 -q
 export PKG_CONFIG_PATH="$to/lib/pkgconfig"
 eval "gcc examples/pair.c -o pair $(pkg-config --cflags --libs livestereo libpng)"
 LD_LIBRARY_PATH="$to/lib" ./pair examples/left.png examples/right.png examples/calibration.txt d.png
-make_here uninstall >"$work/log"
+make_here PREFIX="$to" uninstall >"$work/log"
 ! find "$to" ! -type d | grep .
 make_here clean
 [ "$(cat "$work/my/file")" = kept ]
-cd "$here"

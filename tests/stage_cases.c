@@ -1,0 +1,1453 @@
+/*
+ * The functions of tests/stage_cases.h, one for each stage, called by its name.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/stage_cases.h"
+
+/* A stage that has the stages before it in a function that ends with the one asked for. */
+#define STAGE_UNTIL(name, function)                \
+    static void case_##name(struct pass_case *c) { \
+        function(c, STAGE_##name);                 \
+    }
+
+/* ---- what several stages take */
+
+struct grid case_grid(struct pass_case *c) {
+    struct label_space space = {
+        .u_min = case_between(c, -5, 30), .u_count = c->shape.labels, .v_count = 1};
+    return grid_make(c->shape.width, c->shape.height, space);
+}
+
+struct taps case_taps(struct pass_case *c, int most) {
+    struct taps taps = {.radius = case_between(c, 1, most)};
+    int rest = 1 << 14;
+    for (int k = 1; k <= taps.radius; k++) {
+        taps.q14[k] = (int16_t)case_between(c, 0, 8192 / (2 * taps.radius));
+        rest -= 2 * taps.q14[k];
+    }
+    taps.q14[0] = (int16_t)rest;
+    return taps;
+}
+
+/* Arms that stay inside the picture. */
+static struct arms *case_arms_of(struct pass_case *c, int w, int h, int longest_x, int longest_y) {
+    struct arms *arms = case_add_rows(c, w, h, sizeof(*arms));
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            uint8_t *l = arms[y * w + x].length;
+            l[UP] = (uint8_t)stage_min(y, (int)case_value(c, (uint32_t)longest_y));
+            l[DOWN] = (uint8_t)stage_min(h - 1 - y, (int)case_value(c, (uint32_t)longest_y));
+            l[LEFT] = (uint8_t)stage_min(x, (int)case_value(c, (uint32_t)longest_x));
+            l[RIGHT] = (uint8_t)stage_min(w - 1 - x, (int)case_value(c, (uint32_t)longest_x));
+        }
+    return arms;
+}
+
+static struct arms *case_random_arms(struct pass_case *c, int longest_x, int longest_y) {
+    return case_arms_of(c, c->shape.width, c->shape.height, longest_x, longest_y);
+}
+
+int16_t *case_disparities(struct pass_case *c, int maximum) {
+    int w = c->shape.width, h = c->shape.height;
+    int16_t *map = case_add_rows(c, w, h, sizeof(*map));
+    for (int i = 0; i < w * h; i++)
+        map[i] =
+            (int16_t)(draw(&c->random_contents) % 4 ? (int)case_value(c, 16 * (uint32_t)maximum)
+                                                    : UNKNOWN);
+    return map;
+}
+
+uint8_t *case_classes(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    uint8_t *classes = case_add_rows(c, w, h, 1);
+    for (int i = 0; i < w * h; i++)
+        classes[i] = (uint8_t)draw(&c->random_contents);
+    return classes;
+}
+
+/* rho and T of the four classes: the extremes, no slope, slopes beyond T, T/rho from 1 to 20. */
+static void case_envelopes(struct pass_case *c, uint8_t rho[4], uint8_t truncation[4]) {
+    static const int rhos[] = {0, 1, 7, 40, 120, 255}, truncations[] = {0, 1, 9, 100, 254, 255};
+    for (int i = 0; i < 4; i++) {
+        int kind = case_between(c, 0, 4), maximum = case_one_of(c, truncations, 6);
+        maximum = kind == 0 ? maximum : case_between(c, 0, MAX_TRUNCATION);
+        truncation[i] = (uint8_t)maximum;
+        rho[i] = (uint8_t)(kind <= 1   ? case_one_of(c, rhos, 6)
+                           : kind == 2 ? case_between(c, maximum, 255)
+                                       : maximum / case_between(c, 1, 20));
+    }
+}
+
+/* ---- pictures */
+
+static void case_convert(struct pass_case *c) {
+    struct convert_args a = {.width = c->shape.width,
+                             .height = c->shape.height,
+                             .format = case_between(c, PICTURE_BGR, PICTURE_YUYV)};
+    if (a.format == PICTURE_NV12 || a.format == PICTURE_YUYV)
+        a.width += a.width % 2;
+    if (a.format == PICTURE_NV12)
+        a.height += a.height % 2;
+    size_t row = picture_row((enum picture_format)a.format, a.width);
+    a.source =
+        case_bytes(c, (int)row, picture_rows((enum picture_format)a.format, a.height), 1, 255);
+    a.out = case_bytes(c, a.width, a.height, 3, 255);
+    case_add_pass(c, STAGE_convert, &a, a.width, a.height);
+}
+
+struct likeness *case_likeness(struct pass_case *c) {
+    struct likeness *likeness = case_add_table(c, sizeof(*likeness));
+    likeness->difference = (int32_t)case_value(c, AGREEMENT_ALL);
+    likeness->smooth_bits = (int32_t)case_value(c, SMOOTH_ALL);
+    likeness->noise = (int32_t)case_value(c, 80);
+    return likeness;
+}
+
+/* Pictures of steps between blocks of 8x8 and some noise: all strengths. */
+static void case_deblocks(struct pass_case *c, enum stage last) {
+    int least = last == STAGE_deblock_sum ? 3 * JPEG_BLOCK : 1; /* px: smaller ones have no sums */
+    int w = stage_max(c->shape.width, least), h = stage_max(c->shape.height, least),
+        channels = c->shape.channels;
+    struct deblock_args a = {.width = w, .height = h, .channels = channels};
+    uint8_t *source = case_bytes(c, w, h, channels, (uint32_t)case_between(c, 0, 20));
+    int step = case_between(c, 0, 12);
+    for (int i = 0; i < w * h; i++)
+        for (int k = 0; k < channels; k++)
+            source[i * channels + k] += (uint8_t)(step * ((i % w / 8 + i / w / 8) % 3));
+    a.source = source;
+    a.sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.sums)), 4, 5000);
+    a.out = case_bytes(c, w, h, channels, 255);
+    case_add_pass(c, STAGE_deblock_start, &a, BLOCK_SUMS, 1);
+    if (last != STAGE_deblock_start && jpeg_blocks(w) > 0 && jpeg_blocks(h) > 0)
+        case_add_pass(c, STAGE_deblock_sum, &a, jpeg_blocks(w), jpeg_blocks(h));
+    if (last == STAGE_deblock)
+        case_add_pass(c, STAGE_deblock, &a, w, h);
+}
+
+STAGE_UNTIL(deblock_start, case_deblocks)
+STAGE_UNTIL(deblock_sum, case_deblocks)
+STAGE_UNTIL(deblock, case_deblocks)
+
+static void case_remap(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct remap_args a = {.width = w,
+                           .channels = channels,
+                           .source_width = w + case_between(c, 0, 2),
+                           .source_height = h + case_between(c, 0, 1),
+                           .row_shift = case_between(c, -40, 40),
+                           .samples = case_between(c, 0, 3)};
+    a.step = a.samples * case_between(c, 25, 35);
+    a.source = case_bytes(c, a.source_width, a.source_height, channels, 255);
+    if (case_between(c, 0, 4)) { /* some of it outside the picture */
+        struct rectify_point *map = case_add_rows(c, w, h, sizeof(*map));
+        for (int i = 0; i < w * h; i++) {
+            map[i].x = (int32_t)case_value(c, 32 * (uint32_t)w + 320) - 160;
+            map[i].y = (int32_t)case_value(c, 32 * (uint32_t)h + 320) - 160;
+        }
+        a.map = map;
+    }
+    if (case_between(c, 0, 2)) { /* without blocks, or with */
+        a.with_blocks = case_bytes(c, w, h, channels, 255);
+        a.block_sums =
+            case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.block_sums)), 4, 5000);
+    }
+    a.out = case_bytes(c, w, h, channels, 255);
+    case_add_pass(c, STAGE_remap, &a, w, h);
+}
+
+static void case_grey(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct grey_args a = {.width = w, .channels = c->shape.channels};
+    a.source = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_grey, &a, w, h);
+}
+
+static void case_smooth_x(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct smooth_x_args a = {
+        .width = w, .channels = c->shape.channels, .taps = case_taps(c, MAX_TAPS - 1)};
+    a.source = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_shorts(c, w, h, a.channels, 65535);
+    case_add_pass(c, STAGE_smooth_x, &a, w, h);
+}
+
+static void case_smooth_y(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct smooth_y_args a = {
+        .width = w, .height = h, .channels = c->shape.channels, .taps = case_taps(c, MAX_TAPS - 1)};
+    a.source = case_shorts(c, w, h, a.channels, 255 * 256);
+    a.out = case_bytes(c, w, h, a.channels, 255);
+    case_add_pass(c, STAGE_smooth_y, &a, w, h);
+}
+
+static void case_sobel(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct sobel_args a = {.width = w, .height = h};
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_sobel, &a, w, h);
+}
+
+static void case_residual(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct residual_args a = {.width = w};
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.smoothed = case_bytes(c, w, h, 1, 255);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_residual, &a, w, h);
+}
+
+static void case_census(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct census_args a = {.width = w, .height = h};
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.out = case_add_rows(c, w, h, sizeof(*a.out));
+    case_add_pass(c, STAGE_census, &a, w, h);
+}
+
+static void case_feature(struct pass_case *c, enum stage stage) {
+    static const int kinds[][2] = {{1, 32}, {1, 64}, {32, 32}, {32, 64}, {64, 32}, {64, 64}};
+    int w = c->shape.width, h = c->shape.height, kind = case_between(c, 0, 5);
+    bool vectors = stage == STAGE_feature_vector;
+    struct feature_args a = {.width = w,
+                             .height = h,
+                             .inputs = kinds[kind][0],
+                             .outputs = vectors ? FEATURE_CHANNELS : kinds[kind][1],
+                             .dilation = case_between(c, 1, FEATURE_DILATION),
+                             .shift = case_between(c, 0, 1) ? case_between(c, 4, 10)
+                                                            : case_between(c, 0, 24)};
+    int groups = (a.inputs + FEATURE_GROUP - 1) / FEATURE_GROUP,
+        words_of_weights = FEATURE_TAPS * groups * a.outputs;
+    int32_t *bias = case_add_table(c, (size_t)a.outputs * sizeof(*bias));
+    int8_t *weights = case_add_table(c, (size_t)words_of_weights * FEATURE_GROUP);
+    for (int o = 0; o < a.outputs; o++)
+        bias[o] = (int32_t)case_value(c, 200000) - 100000;
+    for (int i = 0; i < words_of_weights * FEATURE_GROUP; i++)
+        weights[i] = (int8_t)(i % FEATURE_GROUP < a.inputs ? (int)case_value(c, 254) - 127 : 0);
+    a.bias = bias;
+    a.weights = weights;
+    a.source = case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
+    if (vectors)
+        a.vectors = case_add_rows(c, w, h, FEATURE_CHANNELS);
+    else
+        a.out = case_bytes(c, w, h, a.outputs, 255);
+    case_add_pass(c, stage, &a, w, h);
+}
+
+STAGE_UNTIL(feature_layer, case_feature)
+STAGE_UNTIL(feature_vector, case_feature)
+
+static void case_arms(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct arms_args a = {.width = w,
+                          .height = h,
+                          .channels = c->shape.channels,
+                          .longest_x = case_between(c, 1, 63),
+                          .longest_y = case_between(c, 0, 63),
+                          .step = case_between(c, 5, 40)};
+    int brightest = case_between(c, 0, 3) ? case_between(c, 10, 60) : 255;
+    a.image = case_bytes(c, w, h, a.channels, (uint32_t)brightest);
+    if (case_between(c, 0, 1))
+        a.likeness = case_likeness(c);
+    a.out = case_add_rows(c, w, h, sizeof(*a.out));
+    case_add_pass(c, STAGE_arms, &a, w, h);
+}
+
+static void case_edges(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct edges_args a = {.width = w, .height = h, .channels = c->shape.channels, .step = {4, 20}};
+    a.image = case_bytes(c, w, h, a.channels, 40);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_edges, &a, w, h);
+}
+
+static void case_downsample_edges(struct pass_case *c) {
+    int w = (c->shape.width + 1) / 2, h = (c->shape.height + 1) / 2;
+    struct downsample_edges_args a = {
+        .fine_width = c->shape.width, .fine_height = c->shape.height, .width = w};
+    a.fine = case_classes(c);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_downsample_edges, &a, w, h);
+}
+
+/* ---- the cost volume */
+
+/* Census of 62 bits, or vectors of random length. */
+static const uint64_t *case_descriptors(struct pass_case *c, int w, int h, int words) {
+    if (words == 1)
+        return case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX >> 2);
+    int8_t *numbers = case_add_rows(c, w, h, FEATURE_CHANNELS);
+    for (int i = 0; i < w * h * FEATURE_CHANNELS; i++)
+        numbers[i] =
+            (int8_t)((int)case_value(c, 2 * FEATURE_VECTOR_LARGEST) - FEATURE_VECTOR_LARGEST);
+    return (const uint64_t *)(const void *)numbers;
+}
+
+struct cost_args case_cost_args(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct cost_args a = {.grid = case_grid(c),
+                          .channels = c->shape.channels,
+                          .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
+                          .sign = case_between(c, 0, 1) ? 1 : -1,
+                          .outside = (uint8_t)case_between(c, 0, MAX_COST)};
+    if (case_between(c, 0, 9) == 0) /* all outside */
+        a.grid.space.u_min = -2 * w - c->shape.labels;
+    int flat = case_between(c, 0, 2) ? COST_LUT - 1 : case_between(c, 1, 200);
+    uint8_t *lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
+    memset(lut + flat, lut[flat], (size_t)(COST_LUT - flat)); /* it no longer changes from there */
+    if (case_between(c, 0, 5) == 0)
+        memset(lut, 0, COST_LUT);
+    a.lut = lut;
+    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
+    if (a.kind != DATA_COST_CENSUS) {
+        a.reference = case_bytes(c, w, h, a.channels, 255);
+        a.target = case_bytes(c, w, h, a.channels, 255);
+    }
+    a.words = case_between(c, 0, 1) ? VECTOR_WORDS : 1;
+    if (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS) {
+        a.descriptor_reference = case_descriptors(c, w, h, a.words);
+        a.descriptor_target = case_descriptors(c, w, h, a.words);
+    }
+    a.cost = case_volume8(c, &a.grid, 255);
+    return a;
+}
+
+static void case_cost(struct pass_case *c) {
+    struct cost_args a = case_cost_args(c);
+    case_add_pass(c, STAGE_cost, &a, a.grid.width, a.grid.height);
+}
+
+static void case_border_cost(struct pass_case *c) {
+    struct cost_args a = case_cost_args(c);
+    case_add_pass(c, STAGE_border_cost, &a, a.grid.width, a.grid.height);
+}
+
+static void case_smoothed_cost(struct pass_case *c) {
+    struct smoothed_cost_args a = {.match = case_cost_args(c), .border = case_between(c, 0, 1)};
+    if (!a.match.reference) {
+        a.match.reference = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
+        a.match.target = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
+    }
+    a.match.descriptor_reference = a.match.descriptor_target = NULL;
+    a.taps = case_taps(c, 3);
+    case_add_pass(c, STAGE_smoothed_cost, &a, a.match.grid.width, a.match.grid.height);
+}
+
+static void case_agreements(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct agreement_args a = {.grid = case_grid(c), .channels = channels};
+    a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.reference = case_bytes(c, w, h, channels, 40);
+    a.target = case_bytes(c, w, h, channels, 40);
+    a.grey = case_bytes(c, w, h, 1, 255);
+    a.counts = case_randomise(c, case_add_table(c, AGREEMENT_COUNTS * sizeof(*a.counts)), 4, 1000);
+    a.likeness = case_likeness(c);
+    if (case_between(c, 0, 1))
+        a.block_sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(uint32_t)), 4, 9999);
+    a.source_width = w;
+    a.source_height = h;
+    case_add_pass(c, STAGE_agreement_start, &a, AGREEMENT_COUNTS, 1);
+    if (last >= STAGE_agreement)
+        case_add_pass(c, STAGE_agreement, &a, (w + 7) / 8, (h + 7) / 8);
+    if (last >= STAGE_agreement_strength)
+        case_add_pass(c, STAGE_agreement_strength, &a, 1, 1);
+}
+
+STAGE_UNTIL(agreement_start, case_agreements)
+STAGE_UNTIL(agreement, case_agreements)
+STAGE_UNTIL(agreement_strength, case_agreements)
+
+static void case_row_offsets(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct row_offset_args a = {.grid = case_grid(c)};
+    a.census_reference = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.census_target = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
+    a.sums = case_randomise(c, case_add_table(c, ROW_SUMS * sizeof(*a.sums)), 4, 5000);
+    a.offset = case_randomise(c, case_add_table(c, ROW_CELLS * ROW_CELLS * sizeof(*a.offset)), 4,
+                              2 * ROW_ONE);
+    if (last != STAGE_row_offset_find)
+        case_add_pass(c, STAGE_row_offset_start, &a, ROW_SUMS, 1);
+    if (last == STAGE_row_offset_sum)
+        case_add_pass(c, STAGE_row_offset_sum, &a, (w + ROW_STEP - 1) / ROW_STEP,
+                      (h + ROW_STEP - 1) / ROW_STEP * ROW_TRIED);
+    if (last == STAGE_row_offset_find)
+        case_add_pass(c, STAGE_row_offset_find, &a, ROW_CELLS * ROW_CELLS, 1);
+}
+
+STAGE_UNTIL(row_offset_start, case_row_offsets)
+STAGE_UNTIL(row_offset_sum, case_row_offsets)
+STAGE_UNTIL(row_offset_find, case_row_offsets)
+
+static void case_move_rows(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    struct move_rows_args a = {.width = w, .height = h, .channels = channels};
+    uint32_t *offset = case_randomise(c, case_add_table(c, ROW_CELLS * ROW_CELLS * sizeof(*offset)),
+                                      4, 4 * ROW_ONE);
+    for (int i = 0; i < ROW_CELLS * ROW_CELLS; i++)
+        offset[i] -= 2 * ROW_ONE;
+    a.source = case_bytes(c, w, h, channels, 255);
+    a.offset = (const int32_t *)offset;
+    a.out = case_bytes(c, w, h, channels, 255);
+    case_add_pass(c, STAGE_move_rows, &a, w, h);
+}
+
+static void case_mix_census(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct mix_census_args a = {.width = w, .likeness = case_likeness(c)};
+    a.census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    a.smoothed = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    a.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    case_add_pass(c, STAGE_mix_census, &a, w, h);
+}
+
+static void case_choose_costs(struct pass_case *c) {
+    struct choose_costs_args a = {0};
+    a.likeness = case_likeness(c);
+    a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST);
+    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
+    a.differing_census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
+    a.out = case_randomise(c, case_add_table(c, COST_LUT), 1, 255);
+    a.census_out = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, 255);
+    case_add_pass(c, STAGE_choose_costs, &a, COST_LUT, 1);
+}
+
+struct cross_args case_cross_args(struct pass_case *c) {
+    struct cross_args a = {.grid = case_grid(c)};
+    a.longest_x = case_between(c, 0, 3) ? case_between(c, 1, 63) : 63;
+    a.longest_y = case_between(c, 0, 3) ? case_between(c, 0, 8) : 63;
+    a.arms = case_random_arms(c, a.longest_x, a.longest_y);
+    a.source = case_volume8(c, &a.grid, MAX_COST);
+    a.between = case_volume16(c, &a.grid, MAX_COST);
+    a.out = case_volume8(c, &a.grid, 255);
+    return a;
+}
+
+static void case_cross_x(struct pass_case *c) {
+    struct cross_args a = case_cross_args(c);
+    case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
+}
+
+/* The pass along columns needs sums that belong to the arms. */
+static void case_cross_y(struct pass_case *c) {
+    struct cross_args a = case_cross_args(c);
+    case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
+    case_add_pass(c, STAGE_cross_y, &a, a.grid.width, a.grid.height);
+    c->passes[c->pass_count - 1].fenced = true;
+}
+
+struct downsample_cost_args case_downsample_args(struct pass_case *c, struct grid fine,
+                                                 int levels) {
+    struct downsample_cost_args a = {.grid = grid_coarser(&fine), .fine = fine, .levels = levels};
+    if (levels > 1)
+        a.grid = grid_coarser(&a.grid);
+    a.cost = case_volume16(c, &a.grid, 65535);
+    return a;
+}
+
+static void case_downsample_cost(struct pass_case *c) {
+    struct downsample_cost_args a = case_downsample_args(c, case_grid(c), case_between(c, 1, 2));
+    if (a.levels == 1 && case_between(c, 0, 1))
+        a.fine16 = case_volume16(c, &a.fine, COST_SATURATION);
+    else
+        a.fine8 = case_volume8(c, &a.fine, MAX_COST);
+    case_add_pass(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
+}
+
+void case_cross_nodes(struct pass_case *c) {
+    struct cross_nodes_args a = {.grid = case_grid(c), .level = case_between(c, 1, 2)};
+    a.width = stage_max((a.grid.width << a.level) - case_between(c, 0, (1 << a.level) - 1), 1);
+    a.height = stage_max((a.grid.height << a.level) - case_between(c, 0, (1 << a.level) - 1), 1);
+    a.arms_width = a.width + case_between(c, 0, 3);
+    a.arms = case_arms_of(c, a.arms_width, a.height, 63, 0);
+    a.source = case_volume16(c, &a.grid, (uint32_t)MAX_COST << 2 * a.level);
+    a.out = case_volume16(c, &a.grid, 65535);
+    case_add_pass(c, STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
+}
+
+/* ---- messages and labels */
+
+/* Of -most to most; unknown: a quarter has no motion. */
+static struct motion_map case_motion(struct pass_case *c, int w, int h, int most, bool unknown) {
+    struct motion_map map = {case_add_rows(c, w, h, 2), case_add_rows(c, w, h, 2)};
+    for (int i = 0; i < w * h; i++) {
+        bool known = !unknown || draw(&c->random_contents) % 4;
+        map.u[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
+        map.v[i] = (int16_t)(known ? (int)case_value(c, 2 * (uint32_t)most) - most : UNKNOWN);
+    }
+    return map;
+}
+
+/* Windows of all shapes, 1 x n and n x 1 too. */
+static struct grid case_motion_grid(struct pass_case *c) {
+    struct label_space space = {.u_min = case_between(c, -9, 3),
+                                .u_count = case_between(c, 1, c->shape.labels),
+                                .v_min = case_between(c, -9, 3)};
+    space.v_count = case_between(c, 1, stage_min(9, MAX_LABELS / space.u_count));
+    return grid_make(c->shape.width, c->shape.height, space);
+}
+
+struct message_args case_message_args_of(struct pass_case *c, struct grid grid) {
+    struct message_args a = {.grid = grid, .iteration = case_between(c, 0, 5)};
+    if (case_between(c, 0, 1))
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+    else
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+    if (case_between(c, 0, 1))
+        a.classes = case_classes(c);
+    case_envelopes(c, a.rho, a.truncation);
+    return a;
+}
+
+struct message_args case_message_args(struct pass_case *c) {
+    return case_message_args_of(c, case_grid(c));
+}
+
+void case_active_tiles(struct pass_case *c, struct message_args *a) {
+    size_t tiles = (size_t)tile_count(a->grid.width, a->grid.height);
+    a->next_active =
+        case_randomise(c, case_add_table(c, tiles * sizeof(*a->next_active)), 2, 65535);
+    if (case_between(c, 0, 3)) {
+        uint16_t *active = case_add_table(c, tiles * sizeof(*active));
+        for (size_t i = 0; i < tiles; i++)
+            active[i] = (uint16_t)(a->iteration - (draw(&c->random_contents) % 3 == 0));
+        a->active = active;
+    }
+    if (case_between(c, 0, 1))
+        a->updates = case_randomise(c, case_add_table(c, 8 * sizeof(*a->updates)), 4, 65535);
+    a->threshold = case_between(c, 0, 1) ? case_between(c, 0, 80) : 0;
+}
+
+static void case_message(struct pass_case *c) {
+    bool windows = case_between(c, 0, 1);
+    struct message_args a =
+        windows ? case_message_args_of(c, case_motion_grid(c)) : case_message_args(c);
+    a.windows = windows;
+    if (windows && case_between(c, 0, 1))
+        a.centre = case_motion(c, c->shape.width, c->shape.height, 5, false);
+    if (case_between(c, 0, 1))
+        case_active_tiles(c, &a);
+    case_add_pass(c, STAGE_message, &a, a.grid.half, a.grid.height);
+}
+
+static void case_start_messages(struct pass_case *c) {
+    struct start_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    bool from_above = case_between(c, 0, 1);
+    if (from_above)
+        a.coarse = grid_coarser(&a.grid);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        if (from_above)
+            a.parent[r] = case_volume8(c, &a.coarse, MAX_TRUNCATION);
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+    }
+    case_add_pass(c, STAGE_start_messages, &a, a.grid.half, a.grid.height);
+}
+
+static void case_clear_tiles(struct pass_case *c) {
+    int tiles = case_between(c, 1, 200);
+    struct clear_tiles_args a = {.update_count = case_between(c, 0, tiles)};
+    a.active = case_randomise(c, case_add_table(c, (size_t)tiles * sizeof(*a.active)), 2, 65535);
+    if (case_between(c, 0, 1))
+        a.updates =
+            case_randomise(c, case_add_table(c, (size_t)tiles * sizeof(*a.updates)), 4, 65535);
+    case_add_pass(c, STAGE_clear_tiles, &a, tiles, 1);
+}
+
+struct wta_args case_wta_args(struct pass_case *c, struct grid grid, const uint8_t *cost,
+                              uint8_t *const message[DIRECTIONS]) {
+    int w = grid.width, h = grid.height;
+    struct wta_args a = {
+        .grid = grid, .cost = cost, .subpixel = case_between(c, 0, 2), .fraction = 1};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = message[r];
+    a.label = case_shorts(c, w, h, 1, 65535);
+    a.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    return a;
+}
+
+static void case_winner_takes_all(struct pass_case *c) {
+    bool windows = case_between(c, 0, 1);
+    struct grid grid = windows ? case_motion_grid(c) : case_grid(c);
+    const uint8_t *cost = case_volume8(c, &grid, MAX_COST);
+    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    uint8_t *message[DIRECTIONS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        message[r] = case_volume8(c, &grid, maximum);
+    struct wta_args a = case_wta_args(c, grid, cost, message);
+    if (windows) {
+        a.fraction = 1 << case_between(c, 0, 3);
+        a.v = (int16_t *)case_shorts(c, grid.width, grid.height, 1, 65535);
+        if (case_between(c, 0, 1))
+            a.centre = case_motion(c, grid.width, grid.height, 3000, false);
+    }
+    case_add_pass(c, STAGE_winner_takes_all, &a, grid.width, grid.height);
+}
+
+/* ---- pruned labels */
+
+void case_prune(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, rows = (h + 1) / 2;
+    struct prune_args a = {.width = w,
+                           .height = h,
+                           .labels = c->shape.labels,
+                           .columns = (w + 1) / 2,
+                           .count = case_between(c, 1, KEPT_MOST)};
+    a.label = case_shorts(c, w, h, 1, (uint32_t)case_between(c, 0, a.labels - 1));
+    a.kept = case_randomise(c, case_add_rows(c, a.columns, rows, KEPT_MOST), 1, 255);
+    case_add_pass(c, STAGE_prune, &a, a.columns, rows);
+}
+
+/* Different blocks in ascending order, count at most. */
+static void case_kept_tile(struct pass_case *c, const struct grid *g, int count, uint8_t *kept) {
+    int blocks = g->padded / LABEL_BLOCK, n = case_between(c, 1, stage_min(count, blocks));
+    int span = case_between(c, 0, 1) ? stage_min(n + 1, blocks) : blocks; /* few gaps or many */
+    int first = case_between(c, 0, blocks - span), taken = 0;
+    for (int block = first; taken < n; block++)
+        if (case_between(c, 1, first + span - block) <= n - taken)
+            kept[taken++] = (uint8_t)block;
+    memset(kept + n, NOT_KEPT, (size_t)(KEPT_MOST - n));
+}
+
+struct pruning case_pruning_of(struct pass_case *c, const struct grid *g, int tile, int count) {
+    struct pruning p = {.tile = tile};
+    p.columns = (g->width + p.tile - 1) / p.tile + case_between(c, 0, 1);
+    int tiles = p.columns * ((g->height + p.tile - 1) / p.tile);
+    uint8_t *kept = case_add_table(c, (size_t)tiles * KEPT_MOST);
+    for (int i = 0; i < tiles; i++)
+        if (i > 0 && case_between(c, 0, 2) == 0)
+            memcpy(kept + KEPT_MOST * i, kept + KEPT_MOST * (i - 1), KEPT_MOST);
+        else
+            case_kept_tile(c, g, count, kept + KEPT_MOST * i);
+    p.kept = kept;
+    return p;
+}
+
+static struct pruning case_pruning(struct pass_case *c, const struct grid *g, int count) {
+    return case_pruning_of(c, g, PRUNING_TILE >> case_between(c, 0, PRUNED_LEVELS - 1), count);
+}
+
+uint8_t *case_pruned_volume(struct pass_case *c, const struct grid *g, int blocks,
+                            uint32_t maximum) {
+    return case_randomise(c, case_add_pruned(c, g, blocks, 1), 1, maximum);
+}
+
+static uint16_t *case_pruned_volume16(struct pass_case *c, const struct grid *g, int blocks,
+                                      uint32_t maximum) {
+    return case_randomise(c, case_add_pruned(c, g, blocks, 2), 2, maximum);
+}
+
+struct pruned_cost_args case_pruned_cost_args(struct pass_case *c, int blocks) {
+    struct pruned_cost_args a = {.grid = case_grid(c)};
+    bool part = case_between(c, 0, 1);
+    int right = part ? case_between(c, 0, 5) : 0, below = part ? case_between(c, 0, 5) : 0;
+    a.x = part ? 2 * case_between(c, 0, 4) : 0;
+    a.y = part ? 2 * case_between(c, 0, 4) : 0;
+    a.source_grid =
+        grid_make(a.grid.width + a.x + right, a.grid.height + a.y + below, a.grid.space);
+    a.source = case_volume8(c, &a.source_grid, MAX_COST);
+    a.longest_x = case_between(c, 0, 3) ? case_between(c, 1, 20) : 31;
+    a.longest_y = case_between(c, 0, a.longest_x > 20 ? 3 : 4); /* at most CROSS_PIXELS */
+    if (case_between(c, 0, 3))
+        a.arms =
+            case_arms_of(c, a.source_grid.width, a.source_grid.height, a.longest_x, a.longest_y);
+    a.pruning = case_pruning_of(c, &a.grid, PRUNING_TILE, blocks);
+    a.out = case_pruned_volume(c, &a.grid, blocks, 255);
+    return a;
+}
+
+struct pruned_downsample_args case_pruned_downsample_args(struct pass_case *c, struct grid fine,
+                                                          struct pruning pruning,
+                                                          const uint8_t *cost, int blocks) {
+    struct pruned_downsample_args a = {
+        .grid = grid_coarser(&fine), .fine = fine, .pruning = pruning, .cost = cost};
+    a.pruning.tile = PRUNING_TILE / 2;
+    a.out = case_pruned_volume16(c, &a.grid, blocks, 65535);
+    return a;
+}
+
+static void case_pruned_cost(struct pass_case *c) {
+    struct pruned_cost_args a = case_pruned_cost_args(c, case_between(c, 1, KEPT_MOST));
+    case_add_pass(c, STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
+}
+
+static void case_pruned_downsample(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct grid fine = case_grid(c);
+    const uint8_t *cost = case_pruned_volume(c, &fine, blocks, MAX_COST);
+    struct pruned_downsample_args a = case_pruned_downsample_args(
+        c, fine, case_pruning_of(c, &fine, PRUNING_TILE, blocks), cost, blocks);
+    case_add_pass(c, STAGE_pruned_downsample, &a, a.grid.width, a.grid.height);
+}
+
+void case_prunable(const uint8_t rho[4], uint8_t truncation[4]) {
+    for (int i = 0; i < 4; i++)
+        truncation[i] = (uint8_t)stage_min(truncation[i], PRUNING_APART * rho[i]);
+}
+
+struct pruned_start_args case_pruned_start_args(struct pass_case *c, struct grid grid,
+                                                struct pruning pruning, int blocks,
+                                                uint8_t *const message[DIRECTIONS]) {
+    struct pruned_start_args a = {.grid = grid,
+                                  .coarse = grid_coarser(&grid),
+                                  .pruning = pruning,
+                                  .parity = case_between(c, 0, 1),
+                                  .from_pruned = case_between(c, 0, 1)};
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a.message[r] = message[r];
+        a.parent[r] = a.from_pruned ? case_pruned_volume(c, &a.coarse, blocks, MAX_TRUNCATION)
+                                    : case_volume8(c, &a.coarse, MAX_TRUNCATION);
+    }
+    return a;
+}
+
+struct pruned_message_args case_pruned_message_args(struct pass_case *c, int blocks) {
+    struct pruned_message_args a = {.grid = case_grid(c), .iteration = case_between(c, 0, 5)};
+    if (case_between(c, 0, 1))
+        a.cost16 = case_pruned_volume16(c, &a.grid, blocks, COST_SATURATION);
+    else
+        a.cost8 = case_pruned_volume(c, &a.grid, blocks, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_pruned_volume(c, &a.grid, blocks, MAX_TRUNCATION);
+    if (case_between(c, 0, 1))
+        a.classes = case_classes(c);
+    a.pruning = case_pruning(c, &a.grid, blocks);
+    case_envelopes(c, a.rho, a.truncation);
+    case_prunable(a.rho, a.truncation);
+    return a;
+}
+
+struct pruned_wta_args case_pruned_wta_args(struct pass_case *c,
+                                            const struct pruned_message_args *m,
+                                            const uint8_t *cost) {
+    int w = m->grid.width, h = m->grid.height;
+    struct pruned_wta_args a = {.grid = m->grid,
+                                .cost = cost,
+                                .classes = m->classes,
+                                .pruning = m->pruning,
+                                .subpixel = case_between(c, 0, 2)};
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = m->message[r];
+    memcpy(a.rho, m->rho, sizeof(a.rho));
+    memcpy(a.truncation, m->truncation, sizeof(a.truncation));
+    a.label = case_shorts(c, w, h, 1, 65535);
+    a.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    return a;
+}
+
+static void case_pruned_start(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct grid grid = case_grid(c);
+    uint8_t *message[DIRECTIONS];
+    for (int r = 0; r < DIRECTIONS; r++)
+        message[r] = case_pruned_volume(c, &grid, blocks, MAX_TRUNCATION);
+    struct pruned_start_args a =
+        case_pruned_start_args(c, grid, case_pruning(c, &grid, blocks), blocks, message);
+    case_add_pass(c, STAGE_pruned_start, &a, a.grid.half, a.grid.height);
+}
+
+static void case_pruned_message(struct pass_case *c) {
+    struct pruned_message_args a = case_pruned_message_args(c, case_between(c, 1, KEPT_MOST));
+    case_add_pass(c, STAGE_pruned_message, &a, a.grid.half, a.grid.height);
+}
+
+static void case_pruned_winner(struct pass_case *c) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    struct pruned_message_args m = case_pruned_message_args(c, blocks);
+    uint32_t maximum = case_between(c, 0, 1) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    for (int r = 0; r < DIRECTIONS; r++)
+        case_randomise(c, m.message[r], 1, maximum);
+    struct pruned_wta_args a = case_pruned_wta_args(
+        c, &m, case_pruned_volume(c, &m.grid, blocks, maximum == 3 ? 3 : MAX_COST));
+    case_add_pass(c, STAGE_pruned_winner, &a, a.grid.width, a.grid.height);
+}
+
+/* V that never falls, for each class, with 0 to all steps before the largest. */
+static struct smoothing case_smoothing(struct pass_case *c) {
+    struct smoothing s = {.grid = case_grid(c), .damping = case_between(c, 0, 3) * 51};
+    uint8_t *table = case_add_table(c, 4 * MAX_LABELS);
+    for (int i = 0; i < 4; i++) {
+        s.largest[i] = (uint8_t)case_between(c, 0, MAX_TRUNCATION);
+        s.steps[i] = s.largest[i] ? case_between(c, 0, s.grid.labels - 1) : 0;
+        for (int k = 1, v = 0; k < MAX_LABELS; k++) {
+            v = stage_min(v + case_between(c, 0, 20), stage_max(s.largest[i] - 1, 0));
+            table[i * MAX_LABELS + k] = (uint8_t)(k <= s.steps[i] ? v : s.largest[i]);
+        }
+        table[i * MAX_LABELS] = 0;
+    }
+    s.smoothness = table;
+    if (case_between(c, 0, 1))
+        s.classes = case_classes(c);
+    return s;
+}
+
+/* Of a volume, or from two pictures. */
+static struct label_cost case_label_cost(struct pass_case *c, struct grid grid) {
+    struct label_cost a = {.grid = grid,
+                           .channels = c->shape.channels,
+                           .squared = case_between(c, 0, 1),
+                           .sign = case_between(c, 0, 1) ? 1 : -1,
+                           .border = case_between(c, 0, 1),
+                           .outside = (uint16_t)case_value(c, COST_SATURATION)};
+    if (case_between(c, 0, 2) == 0) {
+        a.volume = case_volume8(c, &grid, MAX_COST);
+        return a;
+    }
+    a.reference = case_bytes(c, grid.width, grid.height, a.channels, 255);
+    a.target = case_bytes(c, grid.width, grid.height, a.channels, 255);
+    a.lut = case_randomise(c, case_add_table(c, SUM_LUT * sizeof(*a.lut)), 2, COST_SATURATION);
+    return a;
+}
+
+static void case_area_start(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct area_start_args a = {.source = case_label_cost(c, case_grid(c))};
+    a.cost = (int16_t *)case_shorts(c, w, h, a.source.grid.padded, COST_SATURATION);
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.message[d] = case_bytes(c, w, h, a.source.grid.padded, MAX_TRUNCATION);
+    case_add_pass(c, STAGE_area_start, &a, w, h);
+}
+
+/* Costs or messages of an area as a whole: its rows and columns are written by one thread. */
+static void *case_area(struct pass_case *c, const struct grid *g, size_t size, uint32_t maximum) {
+    size_t labels = (size_t)g->width * (size_t)g->height * (size_t)g->padded;
+    return case_randomise(c, case_add_table(c, labels * size), size, maximum);
+}
+
+static struct area_args case_area_args(struct pass_case *c) {
+    struct area_args a = {.smoothing = case_smoothing(c)};
+    const struct grid *g = &a.smoothing.grid;
+    a.cost = case_area(c, g, sizeof(*a.cost), COST_SATURATION);
+    for (int i = 0; i < 2; i++) {
+        a.along[i] = case_area(c, g, 1, MAX_TRUNCATION);
+        a.across[i] = case_area(c, g, 1, MAX_TRUNCATION);
+    }
+    return a;
+}
+
+static void case_rows(struct pass_case *c) {
+    struct area_args a = case_area_args(c);
+    case_add_pass(c, STAGE_rows, &a, 1, a.smoothing.grid.height);
+}
+
+static void case_columns(struct pass_case *c) {
+    struct area_args a = case_area_args(c);
+    case_add_pass(c, STAGE_columns, &a, 1, a.smoothing.grid.width);
+}
+
+static void case_area_labels(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct area_labels_args a = {.smoothing = case_smoothing(c)};
+    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
+    a.cost = (int16_t *)case_shorts(c, w, h, a.smoothing.grid.padded,
+                                    maximum == 3 ? 3 : COST_SATURATION);
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.message[d] = case_bytes(c, w, h, a.smoothing.grid.padded, maximum);
+    a.out.label = case_shorts(c, w, h, 1, 65535);
+    a.out.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a.out.confidence = case_bytes(c, w, h, 1, 255);
+    a.out.subpixel = case_between(c, 0, 2);
+    case_add_pass(c, STAGE_area_labels, &a, w, h);
+}
+
+static struct tiling case_tiling(struct pass_case *c, const struct grid *g) {
+    struct tiling t = {.size = case_between(c, 1, 20)};
+    t.columns = (g->width + t.size - 1) / t.size;
+    t.rows = (g->height + t.size - 1) / t.size;
+    size_t tiles = (size_t)t.columns * (size_t)t.rows;
+    size_t border = tiles * (size_t)t.size * (size_t)g->padded;
+    for (int d = 0; d < DIRECTIONS; d++)
+        t.entering[d] = case_randomise(c, case_add_table(c, border), 1, MAX_TRUNCATION);
+    t.changed = case_add_table(c, tiles * TILE_FLAGS);
+    for (size_t i = 0; i < tiles * TILE_FLAGS; i++)
+        t.changed[i] = draw(&c->random_contents) % 4 == 0;
+    return t;
+}
+
+static void case_tiles_start(struct pass_case *c) {
+    struct grid grid = case_grid(c);
+    struct tiles_start_args a = {case_tiling(c, &grid), grid.padded, {NULL}};
+    size_t tiles = (size_t)a.tiling.columns * (size_t)a.tiling.rows;
+    size_t border = tiles * (size_t)(a.tiling.size / 2) * (size_t)grid.padded;
+    for (int d = 0; d < DIRECTIONS && a.tiling.size % 2 == 0; d++)
+        a.coarse[d] = case_randomise(c, case_add_table(c, border), 1, MAX_TRUNCATION);
+    case_add_pass(c, STAGE_tiles_start, &a, 1, a.tiling.columns * a.tiling.rows);
+}
+
+static void case_tiles(struct pass_case *c) {
+    struct tiles_args a = {.smoothing = case_smoothing(c), .iterations = case_between(c, 0, 2)};
+    const struct grid *g = &a.smoothing.grid;
+    size_t pixels = (size_t)g->width * (size_t)g->height;
+    int level = case_between(c, 0, 2), most = (1 << level) - 1;
+    a.source =
+        case_label_cost(c, grid_make((g->width << level) - case_between(c, 0, most),
+                                     (g->height << level) - case_between(c, 0, most), g->space));
+    a.source.level = level;
+    a.tiling = case_tiling(c, g);
+    a.diagonal = case_between(c, 0, a.tiling.columns + a.tiling.rows - 2);
+    a.column = stage_max(0, a.diagonal - a.tiling.rows + 1);
+    int count = stage_min(a.diagonal, a.tiling.columns - 1) - a.column + 1;
+    a.scratch = case_add_table(c, (size_t)count * tile_bytes(a.tiling.size, g->padded));
+    case_compare_only(c, a.scratch, COMPARE_NOTHING);
+    a.out.label = case_randomise(c, case_add_table(c, 2 * pixels), 2, 65535);
+    a.out.disparity = case_randomise(c, case_add_table(c, 2 * pixels), 2, 65535);
+    a.out.confidence = case_randomise(c, case_add_table(c, pixels), 1, 255);
+    a.out.subpixel = case_between(c, 0, 2);
+    case_add_pass(c, STAGE_tiles, &a, 1, count);
+}
+
+static void case_best_label(struct pass_case *c) {
+    struct best_label_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+    if (case_between(c, 0, 1))
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+    else
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+    a.label = case_shorts(c, a.grid.width, a.grid.height, 1, 65535);
+    case_add_pass(c, STAGE_best_label, &a, a.grid.half, a.grid.height);
+}
+
+static void case_mask_cost(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct mask_cost_args a = {.grid = case_grid(c),
+                               .parity = case_between(c, 0, 1),
+                               .sign = case_between(c, 0, 1) ? 1 : -1,
+                               .first = case_between(c, 0, 1)};
+    a.label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 5));
+    a.mask = case_bytes(c, w, h, 1, 1);
+    if (case_between(c, 0, 1)) {
+        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+        a.masked16 = case_volume16(c, &a.grid, COST_SATURATION);
+    } else {
+        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+        a.masked8 = case_volume8(c, &a.grid, MAX_COST);
+    }
+    case_add_pass(c, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
+}
+
+/* ---- blocks */
+
+static void case_crop_cost(struct pass_case *c) {
+    struct crop_cost_args a = {.source_grid = case_grid(c)};
+    a.x = case_between(c, 0, c->shape.width - 1);
+    a.y = case_between(c, 0, c->shape.height - 1);
+    a.grid = grid_make(case_between(c, 1, c->shape.width - a.x),
+                       case_between(c, 1, c->shape.height - a.y), a.source_grid.space);
+    a.source = case_volume8(c, &a.source_grid, MAX_COST);
+    a.out = case_volume8(c, &a.grid, MAX_COST);
+    case_add_pass(c, STAGE_crop_cost, &a, a.grid.width, a.grid.height);
+}
+
+static void case_copy_map(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct copy_map_args a = {.source_width = w + case_between(c, 0, 9),
+                              .out_width = w + case_between(c, 0, 9),
+                              .pixel_bytes = case_between(c, 1, 4)};
+    a.source = case_bytes(c, a.source_width, h, a.pixel_bytes, 255);
+    a.out = case_bytes(c, a.out_width, h, a.pixel_bytes, 255);
+    case_add_pass(c, STAGE_copy_map, &a, w, h);
+}
+
+/* Costs of all labels, or of those that tiles keep; these labels are among them then. */
+static const uint8_t *case_label_costs(struct pass_case *c, const struct grid *g, uint16_t *label,
+                                       uint32_t maximum, struct pruning *pruning) {
+    int blocks = case_between(c, 1, KEPT_MOST);
+    if (case_between(c, 0, 1))
+        return case_volume8(c, g, maximum);
+    *pruning = case_pruning_of(c, g, PRUNING_TILE, blocks);
+    for (int i = 0; i < g->width * g->height; i++) {
+        const uint8_t *kept = kept_at(pruning, i % g->width, i / g->width);
+        int first = kept[label[i] % kept_count(kept)] * LABEL_BLOCK;
+        label[i] = (uint16_t)stage_min(first + label[i] % LABEL_BLOCK, g->labels - 1);
+    }
+    return case_pruned_volume(c, g, blocks, maximum);
+}
+
+static void case_label_data_cost(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct label_data_cost_args a = {.grid = case_grid(c)};
+    a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a.cost = case_label_costs(c, &a.grid, (uint16_t *)a.label, MAX_COST, &a.pruning);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_label_data_cost, &a, w, h);
+}
+
+/* ---- disparity maps */
+
+static void case_check(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, maximum = stage_min(w, c->shape.labels);
+    struct check_args a = {.width = w,
+                           .range = c->shape.labels,
+                           .tolerance = case_between(c, -1, 20) * 8,
+                           .min_confidence = case_between(c, 0, 2) * 60};
+    a.left = case_disparities(c, maximum);
+    if (case_between(c, 0, 1))
+        a.right = case_disparities(c, maximum);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_check, &a, w, h);
+}
+
+/* Of disparities, or of motion. */
+static void case_maps(struct pass_case *c, struct motion_map *source, struct motion_map *out) {
+    int w = c->shape.width, h = c->shape.height;
+    bool motion = case_between(c, 0, 1);
+    *source = motion
+                  ? case_motion(c, w, h, 60, true)
+                  : (struct motion_map){case_disparities(c, stage_min(w, c->shape.labels)), NULL};
+    *out =
+        motion ? case_motion(c, w, h, 1, false) : (struct motion_map){case_disparities(c, 1), NULL};
+}
+
+static void case_speckles(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct speckle_args a = {.width = w,
+                             .height = h,
+                             .range = 16 * case_between(c, 1, 30),
+                             .size = (uint32_t)case_between(c, 1, 90)};
+    case_maps(c, &a.source, &a.out);
+    a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
+    a.count = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.count)), 4, UINT32_MAX);
+    for (int stage = STAGE_speckle_start; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+    if (last >= STAGE_speckle_join) /* the forest's shape is free, its trees are not */
+        case_compare_only(c, a.parent, COMPARE_NOTHING);
+    if (last == STAGE_speckle_join)
+        case_add_pass(c, STAGE_speckle_count, &a, w, h);
+}
+
+STAGE_UNTIL(speckle_start, case_speckles)
+STAGE_UNTIL(speckle_join, case_speckles)
+STAGE_UNTIL(speckle_count, case_speckles)
+STAGE_UNTIL(speckle_drop, case_speckles)
+
+static void case_fill(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, along_columns = case_between(c, 0, 1);
+    struct fill_args a = {.width = w, .height = h, .dx = !along_columns, .dy = along_columns};
+    case_maps(c, &a.source, &a.out);
+    case_add_pass(c, STAGE_fill, &a, w, h);
+}
+
+static void case_fill_side(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct fill_side_args a = {.width = w, .channels = c->shape.channels};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.filled = case_disparities(c, stage_min(w, c->shape.labels));
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_fill_side, &a, w, h);
+}
+
+/* The first known pixel of a row is the farther from the border the lower the row is. */
+static void case_border_plane(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct border_plane_args a = {.width = w, .height = h};
+    int16_t *map = case_add_rows(c, w, h, sizeof(*map));
+    for (int i = 0; i < w * h; i++)
+        map[i] = (int16_t)(i % w < i / w / 2 || draw(&c->random_contents) % 64 == 0
+                               ? UNKNOWN
+                               : i % w * 3 - i / w * 2 + (int)case_value(c, 3));
+    a.source = map;
+    a.out = case_randomise(c, case_add_rows(c, 1, h, sizeof(*a.out)), 4, 1000);
+    case_add_pass(c, STAGE_border_plane, &a, 1, h);
+}
+
+static void case_extend(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct extend_args a = {.width = w, .minimum = case_between(c, -64, 64)};
+    struct border_plane *plane = case_add_rows(c, 1, h, sizeof(*plane));
+    a.plane = case_randomise(c, plane, 4, 300);
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_extend, &a, w, h);
+}
+
+static void case_cost_curve(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct cost_curve_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
+    a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a.cost = case_label_costs(c, &a.grid, (uint16_t *)a.label, case_between(c, 0, 1) ? MAX_COST : 3,
+                              &a.pruning);
+    a.disparity = case_disparities(c, 1);
+    a.rise = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_cost_curve, &a, w, h);
+}
+
+static void case_take_known(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, maximum = stage_min(w, c->shape.labels);
+    struct take_known_args a = {.width = w};
+    a.source = case_disparities(c, maximum);
+    a.values = case_disparities(c, maximum);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_take_known, &a, w, h);
+}
+
+static void case_chance(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct chance_args a = {.width = w, .cells = case_between(c, 0, 1)};
+    a.source = case_disparities(c, 2);
+    a.arms = case_random_arms(c, CHANCE_LENGTH, CHANCE_LENGTH);
+    a.margin = case_bytes(c, w, h, 1, 255);
+    a.rise = case_bytes(c, w, h, 1, MAX_COST);
+    a.out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_chance, &a, w, h);
+}
+
+static void case_surface(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct surface_args a = {.width = w,
+                             .height = h,
+                             .longest = case_between(c, 1, MAX_SURFACE_LENGTH),
+                             .step = case_between(c, 0, MAX_SURFACE_STEP)};
+    a.source = case_disparities(c, case_between(c, 0, 2) ? 2 : stage_min(w, c->shape.labels));
+    a.arms = case_random_arms(c, 0, 0);
+    a.sums = case_randomise(c, case_add_rows(c, w, h, 2 * sizeof(*a.sums)), 4, UINT32_MAX);
+    a.out = case_disparities(c, 1);
+    for (int stage = STAGE_surface_arms; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+}
+
+STAGE_UNTIL(surface_arms, case_surface)
+STAGE_UNTIL(surface_sums, case_surface)
+STAGE_UNTIL(surface_plane, case_surface)
+
+static void case_sky_until(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct sky_args a = {.width = w, .height = h, .channels = c->shape.channels};
+    a.image = case_bytes(c, w, h, a.channels, case_between(c, 0, 1) ? 255 : SKY_DARKEST + SKY_STEP);
+    a.rise = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? MAX_COST : SKY_RISE + 1);
+    a.brightness = case_bytes(c, w, h, 1, 255);
+    a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
+    a.votes = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.votes)), 4, UINT32_MAX);
+    a.border = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.border)), 4, UINT32_MAX);
+    a.in_region = case_bytes(c, w, h, 1, 1);
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.out = case_disparities(c, 1);
+    a.value = case_between(c, 0, 1) ? UNKNOWN : 16 * case_between(c, -3, 3);
+    for (int stage = STAGE_sky_start; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+    if (last >= STAGE_sky_join) /* the forest's shape is free, its trees are not */
+        case_compare_only(c, a.parent, COMPARE_NOTHING);
+    if (last == STAGE_sky_join)
+        case_add_pass(c, STAGE_sky_count, &a, w, h);
+}
+
+STAGE_UNTIL(sky_start, case_sky_until)
+STAGE_UNTIL(sky_join, case_sky_until)
+STAGE_UNTIL(sky_count, case_sky_until)
+STAGE_UNTIL(sky_region, case_sky_until)
+STAGE_UNTIL(sky, case_sky_until)
+
+/* Weights of colour steps: any, or falling by the same from step to step. */
+static uint16_t *case_weights(struct pass_case *c) {
+    uint16_t *weight = case_randomise(c, case_add_table(c, 256 * sizeof(*weight)), 2, 256);
+    int fall = case_between(c, 0, 2) ? case_between(c, 1, 128) : 0;
+    for (int i = 0; i < 256 && fall; i++)
+        weight[i] = (uint16_t)stage_max(256 - i * fall / 8, 0);
+    return weight;
+}
+
+static void case_median(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct median_args a = {.width = w,
+                            .height = h,
+                            .channels = c->shape.channels,
+                            .radius = case_between(c, 1, 4),
+                            .first_row = case_between(c, 0, 1) * (h / 2)};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.weight = case_weights(c);
+    a.out = (int16_t *)case_shorts(c, w, h - a.first_row, 1, 65535);
+    case_add_pass(c, STAGE_median, &a, w, h - a.first_row);
+}
+
+static void case_hole_median(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct hole_median_args a = {
+        .width = w, .height = h, .channels = c->shape.channels, .radius = case_between(c, 1, 24)};
+    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.known = case_disparities(c, 1);
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.weight = case_weights(c);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_hole_median, &a, w, h);
+}
+
+static void case_temporal(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct temporal_args a = {.width = w, .height = h, .new_share = case_between(c, 0, 256)};
+    int changes = case_between(c, 0, 1) ? 255 : 2 * STILL_STEP;
+    a.source = case_disparities(c, case_between(c, 1, 3));
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    a.grey = case_bytes(c, w, h, 1, (uint8_t)changes);
+    a.before = case_bytes(c, w, h, 1, (uint8_t)changes);
+    a.running = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.running)), 4, 3 * 256);
+    a.state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
+    a.out = case_disparities(c, 1);
+    case_add_pass(c, STAGE_temporal, &a, w, h);
+}
+
+/* ---- motion */
+
+static void case_halve(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct halve_args a = {.source_width = w, .width = (w + 1) / 2, .channels = c->shape.channels};
+    a.source = case_bytes(c, w, h, a.channels, 255);
+    a.out = case_bytes(c, a.width, (h + 1) / 2, a.channels, 255);
+    case_add_pass(c, STAGE_halve, &a, a.width, (h + 1) / 2);
+}
+
+static void case_motion_centre(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, scale = case_between(c, 1, 2);
+    struct motion_centre_args a = {.width = w,
+                                   .height = h,
+                                   .motion_width = (w + scale - 1) / scale,
+                                   .motion_height = (h + scale - 1) / scale,
+                                   .scale = scale,
+                                   .fraction = 1 << case_between(c, 0, 3)};
+    a.reference = case_bytes(c, w, h, 1, 255);
+    a.target = case_bytes(c, w, h, 1, 255);
+    if (case_between(c, 0, 1))
+        a.mask = case_bytes(c, w, h, 1, 255);
+    a.motion = case_motion(c, a.motion_width, a.motion_height, 90, false);
+    a.centre = case_motion(c, w, h, 1, false);
+    case_add_pass(c, STAGE_motion_centre, &a, w, h);
+}
+
+static void case_motion_cost(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_cost_args a = {.grid = case_motion_grid(c),
+                                 .channels = c->shape.channels,
+                                 .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
+                                 .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
+                                 .border = case_between(c, 0, 1),
+                                 .outside = (uint8_t)case_between(c, 0, MAX_COST)};
+    /* a block of larger pictures */
+    a.left = case_between(c, 0, 3);
+    a.top = case_between(c, 0, 3);
+    a.width = w + a.left + case_between(c, 0, 3);
+    a.height = h + a.top + case_between(c, 0, 3);
+    a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
+    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
+    if (a.kind != DATA_COST_CENSUS || a.fraction > 1) {
+        a.reference = case_bytes(c, a.width, a.height, a.channels, 255);
+        a.target = case_bytes(c, a.width, a.height, a.channels, 255);
+    }
+    if (a.fraction == 1 && (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS)) {
+        a.words = case_between(c, 0, 1) ? VECTOR_WORDS : 1;
+        a.descriptor_reference = case_descriptors(c, a.width, a.height, a.words);
+        a.descriptor_target = case_descriptors(c, a.width, a.height, a.words);
+    }
+    if (case_between(c, 0, 1))
+        a.centre = case_motion(c, w, h, 20, false);
+    if (case_between(c, 0, 1))
+        a.mask = case_bytes(c, a.width, a.height, 1, 255);
+    a.cost = case_volume8(c, &a.grid, 255);
+    case_add_pass(c, STAGE_motion_cost, &a, w, h);
+}
+
+static void case_motion_vote_start(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_carry_args a = {.width = w, .height = h, .pictures = case_between(c, 1, 3)};
+    a.motion = case_motion(c, w, h, 90, true);
+    a.confidence = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? 255 : 3); /* 3: many ties */
+    a.vote = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.vote)), 4, UINT32_MAX);
+    a.out = case_motion(c, w, h, 1, false);
+    case_add_pass(c, STAGE_motion_vote_start, &a, w, h);
+    case_add_pass(c, STAGE_motion_vote, &a, w, h);
+    case_add_pass(c, STAGE_motion_take, &a, w, h);
+}
+
+static void case_motion_vote(struct pass_case *c) {
+    case_motion_vote_start(c);
+}
+
+static void case_motion_take(struct pass_case *c) {
+    case_motion_vote_start(c);
+}
+
+static void case_motion_expect(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_expect_args a = {.grid = case_motion_grid(c),
+                                   .left = case_between(c, 0, 3),
+                                   .top = case_between(c, 0, 3),
+                                   .level = case_between(c, 0, 3),
+                                   .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
+                                   .slope =
+                                       case_between(c, 0, 3) ? case_between(c, 0, 9000) : 65535,
+                                   .maximum = case_between(c, 0, MAX_COST)};
+    a.width = w + a.left;
+    a.expected_width = (a.width << a.level) - case_between(c, 0, (1 << a.level) - 1);
+    a.expected_height = ((h + a.top) << a.level) - case_between(c, 0, (1 << a.level) - 1);
+    a.expected = case_motion(c, a.expected_width, a.expected_height, 300, true);
+    if (case_between(c, 0, 1))
+        a.centre = case_motion(c, w, h, 20, false);
+    if (case_between(c, 0, 1))
+        a.mask = case_bytes(c, a.width, h + a.top, 1, 255);
+    a.cost = case_volume8(c, &a.grid, MAX_COST);
+    case_add_pass(c, STAGE_motion_expect, &a, w, h);
+}
+
+static void case_motion_check(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct motion_check_args a = {.width = w,
+                                  .height = h,
+                                  .tolerance = case_between(c, 0, 100),
+                                  .min_confidence = case_between(c, 0, 40)};
+    a.forward = case_motion(c, w, h, 60, false);
+    if (case_between(c, 0, 3))
+        a.backward = case_motion(c, w, h, 60, true);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    a.out = case_motion(c, w, h, 1, false);
+    case_add_pass(c, STAGE_motion_check, &a, w, h);
+}
+
+/* ---- sum-product */
+
+static struct sum_grid case_sum_grid(struct pass_case *c) {
+    return sum_grid_make(c->shape.width, c->shape.height, c->shape.labels);
+}
+
+/* Probabilities of a level, which backends may compute for lanes of no pixel, too. */
+static uint16_t *case_sum_volume(struct pass_case *c, const struct sum_grid *g) {
+    uint16_t *volume = case_add_table(c, sum_volume(g) * sizeof(*volume));
+    for (size_t i = 0; i < sum_volume(g); i++) /* of all magnitudes */
+        volume[i] =
+            (uint16_t)stage_max((int)case_value(c, UINT16_MAX) >>
+                                    case_between(c, 0, c->shape.fill == FILL_RANDOM ? 15 : 0),
+                                1);
+    return volume;
+}
+
+static void case_sum_bits(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, labels = c->shape.labels;
+    struct sum_bits_args a = {.width = w,
+                              .labels = labels,
+                              .factor = case_between(c, 0, 1) ? UINT32_MAX : 1u << 31,
+                              .shift = case_between(c, 1, case_between(c, 0, 1) ? 62 : 32)};
+    int32_t *cost = case_randomise(c, case_add_rows(c, w, h, 4 * (size_t)labels), 4, 1 << 26);
+    a.cost = cost;
+    a.out = case_shorts(c, w, h, labels, UINT16_MAX);
+    case_add_pass(c, STAGE_sum_bits, &a, w, h);
+}
+
+static void case_sum_coarser(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, labels = c->shape.labels;
+    struct sum_coarser_args a = {.width = w, .height = h, .labels = labels};
+    a.fine = case_shorts(c, w, h, labels, case_between(c, 0, 1) ? UINT16_MAX : 4096);
+    a.out = case_shorts(c, (w + 1) / 2, (h + 1) / 2, labels, UINT16_MAX);
+    case_add_pass(c, STAGE_sum_coarser, &a, (w + 1) / 2, (h + 1) / 2);
+}
+
+static void case_sum_data(struct pass_case *c) {
+    struct sum_data_args a = {.grid = case_sum_grid(c)};
+    uint64_t *powers = case_add_table(c, SUM_POWERS * sizeof(*powers));
+    for (int i = 0; i < SUM_POWERS; i++)
+        powers[i] = ((uint64_t)1 << 32) - (i % 256 ? case_value(c, UINT32_MAX) / 2 : 0);
+    a.powers = powers;
+    a.bits = case_shorts(c, a.grid.width, a.grid.height, a.grid.labels, UINT16_MAX);
+    a.out = case_sum_volume(c, &a.grid);
+    case_add_pass(c, STAGE_sum_data, &a, a.grid.width, a.grid.height);
+}
+
+static void case_sum_start(struct pass_case *c) {
+    struct sum_start_args a = {.grid = case_sum_grid(c)};
+    bool coarsest = case_between(c, 0, 3) == 0;
+    a.coarse = sum_grid_make((a.grid.width + 1) / 2, (a.grid.height + 1) / 2, a.grid.labels);
+    for (int r = 0; r < DIRECTIONS; r++) {
+        a.message[r] = case_sum_volume(c, &a.grid);
+        a.parent[r] = coarsest ? NULL : case_sum_volume(c, &a.coarse);
+    }
+    case_add_pass(c, STAGE_sum_start, &a, sum_half(&a.grid), a.grid.height);
+}
+
+/* Kernels of all kinds, or of those that messages of a V that is a function have; the values of one
+ * add up to at most 2^16. */
+static void case_sum_kernels(struct pass_case *c, struct sum_message_args *a) {
+    enum { KERNELS = 5 };
+    int labels = a->grid.labels, kinds = case_between(c, 0, 2);
+    struct sum_kernel *k = case_add_table(c, KERNELS * sizeof(*k));
+    uint16_t *values = case_add_table(c, (size_t)(labels * labels + KERNELS * labels) * 2);
+    for (int i = 0; i < labels * labels; i++)
+        values[i] = (uint16_t)(draw(&c->random_contents) & UINT16_MAX);
+    for (int n = 0; n < KERNELS; n++) {
+        int kind = case_between(c, SUM_FREE, kinds ? SUM_DIRECT : SUM_TABLE);
+        k[n] = (struct sum_kernel){.kind = kind};
+        a->kinds |= 1 << kind;
+        if (kind == SUM_DIRECT) {
+            k[n].steps = kinds == 2 ? 0 : stage_min(case_between(c, 0, 30), labels - 1);
+            k[n].values = (size_t)(labels * labels + n * labels);
+            k[n].rest = (uint64_t)case_between(c, 0, stage_min(1 << 22, (1 << 28) / labels));
+            for (int d = 0; d <= k[n].steps; d++)
+                values[k[n].values + (size_t)d] =
+                    (uint16_t)case_between(c, 0, 60000 / (k[n].steps + 1));
+        }
+        if (kind == SUM_RECURSIVE) {
+            k[n].steps = case_between(c, 1, labels);
+            k[n].ratio = (uint32_t)case_between(c, 0, 65000);
+            k[n].leaves = (uint32_t)case_between(c, 0, 4096);
+            k[n].rest = (uint64_t)case_between(c, 0, UINT16_MAX);
+        }
+    }
+    size_t count = DIRECTIONS * sum_slots(&a->grid);
+    uint16_t *edge = case_add_table(c, count * sizeof(*edge));
+    int most = case_between(c, 0, 1) ? KERNELS - 1 : 0;
+    for (size_t i = 0; i < count; i++)
+        edge[i] = (uint16_t)case_between(c, 0, most);
+    a->kernel = k;
+    a->values = values;
+    a->edge = edge;
+}
+
+struct sum_message_args case_sum_message_args(struct pass_case *c) {
+    struct sum_message_args a = {.grid = case_sum_grid(c), .parity = case_between(c, 0, 1)};
+    case_sum_kernels(c, &a);
+    a.data = case_sum_volume(c, &a.grid);
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.message[r] = case_sum_volume(c, &a.grid);
+    return a;
+}
+
+static void case_sum_message(struct pass_case *c) {
+    struct sum_message_args a = case_sum_message_args(c);
+    case_add_pass(c, STAGE_sum_message, &a, sum_half(&a.grid), a.grid.height);
+}
+
+static void case_sum_labels(struct pass_case *c) {
+    struct sum_message_args m = case_sum_message_args(c);
+    struct sum_labels_args a = {.grid = m.grid, .parity = m.parity, .data = m.data};
+    int w = a.grid.width, h = a.grid.height;
+    memcpy(a.message, m.message, sizeof(a.message));
+    a.label = case_add_rows(c, w, h, sizeof(*a.label));
+    a.sum = case_add_rows(c, w, h, sizeof(*a.sum));
+    a.mean = case_add_rows(c, w, h, sizeof(*a.mean));
+    a.near = case_add_rows(c, w, h, sizeof(*a.near));
+    if (case_between(c, 0, 1))
+        a.belief = case_add_rows(c, w, h, sizeof(*a.belief) * (size_t)a.grid.labels);
+    if (case_between(c, 0, 1)) {
+        uint32_t *logarithms = case_add_table(c, SUM_LOGARITHMS * sizeof(*logarithms));
+        for (uint32_t i = 0; i < SUM_LOGARITHMS; i++)
+            logarithms[i] = i << 8;
+        a.logarithms = logarithms;
+        a.bits = case_add_rows(c, w, h, sizeof(*a.bits));
+    }
+    case_add_pass(c, STAGE_sum_labels, &a, sum_half(&a.grid), h);
+}
+
+/* ---- all stages */
+
+typedef void case_maker(struct pass_case *c);
+
+void case_add_stage(struct pass_case *c, enum stage stage) {
+    static case_maker *const makers[STAGE_COUNT] = {
+#define STAGE_ROW(name, ...) case_##name,
+#include "gpu/stages/stages.def"
+#undef STAGE_ROW
+    };
+    makers[stage](c);
+}
