@@ -17,7 +17,8 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
-               libopencv-calib3d-dev libwebsockets-dev libjson-glib-dev \
+               libexif-dev libavformat-dev libopencv-calib3d-dev libwebsockets-dev \
+               libjson-glib-dev \
                $(if $(X86),,libsimde-dev)
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang-format clang-tidy cppcheck mandoc \
                  desktop-file-utils appstream locales gstreamer1.0-tools python3-numpy \
@@ -27,8 +28,8 @@ ALL_PACKAGES = $(CHECK_PACKAGES) clang lld libclang-rt-dev abigail-tools binutil
                chromium-driver gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static \
                libsimde-dev
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
-       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libwebsockets \
-       json-glib-1.0
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libexif \
+       libavformat libavutil libwebsockets json-glib-1.0
 DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugins-base
 VM_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils v4l-utils
 # All of them are one make's: as many jobs at a time as there are cores, and one more since some

@@ -6,6 +6,8 @@
  * into the network.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/eyes.h"
+#include "capture/gst_launch.h"
 #include "capture/source_gst_private.h"
 #include "config/lock.h"
 #include "config/log.h"
@@ -17,41 +19,39 @@
 #define OPEN_S 20
 #define SINK_FRAMES 2 /* decoded pictures that wait in a sink */
 
-/* Left or right by the title that recordings carry, once a picture has come; -1 where there is
- * none. */
-static int side_of(GstAppSink *sink) {
-    int side = -1;
+/* Left or right by the title that recordings carry, once a picture has come. */
+static enum eye side_of(GstAppSink *sink) {
+    enum eye side = EYE_UNKNOWN;
     GstEvent *event;
     g_autoptr(GstPad) pad = gst_element_get_static_pad(GST_ELEMENT(sink), "sink");
     for (guint i = 0; (event = gst_pad_get_sticky_event(pad, GST_EVENT_TAG, i)) != NULL; i++) {
         GstTagList *tags = NULL;
         g_autofree char *title = NULL;
         gst_event_parse_tag(event, &tags);
-        if (tags && gst_tag_list_get_string(tags, GST_TAG_TITLE, &title)) {
-            if (g_ascii_strcasecmp(title, "left") == 0)
-                side = 0;
-            else if (g_ascii_strcasecmp(title, "right") == 0)
-                side = 1;
-        }
+        if (tags && gst_tag_list_get_string(tags, GST_TAG_TITLE, &title))
+            side = eye_of_name(title);
         gst_event_unref(event);
     }
     return side;
 }
 
-/* queue ! videoconvert ! appsink behind a decoder's pad. NULL without videoconvert
- * (plugins-base). */
-static GstAppSink *add_track(struct gst *gst, GstPad *pad) {
+/* queue ! videoconvert ! videoflip ! appsink behind a decoder's pad. NULL without videoconvert
+ * (plugins-base) or videoflip (plugins-good). */
+static GstAppSink *add_track(struct gst *gst, GstPad *pad, int file) {
     GstElement *queue = gst_element_factory_make("queue", NULL);
     GstElement *convert = gst_element_factory_make("videoconvert", NULL);
+    GstElement *flip = gst_element_factory_make("videoflip", NULL);
     GstElement *sink = gst_element_factory_make("appsink", NULL);
-    if (!queue || !convert || !sink)
+    if (!queue || !convert || !flip || !sink)
         return NULL;
+    g_object_set(flip, "video-direction", gst->about[file].turn, NULL);
     g_autoptr(GstCaps) caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
     g_object_set(sink, "caps", caps, "max-buffers", SINK_FRAMES, "sync", FALSE, "drop", FALSE,
                  "qos", FALSE, NULL);
-    gst_bin_add_many(GST_BIN(gst->pipeline), queue, convert, sink, NULL);
-    gst_element_link_many(queue, convert, sink, NULL);
+    gst_bin_add_many(GST_BIN(gst->pipeline), queue, convert, flip, sink, NULL);
+    gst_element_link_many(queue, convert, flip, sink, NULL);
     gst_element_sync_state_with_parent(sink);
+    gst_element_sync_state_with_parent(flip);
     gst_element_sync_state_with_parent(convert);
     gst_element_sync_state_with_parent(queue);
     g_autoptr(GstPad) input = gst_element_get_static_pad(queue, "sink");
@@ -73,7 +73,7 @@ static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
     LOCKED(&gst->lock);
     if (video && gst->found_count < 2) {
         struct gst_track *track = &gst->found[gst->found_count];
-        *track = (struct gst_track){add_track(gst, pad), file_of(decoder)};
+        *track = (struct gst_track){add_track(gst, pad, file_of(decoder)), file_of(decoder)};
         gst->found_count += track->sink != NULL;
     } else {
         gst->extra += video;
@@ -164,7 +164,9 @@ static int tell_error(struct gst *gst, GstMessage *message) {
     if (refused)
         return refused;
     g_autoptr(GError) error = NULL;
-    gst_message_parse_error(message, &error, NULL);
+    g_autofree char *debug = NULL;
+    gst_message_parse_error(message, &error, &debug);
+    bool unknown = debug && strstr(debug, "not-negotiated");
     int code = -EIO;
     if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND))
         code = -ENOENT;
@@ -172,7 +174,10 @@ static int tell_error(struct gst *gst, GstMessage *message) {
         log_error(gst->name, "is damaged after frame %ld (%.3f s), playing ends there: %s",
                   gst->next - 1, (double)gst->last_ns / 1e9, error->message);
     else
-        log_error(gst->name, "cannot be played: %s", error->message);
+        log_error(gst->name, "cannot be played: %s",
+                  unknown ? "its decoder gives a form of pixels that GStreamer does not know; "
+                            "convert it to 8 bits, to H.264 for example"
+                          : error->message);
     return code;
 }
 
@@ -233,6 +238,38 @@ static int add_file(struct gst *gst, const char *word, int file) {
     return 0;
 }
 
+/* A JPEG picture that lacks its end; some cameras pad it with zeros. */
+static GstPadProbeReturn on_jpeg(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+    struct gst *gst = context;
+    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    GstMapInfo map;
+    (void)pad;
+    if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
+        return GST_PAD_PROBE_OK;
+    gsize end = map.size;
+    while (end > 0 && map.data[end - 1] == 0)
+        end--;
+    bool whole = end >= 2 && map.data[end - 2] == 0xff && map.data[end - 1] == 0xd9;
+    gst_buffer_unmap(buffer, &map);
+    GstClockTime time = GST_BUFFER_PTS(buffer);
+    LOCKED(&gst->lock);
+    if (!whole)
+        g_array_append_val(gst->damaged, time);
+    return GST_PAD_PROBE_OK;
+}
+
+/* Decoders of libav that write into GStreamer's buffers end the process where these do not know
+ * their form of pixels (FFV1 of 10 bits); else they say so. */
+static void on_element(GstBin *bin, GstBin *in, GstElement *element, gpointer context) {
+    GstElementFactory *factory = gst_element_get_factory(element);
+    (void)bin;
+    (void)in;
+    if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "direct-rendering"))
+        g_object_set(element, "direct-rendering", FALSE, NULL);
+    if (factory && strcmp(GST_OBJECT_NAME(factory), "jpegdec") == 0)
+        gst_launch_probe_buffers(element, "sink", on_jpeg, context);
+}
+
 /* Waits until all tracks are known and each sink holds its first picture. */
 static int wait_first(struct gst *gst) {
     gint64 end = g_get_monotonic_time() + OPEN_S * G_TIME_SPAN_SECOND;
@@ -269,8 +306,8 @@ static int order_tracks(struct gst *gst) {
         log_warning(gst->name, "has %d video tracks; the first two are taken", 2 + gst->extra);
     gst->tracks = gst->found_count;
     bool exchange = gst->files == 2 ? found[0].file == 1
-                                    : gst->tracks == 2 && (side_of(found[0].sink) == 1 ||
-                                                           side_of(found[1].sink) == 0);
+                                    : gst->tracks == 2 && (side_of(found[0].sink) == EYE_RIGHT ||
+                                                           side_of(found[1].sink) == EYE_LEFT);
     gst->sink[0] = found[gst->tracks == 2 && exchange ? 1 : 0].sink;
     gst->sink[1] = gst->tracks == 2 ? found[exchange ? 0 : 1].sink : NULL;
     return 0;
@@ -285,6 +322,7 @@ int gst_graph_open(struct gst *gst) {
     }
     gst_pb_utils_init();
     gst->pipeline = gst_pipeline_new(NULL);
+    g_signal_connect(gst->pipeline, "deep-element-added", G_CALLBACK(on_element), gst);
     gst->bus = gst_element_get_bus(gst->pipeline);
     gst->failed = false;
     pthread_mutex_lock(&gst->lock);

@@ -11,6 +11,7 @@
 
 #include "capture/gst_launch.h"
 #include "config/clock.h"
+#include "config/lock.h"
 #include "config/log.h"
 
 #include <assert.h>
@@ -113,6 +114,18 @@ static int pull_pair(struct gst *gst, GstSample *sample[2], GstClockTime time[2]
     return status;
 }
 
+/* Whether a picture was cut before it was decoded. */
+static bool is_damaged(struct gst *gst, GstSample *sample) {
+    bool damaged = false;
+    if (!sample)
+        return false;
+    LOCKED(&gst->lock);
+    for (guint i = 0; i < gst->damaged->len; i++)
+        damaged |= g_array_index(gst->damaged, GstClockTime, i) ==
+                   GST_BUFFER_PTS(gst_sample_get_buffer(sample));
+    return damaged;
+}
+
 static void drop_pair(GstSample *sample[2]) {
     g_clear_pointer(&sample[0], gst_sample_unref);
     g_clear_pointer(&sample[1], gst_sample_unref);
@@ -208,20 +221,26 @@ static int gst_source_read(struct source *source, struct frame *frame) {
         return status;
     }
     assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    bool exchanged = gst->options.swap != (gst->tracks == 1 && gst->right_first);
+    bool damaged = status == 0 && (is_damaged(gst, sample[0]) || is_damaged(gst, sample[1]));
     if (status == 0)
-        status =
-            put_picture(gst, sample[0], 0, 0, gst->options.swap ? &frame->right : &frame->left);
+        status = put_picture(gst, sample[0], 0, 0, exchanged ? &frame->right : &frame->left);
     if (status == 0)
         status = put_picture(gst, sample[gst->tracks - 1],
                              gst->pictures == PICTURES_SIDE_BY_SIDE ? source->width : 0,
                              gst->pictures == PICTURES_TOP_BOTTOM ? source->height : 0,
-                             gst->options.swap ? &frame->left : &frame->right);
+                             exchanged ? &frame->left : &frame->right);
     drop_pair(sample);
     if (status)
         return status;
     frame_turn(&gst->options, frame);
     gst->next = index + 1;
     frame->index = index;
+    if (damaged) {
+        log_error(gst->name, "frame %ld (%.3f s) is a JPEG picture that ends early", index,
+                  (double)time[0] / 1e9);
+        return -EBADMSG;
+    }
     frame->left_ns = (int64_t)time[gst->options.swap];
     frame->right_ns = (int64_t)time[!gst->options.swap];
     frame->has_truth = 0;
@@ -243,6 +262,7 @@ static void gst_source_close(struct source *source) {
     gst_graph_close(gst);
     if (gst->times)
         g_array_free(gst->times, TRUE);
+    g_array_free(gst->damaged, TRUE);
     g_free(gst->refused);
     pthread_mutex_destroy(&gst->lock);
     g_free(gst->words[0]);
@@ -251,12 +271,60 @@ static void gst_source_close(struct source *source) {
     g_free(gst);
 }
 
-/* How the file says that its track holds the pictures. */
-static enum source_pictures said(const GstVideoInfo *info) {
+/* How the file says that its track holds the pictures: in its container, or in its stream, as
+ * GStreamer tells. PICTURES_AUTO where it does not; PICTURES_ONE after a log line, where that is
+ * not played. */
+static enum source_pictures said(struct gst *gst, const GstVideoInfo *info) {
+    const struct video_about *about = &gst->about[0];
     GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
-    return mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM     ? PICTURES_TOP_BOTTOM
-           : mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE ? PICTURES_SIDE_BY_SIDE
-                                                           : PICTURES_AUTO;
+    enum source_pictures pictures =
+        mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM     ? PICTURES_TOP_BOTTOM
+        : mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE ? PICTURES_SIDE_BY_SIDE
+                                                        : about->pictures;
+    gst->right_first = about->pictures == PICTURES_AUTO
+                           ? (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) &
+                              GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST) != 0
+                           : about->right_first;
+    if (about->other && gst->options.pictures == PICTURES_AUTO && !gst->options.motion_step) {
+        log_error(gst->name,
+                  "says that it holds both pictures %s, which is not played; convert it to two "
+                  "side by side, or say --pictures if they are",
+                  about->other);
+        return PICTURES_ONE;
+    }
+    return pictures;
+}
+
+/* One track: how it holds both pictures. 0, or -EINVAL after a log line. */
+static int learn_pictures(struct gst *gst, const GstVideoInfo *info) {
+    enum source_pictures by_file = said(gst, info);
+    if (by_file == PICTURES_ONE)
+        return -EINVAL;
+    gst->pictures =
+        source_arrangement(gst->name, &gst->options, by_file, info->width, info->height);
+    if (gst->pictures == PICTURES_AUTO)
+        return -EINVAL;
+    gst->right_first = gst->right_first && gst->pictures != PICTURES_ONE;
+    if (gst->right_first)
+        log_info(gst->name, "holds the right picture %s, as it says; --swap exchanges them",
+                 gst->pictures == PICTURES_TOP_BOTTOM ? "above" : "left");
+    return 0;
+}
+
+/* The time that a track promises, ns; of two the shorter one's, for pairs end with it. 0: none. */
+static int64_t find_duration(const struct gst *gst) {
+    int64_t duration[2] = {0, 0};
+    for (int i = 0; i < gst->tracks; i++)
+        if (!gst_element_query_duration(GST_ELEMENT(gst->sink[i]), GST_FORMAT_TIME, &duration[i]) ||
+            duration[i] < 0)
+            duration[i] = 0;
+    if (gst->tracks == 1)
+        return duration[0];
+    int64_t shorter = MIN(duration[0], duration[1]);
+    if (shorter > 0 && MAX(duration[0], duration[1]) - shorter > gst->longest_ns / 2)
+        log_warning(gst->name, "left lasts %.3f s, right %.3f s; pairs end with the shorter",
+                    (double)duration[0] / 1e9, (double)duration[1] / 1e9);
+    return shorter;
 }
 
 /* Size, colour, rate and count from the first pictures, which the sinks hold already. */
@@ -280,10 +348,7 @@ static int learn(struct gst *gst) {
         return -EINVAL;
     }
     gst->pictures = PICTURES_ONE;
-    if (gst->tracks == 1)
-        gst->pictures =
-            source_arrangement(gst->name, &gst->options, said(left), left->width, left->height);
-    if (gst->pictures == PICTURES_AUTO)
+    if (gst->tracks == 1 && learn_pictures(gst, left) != 0)
         return -EINVAL;
     source->width = left->width;
     source->height = left->height;
@@ -294,9 +359,7 @@ static int learn(struct gst *gst) {
     gst->shortest_ns = gst->longest_ns = (int64_t)(GST_SECOND / rate);
     if (source->rate == 0)
         gst->times = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    if (!gst_element_query_duration(gst->pipeline, GST_FORMAT_TIME, &gst->duration_ns) ||
-        gst->duration_ns < 0)
-        gst->duration_ns = 0;
+    gst->duration_ns = find_duration(gst);
     source->count = gst->duration_ns > 0 && source->rate > 0
                         ? MAX(1, index_of(gst, (GstClockTime)gst->duration_ns))
                         : -1;
@@ -319,8 +382,12 @@ struct source *source_gst_open(const char *const *words, int count,
         .close = gst_source_close,
     };
     gst->files = count;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        g_autofree char *of_uri = g_filename_from_uri(words[i], NULL, NULL);
         gst->words[i] = g_strdup(words[i]);
+        video_about_read(of_uri ? of_uri : words[i], &gst->about[i]);
+    }
+    gst->damaged = g_array_new(FALSE, FALSE, sizeof(GstClockTime));
     pthread_mutex_init(&gst->lock, NULL);
     int code = gst_graph_open(gst);
     if (code == 0)

@@ -7,6 +7,7 @@
 #define LIVESTEREO_SOURCE_GST_PRIVATE_H
 
 #include "capture/source_private.h"
+#include "capture/video_about.h"
 
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
@@ -22,6 +23,8 @@ struct gst {
     GstAppSink *sink[2]; /* left and right, or one that holds both */
     int tracks;
     enum source_pictures pictures; /* of one track; not PICTURES_AUTO once it is open */
+    bool right_first;              /* it holds the right picture left or above */
+    struct video_about about[2];   /* of each file */
     struct source_options options;
     bool failed; /* an error has ended playback; seeking starts it again */
     long next;   /* the pair to read next; what comes before it is passed over */
@@ -33,6 +36,7 @@ struct gst {
     pthread_mutex_t lock; /* guards what decoder threads add while the files are opened */
     int complete;         /* files whose tracks are all known */
     char *refused;        /* what a file holds that is not played, NULL nothing */
+    GArray *damaged;      /* GstClockTime, of JPEG pictures that are cut */
     int files, extra;
     struct gst_track {
         GstAppSink *sink;

@@ -47,6 +47,11 @@ static int decode(const uint8_t *bytes, size_t length, const char *name, struct 
                  length ? "not a PNG, JPEG or binary PGM/PPM picture; convert it to PNG"
                         : "is empty");
     }
+    if (!error && samples_turn(samples) != 0) {
+        error = -ENOMEM;
+        snprintf(why, sizeof why, "no memory to turn it");
+        free(samples->data);
+    }
     if (error)
         log_error(name, "%s", why);
     return error;

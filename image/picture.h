@@ -21,8 +21,8 @@ int bits_in_use(unsigned most);
 
 /* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
  * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
- * palettes are expanded. malloc's image->data. 0 or -errno (-ENOENT, -EBADMSG damaged, -EFBIG
- * over 16384 px a side, ...). */
+ * palettes are expanded, and the picture is turned as its Exif data say. malloc's image->data. 0
+ * or -errno (-ENOENT, -EBADMSG damaged, -EFBIG over 16384 px a side, ...). */
 int picture_read(const char *path, struct image *image);
 
 /* The same with white as bits says, which notes what the picture holds. */

@@ -31,7 +31,12 @@ static int decode(struct mjpeg *mjpeg, const uint8_t *bytes, size_t length, stru
         free(image.data);
         return error;
     }
-    *samples = (struct samples){image.data, image.width, image.height, image.channels, 255};
+    *samples = (struct samples){.data = image.data,
+                                .width = image.width,
+                                .height = image.height,
+                                .channels = image.channels,
+                                .max = 255,
+                                .orientation = exif_orientation(bytes, length)};
     return 0;
 }
 

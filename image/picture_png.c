@@ -75,6 +75,23 @@ static int too_short(const struct reading *r, size_t length) {
     return stored * (size_t)r->samples.height / 1040 > length;
 }
 
+/* By its chunk eXIf, which lacks the head that Exif data have elsewhere. */
+static int orientation(struct reading *r) {
+    static const uint8_t head[6] = "Exif\0";
+    png_uint_32 length;
+    png_bytep exif;
+    if (!png_get_eXIf_1(r->png, r->info, &length, &exif))
+        return 0;
+    uint8_t *all = malloc(sizeof head + length);
+    if (!all)
+        return 0;
+    memcpy(all, head, sizeof head);
+    memcpy(all + sizeof head, exif, length);
+    int found = exif_orientation(all, sizeof head + length);
+    free(all);
+    return found;
+}
+
 /* Everything that may longjmp. */
 static void read_all(struct reading *r, size_t length) {
     png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* ours name the size */
@@ -106,7 +123,8 @@ static void read_all(struct reading *r, size_t length) {
     for (int pass = 0; pass < passes; pass++)
         for (png_uint_32 y = 0; y < height; y++)
             png_read_row(r->png, (png_bytep)r->samples.data + y * row, NULL);
-    png_read_end(r->png, NULL);
+    png_read_end(r->png, r->info);
+    r->samples.orientation = orientation(r);
 }
 
 /* setjmp stands in a function of its own that changes no local variable. */

@@ -80,6 +80,10 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
     } else {
         memcpy(data, in.at, need);
     }
-    *samples = (struct samples){data, (int)width, (int)height, channels, (int)max};
+    *samples = (struct samples){.data = data,
+                                .width = (int)width,
+                                .height = (int)height,
+                                .channels = channels,
+                                .max = (int)max};
     return 0;
 }

@@ -18,6 +18,7 @@
 struct samples {
     void *data;
     int width, height, channels, max;
+    int orientation; /* Exif's number of how it is to be turned, 1 or 0: as it is */
 };
 
 /* 0 or -errno; why says the cause of a failure, without a newline. samples->data is NULL on
@@ -31,6 +32,12 @@ int jpeg_decode(const uint8_t *bytes, size_t length, struct samples *samples, ch
 
 /* The sides are 1..MAX_PICTURE_SIDE: 0, else -EFBIG or -EBADMSG with why. */
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size);
+
+/* The orientation that Exif data say, which begin with "Exif", or those in a JPEG file; 0: none. */
+int exif_orientation(const uint8_t *bytes, size_t length);
+
+/* Turns a picture as its orientation says. 0 or -ENOMEM. */
+int samples_turn(struct samples *samples);
 
 /* A file that is being written under a temporary name. save_end flushes, closes and renames it to
  * path or, when error is set or something fails, removes it and logs the cause. */

@@ -53,6 +53,16 @@ static const struct row {
      0, NOT_COMPARED, 0},
     {"comma_slash", "bash comma_slash.sh $B", 0, "", "dir,/ok.mcap: holds no pictures", 0,
      NOT_COMPARED, 0},
+    {"stereomode11", "$B batch $O stereomode11.mkv -o $D/out", 0, "3 pairs",
+     "holds the right picture left", 3, SCENE, 3},
+    {"gray10", "$B batch $O gray10.mkv -o $D/out", 3, "", "convert it to 8 bits", 0, NOT_COMPARED,
+     0},
+    {"unequal videos", "$B batch $O left8.mp4 right6.mp4 -o $D/out", 0, "6 pairs",
+     "end with the shorter", 6, SCENE, 15},
+    {"exif",
+     "$B batch $O exif/left.jpg exif/right.jpg -o $D/out && cd $D/out && "
+     "mv left.pfm 000000.pfm",
+     0, "1 pair", "160x120", 1, SCENE, 3},
 };
 
 /* Where the folder is, and the program, for a line of the shell. */

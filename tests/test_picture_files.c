@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <turbojpeg.h>
 #include <unistd.h>
 
 struct folder {
@@ -228,6 +229,87 @@ static void test_colormaps(void) {
     g_assert_cmpstr(colormap_names[COLORMAP_CIVIDIS], ==, "cividis");
 }
 
+/* A picture of four grey quarters, 10 and 60 above, 110 and 160 below, with Exif data. */
+static void write_jpeg(const char *path, int orientation) {
+    static uint8_t quarters[32 * 16];
+    const uint8_t exif[] = {0xff,
+                            0xd8,
+                            0xff,
+                            0xe1,
+                            0,
+                            34,
+                            'E',
+                            'x',
+                            'i',
+                            'f',
+                            0,
+                            0,
+                            'I',
+                            'I',
+                            42,
+                            0,
+                            8,
+                            0,
+                            0,
+                            0,
+                            1,
+                            0,
+                            0x12,
+                            1,
+                            3,
+                            0,
+                            1,
+                            0,
+                            0,
+                            0,
+                            (uint8_t)orientation,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0};
+    unsigned char *jpeg = NULL;
+    unsigned long bytes = 0;
+    for (int i = 0; i < 32 * 16; i++)
+        quarters[i] = (uint8_t)(10 + 50 * (i % 32 >= 16) + 100 * (i >= 32 * 8));
+    tjhandle handle = tjInitCompress();
+    g_assert_cmpint(
+        tjCompress2(handle, quarters, 32, 0, 16, TJPF_GRAY, &jpeg, &bytes, TJSAMP_GRAY, 95, 0), ==,
+        0);
+    GByteArray *file = g_byte_array_new();
+    g_byte_array_append(file, exif, sizeof exif);
+    g_byte_array_append(file, jpeg + 2, (guint)bytes - 2);
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    g_byte_array_free(file, TRUE);
+    tjFree(jpeg);
+    tjDestroy(handle);
+}
+
+/* Exif's orientations: where the quarters are, from above and from left. */
+static void test_orientation(void) {
+    static const int expected[][4] = {{10, 60, 110, 160}, {10, 60, 110, 160}, {60, 10, 160, 110},
+                                      {160, 110, 60, 10}, {110, 160, 10, 60}, {10, 110, 60, 160},
+                                      {110, 10, 160, 60}, {160, 60, 110, 10}, {60, 160, 10, 110},
+                                      {10, 60, 110, 160}};
+    struct folder folder = folder_make("in.jpg");
+    for (int o = 0; o < (int)G_N_ELEMENTS(expected); o++) {
+        struct image in;
+        write_jpeg(folder.file, o);
+        g_assert_cmpint(picture_read(folder.file, &in), ==, 0);
+        bool turned = o >= 5 && o <= 8;
+        g_assert_cmpint(in.width, ==, turned ? 16 : 32);
+        g_assert_cmpint(in.height, ==, turned ? 32 : 16);
+        for (int k = 0; k < 4; k++) {
+            int x = (1 + 2 * (k % 2)) * in.width / 4, y = (1 + 2 * (k / 2)) * in.height / 4;
+            g_assert_cmpint(abs(in.data[y * in.width + x] - expected[o][k]), <=, 3);
+        }
+        picture_free(&in);
+    }
+    folder_free(&folder);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/picture/write", test_write);
@@ -238,6 +320,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/picture/write-limit", test_write_limit);
     g_test_add_func("/picture/write-full", test_write_full);
     g_test_add_func("/picture/read-failures", test_read_failures);
+    g_test_add_func("/picture/orientation", test_orientation);
     g_test_add_func("/picture/colormaps", test_colormaps);
     return g_test_run();
 }

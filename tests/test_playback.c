@@ -439,6 +439,123 @@ static void test_top_bottom(void) {
     source_close(&source);
 }
 
+/* Puts bytes into a file, so far behind where these begin that it has once. */
+static void patch(const char *name, const char *mark, size_t at, const uint8_t *bytes,
+                  size_t count) {
+    char *path = in_folder(name), *data;
+    gsize length;
+    g_assert_true(g_file_get_contents(path, &data, &length, NULL));
+    char *found = memmem(data, length, mark, strlen(mark));
+    g_assert_nonnull(found);
+    memcpy(found + at, bytes, count);
+    g_assert_true(g_file_set_contents(path, data, (gssize)length, NULL));
+    g_free(data);
+    g_free(path);
+}
+
+/* A file of which the first half of each picture is black and the second white. */
+static void make_halves(const char *name, bool below, const char *caps) {
+    char *path = in_folder(name);
+    char *text = g_strdup_printf(
+        "compositor name=c sink_1::%s=64 ! jpegenc ! capssetter caps=%s ! %s ! filesink "
+        "location=%s "
+        "videotestsrc pattern=black num-buffers=5 ! video/x-raw,width=64,height=64 ! c.sink_0 "
+        "videotestsrc pattern=white num-buffers=5 ! video/x-raw,width=64,height=64 ! c.sink_1",
+        below ? "ypos" : "xpos", caps, g_str_has_suffix(name, ".mkv") ? "matroskamux" : "qtmux",
+        path);
+    GError *error = NULL;
+    gst_init(NULL, NULL);
+    GstElement *pipeline = gst_parse_launch(text, &error);
+    g_assert_no_error(error);
+    GstBus *bus = gst_element_get_bus(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    gst_message_unref(gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS));
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+    g_free(text);
+    g_free(path);
+}
+
+/* The left picture is white, where the file says so, and 64x64. */
+static void expect_halves(const char *name, bool white) {
+    char *path = in_folder(name);
+    const char *words[] = {path};
+    const struct source_options options = {0};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    g_assert_nonnull(source);
+    g_assert_cmpint(source->width, ==, 64);
+    g_assert_cmpint(source->height, ==, 64);
+    struct frame_pool *pool = pool_open(1, 64, 64, source->channels, false, NULL);
+    struct frame *frame = pool_take(pool);
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    g_assert_true((frame->left.data[0] > 128) == white);
+    g_assert_true((frame->right.data[0] > 128) != white);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    g_free(path);
+}
+
+/* Matroska's StereoMode, the display matrix of QuickTime: which picture is left. */
+static void test_said(void) {
+    static const struct {
+        uint8_t mode;
+        bool below, white;
+    } modes[] = {{1, false, false}, {11, false, true}, {3, true, false}, {2, true, true}};
+    static const uint8_t turns[][28] = {
+        {0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0},
+        {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        {0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
+    static const uint8_t chessboard = 4;
+    for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
+        make_halves("said.mkv", modes[i].below, "image/jpeg,multiview-mode=side-by-side");
+        patch("said.mkv", "\x53\xb8\x81", 3, &modes[i].mode, 1);
+        expect_halves("said.mkv", modes[i].white);
+    }
+    patch("said.mkv", "\x53\xb8\x81", 3, &chessboard, 1);
+    char *path = in_folder("said.mkv");
+    const char *words[] = {path};
+    struct source_options options = {0};
+    int error;
+    struct stderr_of caught = stderr_begin();
+    g_assert_null(source_open(words, 1, &options, &error));
+    stderr_one_line(caught, "said.mkv", "as a chessboard");
+    options.pictures = PICTURES_TOP_BOTTOM;
+    struct source *source = source_open(words, 1, &options, &error);
+    g_assert_nonnull(source);
+    source_close(&source);
+    for (size_t i = 0; i < G_N_ELEMENTS(turns); i++) {
+        make_halves("turned.mov", false, "image/jpeg");
+        patch("turned.mov", "tkhd", 44, turns[i], 24);
+        expect_halves("turned.mov", i != 1); /* turned by 180, 90 and -90 degrees */
+    }
+    g_free(path);
+}
+
+/* A JPEG picture that ends early is a damaged pair, as it is in a folder. */
+static void test_cut_picture(void) {
+    static const uint8_t zeros[64] = {0};
+    make_halves("cut.mov", false, "image/jpeg");
+    patch("cut.mov", "\xff\xd9\xff\xd8", 0, zeros, 2);
+    char *path = in_folder("cut.mov");
+    const char *words[] = {path};
+    const struct source_options options = {0};
+    int error;
+    struct source *source = source_open(words, 1, &options, &error);
+    g_assert_nonnull(source);
+    struct frame_pool *pool = pool_open(1, 64, 64, source->channels, false, NULL);
+    struct frame *frame = pool_take(pool);
+    for (int i = 0; i < 5; i++)
+        g_assert_cmpint(source->read(source, frame), ==, i ? 0 : -EBADMSG);
+    g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    g_free(path);
+}
+
 /* One track of the shape of one picture is asked about; --eye left takes it for both sides. */
 static void test_one_picture(void) {
     static const struct {
@@ -497,6 +614,8 @@ int main(int argc, char **argv) {
         g_free(path);
     }
     g_test_add_func("/playback/top-bottom", test_top_bottom);
+    g_test_add_func("/playback/said", test_said);
+    g_test_add_func("/playback/cut-picture", test_cut_picture);
     g_test_add_func("/playback/one-picture", test_one_picture);
     g_test_add_func("/playback/swap-and-loop", test_swap_and_loop);
     g_test_add_data_func("/playback/no-rate", "no-rate.mkv", test_no_rate);
