@@ -666,9 +666,10 @@ $(BUILD)/compare_sgbm: $(call obj,tests/sgbm/compare_sgbm.c) $(BUILD)/tests/sgbm
                      $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
-# Errors of presets on all pairs with ground truth, clean and degraded: five minutes on two cores.
+# Errors of presets on all pairs with ground truth, clean and degraded: docs/RESULTS.md, in some
+# fifteen minutes of a processor.
 accuracy: $(BUILD)/livestereo
-	@tests/accuracy.py $(BUILD)/livestereo $(PRESETS)
+	@tests/results.sh $(BUILD)/livestereo $(PRESETS)
 # What docs/PAPERS.md compares with the papers: its column of our own figures, on the CPU.
 papers: $(BUILD)/livestereo $(BUILD)/test_blocks
 	@tests/papers.py $(BUILD)/livestereo $(or $(LIVESTEREO_DATA),../shared/data)

@@ -1,0 +1,25 @@
+#!/bin/bash
+# usage: tests/results.sh PROGRAM [PRESET...]
+# Writes the tables of docs/RESULTS.md: of these presets clean and degraded, of every preset on four
+# pairs. SPDX-License-Identifier: MIT
+set -eu
+page=docs/RESULTS.md
+program=$1
+shift
+presets=${*:-live default balanced driving best}
+middlebury=${LIVESTEREO_DATA:-../shared/data}/middlebury
+new=$(mktemp)
+trap 'rm -f "$new"' EXIT
+{
+    sed '/^## Presets/q' $page
+    echo
+    # shellcheck disable=SC2086
+    tests/accuracy.py "$program" $presets
+    printf '\n## Every preset\n\n%s\n%s\n\n' \
+        '`livestereo eval --all-presets`: bad-1.0 in per cent, energy with its own parameters,' \
+        'and MiB of a frame on the CPU backend.'
+    printf '| preset | pair | nonocc | all | energy | MiB |\n|---|---|---|---|---|---|\n'
+    "$program" eval -q --all-presets "$middlebury"/{tsukuba,venus,teddy,cones} |
+        awk -v OFS=' | ' 'NR > 1 && NF == 7 { print "| `" $1 "`", $2, $3, $4, $5, $7 " |" }'
+} >"$new"
+cat "$new" >$page
