@@ -41,6 +41,7 @@ LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long goldens arm package 
 BUILD ?= build
 $(if $(word 2,$(BUILD)),$(error BUILD: a folder without blanks in its name))
 OBJCOPY ?= objcopy
+NM ?= nm
 PKG_CONFIG ?= pkg-config
 PYTHON ?= /usr/bin/python3
 PREFIX ?= /usr/local
@@ -207,7 +208,7 @@ $(STAMPS): $(BUILD)/%.stamp: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # The functions of sanitizers are in the programs, and unknown to the library alone.
-$(BUILD)/$(SO) $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map $(BUILD)/link.stamp
+$(BUILD)/$(SO): $(LIBRARY_OBJECTS) library/exports.map $(BUILD)/link.stamp
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(if $(CU),$(CXX) -static-libstdc++ -static-libgcc,$(CC)) -shared -pthread \
@@ -596,17 +597,29 @@ $(PACKAGE:%=package-%): package-%: package-ready
 # A copy of the sources, where names of folders are odd.
 odd-folder:
 	$(Q)tests/run.sh --step odd-folder tests/odd_folder.sh
-# The package for Python. A wheel for many systems needs the C library alone, so libyaml is inside;
-# the name says which glibc that must be.
-$(WHEEL_SO): private override YAML_LIBS = -l:libyaml.a -s
-PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/livestereo/*.py))
+# The package for Python. A wheel for many systems needs the C library alone, from glibc 2.28 on, so
+# libyaml is inside, what C++ needs too, and functions have the names of then.
+GLIBC = $(shell $(CC) -print-file-name=libc.so.6) $(shell $(CC) -print-file-name=libm.so.6)
+$(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -r -nostdlib $(LDFLAGS) -o $@.o $(filter %.o,$^) -l:libyaml.a $(CUDA_LIBS) \
+	    $(if $(CU),$(shell $(CXX) -print-file-name=libstdc++.a))
+	$(Q)link() { $(if $(CU),$(CXX),$(CC)) -shared -pthread -Wl,-soname,$(SO) \
+	    -Wl,--version-script=library/exports.map,-z,defs,--no-as-needed,-s $(LDFLAGS) \
+	    -static-libgcc $@.o -lm -l:libpthread.so.0 -o "$$1"; } && \
+	    link $@.new && python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
+	    $(OBJCOPY) --redefine-syms=$@.names $@.o && link $@
+	@rm -f $@.o $@.new $@.names
+PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/README.md python/livestereo/*.py))
 .SILENT: wheel
 wheel: $(WHEEL_SO)
 	$(if $(filter /usr/bin/python3,$(PYTHON)),tests/packages.sh python3-setuptools python3-wheel)
 	$(call say,WHEEL,$(WHEEL))
 	rm -rf $(WHEEL)/*.whl $(WHEEL)/build
 	for f in $(PYTHON_FILES); do install -D -m 644 python/$$f $(WHEEL)/$$f || exit 1; done
-	sed 's/@VERSION@/$(VERSION)/' python/pyproject.toml.in >$(WHEEL)/pyproject.toml
+	sed 's/@VERSION@/$(VERSION)/; s/@README@/README.md/' python/pyproject.toml.in \
+	    >$(WHEEL)/pyproject.toml
 	install -m 644 LICENSE $(WHEEL)
 	for f in $(wildcard /usr/share/doc/libyaml-dev/copyright); do \
 	    install -m 644 $$f $(WHEEL)/LICENSE.libyaml || exit 1; done
@@ -617,12 +630,28 @@ $(patsubst %,package-%,python readme): wheel
 
 # All sources, which build without git, and Debian's packages of them, in a folder of its own.
 DIST = livestereo-$(VERSION)
+SOURCES = { if [ -e .git ]; then git ls-files; else find . -type f -not -path './build/*'; fi; }
+# The same bytes, whoever packs them.
+IN_TAR = --transform='s,^\(\./\)\?,$(1)/,' --owner=0 --group=0 --numeric-owner --sort=name \
+         --mtime=@$(SOURCE_DATE_EPOCH) --mode=u=rwX,go=rX
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
 dist: $(BUILD)/$(DIST).tar.xz
 $(BUILD)/$(DIST).tar.xz: FORCE
 	$(call say,TAR,$@)
 	@mkdir -p $(@D)
-	$(Q){ if [ -e .git ]; then git ls-files; else find . -type f -not -path './build/*'; fi; } | \
-	    tar -cJf $@ --transform='s,^\(\./\)\?,$(DIST)/,' --owner=0 --group=0 --sort=name -T -
+	$(Q)$(SOURCES) | tar -cf - $(call IN_TAR,$(DIST)) -T - | xz >$@
+# The same for pip, which builds the wheel of it.
+.PHONY: sdist
+sdist:
+	$(call say,TAR,$(BUILD)/$(DIST).tar.gz)
+	@rm -rf $(BUILD)/sdist && mkdir -p $(BUILD)/sdist
+	$(Q)$(SOURCES) | tar -cf - -T - | tar -xf - -C $(BUILD)/sdist
+	$(Q)cp python/setup.py $(BUILD)/sdist
+	$(Q)sed 's/@VERSION@/$(VERSION)/; s,@README@,python/README.md,' python/pyproject.toml.in \
+	    >$(BUILD)/sdist/pyproject.toml
+	$(Q)cd $(BUILD)/sdist && $(PYTHON) -W ignore setup.py -q egg_info && \
+	    cp python/livestereo.egg-info/PKG-INFO . && rm -r python/livestereo.egg-info && \
+	    find . -type f | tar -cf - $(call IN_TAR,$(DIST)) -T - | gzip -n >../$(DIST).tar.gz
 DEBS = livestereo liblivestereo0 liblivestereo-dev python3-livestereo gstreamer1.0-livestereo
 deb: $(BUILD)/$(DIST).tar.xz
 	@tests/packages.sh $(RUN_PACKAGES) $(DEB_PACKAGES)

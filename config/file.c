@@ -33,22 +33,22 @@ static int read_all(int fd, char *text, size_t size, size_t *length) {
 }
 
 static int load_open_file(int fd, const char *path, size_t max, char **text, size_t *length) {
-    struct stat about;
-    if (fstat(fd, &about))
+    struct statx about; /* in place of fstat, whose name only glibc 2.33 and later have */
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &about))
         return cannot_read(path, errno);
-    if (S_ISDIR(about.st_mode))
+    if (S_ISDIR(about.stx_mode))
         return cannot_read(path, EISDIR);
-    if (!S_ISREG(about.st_mode)) {
+    if (!S_ISREG(about.stx_mode)) {
         log_error(path, "is no regular file; save what it gives to a file first");
         return -ENOTSUP;
     }
-    if ((unsigned long long)about.st_size > max) {
-        log_error(path, "is too large: %lld bytes, where at most %zu are read",
-                  (long long)about.st_size, max);
+    if (about.stx_size > max) {
+        log_error(path, "is too large: %llu bytes, where at most %zu are read",
+                  (unsigned long long)about.stx_size, max);
         return -EFBIG;
     }
-    *text = malloc((size_t)about.st_size + 1);
-    int error = *text ? read_all(fd, *text, (size_t)about.st_size, length) : -ENOMEM;
+    *text = malloc((size_t)about.stx_size + 1);
+    int error = *text ? read_all(fd, *text, (size_t)about.stx_size, length) : -ENOMEM;
     if (!error)
         return 0;
     free(*text);

@@ -1,8 +1,18 @@
 """What pyproject.toml cannot say of the wheel: it has a library inside, so it is for one kind of
-machine, but for each version of Python 3. SPDX-License-Identifier: MIT
+machine, but for each version of Python 3. In an sdist this file lies beside the Makefile, which
+builds the library. SPDX-License-Identifier: MIT
 """
+import shutil
+import subprocess
+from pathlib import Path
+
 from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
 from wheel.bdist_wheel import bdist_wheel
+
+LIBRARY = "liblivestereo.so.0"
+HERE = Path(__file__).resolve().parent
+IS_SDIST = (HERE / "Makefile").exists()
 
 
 class WithLibrary(Distribution):
@@ -15,5 +25,15 @@ class Wheel(bdist_wheel):
         return "py3", "none", self.plat_name
 
 
-setup(distclass=WithLibrary, cmdclass={"bdist_wheel": Wheel}, packages=["livestereo"],
-      package_data={"livestereo": ["liblivestereo.so.0"]}, license_files=["LICENSE*"])
+class Build(build_py):
+    def run(self):
+        super().run()
+        if IS_SDIST:
+            made = f"build/wheel/livestereo/{LIBRARY}"
+            subprocess.check_call(["make", made], cwd=HERE)
+            shutil.copy2(HERE / made, Path(self.build_lib) / "livestereo")
+
+
+setup(distclass=WithLibrary, cmdclass={"bdist_wheel": Wheel, "build_py": Build},
+      packages=["livestereo"], package_dir={"": "python"} if IS_SDIST else {},
+      package_data={"livestereo": [LIBRARY, "py.typed"]}, license_files=["LICENSE*"])
