@@ -11,6 +11,7 @@
 #include "app/visualize.h"
 #include "image/flow.h"
 #include "image/picture.h"
+#include "image/pixel_format.h"
 #include "config/file.h"
 #include "config/log.h"
 
@@ -108,10 +109,21 @@ static int write_rgbd_depth(struct batch_output *output, const char *path,
     return write_units(output, path, frame, RGBD_UNITS, output->task.rgbd);
 }
 
+/* In colour, whatever the pictures are: Open3D's coloured mode refuses grey ones. */
 static int write_rgbd_color(struct batch_output *output, const char *path,
                             const struct frame *frame) {
+    const struct image *left = &frame->rect_left;
+    struct image color = {NULL, left->width, left->height, 3};
     (void)output;
-    return picture_write(path, &frame->rect_left);
+    if (left->channels == 3)
+        return picture_write(path, left);
+    color.data = malloc(image_bytes(&color));
+    if (!color.data)
+        return cannot_write(path, ENOMEM);
+    image_convert(left, &color);
+    int error = picture_write(path, &color);
+    picture_free(&color);
+    return error;
 }
 
 static int write_depth(struct batch_output *output, const char *path, const struct frame *frame) {
@@ -480,6 +492,22 @@ static int spare_mcap(const struct batch_output *output) {
     return -EEXIST;
 }
 
+/* Files under temporary names that a batch left which was killed: nobody else writes here. */
+static void remove_left_behind(const struct batch_output *output) {
+    static const char *const folders[] = {"", "color", "depth"};
+    for (size_t i = 0; i < G_N_ELEMENTS(folders) && output->task.parts == 1; i++) {
+        g_autofree char *below = g_build_filename(output->folder, folders[i], NULL);
+        GDir *dir = g_dir_open(below, 0, NULL);
+        for (const char *name; dir && (name = g_dir_read_name(dir));) {
+            g_autofree char *path = g_build_filename(below, name, NULL);
+            if (picture_is_temporary(name) || strcmp(path, output->mcap_part) == 0)
+                unlink(path);
+        }
+        if (dir)
+            g_dir_close(dir);
+    }
+}
+
 /* Nothing of an earlier batch is touched before all is checked, and no row of it is left when other
  * settings are noted. */
 static int begin(struct batch_output *output) {
@@ -499,13 +527,17 @@ static int begin(struct batch_output *output) {
     if (!error)
         error = open_rows(output, kept_bytes);
     if (!error)
+        remove_left_behind(output);
+    if (!error)
         error = note_depth_units(output);
     if (!error && (output->kinds & SAVE_RGBD))
         error = batch_rgbd_begin(output->folder, &output->geometry, task->width, task->height);
     if (!error && (output->kinds & SAVE_MCAP)) {
-        static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DISPARITY};
+        static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
+                                               ROS_DISPARITY};
         output->mcap =
-            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), &output->geometry, 0);
+            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), &output->geometry,
+                          output->source->frame_ids[0] ? output->source->frame_ids : NULL, 0);
         error = output->mcap ? 0 : -EIO;
     }
     return error || noted ? error : note_settings(output);

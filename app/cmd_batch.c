@@ -389,6 +389,18 @@ static int run_workers(const struct batch *batch) {
     return batch_workers_run(batch->argv, count, batch->gpus, batch->folder);
 }
 
+/* One name for a file or folder: without ./ before it and / behind it. */
+static void shorten(char *word) {
+    if (!g_file_test(word, G_FILE_TEST_EXISTS))
+        return;
+    for (size_t length = strlen(word); length > 1 && word[length - 1] == '/';)
+        word[--length] = '\0';
+    while (g_str_has_prefix(word, "./") && word[2]) {
+        size_t slashes = 1 + strspn(word + 1, "/");
+        memmove(word, word + slashes, strlen(word + slashes) + 1);
+    }
+}
+
 static int check_and_run(struct batch *batch, int count, char **words) {
     if (batch->merge)
         return merge(batch, count);
@@ -409,6 +421,8 @@ static int check_and_run(struct batch *batch, int count, char **words) {
                             "--workers or --gpus");
         return EXIT_USAGE;
     }
+    for (int i = 0; i < count; i++)
+        shorten(words[i]);
     say_seams(batch);
     quit_catch();
     if (batch->workers || batch->gpus)

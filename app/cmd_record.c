@@ -131,6 +131,8 @@ static int saved_topics(const char *save, enum ros_topic topics[ROS_TOPICS]) {
             topics[count++] = known[i].topic;
         has[i] = true;
     }
+    if (has[0] || has[1])
+        topics[count++] = ROS_DEPTH_CAMERA;
     return count;
 }
 
@@ -162,6 +164,7 @@ static int open_maps(const struct record *record, const struct source *source, c
         return EXIT_RUN_FAILED;
     }
     maps->mcap = ros_mcap_open(maps->path, topics, count, &maps->rig.geometry,
+                               source->frame_ids[0] ? source->frame_ids : NULL,
                                source->live ? g_get_real_time() * 1000 - clock_ns() : 0);
     return maps->mcap ? EXIT_DONE : EXIT_RUN_FAILED;
 }

@@ -7,6 +7,7 @@
 #include "image/pfm.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
+#include "capture/folder_about.h"
 #include "config/file.h"
 #include "config/log.h"
 
@@ -23,8 +24,38 @@
 
 const char *const mask_names[MASK_COUNT] = {"nonocc", "all", "disc"};
 
-/* The stem of the layout that has left.png; no file left/N.png is called so. */
-static const char single[] = "left.png";
+/* How folders of pairs are laid out; the first of which the folder has the listed file or folder is
+ * taken. */
+static const struct layout {
+    const char *list;           /* a file that one pair has, or the folder that says the stems */
+    const char *left, *right;   /* of one pair files; else folders of N.png */
+    const char *truth, *nonocc; /* the same */
+    bool one;
+    double scale; /* of the truth; 0: by pair.ini */
+} layouts[] = {
+    {"left.png", "left.png", "right.png", "disp_left.png", "nonocc.png", true, 0},
+    {"left", "left", "right", "disp_left", "nonocc", false, 0},
+    {"disp0.pfm", "im0.png", "im1.png", "disp0.pfm", "mask0nocc.png", true, 1},
+    {"disp0GT.pfm", "im0.png", "im1.png", "disp0GT.pfm", "mask0nocc.png", true, 1},
+    {"disp_occ_0", "image_2", "image_3", "disp_occ_0", "disp_noc_0", false, 256},
+    {"disp_occ", "colored_0", "colored_1", "disp_occ", "disp_noc", false, 256},
+    {"disp_occ", "image_0", "image_1", "disp_occ", "disp_noc", false, 256},
+};
+
+static bool has_file(const char *folder, const char *name) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+static const char single[] = "left.png"; /* which folders of the other layouts do not have */
+
+/* The second where nothing is there, for messages name it. */
+static const struct layout *layout_of(const char *folder) {
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++)
+        if (has_file(folder, layouts[i].list) && has_file(folder, layouts[i].left))
+            return &layouts[i];
+    return &layouts[1];
+}
 
 static gint compare_names(gconstpointer a, gconstpointer b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -60,15 +91,19 @@ static char **list_stems(const char *folder, const char *file, const char *stem,
 }
 
 char **test_pairs_list(const char *folder) {
-    return list_stems(folder, single, single, "left", ".png", "holds no left.png and no left/*.png",
-                      "needs left.png, right.png and disp_left.png, or folders of those names");
+    const struct layout *layout = layout_of(folder);
+    return list_stems(folder, layout->one ? layout->left : single, layout->left, layout->list,
+                      ".png", "holds no left.png, left/*.png, im0.png or disp_occ_0/*.png",
+                      "needs left.png, right.png and disp_left.png, or folders of those names, "
+                      "im0.png, im1.png and disp0.pfm (Middlebury, ETH3D), or image_2/, image_3/ "
+                      "and disp_occ_0/ (KITTI)");
 }
 
-/* FOLDER/what.png or FOLDER/what/stem.png */
-static char *path_of(const char *folder, const char *stem, const char *what) {
-    if (strcmp(stem, single) == 0)
-        return g_strdup_printf("%s/%s.png", folder, what);
-    return g_strdup_printf("%s/%s/%s.png", folder, what, stem);
+/* FOLDER/what, or FOLDER/what/stem.png where a layout has many pairs. */
+static char *path_of(const char *folder, const char *stem, const struct layout *layout,
+                     const char *what) {
+    return layout->one ? g_build_filename(folder, what, NULL)
+                       : g_strdup_printf("%s/%s/%s.png", folder, what, stem);
 }
 
 int pair_ini_parse(const char *text, size_t length, const char *path, struct pair_ini *ini) {
@@ -96,6 +131,14 @@ int pair_ini_parse(const char *text, size_t length, const char *path, struct pai
 }
 
 int pair_ini_read(const char *folder, struct pair_ini *ini) {
+    const struct layout *layout = layout_of(folder);
+    if (layout->scale > 0) {
+        struct folder_about about;
+        folder_about_read(folder, &about);
+        *ini = (struct pair_ini){layout->scale, about.disparities};
+        g_free(about.calibration);
+        return 0;
+    }
     g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
     char *text;
     size_t length;
@@ -120,8 +163,25 @@ static int read_values(const char *path, const struct image *left, uint16_t **va
     return error;
 }
 
+/* Floats, px; infinite where unknown. */
+static int read_pfm(const char *path, const struct image *left, float **map) {
+    int width, height;
+    int error = pfm_read(path, map, &width, &height);
+    if (!error && (width != left->width || height != left->height)) {
+        log_error(path, "is %dx%d, but the left picture is %dx%d", width, height, left->width,
+                  left->height);
+        error = -EBADMSG;
+    }
+    for (long i = 0; !error && i < (long)width * height; i++)
+        if (!isfinite((*map)[i]))
+            (*map)[i] = NAN;
+    return error;
+}
+
 static int read_truth(const char *path, double scale, struct test_pair *pair) {
     uint16_t *values;
+    if (g_str_has_suffix(path, ".pfm"))
+        return read_pfm(path, &pair->left, &pair->truth);
     int error = read_values(path, &pair->left, &values);
     if (error)
         return error;
@@ -137,7 +197,9 @@ static int read_truth(const char *path, double scale, struct test_pair *pair) {
     return error;
 }
 
-static int read_mask(const char *path, struct test_pair *pair, uint8_t **mask) {
+/* Scored is what is 255, or of disparities what has one. */
+static int read_mask(const char *path, bool of_disparities, struct test_pair *pair,
+                     uint8_t **mask) {
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return 0;
     uint16_t *values;
@@ -151,7 +213,7 @@ static int read_mask(const char *path, struct test_pair *pair, uint8_t **mask) {
         error = -ENOMEM;
     }
     for (size_t i = 0; !error && i < count; i++)
-        (*mask)[i] = values[i] == 255 ? 255 : 0;
+        (*mask)[i] = (of_disparities ? values[i] > 0 : values[i] == 255) ? 255 : 0;
     free(values);
     return error;
 }
@@ -200,16 +262,19 @@ static char *name_of(const char *folder, const char *stem, char **stems) {
 int test_pair_read(const char *folder, const char *stem, const struct pair_ini *ini,
                    struct test_pair *pair) {
     *pair = (struct test_pair){.disparities = ini->disparities};
-    g_autofree char *left = path_of(folder, stem, "left");
-    g_autofree char *right = path_of(folder, stem, "right");
-    g_autofree char *truth = path_of(folder, stem, "disp_left");
+    const struct layout *layout = layout_of(folder);
+    g_autofree char *left = path_of(folder, stem, layout, layout->left);
+    g_autofree char *right = path_of(folder, stem, layout, layout->right);
+    g_autofree char *truth = path_of(folder, stem, layout, layout->truth);
     g_auto(GStrv) stems = test_pairs_list(folder);
     int error = test_pair_read_views(left, right, pair);
     if (!error)
         error = read_truth(truth, ini->scale, pair);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
-        g_autofree char *mask = path_of(folder, stem, mask_names[i]);
-        error = read_mask(mask, pair, &pair->mask[i]);
+        g_autofree char *own = g_strconcat(mask_names[i], layout->one ? ".png" : "", NULL);
+        g_autofree char *mask =
+            path_of(folder, stem, layout, i == MASK_NONOCC ? layout->nonocc : own);
+        error = read_mask(mask, layout->scale > 1, pair, &pair->mask[i]);
     }
     pair->name = name_of(folder, stem, stems);
     if (error)
@@ -220,8 +285,10 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
 /* The path of the map; NULL after a log line. */
 static char *find_map(const char *maps, const char *folder, const char *stem) {
     static const char *const endings[] = {"_disp16.png", ".pfm", ".png"};
-    bool one = strcmp(stem, single) == 0;
-    const char *name = one ? "left" : stem;
+    bool one = layout_of(folder)->one;
+    g_autofree char *name = g_strdup(stem);
+    if (one)
+        *strrchr(name, '.') = '\0';
     g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
     g_autofree char *base = g_path_get_basename(absolute);
     g_autofree char *below = g_build_filename(base, name, NULL);
@@ -265,19 +332,12 @@ static int read_map16(const char *path, struct test_pair *pair) {
 
 int test_pair_read_map(const char *maps, const char *folder, const char *stem,
                        struct test_pair *pair) {
-    int width, height;
     g_autofree char *path = find_map(maps, folder, stem);
     if (!path)
         return -ENOENT;
     if (!g_str_has_suffix(path, ".pfm"))
         return read_map16(path, pair);
-    int error = pfm_read(path, &pair->map, &width, &height);
-    if (!error && (width != pair->left.width || height != pair->left.height)) {
-        log_error(path, "is %dx%d, but the left picture is %dx%d", width, height, pair->left.width,
-                  pair->left.height);
-        error = -EBADMSG;
-    }
-    return error;
+    return read_pfm(path, &pair->left, &pair->map);
 }
 
 /* The stem of the layout that has frame10.png. */
@@ -297,11 +357,6 @@ char **motion_pictures_list(const char *folder) {
     g_ptr_array_sort(paths, compare_names);
     g_ptr_array_add(paths, NULL);
     return (char **)g_ptr_array_free(paths, FALSE);
-}
-
-static bool has_file(const char *folder, const char *name) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
-    return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
 enum motion_folder motion_folder_kind(const char *folder) {

@@ -2,7 +2,9 @@
  * Reads test pictures with ground truth from the folders that eval takes. No shared state.
  * DIR/left.png right.png disp_left.png, or any number of DIR/left/N.png right/N.png
  * disp_left/N.png; the masks nonocc, all and disc beside disp_left where they exist; DIR/pair.ini
- * with disparity_scale and disparities. For motion: DIR/frame10.png frame11.png flow10.flo, or
+ * with disparity_scale and disparities. DIR/im0.png im1.png disp0.pfm mask0nocc.png (Middlebury,
+ * ETH3D), DIR/image_2/N.png image_3/N.png disp_occ_0/N.png disp_noc_0/N.png (KITTI), without
+ * pair.ini. For motion: DIR/frame10.png frame11.png flow10.flo, or
  * DIR/image_2/N_10.png image_2/N_11.png flow_occ/N_10.png (KITTI).
  * SPDX-License-Identifier: MIT
  */

@@ -41,6 +41,7 @@ const struct mcap_topic ros_topics[ROS_TOPICS] = {
     [ROS_RIGHT_JPEG] = {"/right/image_rect/compressed", "sensor_msgs/msg/CompressedImage",
                         COMPRESSED_IMAGE HEADER},
     [ROS_RIGHT_CAMERA] = {"/right/camera_info", "sensor_msgs/msg/CameraInfo", CAMERA_INFO},
+    [ROS_DEPTH_CAMERA] = {"/depth/camera_info", "sensor_msgs/msg/CameraInfo", CAMERA_INFO},
     [ROS_DEPTH] = {"/depth/image_rect", "sensor_msgs/msg/Image", IMAGE HEADER},
     [ROS_DEPTH_MM] = {"/depth/image_rect_raw", "sensor_msgs/msg/Image", IMAGE HEADER},
     [ROS_DISPARITY] = {"/disparity", "stereo_msgs/msg/DisparityImage",
@@ -63,8 +64,9 @@ const struct mcap_topic ros_topics[ROS_TOPICS] = {
 bool ros_topic_has(enum ros_topic topic, int mode, bool metric) {
     bool of_pictures = topic == ROS_LEFT || topic == ROS_LEFT_JPEG || topic == ROS_RIGHT_JPEG ||
                        topic == ROS_DISPARITY_COLOR;
-    bool in_metres = topic == ROS_CAMERA || topic == ROS_RIGHT_CAMERA || topic == ROS_DEPTH ||
-                     topic == ROS_DEPTH_MM || topic == ROS_POINTS;
+    bool in_metres = topic == ROS_CAMERA || topic == ROS_RIGHT_CAMERA ||
+                     topic == ROS_DEPTH_CAMERA || topic == ROS_DEPTH || topic == ROS_DEPTH_MM ||
+                     topic == ROS_POINTS;
     return mode == MODE_MOTION ? of_pictures : metric || !in_metres;
 }
 
@@ -175,11 +177,11 @@ static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right
 }
 
 static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
-                          const struct depth_geometry *g) {
+                          const struct depth_geometry *g, const char *camera) {
     const struct params *p = &frame->params;
     int width = frame->rect_left.width, height = frame->rect_left.height;
     double least = p->min_disparity + g->doffs;
-    put_header(m, ns, "left");
+    put_header(m, ns, camera);
     uint8_t *to = put_image(m, "32FC1", width, height, sizeof(float));
     for (size_t i = 0; i < (size_t)width * (size_t)height; i++) {
         int16_t d = frame->disparity[i];
@@ -256,13 +258,17 @@ static int put_points(GByteArray *m, const struct frame *frame, const struct dep
 }
 
 int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t ns,
-                      const struct depth_geometry *geometry, GByteArray *m) {
+                      const struct depth_geometry *geometry, const char *const frame_ids[2],
+                      GByteArray *m) {
+    static const char *const sides[2] = {"left", "right"};
+    bool right = topic == ROS_RIGHT_JPEG || topic == ROS_RIGHT_CAMERA;
+    const char *camera = (frame_ids ? frame_ids : sides)[right];
     static const uint8_t cdr_le[4] = {0, 1, 0, 0};
     const struct image *left = &frame->rect_left;
     size_t pixels = (size_t)left->width * (size_t)left->height;
     g_byte_array_set_size(m, 0);
     g_byte_array_append(m, cdr_le, sizeof cdr_le);
-    put_header(m, ns, topic == ROS_RIGHT_JPEG || topic == ROS_RIGHT_CAMERA ? "right" : "left");
+    put_header(m, ns, camera);
     switch (topic) {
     case ROS_LEFT:
         memcpy(put_image(m, left->channels == 3 ? "rgb8" : "mono8", left->width, left->height,
@@ -274,11 +280,12 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t n
     case ROS_RIGHT_JPEG:
         return put_jpeg(m, &frame->rect_right);
     case ROS_CAMERA:
+    case ROS_DEPTH_CAMERA:
     case ROS_RIGHT_CAMERA:
         put_camera(m, geometry, topic == ROS_RIGHT_CAMERA, left->width, left->height);
         return 0;
     case ROS_DISPARITY:
-        put_disparity(m, frame, ns, geometry);
+        put_disparity(m, frame, ns, geometry, camera);
         return 0;
     case ROS_DISPARITY_COLOR:
         return put_disparity_color(m, frame);

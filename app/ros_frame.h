@@ -16,6 +16,7 @@ enum ros_topic {
     ROS_CAMERA,          /* its camera */
     ROS_RIGHT_JPEG,      /* the rectified right picture, compressed */
     ROS_RIGHT_CAMERA,    /* its camera, whose P[3] is -fx times the baseline */
+    ROS_DEPTH_CAMERA,    /* the camera of depths, which is the left one */
     ROS_DEPTH,           /* 32FC1, metres; NaN unknown, +inf at infinity (REP 118) */
     ROS_DEPTH_MM,        /* 16UC1, mm; 0 unknown or beyond 65.5 m (REP 118) */
     ROS_DISPARITY,       /* of a Z = f T / d; min_disparity - 1 unknown */
@@ -30,9 +31,10 @@ extern const struct mcap_topic ros_topics[ROS_TOPICS];
 /* Whether frames of this mode (MODE_*) have the topic, with a geometry in metres or without. */
 bool ros_topic_has(enum ros_topic topic, int mode, bool metric);
 
-/* Writes the frame's message of a topic, stamped with ns, in place of what message holds. 0 or
- * -errno after a log line. */
+/* Writes the frame's message of a topic, stamped with ns, in place of what message holds.
+ * frame_ids: of both cameras, or NULL for "left" and "right". 0 or -errno after a log line. */
 int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t ns,
-                      const struct depth_geometry *geometry, GByteArray *message);
+                      const struct depth_geometry *geometry, const char *const frame_ids[2],
+                      GByteArray *message);
 
 #endif

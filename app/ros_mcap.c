@@ -7,6 +7,7 @@ struct ros_mcap {
     struct mcap_writer *writer;
     struct depth_geometry geometry;
     GByteArray *message; /* the one at hand */
+    const char *const *frame_ids;
     int64_t epoch_ns;
     int count;
     enum ros_topic topics[ROS_TOPICS];
@@ -14,11 +15,13 @@ struct ros_mcap {
 };
 
 struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, int count,
-                               const struct depth_geometry *geometry, int64_t epoch_ns) {
+                               const struct depth_geometry *geometry,
+                               const char *const frame_ids[2], int64_t epoch_ns) {
     struct ros_mcap *mcap = g_new0(struct ros_mcap, 1);
     mcap->count = count;
     mcap->geometry = *geometry;
     mcap->epoch_ns = epoch_ns;
+    mcap->frame_ids = frame_ids;
     for (int i = 0; i < count; i++) {
         mcap->topics[i] = topics[i];
         mcap->described[i] = ros_topics[topics[i]];
@@ -34,7 +37,8 @@ int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame) {
     int64_t ns = frame->left_ns + mcap->epoch_ns;
     int error = 0;
     for (int i = 0; i < mcap->count && !error; i++) {
-        error = ros_frame_message(mcap->topics[i], frame, ns, &mcap->geometry, mcap->message);
+        error = ros_frame_message(mcap->topics[i], frame, ns, &mcap->geometry, mcap->frame_ids,
+                                  mcap->message);
         if (!error)
             error = mcap_writer_add(mcap->writer, i, ns, mcap->message);
     }

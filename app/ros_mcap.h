@@ -10,9 +10,11 @@
 struct ros_mcap;
 
 /* Begins a file of these topics. NULL after a log line. The geometry is in metres where one of
- * them needs that. epoch_ns is added to the times of frames. */
+ * them needs that. epoch_ns is added to the times of frames; frame_ids: see ros_frame.h, they are
+ * kept. */
 struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, int count,
-                               const struct depth_geometry *geometry, int64_t epoch_ns);
+                               const struct depth_geometry *geometry,
+                               const char *const frame_ids[2], int64_t epoch_ns);
 
 /* Adds a message of each topic, at the time of the frame's left picture. 0 or -errno after a log
  * line. */

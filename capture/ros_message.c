@@ -64,9 +64,9 @@ static void doubles(struct message *m, double *out, int count) {
         out[i] = take_double(&m->r);
 }
 
-/* Begins a message with its std_msgs/Header, of which the time is given. */
-static int64_t begin(struct message *m, bool ros1, const uint8_t *data, size_t size) {
-    char frame[8];
+/* Begins a message with its std_msgs/Header, of which the time is given, and the frame's id. */
+static int64_t begin(struct message *m, bool ros1, const uint8_t *data, size_t size,
+                     char frame_id[128]) {
     *m = (struct message){{data, size, 0, false}, ros1};
     if (ros1) {
         take_number(&m->r, 4); /* the number of the message */
@@ -75,7 +75,7 @@ static int64_t begin(struct message *m, bool ros1, const uint8_t *data, size_t s
         m->r.failed |= encoding != 0x0100; /* bytes 0, 1: CDR, little-endian */
     }
     int64_t seconds = (int32_t)number(m, 4), ns = (int64_t)number(m, 4);
-    string(m, frame, sizeof frame);
+    string(m, frame_id, 128);
     return seconds * 1000000000 + ns;
 }
 
@@ -83,7 +83,7 @@ int ros_image_parse(enum ros_type type, bool ros1, const uint8_t *data, size_t s
                     struct ros_image *image) {
     struct message m;
     *image = (struct ros_image){.compressed = type == ROS_COMPRESSED_IMAGE};
-    image->stamp_ns = begin(&m, ros1, data, size);
+    image->stamp_ns = begin(&m, ros1, data, size, image->frame_id);
     if (!image->compressed) {
         image->height = (uint32_t)number(&m, 4);
         image->width = (uint32_t)number(&m, 4);
@@ -100,7 +100,8 @@ int ros_image_parse(enum ros_type type, bool ros1, const uint8_t *data, size_t s
 
 int ros_camera_parse(bool ros1, const uint8_t *data, size_t size, struct ros_camera *camera) {
     struct message m;
-    begin(&m, ros1, data, size);
+    char frame_id[128];
+    begin(&m, ros1, data, size, frame_id);
     *camera = (struct ros_camera){0};
     camera->height = (uint32_t)number(&m, 4);
     camera->width = (uint32_t)number(&m, 4);

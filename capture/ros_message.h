@@ -15,6 +15,7 @@ enum ros_type ros_type_named(const char *name);
 
 struct ros_image {
     int64_t stamp_ns; /* since 1970; 0: not known */
+    char frame_id[128];
     bool compressed;
     char format[64]; /* "bgr8", of compressed ones "jpeg" and the like */
     uint32_t width, height, step;

@@ -77,6 +77,7 @@ struct source {
     const char *calibration[3];
     /* Or what such files would hold; the first is NULL where that is not known. The source's. */
     const char *calibration_text[2];
+    const char *frame_ids[2]; /* of the left and right camera in ROS; NULL: none. The source's. */
     const char *settings; /* file of parameters that a recording was made with, or NULL; its own */
     int disparities; /* number of labels that the pairs need, by files beside them; 0: not known */
     long count;      /* pairs in all, -1 when not known */

@@ -31,7 +31,7 @@ struct topic {
 
 struct mcap_pairs {
     struct source source; /* first */
-    char *name, *calibration[2];
+    char *name, *calibration[2], *frame_id[2];
     struct ros_file *file;
     struct topic side[2];          /* left, right; of one topic both are it */
     enum source_pictures pictures; /* how one topic holds both; of two PICTURES_ONE */
@@ -204,6 +204,7 @@ static void mcap_pairs_close(struct source *source) {
     for (int i = 0; i < 2; i++) {
         g_free(s->side[i].times);
         g_free(s->calibration[i]);
+        g_free(s->frame_id[i]);
     }
     g_free(s->name);
     g_free(s);
@@ -455,6 +456,21 @@ static int look_at_pair(struct mcap_pairs *s, guint left, guint right) {
     return error;
 }
 
+/* By the first messages, for what is written of the pairs. Of a damaged one nothing is known. */
+static void learn_frame_ids(struct mcap_pairs *s) {
+    for (int i = 0; i < 2; i++) {
+        const struct topic *topic = &s->side[i ^ (s->options.swap != 0)];
+        const uint8_t *data;
+        size_t size;
+        struct ros_image image;
+        if (ros_file_read(s->file, topic->channel, 0, &data, &size) == 0 &&
+            ros_image_parse(topic->type, topic->ros1, data, size, &image) == 0 && *image.frame_id)
+            s->frame_id[i] = g_strdup(image.frame_id);
+    }
+    for (int i = 0; i < 2 && s->frame_id[0] && s->frame_id[1]; i++)
+        s->source.frame_ids[i] = s->frame_id[i];
+}
+
 /* What of 16 bits is in use, by pairs spread over the file; damaged ones are told when read. */
 static void learn_bits(struct mcap_pairs *s) {
     guint count = count_of(&s->side[0]), last = G_MAXUINT;
@@ -576,8 +592,10 @@ struct source *source_mcap_open(const char *word, const struct source_options *o
         learn_rate(s);
         code = learn_size(s);
     }
-    if (!code)
+    if (!code) {
         learn_bits(s);
+        learn_frame_ids(s);
+    }
     if (code) {
         mcap_pairs_close(&s->source);
         return source_failed(error, code);

@@ -81,6 +81,7 @@ static const struct truth_place {
     int seen_from;                            /* values of the mask */
 } truth_places[] = {{"left.png", NULL, "disp_left.png", "nonocc.png", 0, 255},
                     {"im0.png", NULL, "disp0.pfm", "mask0nocc.png", 1, 255},
+                    {"im0.png", NULL, "disp0GT.pfm", "mask0nocc.png", 1, 255},
                     {NULL, "left", "disp_left", "nonocc", 0, 255},
                     {NULL, "image_2", "disp_occ_0", "disp_noc_0", 256, 1},
                     {NULL, "image_0", "disp_occ", "disp_noc", 256, 1},

@@ -26,6 +26,12 @@ static int cannot_write(const char *path, int error) {
     return -error;
 }
 
+bool picture_is_temporary(const char *name) {
+    size_t length = strlen(name);
+    return strncmp(name, ".livestereo-", strlen(".livestereo-")) == 0 && length > 4 &&
+           strcmp(name + length - 4, ".tmp") == 0;
+}
+
 /* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and O_EXCL
  * keeps threads and processes apart. Returns the descriptor or -errno. */
 static int open_temporary(const char *path, char **name) {

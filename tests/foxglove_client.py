@@ -115,6 +115,7 @@ async def topics():
         assert kinds == {
             "/left/image_rect": "Image", "/left/image_rect/compressed": "CompressedImage",
             "/left/camera_info": "CameraInfo", "/right/camera_info": "CameraInfo",
+            "/depth/camera_info": "CameraInfo",
             "/right/image_rect/compressed": "CompressedImage", "/depth/image_rect": "Image",
             "/depth/image_rect_raw": "Image", "/disparity": "DisparityImage",
             "/disparity/image_raw": "Image", "/disparity/color/compressed": "CompressedImage",

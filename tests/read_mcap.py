@@ -113,7 +113,7 @@ with open(f"{folder}/intrinsics.json") as file:
     about = json.load(file)
 fx, _, _, _, fy, _, cx, cy, _ = about["intrinsic_matrix"]
 times = [round(float(line) * 1e6) for line in open(f"{folder}/times.txt")]
-cameras = ["/left/camera_info", "/right/camera_info"][:2 if recorded else 1]
+cameras = ["/depth/camera_info", "/left/camera_info", "/right/camera_info"][:3 if recorded else 2]
 pictures = (["/left/image_rect/compressed", "/right/image_rect/compressed"] if recorded
             else ["/left/image_rect"])
 assert sorted(topics.values()) == sorted(["/depth/image_rect", "/disparity"] + cameras + pictures)

@@ -261,6 +261,49 @@ static void test_rgbd(void *fixture, const void *data) {
                  folder, folder, folder, folder);
 }
 
+/* A folder has one name, however it is written: a batch goes on, and parts are of one input. */
+static void test_one_name(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    expect_shell(0, "", "",
+                 "P=$(realpath $B) && cd $D && "
+                 "$P batch in -o out -q " SMALL " && $P batch in/ -o out --resume -q " SMALL " && "
+                 "$P batch ./in// -o ./out/ --resume -q " SMALL " && "
+                 "$P batch in -o parts --part 1/2 -q " SMALL " && "
+                 "$P batch ./in/ -o parts --part 2/2 -q " SMALL " && $P batch --merge parts && "
+                 "test $(grep -c ,ok parts/frames.csv) = 3");
+}
+
+/* What a batch leaves that is killed while it writes a picture is gone after the next one. */
+static void test_left_behind(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    write_frames("in", 3);
+    expect_shell(0, "", "",
+                 "mkdir -p $D/out/color && touch $D/out/.livestereo-99-0.tmp $D/out/mine.tmp "
+                 "$D/out/color/.livestereo-7-1.tmp $D/out/.maps.mcap.part && "
+                 "$B batch $D/in -o $D/out --resume -q " SMALL " && "
+                 "test $(find $D/out -name '*.tmp' -o -name '*.mcap.part') = $D/out/mine.tmp");
+}
+
+/* Of a recording of ROS: its frames' names and stamps, a camera beside the depths; and pictures in
+ * colour of grey ones in an RGB-D folder. */
+static void test_ros(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char check[] =
+        "/usr/bin/python3 -c 'import sys; from PIL import Image; d = open(sys.argv[1], "
+        "\"rb\").read(); n = [d.count(w) for w in (b\"\\x08\\0\\0\\0camera0\\0\", "
+        "b\"/depth/camera_info\", "
+        "b\"\\0\\xf1\\x53\\x65\")]; print(n[0] > 0, n[1] > 0, n[2] > 0, "
+        "Image.open(sys.argv[2]).mode)' $D/out/maps.mcap $D/out/color/000000.png";
+    expect_shell(0, "", "",
+                 "/usr/bin/python3 tests/write_mcap.py $D && "
+                 "$B batch $D/ros.mcap -o $D/out --save mcap,rgbd -q " SMALL);
+    expect_shell(0, "True True True RGB\n", "", check);
+}
+
 /* The MCAP file holds what the other files do, and is read as a source; it is whole or not there,
  * and replaces nothing but its like. */
 static void test_mcap(void *fixture, const void *data) {
@@ -604,6 +647,9 @@ int main(int argc, char **argv) {
         {"/batch/one-at-a-time", test_one_at_a_time},
         {"/batch/killed", test_killed},
         {NULL, NULL},
+        {"/batch/one-name", test_one_name},
+        {"/batch/left-behind", test_left_behind},
+        {"/batch/ros", test_ros},
         {"/batch/rgbd", test_rgbd},
         {"/batch/mcap", test_mcap},
         {"/batch/files-changed", test_files_changed},

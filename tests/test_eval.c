@@ -264,6 +264,56 @@ static void test_sigma(void) {
     g_assert_cmpfloat(metrics_sigma(&p, 0), ==, metrics_sigma(&p, 255));
 }
 
+/* Pairs of 4x2 with a truth of 3 px but where it is not known, laid out as Middlebury, ETH3D and
+ * KITTI have them; the right picture shows all but the first pixel. */
+static void test_layouts(void) {
+    static const struct {
+        const char *left, *right, *truth, *nonocc, *stem;
+    } rows[] = {{"im0.png", "im1.png", "disp0.pfm", "mask0nocc.png", "im0.png"},
+                {"im0.png", "im1.png", "disp0GT.pfm", "mask0nocc.png", "im0.png"},
+                {"image_2/000007_10.png", "image_3/000007_10.png", "disp_occ_0/000007_10.png",
+                 "disp_noc_0/000007_10.png", "000007_10"},
+                {"image_0/000007_10.png", "image_1/000007_10.png", "disp_occ/000007_10.png",
+                 "disp_noc/000007_10.png", "000007_10"}};
+    static uint8_t grey[8];
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *folder = g_dir_make_tmp("livestereo-layout-XXXXXX", NULL);
+        const char *names[] = {rows[i].left, rows[i].right, rows[i].truth, rows[i].nonocc};
+        bool kitti = strchr(rows[i].truth, '/') != NULL;
+        for (int k = 0; k < 4; k++) {
+            g_autofree char *path = g_build_filename(folder, names[k], NULL);
+            g_autofree char *parent = g_path_get_dirname(path);
+            uint16_t values[8];
+            float px[8];
+            for (int n = 0; n < 8; n++) {
+                values[n] = kitti ? (n > 1 - (k == 2) ? 768 : 0) : (n > 0 ? 255 : 128);
+                px[n] = n > 0 ? 3 : INFINITY;
+            }
+            g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
+            if (k < 2)
+                g_assert_cmpint(picture_write(path, &(struct image){grey, 4, 2, 1}), ==, 0);
+            else if (g_str_has_suffix(path, ".pfm"))
+                g_assert_cmpint(picture_write_floats(path, px, 4, 2), ==, 0);
+            else
+                g_assert_cmpint(picture_write16(path, values, 4, 2), ==, 0);
+        }
+        g_auto(GStrv) stems = test_pairs_list(folder);
+        struct test_pair pair;
+        g_assert_cmpstr(stems[0], ==, rows[i].stem);
+        g_assert_null(stems[1]);
+        g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
+        g_assert_true(isnan(pair.truth[0]));
+        g_assert_cmpfloat(pair.truth[1], ==, 3);
+        g_assert_cmpfloat(pair.truth[7], ==, 3);
+        g_assert_cmpint(pair.mask[MASK_NONOCC][kitti], ==, 0);
+        g_assert_cmpint(pair.mask[MASK_NONOCC][kitti + 1], ==, 255);
+        g_assert_null(pair.mask[MASK_ALL]);
+        test_pair_free(&pair);
+        g_autofree char *remove = g_strdup_printf("rm -r %s", folder);
+        g_assert_cmpint(system(remove), ==, 0);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/eval/by-hand", test_by_hand);
@@ -275,6 +325,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eval/degrade-right", test_degrade_right);
     g_test_add_func("/eval/degrade-rows-and-blur", test_degrade_rows_and_blur);
     g_test_add_func("/eval/degrade-both", test_degrade_both);
+    g_test_add_func("/eval/layouts", test_layouts);
     g_test_add_func("/eval/folder", test_folder);
     return g_test_run();
 }

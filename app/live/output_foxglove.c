@@ -196,7 +196,7 @@ static GBytes *make_message(struct output_foxglove *server, int channel,
         return foxglove_statistics(frame, server->frame_ms, (int)server->clients->len);
     GByteArray *bytes = g_byte_array_new();
     int error = ros_frame_message((enum ros_topic)channel, frame, frame->left_ns + server->epoch_ns,
-                                  &server->geometry, bytes);
+                                  &server->geometry, NULL, bytes);
     GBytes *message = g_byte_array_free_to_bytes(bytes);
     if (error)
         g_clear_pointer(&message, g_bytes_unref);

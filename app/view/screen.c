@@ -63,7 +63,7 @@ int screen_open(struct screen *s, const struct screen_options *options) {
     s->text_scale = options->text_scale > 0 ? clamp_text_scale(options->text_scale) : 1;
     s->window = window_open(&window, &error);
     if (!s->window)
-        return error == -ENOTSUP ? EXIT_NO_GPU : EXIT_RUN_FAILED;
+        return error == -ENOTSUP || error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
     s->ui = ui_open(window_handle(s->window), ui_scale(s), font_path());
     if (!s->ui) {
         log_error("window", "out of memory");
