@@ -285,8 +285,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         row_samples_open(&reader.rows, rig->width, rig->height);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     struct params params = run->params;
-    if (live_source && !recorded &&
-        qualities_load(&reader.qualities, matcher_on_gpu(matcher)) == 0 &&
+    if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
         options_quality_auto(&run->common, &reader.qualities, &params))
         quality_search_begin(&reader.search, 1);
     if (code == GO_ON) {

@@ -33,16 +33,11 @@ static int load_first(const struct common_options *options, struct params *param
     return GO_ON;
 }
 
-/* auto begins with the best, which depends on what --set says of the backend. GO_ON or
- * EXIT_USAGE. */
+/* auto begins with the best. GO_ON or EXIT_USAGE. */
 static int set_quality(const struct common_options *options, struct params *params) {
     struct qualities qualities;
-    struct params with_set = *params;
-    char why[512];
     int quality = quality_parse(options->quality);
-    for (char **set = options->set; set && *set; set++)
-        params_assign(&with_set, *set, why, sizeof(why)); /* mistakes are refused afterwards */
-    if (quality < 0 || qualities_load(&qualities, matcher_has_gpu(&with_set, NULL)) != 0)
+    if (quality < 0 || qualities_load(&qualities) != 0)
         return EXIT_USAGE;
     quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
                   params);
@@ -192,14 +187,14 @@ bool options_quality_auto(const struct common_options *options, const struct qua
     if (options->quality ? strcmp(options->quality, quality_names[QUALITY_AUTO]) != 0
                          : options->preset || options->config)
         return false;
-    for (int i = 0; i < param_count; i++)
-        if (quality_covers(qualities, &param_table[i]) && options_set(options, param_table[i].name))
+    bool best = quality_of(qualities, params) == QUALITY_BEST;
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        bool chosen =
+            options_set(options, info->name) || (!best && param_get(params, info) != info->def);
+        if (quality_covers(qualities, info) && chosen)
             return false;
-    struct qualities without_gpu;
-    if (qualities_load(&without_gpu, false) != 0 ||
-        (quality_of(qualities, params) != QUALITY_BEST &&
-         quality_of(&without_gpu, params) != QUALITY_BEST))
-        return false;
+    }
     quality_apply(qualities, QUALITY_BEST, params);
     return true;
 }

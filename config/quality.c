@@ -17,8 +17,8 @@ const char *const quality_names[QUALITY_CUSTOM + 1] = {"fast", "balanced", "best
 const double quality_sizes[QUALITY_SIZES] = {1, 1.0 / 2, 1.0 / 3};
 const char *const quality_size_names = "1|1/2|1/3";
 
-int qualities_load(struct qualities *q, bool gpu) {
-    const char *const presets[QUALITIES] = {"live", "balanced", gpu ? "best" : "default"};
+int qualities_load(struct qualities *q) {
+    const char *const presets[QUALITIES] = {"live", "balanced", "best"};
     int error = 0;
     for (int i = 0; i < QUALITIES && !error; i++)
         error = preset_load(&q->params[i], presets[i]);

@@ -1,8 +1,7 @@
 /*
- * The quality: the presets live, balanced and default (with a GPU: best) under the names fast,
- * balanced and best, and the search for the best one that is fast enough, on smaller pictures if
- * need be. It covers the parameters in which these presets differ and does not change others. Plain
- * values; one thread.
+ * The quality: the presets live, balanced and best under the names fast, balanced and best, and the
+ * search for the best one that is fast enough, on smaller pictures if need be. It covers the
+ * parameters in which these presets differ and does not change others. Plain values; one thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_QUALITY_H
@@ -24,9 +23,8 @@ struct qualities {
     struct params params[QUALITIES];
 };
 
-/* Reads the presets; with a GPU, best is preset best with its learned descriptor. 0 or -errno,
- * logged. */
-int qualities_load(struct qualities *qualities, bool gpu);
+/* Reads the presets. 0 or -errno, logged. */
+int qualities_load(struct qualities *qualities);
 
 /* The number of a name, or -1 after a log line about --quality. "custom" is not accepted. */
 int quality_parse(const char *name);

@@ -9,34 +9,29 @@
 
 static void test_presets(void) {
     struct qualities q;
-    struct params live, defaults, mixed;
-    g_assert_cmpint(qualities_load(&q, false), ==, 0);
+    struct params live, best, mixed;
+    g_assert_cmpint(qualities_load(&q), ==, 0);
     g_assert_cmpint(preset_load(&live, "live"), ==, 0);
-    params_default(&defaults);
+    g_assert_cmpint(preset_load(&best, "best"), ==, 0); /* one name, one thing */
     g_assert_cmpint(quality_of(&q, &live), ==, QUALITY_FAST);
-    g_assert_cmpint(quality_of(&q, &defaults), ==, QUALITY_BEST);
-    mixed = defaults;
+    g_assert_cmpint(quality_of(&q, &best), ==, QUALITY_BEST);
+    mixed = best;
     mixed.disparity_range = 200; /* none of the quality's */
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_BEST);
     quality_apply(&q, QUALITY_FAST, &mixed);
     g_assert_cmpint(mixed.disparity_range, ==, 200);
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_FAST);
+    g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_CENSUS);
     quality_apply(&q, QUALITY_BALANCED, &mixed);
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_BALANCED);
     mixed.bp_iterations = 17;
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_CUSTOM);
     quality_apply(&q, QUALITY_BEST, &mixed);
-    mixed.disparity_range = defaults.disparity_range;
-    g_assert_true(params_equal(&mixed, &defaults));
+    mixed.disparity_range = best.disparity_range;
+    g_assert_true(params_equal(&mixed, &best));
+    g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_LEARNED);
     g_assert_true(quality_covers(&q, param_find("bp_iterations")));
     g_assert_false(quality_covers(&q, param_find("threads")));
-    g_assert_cmpint(qualities_load(&q, true), ==, 0); /* where a GPU computes */
-    quality_apply(&q, QUALITY_BEST, &mixed);
-    g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_LEARNED);
-    quality_apply(&q, QUALITY_BEST, &defaults);
-    g_assert_true(params_equal(&mixed, &defaults));
-    quality_apply(&q, QUALITY_FAST, &mixed);
-    g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_CENSUS);
     g_assert_cmpint(quality_parse("balanced"), ==, QUALITY_BALANCED);
     g_assert_cmpint(quality_parse("auto"), ==, QUALITY_AUTO);
 }
