@@ -19,6 +19,7 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
                libexif-dev libavformat-dev libopencv-calib3d-dev libwebsockets-dev \
                libjson-glib-dev \
+               fonts-roboto-unhinted fonts-material-design-icons-iconfont \
                $(if $(X86),,libsimde-dev)
 CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang-format clang-tidy cppcheck mandoc \
                  desktop-file-utils appstream locales gstreamer1.0-tools python3-numpy \

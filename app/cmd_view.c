@@ -140,9 +140,8 @@ static void take_session(struct viewer *v) {
     v->screen.text_scale = session->text_scale;
     v->unit = (enum length_unit)session->unit;
     v->theme = session->theme;
-    v->folded = session->folded;
-    v->panel_lines = session->panel_lines;
-    v->visible[PART_STATISTICS] = session->statistics || v->options->stats;
+    if (session->statistics || v->options->stats)
+        v->tab = TAB_STATISTICS;
     g_strlcpy(v->presets.name, session->preset, sizeof(v->presets.name));
     struct draw_settings *s = &v->display.settings;
     if (session->points[2] > 0 && strcmp(session->source, v->source) == 0) {
@@ -159,12 +158,10 @@ static struct session session_now(const struct viewer *v) {
     const struct draw_settings *s = &v->display.settings;
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
-                              .statistics = v->visible[PART_STATISTICS],
+                              .statistics = v->tab == TAB_STATISTICS,
                               .unit = (int)v->unit,
                               .points = {s->yaw, s->pitch, s->distance, s->shift_x, s->shift_y},
                               .theme = v->theme,
-                              .folded = v->folded,
-                              .panel_lines = v->panel_lines,
                               .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};
     double opened = v->options->rig.scale > 0 ? v->options->rig.scale : 1;
@@ -220,7 +217,7 @@ static void open_quality(struct viewer *v, const struct common_options *common) 
     struct viewer_quality *q = &v->quality;
     if (v->display.motion)
         return;
-    q->known = qualities_load(&q->all, matcher_on_gpu(v->matcher)) == 0;
+    q->known = qualities_load(&q->all) == 0;
     if (!q->known || v->options->screenshot ||
         (!common->quality && v->remembered.quality != QUALITY_AUTO) ||
         !options_quality_auto(common, &q->all, &v->settings.params))
@@ -275,9 +272,16 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
                   sizeof(v->presets.name));
     else if (common->quality)
         v->presets.name[0] = '\0';
-    history_begin(&v->history, params);
+    if (o->remembered) { /* what was changed the last time is marked */
+        params_default(&v->settings.base);
+        settings_copy(&v->settings.base, params, PARAM_START);
+        settings_copy_group(&v->settings.base, params, SETTINGS_RIG_GROUP);
+        settings_copy_group(&v->settings.base, params, SETTINGS_SEARCH_GROUP);
+    }
+    viewer_begin_history(v);
     if (!recorded || common->quality)
         open_quality(v, common);
+    viewer_begin_history(v);
     v->other = viewer_slot(v);
     display_fit_range(&v->display, params);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
@@ -318,7 +322,6 @@ static void close_viewer(struct viewer *v) {
     draw_close(&v->display.draw);
     screen_close(&v->screen);
     presets_free(&v->presets);
-    g_free(v->proposed_rig);
     g_free(v->wipe.file.disparity);
     g_free(v->roi);
     g_free(v->wanted_part.roi);
@@ -359,13 +362,16 @@ static int view(int count, char **words, const struct common_options *common,
     struct viewer *v = g_new0(struct viewer, 1);
     init_viewer(v, o, params, remembered, source);
     session_name_source(v->source, named, named_count);
-    if (chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion)
-        v->proposed_rig = g_strdup(chosen);
-    v->visible[PART_START] = chosen && !v->proposed_rig && !o->plain;
-    if (!chosen && !o->screenshot && strcmp(named[0], DEMONSTRATION) != 0)
-        start_page_remember(&v->start_page, named, named_count);
+    bool cameras = chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion;
+    v->visible[PART_START] = chosen && !cameras && !o->plain;
     quit_catch();
     int code = open_viewer(v, common);
+    if (code == GO_ON && !chosen && !o->screenshot)
+        opening_remember(v, named, named_count);
+    if (code == GO_ON && cameras)
+        screen_notify_error(&v->screen,
+                            "Two cameras of one make are used as a rig. Cover one lens: "
+                            "x exchanges left and right.");
     if (code == GO_ON)
         code = run_viewer(v);
     close_viewer(v);
@@ -445,8 +451,7 @@ int cmd_view(int argc, char **argv) {
     };
     camera_options_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
-    struct session remembered = {
-        .text_scale = 1, .panel_lines = PANEL_LINES, .quality = QUALITY_AUTO};
+    struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;
     int code = options_parse(&argc, &argv, o.motion ? "[SOURCE...]" : "[SOURCE [SOURCE]]",
                              o.motion ? motion_help : view_help,

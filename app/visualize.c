@@ -49,6 +49,12 @@ static void mark_confidence(const struct frame *frame, struct image *out) {
 }
 
 int visualize_disparity(const struct frame *frame, struct image *out) {
+    int min = frame->params.min_disparity, max = min + frame->params.disparity_range - 1;
+    return visualize_disparity_in(frame, min, max, COLORMAP_TURBO, out);
+}
+
+int visualize_disparity_in(const struct frame *frame, double min, double max,
+                           enum colormap colormap, struct image *out) {
     int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
         return error;
@@ -58,9 +64,7 @@ int visualize_disparity(const struct frame *frame, struct image *out) {
                    visualize_motion_range(&frame->params), out->data);
         return 0;
     }
-    int min = frame->params.min_disparity, max = min + frame->params.disparity_range - 1;
-    colormap_disparity(frame->disparity, out->width, out->height, min, max, COLORMAP_TURBO,
-                       out->data);
+    colormap_disparity(frame->disparity, out->width, out->height, min, max, colormap, out->data);
     mark_confidence(frame, out);
     return 0;
 }

@@ -8,11 +8,16 @@
 #define LIVESTEREO_VISUALIZE_H
 
 #include "image/frame.h"
+#include "image/picture.h"
 
 /* The disparity in colour over the searched range: near is red, far is blue, unknown is black,
  * and so is what hide_below hides; mark_filled hatches what was filled in. With
  * mode=motion the motion in the colours of image/flow.h. */
 int visualize_disparity(const struct frame *frame, struct image *out);
+
+/* The same over these disparities (px) and in this colour map. */
+int visualize_disparity_in(const struct frame *frame, double min, double max,
+                           enum colormap colormap, struct image *out);
 
 /* The left picture and its disparity in colour, side by side. */
 int visualize_pair(const struct frame *frame, struct image *out);

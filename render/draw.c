@@ -36,8 +36,8 @@ enum texture {
 /* While something changes only every N'th column and row is drawn, so that it takes no longer. At
  * rest the next drawings halve N until it is 1. */
 #define POINTS_BUDGET_MS 16.0
-#define MAX_POINTS_STEP 8
-#define FIRST_POINTS_STEP 4
+#define MAX_POINTS_STEP 2
+#define FIRST_POINTS_STEP 2
 
 #define MODE_NAME(id, name, textures) [DISPLAY_##id] = name,
 const char *const display_mode_names[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_NAME)};
@@ -67,6 +67,7 @@ struct draw {
     int points_step;
 
     struct offscreen offscreen[DRAW_VIEWS];
+    struct offscreen film[DRAW_VIEWS + 1]; /* the last one: all of the picture */
 };
 
 static const char *const sampler_names[TEXTURES] = {
@@ -129,6 +130,12 @@ static void make_texture(GLuint texture) {
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
 }
 
+enum { OFFSCREENS = 2 * DRAW_VIEWS + 1 };
+
+static struct offscreen *offscreen_at(struct draw *draw, int i) {
+    return i < DRAW_VIEWS ? &draw->offscreen[i] : &draw->film[i - DRAW_VIEWS];
+}
+
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
     struct draw *draw = calloc(1, sizeof(*draw));
     if (!draw) {
@@ -140,11 +147,12 @@ struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
         draw_close(&draw);
         return NULL;
     }
-    for (int i = 0; i < DRAW_VIEWS; i++) {
-        draw->offscreen[i].number = -1;
-        glGenFramebuffers(1, &draw->offscreen[i].framebuffer);
-        glGenRenderbuffers(1, &draw->offscreen[i].color);
-        glGenRenderbuffers(1, &draw->offscreen[i].depth);
+    for (int i = 0; i < OFFSCREENS; i++) {
+        struct offscreen *o = offscreen_at(draw, i);
+        o->number = -1;
+        glGenFramebuffers(1, &o->framebuffer);
+        glGenRenderbuffers(1, &o->color);
+        glGenRenderbuffers(1, &o->depth);
     }
     glGenVertexArrays(1, &draw->vertex_array);
     glGenTextures(TEXTURES, draw->texture);
@@ -166,10 +174,11 @@ void draw_close(struct draw **draw_pointer) {
     glDeleteProgram(draw->points_program);
     glDeleteProgram(draw->line_program);
     glDeleteProgram(draw->arrow_program);
-    for (int i = 0; i < DRAW_VIEWS; i++) {
-        glDeleteFramebuffers(1, &draw->offscreen[i].framebuffer);
-        glDeleteRenderbuffers(1, &draw->offscreen[i].color);
-        glDeleteRenderbuffers(1, &draw->offscreen[i].depth);
+    for (int i = 0; i < OFFSCREENS; i++) {
+        struct offscreen *o = offscreen_at(draw, i);
+        glDeleteFramebuffers(1, &o->framebuffer);
+        glDeleteRenderbuffers(1, &o->color);
+        glDeleteRenderbuffers(1, &o->depth);
     }
     glDeleteVertexArrays(1, &draw->vertex_array);
     glDeleteTextures(TEXTURES, draw->texture);
@@ -354,7 +363,7 @@ static int next_step(int step, double ms) {
     return next < MAX_POINTS_STEP ? next : MAX_POINTS_STEP;
 }
 
-/* Draws every step'th row and column. */
+/* Draws every step'th row and column, as a surface or as points. */
 static void draw_points(struct draw *draw, const struct draw_settings *s, int step) {
     struct points_view view;
     points_view_of(s, draw->width, draw->height, &view);
@@ -367,13 +376,23 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
     glUniform4f(glGetUniformLocation(p, "rig"), (float)rig->focal_px, (float)rig->baseline_m,
                 (float)rig->offset_px, isfinite(view.cut) ? view.cut : 1e30f);
     glUniform2f(glGetUniformLocation(p, "center"), (float)rig->center_x, (float)rig->center_y);
-    set_float(p, "point_scale", view.size * (float)step);
+    bool surface = s->point_size == 0;
+    int cells = ((draw->width - 1) / step) * ((draw->height - 1) / step);
+    set_float(p, "point_scale", view.size * (float)(step * s->point_size));
+    set_float(p, "height_range", view.middle * (float)(draw->height / rig->focal_px / 2));
+    glUniform2f(glGetUniformLocation(p, "range"), (float)s->min, (float)s->max);
+    set_int(p, "colormap", s->colormap);
+    set_int(p, "color_by", (int)s->points_color);
+    set_int(p, "surface", surface);
     set_int(p, "step_px", step);
     set_int(p, "hide_below", s->hide_below);
     set_int(p, "gray", draw->channels == 1);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_PROGRAM_POINT_SIZE);
-    glDrawArrays(GL_POINTS, 0, columns * rows);
+    if (surface)
+        glDrawArrays(GL_TRIANGLES, 0, 6 * cells);
+    else
+        glDrawArrays(GL_POINTS, 0, columns * rows);
     double bottom = (draw->height - rig->center_y) / rig->focal_px; /* of what is seen at depth 1 */
     grid_draw(draw->line_program, view.transform, (float)bottom * view.middle, view.far);
     glDisable(GL_DEPTH_TEST);
@@ -391,6 +410,7 @@ static bool same_settings(const struct draw_settings *a, const struct draw_setti
            a->wipe == b->wipe && a->row_lines == b->row_lines && a->all_points == b->all_points &&
            a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
            a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
+           a->points_color == b->points_color && a->point_size == b->point_size &&
            a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->background == b->background &&
            a->width == b->width && a->height == b->height;
 }
@@ -454,10 +474,10 @@ static bool must_draw(const struct draw *draw, struct offscreen *o, const struct
     return true;
 }
 
-static void copy_to_window(const struct offscreen *o, const struct draw_settings *s) {
+static void copy_to(GLuint target, const struct offscreen *o, const struct draw_settings *s) {
     int bottom = s->window_height - s->y - s->height;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target);
     glBlitFramebuffer(0, 0, s->width, s->height, s->x, bottom, s->x + s->width, bottom + s->height,
                       GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
@@ -467,14 +487,15 @@ int draw_points_step(const struct draw *draw) {
     return draw->offscreen[0].step;
 }
 
-bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
-                const struct frame *frame, long number) {
+/* Draws the views into their copies, and these into the target. True where more points can be
+ * drawn. */
+static bool draw_views(struct draw *draw, struct offscreen *copies, GLuint target,
+                       const struct draw_settings *views, int count, const struct frame *frame,
+                       long number) {
     bool more = false;
-    set_clear_color(views[0].background);
-    glClear(GL_COLOR_BUFFER_BIT);
     for (int i = 0; i < count; i++) {
         const struct draw_settings *s = &views[i];
-        struct offscreen *o = &draw->offscreen[i];
+        struct offscreen *o = &copies[i];
         bool kept =
             o->number >= 0 && o->settings.width == s->width && o->settings.height == s->height;
         if (s->width < 1 || s->height < 1 || (!frame && !kept))
@@ -485,9 +506,30 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
             o->settings = *s;
             o->number = number;
         }
-        copy_to_window(o, s);
+        copy_to(target, o, s);
         more |= o->step > 1;
     }
+    return more;
+}
+
+void draw_film(struct draw *draw, const struct draw_settings *views, int count, int width,
+               int height, const struct frame *frame, long number) {
+    struct offscreen *film = &draw->film[DRAW_VIEWS];
+    const struct draw_settings all = {.width = width, .height = height};
+    bind_offscreen(film, &all);
+    film->settings = all;
+    set_clear_color(views[0].background);
+    glClear(GL_COLOR_BUFFER_BIT);
+    draw_views(draw, draw->film, film->framebuffer, views, count, frame, number);
+    glBindFramebuffer(GL_FRAMEBUFFER, film->framebuffer);
+}
+
+bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
+                const struct frame *frame, long number) {
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    set_clear_color(views[0].background);
+    glClear(GL_COLOR_BUFFER_BIT);
+    bool more = draw_views(draw, draw->offscreen, 0, views, count, frame, number);
     if (frame)
         glViewport(0, 0, views[0].x + views[0].width, views[0].window_height);
     return more;

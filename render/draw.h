@@ -71,7 +71,9 @@ struct draw_settings {
     double yaw, pitch; /* of the points, radians */
     double distance;   /* of the viewpoint from the middle of the points, 1: as the camera's */
     double shift_x, shift_y; /* of the points, in widths and heights of the area */
-    bool all_points;         /* else a slow renderer draws fewer until the view is at rest */
+    enum { POINTS_PICTURE, POINTS_DEPTH, POINTS_HEIGHT, POINTS_CONFIDENCE } points_color;
+    int point_size;  /* 1 to 4; 0: a surface, neighbours are joined but over jumps */
+    bool all_points; /* else a slow renderer draws fewer until the view is at rest */
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;
@@ -92,6 +94,11 @@ void draw_close(struct draw **draw);
  * points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
+
+/* Draws a frame in count views into a picture of width x height that is no part of the window, and
+ * leaves it bound, so that more can be drawn over it and window_read_area reads it. */
+void draw_film(struct draw *draw, const struct draw_settings *views, int count, int width,
+               int height, const struct frame *frame, long number);
 
 /* Every how many'th row and column of points the first view was drawn with; 1: all of them. */
 int draw_points_step(const struct draw *draw);

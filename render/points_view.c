@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define PICK_PX 8    /* a point so far from the mouse is picked where none is under it */
-#define MOST_SIZE 16 /* of a point, px: as in shaders/points.vert */
+#define MOST_SIZE 64 /* of a point, px: as in shaders/points.vert */
 
 /* Without a calibration the points are in baselines, and the focal length is taken to be the
  * width of the picture. */
@@ -70,10 +70,11 @@ static bool project(const struct points_view *v, const struct draw_settings *s,
     double w = (double)clip[3];
     if (w <= 0)
         return false;
-    *place = (struct place){.x = s->x + (1 + (double)clip[0] / w) / 2 * s->width,
-                            .y = s->y + (1 - (double)clip[1] / w) / 2 * s->height,
-                            .w = w,
-                            .size = fmin(fmax((double)v->size * z / w, 1), MOST_SIZE)};
+    *place = (struct place){
+        .x = s->x + (1 + (double)clip[0] / w) / 2 * s->width,
+        .y = s->y + (1 - (double)clip[1] / w) / 2 * s->height,
+        .w = w,
+        .size = fmin(fmax((double)v->size * fmax(1, s->point_size) * z / w, 1), MOST_SIZE)};
     return true;
 }
 

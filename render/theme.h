@@ -1,5 +1,7 @@
 /*
- * The colours of the window, 0xRRGGBB, in one table for each theme. Constant; any thread.
+ * The colours of the window, 0xRRGGBB, in one table for each theme: neutral greys and one accent.
+ * Every text has a contrast of at least 4.5 on what it stands on, every edge one of 3
+ * (tests/test_theme.c). Constant; any thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_THEME_H
@@ -19,17 +21,18 @@ enum {
 enum { THEME_PINS = 4, THEME_STAGES = 10 };
 
 struct theme {
-    unsigned window, field;                /* behind everything, and behind a value */
-    unsigned text, note;                   /* what is read first, and what explains it */
-    unsigned changed, good, bad;           /* no default value or a warning; in order; an error */
-    unsigned plot, curve, second_curve;    /* background and lines of plots */
-    unsigned left, right;                  /* of what is drawn for both cameras */
-    unsigned bar, bar_track, bar_left_out; /* shares of something */
-    unsigned box, box_text, mark;          /* boxes over pictures, and points of the user's there */
-    unsigned alarm, recording, on_alarm;   /* banners, and their text */
-    unsigned frame;                        /* of small samples in legends */
-    unsigned pin[THEME_PINS];              /* probes */
-    unsigned stage[THEME_STAGES];          /* of the pipeline, enum livestereo_stage */
+    unsigned canvas, window, card;     /* behind pictures, panels, and cards in panels */
+    unsigned field, hovered, selected; /* behind a value; that is under the mouse; that is on */
+    unsigned edge, divider;            /* of fields and tracks; between parts */
+    unsigned text, note, hint;         /* what is read first, what explains it, what may be typed */
+    unsigned accent;                   /* of what is on or can be dragged */
+    unsigned changed, good, bad;       /* by the user, or a warning; in order; an error */
+    unsigned left, right;              /* of what is drawn for both cameras */
+    unsigned bar_left_out;             /* a share that does not count */
+    unsigned box, box_text, mark;      /* boxes over pictures, and points of the user's there */
+    unsigned alarm, recording, on_alarm; /* banners, and their text */
+    unsigned pin[THEME_PINS];            /* probes */
+    unsigned stage[THEME_STAGES];        /* of the pipeline, enum livestereo_stage */
 };
 
 extern const struct theme themes[THEMES];

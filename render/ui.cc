@@ -9,7 +9,7 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
-#include <imgui_internal.h> /* ClearActiveID, a column's edge */
+#include <imgui_internal.h> /* ClearActiveID, the wheel of one widget, a column's edge */
 
 #include <algorithm>
 #include <cmath>
@@ -17,11 +17,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <unistd.h>
 
 #define MAX_RECTS 1024
-#define TEXT_PX 14.0f
-#define REST_S 0.25    /* of the mouse, before help is shown */
-#define RESET "\u21ba" /* an arrow in a circle */
+#define REST_S 0.25 /* of the mouse, before help is shown */
+
+#define FONTS "/usr/share/fonts/truetype/"
+#define ROBOTO FONTS "roboto/unhinted/RobotoTTF/Roboto-"
+#define ICON_FONT FONTS "material-design-icons-iconfont/MaterialIcons-Regular.ttf"
+#define ICON_RATIO 1.38f /* height of an icon to that of the text beside it */
+
+static const struct {
+    float px;
+    bool medium;
+} fonts[UI_FONTS] = {{11, false}, {12, false}, {13, false}, {14, true},
+                     {16, true},  {20, true},  {28, true}};
 
 struct key_event {
     int key, scancode, action, mods;
@@ -36,15 +46,19 @@ struct ui {
     GLFWcharfun window_on_character;
     ImVector<struct key_event> keys; /* that Dear ImGui has not been told yet */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
+    ImFont *font[UI_FONTS];
     int panel_flags;
-    float most_width;    /* of the lines of a panel that fits its contents; 0: any */
-    bool mark;           /* the next button */
-    bool row_opened;     /* the last line of a list was double-clicked */
-    bool has_font;       /* with arrows */
-    double moved_s;      /* when the mouse did last */
-    bool help_waits;     /* for the mouse to rest */
-    bool help, keyboard; /* widgets show help; keys go through the widgets of a panel */
+    float most_width; /* of the lines of a panel that fits its contents; 0: any */
+    bool mark;        /* the next button */
+    bool row_opened;  /* the last line of a list was double-clicked */
+    bool has_icons;
+    double moved_s;  /* when the mouse did last */
+    bool help_waits; /* for the mouse to rest */
+    bool keyboard;   /* keys go through the widgets of a panel */
     char panel[64];
+    char opened[64];  /* the list that is open, whose name its lines begin with */
+    ImVec2 list_size; /* of it, as it was drawn last */
+    double held_at;   /* the slider that the mouse holds, 0..1 */
     char focused[64]; /* what the keys have reached */
     char cut[64];     /* the first panel that is too small for what it shows */
     char cut_line[128];
@@ -103,17 +117,17 @@ static std::string break_lines(const char *text, float width) {
  * it; not while anything is dragged. */
 static void tooltip(struct ui *ui, const char *help) {
     float left = ImGui::GetWindowPos().x, wrap = (float)(320 * ui->scale);
-    if (!ui->help || !help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
+    if (!help || !*help || !ImGui::IsItemHovered() || ImGui::IsAnyItemActive())
         return;
     if (glfwGetTime() < ui->moved_s + REST_S) {
         ui->help_waits = true;
         return;
     }
-    if (ui->panel_flags & UI_NO_BACKGROUND && left > wrap / 2) {
+    if (ui->panel_flags & UI_DOCKED && left > wrap / 2) {
         wrap = std::min(wrap, left - 2 * ImGui::GetStyle().WindowPadding.x);
         ImGui::SetNextWindowPos(ImVec2(left, ImGui::GetItemRectMin().y), ImGuiCond_Always,
                                 ImVec2(1, 0));
-    } else if (ui->panel_flags & UI_NO_BACKGROUND) {
+    } else if (ui->panel_flags & UI_DOCKED) {
         ImGui::SetNextWindowPos(
             ImVec2(std::min(ImGui::GetItemRectMin().x, ImGui::GetIO().DisplaySize.x - wrap),
                    ImGui::GetWindowPos().y),
@@ -124,35 +138,99 @@ static void tooltip(struct ui *ui, const char *help) {
     ImGui::EndTooltip();
 }
 
+static void set_color(ImGuiCol which, unsigned rgb, double alpha = 1) {
+    ImGui::GetStyle().Colors[which] = ImGui::ColorConvertU32ToFloat4(color_of(rgb, alpha));
+}
+
 static void set_colors(const struct ui *ui) {
-    ImVec4 *colors = ImGui::GetStyle().Colors;
+    const struct theme *t = ui_theme(ui);
+    const struct {
+        ImGuiCol which;
+        unsigned rgb;
+    } own[] = {{ImGuiCol_Text, t->text},
+               {ImGuiCol_TextDisabled, t->hint},
+               {ImGuiCol_WindowBg, t->window},
+               {ImGuiCol_PopupBg, t->card},
+               {ImGuiCol_Border, t->divider},
+               {ImGuiCol_Separator, t->divider},
+               {ImGuiCol_FrameBg, t->field},
+               {ImGuiCol_FrameBgHovered, t->hovered},
+               {ImGuiCol_FrameBgActive, t->hovered},
+               {ImGuiCol_Button, t->field},
+               {ImGuiCol_ButtonHovered, t->hovered},
+               {ImGuiCol_ButtonActive, t->selected},
+               {ImGuiCol_Header, t->selected},
+               {ImGuiCol_HeaderHovered, t->hovered},
+               {ImGuiCol_HeaderActive, t->selected},
+               {ImGuiCol_CheckMark, t->accent},
+               {ImGuiCol_ScrollbarBg, t->window},
+               {ImGuiCol_ScrollbarGrab, t->edge},
+               {ImGuiCol_ScrollbarGrabHovered, t->note},
+               {ImGuiCol_ScrollbarGrabActive, t->note},
+               {ImGuiCol_NavHighlight, t->accent}};
     if (ui->theme == THEME_LIGHT)
         ImGui::StyleColorsLight();
     else
         ImGui::StyleColorsDark();
-    colors[ImGuiCol_FrameBg] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].field));
-    colors[ImGuiCol_Text] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].text));
-    colors[ImGuiCol_WindowBg] = ImGui::ColorConvertU32ToFloat4(color_of(themes[ui->theme].window));
+    for (const auto &c : own)
+        set_color(c.which, c.rgb);
+    set_color(ImGuiCol_TextSelectedBg, t->accent, 0.35);
 }
 
-static void set_style(struct ui *ui, const char *font) {
-    static const ImWchar glyphs[] = {0x20, 0xff, 0x21ba, 0x21ba, 0};
-    ImGuiIO &io = ImGui::GetIO();
+/* A file that is there, or the next best; NULL: the built-in font. */
+static const char *font_file(bool medium) {
+    const char *const files[] = {medium ? ROBOTO "Medium.ttf" : ROBOTO "Regular.ttf",
+                                 FONTS "dejavu/DejaVuSans.ttf"};
+    for (const char *file : files)
+        if (access(file, R_OK) == 0)
+            return file;
+    return NULL;
+}
+
+static void add_fonts(struct ui *ui) {
+    static const ImWchar letters[] = {0x20, 0xff, 0x2212, 0x2212, 0x221e, 0x221e, 0};
+    static ImVector<ImWchar> icons;
+    ImFontAtlas *atlas = ImGui::GetIO().Fonts;
+    if (icons.empty()) {
+        ImFontGlyphRangesBuilder builder;
+        builder.AddText(ICONS);
+        builder.BuildRanges(&icons);
+    }
+    atlas->Clear();
+    ui->has_icons = font_file(false) && access(ICON_FONT, R_OK) == 0;
+    for (int i = 0; i < UI_FONTS; i++) {
+        float px = (float)std::round(fonts[i].px * ui->scale), icon = std::round(px * ICON_RATIO);
+        const char *file = font_file(fonts[i].medium);
+        ImFontConfig merged;
+        merged.MergeMode = true;
+        merged.GlyphOffset.y = std::round(0.22f * icon);
+        ImFontConfig built_in;
+        built_in.SizePixels = px;
+        ui->font[i] = file ? atlas->AddFontFromFileTTF(file, px, NULL, letters)
+                           : atlas->AddFontDefault(&built_in);
+        if (ui->has_icons && i != UI_NOTE)
+            atlas->AddFontFromFileTTF(ICON_FONT, icon, &merged, icons.Data);
+    }
+    ImGui::GetIO().FontDefault = ui->font[UI_LABEL];
+}
+
+static void set_style(struct ui *ui) {
     ImGuiStyle &style = ImGui::GetStyle();
     style = ImGuiStyle();
     set_colors(ui);
-    style.WindowRounding = 3;
-    style.FrameRounding = 2;
-    style.FramePadding = ImVec2(4, 2);
-    style.ItemSpacing = ImVec2(6, 3);
+    style.WindowRounding = style.PopupRounding = style.ScrollbarRounding = 6;
+    style.FrameRounding = style.GrabRounding = 4;
+    style.WindowPadding = ImVec2(12, 8);
+    style.FramePadding = ImVec2(8, 5.5f);
+    style.ItemSpacing = ImVec2(8, 8);
+    style.ItemInnerSpacing = ImVec2(6, 4);
+    style.ScrollbarSize = 10;
+    style.GrabMinSize = 14;
     style.ScaleAllSizes((float)ui->scale);
+    style.WindowBorderSize = 0;
+    style.PopupBorderSize = 1;
     style.WindowMinSize = ImVec2(1, 1); /* panels may have any size; scaling would round it to 0 */
-    io.Fonts->Clear();
-    ui->has_font = font != NULL;
-    if (font)
-        io.Fonts->AddFontFromFileTTF(font, (float)std::round(TEXT_PX * ui->scale), NULL, glyphs);
-    else
-        io.FontGlobalScale = (float)ui->scale;
+    add_fonts(ui);
 }
 
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
@@ -206,19 +284,19 @@ double ui_help_due(const struct ui *ui) {
     return ui->help_waits ? std::max(0.0, ui->moved_s + REST_S - glfwGetTime()) : -1;
 }
 
-struct ui *ui_open(void *glfw, double scale, const char *font) {
+struct ui *ui_open(void *glfw, double scale) {
     struct ui *ui = (struct ui *)calloc(1, sizeof(*ui));
     if (!ui)
         return NULL;
     ui->scale = scale;
-    ui->help = true;
     ui->glfw = (GLFWwindow *)glfw;
     ImGui::CreateContext();
     ImGuiIO &io = ImGui::GetIO();
     io.UserData = ui;
     io.IniFilename = NULL; /* else it writes a file into the current folder */
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    set_style(ui, font);
+    io.ConfigDragClickToInputText = true; /* a click lets a value be typed, a drag changes it */
+    set_style(ui);
     ui->window_on_key = glfwSetKeyCallback(ui->glfw, NULL);
     ui->window_on_character = glfwSetCharCallback(ui->glfw, NULL);
     ImGui_ImplGlfw_InitForOpenGL(ui->glfw, true);
@@ -228,9 +306,13 @@ struct ui *ui_open(void *glfw, double scale, const char *font) {
     return ui;
 }
 
-void ui_set_scale(struct ui *ui, double scale, const char *font) {
+double ui_px(const struct ui *ui, double px) {
+    return std::round(px * ui->scale);
+}
+
+void ui_set_scale(struct ui *ui, double scale) {
     ui->scale = scale;
-    set_style(ui, font);
+    set_style(ui);
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
 }
@@ -277,10 +359,6 @@ void ui_end(struct ui *ui) {
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-void ui_set_help(struct ui *ui, bool on) {
-    ui->help = on;
-}
-
 bool ui_wants_mouse(const struct ui *ui) {
     (void)ui;
     return ImGui::GetIO().WantCaptureMouse;
@@ -297,7 +375,7 @@ bool ui_keeps_mouse(const struct ui *ui) {
 
 bool ui_wants_keys(const struct ui *ui) {
     (void)ui;
-    return ImGui::GetIO().WantTextInput;
+    return ImGui::GetIO().WantTextInput || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
 }
 
 void ui_stop_typing(struct ui *ui) {
@@ -320,27 +398,37 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         ui->keyboard = true;
     else
         f |= ImGuiWindowFlags_NoNav;
-    if (flags & UI_NO_BACKGROUND)
-        f |= ImGuiWindowFlags_NoBackground;
     if (!(flags & UI_ON_TOP))
         f |= ImGuiWindowFlags_NoBringToFrontOnFocus;
-    if (!(flags & UI_KEYBOARD) && (!(flags & UI_ON_TOP) || flags & UI_NO_BACKGROUND))
+    if (!(flags & UI_KEYBOARD) && (!(flags & UI_ON_TOP) || flags & UI_DOCKED))
         f |= ImGuiWindowFlags_NoFocusOnAppearing; /* else it takes the keys from a panel */
     if (flags & UI_AUTO_SIZE)
         f |= ImGuiWindowFlags_AlwaysAutoResize;
     if (!(flags & UI_SCROLL))
         f |= ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
-    ImGui::SetNextWindowPos(ImVec2((float)x, (float)y));
+    float corner = flags & UI_CORNER ? 1 : 0;
+    ImGui::SetNextWindowPos(ImVec2((float)x, (float)y), ImGuiCond_Always, ImVec2(corner, corner));
     if (!(flags & UI_AUTO_SIZE))
         ImGui::SetNextWindowSize(ImVec2((float)width, (float)height));
-    if (flags & UI_TRANSLUCENT)
-        ImGui::SetNextWindowBgAlpha(0.75f);
+    ImVec2 padding = ImGui::GetStyle().WindowPadding;
+    if (flags & UI_BAR)
+        padding.y = std::floor(((float)height - ImGui::GetFrameHeight()) / 2);
+    if (flags & UI_TIGHT)
+        padding = ImVec2(0, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding,
+                        flags & (UI_DOCKED | UI_BAR) ? 0 : ImGui::GetStyle().WindowRounding);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize,
+                        flags & (UI_AUTO_SIZE | UI_EDGED) ? ImGui::GetStyle().PopupBorderSize : 0);
     ImGui::Begin(name, NULL, f);
+    ImGui::PopStyleVar(3);
+    if (flags & UI_CORNER)
+        ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     ui->list = ImGui::GetWindowDrawList();
     bool keys_before = ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard;
     if (flags & UI_KEYBOARD && (ImGui::IsWindowAppearing() || !keys_before)) {
         ImGui::SetWindowFocus();
-        if (flags & UI_NO_BACKGROUND) { /* the first widget of a panel is marked */
+        if (flags & UI_DOCKED) { /* the first widget of a panel is marked */
             ImGui::NavInitWindow(ImGui::GetCurrentWindow(), true);
             ImGui::GetCurrentContext()->NavDisableHighlight = false;
         }
@@ -366,31 +454,41 @@ void ui_panel_end(struct ui *ui) {
     ui->list = ImGui::GetBackgroundDrawList();
 }
 
-bool ui_group(struct ui *ui, const char *name, const char *title, bool open) {
-    char label[160];
-    snprintf(label, sizeof(label), "%s###%s", title ? title : name, name);
-    bool shown = ImGui::CollapsingHeader(label, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
+bool ui_group(struct ui *ui, const char *name, bool open) {
+    std::string title = std::string(1, (char)toupper(*name)) + (name + 1) + "###" + name;
+    ImGui::PushStyleColor(ImGuiCol_Header, 0);
+    ui_push_font(ui, UI_HEADING);
+    bool shown = ImGui::CollapsingHeader(title.c_str(), open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
+    ui_pop_font(ui);
+    ImGui::PopStyleColor();
     add_widget_rect(ui, "group.", name);
     return shown;
 }
 
+/* A line that is clicked, with a note at its right edge; text begins so far from the left. */
+static bool list_line(struct ui *ui, const char *id, const char *label, const char *note, bool on,
+                      float indent) {
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float high = ImGui::GetFrameHeight(), width = ImGui::GetContentRegionAvail().x;
+    ImGui::PushID(id);
+    bool pressed = ImGui::Selectable("##line", on, 0, ImVec2(0, high));
+    ImGui::PopID();
+    at.y += (high - ImGui::GetFontSize()) / 2;
+    float left = width - ImGui::CalcTextSize(note).x;
+    ui->list->AddText(ImVec2(at.x + indent, at.y), color_of(ui_theme(ui)->text), label);
+    if (*note && left > indent + ImGui::CalcTextSize(label).x + ImGui::GetFontSize())
+        ui->list->AddText(ImVec2(at.x + left, at.y), color_of(ui_theme(ui)->note), note);
+    return pressed;
+}
+
 bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
                  const char *help, bool selected) {
-    ImVec2 text_at = ImGui::GetCursorScreenPos();
-    ImGui::PushID(name);
-    bool pressed = ImGui::Selectable("##row", selected);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    bool pressed = list_line(ui, name, label, note, selected, 0);
+    ImGui::PopStyleVar();
     add_widget_rect(ui, name);
     tooltip(ui, help);
     ui->row_opened = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
-    ui->list->AddText(text_at, color_of(ui_theme(ui)->text), label); /* which may have "##" in it */
-    float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(note).x;
-    if (*note && left > ImGui::CalcTextSize(label).x + ImGui::GetFontSize()) {
-        float at = ImGui::GetCursorPosX() + left;
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(at);
-        ImGui::TextDisabled("%s", note);
-    }
-    ImGui::PopID();
     return pressed;
 }
 
@@ -401,23 +499,6 @@ bool ui_list_row_opened(const struct ui *ui) {
 void ui_scroll_to_last(struct ui *ui) {
     (void)ui;
     ImGui::ScrollToItem();
-}
-
-bool ui_splitter(struct ui *ui, const char *name, double x, double y, double height,
-                 double *moved) {
-    double grip = 0.5 * ImGui::GetFontSize();
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ui_panel_begin(ui, name, x - grip / 2, y, grip, height, UI_NO_BACKGROUND | UI_ON_TOP);
-    ImGui::PopStyleVar();
-    ImGui::InvisibleButton("##grip", ImVec2((float)grip, (float)height));
-    bool held = ImGui::IsItemActive();
-    if (held || ImGui::IsItemHovered()) {
-        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-        ui_box(ui, x - grip / 8, y, grip / 4, height, ui_theme(ui)->bar, 1);
-    }
-    *moved = held ? ImGui::GetIO().MousePos.x - x : 0;
-    ui_panel_end(ui);
-    return held;
 }
 
 void ui_same_line(struct ui *ui) {
@@ -432,6 +513,23 @@ void ui_same_line_for(struct ui *ui, const char *label) {
                  ImGui::CalcTextSize(label).x;
     if (end <= ImGui::GetCurrentWindow()->WorkRect.Max.x)
         ImGui::SameLine();
+}
+
+void ui_align_right(struct ui *ui, double width) {
+    (void)ui;
+    ImGui::SameLine();
+    float left = ImGui::GetContentRegionAvail().x - (float)width;
+    if (left > 0)
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + left);
+}
+
+void ui_push_font(struct ui *ui, enum ui_font font) {
+    ImGui::PushFont(ui->font[font]);
+}
+
+void ui_pop_font(struct ui *ui) {
+    (void)ui;
+    ImGui::PopFont();
 }
 
 void ui_text(struct ui *ui, const char *text) {
@@ -453,19 +551,18 @@ void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
     ImGui::PopStyleColor();
 }
 
-void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *help) {
-    ui_text_line_or(ui, rgb, text, text, help);
-}
-
-void ui_text_line_or(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
-                     const char *help) {
-    ImVec2 at = ImGui::GetCursorScreenPos(),
-           size(ImGui::GetContentRegionAvail().x, ImGui::GetTextLineHeight());
+void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
+                  const char *help) {
+    float high = ui->panel_flags & UI_BAR ? ImGui::GetFrameHeight() : ImGui::GetTextLineHeight();
+    ImVec2 at = ImGui::GetCursorScreenPos(), size(ImGui::GetContentRegionAvail().x, high);
+    if (ui->panel_flags & (UI_AUTO_SIZE | UI_BAR))
+        size.x = std::min(size.x, ImGui::CalcTextSize(text).x);
     if (ui->panel_flags & UI_AUTO_SIZE)
         size.x = ImGui::CalcTextSize(text).x;
     ImVec4 clip(at.x, at.y, at.x + size.x, at.y + size.y);
     bool fits = ImGui::CalcTextSize(text).x <= size.x;
-    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at, color_of(rgb),
+    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+                      ImVec2(at.x, at.y + (high - ImGui::GetFontSize()) / 2), color_of(rgb),
                       fits ? text : shorter, NULL, 0, &clip);
     ImGui::Dummy(size);
     if (!fits && !ui->cut_line[0] && ImGui::CalcTextSize(shorter).x > size.x)
@@ -498,6 +595,169 @@ bool ui_button(struct ui *ui, const char *name, const char *label, const char *h
     return pressed;
 }
 
+bool ui_has_icons(const struct ui *ui) {
+    return ui->has_icons;
+}
+
+/* The icon in a font that has icons. */
+static float icon_width(const struct ui *ui, const char *icon) {
+    return icon && ui->has_icons ? ImGui::CalcTextSize(icon).x : 0;
+}
+
+double ui_tool_width(struct ui *ui, const char *icon, const char *label) {
+    const ImGuiStyle &style = ImGui::GetStyle();
+    float words = label ? ImGui::CalcTextSize(label).x : 0, picture = icon_width(ui, icon);
+    return 1.5f * style.FramePadding.x + words + picture +
+           (words > 0 && picture > 0 ? style.ItemInnerSpacing.x : 0);
+}
+
+bool ui_tool(struct ui *ui, const char *name, const char *icon, const char *label, const char *help,
+             unsigned rgb) {
+    const struct theme *theme = ui_theme(ui);
+    if (!ui->has_icons && !label)
+        label = name + (strchr(name, '.') ? strcspn(name, ".") + 1 : 0);
+    ImVec2 size((float)ui_tool_width(ui, icon, label), ImGui::GetFrameHeight());
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float padding = 0.75f * ImGui::GetStyle().FramePadding.x, picture = icon_width(ui, icon);
+    ImGui::PushID(name);
+    ImGui::PushStyleColor(ImGuiCol_Button, ui->mark ? color_of(theme->selected) : 0);
+    bool pressed = ImGui::Button("##tool", size);
+    ImGui::PopStyleColor();
+    add_widget_rect(ui, name);
+    tooltip(ui, help);
+    float y = at.y + (size.y - ImGui::GetFontSize()) / 2;
+    unsigned color = ui->mark ? theme->accent : theme->text;
+    if (picture > 0)
+        ui->list->AddText(ImVec2(at.x + padding, y), color_of(rgb ? rgb : color), icon);
+    if (label)
+        ui->list->AddText(ImVec2(at.x + size.x - padding - ImGui::CalcTextSize(label).x, y),
+                          color_of(theme->text), label);
+    ui->mark = false;
+    ImGui::PopID();
+    return pressed;
+}
+
+bool ui_tab(struct ui *ui, const char *name, const char *icon, const char *label, const char *help,
+            bool on, double x, double y, double width, double height) {
+    const struct theme *theme = ui_theme(ui);
+    ImGui::SetCursorScreenPos(ImVec2((float)x, (float)y));
+    ImGui::PushID(name);
+    ImGui::PushStyleColor(ImGuiCol_Button, 0);
+    bool pressed = ImGui::Button("##tab", ImVec2((float)width, (float)height));
+    ImGui::PopStyleColor();
+    add_widget_rect(ui, name);
+    tooltip(ui, help);
+    ImGui::PopID();
+    const ImFont *small = ui->font[UI_NOTE];
+    float picture = icon_width(ui, icon), middle = (float)(x + width / 2),
+          line = ImGui::GetFontSize();
+    bool words = label || !ui->has_icons;
+    const char *word = label ? label : strchr(name, '.') + 1;
+    if (picture > 0)
+        ui->list->AddText(ImVec2(middle - picture / 2,
+                                 (float)(y + (words ? 0.18 * height : (height - line) / 2))),
+                          color_of(on ? theme->accent : theme->note), icon);
+    if (words)
+        ui->list->AddText(
+            small, small->FontSize,
+            ImVec2(middle - small->CalcTextSizeA(small->FontSize, 1e6f, 0, word).x / 2,
+                   (float)(y + height) - 1.6f * small->FontSize),
+            color_of(on ? theme->text : theme->note), word);
+    if (on && label)
+        ui_box(ui, x + 0.1 * width, y + height - ui_px(ui, 2), 0.8 * width, ui_px(ui, 2),
+               theme->accent, 1);
+    else if (on)
+        ui_box(ui, x, y, ui_px(ui, 2), height, theme->accent, 1);
+    return pressed;
+}
+
+/* ---- lists */
+
+static bool open_list(struct ui *ui, const char *name, ImVec2 below, float width) {
+    const ImGuiStyle &style = ImGui::GetStyle();
+    ImVec2 screen = ImGui::GetIO().DisplaySize;
+    below.x = std::max(0.0f, std::min(below.x, screen.x - ui->list_size.x));
+    below.y = std::max(0.0f, std::min(below.y, screen.y - ui->list_size.y));
+    ImGui::SetNextWindowPos(below);
+    ImGui::SetNextWindowSizeConstraints(ImVec2(width, 0), screen);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, style.ItemInnerSpacing);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    bool open = ImGui::BeginPopup("##list", ImGuiWindowFlags_NoMove);
+    if (!open) {
+        ImGui::PopStyleVar(2);
+        return false;
+    }
+    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape), false))
+        ImGui::CloseCurrentPopup();
+    ui->list = ImGui::GetWindowDrawList();
+    snprintf(ui->opened, sizeof(ui->opened), "%s", name);
+    ui->list_size = ImGui::GetWindowSize();
+    add_rect(ui, "panel.", "list", ImGui::GetWindowPos(),
+             ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowSize().x,
+                    ImGui::GetWindowPos().y + ImGui::GetWindowSize().y));
+    return true;
+}
+
+bool ui_menu_begin(struct ui *ui, const char *name, enum ui_font font, const char *icon,
+                   const char *label, const char *help) {
+    std::string words = label ? std::string(label) + (ui->has_icons ? " " ICON_LIST : "") : "";
+    ui_push_font(ui, font); /* of the tool alone: a list has a texture stack of its own */
+    bool pressed = ui_tool(ui, name, icon, label ? words.c_str() : NULL, help, 0);
+    ui_pop_font(ui);
+    ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+    ImGui::PushID(name);
+    if (pressed)
+        ImGui::OpenPopup("##list");
+    float width = 12 * ImGui::GetFontSize();
+    min.x = std::max(0.0f, std::min(min.x, ImGui::GetIO().DisplaySize.x - 1.6f * width));
+    if (open_list(ui, name, ImVec2(min.x, max.y), width))
+        return true;
+    ImGui::PopID();
+    return false;
+}
+
+static void close_list(struct ui *ui) {
+    ImGui::EndPopup();
+    ImGui::PopStyleVar(2);
+    ui->list = ImGui::GetWindowDrawList();
+}
+
+void ui_list_end(struct ui *ui) {
+    close_list(ui);
+    ImGui::PopID();
+}
+
+/* A picture of 256 colours. */
+static void draw_swatch(struct ui *ui, ImVec2 at, ImVec2 size, const unsigned char (*colors)[3]) {
+    enum { PARTS = 32 };
+    for (int i = 0; i < PARTS; i++) {
+        const unsigned char *c = colors[i * 255 / (PARTS - 1)];
+        ui_box(ui, at.x + size.x * i / PARTS, at.y, size.x / PARTS + 0.5, size.y,
+               (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
+    }
+}
+
+bool ui_item(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
+             bool on, const unsigned char (*colors)[3]) {
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float line = ImGui::GetFontSize(), wide = 3.5f * line;
+    /* a popup is as wide as its widest line, which it knows only from the one before */
+    float all =
+        ImGui::CalcTextSize(label).x + ImGui::CalcTextSize(note).x + 3 * line + (colors ? wide : 0);
+    ImGui::Dummy(ImVec2(all, 0));
+    bool pressed = list_line(ui, name, label, note, on, line / 2 + (colors ? wide : 0));
+    std::string whole = std::string(ui->opened) + "." + name;
+    std::transform(whole.begin(), whole.end(), whole.begin(), tolower);
+    add_widget_rect(ui, whole.c_str());
+    tooltip(ui, help);
+    if (colors)
+        draw_swatch(ui, ImVec2(at.x + line / 2, at.y + (ImGui::GetFrameHeight() - line) / 2),
+                    ImVec2(wide - line, line), colors);
+    return pressed;
+}
+
+/* ---- pictures */
+
 unsigned ui_texture_make(const unsigned char *data, int width, int height, int channels) {
     GLenum format = channels == 3 ? GL_RGB : GL_RED;
     const GLint grey[] = {GL_RED, GL_RED, GL_RED, GL_ONE};
@@ -519,42 +779,55 @@ void ui_texture_free(unsigned *texture) {
     *texture = 0;
 }
 
-/* In the middle of the area, as large as fits. */
+/* Fills the area with the middle of the picture. */
 static void draw_texture(struct ui *ui, unsigned texture, ImVec2 min, ImVec2 max) {
-    GLint width = 0, height = 0;
+    GLint width = 1, height = 1;
+    ui->list->AddRectFilled(min, max, color_of(ui_theme(ui)->canvas));
     if (!texture)
         return;
     glBindTexture(GL_TEXTURE_2D, texture);
     glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &width);
     glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_HEIGHT, &height);
-    float fit = std::min((max.x - min.x) / (float)width, (max.y - min.y) / (float)height);
-    ImVec2 half(fit * (float)width / 2, fit * (float)height / 2);
-    ImVec2 middle((min.x + max.x) / 2, (min.y + max.y) / 2);
-    ui->list->AddImage((ImTextureID)(intptr_t)texture, ImVec2(middle.x - half.x, middle.y - half.y),
-                       ImVec2(middle.x + half.x, middle.y + half.y));
+    float picture = (float)width / (float)height, area = (max.x - min.x) / (max.y - min.y);
+    float u = picture > area ? (1 - area / picture) / 2 : 0;
+    float v = picture < area ? (1 - picture / area) / 2 : 0;
+    ui->list->AddImage((ImTextureID)(intptr_t)texture, min, max, ImVec2(u, v),
+                       ImVec2(1 - u, 1 - v));
 }
 
-bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
-             double width, double height) {
+bool ui_tile(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
+             unsigned texture, double width, double height) {
     float gap = ImGui::GetStyle().FramePadding.x, line = ImGui::GetTextLineHeight();
-    ImVec2 size((float)width, (float)height + line + 2 * gap);
+    float words = *label || *note ? 2 * line + 2.5f * gap : 0;
+    ImVec2 size((float)width, (float)height + words);
     ImGui::PushID(name);
+    ImGui::PushStyleColor(ImGuiCol_Button, color_of(ui_theme(ui)->card));
     bool pressed = ImGui::Button("##tile", size);
+    ImGui::PopStyleColor();
     add_widget_rect(ui, name);
     tooltip(ui, help);
     ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-    draw_texture(ui, texture, ImVec2(min.x + gap, min.y + gap),
-                 ImVec2(max.x - gap, max.y - line - gap));
+    draw_texture(ui, texture, min, ImVec2(max.x, max.y - words));
     ImVec4 clip(min.x, min.y, max.x - gap, max.y);
-    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
-                      ImVec2(min.x + gap, max.y - line - gap / 2), color_of(ui_theme(ui)->text),
-                      label, NULL, 0, &clip);
+    float y = max.y - words + gap;
+    if (words > 0)
+        ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), ImVec2(min.x + gap, y),
+                          color_of(ui_theme(ui)->text), label, NULL, 0, &clip);
+    ImFont *small = ui->font[UI_NOTE];
+    if (words > 0)
+        ui->list->AddText(small, small->FontSize, ImVec2(min.x + gap, y + line + gap / 2),
+                          color_of(ui_theme(ui)->note), note, NULL, 0, &clip);
+    ui->list->AddRect(min, max, color_of(ui->mark ? ui_theme(ui)->accent : ui_theme(ui)->divider),
+                      ImGui::GetStyle().FrameRounding);
+    ui->mark = false;
     ImGui::PopID();
     return pressed;
 }
 
 void ui_table_begin(struct ui *ui, const char *name, int columns) {
     (void)ui;
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding,
+                        ImVec2(columns > 1 ? ImGui::GetStyle().ItemSpacing.x : 0, 0));
     ImGui::BeginTable(name, columns, ImGuiTableFlags_SizingStretchSame);
 }
 
@@ -566,6 +839,7 @@ void ui_table_next(struct ui *ui) {
 void ui_table_end(struct ui *ui) {
     (void)ui;
     ImGui::EndTable();
+    ImGui::PopStyleVar();
 }
 
 bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help,
@@ -578,166 +852,323 @@ bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char 
     return changed;
 }
 
-/* A small button of a row; at: its place in the panel, or 0 for the next one. */
-static bool row_button(struct ui *ui, const char *name, const char *suffix, const char *label,
-                       const char *help, float at = 0) {
-    ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x / 2);
-    if (at > 0)
-        ImGui::SetCursorPosX(at);
-    ImGui::PushStyleColor(ImGuiCol_Button, 0);
-    float side = ImGui::GetFrameHeight();
-    bool pressed = ImGui::Button(label, ImVec2(side, side));
-    ImGui::PopStyleColor();
-    add_widget_rect(ui, name, suffix);
-    tooltip(ui, help);
-    return pressed;
-}
+/* ---- rows */
 
-/* The columns of a row: label, value, and small buttons, without those of single steps in a narrow
- * panel. Where the label is too long it stands above its value. */
-struct columns {
-    float label, value;
-    bool beside, steps;
-};
-
-static struct columns columns_of(const char *label) {
-    const ImGuiStyle &style = ImGui::GetStyle();
-    float all = ImGui::GetContentRegionAvail().x, line = ImGui::GetFontSize();
-    float button = ImGui::GetFrameHeight() + style.ItemInnerSpacing.x / 2;
-    struct columns c = {0.42f * all, 0, false, all > 18 * line};
-    c.beside = ImGui::CalcTextSize(label).x + style.ItemInnerSpacing.x <= c.label;
-    c.value = all - (c.beside ? c.label : 0) - (c.steps ? 3 : 1) * button;
-    return c;
-}
-
-/* True when it was clicked. */
-static bool row_label(struct ui *ui, const struct ui_row *row, bool changed) {
-    if (changed)
-        ImGui::PushStyleColor(ImGuiCol_Text, color_of(ui_theme(ui)->changed));
+/* The label and, where the user has changed the value, a mark; true when that was clicked. Then the
+ * place for the value, *width px wide, which is below a label that is too long. */
+static bool begin_row(struct ui *ui, const struct ui_row *row, float *width) {
+    float x = ImGui::GetCursorPosX(), all = ImGui::GetContentRegionAvail().x;
+    float label = std::min(0.45f * all, (float)ui_px(ui, 104)), line = ImGui::GetFontSize();
+    bool beside = ImGui::CalcTextSize(row->label).x + line / 2 <= label, reset = false;
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::PushID(row->name);
     ImGui::AlignTextToFramePadding();
     ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(row->label);
     ImGui::PopTextWrapPos();
-    if (changed)
-        ImGui::PopStyleColor();
-    tooltip(ui, row->help);
-    return ImGui::IsItemClicked();
-}
-
-static int digits_of(double step) {
-    if (step < 0.01)
-        return 3;
-    return step < 0.1 ? 2 : 1;
-}
-
-/* Dear ImGui takes a typed value on control-click; here on double-click, too. */
-static void take_double_click() {
-    ImVec2 min = ImGui::GetCursorScreenPos();
-    ImVec2 max(min.x + ImGui::CalcItemWidth(), min.y + ImGui::GetFrameHeight());
-    if (ImGui::IsMouseDoubleClicked(0) && ImGui::IsMouseHoveringRect(min, max))
-        ImGui::GetIO().KeyCtrl = true;
-}
-
-static void bare_slider(const struct ui_row *row, double *value) {
-    bool wide = row->min >= 0 && row->max - row->min >= 900 * row->step, control;
-    int flags = ImGuiSliderFlags_AlwaysClamp | (wide ? ImGuiSliderFlags_Logarithmic : 0);
-    control = ImGui::GetIO().KeyCtrl;
-    take_double_click();
-    if (row->integer) {
-        int v = (int)*value;
-        if (ImGui::SliderInt("##slider", &v, (int)row->min, (int)row->max, "%d", flags))
-            *value = v;
+    if (row->changed) {
+        float left = at.x - 0.6f * line, high = ImGui::GetFrameHeight();
+        ui_box(ui, left, at.y + high / 4, ui_px(ui, 4), high / 2, ui_theme(ui)->accent, 1);
+        add_widget_rect(ui, row->name, ".reset");
+        reset = ImGui::IsItemClicked();
+        std::string help = std::string(row->help) + "\nchanged by you; a click here resets it";
+        tooltip(ui, help.c_str());
     } else {
-        char format[8];
-        snprintf(format, sizeof(format), "%%.%df", digits_of(row->step));
-        ImGui::SliderScalar("##slider", ImGuiDataType_Double, value, &row->min, &row->max, format,
-                            flags);
+        tooltip(ui, row->help);
     }
-    ImGui::GetIO().KeyCtrl = control;
-}
-
-/* The label, the widget itself and its buttons. */
-template <typename Widget>
-static void draw_row(struct ui *ui, const struct ui_row *row, double *value, Widget widget) {
-    const struct columns c = columns_of(row->label);
-    bool list = row->choices != NULL, box = row->kind == UI_CHECKBOX;
-    double before = *value;
-    float x = ImGui::GetCursorPosX(), right = x + ImGui::GetContentRegionAvail().x;
-    ImGui::PushID(row->name);
-    if (row_label(ui, row, before != row->def) && box)
-        *value = before == 0;
-    if (c.beside) {
+    if (row->automatic) {
+        ImVec2 end = ImGui::GetItemRectMax();
+        const ImFont *small = ui->font[UI_NOTE];
+        ui->list->AddText(small, small->FontSize,
+                          ImVec2(end.x + line / 4, at.y + (ImGui::GetFrameHeight() - line) / 2 + 1),
+                          color_of(ui_theme(ui)->hint), "auto");
+    }
+    if (beside) {
         ImGui::SameLine();
-        ImGui::SetCursorPosX(x + c.label);
+        ImGui::SetCursorPosX(x + label);
     }
     if (row->read_only)
         ImGui::BeginDisabled();
-    ImGui::SetNextItemWidth(c.value);
-    widget();
-    add_widget_rect(ui, row->name);
-    tooltip(ui, row->help);
-    if (!box && c.steps) {
-        if (row_button(ui, row->name, ".less", list ? "<" : "-",
-                       list ? "the previous choice" : "one step less"))
-            *value -= row->step;
-        if (row_button(ui, row->name, ".more", list ? ">" : "+",
-                       list ? "the next choice" : "one step more"))
-            *value += row->step;
-    }
-    char help[64] = "back to the default";
-    if (!list && !box)
-        snprintf(help, sizeof(help), "back to the default, %.9g", row->def);
-    if (before != row->def && row_button(ui, row->name, ".reset", ui->has_font ? RESET : "R", help,
-                                         right - ImGui::GetFrameHeight()))
-        *value = row->def;
+    *width = all - (beside ? label : 0);
+    return reset;
+}
+
+static void end_row(const struct ui_row *row) {
     if (row->read_only)
         ImGui::EndDisabled();
     ImGui::PopID();
 }
 
-bool ui_combo(struct ui *ui, const struct ui_row *row, int *value) {
-    std::string list = row->choices; /* each choice ends with a zero, the list with another */
-    int before = *value, count = 1 + (int)std::count(list.begin(), list.end(), '|');
-    std::replace(list.begin(), list.end(), '|', '\0');
-    list.push_back('\0');
-    struct ui_row combo = *row;
-    double number = *value;
-    combo.step = 1;
-    draw_row(ui, &combo, &number, [&] {
-        int chosen = *value;
-        if (ImGui::Combo("##choice", &chosen, list.c_str()))
-            number = chosen;
+static int digits_of(double step) {
+    if (step >= 1)
+        return 0;
+    return step < 0.01 ? 3 : step < 0.1 ? 2 : 1;
+}
+
+/* Where a value is on its slider, 0..1, and the value at a place; on a wide one steps grow. */
+static bool is_wide(const struct ui_row *row) {
+    return row->min >= 0 && row->max - row->min >= 900 * row->step;
+}
+
+static double place_of(const struct ui_row *row, double value) {
+    double at = row->max > row->min ? (value - row->min) / (row->max - row->min) : 0;
+    return is_wide(row) ? std::cbrt(at) : at;
+}
+
+static double value_at(const struct ui_row *row, double at) {
+    double value = row->min + (row->max - row->min) * (is_wide(row) ? at * at * at : at);
+    return row->step > 0 ? row->min + row->step * std::round((value - row->min) / row->step)
+                         : value;
+}
+
+/* A thin track whose left part has the accent. */
+static void draw_track(struct ui *ui, ImVec2 min, ImVec2 max, float from, float to) {
+    float y = (min.y + max.y) / 2, thick = (float)ui_px(ui, 2), inset = (float)ui_px(ui, 7);
+    ImVec2 a(min.x + inset, y - thick), b(max.x - inset, y + thick);
+    float x0 = a.x + from * (b.x - a.x), x1 = a.x + to * (b.x - a.x);
+    ui->list->AddRectFilled(a, b, color_of(ui_theme(ui)->edge), thick);
+    ui->list->AddRectFilled(ImVec2(x0, a.y), ImVec2(x1, b.y), color_of(ui_theme(ui)->accent),
+                            thick);
+}
+
+static void draw_knob(struct ui *ui, ImVec2 min, ImVec2 max, float at) {
+    float inset = (float)ui_px(ui, 7);
+    ImVec2 middle(min.x + inset + at * (max.x - min.x - 2 * inset), (min.y + max.y) / 2);
+    ui->list->AddCircleFilled(middle, (float)ui_px(ui, 6.5), color_of(ui_theme(ui)->accent));
+    ui->list->AddCircleFilled(middle, (float)ui_px(ui, 5), color_of(ui_theme(ui)->text));
+}
+
+/* A slider from 0 to 1. True when *at changed. */
+static bool bare_slider(struct ui *ui, const char *name, float width, double *at) {
+    const double zero = 0, one = 1;
+    ImGui::SetNextItemWidth(width);
+    for (ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
+                           ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})
+        ImGui::PushStyleColor(color, 0);
+    bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, at, &zero, &one, "",
+                                       ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput);
+    ImGui::PopStyleColor(5);
+    add_widget_rect(ui, name);
+    ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+    float place = (float)std::min(1.0, std::max(0.0, *at));
+    draw_track(ui, min, max, 0, place);
+    draw_knob(ui, min, max, place);
+    return changed;
+}
+
+/* The wheel turns what the mouse is on by steps, where it does not turn the panel. */
+static void take_wheel(const struct ui_row *row, double *value) {
+    if (!ImGui::IsItemHovered() || row->read_only || ImGui::GetScrollMaxY() > 0)
+        return;
+    ImGui::SetItemUsingMouseWheel();
+    *value += row->step * std::round(ImGui::GetIO().MouseWheel);
+}
+
+static void draw_slider(struct ui *ui, const struct ui_row *row, float width, double *value) {
+    float field = std::min(0.42f * width, (float)ui_px(ui, 58));
+    /* what is held stays where the mouse is, even where its value has coarser steps */
+    bool held = ImGui::GetActiveID() == ImGui::GetID("##slider");
+    double at = held ? ui->held_at : place_of(row, *value), before = at;
+    float gap = ImGui::GetStyle().ItemInnerSpacing.x;
+    if (bare_slider(ui, row->name, width - field - gap, &at)) {
+        double now = value_at(row, at);
+        bool by_keys = !ImGui::IsMouseDown(0) && now == *value;
+        *value = by_keys ? *value + (at > before ? row->step : -row->step) : now;
+    }
+    ui->held_at = at;
+    tooltip(ui, row->help);
+    take_wheel(row, value);
+    ImGui::SameLine(0, gap);
+    std::string format = "%." + std::to_string(row->integer ? 0 : digits_of(row->step)) + "f";
+    if (row->unit)
+        format += *row->unit == '%' ? " %%" : std::string(" ") + row->unit;
+    if (row->low && *value <= row->min)
+        format = row->low;
+    ImGui::SetNextItemWidth(field);
+    ImGui::PushStyleColor(ImGuiCol_Border, color_of(ui_theme(ui)->edge));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(2, ImGui::GetStyle().FramePadding.y));
+    ui_push_font(ui, UI_VALUE);
+    ImGui::DragScalar("##value", ImGuiDataType_Double, value, (float)(row->step / 4), &row->min,
+                      &row->max, format.c_str(), ImGuiSliderFlags_AlwaysClamp);
+    ui_pop_font(ui);
+    ImGui::PopStyleVar(2);
+    ImGui::PopStyleColor();
+    add_widget_rect(ui, row->name, ".value");
+    tooltip(ui, "drag it, or click to type");
+    take_wheel(row, value);
+}
+
+static void draw_switch(struct ui *ui, const struct ui_row *row, double *value) {
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float high = ImGui::GetFrameHeight(), wide = (float)ui_px(ui, 30), radius = high / 3;
+    if (ImGui::InvisibleButton("##switch", ImVec2(wide, high)))
+        *value = *value == 0;
+    add_widget_rect(ui, row->name);
+    tooltip(ui, row->help);
+    ImGui::RenderNavHighlight(ImRect(at, ImVec2(at.x + wide, at.y + high)), ImGui::GetItemID());
+    bool on = *value != 0;
+    const struct theme *theme = ui_theme(ui);
+    ImVec2 min(at.x, at.y + high / 2 - radius), max(at.x + wide, at.y + high / 2 + radius);
+    ui->list->AddRectFilled(min, max, color_of(on ? theme->accent : theme->edge), radius);
+    ui->list->AddCircleFilled(ImVec2(on ? max.x - radius : min.x + radius, at.y + high / 2),
+                              0.75f * radius, color_of(on ? theme->window : theme->card));
+    if (row->note) {
+        ImGui::SameLine();
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextDisabled("%s", row->note);
+    }
+}
+
+/* Calls visit with the number and the text of each of "a|b|c". */
+template <typename Visit> static void each_choice(const char *choices, Visit visit) {
+    for (int i = 0; choices; i++) {
+        size_t length = strcspn(choices, "|");
+        visit(i, std::string(choices, length));
+        choices = choices[length] ? choices + length + 1 : NULL;
+    }
+}
+
+static void draw_segments(struct ui *ui, const struct ui_row *row, float width, double *value) {
+    int count = 0;
+    each_choice(row->choices, [&](int, const std::string &) { count++; });
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, ImGui::GetStyle().FramePadding.y));
+    each_choice(row->choices, [&](int i, const std::string &choice) {
+        bool on = (int)*value == i;
+        if (i > 0)
+            ImGui::SameLine(0, 1);
+        ImGui::PushStyleColor(ImGuiCol_Button,
+                              color_of(on ? ui_theme(ui)->selected : ui_theme(ui)->field));
+        if (ImGui::Button(choice.c_str(), ImVec2(width / (float)count - 1, 0)))
+            *value = i;
+        ImGui::PopStyleColor();
+        std::string name = std::string(row->name) + "." + choice;
+        std::transform(name.begin(), name.end(), name.begin(), tolower);
+        add_widget_rect(ui, name.c_str());
+        tooltip(ui, row->help);
+        if (on) {
+            ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+            ui_box(ui, min.x, max.y - ui_px(ui, 2), max.x - min.x, ui_px(ui, 2),
+                   ui_theme(ui)->accent, 1);
+        }
     });
-    *value = ((int)number + count) % count;
-    return *value != before;
+    ImGui::PopStyleVar();
+}
+
+/* A field of a list with what is chosen; true while the list is open. */
+static bool list_field(struct ui *ui, const struct ui_row *row, const char *shown, float width,
+                       const unsigned char (*colors)[3]) {
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float high = ImGui::GetFrameHeight(), line = ImGui::GetFontSize();
+    float left = at.x + ImGui::GetStyle().FramePadding.x, arrow = icon_width(ui, ICON_LIST);
+    bool pressed = ImGui::Button("##field", ImVec2(width, high));
+    add_widget_rect(ui, row->name);
+    tooltip(ui, row->help);
+    ui->list->AddRect(at, ImVec2(at.x + width, at.y + high), color_of(ui_theme(ui)->edge),
+                      ImGui::GetStyle().FrameRounding);
+    float y = at.y + (high - line) / 2;
+    if (colors)
+        draw_swatch(ui, ImVec2(left, y), ImVec2(2.5f * line, line), colors);
+    left += colors ? 3 * line : 0;
+    ImVec4 clip(left, at.y, at.x + width - arrow - line / 2, at.y + high);
+    ui->list->AddText(ImGui::GetFont(), line, ImVec2(left, y), color_of(ui_theme(ui)->text), shown,
+                      NULL, 0, &clip);
+    ui->list->AddText(ImVec2(at.x + width - arrow - line / 3, y), color_of(ui_theme(ui)->note),
+                      ui->has_icons ? ICON_LIST : "");
+    if (pressed)
+        ImGui::OpenPopup("##list");
+    return open_list(ui, row->name, ImVec2(at.x, at.y + high), width);
+}
+
+static void draw_choices(struct ui *ui, const struct ui_row *row, float width, double *value) {
+    std::string shown;
+    int now = (int)*value;
+    each_choice(row->choices, [&](int i, const std::string &choice) {
+        if (i == now)
+            shown = choice;
+    });
+    if (!list_field(ui, row, shown.c_str(), width, row->colors ? row->colors[now] : NULL))
+        return;
+    each_choice(row->choices, [&](int i, const std::string &choice) {
+        if (ui_item(ui, choice.c_str(), choice.c_str(), "", NULL, i == now,
+                    row->colors ? row->colors[i] : NULL))
+            *value = i;
+    });
+    close_list(ui);
 }
 
 bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value) {
     double before = *value;
-    int choice = (int)before;
-    if (row->kind == UI_COMBO) {
-        ui_combo(ui, row, &choice);
-        *value = choice;
-    } else if (row->kind == UI_CHECKBOX) {
-        draw_row(ui, row, value, [&] {
-            bool on = before != 0;
-            if (ImGui::Checkbox("##box", &on))
-                *value = on;
-        });
-    } else {
-        draw_row(ui, row, value, [&] { bare_slider(row, value); });
+    float width;
+    if (begin_row(ui, row, &width))
+        *value = row->def;
+    if (row->kind == UI_COMBO)
+        draw_choices(ui, row, width, value);
+    else if (row->kind == UI_SEGMENTS)
+        draw_segments(ui, row, width, value);
+    else if (row->kind == UI_SWITCH)
+        draw_switch(ui, row, value);
+    else
+        draw_slider(ui, row, width, value);
+    if (row->kind == UI_SLIDER && *value != before)
         *value = std::min(std::max(*value, row->min), row->max);
-    }
+    end_row(row);
     return *value != before;
 }
 
-bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, double max,
-                 const char *text, double *value) {
+bool ui_row_list_begin(struct ui *ui, const struct ui_row *row, const char *shown) {
+    float width;
+    begin_row(ui, row, &width);
+    bool open = list_field(ui, row, shown, width, NULL);
+    if (!open)
+        end_row(row);
+    return open;
+}
+
+bool ui_row_range(struct ui *ui, const struct ui_row *row, const char *text, double *low,
+                  double *high) {
+    static bool second;
+    float width, line = ImGui::GetFontSize(), words = ImGui::CalcTextSize(text).x + line / 2;
+    double before[2] = {*low, *high};
+    if (begin_row(ui, row, &width)) {
+        *low = row->min;
+        *high = row->max;
+    }
+    ImVec2 min = ImGui::GetCursorScreenPos();
+    width -= words;
+    ImVec2 max(min.x + std::max(width, line), min.y + ImGui::GetFrameHeight());
+    ImGui::InvisibleButton("##range", ImVec2(max.x - min.x, max.y - min.y));
+    add_widget_rect(ui, row->name);
+    tooltip(ui, row->help);
+    float inset = (float)ui_px(ui, 7),
+          at[2] = {(float)place_of(row, *low), (float)place_of(row, *high)};
+    float mouse = (ImGui::GetIO().MousePos.x - min.x - inset) / (max.x - min.x - 2 * inset);
+    if (ImGui::IsItemActivated())
+        second =
+            std::abs(mouse - at[1]) < std::abs(mouse - at[0]) || (at[0] == at[1] && mouse > at[1]);
+    if (ImGui::IsItemActive()) {
+        double value = value_at(row, std::min(1.0f, std::max(0.0f, mouse)));
+        if (second)
+            *high = std::max(value, *low + row->step);
+        else
+            *low = std::min(value, *high - row->step);
+    }
+    draw_track(ui, min, max, std::max(0.0f, at[0]), std::min(1.0f, at[1]));
+    for (float place : at)
+        draw_knob(ui, min, max, std::min(1.0f, std::max(0.0f, place)));
+    ui->list->AddText(ImVec2(max.x + line / 2, min.y + (max.y - min.y - line) / 2),
+                      color_of(ui_theme(ui)->note), text);
+    end_row(row);
+    return *low != before[0] || *high != before[1];
+}
+
+bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width, double max,
+                 double *value) {
+    double at = max > 0 ? *value / max : 0;
     ImGui::PushID(name);
-    ImGui::SetNextItemWidth(-1);
-    bool changed = ImGui::SliderScalar("##seek", ImGuiDataType_Double, value, &min, &max, text,
-                                       ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput);
-    add_widget_rect(ui, name);
+    bool changed = bare_slider(ui, name, (float)width, &at);
+    if (changed)
+        *value = at * max;
     if (!ImGui::IsItemActive()) /* while it is dragged, the help would cover the picture */
         tooltip(ui, help);
     ImGui::PopID();
@@ -754,12 +1185,67 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, double rat
                    int size) {
     ImGui::PushID(name);
     ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
+    ImGui::PushStyleColor(ImGuiCol_Border, color_of(ui_theme(ui)->edge));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
     bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,
                                             ImGuiInputTextFlags_EnterReturnsTrue |
                                                 ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
     add_widget_rect(ui, name);
     ImGui::PopID();
     return entered;
+}
+
+/* ---- cards and chips */
+
+void ui_card_draw(struct ui *ui, const struct ui_card *card, double width) {
+    const struct theme *theme = ui_theme(ui);
+    const ImFont *note = ui->font[UI_NOTE], *number = ui->font[UI_NUMBER];
+    float pad = (float)ui_px(ui, 10), high = 2 * note->FontSize + number->FontSize + 2.4f * pad;
+    double x, y;
+    ui_reserve(ui, card->name, width, high, &x, &y);
+    tooltip(ui, card->help);
+    ImVec2 min((float)x, (float)y), max(min.x + (float)width, min.y + high);
+    ui->list->AddRectFilled(min, max, color_of(theme->card), ImGui::GetStyle().WindowRounding);
+    ImVec2 at(min.x + pad, min.y + pad / 2);
+    ui->list->PushClipRect(min, max, true);
+    ui->list->AddText(note, note->FontSize, at, color_of(theme->note), card->title);
+    at.y += note->FontSize + pad / 2;
+    ui->list->AddText(number, number->FontSize, at, color_of(theme->text), card->value);
+    float used = number->CalcTextSizeA(number->FontSize, 1e6f, 0, card->value).x + pad / 2;
+    float units = note->CalcTextSizeA(note->FontSize, 1e6f, 0, card->unit).x;
+    ui->list->AddText(note, note->FontSize,
+                      ImVec2(at.x + used, at.y + number->FontSize - 1.25f * note->FontSize),
+                      color_of(theme->note), card->unit);
+    ui->list->AddText(note, note->FontSize, ImVec2(at.x, at.y + number->FontSize + pad / 2),
+                      color_of(theme->hint), card->note);
+    float left = at.x + used + units + pad, most = 0;
+    for (int i = 0; i < card->count; i++)
+        most = std::max(most, card->history[i]);
+    ImVector<ImVec2> line;
+    for (int i = 0; i < card->count && most > 0 && max.x - pad > left; i++)
+        line.push_back(ImVec2(left + (max.x - pad - left) * (float)i / (float)card->count,
+                              at.y + number->FontSize * (1 - card->history[i] / most)));
+    ui->list->AddPolyline(line.Data, line.Size, color_of(theme->accent), 0, (float)ui->scale);
+    ui->list->PopClipRect();
+}
+
+void ui_chip(struct ui *ui, const char *name, const char *icon, unsigned rgb, const char *text,
+             const char *help) {
+    ImVec2 size((float)ui_tool_width(ui, icon, text), ImGui::GetFrameHeight());
+    double x, y;
+    ui_reserve(ui, name, size.x, size.y, &x, &y);
+    tooltip(ui, help);
+    ImVec2 at((float)x, (float)y);
+    ui->list->AddRectFilled(at, ImVec2(at.x + size.x, at.y + size.y), color_of(ui_theme(ui)->card),
+                            size.y / 2);
+    float pad = 0.75f * ImGui::GetStyle().FramePadding.x, picture = icon_width(ui, icon);
+    at.y += (size.y - ImGui::GetFontSize()) / 2;
+    if (picture > 0)
+        ui->list->AddText(ImVec2(at.x + pad, at.y), color_of(rgb), icon);
+    ui->list->AddText(ImVec2(at.x + size.x - pad - ImGui::CalcTextSize(text).x, at.y),
+                      color_of(ui_theme(ui)->note), text);
 }
 
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x,
@@ -794,7 +1280,8 @@ void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb) {
 
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text) {
     unsigned shadow = (rgb >> 8 & 255) > 110 ? 0 : 0xffffff; /* of the other brightness */
-    ui->list->AddText(ImVec2((float)x + 1, (float)y + 1), color_of(shadow), text);
+    if (ui->list == ImGui::GetBackgroundDrawList())
+        ui->list->AddText(ImVec2((float)x + 1, (float)y + 1), color_of(shadow), text);
     ui->list->AddText(ImVec2((float)x, (float)y), color_of(rgb), text);
 }
 
@@ -806,33 +1293,36 @@ void ui_tag(struct ui *ui, double x, double y, const char *text) {
 
 void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double left, double top,
                    double width, double height, const char *text) {
-    float line = ImGui::GetTextLineHeight();
-    std::string lines = break_lines(text, (float)width - line);
-    ImVec2 size = ImGui::CalcTextSize(lines.c_str()), screen = ImGui::GetIO().DisplaySize;
-    double at_x = std::min(x + 1.6 * line, left + width - size.x - line / 2), at_y = y + 1.7 * line;
-    if (at_y + size.y + line / 2 > top + height)
-        at_y = y - size.y - line / 2;
-    ImVec2 min((float)std::max(at_x, left + line / 2), (float)std::max(at_y, top + line / 2));
-    ImVec2 max(min.x + size.x + 4, min.y + size.y + 2);
-    ui_tag(ui, min.x, min.y, lines.c_str());
-    add_rect(ui, name, "", ImVec2(min.x - 4, min.y - 2), max);
-    if (min.x < 4 || min.y < 2 || max.x > screen.x || max.y > screen.y)
-        note_cut(ui, name);
+    double line = ImGui::GetTextLineHeight(), size = ImGui::CalcTextSize(text).x;
+    double at_x = x + line,
+           at_y = std::min(std::max(y - line / 2, top + line / 2), top + height - 1.5 * line);
+    if (at_x + size + line / 2 > left + width)
+        at_x = x - size - line;
+    ui_tag(ui, at_x, at_y, text);
+    add_rect(ui, name, "", ImVec2((float)at_x - 4, (float)at_y - 2),
+             ImVec2((float)(at_x + size) + 4, (float)(at_y + line) + 2));
 }
 
-void ui_notice(struct ui *ui, double x, double y, double width, const char *text) {
-    float line = ImGui::GetTextLineHeight(), wrap = (float)width - line;
-    std::string lines = break_lines(text, wrap);
-    text = lines.c_str();
-    ImVec2 size = ImGui::CalcTextSize(text, NULL, false, wrap);
-    ImVec2 min((float)x - size.x / 2, (float)y - size.y);
-    ImDrawList *before = ui->list;
-    ui->list = ImGui::GetForegroundDrawList();
-    ui_box(ui, min.x - line / 2, min.y - line / 4, size.x + line, size.y + line / 2,
-           ui_theme(ui)->box, 0.75);
-    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), min, color_of(ui_theme(ui)->box_text),
-                      text, NULL, wrap);
-    ui->list = before;
+void ui_sheet_begin(struct ui *ui) {
+    ImDrawList *list = IM_NEW(ImDrawList)(ImGui::GetDrawListSharedData());
+    list->_ResetForNewFrame();
+    list->PushTextureID(ImGui::GetIO().Fonts->TexID);
+    list->PushClipRectFullScreen();
+    ui->list = list;
+}
+
+void ui_sheet_end(struct ui *ui, int width, int height) {
+    ImDrawData data;
+    data.Valid = true;
+    data.CmdLists = &ui->list;
+    data.CmdListsCount = 1;
+    data.TotalIdxCount = ui->list->IdxBuffer.Size;
+    data.TotalVtxCount = ui->list->VtxBuffer.Size;
+    data.DisplaySize = ImVec2((float)width, (float)height);
+    data.FramebufferScale = ImVec2(1, 1);
+    ImGui_ImplOpenGL3_RenderDrawData(&data);
+    IM_DELETE(ui->list);
+    ui->list = ImGui::GetBackgroundDrawList();
 }
 
 double ui_text_width(struct ui *ui, const char *text) {
@@ -850,11 +1340,6 @@ double ui_available_height(struct ui *ui) {
     return ImGui::GetContentRegionAvail().y;
 }
 
-double ui_next_y(struct ui *ui) {
-    (void)ui;
-    return ImGui::GetCursorScreenPos().y;
-}
-
 double ui_text_height(struct ui *ui) {
     (void)ui;
     return ImGui::GetTextLineHeight();
@@ -870,6 +1355,12 @@ const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name) {
         if (strcmp(ui->rects[i].name, name) == 0)
             return &ui->rects[i];
     return NULL;
+}
+
+void ui_note_rect(struct ui *ui, const char *name, double x, double y, double width,
+                  double height) {
+    add_rect(ui, name, "", ImVec2((float)x, (float)y),
+             ImVec2((float)(x + width), (float)(y + height)));
 }
 
 const char *ui_focused(const struct ui *ui) {

@@ -7,6 +7,7 @@
 #ifndef LIVESTEREO_UI_H
 #define LIVESTEREO_UI_H
 
+#include "render/icons.h"
 #include "render/theme.h"
 
 #include <stdbool.h>
@@ -17,13 +18,15 @@ extern "C" {
 
 struct ui;
 
-/* glfw: from window_handle; the window's own callbacks must be set already. font: a TrueType file,
- * or NULL for the built-in font. NULL without memory. */
-struct ui *ui_open(void *glfw, double scale, const char *font);
+/* glfw: from window_handle; the window's own callbacks must be set already. NULL without memory. */
+struct ui *ui_open(void *glfw, double scale);
 void ui_close(struct ui **ui);
 
 /* Another size of text; what is folded or scrolled stays so. Not between ui_begin and ui_end. */
-void ui_set_scale(struct ui *ui, double scale, const char *font);
+void ui_set_scale(struct ui *ui, double scale);
+
+/* So many px at scale 1 in px of the window. */
+double ui_px(const struct ui *ui, double px);
 
 /* The colours that widgets have, and callers take; it begins dark. */
 void ui_set_theme(struct ui *ui, enum theme_name theme);
@@ -34,7 +37,8 @@ void ui_begin(struct ui *ui);
 void ui_end(struct ui *ui);
 
 /* Whether a widget wants the mouse or the keys for itself, as of the last ui_begin; of the mouse,
- * whether one keeps it wherever it is: an open list, or what a button was pressed on. */
+ * whether one keeps it wherever it is: an open list, or what a button was pressed on. Of the keys,
+ * an open list wants those, too. */
 bool ui_wants_mouse(const struct ui *ui);
 bool ui_keeps_mouse(const struct ui *ui);
 bool ui_wants_keys(const struct ui *ui);
@@ -48,18 +52,36 @@ bool ui_has_more_keys(const struct ui *ui);
 /* After so many seconds help is due, for which all is to be drawn again; negative: none is. */
 double ui_help_due(const struct ui *ui);
 
-/* Whether widgets show help; not while what is drawn is saved as a video. */
-void ui_set_help(struct ui *ui, bool on);
+/* ---- text: the sizes at scale 1 are 11, 12, 13, 14, 16, 20 and 28 px, from UI_HEADING on of
+ * medium weight. Labels are the usual one. */
+
+enum ui_font { UI_NOTE, UI_VALUE, UI_LABEL, UI_HEADING, UI_TITLE, UI_NUMBER, UI_NAME, UI_FONTS };
+void ui_push_font(struct ui *ui, enum ui_font font);
+void ui_pop_font(struct ui *ui);
+
+/* Long lines break at the edge of the panel; those of ui_text in a panel with UI_AUTO_SIZE alone
+ * where it has a width. */
+void ui_text(struct ui *ui, const char *text);
+void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
+/* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
+ * on it shows all of it and help (or NULL). Where text is too long another one is shown. */
+void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
+                  const char *help);
+double ui_text_width(struct ui *ui, const char *text);
+double ui_text_height(struct ui *ui);
 
 /* ---- panels and widgets */
 
 enum ui_panel_flags {
-    UI_TRANSLUCENT = 1,
+    UI_BAR = 1,       /* one line of widgets, in its middle */
     UI_AUTO_SIZE = 2, /* as large as its contents */
     UI_SCROLL = 4,
     UI_ON_TOP = 8,
-    UI_NO_BACKGROUND = 16, /* it lies beside the picture */
-    UI_KEYBOARD = 32       /* Tab and arrow keys go through its widgets, Enter presses them */
+    UI_DOCKED = 16,   /* it lies beside the picture */
+    UI_KEYBOARD = 32, /* Tab and arrow keys go through its widgets, Enter presses them */
+    UI_TIGHT = 64,    /* without space around its widgets */
+    UI_CORNER = 128,  /* x, y is its lower right corner */
+    UI_EDGED = 256    /* it has an edge, as one that fits its contents has */
 };
 
 /* With UI_AUTO_SIZE height is ignored, and width is the most for lines of ui_text, 0: any. Each
@@ -68,9 +90,9 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
                     double height, int flags);
 void ui_panel_end(struct ui *ui);
 
-/* A heading that folds what comes below it; returns true while that is to be drawn. title: NULL is
- * the name, and it may change. open: at first. */
-bool ui_group(struct ui *ui, const char *name, const char *title, bool open);
+/* A heading that folds what comes below it; returns true while that is to be drawn. open: at
+ * first. */
+bool ui_group(struct ui *ui, const char *name, bool open);
 
 /* A line of a list, with a note at its right edge where there is room; true when clicked. */
 bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
@@ -82,41 +104,47 @@ bool ui_list_row_opened(const struct ui *ui);
 /* Scrolls the panel as far as the widget just made needs to be seen. */
 void ui_scroll_to_last(struct ui *ui);
 
-/* The upright edge at x between two parts of the window, outside of any panel. True while it is
- * dragged; *moved: by how many px from x. */
-bool ui_splitter(struct ui *ui, const char *name, double x, double y, double height, double *moved);
-
-/* The next widget goes to the right of the last one. */
+/* The next widget goes to the right of the last one; or where one with this label still fits; or so
+ * that one of this width ends at the right edge of the panel. */
 void ui_same_line(struct ui *ui);
-
-/* The same where a button with this label still fits. */
 void ui_same_line_for(struct ui *ui, const char *label);
-
-/* Long lines break at the edge of the panel; those of ui_text in a panel with UI_AUTO_SIZE alone
- * where it has a width. */
-void ui_text(struct ui *ui, const char *text);
-void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
-/* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
- * on it shows all of it and help (or NULL). */
-void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *help);
-/* The same; where text is too long another one is shown. */
-void ui_text_line_or(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
-                     const char *help);
+void ui_align_right(struct ui *ui, double width);
 void ui_separator(struct ui *ui);
 
 /* help is shown once the mouse rests on the widget, until it moves. */
 bool ui_button(struct ui *ui, const char *name, const char *label, const char *help);
 
-/* The next button looks pressed. */
+/* A button without a background: an icon and a word, either of which may be NULL. rgb: of the icon,
+ * 0: that of text. */
+bool ui_tool(struct ui *ui, const char *name, const char *icon, const char *label, const char *help,
+             unsigned rgb);
+double ui_tool_width(struct ui *ui, const char *icon, const char *label);
+
+/* An icon over a word (NULL: none), underlined where it is on, in this area of the window. */
+bool ui_tab(struct ui *ui, const char *name, const char *icon, const char *label, const char *help,
+            bool on, double x, double y, double width, double height);
+
+/* Whether the font of icons was found. */
+bool ui_has_icons(const struct ui *ui);
+
+/* The next button is on. */
 void ui_mark_next(struct ui *ui, bool on);
+
+/* A tool that opens a list; true while it is open, and ui_list_end is to be called. */
+bool ui_menu_begin(struct ui *ui, const char *name, enum ui_font font, const char *icon,
+                   const char *label, const char *help);
+/* A line of an open list; true when it was chosen. colors: of 256, drawn before it, or NULL. */
+bool ui_item(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
+             bool on, const unsigned char (*colors)[3]);
+void ui_list_end(struct ui *ui);
 
 /* A copy of a grey (1 channel) or RGB (3) picture for ui_tile. */
 unsigned ui_texture_make(const unsigned char *data, int width, int height, int channels);
 void ui_texture_free(unsigned *texture);
 
-/* A button of this width with a picture (0: none), as large as fits, over one line of text. */
-bool ui_tile(struct ui *ui, const char *name, const char *label, const char *help, unsigned texture,
-             double width, double height);
+/* A button of this size with a picture (0: none), cut to fill it, over a line and a note. */
+bool ui_tile(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
+             unsigned texture, double width, double height);
 
 /* Columns of equal width; each ui_table_next begins one, the first, too. */
 void ui_table_begin(struct ui *ui, const char *name, int columns);
@@ -126,30 +154,39 @@ void ui_table_end(struct ui *ui);
 /* True when *value changed; so for all that follow. */
 bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help, bool *value);
 
-enum ui_row_kind { UI_SLIDER, UI_COMBO, UI_CHECKBOX };
+enum ui_row_kind { UI_SLIDER, UI_COMBO, UI_SWITCH, UI_SEGMENTS };
 
 /* A value with its label. */
 struct ui_row {
     const char *name, *label, *help;
     enum ui_row_kind kind;
-    const char *choices;        /* of a combo: "a|b|c", numbered from 0 */
+    const char *choices;        /* of a list or segments: "a|b|c", numbered from 0 */
     double def, min, max, step; /* the last three of a slider */
-    bool integer;
-    bool read_only; /* not of a checkbox */
+    const char *unit;           /* after a slider's value, or NULL */
+    const char *low;            /* what stands for min, or NULL */
+    const char *note;           /* after a switch, or of a label: grey, or NULL */
+    bool integer, changed; /* changed: by the user; it has a mark, and a click on it resets it */
+    bool automatic;        /* the program sets it */
+    bool read_only;
+    const unsigned char (*colors)[256][3]; /* of the choices, or NULL */
 };
 
-/* The label, then a slider with buttons for one step down and up; double-click or control-click
- * lets the user type a value. A slider of 900 steps or more is logarithmic where it begins at 0 or
- * above. Or a list to choose from, with buttons for the previous choice and the next one, or a
- * checkbox. A button for the default appears while the value is another one. */
+/* The label, then a slider with its value beside it, which is dragged, or typed after a click; the
+ * wheel turns both by steps where the panel does not scroll. A slider of 900 steps or
+ * more has larger ones at its end. Or a list to choose from, segments or a switch. Choices have the
+ * names NAME.CHOICE, the value NAME.value, the mark NAME.reset. */
 bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value);
 
-/* The same of a list, whatever the row's kind is. */
-bool ui_combo(struct ui *ui, const struct ui_row *row, int *value);
+/* A list whose lines the caller draws by ui_item while it is true; then ui_list_end. */
+bool ui_row_list_begin(struct ui *ui, const struct ui_row *row, const char *shown);
 
-/* A slider that fills the rest of the line; text is written on it. */
-bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double min, double max,
-                 const char *text, double *value);
+/* A slider with two ends. */
+bool ui_row_range(struct ui *ui, const struct ui_row *row, const char *text, double *low,
+                  double *high);
+
+/* A slider of this width without a label. */
+bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width, double max,
+                 double *value);
 
 /* A line of text to type, as wide as this share of the panel; true on Enter. */
 bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text,
@@ -158,12 +195,21 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, double rat
 /* The next line of text to type takes the keys if its panel has just appeared. */
 void ui_focus_next(struct ui *ui);
 
+/* One number with its unit, a grey line, and its last values, NULL: none. */
+struct ui_card {
+    const char *name, *title, *value, *unit, *note, *help;
+    const float *history;
+    int count;
+};
+void ui_card_draw(struct ui *ui, const struct ui_card *card, double width);
+
+/* An icon and a word on a small box. */
+void ui_chip(struct ui *ui, const char *name, const char *icon, unsigned rgb, const char *text,
+             const char *help);
+
 /* What is left of the panel's line, and below it, in px. */
 double ui_available_width(struct ui *ui);
 double ui_available_height(struct ui *ui);
-
-/* Where its next widget begins, px from the window's top. */
-double ui_next_y(struct ui *ui);
 
 /* Keeps an area of the panel free for drawing; x, y is its top left. */
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x, double *y);
@@ -179,16 +225,15 @@ void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb);
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text);
 /* The same on a box. */
 void ui_tag(struct ui *ui, double x, double y, const char *text);
-/* The same in an area of the window, in as many lines as its width needs: below and to the right of
- * x, y, or above it where there is no room below. name: in ui_rects and ui_cut_panel. */
+/* The same to the right of x, y, or to the left of it where it would leave the area. name: in
+ * ui_rects. */
 void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double left, double top,
                    double width, double height, const char *text);
 
-/* Text on a box over all panels, in lines of at most this width, in px; x is its middle, y its
- * lower edge. */
-void ui_notice(struct ui *ui, double x, double y, double width, const char *text);
-double ui_text_width(struct ui *ui, const char *text);
-double ui_text_height(struct ui *ui);
+/* A drawing that is not the window's: what is drawn between these two goes to the framebuffer that
+ * is bound at the end, which has this size. Outside of any panel. */
+void ui_sheet_begin(struct ui *ui);
+void ui_sheet_end(struct ui *ui, int width, int height);
 
 /* ---- where the widgets are */
 
@@ -203,6 +248,9 @@ const struct ui_rect *ui_rects(const struct ui *ui, int *count);
 
 /* The one of this name, or NULL. */
 const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name);
+
+/* Adds one of what the caller has drawn. */
+void ui_note_rect(struct ui *ui, const char *name, double x, double y, double width, double height);
 
 /* The name of the widget that Tab and arrow keys have reached, "" if there is none. */
 const char *ui_focused(const struct ui *ui);

@@ -213,6 +213,8 @@ static GLFWwindow *make_context(const struct window_options *options, bool robus
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHint(GLFW_ALPHA_BITS, 0);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "livestereo");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "livestereo");
     glfwWindowHint(GLFW_VISIBLE, options->hidden ? GLFW_FALSE : GLFW_TRUE);
     if (robust)
         glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
@@ -335,10 +337,22 @@ void window_size(const struct window *window, int *width, int *height) {
     glfwGetFramebufferSize(window->glfw, width, height);
 }
 
+/* By its pixels and what it measures, in quarters; 1 where it does not say what it measures. */
+static double monitor_scale(GLFWmonitor *monitor) {
+    int wide_mm = 0, high_mm = 0;
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    if (monitor)
+        glfwGetMonitorPhysicalSize(monitor, &wide_mm, &high_mm);
+    double mm = hypot(wide_mm, high_mm);
+    if (!mode || mm < 100 || mm > 2000)
+        return 1;
+    return fmin(3, floor(4 * hypot(mode->width, mode->height) / mm / (96 / 25.4) + 0.05) / 4);
+}
+
 double window_scale(const struct window *window) {
     float x, y;
     glfwGetWindowContentScale(window->glfw, &x, &y);
-    return x > 0.5f ? x : 1;
+    return fmax(x > 0.5f ? (double)x : 1, monitor_scale(glfwGetPrimaryMonitor()));
 }
 
 bool window_is_fullscreen(const struct window *window) {
@@ -380,8 +394,13 @@ int window_show(struct window *window) {
 }
 
 int window_read(const struct window *window, struct image *image) {
-    *image = (struct image){.channels = 3};
-    window_size(window, &image->width, &image->height);
+    int width, height;
+    window_size(window, &width, &height);
+    return window_read_area(width, height, image);
+}
+
+int window_read_area(int width, int height, struct image *image) {
+    *image = (struct image){.width = width, .height = height, .channels = 3};
     size_t row_bytes = 3 * (size_t)image->width;
     image->data = malloc(image_bytes(image) + row_bytes);
     if (!image->data) {
@@ -390,6 +409,7 @@ int window_read(const struct window *window, struct image *image) {
     }
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, image->width, image->height, GL_RGB, GL_UNSIGNED_BYTE, image->data);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
     uint8_t *swap_row = image->data + image_bytes(image);
     for (int y = 0; y < image->height / 2; y++) { /* OpenGL's first row is the lowest */
         uint8_t *a = image->data + (size_t)y * row_bytes;

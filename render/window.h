@@ -72,7 +72,8 @@ void window_set_title(struct window *window, const char *title);
 bool window_closing(const struct window *window);
 void window_size(const struct window *window, int *width, int *height);
 
-/* How many pixels the display's settings want for one pixel of text size. */
+/* How many pixels the display's settings, or the size of its pixels, want for one pixel of text
+ * size. */
 double window_scale(const struct window *window);
 
 void window_set_fullscreen(struct window *window, bool on);
@@ -84,5 +85,8 @@ int window_show(struct window *window);
 /* Reads what was drawn, before window_show, as RGB; free it with picture_free. 0 or -ENOMEM
  * (logged). */
 int window_read(const struct window *window, struct image *image);
+
+/* The same of the lower left part of the framebuffer that is bound, which is no longer so then. */
+int window_read_area(int width, int height, struct image *image);
 
 #endif

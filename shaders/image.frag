@@ -89,6 +89,13 @@ vec3 color_at(ivec2 at) {
 }
 #endif
 
+// Black, orange, white: a scale of its own, so that no error looks like a depth.
+vec3 error_color(float ratio) {
+    float r = clamp(ratio, 0.0, 1.0);
+    vec3 orange = vec3(242.0, 122.0, 26.0) / 255.0;
+    return r < 0.5 ? 2.0 * r * orange : mix(orange, vec3(1.0), 2.0 * r - 1.0);
+}
+
 // Of what is known to be true, up to DRAW_ERROR_PX; without one of the
 // grey levels here and where disparity or motion lead, up to DRAW_ERROR_LEVELS apart.
 #if defined DISPLAY_MOTION_ERROR || defined DISPLAY_ERROR
@@ -105,10 +112,10 @@ vec3 error_at(ivec2 at) {
     if (!motion_at(at, motion))
         return unknown_color();
     if (has_truth)
-        return map_color(length(motion - vec2(truth) / 16.0) / 4.0);
+        return error_color(length(motion - vec2(truth) / 16.0) / 4.0);
     vec3 here = texelFetch(left, at, 0).rgb;
     vec3 there = texture(right, (vec2(at) + 0.5 + motion) / vec2(textureSize(right, 0))).rgb;
-    return map_color(abs(gray ? here.r - there.r : luma(here) - luma(there)) * 255.0 / 64.0);
+    return error_color(abs(gray ? here.r - there.r : luma(here) - luma(there)) * 255.0 / 64.0);
 }
 #endif
 

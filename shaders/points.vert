@@ -1,18 +1,24 @@
-// A point in space for each pixel that has a disparity, from the textures alone. SPDX-License-Identifier: MIT
+// A point in space for each pixel that has a disparity or, as a surface, two triangles for each
+// square of pixels but over jumps; from the textures alone. SPDX-License-Identifier: MIT
 
 uniform isampler2D disparity; // 1/16 px
-uniform sampler2D left, confidence;
+uniform sampler2D left, confidence, colors;
 uniform mat4 transform;       // camera axes (x right, y down, z forward) to the clip space
 uniform vec4 rig;             // focal (px), baseline (m or 1), offset (px), farthest (in baselines' unit)
 uniform vec2 center;          // px
+uniform vec2 range;           // px, of the colours of depth
+uniform int colormap;         // row of colors
 uniform int step_px;          // between the points, px
 uniform float point_scale;    // size on screen of one pixel at distance 1
+uniform float height_range;   // half of the heights that have colours of their own
 uniform int hide_below;       // confidences of disparities that are left out
-uniform bool gray;
+uniform int color_by;         // POINTS_... of render/draw.h
+uniform bool gray, surface;
 
 out vec3 point_color;
 
 const int UNKNOWN = -32768;
+const int JUMP = 16;          // 1/16 px; as in app/points.c, no triangle spans more
 
 // Whether a pixel lies between a near and a far side in a row or column: points of such pixels hang
 // in the air, in a curtain between both. As in image/disparity.c.
@@ -22,28 +28,93 @@ bool between(int before, int d, int after) {
            (to_before < 0) != (to_after < 0);
 }
 
-int disparity_at(ivec2 at, ivec2 size) {
-    return texelFetch(disparity, clamp(at, ivec2(0), size - 1), 0).r;
+int disparity_at(ivec2 at) {
+    return texelFetch(disparity, clamp(at, ivec2(0), textureSize(disparity, 0) - 1), 0).r;
+}
+
+float confidence_at(ivec2 at) {
+    return texelFetch(confidence, at, 0).r;
+}
+
+// False where it has no point.
+bool point_at(ivec2 at, out vec3 point) {
+    int d = disparity_at(at);
+    float px = float(d) / 16.0 + rig.z, z = rig.x * rig.y / px;
+    point = vec3((vec2(at) - center) * z / rig.x, z);
+    return d != UNKNOWN && int(confidence_at(at) * 255.0 + 0.5) >= hide_below && px > 0.0 &&
+           z <= rig.w;
+}
+
+vec3 map_color(float ratio) {
+    return texelFetch(colors, ivec2(clamp(ratio, 0.0, 1.0) * 255.0 + 0.5, colormap), 0).rgb;
+}
+
+vec3 color_of(ivec2 at, vec3 point) {
+    if (color_by == 1)
+        return map_color((float(disparity_at(at)) / 16.0 - range.x) / (range.y - range.x));
+    if (color_by == 2)
+        return map_color(0.5 - 0.5 * point.y / height_range);
+    if (color_by == 3)
+        return vec3(confidence_at(at));
+    vec3 c = texelFetch(left, at, 0).rgb;
+    return gray ? c.rrr : c;
+}
+
+// Along an axis, between neighbours on the same surface: one pixel's steps of disparity would show.
+vec3 slope(ivec2 at, ivec2 along, vec3 point) {
+    vec3 before, after;
+    int d = disparity_at(at);
+    bool has_before = point_at(at - along, before) && abs(disparity_at(at - along) - d) <= 3 * JUMP;
+    bool has_after = point_at(at + along, after) && abs(disparity_at(at + along) - d) <= 3 * JUMP;
+    return (has_after ? after : point) - (has_before ? before : point);
+}
+
+// Light comes from above and behind the camera.
+float light_at(ivec2 at, vec3 point) {
+    const int reach = 3;
+    vec3 normal = cross(slope(at, ivec2(reach, 0), point), slope(at, ivec2(0, reach), point));
+    float size = length(normal);
+    return size > 0.0 ? 0.35 + 0.65 * abs(dot(normal / size, vec3(0.24, -0.6, -0.76))) : 1.0;
+}
+
+// The corner of a triangle; false where the triangle is none.
+bool corner(out ivec2 at, out vec3 point) {
+    ivec2 size = textureSize(disparity, 0);
+    int columns = (size.x - 1) / step_px, cell = gl_VertexID / 6, k = gl_VertexID % 6;
+    ivec2 from = ivec2(cell % columns, cell / columns) * step_px;
+    const ivec2 corners[6] = ivec2[6](ivec2(0, 0), ivec2(0, 1), ivec2(1, 0), ivec2(1, 0),
+                                      ivec2(0, 1), ivec2(1, 1));
+    vec3 p[3];
+    int d[3];
+    bool there = true;
+    for (int i = 0; i < 3; i++) {
+        ivec2 its = from + corners[k / 3 * 3 + i] * step_px;
+        there = point_at(its, p[i]) && there;
+        d[i] = disparity_at(its);
+    }
+    at = from + corners[k] * step_px;
+    point = p[k % 3];
+    return there && max(max(d[0], d[1]), d[2]) - min(min(d[0], d[1]), d[2]) <= JUMP * step_px;
 }
 
 void main() {
-    ivec2 size = textureSize(disparity, 0);
-    int columns = (size.x + step_px - 1) / step_px;
-    ivec2 at = ivec2(gl_VertexID % columns, gl_VertexID / columns) * step_px;
-    int d = texelFetch(disparity, at, 0).r;
-    float px = float(d) / 16.0 + rig.z;
-    float z = rig.x * rig.y / px;
-    ivec2 right = ivec2(1, 0), down = ivec2(0, 1);
-    bool hangs = between(disparity_at(at - right, size), d, disparity_at(at + right, size)) ||
-                 between(disparity_at(at - down, size), d, disparity_at(at + down, size));
-    bool hidden = int(texelFetch(confidence, at, 0).r * 255.0 + 0.5) < hide_below;
-    if (d == UNKNOWN || hidden || px <= 0.0 || z > rig.w || hangs) {
-        gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside
-        return;
+    ivec2 size = textureSize(disparity, 0), at;
+    vec3 point;
+    float light = 1.0;
+    bool there;
+    if (surface) {
+        there = corner(at, point);
+        light = there ? light_at(at, point) : 1.0;
+    } else {
+        int columns = (size.x + step_px - 1) / step_px;
+        at = ivec2(gl_VertexID % columns, gl_VertexID / columns) * step_px;
+        ivec2 right = ivec2(1, 0), down = ivec2(0, 1);
+        int d = disparity_at(at);
+        there = point_at(at, point) &&
+                !between(disparity_at(at - right), d, disparity_at(at + right)) &&
+                !between(disparity_at(at - down), d, disparity_at(at + down));
     }
-    vec3 point = vec3((vec2(at) - center) * z / rig.x, z);
-    gl_Position = transform * vec4(point, 1.0);
-    gl_PointSize = clamp(point_scale * z / gl_Position.w, 1.0, 16.0);
-    vec3 c = texelFetch(left, at, 0).rgb;
-    point_color = gray ? c.rrr : c;
+    gl_Position = there ? transform * vec4(point, 1.0) : vec4(2.0, 2.0, 2.0, 1.0); // outside
+    gl_PointSize = clamp(point_scale * point.z / gl_Position.w, 1.0, 64.0);
+    point_color = light * color_of(at, point);
 }

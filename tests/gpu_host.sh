@@ -38,7 +38,7 @@ prepare() {
         work=$(mktemp -d)
         mkdir "$work/all"
         "$gpu_host/collect-debs.sh" "$work/debs" xdotool libxdo3 libxtst6 libxkbcommon0 \
-            fonts-dejavu-core
+            fonts-dejavu-core fonts-roboto-unhinted fonts-material-design-icons-iconfont
         for deb in "$work"/debs/*.deb; do
             case ${deb##*/} in # the loaders go into /, all else beside the machine's own libraries
             libegl1_* | libglvnd0_* | libopengl0_* | libgl1_* | libglx0_*)
@@ -77,7 +77,7 @@ unpack() {
     ln -sfn /opt/gl/usr/share/X11/xkb /usr/share/X11/xkb
     ln -sf /opt/gl/usr/bin/xkbcomp /usr/bin/xkbcomp
     mkdir -p /usr/share/fonts/truetype
-    cp -a /opt/gl/usr/share/fonts/truetype/dejavu /usr/share/fonts/truetype/
+    cp -a /opt/gl/usr/share/fonts/truetype/. /usr/share/fonts/truetype/
     touch /opt/gl/ready
 }
 

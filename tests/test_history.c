@@ -9,95 +9,116 @@
 
 static void test_steps(void) {
     struct history h;
-    struct params p, q;
-    params_default(&p);
+    struct history_step p = {0}, q;
+    params_default(&p.params);
     history_begin(&h, &p);
     q = p;
     g_assert_false(history_move(&h, -1, &q));
     for (int i = 1; i <= 10; i++) { /* a slider is dragged */
-        p.bp_iterations = 10 + i;
+        p.params.bp_iterations = 10 + i;
         history_note(&h, &p, i * SECOND / 10);
     }
-    p.median_radius = 3;
+    p.params.median_radius = 3;
     history_note(&h, &p, SECOND + 1);
     history_note(&h, &p, SECOND + 2); /* nothing has changed */
     g_assert_cmpint(h.count, ==, 3);
     q = p;
     g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.median_radius, ==, 2);
-    g_assert_cmpint(q.bp_iterations, ==, 20);
+    g_assert_cmpint(q.params.median_radius, ==, 2);
+    g_assert_cmpint(q.params.bp_iterations, ==, 20);
     g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.bp_iterations, ==, 6);
+    g_assert_cmpint(q.params.bp_iterations, ==, 6);
     g_assert_false(history_move(&h, -1, &q));
     g_assert_true(history_move(&h, 1, &q));
-    g_assert_cmpint(q.bp_iterations, ==, 20);
-    q.fill = 0; /* what was undone is forgotten */
+    g_assert_cmpint(q.params.bp_iterations, ==, 20);
+    q.params.fill = 0; /* what was undone is forgotten */
     history_note(&h, &q, 5 * SECOND);
     g_assert_false(history_move(&h, 1, &q));
     g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.fill, ==, 1);
+    g_assert_cmpint(q.params.fill, ==, 1);
 }
 
 /* The search for the quality changes parameters while the user changes others: no step of its own,
  * and undoing the user's steps leaves what it found. */
 static void test_program(void) {
     struct history h;
-    struct params p, q;
-    params_default(&p);
-    p.disparity_range = 30;
+    struct history_step p = {0}, q;
+    params_default(&p.params);
+    p.params.disparity_range = 30;
     history_begin(&h, &p);
-    p.bp_iterations = 5;
-    history_adjust(&h, &p);
+    p.params.bp_iterations = 5;
+    history_adjust(&h, &p.params);
     g_assert_false(history_move(&h, -1, &p));
-    p.disparity_range = 88;
+    p.params.disparity_range = 88;
     history_note(&h, &p, SECOND);
-    p.bp_iterations = 4;
-    history_adjust(&h, &p);
+    p.params.bp_iterations = 4;
+    history_adjust(&h, &p.params);
     q = p;
     g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.disparity_range, ==, 30);
-    g_assert_cmpint(q.bp_iterations, ==, 4);
+    g_assert_cmpint(q.params.disparity_range, ==, 30);
+    g_assert_cmpint(q.params.bp_iterations, ==, 4);
     g_assert_true(history_move(&h, 1, &q));
-    g_assert_true(params_equal(&q, &p));
+    g_assert_true(params_equal(&q.params, &p.params));
 
     history_scale_search(&h, 0.5); /* pictures become half as large */
-    q.disparity_range = 44;
-    history_adjust(&h, &q);
+    q.params.disparity_range = 44;
+    history_adjust(&h, &q.params);
     g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.disparity_range, ==, 15);
+    g_assert_cmpint(q.params.disparity_range, ==, 15);
 }
 
 /* Settings that were refused leave a step that differs from no settings; undo passes it by. */
 static void test_refused(void) {
     struct history h;
-    struct params first, p;
-    params_default(&first);
+    struct history_step first = {0}, p;
+    params_default(&first.params);
     p = first;
     history_begin(&h, &p);
-    p.fill = 0;
+    p.params.fill = 0;
     history_note(&h, &p, SECOND);
-    struct params good = p;
-    p.disparity_range = 300;
+    struct history_step good = p;
+    p.params.disparity_range = 300;
     history_note(&h, &p, 3 * SECOND);
     p = good;
     g_assert_true(history_move(&h, -1, &p));
-    g_assert_true(params_equal(&p, &first));
+    g_assert_true(params_equal(&p.params, &first.params));
+}
+
+/* Undoing what a preset did brings back that the quality was searched, and no preset. */
+static void test_choice(void) {
+    struct history h;
+    struct history_step s = {.automatic = true};
+    params_default(&s.params);
+    s.base = s.params;
+    history_begin(&h, &s);
+    for (int i = 0; i < 2; i++) {
+        s.params.bp_iterations = s.base.bp_iterations = 10 + i;
+        s.automatic = false;
+        g_strlcpy(s.preset, i ? "best" : "driving", sizeof(s.preset));
+        history_note(&h, &s, (2 + 2 * i) * SECOND);
+    }
+    g_assert_true(history_move(&h, -1, &s));
+    g_assert_cmpstr(s.preset, ==, "driving");
+    g_assert_true(history_move(&h, -1, &s));
+    g_assert_cmpstr(s.preset, ==, "");
+    g_assert_true(s.automatic);
+    g_assert_cmpint(s.base.bp_iterations, ==, 6);
 }
 
 static void test_many(void) {
     struct history h;
-    struct params p;
-    params_default(&p);
+    struct history_step p = {0};
+    params_default(&p.params);
     history_begin(&h, &p);
     for (int i = 1; i <= 3 * HISTORY_STEPS; i++) {
-        p.bp_iterations = 10 + i;
+        p.params.bp_iterations = 10 + i;
         history_note(&h, &p, 2 * i * SECOND);
     }
     int steps = 0;
     while (history_move(&h, -1, &p))
         steps++;
     g_assert_cmpint(steps, ==, HISTORY_STEPS - 1);
-    g_assert_cmpint(p.bp_iterations, ==, 10 + 2 * HISTORY_STEPS + 1);
+    g_assert_cmpint(p.params.bp_iterations, ==, 10 + 2 * HISTORY_STEPS + 1);
 }
 
 int main(int argc, char **argv) {
@@ -105,6 +126,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/history/steps", test_steps);
     g_test_add_func("/history/program", test_program);
     g_test_add_func("/history/refused", test_refused);
+    g_test_add_func("/history/choice", test_choice);
     g_test_add_func("/history/many", test_many);
     return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * Where the parts of the window are: nothing overlaps, wide pictures get the window's width.
+ * Where the parts of the window are: nothing overlaps, and the pictures have most of it.
  * SPDX-License-Identifier: MIT
  */
 #include "app/view/layout.h"
@@ -20,7 +20,8 @@ static void are_apart(struct layout_rect a, struct layout_rect b) {
         g_assert_true(apart);
 }
 
-/* Every window from 800x600 to 3840x2160, every part, text of three sizes. */
+/* Every window from 800x600 to 3840x2160, every part, text of three sizes; over a narrow window's
+ * views the panel may lie. */
 static void test_apart(void) {
     static const int sizes[][2] = {{800, 600}, {1280, 800}, {1920, 1080}, {3840, 2160}};
     static const double pictures[][2] = {{640, 480}, {1242, 375}, {1242, 750}, {320, 960}};
@@ -28,138 +29,78 @@ static void test_apart(void) {
         int s = i % 4, p = i / 4 % 4, text = i / 16 % 3, parts = i / 48;
         struct layout_input in = {.width = sizes[s][0],
                                   .height = sizes[s][1],
-                                  .line = 14 * (1 + text),
-                                  .panel = parts & 1,
-                                  .panel_lines = PANEL_LINES,
-                                  .seek_bar = parts & 2,
-                                  .color_bar = parts & 4,
-                                  .overlays = parts & 8,
+                                  .scale = 1 + text / 2.0,
+                                  .bars = parts & 1,
+                                  .panel = parts & 2,
+                                  .seek_bar = parts & 4,
+                                  .filled = parts & 8,
+                                  .rows = 1 + (p > 1),
                                   .picture_width = pictures[p][0],
                                   .picture_height = pictures[p][1]};
         struct layout l = layout_window(&in);
-        const struct layout_rect all[] = {l.picture, l.color_bar, l.panel, l.seek_bar, l.dock};
-        int count = l.docked ? 5 : 4;
-        for (int a = 0; a < count; a++) {
+        const struct layout_rect all[] = {l.top, l.status, l.views, l.seek_bar, l.panel};
+        int count = layout_is_narrow(in.width, in.scale) ? 4 : 5;
+        for (int a = 0; a < 5; a++) {
             is_inside(all[a], &in);
-            for (int b = 0; b < a; b++)
+            for (int b = 0; b < a && a < count; b++)
                 are_apart(all[a], all[b]);
         }
     }
 }
 
-/* At all sizes of the window, and of text, the pictures have half of it. */
-static void test_half(void) {
-    static const int sizes[][2] = {
-        {800, 600}, {1000, 700}, {1280, 800}, {1920, 1080}, {3840, 2160}};
-    for (size_t s = 0; s < 2 * G_N_ELEMENTS(sizes); s++) {
-        struct layout_input in = {.width = sizes[s / 2][0],
-                                  .height = sizes[s / 2][1],
-                                  .line = s % 2 ? 36 : 18,
-                                  .panel = true,
-                                  .panel_lines = PANEL_LINES,
-                                  .seek_bar = true,
-                                  .color_bar = true,
-                                  .picture_width = 640,
-                                  .picture_height = 480};
-        struct layout l = layout_window(&in);
-        g_assert_cmpint(2 * l.picture.width * l.picture.height, >=, in.width * in.height);
-        g_assert_cmpint(l.panel.width, >=, MIN(27 * (int)in.line, in.width / 10 * 3));
-    }
+/* The share of the window that the pictures have, in percent. */
+static double share(int width, int height, double scale, int rows, bool seek, double picture_width,
+                    double picture_height, struct layout *l) {
+    struct layout_input in = {.width = width,
+                              .height = height,
+                              .scale = scale,
+                              .bars = true,
+                              .panel = true,
+                              .seek_bar = seek,
+                              .rows = rows,
+                              .picture_width = picture_width,
+                              .picture_height = picture_height};
+    *l = layout_window(&in);
+    return 100 * l->scale * l->scale * picture_width * picture_height / width / height;
 }
 
-static void test_wide(void) {
+/* Two pictures of a drive are stacked, two of 4:3 are side by side over a panel in columns. */
+static void test_share(void) {
+    struct layout l;
+    g_assert_cmpfloat(share(1280, 800, 1, 2, true, 1226, 740, &l), >=, 57);
+    g_assert_cmpint(l.panel.width, ==, 280);
+    g_assert_cmpfloat(share(1920, 1080, 1, 2, true, 1226, 740, &l), >=, 66);
+    g_assert_cmpint(l.panel.width, ==, 320);
+    g_assert_cmpfloat(share(3840, 2160, 2, 2, true, 1226, 740, &l), >=, 66);
+    g_assert_cmpfloat(share(1280, 800, 1, 1, false, 900, 375, &l), >=, 66);
+    g_assert_cmpint(l.panel.y, >=, l.views.y + l.views.height);
+    g_assert_cmpint(l.panel.width, ==, 1280);
+    g_assert_cmpint(l.columns, ==, 3);
+    g_assert_cmpfloat(share(1280, 800, 1, 1, false, 640, 480, &l), >=, 50);
+    g_assert_cmpint(l.panel.x, ==, 1000); /* one picture of 4:3 keeps the panel beside it */
+    g_assert_cmpint(l.columns, ==, 1);
+}
+
+/* What fills its place leaves none below it. */
+static void test_filled(void) {
     struct layout_input in = {.width = 1280,
                               .height = 800,
-                              .line = 14,
+                              .scale = 1,
+                              .bars = true,
                               .panel = true,
-                              .panel_lines = PANEL_LINES,
-                              .seek_bar = true,
-                              .color_bar = true,
-                              .overlays = true,
-                              .picture_width = 1242,
-                              .picture_height = 375};
+                              .rows = 1,
+                              .filled = true,
+                              .picture_width = 1,
+                              .picture_height = 1};
     struct layout l = layout_window(&in);
-    g_assert_cmpint(l.picture.width, ==, 1280);
-    g_assert_cmpint(l.picture.height, ==, 387);
-    g_assert_true(l.docked);
-    in.picture_width = 640; /* a picture of 4:3 keeps the panel beside it */
-    in.picture_height = 480;
-    in.overlays = false;
-    l = layout_window(&in);
-    g_assert_cmpint(l.panel.y, ==, 0);
-    g_assert_cmpint(l.panel.height, ==, in.height);
-    in.overlays = true; /* what covers no picture lies below the panel, */
-    l = layout_window(&in);
-    g_assert_true(l.docked);
-    g_assert_cmpint(l.dock.x, ==, l.panel.x);
-    g_assert_cmpint(l.dock.y, ==, l.panel.height);
-    in.height = 1400; /* or below the picture */
-    l = layout_window(&in);
-    g_assert_true(l.docked);
-    g_assert_cmpint(l.dock.y, >=, l.picture.height);
-    in.height = 600;
-    g_assert_false(layout_window(&in).docked);
-}
-
-/* A panel below the pictures has columns over the whole width; with a dock at its right there are
- * fewer, which stay where they are. */
-static void test_columns(void) {
-    static const struct {
-        int width, height, columns, docked;
-    } windows[] = {{1920, 1080, 3, 2}, {1280, 720, 3, 2}, {1000, 600, 2, 1}};
-    for (size_t i = 0; i < G_N_ELEMENTS(windows); i++) {
-        struct layout_input in = {.width = windows[i].width,
-                                  .height = windows[i].height,
-                                  .line = 14,
-                                  .panel = true,
-                                  .panel_lines = PANEL_LINES,
-                                  .color_bar = true,
-                                  .picture_width = 1242,
-                                  .picture_height = 375};
-        struct layout l = layout_window(&in);
-        int column = l.panel.width / l.columns;
-        g_assert_cmpint(l.panel.y, >, 0);
-        g_assert_cmpint(l.columns, ==, windows[i].columns);
-        g_assert_cmpint(l.panel.x, ==, l.color_bar.width);
-        g_assert_cmpint(l.panel.x + l.panel.width, ==, in.width);
-        g_assert_cmpint(column, >=, PANEL_LINES * 14);
-        g_assert_false(l.docked);
-        in.overlays = true;
-        struct layout with = layout_window(&in);
-        g_assert_cmpint(with.panel.x, ==, l.panel.x);
-        g_assert_cmpint(with.panel.y, ==, l.panel.y);
-        g_assert_cmpint(with.columns, ==, windows[i].docked);
-        g_assert_cmpint(with.panel.width, ==, with.columns * column);
-        g_assert_cmpint(with.dock.x, ==, with.panel.x + with.panel.width);
-        g_assert_cmpint(with.dock.width, >=, 27 * 14);
-    }
-}
-
-/* Two pictures side by side and the panel below them, where that is clearly larger than stacked. */
-static void test_below(void) {
-    struct layout_input in = {.width = 1280,
-                              .height = 800,
-                              .line = 14,
-                              .panel = true,
-                              .panel_lines = PANEL_LINES,
-                              .seek_bar = true,
-                              .color_bar = true,
-                              .picture_width = 2 * 640,
-                              .picture_height = 480};
-    struct layout l = layout_window(&in);
-    g_assert_cmpint(l.picture.width, ==, 1280);
-    g_assert_cmpint(l.picture.height, ==, 480);
-    in.width = 3840;
-    in.height = 2160;
-    g_assert_cmpint(layout_window(&in).picture.width, ==, 3840);
+    g_assert_cmpint(l.views.width, ==, 1000);
+    g_assert_cmpint(l.views.y + l.views.height, ==, l.status.y);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/layout/apart", test_apart);
-    g_test_add_func("/layout/half", test_half);
-    g_test_add_func("/layout/wide", test_wide);
-    g_test_add_func("/layout/columns", test_columns);
-    g_test_add_func("/layout/below", test_below);
+    g_test_add_func("/layout/share", test_share);
+    g_test_add_func("/layout/filled", test_filled);
     return g_test_run();
 }

@@ -3,6 +3,8 @@
  */
 #include "app/calibrate/guide_panel.h"
 
+#include "calibration/depth.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -86,7 +88,7 @@ static void draw_bar(struct ui *ui, const char *name, const char *label, double 
     double width = fmin(23 * line, ui_available_width(ui));
     ui_reserve(ui, name, width, 1.3 * line, &x, &y);
     ui_label(ui, x, y, ui_theme(ui)->text, label);
-    ui_box(ui, x + left, y + 1, width - left, line, ui_theme(ui)->bar_track, 1);
+    ui_box(ui, x + left, y + 1, width - left, line, ui_theme(ui)->field, 1);
     ui_box(ui, x + left, y + 1, (width - left) * ratio, line,
            ratio > 0.999 ? ui_theme(ui)->good : ui_theme(ui)->changed, 1);
 }
@@ -116,13 +118,13 @@ static void action_button(struct guide *g, const char *name, const char *label,
 static void draw_buttons(struct guide *g) {
     const struct guide_action_info *automatic = &guide_actions[GUIDE_AUTOMATIC];
     char label[64];
-    action_button(g, "take", "take", GUIDE_TAKE);
-    ui_same_line_for(g->screen.ui, "drop");
-    action_button(g, "drop", "drop", GUIDE_FORGET);
-    ui_same_line_for(g->screen.ui, "solve");
-    action_button(g, "solve", "solve", GUIDE_SOLVE);
-    ui_same_line_for(g->screen.ui, "quit");
-    action_button(g, "quit", "quit", GUIDE_QUIT);
+    action_button(g, "take", "Take", GUIDE_TAKE);
+    ui_same_line_for(g->screen.ui, "Drop last");
+    action_button(g, "drop", "Drop last", GUIDE_FORGET);
+    ui_same_line_for(g->screen.ui, "Solve");
+    action_button(g, "solve", "Solve", GUIDE_SOLVE);
+    ui_same_line_for(g->screen.ui, "Quit");
+    action_button(g, "quit", "Quit", GUIDE_QUIT);
     snprintf(label, sizeof(label), "%s (%s)", automatic->help, automatic->key);
     bool on = g->automatic;
     if (ui_checkbox(g->screen.ui, "automatic", "",
@@ -135,6 +137,33 @@ static void draw_buttons(struct guide *g) {
 }
 
 /* ---- the result */
+
+/* A length as a person would say it: "3 mm", "8 cm". */
+static void print_error(double metres, char *text, size_t size) {
+    if (metres < 0.01)
+        snprintf(text, size, "%.0f mm", fmax(1, 1000 * metres));
+    else
+        snprintf(text, size, "%.0f cm", 100 * metres);
+}
+
+/* In words: how well the views agree, and what that is in depth. */
+static void draw_verdict(const struct board_result *r, struct ui *ui) {
+    bool good = r->rig.rms < 0.5;
+    char text[128], near[16], far[16];
+    int used = snprintf(text, sizeof(text), "%s: %.1f px", good ? "Good" : "Poor, take more views",
+                        r->rig.rms);
+    if (r->rig.metric) {
+        const struct depth_geometry g = {.fx = r->rig.camera[0].fx,
+                                         .baseline = rig_baseline(&r->rig)};
+        print_error(depth_error(&g, 1, r->rig.rms), near, sizeof(near));
+        print_error(depth_error(&g, 5, r->rig.rms), far, sizeof(far));
+        snprintf(text + used, sizeof(text) - (size_t)used, "; \u00b1 %s at 1 m, \u00b1 %s at 5 m",
+                 near, far);
+    }
+    ui_push_font(ui, UI_TITLE);
+    ui_text_color(ui, good ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
+    ui_pop_font(ui);
+}
 
 static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
     const struct camera *k = &r->rig.camera[side];
@@ -154,7 +183,8 @@ static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
 static void draw_view(const struct solution *s, struct ui *ui, int number, double max_error,
                       bool selected) {
     const struct board_view *view = &s->view[number];
-    double x, y, line = ui_text_height(ui), width = 19 * line, left = 10 * line;
+    double x, y, line = ui_text_height(ui), left = 7 * line;
+    double width = fmin(19 * line, ui_available_width(ui) - 2.5 * line);
     char name[32], text[64];
     snprintf(name, sizeof(name), "view.%d", number);
     ui_reserve(ui, name, width, 1.4 * line, &x, &y);
@@ -162,7 +192,7 @@ static void draw_view(const struct solution *s, struct ui *ui, int number, doubl
         ui_outline(ui, x - 2, y - 1, width + 4, 1.4 * line, ui_theme(ui)->mark);
     ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, s->name[number]);
     ui_box(ui, x + left, y + 1, (width - left) * view->rms_stereo / max_error, line,
-           view->used ? ui_theme(ui)->bar : ui_theme(ui)->bar_left_out, 1);
+           view->used ? ui_theme(ui)->selected : ui_theme(ui)->bar_left_out, 1);
     snprintf(text, sizeof(text), "%.3f px%s", view->rms_stereo, view->used ? "" : "  left out");
     ui_label(ui, x + left + 4, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->bad, text);
 }
@@ -204,13 +234,16 @@ static void draw_result(struct guide *g) {
     char text[128];
     if (g->layout.columns == 1)
         ui_separator(ui);
+    draw_verdict(r, ui);
+    if (guide_has_rig(g))
+        action_button(g, "open", "Show depth", GUIDE_OPEN);
+    ui_push_font(ui, UI_NOTE);
     draw_camera(r, ui, 0);
     draw_camera(r, ui, 1);
     snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
              rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
-    ui_text_color(ui, r->rig.rms < 0.5 ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
-    if (guide_has_rig(g))
-        action_button(g, "open", "open in the viewer", GUIDE_OPEN);
+    ui_text(ui, text);
+    ui_pop_font(ui);
     snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
     begin_column_from(g, 3);
     ui_text(ui, text);

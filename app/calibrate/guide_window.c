@@ -47,8 +47,6 @@ static void write_map(struct guide *g) {
     screen_map_end(&g->screen, map, c->options.ui_map);
 }
 
-#define PANEL_COLUMN_LINES 25
-
 #define GAP 4 /* px between the pictures */
 
 /* The pictures side by side or stacked; the larger one's scale. */
@@ -57,13 +55,17 @@ static double lay_out_pictures(struct guide *g, int width, int height, bool stac
     int columns = stacked ? 1 : 2, rows = stacked ? 2 : 1;
     struct layout_input in = {.width = width,
                               .height = height,
-                              .line = ui_text_height(g->screen.ui),
+                              .scale = ui_px(g->screen.ui, 1000) / 1000,
                               .panel = true,
-                              .panel_lines = PANEL_COLUMN_LINES,
                               .picture_width = columns * source->width,
                               .picture_height = rows * source->height};
     g->layout = layout_window(&in);
-    const struct layout_rect *area = &g->layout.picture;
+    struct layout_rect *panel = &g->layout.panel; /* all that the pictures leave */
+    if (g->layout.columns > 1) {
+        panel->y = g->layout.views.y + g->layout.views.height;
+        panel->height = height - panel->y;
+    }
+    const struct layout_rect *area = &g->layout.views;
     for (int side = 0; side < 2; side++) {
         struct draw_settings *s = &g->view[side];
         s->width = MAX(1, (area->width - (columns - 1) * GAP) / columns);
@@ -173,14 +175,16 @@ static int run(struct guide *g) {
     return exit_code(g, error);
 }
 
-/* The viewer is to follow, on the rows of the rectified pictures. */
+/* The viewer is to follow, on the picture and its depth. */
 static void set_viewer(const struct calibrate *c) {
     const struct calibrate_options *o = &c->options;
-    const char *const options[][2] = {
-        {"--calib", c->path},       {"--view", "8"},
-        {"--flip", o->camera.flip}, {"--rotate180", o->camera.rotate180},
-        {"--size", o->camera.size}, {"--format", o->camera.format},
-        {"--window", o->window},    {"--ui-map", o->ui_map}};
+    const char *const options[][2] = {{"--calib", c->path},
+                                      {"--flip", o->camera.flip},
+                                      {"--rotate180", o->camera.rotate180},
+                                      {"--size", o->camera.size},
+                                      {"--format", o->camera.format},
+                                      {"--window", o->window},
+                                      {"--ui-map", o->ui_map}};
     g_autoptr(GPtrArray) words = g_ptr_array_new();
     g_ptr_array_add(words, (gpointer)(uintptr_t) "view");
     if (o->source.swap)

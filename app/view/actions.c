@@ -78,6 +78,10 @@ static void set_loop(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 static void toggle_loop_all(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct playback *p = &v->playback;
+    if (p->source->count == 1) {
+        screen_notify(&v->screen, "there is one pair, which is shown");
+        return;
+    }
     p->loop_all = !p->loop_all;
     screen_notify(&v->screen, p->loop_all ? "will start again at the end" : "will stop at the end");
     playback_apply_loop(p);
@@ -113,6 +117,20 @@ static void change_layout(struct viewer *v, G_GNUC_UNUSED int argument) {
     display_set_layout(&v->display, (enum display_layout)((v->display.layout + 1) % LAYOUT_COUNT));
     screen_notify(&v->screen, "views: %s%s", display_layout_names[v->display.layout],
                   v->display.layout == LAYOUT_ONE ? "" : "; keys 1 to 9 act where the mouse is");
+}
+
+/* The points alone, over all of the views, or what was there before. */
+static void show_space(struct viewer *v, int look) {
+    struct display *d = &v->display;
+    bool alone = d->layout == LAYOUT_ONE && d->settings.mode == DISPLAY_POINTS;
+    if (alone && d->look == (enum display_look)look) {
+        display_leave_space(d);
+        return;
+    }
+    if (!alone)
+        display_enter_space(d);
+    display_look(d, (enum display_look)look);
+    screen_notify(&v->screen, "left drag turns, right drag moves, the wheel nears");
 }
 
 static void toggle_row_lines(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -238,14 +256,23 @@ static void reset_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
     }
     settings_reset(&v->settings);
     opening_take_range(v);
+    viewer_rebase(v);
     viewer_apply_settings(v);
 }
 
 static void move_history(struct viewer *v, int step) {
-    if (history_move(&v->history, step, &v->settings.params))
-        viewer_apply_settings(v);
-    else
+    struct history_step to = viewer_step(v);
+    if (!history_move(&v->history, step, &to)) {
         screen_notify(&v->screen, step < 0 ? "nothing to undo" : "nothing to redo");
+        return;
+    }
+    v->settings.params = to.params;
+    v->settings.base = to.base;
+    g_strlcpy(v->presets.name, to.preset, sizeof(v->presets.name));
+    v->quality.automatic = to.automatic;
+    if (to.automatic && viewer_quality(v) != QUALITY_CUSTOM)
+        v->quality.search.at = (enum quality)viewer_quality(v);
+    viewer_apply_settings(v);
 }
 
 /* What differs from the built-in settings, as words for a command line. */
@@ -261,10 +288,6 @@ static void copy_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
                                    param_print(params, &param_table[i], value, sizeof(value)));
     window_copy_text(v->screen.window, text->str);
     screen_notify(&v->screen, "copied %s", text->len ? text->str : "nothing: all is built-in");
-}
-
-static void keep_proposed_rig(struct viewer *v, G_GNUC_UNUSED int argument) {
-    g_clear_pointer(&v->proposed_rig, g_free);
 }
 
 /* ---- files */
@@ -290,7 +313,7 @@ static void save_pair(struct viewer *v, G_GNUC_UNUSED int argument) {
     struct frame frame = *v->playback.shown;
     settings_copy_display(&frame.params, &v->settings.params);
     g_autofree char *how = describe_frame(v);
-    export_pair(v->options->output, &frame, how, &v->screen);
+    export_pair(v->options->output, &frame, &v->display.settings, how, &v->screen);
 }
 
 static void save_points(struct viewer *v, G_GNUC_UNUSED int argument) {
@@ -329,6 +352,7 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void toggle_part(struct viewer *v, int part) {
     v->visible[part] = !v->visible[part];
     v->help_search[0] = '\0';
+    v->help_selected = 0;
     if (part == PART_START && v->visible[part])
         opening_keep_picture(v);
 }
@@ -336,11 +360,6 @@ static void toggle_part(struct viewer *v, int part) {
 static void toggle_panel_keys(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->panel_keys = !v->panel_keys;
     v->visible[PART_PANELS] |= v->panel_keys;
-    v->folded &= !v->panel_keys;
-}
-
-static void fold_panel(struct viewer *v, G_GNUC_UNUSED int argument) {
-    v->folded = !v->folded;
 }
 
 static void change_text_scale(struct viewer *v, int step) {
@@ -382,9 +401,10 @@ static const struct {
 
 bool action_fits(const struct display *display, enum action action) {
     static const bool of_two_cameras[ACTIONS] = {
-        [ACTION_SHOW_ROWS] = true,   [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
-        [ACTION_SWAP] = true,        [ACTION_MEASURE] = true,     [ACTION_SAVE_POINTS] = true,
-        [ACTION_MARK_FILLED] = true, [ACTION_WIPE] = true};
+        [ACTION_SHOW_ROWS] = true,    [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
+        [ACTION_POINTS_ALONE] = true, [ACTION_FROM_ABOVE] = true,  [ACTION_SWAP] = true,
+        [ACTION_MEASURE] = true,      [ACTION_SAVE_POINTS] = true, [ACTION_MARK_FILLED] = true,
+        [ACTION_WIPE] = true};
     return !display->motion || !of_two_cameras[action];
 }
 
@@ -413,14 +433,16 @@ bool action_run_key(struct viewer *v, const char *key) {
     return false;
 }
 
-void action_button(struct viewer *v, const char *name, const char *label, enum action action) {
+void action_describe(enum action action, char *help, size_t size) {
     const struct action_info *info = &action_table[action];
+    int key = (int)strcspn(info->keys, " ");
+    snprintf(help, size, "%s%s%.*s%s", info->help, key ? " (" : "", key, info->keys,
+             key ? ")" : "");
+}
+
+void action_button(struct viewer *v, const char *name, const char *label, enum action action) {
     char help[128];
-    if (*info->keys)
-        snprintf(help, sizeof(help), "%s (%.*s)", info->help, (int)strcspn(info->keys, " "),
-                 info->keys);
-    else
-        snprintf(help, sizeof(help), "%s", info->help);
+    action_describe(action, help, sizeof(help));
     if (ui_button(v->screen.ui, name, label, help))
         action_run(v, action);
 }

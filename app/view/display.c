@@ -12,7 +12,7 @@
 
 #define MOTION_CONFIDENCE 64 /* that is white; it has no fixed end */
 #define FIRST_YAW 0.25       /* radians: points are seen slightly from the side and from above */
-#define FIRST_PITCH (-0.15)
+#define FIRST_PITCH (-0.35)
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
 #define MAX_ZOOM 100.0
@@ -22,24 +22,24 @@ static double clamp(double value, double min, double max) {
 }
 
 static const struct display_choice stereo_choices[] = {
-    {DISPLAY_LEFT, "left", "left picture"},
-    {DISPLAY_RIGHT, "right", "right picture"},
-    {DISPLAY_DISPARITY, "disparity", "disparity"},
-    {DISPLAY_DEPTH, "depth", "depth in metres"},
-    {DISPLAY_CONFIDENCE, "confidence", "confidence"},
-    {DISPLAY_BLEND, "blend", "left picture and disparity"},
-    {DISPLAY_ANAGLYPH, "anaglyph", "anaglyph, for red and cyan glasses"},
-    {DISPLAY_ROWS, "rows", "side by side with row lines"},
-    {DISPLAY_POINTS, "points", "points in space; drag orbits"},
-    {DISPLAY_ERROR, "error", "error by the truth, or grey levels that differ"}};
+    {DISPLAY_LEFT, "Left picture", "left picture"},
+    {DISPLAY_RIGHT, "Right picture", "right picture"},
+    {DISPLAY_DISPARITY, "Disparity", "disparity"},
+    {DISPLAY_DEPTH, "Depth", "depth in metres"},
+    {DISPLAY_CONFIDENCE, "Confidence", "confidence"},
+    {DISPLAY_BLEND, "Blend", "left picture and disparity"},
+    {DISPLAY_ANAGLYPH, "Anaglyph", "anaglyph, for red and cyan glasses"},
+    {DISPLAY_ROWS, "Rows", "side by side with row lines"},
+    {DISPLAY_POINTS, "3D", "in space; left drag turns, right drag moves, the wheel nears"},
+    {DISPLAY_ERROR, "Error", "error by the truth, or grey levels that differ"}};
 static const struct display_choice motion_choices[] = {
-    {DISPLAY_LEFT, "picture", "picture"},
-    {DISPLAY_RIGHT, "later picture", "the picture that motion leads to"},
-    {DISPLAY_MOTION, "motion", "motion in colour"},
-    {DISPLAY_ARROWS, "arrows", "motion as arrows"},
-    {DISPLAY_CONFIDENCE, "confidence", "confidence"},
-    {DISPLAY_MOTION_BLEND, "overlay", "motion in colour over the picture"},
-    {DISPLAY_MOTION_ERROR, "error", "error of the motion, or grey levels that differ"}};
+    {DISPLAY_LEFT, "Picture", "picture"},
+    {DISPLAY_RIGHT, "Later picture", "the picture that motion leads to"},
+    {DISPLAY_MOTION, "Motion", "motion in colour"},
+    {DISPLAY_ARROWS, "Arrows", "motion as arrows"},
+    {DISPLAY_CONFIDENCE, "Confidence", "confidence"},
+    {DISPLAY_MOTION_BLEND, "Overlay", "motion in colour over the picture"},
+    {DISPLAY_MOTION_ERROR, "Error", "error of the motion, or grey levels that differ"}};
 
 const struct display_choice *display_choices(const struct display *d, int *count) {
     *count = d->motion ? G_N_ELEMENTS(motion_choices) : G_N_ELEMENTS(stereo_choices);
@@ -70,27 +70,20 @@ void display_init(struct display *d, bool motion) {
 
 void display_reset(struct display *d) {
     struct draw_settings *s = &d->settings;
-    s->zoom = s->distance = 1;
+    s->zoom = 1;
     s->center_x = s->center_y = 0.5;
-    s->yaw = FIRST_YAW;
-    s->pitch = FIRST_PITCH;
-    s->shift_x = s->shift_y = 0;
+    display_look(d, LOOK_FIT);
 }
-
-#define FIRST_FRAMES 5
 
 void display_fit_range(struct display *d, const struct params *params) {
     struct draw_settings *s = &d->settings;
-    bool seen = d->range_from == RANGE_OF_FIRST_FRAMES && d->seen_frames > 0;
     if (d->motion) {
         s->min = 0;
         s->max = visualize_motion_range(params);
-        return;
+    } else if (d->range_from != RANGE_MANUAL) { /* which scales with the pictures' size */
+        s->min = params->min_disparity;
+        s->max = params->min_disparity + params->disparity_range;
     }
-    if (d->range_from == RANGE_MANUAL)
-        return;
-    s->min = seen ? d->seen_min : params->min_disparity;
-    s->max = seen ? d->seen_max : params->min_disparity + params->disparity_range - 1;
 }
 
 /* The ratio'th smallest known disparity and the ratio'th largest, px. False where none is known. */
@@ -131,32 +124,6 @@ int display_motion_length(const struct frame *frame) {
     while ((double)within < 0.98 * (double)known)
         within += histogram[length++];
     return known > 0 ? (int)fmax(1, length - 1) : 0;
-}
-
-void display_forget_range(struct display *d) {
-    d->range_from = RANGE_OF_FIRST_FRAMES;
-    d->seen_frames = 0;
-}
-
-bool display_see_frame(struct display *d, const struct frame *frame) {
-    double min, max;
-    int range = frame->params.disparity_range;
-    if (d->motion)
-        return false;
-    if (range != d->seen_range)
-        d->seen_frames = 0;
-    d->seen_range = range;
-    bool again = d->seen_frames > 0 && frame->index == d->seen_index;
-    if (d->range_from != RANGE_OF_FIRST_FRAMES || d->seen_frames == FIRST_FRAMES || again ||
-        !percentiles(frame, 0.01, &min, &max))
-        return false;
-    min = floor(min);
-    max = fmax(ceil(max), min + 1);
-    d->seen_min = d->seen_frames > 0 ? fmin(d->seen_min, min) : min;
-    d->seen_max = d->seen_frames > 0 ? fmax(d->seen_max, max) : max;
-    d->seen_frames++;
-    d->seen_index = frame->index;
-    return true;
 }
 
 bool display_range_from_frame(struct display *d, const struct frame *frame) {
@@ -209,7 +176,8 @@ struct draw_settings display_view(const struct display *d, int i) {
     s.x += column * (s.width + GAP) / columns;
     s.y += row * (s.height + GAP) / rows;
     s.width = (s.width - (columns - 1) * GAP) / columns;
-    s.height = (s.height - (rows - 1) * GAP) / rows;
+    s.height = (s.height - (rows - 1) * GAP) / rows - d->heading;
+    s.y += d->heading;
     return s;
 }
 
@@ -218,20 +186,6 @@ bool display_shows(const struct display *d, enum display_mode mode) {
         if (display_view(d, i).mode == mode)
             return true;
     return false;
-}
-
-bool display_has_colors(const struct display *d) {
-    return display_shows(d, DISPLAY_DISPARITY) || display_shows(d, DISPLAY_DEPTH) ||
-           display_shows(d, DISPLAY_BLEND) || display_has_error(d);
-}
-
-bool display_has_error(const struct display *d) {
-    return display_shows(d, DISPLAY_ERROR) || display_shows(d, DISPLAY_MOTION_ERROR);
-}
-
-bool display_has_wheel(const struct display *d) {
-    return display_shows(d, DISPLAY_MOTION) || display_shows(d, DISPLAY_ARROWS) ||
-           display_shows(d, DISPLAY_MOTION_BLEND);
 }
 
 int display_view_at(const struct display *d, double x, double y) {
@@ -274,6 +228,37 @@ void display_pan(struct display *d, const struct frame *frame, int i, double dx,
     int pictures = view.mode == DISPLAY_ROWS ? 2 : 1;
     s->center_x = clamp(s->center_x - dx / (scale * frame->rect_left.width * pictures), 0, 1);
     s->center_y = clamp(s->center_y - dy / (scale * frame->rect_left.height), 0, 1);
+}
+
+void display_enter_space(struct display *d) {
+    d->before.layout = d->layout;
+    d->before.mode = d->settings.mode;
+    d->before.more = d->more[0];
+    d->before.fits = d->fits;
+    d->layout = LAYOUT_ONE;
+    d->fits = false;
+    d->settings.mode = DISPLAY_POINTS;
+}
+
+void display_leave_space(struct display *d) {
+    bool known = d->before.mode != DISPLAY_POINTS;
+    d->layout = d->before.layout;
+    d->fits = d->before.fits;
+    d->settings.mode = known ? d->before.mode : DISPLAY_LEFT;
+    d->more[0] = d->before.more;
+}
+
+void display_look(struct display *d, enum display_look look) {
+    static const double angles[][2] = {[LOOK_CAMERA] = {0, 0},
+                                       [LOOK_TOP] = {0, -1.5},
+                                       [LOOK_SIDE] = {1.5, 0},
+                                       [LOOK_FIT] = {FIRST_YAW, FIRST_PITCH}};
+    struct draw_settings *s = &d->settings;
+    d->look = look;
+    s->yaw = angles[look][0];
+    s->pitch = angles[look][1];
+    s->distance = look == LOOK_TOP || look == LOOK_SIDE ? 1.5 : 1;
+    s->shift_x = s->shift_y = 0;
 }
 
 void display_orbit(struct display *d, double dx, double dy) {

@@ -15,7 +15,7 @@ enum length_unit { UNIT_M, UNIT_MM, UNIT_COUNT };
 extern const char *const length_unit_names[UNIT_COUNT];
 
 /* Where the range of colours comes from. */
-enum display_range { RANGE_OF_FIRST_FRAMES, RANGE_OF_SEARCH, RANGE_MANUAL };
+enum display_range { RANGE_OF_SEARCH, RANGE_MANUAL };
 
 /* One view, two, or four. */
 enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
@@ -24,7 +24,7 @@ extern const char *const display_layout_names[LAYOUT_COUNT];
 /* What a view can show, by the number of its key, 1 and up; the tenth has 0 in --view. */
 struct display_choice {
     enum display_mode mode;
-    const char *name, *help;
+    const char *title, *help;
 };
 
 struct display {
@@ -35,10 +35,13 @@ struct display {
     bool fits; /* two views are stacked or side by side, as the window has more room for them */
     enum display_mode more[DRAW_VIEWS - 1]; /* modes of the other views */
     enum display_range range_from;
-    double seen_min, seen_max; /* of the first frames, px */
-    int seen_frames;           /* number of frames that this range is from */
-    int seen_range;            /* disparity_range of these frames */
-    long seen_index;           /* of the last one; a pair that is computed again does not count */
+    int heading; /* height of what stands over each view, px */
+    enum display_look { LOOK_CAMERA, LOOK_TOP, LOOK_SIDE, LOOK_FIT } look; /* of the points */
+    struct {
+        enum display_layout layout;
+        enum display_mode mode, more;
+        bool fits;
+    } before; /* the points were shown alone */
 };
 
 /* Shows disparity or motion, the whole picture. */
@@ -56,15 +59,8 @@ enum display_mode display_main_mode(const struct display *display);
 /* Resets zoom, pan and orbit. */
 void display_reset(struct display *display);
 
-/* Extends seen_min and seen_max to the 1st and 99th percentile of one of the first frames; starts
- * again when the searched range has changed. True when they changed. */
-bool display_see_frame(struct display *display, const struct frame *frame);
-
-/* Treats the next frame as the first one. */
-void display_forget_range(struct display *display);
-
-/* Sets the range of colours to that of the first frames or, before them or where range_from says
- * so, to the searched range; with motion, to motion_color_range. Does not change RANGE_MANUAL. */
+/* Sets the range of colours to the searched range; with motion, to motion_color_range. Does not
+ * change RANGE_MANUAL. */
 void display_fit_range(struct display *display, const struct params *params);
 
 /* The length, in whole px, that 98 % of a frame's known motions do not exceed; 0: none is known. */
@@ -84,19 +80,12 @@ void display_set_layout(struct display *display, enum display_layout layout);
 int display_views(const struct display *display);
 int display_columns(const struct display *display);
 
-/* The settings to draw view i with, and its mode. */
+/* The settings to draw view i with, and its mode; its heading is above it. */
 struct draw_settings display_view(const struct display *display, int i);
 enum display_mode *display_mode_of(struct display *display, int i);
 
 /* Whether any view is in this mode. */
 bool display_shows(const struct display *display, enum display_mode mode);
-
-/* Whether any view has the colours of the colour bar, or of the wheel of motion. */
-bool display_has_colors(const struct display *display);
-bool display_has_wheel(const struct display *display);
-
-/* Whether any view is one of errors. */
-bool display_has_error(const struct display *display);
 
 /* The view at a position of the window; the first where none is. */
 int display_view_at(const struct display *display, double x, double y);
@@ -119,6 +108,13 @@ bool display_pixel_at(const struct display *display, const struct frame *frame, 
 
 void display_pan(struct display *display, const struct frame *frame, int i, double dx, double dy);
 
+/* Shows the points alone, and the views that were there before. */
+void display_enter_space(struct display *display);
+void display_leave_space(struct display *display);
+
+/* Sees the points as the camera does, from above, from the side, or slightly from above. */
+void display_look(struct display *display, enum display_look look);
+
 /* Rotates and moves the points of DISPLAY_POINTS. */
 void display_orbit(struct display *display, double dx, double dy);
 void display_shift(struct display *display, double dx, double dy);
@@ -129,17 +125,12 @@ void display_zoom(struct display *display, const struct frame *frame, double ste
 
 /* ---- display_legend.c: what the colours mean; between ui_begin and ui_end */
 
-/* The colour bar in its strip of the window; where a view shows depth, with lengths by geometry.
- * Where errors alone have colours they are its values, else a line above it tells their range;
- * truth: they are against it. */
-void display_draw_bar(const struct display *display, const struct layout_rect *strip,
-                      const struct depth_geometry *geometry, enum length_unit unit, bool truth,
-                      struct ui *ui);
-
-/* The wheel, whose middle is no motion and whose rim is the length of full colour, in its strip of
- * the window, and how much longer than the motion arrows are drawn; between ui_begin and ui_end. */
-void display_draw_wheel(const struct display *display, const struct layout_rect *strip,
-                        struct ui *ui);
+/* The scale of a view's colours, at most this wide, with its right end at right, where there is
+ * one: of depths with lengths by geometry, else in px; px: of the source for one that is computed.
+ * truth: errors are against it. */
+void display_draw_legend(const struct display *display, enum display_mode mode,
+                         const struct depth_geometry *geometry, enum length_unit unit, double px,
+                         bool truth, double right, double y, double width, struct ui *ui);
 
 /* What is needed for speeds. */
 struct motion_speed {

@@ -7,127 +7,142 @@
 #include "image/flow.h"
 #include "image/picture.h"
 
+#include <glib.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { STEPS = 128, TICKS = 7 };
+enum { STEPS = 96, BAR_PX = 8, TICK_GAP_PX = 30 };
 
 const char *const length_unit_names[UNIT_COUNT] = {[UNIT_M] = "m", [UNIT_MM] = "mm"};
 
-static unsigned map_color(int colormap, double ratio) {
-    int level = (int)lround(fmin(1, fmax(0, ratio)) * 255);
-    const uint8_t *c = colormap_table[colormap][level];
+static unsigned rgb_of(const uint8_t c[3]) {
     return (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2];
 }
 
-/* Values beside the bar, the largest disparity on top. Between them depth is not linear. */
-static void draw_ticks(const struct draw_settings *s, const struct depth_geometry *metric,
-                       enum length_unit unit, struct ui *ui, double x, double y, double height) {
-    double line = ui_text_height(ui);
-    for (int i = 0; i < TICKS; i++) {
-        double at = y + height * i / (TICKS - 1);
-        double px = s->max - (s->max - s->min) * i / (TICKS - 1), z = INFINITY;
-        char text[32];
-        if (metric)
-            z = depth_of(metric, px);
-        if (!metric)
-            snprintf(text, sizeof(text), "%.*f", fabs(px) < 10 ? 1 : 0, px);
-        else if (z < 1000 && unit == UNIT_MM)
-            snprintf(text, sizeof(text), "%.0f", 1000 * z);
-        else if (z < 1000)
-            snprintf(text, sizeof(text), "%.*f", (z < 10) + (z < 100), z);
-        else
-            snprintf(text, sizeof(text), "far");
-        ui_line(ui, x, at, x + 0.3 * line, at, ui_theme(ui)->text);
-        ui_label(ui, x + line / 2, at - line / 2, ui_theme(ui)->text, text);
+/* The colour of a place of the scale, 0 at its left end; of errors as in shaders/image.frag. */
+static unsigned color_at(const struct display *d, enum display_mode mode, double at) {
+    if (mode == DISPLAY_CONFIDENCE)
+        return 0x010101 * (unsigned)lround(255 * at);
+    if (mode == DISPLAY_ERROR || mode == DISPLAY_MOTION_ERROR) {
+        const double orange[3] = {242, 122, 26};
+        uint8_t c[3];
+        for (int k = 0; k < 3; k++)
+            c[k] = (uint8_t)lround(at < 0.5 ? 2 * at * orange[k]
+                                            : orange[k] + (2 * at - 1) * (255 - orange[k]));
+        return rgb_of(c);
     }
+    return rgb_of(colormap_table[d->settings.colormap][lround(255 * (1 - at))]);
 }
 
-/* A square of the bar's width with diagonal lines, and what it stands for. */
-static void draw_hatched(struct ui *ui, double x, double y, double width, unsigned color,
-                         unsigned lines, const char *label) {
-    ui_box(ui, x, y, width, width, color, 1);
-    for (double at = 0; at + 2 <= width; at += 6)
-        ui_line(ui, x + at, y, fmin(x + at + width, x + width), y + width - at, lines);
-    ui_label(ui, x + width * 1.5, y, ui_theme(ui)->text, label);
+/* A length or a number of px that is round: 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
+static double next_round(double value) {
+    static const double rounds[] = {1, 1.5, 2, 3, 4, 5, 6, 8, 10};
+    double power = pow(10, floor(log10(value) + 1e-9));
+    for (size_t i = 0; i < G_N_ELEMENTS(rounds); i++)
+        if (rounds[i] * power > value * (1 + 1e-9))
+            return rounds[i] * power;
+    return 15 * power;
 }
 
-void display_draw_bar(const struct display *d, const struct layout_rect *strip,
-                      const struct depth_geometry *geometry, enum length_unit unit, bool truth,
-                      struct ui *ui) {
-    struct draw_settings of_error = d->settings;
-    bool metric = display_shows(d, DISPLAY_DEPTH), error = display_has_error(d),
-         maps = metric || display_shows(d, DISPLAY_DISPARITY) || display_shows(d, DISPLAY_BLEND);
-    const struct draw_settings *s = error && !maps ? &of_error : &d->settings;
-    const char *of_errors = truth ? "px off" : "levels off";
+static void draw_tick(struct ui *ui, double x, double y, double left, double right,
+                      const char *text) {
+    double width = ui_text_width(ui, text);
+    x = fmax(left, fmin(x - width / 2, right - width));
+    ui_label(ui, x, y, ui_theme(ui)->note, text);
+}
+
+/* Of depths: the near end, round lengths, the far end. */
+static void draw_lengths(const struct draw_settings *s, const struct depth_geometry *g,
+                         enum length_unit unit, double x, double y, double width, struct ui *ui) {
+    double near = depth_of(g, s->max), far = s->min > 0 ? depth_of(g, s->min) : INFINITY;
+    double factor = unit == UNIT_MM ? 1000 : 1, last = x, gap = ui_px(ui, TICK_GAP_PX);
     char text[32];
-    of_error.min = of_error.matched_from = of_error.other_matched_from = 0;
-    of_error.max = truth ? DRAW_ERROR_PX : DRAW_ERROR_LEVELS;
-    if (!display_has_colors(d))
-        return;
-    bool filled = s->matched_from || s->other_matched_from, sparse = error && truth;
-    double line = ui_text_height(ui), width = line, marks = (filled + sparse) * 1.3 * line;
-    double height = fmax(line, fmin(strip->height - 5 * line - marks, 30 * line));
-    double x = strip->x + line / 2,
-           y = strip->y + (strip->height - height + 0.3 * line - marks) / 2;
-    const char *of_maps = metric ? length_unit_names[unit] : "px";
-    ui_label(ui, x, y - 1.6 * line, ui_theme(ui)->text, maps ? of_maps : of_errors);
-    snprintf(text, sizeof(text), "0..%g %s", of_error.max, of_errors);
-    if (error && maps)
-        ui_label(ui, x, y - 2.8 * line, ui_theme(ui)->note, text);
-    for (int i = 0; i < STEPS; i++)
-        ui_box(ui, x, y + height * i / STEPS, width, height / STEPS + 1,
-               map_color(s->colormap, 1 - i / (STEPS - 1.0)), 1);
-    draw_ticks(s, metric ? geometry : NULL, unit, ui, x + width, y, height);
-    for (int i = 0; i < 6; i++) /* the stripes of pixels without a disparity */
-        ui_box(ui, x + width * i / 6, y + height + line, width / 6, width,
-               i % 2 ? THEME_UNKNOWN_DARK : THEME_UNKNOWN, 1);
-    ui_label(ui, x + width * 1.5, y + height + line, ui_theme(ui)->text, "none");
-    y += height + 2.3 * line;
-    if (sparse)
-        draw_hatched(ui, x, y, width, 0, 0x404040, "no truth");
-    if (filled)
-        draw_hatched(ui, x, y + sparse * 1.3 * line, width, THEME_FILLED, 0, "filled");
+    snprintf(text, sizeof(text), "%.3g", near * factor);
+    draw_tick(ui, x, y, x, x + width, text);
+    for (double z = next_round(near); z < fmin(far, 1e4); z = next_round(z)) {
+        double at = x + width * (s->max - depth_disparity(g, z)) / (s->max - s->min);
+        if (at - last < gap || x + width - at < 1.5 * gap)
+            continue;
+        last = at;
+        snprintf(text, sizeof(text), "%g", z * factor);
+        draw_tick(ui, at, y, x, x + width, text);
+    }
+    if (isfinite(far))
+        snprintf(text, sizeof(text), "%.3g %s", far * factor, length_unit_names[unit]);
+    else
+        snprintf(text, sizeof(text), "\u221e %s", length_unit_names[unit]);
+    draw_tick(ui, x + width, y, x, x + width, text);
+}
+
+/* Of a linear scale. */
+static void draw_numbers(double from, double to, const char *unit, double x, double y, double width,
+                         struct ui *ui) {
+    enum { TICKS = 4 };
+    char text[48];
+    for (int i = 0; i < TICKS; i++) {
+        double value = from + (to - from) * i / (TICKS - 1);
+        snprintf(text, sizeof(text), "%.*f%s%s", fabs(to - from) < 8 && value != round(value),
+                 value, i == TICKS - 1 ? " " : "", i == TICKS - 1 ? unit : "");
+        draw_tick(ui, x + width * i / (TICKS - 1), y, x, x + width, text);
+    }
 }
 
 /* ---- motion */
 
-#define WHEEL_CELLS 48 /* across */
-
-/* The wheel's middle and its radius in the window. */
-static void wheel_place(const struct layout_rect *strip, double line, double *x, double *y,
-                        double *radius) {
-    *radius = fmax(line, fmin(strip->width, strip->height - 4 * line) / 2 - line / 2);
-    *x = strip->x + strip->width / 2.0;
-    *y = strip->y + strip->height / 2.0;
+/* The wheel, whose middle is no motion and whose rim is the length of full colour. */
+static void draw_wheel(const struct display *d, enum display_mode mode, double right, double y,
+                       struct ui *ui) {
+    enum { CELLS = 24 }; /* across */
+    double radius = ui_px(ui, LAYOUT_HEADING) / 2 - 2, line = ui_text_height(ui);
+    double cell = 2 * radius / CELLS, x = right - 2 * radius;
+    char text[64];
+    for (int i = 0; i < CELLS * CELLS; i++) {
+        double u = (i % CELLS + 0.5) * 2 / CELLS - 1, w = (i / CELLS + 0.5) * 2 / CELLS - 1;
+        uint8_t c[3];
+        if (u * u + w * w > 1)
+            continue;
+        flow_color_of(u, w, 1, c);
+        ui_box(ui, x + i % CELLS * cell, y + 2 + i / CELLS * cell, cell, cell, rgb_of(c), 1);
+    }
+    int used = snprintf(text, sizeof(text), "rim: %g px", d->settings.max);
+    if (mode == DISPLAY_ARROWS)
+        snprintf(text + used, sizeof(text) - (size_t)used, ", arrows x%.3g",
+                 DRAW_ARROW_PX / d->settings.max);
+    double width = ui_text_width(ui, text);
+    ui_label(ui, x - width - line / 2, y + radius + 2 - line / 2, ui_theme(ui)->note, text);
 }
 
-void display_draw_wheel(const struct display *d, const struct layout_rect *strip, struct ui *ui) {
-    double x, y, radius, line = ui_text_height(ui), range = d->settings.max;
-    char text[32];
-    wheel_place(strip, line, &x, &y, &radius);
-    double cell = 2 * radius / WHEEL_CELLS;
-    for (int row = 0; row < WHEEL_CELLS; row++)
-        for (int column = 0; column < WHEEL_CELLS; column++) {
-            double u = (column + 0.5) * 2 / WHEEL_CELLS - 1, v = (row + 0.5) * 2 / WHEEL_CELLS - 1;
-            uint8_t c[3];
-            if (u * u + v * v > 1)
-                continue;
-            flow_color_of(u, v, 1, c);
-            ui_box(ui, x + (u * radius) - cell / 2, y + (v * radius) - cell / 2, cell, cell,
-                   (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
-        }
-    snprintf(text, sizeof(text), "%g px", range);
-    ui_label(ui, x - ui_text_width(ui, text) / 2, y - radius - 1.4 * line, ui_theme(ui)->text,
-             text);
-    ui_line(ui, x, y, x + radius, y, ui_theme(ui)->note);
-    ui_box(ui, x - radius, y + radius + line / 2, line, line, 0, 1);
-    ui_outline(ui, x - radius, y + radius + line / 2, line, line, ui_theme(ui)->frame);
-    ui_label(ui, x - radius + 1.5 * line, y + radius + line / 2, ui_theme(ui)->text, "none");
-    if (!display_shows(d, DISPLAY_ARROWS))
+static void draw_scale_of(const struct display *d, enum display_mode mode,
+                          const struct depth_geometry *geometry, enum length_unit unit, double px,
+                          bool truth, double right, double y, double width, struct ui *ui) {
+    const struct draw_settings *s = &d->settings;
+    bool error = mode == DISPLAY_ERROR || mode == DISPLAY_MOTION_ERROR;
+    bool maps = mode == DISPLAY_DISPARITY || mode == DISPLAY_DEPTH || mode == DISPLAY_BLEND;
+    if (mode == DISPLAY_MOTION || mode == DISPLAY_ARROWS || mode == DISPLAY_MOTION_BLEND)
+        draw_wheel(d, mode, right, y, ui);
+    if (!error && !maps && mode != DISPLAY_CONFIDENCE)
         return;
-    snprintf(text, sizeof(text), "arrows x%.3g", DRAW_ARROW_PX / range);
-    ui_label(ui, x - radius, y + radius + 2 * line, ui_theme(ui)->text, text);
+    double x = right - width, high = ui_px(ui, BAR_PX), below = y + high + ui_px(ui, 6);
+    for (int i = 0; i < STEPS; i++)
+        ui_box(ui, x + width * i / STEPS, y + ui_px(ui, 4), width / STEPS + 1, high,
+               color_at(d, mode, i / (STEPS - 1.0)), 1);
+    if (mode == DISPLAY_DEPTH)
+        draw_lengths(s, geometry, unit, x, below, width, ui);
+    else if (mode == DISPLAY_CONFIDENCE)
+        draw_numbers(0, s->confidence_max / 2.55, "%", x, below, width, ui);
+    else if (error)
+        draw_numbers(0, truth ? DRAW_ERROR_PX : DRAW_ERROR_LEVELS, truth ? "px off" : "levels off",
+                     x, below, width, ui);
+    else
+        draw_numbers(s->max * px, s->min * px, "px", x, below, width, ui);
+}
+
+void display_draw_legend(const struct display *d, enum display_mode mode,
+                         const struct depth_geometry *geometry, enum length_unit unit, double px,
+                         bool truth, double right, double y, double width, struct ui *ui) {
+    ui_push_font(ui, UI_NOTE);
+    draw_scale_of(d, mode, geometry, unit, px, truth, right, y, width, ui);
+    ui_pop_font(ui);
 }
 
 void display_describe_motion(const struct frame *f, const struct motion_speed *speed, int x, int y,
@@ -155,5 +170,5 @@ void display_describe_motion(const struct frame *f, const struct motion_speed *s
     if (speed->seconds > 0 && speed->metres_per_pixel > 0)
         used += snprintf(text + used, size - (size_t)used, "   %.4g m/s",
                          length / speed->seconds * speed->metres_per_pixel);
-    snprintf(text + used, size - (size_t)used, "   confidence %d of 255", f->confidence[i]);
+    snprintf(text + used, size - (size_t)used, "   confidence %.0f %%", f->confidence[i] / 2.55);
 }

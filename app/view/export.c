@@ -48,7 +48,9 @@ char *export_base(const char *folder) {
     if (!folder)
         folder = g_get_user_special_dir(G_USER_DIRECTORY_PICTURES);
     if (!folder)
-        folder = ".";
+        folder = g_get_home_dir();
+    g_autofree char *whole = g_canonicalize_filename(folder, NULL);
+    folder = whole;
     if (g_mkdir_with_parents(folder, 0777) != 0) {
         log_error(folder, "cannot be made: %s; choose a folder with -o", g_strerror(errno));
         return NULL;
@@ -64,13 +66,15 @@ char *export_base(const char *folder) {
     return base;
 }
 
-/* how: what the screen also shows, or "". */
-static void report(struct screen *screen, int error, const char *base, const char *what,
+void export_report(struct screen *screen, int error, const char *base, const char *what,
                    const char *how) {
+    g_autofree char *text =
+        error ? g_strdup_printf("%s could not be saved; key m shows why", what)
+              : g_strdup_printf("saved %s%s%s%s", base, what, *how ? ", " : "", how);
     if (error) {
-        screen_notify(screen, "%s could not be saved; key m shows why", what);
+        screen_notify_error(screen, text);
     } else {
-        screen_notify(screen, "saved %s%s%s%s", base, what, *how ? ", " : "", how);
+        screen_notify_saved(screen, base, text);
         log_info(base, "saved %s", what);
     }
 }
@@ -84,7 +88,7 @@ void export_window(const char *folder, struct screen *screen) {
         error = picture_write(path, &picture);
         picture_free(&picture);
     }
-    report(screen, error, base, endings[WINDOW], "");
+    export_report(screen, error, base, endings[WINDOW], "");
 }
 
 static bool is_written(const struct frame *frame, enum ending ending) {
@@ -95,7 +99,8 @@ static bool is_written(const struct frame *frame, enum ending ending) {
 }
 
 /* Disparity, motion or their colours. 0 or -errno (logged). */
-static int write_map(const char *path, const struct frame *frame, enum ending ending) {
+static int write_map(const char *path, const struct frame *frame, const struct draw_settings *seen,
+                     enum ending ending) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     if (ending == DISP16)
         return picture_write_disp16(path, frame->disparity, width, height);
@@ -106,7 +111,8 @@ static int write_map(const char *path, const struct frame *frame, enum ending en
     if (ending == FLOW)
         return flow_write(path, frame->motion, width, height);
     struct image color;
-    int error = visualize_disparity(frame, &color);
+    int error =
+        visualize_disparity_in(frame, seen->min, seen->max, (enum colormap)seen->colormap, &color);
     if (error == 0) {
         error = picture_write(path, &color);
         picture_free(&color);
@@ -114,12 +120,12 @@ static int write_map(const char *path, const struct frame *frame, enum ending en
     return error;
 }
 
-void export_pair(const char *folder, const struct frame *frame, const char *how,
-                 struct screen *screen) {
+void export_pair(const char *folder, const struct frame *frame, const struct draw_settings *seen,
+                 const char *how, struct screen *screen) {
     g_autofree char *base = export_base(folder);
     int error = 0;
     if (!base) {
-        report(screen, -EIO, "", "the pair", "");
+        export_report(screen, -EIO, "", "the pair", "");
         return;
     }
     for (int i = LEFT; i <= COLOR && !error; i++) {
@@ -129,10 +135,10 @@ void export_pair(const char *folder, const struct frame *frame, const char *how,
         if (i == LEFT || i == RIGHT)
             error = picture_write(path, i == LEFT ? &frame->rect_left : &frame->rect_right);
         else
-            error = write_map(path, frame, (enum ending)i);
+            error = write_map(path, frame, seen, (enum ending)i);
     }
-    report(screen, error, base,
-           frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm", how);
+    export_report(screen, error, base,
+                  frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm", how);
 }
 
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
@@ -143,5 +149,5 @@ void export_points(const char *folder, const struct frame *frame, const struct r
         g_autofree char *path = g_strconcat(base, endings[i], NULL);
         error = points_write(path, frame, &rig->geometry);
     }
-    report(screen, error, base, ".ply and .obj", how);
+    export_report(screen, error, base, ".ply and .obj", how);
 }

@@ -29,10 +29,14 @@ char *export_base(const char *folder);
  * pictures. */
 void export_window(const char *folder, struct screen *screen);
 
-/* Saves both pictures, and the disparity as 16-bit PNG, as PFM and in colour. how: the size and the
- * quality, for the notice. */
-void export_pair(const char *folder, const struct frame *frame, const char *how,
-                 struct screen *screen);
+/* Tells that a file, base and what, was saved, and how it was computed or "", or that it failed. */
+void export_report(struct screen *screen, int error, const char *base, const char *what,
+                   const char *how);
+
+/* Saves both pictures, and the disparity as 16-bit PNG, as PFM and in the colours that are seen.
+ * how: the size and the quality, for the notice. */
+void export_pair(const char *folder, const struct frame *frame, const struct draw_settings *seen,
+                 const char *how, struct screen *screen);
 
 /* Saves the points as PLY and OBJ, in metres, or in baselines where the rig has no unit. */
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
@@ -46,6 +50,7 @@ struct recording {             /* zero to begin with */
     struct recorder *finished; /* that background closes */
     struct background background;
     struct recorder_status status;
+    char *path;    /* of its file */
     char rows[96]; /* the health of the rig at its end, told with the result; "": unknown */
 };
 
@@ -67,22 +72,21 @@ void recording_wait(struct recording *recording, struct screen *screen);
 /* A frame was taken as the one to show. */
 void recording_add_shown(struct recording *recording, const struct playback *playback);
 
-/* The sign on the picture that pairs are being recorded. */
-void recording_draw(const struct recording *recording, struct ui *ui,
-                    const struct draw_settings *area);
+/* That pairs are being recorded, and how many. */
+void recording_describe(const struct recording *recording, char *text, size_t size);
 
-/* ---- export_video.c: the views as a video. It shows every pair from A to B of the loop, or of the
- * whole source, once, and writes what is drawn; of a live source what is shown until it is ended */
+/* ---- export_video.c: the views as a video, at the size of the source's pictures, whole and by
+ * quality best where the user has chosen none. It shows every pair from A to B of the loop, or of
+ * the whole source, once; of a live source what is shown until it is ended */
 
 struct video_export { /* zero to begin with */
     bool on;
     struct video_writer *writer;  /* NULL before the first picture */
-    int x, y, width, height;      /* part of the window that is written */
+    int width, height;            /* of the picture */
     long first, last, next;       /* pairs; last is -1 where the source has no end */
     struct background background; /* closes the writer */
     char *path;                   /* of what is being finished */
     bool keep;                    /* what was written */
-    const char *why;              /* it ended early, or "" */
 };
 
 /* Begins the export, or ends it early and keeps what is written so far. */
@@ -102,7 +106,7 @@ void video_export_update(struct viewer *v);
 /* Waits for the file that is being finished. */
 void video_export_wait(struct viewer *v);
 
-/* Draws the progress in place of the seek bar, with a button that ends the export. */
-void video_export_draw(struct viewer *v);
+/* How far it is. */
+void video_export_describe(const struct viewer *v, char *text, size_t size);
 
 #endif

@@ -56,6 +56,7 @@ void recording_start(struct recording *r, const struct recorder_about *about, co
         live_set_tap(playback->live, give_frame, r->recorder);
     else if (playback->shown && playback_is_stopped(playback))
         add(r, playback->shown); /* no pair may come after it */
+    r->path = g_canonicalize_filename(path, NULL);
     screen_notify(screen, "recording %s", path);
 }
 
@@ -88,9 +89,13 @@ void recording_wait(struct recording *r, struct screen *screen) {
         screen_notify(screen, "recording ended early, %ld pairs; key m shows why", r->status.pairs);
     else if (r->status.pairs == 0)
         screen_notify(screen, "no pair came, so nothing is kept");
-    else
-        screen_notify(screen, "recorded %ld pairs%s%s", r->status.pairs, *r->rows ? "; " : "",
-                      r->rows);
+    else {
+        g_autofree char *text = g_strdup_printf("Recorded %ld pair%s: %s%s%s", r->status.pairs,
+                                                r->status.pairs == 1 ? "" : "s", r->path,
+                                                *r->rows ? "; " : "", r->rows);
+        screen_notify_saved(screen, r->path, text);
+    }
+    g_clear_pointer(&r->path, g_free);
     r->rows[0] = '\0';
 }
 
@@ -107,15 +112,9 @@ void recording_add_shown(struct recording *r, const struct playback *playback) {
         add(r, playback->shown);
 }
 
-void recording_draw(const struct recording *r, struct ui *ui, const struct draw_settings *area) {
+void recording_describe(const struct recording *r, char *text, size_t size) {
     struct recorder_status status;
-    char text[96];
-    if (!r->recorder)
-        return;
     recorder_get_status(r->recorder, &status);
-    snprintf(text, sizeof(text), "REC %ld pairs%s", status.pairs, status.error ? ", ended" : "");
-    double line = ui_text_height(ui), width = ui_text_width(ui, text);
-    double x = area->x + area->width - width - line, y = area->y + line / 2;
-    ui_box(ui, x - line / 2, y - line / 4, width + line, 1.5 * line, ui_theme(ui)->recording, 0.8);
-    ui_label(ui, x, y, ui_theme(ui)->on_alarm, text);
+    snprintf(text, size, "recording: %ld pair%s%s", status.pairs, status.pairs == 1 ? "" : "s",
+             status.error ? ", ended" : "");
 }

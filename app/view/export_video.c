@@ -9,20 +9,38 @@
 #include "image/picture.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
-/* The views, and the colour bar where it is beside them; even numbers of pixels. */
-static void choose_part(struct viewer *v) {
+/* The views at the size of the source's pictures, each under its heading; even numbers of px. */
+static void lay_out(struct viewer *v, struct video_export *e) {
+    struct draw_settings *s = &v->display.settings;
+    int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
+    double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
+    s->x = s->y = 0;
+    s->width = e->width = 2 * (int)ceil((columns * (across * v->rig.width + 2) - 2) / 2);
+    s->height = e->height = 2 * ((rows * (v->rig.height + v->display.heading + 2) - 1) / 2);
+    s->window_height = e->height;
+}
+
+/* What is on the views, and over them. 0 or -ENOMEM. */
+static int draw_film_of(struct viewer *v, struct image *picture) {
     struct video_export *e = &v->video_export;
-    const struct layout_rect *picture = &v->layout.picture, *bar = &v->layout.color_bar;
-    e->x = picture->x;
-    e->y = picture->y;
-    e->width = picture->width;
-    e->height = picture->height;
-    if (bar->x == picture->x + picture->width && bar->y == picture->y)
-        e->width += bar->width;
-    e->width &= ~1;
-    e->height &= ~1;
+    const struct frame *shown = v->playback.shown;
+    struct ui *ui = v->screen.ui;
+    struct draw_settings before = v->display.settings, views[DRAW_VIEWS];
+    int count = display_views(&v->display);
+    lay_out(v, e);
+    for (int i = 0; i < count; i++)
+        views[i] = display_view(&v->display, i);
+    draw_film(v->display.draw, views, count, e->width, e->height, shown, v->statistics.frames);
+    ui_sheet_begin(ui);
+    overlay_draw(v);
+    for (int i = 0; i < count; i++)
+        bars_draw_legend(v, i, true);
+    ui_sheet_end(ui, e->width, e->height);
+    v->display.settings = before;
+    return window_read_area(e->width, e->height, picture);
 }
 
 static void begin(struct viewer *v) {
@@ -45,7 +63,7 @@ static int finish(void *context) {
     return video_writer_close(&e->writer, e->keep);
 }
 
-static void end(struct viewer *v, bool keep, const char *why) {
+void video_export_end(struct viewer *v, bool keep) {
     struct video_export *e = &v->video_export;
     if (!e->on)
         return;
@@ -55,13 +73,8 @@ static void end(struct viewer *v, bool keep, const char *why) {
         return;
     }
     e->keep = keep;
-    e->why = why;
     e->path = g_strdup(video_writer_path(e->writer));
     background_begin(&e->background, finish, e, v->screen.window);
-}
-
-void video_export_end(struct viewer *v, bool keep) {
-    end(v, keep, "");
 }
 
 void video_export_wait(struct viewer *v) {
@@ -69,9 +82,9 @@ void video_export_wait(struct viewer *v) {
     if (!e->background.on)
         return;
     if (background_take(&e->background) != 0)
-        screen_notify(&v->screen, "the video could not be saved; key m shows why");
+        screen_notify_error(&v->screen, "the video could not be saved; key m shows why");
     else if (e->keep)
-        screen_notify(&v->screen, "%ssaved %s", e->why, e->path);
+        export_report(&v->screen, 0, e->path, "", "");
     g_clear_pointer(&e->path, g_free);
 }
 
@@ -89,28 +102,6 @@ void video_export_toggle(struct viewer *v) {
         begin(v);
 }
 
-/* 0, -ERANGE where the window became too small, or another -errno (logged). */
-static int write_window(struct viewer *v) {
-    struct video_export *e = &v->video_export;
-    struct image picture;
-    int error = window_read(v->screen.window, &picture);
-    if (error)
-        return error;
-    if (e->x + e->width > picture.width || e->y + e->height > picture.height)
-        error = -ERANGE; /* it became smaller since it was laid out */
-    else
-        error = video_writer_add(e->writer, &picture, e->x, e->y);
-    picture_free(&picture);
-    return error;
-}
-
-/* Whether the views still cover the part that is written. */
-static bool is_laid_out(const struct viewer *v) {
-    const struct video_export *e = &v->video_export;
-    const struct layout_rect *p = &v->layout.picture, *bar = &v->layout.color_bar;
-    return e->x + e->width <= p->x + p->width + bar->width && e->y + e->height <= p->y + p->height;
-}
-
 /* Whether the pair on screen is the one to write. */
 static bool is_due(const struct viewer *v, bool fresh) {
     const struct playback *p = &v->playback;
@@ -124,19 +115,20 @@ void video_export_add(struct viewer *v, bool fresh) {
     const struct playback *p = &v->playback;
     if (!e->on || !p->shown || !is_due(v, fresh))
         return;
+    struct image picture;
+    if (draw_film_of(v, &picture) != 0)
+        return;
     if (!e->writer) {
-        choose_part(v);
         g_autofree char *base = export_base(v->options->output);
         e->writer = base ? video_writer_open(base, e->width, e->height, p->rate) : NULL;
-        if (!e->writer) {
-            e->on = false;
-            screen_notify(&v->screen, "the video could not be begun; key m shows why");
-            return;
-        }
+        e->on = e->writer != NULL;
+        if (!e->writer)
+            screen_notify_error(&v->screen, "the video could not be begun; key m shows why");
     }
-    int error = is_laid_out(v) ? write_window(v) : -ERANGE;
+    int error = e->writer ? video_writer_add(e->writer, &picture, 0, 0) : -EIO;
+    picture_free(&picture);
     if (error) {
-        end(v, error == -ERANGE, "the window became smaller: ");
+        video_export_end(v, false);
         return;
     }
     if (e->last >= 0 && p->shown->index >= e->last) {
@@ -148,21 +140,13 @@ void video_export_add(struct viewer *v, bool fresh) {
         viewer_seek(v, e->next);
 }
 
-void video_export_draw(struct viewer *v) {
+void video_export_describe(const struct viewer *v, char *text, size_t size) {
     const struct video_export *e = &v->video_export;
-    struct ui *ui = v->screen.ui;
-    char text[64];
-    double x, y, line = ui_text_height(ui), width = 16 * line;
-    action_button(v, "video_end", "end the video", ACTION_SAVE_VIDEO);
-    ui_same_line(ui);
-    ui_reserve(ui, "video_progress", width, line, &x, &y);
-    ui_box(ui, x, y, width, line, ui_theme(ui)->bar_track, 1);
-    if (e->last > e->first)
-        ui_box(ui, x, y, width * (double)(e->next - e->first) / (double)(e->last - e->first + 1),
-               line, ui_theme(ui)->bar, 1);
-    if (e->last >= 0)
-        snprintf(text, sizeof(text), "video: pair %ld of %ld..%ld", e->next, e->first, e->last);
+    if (!e->on)
+        snprintf(text, size, "video: finishing");
+    else if (e->last >= 0)
+        snprintf(text, size, "video: pair %ld of %ld; V ends it", e->next - e->first,
+                 e->last - e->first + 1);
     else
-        snprintf(text, sizeof(text), "video: pair %ld", v->playback.shown->index);
-    ui_label(ui, x + line / 2, y, ui_theme(ui)->text, text);
+        snprintf(text, size, "video: recording; V ends it");
 }

@@ -1,101 +1,55 @@
 /*
- * The function of app/view/layout.h. SPDX-License-Identifier: MIT
+ * The functions of app/view/layout.h. SPDX-License-Identifier: MIT
  */
 #include "app/view/layout.h"
 
 #include <math.h>
 
-#define MIN_LINES 18        /* height of the panel below the picture, and of a dock */
-#define COLOR_BAR_LINES 5.5 /* width of the strip for the colour bar */
-#define SEEK_BAR_LINES 2.2
-#define FOLDED_LINES 3
-#define BAR_LINES 42      /* width of a window that has a strip for the colour bar */
-#define LEAST_PANEL 0.3   /* of the window's width */
-#define DOCK_LINES 27     /* width of a dock beside the panel */
-#define LOW_DOCK_LINES 24 /* height of one below it */
-#define HIGH_LINES 56     /* and of a window that has one */
-#define MOST_COLUMNS 3
+/* At scale 1, px. */
+enum { TOP = 40, STATUS = 26, SEEK_BAR = 40, LOW_PANEL = 152, NARROW = 720 };
 
 static int at_least(int min, double value) {
     return value > min ? (int)value : min;
 }
 
-/* Window pixels for one of the picture's, in an area of this size. */
-static double fit(const struct layout_input *in, double width, double height) {
-    return fmin(width / in->picture_width, height / in->picture_height);
+bool layout_is_narrow(int width, double scale) {
+    return width < NARROW * scale;
 }
 
-/* The panel beside the picture, over the window's whole height. */
-static struct layout beside(const struct layout_input *in) {
-    int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
-    bool bar = in->color_bar && in->width >= BAR_LINES * in->line;
-    int strip = bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
-    double half = ceil(0.5 * in->width * in->height / at_least(1, in->height - seek));
-    double most = fmax(in->width - strip - half, LEAST_PANEL * in->width);
-    int panel = in->panel ? (int)fmin(in->panel_lines * in->line, most) : 0;
-    if (in->panel && in->folded)
-        panel = (int)(FOLDED_LINES * in->line);
-    int left = in->width - panel, height = at_least(1, in->height - seek);
-    struct layout l = {.picture = {0, 0, at_least(1, left - strip), height},
-                       .color_bar = {left - strip, 0, strip, height},
-                       .panel = {left, 0, panel, in->height},
-                       .columns = 1,
-                       .seek_bar = {0, height, left, seek}};
-    double used = in->picture_height * fit(in, l.picture.width, height);
-    l.docked = in->overlays && height - used >= MIN_LINES * in->line;
-    if (in->tight)
-        l.picture.height = at_least(1, fmin(height, ceil(used)));
-    l.dock = l.picture;
-    if (l.docked) {
-        l.picture.height = at_least(1, ceil(used));
-        l.dock =
-            (struct layout_rect){0, l.picture.height, l.picture.width, height - l.picture.height};
-    }
-    if (in->overlays && !l.docked && panel > 0 && !in->folded &&
-        in->height >= HIGH_LINES * in->line) {
-        int dock = (int)(LOW_DOCK_LINES * in->line);
-        l.docked = true;
-        l.panel.height = in->height - dock;
-        l.dock = (struct layout_rect){left, l.panel.height, panel, dock};
-    }
-    if (l.color_bar.height > l.picture.height) /* beside the picture, where that is high enough */
-        l.color_bar.height = at_least(l.picture.height, fmin(height, MIN_LINES * in->line));
-    return l;
+static double panel_width(const struct layout_input *in) {
+    double width = in->width / in->scale;
+    return in->scale * (width < 1600 ? 280 : width < 3000 ? 320 : 360);
 }
 
-/* How many columns fit. */
-static int columns_in(double width, double column) {
-    return (int)fmax(1, fmin(MOST_COLUMNS, floor(width / column)));
-}
-
-/* The panel below the picture in columns, over the whole width or, with a dock, in fewer ones. */
-static struct layout below(const struct layout_input *in) {
-    int seek = in->seek_bar ? (int)(SEEK_BAR_LINES * in->line) : 0;
-    int strip = in->color_bar ? (int)(COLOR_BAR_LINES * in->line) : 0;
-    int all = in->width - strip, columns = columns_in(all, in->panel_lines * in->line);
-    int column = all / columns, panel = all;
-    if (in->overlays) {
-        columns = columns_in(all - DOCK_LINES * in->line, column);
-        panel = (int)fmin(columns * column, all - DOCK_LINES * in->line);
-    }
-    double room = in->height - seek - MIN_LINES * in->line;
-    int picture = at_least(1, ceil(in->picture_height * fit(in, in->width, room)));
-    int top = picture + seek, rest = at_least(1, in->height - top);
-    return (struct layout){.picture = {0, 0, in->width, picture},
-                           .seek_bar = {0, picture, in->width, seek},
-                           .color_bar = {0, top, strip, rest},
-                           .panel = {strip, top, panel, rest},
-                           .dock = {strip + panel, top, all - panel, rest},
-                           .columns = columns,
-                           .docked = in->overlays};
+/* The views in an area from x, y on, and the seek bar below them. */
+static void place_views(const struct layout_input *in, struct layout *l, int width, int height) {
+    int seek = in->seek_bar ? (int)(SEEK_BAR * in->scale) : 0, top = l->top.height;
+    double headings = in->bars ? in->rows * round(LAYOUT_HEADING * in->scale) : 0;
+    double room = at_least(1, height - seek - headings);
+    l->scale = fmin(width / in->picture_width, room / in->picture_height);
+    double used = in->filled ? room : fmin(room, ceil(in->picture_height * l->scale));
+    l->views = (struct layout_rect){0, top, width, at_least(1, used + headings)};
+    l->seek_bar = (struct layout_rect){0, top + height - seek, width, seek};
 }
 
 struct layout layout_window(const struct layout_input *in) {
-    struct layout right = beside(in);
-    double room = in->height - SEEK_BAR_LINES * in->line - MIN_LINES * in->line;
-    if (!in->panel || in->folded || room < 1 || in->width < 2 * PANEL_LINES * in->line ||
-        fit(in, in->width, room) <=
-            LAYOUT_CLEARLY * fit(in, right.picture.width, right.picture.height))
-        return right;
-    return below(in);
+    int top = in->bars ? (int)(TOP * in->scale) : 0;
+    int status = in->bars ? (int)(STATUS * in->scale) : 0;
+    int height = at_least(1, in->height - top - status), low = (int)(LOW_PANEL * in->scale);
+    bool narrow = layout_is_narrow(in->width, in->scale);
+    struct layout l = {.top = {0, 0, in->width, top},
+                       .status = {0, in->height - status, in->width, status},
+                       .columns = 1};
+    int panel = in->panel ? (int)fmin(panel_width(in), in->width) : 0;
+    l.panel = (struct layout_rect){in->width - panel, top, panel, height};
+    place_views(in, &l, narrow ? in->width : in->width - panel, height);
+    if (!in->panel || narrow || height < 3 * low)
+        return l;
+    struct layout below = l;
+    place_views(in, &below, in->width, height - low);
+    if (below.scale <= LAYOUT_CLEARLY * l.scale)
+        return l;
+    below.panel = (struct layout_rect){0, top + height - low, in->width, low};
+    below.columns = 3;
+    return below;
 }

@@ -1,6 +1,6 @@
 /*
- * The layout of the window: the picture (one view or several), the colour bar, the panel, the seek
- * bar, and the dock, a place beside the picture for panels with statistics. Pure functions.
+ * The layout of the window: a bar above, one line of status below, between them the views, each
+ * under a heading, the panel beside or below them, and the seek bar. Pure functions.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_LAYOUT_H
@@ -8,38 +8,33 @@
 
 #include <stdbool.h>
 
-/* Width of the panel, in lines of text: by itself, and as far as the user may change it. */
-#define PANEL_LINES 27
-#define PANEL_LEAST_LINES 12
-#define PANEL_MOST_LINES 60
-
 #define LAYOUT_CLEARLY 1.1 /* so much larger pictures must become for a panel below them */
+#define LAYOUT_HEADING 28  /* height of a view's heading at scale 1, px */
 
 struct layout_rect {
     int x, y, width, height; /* px of the window, from its top left */
 };
 
 struct layout_input {
-    int width, height; /* of the window */
-    double line;       /* height of a line of text, px */
-    bool panel, seek_bar, color_bar;
-    bool folded;                          /* a strip is left of the panel */
-    double panel_lines;                   /* the panel's width, in lines of text */
-    bool overlays;                        /* the dock is needed */
-    bool tight;                           /* the picture gets no empty space above and below */
+    int width, height;                    /* of the window */
+    double scale;                         /* of text */
+    bool bars, panel, seek_bar;           /* bars: above and below, and headings */
+    bool filled;                          /* the views take all the place there is */
+    int rows;                             /* of views, each under headings */
     double picture_width, picture_height; /* of all views together, px of the picture */
 };
 
 struct layout {
-    struct layout_rect picture, color_bar, panel, seek_bar, dock;
-    int columns; /* of the panel */
-    bool docked; /* the dock does not overlap the picture */
+    struct layout_rect top, views, panel, seek_bar, status;
+    int columns;  /* of the panel */
+    double scale; /* pixels of the window for one of the picture's */
 };
 
-/* The panel is to the right of the picture, to which it leaves half of the window where it can, or
- * below it, in as many columns as there is room for, where that makes the picture clearly larger.
- * The dock is below the picture, to the right of the panel there, or else below the panel; what
- * stands left of it stays where it is without it. A narrow window has no colour bar. */
+/* The panel is beside the views, or below them in three columns where that makes the pictures
+ * clearly larger; in a narrow window it lies over the views. */
 struct layout layout_window(const struct layout_input *input);
+
+/* Whether a window is so narrow that its panel lies over the views. */
+bool layout_is_narrow(int width, double scale);
 
 #endif

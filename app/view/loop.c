@@ -41,8 +41,6 @@ static void see_frame(struct viewer *v, bool skipped) {
     viewer_search_quality(v, p->shown);
     if (!v->display.motion)
         watch_swap(v);
-    if (display_see_frame(&v->display, p->shown))
-        display_fit_range(&v->display, &v->settings.params);
     if (p->state.paused || v->statistics.frames == 1)
         screen_settle(&v->screen);
     else
@@ -75,100 +73,69 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
 
 /* ---- drawing */
 
-/* *scale: window pixels for one of the picture's. */
-static struct layout lay_out_views(const struct viewer *v, int width, int height, double *scale) {
-    bool panels = v->visible[PART_PANELS];
+static struct layout lay_out_views(const struct viewer *v, int width, int height) {
+    bool panels = v->visible[PART_PANELS] && !v->options->plain;
+    const struct source *source = v->playback.source;
     int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
     double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
-    struct layout_input in = {
-        .width = width,
-        .height = height,
-        .line = ui_text_height(v->screen.ui),
-        .panel = panels,
-        .folded = v->folded,
-        .panel_lines = v->panel_lines,
-        .seek_bar = panels && v->visible[PART_SEEK_BAR],
-        .color_bar = !v->options->plain &&
-                     (display_has_colors(&v->display) || display_has_wheel(&v->display)),
-        .overlays = v->visible[PART_STATISTICS] || v->visible[PART_LOG] || v->probes.count > 0,
-        .tight = display_views(&v->display) > 1,
-        .picture_width = columns * across * v->rig.width,
-        .picture_height = rows * v->rig.height};
-    struct layout l = layout_window(&in);
-    *scale = fmin(l.picture.width / in.picture_width, l.picture.height / in.picture_height);
-    return l;
+    bool plays = source->count != 1; /* a single pair has nothing to seek in */
+    struct layout_input in = {.width = width,
+                              .height = height,
+                              .scale = ui_px(v->screen.ui, 1000) / 1000,
+                              .bars = !v->options->plain,
+                              .panel = panels,
+                              .seek_bar = v->visible[PART_SEEK_BAR] && plays,
+                              .filled = display_views(&v->display) == 1 ||
+                                        display_shows(&v->display, DISPLAY_POINTS),
+                              .rows = rows,
+                              .picture_width = columns * across * v->rig.width,
+                              .picture_height = rows * v->rig.height};
+    if (display_shows(&v->display, DISPLAY_POINTS)) /* they have no shape of their own */
+        in.picture_width = in.picture_height = 1;
+    return layout_window(&in);
 }
 
 static void lay_out(struct viewer *v, int width, int height) {
     struct draw_settings *s = &v->display.settings;
-    double scale, beside_scale;
     if (v->display.fits)
         v->display.layout = LAYOUT_STACKED;
-    v->layout = lay_out_views(v, width, height, &scale);
+    v->layout = lay_out_views(v, width, height);
     if (v->display.fits) {
         v->display.layout = LAYOUT_BESIDE;
-        struct layout beside = lay_out_views(v, width, height, &beside_scale);
-        bool moves =
-            beside.panel.y > 0 && v->layout.panel.y == 0; /* the panel below the pictures */
-        if (beside_scale > (moves ? LAYOUT_CLEARLY : 1) * scale)
+        struct layout beside = lay_out_views(v, width, height);
+        if (beside.scale > v->layout.scale)
             v->layout = beside;
         else
             v->display.layout = LAYOUT_STACKED;
     }
-    s->x = v->layout.picture.x;
-    s->y = v->layout.picture.y;
-    s->width = v->layout.picture.width;
-    s->height = v->layout.picture.height;
+    v->display.heading = v->options->plain ? 0 : (int)ui_px(v->screen.ui, LAYOUT_HEADING);
+    s->x = v->layout.views.x;
+    s->y = v->layout.views.y;
+    s->width = v->layout.views.width;
+    s->height = v->layout.views.height;
     s->window_height = height;
 }
 
-/* The depth of a pinned pixel. */
-static void describe_depth(const void *context, int x, int y, char *text, size_t size) {
-    const struct viewer *v = context;
-    double xyz[3], error;
-    if (v->playback.shown && measure_point(v->playback.shown, &v->rig, x, y, xyz, &error))
-        measure_print(xyz[2], error, v->unit, text, size);
-}
-
-/* What lies in the dock, or else over the picture. */
-static void draw_dock(struct viewer *v) {
-    const struct layout_rect *dock = &v->layout.dock;
-    struct draw_settings area = {
-        .x = dock->x, .y = dock->y, .width = dock->width, .height = dock->height};
-    struct draw_settings beside = area;
-    int statistics = (int)(27 * ui_text_height(v->screen.ui));
-    if (v->layout.docked && v->visible[PART_STATISTICS] && dock->width > 2 * statistics)
-        beside.x += statistics;
-    else if (v->layout.docked && v->visible[PART_STATISTICS])
-        beside = v->display.settings;
-    probes_draw_plots(v->screen.ui, &beside, v->playback.live, v->display.motion, describe_depth,
-                      v);
-    if (v->visible[PART_STATISTICS])
-        statistics_panel_draw(&v->statistics, v->screen.ui, &area, &v->playback, &v->cameras,
-                              v->output, wipe_kept(v));
-    if (v->visible[PART_LOG])
-        messages_draw(v->screen.ui, v->visible[PART_STATISTICS] ? &v->display.settings : &area);
-}
-
 static void draw_widgets(struct viewer *v, int width, int height) {
-    ui_set_help(v->screen.ui, !v->video_export.on);
-    if (v->visible[PART_PANELS])
+    overlay_draw(v);
+    if (!v->options->plain) {
+        bars_draw_top(v);
+        bars_draw_headings(v);
+        bars_draw_status(v);
+    }
+    if (v->layout.panel.width > 0)
         panel_draw(v);
-    else if (!v->options->plain)
-        panel_draw_status(v);
-    if (v->visible[PART_PANELS] && v->visible[PART_SEEK_BAR])
+    if (v->layout.seek_bar.height > 0)
         playback_bar_draw(v);
-    if (!v->options->plain)
-        overlay_draw(v);
-    draw_dock(v);
-    live_want_energy(v->playback.live, v->visible[PART_STATISTICS]);
-    proposal_draw(v);
-    if (v->start_page.files.on)
-        file_list_draw(v, width, height);
-    else if (v->visible[PART_START])
+    if (v->visible[PART_LOG])
+        messages_draw(v->screen.ui, &v->display.settings);
+    live_want_energy(v->playback.live, v->tab == TAB_STATISTICS);
+    if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
-        help_draw(v->screen.ui, &v->display, v->help_search, width, height);
+        help_draw(v, width, height);
+    if (!v->options->plain)
+        bars_draw_toast(v, width, height);
 }
 
 /* 0 or -errno. */
@@ -190,15 +157,15 @@ static int redraw(struct viewer *v) {
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
     v->display.settings.matched_from =
         p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
-    v->display.settings.background = ui_theme(v->screen.ui)->window;
+    v->display.settings.background = ui_theme(v->screen.ui)->canvas;
     views[0] = v->display.settings;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
     if (draw_frame(v->display.draw, views, p->shown || v->still.keeps ? count : 0, p->shown,
                    v->statistics.frames))
         screen_redraw(&v->screen); /* it would draw more points */
-    ui_end(v->screen.ui);
     video_export_add(v, fresh != NULL);
+    ui_end(v->screen.ui);
     if (v->save_window)
         export_window(v->options->output, &v->screen);
     v->save_window = false;
@@ -249,7 +216,11 @@ static void handle_click(struct viewer *v) {
 static void take_region(struct viewer *v) {
     g_autofree char *roi = region_print(&v->region, &v->display, v->playback.shown, &v->rig);
     if (!roi) {
-        screen_notify(&v->screen, "too small: %d px a side at least", MIN_REGION);
+        int i = display_view_at(&v->display, v->region.from_x, v->region.from_y);
+        if (display_view(&v->display, i).mode == DISPLAY_POINTS)
+            screen_notify(&v->screen, "draw it in a picture");
+        else
+            screen_notify(&v->screen, "too small: %d px a side at least", MIN_REGION);
         return;
     }
     v->region.choosing = false;
@@ -272,7 +243,7 @@ static void handle_mouse(struct viewer *v, const struct window_event *event) {
 
 /* Keys that go through the widgets of the start page or the panel, and press them. */
 static bool moves_in_page(const struct viewer *v, const char *key) {
-    return (v->visible[PART_START] || (v->panel_keys && v->visible[PART_PANELS] && !v->folded)) &&
+    return (v->visible[PART_START] || (v->panel_keys && v->visible[PART_PANELS])) &&
            screen_has_key("TAB UP DOWN LEFT RIGHT SPACE ENTER", key);
 }
 
@@ -282,10 +253,12 @@ static bool leaves_help(const struct viewer *v, const char *key) {
 }
 
 static void handle_key(struct viewer *v, const char *key) {
-    if (leaves_help(v, key)) {
+    if (v->visible[PART_HELP] && screen_has_key("UP DOWN", key)) {
+        v->help_selected += strcmp(key, "UP") == 0 ? -1 : 1;
+    } else if (leaves_help(v, key)) {
         ui_stop_typing(v->screen.ui); /* the next key is an action's again */
         action_run_key(v, key);
-    } else if (!ui_wants_keys(v->screen.ui) && !file_list_key(v, key) && !moves_in_page(v, key)) {
+    } else if (!ui_wants_keys(v->screen.ui) && !moves_in_page(v, key)) {
         action_run_key(v, key);
     }
 }
@@ -328,7 +301,6 @@ int loop_run(struct viewer *v) {
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
                          v->rig.known && !v->display.motion, v->playback.source->name);
         refine_watch_update(v);
-        estimate_watch_update(v);
         screen_update(&v->screen);
         if (v->screen.redraws > 0) {
             v->screen.redraws--;

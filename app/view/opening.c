@@ -22,7 +22,7 @@ struct source *opening_source(const struct view_options *o, const char *const *w
 void opening_begin(struct viewer *v, struct source *source) {
     double rate = v->options->rate > 0 ? v->options->rate : source->rate;
     playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
-    v->playback.loop_all = v->options->loop;
+    v->playback.loop_all = v->options->loop && source->count != 1; /* one pair is shown once */
 }
 
 void opening_take_range(struct viewer *v) {
@@ -155,7 +155,6 @@ void opening_keep_picture(struct viewer *v) {
 void opening_close(struct viewer *v) {
     opening_keep_picture(v);
     refine_watch_stop(&v->refine);
-    estimate_watch_close(&v->estimate);
     if (v->playback.source)
         recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
     close_pipeline(v);
@@ -176,10 +175,10 @@ static void scale_disparities(struct viewer *v, double from, double to) {
     *params = viewer_params_at(v, from, to);
     v->wanted_part.range = params->disparity_range;
     settings_scale_search(&v->settings.slot[!v->settings.slot_in_use], ratio);
+    settings_scale_search(&v->settings.base, ratio);
     history_scale_search(&v->history, ratio);
     v->display.settings.min *= ratio;
     v->display.settings.max *= ratio;
-    v->display.seen_range = params->disparity_range;
 }
 
 /* Opens the pipeline and the threads again at the present position. GO_ON or the exit code. */
@@ -194,6 +193,7 @@ static int open_again(struct viewer *v, long index, bool paused) {
     int code = opening_finish(v, (double)index / playback_source_rate(p), paused);
     v->settings.slot[!before.slot_in_use] = before.slot[!before.slot_in_use];
     v->settings.slot_in_use = before.slot_in_use;
+    v->settings.base = before.base;
     if (code != GO_ON)
         return code;
     playback_apply_loop(p);
@@ -209,7 +209,6 @@ static void forget_places(struct viewer *v) {
     v->probes.count = 0;
     v->measure.count = 0;
     v->refused = 0;
-    v->display.seen_frames = 0;
     display_reset(&v->display);
 }
 
@@ -229,8 +228,6 @@ static void scale_places(struct viewer *v, double ratio) {
         scale_place(&v->measure.y[i], height, ratio);
     }
     v->refused = 0;
-    v->display.seen_min *= ratio;
-    v->display.seen_max *= ratio;
 }
 
 /* A copy of the pair on screen where it is paused and cannot be read again; else NULL. */
@@ -359,9 +356,8 @@ static void forget(struct viewer *v) {
     v->mouse.pressed = 0;
     v->refused = 0;
     v->still.keeps = false;
-    g_clear_pointer(&v->proposed_rig, g_free);
     display_reset(&v->display);
-    display_forget_range(&v->display);
+    v->display.range_from = RANGE_OF_SEARCH;
     v->swap_watch = (struct swap_watch){0};
 }
 
@@ -397,7 +393,8 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     if (v->quality.automatic)
         viewer_set_quality(v, QUALITY_AUTO);
     v->other = viewer_slot(v);
-    history_begin(&v->history, params);
+    viewer_rebase(v);
+    viewer_begin_history(v);
     return GO_ON;
 }
 
@@ -409,6 +406,20 @@ static void play_scene(struct viewer *v) {
         (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
     v->visible[PART_START] = true;
     v->quit = !source || play(v, source, words, true) != GO_ON;
+}
+
+void opening_remember(struct viewer *v, const char *const *words, int count) {
+    const struct source *source = v->playback.source;
+    char pairs[32] = "cameras";
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *day = g_date_time_format(now, "%-d %b %Y");
+    if (source->count >= 0)
+        g_snprintf(pairs, sizeof(pairs), "%ld pair%s", source->count,
+                   source->count == 1 ? "" : "s");
+    const char *const about[] = {pairs, rig_use_is_metric(&v->rig) ? "calibrated" : "pixels", day,
+                                 NULL};
+    if (strcmp(words[0], DEMONSTRATION) != 0)
+        start_page_remember(&v->start_page, words, count, about);
 }
 
 static void open_words(struct viewer *v, char **words) {
@@ -427,8 +438,7 @@ static void open_words(struct viewer *v, char **words) {
         return;
     }
     v->visible[PART_START] = false;
-    if (strcmp(words[0], DEMONSTRATION) != 0)
-        start_page_remember(&v->start_page, list, count);
+    opening_remember(v, list, count);
     screen_notify(&v->screen, "opened %s", v->playback.source->name);
 }
 

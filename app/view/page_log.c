@@ -44,7 +44,7 @@ bool messages_update(struct screen *screen) {
             g_strlcpy(error, messages.line[messages.seen % LINES], sizeof(error));
     pthread_mutex_unlock(&messages.lock);
     if (*error)
-        screen_notify(screen, "%s", error);
+        screen_notify_error(screen, error);
     else if (fresh)
         screen_redraw(screen);
     return fresh;
@@ -54,7 +54,7 @@ void messages_draw(struct ui *ui, const struct draw_settings *area) {
     const unsigned colors[] = {ui_theme(ui)->bad, ui_theme(ui)->changed, ui_theme(ui)->text};
     double line = ui_text_height(ui);
     ui_panel_begin(ui, "log", area->x, area->y, area->width,
-                   fmin(area->height, (2 * LINES_SHOWN + 2) * line), UI_TRANSLUCENT | UI_SCROLL);
+                   fmin(area->height, (2 * LINES_SHOWN + 2) * line), UI_SCROLL);
     pthread_mutex_lock(&messages.lock);
     long first = MAX(0, messages.count - LINES_SHOWN);
     if (messages.count == 0)

@@ -6,7 +6,6 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "app/visualize.h"
 #include "capture/device_list.h"
 #include "config/file.h"
 #include "image/picture.h"
@@ -82,6 +81,9 @@ static void load_recent(struct start_page *page) {
         page->recent[i] = g_key_file_get_string_list(file, "recent", key, NULL, NULL);
         if (page->recent[i] && !page->recent[i][0])
             g_clear_pointer(&page->recent[i], g_strfreev);
+        g_snprintf(key, sizeof(key), "about%d", i);
+        g_strfreev(page->about[i]);
+        page->about[i] = g_key_file_get_string_list(file, "recent", key, NULL, NULL);
     }
 }
 
@@ -95,7 +97,8 @@ static char **absolute_words(const char *const *words, int count) {
     return whole;
 }
 
-void start_page_remember(struct start_page *page, const char *const *words, int count) {
+void start_page_remember(struct start_page *page, const char *const *words, int count,
+                         const char *const *about) {
     g_auto(GStrv) opened = absolute_words(words, count);
     g_autofree char *path = recent_path(), *folder = g_path_get_dirname(path);
     g_autoptr(GKeyFile) file = g_key_file_new();
@@ -106,9 +109,14 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
         if (!entry ||
             (i >= 0 && g_strv_equal((const char *const *)entry, (const char *const *)opened)))
             continue;
-        g_snprintf(key, sizeof(key), "recent%d", n++);
+        g_snprintf(key, sizeof(key), "recent%d", n);
         g_key_file_set_string_list(file, "recent", key, (const char *const *)entry,
                                    g_strv_length(entry));
+        const char *const *its = i < 0 ? about : (const char *const *)page->about[i];
+        g_snprintf(key, sizeof(key), "about%d", n++);
+        if (its)
+            g_key_file_set_string_list(file, "recent", key, its,
+                                       g_strv_length((char **)(uintptr_t)its));
     }
     if (g_mkdir_with_parents(folder, 0700) == 0)
         g_key_file_save_to_file(file, path, NULL); /* without it nothing is remembered */
@@ -116,6 +124,16 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
 }
 
 /* ---- the file dialog */
+
+bool file_is_calibration(const char *path) {
+    static const char *const ends[] = {".yml", ".yaml", ".conf", "calib.txt",
+                                       "calib_cam_to_cam.txt"};
+    g_autofree char *lower = g_ascii_strdown(path, -1);
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+        if (g_str_has_suffix(lower, ends[i]))
+            return g_file_test(path, G_FILE_TEST_IS_REGULAR);
+    return false;
+}
 
 struct file_dialog {
     struct background background;
@@ -170,8 +188,8 @@ char **start_page_take(struct viewer *v) {
         return NULL;
     char **words = NULL;
     if (!d->answered)
-        file_list_open(&page->files,
-                       g_file_test(page->path, G_FILE_TEST_IS_DIR) ? page->path : NULL);
+        screen_notify_error(&v->screen, "no dialog for files here: install zenity, type a path, or "
+                                        "drop the files");
     else if (d->out && *g_strchomp(d->out))
         words = g_strsplit(d->out, "\n", -1);
     free_dialog(page);
@@ -183,35 +201,21 @@ void start_page_close(struct start_page *page) {
     if (page->dialog && background_is_done(&page->dialog->background))
         free_dialog(page); /* one that is open still outlives the window */
     start_cameras_end(page);
-    file_list_close(&page->files);
     g_free(page->cameras);
     g_free(page->rig);
     for (int i = 0; i < START_RECENT; i++)
         g_strfreev(page->recent[i]);
+    for (int i = 0; i < START_RECENT; i++)
+        g_strfreev(page->about[i]);
     start_page_free_pictures(page);
-    ui_texture_free(&page->scene[0]);
-    ui_texture_free(&page->scene[1]);
+    ui_texture_free(&page->scene);
 }
 
 /* ---- drawing */
 
-/* The end of a long name. g_free. */
-static char *tail_of(const char *name, size_t max) {
-    size_t length = strlen(name);
-    const char *tail = length > max ? name + length - max : name;
-    while (((unsigned char)*tail & 0xc0) == 0x80) /* not in the middle of a character */
-        tail++;
-    return g_strdup_printf("%s%s", tail > name ? "..." : "", tail);
-}
-
-/* The picture of the demonstration, alone and with its map beside it. */
-static void make_scene(struct start_page *page, const struct frame *f) {
-    struct image both = {0};
-    ui_texture_free(&page->scene[0]);
-    page->scene[0] = ui_texture_make(f->left.data, f->left.width, f->left.height, f->left.channels);
-    if (visualize_pair(f, &both) == 0)
-        page->scene[1] = ui_texture_make(both.data, both.width, both.height, both.channels);
-    picture_free(&both);
+/* The last part of a path, or of several words what they are. g_free. */
+static char *title_of(char **words) {
+    return words[0][0] == '/' ? g_path_get_basename(words[0]) : g_strjoinv("  ", words);
 }
 
 /* A small picture of it, where another source is open. */
@@ -226,8 +230,8 @@ static void draw_small_scene(struct start_page *page) {
         pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
     struct frame *pair = pool ? pool_take(pool) : NULL;
     if (pair && source->read(source, pair) == 0)
-        page->scene[0] = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
-                                         pair->left.channels);
+        page->scene = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
+                                      pair->left.channels);
     frame_drop(&pair);
     pool_close(&pool);
     source_close(&source);
@@ -237,38 +241,35 @@ static void draw_small_scene(struct start_page *page) {
 static void draw_tiles(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    double line = ui_text_height(ui), all = ui_available_width(ui);
-    int count = 1, i = 0;
-    for (int k = 0; k < START_RECENT && page->recent[k]; k++)
-        count++;
-    int columns = (int)fmin(count, fmax(count > 1 ? 2 : 1, floor(all / (17 * line))));
-    int rows = (count + columns - 1) / columns;
-    double height = fmax(ui_available_height(ui) / rows, 12 * line);
-    double aspect = count == 1 ? 8.0 / 3 : 4.0 / 3;
-    double width = fmin(all / columns - 0.7 * line, (height - 3 * line) * aspect);
+    double gap = ui_px(ui, 8), all = ui_available_width(ui);
+    int columns = (int)fmax(1, floor((all + gap) / (ui_px(ui, 240) + gap))), i = 0;
+    double width = (all + gap) / columns - gap, height = width / 1.6;
     bool shows_scene = strcmp(v->playback.source->name, DEMONSTRATION) == 0;
-    if (!page->pictured && !page->scene[0] && !shows_scene)
+    if (!page->pictured && !page->scene && !shows_scene)
         draw_small_scene(page);
     if (!page->pictured)
         start_page_load_pictures(page);
     for (; i < START_RECENT && page->recent[i]; i++) {
         char name[32];
         g_autofree char *all_words = g_strjoinv("  ", page->recent[i]),
-                        *shown = tail_of(all_words, (size_t)(width / (0.6 * line)));
+                        *title = title_of(page->recent[i]),
+                        *note =
+                            page->about[i] ? g_strjoinv(" \u00b7 ", page->about[i]) : g_strdup("");
         g_snprintf(name, sizeof(name), "start.recent%d", i);
         if (i % columns)
             ui_same_line(ui);
-        if (ui_tile(ui, name, shown, all_words, page->picture[i], width, width / aspect))
+        if (ui_tile(ui, name, title, note, all_words, page->picture[i], width, height))
             *chosen = g_strjoinv("\n", page->recent[i]);
     }
     const struct frame *shown = v->playback.shown;
-    if (!page->scene[1] && shown && shows_scene)
-        make_scene(page, shown);
+    if (!page->scene && shown && shows_scene)
+        page->scene = ui_texture_make(shown->left.data, shown->left.width, shown->left.height,
+                                      shown->left.channels);
     if (i % columns)
         ui_same_line(ui);
-    if (ui_tile(ui, "start.synth", "the built-in scene",
-                "a demonstration: a desk drawn by the program, every disparity is known",
-                page->scene[count == 1 && page->scene[1]], width, width / aspect))
+    if (ui_tile(ui, "start.synth", "Demonstration", "a desk drawn by the program",
+                "the built-in scene, of which every disparity is known", page->scene, width,
+                height))
         *chosen = g_strdup(DEMONSTRATION);
 }
 
@@ -282,87 +283,95 @@ static char *typed_words(const struct start_page *page) {
     return g_strjoinv("\n", words);
 }
 
-/* A place to drop files on; all of the window takes them. */
-static void draw_drop_zone(struct ui *ui) {
-    static const char text[] = "drop pictures, a folder or a recording here";
-    double x, y, line = ui_text_height(ui), width = ui_available_width(ui), height = 4 * line;
-    const char *shown = ui_text_width(ui, text) < width ? text : "drop files here";
-    ui_reserve(ui, "start.drop", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, ui_theme(ui)->field, 0.5);
-    ui_outline(ui, x, y, width, height, ui_theme(ui)->frame);
-    ui_label(ui, x + (width - ui_text_width(ui, shown)) / 2, y + 1.5 * line, ui_theme(ui)->note,
-             shown);
+/* The head of one of the three cards; their widgets follow. */
+static void begin_card(struct ui *ui, const char *icon, const char *title, const char *text) {
+    ui_table_next(ui);
+    ui_push_font(ui, UI_TITLE);
+    g_autofree char *head = g_strdup_printf("%s  %s", icon, title);
+    ui_text(ui, ui_has_icons(ui) ? head : title);
+    ui_pop_font(ui);
+    if (*text)
+        ui_text_color(ui, ui_theme(ui)->note, text);
 }
 
-static void draw_files(struct viewer *v, char **chosen) {
+static void draw_files(struct viewer *v) {
     struct ui *ui = v->screen.ui;
-    struct start_page *page = &v->start_page;
-    draw_drop_zone(ui);
-    action_button(v, "start.files", "files ...", ACTION_OPEN);
+    begin_card(ui, ICON_OPEN, "Files",
+               "A folder, two pictures, a recording. Or drop them anywhere.");
+    action_button(v, "start.files", "Choose ...", ACTION_OPEN);
     if (has_dialog()) {
         ui_same_line(ui);
-        if (ui_button(ui, "start.folder", "a folder ...",
+        if (ui_button(ui, "start.folder", "A folder ...",
                       "with left/ and right/, image_2/ and image_3/, or left.png and right.png, "
                       "left01.png and right01.png ..."))
-            open_dialog(page, v->screen.window, true);
+            open_dialog(&v->start_page, v->screen.window, true);
     }
-    if (ui_text_input(ui, "start.path", "a path, v4l2:LEFT,RIGHT, ...", 0.75, page->path,
-                      sizeof(page->path)))
-        *chosen = typed_words(page);
-    ui_same_line(ui);
-    if (ui_button(ui, "start.open", "open", "what is typed here") && *page->path)
-        *chosen = typed_words(page);
 }
 
 static void draw_cameras(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    ui_text(ui, "Cameras");
-    if (*page->cameras)
-        ui_text_color(ui, ui_theme(ui)->note, page->cameras);
+    begin_card(ui, ICON_CAMERA, "Two cameras", page->cameras);
     if (!page->rig && page->camera_count > 1 && !v->display.motion)
         ui_text_color(ui, ui_theme(ui)->note,
                       "no two of one make: click the left one, then the right one");
     start_cameras_begin(page, v->screen.window);
     start_cameras_draw(page, ui, v->display.motion, v->playback.source->live, chosen);
-    if (page->rig && ui_button(ui, "start.cameras", "open these two", page->rig))
+    if (page->rig && ui_button(ui, "start.cameras", "Open these two", page->rig))
         *chosen = g_strdup(page->rig);
     if (page->rig)
         ui_same_line(ui);
-    if (ui_button(ui, "start.look", "look again", "for cameras that were plugged in meanwhile"))
+    if (ui_button(ui, "start.look", "Look again", "for cameras that were plugged in meanwhile"))
         page->look_again = true;
-    ui_separator(ui);
-    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
-    calibrate_form_draw(v, source);
+}
+
+static void draw_path(struct viewer *v, char **chosen) {
+    struct ui *ui = v->screen.ui;
+    struct start_page *page = &v->start_page;
+    if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...", 0.85,
+                      page->path, sizeof(page->path)))
+        *chosen = typed_words(page);
+    ui_same_line(ui);
+    if (ui_button(ui, "start.open", "Open", "what is typed here") && *page->path)
+        *chosen = typed_words(page);
 }
 
 void start_page_draw(struct viewer *v, int width, int height) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    double line = ui_text_height(ui);
     g_autofree char *chosen = NULL;
     if (!page->cameras || page->look_again) {
         look_for_cameras(page);
         load_recent(page);
     }
     page->look_again = false;
-    ui_panel_begin(ui, "start", 0, 0, width, height, UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
-    if (ui_button(ui, "start.close", "close", "go on with what is shown (n)"))
+    double wide = fmin(width, ui_px(ui, 1124)); /* in the middle of a large window */
+    ui_panel_begin(ui, "start.around", 0, 0, width, height, UI_ON_TOP | UI_DOCKED);
+    ui_panel_end(ui);
+    ui_panel_begin(ui, "start", (width - wide) / 2, 0, wide, height,
+                   UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
+    ui_push_font(ui, UI_NAME);
+    ui_text(ui, "livestereo");
+    ui_pop_font(ui);
+    ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 70));
+    if (ui_tool(ui, "start.help", ICON_HELP, NULL, "keys and commands (F1)", 0))
+        action_run(v, ACTION_HELP);
+    ui_same_line(ui);
+    if (ui_button(ui, "start.close", "Close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;
-    ui_same_line(ui);
-    action_button(v, "start.help", "keys (F1)", ACTION_HELP);
-    ui_same_line(ui);
-    ui_text(ui, "livestereo: dense depth from two cameras");
     ui_separator(ui);
-    ui_table_begin(ui, "start.columns", width > 50 * line ? 2 : 1);
-    ui_table_next(ui);
-    ui_text(ui, "Open");
-    draw_files(v, &chosen);
-    ui_table_next(ui);
+    ui_table_begin(ui, "start.columns", wide > ui_px(ui, 700) ? 3 : 1);
     draw_cameras(v, &chosen);
+    draw_files(v);
+    begin_card(ui, ICON_BOARD, "Calibrate", "");
+    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
+    calibrate_form_draw(v, source);
     ui_table_end(ui);
     ui_separator(ui);
-    ui_text(ui, page->recent[0] ? "Opened before, and a demonstration" : "A demonstration");
+    draw_path(v, &chosen);
+    ui_push_font(ui, UI_HEADING);
+    ui_text(ui, page->recent[0] ? "Opened before" : "Or look at");
+    ui_pop_font(ui);
     draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {

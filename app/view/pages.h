@@ -1,6 +1,6 @@
 /*
- * What lies over the picture: the start page, the list of keys, the log, the read-out and the
- * marks, the notices. Main thread; what draws, between ui_begin and ui_end.
+ * What lies around and over the pictures: the bars, marks and notices, the start page, the list of
+ * actions, the log. Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_PAGES_H
@@ -17,19 +17,29 @@
 
 struct viewer;
 
-/* Read-out, marks, legend, notices and banners. */
+/* Marks on the pictures, and the depth under the mouse beside it. */
 void overlay_draw(struct viewer *v);
 
-/* Writes the values of the pixel under the mouse to text; false if there is none. */
-bool overlay_read_out(const struct viewer *v, char *text, size_t size);
+/* Writes the values of the pixel under the mouse to text, with three blanks between them; false if
+ * there is none. */
+bool read_out(const struct viewer *v, char *text, size_t size);
 
-/* page_help.c: the list of keys that F1 shows, in groups, in the middle of a window of width x
- * height; what is typed leaves those that have it. search: 64 characters. */
-void help_draw(struct ui *ui, const struct display *display, char *search, int width, int height);
+/* ---- bars.c */
 
-/* Asks whether two cameras that were found without being named are a rig, and which one is left.
- * Draws nothing if the user has answered, or has named a source. */
-void proposal_draw(struct viewer *v);
+void bars_draw_top(struct viewer *v);
+void bars_draw_headings(struct viewer *v);
+
+/* The legend of view i over it, and its title, for a video. */
+void bars_draw_legend(struct viewer *v, int i, bool title);
+
+void bars_draw_status(struct viewer *v);
+
+/* The last notice, in the lower right of a window of width x height. */
+void bars_draw_toast(struct viewer *v, int width, int height);
+
+/* page_help.c: the list of actions that F1 shows, in the middle of a window of width x height; what
+ * is typed leaves those that have it, and a click or Enter runs one. */
+void help_draw(struct viewer *v, int width, int height);
 
 /* ---- page_log.c: the last lines of the log, from all threads */
 
@@ -58,39 +68,6 @@ char *calibrate_choose_path(const char *folder);
 /* source: what the page would open, NULL or "" where it knows none. */
 void calibrate_form_draw(struct viewer *v, const char *source);
 
-/* ---- page_files.c: a list of files over the whole window, where no dialog of the desktop answers:
- * folders first, then pictures, recordings and calibrations, by their names' ends. It takes the
- * keys: arrows, Page Up and Down, Enter, Backspace for the folder above, letters that jump to a
- * name, ESC. */
-
-struct file_list { /* zero to begin with */
-    bool on;       /* it is shown */
-    char *folder;  /* that is listed */
-    GPtrArray *rows;
-    int selected;
-    bool moved;     /* the selected row is to be scrolled into sight */
-    char typed[64]; /* that a name was to begin with */
-    char *left;     /* the picture that was chosen first, or NULL */
-};
-
-/* Whether there is such a file and its name ends as a calibration's. */
-bool file_is_calibration(const char *path);
-
-/* Shows it: this folder; NULL: the one it had last, at first the current one. A folder that cannot
- * be read is logged, and the list stays where it is. */
-void file_list_open(struct file_list *list, const char *folder);
-void file_list_close(struct file_list *list);
-
-/* For the map: "state files FOLDER", the number of rows and the name that is selected, and the line
- * above the list. */
-void file_list_describe(const struct file_list *list, GString *map);
-
-/* Whether the list is shown and takes this key. */
-bool file_list_key(struct viewer *v, const char *key);
-
-/* Over all of a window of width x height; between ui_begin and ui_end. */
-void file_list_draw(struct viewer *v, int width, int height);
-
 /* ---- page_start.c: lists what can be opened. It is drawn over the built-in scene where no source
  * was named, and over any other source on request */
 
@@ -101,22 +78,23 @@ struct start_page { /* zero to begin with */
     char *cameras;  /* text about them, "" where the pictures say it all */
     struct start_camera *camera[START_CAMERAS];
     int camera_count;
-    bool look_again;             /* for cameras, before the page is drawn next */
-    char *left_word;             /* of the camera that was clicked first, or NULL */
-    char *rig;                   /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
-    char **recent[START_RECENT]; /* words of what was opened before, newest first */
-    char path[512];              /* typed by the user */
-    struct file_dialog *dialog;  /* the open one, or NULL */
-    struct file_list files;
+    bool look_again;                /* for cameras, before the page is drawn next */
+    char *left_word;                /* of the camera that was clicked first, or NULL */
+    char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
+    char **recent[START_RECENT];    /* words of what was opened before, newest first */
+    char path[512];                 /* typed by the user */
+    struct file_dialog *dialog;     /* the open one, or NULL */
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
-    unsigned scene[2];              /* picture of the demonstration; with its map beside it */
+    char **about[START_RECENT];     /* of `recent`: kind, pairs, calibrated or not, day; or NULL */
+    unsigned scene;                 /* picture of the demonstration */
     bool pictured;                  /* they were looked for */
 };
 
 void start_page_close(struct start_page *page);
 
-/* Remembers what was opened. */
-void start_page_remember(struct start_page *page, const char *const *words, int count);
+/* Remembers what was opened, and words about it. */
+void start_page_remember(struct start_page *page, const char *const *words, int count,
+                         const char *const *about);
 
 /* ---- start_cameras.c: live pictures of the cameras, which are open only meanwhile */
 
@@ -155,11 +133,14 @@ void start_page_free_pictures(struct start_page *page);
  * opening_update opens what the user chooses. */
 void start_page_draw(struct viewer *v, int width, int height);
 
-/* Opens the desktop's dialog for files or, where there is none, the list of files. */
+/* Opens the desktop's dialog for files; where there is none it says so. */
 void start_page_choose_files(struct viewer *v);
 
+/* Whether there is such a file and its name ends as a calibration's. */
+bool file_is_calibration(const char *path);
+
 /* The words that the dialog gave, which the caller frees with g_strfreev; NULL while there are
- * none. Shows the list of files where no dialog answered. */
+ * none. */
 char **start_page_take(struct viewer *v);
 
 #endif

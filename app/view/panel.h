@@ -1,6 +1,6 @@
 /*
- * The panel beside or below the picture: tools, what everybody turns, presets, then picture,
- * measuring, cameras, rig, recording, and all other parameters by stage.
+ * The panel beside or below the pictures, in five tabs: what everybody turns; cameras and rig;
+ * statistics; probes; all parameters by stage.
  * Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
@@ -22,32 +22,33 @@
 
 struct viewer;
 
-/* The whole panel, or the strip that is left of a folded one. */
+enum tab { TAB_DEPTH, TAB_RIG, TAB_STATISTICS, TAB_PROBES, TAB_ALL, TABS };
+
+/* The whole panel: the tabs, and the contents of the one that is chosen. */
 void panel_draw(struct viewer *v);
 
-/* Frames a second, time of a frame, backend and quality in a small panel of their own, in the
- * corner of the picture: for a window without the panel. */
-void panel_draw_status(struct viewer *v);
+/* Chooses a tab, and shows the panel; the one that is shown already: goes back to the first. */
+void panel_toggle_tab(struct viewer *v, int tab);
+
+/* ---- panel_rows.c: rows.def */
+
+void panel_rows_draw(struct viewer *v, enum tab tab);
+
+/* Whether a tab shows a row of this name. */
+bool panel_has_row(const struct viewer *v, enum tab tab, const char *name);
 
 /* ---- panel_params.c */
 
 #define PANEL_CAMERAS "cameras" /* group of parameters that is drawn with the cameras' controls */
 
-/* width: of the pictures, which limits the number of labels. True when the parameter changed. */
-bool param_row_draw(const struct param_info *info, struct settings *settings, int width,
-                    struct ui *ui);
+/* The kind, limits and help of a parameter's row; help lasts until the next call. */
+void param_row_fit(const struct param_info *info, const struct viewer *v, struct ui_row *row);
 
-/* The parameters that are changed most often. */
-void panel_first_params_draw(struct viewer *v);
+/* True when the parameter changed. */
+bool param_row_draw(const struct param_info *info, struct viewer *v);
 
-/* All others, by stage, except the cameras'. */
-void panel_advanced_draw(struct viewer *v);
-
-/* panel_presets.c: the group "presets". */
-void panel_presets_draw(struct viewer *v);
-
-/* panel_picture.c: the group "picture" with views, colours and their range. */
-void panel_picture_draw(struct viewer *v);
+/* All of them, by stage, except the cameras', under a line to search them. */
+void panel_params_draw(struct viewer *v);
 
 /* ---- panel_cameras.c: status and controls of a live source's cameras */
 
@@ -63,10 +64,6 @@ struct cameras {                 /* zero to begin with */
 /* Reads the status now and then. True when the banner has changed and the window must be drawn,
  * since there may be no new frame. */
 bool cameras_update(struct cameras *cameras, struct source *source);
-
-/* Draws the banner, a message about a problem of the cameras, over the picture. */
-void cameras_draw_banner(const struct cameras *cameras, struct ui *ui,
-                         const struct draw_settings *area);
 
 /* Draws the statistics of pairing and a line for each camera. */
 void cameras_draw_statistics(const struct cameras *cameras, struct ui *ui);
@@ -131,9 +128,9 @@ struct row_watch {                       /* zero to begin with */
 void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown,
                       bool calibrated, const char *name);
 
-/* Draws the health of the rig and what to do; of a rig that is not calibrated only where the user
- * has turned measuring on. */
-void row_watch_draw(const struct row_watch *watch, struct ui *ui, bool calibrated);
+/* A chip with the health of the rig, of one that is not calibrated only where the user has turned
+ * measuring on. */
+void row_watch_draw(const struct row_watch *watch, struct ui *ui, const struct rig_use *rig);
 
 /* The health and a line about it, which says something once a pair was measured. */
 void row_watch_describe(const struct row_watch *watch, struct row_health *health, char *text,
@@ -174,26 +171,5 @@ void refine_watch_stop(struct refine_watch *watch);
 
 /* The button, and what was found. */
 void refine_watch_draw(struct viewer *v);
-
-/* ---- panel_estimate.c: a button in the group advanced that estimates weights and truncations from
- * the pair on screen */
-
-struct estimate_watch {           /* zero to begin with */
-    struct background background; /* works on these: */
-    struct params before;
-    struct frame *pair; /* the rectified one, and what was found */
-};
-
-/* Takes over what was found, as settings that the user has changed. */
-void estimate_watch_update(struct viewer *v);
-
-/* Waits for the thread, and forgets what it found. */
-void estimate_watch_close(struct estimate_watch *watch);
-
-/* The button. */
-void estimate_watch_draw(struct viewer *v);
-
-/* Draws a line with the range of depths below the number of labels. */
-void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struct params *params);
 
 #endif

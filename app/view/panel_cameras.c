@@ -22,17 +22,6 @@ bool cameras_update(struct cameras *c, struct source *source) {
     return strcmp(before.banner, c->status.banner) != 0;
 }
 
-void cameras_draw_banner(const struct cameras *c, struct ui *ui, const struct draw_settings *area) {
-    const char *banner = c->status.banner;
-    if (!banner[0])
-        return;
-    double line = ui_text_height(ui), width = ui_text_width(ui, banner);
-    double x = area->x + (area->width - width) / 2;
-    ui_box(ui, x - line / 2, area->y + line / 4, width + line, 1.5 * line, ui_theme(ui)->alarm,
-           0.9);
-    ui_label(ui, x, area->y + line / 2, ui_theme(ui)->on_alarm, banner);
-}
-
 static void draw_side(const struct cameras *c, struct ui *ui, int side) {
     const struct camera_status *s = &c->status.camera[side];
     char text[160];
@@ -105,8 +94,9 @@ static bool draw_row(struct ui *ui, const struct control *control, struct ui_row
         row.def = def < control->choices ? def : number;
         row.kind = UI_COMBO;
     } else if (control->kind == CONTROL_SWITCH) {
-        row.kind = UI_CHECKBOX;
+        row.kind = UI_SWITCH;
     }
+    row.changed = number != row.def && !row.read_only;
     if (!ui_row_draw(ui, &row, &number) || row.read_only ||
         (list && (int)number >= control->choices))
         return false;
@@ -227,7 +217,7 @@ void exposure_draw(const struct frame *frame, struct ui *ui) {
         max = fmax(max, side[i % 2].ratio[i / 2]);
     ui_text(ui, "exposure: dark to bright, left and right");
     ui_reserve(ui, "exposure", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
+    ui_box(ui, x, y, width, height, ui_theme(ui)->canvas, 1);
     for (int i = 0; i < 2; i++) {
         unsigned color = i ? ui_theme(ui)->right : ui_theme(ui)->left;
         char text[96];

@@ -1,6 +1,6 @@
 /*
- * The rows of parameters, of app/view/panel.h: plain names first, the parameter's own name and the
- * papers' symbols in the tooltip. SPDX-License-Identifier: MIT
+ * The rows of all parameters by stage, of app/view/panel.h, with the papers' symbols in their help.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/view/panel.h"
 
@@ -10,172 +10,88 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the panel calls a parameter where its name without underscores is not plain enough, and what
- * the papers of the presets call it. */
-static const struct plain_name {
-    const char *name, *label, *symbol;
-} plain_names[] = {
-    {"backend", "compute on", NULL},
-    {"threads", "processor threads", NULL},
-    {"gpu", "number of the GPU", NULL},
-    {"memory", "most memory", NULL},
-    {"row_offset", "move rows by", NULL},
-    {"row_alignment", "align rows in each pair", NULL},
-    {"disparity_range", "range (nearness)", "k (Felzenszwalb), L (Liang)"},
-    {"smooth_sigma", "smoothing of pictures", "sigma (Felzenszwalb)"},
-    {"matching_input", "what is compared", NULL},
-    {"data_cost", "cost of a match", "D (Felzenszwalb)"},
-    {"cost_color", "compare colours", NULL},
-    {"data_curve", "curve of differences", NULL},
-    {"data_weight", "weight of differences", "lambda (Felzenszwalb), eta (Yang)"},
-    {"data_truncation", "cut of differences", "tau (Felzenszwalb), T_data (Grauer-Gray, Xu)"},
-    {"census_weight", "weight of census", NULL},
-    {"census_truncation", "cut of census", NULL},
-    {"cost_adapts", "adapt to noise", NULL},
-    {"outside_match", "beyond the border", NULL},
-    {"cost_smoothing", "average the costs", NULL},
-    {"cross_length", "window along the row", NULL},
-    {"cross_height", "window along the column", NULL},
-    {"cross_step", "colour step that ends it", NULL},
-    {"bp_levels", "levels", NULL},
-    {"bp_iterations", "half-steps a level", NULL},
-    {"bp_iterations_0", "half-steps, finest level", NULL},
-    {"bp_iterations_1", "half-steps, second level", NULL},
-    {"discontinuity_weight", "smoothness", "rho (Brunton, Yang)"},
-    {"discontinuity_truncation", "cost of an edge",
-     "d (Felzenszwalb), T_disc (Grauer-Gray, Xu), d_pq (Brunton)"},
-    {"truncation_by_range", "more with the range", NULL},
-    {"bp_fast_converging", "skip what has settled", NULL},
-    {"bp_convergence_threshold", "change that counts", NULL},
-    {"pruning", "few labels at the end", NULL},
-    {"bp_schedule", "order of messages", NULL},
-    {"bp_damping", "damping", NULL},
-    {"tile_size", "size of a tile", "B (Liang)"},
-    {"tile_inner", "iterations in a tile", "T_I (Liang)"},
-    {"tile_outer", "rounds of all tiles", "T_O (Liang)"},
-    {"smoothness", "form of smoothness", "V (Liang)"},
-    {"edge_difference", "colour step", NULL},
-    {"edge_step_1", "weak edges from", NULL},
-    {"edge_factor_1", "smoothness across them", NULL},
-    {"edge_step_2", "strong edges from", NULL},
-    {"edge_factor_2", "smoothness across those", NULL},
-    {"edge_weakens", "edges weaken", "d_pq (Brunton)"},
-    {"occlusion_masks", "mask occluded pixels", NULL},
-    {"occlusion_levels", "levels with masks", NULL},
-    {"subpixel", "sub-pixel curve", NULL},
-    {"subpixel_from", "curve through", NULL},
-    {"lr_check", "left-right check", NULL},
-    {"right_iterations", "half-steps of the check", NULL},
-    {"min_confidence", "unknown below", NULL},
-    {"hide_below", "hide below confidence", NULL},
-    {"mark_filled", "hatch filled (H)", NULL},
-    {"speckle_size", "remove speckles", NULL},
-    {"fill", "fill holes", NULL},
-    {"hole_radius", "radius of their median", NULL},
-    {"surface_length", "planes up to", NULL},
-    {"surface_step", "step within a plane", NULL},
-    {"temporal_mode", "steady over time", NULL},
-    {"temporal_filter", "steadiness", NULL},
-    {"motion_u_min", "least motion right", NULL},
-    {"motion_u_range", "range of it", "u (Grauer-Gray)"},
-    {"motion_v_min", "least motion down", NULL},
-    {"motion_v_range", "range of that", "v (Grauer-Gray)"},
-    {"motion_levels", "picture levels", NULL},
-    {"motion_fraction", "labels in a pixel", NULL},
-    {"motion_color_range", "full colour at (px)", NULL},
-    {"temporal_weight", "weight of the last motion", NULL},
-    {"sync_tolerance_ms", "pairs apart at most (ms)", NULL},
+/* What the papers of the presets call a parameter. */
+static const struct {
+    const char *name, *symbol;
+} symbols[] = {
+    {"disparity_range", "k (Felzenszwalb), L (Liang)"},
+    {"smooth_sigma", "sigma (Felzenszwalb)"},
+    {"data_cost", "D (Felzenszwalb)"},
+    {"data_weight", "lambda (Felzenszwalb), eta (Yang)"},
+    {"data_truncation", "tau (Felzenszwalb), T_data (Grauer-Gray, Xu)"},
+    {"discontinuity_weight", "smoothness: rho (Brunton, Yang)"},
+    {"discontinuity_truncation", "d (Felzenszwalb), T_disc (Grauer-Gray, Xu), d_pq (Brunton)"},
+    {"tile_size", "B (Liang)"},
+    {"tile_inner", "T_I (Liang)"},
+    {"tile_outer", "T_O (Liang)"},
+    {"smoothness", "V (Liang)"},
+    {"edge_weakens", "d_pq (Brunton)"},
+    {"motion_u_range", "u (Grauer-Gray)"},
+    {"motion_v_range", "v (Grauer-Gray)"},
 };
 
-static void name_row(const struct param_info *info, char label[64], const char **symbol) {
-    *symbol = NULL;
-    g_strlcpy(label, info->name, 64);
-    g_strdelimit(label, "_", ' ');
-    for (size_t i = 0; i < G_N_ELEMENTS(plain_names); i++)
-        if (strcmp(plain_names[i].name, info->name) == 0) {
-            g_strlcpy(label, plain_names[i].label, 64);
-            *symbol = plain_names[i].symbol;
-        }
+static const char *symbol_of(const struct param_info *info) {
+    for (size_t i = 0; i < G_N_ELEMENTS(symbols); i++)
+        if (strcmp(symbols[i].name, info->name) == 0)
+            return symbols[i].symbol;
+    return NULL;
 }
 
-/* g_free. A parameter that takes effect at the next start also shows its present value. */
-static char *describe_row(const struct param_info *info, const struct settings *settings,
-                          const char *symbol) {
-    GString *help = g_string_new(info->help);
+/* Static until the next call. A parameter that takes effect at the next start also shows its
+ * present value. */
+static const char *describe(const struct param_info *info, const struct settings *settings) {
+    static char help[1024];
     char now[64];
-    if (*info->unit)
-        g_string_append_printf(help, "\nUnit: %s", info->unit);
-    if (symbol)
-        g_string_append_printf(help, "\nIn papers: %s", symbol);
-    g_string_append_printf(help, "\n--set %s", info->name);
-    if (info->when == PARAM_START)
-        g_string_append_printf(help, "\nA change acts at the next start; now it is %s.",
-                               param_print(&settings->running, info, now, sizeof(now)));
-    return g_string_free(help, FALSE);
-}
-
-bool param_row_draw(const struct param_info *info, struct settings *settings, int width,
-                    struct ui *ui) {
-    static const enum ui_row_kind kinds[] = {[PARAM_TYPE_ENUM] = UI_COMBO,
-                                             [PARAM_TYPE_BOOL] = UI_CHECKBOX,
-                                             [PARAM_TYPE_REAL] = UI_SLIDER};
-    const char *symbol;
-    char label[64];
-    name_row(info, label, &symbol);
-    g_autofree char *help = describe_row(info, settings, symbol);
-    bool limited = strcmp(info->name, "disparity_range") == 0;
-    double before = param_get(&settings->params, info), value = before;
-    ui_row_draw(ui,
-                &(struct ui_row){.name = info->name,
-                                 .label = label,
-                                 .help = help,
-                                 .kind = kinds[info->type],
-                                 .choices = info->choices,
-                                 .def = info->def,
-                                 .min = info->min,
-                                 .max = limited ? fmin(info->max, width - 1) : info->max,
-                                 .step = info->step,
-                                 .integer = info->type == PARAM_TYPE_INT},
-                &value);
-    if (settings_is_pending(settings, info)) {
-        char now[64], text[128];
-        snprintf(text, sizeof(text), "   now %s; the new value acts at the next start",
+    const char *symbol = symbol_of(info);
+    int used = snprintf(help, sizeof(help), "%s%s%s%s%s\n--set %s", info->help,
+                        *info->unit ? "\nUnit: " : "", info->unit, symbol ? "\nIn papers: " : "",
+                        symbol ? symbol : "", info->name);
+    if (info->when == PARAM_START && used < (int)sizeof(help))
+        snprintf(help + used, sizeof(help) - (size_t)used,
+                 "\nA change acts at the next start; now it is %s.",
                  param_print(&settings->running, info, now, sizeof(now)));
-        ui_text_color(ui, ui_theme(ui)->changed, text);
+    return help;
+}
+
+void param_row_fit(const struct param_info *info, const struct viewer *v, struct ui_row *row) {
+    static const enum ui_row_kind kinds[] = {
+        [PARAM_TYPE_ENUM] = UI_COMBO, [PARAM_TYPE_BOOL] = UI_SWITCH, [PARAM_TYPE_REAL] = UI_SLIDER};
+    const struct settings *s = &v->settings;
+    bool limited = strcmp(info->name, "disparity_range") == 0;
+    row->help = describe(info, s);
+    row->kind = kinds[info->type];
+    row->choices = info->choices;
+    row->def = param_get(&s->base, info);
+    row->min = info->min;
+    row->max = limited ? fmin(info->max, v->rig.width - 1) : info->max;
+    row->step = info->step;
+    row->integer = info->type == PARAM_TYPE_INT;
+    row->changed = param_get(&s->params, info) != row->def;
+    row->automatic = !row->changed && v->quality.automatic && quality_covers(&v->quality.all, info);
+}
+
+bool param_row_draw(const struct param_info *info, struct viewer *v) {
+    char label[64];
+    struct ui_row row = {.name = info->name, .label = label};
+    double value = param_get(&v->settings.params, info);
+    g_strlcpy(label, info->name, sizeof(label));
+    g_strdelimit(label, "_", ' ');
+    label[0] = g_ascii_toupper(label[0]);
+    param_row_fit(info, v, &row);
+    bool changed = ui_row_draw(v->screen.ui, &row, &value);
+    if (settings_is_pending(&v->settings, info)) {
+        char now[64], text[128];
+        snprintf(text, sizeof(text), "now %s; the new value acts at the next start",
+                 param_print(&v->settings.running, info, now, sizeof(now)));
+        ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->changed, text);
     }
-    return value != before && param_put(&settings->params, info, value) == 0;
+    return changed && param_put(&v->settings.params, info, value) == 0;
 }
 
-/* ---- what everybody turns */
-
-static const char *const first_params[2][8] = {
-    [MODE_STEREO] = {"disparity_range", "discontinuity_weight", "hide_below", "fill",
-                     "speckle_size"},
-    [MODE_MOTION] = {"motion_levels", "motion_fraction", "discontinuity_weight", "fill",
-                     "speckle_size"}};
-
-static bool is_first(int mode, const char *name) {
-    return g_strv_contains(first_params[mode], name);
-}
-
-void panel_first_params_draw(struct viewer *v) {
-    bool changed = false;
-    const char *const *first = first_params[v->display.motion];
-    for (const char *const *name = first; *name; name++) {
-        changed |= param_row_draw(param_find(*name), &v->settings, v->rig.width, v->screen.ui);
-        if (name == first)
-            panel_rig_draw_depths(v->screen.ui, &v->rig, &v->settings.params);
-    }
-    if (changed)
-        viewer_apply_settings(v);
-}
-
-/* ---- all others, by stage */
-
-/* Those that other groups of the panel have. */
+/* Those that other tabs have. */
 static bool is_elsewhere(const struct viewer *v, const struct param_info *info) {
-    return info->part == PARAM_DISPLAY || is_first(v->settings.running.mode, info->name) ||
-           strcmp(info->name, "mode") == 0 || strcmp(info->name, "motion_step") == 0;
+    return info->part == PARAM_DISPLAY || strcmp(info->name, "mode") == 0 ||
+           strcmp(info->name, "motion_step") == 0 || panel_has_row(v, TAB_DEPTH, info->name);
 }
 
 /* Whether a group has an effect in the window's mode. */
@@ -187,21 +103,21 @@ static bool group_acts(const struct display *display, const char *group) {
     return strcmp(group, PANEL_CAMERAS) != 0 && (strcmp(group, "motion") != 0 || display->motion);
 }
 
-/* Whether a parameter's names or its help have what was typed. */
+/* Whether a parameter's name or its help have what was typed. */
 static bool is_found(const struct param_info *info, const char *typed) {
-    const char *symbol;
-    char label[64];
-    name_row(info, label, &symbol);
-    g_autofree char *all = g_strjoin(" ", label, info->name, info->help, symbol, NULL),
-                    *lower = g_ascii_strdown(all, -1), *word = g_ascii_strdown(typed, -1);
-    return strstr(lower, word) != NULL;
+    g_autofree char *all = g_strjoin(" ", info->name, info->help, symbol_of(info), NULL),
+                    *lower = g_ascii_strdown(g_strdelimit(all, "_", ' '), -1),
+                    *word = g_ascii_strdown(typed, -1);
+    return strstr(lower, g_strdelimit(word, "_", ' ')) != NULL;
 }
 
-void panel_advanced_draw(struct viewer *v) {
+void panel_params_draw(struct viewer *v) {
     bool changed = false, open = false;
-    ui_text_input(v->screen.ui, "param_search", "search parameters", 0.97, v->param_search,
+    ui_text_input(v->screen.ui, "param_search", "Search parameters", 1, v->param_search,
                   sizeof(v->param_search));
     bool searched = v->param_search[0] != '\0';
+    if (!searched)
+        panel_rows_draw(v, TAB_ALL);
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         if (!group_acts(&v->display, info->group))
@@ -209,9 +125,9 @@ void panel_advanced_draw(struct viewer *v) {
         if (searched)
             open = is_found(info, v->param_search);
         else if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
-            open = ui_group(v->screen.ui, info->group, NULL, false);
-        if (open && !is_elsewhere(v, info))
-            changed |= param_row_draw(info, &v->settings, v->rig.width, v->screen.ui);
+            open = ui_group(v->screen.ui, info->group, false);
+        if (open && (searched || !is_elsewhere(v, info)))
+            changed |= param_row_draw(info, v);
     }
     if (changed)
         viewer_apply_settings(v);

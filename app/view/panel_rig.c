@@ -5,6 +5,7 @@
 #include "app/view/panel.h"
 
 #include "app/live/live.h"
+#include "app/view/tools.h"
 #include "config/clock.h"
 #include "image/pixel_format.h"
 
@@ -93,38 +94,36 @@ void row_watch_close(struct row_watch *w) {
 
 /* ---- the page */
 
-#define ERROR_PX 0.25 /* of the disparity, for the plot of the depth error */
-#define PLOT_POINTS 64
-#define FARTHEST 30 /* times the nearest depth: the end of the plot */
+#define ERROR_PX 0.25 /* of the disparity, for the error of depths */
 
 /* ---- the health of the rig */
 
 void row_watch_describe(const struct row_watch *w, struct row_health *health, char *text,
                         size_t size) {
-    double age_s = (double)(clock_ns() - w->last_ns) / CLOCK_NS_PER_S;
     *health = row_error_health(w->last, (int)MIN(w->lasts, (long)HEALTH_PAIRS));
-    row_health_print(health, age_s, text, size);
+    row_health_print(health, NAN, text, size); /* an age would stand still with the picture */
 }
 
-void row_watch_draw(const struct row_watch *w, struct ui *ui, bool calibrated) {
+void row_watch_draw(const struct row_watch *w, struct ui *ui, const struct rig_use *rig) {
     const struct theme *theme = ui_theme(ui);
     const unsigned colors[] = {
         [ROWS_GOOD] = theme->good, [ROWS_OFF] = theme->changed, [ROWS_BAD] = theme->bad};
-    char text[96], shorter[32];
-    if (!w->on && !calibrated)
-        return;
-    if (w->lasts == 0) { /* the line keeps its place */
-        if (calibrated)
-            ui_text_line_or(ui, ui_theme(ui)->note, "rows not measured yet", "rows: not yet", NULL);
-        return;
-    }
     struct row_health health;
-    row_watch_describe(w, &health, text, sizeof(text));
-    snprintf(shorter, sizeof(shorter), "rows %.2f px", health.error);
-    if (health.advice) /* the rig's group shows it, too */
-        ui_text_line_or(ui, colors[health.level], health.advice, shorter, text);
-    else
-        ui_text_line_or(ui, colors[health.level], text, shorter, NULL);
+    char help[96], text[64];
+    if (!w->on && !rig->known) {
+        ui_chip(ui, "calibrated", ICON_WARNING, theme->changed, "no calibration: pixels",
+                "the tab Rig, and the start page, calibrate the cameras");
+    } else if (w->lasts == 0) {
+        ui_chip(ui, "calibrated", rig->known ? ICON_GOOD : ICON_INFO,
+                rig->known ? theme->good : theme->note,
+                rig->known ? "calibrated" : "measuring rows", "its rows are not measured yet");
+    } else {
+        row_watch_describe(w, &health, help, sizeof(help));
+        snprintf(text, sizeof(text), "%srows %.1f px", rig->known ? "calibrated \u00b7 " : "",
+                 health.error);
+        ui_chip(ui, "calibrated", health.level == ROWS_GOOD ? ICON_GOOD : ICON_WARNING,
+                colors[health.level], text, health.advice ? health.advice : help);
+    }
 }
 
 /* ---- the calibration */
@@ -144,19 +143,6 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
         snprintf(text, sizeof(text), "calibrated with an error of %.2f px", rig->rig.rms);
         ui_text_color(ui, ui_theme(ui)->note, text);
     }
-}
-
-void panel_rig_draw_depths(struct ui *ui, const struct rig_use *rig, const struct params *params) {
-    double nearest, farthest;
-    char text[96];
-    if (!rig_use_is_metric(rig))
-        return;
-    depth_limits(&rig->geometry, params->min_disparity, params->disparity_range, &nearest,
-                 &farthest);
-    int used = snprintf(text, sizeof(text), "    nearest %.3g m", nearest);
-    if (isfinite(farthest))
-        snprintf(text + used, sizeof(text) - (size_t)used, ", farthest %.3g m", farthest);
-    ui_text_line(ui, ui_theme(ui)->note, text, NULL);
 }
 
 /* ---- the rows */
@@ -213,45 +199,18 @@ static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig
 
 /* ---- the depth error */
 
-/* A text that begins at x, or ends at the right edge. */
-static void draw_tick(struct ui *ui, double x, double y, double right, unsigned color,
-                      const char *text) {
-    ui_label(ui, fmin(x, right - ui_text_width(ui, text)), y, color, text);
-}
-
+/* What a quarter of a px of disparity is in depth, near and far. */
 static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
                              const struct params *params) {
-    double x, y, nearest, farthest;
-    double line = ui_text_height(ui), height = 6 * line;
-    double width = fmin(22 * line, ui_available_width(ui));
-    float xy[2 * PLOT_POINTS];
-    char text[96];
+    double nearest, farthest, x, y;
     depth_limits(g, params->min_disparity, params->disparity_range, &nearest, &farthest);
-    if (!isfinite(nearest))
-        return;
-    farthest = fmin(farthest, FARTHEST * nearest);
-    double max_error = depth_error(g, farthest, ERROR_PX);
-    snprintf(text, sizeof(text), "depth error where disparity is %g px off", ERROR_PX);
-    ui_text(ui, text);
-    ui_reserve(ui, "depth_error", width, height + 1.2 * line, &x, &y);
-    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
-    for (int i = 0; i < PLOT_POINTS; i++) {
-        double ratio = i / (PLOT_POINTS - 1.0), z = nearest + ratio * (farthest - nearest);
-        xy[2 * i] = (float)(x + ratio * width);
-        xy[2 * i + 1] = (float)(y + height * (1 - depth_error(g, z, ERROR_PX) / max_error));
-    }
-    ui_polyline(ui, xy, PLOT_POINTS, ui_theme(ui)->curve);
-    for (int i = 0; i <= 3; i++) { /* the values of the curve at four depths */
-        double z = nearest + (farthest - nearest) * i / 3, at = x + width * i / 3;
-        double error = depth_error(g, z, ERROR_PX);
-        snprintf(text, sizeof(text), "%.*f m", z < 10 ? 2 : 0, z);
-        draw_tick(ui, at, y + height, x + width, ui_theme(ui)->note, text);
-        if (error < 0.1)
-            snprintf(text, sizeof(text), "%.1f mm", 1000 * error);
-        else
-            snprintf(text, sizeof(text), "%.2f m", error);
-        draw_tick(ui, at, fmax(y, y + height * (1 - error / max_error) - 1.3 * line), x + width,
-                  ui_theme(ui)->curve, text);
+    ui_reserve(ui, "depth_error", 1, 1, &x, &y);
+    for (int i = 0; i < 3 && isfinite(nearest); i++) {
+        char error[48], text[96];
+        double z = nearest * (1 << 2 * i);
+        measure_print_short(z, depth_error(g, z, ERROR_PX), UNIT_M, error, sizeof(error));
+        snprintf(text, sizeof(text), "%s where the disparity is %g px off", error, ERROR_PX);
+        ui_text_color(ui, ui_theme(ui)->note, text);
     }
 }
 

@@ -75,68 +75,85 @@ void playback_apply_loop(struct playback *p) {
 
 /* ---- the seek bar */
 
-static void describe_position(const struct playback *p, char *text, size_t size) {
-    long index = playback_index(p) < 0 ? 0 : playback_index(p);
-    int used = snprintf(text, size, "frame %ld", index);
-    if (p->source->count > 0)
-        used += snprintf(text + used, size - (size_t)used, " of 0..%ld", p->source->count - 1);
-    used += snprintf(text + used, size - (size_t)used, "   %.3f s",
-                     (double)index / playback_source_rate(p));
-    if (p->speed != 1)
-        used += snprintf(text + used, size - (size_t)used, "   x%g", p->speed);
-    if (p->loop[0] >= 0 && p->loop[1] < 0)
-        snprintf(text + used, size - (size_t)used, "   A %ld", p->loop[0]);
-    else if (p->loop[0] >= 0)
-        snprintf(text + used, size - (size_t)used, "   A %ld B %ld", p->loop[0], p->loop[1]);
-    else if (p->state.ended)
-        snprintf(text + used, size - (size_t)used, p->state.error ? "   damaged here" : "   end");
+static void describe_seconds(const struct playback *p, long index, char *text, size_t size) {
+    double s = (double)MAX(0, index) / fmax(1e-3, playback_source_rate(p));
+    if (s < 60)
+        snprintf(text, size, "%.1f s", s);
+    else
+        snprintf(text, size, "%d:%04.1f", (int)s / 60, fmod(s, 60));
 }
 
-/* A and B of the loop, on the seek bar. */
-static void draw_loop(const struct playback *p, struct ui *ui) {
+/* Ticks of whole seconds, and A and B of the loop. */
+static void draw_marks(const struct playback *p, struct ui *ui) {
+    static const double steps[] = {1, 5, 10, 60, 300, 600, 3600};
     const struct ui_rect *bar = ui_find_rect(ui, "seek");
+    double seconds = (double)p->source->count / fmax(1e-3, playback_source_rate(p));
+    size_t k = 0;
+    while (bar && k + 1 < G_N_ELEMENTS(steps) && seconds / steps[k] > bar->width / ui_px(ui, 50))
+        k++;
+    double y = bar ? bar->y + bar->height : 0, inset = ui_px(ui, 7);
+    for (double s = 0; bar && s <= seconds; s += steps[k]) {
+        double x = bar->x + inset + (bar->width - 2 * inset) * s / fmax(seconds, 1e-3);
+        ui_line(ui, x, y - ui_px(ui, 4), x, y, ui_theme(ui)->edge);
+    }
     for (int i = 0; bar && i < 2 && p->loop[i] >= 0; i++) {
-        double x = bar->x + bar->width * ((double)p->loop[i] + 0.5) / (double)p->source->count;
-        ui_line(ui, x, bar->y, x, bar->y + bar->height, ui_theme(ui)->changed);
+        double x =
+            bar->x + inset +
+            (bar->width - 2 * inset) * (double)p->loop[i] / fmax(1, (double)(p->source->count - 1));
+        ui_line(ui, x, bar->y, x, y, ui_theme(ui)->changed);
+        ui_label(ui, x + 2, bar->y - 2, ui_theme(ui)->changed, i ? "B" : "A");
     }
 }
 
 static void draw_seek_bar(struct viewer *v) {
     struct playback *p = &v->playback;
-    char text[160];
-    describe_position(p, text, sizeof(text));
-    if (!p->source->seek || p->source->count <= 0) {
-        ui_text(v->screen.ui, text);
-        return;
+    struct ui *ui = v->screen.ui;
+    char text[48], end[48] = "", help[96];
+    long index = MAX(0, playback_index(p));
+    bool bar = p->source->seek && p->source->count > 0;
+    describe_seconds(p, index, text, sizeof(text));
+    if (bar)
+        describe_seconds(p, p->source->count - 1, end, sizeof(end));
+    if (p->state.error)
+        snprintf(end, sizeof(end), "damaged here");
+    int used = (int)strlen(end);
+    if (p->speed != 1)
+        snprintf(end + used, sizeof(end) - (size_t)used, "  x%g", p->speed);
+    ui_text_line(ui, ui_theme(ui)->text, text, text, NULL);
+    ui_same_line(ui);
+    if (bar) {
+        double at = (double)index,
+               width = ui_available_width(ui) - ui_text_width(ui, end) - ui_px(ui, 12);
+        snprintf(help, sizeof(help), "frame %ld of 0 to %ld, as in the frames.csv of batch", index,
+                 p->source->count - 1);
+        if (ui_seek_bar(ui, "seek", help, width, (double)(p->source->count - 1), &at))
+            viewer_seek(v, lround(at));
+        ui_same_line(ui);
     }
-    char *rest = strstr(text, "   ");
-    if (rest && ui_text_width(v->screen.ui, text) > ui_available_width(v->screen.ui))
-        *rest = '\0'; /* the frame alone */
-    double index = (double)playback_index(p);
-    if (ui_seek_bar(v->screen.ui, "seek",
-                    "frames are counted from 0, as in the frames.csv of batch", 0,
-                    (double)(p->source->count - 1), text, &index))
-        viewer_seek(v, lround(index));
-    draw_loop(p, v->screen.ui);
+    ui_text_line(ui, ui_theme(ui)->note, end, end, NULL);
+    if (bar)
+        draw_marks(p, ui);
+}
+
+static void tool(struct viewer *v, const char *name, const char *icon, enum action action,
+                 bool on) {
+    char help[128];
+    action_describe(action, help, sizeof(help));
+    ui_mark_next(v->screen.ui, on);
+    if (ui_tool(v->screen.ui, name, icon, NULL, help, 0))
+        action_run(v, action);
+    ui_same_line(v->screen.ui);
 }
 
 void playback_bar_draw(struct viewer *v) {
     const struct layout_rect *r = &v->layout.seek_bar;
-    struct ui *ui = v->screen.ui;
-    ui_panel_begin(ui, "playback", r->x, r->y, r->width, r->height, UI_NO_BACKGROUND);
-    if (v->video_export.on) {
-        video_export_draw(v);
-        ui_panel_end(ui);
-        return;
-    }
-    action_button(v, "pause", playback_is_stopped(&v->playback) ? "play " : "pause", ACTION_PAUSE);
-    if (v->playback.source->seek) {
-        ui_same_line(ui);
-        action_button(v, "step_back", "<", ACTION_STEP_BACK);
-        ui_same_line(ui);
-        action_button(v, "step_forward", ">", ACTION_STEP_FORWARD);
-    }
-    ui_same_line(ui);
+    ui_panel_begin(v->screen.ui, "playback", r->x, r->y, r->width, r->height, UI_BAR);
+    if (v->playback.source->seek)
+        tool(v, "step_back", ICON_BACK, ACTION_STEP_BACK, false);
+    tool(v, "pause", playback_is_stopped(&v->playback) ? ICON_PLAY : ICON_PAUSE, ACTION_PAUSE,
+         false);
+    if (v->playback.source->seek)
+        tool(v, "step_forward", ICON_FORWARD, ACTION_STEP_FORWARD, false);
     draw_seek_bar(v);
-    ui_panel_end(ui);
+    ui_panel_end(v->screen.ui);
 }

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FONT "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
 #define NOTICE_S 4
+#define SAVED_S 10
+#define FOR_EVER INT64_MAX
 #define SIGNAL_POLL_S 0.5 /* a window at rest looks so often whether a signal came */
 
 static double clamp_text_scale(double text_scale) {
@@ -28,10 +29,6 @@ static int parse_size(const char *text, int *width, int *height) {
         return GO_ON;
     log_error("--window", "%s is no size; write it as 1280x720", text);
     return EXIT_USAGE;
-}
-
-static const char *font_path(void) {
-    return access(FONT, R_OK) == 0 ? FONT : NULL;
 }
 
 /* The display's own scale may be anything; so the product has limits, too: text of 7 to 112 px. */
@@ -64,7 +61,7 @@ int screen_open(struct screen *s, const struct screen_options *options) {
     s->window = window_open(&window, &error);
     if (!s->window)
         return error == -ENOTSUP || error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
-    s->ui = ui_open(window_handle(s->window), ui_scale(s), font_path());
+    s->ui = ui_open(window_handle(s->window), ui_scale(s));
     if (!s->ui) {
         log_error("window", "out of memory");
         return EXIT_RUN_FAILED;
@@ -96,8 +93,30 @@ void screen_notify(struct screen *s, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(s->notice, sizeof(s->notice), format, arguments);
     va_end(arguments);
+    s->notice_kind = NOTICE_DONE;
+    s->notice_path[0] = '\0';
     s->notice_until_ns = clock_ns() + NOTICE_S * INT64_C(1000000000);
     screen_settle(s);
+}
+
+void screen_notify_error(struct screen *s, const char *text) {
+    screen_notify(s, "%s", text);
+    s->notice_kind = NOTICE_ERROR;
+    s->notice_until_ns = FOR_EVER;
+}
+
+void screen_notify_saved(struct screen *s, const char *path, const char *text) {
+    screen_notify(s, "%s", text);
+    g_strlcpy(s->notice_path, path, sizeof(s->notice_path));
+    s->notice_until_ns = clock_ns() + SAVED_S * INT64_C(1000000000);
+}
+
+void screen_show_folder(const char *path) {
+    g_autofree char *folder = g_path_get_dirname(path);
+    const char *const open[] = {"xdg-open", folder, NULL};
+    if (!g_spawn_async(NULL, (char **)(uintptr_t)open, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
+                       NULL))
+        log_warning(folder, "no xdg-open here to show it");
 }
 
 void screen_clear_notice(struct screen *s) {
@@ -116,7 +135,7 @@ void screen_wait(struct screen *s) {
         screen_settle(s);
     if (s->redraws > 0)
         timeout_s = 0;
-    else if (s->notice_until_ns)
+    else if (s->notice_until_ns && s->notice_until_ns != FOR_EVER)
         timeout_s =
             fmin(timeout_s, fmax(0, (double)(s->notice_until_ns - clock_ns()) / 1e9 + 0.001));
     if (ui_help_due(s->ui) >= 0)
@@ -134,7 +153,7 @@ void screen_update(struct screen *s) {
         screen_redraw(s);
     }
     if (s->text_scale_changed)
-        ui_set_scale(s->ui, ui_scale(s), font_path());
+        ui_set_scale(s->ui, ui_scale(s));
     s->text_scale_changed = false;
 }
 

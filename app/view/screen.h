@@ -19,10 +19,11 @@
 struct screen { /* zero to begin with */
     struct window *window;
     struct ui *ui;
-    double text_scale;       /* of the display's usual size of text */
-    bool text_scale_changed; /* the widgets do not have it yet */
-    int redraws;             /* that are due */
-    char notice[256];
+    double text_scale;                  /* of the display's usual size of text */
+    bool text_scale_changed;            /* the widgets do not have it yet */
+    int redraws;                        /* that are due */
+    char notice[512], notice_path[512]; /* what happened, and to which file, "": none */
+    enum notice_kind { NOTICE_DONE, NOTICE_ERROR } notice_kind;
     int64_t notice_until_ns; /* 0: there is no notice */
     int64_t wake_ns;         /* when the loop must go on at the latest, 0: no matter when */
     char *map;               /* that was written last */
@@ -49,9 +50,15 @@ void screen_redraw(struct screen *screen);
 /* Requests SCREEN_SETTLE_REDRAWS redraws, which widgets may need after an input. */
 void screen_settle(struct screen *screen);
 
-/* Shows a notice for a few seconds. */
+/* Shows a notice for a few seconds; an error until it is closed; that a file was saved, with a
+ * button that shows its folder. */
 void screen_notify(struct screen *screen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void screen_notify_error(struct screen *screen, const char *text);
+void screen_notify_saved(struct screen *screen, const char *path, const char *text);
+
+/* Opens the folder of a file with the desktop's program. */
+void screen_show_folder(const char *path);
 
 void screen_clear_notice(struct screen *screen);
 

@@ -63,10 +63,6 @@ void session_parse_look(struct session *session, const char *text, size_t length
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
     session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
-    session->folded = g_key_file_get_boolean(file, GROUP, "folded", NULL);
-    double panel_lines = g_key_file_get_double(file, GROUP, "panel_lines", NULL);
-    if (panel_lines >= PANEL_LEAST_LINES && panel_lines <= PANEL_MOST_LINES)
-        session->panel_lines = panel_lines;
     session->unit = g_key_file_get_integer(file, GROUP, "unit", NULL) == UNIT_MM ? UNIT_MM : UNIT_M;
     g_autofree char *quality = g_key_file_get_string(file, GROUP, "quality", NULL);
     for (int i = 0; quality && i <= QUALITY_CUSTOM; i++)
@@ -115,8 +111,7 @@ static void load_look(struct session *session) {
 }
 
 bool session_load(struct session *session, const struct common_options *options) {
-    *session =
-        (struct session){.text_scale = 1, .panel_lines = PANEL_LINES, .quality = QUALITY_AUTO};
+    *session = (struct session){.text_scale = 1, .quality = QUALITY_AUTO};
     params_default(&session->params);
     load_look(session);
     bool last = load_params(&session->params);
@@ -182,8 +177,6 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_string(file, GROUP, "theme", theme_names[CHOOSE(theme)]);
     g_key_file_set_double(file, GROUP, "ui_scale", CHOOSE(text_scale));
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
-    g_key_file_set_boolean(file, GROUP, "folded", CHOOSE(folded));
-    g_key_file_set_double(file, GROUP, "panel_lines", CHOOSE(panel_lines));
     g_key_file_set_integer(file, GROUP, "unit", CHOOSE(unit));
     g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);
     const char *preset =

@@ -17,13 +17,11 @@ struct session {
     enum theme_name theme;
     double text_scale;
     bool statistics;
-    bool folded;        /* the panel is */
-    double panel_lines; /* its width, in lines of text */
-    int unit;           /* enum length_unit */
-    double points[5];   /* how the source's points are seen: yaw, pitch, distance (0: not known),
+    int unit;         /* enum length_unit */
+    double points[5]; /* how the source's points are seen: yaw, pitch, distance (0: not known),
                            shift_x, shift_y of struct draw_settings */
-    char preset[64];    /* the name in the entry of the presets */
-    int quality;        /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
+    char preset[64];  /* the name in the entry of the presets */
+    int quality;      /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
     struct params params;
 };
 

@@ -8,8 +8,11 @@
 #include <string.h>
 
 void settings_init(struct settings *s, const struct params *params) {
-    *s = (struct settings){
-        .params = *params, .running = *params, .slot = {*params, *params}, .slot_in_use = 0};
+    *s = (struct settings){.params = *params,
+                           .base = *params,
+                           .running = *params,
+                           .slot = {*params, *params},
+                           .slot_in_use = 0};
 }
 
 struct params settings_effective(const struct settings *s) {
@@ -77,8 +80,8 @@ void settings_scale_search(struct params *params, double ratio) {
 
 #define ONE_CHANGE_NS INT64_C(1000000000)
 
-void history_begin(struct history *h, const struct params *params) {
-    *h = (struct history){.step = {*params}, .count = 1, .changed = -1};
+void history_begin(struct history *h, const struct history_step *step) {
+    *h = (struct history){.step = {*step}, .count = 1, .changed = -1};
 }
 
 /* The one parameter in which two sets differ, or -1 where there are none or several. */
@@ -94,45 +97,50 @@ static int changed_param(const struct params *a, const struct params *b) {
     return found;
 }
 
-void history_note(struct history *h, const struct params *params, int64_t now_ns) {
-    if (params_equal(params, &h->step[h->at]))
+void history_note(struct history *h, const struct history_step *step, int64_t now_ns) {
+    const struct params *params = &step->params;
+    if (params_equal(params, &h->step[h->at].params))
         return;
-    int changed = changed_param(params, &h->step[h->at]);
+    int changed = changed_param(params, &h->step[h->at].params);
     bool goes_on = changed >= 0 && changed == h->changed && h->at + 1 == h->count &&
                    now_ns - h->noted_ns < ONE_CHANGE_NS;
     if (!goes_on && h->at + 1 == HISTORY_STEPS)
         memmove(&h->step[0], &h->step[1], (HISTORY_STEPS - 1) * sizeof(h->step[0]));
     else if (!goes_on)
         h->at++;
-    h->step[h->at] = *params;
+    h->step[h->at] = *step;
     h->count = h->at + 1;
     h->changed = changed;
     h->noted_ns = now_ns;
 }
 
 void history_adjust(struct history *h, const struct params *params) {
-    struct params before = h->step[h->at];
+    struct params before = h->step[h->at].params;
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         double old = param_get(&before, info), now = param_get(params, info);
         for (int k = 0; k < h->count && now != old; k++)
-            if (param_get(&h->step[k], info) == old)
-                param_put(&h->step[k], info, now);
+            if (param_get(&h->step[k].params, info) == old) {
+                param_put(&h->step[k].params, info, now);
+                param_put(&h->step[k].base, info, now);
+            }
     }
 }
 
 void history_scale_search(struct history *h, double ratio) {
-    for (int i = 0; i < h->count; i++)
-        settings_scale_search(&h->step[i], ratio);
+    for (int i = 0; i < h->count; i++) {
+        settings_scale_search(&h->step[i].params, ratio);
+        settings_scale_search(&h->step[i].base, ratio);
+    }
 }
 
-bool history_move(struct history *h, int step, struct params *params) {
-    for (int to = h->at + step; to >= 0 && to < h->count; to += step) {
-        if (params_equal(&h->step[to], params))
+bool history_move(struct history *h, int direction, struct history_step *step) {
+    for (int to = h->at + direction; to >= 0 && to < h->count; to += direction) {
+        if (params_equal(&h->step[to].params, &step->params))
             continue;
         h->at = to;
         h->changed = -1;
-        *params = h->step[to];
+        *step = h->step[to];
         return true;
     }
     return false;

@@ -21,12 +21,13 @@
 
 struct settings {
     struct params params;  /* as the user wants them; those of START act at the next start */
+    struct params base;    /* as the program set them: what differs, the user has changed */
     struct params running; /* as the pipeline was opened with */
     struct params slot[2]; /* A and B of the comparison */
     int slot_in_use;       /* the one that params belongs to; its own copy is out of date */
 };
 
-/* Sets all four to the parameters that the pipeline was opened with. */
+/* Sets all of them to the parameters that the pipeline was opened with. */
 void settings_init(struct settings *settings, const struct params *params);
 
 /* The parameters to compute with: START parameters keep the values that the pipeline was opened
@@ -61,19 +62,25 @@ void settings_scale_search(struct params *params, double ratio);
 
 #define HISTORY_STEPS 64
 
+struct history_step {
+    struct params params, base; /* of struct settings */
+    char preset[64];            /* that was loaded last */
+    bool automatic;             /* the quality was searched */
+};
+
 struct history {
-    struct params step[HISTORY_STEPS];
+    struct history_step step[HISTORY_STEPS];
     int count, at;    /* steps that are stored; the one in effect */
     int changed;      /* the parameter that the last step changed; -1 if it changed several */
     int64_t noted_ns; /* when the last step was noted */
 };
 
 /* Starts with these settings. */
-void history_begin(struct history *history, const struct params *params);
+void history_begin(struct history *history, const struct history_step *step);
 
 /* Adds settings that the user has changed as a step and drops the undone ones. Changes of one
  * parameter less than a second apart, as when a slider is dragged, are one step. */
-void history_note(struct history *history, const struct params *params, int64_t now_ns);
+void history_note(struct history *history, const struct history_step *step, int64_t now_ns);
 
 /* Notes settings that the program has changed, which makes no step: every step that had a
  * parameter's old value gets the new one. */
@@ -83,8 +90,8 @@ void history_adjust(struct history *history, const struct params *params);
  * scale. */
 void history_scale_search(struct history *history, double ratio);
 
-/* Sets *params to the next step back (-1) or forward (1) that differs from them. False where there
- * is none. */
-bool history_move(struct history *history, int step, struct params *params);
+/* Sets *step to the next one back (-1) or forward (1) that differs from its parameters. False where
+ * there is none. */
+bool history_move(struct history *history, int direction, struct history_step *step);
 
 #endif

@@ -211,12 +211,13 @@ void start_cameras_draw(struct start_page *page, struct ui *ui, bool motion, boo
         struct start_camera *c = page->camera[i];
         char name[32];
         bool left = page->left_word && strcmp(page->left_word, c->word) == 0;
-        g_autofree char *label = g_strconcat(left ? "left: " : "", c->name, NULL);
+        g_autofree char *label = g_strconcat(left ? "L: " : "", c->name, NULL);
         g_snprintf(name, sizeof(name), "start.camera%d", i);
         if (i % columns)
             ui_same_line(ui);
         double width = all / columns - 0.7 * line;
-        if (ui_tile(ui, name, label,
+        ui_mark_next(ui, left);
+        if (ui_tile(ui, name, label, "",
                     motion ? "open this camera" : "click the left camera, then the right one",
                     c->texture, width, 0.75 * width)) {
             char *words = choose(page, c->word, motion);

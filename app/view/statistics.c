@@ -5,6 +5,7 @@
 #include "app/view/statistics.h"
 
 #include "app/metrics.h"
+#include "app/view/viewer.h"
 #include "config/clock.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #define RATE_INTERVAL_NS 500000000
 
 void statistics_restart(struct statistics *s) {
-    s->rates = (struct statistics_rates){.since_ns = clock_ns(), .drawn_then = s->drawn};
+    s->rates = (struct statistics_rates){.since_ns = clock_ns(), .shown_then = s->shown};
     s->last_taken_ns = 0;
 }
 
@@ -27,10 +28,7 @@ void statistics_add_frame(struct statistics *s, const struct frame *frame, bool 
     if (s->last_taken_ns && rate > 0 && (double)(frame->taken_ns - s->last_taken_ns) > 1.5e9 / rate)
         s->late++;
     s->last_taken_ns = rate > 0 ? frame->taken_ns : 0;
-    struct statistics_times *times = &s->history[s->history_count++ % STATISTICS_HISTORY];
-    times->compute_ms = (float)frame->compute_ms;
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
-        times->stage_ms[i] = (float)frame->stage_ms[i];
+    s->compute_ms[(s->frames - 1) % STATISTICS_HISTORY] = (float)frame->compute_ms;
 }
 
 static void update_rates(struct statistics *s, struct live *live) {
@@ -43,16 +41,17 @@ static void update_rates(struct statistics *s, struct live *live) {
     double seconds = (double)(now_ns - r->since_ns) / 1e9;
     r->captured = (double)(now.captured - r->live_then.captured) / seconds;
     r->computed = (double)(now.computed - r->live_then.computed) / seconds;
-    r->drawn = (double)(s->drawn - r->drawn_then) / seconds;
+    r->shown = (double)(s->shown - r->shown_then) / seconds;
     r->live_then = now;
-    r->drawn_then = s->drawn;
+    r->shown_then = s->shown;
     r->since_ns = now_ns;
 }
 
 void statistics_add_drawing(struct statistics *s, struct live *live, const struct frame *fresh) {
-    if (fresh)
+    if (fresh) {
         s->age_ms = (double)(clock_ns() - fresh->taken_ns) / 1e6;
-    s->drawn++;
+        s->ages_ms[s->shown++ % STATISTICS_HISTORY] = (float)s->age_ms;
+    }
     update_rates(s, live);
 }
 
@@ -151,58 +150,128 @@ void statistics_print(struct statistics *s, struct live *live) {
     flicker_print(&s->flicker.sums);
 }
 
-/* ---- the panel */
+/* ---- the cards */
 
-static void draw_counts(const struct statistics *s, struct ui *ui,
-                        const struct playback *playback) {
-    struct live_stats live;
-    char text[160];
-    live_get_stats(playback->live, &live);
-    snprintf(text, sizeof(text), "capture %.1f  compute %.1f  display %.1f  per second",
-             s->rates.captured, s->rates.computed, s->rates.drawn);
-    ui_text(ui, text);
-    snprintf(text, sizeof(text), "dropped %ld  damaged %ld  late %ld  not drawn %ld", live.dropped,
-             live.damaged, s->late, s->skipped);
-    ui_text(ui, text);
-    snprintf(text, sizeof(text), "age %.1f ms (capture to screen)  compute %.1f ms", s->age_ms,
-             playback->shown->compute_ms);
-    ui_text(ui, text);
+void statistics_describe(const struct viewer *v, char *text, size_t size) {
+    const struct statistics_rates *r = &v->statistics.rates;
+    const struct playback *p = &v->playback;
+    if (!p->shown)
+        snprintf(text, size, "computing");
+    else if (playback_is_stopped(p))
+        snprintf(text, size, "still picture, computed in %.2f s", p->shown->compute_ms / 1000);
+    else {
+        double wanted = p->source->live ? r->captured : p->rate * p->speed;
+        double could = 1000 / fmax(1e-3, p->shown->compute_ms);
+        const char *limit = "computing";
+        if (r->shown < 0.8 * r->computed)
+            limit = "drawing";
+        else if (r->computed > 0.9 * wanted)
+            limit = p->source->live ? "cameras" : "playback";
+        else if (r->computed < 0.5 * could)
+            limit = "source";
+        snprintf(text, size, "%.1f of %.1f frames/s, limit: %s", r->shown,
+                 fmax(r->shown, fmax(wanted, r->computed)), limit);
+    }
 }
 
-static void draw_error(const struct statistics_error *e, struct ui *ui) {
-    char text[160];
-    int used = snprintf(text, sizeof(text), "bad-1.0 ");
-    if (e->masked)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %% non-occluded, ",
-                         e->non_occluded);
-    used += snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %% all", e->all);
-    if (e->params.mode == MODE_STEREO)
-        snprintf(text + used, sizeof(text) - (size_t)used, ", D1 %.2f %%", e->d1);
-    ui_text(ui, text);
-    used = snprintf(text, sizeof(text), "mean since the settings changed: ");
-    if (e->masked)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %%, ",
-                         e->sum_non_occluded / (double)e->frames);
-    snprintf(text + used, sizeof(text) - (size_t)used, "%.2f %%", e->sum_all / (double)e->frames);
-    ui_text(ui, text);
+/* The last values of a ring, oldest first. */
+static int line_of(const float *ring, long count, float *line) {
+    int known = (int)MIN(count, STATISTICS_HISTORY);
+    for (int i = 0; i < known; i++)
+        line[i] = ring[(count - known + i) % STATISTICS_HISTORY];
+    return known;
 }
 
-static void draw_flicker(const struct flicker_sums *sums, struct ui *ui) {
+static void draw_rates(struct viewer *v, double width) {
+    const struct statistics *s = &v->statistics;
+    char value[24], unit[32], note[96];
+    float line[STATISTICS_HISTORY];
+    bool still = playback_is_stopped(&v->playback);
+    statistics_describe(v, note, sizeof(note));
+    snprintf(value, sizeof(value), "%.*f", still ? 2 : 1,
+             still ? v->playback.shown->compute_ms / 1000 : s->rates.shown);
+    snprintf(unit, sizeof(unit), still ? "s" : "of %.1f /s", s->rates.computed);
+    const char *limit = strstr(note, "limit");
+    ui_card_draw(v->screen.ui,
+                 &(struct ui_card){.name = "card.rate",
+                                   .title = still ? "One pair" : "Shown of computed",
+                                   .value = value,
+                                   .unit = unit,
+                                   .note = still || !limit ? v->playback.state.backend : limit,
+                                   .help = v->playback.state.backend,
+                                   .history = line,
+                                   .count = line_of(s->compute_ms, s->frames, line)},
+                 width);
+}
+
+static void draw_age(const struct statistics *s, struct ui *ui, double width) {
+    char value[24];
+    float line[STATISTICS_HISTORY];
+    snprintf(value, sizeof(value), "%.0f", s->age_ms);
+    ui_card_draw(ui,
+                 &(struct ui_card){.name = "card.age",
+                                   .title = "Delay",
+                                   .value = value,
+                                   .unit = "ms",
+                                   .note = "from capture to screen",
+                                   .history = line,
+                                   .count = line_of(s->ages_ms, s->shown, line)},
+                 width);
+}
+
+/* The times of a frame's stages, side by side as parts of one bar. */
+static void draw_stages(const struct frame *f, struct ui *ui) {
+    double line = ui_text_height(ui), sum = 0, x, y, width = ui_available_width(ui);
+    char text[160] = "";
+    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+        sum += f->stage_ms[i];
+    for (int i = 0, used = 0; i < LIVESTEREO_STAGES && used < 120; i++)
+        if (f->stage_ms[i] >= 0.05 * sum)
+            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %.0f",
+                             used ? " \u00b7 " : "",
+                             livestereo_stage_name((enum livestereo_stage)i), f->stage_ms[i]);
+    ui_push_font(ui, UI_NOTE);
+    ui_text_line(ui, ui_theme(ui)->note, "Where the time of one frame goes, ms", "ms", NULL);
+    ui_reserve(ui, "stage_bar", width, line * 0.7, &x, &y);
+    for (int i = 0; i < LIVESTEREO_STAGES && sum > 0; i++) {
+        double part = width * f->stage_ms[i] / sum;
+        ui_box(ui, x, y, part, line * 0.7, ui_theme(ui)->stage[i], 1);
+        x += part;
+    }
+    ui_text_line(ui, ui_theme(ui)->note, text, "", NULL);
+    ui_pop_font(ui);
+}
+
+static void draw_error(struct viewer *v, double width) {
+    const struct statistics_error *e = &v->statistics.error;
+    bool truth = v->playback.shown->has_truth;
+    char value[24] = "?", note[96] = "not at this size", help[160] = "";
+    if (truth) {
+        snprintf(value, sizeof(value), "%.1f", e->masked ? e->non_occluded : e->all);
+        snprintf(note, sizeof(note), "%.1f %% with hidden areas", e->all);
+        snprintf(help, sizeof(help), "D1 %.2f %%; mean since the settings changed %.2f %%", e->d1,
+                 (e->masked ? e->sum_non_occluded : e->sum_all) / (double)e->frames);
+    }
+    ui_card_draw(v->screen.ui,
+                 &(struct ui_card){.name = "card.error",
+                                   .title = "Off by more than 1 px",
+                                   .value = value,
+                                   .unit = "%",
+                                   .note = note,
+                                   .help = help},
+                 width);
+}
+
+static void draw_flicker(const struct flicker_sums *sums, struct ui *ui, double width) {
     struct flicker flicker = flicker_of(sums);
-    char text[160];
-    snprintf(text, sizeof(text), "flicker %.3f px of the %.0f %% that stand still", flicker.px,
-             flicker.still);
-    ui_text(ui, text);
-}
-
-/* kept: NULL, or of the same pair with the other settings. */
-static void draw_energy(double energy, const struct frame *kept, struct ui *ui) {
-    char text[96];
-    int used = snprintf(text, sizeof(text), "energy %.6g", energy);
-    if (kept && !isnan(kept->energy))
-        snprintf(text + used, sizeof(text) - (size_t)used, ", with the other settings %.6g",
-                 kept->energy);
-    ui_text(ui, text);
+    char value[24], note[96];
+    snprintf(value, sizeof(value), "%.2f", flicker.px);
+    snprintf(note, sizeof(note), "of the %.0f %% that stand still", flicker.still);
+    ui_card_draw(
+        ui,
+        &(struct ui_card){
+            .name = "card.flicker", .title = "Flicker", .value = value, .unit = "px", .note = note},
+        width);
 }
 
 static void draw_output(struct output *output, struct ui *ui) {
@@ -214,128 +283,35 @@ static void draw_output(struct output *output, struct ui *ui) {
     ui_text(ui, text);
 }
 
-/* How much of what a panel shows still fits above bottom. */
-static double room_above(struct ui *ui, double bottom) {
-    return bottom - 0.6 * ui_text_height(ui) - ui_next_y(ui);
-}
-
-static bool is_named(const struct frame *f, int stage, double sum) {
-    return f->stage_ms[stage] >= 0.005 * sum;
-}
-
-/* The times of a frame's stages, side by side as parts of one bar. */
-static void draw_stage_bar(const struct frame *f, struct ui *ui, double width, double bottom) {
-    double line = ui_text_height(ui), sum = 0, x, y;
-    int named = 0;
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
-        sum += f->stage_ms[i];
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
-        named += is_named(f, i, sum);
-    int rows = (named + 1) / 2;
-    if (room_above(ui, bottom) < 1.25 * line * (1 + rows))
-        return;
-    ui_reserve(ui, "stage_bar", width, line, &x, &y);
-    for (int i = 0; i < LIVESTEREO_STAGES && sum > 0; i++) {
-        double part = width * f->stage_ms[i] / sum;
-        ui_box(ui, x, y, part, line, ui_theme(ui)->stage[i], 1);
-        x += part;
-    }
-    int shown = 0;
-    for (int i = 0; i < LIVESTEREO_STAGES; i++) {
-        if (!is_named(f, i, sum))
-            continue;
-        char text[48];
-        snprintf(text, sizeof(text), "%s %.1f ms", livestereo_stage_name((enum livestereo_stage)i),
-                 f->stage_ms[i]);
-        if (shown++ % 2)
-            ui_same_line(ui);
-        ui_reserve(ui, livestereo_stage_name((enum livestereo_stage)i), width / 2 - line, line, &x,
-                   &y);
-        ui_box(ui, x, y + line * 0.2, line * 0.6, line * 0.6, ui_theme(ui)->stage[i], 1);
-        ui_label(ui, x + line, y, ui_theme(ui)->text, text);
-    }
-}
-
-/* One column of the history: the stages of a frame on top of each other. */
-static void draw_column(const struct statistics_times *times, struct ui *ui, double x, double y,
-                        double width, double height, double max_ms) {
-    double top = y + height;
-    for (int i = 0; i < LIVESTEREO_STAGES; i++) {
-        double part = fmin(height * times->stage_ms[i] / max_ms, top - y);
-        if (part < 0.5) /* of a pixel */
-            continue;
-        top -= part;
-        ui_box(ui, x, top, width, part, ui_theme(ui)->stage[i], 1);
-    }
-}
-
-/* The times of the last frames. */
-static void draw_history(const struct statistics *s, struct ui *ui, double width, double bottom) {
-    int count = s->history_count < STATISTICS_HISTORY ? (int)s->history_count : STATISTICS_HISTORY;
-    double line = ui_text_height(ui), height = fmin(4 * line, room_above(ui, bottom)), x, y,
-           compute_ms[STATISTICS_HISTORY];
-    if (height < 1.5 * line)
-        return;
-    for (int i = 0; i < count; i++)
-        compute_ms[i] = s->history[i].compute_ms;
-    /* A few long ones are cut off. */
-    double max_ms = fmax(1, 1.2 * metrics_quantile(compute_ms, count, 0.95));
-    ui_reserve(ui, "history", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
-    for (int n = 0; n < count; n++)
-        draw_column(&s->history[(s->history_count - count + n) % STATISTICS_HISTORY], ui,
-                    x + width * n / STATISTICS_HISTORY, y, width / STATISTICS_HISTORY, height,
-                    max_ms);
-    char text[32];
-    snprintf(text, sizeof(text), "%.0f ms", max_ms);
-    ui_label(ui, x + 2, y, ui_theme(ui)->text, text);
-}
-
-/* The ratio of messages that each half-step updated. */
-static void draw_updates(const struct frame *f, struct ui *ui, double width, double bottom) {
-    double line = ui_text_height(ui), height = 2.5 * line, x, y;
-    if (f->updated_count == 0 || room_above(ui, bottom) < height + 1.25 * line)
-        return;
-    ui_text(ui, "updated messages per half-step");
-    ui_reserve(ui, "updated", width, height, &x, &y);
-    ui_box(ui, x, y, width, height, ui_theme(ui)->plot, 0.5);
-    for (int i = 0; i < f->updated_count; i++) {
-        double part = height * fmin(1, f->updated[i]);
-        ui_box(ui, x + width * i / f->updated_count, y + height - part,
-               width / f->updated_count - 1, part, ui_theme(ui)->curve, 1);
-    }
-    char text[48];
-    snprintf(text, sizeof(text), "last %.1f %%", 100.0 * f->updated[f->updated_count - 1]);
-    ui_label(ui, x + 2, y, ui_theme(ui)->text, text);
-}
-
-void statistics_panel_draw(struct statistics *s, struct ui *ui, const struct draw_settings *area,
-                           const struct playback *playback, const struct cameras *cameras,
-                           struct output *output, const struct frame *kept) {
-    const struct frame *shown = playback->shown;
+void statistics_draw_cards(struct viewer *v, bool all) {
+    struct ui *ui = v->screen.ui;
+    const struct frame *shown = v->playback.shown;
     if (!shown)
         return;
-    double line = ui_text_height(ui), width = fmin(24 * line, area->width - 2 * line);
-    double below_banner = cameras->status.banner[0] ? 2 * line : line / 2;
-    add_error(s, shown);
-    ui_panel_begin(ui, "statistics", area->x + line / 2, area->y + below_banner, area->width - line,
-                   0, UI_AUTO_SIZE | UI_TRANSLUCENT);
-    draw_counts(s, ui, playback);
-    if (shown->has_truth)
-        draw_error(&s->error, ui);
-    if (s->energy > 0)
-        draw_energy(s->energy, kept, ui);
-    if (s->flicker.sums.compared)
-        draw_flicker(&s->flicker.sums, ui);
-    if (playback->source->get_status)
-        cameras_draw_statistics(cameras, ui);
-    if (output)
-        draw_output(output, ui);
-    double bottom = area->y + area->height;
-    if (width > 20 * line) { /* a small window has room for the numbers alone */
-        draw_stage_bar(shown, ui, width, bottom);
-        draw_history(s, ui, width, bottom);
-        draw_updates(shown, ui, width, bottom);
-    }
-    ui_panel_end(ui);
+    add_error(&v->statistics, shown);
+    bool error = shown->has_truth || v->playback.source->has_truth;
+    double width = (ui_available_width(ui) - ui_px(ui, 8)) / 2;
+    draw_rates(v, width);
+    ui_same_line(ui);
+    if (error && playback_is_stopped(&v->playback))
+        draw_error(v, width);
+    else
+        draw_age(&v->statistics, ui, width);
+    draw_stages(shown, ui);
+    if (!all)
+        return;
+    if (v->layout.columns > 1)
+        ui_table_next(ui);
+    if (error)
+        draw_error(v, width);
+    if (error && v->statistics.flicker.sums.compared)
+        ui_same_line(ui);
+    if (v->statistics.flicker.sums.compared)
+        draw_flicker(&v->statistics.flicker.sums, ui, width);
+    if (v->layout.columns > 1)
+        ui_table_next(ui);
+    if (v->playback.source->get_status)
+        cameras_draw_statistics(&v->cameras, ui);
+    if (v->output)
+        draw_output(v->output, ui);
 }

@@ -12,19 +12,15 @@
 #include "app/view/panel.h"
 #include "app/view/playback.h"
 
-#define STATISTICS_HISTORY 240 /* frames in the plot of times */
+enum { STATISTICS_HISTORY = 120 }; /* frames in the lines of the cards */
 #define STATISTICS_ANSWERS 1024
-
-struct statistics_times {
-    float stage_ms[LIVESTEREO_STAGES], compute_ms;
-};
 
 /* Rates in the last half second. */
 struct statistics_rates {
-    double captured, computed, drawn;
+    double captured, computed, shown;
     int64_t since_ns; /* beginning of the half second that is counted now, and the counts then */
     struct live_stats live_then;
-    long drawn_then;
+    long shown_then;
 };
 
 /* Percent of the pixels that are off by more than 1 px. */
@@ -47,15 +43,14 @@ struct statistics {        /* zero to begin with */
     long frames;           /* taken to be shown */
     long skipped;          /* replaced by the next one before they were drawn */
     long late;             /* came later than 1.5 intervals after the one before */
-    long drawn;            /* times that the window was drawn */
+    long shown;            /* frames that were drawn */
     int64_t last_taken_ns; /* of the last frame, 0: no interval begins with it */
     double age_ms;         /* of the frame shown, from capture to screen */
     struct statistics_rates rates;
     struct statistics_error error;
     struct statistics_flicker flicker;
     double energy; /* of the last frame that has one; 0: none has */
-    struct statistics_times history[STATISTICS_HISTORY]; /* ring buffer, by history_count */
-    long history_count;
+    float compute_ms[STATISTICS_HISTORY], ages_ms[STATISTICS_HISTORY]; /* of frames and shown */
     double
         answer_ms[STATISTICS_ANSWERS]; /* ring buffer, by answers: from an event to its picture */
     double longest_answer_ms;
@@ -85,12 +80,12 @@ void statistics_add_flicker(struct statistics *s, const struct frame *before,
 /* --report, to stdout. */
 void statistics_print(struct statistics *s, struct live *live);
 
-/* The panel with them, in the upper left of the area, with those plots that fit; nothing before the
- * first frame. output: NULL without --out. kept: the frame of the same pair with the other
- * settings, A or B, or NULL. */
-void statistics_panel_draw(struct statistics *statistics, struct ui *ui,
-                           const struct draw_settings *area, const struct playback *playback,
-                           const struct cameras *cameras, struct output *output,
-                           const struct frame *kept);
+/* What limits the frames that are shown, and how many are: "9.8 of 10 frames/s, limit: source"; of
+ * a picture at rest how long it took. */
+void statistics_describe(const struct viewer *v, char *text, size_t size);
+
+/* Cards: shown of computed, delay, time of a frame by its parts; all: error against the truth,
+ * stability, cameras and output, too. In the panel. */
+void statistics_draw_cards(struct viewer *v, bool all);
 
 #endif

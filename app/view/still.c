@@ -66,9 +66,16 @@ bool viewer_is_current(const struct viewer *v) {
            settings_equal_live(&p->shown->params, &v->settings.params);
 }
 
+/* A video of what can be read again is computed by best. */
+static bool wants_best(const struct viewer *v, enum action action) {
+    const struct viewer_quality *q = &v->quality;
+    return action == ACTION_SAVE_VIDEO && v->playback.source->seek && may_change(v) && q->known &&
+           q->automatic && !q->still;
+}
+
 bool still_is_whole(struct viewer *v, enum action action) {
     struct playback *p = &v->playback;
-    if (!v->still.preview_ns && (!is_small(v) || !may_change(v)))
+    if (!v->still.preview_ns && (!is_small(v) || !may_change(v)) && !wants_best(v, action))
         return true;
     v->still.waiting = (int)action;
     v->still.resumes = !playback_is_stopped(p);
@@ -81,7 +88,7 @@ bool still_is_whole(struct viewer *v, enum action action) {
 /* What waited for whole pictures. */
 static void go_on(struct viewer *v) {
     enum action action = (enum action)v->still.waiting;
-    if (is_small(v) || !viewer_is_current(v))
+    if (is_small(v) || !viewer_is_current(v) || wants_best(v, action))
         return;
     v->still.waiting = -1;
     action_run(v, action);

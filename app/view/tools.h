@@ -71,9 +71,9 @@ typedef void probes_describe(const void *context, int x, int y, char *text, size
 /* What a label stands for: the disparity (v is 0), or the motion in px. */
 void probe_place(const struct live_probe *probe, int label, double *u, double *v);
 
-/* Draws the panel with the last answers in the lower left of the area, if there are probes. */
-void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
-                       bool motion, probes_describe *describe, const void *context);
+/* Draws the last answers, in the panel. */
+void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_describe *describe,
+                       const void *context);
 
 /* ---- tools_measure.c: the depth of a pixel and the distance of two, with the error that 68 %
  * of such measurements do not exceed */
@@ -121,6 +121,10 @@ int measure_digits(double error, enum length_unit unit);
 
 /* A length, "1.234 m"; with an error above 0 "1.234 ± 0.003 m". */
 void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size);
+
+/* The same with one digit of the error: "12.9 ± 0.3 m". */
+void measure_print_short(double metres, double error, enum length_unit unit, char *text,
+                         size_t size);
 
 /* Points, line and length on a view. */
 void measure_draw(const struct measure *measure, const struct draw_settings *view,

@@ -107,6 +107,14 @@ void measure_print(double metres, double error, enum length_unit unit, char *tex
         snprintf(text, size, "%.*f %s", digits, metres * factor, length_unit_names[unit]);
 }
 
+void measure_print_short(double metres, double error, enum length_unit unit, char *text,
+                         size_t size) {
+    double factor = unit == UNIT_MM ? 1000 : 1;
+    int digits = (int)fmax(0, measure_digits(error, unit) - 1);
+    snprintf(text, size, "%.*f \u00b1 %.*f %s", digits, metres * factor, digits, error * factor,
+             length_unit_names[unit]);
+}
+
 void measure_draw(const struct measure *m, const struct draw_settings *view,
                   const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
                   struct ui *ui) {

@@ -58,6 +58,8 @@ bool mouse_handle(struct mouse *m, const struct window_event *event, struct disp
         return false;
     switch (event->type) {
     case WINDOW_BUTTON:
+        if (!event->down) /* where no move came between both */
+            handle_move(m, display, shown, dx, dy);
         return handle_button(m, event, on_picture);
     case WINDOW_MOVE:
         handle_move(m, display, shown, dx, dy);

@@ -102,7 +102,7 @@ static void draw_plot(struct ui *ui, const struct live_probe *p, int number, dou
     int count = p->found.u_count;
     snprintf(r.name, sizeof(r.name), "probe.%d", number);
     ui_reserve(ui, r.name, width, height, &r.x, &r.y);
-    ui_box(ui, r.x, r.y, width, height, ui_theme(ui)->plot, 0.5);
+    ui_box(ui, r.x, r.y, width, height, ui_theme(ui)->canvas, 1);
     if (p->found.v_count > 1) {
         draw_map(ui, p, p->found.cost, r.x, r.y, height);
         draw_map(ui, p, p->found.belief, r.x + width - height, r.y, height);
@@ -110,7 +110,7 @@ static void draw_plot(struct ui *ui, const struct live_probe *p, int number, dou
     }
     double label_x = r.x + width * (p->found.label + 0.5) / count;
     ui_line(ui, label_x, r.y, label_x, r.y + height, ui_theme(ui)->text);
-    draw_curve(ui, &r, p->found.cost, count, ui_theme(ui)->second_curve);
+    draw_curve(ui, &r, p->found.cost, count, ui_theme(ui)->hint);
     draw_curve(ui, &r, p->found.belief, count, ui_theme(ui)->pin[number]);
 }
 
@@ -134,34 +134,35 @@ static void describe_answer(const struct live_probe *p, bool motion, char *text,
              p->found.cost[p->found.label], p->found.belief[p->found.label]);
 }
 
-void probes_draw_plots(struct ui *ui, const struct draw_settings *area, struct live *live,
-                       bool motion, probes_describe *describe, const void *context) {
+void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_describe *describe,
+                       const void *context) {
     struct live_probe probes[PROBES];
     int count = live_get_probes(live, probes);
-    if (count == 0)
-        return;
-    double line = ui_text_height(ui), width = 18 * line, height = (motion ? 8 : 5) * line;
-    double all = count * (height + 4.1 * line) + 2.5 * line;
-    ui_panel_begin(ui, "probes", area->x + line / 2,
-                   fmax(area->y, area->y + area->height - all - line / 2), 0, 0,
-                   UI_AUTO_SIZE | UI_TRANSLUCENT);
-    ui_text(ui, motion ? "data cost (left), belief (right) over u, v; dark is little"
-                       : "data cost (grey), belief (colour), label (line)");
+    double line = ui_text_height(ui), width = ui_available_width(ui);
+    double height = motion ? width / 2 - line : 5 * line;
+    ui_text_color(ui, ui_theme(ui)->note,
+                  motion
+                      ? "data cost (left), belief (right) over u, v; dark is little"
+                      : "data cost (grey) and belief (colour) over the disparity; a line: chosen");
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
+        const struct livestereo_probe *f = &p->found;
+        bool answered = p->index >= 0 && f->label >= 0;
         char text[96], more[96] = "";
         describe_answer(p, motion, text, sizeof(text));
         ui_text_color(ui, ui_theme(ui)->pin[i], text);
-        if (p->index >= 0 && p->found.label >= 0 && motion)
-            snprintf(more, sizeof(more), "u %g to %g, v %g to %g px", p->found.u,
-                     p->found.u + (p->found.u_count - 1) * p->found.step, p->found.v,
-                     p->found.v + (p->found.v_count - 1) * p->found.step);
-        else if (!motion)
+        if (!motion)
             describe(context, p->x, p->y, more, sizeof(more));
         if (*more)
             ui_text_color(ui, ui_theme(ui)->pin[i], more);
-        if (p->index >= 0 && p->found.label >= 0)
-            draw_plot(ui, p, i, width, height);
+        if (!answered)
+            continue;
+        draw_plot(ui, p, i, width, height);
+        if (motion)
+            snprintf(text, sizeof(text), "u %g to %g, v %g to %g px", f->u,
+                     f->u + (f->u_count - 1) * f->step, f->v, f->v + (f->v_count - 1) * f->step);
+        else
+            snprintf(text, sizeof(text), "%g to %g px", f->u, f->u + (f->u_count - 1) * f->step);
+        ui_text_color(ui, ui_theme(ui)->note, text);
     }
-    ui_panel_end(ui);
 }

@@ -29,7 +29,7 @@ static void add_settings(const struct settings *s, GString *map) {
 }
 
 static void add_rates(const struct statistics_rates *r, GString *map) {
-    g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->drawn);
+    g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->shown);
 }
 
 static void add_playback(const struct playback *p, GString *map) {
@@ -41,9 +41,18 @@ static void add_playback(const struct playback *p, GString *map) {
     g_string_append_printf(map, "state swap %d\n", p->swap);
 }
 
-static void add_display(const struct display *d, GString *map) {
+static void add_display(const struct display *d, const struct frame *shown, GString *map) {
     const struct draw_settings *s = &d->settings;
-    g_string_append_printf(map, "place picture %d %d %d %d\n", s->x, s->y, s->width, s->height);
+    int heading = display_views(d) == 1 ? d->heading : 0; /* of one view what is below it */
+    g_string_append_printf(map, "place picture %d %d %d %d\n", s->x, s->y + heading, s->width,
+                           s->height - heading);
+    for (int i = 0; i < display_views(d) && shown; i++) {
+        struct draw_settings view = display_view(d, i);
+        double scale = draw_scale(&view, shown->rect_left.width, shown->rect_left.height);
+        g_string_append_printf(map, "shown %.0f %.0f\n",
+                               fmin(view.width, scale * shown->rect_left.width),
+                               fmin(view.height, scale * shown->rect_left.height));
+    }
     g_string_append(map, "state view");
     for (int i = 0; i < display_views(d); i++)
         g_string_append_printf(map, " %s", display_mode_names[display_view(d, i).mode]);
@@ -81,7 +90,6 @@ static void add_rig(const struct viewer *v, GString *map) {
     g_string_append_printf(map, "state health %ld %d\n", rows->lasts, (int)health.level);
     g_string_append_printf(map, "state refine %d %d %d\n", v->refine.on, v->refine.couples,
                            v->refine.done);
-    g_string_append_printf(map, "state estimate %d\n", v->estimate.background.on);
     g_string_append_printf(map, "state rows %ld %.3f %.3f %d\n", rows->count, rows->rows.median,
                            rows->rows.p95_abs, rows->advice != NULL);
 }
@@ -128,7 +136,7 @@ void ui_map_write(struct viewer *v) {
     add_settings(&v->settings, map);
     add_playback(&v->playback, map);
     add_rates(&v->statistics.rates, map);
-    add_display(&v->display, map);
+    add_display(&v->display, v->playback.shown, map);
     add_rig(v, map);
     add_probes(v, map);
     add_cameras(&v->cameras, v->playback.source, map);
@@ -137,7 +145,6 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state path %s\n", v->start_page.path);
     if (v->start_page.cameras)
         g_string_append_printf(map, "state cameras %s\n", v->start_page.cameras);
-    file_list_describe(&v->start_page.files, map);
     for (int i = 0; i < v->start_page.camera_count; i++) {
         g_autofree char *about = start_camera_describe(&v->start_page, i, v->playback.source->live);
         g_string_append_printf(map, "state camera%d %s\n", i, about ? about : "opening");
@@ -154,11 +161,14 @@ void ui_map_write(struct viewer *v) {
         v->playback.shown && /* a frame of quality fast that the settings did not ask for */
         v->playback.shown->params.lr_check != v->settings.params.lr_check;
     g_string_append_printf(map, "state preview %d\n", preview);
-    g_string_append_printf(map, "state searching %d\n", v->quality.search.on);
+    g_string_append_printf(map, "state searching %d\n",
+                           v->quality.search.on && !playback_is_stopped(&v->playback));
     g_string_append_printf(map, "state current %d\n", viewer_is_current(v));
     g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
     char text[256];
-    if (overlay_read_out(v, text, sizeof(text)))
+    statistics_describe(v, text, sizeof(text));
+    g_string_append_printf(map, "state status %s\n", text);
+    if (read_out(v, text, sizeof(text)))
         g_string_append_printf(map, "state read-out %s\n", text);
     g_string_append_printf(map, "state wipe %s %d\n", wipe_names[v->wipe.with],
                            v->display.settings.other != NULL);
@@ -177,12 +187,11 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map,
                            "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n",
                            v->visible[PART_PANELS], v->visible[PART_SEEK_BAR],
-                           v->visible[PART_STATISTICS], v->visible[PART_HELP],
+                           v->tab == TAB_STATISTICS, v->visible[PART_HELP],
                            v->display.settings.row_lines, window_is_fullscreen(v->screen.window));
     g_string_append_printf(map, "state searched %s\nstate focus %s\n", v->param_search,
                            ui_focused(v->screen.ui));
-    g_string_append_printf(map, "state folded %d\nstate theme %s\n", v->folded,
-                           theme_names[v->theme]);
+    g_string_append_printf(map, "state theme %s\n", theme_names[v->theme]);
     g_string_append_printf(map, "state message %s\n", v->screen.notice);
     screen_map_end(&v->screen, map, v->options->ui_map);
 }

@@ -49,7 +49,24 @@ void viewer_set_quality(struct viewer *v, int quality) {
     }
     quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality,
                   &v->settings.params);
+    quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality, &v->settings.base);
     viewer_apply_settings(v);
+}
+
+void viewer_rebase(struct viewer *v) {
+    v->settings.base = v->settings.params;
+}
+
+struct history_step viewer_step(const struct viewer *v) {
+    struct history_step step = {
+        .params = v->settings.params, .base = v->settings.base, .automatic = v->quality.automatic};
+    g_strlcpy(step.preset, v->presets.name, sizeof(step.preset));
+    return step;
+}
+
+void viewer_begin_history(struct viewer *v) {
+    struct history_step step = viewer_step(v);
+    history_begin(&v->history, &step);
 }
 
 struct slot viewer_slot(const struct viewer *v) {
@@ -108,12 +125,19 @@ void viewer_apply_settings(struct viewer *v) {
         v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
     still_begin_preview(v);
     limit_range(v);
-    history_note(&v->history, &v->settings.params, clock_ns());
+    struct history_step step = viewer_step(v);
+    history_note(&v->history, &step, clock_ns());
     pass_settings(v);
 }
 
 void viewer_adjust_settings(struct viewer *v) {
+    const struct params *before = &v->history.step[v->history.at].params;
     limit_range(v);
+    for (int i = 0; i < param_count; i++) {
+        double now = param_get(&v->settings.params, &param_table[i]);
+        if (now != param_get(before, &param_table[i]))
+            param_put(&v->settings.base, &param_table[i], now);
+    }
     history_adjust(&v->history, &v->settings.params);
     pass_settings(v);
 }
@@ -128,8 +152,10 @@ struct params viewer_params_at(const struct viewer *v, double from, double to) {
 }
 
 void viewer_load_preset(struct viewer *v, const char *name) {
-    if (presets_load(&v->presets, name, &v->settings, &v->screen))
-        viewer_apply_settings(v);
+    if (!presets_load(&v->presets, name, &v->settings, &v->screen))
+        return;
+    viewer_rebase(v);
+    viewer_apply_settings(v);
 }
 
 void viewer_seek(struct viewer *v, long index) {
@@ -145,7 +171,7 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
         return;
     }
     if (mode == DISPLAY_POINTS && *now != DISPLAY_POINTS)
-        screen_notify(&v->screen, "points: drag orbits, right drag pans, wheel zooms, 0 goes back");
+        screen_notify(&v->screen, "points: left drag turns, right drag moves, the wheel nears");
     *now = mode;
 }
 

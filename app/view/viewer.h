@@ -73,7 +73,7 @@ bool presets_are_changed(const struct presets *presets, const struct settings *s
 void presets_free(struct presets *presets);
 
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
-enum part { PART_PANELS, PART_SEEK_BAR, PART_STATISTICS, PART_HELP, PART_START, PART_LOG, PARTS };
+enum part { PART_PANELS, PART_SEEK_BAR, PART_HELP, PART_START, PART_LOG, PARTS };
 
 struct viewer_quality {
     bool known; /* the presets were found */
@@ -156,25 +156,23 @@ struct viewer {
     } wanted_part;          /* chosen, and not computed yet */
     char **calib;           /* the file that was taken last, or NULL */
     struct cameras cameras;
-    char *proposed_rig; /* the source that was chosen, until the user has agreed; else NULL */
     struct start_page start_page;
     struct calibrate_form calibrate_form;
     struct row_watch row_watch;
     struct refine_watch refine;
-    struct estimate_watch estimate;
     char **chosen; /* words that will be opened, or NULL */
     struct recording recording;
     struct video_export video_export;
     struct statistics statistics;
     struct swap_watch swap_watch;
     bool visible[PARTS];
+    enum tab tab;          /* of the panel */
     char param_search[64]; /* typed above the parameters of "advanced" */
-    char help_search[64];  /* typed into the list of keys */
+    char help_search[64];  /* typed into the list of actions */
+    int help_selected;     /* its line that Enter runs */
     enum theme_name theme;
-    bool folded;        /* the panel is */
-    bool panel_keys;    /* Tab and arrow keys go through it */
-    double panel_lines; /* its width, in lines of text */
-    bool save_window;   /* to a file, after the next drawing */
+    bool panel_keys;  /* Tab and arrow keys go through it */
+    bool save_window; /* to a file, after the next drawing */
     bool quit;
 };
 
@@ -190,6 +188,15 @@ struct params viewer_params_at(const struct viewer *v, double from, double to);
 
 /* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
 int viewer_quality(const struct viewer *v);
+
+/* What can be undone: the settings of now. */
+struct history_step viewer_step(const struct viewer *v);
+
+/* Nothing can be undone from now on. */
+void viewer_begin_history(struct viewer *v);
+
+/* The settings are as the program, or a choice of the user's, made them all: none is marked. */
+void viewer_rebase(struct viewer *v);
 
 /* What the settings in use have beside the parameters. */
 struct slot viewer_slot(const struct viewer *v);
@@ -291,7 +298,8 @@ void opening_take_range(struct viewer *v);
  * a log line. */
 int opening_finish(struct viewer *v, double start_s, bool paused);
 
-/* Keeps a picture of what is open, for the start page. */
+/* Remembers what is open, for the start page; and keeps a picture of it. */
+void opening_remember(struct viewer *v, const char *const *words, int count);
 void opening_keep_picture(struct viewer *v);
 
 /* Closes all of these and the source. */

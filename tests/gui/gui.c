@@ -358,6 +358,26 @@ void gui_click(const struct gui_program *p, const char *name) {
     gui_button(p, "click", 1);
 }
 
+void gui_set(const struct gui_program *p, const char *name, const char *value) {
+    g_autofree char *field = g_strconcat(name, ".value", NULL);
+    gui_click(p, field);
+    gui_type(p, value);
+    gui_key(p, "ENTER");
+    gui_wait_for(p, gui_is(p, "state", "typing", "0"));
+}
+
+void gui_choose(const struct gui_program *p, const char *name, const char *choice) {
+    g_autofree char *item = g_strconcat(name, ".", choice, NULL);
+    gui_click(p, name);
+    gui_wait_for(p, gui_is_visible(p, item));
+    gui_click(p, item);
+}
+
+void gui_tab(const struct gui_program *p, const char *name) {
+    g_autofree char *tab = g_strconcat("tab.", name, NULL);
+    gui_click(p, tab);
+}
+
 void gui_click_leaving(const struct gui_program *p, const char *name) {
     move_to(p, name);
     gui_give(p, "press 0");

@@ -138,6 +138,12 @@ gboolean gui_is_visible(const struct gui_program *p, const char *name);
 void gui_scroll_to(const struct gui_program *p, const char *name);
 void gui_click(const struct gui_program *p, const char *name);
 
+/* Types a row's value, in its field; chooses from a list or a menu of that name, as they are named
+ * in the map; shows a tab of the panel. */
+void gui_set(const struct gui_program *p, const char *name, const char *value);
+void gui_choose(const struct gui_program *p, const char *name, const char *choice);
+void gui_tab(const struct gui_program *p, const char *name);
+
 /* Clicks what closes the window, and does not wait for anything. */
 void gui_click_leaving(const struct gui_program *p, const char *name);
 

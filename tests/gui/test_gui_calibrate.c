@@ -264,7 +264,7 @@ static void test_loop(void) {
     g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
 
     gui_click_leaving(&p, "open");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
+    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1")); /* all pairs were shown */
     gui_settle(&p);
     g_assert_true(has_metres(&p));

@@ -1,6 +1,6 @@
 /*
  * What the window notices by itself: exchanged pictures, the range of colours, a folder's range and
- * calibration; and the status line that stays. SPDX-License-Identifier: MIT
+ * calibration; and what it says at rest. SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
 
@@ -16,46 +16,38 @@ static void test_swap(void) {
     gui_quit(&p);
 }
 
-static gboolean has_panel(const struct gui_program *p, const char *name) {
-    g_autofree char *place = gui_look(p, "place", name);
-    return place != NULL;
-}
-
-static void test_status_line(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
-    g_assert_false(has_panel(&p, "panel.status"));
-    gui_run_action(&p, "panels");
-    gui_wait_for(&p, has_panel(&p, "panel.status"));
-    g_assert_false(has_panel(&p, "panel.settings"));
-    gui_run_action(&p, "panels");
-    gui_wait_for(&p, !has_panel(&p, "panel.status"));
-    gui_quit(&p);
-}
-
-static double range_end(const struct gui_program *p, int which) {
-    g_autofree char *range = gui_look(p, "state", "range");
-    char *second;
-    double first = g_ascii_strtod(range, &second);
-    return which ? g_ascii_strtod(second, NULL) : first;
-}
-
-/* Colours span what the first pair has, and stay when that pair is computed with other settings. */
+/* Colours span what is searched: they are the same at every start, and with other settings. */
 static void test_first_range(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
     gui_settle(&p);
-    g_assert_cmpfloat(range_end(&p, 1), <=, 20);
-    g_assert_cmpfloat(range_end(&p, 1), >=, 8);
-    g_autofree char *range = gui_look(&p, "state", "range");
-    g_autofree char *weight = gui_look(&p, "value", "discontinuity_weight");
-    gui_click(&p, "discontinuity_weight.more");
-    gui_wait_for(&p, !gui_is(&p, "value", "discontinuity_weight", weight));
+    g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
+    gui_set(&p, "discontinuity_weight", "0.4");
     gui_settle(&p);
-    g_assert_true(gui_is(&p, "state", "range", range));
+    g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
+    gui_run_action(&p, "range-from-frame");
+    gui_wait_for(&p, !gui_is(&p, "state", "range", "0.00 64.00"));
     gui_run_action(&p, "range-fixed");
-    gui_wait_for(&p, gui_is(&p, "state", "range", "0.00 63.00"));
+    gui_wait_for(&p, gui_is(&p, "state", "range", "0.00 64.00"));
+    gui_quit(&p);
+}
+
+/* What the program set has no mark; of a picture at rest nothing is searched, and the line of
+ * status says how long it took. */
+static void test_rest(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *line = g_strdup_printf(
+        "%s view --set backend=cpu --window 1000x700 --paused --ui-map %s -o %s -q " GUI_SOURCE,
+        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+    gui_spawn(&p, line);
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "searching", "0"));
+    g_autofree char *rate = gui_look(&p, "state", "status");
+    g_assert_true(g_str_has_prefix(rate, "still picture, computed in "));
+    g_assert_false(gui_is_visible(&p, "discontinuity_weight.reset"));
+    gui_set(&p, "discontinuity_weight", "0.4");
+    gui_wait_for(&p, gui_is_visible(&p, "discontinuity_weight.reset"));
     gui_quit(&p);
 }
 
@@ -96,7 +88,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/hints/swap", test_swap);
-    g_test_add_func("/gui/hints/status-line", test_status_line);
+    g_test_add_func("/gui/hints/rest", test_rest);
     g_test_add_func("/gui/hints/first-range", test_first_range);
     g_test_add_func("/gui/hints/folder", test_folder);
     return g_test_run();

@@ -20,8 +20,13 @@ static const struct {
     {"view-anaglyph", "view", "anaglyph"},
     {"view-rows", "view", "rows"},
     {"view-points", "view", "points"},
-    {"view-points", "message", "points: drag orbits, right drag pans, wheel zooms, 0 goes back"},
+    {"view-points", "message", "points: left drag turns, right drag moves, the wheel nears"},
     {"view-disparity", "view", "disparity"},
+    {"space", "view", "points"},
+    {"space", "view", "disparity"},
+    {"from-above", "orbit", "0.000 -1.500"},
+    {"space", "orbit", "0.250 -0.350"},
+    {"space", "view", "disparity"},
     {"layout", "view", "left disparity"},
     {"layout", "message", "views: side by side; keys 1 to 9 act where the mouse is"},
     {"layout", "view", "left disparity right confidence"},
@@ -71,8 +76,6 @@ static const struct {
     {"panels", "flags", "panel=0 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
     {"panels", "flags", "panel=1 bar=1 stats=1 help=0 rows=0 fullscreen=0"},
     {"stats", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"},
-    {"fold", "folded", "1"},
-    {"fold", "folded", "0"},
     {"swap", "swap", "1"},
     {"swap", "swap", "0"},
     {"compare", "settings", "B"},
@@ -87,7 +90,7 @@ static const struct {
     {"larger", "message", "text size 1.25"},
     {"smaller", "message", "text size 1.00"},
     {"range-from-frame", NULL, NULL},
-    {"range-fixed", "range", "0.00 15.00"},
+    {"range-fixed", "range", "0.00 16.00"},
     {"reset-view", "zoom", "1.000 0.5000 0.5000"},
     {"save-preset", "message", "type a name for the preset first"},
     {"load-preset", NULL, NULL},
@@ -141,39 +144,29 @@ static void test_keys(void) {
     gui_quit(&p);
 }
 
-/* A word of a row of the panel is found; where nothing has the word, the list says so. */
-static void test_help_words(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
-    gui_run_action(&p, "help");
-    gui_wait_for(&p, gui_is_visible(&p, "key_list"));
-    int all = gui_find(&p, "key_list").height;
-    gui_type(&p, "Wipe");
-    gui_wait_for(&p, gui_is_visible(&p, "key_list") && gui_find(&p, "key_list").height < all / 2);
-    gui_type(&p, "xyz");
-    gui_wait_for(&p, gui_is_visible(&p, "key_list.none"));
-    g_assert_false(gui_is_visible(&p, "key_list"));
-    gui_run_action(&p, "help");
-    gui_wait_for(&p, !gui_is_visible(&p, "key_list.none"));
-    gui_quit(&p);
-}
-
-/* The list of keys takes what is typed at once, leaves the actions that have it, and F1 and ESC
- * close it whatever was typed. */
+/* The list of actions takes what is typed at once, leaves those that have it, runs the one that is
+ * clicked or, with Enter, marked, and F1 and ESC close it whatever was typed. */
 static void test_help(void) {
     struct gui_program p = {0};
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         gui_run_action(&p, "help");
-        gui_wait_for(&p, gui_is_visible(&p, "key_list"));
-        int all = gui_find(&p, "key_list").height;
-        gui_type(&p, "colour");
-        gui_wait_for(&p, gui_find(&p, "key_list").height < all / 2);
-        g_assert_true(gui_is(&p, "state", "colormap", "turbo")); /* c was no key */
-        gui_run_action(&p, i ? "leave-fullscreen" : "help");
-        gui_wait_for(&p, !gui_is_visible(&p, "key_list"));
+        gui_wait_for(&p, gui_is_visible(&p, "command.pause"));
+        gui_type(&p, i == 3 ? "xyz" : "Colour map");
+        gui_wait_for(&p, !gui_is_visible(&p, "command.pause"));
+        g_assert_true(gui_is_visible(&p, "command.next-colormap") == (i != 3));
+        g_assert_true(gui_is(&p, "state", "colormap", i == 2 ? "viridis" : "turbo"));
+        if (i == 1)
+            gui_click(&p, "command.next-colormap");
+        else if (i == 2)
+            gui_key(&p, "DOWN");
+        if (i == 2)
+            gui_key(&p, "ENTER"); /* the line below: the previous one */
+        else if (i != 1)
+            gui_run_action(&p, i ? "leave-fullscreen" : "help");
+        gui_wait_for(&p, !gui_is_visible(&p, "help_search"));
+        gui_wait_for(&p, gui_is(&p, "state", "colormap", i == 1 ? "viridis" : "turbo"));
     }
     gui_quit(&p);
 }
@@ -183,6 +176,5 @@ int main(int argc, char **argv) {
         return 0;
     g_test_add_func("/gui/keys", test_keys);
     g_test_add_func("/gui/help", test_help);
-    g_test_add_func("/gui/help-words", test_help_words);
     return g_test_run();
 }

@@ -287,7 +287,7 @@ static void test_known(void) {
     find_points(point);
     true_point(&point[1], xyz);
     start(&p, "");
-    gui_click(&p, "group.measuring");
+    gui_tab(&p, "rig");
     for (int i = 0; i < 2; i++) { /* the true one, and one that is a tenth longer */
         g_autofree char *typed = g_strdup_printf("%.1fcm", (i ? 110 : 100) * xyz[2]);
         type_known(&p, typed);
@@ -320,8 +320,7 @@ static void test_known(void) {
 static void test_unit(void) {
     struct gui_program p = {0};
     start(&p, "");
-    gui_click(&p, "group.measuring");
-    gui_click(&p, "unit.more");
+    gui_choose(&p, "tool.more", "unit");
     gui_settle(&p);
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
@@ -363,15 +362,13 @@ static void test_region(void) {
     gui_move(&p, x, y); /* a larger range needs wider margins: all else stays */
     gui_button(&p, "click", 1);
     gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
-    gui_drag(&p, "disparity_range", 0.1, 0.9, 1);
+    gui_drag(&p, "nearest", 0.9, 0.05, 1);
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") > 40);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "part", part));
     g_assert_true(gui_is(&p, "state", "probes", "1"));
     gui_wait_for(&p, gui_look(&p, "state", "probe0") != NULL); /* answered */
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
-    gui_click(&p, "disparity_range.reset"); /* to 64 */
-    gui_run_action(&p, "undo");
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
     gui_settle(&p);
@@ -379,14 +376,15 @@ static void test_region(void) {
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
     gui_settle(&p);
 
-    gui_click(&p, "scale.more"); /* a half */
+    gui_tab(&p, "all");
+    gui_click(&p, "scale.1/2");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 80x60 0.5000"));
     gui_settle(&p);
     g_assert_true(gui_is(&p, "value", "disparity_range", "8"));
-    gui_click(&p, "scale.more");
+    gui_click(&p, "scale.1/3");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
     gui_settle(&p);
-    gui_click(&p, "scale.reset");
+    gui_click(&p, "scale.1");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);

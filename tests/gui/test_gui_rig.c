@@ -27,7 +27,7 @@ static struct rows rows_of(const struct gui_program *p) {
 static void test_rows(void) {
     struct gui_program p = {0};
     gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
-    gui_click(&p, "group.rig");
+    gui_tab(&p, "rig");
     gui_wait_for(&p, gui_is_visible(&p, "measure_rows"));
     g_assert_cmpint(rows_of(&p).count, ==, 0); /* off until it is asked for */
     gui_click(&p, "measure_rows");
@@ -51,17 +51,15 @@ static void test_rows(void) {
     gui_wait_for(&p, rows_of(&p).count == 0);
 
     /* The rig's: a preset, other settings and the defaults keep it, the next start has it not. */
-    gui_click(&p, "group.rig");
-    gui_wait_for(&p, !gui_is_visible(&p, "measure_rows")); /* what is below has moved up */
-    gui_click(&p, "group.presets");
-    gui_click(&p, "preset.yang2006");
+    gui_tab(&p, "depth");
+    gui_choose(&p, "preset", "yang2006");
     gui_wait_for(&p, gui_is(&p, "state", "message", "preset yang2006"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
     gui_run_action(&p, "compare"); /* B is of before the rows were moved */
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_click(&p, "group.advanced");
+    gui_tab(&p, "all");
     gui_click(&p, "defaults");
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "64"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
@@ -88,7 +86,7 @@ static void test_depths(void) {
     g_autofree char *options =
         g_strdup_printf("--calib %s --roi 200,100,320,200 --scale 0.5", calib);
     gui_start(&p, options, pair);
-    gui_click(&p, "group.rig");
+    gui_tab(&p, "rig");
     gui_scroll_to(&p, "depth_error");
     /* 193.001 mm * 994.978 px / (31.086 px + 2 * 15 px of the whole) */
     g_autofree char *nearest = gui_look(&p, "state", "nearest");
@@ -116,7 +114,7 @@ static void test_health(void) {
         gui_wait_for(&p, gui_number(&p, "state", "frame") > frame);
         gui_run_action(&p, "record");
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "message")) &&
-                             g_str_has_prefix(text, "recorded ") && strstr(text, "rows "));
+                             g_str_has_prefix(text, "Recorded ") && strstr(text, "rows "));
         gui_quit(&p);
     }
 }
@@ -134,7 +132,7 @@ static void test_refine(void) {
         return;
     }
     gui_start(&p, "--quality fast --rate 8 --loop", drive);
-    gui_click(&p, "group.rig");
+    gui_tab(&p, "rig");
     gui_scroll_to(&p, "refine");
     gui_click(&p, "refine");
     gui_wait_for(&p, gui_is(&p, "state", "refine", "1 0 0"));

@@ -121,7 +121,7 @@ static void test_real_input(void) {
     gui_wait_for(&p, gui_is(&p, "state", "colormap", "viridis"));
     click_by_display(&p, window, "picture");
     gui_wait_for(&p, gui_number(&p, "state", "probes") == 1);
-    click_by_display(&p, window, "group.advanced");
+    click_by_display(&p, window, "tab.all");
     gui_wait_for(&p, gui_is_visible(&p, "param_search"));
     click_by_display(&p, window, "param_search");
     gui_wait_for(&p, gui_is(&p, "state", "typing", "1"));

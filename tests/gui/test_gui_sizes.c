@@ -4,6 +4,9 @@
  */
 #include "tests/gui/gui.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* What has just opened is cut until the next frames have made room for it. */
 static void expect_whole(const struct gui_program *p, const char *what) {
     gui_settle(p);
@@ -22,10 +25,12 @@ static void expect_whole_part(const struct gui_program *p, const char *action, c
 static void expect_whole_panels(const struct gui_program *p) {
     expect_whole(p, "the window");
     gui_wait_for(p, gui_is(p, "state", "cut-line", "none")); /* of the panel's first ones */
-    expect_whole_part(p, "stats", "panel.statistics");
+    gui_run_action(p, "stats");
+    gui_wait_for(p, gui_is_visible(p, "card.rate"));
+    expect_whole(p, "the statistics");
     expect_whole_part(p, "help", "panel.keys");
     expect_whole_part(p, "log", "panel.log");
-    gui_click(p, "group.advanced");
+    gui_tab(p, "all");
     gui_click(p, "group.belief propagation");
     expect_whole(p, "all settings");
 }
@@ -49,7 +54,7 @@ static void test_view(gconstpointer data) {
     g_assert_true(g_file_set_contents(calib, rig, -1, NULL));
     gui_start(&p, options, GUI_SOURCE);
     expect_whole_panels(&p);
-    gui_click(&p, "group.rig");
+    gui_tab(&p, "rig");
     expect_whole(&p, "the rig");
     expect_whole_part(&p, "start", "panel.start");
     struct gui_rect picture = gui_find(&p, "picture");
@@ -57,7 +62,8 @@ static void test_view(gconstpointer data) {
     gui_wait_for(&p, gui_is_visible(&p, "read-out"));
     expect_whole(&p, "the read-out");
     gui_button(&p, "click", 1);
-    gui_wait_for(&p, gui_is_visible(&p, "panel.probes"));
+    gui_tab(&p, "probes");
+    gui_wait_for(&p, gui_is_visible(&p, "unpin"));
     expect_whole(&p, "a pinned probe");
     gui_quit(&p);
 }
@@ -75,24 +81,45 @@ static void test_motion(gconstpointer data) {
     gui_quit(&p);
 }
 
-/* The statistics in the lowest dock, below the pictures, with all stages. */
-static void test_statistics(void) {
-    struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *line =
-        g_strdup_printf("%s view --set threads=2 --quality balanced --stats --window 1280x800 "
-                        "--ui-map %s -o %s -q synth:width=160,height=134,range=16,frames=60",
-                        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, line);
-    gui_wait_for(&p, gui_number(&p, "state", "frame") > 3); /* so that they have the flicker */
-    gui_run_action(&p, "pause");
-    gui_wait_for(&p, gui_number(&p, "state", "energy") > 0);
-    expect_whole(&p, "the statistics");
-    struct gui_rect panel = gui_find(&p, "panel.statistics");
-    g_test_message("%d px of them at %d", panel.height, panel.y);
-    g_assert_cmpint(panel.y, >, 500);
-    g_assert_cmpint(panel.y + panel.height, <=, 800);
-    gui_quit(&p);
+/* The pictures' share of the window, and its controls. */
+static void test_share(void) {
+    static const struct {
+        const char *window, *source;
+        double least;
+    } cases[] = {{"1280x800", "width=1226,height=370,frames=60", 57},
+                 {"1920x1080", "width=1226,height=370,frames=60", 66},
+                 {"1280x800", "width=450,height=375,frames=1", 66}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct gui_program p = {0};
+        gui_prepare(&p);
+        int width, height, controls = 0;
+        double area = 0;
+        g_autofree char *line = g_strdup_printf(
+            "%s view --set threads=2 --quality fast --paused --window %s --ui-map %s -o %s -q "
+            "synth:range=16,%s",
+            g_getenv("LIVESTEREO_BIN"), cases[i].window, p.map, p.output, cases[i].source);
+        gui_spawn(&p, line);
+        gui_settle(&p);
+        sscanf(cases[i].window, "%dx%d", &width, &height);
+        g_autofree char *map = NULL;
+        g_assert_true(g_file_get_contents(p.map, &map, NULL, NULL));
+        g_auto(GStrv) lines = g_strsplit(map, "\n", -1);
+        for (char **at = lines; *at; at++) {
+            int w, h;
+            if (sscanf(*at, "shown %d %d", &w, &h) == 2)
+                area += (double)w * h;
+            controls += g_str_has_prefix(*at, "place ") && !strstr(*at, "panel.") &&
+                        !strstr(*at, "card.") && !strstr(*at, "status.") &&
+                        !strstr(*at, "calibrated") && !strstr(*at, "place hint") &&
+                        !strstr(*at, "picture") && !strstr(*at, "stage_bar") &&
+                        !strstr(*at, "read-out");
+        }
+        g_test_message("%s of %s: %.1f %%, %d controls", cases[i].source, cases[i].window,
+                       100 * area / width / height, controls);
+        g_assert_cmpfloat(100 * area / width / height, >=, cases[i].least);
+        g_assert_cmpint(controls, <=, 36);
+        gui_quit(&p);
+    }
 }
 
 /* On a small screen the first window is no larger than that. */
@@ -118,7 +145,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/sizes/small-screen", test_small_screen);
-    g_test_add_func("/gui/sizes/statistics", test_statistics);
+    g_test_add_func("/gui/sizes/share", test_share);
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         g_autofree char *view = g_strdup_printf("/gui/sizes/view %s", sizes[i].name),
                         *motion = g_strdup_printf("/gui/sizes/motion %s", sizes[i].name);

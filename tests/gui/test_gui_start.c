@@ -232,206 +232,30 @@ static void test_seven(void) {
     gui_quit(&p);
 }
 
-/* ---- the list of files */
+/* Where no dialog answers, the page says what else opens files. */
+static void test_no_dialog(void) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *bin = g_build_filename(p.folder, "bin", NULL),
+                    *tool = g_build_filename(bin, "zenity", NULL);
+    g_assert_cmpint(g_mkdir(bin, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(tool, "#!/bin/sh\nexit 255\n", -1, NULL));
+    g_assert_cmpint(g_chmod(tool, 0755), ==, 0);
+    gui_forget_names(&p);
+    start_without_source(&p);
+    gui_click(&p, "start.files");
+    gui_wait_for(&p, message_has(&p, "install zenity, type a path, or drop the files"));
+    gui_quit(&p);
+}
 
 static void write_below(const char *folder, const char *name, const char *text) {
     g_autofree char *path = g_build_filename(folder, name, NULL);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
 }
 
-/* A dialog that does not answer, a pair, and below "in it" what is listed and what is not. */
-static char *make_files(const struct gui_program *p) {
-    g_autofree char *bin = g_build_filename(p->folder, "bin", NULL), *pair = make_pair(p, "in it"),
-                    *tool = g_build_filename(bin, "zenity", NULL);
-    char *folder = g_build_filename(p->folder, "in it", NULL);
-    static const char *const folders[] = {"Sub 10", "Sub 2", "gone", ".hidden"};
-    g_assert_cmpint(g_mkdir(bin, 0700), ==, 0);
-    g_assert_true(g_file_set_contents(tool, "#!/bin/sh\nexit 255\n", -1, NULL));
-    g_assert_cmpint(g_chmod(tool, 0755), ==, 0);
-    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
-        g_autofree char *path = g_build_filename(folder, folders[i], NULL);
-        g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-    }
-    write_below(folder, "notes", "not listed");
-    write_below(folder, "a##b%s.mkv", "no recording");
-    write_below(folder, "n\n\xff.MKV", "no recording");
-    write_below(folder, "right.txt", "not listed");
-    write_below(folder, "my calib.txt", "focal_px=100\ncx=60\ncy=45\nbaseline_m=0.1\n");
-    return folder;
-}
-
-/* Presses keys of the list, and waits for the selected name, behind the number of rows. */
-static void list_key(const struct gui_program *p, const char *keys, const char *selected) {
-    gui_key(p, keys);
-    gui_wait_for(p, gui_is(p, "state", "file", selected) ||
-                        (g_test_message("%s to %s", keys, selected), FALSE));
-}
-
-static void open_list(const struct gui_program *p, const char *folder, const char *selected) {
-    gui_key(p, "Ctrl+o");
-    gui_wait_for(p, gui_is(p, "state", "files", folder));
-    gui_wait_for(p, gui_is(p, "state", "file", selected));
-}
-
-static gboolean is_shut(const struct gui_program *p) {
-    g_autofree char *folder = gui_look(p, "state", "files");
-    return !folder;
-}
-
 static gboolean has_metres(const struct gui_program *p) {
     g_autofree char *nearest = gui_look(p, "state", "nearest");
     return nearest != NULL;
-}
-
-/* Keys that seek do nothing behind the list. */
-static void expect_no_seeking(const struct gui_program *p, const char *folder) {
-    static const char *const keys[] = {"LEFT", "RIGHT", "Shift+LEFT", "Shift+RIGHT"};
-    gui_run_action(p, "start");
-    gui_wait_for(p, gui_is_visible(p, "start.path"));
-    type_path(p, GUI_SOURCE ",rate=5");
-    gui_wait_for(p, source_is(p, GUI_SOURCE ",rate=5"));
-    gui_run_action(p, "step-forward"); /* which pauses */
-    gui_wait_for(p, gui_is(p, "state", "paused", "1"));
-    gui_settle(p);
-    gui_key(p, "Shift+RIGHT"); /* without the list it seeks, to a second of twelve */
-    gui_wait_for(p, gui_number(p, "state", "frame") >= 5);
-    gui_settle(p);
-    long frame = gui_number(p, "state", "frame");
-    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        gui_key(p, "Ctrl+o");
-        gui_wait_for(p, gui_is(p, "state", "files", folder));
-        gui_key(p, keys[i]);
-        gui_key(p, "ESC");
-        gui_wait_for(p, is_shut(p));
-        gui_settle(p);
-        g_assert_cmpint(gui_number(p, "state", "frame"), ==, frame);
-    }
-}
-
-/* Opens the list from the start page, with the folder that is typed there. */
-static void list_typed_folder(struct gui_program *p, const char *folder) {
-    gui_forget_names(p);
-    start_without_source(p);
-    gui_click(p, "start.path");
-    gui_give(p, "type %s", folder);
-    gui_wait_for(p, gui_is(p, "state", "path", folder));
-    gui_click(p, "start.files");
-}
-
-/* Folders first, then what can be opened; each key, and names of odd characters. */
-static void test_files(void) {
-    struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *folder = make_files(&p), *above = g_canonicalize_filename(p.folder, NULL),
-                    *sub = g_build_filename(folder, "Sub 2", NULL),
-                    *gone = g_build_filename(folder, "gone", NULL),
-                    *both = g_strdup_printf("%s/left.png %s/right.png", folder, folder);
-    list_typed_folder(&p, folder);
-    gui_wait_for(&p, gui_is(&p, "state", "files", folder));
-    gui_wait_for(&p, gui_is(&p, "state", "file", "10 ..")); /* neither notes nor what is hidden */
-    static const char *const rows[] = {
-        "10 .",        "10 gone",         "10 Sub 2",   "10 Sub 10",   "10 a##b%s.mkv",
-        "10 left.png", "10 my calib.txt", "10 n??.MKV", "10 right.png"};
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        list_key(&p, "DOWN", rows[i]);
-    list_key(&p, "DOWN", "10 right.png");
-    list_key(&p, "HOME", "10 ..");
-    list_key(&p, "END", "10 right.png");
-    list_key(&p, "Shift+TAB", "10 n??.MKV");
-    list_key(&p, "PGUP", "10 ..");
-    list_key(&p, "DOWN PGDN PGUP DOWN", "10 .");
-    list_key(&p, "PGDN", "10 right.png");
-    list_key(&p, "m", "10 my calib.txt"); /* letters, in either case; then the name goes on */
-    list_key(&p, "s", "10 Sub 2");
-    list_key(&p, "u b SPACE 1", "10 Sub 10");
-    list_key(&p, "s", "10 Sub 2"); /* no name goes on so: the next one with it */
-    gui_key(&p, "ENTER");
-    gui_wait_for(&p, gui_is(&p, "state", "files", sub));
-    list_key(&p, "BACKSPACE", "10 Sub 2"); /* where it came from */
-    g_assert_true(gui_is(&p, "state", "parts", "start=1 log=0"));
-
-    g_assert_cmpint(g_rmdir(gone), ==, 0); /* a folder that cannot be read */
-    list_key(&p, "g", "10 gone");
-    gui_key(&p, "ENTER");
-    gui_wait_for(&p, message_has(&p, "cannot be listed"));
-    g_assert_true(gui_is(&p, "state", "files", folder));
-    for (int i = 0; i < 2; i++) { /* names of odd characters are those of the files */
-        list_key(&p, i ? "n" : "a", i ? "9 n??.MKV" : "10 a##b%s.mkv");
-        gui_key(&p, "ENTER");
-        gui_wait_for(&p, is_shut(&p) && message_has(&p, i ? ".MKV" : "a##b%s.mkv"));
-        g_assert_false(message_has(&p, "No such file"));
-        open_list(&p, folder, "9 ..");
-    }
-    list_key(&p, "l", "9 left.png"); /* the first one is the left one */
-    gui_key(&p, "ENTER");
-    list_key(&p, "r", "9 right.png");
-    gui_key(&p, "ENTER");
-    gui_wait_for(&p, source_is(&p, both));
-    gui_settle(&p);
-    open_list(&p, folder, "9 ..");
-    list_key(&p, "m", "9 my calib.txt"); /* for what is shown */
-    gui_key(&p, "ENTER");
-    gui_wait_for(&p, has_metres(&p));
-    g_assert_true(source_is(&p, both));
-    write_below(folder, "z calib.txt", "no calibration"); /* the one before stays */
-    open_list(&p, folder, "10 ..");
-    list_key(&p, "z", "10 z calib.txt");
-    gui_key(&p, "ENTER");
-    gui_wait_for(&p, is_shut(&p) && message_has(&p, "z calib.txt: "));
-    gui_settle(&p);
-    g_assert_true(has_metres(&p));
-    open_list(&p, folder, "10 ..");
-    gui_key(&p, "ESC");
-    gui_wait_for(&p, is_shut(&p));
-    g_assert_true(gui_is(&p, "state", "parts", "start=0 log=0"));
-    open_list(&p, folder, "10 ..");
-    gui_key(&p, "BACKSPACE");
-    gui_wait_for(&p, gui_is(&p, "state", "files", above));
-    gui_key(&p, "ESC");
-    gui_wait_for(&p, is_shut(&p));
-    expect_no_seeking(&p, above);
-    gui_quit(&p);
-}
-
-static gboolean note_is(const struct gui_program *p, const char *pattern) {
-    g_autofree char *note = gui_look(p, "state", "file-note");
-    return note && g_pattern_match_simple(pattern, note);
-}
-
-/* The same by the mouse: a click selects, two open. */
-static void test_files_mouse(void) {
-    struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *folder = make_files(&p), *sub = g_build_filename(folder, "Sub 2", NULL);
-    list_typed_folder(&p, folder);
-    gui_click(&p, "file.3");
-    gui_wait_for(&p, gui_is(&p, "state", "file", "10 Sub 2"));
-    for (int i = 0; i < 2; i++) {
-        gui_give(&p, "press 0");
-        gui_give(&p, "release 0");
-    }
-    gui_wait_for(&p, gui_is(&p, "state", "files", sub));
-    g_assert_true(gui_is(&p, "state", "file", "2 .."));
-    gui_click(&p, "files.above");
-    gui_wait_for(&p, gui_is(&p, "state", "file", "10 Sub 2"));
-    gui_click(&p, "files.close");
-    gui_wait_for(&p, is_shut(&p));
-    gui_click(&p, "start.files");
-    gui_click(&p, "file.6");
-    gui_wait_for(&p, note_is(&p, "\"open\" takes left.png as the left picture; *"));
-    gui_click(&p, "files.open");
-    gui_wait_for(&p, note_is(&p, "left picture: left.png; \"open\" takes left.png as *"));
-    gui_click(&p, "file.9");
-    gui_wait_for(&p,
-                 note_is(&p, "left picture: left.png; \"open\" takes right.png as the right one"));
-    gui_click(&p, "files.close");
-    gui_wait_for(&p, is_shut(&p));
-    gui_click(&p, "start.files");
-    gui_click(&p, "file.1"); /* the folder itself */
-    gui_click(&p, "files.open");
-    gui_wait_for(&p, source_is(&p, folder));
-    gui_settle(&p);
-    gui_quit(&p);
 }
 
 /* ---- a drag, as the file manager's side of the XDND protocol */
@@ -550,8 +374,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/start/dialog", test_dialog);
     g_test_add_func("/gui/start/no-list", test_no_list);
     g_test_add_func("/gui/start/seven-cameras", test_seven);
-    g_test_add_func("/gui/start/files", test_files);
-    g_test_add_func("/gui/start/files-mouse", test_files_mouse);
+    g_test_add_func("/gui/start/no-dialog", test_no_dialog);
     g_test_add_func("/gui/start/drop", test_drop);
     g_test_add_func("/gui/start/drag-gone", test_drag_gone);
     return g_test_run();

@@ -124,7 +124,7 @@ static void test_rig_maker(void) {
     click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     click_leaving(&p, "open");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
+    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
     find_metres(&p);
@@ -153,7 +153,7 @@ static void test_webcams(void) {
     gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
     click_leaving(&p, "open");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "rows"));
+    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
     gui_wait_for(&p, gui_number(&p, "state", "computed") > 0);
     find_metres(&p);
     end(&p, "webcams", 4);
@@ -184,7 +184,7 @@ static void test_driver(void) {
     gui_settle(&p);
     press(&p, "save-video");
     gui_wait_for(&p, is_saved(&p));
-    end(&p, "driver", 5);
+    end(&p, "driver", 2);
     gui_remove_all(drive);
 }
 
@@ -194,6 +194,30 @@ static char *error_of(const struct gui_program *p) {
     gui_settle(p);
     gui_wait_for(p, (error = gui_look(p, "state", "error")) != NULL);
     return error;
+}
+
+/* The street from above: one action from where it is seen, the mouse saves its points in two. */
+static void test_street(void) {
+    struct gui_program p = {0};
+    g_autofree char *drive = data_folder("driving/kitti_seq1");
+    if (!drive)
+        return;
+    begin(&p);
+    open_path(&p, drive);
+    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
+    gui_settle(&p);
+    actions = 0;
+    press(&p, "from-above");
+    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.000 -1.500"));
+    g_assert_cmpint(actions, ==, 1);
+    actions = 0;
+    click(&p, "tool.save");
+    gui_wait_for(&p, gui_is_visible(&p, "tool.save.points"));
+    click(&p, "tool.save.points");
+    g_autofree char *message = NULL;
+    gui_wait_for(&p, (g_free(message), message = gui_look(&p, "state", "message")) &&
+                         g_str_has_prefix(message, "saved /"));
+    end(&p, "street", 2);
 }
 
 /* A paper's settings and one's own on a pair with truth, and both in numbers. */
@@ -206,7 +230,8 @@ static void test_researcher(void) {
     open_path(&p, pair);
     press(&p, "stats");
     g_autofree char *own = error_of(&p);
-    click(&p, "group.presets");
+    click(&p, "preset");
+    gui_wait_for(&p, gui_is_visible(&p, "preset.felzenszwalb2006"));
     click(&p, "preset.felzenszwalb2006");
     gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
     g_autofree char *paper = error_of(&p);
@@ -226,6 +251,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/walks/rig-maker", test_rig_maker);
     g_test_add_func("/gui/walks/webcams", test_webcams);
     g_test_add_func("/gui/walks/driver", test_driver);
+    g_test_add_func("/gui/walks/street", test_street);
     g_test_add_func("/gui/walks/researcher", test_researcher);
     return g_test_run();
 }

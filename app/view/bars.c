@@ -1,0 +1,357 @@
+/*
+ * The bar above, the headings of the views and the line of status, of app/view/pages.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/pages.h"
+
+#include "app/view/actions.h"
+#include "app/view/viewer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A line of an open list that runs an action. */
+static void item(struct viewer *v, const char *name, const char *label, enum action action,
+                 bool on) {
+    char key[24];
+    g_snprintf(key, sizeof(key), "%.*s", (int)strcspn(action_table[action].keys, " "),
+               action_table[action].keys);
+    if (action_fits(&v->display, action) &&
+        ui_item(v->screen.ui, name, label, key, action_help(&v->display, action), on, NULL))
+        action_run(v, action);
+}
+
+static void tool(struct viewer *v, const char *name, const char *icon, const char *label,
+                 enum action action, bool on, unsigned rgb) {
+    char help[128];
+    if (!action_fits(&v->display, action))
+        return;
+    action_describe(action, help, sizeof(help));
+    ui_mark_next(v->screen.ui, on);
+    if (ui_tool(v->screen.ui, name, icon, label, help, rgb))
+        action_run(v, action);
+    ui_same_line(v->screen.ui);
+}
+
+/* ---- above */
+
+static void draw_save(struct viewer *v, const char *label) {
+    if (ui_menu_begin(v->screen.ui, "tool.save", UI_LABEL, ICON_SAVE, label,
+                      "save what is shown")) {
+        item(v, "pair", "Pair and map", ACTION_SAVE_PAIR, false);
+        item(v, "points", "Points", ACTION_SAVE_POINTS, false);
+        item(v, "video", v->video_export.on ? "End the video" : "Video", ACTION_SAVE_VIDEO, false);
+        item(v, "window", "Window", ACTION_SAVE_WINDOW, false);
+        ui_list_end(v->screen.ui);
+    }
+    ui_same_line(v->screen.ui);
+}
+
+static void draw_compare(struct viewer *v, const char *label) {
+    static const char *const labels[WIPES] = {"Nothing beside it", "Truth from the mouse on",
+                                              "A and B from the mouse on",
+                                              "Other maps from the mouse on"};
+    struct ui *ui = v->screen.ui;
+    bool b = v->settings.slot_in_use != 0;
+    ui_mark_next(ui, b || v->wipe.with != WIPE_OFF);
+    if (ui_menu_begin(ui, "tool.compare", UI_LABEL, ICON_COMPARE, b && label ? "Compare: B" : label,
+                      "with other settings, the truth or other maps")) {
+        item(v, "slots", b ? "Back to settings A" : "To settings B", ACTION_COMPARE, false);
+        for (int i = 0; i < WIPES; i++)
+            if (wipe_can(v, (enum wipe_with)i) &&
+                ui_item(ui, wipe_names[i], labels[i], i ? "" : "T", NULL, (int)v->wipe.with == i,
+                        NULL))
+                wipe_set(v, (enum wipe_with)i);
+        ui_list_end(ui);
+    }
+    ui_same_line(ui);
+}
+
+static void set_theme(struct viewer *v, enum theme_name theme) {
+    v->theme = theme;
+    ui_set_theme(v->screen.ui, theme);
+}
+
+static void draw_more(struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    if (!ui_menu_begin(ui, "tool.more", UI_LABEL, ICON_MORE, NULL,
+                       "theme, unit, size of text, and more"))
+        return;
+    if (ui_item(ui, "theme", "Light theme", "", NULL, v->theme == THEME_LIGHT, NULL))
+        set_theme(v, v->theme == THEME_LIGHT ? THEME_DARK : THEME_LIGHT);
+    if (rig_use_is_metric(&v->rig) &&
+        ui_item(ui, "unit", "Millimetres", "", NULL, v->unit == UNIT_MM, NULL))
+        v->unit = v->unit == UNIT_MM ? UNIT_M : UNIT_MM;
+    item(v, "larger", "Larger text", ACTION_LARGER_TEXT, false);
+    item(v, "smaller", "Smaller text", ACTION_SMALLER_TEXT, false);
+    item(v, "fullscreen", "Full screen", ACTION_FULLSCREEN, window_is_fullscreen(v->screen.window));
+    item(v, "panel", "Panel", ACTION_PANELS, v->visible[PART_PANELS]);
+    item(v, "seek_bar", "Seek bar", ACTION_SEEK_BAR, v->visible[PART_SEEK_BAR]);
+    item(v, "rows", "Row lines", ACTION_ROW_LINES, v->display.settings.row_lines);
+    item(v, "region", v->rig_options.roi ? "Whole picture" : "Compute a part", ACTION_REGION,
+         v->rig_options.roi != NULL);
+    item(v, "log", "Messages", ACTION_LOG, v->visible[PART_LOG]);
+    item(v, "quit", "Quit", ACTION_QUIT, false);
+    ui_list_end(ui);
+}
+
+/* Words beside icons where there is room for them. */
+static bool has_words(const struct viewer *v) {
+    return v->layout.top.width >= ui_px(v->screen.ui, 900);
+}
+
+void bars_draw_top(struct viewer *v) {
+    const struct layout_rect *r = &v->layout.top;
+    const struct theme *theme = ui_theme(v->screen.ui);
+    struct ui *ui = v->screen.ui;
+    bool words = has_words(v), recording = v->recording.recorder != NULL;
+    ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR);
+    tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
+    tool(v, "tool.record", ICON_RECORD, words ? recording ? "End" : "Record" : NULL, ACTION_RECORD,
+         recording, theme->recording);
+    draw_save(v, words ? "Save" : NULL);
+    tool(v, "tool.measure", ICON_MEASURE, words ? "Measure" : NULL, ACTION_MEASURE, v->measure.on,
+         0);
+    tool(v, "tool.points", ICON_POINTS, words ? "3D" : NULL, ACTION_POINTS_ALONE,
+         display_shows(&v->display, DISPLAY_POINTS), 0);
+    if (!v->display.motion)
+        draw_compare(v, words ? "Compare" : NULL);
+    double right = 4 * (ui_tool_width(ui, ICON_UNDO, NULL) + ui_px(ui, 8));
+    double left = ui_available_width(ui) - right;
+    g_autofree char *name = g_path_get_basename(v->playback.source->name);
+    ui_push_font(ui, UI_HEADING);
+    double width = ui_text_width(ui, name);
+    if (width + ui_px(ui, 20) < left) {
+        ui_text_line(ui, theme->text, name, name, v->playback.source->name);
+        ui_same_line(ui);
+    }
+    ui_pop_font(ui);
+    if (!v->display.motion && width + ui_px(ui, 200) < left)
+        row_watch_draw(&v->row_watch, ui, &v->rig);
+    ui_align_right(ui, right - ui_px(ui, 8));
+    tool(v, "undo", ICON_UNDO, NULL, ACTION_UNDO, false, 0);
+    tool(v, "redo", ICON_REDO, NULL, ACTION_REDO, false, 0);
+    tool(v, "help", ICON_HELP, NULL, ACTION_HELP, false, 0);
+    draw_more(v);
+    ui_panel_end(ui);
+}
+
+/* ---- over the views */
+
+static const char *title_of(const struct viewer *v, int i) {
+    int count, choice = display_choice_of(&v->display, display_view(&v->display, i).mode);
+    return display_choices(&v->display, &count)[choice].title;
+}
+
+/* The list of what a view shows, and how many there are. */
+static void draw_view_menu(struct viewer *v, int i, const char *name) {
+    static const char *const layouts[LAYOUT_COUNT] = {"One view", "Two, stacked",
+                                                      "Two, side by side", "Four views"};
+    struct ui *ui = v->screen.ui;
+    int count;
+    const struct display_choice *choices = display_choices(&v->display, &count);
+    bool open = ui_menu_begin(ui, name, UI_HEADING, NULL, title_of(v, i),
+                              "what is shown here, and in how many views");
+    if (!open)
+        return;
+    for (int k = 0; k < count; k++) {
+        char key[8], id[32];
+        g_snprintf(key, sizeof(key), "%s", action_table[(int)ACTION_SHOW_LEFT + k].keys);
+        key[strcspn(key, " ")] = '\0';
+        g_snprintf(id, sizeof(id), "%s", display_mode_names[choices[k].mode]);
+        if (ui_item(ui, id, choices[k].title, key, choices[k].help,
+                    choices[k].mode == *display_mode_of(&v->display, i), NULL))
+            viewer_set_mode(v, i, choices[k].mode);
+    }
+    ui_separator(ui);
+    for (int k = 0; k < LAYOUT_COUNT; k++)
+        if (ui_item(ui, display_layout_names[k], layouts[k], k ? "" : "v", NULL,
+                    (int)v->display.layout == k, NULL))
+            display_set_layout(&v->display, (enum display_layout)k);
+    ui_list_end(ui);
+}
+
+/* Standard views of the points, and what they look like. */
+static void draw_points_tools(struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    struct draw_settings *s = &v->display.settings;
+    static const char *const views[] = {"Camera", "Top", "Side", "Fit"};
+    static const char *const colors[] = {"Picture", "Depth", "Height", "Confidence"};
+    for (int i = 0; i < 4; i++) {
+        char name[24];
+        g_snprintf(name, sizeof(name), "points.%s", views[i]);
+        ui_same_line(ui);
+        if (ui_tool(ui, name, NULL, views[i], NULL, 0))
+            display_look(&v->display, (enum display_look)i);
+    }
+    ui_same_line(ui);
+    if (!ui_menu_begin(ui, "points.look", UI_LABEL, NULL, colors[s->points_color],
+                       "surface or points, and their colours"))
+        return;
+    for (int i = 0; i < 4; i++)
+        if (ui_item(ui, colors[i], colors[i], "", NULL, (int)s->points_color == i, NULL))
+            s->points_color = (unsigned)i;
+    ui_separator(ui);
+    if (ui_item(ui, "surface", "Surface", "", "neighbours are joined, but over jumps",
+                s->point_size == 0, NULL))
+        s->point_size = 0;
+    for (int i = 1; i <= 4; i++) {
+        char text[24], name[8];
+        g_snprintf(text, sizeof(text), "Points, size %d", i);
+        g_snprintf(name, sizeof(name), "%d", i);
+        if (ui_item(ui, name, text, "", NULL, s->point_size == i, NULL))
+            s->point_size = i;
+    }
+    ui_list_end(ui);
+}
+
+void bars_draw_legend(struct viewer *v, int i, bool title) {
+    struct draw_settings s = display_view(&v->display, i);
+    const struct frame *shown = v->playback.shown;
+    struct ui *ui = v->screen.ui;
+    double y = s.y - v->display.heading, right = s.x + s.width - ui_px(ui, 12);
+    double width = fmin(ui_px(ui, 250), fmax(ui_px(ui, 60), s.width - ui_px(ui, 210)));
+    if (title)
+        ui_label(ui, s.x + ui_px(ui, 12), y + (v->display.heading - ui_text_height(ui)) / 2,
+                 ui_theme(ui)->text, title_of(v, i));
+    display_draw_legend(&v->display, s.mode, &v->rig.geometry, v->unit, 1 / v->rig.scale,
+                        shown && shown->has_truth, right, y, width, ui);
+}
+
+static void draw_heading(struct viewer *v, int i) {
+    struct ui *ui = v->screen.ui;
+    struct draw_settings s = display_view(&v->display, i);
+    const struct theme *theme = ui_theme(ui);
+    const struct frame *shown = v->playback.shown;
+    double y = s.y - v->display.heading;
+    char panel[24], name[16] = "view";
+    g_snprintf(panel, sizeof(panel), "heading%d", i);
+    if (i > 0)
+        g_snprintf(name, sizeof(name), "view%d", i + 1);
+    ui_panel_begin(ui, panel, s.x, y, s.width, v->display.heading, UI_BAR);
+    draw_view_menu(v, i, name);
+    bars_draw_legend(v, i, false);
+    if (s.mode == DISPLAY_POINTS && s.width > ui_px(ui, 480)) {
+        draw_points_tools(v);
+    } else if (v->still.preview_ns && s.mode != DISPLAY_LEFT && s.mode != DISPLAY_RIGHT) {
+        ui_same_line(ui);
+        ui_chip(ui, "preview", NULL, 0, "preview", "the best map follows when the slider rests");
+    } else if (s.width > ui_px(ui, 480) && shown) {
+        char size[48];
+        ui_same_line(ui);
+        g_snprintf(size, sizeof(size), "%d \u00d7 %d", shown->left.width, shown->left.height);
+        ui_push_font(ui, UI_VALUE);
+        ui_text_line(ui, theme->hint, size, "", "size of the source's pictures");
+        ui_pop_font(ui);
+    }
+    bool under =
+        display_views(&v->display) > 1 && display_view_at(&v->display, v->mouse.x, v->mouse.y) == i;
+    if (under)
+        ui_box(ui, s.x, s.y - ui_px(ui, 2), s.width, ui_px(ui, 2), theme->accent, 1);
+    ui_panel_end(ui);
+}
+
+void bars_draw_headings(struct viewer *v) {
+    for (int i = 0; i < display_views(&v->display) && v->display.heading > 0; i++)
+        draw_heading(v, i);
+}
+
+/* ---- below */
+
+/* One part of the line of status, where it still fits before right. */
+static void part(struct ui *ui, unsigned rgb, const char *text, double *x, double y, double right,
+                 const char *name) {
+    double width = ui_text_width(ui, text);
+    if (!*text || *x + width > right)
+        return;
+    ui_label(ui, *x, y, rgb, text);
+    ui_note_rect(ui, name, *x, y, width, ui_text_height(ui));
+    *x += width + ui_px(ui, 18);
+}
+
+static void describe_quality(const struct viewer *v, char *text, size_t size) {
+    static const char *const names[] = {"Fast", "Mid", "Best", "Auto", "Custom"};
+    const char *const sizes[QUALITY_SIZES] = {"", ", \u00bd size", ", 1/3 size"};
+    int at = v->quality.search.size;
+    snprintf(text, size, "%s%s%s", names[viewer_quality(v)],
+             v->rig.scale < 1 ? sizes[at ? at : 1] : "", v->quality.automatic ? " (auto)" : "");
+}
+
+/* What is being done, or is wrong. False where nothing is. */
+static bool describe_work(const struct viewer *v, char *text, size_t size) {
+    if (v->cameras.status.banner[0])
+        snprintf(text, size, "%s", v->cameras.status.banner);
+    else if (v->video_export.on || v->video_export.background.on)
+        video_export_describe(v, text, size);
+    else if (v->recording.recorder)
+        recording_describe(&v->recording, text, size);
+    else
+        return false;
+    return true;
+}
+
+void bars_draw_status(struct viewer *v) {
+    const struct layout_rect *r = &v->layout.status;
+    const struct theme *theme = ui_theme(v->screen.ui);
+    struct ui *ui = v->screen.ui;
+    char text[4][256];
+    ui_panel_begin(ui, "status", r->x, r->y, r->width, r->height, UI_BAR);
+    ui_push_font(ui, UI_VALUE);
+    double x = r->x + ui_px(ui, 12), right = r->x + r->width - ui_px(ui, 12);
+    double y = r->y + (r->height - ui_text_height(ui)) / 2, gap = ui_px(ui, 18);
+    statistics_describe(v, text[0], sizeof(text[0]));
+    describe_quality(v, text[1], sizeof(text[1]));
+    if (!v->playback.shown || playback_is_stopped(&v->playback))
+        text[2][0] = '\0';
+    else
+        g_snprintf(text[2], sizeof(text[2]), "%.0f ms", v->playback.shown->compute_ms);
+    if (v->display.motion)
+        text[1][0] = '\0';
+    for (int i = 0; i < 3; i++) {
+        double width = ui_text_width(ui, text[i]);
+        static const char *const names[] = {"status.rate", "status.quality", "status.time"};
+        if (!*text[i] || right - width < r->x + r->width * 0.45)
+            continue;
+        right -= width;
+        double at = right;
+        part(ui, i ? theme->note : theme->text, text[i], &at, y, right + width + 1, names[i]);
+        right -= gap;
+    }
+    if (describe_work(v, text[3], sizeof(text[3])))
+        part(ui, v->cameras.status.banner[0] ? theme->bad : theme->changed, text[3], &x, y, right,
+             "status.work");
+    if (read_out(v, text[3], sizeof(text[3]))) {
+        g_auto(GStrv) parts = g_strsplit(text[3], "   ", -1);
+        for (int i = 0; parts[i]; i++)
+            part(ui, i == 0 || strstr(parts[i], "\u00b1") ? theme->text : theme->note, parts[i], &x,
+                 y, right, i ? "status.value" : "read-out");
+    } else if (!v->playback.shown) {
+        part(ui, theme->note, "waiting for the first picture", &x, y, right, "status.wait");
+    }
+    ui_pop_font(ui);
+    ui_panel_end(ui);
+}
+
+/* What happened, at the lower right; errors stay until they are closed. */
+void bars_draw_toast(struct viewer *v, int width, int height) {
+    struct screen *screen = &v->screen;
+    struct ui *ui = screen->ui;
+    const struct theme *theme = ui_theme(ui);
+    bool error = screen->notice_kind == NOTICE_ERROR;
+    if (!screen->notice_until_ns)
+        return;
+    double wide = fmin(ui_px(ui, 380), width - ui_px(ui, 24));
+    ui_panel_begin(ui, "toast", width - ui_px(ui, 12),
+                   height - v->layout.status.height - ui_px(ui, 12), wide, 0,
+                   UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER);
+    ui_text_color(ui, error ? theme->bad : theme->text, screen->notice);
+    if (*screen->notice_path) {
+        if (ui_button(ui, "toast.show", "Show", "opens the folder"))
+            screen_show_folder(screen->notice_path);
+        ui_same_line(ui);
+    }
+    if ((error || *screen->notice_path) && ui_button(ui, "toast.close", "Close", NULL))
+        screen_clear_notice(screen);
+    ui_panel_end(ui);
+}

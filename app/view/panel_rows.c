@@ -1,0 +1,369 @@
+/*
+ * The rows of app/view/rows.def, the range of colours and the presets, of app/view/panel.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/view/panel.h"
+
+#include "app/view/viewer.h"
+#include "config/presets.h"
+#include "image/picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- when */
+
+static bool is_motion(const struct viewer *v) {
+    return v->display.motion;
+}
+
+static bool is_stereo(const struct viewer *v) {
+    return !v->display.motion;
+}
+
+static bool is_metric(const struct viewer *v) {
+    return is_stereo(v) && rig_use_is_metric(&v->rig);
+}
+
+static bool is_in_pixels(const struct viewer *v) {
+    return is_stereo(v) && !rig_use_is_metric(&v->rig);
+}
+
+static bool has_quality(const struct viewer *v) {
+    return v->quality.known;
+}
+
+static bool is_blended(const struct viewer *v) {
+    return display_shows(&v->display, DISPLAY_BLEND) ||
+           display_shows(&v->display, DISPLAY_MOTION_BLEND);
+}
+
+/* ---- values */
+
+static double get_quality(const struct viewer *v) {
+    return v->quality.automatic ? QUALITY_AUTO : viewer_quality(v);
+}
+
+static void set_quality(struct viewer *v, double quality) {
+    viewer_set_quality(v, (int)quality);
+}
+
+static void fit_quality(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
+    row->choices = "Fast|Mid|Best|Auto";
+}
+
+static int largest_range(const struct viewer *v) {
+    return (int)fmin(param_find("disparity_range")->max, v->rig.width - 1);
+}
+
+static void set_range(struct viewer *v, double range) {
+    double most = largest_range(v);
+    if (param_put(&v->settings.params, param_find("disparity_range"),
+                  fmin(most, fmax(2, round(range)))) == 0)
+        viewer_apply_settings(v);
+}
+
+/* The nearest depth that a range reaches. */
+static double nearest_of(const struct viewer *v, double range) {
+    return depth_of(&v->rig.geometry, v->settings.params.min_disparity + range - 1);
+}
+
+static double get_nearest(const struct viewer *v) {
+    return nearest_of(v, v->settings.params.disparity_range);
+}
+
+/* By one px of the search at least, where that is more than a step. */
+static void set_nearest(struct viewer *v, double metres) {
+    int now = v->settings.params.disparity_range;
+    double range = depth_disparity(&v->rig.geometry, metres) - v->settings.params.min_disparity + 1;
+    set_range(v, (int)lround(range) != now ? range : now + (metres < get_nearest(v) ? 1 : -1));
+}
+
+static void fit_nearest(const struct viewer *v, struct ui_row *row) {
+    row->min = nearest_of(v, largest_range(v));
+    row->max = fmin(50, nearest_of(v, fmax(2, largest_range(v) / 64.0)));
+    row->step = 0.1;
+    row->def = nearest_of(v, v->settings.base.disparity_range);
+    row->unit = "m";
+}
+
+static double get_search(const struct viewer *v) {
+    return v->settings.params.disparity_range / v->rig.scale;
+}
+
+static void set_search(struct viewer *v, double px) {
+    set_range(v, px * v->rig.scale);
+}
+
+static void fit_search(const struct viewer *v, struct ui_row *row) {
+    row->min = 2 / v->rig.scale;
+    row->max = largest_range(v) / v->rig.scale;
+    row->step = 1 / v->rig.scale;
+    row->def = v->settings.base.disparity_range / v->rig.scale;
+    row->integer = true;
+    row->unit = "px";
+}
+
+static double get_hidden(const struct viewer *v) {
+    return round(v->settings.params.hide_below / 2.55);
+}
+
+static void set_hidden(struct viewer *v, double percent) {
+    v->settings.params.hide_below = (int)lround(2.55 * percent);
+    viewer_apply_settings(v);
+}
+
+static void fit_hidden(const struct viewer *v, struct ui_row *row) {
+    row->min = 0;
+    row->max = 100;
+    row->step = 1;
+    row->integer = true;
+    row->unit = "%";
+    row->low = "off";
+    row->def = round(v->settings.base.hide_below / 2.55);
+}
+
+static void fit_fill(const struct viewer *v, struct ui_row *row) {
+    row->note = v->settings.params.mark_filled && is_stereo(v) ? "hatched" : "";
+}
+
+/* "Turbo|Viridis|..." */
+static const char *colormap_choices(void) {
+    static char joined[128];
+    for (int i = 0, used = 0; i < COLORMAP_COUNT && (i > 0 || !*joined); i++)
+        used += snprintf(joined + used, sizeof(joined) - (size_t)used, "%s%c%s", i ? "|" : "",
+                         g_ascii_toupper(colormap_names[i][0]), colormap_names[i] + 1);
+    return joined;
+}
+
+static double get_colormap(const struct viewer *v) {
+    return v->display.settings.colormap;
+}
+
+static void set_colormap(struct viewer *v, double colormap) {
+    v->display.settings.colormap = (int)colormap;
+}
+
+static void fit_colormap(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
+    row->choices = colormap_choices();
+    row->colors = colormap_table;
+}
+
+static double get_size(const struct viewer *v) {
+    int size = 0;
+    while (size < QUALITY_SIZES && fabs(v->rig.scale - quality_sizes[size]) > 1e-6)
+        size++;
+    return size;
+}
+
+/* Takes effect after the drawing. */
+static void set_size(struct viewer *v, double size) {
+    v->quality.search.on = false; /* the user has chosen */
+    v->quality.search.size = 0;
+    viewer_want_part(v, v->rig_options.roi, quality_sizes[(int)size]);
+}
+
+static void fit_size(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
+    row->choices = quality_size_names;
+}
+
+static double get_blend(const struct viewer *v) {
+    return v->display.settings.blend;
+}
+
+static void set_blend(struct viewer *v, double blend) {
+    v->display.settings.blend = blend;
+}
+
+static void fit_blend(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
+    row->def = 0.5;
+    row->max = 1;
+    row->step = 0.05;
+}
+
+/* ---- the table */
+
+static const struct row {
+    enum tab tab;
+    const char *name, *label;
+    enum ui_row_kind kind;
+    const char *help;
+    double (*get)(const struct viewer *v);
+    void (*set)(struct viewer *v, double value);
+    void (*fit)(const struct viewer *v, struct ui_row *row);
+    bool (*when)(const struct viewer *v);
+} rows[] = {
+#define ROW(tab, name, label, kind, help, get, set, fit, when) \
+    {TAB_##tab, name, label, kind, help, get, set, fit, when},
+#include "app/view/rows.def"
+#undef ROW
+};
+
+static bool is_shown(const struct viewer *v, const struct row *r, enum tab tab) {
+    return r->tab == tab && (!r->when || r->when(v));
+}
+
+bool panel_has_row(const struct viewer *v, enum tab tab, const char *name) {
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (strcmp(rows[i].name, name) == 0 && is_shown(v, &rows[i], tab))
+            return true;
+    return false;
+}
+
+static void draw_row(struct viewer *v, const struct row *r) {
+    const struct param_info *info = param_find(r->name);
+    struct ui_row row = {.name = r->name, .label = r->label, .kind = r->kind, .help = r->help};
+    if (info)
+        param_row_fit(info, v, &row);
+    if (r->help)
+        row.help = r->help;
+    if (r->fit)
+        r->fit(v, &row);
+    double value = r->get ? r->get(v) : param_get(&v->settings.params, info);
+    if (!ui_row_draw(v->screen.ui, &row, &value))
+        return;
+    if (r->set)
+        r->set(v, value);
+    else if (param_put(&v->settings.params, info, value) == 0)
+        viewer_apply_settings(v);
+}
+
+/* ---- the range of colours: near at the left, as in the legend */
+
+static void draw_range(struct viewer *v) {
+    const struct params *p = &v->settings.params;
+    struct draw_settings *s = &v->display.settings;
+    double near = -s->max, far = -s->min, unit = v->rig.scale;
+    char text[48], ends[2][16];
+    for (int i = 0; i < 2; i++) {
+        double px = i ? s->min : s->max, z = depth_of(&v->rig.geometry, px);
+        if (is_in_pixels(v))
+            snprintf(ends[i], sizeof(ends[i]), "%.0f", px / unit);
+        else if (px <= 0 || z > 1000)
+            snprintf(ends[i], sizeof(ends[i]), "\u221e");
+        else
+            snprintf(ends[i], sizeof(ends[i]), "%.*f", z < 10, z);
+    }
+    snprintf(text, sizeof(text), "%s to %s %s", ends[0], ends[1], is_in_pixels(v) ? "px" : "m");
+    struct ui_row row = {.name = "range",
+                         .label = "Colour range",
+                         .help = "nearest and farthest colour; a fits both to this picture, A to "
+                                 "all that is searched",
+                         .min = -(p->min_disparity + p->disparity_range),
+                         .max = -p->min_disparity,
+                         .step = 0.5,
+                         .changed = v->display.range_from == RANGE_MANUAL};
+    if (!ui_row_range(v->screen.ui, &row, text, &near, &far))
+        return;
+    v->display.range_from = near == row.min && far == row.max ? RANGE_OF_SEARCH : RANGE_MANUAL;
+    s->max = -near;
+    s->min = -far;
+}
+
+/* ---- presets */
+
+/* The papers, by what the names of their presets begin with. */
+static const struct paper {
+    const char *begin, *short_name, *citation;
+} papers[] = {
+    {"brunton2006", "Brunton et al., CRV 2006",
+     "A. Brunton, C. Shu, G. Roth: Belief Propagation on the GPU for Stereo Vision. CRV 2006"},
+    {"felzenszwalb2006", "Felzenszwalb, IJCV 2006",
+     "P. Felzenszwalb, D. Huttenlocher: Efficient Belief Propagation for Early Vision. IJCV 2006"},
+    {"grauergray2008", "Grauer-Gray et al., PRRS 2008",
+     "S. Grauer-Gray, C. Kambhamettu, K. Palaniappan: GPU Implementation of Belief Propagation "
+     "Using CUDA for Cloud Tracking and Reconstruction. PRRS 2008"},
+    {"liang2011", "Liang et al., TCSVT 2011",
+     "C.-K. Liang, C.-C. Cheng, Y.-C. Lai, L.-G. Chen, H. Chen: Hardware-Efficient Belief "
+     "Propagation. TCSVT 2011"},
+    {"xu2009", "Xu et al., AusAI 2009",
+     "Y. Xu, H. Chen, R. Klette, J. Liu, T. Vaudrey: Belief Propagation Implementation Using CUDA "
+     "on an NVIDIA GTX 280. AusAI 2009"},
+    {"yang2006", "Yang et al., BMVC 2006",
+     "Q. Yang, L. Wang, R. Yang, S. Wang, M. Liao, D. Nister: Real-time Global Stereo Matching "
+     "Using Hierarchical Belief Propagation. BMVC 2006"}};
+
+static const struct paper *paper_of(const char *preset) {
+    for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
+        if (g_str_has_prefix(preset, papers[i].begin))
+            return &papers[i];
+    return NULL;
+}
+
+enum group { FOR_USE, OF_PAPERS, OWN, GROUPS };
+
+static enum group group_of(const char *preset) {
+    if (!preset_find(preset))
+        return OWN;
+    return paper_of(preset) ? OF_PAPERS : FOR_USE;
+}
+
+/* What a preset is called in the list: presets of use begin with a capital. */
+static void title_of(const char *preset, char title[64]) {
+    g_strlcpy(title, preset, 64);
+    if (group_of(preset) == FOR_USE)
+        title[0] = g_ascii_toupper(title[0]);
+}
+
+static void draw_presets(struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    const char *chosen = NULL, *now = v->presets.name;
+    char title[64] = "None", shown[96];
+    bool known = v->presets.names && g_strv_contains((const char *const *)v->presets.names, now);
+    if (known)
+        title_of(now, title);
+    snprintf(shown, sizeof(shown), "%s%s", title,
+             presets_are_changed(&v->presets, &v->settings) ? ", changed" : "");
+    const struct ui_row row = {.name = "preset",
+                               .label = "Preset",
+                               .help = "settings for a use, of a paper, or of your own; the search "
+                                       "and the calibration stay"};
+    if (!ui_row_list_begin(ui, &row, shown))
+        return;
+    for (enum group group = FOR_USE; group < GROUPS; group++) {
+        static const char *const titles[GROUPS] = {NULL, "Papers", "Own"};
+        bool first = titles[group] != NULL;
+        for (char **preset = v->presets.names; preset && *preset; preset++) {
+            if (group_of(*preset) != group)
+                continue;
+            if (first)
+                ui_text_color(ui, ui_theme(ui)->note, titles[group]);
+            first = false;
+            const struct paper *paper = group == OF_PAPERS ? paper_of(*preset) : NULL;
+            title_of(*preset, title);
+            if (ui_item(ui, *preset, title, paper ? paper->short_name : "",
+                        paper ? paper->citation : NULL, strcmp(*preset, now) == 0, NULL))
+                chosen = *preset;
+        }
+    }
+    ui_separator(ui);
+    ui_text_input(ui, "preset_name", "name", 0.6, v->presets.name, sizeof(v->presets.name));
+    ui_same_line(ui);
+    action_button(v, "preset_save", "Save as", ACTION_SAVE_PRESET);
+    ui_list_end(ui);
+    if (chosen)
+        viewer_load_preset(v, chosen);
+}
+
+/* ---- all of a tab */
+
+void panel_rows_draw(struct viewer *v, enum tab tab) {
+    int count = 0, drawn = 0;
+    bool depth = tab == TAB_DEPTH;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        count += is_shown(v, &rows[i], tab);
+    count += depth + (depth && is_stereo(v));
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        if (!is_shown(v, &rows[i], tab))
+            continue;
+        if (depth && v->layout.columns > 1 && drawn == (count + 1) / 2)
+            ui_table_next(v->screen.ui);
+        draw_row(v, &rows[i]);
+        drawn++;
+    }
+    if (depth && is_stereo(v))
+        draw_range(v);
+    if (depth)
+        draw_presets(v);
+}
