@@ -763,6 +763,10 @@ void stereo_close(struct stereo **stereo) {
     free(s);
 }
 
+bool stereo_needs_gpu(const struct stereo *s) {
+    return s->backend->own_memory || s->lost;
+}
+
 const char *stereo_backend(const struct stereo *s) {
     return s->backend->name;
 }

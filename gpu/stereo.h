@@ -75,6 +75,9 @@ bool stereo_overlaps(const struct stereo *stereo);
 /* Whether frames may be in the memory of a GPU. */
 bool stereo_on_device(const struct stereo *stereo);
 
+/* Whether it holds memory of a GPU, be it lost. */
+bool stereo_needs_gpu(const struct stereo *stereo);
+
 /* Frames started and not finished. */
 int stereo_in_flight(const struct stereo *stereo);
 

@@ -22,6 +22,10 @@
  * handle, or one settings object, is used by one thread at a time. A handle starts threads of its
  * own with the CPU backend; callbacks run on the thread that called the library.
  *
+ * fork(): a child process may go on with handles that use the CPU; they start threads of their own
+ * there. Those that use a GPU, or that another thread was using at the fork(), give -EINVAL in the
+ * child, and livestereo_close() leaves there what they hold.
+ *
  * Structs that begin with size are set up by their macro, which fills size and sets the rest to 0.
  * Fields called reserved stay 0.
  */

@@ -17,12 +17,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of smoothness: one for the parameters in use, one for each frame in flight, and one to come. */
 enum { TABLES = MAX_SLOTS + 2 };
 
 struct livestereo {
     struct stereo *stereo;
+    pid_t process; /* that opened it */
+    bool inside;   /* a call is under way */
     struct log_target log;
     void (*message)(void *context, enum livestereo_level level, const char *text);
     void *context;
@@ -40,11 +43,15 @@ struct livestereo {
 /* ---- messages */
 
 static struct log_target *enter(struct livestereo *h) {
+    if (h)
+        h->inside = true;
     return log_redirect(h ? &h->log : &library_no_handle);
 }
 
 static int leave(struct log_target *before, int result) {
-    log_redirect(before);
+    struct log_target *log = log_redirect(before);
+    if (log != &library_no_handle)
+        ((struct livestereo *)log->context)->inside = false;
     return result;
 }
 
@@ -56,9 +63,22 @@ static int busy(void) {
     return -EBUSY;
 }
 
-static int refuse_null(void) {
-    struct log_target *before = enter(NULL);
-    return leave(before, refuse("there is no handle"));
+/* In a child process a GPU cannot be used further, nor what a call of another thread had in hand
+ * at the fork(). */
+static bool is_usable(const struct livestereo *h) {
+    return h && (h->process == getpid() || (!h->inside && !stereo_needs_gpu(h->stereo)));
+}
+
+static int refuse_handle(struct livestereo *h) {
+    struct log_target *before = log_redirect(h ? &h->log : &library_no_handle);
+    if (h)
+        log_explain("the handle is of the process that called fork(), where it %s; open another "
+                    "one in this process",
+                    h->inside ? "was in use" : "uses a GPU");
+    else
+        log_explain("there is no handle");
+    log_redirect(before);
+    return -EINVAL;
 }
 
 const char *livestereo_error(const struct livestereo *h) {
@@ -151,7 +171,7 @@ struct allocation {
 
 void *livestereo_alloc(struct livestereo *h, size_t bytes) {
     struct allocation *memory = NULL;
-    if (!h || bytes > SIZE_MAX / 2)
+    if (!is_usable(h) || bytes > SIZE_MAX / 2)
         return NULL;
     size_t all = (sizeof(*memory) + bytes + 63) / 64 * 64;
     bool plain = stereo_info(h->stereo).gpu_lost;
@@ -163,15 +183,15 @@ void *livestereo_alloc(struct livestereo *h, size_t bytes) {
 }
 
 void livestereo_free(struct livestereo *h, void *memory) {
-    if (!memory)
+    if (!memory || (h && !is_usable(h)))
         return;
     struct allocation *a = (struct allocation *)memory - 1;
-    struct log_target *before = enter(h);
+    struct log_target *before = log_redirect(h ? &h->log : &library_no_handle);
     if (a->plain)
         free(a);
     else if (h)
         stereo_release(h->stereo, a);
-    leave(before, 0);
+    log_redirect(before);
 }
 
 /* ---- calibration */
@@ -399,15 +419,17 @@ int livestereo_open(struct livestereo **handle, const struct livestereo_settings
         log_explain("not enough memory for a handle");
         return leave(before, -ENOMEM);
     }
+    h->process = getpid();
     h->message = options->log;
     h->context = options->log_context;
     h->log = (struct log_target){.message = options->log ? pass_message : NULL,
                                  .context = h,
                                  .level = (enum log_level)options->log_level};
-    log_redirect(&h->log);
+    enter(h);
     error = open_pipeline(h, settings, options);
     if (error) {
         memcpy(library_no_handle.error, h->log.error, sizeof(h->log.error));
+        leave(&library_no_handle, 0);
         livestereo_close(&h);
     }
     *handle = h;
@@ -415,8 +437,8 @@ int livestereo_open(struct livestereo **handle, const struct livestereo_settings
 }
 
 int livestereo_update(struct livestereo *h, const struct livestereo_settings *settings) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     if (!settings)
         return leave(before, refuse("there are no settings"));
@@ -432,6 +454,8 @@ void livestereo_close(struct livestereo **handle) {
     if (!h)
         return;
     *handle = NULL;
+    if (!is_usable(h))
+        return;
     struct log_target *before = enter(h);
     stereo_close(&h->stereo);
     feature_network_drop(&h->network);
@@ -482,8 +506,8 @@ static struct stereo_image plain(const struct livestereo_image *image) {
 }
 
 int livestereo_start(struct livestereo *h, const struct livestereo_frame *f) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     int error = f ? check_frame(h, f) : refuse("there is no frame");
     if (error)
@@ -509,8 +533,8 @@ const char *livestereo_stage_name(enum livestereo_stage stage) {
 }
 
 int livestereo_wait(struct livestereo *h, struct livestereo_result *result) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     struct stereo_result r;
     if (result && result->size != sizeof(*result))
@@ -531,16 +555,16 @@ int livestereo_wait(struct livestereo *h, struct livestereo_result *result) {
 }
 
 int livestereo_forget(struct livestereo *h) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     stereo_forget(h->stereo);
     return leave(before, 0);
 }
 
 int livestereo_set_mask(struct livestereo *h, const struct livestereo_image *mask) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     struct stereo_info info = stereo_info(h->stereo);
     size_t pixels = (size_t)info.width * (size_t)info.height;
@@ -570,8 +594,8 @@ int livestereo_set_mask(struct livestereo *h, const struct livestereo_image *mas
 /* ---- what is known */
 
 int livestereo_info(struct livestereo *h, struct livestereo_info *info) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     if (!info || info->size != sizeof(*info))
         return leave(before, refuse("info: its size is wrong; use LIVESTEREO_INFO"));
@@ -620,8 +644,8 @@ static void depth_row(const struct depth_geometry *g, const int16_t *disparity, 
 
 int livestereo_depth(struct livestereo *h, const struct livestereo_image *disparity,
                      const struct livestereo_image *depth) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     struct stereo_info info = stereo_info(h->stereo);
     bool in_metres = depth && depth->format == LIVESTEREO_M32F;
@@ -648,8 +672,8 @@ static void color_of(const struct livestereo_image *color, int x, int y, float r
 int livestereo_points(struct livestereo *h, const struct livestereo_image *disparity,
                       const struct livestereo_image *color, double farthest, float *xyzrgb,
                       size_t max, size_t *count) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     struct stereo_info info = stereo_info(h->stereo);
     bool grey = color && color->format == LIVESTEREO_GRAY8;
@@ -678,8 +702,8 @@ int livestereo_points(struct livestereo *h, const struct livestereo_image *dispa
 }
 
 int livestereo_probe(struct livestereo *h, int x, int y, struct livestereo_probe *probe) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     if (!probe || probe->size != sizeof(*probe))
         return leave(before, refuse("probe: its size is wrong; use LIVESTEREO_PROBE"));
@@ -706,8 +730,8 @@ int livestereo_probe(struct livestereo *h, int x, int y, struct livestereo_probe
 }
 
 int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *least) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     if (sweeps < 1 || !bound || !least)
         return leave(before, refuse("a bound needs one sweep or more, and places for two numbers"));
@@ -726,8 +750,8 @@ int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *le
 }
 
 int livestereo_energy(struct livestereo *h, double *energy) {
-    if (!h)
-        return refuse_null();
+    if (!is_usable(h))
+        return refuse_handle(h);
     struct log_target *before = enter(h);
     int error = energy ? stereo_energy(h->stereo, energy) : -EINVAL;
     if (error == -EBUSY)

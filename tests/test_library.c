@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { W = 44, H = 26 };
 
@@ -688,8 +690,104 @@ static void test_result(void) {
     livestereo_settings_close(&s);
 }
 
+/* What a child process makes of a handle: the frame's disparities as its parent has them, then the
+ * end by exit(), as a handle of its own has it, too. */
+static void check_in_child(struct livestereo **h, const struct livestereo_settings *s,
+                           struct livestereo_frame *f, const int16_t *right) {
+    for (int own = 0; own < 2; own++) {
+        if (own)
+            *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+        memset(f->disparity.data, 0, 2 * W * H);
+        pair_run(*h, f);
+        g_assert_cmpmem(f->disparity.data, 2 * W * H, right, 2 * W * H);
+        livestereo_close(h);
+    }
+}
+
+/* Runs child() in a process of its own, which has 30 s. */
+#define IN_CHILD(child)                                     \
+    do {                                                    \
+        pid_t pid = fork();                                 \
+        int status = -1;                                    \
+        if (pid == 0) {                                     \
+            alarm(30);                                      \
+            child;                                          \
+            exit(0);                                        \
+        }                                                   \
+        g_assert_cmpint(waitpid(pid, &status, 0), ==, pid); \
+        g_assert_cmpint(status, ==, 0);                     \
+    } while (0)
+
+/* A frame is in flight at the first fork(); the second child only ends, with the handle open. */
+static void test_fork(void) {
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    pair_run(h, &f);
+    int16_t *right = pair_packed(&f.disparity);
+    g_assert_cmpint(livestereo_start(h, &f), ==, 0);
+    IN_CHILD((void)(livestereo_wait(h, NULL), check_in_child(&h, s, &f, right)));
+    IN_CHILD((void)0);
+    IN_CHILD(livestereo_close(&h));
+    g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
+    pair_run(h, &f);
+    g_assert_cmpmem(f.disparity.data, 2 * W * H, right, 2 * W * H);
+    g_free(right);
+    pair_frame_free(&f);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+struct forking {
+    struct livestereo *h;
+    const struct livestereo_frame *frame;
+    int forks;
+};
+
+static void fork_in_a_call(void *context, enum livestereo_level level, const char *message) {
+    struct forking *forking = context;
+    (void)level;
+    (void)message;
+    if (!forking->h || forking->forks++)
+        return;
+    IN_CHILD({
+        g_assert_cmpint(livestereo_start(forking->h, forking->frame), ==, -EINVAL);
+        g_assert_true(strstr(livestereo_error(forking->h), "fork()"));
+        g_assert_null(livestereo_alloc(forking->h, 1));
+        livestereo_close(&forking->h);
+        g_assert_null(forking->h);
+    });
+}
+
+/* A handle that was in use at the fork() is refused in the child, and closed without waiting. */
+static void test_fork_in_a_call(void) {
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct forking forking = {0};
+    struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    o.log = fork_in_a_call;
+    o.log_context = &forking;
+    o.log_level = LIVESTEREO_LOG_DEBUG;
+    struct livestereo *h;
+    g_assert_cmpint(livestereo_open(&h, s, &o), ==, 0);
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    forking = (struct forking){.h = h, .frame = &f};
+    g_assert_cmpint(livestereo_settings_set(s, "bp_levels", "2"), ==, 0);
+    g_assert_cmpint(livestereo_update(h, s), ==, 0);
+    g_assert_cmpint(forking.forks, >, 0);
+    pair_run(h, &f);
+    pair_frame_free(&f);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/library/fork", test_fork);
+    g_test_add_func("/library/fork-in-a-call", test_fork_in_a_call);
     g_test_add_func("/library/weights", test_weights);
     g_test_add_func("/library/formats", test_formats);
     g_test_add_func("/library/remap", test_remap);

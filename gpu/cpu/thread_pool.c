@@ -30,6 +30,7 @@ struct thread_pool {
     int busy;
     int spins; /* see spin_while() */
     bool quit;
+    unsigned forks; /* the number of fork() in this process that it knows of */
     thread_pool_work *work;
     void *context;
     int rows, block;
@@ -87,20 +88,52 @@ static void *run_member(void *argument) {
 }
 
 /* Returns an error number. */
-static int start_member(struct thread_pool *pool, int i, size_t scratch_bytes) {
+static int start_member(struct thread_pool *pool, int i) {
+    struct member *member = &pool->members[i];
+    int code = i > 0 ? pthread_create(&member->thread, NULL, run_member, member) : 0;
+    if (i == 0 || code)
+        return code;
+    pthread_setname_np(member->thread, "stages");
+    pool->started++;
+    return 0;
+}
+
+static int take_scratch(struct thread_pool *pool, int i, size_t bytes) {
     struct member *member = &pool->members[i];
     member->pool = pool;
-    int code = posix_memalign(&member->scratch, 64, scratch_bytes ? scratch_bytes : 1);
+    int code = posix_memalign(&member->scratch, 64, bytes ? bytes : 1);
     if (code)
         member->scratch = NULL;
-    if (code || i == 0)
-        return code;
-    code = pthread_create(&member->thread, NULL, run_member, member);
-    if (!code) {
-        pthread_setname_np(member->thread, "stages");
-        pool->started++;
-    }
     return code;
+}
+
+static void make_locks(struct thread_pool *pool) {
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->start, NULL);
+    pthread_cond_init(&pool->done, NULL);
+}
+
+static unsigned forks; /* of this process and those that it comes from */
+
+static void count_fork(void) {
+    forks++;
+}
+
+static void notice_forks(void) {
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+/* A child process has the memory of the pool and none of its threads. restarts: it gets its own;
+ * where they cannot be started, the caller works with fewer or alone. */
+static void follow_fork(struct thread_pool *pool, bool restarts) {
+    if (pool->forks == forks)
+        return;
+    make_locks(pool);
+    pool->forks = forks;
+    pool->started = pool->busy = 0;
+    pool->job = pool->finished = 0;
+    for (int i = 1; i < pool->threads && restarts && !start_member(pool, i);)
+        i++;
 }
 
 /* Those that this process may run on. */
@@ -121,13 +154,16 @@ struct thread_pool *thread_pool_open(int threads, size_t scratch_bytes, int *err
     int cores = usable_cores();
     pool->threads = threads > 0 ? threads : cores;
     pool->spins = pool->threads <= cores ? SPINS : 0;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->start, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, notice_forks);
+    pool->forks = forks;
+    make_locks(pool);
     pool->members = calloc((size_t)pool->threads, sizeof(*pool->members));
     int code = pool->members ? 0 : ENOMEM;
     for (int i = 0; i < pool->threads && !code; i++)
-        code = start_member(pool, i, scratch_bytes);
+        code = take_scratch(pool, i, scratch_bytes);
+    for (int i = 0; i < pool->threads && !code; i++)
+        code = start_member(pool, i);
     if (code) {
         *error = -code;
         thread_pool_close(&pool);
@@ -145,6 +181,7 @@ void *thread_pool_scratch(struct thread_pool *pool) {
 
 void thread_pool_run(struct thread_pool *pool, int rows, int block, thread_pool_work *work,
                      void *context) {
+    follow_fork(pool, true);
     pthread_mutex_lock(&pool->lock);
     pool->work = work;
     pool->context = context;
@@ -173,6 +210,7 @@ void thread_pool_close(struct thread_pool **closed) {
     *closed = NULL;
     if (!pool)
         return;
+    follow_fork(pool, false);
     pthread_mutex_lock(&pool->lock);
     pool->quit = true;
     pthread_cond_broadcast(&pool->start);

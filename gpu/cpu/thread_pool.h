@@ -1,6 +1,7 @@
 /*
  * A thread pool for the CPU backend: threads take rows of one stage by an atomic counter. The
  * caller works too; thread_pool_run returns when all rows are done. Each thread has scratch memory.
+ * In a child process the pool starts threads of its own, unless it was running at the fork().
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_THREAD_POOL_H

@@ -9,7 +9,7 @@ import pathlib
 import types
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_float, c_int, c_int64,
                     c_size_t, c_ssize_t, c_uint64, c_void_p, sizeof)
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 
 class Error(RuntimeError):
@@ -19,6 +19,9 @@ class Error(RuntimeError):
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
         self.errno = abs(code)
+
+    def __reduce__(self) -> Tuple[type, Tuple[int, str]]:
+        return type(self), (self.errno, str(self))
 
 
 class Format(enum.IntEnum):
