@@ -13,6 +13,7 @@
 #include "app/rig_options.h"
 #include "capture/recording_files.h"
 #include "config/feature_network.h"
+#include "image/picture.h"
 #include "config/log.h"
 
 #include <inttypes.h>
@@ -240,6 +241,24 @@ static void use_rate(const struct batch *batch, struct source *source) {
     source_say_rate(source);
 }
 
+/* Where disparities are searched that disp16 does not hold: pfm is saved in place of the default.
+ * EXIT_DONE, or EXIT_USAGE where disp16 was asked for. */
+static int check_form(struct batch *batch) {
+    const struct params *p = &batch->params;
+    if (!(batch->kinds & SAVE_DISP16) || disp16_holds(p->min_disparity, p->disparity_range))
+        return EXIT_DONE;
+    int end = p->min_disparity + p->disparity_range - 1;
+    if (batch->save) {
+        log_error("--save", "disp16 holds 0 to %d px, and %d to %d are searched; save pfm",
+                  DISP16_END - 1, p->min_disparity, end);
+        return EXIT_USAGE;
+    }
+    log_info("--save", "pfm, since disp16 holds 0 to %d px, and %d to %d are searched",
+             DISP16_END - 1, p->min_disparity, end);
+    batch->kinds = SAVE_PFM;
+    return EXIT_DONE;
+}
+
 static int run_input(struct batch *batch, const struct input *input, const char *folder) {
     struct source *source = input->source;
     struct rig_use rig;
@@ -263,6 +282,8 @@ static int run_input(struct batch *batch, const struct input *input, const char 
     code = batch->estimate ? matcher_estimate(matcher, &batch->params) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
+    if (code == EXIT_DONE)
+        code = check_form(batch);
     if (code != EXIT_DONE) {
         matcher_close(&matcher);
         rig_use_close(&rig);

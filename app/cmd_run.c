@@ -54,11 +54,12 @@ struct reader {
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
 
-/* In KITTI's form; of motion a .flo where the name says so. */
+/* In KITTI's form, or where the name says so as .pfm, of motion as .flo. */
 static int save_map(const char *path, const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     if (frame->params.mode != MODE_MOTION)
-        return picture_write_disp16(path, frame->disparity, width, height);
+        return (g_str_has_suffix(path, ".pfm") ? picture_write_pfm : picture_write_disp16)(
+            path, frame->disparity, width, height);
     return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(path, frame->motion, width,
                                                                         height);
 }
@@ -268,6 +269,18 @@ static int read_pattern(const struct run *run, struct number_pattern *pattern,
     return GO_ON;
 }
 
+/* GO_ON, or EXIT_USAGE where the file's form cannot hold what is searched. */
+static int check_form(const struct run *run) {
+    const struct params *p = &run->params;
+    if (!run->disparity || p->mode == MODE_MOTION || g_str_has_suffix(run->disparity, ".pfm") ||
+        disp16_holds(p->min_disparity, p->disparity_range))
+        return GO_ON;
+    log_error("--save-disparity",
+              "the PNG holds 0 to %d px, and %d to %d are searched; name a file .pfm",
+              DISP16_END - 1, p->min_disparity, p->min_disparity + p->disparity_range - 1);
+    return EXIT_USAGE;
+}
+
 static int run_live(const struct run *run, struct source *source, struct matcher *matcher,
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
@@ -334,6 +347,8 @@ static int open_and_run(struct run *run, int argc, char **argv) {
         code = run->estimate ? matcher_estimate(matcher, &run->params) : EXIT_DONE;
     if (matcher && code == EXIT_DONE)
         code = mask_use(run->mask, &run->params, rig.width, rig.height, matcher, &left_out);
+    if (matcher && code == EXIT_DONE)
+        code = check_form(run) == GO_ON ? EXIT_DONE : EXIT_USAGE;
     if (matcher && code == EXIT_DONE) {
         quit_catch();
         code = run_live(run, source, matcher, &rig, left_out);

@@ -54,10 +54,14 @@ int picture_write16(const char *path, const uint16_t *data, int width, int heigh
 /* 16-bit RGB PNG. */
 int picture_write16_rgb(const char *path, const uint16_t *data, int width, int height);
 
-/* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; disparities <= 0 become 1 (1/256
- * px). disp16_of converts count disparities to the PNG's values. */
+/* KITTI's form: 16-bit PNG of disparity * 256, 0 where unknown; 0 and up to 1 px below it become 1
+ * (1/256 px). It ends at DISP16_END px. What does not fit becomes 0, which is warned of. disp16_of
+ * converts count disparities to the PNG's values, and returns how many do not fit; disp16_holds
+ * says whether all disparities that are searched do. */
+#define DISP16_END 256
 int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height);
-void disp16_of(const int16_t *disparity, size_t count, uint16_t *out);
+size_t disp16_of(const int16_t *disparity, size_t count, uint16_t *out);
+bool disp16_holds(int min_disparity, int disparity_range);
 
 /* PFM, one channel, little-endian, bottom row first; px, +inf where unknown. */
 int picture_write_pfm(const char *path, const int16_t *disparity, int width, int height);

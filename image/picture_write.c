@@ -112,18 +112,20 @@ int save_end(struct save *save) {
     return save->error;
 }
 
-void disp16_of(const int16_t *disparity, size_t count, uint16_t *out) {
+bool disp16_holds(int min_disparity, int disparity_range) {
+    return min_disparity >= 0 && min_disparity + disparity_range <= DISP16_END;
+}
+
+size_t disp16_of(const int16_t *disparity, size_t count, uint16_t *out) {
+    size_t misfits = 0;
     for (size_t i = 0; i < count; i++) {
         int d = disparity[i];
-        int value = d * (256 / DISPARITY_ONE);
-        if (d == DISPARITY_UNKNOWN)
-            value = 0;
-        else if (d <= 0)
-            value = 1;
-        else if (value > 65535)
-            value = 65535;
-        out[i] = (uint16_t)value;
+        /* refined, a disparity of 0 may be a bit less */
+        bool fits = d > -DISPARITY_ONE && d < DISP16_END * DISPARITY_ONE;
+        misfits += !fits && d != DISPARITY_UNKNOWN;
+        out[i] = (uint16_t)(!fits ? 0 : d <= 0 ? 1 : d * (256 / DISPARITY_ONE));
     }
+    return misfits;
 }
 
 int picture_write_disp16(const char *path, const int16_t *disparity, int width, int height) {
@@ -131,7 +133,12 @@ int picture_write_disp16(const char *path, const int16_t *disparity, int width, 
     uint16_t *out = malloc(count * sizeof *out);
     if (!out)
         return cannot_write(path, ENOMEM);
-    disp16_of(disparity, count, out);
+    size_t misfits = disp16_of(disparity, count, out);
+    if (misfits)
+        log_warning(path,
+                    "has 0, unknown, at %zu pixels whose disparity is below 0 or %d px and more; "
+                    "pfm holds them",
+                    misfits, DISP16_END);
     int error = picture_write16(path, out, width, height);
     free(out);
     return error;

@@ -470,6 +470,32 @@ static void test_far_output(void *fixture, const void *data) {
                  " --out gst:fakesink --out-what depth 2>&1 | grep -c 'beyond 65.5 m'");
 }
 
+/* Disparities that disp16 does not hold: refused, or saved in another form; never cut. */
+static void test_far_disparities(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const searched[] = {"min_disparity=-4", "min_disparity=250"};
+    g_free(
+        expect_success("record synth:width=320,height=32,range=8 -o %s/in.mkv --frames 1", folder));
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *words = g_strdup_printf(" --set disparity_range=8 --set %s", searched[i]);
+        expect_error(2, "save pfm", "batch %s/in.mkv -o %s/no --save disp16%s", folder, folder,
+                     words);
+        expect_error(2, ".pfm", "run %s/in.mkv --save-disparity %s/no.png%s", folder, folder,
+                     words);
+        g_autofree char *shell_words = g_strconcat("$B batch $D/in.mkv -o $D/out", words,
+                                                   " && ls $D/out/*.pfm >$D/list && ! ls "
+                                                   "$D/out/*disp16* 2>/dev/null && rm -r $D/out",
+                                                   NULL);
+        expect_shell(0, "", "pfm, since disp16 holds 0 to 255 px", shell_words);
+        g_free(expect_success("run %s/in.mkv --save-disparity %s/no.pfm%s", folder, folder, words));
+    }
+    expect_shell(
+        0, "1\n", "",
+        "$B run $D/in.mkv --set min_disparity=250 --set disparity_range=8 --out gst:fakesink "
+        "--out-what disparity 2>&1 | grep -c 'from 256 px on'");
+}
+
 /* Where pairs depend on those before them, a part or a batch that goes on is not what a whole one
  * is. */
 static void test_seams(void *fixture, const void *data) {
@@ -639,6 +665,7 @@ int main(int argc, char **argv) {
         {"/batch/rate", test_rate},
         {"/batch/rate-of-others", test_rate_of_others},
         {"/batch/far-output", test_far_output},
+        {"/batch/far-disparities", test_far_disparities},
         {"/batch/seams", test_seams},
         {"/batch/steering-names", test_steering_names},
         {"/batch/names", test_names},

@@ -83,9 +83,9 @@ static void test_write16(void) {
 }
 
 static void test_disp16(void) {
-    static const int16_t disparity[] = {16,   1,    0,     -1, -500, DISPARITY_UNKNOWN,
-                                        4095, 4096, 32767, 24};
-    static const uint16_t expected[] = {256, 16, 1, 1, 1, 0, 65520, 65535, 65535, 384};
+    static const int16_t disparity[] = {16, 1, 0, -1, -15, DISPARITY_UNKNOWN, 4095, 24, 2, 3};
+    static const uint16_t expected[] = {256, 16, 1, 1, 1, 0, 65520, 384, 32, 48};
+    static const int16_t misfits[] = {16, 4096, 32767, -16, DISPARITY_UNKNOWN, -500};
     struct folder folder = folder_make("disp.png");
     uint16_t *in;
     int width, height;
@@ -94,6 +94,9 @@ static void test_disp16(void) {
     g_assert_cmpint(width, ==, 5);
     g_assert_cmpmem(in, sizeof expected, expected, sizeof expected);
     free(in);
+    uint16_t out[6];
+    g_assert_cmpint(disp16_of(misfits, 6, out), ==, 4);
+    g_assert_cmpmem(out, sizeof out, ((uint16_t[6]){256}), sizeof out);
     folder_free(&folder);
 }
 

@@ -56,7 +56,7 @@ struct output_gst {
     char *last_warning; /* NULL when all is well */
     int64_t retry_ns;
     long sent_before; /* when it was started last */
-    bool has_said_far;
+    bool has_said_misfits;
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
@@ -65,7 +65,7 @@ struct output_gst {
 
 /* ---- pictures */
 
-/* Returns how many pixels are too far for 16 bits. */
+/* Returns how many pixels do not fit 16 bits. */
 static long convert_row(const struct output_gst *output, const struct frame *frame, int y,
                         uint8_t *to) {
     const struct params *p = &frame->params;
@@ -74,8 +74,7 @@ static long convert_row(const struct output_gst *output, const struct frame *fra
     size_t bytes = (size_t)width * (size_t)frame->rect_left.channels;
     switch (output->what) {
     case WHAT_DISPARITY:
-        disp16_of(disparity, (size_t)width, (uint16_t *)(void *)to);
-        break;
+        return (long)disp16_of(disparity, (size_t)width, (uint16_t *)(void *)to);
     case WHAT_DEPTH:
         return depth_map_16(&output->geometry, disparity, width, 1, 1000, (uint16_t *)(void *)to);
     case WHAT_LEFT:
@@ -104,13 +103,16 @@ static GstBuffer *make_buffer(struct output_gst *output, const struct frame *fra
     }
     size_t stride = (size_t)GST_VIDEO_INFO_PLANE_STRIDE(&output->info, 0);
     memset(map.data, 0, map.size); /* the gaps behind rows too */
-    long far = 0;
+    long misfits = 0;
     for (int y = 0; y < frame->rect_left.height; y++)
-        far += convert_row(output, frame, y, map.data + (size_t)y * stride);
-    if (far > 0 && !output->has_said_far)
-        log_warning("--out-what", "depth has 0 where it is beyond 65.5 m: %.3g %% of a frame",
-                    100.0 * (double)far / frame->rect_left.width / frame->rect_left.height);
-    output->has_said_far |= far > 0;
+        misfits += convert_row(output, frame, y, map.data + (size_t)y * stride);
+    if (misfits > 0 && !output->has_said_misfits)
+        log_warning("--out-what", "%s: %.3g %% of a frame",
+                    output->what == WHAT_DEPTH
+                        ? "depth has 0 where it is beyond 65.5 m"
+                        : "disparity has 0 where it is below 0 or from 256 px on",
+                    100.0 * (double)misfits / frame->rect_left.width / frame->rect_left.height);
+    output->has_said_misfits |= misfits > 0;
     gst_buffer_unmap(buffer, &map);
     return buffer;
 }

@@ -95,6 +95,9 @@ static bool is_written(const struct frame *frame, enum ending ending) {
     bool motion = frame->params.mode == MODE_MOTION;
     bool of_motion = ending == FLOW16 || ending == FLOW,
          of_stereo = ending == DISP16 || ending == DISP_PFM;
+    if (ending == DISP16 &&
+        !disp16_holds(frame->params.min_disparity, frame->params.disparity_range))
+        return false;
     return motion ? !of_stereo : !of_motion;
 }
 
