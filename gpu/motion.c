@@ -244,9 +244,10 @@ struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p
     if (p->params.lr_check == LR_CHECK_BP)
         back = find_motion(g, &backward, levels).map;
     struct search found = find_motion(g, &forward, levels);
-    graph_download(g, found.map.confidence, HOST_CONFIDENCE, 0, picture_pixels(v));
 
     picture_group(g, LEFT_SIDE, TIME_CHECK);
+    graph_download(g, picture_doubt_unseen(g, p, found.map.confidence), HOST_CONFIDENCE, 0,
+                   picture_pixels(v));
     struct motion_map motion = map_remove_speckles(g, p, v, check(g, p, v, &found.map, &back));
     if (before.confidence) {
         keep(g, v, motion.u, before.motion.u, sizeof(*motion.u));
@@ -259,7 +260,7 @@ struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p
     if (p->params.median_radius > 0)
         motion = median(g, p, v, motion, p->params.median_radius);
     size_t bytes = picture_pixels(v) * sizeof(int16_t);
-    graph_download(g, motion.u, HOST_MOTION, 0, bytes);
+    graph_download(g, picture_hide_unseen(g, p, motion.u), HOST_MOTION, 0, bytes);
     graph_download(g, motion.v, HOST_MOTION, bytes, bytes);
     return search_result(g, &found);
 }

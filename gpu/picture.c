@@ -81,6 +81,34 @@ static const uint8_t *remap(struct graph *g, const struct pipeline *p, const str
     return a.out;
 }
 
+static struct hide_unseen_args unseen(const struct pipeline *p) {
+    return (struct hide_unseen_args){.map = p->map[LEFT_SIDE],
+                                     .width = p->width,
+                                     .source_width = p->source_width,
+                                     .source_height = p->source_height};
+}
+
+const int16_t *picture_hide_unseen(struct graph *g, const struct pipeline *p, const int16_t *map) {
+    struct hide_unseen_args a = unseen(p);
+    if (!p->has_unseen)
+        return map;
+    a.source = map;
+    a.out = graph_buffer(g, (size_t)p->width * (size_t)p->height * sizeof(*a.out));
+    graph_stage(g, STAGE_hide_unseen, &a, p->width, p->height);
+    return a.out;
+}
+
+const uint8_t *picture_doubt_unseen(struct graph *g, const struct pipeline *p,
+                                    const uint8_t *confidence) {
+    struct hide_unseen_args a = unseen(p);
+    if (!p->has_unseen)
+        return confidence;
+    a.confidence = confidence;
+    a.confidence_out = graph_buffer(g, (size_t)p->width * (size_t)p->height);
+    graph_stage(g, STAGE_hide_unseen, &a, p->width, p->height);
+    return a.confidence_out;
+}
+
 /* The picture that is delivered is the one that came. */
 static void rectify(struct graph *g, const struct pipeline *p, struct picture *v) {
     const uint8_t *picture = upload(g, p, v->side), *delivered = remap(g, p, v, picture, NULL);

@@ -516,7 +516,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     struct search found = find_labels(g, p, picture, LEFT_SIDE, space, costs);
 
     picture_group(g, LEFT_SIDE, TIME_CHECK);
-    const int16_t *map = check(g, p, &found.map, right_map);
+    const int16_t *map = picture_hide_unseen(g, p, check(g, p, &found.map, right_map));
     map = map_remove_speckles(g, p, left, disparities(map)).u;
     picture_group(g, LEFT_SIDE, TIME_REFINE);
     const int16_t *beliefs = map;
@@ -525,6 +525,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     const uint8_t *confidence = found.map.confidence;
     if (has_chance(p))
         confidence = estimate_chance(g, p, confidence, &found.curve, map);
+    confidence = picture_doubt_unseen(g, p, confidence);
     graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);
@@ -534,7 +535,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         regions = fill_holes(g, p, left, fill_borders(g, p, beliefs, beliefs));
     map = fit_planes(g, p, regions, filled);
     map = smooth_holes(g, p, left, known, map);
-    map = mark_sky(g, p, left, &found.curve, map);
+    map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, map));
     finish_map(g, p, left, confidence, map);
     struct pipeline_result result = search_result(g, &found);
     keep_match(g, &found, &costs, &result);

@@ -32,6 +32,7 @@ struct pipeline {
     int width, height, channels;        /* of the rectified ones */
     const struct rectify_point *map[2]; /* width*height, NULL where pictures are rectified */
     int map_samples, map_step;          /* struct rectify_map's */
+    bool has_unseen;                    /* pixels of the left picture show nothing of its source */
     const struct tables *tables;        /* struct scaling's; only addresses within it are taken */
     struct feature_network network;     /* on the host; with descriptor=learned */
     const void *weights;                /* its weights, by features_pack() */

@@ -9,6 +9,7 @@
 #include "config/clock.h"
 #include "config/log.h"
 #include "gpu/picture.h"
+#include "gpu/seen.h"
 #include "gpu/stereo_private.h"
 
 #include <errno.h>
@@ -328,6 +329,7 @@ struct stereo_info stereo_info(const struct stereo *s) {
         result_width(s),
         p->height,
         params_labels(&p->params),
+        {s->seen[0], s->seen[1], s->seen[2], s->seen[3]},
         {picture_is_remapped(p, LEFT_SIDE), picture_is_remapped(p, RIGHT_SIDE)},
         s->lost};
 }
@@ -698,6 +700,13 @@ static struct stereo *open_on(struct backend *b, bool has_next, int width, int h
     s->pipeline.format = format;
     s->pipeline.channels = picture_channels(format);
     *error = check_size(width, height, format);
+    if (!*error && maps) {
+        s->pipeline.has_unseen = !seen_whole(&maps[LEFT_SIDE], width, height);
+        *error = seen_window(&maps[LEFT_SIDE], width, height, s->seen);
+    } else {
+        s->seen[2] = width;
+        s->seen[3] = height;
+    }
     if (!*error)
         *error = take_inputs(s, maps);
     if (!*error && b->own_memory)

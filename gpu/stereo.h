@@ -81,10 +81,12 @@ bool stereo_needs_gpu(const struct stereo *stereo);
 /* Frames started and not finished. */
 int stereo_in_flight(const struct stereo *stereo);
 
-/* Size of the maps (without margins), labels of a pixel, whether the picture of a side is resampled
- * (and not passed on as it is), whether a GPU was lost and the CPU took over. */
+/* Size of the maps (without margins), labels of a pixel, the part of the maps in which each pixel
+ * shows something of the left picture (x, y, width, height), whether the picture of a side is
+ * resampled (and not passed on as it is), whether a GPU was lost and the CPU took over. */
 struct stereo_info {
     int width, height, labels;
+    int seen[4];
     bool is_remapped[2], gpu_lost;
 };
 struct stereo_info stereo_info(const struct stereo *stereo);

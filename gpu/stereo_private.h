@@ -23,6 +23,7 @@ struct flight {
 struct stereo {
     struct backend *backend;
     int margin[2]; /* columns left and right that results do not have; see rectify.h */
+    int seen[4];   /* struct stereo_info's */
 
     /* What frames are computed with, the passes that follow from it, and their memory. */
     struct pipeline pipeline;

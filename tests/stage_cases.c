@@ -155,6 +155,26 @@ static void case_remap(struct pass_case *c) {
     case_add_pass(c, STAGE_remap, &a, w, h);
 }
 
+static void case_hide_unseen(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, what = case_between(c, 1, 3);
+    struct hide_unseen_args a = {.width = w, .source_width = w, .source_height = h};
+    struct rectify_point *map = case_add_rows(c, w, h, sizeof(*map));
+    for (int i = 0; i < w * h; i++) {
+        map[i].x = (int32_t)case_value(c, 32 * (uint32_t)w + 320) - 160;
+        map[i].y = (int32_t)case_value(c, 32 * (uint32_t)h + 320) - 160;
+    }
+    a.map = map;
+    if (what & 1) {
+        a.source = case_disparities(c, 60);
+        a.out = case_disparities(c, 60);
+    }
+    if (what & 2) {
+        a.confidence = case_bytes(c, w, h, 1, 255);
+        a.confidence_out = case_bytes(c, w, h, 1, 255);
+    }
+    case_add_pass(c, STAGE_hide_unseen, &a, w, h);
+}
+
 static void case_grey(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct grey_args a = {.width = w, .channels = c->shape.channels};

@@ -66,6 +66,31 @@ STAGE void stage_remap(const struct remap_args *a, int x, int y) {
         a->out[at + c] = (uint8_t)(n == 1 ? (sum[c] + 512) >> 10 : (sum[c] + area / 2) / area);
 }
 
+/* Whether the source has something at this place. */
+STAGE int point_is_seen(struct rectify_point p, int source_width, int source_height) {
+    return p.x >= 0 && p.y >= 0 && p.x <= 32 * (source_width - 1) &&
+           p.y <= 32 * (source_height - 1);
+}
+
+/* Pixels that show nothing of the source become unknown in a map and get confidence 0. */
+struct hide_unseen_args {
+    const struct rectify_point *map;
+    const int16_t *source; /* NULL where confidence is set */
+    int16_t *out;
+    const uint8_t *confidence; /* NULL where source is set */
+    uint8_t *confidence_out;
+    int width, source_width, source_height;
+};
+
+STAGE void stage_hide_unseen(const struct hide_unseen_args *a, int x, int y) {
+    size_t i = (size_t)y * a->width + x;
+    int seen = point_is_seen(a->map[i], a->source_width, a->source_height);
+    if (a->source)
+        a->out[i] = (int16_t)(seen ? a->source[i] : UNKNOWN);
+    if (a->confidence)
+        a->confidence_out[i] = seen ? a->confidence[i] : 0;
+}
+
 /* Luma of ITU-R BT.601, weights in 1/256, of a pixel of 1 or 3 channels. */
 STAGE uint8_t grey_level(const uint8_t *p, int channels) {
     return channels == 1 ? p[0] : (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
