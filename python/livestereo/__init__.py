@@ -21,13 +21,18 @@ where they are, with any number of bytes from row to row.
 Pictures on a GPU have __dlpack__ or __cuda_array_interface__, and pixels side by side. Nothing is
 copied to the host, and the maps are on the GPU, too: as DeviceArray instead of numpy.ndarray.
 
-While the library computes, other threads of Python run. Threads that use one Matcher take turns.
+A picture may also be RGBA (H, W, 4), YUYV (H, W, 2) or NV12 (H + H / 2, W).
+
+While the library computes, other threads of Python run. Threads that use one Matcher take turns. A
+forked process may go on with a Matcher that uses the CPU; one that uses a GPU raises Error there.
+Results and Errors can be pickled.
 """
 from __future__ import annotations
 
 import errno
 import functools
 import logging
+import math
 import os
 import threading
 from concurrent.futures import Future
@@ -37,7 +42,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 import numpy as np
 
 from . import _library as _c
-from ._library import UNKNOWN, Camera, Error, Format, Geometry, Rig, check, lib
+from ._library import UNKNOWN, Camera, Error, Format, Geometry, Rig, check, lib, text
 from ._memory import DeviceArray, map_image, picture_image, stream_of
 
 __all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Probe", "Result",
@@ -46,7 +51,7 @@ __all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Pro
 __version__ = lib.version().decode()
 
 Array = Union[np.ndarray, DeviceArray]
-Path = Union[str, os.PathLike]
+Path = Union[str, "os.PathLike[str]"]
 Value = Union[int, float, bool, str]
 T = TypeVar("T")
 
@@ -79,6 +84,7 @@ def presets() -> List[str]:
 def settings() -> Dict[str, Setting]:
     """All parameters by name, in the order of the manual."""
     found: Dict[str, Setting] = {}
+    each_function: Any
 
     def each(_context: None, pointer: Any) -> int:
         p = pointer.contents
@@ -86,12 +92,13 @@ def settings() -> Dict[str, Setting]:
         kind = ("int", "real", "bool", "choice")[p.type]
         number = getattr(p, "def")
         default = choices[int(number)] if choices else _TYPES[kind](number)
-        name, unit, group, text = (t.decode() for t in (p.name, p.unit, p.group, p.help))
-        found[name] = Setting(name, kind, unit, group, text, choices, bool(p.at_open), p.min, p.max,
-                              p.step, default)
+        name, unit, group, about = (t.decode() for t in (p.name, p.unit, p.group, p.help))
+        found[name] = Setting(name, kind, unit, group, about, choices, bool(p.at_open), p.min,
+                              p.max, p.step, default)
         return 0
 
-    lib.parameters(_c.EachFunction(each), None)
+    each_function = _c.EachFunction(each)
+    _interruptible(lambda: lib.parameters(each_function, None))  # Ctrl-C must not leave one out
     return found
 
 
@@ -104,7 +111,7 @@ class _Settings:
     def __init__(self, preset: str, values: Dict[str, Any]) -> None:
         self.pointer = c_void_p()
         self.close = functools.partial(lib.settings_close, byref(self.pointer))
-        check(lib.settings_open(byref(self.pointer), preset.encode()))
+        check(lib.settings_open(byref(self.pointer), text(preset)))
         for name, value in values.items():
             if name == "smoothness" and not isinstance(value, str):
                 table = np.ascontiguousarray(value, np.float64)
@@ -112,10 +119,13 @@ class _Settings:
                     self.pointer, table.ctypes.data_as(POINTER(c_double)), table.size))
                 value = "table"
             if name == "weights":
-                self.check(lib.settings_set_weights(self.pointer, bytes(value), len(value)))
+                file = bytes(value)
+                if not file:
+                    raise ValueError("weights: there are no bytes")
+                self.check(lib.settings_set_weights(self.pointer, file, len(file)))
                 continue
-            text = str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
-            self.check(lib.settings_set(self.pointer, name.encode(), text.encode()))
+            word = str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+            self.check(lib.settings_set(self.pointer, text(name), text(word)))
 
     def check(self, code: int) -> None:
         if code:
@@ -126,8 +136,8 @@ class _Settings:
         buffer = create_string_buffer(64)
         for name, setting in settings().items():
             self.check(lib.settings_get(self.pointer, name.encode(), buffer, len(buffer)))
-            text = buffer.value.decode()
-            values[name] = text == "true" if setting.type == "bool" else _TYPES[setting.type](text)
+            word = buffer.value.decode()
+            values[name] = word == "true" if setting.type == "bool" else _TYPES[setting.type](word)
         return values
 
     def __del__(self) -> None:
@@ -141,7 +151,7 @@ def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
     in px; 0: as the file has it. unit: metres per unit of lengths, for files that do not say
     it."""
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    names = (c_char_p * len(paths))(*map(os.fsencode, paths))
+    names = (c_char_p * len(paths))(*map(text, paths))
     rig = Rig()
     check(lib.rig_read(byref(rig), names, len(paths), width, height, unit))
     return rig
@@ -160,6 +170,13 @@ class Info(NamedTuple):
     gpu_lost: bool  # a GPU was lost, and the CPU computes since
     memory: int  # bytes that frames take on the device
     geometry: Optional[Geometry]  # None without a calibration
+    on_gpu: bool
+    min_disparity: int  # px, of the first label
+    valid: Tuple[int, int, int, int]
+    """x, y, width, height of the largest part of the maps in which each pixel shows something of
+    the left picture; pixels that do not are unknown."""
+    rotation: np.ndarray
+    """float64 (2, 3, 3): from each camera's frame to the rectified one; 0 without a rig."""
 
 
 class Probe(NamedTuple):
@@ -174,16 +191,36 @@ class Probe(NamedTuple):
     belief: np.ndarray  # likewise
 
 
-_STAGES = [lib.stage_name(i).decode() for i in range(len(_c.Result().stage_ms))]
+_STAGES: List[str] = []
+while (_stage := lib.stage_name(len(_STAGES))) is not None:
+    _STAGES.append(_stage.decode())
+
+
+class _Lock:
+    """threading.Lock, which a forked process finds open, whoever held it at the fork."""
+
+    def __init__(self) -> None:
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def __enter__(self) -> None:
+        if self._process != os.getpid():
+            self._lock, self._process = threading.Lock(), os.getpid()
+        self._lock.acquire()
+
+    def __exit__(self, *_error: Any) -> None:
+        self._lock.release()
+
+    def locked(self) -> bool:
+        return self._lock.locked()
 
 
 class _Handle:
-    """A struct livestereo, which its Matcher and the results share. lock: of who calls it."""
+    """A struct livestereo. lock: of who calls it."""
 
     def __init__(self, options: _c.Options, settings: _Settings) -> None:
         self.pointer = c_void_p()
-        self.lock = threading.Lock()
-        self._in_flight: Any = None
+        self.lock = _Lock()
+        self._in_flight: List[Any] = []  # the oldest first, with the memory that it uses
         self.close = functools.partial(lib.close, byref(self.pointer))
         check(lib.open(byref(self.pointer), settings.pointer, byref(options)))
 
@@ -193,26 +230,51 @@ class _Handle:
     def info(self) -> Info:
         raw = _c.Info()
         with self.lock:
-            self.check(lib.info(self.pointer, byref(raw)))
+            self.check(lib.get_info(self.pointer, byref(raw)))
             return Info(raw.backend.decode(), raw.width, raw.height, raw.labels,
                         (bool(raw.is_resampled[0]), bool(raw.is_resampled[1])), bool(raw.gpu_lost),
                         raw.memory, Geometry.from_buffer_copy(raw.geometry)
-                        if raw.has_geometry else None)
+                        if raw.has_geometry else None, bool(raw.kind), raw.min_disparity,
+                        (raw.valid_x, raw.valid_y, raw.valid_width, raw.valid_height),
+                        np.array(raw.rotation))
 
-    def compute(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
+    def _start(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
+        self._in_flight.append((frame, result, pictures))
+        try:
+            self.check(lib.start(self.pointer, byref(frame)))
+        except Error:
+            self._in_flight.pop()
+            raise
+
+    def _wait(self, timeout_ms: float) -> Result:
         times = _c.Result()
-        with self.lock:
-            if self._in_flight:  # an exception such as KeyboardInterrupt came before its wait
-                lib.wait(self.pointer, None)
-            self._in_flight = frame, result, pictures
-            try:
-                self.check(lib.start(self.pointer, byref(frame)))
-                self.check(lib.wait(self.pointer, byref(times)))
-                self._in_flight = None
-            except Error:
-                self._in_flight = None
-                raise
+        code = lib.wait_for(self.pointer, timeout_ms, byref(times))
+        if code == -errno.ETIMEDOUT:
+            raise TimeoutError("the frame is not done yet")
+        result: Result = self._in_flight.pop(0)[1]
+        self.check(code)
         result.ms, result.stage_ms = times.ms, dict(zip(_STAGES, times.stage_ms))
+        return result
+
+    def start(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
+        with self.lock:
+            self._start(frame, result, pictures)
+
+    def wait(self, timeout_ms: float) -> Result:
+        with self.lock:
+            return self._wait(timeout_ms)
+
+    def compute(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> Result:
+        with self.lock:
+            self._start(frame, result, pictures)
+            return self._wait(math.inf)
+
+    def drop_interrupted(self) -> None:
+        """An exception such as KeyboardInterrupt came before a frame's wait."""
+        with self.lock:
+            while self._in_flight:
+                lib.wait(self.pointer, None)
+                self._in_flight.pop(0)
 
     def __del__(self) -> None:
         self.close()  # which waits for a frame in flight, before its memory goes
@@ -235,35 +297,45 @@ class Result:
     stage_ms: Dict[str, float]
     """Times of its parts."""
 
-    def __init__(self, handle: _Handle, info: Info, format: int, bgr: bool, motion: bool,
+    def __init__(self, info: Info, format: int, bgr: bool, motion: bool, right: bool,
                  device: Optional[int]) -> None:
         size = info.height, info.width
+        grey = format == Format.GRAY8
 
         def new(dtype: Any, *shape: int) -> Array:
             return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device)
 
-        self._handle, self._bgr = handle, bgr
-        self._left_format = Format.GRAY8 if format == Format.GRAY8 else Format.RGB8
-        self._left = new(np.uint8, *size) if format == Format.GRAY8 else new(np.uint8, *size, 3)
+        self._geometry, self._bgr = info.geometry, bgr and not grey and device is None
+        self._format = Format.GRAY8 if grey else Format.RGB8
+        self._rectified = [new(np.uint8, *size) if grey else new(np.uint8, *size, 3)
+                           for _ in range(1 + right)]
         self.confidence = new(np.uint8, *size)
         self.disparity = None if motion else new(np.int16, *size)
         self.motion = new(np.int16, 2, *size) if motion else None
 
     def _name_maps(self, frame: _c.Frame) -> None:
-        frame.rectified[0] = map_image(self._left, self._left_format)
+        for side, picture in enumerate(self._rectified):
+            frame.rectified[side] = map_image(picture, self._format)
         frame.confidence = map_image(self.confidence, Format.CONF8)
         if self.disparity is not None:
             frame.disparity = map_image(self.disparity, Format.DISP16)
         if self.motion is not None:
             frame.motion = map_image(self.motion, Format.FLOW16)
 
+    def _picture(self, side: int) -> Array:
+        picture = self._rectified[side]
+        return np.ascontiguousarray(np.asarray(picture)[..., ::-1]) if self._bgr else picture
+
     @property
     def left(self) -> Array:
         """The rectified left picture, uint8 (H, W) or (H, W, 3); red is first on a GPU, and on the
         host unless the Matcher has bgr."""
-        if self._bgr and self._left_format == Format.RGB8 and isinstance(self._left, np.ndarray):
-            return np.ascontiguousarray(self._left[..., ::-1])
-        return self._left
+        return self._picture(0)
+
+    @property
+    def right(self) -> Optional[Array]:
+        """The rectified right picture likewise; None unless the Matcher has right=True."""
+        return self._picture(1) if len(self._rectified) > 1 else None
 
     @functools.cached_property
     def px(self) -> np.ndarray:
@@ -278,38 +350,46 @@ class Result:
 
     @functools.cached_property
     def depth(self) -> np.ndarray:
-        """float32 (H, W), metres; NaN: unknown, inf: infinitely far. Error without a calibration in
-        metres."""
-        disparity, depth = self._host_disparity(), np.empty(self.confidence.shape, np.float32)
-        with self._handle.lock:
-            self._handle.check(lib.depth(self._handle.pointer,
-                                         byref(map_image(disparity, Format.DISP16)),
-                                         byref(map_image(depth, Format.M32F))))
+        """float32 (H, W), metres; NaN: unknown, inf: infinitely far. Of disparity as it is when
+        this is first asked for. Error without a calibration in metres."""
+        geometry, disparity = self._measured()
+        depth = np.empty(disparity.shape, np.float32)
+        check(lib.depth(byref(geometry), byref(map_image(disparity, Format.DISP16)),
+                        byref(map_image(depth, Format.M32F))))
         return depth
 
     @functools.cached_property
     def points(self) -> np.ndarray:
         """float32 (N, 6), row by row: x to the right, y down, z forward in metres, and red, green,
         blue 0 to 255. Error without a calibration in metres."""
-        disparity, left = self._host_disparity(), np.asarray(self._left)
-        points, count = np.empty((disparity.size, 6), np.float32), c_size_t()
-        with self._handle.lock:
-            self._handle.check(lib.points(
-                self._handle.pointer, byref(map_image(disparity, Format.DISP16)),
-                byref(map_image(left, self._left_format)), 0, points.ctypes.data, len(points),
-                byref(count)))
+        geometry, disparity = self._measured()
+        left, count = np.asarray(self._rectified[0]), c_size_t()
+        points = np.empty((disparity.size, 6), np.float32)
+        check(lib.points(byref(geometry), byref(map_image(disparity, Format.DISP16)),
+                         byref(map_image(left, self._format)), 0, points.ctypes.data, len(points),
+                         byref(count)))
         return points[:count.value].copy()
 
-    def _host_disparity(self) -> np.ndarray:
+    def _measured(self) -> Tuple[Geometry, np.ndarray]:
+        """What has been put in place of disparity must be such a map, too."""
         if self.disparity is None:
             raise Error(errno.ENOTSUP, "with mode=motion there is no depth")
-        return np.asarray(self.disparity)
+        if self._geometry is None:
+            raise Error(errno.ENOTSUP, "depth needs a calibration")
+        given = np.asarray(self.disparity)
+        disparity = np.ascontiguousarray(given, np.int16)
+        if given.shape != self.confidence.shape or not np.array_equal(given, disparity):
+            raise ValueError(f"disparity: int16 of shape {self.confidence.shape} is needed, in "
+                             f"1/16 px, not {given.dtype} of shape {given.shape}")
+        return self._geometry, disparity
 
 
-@_c.LogFunction
-def _pass_message(_context: None, level: int, text: bytes) -> None:
+def _log(_context: None, level: int, message: bytes) -> None:
     if level == _c.WARNING:  # what is an error is raised
-        logging.getLogger("livestereo").warning("%s", text.decode())
+        logging.getLogger("livestereo").warning("%s", message.decode())
+
+
+_pass_message = _c.LogFunction(_log)
 
 
 def _interruptible(work: Callable[[], T]) -> T:
@@ -318,7 +398,7 @@ def _interruptible(work: Callable[[], T]) -> T:
     its handle waits for that, and the end of the program does not."""
     if threading.current_thread() is not threading.main_thread():
         return work()
-    future: Future = Future()
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
@@ -338,7 +418,8 @@ class Matcher:
     no depths. unit: metres per unit of its lengths, where it does not say it. alpha: of rectified
     pictures, 0 shows valid pixels only, 1 all pixels. bgr: pictures have blue first, as OpenCV's.
     Further keywords are parameters: see settings(); smoothness may be a table of numbers, too, and
-    weights are the bytes of a file for descriptor="learned".
+    weights are the bytes of a file for descriptor="learned". right: results have the rectified
+    right picture, too. close(), or the end of a with block, frees its memory at once.
 
     It is opened for pictures in colour; the first grey pair opens it anew. Errors of the library
     are Error, pictures of a wrong shape or type ValueError. Messages go to the logger
@@ -346,50 +427,106 @@ class Matcher:
 
     def __init__(self, width: int, height: int, *, preset: str = "default",
                  calibration: Union[None, Path, Sequence[Path], Rig] = None, unit: float = 0,
-                 alpha: float = 0, bgr: bool = False, **settings: Any) -> None:
+                 alpha: float = 0, bgr: bool = False, right: bool = False,
+                 **settings: Any) -> None:
         if not (calibration is None or isinstance(calibration, Rig)):
             calibration = load_rig(calibration, width, height, unit)
         self._size, self._bgr, self._alpha, self._rig = (height, width), bgr, alpha, calibration
         self._preset, self._values = preset, settings
         self._settings = _Settings(preset, settings)
         self._motion, self._gpu = self.settings["mode"] == "motion", int(self.settings["gpu"])
-        self._number, self._turn = 0, threading.Lock()
+        self._number, self._turn, self._right, self._started = 0, _Lock(), right, 0
         self._open(Format.BGR8 if bgr else Format.RGB8)
 
     def _open(self, format: int) -> None:
         options = _c.Options(width=self._size[1], height=self._size[0], format=format,
                              rig=self._rig and POINTER(Rig)(self._rig), alpha=self._alpha,
                              log=_pass_message, log_level=_c.WARNING)
-        self._handle = _Handle(options, self._settings)
+        self._open_handle: Optional[_Handle] = _Handle(options, self._settings)
         self._format = format
+
+    @property
+    def _handle(self) -> _Handle:
+        if self._open_handle is None:
+            raise ValueError("the matcher is closed")
+        return self._open_handle
+
+    def close(self) -> None:
+        """Frees its memory; results stay. Frames in flight are lost."""
+        with self._turn:
+            handle, self._open_handle = self._open_handle, None
+            if handle:
+                handle.drop_interrupted()
+                handle.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Matcher cannot be pickled; make one in each process")
+
+    def __enter__(self) -> Matcher:
+        return self
+
+    def __exit__(self, *_error: Any) -> None:
+        self.close()
+
+    def _frame(self, left: Any, right: Any, stream: Optional[int]
+               ) -> Tuple[_c.Frame, Result, Sequence[Any]]:
+        """With the turn."""
+        if stream is None:
+            stream = stream_of(left, right)
+        one, *keep_one = picture_image("left", left, self._size, self._bgr, stream, self._gpu)
+        two, *keep_two = picture_image("right", right, self._size, self._bgr, stream, self._gpu)
+        if one.format != two.format or one.memory != two.memory:
+            raise ValueError("left and right must both be grey or both in colour, and both on the "
+                             "host or both on a GPU")
+        if not self._started:
+            self._handle.drop_interrupted()
+        if one.format != self._format:
+            if self._started:
+                raise ValueError("pictures of another format have been started; wait() for them")
+            self._open(one.format)
+        result = Result(self.info, one.format, self._bgr, self._motion, self._right,
+                        self._gpu if one.memory == _c.CUDA else None)
+        frame = _c.Frame(left=one, right=two, number=self._number, stream=stream)
+        result._name_maps(frame)
+        self._number += 1
+        return frame, result, keep_one + keep_two
+
+    def _do(self, work: Callable[[], T]) -> T:
+        return work() if self.info.on_gpu else _interruptible(work)
 
     def __call__(self, left: Any, right: Any, stream: Optional[int] = None) -> Result:
         """The maps of a pair, left and right picture, or with mode=motion the earlier and the later
         one. stream, of pictures on a GPU: the cudaStream_t that fills them, or 0, the default
         stream; without it, the one that __cuda_array_interface__ names."""
-        if stream is None:
-            stream = stream_of(left, right)
-        one, *keep_one = picture_image("left", left, self._size, self._bgr, stream,
-                                       self._gpu)
-        two, *keep_two = picture_image("right", right, self._size, self._bgr, stream, self._gpu)
-        if one.format != two.format or one.memory != two.memory:
-            raise ValueError("left and right must both be grey or both in colour, and both on the "
-                             "host or both on a GPU")
-        device = self._gpu if one.memory == _c.CUDA else None
         with self._turn:
-            if one.format != self._format:
-                self._open(one.format)
-            info = self.info
-            result = Result(self._handle, info, one.format, self._bgr, self._motion, device)
-            frame = _c.Frame(left=one, right=two, number=self._number, stream=stream)
-            result._name_maps(frame)
-            self._number += 1
-            compute = functools.partial(self._handle.compute, frame, result, keep_one + keep_two)
-            if info.backend.startswith("cpu"):
-                _interruptible(compute)
-            else:
-                compute()
-        return result
+            if self._started:
+                raise ValueError("pairs have been started; wait() for them first")
+            frame, result, pictures = self._frame(left, right, stream)
+            return self._do(functools.partial(self._handle.compute, frame, result, pictures))
+
+    def start(self, left: Any, right: Any, stream: Optional[int] = None) -> None:
+        """Begins a pair, as __call__ takes it; a GPU computes while this returns. wait() has the
+        result. Its pictures must not change before. Error, errno EBUSY: as many as possible have
+        been started."""
+        with self._turn:
+            frame, result, pictures = self._frame(left, right, stream)
+            self._do(functools.partial(self._handle.start, frame, result, pictures))
+            self._started += 1
+
+    def wait(self, timeout: Optional[float] = None) -> Result:
+        """The result of the oldest pair that was started. timeout: TimeoutError after so many
+        seconds, and it stays started; 0 only looks."""
+        with self._turn:
+            if not self._started:
+                raise ValueError("no pair has been started")
+            limit = math.inf if timeout is None else 1000 * timeout
+            try:
+                result = self._do(functools.partial(self._handle.wait, limit))
+            except Error:
+                self._started -= 1
+                raise
+            self._started -= 1
+            return result
 
     @property
     def info(self) -> Info:
@@ -419,7 +556,7 @@ class Matcher:
         """What the last pair computed at column x, row y of the maps."""
         raw = _c.Probe()
         with self._handle.lock:
-            self._handle.check(lib.probe(self._handle.pointer, x, y, byref(raw)))
+            self._handle.check(lib.get_probe(self._handle.pointer, x, y, byref(raw)))
         return Probe(raw.label, raw.u, raw.v, raw.step, raw.u_count,
                      np.array(raw.cost[:raw.labels]), np.array(raw.belief[:raw.labels]))
 

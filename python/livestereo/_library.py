@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import os
 import pathlib
 import types
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_float, c_int, c_int64,
@@ -25,7 +26,8 @@ class Error(RuntimeError):
 
 
 class Format(enum.IntEnum):
-    GRAY8, RGB8, BGR8, DISP16, CONF8, FLOW16, M32F = 1, 2, 3, 32, 33, 34, 36
+    GRAY8, RGB8, BGR8, RGBA8, NV12, YUYV = 1, 2, 3, 4, 5, 6
+    DISP16, CONF8, FLOW16, M32F = 32, 33, 34, 36
 
 
 HOST, CUDA = 0, 1
@@ -33,7 +35,33 @@ WARNING = 1
 UNKNOWN = -32768
 
 
+def _check_number(value: Any, kept: Any, name: str) -> None:
+    """ctypes cuts integers to the bits of their field."""
+    if isinstance(value, int) and isinstance(kept, int) and value != kept:
+        raise ValueError(f"{name}{value} is too large")
+
+
+class Int(c_int):
+    """An argument."""
+    @classmethod
+    def from_param(cls, value: Any) -> c_int:
+        _check_number(int(value), c_int(value).value, "")
+        return c_int(value)
+
+
+def text(value: Any) -> bytes:
+    """As C takes it: it would end at a NUL."""
+    encoded = os.fsencode(value)
+    if b"\0" in encoded:
+        raise ValueError(f"{value!r} holds a NUL")
+    return encoded
+
+
 class Struct(Structure):
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        _check_number(value, getattr(self, name), f"{name} ")
+
     def __repr__(self) -> str:
         values = (f"{name}={_plain(getattr(self, name))!r}" for name, *_ in self._fields_)
         return f"{type(self).__name__}({', '.join(values)})"
@@ -45,7 +73,8 @@ def _plain(value: Any) -> Any:
 
 class Image(Struct):
     _fields_ = [("data", c_void_p), ("width", c_int), ("height", c_int), ("row_bytes", c_ssize_t),
-                ("format", c_int), ("memory", c_int), ("reserved", c_uint64 * 4)]
+                ("format", c_int), ("memory", c_int), ("chroma", c_void_p),
+                ("chroma_row_bytes", c_ssize_t), ("reserved", c_uint64 * 2)]
 
 
 class Parameter(Struct):
@@ -101,11 +130,12 @@ class Options(Sized):
 class Frame(Sized):
     _fields_ = [("size", c_size_t), ("left", Image), ("right", Image), ("disparity", Image),
                 ("confidence", Image), ("motion", Image), ("rectified", Image * 2),
-                ("number", c_int64), ("stream", c_void_p), ("reserved", c_uint64 * 8)]
+                ("number", c_int64), ("stream", c_void_p), ("depth", Image), ("points", Image),
+                ("min_confidence", c_int), ("reserved", c_uint64 * 8)]
 
 
 class Result(Sized):
-    _fields_ = [("size", c_size_t), ("ms", c_double), ("stage_ms", c_double * 10),
+    _fields_ = [("size", c_size_t), ("ms", c_double), ("stage_ms", c_double * 32),
                 ("left_bp_ms", c_double), ("half_steps", c_int), ("updated", c_float * 64),
                 ("reserved", c_uint64 * 8)]
 
@@ -114,7 +144,10 @@ class Info(Sized):
     _fields_ = [("size", c_size_t), ("backend", c_char_p), ("width", c_int), ("height", c_int),
                 ("labels", c_int), ("is_resampled", c_int * 2), ("frames_in_flight", c_int),
                 ("gpu_lost", c_int), ("memory", c_size_t), ("has_geometry", c_int),
-                ("geometry", Geometry), ("reserved", c_uint64 * 8)]
+                ("geometry", Geometry), ("kind", c_int), ("min_disparity", c_int),
+                ("valid_x", c_int), ("valid_y", c_int), ("valid_width", c_int),
+                ("valid_height", c_int), ("rotation", c_double * 3 * 3 * 2),
+                ("reserved", c_uint64 * 8)]
 
 
 class Probe(Sized):
@@ -140,33 +173,34 @@ class Solution(Sized):
                 ("confidence", c_void_p), ("entropy", c_void_p), ("reserved", c_uint64 * 4)]
 
 
-FUNCTIONS: Dict[str, tuple] = {  # name: (result, arguments...)
+FUNCTIONS: Dict[str, Tuple[Any, ...]] = {  # name: (result, arguments...)
     "close": (None, POINTER(c_void_p)),
-    "depth": (c_int, c_void_p, POINTER(Image), POINTER(Image)),
+    "depth": (c_int, POINTER(Geometry), POINTER(Image), POINTER(Image)),
     "energy": (c_int, c_void_p, POINTER(c_double)),
     "error": (c_char_p, c_void_p),
     "forget": (c_int, c_void_p),
-    "info": (c_int, c_void_p, POINTER(Info)),
+    "get_info": (c_int, c_void_p, POINTER(Info)),
+    "get_probe": (c_int, c_void_p, Int, Int, POINTER(Probe)),
     "open": (c_int, POINTER(c_void_p), c_void_p, POINTER(Options)),
     "parameters": (c_int, EachFunction, c_void_p),
-    "points": (c_int, c_void_p, POINTER(Image), POINTER(Image), c_double, c_void_p, c_size_t,
-               POINTER(c_size_t)),
-    "preset": (c_char_p, c_int),
-    "probe": (c_int, c_void_p, c_int, c_int, POINTER(Probe)),
-    "rig_read": (c_int, POINTER(Rig), POINTER(c_char_p), c_int, c_int, c_int, c_double),
+    "points": (c_int, POINTER(Geometry), POINTER(Image), POINTER(Image), c_double, c_void_p,
+               c_size_t, POINTER(c_size_t)),
+    "preset": (c_char_p, Int),
+    "rig_read": (c_int, POINTER(Rig), POINTER(c_char_p), Int, Int, Int, c_double),
     "settings_close": (None, POINTER(c_void_p)),
     "settings_error": (c_char_p, c_void_p),
     "settings_get": (c_int, c_void_p, c_char_p, c_char_p, c_size_t),
     "settings_open": (c_int, POINTER(c_void_p), c_char_p),
     "settings_set": (c_int, c_void_p, c_char_p, c_char_p),
-    "settings_set_smoothness": (c_int, c_void_p, POINTER(c_double), c_int),
+    "settings_set_smoothness": (c_int, c_void_p, POINTER(c_double), Int),
     "settings_set_weights": (c_int, c_void_p, c_char_p, c_size_t),
     "solve": (c_int, POINTER(Problem), POINTER(Solution)),
-    "stage_name": (c_char_p, c_int),
+    "stage_name": (c_char_p, Int),
     "start": (c_int, c_void_p, POINTER(Frame)),
     "update": (c_int, c_void_p, c_void_p),
     "version": (c_char_p,),
     "wait": (c_int, c_void_p, POINTER(Result)),
+    "wait_for": (c_int, c_void_p, c_double, POINTER(Result)),
 }
 
 

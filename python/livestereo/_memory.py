@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import functools
+import os
 import sys
 from ctypes import (CFUNCTYPE, POINTER, PYFUNCTYPE, Structure, byref, c_char_p, c_int, c_int32,
                     c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p, py_object, pythonapi)
@@ -42,15 +43,16 @@ _capsule_pointer = PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPoint
 _lent: Dict[int, Any] = {}  # what a capsule or its taker uses, by the address of its Managed
 
 
-@Deleter
-def _take_back(address: int) -> None:
+def _drop(address: int) -> None:
     _lent.pop(address, None)
 
 
-@Deleter
-def _capsule_goes(capsule: int) -> None:
+def _drop_untaken(capsule: int) -> None:
     if _is_capsule(capsule, DLTENSOR):  # whoever takes the tensor over renames the capsule
-        _take_back(_capsule_pointer(capsule, DLTENSOR))
+        _drop(_capsule_pointer(capsule, DLTENSOR))
+
+
+_take_back, _capsule_goes = Deleter(_drop), Deleter(_drop_untaken)
 
 
 def _lend(array: "DeviceArray") -> Any:
@@ -139,7 +141,7 @@ class DeviceArray:
         data = c_uint64()
         with _on(device):
             cuda("cuMemAlloc_v2", byref(data), c_size_t(self.nbytes))
-        self.data = data.value
+        self.data, self._process = data.value, os.getpid()
 
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
@@ -154,6 +156,9 @@ class DeviceArray:
         """The values are there already, whatever the stream."""
         return _lend(self)
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return np.array, (np.asarray(self),)
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         host = np.empty(self.shape, self.dtype)
         with _on(self.device):
@@ -162,7 +167,7 @@ class DeviceArray:
         return host if dtype is None else host.astype(dtype, copy=False)
 
     def __del__(self) -> None:
-        if self.data and not sys.is_finalizing():
+        if self.data and self._process == os.getpid() and not sys.is_finalizing():
             with _on(self.device):
                 cuda("cuMemFree_v2", c_uint64(self.data))  # after what still reads it
 
@@ -204,17 +209,22 @@ def picture_image(name: str, picture: Any, size: Tuple[int, int], bgr: bool,
                   stream: int, device: int) -> Tuple[Image, Any]:
     """The image of a picture of size (H, W), and what keeps it there."""
     v = view(picture, stream, device)
-    if v.dtype != np.uint8 or v.shape not in (size, (*size, 3)):
-        raise ValueError(f"{name}: uint8 of shape {size} or {(*size, 3)} is needed, not {v.dtype} "
-                         f"of shape {v.shape}")
-    color = len(v.shape) == 3
-    pixel = (3, 1) if color else (1,)
+    height, width = size
+    formats = {size: Format.GRAY8, (*size, 3): Format.BGR8 if bgr else Format.RGB8,
+               (*size, 4): Format.RGBA8, (*size, 2): Format.YUYV,
+               (height + height // 2, width): Format.NV12}
+    if v.dtype != np.uint8 or v.shape not in formats or (bgr and v.shape == (*size, 4)):
+        others = ", ".join(map(str, list(formats)[3 if bgr else 2:]))
+        raise ValueError(f"{name}: uint8 of shape {size} or {(*size, 3)} is needed, or, of "
+                         f"{'' if bgr else 'RGBA, '}YUYV or NV12, {others}, not {v.dtype} of shape "
+                         f"{v.shape}")
+    format = formats[v.shape]
+    pixel = (v.shape[2], 1) if len(v.shape) == 3 else (1,)
     if v.strides[1:] != pixel or v.strides[0] < size[1] * pixel[0]:
         if v.memory == CUDA:
             raise ValueError(f"{name}: on the GPU pixels must lie side by side, and its strides "
                              f"are {v.strides}; copy it first")
         v = view(np.ascontiguousarray(v.owner), stream, device)
-    format = (Format.BGR8 if bgr else Format.RGB8) if color else Format.GRAY8
     return Image(v.data, size[1], size[0], v.strides[0], format, v.memory), v.owner
 
 

@@ -4,9 +4,12 @@ SPDX-License-Identifier: MIT
 import ctypes
 import errno
 import gc
+import multiprocessing
 import os
 import pathlib
+import pickle
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -55,7 +58,7 @@ def test_structs_are_those_of_the_header(tmp_path):
         lines.append(f'_Static_assert(LIVESTEREO_{constant.name} == {int(constant)},'
                      f' "{constant.name}");')
     for name, value in (("UNKNOWN", ls.UNKNOWN), ("HOST", _library.HOST), ("CUDA", _library.CUDA),
-                        ("LOG_WARNING", _library.WARNING), ("STAGES", len(ls._STAGES)),
+                        ("LOG_WARNING", _library.WARNING), ("DOWNLOAD", len(ls._STAGES) - 1),
                         ("INT", 0), ("REAL", 1), ("BOOL", 2), ("CHOICE", 3)):
         lines.append(f'_Static_assert(LIVESTEREO_{name} == {value}, "{name}");')
     source = tmp_path / "structs.c"
@@ -252,6 +255,150 @@ def test_result_outlives_its_matcher(dots, calibration):
     assert (disparity == 160).mean() > 0.8
 
 
+def in_child(method, work, *arguments):
+    """What work gives in a pool of one process, which has a minute."""
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        return pool.apply_async(work, arguments).get(60)
+
+
+def known_matcher(calibration=None):
+    return ls.Matcher(96, 64, preset="live", disparity_range=16, calibration=calibration)
+
+
+def compute_with(pair):
+    return inherited(*pair).disparity.tobytes()
+
+
+def compute_and_send(pair, calibration):
+    return known_matcher(calibration)(*pair)
+
+
+def fail(_nothing):
+    ls.Matcher(64, 48, preset="none")
+
+
+def drop(_nothing):
+    global inherited
+    inherited = None
+    gc.collect()
+    return "dropped"
+
+
+def test_a_forked_process_goes_on(dots):
+    global inherited
+    pair = dots(96, 64)
+    inherited = known_matcher()
+    expected = inherited(*pair).disparity.tobytes()
+    assert in_child("fork", compute_with, pair) == expected
+    assert in_child("fork", drop, None) == "dropped"
+    with inherited._turn, inherited._handle.lock:  # as by a thread that the child has not
+        assert in_child("fork", compute_with, pair) == expected
+    inherited = None
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_results_and_errors_go_from_process_to_process(method, dots, calibration):
+    pair, path = dots(96, 64), calibration(96, 64)
+    sent, own = in_child(method, compute_and_send, pair, path), compute_and_send(pair, path)
+    assert sent.disparity.tobytes() == own.disparity.tobytes()
+    assert sent.depth.tobytes() == own.depth.tobytes() and np.isfinite(sent.depth).any()
+    assert np.array_equal(sent.points, own.points) and np.array_equal(sent.left, own.left)
+    with pytest.raises(ls.Error, match='"none" is no preset') as caught:
+        in_child(method, fail, None)
+    assert caught.value.errno == errno.ENOENT
+    with pytest.raises(TypeError, match="make one in each process"):
+        pickle.dumps(known_matcher())
+
+
+def test_a_disparity_put_in_place_of_another(dots, calibration):
+    m, pair = known_matcher(calibration(96, 64)), dots(96, 64)
+    right = m(*pair).depth
+    for change in (lambda d: d[::-1], lambda d: d[:, ::-1], lambda d: np.asfortranarray(d),
+                   lambda d: d.astype(np.float32), lambda d: d.astype(np.int64)):
+        r = m(*pair)
+        r.disparity = change(r.disparity)
+        back = change(right) if r.disparity.dtype == np.int16 else right
+        assert np.array_equal(r.depth, back, equal_nan=True)
+        assert len(r.points) == np.isfinite(right).sum()
+    for change in (lambda d: d[:-1], lambda d: d / 3, lambda d: d.astype(int) + 40000):
+        r = m(*pair)
+        r.disparity = change(r.disparity)
+        with pytest.raises(ValueError, match="disparity: int16 of shape"):
+            r.depth
+
+
+def test_what_c_would_cut_is_refused():
+    for wrong in (2**32 + 96, -2**31 - 1, 2**63):
+        with pytest.raises(ValueError, match="too large"):
+            ls.Matcher(wrong, 64)
+        rig = ls.Rig()
+        with pytest.raises(ValueError, match="too large"):
+            rig.camera[0].width = wrong
+        with pytest.raises(ctypes.ArgumentError, match="too large"):
+            known_matcher().probe(wrong, 0)
+    for arguments in ({"preset": "live\0"}, {"descriptor": "census\0x"}, {"calibration": "a\0b"}):
+        with pytest.raises(ValueError, match="NUL"):
+            ls.Matcher(96, 64, **arguments)
+    for nothing in (b"", np.empty((500000, 0), np.uint8)):
+        with pytest.raises(ValueError, match="no bytes"):
+            ls.Matcher(96, 64, descriptor="learned", weights=nothing)
+
+
+def test_formats_with_chroma_and_alpha():
+    random = np.random.default_rng(5)
+    grey = random.integers(16, 236, (64, 96), np.uint8)
+    luma = np.clip((298 * (grey.astype(int) - 16) + 128) >> 8, 0, 255).astype(np.uint8)
+    m = known_matcher()
+    plain = np.repeat(luma[..., None], 3, 2)
+    expected = m(plain, np.roll(plain, -4, 1))
+    half = np.full((32, 96), 128, np.uint8)
+    forms = {"nv12": lambda p: np.vstack((p, half)),
+             "yuyv": lambda p: np.dstack((p, np.full_like(p, 128)))}
+    for form in forms.values():
+        r = m(form(grey), form(np.roll(grey, -4, 1)))
+        assert r.disparity.tobytes() == expected.disparity.tobytes()
+        assert np.array_equal(r.left, expected.left)
+    rgba = np.dstack((plain, random.integers(0, 256, (64, 96), np.uint8)))
+    r = m(rgba, np.roll(rgba, -4, 1))
+    assert r.disparity.tobytes() == expected.disparity.tobytes()
+    with pytest.raises(ValueError, match=r"uint8 of shape \(64, 96\)"):
+        ls.Matcher(96, 64, bgr=True)(rgba, rgba)
+
+
+def test_start_and_wait(dots):
+    one, two = dots(96, 64), dots(96, 64, 4)
+    m = known_matcher()
+    expected = m(*one).disparity, m(*two).disparity
+    m.start(*one)
+    with pytest.raises(ls.Error) as caught:
+        for _ in range(9):
+            m.start(*two)
+    assert caught.value.errno == errno.EBUSY
+    with pytest.raises(ValueError, match="wait"):
+        m(*one)
+    assert np.array_equal(m.wait(timeout=60).disparity, expected[0])
+    while True:
+        try:
+            assert np.array_equal(m.wait().disparity, expected[1])
+        except ValueError as error:
+            assert "no pair has been started" in str(error)
+            break
+    assert np.array_equal(m(*one).disparity, expected[0])
+
+
+def test_the_right_picture_and_the_end(dots):
+    left, right = dots(96, 64)
+    with ls.Matcher(96, 64, preset="live", disparity_range=16, right=True) as m:
+        r = m(left, right)
+        assert np.array_equal(r.left, left) and np.array_equal(r.right, right)
+        assert known_matcher()(left, right).right is None
+    with pytest.raises(ValueError, match="closed"):
+        m(left, right)
+    m.close()
+    with ls.Matcher(96, 64, preset="live", disparity_range=16, right=True, bgr=True) as m:
+        assert np.array_equal(m(left, right).right, right)
+
+
 def test_500_pairs_do_not_grow(dots):
     def resident():
         gc.collect()
@@ -329,7 +476,7 @@ def test_depth_needs_a_calibration(dots):
 
 @pytest.mark.parametrize("wrong", [
     np.zeros((64, 96), np.float32), np.zeros((64, 96), np.int8), np.zeros((96, 64), np.uint8),
-    np.zeros((64, 96, 1), np.uint8), np.zeros((64, 96, 4), np.uint8), np.zeros(96, np.uint8),
+    np.zeros((64, 96, 1), np.uint8), np.zeros((64, 96, 5), np.uint8), np.zeros(96, np.uint8),
     np.zeros((0, 96), np.uint8), np.zeros((3, 64, 96), np.uint8), None, "left.png", [[1, 2]]])
 def test_wrong_pictures(wrong, dots):
     m = ls.Matcher(96, 64, preset="live")
@@ -406,17 +553,17 @@ def test_other_threads_run_meanwhile(dots):
 
 
 def test_an_interrupted_frame_keeps_its_memory(dots, monkeypatch):
-    wait = ls.lib.wait
+    wait = ls.lib.wait_for
 
-    def interrupted(_handle, _result):
-        monkeypatch.setattr(ls.lib, "wait", wait)
+    def interrupted(_handle, _timeout, _result):
+        monkeypatch.setattr(ls.lib, "wait_for", wait)
         raise KeyboardInterrupt
 
     left, right = dots(96, 64)
     gone = weakref.ref(left)
     m = ls.Matcher(96, 64, preset="live")
     expected = m(left, right).disparity
-    monkeypatch.setattr(ls.lib, "wait", interrupted)
+    monkeypatch.setattr(ls.lib, "wait_for", interrupted)
     with pytest.raises(KeyboardInterrupt):
         m(left, right)
     del left
@@ -544,6 +691,22 @@ if sys.argv[1] == "again":
     print("same", np.array_equal(again, ls.Matcher(*size, preset="live", disparity_range=64)(
         *pair).disparity))
 """
+
+
+def test_ctrl_c_in_settings_is_not_lost(monkeypatch):
+    parameters, before = ls.lib.parameters, signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt(each, context):
+        os.kill(os.getpid(), signal.SIGINT)
+        return parameters(each, context)
+
+    monkeypatch.setattr(ls.lib, "parameters", interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ls.settings()
+            time.sleep(1)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("then", ["again", "exit"])
