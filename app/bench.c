@@ -130,7 +130,7 @@ void bench_print_row(const struct bench_size *size, struct bench_times *t, size_
            size->height, size->labels, whole, low, high, t->overlapped,
            bench_quantile(t->stages, t->count, 0.5), bench_quantile(t->bp, t->count, 0.5),
            (double)memory / (1 << 20), t->count);
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+    for (int i = 0; i < FRAME_STAGES; i++)
         printf(" %s %.2f", stage_name((enum livestereo_stage)i), t->stage[i]);
     printf("\n");
     fflush(stdout);

@@ -33,8 +33,8 @@ struct bench_runner {
  * whole: host to host. */
 struct bench_times {
     double bp[BENCH_MAX_FRAMES], stages[BENCH_MAX_FRAMES], whole[BENCH_MAX_FRAMES];
-    double stage[LIVESTEREO_STAGES]; /* of the last frame */
-    double overlapped;               /* a frame when neighbouring frames overlap; 0: they do not */
+    double stage[FRAME_STAGES]; /* of the last frame */
+    double overlapped;          /* a frame when neighbouring frames overlap; 0: they do not */
     int count;
 };
 

@@ -131,7 +131,7 @@ static void print_live(struct live *live, const struct reader *reader) {
     printf("age       %.1f ms median, %.1f ms 95 %%, from capture to reader\n", s.age_median_ms,
            s.age_95_ms);
     printf("compute   %.2f ms a frame\n", s.compute_ms);
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+    for (int i = 0; i < FRAME_STAGES; i++)
         if (s.stage_ms[i] > 0)
             printf("  %-9s %7.2f ms\n", livestereo_stage_name((enum livestereo_stage)i),
                    s.stage_ms[i]);

@@ -158,7 +158,7 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
 }
 
 bool matcher_on_gpu(struct matcher *m) {
-    return g_str_has_prefix(matcher_info(m).backend, "cuda");
+    return matcher_info(m).kind == LIVESTEREO_BACKEND_CUDA;
 }
 
 bool matcher_has_gpu(const struct params *params, char **why) {
@@ -217,7 +217,7 @@ struct livestereo *matcher_handle(struct matcher *m) {
 
 struct livestereo_info matcher_info(struct matcher *m) {
     struct livestereo_info info = LIVESTEREO_INFO;
-    int error = livestereo_info(m->handle, &info);
+    int error = livestereo_get_info(m->handle, &info);
     assert(!error);
     (void)error;
     if (m->estimates)

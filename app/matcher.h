@@ -34,7 +34,7 @@ bool matcher_has_gpu(const struct params *params, char **why);
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */
 struct livestereo *matcher_handle(struct matcher *matcher);
 
-/* What livestereo_info() says now. */
+/* What livestereo_get_info() says now. */
 struct livestereo_info matcher_info(struct matcher *matcher);
 
 /* Sets the mask of pixels without data cost (255), of the maps' size, or removes it (NULL). 0 or

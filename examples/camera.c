@@ -44,21 +44,19 @@ static struct slot make_slot(struct livestereo *stereo, int width, int height) {
     slot.pictures = picture.data = livestereo_alloc(stereo, slot.bytes);
     slot.frame.left = slot.frame.right = picture;
     slot.frame.right.data = (char *)picture.data + 2 * width;
-    slot.frame.disparity =
-        (struct livestereo_image){livestereo_alloc(stereo, (size_t)height * 2 * width), width,
-                                  height, 2 * width, LIVESTEREO_DISP16};
-    if (!slot.pictures || !slot.frame.disparity.data)
+    slot.frame.depth =
+        (struct livestereo_image){livestereo_alloc(stereo, (size_t)height * 4 * width), width,
+                                  height, 4 * width, LIVESTEREO_M32F};
+    if (!slot.pictures || !slot.frame.depth.data)
         fail("frames", "not enough memory");
     return slot;
 }
 
-static void finish(struct livestereo *stereo, const struct slot *slot, float *metres) {
-    const struct livestereo_image *disparity = &slot->frame.disparity;
-    int w = disparity->width, h = disparity->height;
-    struct livestereo_image depth = {metres, w, h, 4 * w, LIVESTEREO_M32F};
-    if (livestereo_wait(stereo, NULL) || livestereo_depth(stereo, disparity, &depth))
+static void finish(struct livestereo *stereo, const struct slot *slot) {
+    const struct livestereo_image *depth = &slot->frame.depth;
+    if (livestereo_wait(stereo, NULL))
         fail("frame", livestereo_error(stereo));
-    float middle = metres[(size_t)h / 2 * w + w / 2];
+    float middle = ((float *)depth->data)[depth->height / 2 * depth->width + depth->width / 2];
     if (isnan(middle))
         printf("%lld: not known\n", (long long)slot->frame.number);
     else
@@ -71,11 +69,10 @@ int main(int argc, char **argv) {
         fail("usage", "camera WIDTH HEIGHT CALIBRATION <PICTURES");
     struct livestereo *stereo = open_stereo(argv[3], width, height);
     struct livestereo_info info = LIVESTEREO_INFO;
-    livestereo_info(stereo, &info);
+    livestereo_get_info(stereo, &info);
     fprintf(stderr, "camera: %s\n", info.backend);
 
     int count = info.frames_in_flight; /* the next one is read while a GPU computes */
-    float *metres = malloc(sizeof(float) * width * height);
     struct slot slots[2] = {0};
     for (int i = 0; i < count; i++)
         slots[i] = make_slot(stereo, width, height);
@@ -83,7 +80,7 @@ int main(int argc, char **argv) {
     for (;; started++) {
         struct slot *slot = &slots[started % count];
         if (started - finished == count)
-            finish(stereo, &slots[finished++ % count], metres);
+            finish(stereo, &slots[finished++ % count]);
         if (fread(slot->pictures, slot->bytes, 1, stdin) != 1)
             break;
         slot->frame.number = started;
@@ -91,12 +88,11 @@ int main(int argc, char **argv) {
             fail("frame", livestereo_error(stereo));
     }
     while (finished < started)
-        finish(stereo, &slots[finished++ % count], metres);
+        finish(stereo, &slots[finished++ % count]);
     for (int i = 0; i < count; i++) {
         livestereo_free(stereo, slots[i].pictures);
-        livestereo_free(stereo, slots[i].frame.disparity.data);
+        livestereo_free(stereo, slots[i].frame.depth.data);
     }
-    free(metres);
     livestereo_close(&stereo);
     return 0;
 }

@@ -34,8 +34,7 @@ int main(int argc, char **argv) {
     frame.left = read_png(argv[1]);
     frame.right = read_png(argv[2]);
     int w = frame.left.width, h = frame.left.height;
-    struct livestereo_image depth = {malloc(2 * w * h), w, h, 2 * w, LIVESTEREO_MM16};
-    frame.disparity = (struct livestereo_image){malloc(2 * w * h), w, h, 2 * w, LIVESTEREO_DISP16};
+    frame.depth = (struct livestereo_image){malloc(2 * w * h), w, h, 2 * w, LIVESTEREO_MM16};
 
     struct livestereo_rig rig;
     struct livestereo_settings *settings;
@@ -46,15 +45,14 @@ int main(int argc, char **argv) {
         livestereo_settings_open(&settings, "default") ||
         livestereo_open(&stereo, settings, &options))
         return fail(argv[3], livestereo_error(NULL));
-    if (livestereo_start(stereo, &frame) || livestereo_wait(stereo, NULL) ||
-        livestereo_depth(stereo, &frame.disparity, &depth))
+    if (livestereo_start(stereo, &frame) || livestereo_wait(stereo, NULL))
         return fail(argv[2], livestereo_error(stereo));
     livestereo_close(&stereo);
     livestereo_settings_close(&settings);
 
     png_image png = {.version = PNG_IMAGE_VERSION, .width = w, .height = h};
     png.format = PNG_FORMAT_LINEAR_Y;
-    if (!png_image_write_to_file(&png, argv[4], 0, depth.data, 0, NULL))
+    if (!png_image_write_to_file(&png, argv[4], 0, frame.depth.data, 0, NULL))
         return fail(argv[4], png.message);
     return 0;
 }

@@ -20,9 +20,12 @@ bool picture_is_remapped(const struct pipeline *p, int side) {
 /* The picture as grey or RGB. */
 static const uint8_t *upload(struct graph *g, const struct pipeline *p, int side) {
     int width = p->source_width, height = p->source_height;
-    size_t bytes = picture_row(p->format, width) * (size_t)picture_rows(p->format, height);
+    size_t row = picture_row(p->format, width), first = row * (size_t)height,
+           bytes = row * (size_t)picture_rows(p->format, height);
     uint8_t *picture = graph_buffer(g, bytes);
-    graph_upload(g, picture, HOST_PICTURES + side, bytes);
+    graph_upload(g, picture, HOST_PICTURES + side, first);
+    if (bytes > first)
+        graph_upload(g, picture + first, HOST_CHROMA + side, bytes - first);
     if (p->format == PICTURE_GREY || p->format == PICTURE_RGB)
         return picture;
     struct convert_args a = {.source = picture,

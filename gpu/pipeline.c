@@ -465,6 +465,38 @@ static void deliver(struct graph *g, const struct pipeline *p, const int16_t *ro
     graph_download(g, rows, HOST_DISPARITY, (size_t)first * row, (size_t)(last - first) * row);
 }
 
+static bool has_measures(const struct measures *m) {
+    return m->px || m->mm || m->metres || m->points;
+}
+
+static void *make_measure(struct graph *g, const struct pipeline *p, bool wanted, size_t bytes) {
+    return wanted ? graph_buffer(g, pixels_of(p) * bytes) : NULL;
+}
+
+/* What is wanted of the final map in px, metres or as points. */
+static void measure(struct graph *g, const struct pipeline *p, const uint8_t *confidence,
+                    const int16_t *map) {
+    const struct measures *m = &p->measures;
+    struct depth_args a = {.source = map,
+                           .confidence = confidence,
+                           .tables = p->depths,
+                           .width = p->width,
+                           .min_confidence = m->min_confidence,
+                           .nothing = NAN};
+    if (!has_measures(m))
+        return;
+    a.px = make_measure(g, p, m->px, sizeof(*a.px));
+    a.mm = make_measure(g, p, m->mm, sizeof(*a.mm));
+    a.metres = make_measure(g, p, m->metres, sizeof(*a.metres));
+    a.points = make_measure(g, p, m->points, 3 * sizeof(*a.points));
+    graph_stage(g, STAGE_depth, &a, p->width, p->height);
+    const void *const made[] = {a.px, a.mm, a.metres, a.points};
+    const size_t bytes[] = {sizeof(*a.px), sizeof(*a.mm), sizeof(*a.metres), 3 * sizeof(*a.points)};
+    for (int i = 0; i < 4; i++)
+        if (made[i])
+            graph_download(g, made[i], HOST_PX + i, 0, pixels_of(p) * bytes[i]);
+}
+
 /* Of 16 parts of a map, those that are computed first. On an H200 that takes about as long as
  * downloading them, so that the downloads of both parts end at the same time. */
 enum { UPPER_PARTS = 9 };
@@ -475,7 +507,8 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
                        const uint8_t *confidence, const int16_t *map) {
     int radius = p->params.median_radius;
     bool smooths = radius > 0, filters = filters_frames(p);
-    int upper = p->in_parts && smooths && !filters ? p->height * UPPER_PARTS / 16 : 0;
+    bool in_parts = p->in_parts && smooths && !filters && !has_measures(&p->measures);
+    int upper = in_parts ? p->height * UPPER_PARTS / 16 : 0;
     if (upper > 0)
         deliver(g, p, map_median(g, p, left, map, radius, 0, upper), 0, upper);
     if (smooths)
@@ -483,6 +516,7 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
     if (filters)
         map = steady_map(g, p, left, confidence, map);
     deliver(g, p, map, upper, p->height);
+    measure(g, p, confidence, map);
 }
 
 /* ---- the frame */

@@ -15,12 +15,23 @@ enum { LEFT_SIDE, RIGHT_SIDE };
  * first. */
 enum host_memory {
     HOST_PICTURES,
-    HOST_RECTIFIED = HOST_PICTURES + 2,
+    HOST_CHROMA = HOST_PICTURES + 2, /* of NV12 */
+    HOST_RECTIFIED = HOST_CHROMA + 2,
     HOST_DISPARITY = HOST_RECTIFIED + 2,
     HOST_CONFIDENCE,
     HOST_MOTION,
+    HOST_PX,
+    HOST_MM,
+    HOST_METRES,
+    HOST_POINTS,
     HOST_UPDATES,
     HOST_COUNT
+};
+
+/* What is wanted of the final map besides itself: stage depth's outputs. */
+struct measures {
+    bool px, mm, metres, points;
+    int min_confidence;
 };
 
 /* What a frame's passes depend on. Pointers are to the backend's memory. */
@@ -40,7 +51,9 @@ struct pipeline {
     struct blocks blocks;               /* that labels are found in */
     bool in_parts;                      /* the map is downloaded in two parts */
     bool delivers_picture[2];           /* that of a side is wanted, too, though not resampled */
-    bool fence_solver;                  /* no pass of the solver is fused with one before it */
+    struct measures measures;
+    const struct depth_tables *depths; /* or NULL: no depth and no points */
+    bool fence_solver;                 /* no pass of the solver is fused with one before it */
 };
 
 /* What can be inspected of the last frame: addresses of the graph. */

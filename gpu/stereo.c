@@ -48,6 +48,8 @@ static void release_inputs(struct stereo *s) {
     release(s, &s->mask);
     s->pipeline.mask = NULL;
     release(s, &s->weights);
+    release(s, &s->depths);
+    s->pipeline.depths = NULL;
     for (int i = 0; i < MAX_SLOTS; i++) {
         s->backend->release(s->backend, MEMORY_HOST, s->updates[i]);
         s->updates[i] = NULL;
@@ -244,6 +246,24 @@ static int check_params(const struct stereo *s, const struct params *p) {
     return labels_fit(s, p) ? 0 : -EINVAL;
 }
 
+static int take_depths(struct stereo *s) {
+    if (!s->source_depths)
+        return 0;
+    s->depths = s->backend->alloc(s->backend, MEMORY_STAGES, sizeof(*s->source_depths));
+    if (!s->depths)
+        return no_memory(s, "the tables of depths");
+    s->pipeline.depths = s->depths;
+    return s->backend->copy(s->backend, s->depths, s->source_depths, sizeof(*s->source_depths));
+}
+
+int stereo_set_depths(struct stereo *s, const struct depth_tables *tables) {
+    s->source_depths = malloc(sizeof(*s->source_depths));
+    if (!s->source_depths)
+        return no_memory(s, "the tables of depths");
+    *s->source_depths = *tables;
+    return take_depths(s);
+}
+
 static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
 
 /* Gives the backend the weights of the learned descriptor. */
@@ -329,6 +349,7 @@ struct stereo_info stereo_info(const struct stereo *s) {
         result_width(s),
         p->height,
         params_labels(&p->params),
+        p->params.mode == MODE_MOTION ? 0 : p->params.min_disparity,
         {s->seen[0], s->seen[1], s->seen[2], s->seen[3]},
         {picture_is_remapped(p, LEFT_SIDE), picture_is_remapped(p, RIGHT_SIDE)},
         s->lost};
@@ -350,6 +371,9 @@ static void issue(struct stereo *s, const struct stereo_frame *f) {
     int slot = (s->slot + s->in_flight - 1) % s->backend->slots;
     size_t updates = FRAME_UPDATES * sizeof(*s->updates[slot]),
            row = picture_row(p->format, p->source_width);
+    const struct stereo_image *measures[] = {&f->px, &f->mm, &f->metres, &f->points};
+    const size_t measure_bytes[] = {sizeof(float), sizeof(uint16_t), sizeof(float),
+                                    3 * sizeof(float)};
     struct image_memory memory[HOST_COUNT] = {
         [HOST_DISPARITY] = rows_of(s, &f->disparity, sizeof(int16_t)),
         [HOST_CONFIDENCE] = rows_of(s, &f->confidence, 1),
@@ -358,16 +382,20 @@ static void issue(struct stereo *s, const struct stereo_frame *f) {
     for (int side = 0; side < 2; side++) {
         memory[HOST_PICTURES + side] =
             (struct image_memory){f->picture[side].data, row, 0, row, f->picture[side].row_bytes};
+        memory[HOST_CHROMA + side] =
+            (struct image_memory){f->chroma[side].data, row, 0, row, f->chroma[side].row_bytes};
         memory[HOST_RECTIFIED + side] = rows_of(s, &f->rectified[side], (size_t)p->channels);
     }
+    for (int i = 0; i < 4; i++)
+        memory[HOST_PX + i] = rows_of(s, measures[i], measure_bytes[i]);
     s->backend->run(s->backend, s->compiled, slot,
                     &(struct backend_frame){memory, f->on_device, f->stream});
     s->computed = true;
 }
 
-/* Adds the passes that hand over pictures which are not resampled, and keeps what the next frame
- * may read of earlier ones. */
-static int deliver_pictures(struct stereo *s) {
+/* Adds the passes that hand over what was not wanted before, and keeps what the next frame may read
+ * of earlier ones. */
+static int deliver_more(struct stereo *s) {
     size_t bytes = s->forgets ? 0 : s->graph->persistent_bytes;
     void *kept = malloc(bytes + 1);
     wait_for_all(s);
@@ -382,6 +410,19 @@ static int deliver_pictures(struct stereo *s) {
     return error;
 }
 
+/* Adds what a frame wants; whether that is more than before. */
+static bool wants_measures(struct measures *m, const struct stereo_frame *f) {
+    struct measures before = *m;
+    bool masked = f->mm.data || f->metres.data || f->points.data;
+    m->px |= f->px.data != NULL;
+    m->mm |= f->mm.data != NULL;
+    m->metres |= f->metres.data != NULL;
+    m->points |= f->points.data != NULL;
+    m->min_confidence = masked ? f->min_confidence : m->min_confidence;
+    return m->px != before.px || m->mm != before.mm || m->metres != before.metres ||
+           m->points != before.points || m->min_confidence != before.min_confidence;
+}
+
 /* The passes of a frame, and what it may read of earlier ones. */
 static int make_ready(struct stereo *s, const struct params *params, const struct stereo_frame *f) {
     bool more = false;
@@ -391,8 +432,9 @@ static int make_ready(struct stereo *s, const struct params *params, const struc
         *delivers |= f->rectified[side].data && !picture_is_remapped(&s->pipeline, side);
         more |= *delivers != before;
     }
+    more |= wants_measures(&s->pipeline.measures, f);
     if (!error && more)
-        error = deliver_pictures(s);
+        error = deliver_more(s);
     if (!error && s->forgets)
         error = forget(s);
     s->forgets &= error != 0;
@@ -420,10 +462,13 @@ int stereo_start(struct stereo *s, const struct stereo_frame *f) {
         s->forgets = false;
     else
         issue(s, f);
+    s->flight[s->in_flight - 1].issued_ms = clock_ms();
     return 0;
 }
 
-static void note_times(struct stereo *s, int slot, double started_ms, struct stereo_result *r) {
+/* was_done: before it was waited for. How long ago is not known then; what it took is. */
+static void note_times(struct stereo *s, int slot, const struct flight *f, bool was_done,
+                       struct stereo_result *r) {
     double ms[GROUP_COUNT], sum = 0;
     s->backend->times(s->backend, slot, ms);
     for (int i = 0; i < 2 * TIME_COUNT; i++)
@@ -435,7 +480,11 @@ static void note_times(struct stereo *s, int slot, double started_ms, struct ste
     r->stage_ms[TIME_UPLOAD] = ms[GROUP_UPLOAD];
     r->stage_ms[TIME_DOWNLOAD] = ms[GROUP_DOWNLOAD];
     r->left_bp_ms = ms[TIME_BP];
-    r->ms = clock_ms() - started_ms;
+    double now = clock_ms(),
+           own = s->backend->own_memory
+                     ? ms[GROUP_UPLOAD] + fmax(ms[GROUP_STAGES], share * sum) + ms[GROUP_DOWNLOAD]
+                     : 0;
+    r->ms = fmin(now, was_done ? f->issued_ms + own : now) - f->started_ms;
 }
 
 /* The share of tiles that each half-step of the finest level updated. */
@@ -446,13 +495,19 @@ static void note_updates(const struct stereo *s, int slot, int count, struct ste
         r->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }
 
+static bool is_done(struct stereo *s, int slot) {
+    return !s->backend->is_done || s->backend->is_done(s->backend, slot);
+}
+
 /* Waits for the frame in the oldest slot. */
 static int collect(struct stereo *s, const struct flight *f, struct stereo_result *r) {
-    int slot = s->slot, error = s->backend->wait(s->backend, slot);
+    int slot = s->slot;
+    bool was_done = is_done(s, slot);
+    int error = s->backend->wait(s->backend, slot);
     error = s->failed ? s->failed : error;
     s->failed = 0;
     s->slot = (slot + 1) % s->backend->slots;
-    note_times(s, slot, f->started_ms, r);
+    note_times(s, slot, f, was_done, r);
     note_updates(s, slot, f->update_count, r);
     s->computed &= !error;
     return error;
@@ -473,6 +528,7 @@ static int compute_again(struct stereo *s, struct flight *f, struct stereo_resul
     if (!error) {
         f->update_count = s->result.update_count;
         issue(s, &f->frame);
+        f->issued_ms = clock_ms();
         error = collect(s, f, r);
     }
     s->in_flight = in_flight;
@@ -520,6 +576,14 @@ int stereo_finish(struct stereo *s, struct stereo_result *result) {
     s->in_flight--;
     memmove(&s->flight[0], &s->flight[1], sizeof(s->flight) - sizeof(s->flight[0]));
     return error;
+}
+
+bool stereo_is_done(struct stereo *s, double timeout_ms) {
+    double end = clock_ms() + timeout_ms;
+    bool done = s->in_flight == 0 || s->flight[0].deferred;
+    while (!done && !(done = is_done(s, s->slot)) && clock_ms() < end)
+        usleep(100);
+    return done;
 }
 
 int stereo_update(struct stereo *s, const struct params *params) {
@@ -625,6 +689,8 @@ static int take_inputs(struct stereo *s, const struct rectify_map maps[2]) {
     int error = take_tables(s);
     if (!error)
         error = take_mask(s);
+    if (!error)
+        error = take_depths(s);
     if (!error)
         error = take_maps(s, maps);
     s->has_inputs = !error;
@@ -769,6 +835,7 @@ void stereo_close(struct stereo **stereo) {
     for (int side = 0; side < 2; side++)
         free(s->source_map[side].point);
     free(s->source_mask);
+    free(s->source_depths);
     free(s);
 }
 

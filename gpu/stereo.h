@@ -30,6 +30,11 @@ struct stereo *stereo_open(const struct params *params, int width, int height,
  * line; with -ENOMEM the earlier mask stays. */
 int stereo_set_mask(struct stereo *stereo, const uint8_t *mask);
 
+/* Sets what depth and points are made with, which is copied; before the first frame. 0 or -errno
+ * after a log line. */
+struct depth_tables;
+int stereo_set_depths(struct stereo *stereo, const struct depth_tables *tables);
+
 /* With temporal_weight and temporal_filter a frame depends on the frame before it, if that one's
  * number is lower by 1 to FRAMES_REMEMBERED. Otherwise, as after seeking, and after settings have
  * changed, it starts without. temporal_mode=auto is off. */
@@ -49,11 +54,14 @@ struct stereo_image {
 struct stereo_frame {
     int64_t number;
     struct stereo_image picture[2];   /* left, right */
+    struct stereo_image chroma[2];    /* of NV12: the planes of U, V pairs */
     struct stereo_image rectified[2]; /* grey or RGB */
     struct stereo_image disparity;    /* int16, 1/16 px; with mode=stereo */
     struct stereo_image confidence;   /* uint8 */
     struct stereo_image motion;       /* int16, 1/16 px, all u and then all v; with mode=motion */
-    bool on_device;                   /* memory of the GPU in use, ordered by stream: backend.h */
+    struct stereo_image px, mm, metres, points; /* stage depth's; with mode=stereo */
+    int min_confidence;                         /* of depths and points */
+    bool on_device; /* memory of the GPU in use, ordered by stream: backend.h */
     void *stream;
 };
 
@@ -70,6 +78,9 @@ bool stereo_uses_table(const struct stereo *stereo, const struct smoothness_tabl
  * start returns -errno after a log line if the frame was not issued. result may be NULL. */
 int stereo_start(struct stereo *stereo, const struct stereo_frame *frame);
 int stereo_finish(struct stereo *stereo, struct stereo_result *result);
+
+/* Waits at most so long for the oldest frame. Whether it is done, or has failed. */
+bool stereo_is_done(struct stereo *stereo, double timeout_ms);
 bool stereo_overlaps(const struct stereo *stereo);
 
 /* Whether frames may be in the memory of a GPU. */
@@ -85,7 +96,7 @@ int stereo_in_flight(const struct stereo *stereo);
  * shows something of the left picture (x, y, width, height), whether the picture of a side is
  * resampled (and not passed on as it is), whether a GPU was lost and the CPU took over. */
 struct stereo_info {
-    int width, height, labels;
+    int width, height, labels, min_disparity; /* px, of label 0 with mode=stereo */
     int seen[4];
     bool is_remapped[2], gpu_lost;
 };

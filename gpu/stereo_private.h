@@ -14,7 +14,7 @@
 struct flight {
     struct stereo_frame frame;
     struct params params;
-    double started_ms;
+    double started_ms, issued_ms;
     int update_count; /* of updates */
     bool forgets;     /* it does not depend on earlier frames */
     bool deferred;    /* it is computed when it is finished */
@@ -40,6 +40,7 @@ struct stereo {
     void *map[2];                   /* the rectification tables, or NULL */
     void *mask;                     /* pipeline's, or NULL */
     void *weights;                  /* likewise */
+    void *depths;                   /* likewise */
 
     /* Frames in flight, the oldest in slot first. */
     int slot, in_flight;
@@ -54,6 +55,7 @@ struct stereo {
     struct backend *lost;             /* kept, since the caller may have memory of it */
     struct rectify_map source_map[2]; /* copies on the host */
     uint8_t *source_mask;
+    struct depth_tables *source_depths;
 };
 
 /* The pipeline on a backend of the caller's choice, which it then owns (closed on failure too).

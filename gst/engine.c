@@ -273,7 +273,7 @@ static GstVideoFormat out_format(const struct engine *e) {
 
 static void prepare_out(struct engine *e) {
     e->info = (struct livestereo_info)LIVESTEREO_INFO;
-    livestereo_info(e->handle, &e->info);
+    livestereo_get_info(e->handle, &e->info);
     size_t pixels = (size_t)e->info.width * (size_t)e->info.height;
     e->disparity = g_new(int16_t, pixels);
     gst_video_info_set_format(&e->out, out_format(e), (guint)e->info.width, (guint)e->info.height);
@@ -328,21 +328,14 @@ bool engine_open(struct engine *e, const GstVideoInfo *picture) {
 void engine_close(struct engine *e) {
     livestereo_close(&e->handle);
     g_clear_pointer(&e->disparity, g_free);
-    g_clear_pointer(&e->nv12[0], g_free);
-    g_clear_pointer(&e->nv12[1], g_free);
 }
 
 void engine_forget(struct engine *e) {
     e->number += 16;
 }
 
-static void copy_rows(uint8_t *to, const uint8_t *from, ptrdiff_t row_bytes, int width, int rows) {
-    for (int y = 0; y < rows; y++)
-        memcpy(to + (size_t)y * (size_t)width, from + y * row_bytes, (size_t)width);
-}
-
-static struct livestereo_image picture_at(struct engine *e, const GstVideoFrame *frame, int x,
-                                          int y, int side) {
+static struct livestereo_image picture_at(const struct engine *e, const GstVideoFrame *frame, int x,
+                                          int y) {
     int w = e->picture.width, h = e->picture.height;
     ptrdiff_t row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0);
     uint8_t *data = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 0) + y * row_bytes +
@@ -352,18 +345,11 @@ static struct livestereo_image picture_at(struct engine *e, const GstVideoFrame 
                                      .height = h,
                                      .row_bytes = row_bytes,
                                      .format = format_of(&e->picture)};
-    if (image.format != LIVESTEREO_NV12)
-        return image;
-    ptrdiff_t uv_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 1);
-    const uint8_t *uv = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 1) + y / 2 * uv_bytes + x;
-    if (uv_bytes == row_bytes && uv == data + row_bytes * h)
-        return image;
-    if (!e->nv12[side])
-        e->nv12[side] = g_malloc((size_t)w * (size_t)h * 3 / 2);
-    copy_rows(e->nv12[side], data, row_bytes, w, h);
-    copy_rows(e->nv12[side] + (size_t)w * (size_t)h, uv, uv_bytes, w, h / 2);
-    image.data = e->nv12[side];
-    image.row_bytes = w;
+    if (image.format == LIVESTEREO_NV12) {
+        image.chroma_row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 1);
+        image.chroma =
+            (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 1) + y / 2 * image.chroma_row_bytes + x;
+    }
     return image;
 }
 
@@ -410,11 +396,13 @@ bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoF
     if (GST_BUFFER_IS_DISCONT(left->buffer))
         engine_forget(e);
     frame.number = e->number++;
-    frame.left = picture_at(e, left, 0, 0, 0);
-    frame.right = picture_at(e, right, x, y, 1);
+    frame.left = picture_at(e, left, 0, 0);
+    frame.right = picture_at(e, right, x, y);
     if (e->output == ENGINE_DISPARITY)
         frame.disparity = out_image(e, out, LIVESTEREO_DISP16);
-    if (e->output == ENGINE_DEPTH || e->output == ENGINE_COLOR)
+    if (e->output == ENGINE_DEPTH)
+        frame.depth = out_image(e, out, LIVESTEREO_MM16);
+    if (e->output == ENGINE_COLOR)
         frame.disparity = (struct livestereo_image){.data = e->disparity,
                                                     .width = e->info.width,
                                                     .height = e->info.height,
@@ -428,10 +416,6 @@ bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoF
     int error = livestereo_start(e->handle, &frame);
     if (!error)
         error = livestereo_wait(e->handle, NULL);
-    if (!error && e->output == ENGINE_DEPTH) {
-        struct livestereo_image depth = out_image(e, out, LIVESTEREO_MM16);
-        error = livestereo_depth(e->handle, &frame.disparity, &depth);
-    }
     if (error) {
         GST_ELEMENT_ERROR(e->element, LIBRARY, FAILED, ("%s", livestereo_error(e->handle)), (NULL));
         return false;

@@ -49,7 +49,6 @@ struct engine {
     double min, max; /* disparities of the first and the last colour, px */
     int64_t number;
     int16_t *disparity; /* where it is not what the source pad gives */
-    uint8_t *nv12[2];   /* copies of pictures whose planes lie otherwise than the library wants */
 };
 
 /* Adds properties and metadata to a class; own is the element's own property. */

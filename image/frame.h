@@ -32,6 +32,8 @@ static inline size_t image_bytes(const struct image *im) {
 
 struct frame_pool;
 
+enum { FRAME_STAGES = LIVESTEREO_DOWNLOAD + 1 }; /* that are timed */
+
 struct frame {
     /* from the source */
     long index;                /* number of the pair in its source, from 0 */
@@ -54,7 +56,7 @@ struct frame {
                            at a place of the left picture until the right one was taken; u is
                            DISPARITY_UNKNOWN where that is not known */
     uint8_t *confidence;
-    double stage_ms[LIVESTEREO_STAGES];
+    double stage_ms[FRAME_STAGES];
     double left_bp_ms; /* belief propagation of the left view */
     double compute_ms; /* wall time of the whole compute stage */
     float updated[64]; /* ratio of tiles updated per half-step, finest level */

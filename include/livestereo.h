@@ -26,14 +26,18 @@
  * there. Those that use a GPU, or that another thread was using at the fork(), give -EINVAL in the
  * child, and livestereo_close() leaves there what they hold.
  *
- * Structs that begin with size are set up by their macro, which fills size and sets the rest to 0.
- * Fields called reserved stay 0.
+ * Structs that begin with size are set up by their macro, or by the function of the same name with
+ * _init(), which fill size and set the rest to 0. Programs and libraries of different versions go
+ * together: what a shorter struct lacks counts as 0, and is not written; a longer one is taken
+ * where the library knows all that is not 0 in it. Fields called reserved stay 0; in what the
+ * library reads, another value is -EINVAL.
  */
 #ifndef LIVESTEREO_LIVESTEREO_H
 #define LIVESTEREO_LIVESTEREO_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,13 +54,20 @@ extern "C" {
 #define LIVESTEREO_VERSION_MINOR 1
 #define LIVESTEREO_VERSION_PATCH 0
 
-/* Of structs that begin with their size; C++ has no names in initialisers before C++20. */
+/* Of structs that begin with their size: struct NAME NAME_init(void), and what their macros are,
+ * since C++ has no names in initialisers before C++20. */
+#define LIVESTEREO_SIZED_INIT(name)               \
+    static inline struct name name##_init(void) { \
+        struct name value;                        \
+        memset(&value, 0, sizeof(value));         \
+        value.size = sizeof(value);               \
+        return value;                             \
+    }
 #ifdef __cplusplus
-#define LIVESTEREO_SIZED(type) \
-    { sizeof(struct type) }
+#define LIVESTEREO_SIZED(name) name##_init()
 #else
-#define LIVESTEREO_SIZED(type) \
-    { .size = sizeof(struct type) }
+#define LIVESTEREO_SIZED(name) \
+    { .size = sizeof(struct name) }
 #endif
 
 struct livestereo;          /* a pipeline for pictures of one size */
@@ -138,7 +149,7 @@ enum livestereo_format {
     LIVESTEREO_BGR8,  /* 3 bytes a pixel, blue first: OpenCV's order */
     LIVESTEREO_RGBA8, /* 4 bytes a pixel; alpha is ignored */
     LIVESTEREO_NV12,  /* BT.601 limited range: a plane Y, then a plane of U, V pairs for 2x2 pixels,
-                         which begins at data + row_bytes * height; even width and height */
+                         at chroma; even width and height */
     LIVESTEREO_YUYV,  /* BT.601 limited range: Y U Y V for two pixels; even width */
     /* Maps. */
     LIVESTEREO_DISP16 = 32, /* int16, 1/16 px, left column minus right column;
@@ -150,7 +161,10 @@ enum livestereo_format {
                                (down), which begins at data + row_bytes * height; u is
                                LIVESTEREO_UNKNOWN where it is not known */
     LIVESTEREO_MM16,        /* uint16, depth in millimetres; 0: unknown, or beyond 65.535 m */
-    LIVESTEREO_M32F         /* float, depth in metres; NAN: unknown, INFINITY: infinitely far */
+    LIVESTEREO_M32F,        /* float, depth in metres; NAN: unknown, INFINITY: infinitely far */
+    LIVESTEREO_PX32F,       /* float, a disparity in px; NAN: unknown */
+    LIVESTEREO_XYZ32F       /* 3 floats, a point in metres: x to the right, y down, z forward; all
+                               NAN where it is unknown or infinitely far */
 };
 
 #define LIVESTEREO_UNKNOWN INT16_MIN /* in a DISP16 or FLOW16 map */
@@ -160,16 +174,23 @@ enum livestereo_memory {
     LIVESTEREO_CUDA /* of the GPU that the handle uses */
 };
 
+/* Where something is computed. */
+enum livestereo_backend { LIVESTEREO_BACKEND_CPU, LIVESTEREO_BACKEND_CUDA };
+
 /* A picture or a map in memory of the caller. Pixel (x, y) begins at data + y * row_bytes + x *
  * bytes of a pixel; row_bytes is at least width * that, and in maps data and row_bytes are
- * multiples of it. data NULL: no image. */
+ * multiples of a number's bytes. data NULL: no image. */
 struct livestereo_image {
     void *data;
     int width, height;
     ptrdiff_t row_bytes;
     enum livestereo_format format;
     enum livestereo_memory memory;
-    uint64_t reserved[4];
+    /* Of NV12: the plane of U, V pairs and the bytes from one of its rows to the next, width or
+     * more. NULL, 0: it begins at data + row_bytes * height, with rows of row_bytes. */
+    void *chroma;
+    ptrdiff_t chroma_row_bytes;
+    uint64_t reserved[2];
 };
 
 /* Host memory for images that the handle's backend copies fastest (page-locked with a GPU), 64-byte
@@ -196,7 +217,9 @@ struct livestereo_camera {
 };
 
 /* Two cameras. A point X of the left camera's frame (x right, y down, z forward) is R X + T in the
- * right camera's; the right camera lies to the right, so T[0] is below 0. */
+ * right camera's; the right camera lies to the right, so T[0] is below 0. With has_rectification, R
+ * and T may be all 0, and follow from the rest: so two of ROS's CameraInfo make a rig, K and D as
+ * cameras, R as rotation, P as projection, which is in metres there. */
 struct livestereo_rig {
     struct livestereo_camera camera[2]; /* left, right */
     double R[9], T[3];                  /* R row by row */
@@ -214,7 +237,7 @@ struct livestereo_rig {
  * near the middle. unit: metres per unit of lengths, for files that do not say it; 0: not known,
  * then the rig is not metric. -EBADMSG: the file is damaged or has another format; -ENOENT and
  * the like: it cannot be read; -EINVAL: it does not fit the size. livestereo_error(NULL) has the
- * sentence. */
+ * sentence. The manual, livestereo(1), has the names of keys that are read. */
 LIVESTEREO_API int livestereo_rig_read(struct livestereo_rig *rig, const char *const *paths,
                                        int count, int width, int height, double unit);
 
@@ -266,9 +289,19 @@ struct livestereo_options {
     enum livestereo_level log_level;
     uint64_t reserved[8];
 };
+static inline struct livestereo_options livestereo_options_init(int width, int height,
+                                                                enum livestereo_format format) {
+    struct livestereo_options value;
+    memset(&value, 0, sizeof(value));
+    value.size = sizeof(value);
+    value.width = width;
+    value.height = height;
+    value.format = format;
+    return value;
+}
 #ifdef __cplusplus
 #define LIVESTEREO_OPTIONS(width_, height_, format_) \
-    { sizeof(struct livestereo_options), (width_), (height_), (format_) }
+    livestereo_options_init((width_), (height_), (format_))
 #else
 #define LIVESTEREO_OPTIONS(width_, height_, format_)                                       \
     {                                                                                      \
@@ -279,7 +312,8 @@ struct livestereo_options {
 
 /* Opens a pipeline and allocates its memory. *stereo is NULL on failure, and
  * livestereo_error(NULL) has the sentence. -ENODEV: backend=cuda and no usable GPU. -ENOSPC: memory
- * is limited by the parameter memory to too little. -EAGAIN: no more threads can be started. */
+ * is limited by the parameter memory to too little. -EAGAIN: no more threads can be started. A rig
+ * that is not metric is warned of, since there is no depth then. */
 LIVESTEREO_API int livestereo_open(struct livestereo **stereo,
                                    const struct livestereo_settings *settings,
                                    const struct livestereo_options *options);
@@ -292,11 +326,11 @@ LIVESTEREO_API int livestereo_update(struct livestereo *stereo,
 
 /* A pair of pictures and where its maps go. With mode=motion, left is the earlier picture of one
  * camera and right the later one. An output whose data is NULL is not wanted. All outputs have the
- * size that livestereo_info() gives. */
+ * size that livestereo_get_info() gives. */
 struct livestereo_frame {
     size_t size;
     struct livestereo_image left, right;  /* in: of the size and format of livestereo_open() */
-    struct livestereo_image disparity;    /* out: DISP16; with mode=stereo */
+    struct livestereo_image disparity;    /* out: DISP16 or PX32F; with mode=stereo */
     struct livestereo_image confidence;   /* out: CONF8 */
     struct livestereo_image motion;       /* out: FLOW16; with mode=motion */
     struct livestereo_image rectified[2]; /* out: GRAY8 if the input is, else RGB8 */
@@ -307,14 +341,19 @@ struct livestereo_frame {
      * work that is in this stream when livestereo_start() is called, and work that is put into it
      * later waits for the results. */
     void *stream;
+    /* Out, with mode=stereo and a geometry in metres (else -ENOTSUP): MM16 or M32F, and XYZ32F.
+     * Where the confidence is below min_confidence both are unknown. */
+    struct livestereo_image depth, points;
+    int min_confidence; /* 0 to 255 */
     uint64_t reserved[8];
 };
+LIVESTEREO_SIZED_INIT(livestereo_frame)
 #define LIVESTEREO_FRAME LIVESTEREO_SIZED(livestereo_frame)
 
 /* Begins a frame and returns; with the CPU backend it returns when the frame is done. The memory of
  * all images belongs to the library until livestereo_wait() has returned for this frame; with CUDA
  * memory, work in the frame's stream may use it before that. -EINVAL: a size, format or pointer is
- * wrong; -EBUSY: as many frames are in flight as livestereo_info() allows. */
+ * wrong; -EBUSY: as many frames are in flight as livestereo_get_info() allows. */
 LIVESTEREO_API int livestereo_start(struct livestereo *stereo,
                                     const struct livestereo_frame *frame);
 
@@ -328,32 +367,38 @@ enum livestereo_stage { /* parts of a frame that are timed */
                         LIVESTEREO_WTA,
                         LIVESTEREO_CHECK,
                         LIVESTEREO_REFINE,
-                        LIVESTEREO_DOWNLOAD,
-                        LIVESTEREO_STAGES
+                        LIVESTEREO_DOWNLOAD
 };
+enum { LIVESTEREO_MAX_STAGES = 32 }; /* more than there are */
 
-/* "cost", "bp"; NULL behind the last one. */
+/* "cost", "bp"; NULL behind the last one, which a later version may have more of. */
 LIVESTEREO_API const char *livestereo_stage_name(enum livestereo_stage stage);
 
 struct livestereo_result {
     size_t size;
-    double ms; /* from the start to the end of the wait */
+    double ms; /* from the start to the end of the frame, whenever that is waited for */
     /* Of each stage, both views added up; stages that ran beside each other share the time that
      * they took together. On a GPU they are measured in some frames, and the others have those of
      * up to 30 frames before. */
-    double stage_ms[LIVESTEREO_STAGES];
+    double stage_ms[LIVESTEREO_MAX_STAGES];
     double left_bp_ms; /* belief propagation of the left view, from its start to its end */
     /* With bp_fast_converging: share of tiles that each half-step of the finest level updated. */
     int half_steps;
     float updated[64];
     uint64_t reserved[8];
 };
+LIVESTEREO_SIZED_INIT(livestereo_result)
 #define LIVESTEREO_RESULT LIVESTEREO_SIZED(livestereo_result)
 
 /* Waits for the oldest frame in flight. result may be NULL. 0 or the frame's error; -EINVAL: no
  * frame is in flight. Where backend=auto chose a GPU and it is lost, the frames in flight are
- * computed again by the CPU if their memory is the host's; livestereo_info() says so. */
+ * computed again by the CPU if their memory is the host's; livestereo_get_info() says so. */
 LIVESTEREO_API int livestereo_wait(struct livestereo *stereo, struct livestereo_result *result);
+
+/* The same for at most so long: -ETIMEDOUT where the frame is not done then; it stays in flight.
+ * timeout_ms 0 only looks. */
+LIVESTEREO_API int livestereo_wait_for(struct livestereo *stereo, double timeout_ms,
+                                       struct livestereo_result *result);
 
 /* Makes the next frame independent of earlier ones, as after a cut. */
 LIVESTEREO_API int livestereo_forget(struct livestereo *stereo);
@@ -375,16 +420,24 @@ struct livestereo_info {
     size_t memory;        /* bytes that frames take on the device */
     int has_geometry;     /* 1: geometry is set */
     struct livestereo_geometry geometry;
+    enum livestereo_backend kind; /* of backend */
+    int min_disparity;            /* px, the first disparity; labels - 1 more is the last one */
+    /* The largest part of the maps in which each pixel shows something of the left picture. Pixels
+     * that do not, which there are with alpha or tables that reach beyond it, are unknown. */
+    int valid_x, valid_y, valid_width, valid_height;
+    double rotation[2][9]; /* with a rig: from each camera's frame to the rectified one; else 0 */
     uint64_t reserved[8];
 };
+LIVESTEREO_SIZED_INIT(livestereo_info)
 #define LIVESTEREO_INFO LIVESTEREO_SIZED(livestereo_info)
 
 /* The texts are valid until the next call with this handle. */
-LIVESTEREO_API int livestereo_info(struct livestereo *stereo, struct livestereo_info *info);
+LIVESTEREO_API int livestereo_get_info(struct livestereo *stereo, struct livestereo_info *info);
 
-/* Depth (MM16 or M32F) of a disparity map (DISP16) of the handle's size, both in host memory.
- * -ENOTSUP: the geometry is not known, or its baseline is not in metres. */
-LIVESTEREO_API int livestereo_depth(struct livestereo *stereo,
+/* Depth (MM16 or M32F) of a disparity map (DISP16) of the same size, both in host memory, as it
+ * comes with a frame. -ENOTSUP: the baseline is not in metres. livestereo_error(NULL) has the
+ * sentence. */
+LIVESTEREO_API int livestereo_depth(const struct livestereo_geometry *geometry,
                                     const struct livestereo_image *disparity,
                                     const struct livestereo_image *depth);
 
@@ -392,7 +445,7 @@ LIVESTEREO_API int livestereo_depth(struct livestereo *stereo,
  * x y z in metres, red green blue 0 to 255, row by row, at most max points at xyzrgb. color: a
  * GRAY8 or RGB8 image of that size, or NULL. *count gets their number. Errors as
  * livestereo_depth(). */
-LIVESTEREO_API int livestereo_points(struct livestereo *stereo,
+LIVESTEREO_API int livestereo_points(const struct livestereo_geometry *geometry,
                                      const struct livestereo_image *disparity,
                                      const struct livestereo_image *color, double farthest,
                                      float *xyzrgb, size_t max, size_t *count);
@@ -411,19 +464,20 @@ struct livestereo_probe {
         belief[LIVESTEREO_MAX_LABELS]; /* in the papers' units; lower is better */
     uint64_t reserved[8];
 };
+LIVESTEREO_SIZED_INIT(livestereo_probe)
 #define LIVESTEREO_PROBE LIVESTEREO_SIZED(livestereo_probe)
 
 /* -EBUSY: a frame is in flight. -ENOTSUP: the frame was computed in blocks, which keep no costs. */
-LIVESTEREO_API int livestereo_probe(struct livestereo *stereo, int x, int y,
-                                    struct livestereo_probe *probe);
+LIVESTEREO_API int livestereo_get_probe(struct livestereo *stereo, int x, int y,
+                                        struct livestereo_probe *probe);
 
 /* The energy of the last frame's labels before refinement, in the papers' units. Errors as
- * livestereo_probe(). */
+ * livestereo_get_probe(). */
 LIVESTEREO_API int livestereo_energy(struct livestereo *stereo, double *energy);
 
 /* A lower bound of the energy that any labels of the last frame's problem have, by at most sweeps
  * sweeps of TRW-S on the CPU (see livestereo_solve()), and the least energy that these met, both in
- * the papers' units. Errors as livestereo_probe(); -ENOTSUP, too, with mode=motion and where
+ * the papers' units. Errors as livestereo_get_probe(); -ENOTSUP, too, with mode=motion and where
  * labels were pruned, which pruning=false prevents; -ENOMEM. */
 LIVESTEREO_API int livestereo_bound(struct livestereo *stereo, int sweeps, double *bound,
                                     double *least);
@@ -447,8 +501,6 @@ enum livestereo_solver {
     LIVESTEREO_ICM,          /* iterated conditional modes (Besag 1986), from the least costs */
     LIVESTEREO_SUM_PRODUCT   /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
 };
-
-enum livestereo_backend { LIVESTEREO_BACKEND_CPU, LIVESTEREO_BACKEND_CUDA };
 
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
@@ -494,6 +546,7 @@ struct livestereo_problem {
     int columns;
     uint64_t reserved[5];
 };
+LIVESTEREO_SIZED_INIT(livestereo_problem)
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
 
 struct livestereo_solution {
@@ -511,6 +564,7 @@ struct livestereo_solution {
     float *entropy;    /* of the pixel's probabilities, in bits, width * height */
     uint64_t reserved[4];
 };
+LIVESTEREO_SIZED_INIT(livestereo_solution)
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
 /* Finds labels of low energy. -EINVAL: the problem is none; -ENOTSUP: the solver takes no such

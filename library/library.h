@@ -10,6 +10,8 @@
 #include "config/params.h"
 #include "include/livestereo.h"
 
+#include <stdbool.h>
+
 struct livestereo_settings {
     struct params params; /* of parts METHOD and DEVICE */
     struct smoothness_table table;
@@ -21,6 +23,15 @@ struct livestereo_settings {
  * or -errno, and why says what is wrong. */
 int library_copy_network(struct feature_network *network, const void *file, size_t size, char *why,
                          size_t why_size);
+
+/* Copies a struct of the caller's that begins with its size into one of known bytes: what it lacks
+ * is 0, and what it has beyond that must be. 0 or -EINVAL after a message. */
+int library_read_sized(const char *name, void *to, size_t known, const void *from);
+
+/* The way back into as many bytes as the caller's struct has, which the former function took. */
+void library_write_sized(void *to, const void *from, size_t known);
+
+bool library_is_zero(const void *memory, size_t bytes);
 
 /* What a call without a handle says; of this thread. */
 extern _Thread_local struct log_target library_no_handle;

@@ -6,8 +6,10 @@
  */
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
+#include "calibration/rig.h"
 #include "calibration/rig_read.h"
 #include "gpu/pipeline.h"
+#include "gpu/stages/depth.h"
 #include "gpu/stereo.h"
 #include "library/library.h"
 
@@ -35,6 +37,7 @@ struct livestereo {
     bool motion;
     bool has_geometry;
     struct depth_geometry geometry;
+    double rotation[2][9]; /* of a rig, to the rectified frames */
     struct params at_open;
     struct smoothness_table table[TABLES];
     struct feature_network network; /* of weights that are not compiled in */
@@ -104,14 +107,18 @@ static int pixel_bytes(enum livestereo_format format) {
         return 3;
     case LIVESTEREO_RGBA8:
     case LIVESTEREO_M32F:
+    case LIVESTEREO_PX32F:
         return 4;
+    case LIVESTEREO_XYZ32F:
+        return 12;
     }
     return 0;
 }
 
 /* Bytes of each number in an image. */
 static int number_bytes(enum livestereo_format format) {
-    return format < LIVESTEREO_DISP16 ? 1 : pixel_bytes(format);
+    int bytes = pixel_bytes(format);
+    return format < LIVESTEREO_DISP16 ? 1 : bytes > 4 ? 4 : bytes;
 }
 
 /* The pipeline's name of a picture's format; 0 for a map's. */
@@ -134,6 +141,10 @@ static enum picture_format picture_format_of(enum livestereo_format format) {
     }
 }
 
+static int check_reserved(const char *name, const void *reserved, size_t bytes) {
+    return library_is_zero(reserved, bytes) ? 0 : refuse("%s: reserved is not 0", name);
+}
+
 /* 0, or -EINVAL after a message, if image is not one of this size and format. */
 static int check_image(const char *name, const struct livestereo_image *image, int width,
                        int height, enum livestereo_format format) {
@@ -153,7 +164,10 @@ static int check_image(const char *name, const struct livestereo_image *image, i
         return refuse("%s: data and row_bytes must be multiples of %d bytes", name, number);
     if (image->memory != LIVESTEREO_HOST && image->memory != LIVESTEREO_CUDA)
         return refuse("%s: memory %d does not exist", name, (int)image->memory);
-    return 0;
+    if (image->chroma ? format != LIVESTEREO_NV12 || image->chroma_row_bytes < width
+                      : image->chroma_row_bytes != 0)
+        return refuse("%s: chroma is a plane of NV12, with rows of %d bytes or more", name, width);
+    return check_reserved(name, image->reserved, sizeof(image->reserved));
 }
 
 static int check_host_image(const char *name, const struct livestereo_image *image, int width,
@@ -253,6 +267,19 @@ int livestereo_rig_read(struct livestereo_rig *rig, const char *const *paths, in
     return leave(before, error);
 }
 
+/* The pose that follows from the rectification: the rectified frames differ by the baseline. */
+static void rig_complete(struct rig *rig) {
+    double back[9];
+    const double *l = rig->projection[0], *r = rig->projection[1];
+    const double apart[3] = {r[3] / r[0] - l[3] / l[0], 0, 0};
+    if (!rig->has_rectification || !library_is_zero(rig->R, sizeof(rig->R)) ||
+        !library_is_zero(rig->T, sizeof(rig->T)))
+        return;
+    matrix_transpose(rig->rotation[1], back);
+    matrix_multiply(back, rig->rotation[0], rig->R);
+    matrix_apply(back, apart, rig->T);
+}
+
 /* Tables and geometry of a rig; maps[].point stays NULL where the pictures are rectified. */
 static int use_rig(struct livestereo *h, const struct livestereo_options *o,
                    struct rectify_map maps[2]) {
@@ -262,7 +289,10 @@ static int use_rig(struct livestereo *h, const struct livestereo_options *o,
     for (int i = 0; i < 2; i++)
         if ((unsigned)o->rig->camera[i].distortion >= DISTORTION_COUNT)
             return refuse("rig: distortion %d does not exist", (int)o->rig->camera[i].distortion);
+    if (check_reserved("rig", o->rig->reserved, sizeof(o->rig->reserved)))
+        return -EINVAL;
     rig_from(&rig, o->rig);
+    rig_complete(&rig);
     int error = rig_check(&rig, why, sizeof(why));
     if (!error)
         error = rig_fit(&rig, o->width, o->height, why, sizeof(why));
@@ -276,6 +306,10 @@ static int use_rig(struct livestereo *h, const struct livestereo_options *o,
         return error;
     depth_geometry_of(&to, rig.metric, &h->geometry);
     h->has_geometry = true;
+    memcpy(h->rotation, to.rotation, sizeof(h->rotation));
+    if (!rig.metric)
+        log_warning("rig", "the unit of its lengths is not known, so there is no depth; give it to "
+                           "livestereo_rig_read(), or T in metres with metric 1");
     return rig.rectified ? 0 : rectify_tables(&rig, &to, maps);
 }
 
@@ -288,6 +322,16 @@ static bool points_are_near(const struct livestereo_remap *remap) {
         if (remap->point[i] < -MAX_POINT || remap->point[i] > MAX_POINT)
             return false;
     return true;
+}
+
+static int geometry_from(struct depth_geometry *to, const struct livestereo_geometry *g) {
+    *to = (struct depth_geometry){g->fx, g->fy, g->cx, g->cy, g->baseline, g->doffs, g->metric};
+    if (check_reserved("geometry", g->reserved, sizeof(g->reserved)))
+        return -EINVAL;
+    if (g->fx > 0 && g->fy > 0 && g->baseline > 0 && isfinite(g->fx) && isfinite(g->fy) &&
+        isfinite(g->baseline) && isfinite(g->cx) && isfinite(g->cy) && isfinite(g->doffs))
+        return 0;
+    return refuse("geometry: fx, fy and baseline must be above 0, and all numbers finite");
 }
 
 /* The same from the caller's tables, which are only read. */
@@ -322,14 +366,8 @@ static int use_remap(struct livestereo *h, const struct livestereo_options *o,
     }
     if (!o->geometry)
         return 0;
-    const struct livestereo_geometry *g = o->geometry;
-    h->geometry =
-        (struct depth_geometry){g->fx, g->fy, g->cx, g->cy, g->baseline, g->doffs, g->metric};
     h->has_geometry = true;
-    if (g->fx > 0 && g->fy > 0 && g->baseline > 0 && isfinite(g->fx) && isfinite(g->fy) &&
-        isfinite(g->baseline) && isfinite(g->cx) && isfinite(g->cy) && isfinite(g->doffs))
-        return 0;
-    return refuse("geometry: fx, fy and baseline must be above 0, and all numbers finite");
+    return geometry_from(&h->geometry, o->geometry);
 }
 
 /* ---- opening, closing, settings */
@@ -340,8 +378,8 @@ static void pass_message(void *context, enum log_level level, const char *text) 
 }
 
 static int check_options(const struct livestereo_options *o) {
-    if (o->size != sizeof(*o))
-        return refuse("options: size is %zu, not %zu; use LIVESTEREO_OPTIONS", o->size, sizeof(*o));
+    if (check_reserved("options", o->reserved, sizeof(o->reserved)))
+        return -EINVAL;
     if (picture_format_of(o->format) == 0)
         return refuse("options: format %d is not one of pictures", (int)o->format);
     if (o->width < 2 || o->height < 2 || o->width > 16384 || o->height > 16384)
@@ -378,6 +416,30 @@ static void keep_at_open(const struct livestereo *h, struct params *params) {
             param_put(params, &param_table[i], param_get(&h->at_open, &param_table[i]));
 }
 
+/* Column 0 of the tables is margin columns left of the maps. */
+static int set_depths(struct livestereo *h, int margin) {
+    const struct depth_geometry *g = &h->geometry;
+    struct depth_tables *t = malloc(sizeof(*t));
+    int16_t *disparity = malloc(DEPTHS * sizeof(*disparity));
+    int error = t && disparity ? 0 : -ENOMEM;
+    for (int d = 0; d < DEPTHS && !error; d++)
+        disparity[d] = (int16_t)(uint16_t)d;
+    for (int i = 0; i < MAX_PICTURE_SIDE && !error; i++) {
+        t->across[i] = (float)((i - margin - g->cx) / g->fx);
+        t->down[i] = (float)((i - g->cy) / g->fy);
+    }
+    if (error) {
+        log_explain("not enough memory for the tables of depths");
+    } else {
+        depth_map_metres(g, disparity, DEPTHS, 1, t->metres);
+        depth_map_16(g, disparity, DEPTHS, 1, 1000, t->mm);
+        error = stereo_set_depths(h->stereo, t);
+    }
+    free(disparity);
+    free(t);
+    return error;
+}
+
 static int open_pipeline(struct livestereo *h, const struct livestereo_settings *settings,
                          const struct livestereo_options *o) {
     struct rectify_map maps[2] = {{0}};
@@ -398,6 +460,8 @@ static int open_pipeline(struct livestereo *h, const struct livestereo_settings 
     if (!error)
         h->stereo = stereo_open(&params, o->width, o->height, picture_format_of(o->format),
                                 remapped ? maps : NULL, &error);
+    if (!error && h->has_geometry && h->geometry.metric)
+        error = set_depths(h, maps[0].margin[0]);
     h->at_open = params;
     if (o->rig)
         rectify_free(maps);
@@ -405,13 +469,16 @@ static int open_pipeline(struct livestereo *h, const struct livestereo_settings 
 }
 
 int livestereo_open(struct livestereo **handle, const struct livestereo_settings *settings,
-                    const struct livestereo_options *options) {
+                    const struct livestereo_options *given) {
     struct log_target *before = enter(NULL);
+    struct livestereo_options o;
     if (handle)
         *handle = NULL;
-    if (!handle || !settings || !options)
+    if (!handle || !settings || !given)
         return leave(before, refuse("a handle needs settings, options and a place to put it"));
-    int error = check_options(options);
+    int error = library_read_sized("options", &o, sizeof(o), given);
+    if (!error)
+        error = check_options(&o);
     if (error)
         return leave(before, error);
     struct livestereo *h = calloc(1, sizeof(*h));
@@ -420,13 +487,12 @@ int livestereo_open(struct livestereo **handle, const struct livestereo_settings
         return leave(before, -ENOMEM);
     }
     h->process = getpid();
-    h->message = options->log;
-    h->context = options->log_context;
-    h->log = (struct log_target){.message = options->log ? pass_message : NULL,
-                                 .context = h,
-                                 .level = (enum log_level)options->log_level};
+    h->message = o.log;
+    h->context = o.log_context;
+    h->log = (struct log_target){
+        .message = o.log ? pass_message : NULL, .context = h, .level = (enum log_level)o.log_level};
     enter(h);
-    error = open_pipeline(h, settings, options);
+    error = open_pipeline(h, settings, &o);
     if (error) {
         memcpy(library_no_handle.error, h->log.error, sizeof(h->log.error));
         leave(&library_no_handle, 0);
@@ -465,6 +531,20 @@ void livestereo_close(struct livestereo **handle) {
 
 /* ---- frames */
 
+/* NULL: not known. 0, or -ENOTSUP after a message. */
+static int need_metres(const struct depth_geometry *g) {
+    if (g && g->metric)
+        return 0;
+    log_explain(g ? "the calibration does not say in which unit its baseline is, so there is no "
+                    "depth; give the unit to livestereo_rig_read(), or metric 1 and metres"
+                  : "depth needs a calibration: a rig or a geometry");
+    return -ENOTSUP;
+}
+
+static bool wants_metres(const struct livestereo_frame *f) {
+    return f->depth.data || f->points.data;
+}
+
 static int check_output(const char *name, const struct livestereo_image *image, int width,
                         int height, enum livestereo_format format) {
     return image->data ? check_image(name, image, width, height, format) : 0;
@@ -472,7 +552,8 @@ static int check_output(const char *name, const struct livestereo_image *image, 
 
 static int check_memory(const struct livestereo_frame *f) {
     const struct livestereo_image *outputs[] = {&f->right,  &f->disparity,    &f->confidence,
-                                                &f->motion, &f->rectified[0], &f->rectified[1]};
+                                                &f->motion, &f->rectified[0], &f->rectified[1],
+                                                &f->depth,  &f->points};
     for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
         if (outputs[i]->data && outputs[i]->memory != f->left.memory)
             return refuse("all images of a frame must be in memory of one kind");
@@ -482,18 +563,26 @@ static int check_memory(const struct livestereo_frame *f) {
 static int check_frame(const struct livestereo *h, const struct livestereo_frame *f) {
     struct stereo_info info = stereo_info(h->stereo);
     int w = info.width, height = info.height, error;
-    if (f->size != sizeof(*f))
-        return refuse("frame: size is %zu, not %zu; use LIVESTEREO_FRAME", f->size, sizeof(*f));
-    if ((error = check_image("left", &f->left, h->width, h->height, h->format)) ||
+    bool px = f->disparity.format == LIVESTEREO_PX32F, mm = f->depth.format == LIVESTEREO_MM16;
+    if ((error = check_reserved("frame", f->reserved, sizeof(f->reserved))) ||
+        (error = check_image("left", &f->left, h->width, h->height, h->format)) ||
         (error = check_image("right", &f->right, h->width, h->height, h->format)) ||
-        (error = check_output("disparity", &f->disparity, w, height, LIVESTEREO_DISP16)) ||
+        (error = check_output("disparity", &f->disparity, w, height,
+                              px ? LIVESTEREO_PX32F : LIVESTEREO_DISP16)) ||
+        (error =
+             check_output("depth", &f->depth, w, height, mm ? LIVESTEREO_MM16 : LIVESTEREO_M32F)) ||
+        (error = check_output("points", &f->points, w, height, LIVESTEREO_XYZ32F)) ||
         (error = check_output("confidence", &f->confidence, w, height, LIVESTEREO_CONF8)) ||
         (error = check_output("motion", &f->motion, w, height, LIVESTEREO_FLOW16)) ||
         (error = check_output("rectified[0]", &f->rectified[0], w, height, h->rectified)) ||
         (error = check_output("rectified[1]", &f->rectified[1], w, height, h->rectified)))
         return error;
-    if (f->disparity.data && h->motion)
-        return refuse("disparity: with mode=motion there is none");
+    if ((f->disparity.data || wants_metres(f)) && h->motion)
+        return refuse("disparity, depth, points: with mode=motion there are none");
+    if (f->min_confidence < 0 || f->min_confidence > 255)
+        return refuse("min_confidence: it is 0 to 255");
+    if (wants_metres(f) && (error = need_metres(h->has_geometry ? &h->geometry : NULL)))
+        return error;
     if (f->motion.data && !h->motion)
         return refuse("motion: it needs mode=motion");
     if (f->left.memory == LIVESTEREO_CUDA && !stereo_on_device(h->stereo))
@@ -505,52 +594,86 @@ static struct stereo_image plain(const struct livestereo_image *image) {
     return (struct stereo_image){image->data, (size_t)image->row_bytes};
 }
 
-int livestereo_start(struct livestereo *h, const struct livestereo_frame *f) {
+/* Of NV12. */
+static struct stereo_image chroma(const struct livestereo_image *image) {
+    if (image->chroma)
+        return (struct stereo_image){image->chroma, (size_t)image->chroma_row_bytes};
+    return (struct stereo_image){(char *)image->data + image->row_bytes * image->height,
+                                 (size_t)image->row_bytes};
+}
+
+/* Where it has this format. */
+static struct stereo_image plain_as(const struct livestereo_image *image,
+                                    enum livestereo_format format) {
+    return image->format == format ? plain(image) : (struct stereo_image){0};
+}
+
+int livestereo_start(struct livestereo *h, const struct livestereo_frame *given) {
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    int error = f ? check_frame(h, f) : refuse("there is no frame");
+    struct livestereo_frame f;
+    int error = library_read_sized("frame", &f, sizeof(f), given);
+    if (!error)
+        error = check_frame(h, &f);
     if (error)
         return leave(before, error);
-    struct stereo_frame frame = {.number = f->number,
-                                 .picture = {plain(&f->left), plain(&f->right)},
-                                 .rectified = {plain(&f->rectified[0]), plain(&f->rectified[1])},
-                                 .disparity = plain(&f->disparity),
-                                 .confidence = plain(&f->confidence),
-                                 .motion = plain(&f->motion),
-                                 .on_device = f->left.memory == LIVESTEREO_CUDA,
-                                 .stream = f->stream};
+    struct stereo_frame frame = {.number = f.number,
+                                 .picture = {plain(&f.left), plain(&f.right)},
+                                 .chroma = {chroma(&f.left), chroma(&f.right)},
+                                 .rectified = {plain(&f.rectified[0]), plain(&f.rectified[1])},
+                                 .disparity = plain_as(&f.disparity, LIVESTEREO_DISP16),
+                                 .confidence = plain(&f.confidence),
+                                 .motion = plain(&f.motion),
+                                 .px = plain_as(&f.disparity, LIVESTEREO_PX32F),
+                                 .mm = plain_as(&f.depth, LIVESTEREO_MM16),
+                                 .metres = plain_as(&f.depth, LIVESTEREO_M32F),
+                                 .points = plain(&f.points),
+                                 .min_confidence = f.min_confidence,
+                                 .on_device = f.left.memory == LIVESTEREO_CUDA,
+                                 .stream = f.stream};
     error = stereo_start(h->stereo, &frame);
     if (error == -EBUSY)
         log_explain("%d frames are in flight; wait for one first", stereo_in_flight(h->stereo));
     return leave(before, error);
 }
 
-_Static_assert((int)LIVESTEREO_STAGES == (int)TIME_COUNT, "one list of stages");
+_Static_assert((int)LIVESTEREO_DOWNLOAD == (int)TIME_DOWNLOAD &&
+                   (int)TIME_COUNT <= (int)LIVESTEREO_MAX_STAGES,
+               "one list of stages");
 
 const char *livestereo_stage_name(enum livestereo_stage stage) {
-    return (unsigned)stage < LIVESTEREO_STAGES ? stage_time_names[stage] : NULL;
+    return (unsigned)stage < TIME_COUNT ? stage_time_names[stage] : NULL;
 }
 
 int livestereo_wait(struct livestereo *h, struct livestereo_result *result) {
+    return livestereo_wait_for(h, INFINITY, result);
+}
+
+int livestereo_wait_for(struct livestereo *h, double timeout_ms, struct livestereo_result *result) {
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
     struct stereo_result r;
-    if (result && result->size != sizeof(*result))
-        return leave(before, refuse("result: size is %zu, not %zu; use LIVESTEREO_RESULT",
-                                    result->size, sizeof(*result)));
-    if (stereo_in_flight(h->stereo) == 0)
-        return leave(before, refuse("no frame is in flight"));
-    int error = stereo_finish(h->stereo, &r);
-    if (result) {
-        *result = (struct livestereo_result){.size = sizeof(*result),
-                                             .ms = r.ms,
-                                             .left_bp_ms = r.left_bp_ms,
-                                             .half_steps = r.half_steps};
-        memcpy(result->stage_ms, r.stage_ms, sizeof(r.stage_ms));
-        memcpy(result->updated, r.updated, sizeof(r.updated));
+    struct livestereo_result out;
+    int error = result ? library_read_sized("result", &out, sizeof(out), result) : 0;
+    if (!error && !(timeout_ms >= 0))
+        error = refuse("a frame is waited for 0 ms or longer");
+    if (!error && stereo_in_flight(h->stereo) == 0)
+        error = refuse("no frame is in flight");
+    if (error)
+        return leave(before, error);
+    if (timeout_ms < INFINITY && !stereo_is_done(h->stereo, timeout_ms)) {
+        log_explain("the frame is not done yet");
+        return leave(before, -ETIMEDOUT);
     }
+    error = stereo_finish(h->stereo, &r);
+    out = (struct livestereo_result){
+        .ms = r.ms, .left_bp_ms = r.left_bp_ms, .half_steps = r.half_steps};
+    memcpy(out.stage_ms, r.stage_ms, sizeof(r.stage_ms));
+    memcpy(out.updated, r.updated, sizeof(r.updated));
+    if (result)
+        library_write_sized(result, &out, sizeof(out));
     return leave(before, error);
 }
 
@@ -593,41 +716,42 @@ int livestereo_set_mask(struct livestereo *h, const struct livestereo_image *mas
 
 /* ---- what is known */
 
-int livestereo_info(struct livestereo *h, struct livestereo_info *info) {
+int livestereo_get_info(struct livestereo *h, struct livestereo_info *info) {
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    if (!info || info->size != sizeof(*info))
-        return leave(before, refuse("info: its size is wrong; use LIVESTEREO_INFO"));
+    struct livestereo_info out;
+    int error = library_read_sized("info", &out, sizeof(out), info);
+    if (error)
+        return leave(before, error);
     struct stereo_info s = stereo_info(h->stereo);
     const struct depth_geometry *g = &h->geometry;
-    *info = (struct livestereo_info){.size = sizeof(*info),
-                                     .backend = stereo_backend(h->stereo),
-                                     .width = s.width,
-                                     .height = s.height,
-                                     .labels = s.labels,
-                                     .is_resampled = {s.is_remapped[0], s.is_remapped[1]},
-                                     .frames_in_flight = stereo_overlaps(h->stereo) ? 2 : 1,
-                                     .gpu_lost = s.gpu_lost,
-                                     .memory = stereo_bytes(h->stereo),
-                                     .has_geometry = h->has_geometry,
-                                     .geometry = {.fx = g->fx,
-                                                  .fy = g->fy,
-                                                  .cx = g->cx,
-                                                  .cy = g->cy,
-                                                  .baseline = g->baseline,
-                                                  .doffs = g->doffs,
-                                                  .metric = g->metric}};
+    out = (struct livestereo_info){.backend = stereo_backend(h->stereo),
+                                   .width = s.width,
+                                   .height = s.height,
+                                   .labels = s.labels,
+                                   .is_resampled = {s.is_remapped[0], s.is_remapped[1]},
+                                   .frames_in_flight = stereo_overlaps(h->stereo) ? 2 : 1,
+                                   .gpu_lost = s.gpu_lost,
+                                   .memory = stereo_bytes(h->stereo),
+                                   .has_geometry = h->has_geometry,
+                                   .geometry = {.fx = g->fx,
+                                                .fy = g->fy,
+                                                .cx = g->cx,
+                                                .cy = g->cy,
+                                                .baseline = g->baseline,
+                                                .doffs = g->doffs,
+                                                .metric = g->metric},
+                                   .kind = stereo_on_device(h->stereo) ? LIVESTEREO_BACKEND_CUDA
+                                                                       : LIVESTEREO_BACKEND_CPU,
+                                   .min_disparity = s.min_disparity,
+                                   .valid_x = s.seen[0],
+                                   .valid_y = s.seen[1],
+                                   .valid_width = s.seen[2],
+                                   .valid_height = s.seen[3]};
+    memcpy(out.rotation, h->rotation, sizeof(out.rotation));
+    library_write_sized(info, &out, sizeof(out));
     return leave(before, 0);
-}
-
-/* 0, or -ENOTSUP after a message. */
-static int need_metres(const struct livestereo *h) {
-    if (h->has_geometry && h->geometry.metric)
-        return 0;
-    log_explain(h->has_geometry ? "the calibration does not say in which unit its baseline is"
-                                : "depth needs a calibration");
-    return -ENOTSUP;
 }
 
 static const void *row_of(const struct livestereo_image *image, int y) {
@@ -642,23 +766,31 @@ static void depth_row(const struct depth_geometry *g, const int16_t *disparity, 
         depth_map_16(g, disparity, width, 1, 1000, depth);
 }
 
-int livestereo_depth(struct livestereo *h, const struct livestereo_image *disparity,
+/* The caller's geometry, which must be metric, and a disparity map. */
+static int check_measured(const struct livestereo_geometry *geometry,
+                          const struct livestereo_image *disparity, struct depth_geometry *g) {
+    if (!geometry)
+        return refuse("there is no geometry");
+    int error = geometry_from(g, geometry);
+    if (!error)
+        error = check_host_image("disparity", disparity, disparity ? disparity->width : 0,
+                                 disparity ? disparity->height : 0, LIVESTEREO_DISP16);
+    return error ? error : need_metres(g);
+}
+
+int livestereo_depth(const struct livestereo_geometry *geometry,
+                     const struct livestereo_image *disparity,
                      const struct livestereo_image *depth) {
-    if (!is_usable(h))
-        return refuse_handle(h);
-    struct log_target *before = enter(h);
-    struct stereo_info info = stereo_info(h->stereo);
+    struct log_target *before = enter(NULL);
+    struct depth_geometry g;
     bool in_metres = depth && depth->format == LIVESTEREO_M32F;
-    int error =
-        check_host_image("disparity", disparity, info.width, info.height, LIVESTEREO_DISP16);
+    int error = check_measured(geometry, disparity, &g);
     if (!error)
-        error = check_host_image("depth", depth, info.width, info.height,
+        error = check_host_image("depth", depth, disparity->width, disparity->height,
                                  in_metres ? LIVESTEREO_M32F : LIVESTEREO_MM16);
-    if (!error)
-        error = need_metres(h);
-    for (int y = 0; y < info.height && !error; y++)
-        depth_row(&h->geometry, row_of(disparity, y), (char *)depth->data + y * depth->row_bytes,
-                  info.width, in_metres);
+    for (int y = 0; !error && y < disparity->height; y++)
+        depth_row(&g, row_of(disparity, y), (char *)depth->data + y * depth->row_bytes,
+                  disparity->width, in_metres);
     return leave(before, error);
 }
 
@@ -669,30 +801,26 @@ static void color_of(const struct livestereo_image *color, int x, int y, float r
         rgb[c] = row ? row[x * channels + (channels == 3 ? c : 0)] : 255;
 }
 
-int livestereo_points(struct livestereo *h, const struct livestereo_image *disparity,
+int livestereo_points(const struct livestereo_geometry *geometry,
+                      const struct livestereo_image *disparity,
                       const struct livestereo_image *color, double farthest, float *xyzrgb,
                       size_t max, size_t *count) {
-    if (!is_usable(h))
-        return refuse_handle(h);
-    struct log_target *before = enter(h);
-    struct stereo_info info = stereo_info(h->stereo);
+    struct log_target *before = enter(NULL);
+    struct depth_geometry g;
     bool grey = color && color->format == LIVESTEREO_GRAY8;
-    int error =
-        check_host_image("disparity", disparity, info.width, info.height, LIVESTEREO_DISP16);
+    int error = check_measured(geometry, disparity, &g);
     if (!error && color)
-        error = check_host_image("color", color, info.width, info.height,
+        error = check_host_image("color", color, disparity->width, disparity->height,
                                  grey ? LIVESTEREO_GRAY8 : LIVESTEREO_RGB8);
     if (!error && (!xyzrgb || !count || !(farthest >= 0)))
         error = refuse("points need a place to put them, and a distance of 0 or more");
     if (!error)
-        error = need_metres(h);
-    if (!error)
         *count = 0;
-    for (int y = 0; y < info.height && !error; y++) {
+    for (int y = 0; !error && y < disparity->height; y++) {
         const int16_t *row = row_of(disparity, y);
-        for (int x = 0; x < info.width && *count < max; x++) {
+        for (int x = 0; x < disparity->width && *count < max; x++) {
             float *point = xyzrgb + 6 * *count;
-            if (depth_point(&h->geometry, x, y, row[x], farthest > 0 ? farthest : INFINITY, point))
+            if (depth_point(&g, x, y, row[x], farthest > 0 ? farthest : INFINITY, point))
                 continue;
             color_of(color, x, y, point + 3);
             ++*count;
@@ -701,16 +829,18 @@ int livestereo_points(struct livestereo *h, const struct livestereo_image *dispa
     return leave(before, error);
 }
 
-int livestereo_probe(struct livestereo *h, int x, int y, struct livestereo_probe *probe) {
+int livestereo_get_probe(struct livestereo *h, int x, int y, struct livestereo_probe *probe) {
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    if (!probe || probe->size != sizeof(*probe))
-        return leave(before, refuse("probe: its size is wrong; use LIVESTEREO_PROBE"));
     struct probe_labels labels = {0};
-    *probe = (struct livestereo_probe){.size = sizeof(*probe)};
-    int label = stereo_probe(h->stereo, x, y, probe->cost, probe->belief),
-        error = label < 0 ? label : stereo_probe_labels(h->stereo, x, y, &labels);
+    struct livestereo_probe out;
+    int error = library_read_sized("probe", &out, sizeof(out), probe);
+    if (error)
+        return leave(before, error);
+    out = (struct livestereo_probe){0};
+    int label = stereo_probe(h->stereo, x, y, out.cost, out.belief);
+    error = label < 0 ? label : stereo_probe_labels(h->stereo, x, y, &labels);
     if (error == -EBUSY)
         return leave(before, busy());
     if (error == -EINVAL)
@@ -719,13 +849,14 @@ int livestereo_probe(struct livestereo *h, int x, int y, struct livestereo_probe
         log_explain("the frame was computed in blocks, which keep no costs");
     if (error == -ENOMEM)
         log_explain("not enough memory to look at the frame");
-    probe->label = label;
-    probe->labels = labels.u_count * labels.v_count;
-    probe->u = labels.u;
-    probe->v = labels.v;
-    probe->step = labels.step;
-    probe->u_count = labels.u_count;
-    probe->v_count = labels.v_count;
+    out.label = label;
+    out.labels = labels.u_count * labels.v_count;
+    out.u = labels.u;
+    out.v = labels.v;
+    out.step = labels.step;
+    out.u_count = labels.u_count;
+    out.v_count = labels.v_count;
+    library_write_sized(probe, &out, sizeof(out));
     return leave(before, error);
 }
 

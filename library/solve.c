@@ -100,13 +100,9 @@ static int check_costs(const struct livestereo_problem *p) {
 
 static int check(const struct livestereo_problem *p, const struct livestereo_solution *s) {
     int error;
-    if (!p || !s)
-        return refuse("there is no problem, or no place for its solution");
-    if (p->size != sizeof(*p))
-        return refuse("problem: size is %zu, not %zu; use LIVESTEREO_PROBLEM", p->size, sizeof(*p));
-    if (s->size != sizeof(*s))
-        return refuse("solution: size is %zu, not %zu; use LIVESTEREO_SOLUTION", s->size,
-                      sizeof(*s));
+    if (!library_is_zero(p->reserved, sizeof(p->reserved)) ||
+        !library_is_zero(s->reserved, sizeof(s->reserved)))
+        return refuse("problem, solution: reserved is not 0");
     if (!s->label)
         return refuse("solution: there is no memory for labels");
     if ((error = check_shape(p)) || (error = check_smoothness(p)) || (error = check_costs(p)))
@@ -230,11 +226,17 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
 int livestereo_solve(const struct livestereo_problem *problem,
                      struct livestereo_solution *solution) {
     struct log_target *before = log_redirect(&library_no_handle);
-    int error = check(problem, solution);
-    if (!error) {
-        struct livestereo_problem copy = *problem;
-        error = solve(&copy, solution);
-    }
+    struct livestereo_problem p;
+    struct livestereo_solution s;
+    int error = library_read_sized("problem", &p, sizeof(p), problem);
+    if (!error)
+        error = library_read_sized("solution", &s, sizeof(s), solution);
+    if (!error)
+        error = check(&p, &s);
+    if (!error)
+        error = solve(&p, &s);
+    if (!error)
+        library_write_sized(solution, &s, sizeof(s));
     log_redirect(before);
     return error;
 }

@@ -315,13 +315,13 @@ static void open_handle(struct caller *c) {
         livestereo_settings_get(c->settings, "mode", mode, 32) == 0 && strcmp(mode, "motion") == 0;
 }
 
-/* What livestereo_info() says; zeros without a handle. */
+/* What livestereo_get_info() says; zeros without a handle. */
 static struct livestereo_info info_of(struct caller *c) {
     struct livestereo_info info = LIVESTEREO_INFO;
     info.size = odd_size(c, info.size);
-    expect_of_handle(c, livestereo_info(c->stereo, is_odd(c) ? NULL : &info));
+    expect_of_handle(c, livestereo_get_info(c->stereo, is_odd(c) ? NULL : &info));
     info = (struct livestereo_info)LIVESTEREO_INFO;
-    if (expect_of_handle(c, livestereo_info(c->stereo, &info)) == 0)
+    if (expect_of_handle(c, livestereo_get_info(c->stereo, &info)) == 0)
         assert(info.backend && info.width > 0 && info.height > 0 && info.labels > 0);
     return info;
 }
@@ -379,7 +379,7 @@ static void look(struct caller *c) {
     double energy;
     probe.size = odd_size(c, sizeof(probe));
     int x = odd_int(c, pick(c, 32)), y = odd_int(c, pick(c, 16));
-    if (expect_of_handle(c, livestereo_probe(c->stereo, x, y, is_odd(c) ? NULL : &probe)) == 0)
+    if (expect_of_handle(c, livestereo_get_probe(c->stereo, x, y, is_odd(c) ? NULL : &probe)) == 0)
         assert(x >= 0 && x < info.width && y >= 0 && y < info.height && probe.label >= 0 &&
                probe.label < probe.labels && probe.labels <= LIVESTEREO_MAX_LABELS);
     if (expect_of_handle(c, livestereo_energy(c->stereo, is_odd(c) ? NULL : &energy)) == 0)
@@ -400,12 +400,16 @@ static void convert(struct caller *c) {
                                                pick(c, 2) ? LIVESTEREO_GRAY8 : LIVESTEREO_RGB8);
     size_t max = (size_t)pick(c, 64), count = 0;
     float *points = own(c, 6 * max * sizeof(*points));
-    expect_of_handle(
-        c, livestereo_depth(c->stereo, is_odd(c) ? NULL : &disparity, is_odd(c) ? NULL : &depth));
-    int error = livestereo_points(c->stereo, &disparity, pick(c, 4) == 1 ? NULL : &color,
+    struct livestereo_geometry g = {
+        odd_double(c, 50),    50, 20, 20, odd_double(c, 0.1), 0, pick(c, 4) != 1,
+        {(uint64_t)is_odd(c)}};
+    const struct livestereo_geometry *geometry = is_odd(c) ? NULL : &g;
+    expect(livestereo_depth(geometry, is_odd(c) ? NULL : &disparity, is_odd(c) ? NULL : &depth),
+           livestereo_error(NULL));
+    int error = livestereo_points(geometry, &disparity, pick(c, 4) == 1 ? NULL : &color,
                                   odd_double(c, pick(c, 3)), is_odd(c) ? NULL : points, max,
                                   is_odd(c) ? NULL : &count);
-    expect_of_handle(c, error);
+    expect(error, livestereo_error(NULL));
     assert(error == 0 ? count <= max : count == 0);
 }
 

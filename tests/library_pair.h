@@ -22,8 +22,10 @@ struct pair {
 };
 
 static inline int pair_pixel_bytes(enum livestereo_format format) {
-    return format == LIVESTEREO_RGB8 || format == LIVESTEREO_BGR8    ? 3
-           : format == LIVESTEREO_RGBA8 || format == LIVESTEREO_M32F ? 4
+    return format == LIVESTEREO_RGB8 || format == LIVESTEREO_BGR8 ? 3
+           : format == LIVESTEREO_RGBA8 || format == LIVESTEREO_M32F || format == LIVESTEREO_PX32F
+               ? 4
+           : format == LIVESTEREO_XYZ32F ? 12
            : format == LIVESTEREO_GRAY8 || format == LIVESTEREO_NV12 || format == LIVESTEREO_CONF8
                ? 1
                : 2;
@@ -164,7 +166,7 @@ static inline struct livestereo_frame pair_frame(struct livestereo *h, const str
                                                  bool motion, int gap, int64_t number) {
     struct livestereo_frame f = LIVESTEREO_FRAME;
     struct livestereo_info info = LIVESTEREO_INFO;
-    g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     int w = info.width, height = info.height;
     f.left = p->picture[0];
     f.right = p->picture[1];

@@ -42,19 +42,32 @@ package_symbols() {
         fail "livestereo.h is $version, livestereo.pc $(pkg-config --modversion livestereo)"
 }
 
-# The header alone, in each language that it promises; with C++, what its macros make.
+# The header alone and what its macros make, in each language that it promises.
 package_header() {
-    local flags="-fsyntax-only -Wall -Wextra -Werror -pedantic-errors"
-    # shellcheck disable=SC2086,SC2046
-    echo '#include <livestereo.h>
+    local compiler language standard
+    echo '#include "livestereo.h"
         struct livestereo_options options = LIVESTEREO_OPTIONS(2, 2, LIVESTEREO_RGB8);
         struct livestereo_frame frame = LIVESTEREO_FRAME;
         struct livestereo_result result = LIVESTEREO_RESULT;
         struct livestereo_info info = LIVESTEREO_INFO;
-        struct livestereo_probe probe = LIVESTEREO_PROBE;' >"$folder/header.c"
-    gcc -std=c99 $flags $(pkg-config --cflags livestereo) "$folder/header.c" &&
-        g++ -std=c++11 $flags -Wno-missing-field-initializers \
-            $(pkg-config --cflags livestereo) -x c++ "$folder/header.c"
+        struct livestereo_probe probe = LIVESTEREO_PROBE;
+        struct livestereo_problem problem = LIVESTEREO_PROBLEM;
+        struct livestereo_solution solution = LIVESTEREO_SOLUTION;
+        extern size_t size(void);
+        size_t size(void) {
+            struct livestereo_info own = livestereo_info_init();
+            return own.size + livestereo_options_init(2, 2, LIVESTEREO_RGB8).size;
+        }' >"$folder/header.c"
+    for compiler in gcc clang; do
+        command -v $compiler >/dev/null || continue
+        for standard in c99 c11 c++11 c++14 c++17 c++20; do
+            language=c
+            [ $standard = ${standard#c+} ] || language=c++
+            # as a folder of the program's own: of the system's folders nothing is warned of
+            $compiler -x $language -std=$standard -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow \
+                -Werror -I include "$folder/header.c" || fail "$compiler -std=$standard"
+        done
+    done
 }
 
 # The functions and structs of the baseline, which `make abi` writes, are as they were.

@@ -206,6 +206,15 @@ static int wait_for(struct backend *b, int slot) {
     return 0;
 }
 
+/* Something is done from look to look. */
+static bool is_done(struct backend *b, int slot) {
+    struct shuffled *s = (struct shuffled *)b;
+    int event = event_of(slot, EVENT_FINISHED);
+    if (s->done[event] < s->given[event])
+        step(s);
+    return s->done[event] >= s->given[event];
+}
+
 static void finish(struct shuffled *s) {
     for (int stream = 0; stream < STREAMS; stream++)
         while (s->first[stream])
@@ -268,6 +277,7 @@ struct backend *shuffled_backend_open(uint64_t seed) {
                                .discard = discard,
                                .run = run,
                                .wait = wait_for,
+                               .is_done = is_done,
                                .times = times,
                                .close = close_backend};
     snprintf(s->base.name, sizeof(s->base.name), "shuffled");

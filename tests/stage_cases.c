@@ -4,6 +4,8 @@
  */
 #include "tests/stage_cases.h"
 
+#include <math.h>
+
 /* A stage that has the stages before it in a function that ends with the one asked for. */
 #define STAGE_UNTIL(name, function)                \
     static void case_##name(struct pass_case *c) { \
@@ -1096,6 +1098,35 @@ static void case_cost_curve(struct pass_case *c) {
     a.disparity = case_disparities(c, 1);
     a.rise = case_bytes(c, w, h, 1, 255);
     case_add_pass(c, STAGE_cost_curve, &a, w, h);
+}
+
+/* Near, far, infinitely far and unknown depths. */
+static struct depth_tables *case_depth_tables(struct pass_case *c) {
+    static const float odd[] = {INFINITY, NAN, 0.3f, 1e5f};
+    struct depth_tables *tables = case_add_table(c, sizeof(*tables));
+    for (int d = 0; d < DEPTHS; d++) {
+        tables->metres[d] = d % 5 ? 7.3f / (float)(d + 1) : odd[d / 5 % 4];
+        tables->mm[d] = (uint16_t)(d * 7);
+    }
+    for (int i = 0; i < MAX_PICTURE_SIDE; i++) {
+        tables->across[i] = (float)(i - 20) / 77;
+        tables->down[i] = (float)(i - 13) / 75;
+    }
+    return tables;
+}
+
+static void case_depth(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, what = case_between(c, 1, 15);
+    struct depth_args a = {.width = w, .min_confidence = case_between(c, 0, 200), .nothing = NAN};
+    a.source = case_disparities(c, 60);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    if (what > 1)
+        a.tables = case_depth_tables(c);
+    a.px = what & 1 ? case_add_rows(c, w, h, sizeof(*a.px)) : NULL;
+    a.mm = what & 2 ? case_add_rows(c, w, h, sizeof(*a.mm)) : NULL;
+    a.metres = what & 4 ? case_add_rows(c, w, h, sizeof(*a.metres)) : NULL;
+    a.points = what & 8 ? case_add_rows(c, w, h, 3 * sizeof(*a.points)) : NULL;
+    case_add_pass(c, STAGE_depth, &a, w, h);
 }
 
 static void case_take_known(struct pass_case *c) {

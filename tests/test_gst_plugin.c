@@ -247,10 +247,10 @@ static void test_outputs(void *fixture, const void *data) {
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, &options);
     struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     pair_run(h, &f);
-    livestereo_info(h, &info);
+    livestereo_get_info(h, &info);
     int w = info.width, height = info.height;
     struct livestereo_image depth = pair_image(w, height, LIVESTEREO_MM16, 0);
-    g_assert_cmpint(livestereo_depth(h, &f.disparity, &depth), ==, 0);
+    g_assert_cmpint(livestereo_depth(&info.geometry, &f.disparity, &depth), ==, 0);
     g_autofree uint8_t *color = g_malloc((gsize)(3 * w * height));
     colormap_disparity(f.disparity.data, w, height, 0, 15, COLORMAP_TURBO, color);
     const void *want[] = {f.disparity.data, depth.data, f.confidence.data, color,

@@ -102,7 +102,7 @@ static void test_remap(void) {
         struct stereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
         rectify_free(maps);
         memset(remap, 0, sizeof(remap));
-        g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+        g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
         g_assert_cmpint(info.width, ==, W - margins[i][0] - margins[i][1]);
         g_assert_cmpint(info.height, ==, H);
         g_assert_true(info.is_resampled[0] && info.is_resampled[1] && !info.has_geometry);
@@ -217,7 +217,7 @@ static void check_rig(enum distortion model, double alpha) {
     for (int i = 0; i < 3; i++) {
         struct livestereo *h = pair_open(s, 0, 0, 0, &o[i]);
         struct livestereo_info info = LIVESTEREO_INFO;
-        g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+        g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
         g_assert_true(info.has_geometry && info.is_resampled[0] && info.is_resampled[1]);
         const struct livestereo_geometry *g = &info.geometry;
         g_assert_true(g->fx == geometry.fx && g->fy == geometry.fy && g->cx == geometry.cx &&
@@ -257,7 +257,7 @@ static void test_rig_of_rectified(void) {
     struct livestereo_settings *s = pair_settings("default", SMALL);
     struct livestereo *h = pair_open(s, 0, 0, 0, &o);
     struct livestereo_info info = LIVESTEREO_INFO;
-    g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_true(info.has_geometry && !info.is_resampled[0] && !info.is_resampled[1]);
     g_assert_cmpfloat(info.geometry.baseline, ==, 0.25);
     g_assert_cmpfloat_with_epsilon(info.geometry.fx, given.camera[0].fx / 10, 1e-9);
@@ -271,15 +271,6 @@ static void test_rig_of_rectified(void) {
 
 static const struct livestereo_geometry geometry = {
     .fx = 40, .fy = 50, .cx = 11.5, .cy = 7, .baseline = 0.2, .doffs = -1.5, .metric = 1};
-
-static struct livestereo *open_with_geometry(void) {
-    struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-    struct livestereo_settings *s = pair_settings("default", SMALL);
-    o.geometry = &geometry;
-    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-    livestereo_settings_close(&s);
-    return h;
-}
 
 /* All kinds of disparities: unknown, behind infinity, at it, too far for 16 bits, near. */
 static struct livestereo_image some_disparities(void) {
@@ -300,12 +291,11 @@ static double depth_at(int16_t disparity) {
 }
 
 static void test_depth(void) {
-    struct livestereo *h = open_with_geometry();
     struct livestereo_image map = some_disparities(), mm = pair_image(W, H, LIVESTEREO_MM16, 10),
                             metres = pair_image(W, H, LIVESTEREO_M32F, 4);
     int unknown = 0, infinite = 0, far = 0;
-    g_assert_cmpint(livestereo_depth(h, &map, &mm), ==, 0);
-    g_assert_cmpint(livestereo_depth(h, &map, &metres), ==, 0);
+    g_assert_cmpint(livestereo_depth(&geometry, &map, &mm), ==, 0);
+    g_assert_cmpint(livestereo_depth(&geometry, &map, &metres), ==, 0);
     g_free(pair_packed(&mm)); /* checks the gaps */
     g_free(pair_packed(&metres));
     for (int y = 0; y < H; y++)
@@ -324,11 +314,9 @@ static void test_depth(void) {
     g_free(map.data);
     g_free(mm.data);
     g_free(metres.data);
-    livestereo_close(&h);
 }
 
 static void test_points(void) {
-    struct livestereo *h = open_with_geometry();
     struct livestereo_image map = some_disparities(), rgb = pair_image(W, H, LIVESTEREO_RGB8, 1);
     size_t count = 99, want = 0;
     double farthest = 3;
@@ -336,7 +324,8 @@ static void test_points(void) {
         for (int x = 0; x < 3 * W; x++)
             ((uint8_t *)pair_row(&rgb, y))[x] = (uint8_t)(x + 5 * y);
     g_autofree float *xyzrgb = g_new(float, 6 * W * H);
-    g_assert_cmpint(livestereo_points(h, &map, &rgb, farthest, xyzrgb, W * H, &count), ==, 0);
+    g_assert_cmpint(livestereo_points(&geometry, &map, &rgb, farthest, xyzrgb, W * H, &count), ==,
+                    0);
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++) {
             double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
@@ -354,18 +343,246 @@ static void test_points(void) {
     /* Without a bound there are more; no more than there is room for; without a picture all white;
      * grey. */
     size_t all;
-    g_assert_cmpint(livestereo_points(h, &map, NULL, 0, xyzrgb, W * H, &all), ==, 0);
+    g_assert_cmpint(livestereo_points(&geometry, &map, NULL, 0, xyzrgb, W * H, &all), ==, 0);
     g_assert_cmpuint(all, >, count);
     g_assert_true(xyzrgb[3] >= 255 && xyzrgb[4] >= 255 && xyzrgb[5] >= 255);
-    g_assert_cmpint(livestereo_points(h, &map, &rgb, 0, xyzrgb, 5, &count), ==, 0);
+    g_assert_cmpint(livestereo_points(&geometry, &map, &rgb, 0, xyzrgb, 5, &count), ==, 0);
     g_assert_cmpuint(count, ==, 5);
-    struct livestereo_image grey = {rgb.data, W, H, rgb.row_bytes, LIVESTEREO_GRAY8, 0, {0}};
-    g_assert_cmpint(livestereo_points(h, &map, &grey, 0, xyzrgb, W * H, &count), ==, 0);
+    struct livestereo_image grey = rgb;
+    grey.format = LIVESTEREO_GRAY8;
+    g_assert_cmpint(livestereo_points(&geometry, &map, &grey, 0, xyzrgb, W * H, &count), ==, 0);
     g_assert_cmpuint(count, ==, all);
     g_assert_true(xyzrgb[3] <= xyzrgb[4] && xyzrgb[4] <= xyzrgb[5] && xyzrgb[5] <= xyzrgb[3]);
     g_free(map.data);
     g_free(rgb.data);
+}
+
+/* Outputs of a frame: depth and points as of the disparities, less those of little confidence;
+ * disparities in px. Margins of the tables are cut off. */
+static void check_measures(int margin, enum livestereo_format depth_format) {
+    struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    int32_t *point = g_new(int32_t, 2 * W * H);
+    for (int i = 0; i < W * H; i++) {
+        point[2 * i] = 32 * (i % W);
+        point[2 * i + 1] = 32 * (i / W);
+    }
+    struct livestereo_remap remap[2] = {
+        {.width = W, .height = H, .margin = {margin, 2}, .point = point},
+        {.width = W, .height = H, .margin = {margin, 2}, .point = point}};
+    o.geometry = &geometry;
+    o.remap = margin ? remap : NULL;
+    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0), px;
+    int w = f.disparity.width, surely = 0, unsurely = 0;
+    f.min_confidence = 128;
+    f.depth = pair_image(w, H, depth_format, 8);
+    f.points = pair_image(w, H, LIVESTEREO_XYZ32F, 4);
+    pair_run(h, &f);
+    px = f;
+    px.disparity = pair_image(w, H, LIVESTEREO_PX32F, 4);
+    pair_run(h, &px);
+    struct livestereo_image mm = pair_image(w, H, depth_format, 0);
+    g_assert_cmpint(livestereo_depth(&geometry, &f.disparity, &mm), ==, 0);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < w; x++) {
+            int16_t d = ((int16_t *)pair_row(&f.disparity, y))[x];
+            bool sure = ((uint8_t *)pair_row(&f.confidence, y))[x] >= 128;
+            const float *at = (float *)pair_row(&f.points, y) + 3 * x,
+                        *got = (float *)pair_row(&px.disparity, y) + x;
+            double z = sure ? depth_at(d) : NAN;
+            if (depth_format == LIVESTEREO_MM16)
+                g_assert_cmpint(((uint16_t *)pair_row(&f.depth, y))[x], ==,
+                                sure ? ((uint16_t *)pair_row(&mm, y))[x] : 0);
+            else
+                g_assert_true(isnan(z) ? isnan(((float *)pair_row(&f.depth, y))[x])
+                                       : ((float *)pair_row(&f.depth, y))[x] == (float)z);
+            g_assert_true(d == LIVESTEREO_UNKNOWN ? isnan(*got) : *got == (float)d / 16);
+            surely += isfinite(z);
+            unsurely += !sure && isfinite(depth_at(d));
+            if (!isfinite(z)) {
+                g_assert_true(isnan(at[0]) && isnan(at[1]) && isnan(at[2]));
+                continue;
+            }
+            g_assert_cmpfloat_with_epsilon(at[0], (x - geometry.cx) * z / geometry.fx, 1e-6 * z);
+            g_assert_cmpfloat_with_epsilon(at[1], (y - geometry.cy) * z / geometry.fy, 1e-6 * z);
+            g_assert_cmpfloat(at[2], ==, (float)z);
+        }
+    g_assert_true(surely && unsurely);
+    g_free(pair_packed(&f.depth)); /* checks the gaps */
+    g_free(pair_packed(&f.points));
+    g_free(pair_packed(&px.disparity));
+    g_free(px.disparity.data);
+    g_free(mm.data);
+    g_free(f.depth.data);
+    g_free(f.points.data);
+    pair_frame_free(&f);
+    pair_free(&p);
+    g_free(point);
     livestereo_close(&h);
+    livestereo_settings_close(&s);
+}
+
+static void test_measures(void) {
+    check_measures(0, LIVESTEREO_MM16);
+    check_measures(0, LIVESTEREO_M32F);
+    check_measures(3, LIVESTEREO_M32F);
+}
+
+/* NV12 whose second plane lies elsewhere, with rows of its own length, is the same picture. */
+static void test_chroma(void) {
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct pair p = pair_make(W, H, LIVESTEREO_NV12, 0, 6);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_NV12, NULL);
+    struct livestereo_frame one = pair_frame(h, &p, false, 0, 0),
+                            two = pair_frame(h, &p, false, 0, 0);
+    struct livestereo_image *pictures[] = {&two.left, &two.right};
+    for (int side = 0; side < 2; side++) {
+        pictures[side]->chroma = g_malloc((W + 6) * (H / 2 - 1) + W);
+        pictures[side]->chroma_row_bytes = W + 6;
+        for (int y = 0; y < H / 2; y++)
+            memcpy((char *)pictures[side]->chroma + y * (W + 6), pair_row(pictures[side], H + y),
+                   W);
+    }
+    pair_run(h, &one);
+    for (int side = 0; side < 2; side++)
+        memset(pair_row(pictures[side], H), 0, (size_t)W * H / 2);
+    pair_run(h, &two);
+    pair_same_frame(&one, &two);
+    for (int side = 0; side < 2; side++)
+        g_free(pictures[side]->chroma);
+    pair_frame_free(&one);
+    pair_frame_free(&two);
+    pair_free(&p);
+    livestereo_close(&h);
+    livestereo_settings_close(&s);
+}
+
+/* ---- what the left picture does not show */
+
+/* Whether the point of a rectified pixel lies in the left picture, by at least so many px. */
+static bool is_shown(const struct rig *rig, const struct rectification *to, int x, int y,
+                     double inside) {
+    double at[2] = {x, y}, source[2];
+    rectify_source(rig, to, 0, at, source);
+    return source[0] >= inside && source[1] >= inside && source[0] <= W - 1 - inside &&
+           source[1] <= H - 1 - inside;
+}
+
+static bool all_shown(const struct rig *rig, const struct rectification *to, int left, int top,
+                      int right, int bottom) {
+    bool all = left >= 0 && top >= 0 && right <= to->width && bottom <= to->height;
+    for (int y = top; y < bottom && all; y++)
+        for (int x = left; x < right && all; x++)
+            all = is_shown(rig, to, x, y, -1 / 32.0);
+    return all;
+}
+
+/* With alpha above 0: unknown, without confidence, depth or point. The valid window is a rectangle
+ * of what is shown, and can grow to no side. With alpha 0 everything is valid. */
+static void check_unseen(enum distortion model, double alpha) {
+    struct rig rig = large_rig(model);
+    char why[256];
+    g_assert_cmpint(rig_fit(&rig, W, H, why, sizeof(why)), ==, 0);
+    rig.metric = 1;
+    rig.has_rectification = 0;
+    struct rectification to;
+    g_assert_cmpint(rectify_bouguet(&rig, alpha, 1, &to), ==, 0);
+    struct livestereo_rig given = rig_of(&rig);
+    struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    o.rig = &given;
+    o.alpha = alpha;
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    struct livestereo_info info = LIVESTEREO_INFO;
+    f.depth = pair_image(W, H, LIVESTEREO_M32F, 0);
+    f.points = pair_image(W, H, LIVESTEREO_XYZ32F, 0);
+    pair_run(h, &f);
+    int shown = 0, known = 0;
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            bool unknown = ((int16_t *)pair_row(&f.disparity, y))[x] == LIVESTEREO_UNKNOWN;
+            shown += is_shown(&rig, &to, x, y, 1 / 32.0);
+            known += is_shown(&rig, &to, x, y, 1 / 32.0) && !unknown;
+            if (alpha <= 0 || is_shown(&rig, &to, x, y, -1 / 32.0))
+                continue;
+            g_assert_true(unknown && ((uint8_t *)pair_row(&f.confidence, y))[x] == 0);
+            g_assert_true(isnan(((float *)pair_row(&f.depth, y))[x]));
+            g_assert_true(isnan(((float *)pair_row(&f.points, y))[3 * x + 2]));
+        }
+    g_assert_cmpint(known, ==, shown);
+    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
+    for (int side = 0; side < 2; side++)
+        g_assert_cmpmem(info.rotation[side], sizeof(info.rotation[side]), to.rotation[side],
+                        sizeof(to.rotation[side]));
+    int left = info.valid_x, top = info.valid_y, right = left + info.valid_width,
+        bottom = top + info.valid_height;
+    g_assert_true(info.valid_width > W / 4 && info.valid_height > H / 4);
+    if (alpha <= 0) {
+        g_assert_true(left == 0 && top == 0 && right == W && bottom == H);
+    } else {
+        g_assert_true(shown < W * H && all_shown(&rig, &to, left, top, right, bottom));
+        g_assert_false(all_shown(&rig, &to, left - 1, top, right, bottom) ||
+                       all_shown(&rig, &to, left, top - 1, right, bottom) ||
+                       all_shown(&rig, &to, left, top, right + 1, bottom) ||
+                       all_shown(&rig, &to, left, top, right, bottom + 1));
+    }
+    g_free(f.depth.data);
+    g_free(f.points.data);
+    pair_frame_free(&f);
+    pair_free(&p);
+    livestereo_close(&h);
+    livestereo_settings_close(&s);
+}
+
+static void test_unseen(void) {
+    for (int model = DISTORTION_NONE + 1; model < DISTORTION_COUNT; model++) {
+        check_unseen((enum distortion)model, 0);
+        check_unseen((enum distortion)model, model == DISTORTION_FISHEYE ? 0.5 : 1);
+    }
+}
+
+/* K, D, R and P of two of ROS's CameraInfo, which say no R and T from camera to camera, are the
+ * same rig; one whose unit is not known is warned of. */
+static void note_warning(void *context, enum livestereo_level level, const char *message) {
+    char *note = context;
+    if (level == LIVESTEREO_LOG_WARNING)
+        g_strlcpy(note, message, 256);
+}
+
+static void test_rig_of_ros(void) {
+    struct rig rig = large_rig(DISTORTION_RADTAN);
+    struct livestereo_rig given = rig_of(&rig), ros = given;
+    char warning[256] = "";
+    struct livestereo_info info[2] = {LIVESTEREO_INFO, LIVESTEREO_INFO};
+    struct livestereo_options o = LIVESTEREO_OPTIONS(16 * W, 16 * H, LIVESTEREO_GRAY8);
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    memset(ros.R, 0, sizeof(ros.R));
+    memset(ros.T, 0, sizeof(ros.T));
+    given.metric = 1;
+    ros.metric = 0;
+    o.log = note_warning;
+    o.log_context = warning;
+    o.log_level = LIVESTEREO_LOG_WARNING;
+    for (int i = 0; i < 4; i++) { /* the file's rectification, and one of alpha, which takes R, T */
+        o.rig = i % 2 ? &ros : &given;
+        o.alpha = i / 2;
+        struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+        g_assert_cmpint(livestereo_get_info(h, &info[i % 2]), ==, 0);
+        livestereo_close(&h);
+        g_assert_true(i % 2 ? strstr(warning, "unit") != NULL : !*warning);
+        warning[0] = '\0';
+        for (int k = 0; k < 18 && i % 2; k++)
+            g_assert_cmpfloat_with_epsilon(info[0].rotation[k / 9][k % 9],
+                                           info[1].rotation[k / 9][k % 9], 1e-9);
+        g_assert_true(i % 2 == 0 || fabs(info[0].geometry.fx / info[1].geometry.fx - 1) < 1e-9);
+        g_assert_true(i % 2 == 0 ||
+                      fabs(info[0].geometry.baseline / info[1].geometry.baseline - 1) < 1e-9);
+    }
+    livestereo_settings_close(&s);
 }
 
 /* ---- of the last frame */
@@ -395,7 +612,7 @@ static void check_probe(const char *preset, const char *words) {
     struct livestereo_frame f = pair_frame(h, &p, motion, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     double energy = 0, plain_energy = 1;
-    g_assert_cmpint(livestereo_probe(h, 3, 3, &probe), ==, -EINVAL); /* no frame yet */
+    g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, -EINVAL); /* no frame yet */
     g_assert_cmpint(livestereo_energy(h, &energy), ==, -EINVAL);
     g_assert_cmpint(livestereo_bound(h, 1, &energy, &energy), ==, -EINVAL);
     pair_run(h, &f);
@@ -410,7 +627,7 @@ static void check_probe(const char *preset, const char *words) {
             struct probe_labels labels;
             int label = stereo_probe(plain, x, y, cost, belief);
             g_assert_cmpint(stereo_probe_labels(plain, x, y, &labels), ==, 0);
-            g_assert_cmpint(livestereo_probe(h, x, y, &probe), ==, 0);
+            g_assert_cmpint(livestereo_get_probe(h, x, y, &probe), ==, 0);
             g_assert_cmpint(probe.label, ==, label);
             g_assert_cmpint(probe.labels, ==, labels.u_count * labels.v_count);
             g_assert_cmpfloat(probe.u, ==, labels.u);
@@ -423,8 +640,8 @@ static void check_probe(const char *preset, const char *words) {
             for (int l = 0; l < probe.labels; l++)
                 g_assert_cmpfloat(probe.belief[label], <=, probe.belief[l]);
         }
-    g_assert_cmpint(livestereo_probe(h, W, 0, &probe), ==, -EINVAL);
-    g_assert_cmpint(livestereo_probe(h, 0, -1, &probe), ==, -EINVAL);
+    g_assert_cmpint(livestereo_get_probe(h, W, 0, &probe), ==, -EINVAL);
+    g_assert_cmpint(livestereo_get_probe(h, 0, -1, &probe), ==, -EINVAL);
     stereo_close(&plain);
     livestereo_close(&h);
     pair_frame_free(&f);
@@ -445,7 +662,7 @@ static void test_probe_of_blocks(void) {
     struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     pair_run(h, &f);
-    g_assert_cmpint(livestereo_probe(h, 3, 3, &probe), ==, -ENOTSUP);
+    g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, -ENOTSUP);
     double bound, least;
     g_assert_cmpint(livestereo_bound(h, 1, &bound, &least), ==, -ENOTSUP);
     g_assert_nonnull(strstr(livestereo_error(h), "block"));
@@ -489,7 +706,7 @@ static void test_update(void) {
         livestereo_settings_close(&s);
         g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
         pair_check_plain(plain, &params, &p, &f);
-        g_assert_cmpint(livestereo_probe(h, 3, 3, &probe), ==, i < 2 ? -EINVAL : 0);
+        g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, i < 2 ? -EINVAL : 0);
         pair_frame_free(&f);
     }
     stereo_close(&plain);
@@ -679,11 +896,34 @@ static void test_result(void) {
     double sum = 0;
     g_assert_cmpint(livestereo_start(h, &f), ==, 0);
     g_assert_cmpint(livestereo_wait(h, &r), ==, 0);
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+    for (int i = 0; i < FRAME_STAGES; i++)
         sum += r.stage_ms[i];
     g_assert_true(sum > 0 && sum <= r.ms && r.left_bp_ms > 0 && r.left_bp_ms <= r.ms);
     g_assert_cmpint(r.half_steps, >, 0);
     g_assert_true(r.updated[0] >= 1 && r.updated[r.half_steps - 1] > 0);
+    pair_frame_free(&f);
+    livestereo_close(&h);
+    pair_free(&p);
+    livestereo_settings_close(&s);
+}
+
+/* A pause of the caller's before it waits is no time of the frame; nothing is waited for then. */
+static void test_pause(void) {
+    struct livestereo_settings *s = pair_settings("default", SMALL);
+    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    struct livestereo_result r = LIVESTEREO_RESULT;
+    enum { PAUSE_MS = 300 };
+    gint64 before = g_get_monotonic_time();
+    g_assert_cmpint(livestereo_start(h, &f), ==, 0);
+    gint64 started = g_get_monotonic_time();
+    g_usleep(PAUSE_MS * 1000);
+    g_assert_cmpint(livestereo_wait_for(h, -1, &r), ==, -EINVAL);
+    g_assert_cmpint(livestereo_wait_for(h, NAN, &r), ==, -EINVAL);
+    g_assert_cmpint(livestereo_wait_for(h, 0, &r), ==, 0);
+    g_assert_true(r.ms > 0 && r.ms * 1000 <= (double)(started - before) + 1);
+    g_assert_cmpint(livestereo_wait_for(h, 0, &r), ==, -EINVAL); /* none is in flight */
     pair_frame_free(&f);
     livestereo_close(&h);
     pair_free(&p);
@@ -788,6 +1028,11 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/library/fork", test_fork);
     g_test_add_func("/library/fork-in-a-call", test_fork_in_a_call);
+    g_test_add_func("/library/measures", test_measures);
+    g_test_add_func("/library/chroma", test_chroma);
+    g_test_add_func("/library/unseen", test_unseen);
+    g_test_add_func("/library/rig-of-ros", test_rig_of_ros);
+    g_test_add_func("/library/pause", test_pause);
     g_test_add_func("/library/weights", test_weights);
     g_test_add_func("/library/formats", test_formats);
     g_test_add_func("/library/remap", test_remap);

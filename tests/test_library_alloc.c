@@ -201,7 +201,7 @@ static int call_set_mask(struct livestereo *h) {
 
 static int call_probe(struct livestereo *h) {
     static struct livestereo_probe probe = LIVESTEREO_PROBE;
-    return livestereo_probe(h, W / 2, H / 2, &probe);
+    return livestereo_get_probe(h, W / 2, H / 2, &probe);
 }
 
 static int call_energy(struct livestereo *h) {
@@ -305,8 +305,9 @@ static void test_rest(void) {
     g_assert_null(livestereo_alloc(h, 1000));
     g_assert_true(fail_alloc_end());
     fail_alloc_begin(1);
-    int errors = livestereo_info(h, &info) | livestereo_depth(h, &disparity, &depth) |
-                 livestereo_points(h, &disparity, NULL, 0, xyzrgb, W * H, &count);
+    int errors = livestereo_get_info(h, &info) |
+                 livestereo_depth(&info.geometry, &disparity, &depth) |
+                 livestereo_points(&info.geometry, &disparity, NULL, 0, xyzrgb, W * H, &count);
     livestereo_close(&h);
     g_assert_false(fail_alloc_end());
     g_assert_cmpint(errors, ==, 0);

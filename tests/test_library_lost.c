@@ -190,7 +190,7 @@ static void run_all(const struct scenario *c, const char *backend, enum when whe
                     struct livestereo_frame f[FRAMES]) {
     struct livestereo *h = open_on(backend, c);
     struct livestereo_info info = LIVESTEREO_INFO;
-    g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     struct pair p[FRAMES];
     int done = 0;
     for (int i = 0; i < FRAMES; i++) {
@@ -223,7 +223,7 @@ static void run_all(const struct scenario *c, const char *backend, enum when whe
     for (; done < FRAMES; done++)
         g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EINVAL);
-    g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_cmpint(info.gpu_lost, ==, when != NEVER);
     g_assert_true((strstr(info.backend, "cpu") != NULL) == (when != NEVER || backend[1] == 'p'));
     livestereo_close(&h);
@@ -372,7 +372,7 @@ static void test_cuda(void) {
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);
     struct livestereo_settings *s = pair_settings("default", "backend=cuda" SMALL " bp_levels=2");
     g_assert_cmpint(livestereo_update(h, s), ==, -EIO);
-    g_assert_cmpint(livestereo_info(h, &info), ==, 0);
+    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_cmpint(info.gpu_lost, ==, 0);
     g_assert_null(strstr(info.backend, "cpu"));
     livestereo_settings_close(&s);

@@ -102,7 +102,7 @@ static void test_settings(void) {
     g_assert_cmpint(livestereo_parameters(NULL, NULL), ==, -EINVAL);
     g_assert_null(livestereo_preset(-1));
     g_assert_null(livestereo_preset(10000));
-    g_assert_null(livestereo_stage_name(LIVESTEREO_STAGES));
+    g_assert_null(livestereo_stage_name((enum livestereo_stage)FRAME_STAGES));
     g_assert_cmpint(livestereo_settings_get(settings, "disparity_range", text, sizeof(text)), ==,
                     0);
     g_assert_cmpstr(text, ==, "16"); /* nothing of all that has changed it */
@@ -185,7 +185,7 @@ static void test_frame(void) {
     struct livestereo_info info = LIVESTEREO_INFO;
     refuse_frame(stereo, NULL);
     bad = good;
-    bad.size--;
+    bad.size = 8;
     refuse_frame(stereo, &bad);
     bad = good;
     bad.left.data = NULL;
@@ -220,7 +220,7 @@ static void test_frame(void) {
     refuse_frame(stereo, &bad);
     expect(livestereo_wait(stereo, NULL), -EINVAL, livestereo_error(stereo));
     g_assert_cmpint(livestereo_start(stereo, &good), ==, 0);
-    g_assert_cmpint(livestereo_info(stereo, &info), ==, 0);
+    g_assert_cmpint(livestereo_get_info(stereo, &info), ==, 0);
     for (int i = 1; i < info.frames_in_flight; i++)
         g_assert_cmpint(livestereo_start(stereo, &good), ==, 0);
     expect(livestereo_start(stereo, &good), -EBUSY, livestereo_error(stereo));
@@ -228,22 +228,22 @@ static void test_frame(void) {
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     expect(livestereo_energy(stereo, &energy), -EBUSY, livestereo_error(stereo));
     expect(livestereo_bound(stereo, 1, &energy, &energy), -EBUSY, livestereo_error(stereo));
-    expect(livestereo_probe(stereo, 1, 1, &probe), -EBUSY, livestereo_error(stereo));
+    expect(livestereo_get_probe(stereo, 1, 1, &probe), -EBUSY, livestereo_error(stereo));
     struct livestereo_result wrong = {.size = 3};
     expect(livestereo_wait(stereo, &wrong), -EINVAL, livestereo_error(stereo));
     for (int i = 0; i < info.frames_in_flight; i++)
         g_assert_cmpint(livestereo_wait(stereo, NULL), ==, 0);
     for (int x = -1; x <= W; x += W + 1)
-        expect(livestereo_probe(stereo, x, 1, &probe), -EINVAL, livestereo_error(stereo));
-    expect(livestereo_probe(stereo, 1, INT_MAX, &probe), -EINVAL, livestereo_error(stereo));
-    expect(livestereo_probe(stereo, 1, 1, NULL), -EINVAL, livestereo_error(stereo));
+        expect(livestereo_get_probe(stereo, x, 1, &probe), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_get_probe(stereo, 1, INT_MAX, &probe), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_get_probe(stereo, 1, 1, NULL), -EINVAL, livestereo_error(stereo));
     expect(livestereo_energy(stereo, NULL), -EINVAL, livestereo_error(stereo));
     expect(livestereo_bound(stereo, 0, &energy, &energy), -EINVAL, livestereo_error(stereo));
     expect(livestereo_bound(stereo, 1, NULL, &energy), -EINVAL, livestereo_error(stereo));
-    g_assert_cmpint(livestereo_probe(stereo, 1, 1, &probe), ==, 0);
+    g_assert_cmpint(livestereo_get_probe(stereo, 1, 1, &probe), ==, 0);
     g_assert_cmpint(livestereo_energy(stereo, &energy), ==, 0);
     g_assert_true(isfinite(energy));
-    expect(livestereo_info(stereo, NULL), -EINVAL, livestereo_error(stereo));
+    expect(livestereo_get_info(stereo, NULL), -EINVAL, livestereo_error(stereo));
     livestereo_close(&stereo);
     free_frame(&good);
 }
@@ -255,15 +255,17 @@ static void test_rest(void) {
     struct livestereo_settings *settings = open_settings(NULL);
     float points[6];
     size_t count;
-    expect(livestereo_depth(stereo, &frame.disparity, &depth), -ENOTSUP, livestereo_error(stereo));
-    expect(livestereo_depth(stereo, NULL, &depth), -EINVAL, livestereo_error(stereo));
-    expect(livestereo_depth(stereo, &frame.disparity, &mask), -EINVAL, livestereo_error(stereo));
-    expect(livestereo_points(stereo, &frame.disparity, NULL, 0, points, 1, &count), -ENOTSUP,
-           livestereo_error(stereo));
-    expect(livestereo_points(stereo, &frame.disparity, NULL, -1, points, 1, &count), -EINVAL,
-           livestereo_error(stereo));
-    expect(livestereo_points(stereo, &frame.disparity, NULL, 0, NULL, 1, &count), -EINVAL,
-           livestereo_error(stereo));
+    struct livestereo_geometry g = {.fx = 1, .fy = 1, .baseline = 1};
+    expect(livestereo_depth(&g, &frame.disparity, &depth), -ENOTSUP, livestereo_error(NULL));
+    expect(livestereo_points(&g, &frame.disparity, NULL, 0, points, 1, &count), -ENOTSUP,
+           livestereo_error(NULL));
+    g.metric = 1;
+    expect(livestereo_depth(&g, NULL, &depth), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_depth(&g, &frame.disparity, &mask), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_points(&g, &frame.disparity, NULL, -1, points, 1, &count), -EINVAL,
+           livestereo_error(NULL));
+    expect(livestereo_points(&g, &frame.disparity, NULL, 0, NULL, 1, &count), -EINVAL,
+           livestereo_error(NULL));
     expect(livestereo_set_mask(stereo, &mask), -EINVAL, livestereo_error(stereo));
     expect(livestereo_update(stereo, NULL), -EINVAL, livestereo_error(stereo));
     g_assert_cmpint(livestereo_settings_set(settings, "disparity_range", "40"), ==, 0);
@@ -287,15 +289,148 @@ static void test_rest(void) {
     g_assert_cmpint(livestereo_update(NULL, settings), ==, -EINVAL);
     g_assert_cmpint(livestereo_forget(NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_set_mask(NULL, NULL), ==, -EINVAL);
-    g_assert_cmpint(livestereo_info(NULL, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_get_info(NULL, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_depth(NULL, NULL, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_points(NULL, NULL, NULL, 0, NULL, 0, NULL), ==, -EINVAL);
-    g_assert_cmpint(livestereo_probe(NULL, 0, 0, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_get_probe(NULL, 0, 0, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_energy(NULL, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_bound(NULL, 1, NULL, NULL), ==, -EINVAL);
     livestereo_settings_close(&settings);
     g_free(depth.data);
     free_frame(&frame);
+}
+
+/* ---- headers that are older or newer than the library */
+
+/* A struct of a caller whose header knows so many bytes more or less; what lies beyond its size is
+ * not the library's to read or to write. */
+struct header {
+    _Alignas(16) uint8_t bytes[sizeof(struct livestereo_probe) + 64];
+};
+
+static void *of_header(struct header *h, const void *sized, size_t known, ptrdiff_t more) {
+    size_t size = known + (size_t)more;
+    memset(h->bytes, 0, sizeof(h->bytes));
+    memcpy(h->bytes, sized, known);
+    memset(h->bytes + size, PAIR_GUARD, sizeof(h->bytes) - size);
+    memcpy(h->bytes, &size, sizeof(size));
+    return h->bytes;
+}
+
+static void check_beyond(const struct header *h, size_t size) {
+    for (size_t i = size; i < sizeof(h->bytes); i++)
+        g_assert_cmpint(h->bytes[i], ==, PAIR_GUARD);
+}
+
+/* bytes of a struct of the header as it was when its last field was the one before `field` */
+#define LESS(name, field)                                   \
+    ((ptrdiff_t)offsetof(struct livestereo_##name, field) - \
+     (ptrdiff_t)sizeof(struct livestereo_##name))
+
+/* Of what the library reads, a longer struct is taken where the rest is 0. */
+static void test_sizes_in(void) {
+    struct livestereo_settings *settings = open_settings(NULL);
+    const struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    const ptrdiff_t options[] = {LESS(options, alpha), LESS(options, reserved), -8, 0, 8, 48};
+    struct livestereo *stereo;
+    struct header h;
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
+        of_header(&h, &o, sizeof(o), options[i]);
+        g_assert_cmpint(livestereo_open(&stereo, settings, (void *)h.bytes), ==, 0);
+        livestereo_close(&stereo);
+        if (options[i] <= 0)
+            continue;
+        h.bytes[sizeof(o) + (size_t)options[i] - 1] = 1;
+        refuse_options((void *)h.bytes, -EINVAL);
+    }
+    livestereo_settings_close(&settings);
+    stereo = open_handle(NULL);
+    struct livestereo_frame f = make_frame();
+    const ptrdiff_t frames[] = {LESS(frame, depth), LESS(frame, reserved), 0, 8};
+    for (size_t i = 0; i < G_N_ELEMENTS(frames); i++) {
+        of_header(&h, &f, sizeof(f), frames[i]);
+        g_assert_cmpint(livestereo_start(stereo, (void *)h.bytes), ==, 0);
+        g_assert_cmpint(livestereo_wait(stereo, NULL), ==, 0);
+        if (frames[i] <= 0)
+            continue;
+        h.bytes[sizeof(f)] = 1;
+        refuse_frame(stereo, (void *)h.bytes);
+    }
+    f.size = SIZE_MAX;
+    refuse_frame(stereo, &f);
+    livestereo_close(&stereo);
+    free_frame(&f);
+}
+
+/* Of what it writes, a shorter struct gets as much as it has; what a longer one has more is 0. */
+static void test_sizes_out(void) {
+    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo_frame f = make_frame();
+    const struct livestereo_info info = LIVESTEREO_INFO;
+    const struct livestereo_probe probe = LIVESTEREO_PROBE;
+    const struct livestereo_result result = LIVESTEREO_RESULT;
+    const ptrdiff_t infos[] = {LESS(info, kind), LESS(info, reserved), 0, 24};
+    const ptrdiff_t probes[] = {LESS(probe, belief), 0, 24},
+                    results[] = {LESS(result, updated), 24};
+    struct header h;
+    for (size_t i = 0; i < G_N_ELEMENTS(infos); i++) {
+        struct livestereo_info *got = of_header(&h, &info, sizeof(info), infos[i]);
+        g_assert_cmpint(livestereo_get_info(stereo, got), ==, 0);
+        g_assert_true(got->width == W && got->height == H && got->labels == 16);
+        check_beyond(&h, sizeof(info) + (size_t)infos[i]);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(results); i++) {
+        struct livestereo_result *got = of_header(&h, &result, sizeof(result), results[i]);
+        g_assert_cmpint(livestereo_start(stereo, &f), ==, 0);
+        g_assert_cmpint(livestereo_wait(stereo, got), ==, 0);
+        g_assert_true(got->ms > 0 && got->stage_ms[FRAME_STAGES] == 0);
+        check_beyond(&h, sizeof(result) + (size_t)results[i]);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(probes); i++) {
+        struct livestereo_probe *got = of_header(&h, &probe, sizeof(probe), probes[i]);
+        g_assert_cmpint(livestereo_get_probe(stereo, 20, 15, got), ==, 0);
+        g_assert_cmpint(got->labels, ==, 16);
+        check_beyond(&h, sizeof(probe) + (size_t)probes[i]);
+    }
+    livestereo_close(&stereo);
+    free_frame(&f);
+}
+
+/* Fields that may mean something one day are 0. */
+static void test_reserved(void) {
+    struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
+    struct livestereo_geometry g = {.fx = 9, .fy = 9, .baseline = 1, .reserved = {0, 1}};
+    struct livestereo_rig rig = {.reserved = {1}};
+    o.reserved[3] = 7;
+    refuse_options(&o, -EINVAL);
+    o.reserved[3] = 0;
+    o.geometry = &g;
+    refuse_options(&o, -EINVAL);
+    o.geometry = NULL;
+    o.rig = &rig;
+    refuse_options(&o, -EINVAL);
+    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo_frame good = make_frame(), bad = good;
+    bad.reserved[0] = 1;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.left.reserved[1] = 9;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.disparity.reserved[0] = 1;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.left.chroma = bad.left.data; /* of NV12 alone */
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.min_confidence = 256;
+    refuse_frame(stereo, &bad);
+    bad = good;
+    bad.depth = bad.disparity;
+    bad.depth.format = LIVESTEREO_MM16; /* without a geometry */
+    expect(livestereo_start(stereo, &bad), -ENOTSUP, livestereo_error(stereo));
+    livestereo_close(&stereo);
+    free_frame(&good);
 }
 
 /* ---- two handles in two threads */
@@ -357,6 +492,9 @@ static void test_threads(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/library-mistakes/sizes-in", test_sizes_in);
+    g_test_add_func("/library-mistakes/sizes-out", test_sizes_out);
+    g_test_add_func("/library-mistakes/reserved", test_reserved);
     g_test_add_func("/library-mistakes/settings", test_settings);
     g_test_add_func("/library-mistakes/open", test_open);
     g_test_add_func("/library-mistakes/frame", test_frame);

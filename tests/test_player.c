@@ -220,8 +220,8 @@ static void test_probes(struct fixture *f, gconstpointer policy) {
         const struct livestereo_probe *found = &probes[i].found;
         struct livestereo_probe want = LIVESTEREO_PROBE;
         g_assert_cmpint(
-            livestereo_probe(matcher_handle(f->other_matcher), probes[i].x, probes[i].y, &want), ==,
-            0);
+            livestereo_get_probe(matcher_handle(f->other_matcher), probes[i].x, probes[i].y, &want),
+            ==, 0);
         g_assert_cmpint(probes[i].index, ==, 4);
         g_assert_cmpint(found->u_count, ==, 16);
         g_assert_cmpint(found->v_count, ==, 1);

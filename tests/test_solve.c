@@ -780,7 +780,7 @@ static void test_library(void *fixture, const void *data) {
     good.context = &last;
     g_assert_cmpint(livestereo_solve(&good, &solution), ==, 0);
     g_assert_cmpint(solution.sweeps, ==, 1);
-    EXPECT(p.size = 8, "LIVESTEREO_PROBLEM");
+    EXPECT(p.size = 8, "problem: its size");
     EXPECT(p.width = 0, "a side has");
     EXPECT(p.labels = 513, "labels");
     EXPECT(p.number = (enum livestereo_number)3, "number 3");
@@ -806,7 +806,7 @@ static void test_library(void *fixture, const void *data) {
     solution.label = NULL;
     EXPECT(p.width = 3, "memory for labels");
     solution.size = 1;
-    EXPECT(p.width = 3, "LIVESTEREO_SOLUTION");
+    EXPECT(p.width = 3, "solution: its size");
     g_assert_cmpint(livestereo_solve(NULL, NULL), ==, -EINVAL);
 }
 

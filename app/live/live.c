@@ -148,7 +148,7 @@ void live_get_stats(struct live *live, struct live_stats *stats) {
         stats->seconds = (double)(live->last_shown_ns - live->opened_ns) / 1e9;
     if (live->computed) {
         stats->compute_ms = live->compute_ms / (double)live->computed;
-        for (int i = 0; i < LIVESTEREO_STAGES; i++)
+        for (int i = 0; i < FRAME_STAGES; i++)
             stats->stage_ms[i] = live->stage_ms[i] / (double)live->computed;
     }
     int ages = live->shown_count < AGES ? (int)live->shown_count : AGES;

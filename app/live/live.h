@@ -47,7 +47,7 @@ struct live_stats {
     double capture_rate, show_rate;  /* frames a second, from the first to the last */
     double age_median_ms, age_95_ms; /* source's hand-over to live_take, last 1024 frames */
     double compute_ms;               /* means over the computed frames */
-    double stage_ms[LIVESTEREO_STAGES];
+    double stage_ms[FRAME_STAGES];
 };
 
 #define LIVE_END QUEUE_END
@@ -135,7 +135,7 @@ struct live_state {
 void live_get_state(struct live *live, struct live_state *state);
 
 #define PROBES 4
-/* The result of livestereo_probe() for one pixel. */
+/* The result of livestereo_get_probe() for one pixel. */
 struct live_probe {
     int x, y;
     long index;                    /* of the pair it was taken from; -1 before the first answer */

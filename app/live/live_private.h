@@ -36,8 +36,8 @@ struct live {
     bool in_compute;
     long captured, computed, shown_count, damaged;
     int64_t opened_ns, first_captured_ns, last_captured_ns, first_shown_ns, last_shown_ns;
-    double compute_ms, stage_ms[LIVESTEREO_STAGES]; /* sums */
-    double age_ms[AGES];                            /* ring, by shown_count */
+    double compute_ms, stage_ms[FRAME_STAGES]; /* sums */
+    double age_ms[AGES];                       /* ring, by shown_count */
 
     bool swap;
     bool paused, ended;

@@ -271,7 +271,8 @@ static void answer_probes(struct live *live) {
         struct live_probe *answer = &answers[i];
         answer->index = index;
         answer->found = (struct livestereo_probe)LIVESTEREO_PROBE;
-        if (livestereo_probe(matcher_handle(live->matcher), answer->x, answer->y, &answer->found))
+        if (livestereo_get_probe(matcher_handle(live->matcher), answer->x, answer->y,
+                                 &answer->found))
             answer->found.label = -1;
     }
     pthread_mutex_lock(&live->lock);
@@ -296,7 +297,7 @@ static bool give_computed(struct live *live, struct frame *frame, int status) {
     live->computed++;
     live->backend = matcher_info(live->matcher).backend; /* which the run may have replaced */
     live->compute_ms += frame->compute_ms;
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+    for (int i = 0; i < FRAME_STAGES; i++)
         live->stage_ms[i] += frame->stage_ms[i];
     live->last_good = frame->params;
     live->last_run = frame->index;

@@ -223,9 +223,9 @@ static void draw_age(const struct statistics *s, struct ui *ui, double width) {
 static void draw_stages(const struct frame *f, struct ui *ui) {
     double line = ui_text_height(ui), sum = 0, x, y, width = ui_available_width(ui);
     char text[160] = "";
-    for (int i = 0; i < LIVESTEREO_STAGES; i++)
+    for (int i = 0; i < FRAME_STAGES; i++)
         sum += f->stage_ms[i];
-    for (int i = 0, used = 0; i < LIVESTEREO_STAGES && used < 120; i++)
+    for (int i = 0, used = 0; i < FRAME_STAGES && used < 120; i++)
         if (f->stage_ms[i] >= 0.05 * sum)
             used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %.0f",
                              used ? " \u00b7 " : "",
@@ -233,7 +233,7 @@ static void draw_stages(const struct frame *f, struct ui *ui) {
     ui_push_font(ui, UI_NOTE);
     ui_text_line(ui, ui_theme(ui)->note, "Where the time of one frame goes, ms", "ms", NULL);
     ui_reserve(ui, "stage_bar", width, line * 0.7, &x, &y);
-    for (int i = 0; i < LIVESTEREO_STAGES && sum > 0; i++) {
+    for (int i = 0; i < FRAME_STAGES && sum > 0; i++) {
         double part = width * f->stage_ms[i] / sum;
         ui_box(ui, x, y, part, line * 0.7, ui_theme(ui)->stage[i], 1);
         x += part;

@@ -536,6 +536,11 @@ static int cuda_wait(backend *b, int slot) {
     return first_failure(cuda);
 }
 
+static bool cuda_is_done(backend *b, int slot) {
+    const cuda_slot *s = &cuda_of(b)->slots[slot];
+    return !s->program || cudaEventQuery(s->finished) != cudaErrorNotReady;
+}
+
 static void cuda_times(backend *b, int slot, double *ms) {
     memcpy(ms, cuda_of(b)->slots[slot].ms, sizeof(cuda_of(b)->slots[slot].ms));
 }
@@ -620,6 +625,7 @@ static void fill_table(struct backend *b) {
     b->discard = cuda_discard;
     b->run = cuda_run;
     b->wait = cuda_wait;
+    b->is_done = cuda_is_done;
     b->times = cuda_times;
     b->close = cuda_close;
 }
