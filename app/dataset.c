@@ -232,11 +232,22 @@ static int make_rgb(struct image *image) {
     return 0;
 }
 
-/* Both pictures, of one size and number of channels. */
+static int read_both(const char *left, const char *right, struct sample_bits *bits,
+                     struct test_pair *pair) {
+    int error = picture_read_bits(left, bits, &pair->left);
+    return error ? error : picture_read_bits(right, bits, &pair->right);
+}
+
+/* Both pictures, of one size and number of channels; of 16 bits those in use. */
 int test_pair_read_views(const char *left, const char *right, struct test_pair *pair) {
-    int error = picture_read(left, &pair->left);
-    if (!error)
-        error = picture_read(right, &pair->right);
+    struct sample_bits bits = {0};
+    int error = read_both(left, right, &bits, pair);
+    if (!error && bits.most > 0 && bits_in_use(bits.most) < 16) {
+        picture_free(&pair->left);
+        picture_free(&pair->right);
+        bits.bits = bits_in_use(bits.most);
+        error = read_both(left, right, &bits, pair);
+    }
     if (error)
         return error;
     if (pair->left.width != pair->right.width || pair->left.height != pair->right.height) {

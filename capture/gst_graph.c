@@ -305,9 +305,14 @@ static int order_tracks(struct gst *gst) {
     if (gst->extra)
         log_warning(gst->name, "has %d video tracks; the first two are taken", 2 + gst->extra);
     gst->tracks = gst->found_count;
-    bool exchange = gst->files == 2 ? found[0].file == 1
-                                    : gst->tracks == 2 && (side_of(found[0].sink) == EYE_RIGHT ||
-                                                           side_of(found[1].sink) == EYE_LEFT);
+    bool exchange = gst->files == 2 && found[0].file == 1;
+    if (gst->files == 1 && gst->tracks == 2) {
+        enum eye side[2] = {side_of(found[0].sink), side_of(found[1].sink)};
+        exchange = side[0] != side[1] && (side[0] == EYE_RIGHT || side[1] == EYE_LEFT);
+        log_info(gst->name, "left is the %s track, %s", exchange ? "second" : "first",
+                 side[0] == side[1] ? "since no title says it; --swap exchanges them"
+                                    : "by its title");
+    }
     gst->sink[0] = found[gst->tracks == 2 && exchange ? 1 : 0].sink;
     gst->sink[1] = gst->tracks == 2 ? found[exchange ? 0 : 1].sink : NULL;
     return 0;

@@ -19,6 +19,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define MIRRORED                                                                       \
+    (GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLOPPED | \
+     GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED)
 #define PULL_NS (100 * GST_MSECOND) /* between looks at the bus while waiting for a picture */
 #define STALL_S 20                  /* a decoder that gives nothing for so long hangs */
 #define INTO_FRAME_NS GST_MSECOND /* seeks aim this far into a frame; times in files are rounded */
@@ -305,6 +308,9 @@ static int learn_pictures(struct gst *gst, const GstVideoInfo *info) {
     if (gst->pictures == PICTURES_AUTO)
         return -EINVAL;
     gst->right_first = gst->right_first && gst->pictures != PICTURES_ONE;
+    if (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) & MIRRORED)
+        log_warning(gst->name, "says that one of its pictures is mirrored, which is not undone; "
+                               "--flip and --rotate180 do");
     if (gst->right_first)
         log_info(gst->name, "holds the right picture %s, as it says; --swap exchanges them",
                  gst->pictures == PICTURES_TOP_BOTTOM ? "above" : "left");

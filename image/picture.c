@@ -74,6 +74,10 @@ int bits_in_use(unsigned most) {
     return bits;
 }
 
+int bits_white(int bits) {
+    return bits < 16 ? UINT8_MAX << (bits - 8) : UINT16_MAX;
+}
+
 /* Notes the greatest of samples that may be any of 16 bits, and sets what is white. */
 static void apply_bits(struct samples *samples, size_t count, struct sample_bits *bits) {
     const uint16_t *from = samples->data;
@@ -82,7 +86,7 @@ static void apply_bits(struct samples *samples, size_t count, struct sample_bits
     for (size_t i = 0; i < count; i++)
         bits->most = from[i] > bits->most ? from[i] : bits->most;
     if (bits->bits)
-        samples->max = (1 << bits->bits) - 1;
+        samples->max = bits_white(bits->bits);
 }
 
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image) {

@@ -12,12 +12,16 @@
 
 /* Cameras of 10 or 12 bits often leave them in the low bits of 16. */
 struct sample_bits {
-    int bits;      /* what white is: 2^bits - 1; 0: 16 */
+    int bits;      /* those in use; 0: 16 */
     unsigned most; /* the greatest of all 16-bit samples read so far; 0: there were none */
 };
 
 /* The least of 8, 10, 12, 14 and 16 bits that hold a sample. */
 int bits_in_use(unsigned most);
+
+/* The sample that is white: of fewer than 16 bits the highest eight, rounded, are the grey
+ * level, as in the picture of 8 bits that such a camera gives. */
+int bits_white(int bits);
 
 /* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
  * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,

@@ -3,6 +3,8 @@
  */
 #include "image/pixel_format.h"
 
+#include "image/picture.h"
+
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -93,7 +95,7 @@ static void nv12_row(const struct raw_picture *raw, int y, int channels, uint8_t
 }
 
 static void deep_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
-    int max = raw->bits ? (1 << raw->bits) - 1 : pixel_format_find(raw->fourcc)->max;
+    int max = raw->bits ? bits_white(raw->bits) : pixel_format_find(raw->fourcc)->max;
     const uint8_t *row = row_of(raw, y);
     for (int x = 0; x < raw->width; x++) {
         int value = row[2 * x] | row[2 * x + 1] << 8;

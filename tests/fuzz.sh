@@ -15,5 +15,5 @@ mkdir -p "$found" || exit 1
 exec tests/run.sh --step "fuzz:$name" sh -c '
     "$@" 2>"$0" || { tail -n 60 "$0"; exit 1; }
     grep "^Done" "$0"' "$program.log" \
-    "$program" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=120 -rss_limit_mb=2048 \
+    "$program" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=30 -rss_limit_mb=2048 \
     -print_final_stats=0 -artifact_prefix="$build/$name-" "$found" $seeds

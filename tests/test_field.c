@@ -63,6 +63,12 @@ static const struct row {
      "$B batch $O exif/left.jpg exif/right.jpg -o $D/out && cd $D/out && "
      "mv left.pfm 000000.pfm",
      0, "1 pair", "160x120", 1, SCENE, 3},
+    {"m12",
+     "R=$(dirname $(dirname $B)); cd $D && ln -s $R/examples examples && "
+     "/usr/bin/python3 $F/m12.py && for n in 8 12 10 12dim; do $B batch --preset live "
+     "--set disparity_range=48 --set backend=cpu --save pfm lay/m12/left$n.png "
+     "lay/m12/right$n.png -o m$n && cmp m$n/left$n.pfm m8/left8.pfm || exit 1; done",
+     0, "", "10 bits are taken", 0, NOT_COMPARED, 0},
 };
 
 /* Where the folder is, and the program, for a line of the shell. */

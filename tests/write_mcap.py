@@ -320,7 +320,8 @@ def encode(picture, header):
     if name in ("mono10", "mono12"):
         rows = deep(picture, int(name[4:]))
     elif name == "mono16":
-        rows = deep(picture, 16 - int(keys["low"]))
+        low = int(keys["low"])
+        rows = picture.astype("<u2") << 8 - low if low else deep(picture, 16)
     elif name == "bgr8":
         rows = picture[..., ::-1]
     elif name == "bgra8":
