@@ -184,7 +184,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: found $(BUILD)/livestereo lib $(PLUGIN)
+all: found $(BUILD)/livestereo lib $(PLUGIN) $(BUILD)/livestereo.1
 lib: $(LIBRARIES)
 
 found:
@@ -249,6 +249,12 @@ $(BUILD)/texts.c: $(wildcard shaders/* app/live/page/*) $(BUILD)/link.stamp
 	    n=$$(basename $$(dirname $$f) | sed 's/s$$//')_$$(basename $$f | tr . _) && \
 	    echo "extern const char $$n[];" && echo "const char $$n[] =" && \
 	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f && echo ';' || exit 1; done >$@
+# The manual with the tables of keys and parameters.
+$(BUILD)/livestereo.1: docs/livestereo.1 docs/manual.sh docs/manual.def app/view/actions.def \
+                       config/params.def
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)CC='$(CC)' docs/manual.sh >$@
 # The presets as lines of "name=value": config/presets.h.
 $(BUILD)/presets.c: $(sort $(wildcard config/presets/*.ini)) $(BUILD)/link.stamp
 	$(call say,INI,config/presets)
@@ -424,7 +430,7 @@ define install_files
 	install -D -m 644 $(PLUGIN) $(TO_LIB)/gstreamer-1.0/$(notdir $(PLUGIN))
 	install -D -m 755 $(BUILD)/livestereo $(TO)/bin/livestereo
 	install -d $(TO_DOC)
-	install -D -m 644 docs/livestereo.1 $(TO)/share/man/man1/livestereo.1
+	install -D -m 644 $(BUILD)/livestereo.1 $(TO)/share/man/man1/livestereo.1
 	install -m 644 README.md CHANGELOG.md LICENSE $(wildcard LICENSES/*) $(wildcard docs/*.md) \
 	    $(TO_DOC)
 	for f in $(SHARED); do install -D -m 644 $$f $(TO)/$$f || exit 1; done
@@ -580,8 +586,9 @@ vm-window: $(VM_WINDOW:%=%.ran)
 
 LINT = tidy cppcheck format style headers layers man desktop deb
 lint: $(LINT:%=lint-%)
+lint-man: $(BUILD)/livestereo.1
 $(LINT:%=lint-%): lint-%:
-	$(Q)CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
+	$(Q)BUILD="$(BUILD)" CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
 
 # The library as others use it, from a folder that it is installed in.
 PACKAGE = symbols header abi examples cuda gst uninstall python readme

@@ -115,7 +115,7 @@ lint_deb() {
 }
 
 lint_man() {
-    ! mandoc -Tlint -Wwarning docs/*.1 | grep .
+    ! mandoc -Tlint -Wwarning "${BUILD:-build}/livestereo.1" | grep .
 }
 
 lint_desktop() {
