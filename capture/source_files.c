@@ -4,6 +4,7 @@
  * list.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/eyes.h"
 #include "capture/source_private.h"
 #include "config/log.h"
 
@@ -21,6 +22,9 @@ static const char *const layouts[][2] = {
     {"image_2", "image_3"},
     {"image_00/data", "image_01/data"},
     {"image_02/data", "image_03/data"},
+    {"colored_0", "colored_1"},
+    {"cam0/data", "cam1/data"}, /* EuRoC, TUM VI */
+    {"mav0/cam0/data", "mav0/cam1/data"},
 };
 
 /* How the names of both pictures of a pair begin that lie beside each other. */
@@ -171,8 +175,8 @@ static long match_keys(const char *const folder[2], char **const names[2], long 
     long pairs = (long)kept[0]->len, left_out = count[0] + count[1] - 2 * pairs;
     if (pairs == 0)
         return 0;
-    log_info(folder[0], "its names differ from those in %s; pairing by numbers, %s with %s first",
-             folder[1], (char *)kept[0]->pdata[0], (char *)kept[1]->pdata[0]);
+    log_info(folder[0], "names of left and right differ; pairing by numbers, %s with %s first",
+             (char *)kept[0]->pdata[0], (char *)kept[1]->pdata[0]);
     if (left_out)
         log_warning(folder[0], "%ld pictures here and in %s have no partner and are left out%s%s",
                     left_out, folder[1], alone ? ", the first is " : "", alone ? alone : "");
@@ -333,6 +337,45 @@ static int pairs_beside(const char *folder, struct pair_list *pairs) {
     return error ? error : 1;
 }
 
+/* Names by the eye that each says, as new lists. False where one says none, or all say one. */
+static bool split_by_eye(char **names, char **sides[2], long count[2]) {
+    GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
+    bool said = *names != NULL;
+    for (char **name = names; *name; name++) {
+        enum eye eye = eye_of_name(*name);
+        said = said && eye != EYE_UNKNOWN;
+        g_ptr_array_add(found[eye == EYE_RIGHT], g_strdup(*name));
+    }
+    said = said && found[0]->len > 0 && found[1]->len > 0;
+    for (int side = 0; side < 2; side++) {
+        count[side] = (long)found[side]->len;
+        g_ptr_array_add(found[side], NULL);
+        sides[side] = (char **)g_ptr_array_free(found[side], FALSE);
+    }
+    return said;
+}
+
+/* 000001_left.png and 000001_right.png, and so on, in a folder. 0, 1 where names do not say so, or
+ * -errno. */
+static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
+    const char *const folders[2] = {folder, folder};
+    g_auto(GStrv) names = NULL;
+    char **sides[2];
+    long all, count[2];
+    int error = list_names(folder, &names, &all);
+    if (error)
+        return error;
+    if (split_by_eye(names, sides, count) && match_keys(folders, sides, count) > 0) {
+        prepend_folder(sides[0], folder);
+        prepend_folder(sides[1], folder);
+        *pairs = (struct pair_list){sides[0], sides[1], count[0]};
+        return 0;
+    }
+    g_strfreev(sides[0]);
+    g_strfreev(sides[1]);
+    return 1;
+}
+
 static int pairs_below(const char *folder, struct pair_list *pairs) {
     for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
         g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
@@ -349,6 +392,8 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
     int error = pair_in_folder(folder, pairs);
     if (error == 1)
         error = pairs_beside(folder, pairs);
+    if (error == 1)
+        error = pairs_by_eye(folder, pairs);
     if (error == 1) {
         log_error(folder,
                   "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
@@ -372,6 +417,11 @@ bool pair_list_is_side(const char *folder) {
     for (char **name = names; *name; name++)
         for (size_t i = 0; i < G_N_ELEMENTS(beside); i++)
             pairs |= g_str_has_prefix(*name, beside[i][0]);
+    char **sides[2];
+    long counts[2];
+    pairs |= split_by_eye(names, sides, counts);
+    g_strfreev(sides[0]);
+    g_strfreev(sides[1]);
     return !pairs;
 }
 

@@ -332,7 +332,8 @@ static bool hold_both(const char *const *words, int count, const struct source_o
            (said || g_file_test(words[0], G_FILE_TEST_IS_REGULAR));
 }
 
-/* Times of both sides, or of neither: a list for one of them alone says nothing of pairs. Of motion
+/* Times of both sides, or of neither; the left ones stand for right ones that are not known. Of
+ * motion
  * the right pictures are among the left ones, and the last ones of the stream. */
 static void read_times(struct pictures *pictures) {
     const struct pair_list *pairs = &pictures->pairs;
@@ -350,8 +351,11 @@ static void read_times(struct pictures *pictures) {
     else if (pictures->times[0])
         pictures->times[1] =
             picture_times_read((const char *const *)pairs->right, pairs->count, &rate);
-    if (!pictures->times[1])
-        g_clear_pointer(&pictures->times[0], g_free);
+    if (pictures->times[0] && !pictures->times[1]) {
+        log_info(pictures->name, "no times are known of its right pictures; they are taken to be "
+                                 "those of the left ones");
+        pictures->times[1] = g_memdup2(pictures->times[0], (size_t)pairs->count * sizeof(int64_t));
+    }
     if (!pictures->times[0] || pictures->source.rate == 0)
         pictures->source.rate = pictures->about.rate;
 }

@@ -197,6 +197,31 @@ static void test_source(void) {
     take("right.png");
 }
 
+/* Times of the left pictures alone are those of the right ones, too, as of many drives. */
+static void test_one_side(void) {
+    const char *words[] = {folder};
+    const struct source_options options = {0};
+    int error;
+    static const char *const files[] = {"left/0.pgm", "right/0.pgm", "left/times.txt"};
+    put(files[0], "P5 2 2 255\nabcd");
+    put(files[1], "P5 2 2 255\nabcd");
+    put(files[2], "7.5\n");
+    struct source *source = source_open(words, 1, &options, &error);
+    struct frame_pool *pool = pool_open(1, 2, 2, 1, false, NULL);
+    struct frame *frame = pool_take(pool);
+    g_assert_false(source->assumes_rate);
+    g_assert_cmpint(source->read(source, frame), ==, 0);
+    g_assert_cmpint(frame->left_ns, ==, 7500000000);
+    g_assert_cmpint(frame->right_ns, ==, 7500000000);
+    frame_drop(&frame);
+    pool_close(&pool);
+    source_close(&source);
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+        take(files[i]);
+    take("left");
+    take("right");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-folder-XXXXXX", NULL);
@@ -204,6 +229,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/folder-about/times", test_times);
     g_test_add_func("/folder-about/range", test_range);
     g_test_add_func("/folder-about/source", test_source);
+    g_test_add_func("/folder-about/one-side", test_one_side);
     int failed = g_test_run();
     g_autofree char *side = g_build_filename(folder, "image_02", NULL);
     g_rmdir(side);

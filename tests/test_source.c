@@ -329,6 +329,24 @@ static void test_both(void) {
     folder_free(folder);
 }
 
+/* Both sides in one folder, told by what their names say. */
+static void test_by_eye(void) {
+    char *folder = folder_make();
+    put(folder, "03_right.png", 5, 3, 1, 103);
+    put(folder, "1_left.png", 5, 3, 1, 1);
+    put(folder, "001_right.png", 5, 3, 1, 101);
+    put(folder, "3_left.png", 5, 3, 1, 3);
+    put(folder, "4_left.png", 5, 3, 1, 4);
+    struct opened o = open_one(folder);
+    g_assert_cmpint(o.source->count, ==, 2);
+    expect_pair(&o, 0, 1, 101);
+    expect_pair(&o, 1, 3, 103);
+    opened_close(&o);
+    put(folder, "5_both.png", 5, 3, 1, 4);
+    expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
+    folder_free(folder);
+}
+
 /* im0.png and im1.png, as Middlebury and ETH3D have them. */
 static void test_middlebury(void) {
     char *folder = folder_make();
@@ -682,6 +700,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/source/channels", test_channels);
     g_test_add_func("/source/both", test_both);
     g_test_add_func("/source/middlebury", test_middlebury);
+    g_test_add_func("/source/by-eye", test_by_eye);
     g_test_add_func("/source/bits", test_bits);
     g_test_add_func("/source/eyes", test_eyes);
     g_test_add_func("/source/damaged", test_damaged);
