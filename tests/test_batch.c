@@ -77,10 +77,6 @@ static void test_workers(void *fixture, const void *data) {
                  "$B batch $D/in -o $D/all --gpus all " SMALL " 2>$D/said; case $? in "
                  "5) grep -q 'error: --gpus: ' $D/said;; "
                  "6) diff -r -x frames.csv $D/whole $D/all;; *) false;; esac");
-    expect_error(2, "or all", "batch %s/in -o %s/no --gpus some", folder, folder);
-    expect_error(2, "--workers", "batch %s/in -o %s/no --workers 2 --part 1/2", folder, folder);
-    expect_error(2, "--gpus", "batch %s/in -o %s/no --workers 2 --gpus 2", folder, folder);
-    expect_error(2, "--workers", "batch %s/in -o %s/no --workers -1", folder, folder);
     expect_shell(3, "", "nothing", "$B batch $D/nothing -o $D/no --workers 2");
     expect_shell(0, "", "",
                  "$B batch $(yes $D/in | head -n 300) -o $D/many --workers 2 -q " SMALL
@@ -106,7 +102,6 @@ static void test_parts(void *fixture, const void *data) {
     static const char *const bad[] = {"0/3", "4/3", "1", "1/0", "1/3x", "-1/3", "a/b"};
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         expect_error(2, "--part", "batch %s/in -o %s/no --part %s", folder, folder, bad[i]);
-    expect_error(2, "--merge", "batch %s/in --merge %s/out", folder, folder);
 }
 
 /* A part that was interrupted, or lacks a row, is not joined; nor are parts of two settings. */
@@ -441,7 +436,6 @@ static void test_rate(void *fixture, const void *data) {
     g_assert_null(strstr(o.err, "assumed"));
     outcome_free(&o);
     expect_shell(0, "1,0.250000,known,", "", "cat $D/c/frames.csv");
-    expect_error(2, "--rate", "batch %s/in -o %s/d --rate -1", folder, folder);
     expect_shell(0, "known", "times of their own",
                  "$B batch synth:width=48,height=32,range=8,frames=2 -o $D/e --rate 5 " SMALL
                  " && cat $D/e/frames.csv");

@@ -379,18 +379,6 @@ static void test_option(void) {
         expect_error(2, "--memory", "run --memory %s synth:", wrong[i]);
         expect_error(2, "--memory", "bench --memory %s", wrong[i]);
     }
-    expect_error(2, "1.0 MiB are too little: 200x150 with 32 labels takes ",
-                 "run --memory 1M --set disparity_range=32 synth:width=200,height=150,frames=1");
-    expect_error(2, "1.0 MiB are too little: 200x150 with 32 labels takes ",
-                 "bench --memory 1024K --labels 32 --size 200x150");
-    expect_error(2, "1.0 MiB are too little: 200x150 with 32 labels takes ",
-                 "batch -o %s --memory 1048576 --set disparity_range=32 "
-                 "synth:width=200,height=150,frames=1",
-                 out);
-    expect_error(2, "bp_schedule=checkerboard",
-                 "run --memory 1M --set bp_schedule=tiles "
-                 "synth:width=200,height=150,frames=1");
-    expect_error(2, "block_size", "run --set block_size=64 --set bp_schedule=tiles synth:");
     struct outcome o = run_limited(
         0, "run --memory 6M --set block_overlap=16 --set disparity_range=32 --set threads=1 "
            "synth:width=200,height=150,frames=2");

@@ -101,13 +101,6 @@ static void test_option(void) {
     g_assert_nonnull(strstr(line, "; rho "));
     g_assert_null(strstr(line + 1, "estimate: 1: ")); /* of the first pair alone */
     outcome_free(&o);
-    expect_error(2, "smooth_sigma=0", "run --estimate --preset xu2009 synth:");
-    expect_error(2, "data_cost=ad", "run --estimate --preset brunton2006 synth:");
-    expect_error(2, "mode=stereo", "run --estimate --preset flow synth:");
-    expect_error(2, "descriptor=census", "run --estimate --preset best synth:");
-    expect_error(2, "edge_difference",
-                 "run --estimate --preset yang2006_tuned --set "
-                 "edge_difference=root_mean_square synth:");
 }
 
 int main(int argc, char **argv) {

@@ -304,9 +304,6 @@ static void test_sequence(void *fixture, const void *data) {
     write_stream("in", 1);
     expect_error(3, "40x24", "eval %s/seq --mask %s/in/000.png " MOTION, folder, folder);
     expect_error(3, "nosuch", "run %s/seq/%%03d.png --mask %s/nosuch.png " MOTION, folder, folder);
-    expect_error(2, "mode=motion", "run synth: --frames 1 --mask %s/seq/overlay.png", folder);
-    expect_error(2, "--ring", "eval %s/seq --ring 4,5,6 " MOTION, folder);
-    expect_error(2, "--frames", "eval %s/seq --frames 1,x " MOTION, folder);
     write_picture("seq/002.png", 44, 24, 0);
     expect_error(3, "44x24", "eval %s/seq " MOTION, folder);
 }
@@ -469,9 +466,6 @@ static void test_errors(void *fixture, const void *data) {
     expect_error(3, "2 pictures cannot", "run %s/in --set motion_step=2 " MOTION, folder);
     expect_error(2, "540 labels, more than the 512",
                  "run %s/in " MOTION " --set motion_u_range=30 --set motion_v_range=18", folder);
-    expect_error(2, "disp16", "batch %s/in -o %s/out --save disp16 " MOTION, folder, folder);
-    expect_error(2, "flow16", "batch %s/in -o %s/out --save flow16 --preset default", folder,
-                 folder);
     write_picture("in/002.png", 44, 24, 0);
     expect_error(3, "44x24", "run %s/in/001.png %s/in/002.png " MOTION, folder, folder);
 }
