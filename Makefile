@@ -129,7 +129,7 @@ OPENCV_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
 OPENCV_LIBS = -lopencv_calib3d -lopencv_features2d -lopencv_imgproc -lopencv_core
 endif
 
-FOLDERS = app app/* config image capture gpu gpu/* calibration render library
+FOLDERS = app app/* config image capture capture/* gpu gpu/* calibration render library
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 X86 := $(filter x86_64%,$(MACHINE))
@@ -316,7 +316,7 @@ NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_% app/eval_
            app/view/%
 INPUT = $(filter-out $(NO_INPUT),$(C)) app/view/session.c app/view/settings.c render/theme.c
 COVERED = $(if $(COVERAGE),$(if $(filter $(GUIDES),$<),$(COVERAGE)))
-GUIDES = $(filter-out capture/synth_%,$(INPUT)) $(filter library/%,$(C)) tests/fuzz_%
+GUIDES = $(filter-out capture/synth/%,$(INPUT)) $(filter library/%,$(C)) tests/fuzz_%
 $(BUILD)/input.a: $(call obj,$(INPUT)) $(GENERATED)
 $(FUZZ): $(BUILD)/input.a
 $(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)

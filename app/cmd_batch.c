@@ -11,7 +11,7 @@
 #include "app/live/live.h"
 #include "app/mask.h"
 #include "app/rig_options.h"
-#include "capture/recording_files.h"
+#include "capture/record/recording_files.h"
 #include "config/feature_network.h"
 #include "image/picture.h"
 #include "config/log.h"

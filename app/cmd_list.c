@@ -4,10 +4,10 @@
  */
 #include "app/commands.h"
 #include "capture/controls.h"
-#include "capture/device_list.h"
+#include "capture/v4l2/device_list.h"
 #include "image/pixel_format.h"
-#include "capture/v4l2_errors.h"
-#include "capture/v4l2_modes.h"
+#include "capture/v4l2/v4l2_errors.h"
+#include "capture/v4l2/v4l2_modes.h"
 #include "config/log.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "app/rig_options.h"
 #include "app/ros_mcap.h"
 #include "app/row_samples.h"
-#include "capture/recorder.h"
+#include "capture/record/recorder.h"
 #include "capture/source_status.h"
 #include "config/clock.h"
 #include "config/log.h"

@@ -14,7 +14,7 @@
 #include "app/visualize.h"
 #include "image/flow.h"
 #include "image/picture.h"
-#include "capture/source_private.h"
+#include "capture/files/number_pattern.h"
 #include "capture/source_status.h"
 #include "config/log.h"
 

@@ -7,7 +7,7 @@
 #include "image/pfm.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
-#include "capture/folder_about.h"
+#include "capture/files/folder_about.h"
 #include "config/file.h"
 #include "config/log.h"
 

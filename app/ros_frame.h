@@ -6,7 +6,7 @@
 #define LIVESTEREO_ROS_FRAME_H
 
 #include "calibration/depth.h"
-#include "capture/mcap_writer.h"
+#include "capture/ros/mcap_writer.h"
 #include "image/frame.h"
 
 /* Depths and points need a geometry in metres. */

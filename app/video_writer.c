@@ -3,7 +3,7 @@
  */
 #include "app/video_writer.h"
 
-#include "capture/gst_launch.h"
+#include "capture/gst/gst_launch.h"
 #include "config/log.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "capture/source.h"
 
 #include "capture/eyes.h"
-#include "capture/recording_files.h"
+#include "capture/record/recording_files.h"
 #include "capture/source_private.h"
 #include "config/log.h"
 

@@ -67,24 +67,6 @@ bool pair_list_is_side(const char *folder);
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 
-/* A printf pattern with one %d, %i or %u conversion, taken apart; printf itself never sees the
- * user's text. */
-struct number_pattern {
-    char *before, *after;
-    int width;
-    bool zeros;
-};
-
-/* 1 and the parts, 0 when text holds no conversion, -EINVAL with why when it holds something
- * else. */
-int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why);
-char *number_pattern_name(const struct number_pattern *pattern, long number);
-void number_pattern_free(struct number_pattern *pattern);
-
-/* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart: how many cameras,
- * words (g_strfreev, in any case) their names; or -EINVAL, logged. */
-int v4l2_parse_word(const char *word, bool motion, char ***words);
-
 /* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
 void frame_turn(const struct source_options *options, struct frame *frame);
 

@@ -2,7 +2,7 @@
  * The caps of a recording's tracks, of any content, and the bytes of a picture behind them: what is
  * taken for a format of ours is decoded within its bounds. SPDX-License-Identifier: MIT
  */
-#include "capture/recorder_format.h"
+#include "capture/record/recorder_format.h"
 #include "config/log.h"
 #include "image/mjpeg.h"
 #include "image/pixel_format.h"

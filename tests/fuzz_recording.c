@@ -2,7 +2,7 @@
  * What lies beside a recording, of any content: its rows of times (first byte even) and its notes
  * (odd). Whatever is taken lies in range. SPDX-License-Identifier: MIT
  */
-#include "capture/recording_files.h"
+#include "capture/record/recording_files.h"
 #include "image/pixel_format.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
-#include "capture/synth_desk.h"
+#include "capture/synth/synth_desk.h"
 #include "image/picture.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"

@@ -1,8 +1,8 @@
 /*
  * What a folder of pictures says of its pairs. SPDX-License-Identifier: MIT
  */
-#include "capture/folder_about.h"
-#include "capture/picture_times.h"
+#include "capture/files/folder_about.h"
+#include "capture/files/picture_times.h"
 #include "capture/source.h"
 #include "image/picture.h"
 

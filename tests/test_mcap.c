@@ -6,7 +6,7 @@
 #include "tests/cli.h"
 
 #include "app/rig_options.h"
-#include "capture/mcap_writer.h"
+#include "capture/ros/mcap_writer.h"
 #include "capture/source.h"
 #include "tests/stderr_of.h"
 

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
-#include "capture/recorder.h"
-#include "capture/recorder_format.h"
+#include "capture/record/recorder.h"
+#include "capture/record/recorder_format.h"
 #include "capture/source_private.h"
 #include "tests/source_open.h"
 

@@ -7,7 +7,7 @@
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "capture/synth_desk.h"
+#include "capture/synth/synth_desk.h"
 #include "tests/source_open.h"
 #include "tests/watched.h"
 

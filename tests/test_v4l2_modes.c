@@ -2,10 +2,10 @@
  * Choosing a camera's mode, and what is said when a camera refuses: bandwidth with the mode that
  * would fit, who has it open, which group may. SPDX-License-Identifier: MIT
  */
-#include "capture/device_list.h"
+#include "capture/v4l2/device_list.h"
 #include "image/pixel_format.h"
-#include "capture/v4l2_errors.h"
-#include "capture/v4l2_modes.h"
+#include "capture/v4l2/v4l2_errors.h"
+#include "capture/v4l2/v4l2_modes.h"
 
 #include <errno.h>
 #include <fcntl.h>

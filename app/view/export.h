@@ -12,7 +12,7 @@
 #include "app/view/background.h"
 #include "app/view/playback.h"
 #include "app/view/screen.h"
-#include "capture/recorder.h"
+#include "capture/record/recorder.h"
 #include "render/draw.h"
 
 #include <glib.h>

@@ -6,7 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "capture/device_list.h"
+#include "capture/v4l2/device_list.h"
 #include "config/file.h"
 #include "image/picture.h"
 

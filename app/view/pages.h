@@ -8,7 +8,7 @@
 
 #include "app/view/display.h"
 #include "app/view/screen.h"
-#include "capture/device_list.h"
+#include "capture/v4l2/device_list.h"
 #include "render/draw.h"
 #include "render/ui.h"
 

@@ -5,7 +5,7 @@
 #include "app/view/pages.h"
 
 #include "app/live/live.h"
-#include "capture/v4l2_camera.h"
+#include "capture/v4l2/v4l2_camera.h"
 #include "config/clock.h"
 #include "config/lock.h"
 #include "image/pixel_format.h"

@@ -1,9 +1,7 @@
-/*
- * A library for LD_PRELOAD under which the window finds LISTED_CAMERAS cameras in place of this
- * machine's: each has a name of its own, and none can be opened. A negative number: the list cannot
- * be read, for this -errno. In place of the functions of libudev that capture/device_list.c calls.
- * SPDX-License-Identifier: MIT
- */
+/* A library for LD_PRELOAD under which the window finds LISTED_CAMERAS cameras in place of this
+ * machine's: each has a name of its own, and none can be opened. A negative number: the list
+ * cannot be read, for this -errno. In place of the functions of libudev that
+ * capture/v4l2/device_list.c calls. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "capture/controls.h"
-#include "capture/recorder.h"
+#include "capture/record/recorder.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
 #include "config/clock.h"

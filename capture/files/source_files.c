@@ -1,0 +1,618 @@
+/*
+ * Which picture files make pairs: two files, two printf patterns, two folders, or a folder laid out
+ * as users, KITTI and OpenCV do. Called once by a source's open on its thread; the caller owns the
+ * list.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/eyes.h"
+#include "capture/files/number_pattern.h"
+#include "capture/source_private.h"
+#include "config/log.h"
+
+#include <dirent.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Folders of left and right pictures below the one named; the first that is there is taken. */
+static const char *const layouts[][2] = {
+    {"left", "right"},
+    {"image_0", "image_1"},
+    {"image_2", "image_3"},
+    {"image_00/data", "image_01/data"},
+    {"image_02/data", "image_03/data"},
+    {"colored_0", "colored_1"},
+    {"cam0/data", "cam1/data"}, /* EuRoC, TUM VI */
+    {"mav0/cam0/data", "mav0/cam1/data"},
+};
+
+/* How the names of both pictures of a pair begin that lie beside each other. */
+static const char *const beside[][2] = {{"left", "right"}, {"im0", "im1"}};
+
+static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jps", ".pgm", ".ppm"};
+
+static bool is_folder(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static bool is_there(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0;
+}
+
+bool source_is_picture_name(const char *name) {
+    const char *dot = strrchr(name, '.');
+    if (!dot || name[0] == '.')
+        return false;
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_ascii_strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* As people count: runs of digits compare as numbers (2 before 10), the rest byte by byte. */
+static int natural_order(const char *a, const char *b) {
+    const char *p = a, *q = b;
+    while (*p && *q) {
+        if (g_ascii_isdigit(*p) && g_ascii_isdigit(*q)) {
+            p += strspn(p, "0");
+            q += strspn(q, "0");
+            size_t n = strspn(p, "0123456789"), m = strspn(q, "0123456789");
+            int order = n == m ? strncmp(p, q, n) : (n > m) - (n < m);
+            if (order)
+                return order;
+            p += n;
+            q += m;
+        } else if (*p != *q) {
+            return (unsigned char)*p < (unsigned char)*q ? -1 : 1;
+        } else {
+            p++;
+            q++;
+        }
+    }
+    if (*p || *q)
+        return *p ? 1 : -1;
+    return strcmp(a, b); /* 01 and 1 */
+}
+
+static int compare_names(const void *a, const void *b) {
+    return natural_order(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. 0, also where
+ * there are none, or -errno after a log line. */
+static int list_names(const char *folder, char ***names, long *count) {
+    DIR *dir = opendir(folder);
+    *count = 0;
+    if (!dir) {
+        int error = errno;
+        log_error(folder, "cannot be read: %s", g_strerror(error));
+        return -error;
+    }
+    GPtrArray *found = g_ptr_array_new();
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (source_is_picture_name(entry->d_name))
+            g_ptr_array_add(found, g_strdup(entry->d_name));
+    closedir(dir);
+    g_ptr_array_sort(found, compare_names);
+    *count = (long)found->len;
+    g_ptr_array_add(found, NULL);
+    *names = (char **)g_ptr_array_free(found, FALSE);
+    return 0;
+}
+
+/* The same, where none is an error. */
+static int list_folder(const char *folder, char ***names, long *count) {
+    int error = list_names(folder, names, count);
+    if (error || *count > 0)
+        return error;
+    g_strfreev(*names);
+    *names = NULL;
+    log_error(folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
+    return -ENOENT;
+}
+
+/* How many bytes all names begin with; a number is not cut. */
+static size_t common_start(char **const names) {
+    size_t length = strlen(names[0]);
+    for (char **name = names; *name; name++)
+        for (size_t i = 0; i < length; i++)
+            if ((*name)[i] != names[0][i])
+                length = i;
+    while (length > 0 && g_ascii_isdigit(names[0][length - 1]))
+        length--;
+    return length;
+}
+
+/* What tells each picture of a side from the others: its name without what all of them begin and
+ * end with, numbers without leading zeros. g_strfreev. */
+static char **picture_keys(char **const names, long count) {
+    char **keys = g_new0(char *, count + 1), **reversed = g_new0(char *, count + 1);
+    size_t start = common_start(names);
+    for (long i = 0; i < count; i++)
+        reversed[i] = g_strreverse(g_strdup(names[i] + start));
+    size_t end = common_start(reversed);
+    for (long i = 0; i < count; i++) {
+        g_autofree char *middle = g_strreverse(g_strdup(reversed[i] + end));
+        GString *key = g_string_new(NULL);
+        for (const char *at = middle; *at; at++)
+            if (*at != '0' || (key->len && g_ascii_isdigit(key->str[key->len - 1])) ||
+                !g_ascii_isdigit(at[1]))
+                g_string_append_c(key, *at);
+        keys[i] = g_string_free(key, FALSE);
+    }
+    g_strfreev(reversed);
+    return keys;
+}
+
+/* Names that differ in what one side has in all of them (000001_left.png, 000001_right.png): leaves
+ * those that have a partner, in their order. How many; 0, and all of them, where none has. */
+static long match_keys(const char *const folder[2], char **const names[2], long count[2]) {
+    g_auto(GStrv) left = picture_keys(names[0], count[0]);
+    g_auto(GStrv) right = picture_keys(names[1], count[1]);
+    g_autoptr(GHashTable) partner = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) paired = g_hash_table_new(NULL, NULL);
+    g_autoptr(GPtrArray) left_kept = g_ptr_array_new();
+    g_autoptr(GPtrArray) right_kept = g_ptr_array_new();
+    GPtrArray *const kept[2] = {left_kept, right_kept};
+    const char *alone = NULL;
+    for (long i = 0; i < count[1]; i++)
+        g_hash_table_insert(partner, right[i], names[1][i]);
+    for (long i = 0; i < count[0]; i++) {
+        char *other = g_hash_table_lookup(partner, left[i]);
+        g_hash_table_remove(partner, left[i]);
+        if (other) {
+            g_ptr_array_add(kept[0], names[0][i]);
+            g_ptr_array_add(kept[1], other);
+            g_hash_table_add(paired, names[0][i]);
+            g_hash_table_add(paired, other);
+        } else {
+            alone = alone ? alone : names[0][i];
+        }
+    }
+    long pairs = (long)kept[0]->len, left_out = count[0] + count[1] - 2 * pairs;
+    if (pairs == 0)
+        return 0;
+    log_info(folder[0], "names of left and right differ; pairing by numbers, %s with %s first",
+             (char *)kept[0]->pdata[0], (char *)kept[1]->pdata[0]);
+    if (left_out)
+        log_warning(folder[0], "%ld pictures here and in %s have no partner and are left out%s%s",
+                    left_out, folder[1], alone ? ", the first is " : "", alone ? alone : "");
+    for (int side = 0; side < 2; side++) {
+        for (char **name = names[side]; *name; name++)
+            if (!g_hash_table_contains(paired, *name))
+                g_free(*name);
+        memcpy(names[side], kept[side]->pdata, (size_t)pairs * sizeof(char *));
+        names[side][pairs] = NULL;
+        count[side] = pairs;
+    }
+    return pairs;
+}
+
+/* 0 when every left name has its partner, by its name or by what is not the same in all names of a
+ * side, or none has and the counts agree; else -errno after naming the first file that lacks
+ * one. */
+static int match_names(const char *const folder[2], char **const names[2], long count[2]) {
+    GHashTable *right = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *both = g_hash_table_new(g_str_hash, g_str_equal);
+    const char *alone = NULL;
+    int alone_side = 0;
+    for (char **name = names[1]; *name; name++)
+        g_hash_table_add(right, *name);
+    for (char **name = names[0]; *name; name++) {
+        if (g_hash_table_contains(right, *name))
+            g_hash_table_add(both, *name);
+        else if (!alone)
+            alone = *name;
+    }
+    for (char **name = names[1]; *name && !alone; name++)
+        if (!g_hash_table_contains(both, *name)) {
+            alone = *name;
+            alone_side = 1;
+        }
+    long common = (long)g_hash_table_size(both);
+    g_hash_table_destroy(right);
+    g_hash_table_destroy(both);
+    if (!alone || (common == 0 && match_keys(folder, names, count) > 0))
+        return 0;
+    if (common == 0 && count[0] == count[1]) {
+        log_warning(folder[0],
+                    "its names differ from those in %s; pairing by order, %s with %s first",
+                    folder[1], names[0][0], names[1][0]);
+        return 0;
+    }
+    if (common == 0)
+        log_error(folder[0],
+                  "holds %ld pictures and %s holds %ld, with other names; give both the "
+                  "same names",
+                  count[0], folder[1], count[1]);
+    else
+        log_error(folder[!alone_side], "%s is missing, the partner of %s/%s", alone,
+                  folder[alone_side], alone);
+    return -ENOENT;
+}
+
+static void prepend_folder(char **names, const char *folder) {
+    for (char **name = names; *name; name++) {
+        char *path = g_build_filename(folder, *name, NULL);
+        g_free(*name);
+        *name = path;
+    }
+}
+
+static int pair_folders(const char *left, const char *right, struct pair_list *pairs) {
+    const char *const folder[2] = {left, right};
+    char **names[2] = {NULL, NULL};
+    long count[2];
+    int error = list_folder(left, &names[0], &count[0]);
+    if (!error)
+        error = list_folder(right, &names[1], &count[1]);
+    if (!error)
+        error = match_names(folder, names, count);
+    if (error) {
+        g_strfreev(names[0]);
+        g_strfreev(names[1]);
+        return error;
+    }
+    prepend_folder(names[0], left);
+    prepend_folder(names[1], right);
+    *pairs = (struct pair_list){names[0], names[1], count[0]};
+    return 0;
+}
+
+static void copy_pairs(const char *const *left, const char *const *right, long count,
+                       struct pair_list *pairs) {
+    *pairs = (struct pair_list){g_new0(char *, count + 1), g_new0(char *, count + 1), count};
+    for (long i = 0; i < count; i++) {
+        pairs->left[i] = g_strdup(left[i]);
+        pairs->right[i] = g_strdup(right[i]);
+    }
+}
+
+/* Takes the paths over. */
+static void take_pairs(GPtrArray *const side[2], struct pair_list *pairs) {
+    pairs->count = (long)side[0]->len;
+    for (int i = 0; i < 2; i++)
+        g_ptr_array_add(side[i], NULL);
+    pairs->left = (char **)g_ptr_array_free(side[0], FALSE);
+    pairs->right = (char **)g_ptr_array_free(side[1], FALSE);
+}
+
+/* 1 where both files are there, 0 where neither is, or -ENOENT after a log line. */
+static int is_pair(const char *left, const char *right) {
+    bool has_left = is_there(left), has_right = is_there(right);
+    if (has_left == has_right)
+        return has_left;
+    log_error(has_left ? right : left, "is missing, the partner of %s", has_left ? left : right);
+    return -ENOENT;
+}
+
+/* left.png and right.png, or im0.png and im1.png (Middlebury, ETH3D), in a folder. 0, 1 when they
+ * are not there, or -errno. */
+static int pair_in_folder(const char *folder, struct pair_list *pairs) {
+    for (size_t i = 0; i < G_N_ELEMENTS(endings) * G_N_ELEMENTS(beside); i++) {
+        const char *const *names = beside[i % G_N_ELEMENTS(beside)];
+        const char *ending = endings[i / G_N_ELEMENTS(beside)];
+        g_autofree char *left = g_strconcat(folder, "/", names[0], ending, NULL);
+        g_autofree char *right = g_strconcat(folder, "/", names[1], ending, NULL);
+        int is = is_pair(left, right);
+        if (is > 0)
+            copy_pairs((const char *const *)&left, (const char *const *)&right, 1, pairs);
+        if (is)
+            return MIN(is, 0);
+    }
+    return 1;
+}
+
+/* left01.jpg and right01.jpg, and so on, beside each other in a folder, as OpenCV has its
+ * chessboards. 0, 1 when no name begins with left or right, or -errno. */
+static int pairs_beside(const char *folder, struct pair_list *pairs) {
+    const char *const *sides = beside[0];
+    g_auto(GStrv) names = NULL;
+    long count;
+    int error = list_names(folder, &names, &count);
+    if (error)
+        return error;
+    GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
+    for (char **name = names; *name && !error; name++) {
+        int side = g_str_has_prefix(*name, sides[1]);
+        if (!side && !g_str_has_prefix(*name, sides[0]))
+            continue;
+        g_autofree char *path = g_build_filename(folder, *name, NULL);
+        g_autofree char *other =
+            g_strconcat(folder, "/", sides[!side], *name + strlen(sides[side]), NULL);
+        int is = is_pair(path, other);
+        error = MIN(is, 0);
+        if (!error && !side) {
+            g_ptr_array_add(found[0], g_steal_pointer(&path));
+            g_ptr_array_add(found[1], g_steal_pointer(&other));
+        }
+    }
+    take_pairs(found, pairs);
+    if (!error && pairs->count > 0)
+        return 0;
+    pair_list_free(pairs);
+    return error ? error : 1;
+}
+
+/* Names by the eye that each says, as new lists. False where one says none, or all say one. */
+static bool split_by_eye(char **names, char **sides[2], long count[2]) {
+    GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
+    bool said = *names != NULL;
+    for (char **name = names; *name; name++) {
+        enum eye eye = eye_of_name(*name);
+        said = said && eye != EYE_UNKNOWN;
+        g_ptr_array_add(found[eye == EYE_RIGHT], g_strdup(*name));
+    }
+    said = said && found[0]->len > 0 && found[1]->len > 0;
+    for (int side = 0; side < 2; side++) {
+        count[side] = (long)found[side]->len;
+        g_ptr_array_add(found[side], NULL);
+        sides[side] = (char **)g_ptr_array_free(found[side], FALSE);
+    }
+    return said;
+}
+
+/* 000001_left.png and 000001_right.png, and so on, in a folder. 0, 1 where names do not say so, or
+ * -errno. */
+static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
+    const char *const folders[2] = {folder, folder};
+    g_auto(GStrv) names = NULL;
+    char **sides[2];
+    long all, count[2];
+    int error = list_names(folder, &names, &all);
+    if (error)
+        return error;
+    if (split_by_eye(names, sides, count) && match_keys(folders, sides, count) > 0) {
+        prepend_folder(sides[0], folder);
+        prepend_folder(sides[1], folder);
+        *pairs = (struct pair_list){sides[0], sides[1], count[0]};
+        return 0;
+    }
+    g_strfreev(sides[0]);
+    g_strfreev(sides[1]);
+    return 1;
+}
+
+static int pairs_below(const char *folder, struct pair_list *pairs) {
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
+        g_autofree char *right = g_build_filename(folder, layouts[i][1], NULL);
+        bool has_left = is_folder(left), has_right = is_folder(right);
+        if (has_left && has_right)
+            return pair_folders(left, right, pairs);
+        if (!has_left && !has_right)
+            continue;
+        log_error(folder, "holds %s/ but no %s/ beside it", layouts[i][has_right],
+                  layouts[i][has_left]);
+        return -ENOENT;
+    }
+    int error = pair_in_folder(folder, pairs);
+    if (error == 1)
+        error = pairs_beside(folder, pairs);
+    if (error == 1)
+        error = pairs_by_eye(folder, pairs);
+    if (error == 1) {
+        log_error(folder,
+                  "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
+                  "the like), nor left.png and right.png, im0.png and im1.png, left01.png and "
+                  "right01.png ...");
+        error = -ENOENT;
+    }
+    return error;
+}
+
+bool pair_list_is_side(const char *folder) {
+    g_auto(GStrv) names = NULL;
+    long count;
+    if (!is_folder(folder) || list_names(folder, &names, &count) != 0)
+        return false;
+    bool pairs = count == 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
+        pairs |= is_folder(left);
+    }
+    for (char **name = names; *name; name++)
+        for (size_t i = 0; i < G_N_ELEMENTS(beside); i++)
+            pairs |= g_str_has_prefix(*name, beside[i][0]);
+    char **sides[2];
+    long counts[2];
+    pairs |= split_by_eye(names, sides, counts);
+    g_strfreev(sides[0]);
+    g_strfreev(sides[1]);
+    return !pairs;
+}
+
+#define MAX_GAP 1000
+
+/* Says so where the sequence goes on behind a number that has no files. */
+static void warn_of_gap(const struct number_pattern *pattern, long missing, long pairs) {
+    g_autofree char *gap = number_pattern_name(pattern, missing);
+    for (long number = missing + 1; number <= missing + MAX_GAP; number++) {
+        g_autofree char *later = number_pattern_name(pattern, number);
+        if (!is_there(later))
+            continue;
+        log_warning(gap,
+                    "is missing, so the sequence ends before it, after %ld pairs, although %s is "
+                    "there; number the files without gaps, or name left and right folders",
+                    pairs, later);
+        return;
+    }
+}
+
+/* Adds the pairs from first on until a number has neither file. */
+static int count_up(const struct number_pattern pattern[2], long first, struct pair_list *pairs) {
+    GPtrArray *side[2] = {g_ptr_array_new(), g_ptr_array_new()};
+    int is = 1;
+    long number = first;
+    for (; is > 0; number++) {
+        g_autofree char *left = number_pattern_name(&pattern[0], number);
+        g_autofree char *right = number_pattern_name(&pattern[1], number);
+        is = is_pair(left, right);
+        if (is > 0) {
+            g_ptr_array_add(side[0], g_steal_pointer(&left));
+            g_ptr_array_add(side[1], g_steal_pointer(&right));
+        }
+    }
+    if (is == 0 && side[0]->len > 0)
+        warn_of_gap(&pattern[0], number - 1, (long)side[0]->len);
+    take_pairs(side, pairs);
+    if (is < 0)
+        pair_list_free(pairs);
+    return is;
+}
+
+static int pair_patterns(const struct number_pattern pattern[2], struct pair_list *pairs) {
+    for (long first = 0; first <= 1; first++) {
+        int error = count_up(pattern, first, pairs);
+        if (error || pairs->count > 0)
+            return error;
+        pair_list_free(pairs);
+    }
+    g_autofree char *name = number_pattern_name(&pattern[0], 0);
+    g_autofree char *next = number_pattern_name(&pattern[0], 1);
+    log_error(name, "is missing, and so is %s; numbers start at 0 or 1", next);
+    return -ENOENT;
+}
+
+static int pair_words(const char *const *words, struct pair_list *pairs) {
+    struct number_pattern pattern[2] = {{0}, {0}};
+    const char *why = NULL;
+    int is_pattern[2] = {0, 0}, error = 0; /* or -errno */
+    for (int i = 0; i < 2 && !error; i++) {
+        if (is_there(words[i])) /* a file may have a % in its name */
+            continue;
+        is_pattern[i] = number_pattern_parse(words[i], &pattern[i], &why);
+        if (is_pattern[i] < 0) {
+            log_error(words[i], "%s", why);
+            error = -EINVAL;
+        }
+    }
+    if (!error && is_pattern[0] != is_pattern[1]) {
+        log_error(words[is_pattern[0]], "is one file but %s is a pattern; give two of a kind",
+                  words[is_pattern[1]]);
+        error = -EINVAL;
+    }
+    if (!error && is_pattern[0])
+        error = pair_patterns(pattern, pairs);
+    else if (!error && is_folder(words[0]) && is_folder(words[1]))
+        error = pair_folders(words[0], words[1], pairs);
+    else if (!error)
+        copy_pairs(words, words + 1, 1, pairs);
+    for (int i = 0; i < 2; i++)
+        number_pattern_free(&pattern[i]);
+    return error;
+}
+
+static int pair_halves(const char *const *words, int count, struct pair_list *pairs) {
+    if (count % 2) {
+        log_error(words[count - 1],
+                  "%d pictures cannot be pairs; give as many right ones as left ones, first all "
+                  "left ones, then all right ones",
+                  count);
+        return -EINVAL;
+    }
+    copy_pairs(words, words + count / 2, count / 2, pairs);
+    return 0;
+}
+
+int pair_list_find(const char *const *words, int count, bool lists, struct pair_list *pairs) {
+    *pairs = (struct pair_list){0};
+    if (count == 2)
+        return pair_words(words, pairs);
+    if (lists && count > 2)
+        return pair_halves(words, count, pairs);
+    if (count != 1) {
+        log_error(words[2], "is one word too many; name a folder, or the left and the right file");
+        return -EINVAL;
+    }
+    if (is_folder(words[0]))
+        return pairs_below(words[0], pairs);
+    if (is_there(words[0])) {
+        log_error(words[0], "is one file; name the left and the right one, or a folder of pairs");
+        return -EINVAL;
+    }
+    int error = errno;
+    log_error(words[0], "cannot be opened: %s", g_strerror(error));
+    return -error;
+}
+
+/* ---- one stream of pictures */
+
+/* Each and the one step later; 0: itself. */
+static int pair_stream(const char *word, const char *const *names, long count, int step,
+                       struct pair_list *pairs) {
+    if (count <= step) {
+        log_error(word,
+                  "%ld picture%s cannot be motion, which leads to the one %d later; give more",
+                  count, count == 1 ? "" : "s", step);
+        return -EINVAL;
+    }
+    copy_pairs(names, names + step, count - step, pairs);
+    return 0;
+}
+
+/* The pictures of a pattern from 0 or 1 on; g_strfreev, empty where there are none. */
+static char **list_pattern(const struct number_pattern *pattern) {
+    g_autoptr(GStrvBuilder) found = g_strv_builder_new();
+    bool any = false;
+    for (long first = 0; first <= 1 && !any; first++)
+        for (long number = first;; number++) {
+            g_autofree char *name = number_pattern_name(pattern, number);
+            if (!is_there(name))
+                break;
+            g_strv_builder_add(found, name);
+            any = true;
+        }
+    return g_strv_builder_end(found);
+}
+
+static int stream_of_pattern(const char *word, int step, struct pair_list *pairs) {
+    struct number_pattern pattern = {0};
+    const char *why = NULL;
+    int is = number_pattern_parse(word, &pattern, &why);
+    if (is > 0) {
+        g_auto(GStrv) names = list_pattern(&pattern);
+        number_pattern_free(&pattern);
+        if (names[0])
+            return pair_stream(word, (const char *const *)names, g_strv_length(names), step, pairs);
+        why = "no picture is called so; numbers start at 0 or 1";
+    }
+    log_error(word, "%s", why ? why : "cannot be opened: there is no such file or folder");
+    return -ENOENT;
+}
+
+/* The folder whose pictures the stream is: that of the left ones where there are pairs. */
+static char *stream_folder(const char *folder) {
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        char *left = g_build_filename(folder, layouts[i][0], NULL);
+        if (is_folder(left))
+            return left;
+        g_free(left);
+    }
+    return g_strdup(folder);
+}
+
+int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs) {
+    g_auto(GStrv) names = NULL;
+    long found;
+    *pairs = (struct pair_list){0};
+    if (count == 1 && !is_there(words[0]))
+        return stream_of_pattern(words[0], step, pairs);
+    if (count > 1 || !is_folder(words[0]))
+        return pair_stream(words[0], words, count, step, pairs);
+    g_autofree char *folder = stream_folder(words[0]);
+    if (list_folder(folder, &names, &found) != 0)
+        return -ENOENT;
+    prepend_folder(names, folder);
+    return pair_stream(folder, (const char *const *)names, found, step, pairs);
+}
+
+void pair_list_free(struct pair_list *pairs) {
+    g_strfreev(pairs->left);
+    g_strfreev(pairs->right);
+    *pairs = (struct pair_list){0};
+}

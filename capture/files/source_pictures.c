@@ -1,0 +1,409 @@
+/*
+ * Pairs of picture files as a source: the first pair that can be read fixes size and channels, each
+ * read loads one pair. Owned and read by one thread at a time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "image/flow.h"
+#include "image/pfm.h"
+#include "image/picture.h"
+#include "image/pixel_format.h"
+#include "capture/files/folder_about.h"
+#include "capture/files/picture_times.h"
+#include "capture/source_private.h"
+#include "config/clock.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pictures {
+    struct source source; /* first: a struct source pointer is a struct pictures pointer */
+    char *name;
+    struct pair_list pairs;
+    struct folder_about about; /* of one folder that holds both sides */
+    int64_t *times[2];         /* of left and right pictures, ns; NULL: not known */
+    struct source_options options;
+    enum source_pictures pictures; /* how a file holds both; of two files PICTURES_ONE */
+    struct sample_bits bits;
+    long next;
+    long damaged; /* the first so many pairs were found damaged, and reported, when opening */
+};
+
+static void free_pair(struct image pair[2]) {
+    picture_free(&pair[0]);
+    picture_free(&pair[1]);
+}
+
+/* -EBADMSG for what is wrong with the files of a pair; what the machine lacks is passed on. */
+static int error_of_pair(int error) {
+    return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : -EBADMSG;
+}
+
+/* Reads both pictures of a pair, or the one that holds both, as pair[0]; -EINVAL when they are of
+ * two sizes. Logs; 0 or -errno. */
+static int read_pair(struct pictures *pictures, long index, struct image pair[2]) {
+    const char *left = pictures->pairs.left[index], *right = pictures->pairs.right[index];
+    pair[1] = (struct image){0};
+    int error = picture_read_bits(left, &pictures->bits, &pair[0]);
+    if (!error && pictures->pictures == PICTURES_ONE)
+        error = picture_read_bits(right, &pictures->bits, &pair[1]);
+    if (!error && pair[1].data &&
+        (pair[0].width != pair[1].width || pair[0].height != pair[1].height)) {
+        log_error(left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
+                  pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
+        error = -EINVAL;
+    }
+    if (error)
+        free_pair(pair);
+    return error;
+}
+
+/* Copies a picture of a pair to a frame's buffer in the channels that the source has. */
+static void put_image(const struct pictures *pictures, const struct image pair[2], bool right,
+                      struct image *to) {
+    const struct source *source = &pictures->source;
+    bool both = pictures->pictures != PICTURES_ONE;
+    *to = (struct image){to->data, source->width, source->height, source->channels};
+    source_take_half(&pair[both ? 0 : right], pictures->pictures,
+                     right != (pictures->options.swap != 0), to);
+}
+
+/* Where true disparities lie: beside a left picture of this name, or, below the folder above, in a
+ * folder for the pictures of a folder of this name. */
+static const struct truth_place {
+    const char *name, *folder, *truth, *seen; /* seen: a mask of what the right picture shows */
+    double scale;                             /* 0: that of pair.ini */
+    int seen_from;                            /* values of the mask */
+} truth_places[] = {{"left.png", NULL, "disp_left.png", "nonocc.png", 0, 255},
+                    {"im0.png", NULL, "disp0.pfm", "mask0nocc.png", 1, 255},
+                    {"im0.png", NULL, "disp0GT.pfm", "mask0nocc.png", 1, 255},
+                    {NULL, "left", "disp_left", "nonocc", 0, 255},
+                    {NULL, "image_2", "disp_occ_0", "disp_noc_0", 256, 1},
+                    {NULL, "image_0", "disp_occ", "disp_noc", 256, 1},
+                    {NULL, "colored_0", "disp_occ", "disp_noc", 256, 1}};
+
+/* The place that has a file for this left picture, with the file's path and that of its mask, which
+ * may be missing; else NULL. */
+static const struct truth_place *find_truth(const struct pictures *pictures, const char *left,
+                                            char **path, char **seen) {
+    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
+                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
+    for (size_t i = 0; i < G_N_ELEMENTS(truth_places); i++) {
+        const struct truth_place *place = &truth_places[i];
+        if (g_strcmp0(place->folder ? folder_name : name,
+                      place->folder ? place->folder : place->name) != 0 ||
+            (place->scale == 0 && !(pictures->about.disparity_scale > 0)))
+            continue;
+        const char *below = place->folder ? above : folder, *file = place->folder ? name : NULL;
+        *path = g_build_filename(below, place->truth, file, NULL);
+        *seen = g_build_filename(below, place->seen, file, NULL);
+        if (g_file_test(*path, G_FILE_TEST_IS_REGULAR))
+            return place;
+        g_clear_pointer(path, g_free);
+        g_clear_pointer(seen, g_free);
+    }
+    return NULL;
+}
+
+/* The file of the true motion from a picture to the next one, as eval has it: flowN.flo beside
+ * frameN.png, flow_occ/N.png beside image_2/N.png. NULL: none. For g_free(). */
+static char *truth_path(const char *left) {
+    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
+                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
+    char *path = NULL;
+    if (g_str_has_prefix(name, "frame") && strrchr(name, '.')) {
+        *strrchr(name, '.') = '\0';
+        path = g_strdup_printf("%s/flow%s.flo", folder, name + strlen("frame"));
+    } else if (strcmp(folder_name, "image_2") == 0) {
+        path = g_build_filename(above, "flow_occ", name, NULL);
+    }
+    if (path && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        return path;
+    g_free(path);
+    return NULL;
+}
+
+/* Whether pictures come with disparities or the motion to the next one, of pictures as they are. */
+static bool has_truth(const struct pictures *pictures) {
+    const struct source_options *o = &pictures->options;
+    bool told = false;
+    if (o->motion_step > 1 || o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] ||
+        o->rotate180[1])
+        return false;
+    for (long i = 0; i < pictures->pairs.count && !told; i++) {
+        const char *left = pictures->pairs.left[i];
+        g_autofree char *path = NULL, *seen = NULL;
+        told = o->motion_step ? (path = truth_path(left)) != NULL
+                              : find_truth(pictures, left, &path, &seen) != NULL;
+    }
+    return told;
+}
+
+/* False, after a log line, of a file of another size. */
+static bool fits(const char *path, int width, int height, const struct frame *frame) {
+    if (width == frame->left.width && height == frame->left.height)
+        return true;
+    log_warning(path, "is %dx%d, but the pictures are %dx%d: it is not used", width, height,
+                frame->left.width, frame->left.height);
+    return false;
+}
+
+/* True disparities and what the right picture shows, or has_truth 0. */
+static void read_disparities(const struct pictures *pictures, long index, struct frame *frame) {
+    size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
+    g_autofree char *path = NULL, *seen = NULL;
+    const struct truth_place *place =
+        find_truth(pictures, pictures->pairs.left[index], &path, &seen);
+    double scale = place && place->scale > 0 ? place->scale : pictures->about.disparity_scale;
+    uint16_t *values = NULL;
+    float *map = NULL;
+    int width = 0, height = 0, error = -ENOENT;
+    if (place && g_str_has_suffix(path, ".pfm"))
+        error = pfm_read(path, &map, &width, &height);
+    else if (place)
+        error = picture_read16(path, &values, &width, &height);
+    frame->has_truth = error == 0 && (map || values) && fits(path, width, height, frame);
+    for (size_t i = 0; frame->has_truth && i < count; i++) {
+        double px = map ? (double)map[i] : values[i] / scale;
+        bool known = fabs(px) * DISPARITY_ONE <= INT16_MAX && (map || values[i]); /* not of NaN */
+        frame->truth[i] = (int16_t)(known ? lrint(px * DISPARITY_ONE) : DISPARITY_UNKNOWN);
+    }
+    free(values);
+    free(map);
+    memset(frame->non_occluded, 255, count);
+    if (!frame->has_truth || !g_file_test(seen, G_FILE_TEST_IS_REGULAR) ||
+        picture_read16(seen, &values, &width, &height) != 0)
+        return;
+    bool used = fits(seen, width, height, frame);
+    for (size_t i = 0; used && i < count; i++)
+        frame->non_occluded[i] = values[i] >= place->seen_from ? 255 : 0;
+    free(values);
+}
+
+/* A file that is damaged or of another size is no truth, after a log line. */
+static void read_truth(const struct pictures *pictures, long index, struct frame *frame) {
+    size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
+    struct flow flow;
+    g_autofree char *path = frame->has_truth ? truth_path(pictures->pairs.left[index]) : NULL;
+    frame->has_truth = path && flow_read(path, &flow) == 0;
+    if (!frame->has_truth)
+        return;
+    frame->has_truth = fits(path, flow.width, flow.height, frame);
+    for (size_t i = 0; frame->has_truth && i < count; i++) {
+        float u = flow.data[i] * DISPARITY_ONE, v = flow.data[i + count] * DISPARITY_ONE;
+        bool known = fabsf(u) <= INT16_MAX && fabsf(v) <= INT16_MAX; /* not of NaN */
+        frame->truth[i] = (int16_t)(known ? lrintf(u) : DISPARITY_UNKNOWN);
+        frame->truth[i + count] = (int16_t)(known ? lrintf(v) : DISPARITY_UNKNOWN);
+    }
+    memset(frame->non_occluded, 255, count);
+    flow_free(&flow);
+}
+
+static int pictures_read(struct source *source, struct frame *frame) {
+    struct pictures *pictures = (struct pictures *)source;
+    if (pictures->next >= source->count) {
+        if (!pictures->options.loop)
+            return SOURCE_END;
+        pictures->next = 0;
+    }
+    long index = pictures->next++;
+    frame->index = index;
+    if (index < pictures->damaged)
+        return -EBADMSG;
+    struct image pair[2];
+    int error = read_pair(pictures, index, pair);
+    if (error)
+        return error_of_pair(error);
+    source_check_bits(source->name, &pictures->bits);
+    int width = pair[0].width, height = pair[0].height;
+    source_halve(pictures->pictures, &width, &height);
+    if (width != source->width || height != source->height) {
+        log_error(pictures->pairs.left[index], "and %s are %dx%d but the first pair (%s) is %dx%d",
+                  pictures->pairs.right[index], width, height,
+                  pictures->pairs.left[pictures->damaged], source->width, source->height);
+        free_pair(pair);
+        return -EBADMSG;
+    }
+    assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    put_image(pictures, pair, false, &frame->left);
+    put_image(pictures, pair, true, &frame->right);
+    free_pair(pair);
+    frame_turn(&pictures->options, frame);
+    frame->has_truth = source->has_truth && frame->truth;
+    if (frame->has_truth)
+        (pictures->options.motion_step ? read_truth : read_disparities)(pictures, index, frame);
+    if (pictures->times[0]) {
+        frame->left_ns = pictures->times[0][index];
+        frame->right_ns = pictures->times[1][index];
+    } else {
+        frame->left_ns = pair_time_ns(index, source->rate);
+        frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
+    }
+    frame->taken_ns = clock_ns();
+    return 0;
+}
+
+static int pictures_seek(struct source *source, long index) {
+    struct pictures *pictures = (struct pictures *)source;
+    if (index < 0 || index >= source->count)
+        return -EINVAL;
+    pictures->next = index;
+    return 0;
+}
+
+static void pictures_describe(struct source *source, long index, char *buf, size_t size) {
+    const struct pictures *pictures = (const struct pictures *)source;
+    if (index >= 0 && index < source->count)
+        g_snprintf(buf, size, "%s %s", pictures->pairs.left[index], pictures->pairs.right[index]);
+    else
+        g_snprintf(buf, size, "no pair %ld", index);
+}
+
+static void pictures_files(struct source *source, long index, const char **left,
+                           const char **right) {
+    const struct pictures *pictures = (const struct pictures *)source;
+    assert(index >= 0 && index < source->count);
+    *left = pictures->pairs.left[index];
+    *right = pictures->pairs.right[index];
+}
+
+static void pictures_close(struct source *source) {
+    struct pictures *pictures = (struct pictures *)source;
+    pair_list_free(&pictures->pairs);
+    g_free(pictures->about.calibration);
+    g_free(pictures->times[0]);
+    g_free(pictures->times[1]);
+    g_free(pictures->name);
+    g_free(pictures);
+}
+
+/* What of 16 bits is in use, by pairs spread over the source; damaged ones are told when read. */
+static void learn_bits(struct pictures *pictures) {
+    long count = pictures->pairs.count, last = pictures->damaged;
+    enum log_level level = log_get_level();
+    log_set_level((enum log_level) - 1);
+    for (long k = 1; k < BITS_PAIRS && pictures->bits.most > 0 && !pictures->options.bits; k++) {
+        long index = (count - 1) * k / (BITS_PAIRS - 1);
+        struct image pair[2];
+        if (index > last && read_pair(pictures, index, pair) == 0)
+            free_pair(pair);
+        last = MAX(last, index);
+    }
+    log_set_level(level);
+    source_settle_bits(pictures->name, &pictures->options, &pictures->bits);
+}
+
+/* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it
+ * here: then it is likely that the folders do not belong together. */
+static int learn_size(struct pictures *pictures) {
+    struct source *source = &pictures->source;
+    struct image pair[2];
+    int error;
+    do
+        error = read_pair(pictures, pictures->damaged, pair);
+    while (error && error != -EINVAL && error_of_pair(error) == -EBADMSG &&
+           ++pictures->damaged < pictures->pairs.count);
+    if (error)
+        return error;
+    source->width = pair[0].width;
+    source->height = pair[0].height;
+    source->channels = pair[1].data ? MIN(pair[0].channels, pair[1].channels) : pair[0].channels;
+    free_pair(pair);
+    if (pictures->pictures == PICTURES_AUTO)
+        pictures->pictures = source_arrangement(pictures->name, &pictures->options, PICTURES_AUTO,
+                                                source->width, source->height);
+    if (pictures->pictures == PICTURES_AUTO)
+        return -EINVAL;
+    source_halve(pictures->pictures, &source->width, &source->height);
+    learn_bits(pictures);
+    return 0;
+}
+
+/* Whether the words name files that hold both pictures: a picture, or what the options say so. */
+static bool hold_both(const char *const *words, int count, const struct source_options *options) {
+    bool said =
+        options->pictures == PICTURES_SIDE_BY_SIDE || options->pictures == PICTURES_TOP_BOTTOM;
+    return count == 1 && !options->motion_step &&
+           (said || g_file_test(words[0], G_FILE_TEST_IS_REGULAR));
+}
+
+/* Times of both sides, or of neither; the left ones stand for right ones that are not known. Of
+ * motion
+ * the right pictures are among the left ones, and the last ones of the stream. */
+static void read_times(struct pictures *pictures) {
+    const struct pair_list *pairs = &pictures->pairs;
+    int step = pictures->options.motion_step;
+    g_autofree const char **stream = g_new0(const char *, pairs->count + step + 1);
+    double rate;
+    memcpy(stream, pairs->left, (size_t)pairs->count * sizeof *stream);
+    for (long i = 0; i < step; i++)
+        stream[pairs->count + i] =
+            i + pairs->count < step ? pairs->left[0] : pairs->right[pairs->count - step + i];
+    pictures->times[0] = picture_times_read(stream, pairs->count + step, &pictures->source.rate);
+    if (pictures->times[0] && step)
+        pictures->times[1] =
+            g_memdup2(pictures->times[0] + step, (size_t)pairs->count * sizeof(int64_t));
+    else if (pictures->times[0])
+        pictures->times[1] =
+            picture_times_read((const char *const *)pairs->right, pairs->count, &rate);
+    if (pictures->times[0] && !pictures->times[1]) {
+        log_info(pictures->name, "no times are known of its right pictures; they are taken to be "
+                                 "those of the left ones");
+        pictures->times[1] = g_memdup2(pictures->times[0], (size_t)pairs->count * sizeof(int64_t));
+    }
+    if (!pictures->times[0] || pictures->source.rate == 0)
+        pictures->source.rate = pictures->about.rate;
+}
+
+struct source *source_pictures_open(const char *const *words, int count,
+                                    const struct source_options *options, int *error) {
+    struct pair_list pairs;
+    const struct source_options none = {0}, *how = options ? options : &none;
+    int step = how->motion_step;
+    bool both = hold_both(words, count, how);
+    int code = step || both ? pair_list_find_stream(words, count, step, &pairs)
+                            : pair_list_find(words, count, how->lists, &pairs);
+    if (code)
+        return source_failed(error, code);
+    struct pictures *pictures = g_new0(struct pictures, 1);
+    pictures->pictures = both ? PICTURES_AUTO : PICTURES_ONE;
+    pictures->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
+    pictures->pairs = pairs;
+    if (options && options->swap) {
+        pictures->pairs.left = pairs.right;
+        pictures->pairs.right = pairs.left;
+    }
+    if (options)
+        pictures->options = *options;
+    if (count == 1)
+        folder_about_read(words[0], &pictures->about);
+    pictures->source = (struct source){
+        .name = pictures->name,
+        .count = pairs.count,
+        .calibration = {pictures->about.calibration},
+        .disparities = pictures->about.disparities,
+        .pace = options ? options->rate : 0,
+        .read = pictures_read,
+        .seek = pictures_seek,
+        .describe = pictures_describe,
+        .files = pictures_files,
+        .close = pictures_close,
+    };
+    if (pictures->options.rate > 0)
+        pictures->source.rate = pictures->options.rate;
+    else
+        read_times(pictures);
+    pictures->source.assumes_rate = !pictures->times[0] && pictures->source.rate == 0;
+    pictures->source.has_truth = has_truth(pictures);
+    code = learn_size(pictures);
+    if (code) {
+        pictures_close(&pictures->source);
+        return source_failed(error, code);
+    }
+    return &pictures->source;
+}

@@ -1,0 +1,80 @@
+/*
+ * The functions of capture/gst/gst_launch.h. SPDX-License-Identifier: MIT
+ */
+#include "capture/gst/gst_launch.h"
+
+#include "image/pixel_format.h"
+
+#include <errno.h>
+
+/* GStreamer's parser goes on with NULL where a plugin that its registry lists cannot be loaded. */
+static bool load_plugins(const char *text, GError **error) {
+    g_auto(GStrv) words = g_strsplit_set(text, " \t\n!().", -1);
+    for (char **word = words; *word; word++) {
+        g_autoptr(GstElementFactory) listed = **word ? gst_element_factory_find(*word) : NULL;
+        g_autoptr(GstPluginFeature) loaded =
+            listed ? gst_plugin_feature_load(GST_PLUGIN_FEATURE(listed)) : NULL;
+        if (loaded || !listed)
+            continue;
+        g_set_error(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT,
+                    "the plugin of element \"%s\" cannot be loaded", *word);
+        return false;
+    }
+    return true;
+}
+
+GstElement *gst_launch(const char *text, GError **error) {
+    GError *cause = NULL;
+    GstElement *pipeline = NULL;
+    if (gst_init_check(NULL, NULL, &cause) && load_plugins(text, &cause))
+        pipeline = gst_parse_launch_full(text, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &cause);
+    if (pipeline && !cause)
+        return pipeline;
+    gst_clear_object(&pipeline);
+    if (!cause)
+        g_set_error(&cause, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "GStreamer does not start");
+    g_propagate_error(error, cause);
+    return NULL;
+}
+
+GstElement *gst_launch_bin(const char *text) {
+    return load_plugins(text, NULL) ? gst_parse_bin_from_description(text, TRUE, NULL) : NULL;
+}
+
+bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info) {
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(GST_ELEMENT(sink), "sink");
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+    return caps && gst_video_info_from_caps(info, caps);
+}
+
+int gst_launch_copy_picture(GstSample *sample, int column, int row, struct image *to) {
+    GstVideoInfo info;
+    GstVideoFrame video;
+    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
+        column + to->width > GST_VIDEO_INFO_WIDTH(&info) ||
+        row + to->height > GST_VIDEO_INFO_HEIGHT(&info) ||
+        !gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
+        return -EBADMSG;
+    int channels = GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
+    struct image from = {NULL, to->width, 1, channels},
+                 line = {to->data, to->width, 1, to->channels};
+    for (int y = 0; y < to->height; y++, line.data += image_bytes(&line)) {
+        from.data = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(&video, 0) +
+                    (size_t)(row + y) * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
+                    (size_t)(column * channels);
+        image_convert(&from, &line);
+    }
+    gst_video_frame_unmap(&video);
+    return 0;
+}
+
+void gst_launch_set_location(GstElement *pipeline, const char *path) {
+    g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(pipeline), "file");
+    g_object_set(file, "location", path, NULL);
+}
+
+void gst_launch_probe_buffers(GstElement *element, const char *name, GstPadProbeCallback probe,
+                              void *context) {
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(element, name);
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, probe, context, NULL);
+}

@@ -1,0 +1,406 @@
+/*
+ * Recordings through GStreamer: one file with two video tracks or one side-by-side track, or two
+ * files. Every track is decoded to an appsink, and pairs are made by time. Where the file states
+ * its rate, a pair's number is its time times the rate, so that seeking gives exact pairs. Where it
+ * does not, pairs are counted, and the times of those that came are kept for seeking. Owned and
+ * read by one thread at a time; GStreamer decodes in threads of its own.
+ * SPDX-License-Identifier: MIT
+ */
+#include "image/pixel_format.h"
+#include "capture/gst/source_gst_private.h"
+
+#include "capture/gst/gst_launch.h"
+#include "config/clock.h"
+#include "config/lock.h"
+#include "config/log.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define MIRRORED                                                                       \
+    (GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLOPPED | \
+     GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED)
+#define PULL_NS (100 * GST_MSECOND) /* between looks at the bus while waiting for a picture */
+#define STALL_S 20                  /* a decoder that gives nothing for so long hangs */
+#define INTO_FRAME_NS GST_MSECOND /* seeks aim this far into a frame; times in files are rounded */
+
+/* The pair number of a time by the rate. */
+static long index_of(const struct gst *gst, GstClockTime time) {
+    return (long)llround((double)time * gst->source.rate / GST_SECOND);
+}
+
+static int64_t known_time(const struct gst *gst, long index) {
+    return g_array_index(gst->times, int64_t, index);
+}
+
+/* The number of a pair that came before, or the number after all of them. */
+static long find_time(const struct gst *gst, int64_t time) {
+    long low = 0, high = (long)gst->times->len;
+    while (low < high) {
+        long middle = (low + high) / 2;
+        if (known_time(gst, middle) + gst->shortest_ns / 2 < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The number of the pair of that time, which the decoders gave. One follows the other: of an
+ * irregular file none is lost, though two may come in the time of one. */
+static long number_of(struct gst *gst, GstClockTime time) {
+    if (gst->times) {
+        if (gst->given < 0)
+            gst->given = find_time(gst, (int64_t)time);
+        if (gst->given == (long)gst->times->len)
+            g_array_append_val(gst->times, time);
+    } else {
+        gst->given = MAX(gst->given, index_of(gst, time));
+    }
+    return gst->given++;
+}
+
+/* The next picture of a track: 0, SOURCE_END, or -errno after a log line. */
+static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *time) {
+    for (int waited = 0; waited < STALL_S * 10; waited++) {
+        *sample = gst_app_sink_try_pull_sample(gst->sink[track], PULL_NS);
+        if (*sample) {
+            GstClockTime pts = GST_BUFFER_PTS(gst_sample_get_buffer(*sample));
+            *time =
+                gst_segment_to_stream_time(gst_sample_get_segment(*sample), GST_FORMAT_TIME, pts);
+            if (!GST_CLOCK_TIME_IS_VALID(*time))
+                *time = (GstClockTime)pair_time_ns(gst->next, gst->source.rate);
+            return 0;
+        }
+        if (gst_app_sink_is_eos(gst->sink[track]))
+            return SOURCE_END;
+        int error = gst_bus_look(gst);
+        if (error)
+            return error;
+    }
+    log_error(gst->name, "the decoder gave nothing for %d s after frame %ld; is the file damaged?",
+              STALL_S, gst->next - 1);
+    return -EIO;
+}
+
+/* The part of the source's size that begins at column, row of a decoded picture. */
+static int put_picture(struct gst *gst, GstSample *sample, int column, int row, struct image *to) {
+    const struct source *source = &gst->source;
+    *to = (struct image){to->data, source->width, source->height, source->channels};
+    int error = gst_launch_copy_picture(sample, column, row, to);
+    if (error)
+        log_error(gst->name,
+                  "the size of the pictures changes at frame %ld; livestereo plays files of one "
+                  "size",
+                  gst->next);
+    return error ? -EIO : 0;
+}
+
+/* One picture of each track, of the same time to half a frame; what has no partner is passed
+ * over. */
+static int pull_pair(struct gst *gst, GstSample *sample[2], GstClockTime time[2]) {
+    int status = pull(gst, 0, &sample[0], &time[0]);
+    if (status == 0 && gst->tracks == 2)
+        status = pull(gst, 1, &sample[1], &time[1]);
+    while (status == 0 && gst->tracks == 2) {
+        int64_t gap = (int64_t)time[1] - (int64_t)time[0];
+        if (ABS(gap) <= gst->shortest_ns / 2)
+            return 0;
+        int late = gap > 0 ? 0 : 1;
+        g_clear_pointer(&sample[late], gst_sample_unref);
+        status = pull(gst, late, &sample[late], &time[late]);
+    }
+    if (gst->tracks == 1)
+        time[1] = time[0];
+    return status;
+}
+
+/* Whether a picture was cut before it was decoded. */
+static bool is_damaged(struct gst *gst, GstSample *sample) {
+    bool damaged = false;
+    if (!sample)
+        return false;
+    LOCKED(&gst->lock);
+    for (guint i = 0; i < gst->damaged->len; i++)
+        damaged |= g_array_index(gst->damaged, GstClockTime, i) ==
+                   GST_BUFFER_PTS(gst_sample_get_buffer(sample));
+    return damaged;
+}
+
+static void drop_pair(GstSample *sample[2]) {
+    g_clear_pointer(&sample[0], gst_sample_unref);
+    g_clear_pointer(&sample[1], gst_sample_unref);
+}
+
+/* What met an error, or cannot seek, starts afresh; the pictures before index are passed over by
+ * read. */
+static int start_afresh(struct gst *gst) {
+    gst->given = 0;
+    gst_graph_close(gst);
+    return gst_graph_open(gst);
+}
+
+/* Where to seek to for a pair. A time into the picture makes up for rounding, if pictures have a
+ * duration; where times are known the pair before it is meant, or the last one known. */
+static GstClockTime seek_time(const struct gst *gst, long index) {
+    if (!gst->times)
+        return (GstClockTime)(pair_time_ns(index, gst->source.rate) +
+                              MIN(INTO_FRAME_NS, gst->shortest_ns / 4));
+    long before = MIN(index, (long)gst->times->len) - 1;
+    return before >= 0 ? (GstClockTime)known_time(gst, before) : 0;
+}
+
+static int rewind_to(struct gst *gst, long index) {
+    GstClockTime time = seek_time(gst, index);
+    bool sought = !gst->failed && gst_element_seek_simple(
+                                      gst->pipeline, GST_FORMAT_TIME,
+                                      GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)time);
+    int error = 0;
+    gst->given = -1;
+    gst->last_ns = (int64_t)time;
+    if (sought)
+        gst_element_get_state(gst->pipeline, NULL, NULL, STALL_S * GST_SECOND);
+    else
+        error = start_afresh(gst);
+    gst->next = index;
+    return error;
+}
+
+static int gst_source_seek(struct source *source, long index) {
+    struct gst *gst = (struct gst *)source;
+    if (index < 0 || (source->count > 0 && index >= source->count))
+        return -EINVAL;
+    return rewind_to(gst, index);
+}
+
+/* The end, or that of a file cut off before what its header promises. */
+static int at_end(struct gst *gst) {
+    int error = gst_bus_look(gst);
+    if (error)
+        return error;
+    if (gst->last_ns + 2 * gst->longest_ns < gst->duration_ns - gst->duration_ns / 100) {
+        log_error(gst->name,
+                  "ends after frame %ld (%.3f s) though its header promises %.3f s; the file is"
+                  " damaged or was cut off",
+                  gst->next - 1, (double)gst->last_ns / 1e9, (double)gst->duration_ns / 1e9);
+        gst->failed = true;
+        return -EIO;
+    }
+    return SOURCE_END;
+}
+
+/* Learns how far pairs are apart where no rate says it. */
+static void note_time(struct gst *gst, int64_t time, bool follows) {
+    int64_t step = time - gst->last_ns;
+    if (gst->times && follows && step > 0) {
+        gst->shortest_ns = MIN(gst->shortest_ns, step);
+        gst->longest_ns = MAX(gst->longest_ns, step);
+    }
+    gst->last_ns = time;
+}
+
+static int gst_source_read(struct source *source, struct frame *frame) {
+    struct gst *gst = (struct gst *)source;
+    GstSample *sample[2] = {NULL, NULL};
+    GstClockTime time[2] = {0, 0};
+    int status;
+    long index;
+    do { /* a decoder may start a frame before the one sought */
+        drop_pair(sample);
+        status = pull_pair(gst, sample, time);
+        bool follows = gst->given > 0;
+        index = status == 0 ? number_of(gst, time[0]) : -1;
+        if (status == 0)
+            note_time(gst, (int64_t)time[0], follows);
+    } while (status == 0 && index < gst->next);
+
+    if (status == SOURCE_END) {
+        drop_pair(sample);
+        status = at_end(gst);
+        if (status == SOURCE_END && gst->options.loop && gst->next > 0 && rewind_to(gst, 0) == 0)
+            return gst_source_read(source, frame);
+        return status;
+    }
+    assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    bool exchanged = gst->options.swap != (gst->tracks == 1 && gst->right_first);
+    bool damaged = status == 0 && (is_damaged(gst, sample[0]) || is_damaged(gst, sample[1]));
+    if (status == 0)
+        status = put_picture(gst, sample[0], 0, 0, exchanged ? &frame->right : &frame->left);
+    if (status == 0)
+        status = put_picture(gst, sample[gst->tracks - 1],
+                             gst->pictures == PICTURES_SIDE_BY_SIDE ? source->width : 0,
+                             gst->pictures == PICTURES_TOP_BOTTOM ? source->height : 0,
+                             exchanged ? &frame->left : &frame->right);
+    drop_pair(sample);
+    if (status)
+        return status;
+    frame_turn(&gst->options, frame);
+    gst->next = index + 1;
+    frame->index = index;
+    if (damaged) {
+        log_error(gst->name, "frame %ld (%.3f s) is a JPEG picture that ends early", index,
+                  (double)time[0] / 1e9);
+        return -EBADMSG;
+    }
+    frame->left_ns = (int64_t)time[gst->options.swap];
+    frame->right_ns = (int64_t)time[!gst->options.swap];
+    frame->has_truth = 0;
+    frame->taken_ns = clock_ns();
+    return 0;
+}
+
+static void gst_source_describe(struct source *source, long index, char *buf, size_t size) {
+    const struct gst *gst = (const struct gst *)source;
+    if (source->rate > 0)
+        g_snprintf(buf, size, "%s frame %ld (%.3f s)", gst->name, index,
+                   (double)pair_time_ns(index, source->rate) / 1e9);
+    else
+        g_snprintf(buf, size, "%s frame %ld", gst->name, index);
+}
+
+static void gst_source_close(struct source *source) {
+    struct gst *gst = (struct gst *)source;
+    gst_graph_close(gst);
+    if (gst->times)
+        g_array_free(gst->times, TRUE);
+    g_array_free(gst->damaged, TRUE);
+    g_free(gst->refused);
+    pthread_mutex_destroy(&gst->lock);
+    g_free(gst->words[0]);
+    g_free(gst->words[1]);
+    g_free(gst->name);
+    g_free(gst);
+}
+
+/* How the file says that its track holds the pictures: in its container, or in its stream, as
+ * GStreamer tells. PICTURES_AUTO where it does not; PICTURES_ONE after a log line, where that is
+ * not played. */
+static enum source_pictures said(struct gst *gst, const GstVideoInfo *info) {
+    const struct video_about *about = &gst->about[0];
+    GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
+    enum source_pictures pictures =
+        mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM     ? PICTURES_TOP_BOTTOM
+        : mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE ? PICTURES_SIDE_BY_SIDE
+                                                        : about->pictures;
+    gst->right_first = about->pictures == PICTURES_AUTO
+                           ? (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) &
+                              GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST) != 0
+                           : about->right_first;
+    if (about->other && gst->options.pictures == PICTURES_AUTO && !gst->options.motion_step) {
+        log_error(gst->name,
+                  "says that it holds both pictures %s, which is not played; convert it to two "
+                  "side by side, or say --pictures if they are",
+                  about->other);
+        return PICTURES_ONE;
+    }
+    return pictures;
+}
+
+/* One track: how it holds both pictures. 0, or -EINVAL after a log line. */
+static int learn_pictures(struct gst *gst, const GstVideoInfo *info) {
+    enum source_pictures by_file = said(gst, info);
+    if (by_file == PICTURES_ONE)
+        return -EINVAL;
+    gst->pictures =
+        source_arrangement(gst->name, &gst->options, by_file, info->width, info->height);
+    if (gst->pictures == PICTURES_AUTO)
+        return -EINVAL;
+    gst->right_first = gst->right_first && gst->pictures != PICTURES_ONE;
+    if (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) & MIRRORED)
+        log_warning(gst->name, "says that one of its pictures is mirrored, which is not undone; "
+                               "--flip and --rotate180 do");
+    if (gst->right_first)
+        log_info(gst->name, "holds the right picture %s, as it says; --swap exchanges them",
+                 gst->pictures == PICTURES_TOP_BOTTOM ? "above" : "left");
+    return 0;
+}
+
+/* The time that a track promises, ns; of two the shorter one's, for pairs end with it. 0: none. */
+static int64_t find_duration(const struct gst *gst) {
+    int64_t duration[2] = {0, 0};
+    for (int i = 0; i < gst->tracks; i++)
+        if (!gst_element_query_duration(GST_ELEMENT(gst->sink[i]), GST_FORMAT_TIME, &duration[i]) ||
+            duration[i] < 0)
+            duration[i] = 0;
+    if (gst->tracks == 1)
+        return duration[0];
+    int64_t shorter = MIN(duration[0], duration[1]);
+    if (shorter > 0 && MAX(duration[0], duration[1]) - shorter > gst->longest_ns / 2)
+        log_warning(gst->name, "left lasts %.3f s, right %.3f s; pairs end with the shorter",
+                    (double)duration[0] / 1e9, (double)duration[1] / 1e9);
+    return shorter;
+}
+
+/* Size, colour, rate and count from the first pictures, which the sinks hold already. */
+static int learn(struct gst *gst) {
+    struct source *source = &gst->source;
+    GstVideoInfo info[2];
+    gst_video_info_init(&info[0]);
+    gst_video_info_init(&info[1]);
+    for (int i = 0; i < gst->tracks; i++) {
+        if (!gst_launch_sink_info(gst->sink[i], &info[i])) {
+            log_error(gst->name, "holds no picture that could be decoded");
+            return -EBADMSG;
+        }
+    }
+    const GstVideoInfo *left = &info[0], *right = &info[gst->tracks - 1];
+    if (left->width != right->width || left->height != right->height ||
+        left->finfo->format != right->finfo->format) {
+        log_error(gst->name, "left is %dx%d %s but right is %dx%d %s; both must be alike",
+                  left->width, left->height, left->finfo->name, right->width, right->height,
+                  right->finfo->name);
+        return -EINVAL;
+    }
+    gst->pictures = PICTURES_ONE;
+    if (gst->tracks == 1 && learn_pictures(gst, left) != 0)
+        return -EINVAL;
+    source->width = left->width;
+    source->height = left->height;
+    source_halve(gst->pictures, &source->width, &source->height);
+    source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
+    source->rate = rate_of_fraction(left->fps_n, left->fps_d);
+    double rate = source->rate > 0 ? source->rate : RATE_ASSUMED;
+    gst->shortest_ns = gst->longest_ns = (int64_t)(GST_SECOND / rate);
+    if (source->rate == 0)
+        gst->times = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    gst->duration_ns = find_duration(gst);
+    source->count = gst->duration_ns > 0 && source->rate > 0
+                        ? MAX(1, index_of(gst, (GstClockTime)gst->duration_ns))
+                        : -1;
+    return 0;
+}
+
+struct source *source_gst_open(const char *const *words, int count,
+                               const struct source_options *options, int *error) {
+    struct gst *gst = g_new0(struct gst, 1);
+    gst->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
+    if (options)
+        gst->options = *options;
+    gst->options.swap = gst->options.swap != 0;
+    gst->source = (struct source){
+        .name = gst->name,
+        .pace = options ? options->rate : 0,
+        .read = gst_source_read,
+        .seek = gst_source_seek,
+        .describe = gst_source_describe,
+        .close = gst_source_close,
+    };
+    gst->files = count;
+    for (int i = 0; i < count; i++) {
+        g_autofree char *of_uri = g_filename_from_uri(words[i], NULL, NULL);
+        gst->words[i] = g_strdup(words[i]);
+        video_about_read(of_uri ? of_uri : words[i], &gst->about[i]);
+    }
+    gst->damaged = g_array_new(FALSE, FALSE, sizeof(GstClockTime));
+    pthread_mutex_init(&gst->lock, NULL);
+    int code = gst_graph_open(gst);
+    if (code == 0)
+        code = learn(gst);
+    if (code) {
+        gst_source_close(&gst->source);
+        return source_failed(error, code);
+    }
+    return &gst->source;
+}

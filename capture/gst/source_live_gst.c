@@ -1,0 +1,306 @@
+/*
+ * "gst:PIPELINE": live pairs out of anything that GStreamer reaches, written as for gst-launch with
+ * appsinks named left and right, one named both for pictures side by side, or, for motion, one
+ * named picture. Samples are offered to the pairing by GStreamer's threads under the lock; read
+ * takes the newest pair. A pipeline that fails is started again. Opening: source_live_gst_open.c.
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/gst/source_live_gst_private.h"
+
+#include "capture/gst/gst_launch.h"
+
+#include "capture/controls.h"
+#include "image/pixel_format.h"
+#include "config/clock.h"
+#include "config/lock.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define READ_NS (NS_PER_S / 10)
+#define SILENT_NS (5 * NS_PER_S)
+#define RETRY_NS NS_PER_S
+
+/* ---- GStreamer's threads */
+
+static void keep(GstSample **place, GstSample *sample) {
+    if (*place)
+        gst_sample_unref(*place);
+    *place = sample;
+}
+
+/* A pair replaces the one before it, whose samples go back to the pipeline. */
+static void keep_pair(struct live_gst *gst, const struct pair_of_slots *pair) {
+    for (int i = 0; i < gst->streams; i++) {
+        struct stream *stream = &gst->stream[i];
+        keep(&stream->newest, g_steal_pointer(&stream->slot[pair->slot[i]]));
+    }
+    gst->passed += gst->have_newest;
+    gst->newest = *pair;
+    gst->have_newest = true;
+}
+
+/* The capture time on CLOCK_MONOTONIC, which is what GStreamer's usual clock counts. */
+static struct frame_stamp stamp_of(struct stream *stream, GstSample *sample) {
+    GstClockTime base = gst_element_get_base_time(GST_ELEMENT(stream->sink));
+    GstClockTime pts = GST_BUFFER_PTS(gst_sample_get_buffer(sample));
+    const GstSegment *segment = gst_sample_get_segment(sample);
+    GstClockTime running = segment->format == GST_FORMAT_TIME
+                               ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts)
+                               : GST_CLOCK_TIME_NONE;
+    return (struct frame_stamp){.capture_ns = (int64_t)(base + running),
+                                .arrived_ns = clock_ns(),
+                                .sequence = stream->sequence++,
+                                .monotonic = GST_CLOCK_TIME_IS_VALID(running) &&
+                                             GST_CLOCK_TIME_IS_VALID(base),
+                                .prompt = 1};
+}
+
+static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
+    struct stream *stream = context;
+    struct live_gst *gst = atomic_load(&stream->owner);
+    GstSample *sample = gst_app_sink_pull_sample(sink);
+    if (!sample)
+        return GST_FLOW_EOS;
+    LOCKED(&gst->lock);
+    struct frame_stamp stamp = stamp_of(stream, sample);
+    gst->seen_ns = stamp.arrived_ns;
+    stream->times[stream->came++ % RATE_TIMES] = stamp.arrived_ns;
+    stream->status.frames++;
+    stream->status.state = CAMERA_STREAMING;
+    struct pair_of_slots pair;
+    bool paired = true;
+    keep(&stream->slot[pairing_slot(&gst->pairing, stream->side)], sample);
+    if (gst->streams == 1)
+        pairing_offer_single(&gst->pairing, &stamp, &pair);
+    else
+        paired = pairing_offer(&gst->pairing, stream->side, &stamp, &pair);
+    if (paired)
+        keep_pair(gst, &pair);
+    pthread_cond_signal(&gst->came);
+    return GST_FLOW_OK;
+}
+
+static void on_end(GstAppSink *sink, gpointer context) {
+    struct stream *stream = context;
+    (void)sink;
+    struct live_gst *gst = atomic_load(&stream->owner);
+    LOCKED(&gst->lock);
+    gst->ended = true;
+    pthread_cond_signal(&gst->came);
+}
+
+void live_gst_listen(struct live_gst *gst, struct stream *stream) {
+    GstAppSinkCallbacks callbacks = {.new_sample = on_sample, .eos = on_end};
+    atomic_store(&stream->owner, gst);
+    gst_app_sink_set_callbacks(stream->sink, &callbacks, stream, NULL);
+}
+
+/* ---- the reader */
+
+static int put_picture(const struct live_gst *gst, GstSample *sample, int part, struct image *to) {
+    GstVideoInfo info;
+    int parts = gst->whole || gst->streams == 2 ? 1 : 2;
+    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
+        GST_VIDEO_INFO_WIDTH(&info) / parts != to->width ||
+        GST_VIDEO_INFO_HEIGHT(&info) != to->height)
+        return -EBADMSG;
+    return gst_launch_copy_picture(sample, part * to->width, 0, to);
+}
+
+static void warn_once(struct live_gst *gst, const char *text) {
+    if (strcmp(gst->last_warning, text) != 0)
+        log_warning(gst->name, "%s", text);
+    g_strlcpy(gst->last_warning, text, sizeof gst->last_warning);
+}
+
+static void fail(struct live_gst *gst, const char *cause) {
+    char text[256];
+    g_snprintf(text, sizeof text, "%s; it will be started again", cause);
+    warn_once(gst, text);
+    gst_element_set_state(gst->pipeline, GST_STATE_NULL);
+    gst->failed = true;
+    gst->retry_ns = clock_ns() + RETRY_NS;
+    LOCKED(&gst->lock);
+    gst->ended = false;
+    for (int i = 0; i < gst->streams; i++) {
+        gst->stream[i].status.state = CAMERA_AWAY;
+        gst->stream[i].status.losses++;
+    }
+}
+
+static void restart(struct live_gst *gst) {
+    gst_bus_set_flushing(gst->bus, TRUE);
+    gst_bus_set_flushing(gst->bus, FALSE);
+    pthread_mutex_lock(&gst->lock);
+    pairing_restart(&gst->pairing);
+    gst->seen_ns = clock_ns();
+    gst->told_arrival = false;
+    pthread_mutex_unlock(&gst->lock);
+    gst->failed = false;
+    gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
+}
+
+/* Looks for what has gone wrong, and after a failure starts again. */
+static void watch(struct live_gst *gst) {
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(gst->bus, GST_MESSAGE_ERROR);
+    g_autoptr(GError) error = NULL;
+    pthread_mutex_lock(&gst->lock);
+    int64_t silent = clock_ns() - gst->seen_ns;
+    bool tell = gst->pairing.mode == PAIR_BY_ARRIVAL && !gst->told_arrival;
+    gst->told_arrival |= tell;
+    int unusable = gst->pairing.unusable;
+    const char *reason = gst->pairing.reason;
+    pthread_mutex_unlock(&gst->lock);
+    if (tell)
+        log_warning(gst->stream[unusable].status.name,
+                    "%s; the cameras are paired by arrival, "
+                    "which is less exact",
+                    reason);
+    if (message) {
+        gst_message_parse_error(message, &error, NULL);
+        if (!gst->failed)
+            fail(gst, error->message);
+    } else if (!gst->failed && silent > SILENT_NS) {
+        fail(gst, "gives no frames");
+    } else if (gst->failed && clock_ns() >= gst->retry_ns) {
+        restart(gst);
+    } else if (!gst->failed && gst->last_warning[0] && silent < NS_PER_S / 2) {
+        log_info(gst->name, "gives frames again");
+        gst->last_warning[0] = '\0';
+    }
+}
+
+/* Waits for a pair: 0, SOURCE_END or -EAGAIN. The samples are the caller's. */
+static int wait_for_pair(struct live_gst *gst, GstSample *samples[2], struct frame *frame) {
+    struct timespec due = clock_time(clock_ns() + READ_NS);
+    int status = 0;
+    LOCKED(&gst->lock);
+    while (!gst->have_newest && !gst->ended && status == 0)
+        status = pthread_cond_timedwait(&gst->came, &gst->lock, &due);
+    if (gst->have_newest) {
+        gst->have_newest = false;
+        for (int i = 0; i < gst->streams; i++)
+            samples[i] = g_steal_pointer(&gst->stream[i].newest);
+        frame->index = gst->pairing.pairs - 1;
+        frame->left_ns = gst->newest.stamp[gst->options.swap].capture_ns;
+        frame->right_ns = gst->newest.stamp[!gst->options.swap].capture_ns;
+        status = 0;
+    } else {
+        status = gst->ended ? SOURCE_END : -EAGAIN;
+    }
+    return status;
+}
+
+static int live_gst_read(struct source *source, struct frame *frame) {
+    struct live_gst *gst = (struct live_gst *)source;
+    GstSample *samples[2] = {NULL, NULL};
+    watch(gst);
+    int status = wait_for_pair(gst, samples, frame);
+    if (status == SOURCE_END) { /* of its own, or after an error, which is told first */
+        watch(gst);
+        status = gst->failed ? -EAGAIN : SOURCE_END;
+    }
+    if (status)
+        return status;
+    struct image *sides[2] = {&frame->left, &frame->right};
+    for (int i = 0; i < 2; i++) {
+        int from = i ^ gst->options.swap;
+        *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
+        bool two = gst->streams == 2;
+        int error =
+            put_picture(gst, samples[two ? from : 0], two || gst->whole ? 0 : from, sides[i]);
+        status = status ? status : error;
+    }
+    frame_turn(&gst->options, frame);
+    for (int i = 0; i < 2 && samples[i]; i++)
+        gst_sample_unref(samples[i]);
+    if (status && !gst->told_size)
+        log_error(gst->name,
+                  "gives pictures that are not %dx%d any more, which are left out; open it again, "
+                  "or put videoscale and caps of this size before the appsink",
+                  source->width, source->height);
+    gst->told_size = status != 0;
+    frame->has_truth = 0;
+    frame->taken_ns = clock_ns();
+    return status;
+}
+
+static double rate_of(const struct stream *stream) {
+    int count = stream->came < RATE_TIMES ? (int)stream->came : RATE_TIMES;
+    if (count < 2)
+        return 0;
+    int64_t last = stream->times[(stream->came - 1) % RATE_TIMES];
+    int64_t first = stream->times[(stream->came - count) % RATE_TIMES];
+    return last > first ? (count - 1) * 1e9 / (double)(last - first) : 0;
+}
+
+static void live_gst_status(struct source *source, struct source_status *status) {
+    struct live_gst *gst = (struct live_gst *)source;
+    *status = (struct source_status){0};
+    LOCKED(&gst->lock);
+    status->pairs = gst->pairing.pairs;
+    status->passed = gst->passed;
+    status->by_arrival = gst->pairing.mode == PAIR_BY_ARRIVAL;
+    pairing_get_gaps(&gst->pairing, &status->gaps);
+    for (int i = 0; i < 2; i++) {
+        const struct stream *stream = &gst->stream[i < gst->streams ? i : 0];
+        status->camera[i] = stream->status;
+        status->camera[i].rate = rate_of(stream);
+        status->camera[i].unpaired = gst->pairing.side[i].unpaired;
+    }
+    if (gst->stream[0].status.state == CAMERA_AWAY)
+        g_snprintf(status->banner, sizeof status->banner, "%.32s... gives no frames, for %.0f s",
+                   gst->name, (double)(clock_ns() - gst->seen_ns) / 1e9);
+}
+
+static void live_gst_close(struct source *source) {
+    struct live_gst *gst = (struct live_gst *)source;
+    for (int i = 0; i < 2; i++)
+        controls_restore(source->controls, i);
+    controls_close(&source->controls);
+    if (gst->pipeline) {
+        gst_element_set_state(gst->pipeline, GST_STATE_NULL);
+        gst_clear_object(&gst->bus);
+    }
+    pthread_mutex_lock(&gst->lock); /* no callback is under way any more; what they did is seen */
+    for (int i = 0; i < 2; i++) {
+        struct stream *stream = &gst->stream[i];
+        for (int s = 0; s < PAIRING_SLOTS; s++)
+            g_clear_pointer(&stream->slot[s], gst_sample_unref);
+        g_clear_pointer(&stream->newest, gst_sample_unref);
+        gst_clear_object(&stream->sink);
+    }
+    pthread_mutex_unlock(&gst->lock);
+    gst_clear_object(&gst->pipeline);
+    pthread_cond_destroy(&gst->came);
+    pthread_mutex_destroy(&gst->lock);
+    g_free(gst->name);
+    g_free(gst);
+}
+
+struct source *source_live_gst_open(const char *word, const struct source_options *options,
+                                    int *error) {
+    struct live_gst *gst = g_new0(struct live_gst, 1);
+    gst->name = g_strdup(word);
+    if (options)
+        gst->options = *options;
+    gst->options.swap = gst->options.swap != 0;
+    gst->source = (struct source){.name = gst->name,
+                                  .live = true,
+                                  .count = -1,
+                                  .read = live_gst_read,
+                                  .get_status = live_gst_status,
+                                  .close = live_gst_close};
+    clock_cond_init(&gst->came);
+    pthread_mutex_init(&gst->lock, NULL);
+    pairing_init(&gst->pairing, 0, (const int64_t[]){0, 0});
+    gst->seen_ns = clock_ns();
+    int code = live_gst_begin(gst, strchr(word, ':') + 1);
+    if (!code)
+        return &gst->source;
+    live_gst_close(&gst->source);
+    return source_failed(error, code);
+}
