@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/montage.h"
 #include "app/plot.h"
+#include "app/recipe.h"
 #include "config/log.h"
 #include "image/npy.h"
 #include "image/picture.h"
@@ -19,13 +19,15 @@
 
 struct solve {
     char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
-        *plot, *composed, **montage, **outputs;
+        *plot, *composed, *benchmark, *right_table, *down_table, **montage, **outputs;
     char *mean, *confidence, *entropy, *belief;
     double lambda, truncation; /* NOT_GIVEN, or what is */
     double temperature;
-    int sweeps, bound, columns;
+    int sweeps, bound, columns, tile_size, tile_inner, levels;
+    double damping;
+    gboolean footprints, raster, alone;
     bool progress; /* is drawn */
-    struct npy cost, table, weight[2];
+    struct npy cost, table, weight[2], edges[2];
     struct recipe recipe;
     GString *rows; /* of the file energy */
     GArray *seen;  /* doubles: of each sweep its number, energy and bound */
@@ -35,12 +37,12 @@ struct solve {
 #define NOT_GIVEN (-INFINITY)
 
 static const char *const models[] = {"linear", "quadratic", "potts"},
-                         *const backends[] = {"cpu", "cuda"}, *const solvers[] = {"trws",
-                                                                                  "rows_columns",
-                                                                                  "tiles",
-                                                                                  "min_sum",
-                                                                                  "icm",
-                                                                                  "sum_product"};
+                         *const backends[] = {"cpu", "cuda"},
+                         *const solvers[] = {"trws",    "rows_columns", "tiles",
+                                             "min_sum", "icm",          "sum_product",
+                                             "bp_s",    "expansion",    "swap"};
+
+#define SOLVER_WORDS "trws|rows_columns|tiles|min_sum|icm|sum_product|bp_s|expansion|swap"
 
 /* The number of a word among count, or -1. */
 static int find_word(const char *word, const char *const *words, size_t count) {
@@ -53,8 +55,9 @@ static int find_word(const char *word, const char *const *words, size_t count) {
 static int parse_words(struct solve *s, int argc) {
     int inputs = (argc > 1) + (s->denoise != NULL) + (s->segment != NULL) + (s->montage != NULL);
     if (inputs != 1 || argc > 2) {
-        log_error("solve", "needs one of COSTS.npy, --denoise, --segment and --montage; see "
-                           "livestereo solve --help");
+        log_error("solve",
+                  "needs one of COSTS.npy, COSTS.txt, --denoise, --segment and --montage; see "
+                  "livestereo solve --help");
         return EXIT_USAGE;
     }
     guint pictures = s->montage ? g_strv_length(s->montage) : 0;
@@ -62,15 +65,26 @@ static int parse_words(struct solve *s, int argc) {
         log_error("--montage", "must be given 2 to %d times, with a picture each", RECIPE_PICTURES);
         return EXIT_USAGE;
     }
-    if (pictures > 2 &&
-        (s->model || s->lambda != NOT_GIVEN || s->truncation != NOT_GIVEN || s->right || s->down ||
-         s->columns || s->bound || s->mean || s->confidence || s->entropy || s->belief)) {
-        log_error("solve", "of more than two pictures, --montage takes no smoothness and no "
-                           "weights, and knows neither a bound nor probabilities");
+    if (s->montage && (s->model || s->right || s->down || s->columns)) {
+        log_error("solve",
+                  "--montage has its own smoothness: no --model, --right, --down, --columns");
         return EXIT_USAGE;
     }
-    if ((s->segment || s->montage) != (s->strokes != NULL)) {
-        log_error("solve", "--segment or --montage and --strokes belong together");
+    if (s->segment ? !s->strokes : s->strokes && !s->montage) {
+        log_error("solve", "--segment and --strokes belong together");
+        return EXIT_USAGE;
+    }
+    if (s->montage ? !s->strokes && !s->footprints : s->footprints) {
+        log_error("solve", "--montage needs --strokes, --footprints or both");
+        return EXIT_USAGE;
+    }
+    if (s->benchmark && !s->denoise) {
+        log_error("solve", "--benchmark belongs to --denoise");
+        return EXIT_USAGE;
+    }
+    if (!s->right_table != !s->down_table || (s->right_table && (argc < 2 || s->model))) {
+        log_error("solve", "--right-table and --down-table belong together, with COSTS and without "
+                           "--model");
         return EXIT_USAGE;
     }
     if (s->composed && !s->montage) {
@@ -81,12 +95,10 @@ static int parse_words(struct solve *s, int argc) {
         log_error("solve", "--mask belongs to --denoise");
         return EXIT_USAGE;
     }
-    int solver = find_word(s->solver ? s->solver : "trws", solvers, G_N_ELEMENTS(solvers));
+    const char *usual = pictures > 2 ? "expansion" : "trws";
+    int solver = find_word(s->solver ? s->solver : usual, solvers, G_N_ELEMENTS(solvers));
     if (solver < 0) {
-        log_error("--solver",
-                  "%s is none; there are trws, rows_columns, tiles, min_sum, icm, "
-                  "sum_product",
-                  s->solver);
+        log_error("--solver", "%s is none; there are " SOLVER_WORDS, s->solver);
         return EXIT_USAGE;
     }
     s->problem.solver = (enum livestereo_solver)solver;
@@ -111,16 +123,10 @@ static int parse_words(struct solve *s, int argc) {
 
 /* ---- the problem */
 
-/* Whether it is solved by expansion moves. */
-static bool by_moves(const struct solve *s) {
-    return s->montage && s->problem.labels > 2;
-}
-
 /* Whether labels and their energy are known after each sweep without further work, so that it can
  * be ended there. */
 static bool can_end_early(const struct solve *s) {
-    return by_moves(s) || s->problem.solver == LIVESTEREO_TRWS ||
-           s->problem.solver == LIVESTEREO_ICM;
+    return s->problem.solver != LIVESTEREO_MIN_SUM && s->problem.solver != LIVESTEREO_SUM_PRODUCT;
 }
 
 /* 0, or -EINVAL after a log line where the array is no a x b matrix of this type. */
@@ -158,22 +164,27 @@ static int read_costs(struct solve *s, const char *path) {
     return EXIT_DONE;
 }
 
-static int make_costs(struct solve *s) {
+/* costs: a text of the benchmark's, or NULL. */
+static int make_costs(struct solve *s, const char *costs) {
     struct livestereo_problem *p = &s->problem;
     struct recipe *r = &s->recipe;
-    int code = s->denoise   ? recipe_denoise(r, s->denoise, s->mask)
-               : s->montage ? recipe_montage(r, s->montage, s->strokes)
+    bool black_mask = s->benchmark != NULL;
+    int code = costs        ? recipe_read(r, costs)
+               : s->denoise ? recipe_denoise(r, s->denoise, s->mask, black_mask)
+               : s->montage ? recipe_montage(r, s->montage, s->strokes, s->footprints)
                             : recipe_segment(r, s->segment, s->strokes);
     p->height = r->height;
     p->width = r->width;
     p->labels = r->labels;
-    p->number = LIVESTEREO_UINT16;
-    p->cost = r->cost;
-    p->label_bytes = sizeof(*r->cost);
+    p->number = r->wide_cost ? LIVESTEREO_FLOAT32 : LIVESTEREO_UINT16;
+    p->cost = r->wide_cost ? (void *)r->wide_cost : r->cost;
+    p->label_bytes = r->wide_cost ? sizeof(*r->wide_cost) : sizeof(*r->cost);
     p->pixel_bytes = p->label_bytes * r->labels;
     p->row_bytes = p->pixel_bytes * r->width;
     p->right = r->right;
     p->down = r->down;
+    p->right_table = r->table[0];
+    p->down_table = r->table[1];
     return code;
 }
 
@@ -217,15 +228,44 @@ static int read_weights(struct solve *s) {
     return EXIT_DONE;
 }
 
+static int read_tables(struct solve *s) {
+    struct livestereo_problem *p = &s->problem;
+    const char *const paths[2] = {s->right_table, s->down_table};
+    const float **to[2] = {&p->right_table, &p->down_table};
+    for (int i = 0; i < 2 && paths[i]; i++) {
+        int code = read_matrix(paths[i], NPY_FLOAT32, p->height, p->width * p->labels * p->labels,
+                               &s->edges[i]);
+        if (code != EXIT_DONE)
+            return code;
+        *to[i] = s->edges[i].data;
+    }
+    return EXIT_DONE;
+}
+
 /* Of what the options do not say, what suits the input. */
 static int choose_smoothness(struct solve *s) {
+    /* of Szeliski et al. 2008 */
+    static const char *const benchmarks[] = {"house", "penguin"};
+    static const double lambdas[] = {5, 25}, truncations[] = {0, 5000};
     struct livestereo_problem *p = &s->problem;
     const char *model = s->model     ? s->model
                         : s->denoise ? "quadratic"
                         : s->strokes ? "potts"
                                      : "linear";
-    p->lambda = s->lambda != NOT_GIVEN ? s->lambda : s->segment ? 2 : 1;
-    p->truncation = s->truncation != NOT_GIVEN ? s->truncation : s->denoise ? 1000 : 0;
+    int b = s->benchmark ? find_word(s->benchmark, benchmarks, G_N_ELEMENTS(benchmarks)) : -1;
+    if (s->benchmark && b < 0) {
+        log_error("--benchmark", "%s is none; there are house, penguin", s->benchmark);
+        return EXIT_USAGE;
+    }
+    p->lambda = s->lambda != NOT_GIVEN ? s->lambda : b >= 0 ? lambdas[b] : s->segment ? 2 : 1;
+    p->truncation = s->truncation != NOT_GIVEN ? s->truncation
+                    : b >= 0                   ? truncations[b]
+                    : s->denoise               ? 1000
+                                               : 0;
+    if (p->right_table) {
+        p->smoothness = LIVESTEREO_TABLES;
+        return EXIT_DONE;
+    }
     int found = find_word(model, models, G_N_ELEMENTS(models));
     if (found >= 0) {
         p->smoothness = (enum livestereo_smoothness)found;
@@ -258,10 +298,7 @@ static int after_sweep(void *context, int sweep, double energy, double bound) {
     g_string_append_c(s->rows, '\n');
     g_array_append_vals(s->seen, (const double[]){sweep, energy, bound}, 3);
     if (s->progress) {
-        if (by_moves(s))
-            fprintf(stderr, "\rmove %d: energy %.8g", sweep, energy);
-        else
-            fprintf(stderr, "\rsweep %d of %d: energy %.8g", sweep, s->sweeps, energy);
+        fprintf(stderr, "\rsweep %d of %d: energy %.8g", sweep, s->sweeps, energy);
         if (bound > 0)
             fprintf(stderr, ", at most %.4f %% above the least", 100 * (energy / bound - 1));
         fputs("\033[K", stderr);
@@ -286,8 +323,8 @@ static int write_plot(const struct solve *s, const struct livestereo_solution *r
     }
     const struct plot_curve curves[] = {{"energy above the last bound", count, x, above},
                                         {"bound below it", count, x, below}};
-    return plot_write(s->plot, by_moves(s) ? "moves" : "sweeps",
-                      base > 0 ? "%" : "units of the costs", curves, bounds ? 2 : 1);
+    return plot_write(s->plot, "sweeps", base > 0 ? "%" : "units of the costs", curves,
+                      bounds ? 2 : 1);
 }
 
 /* Labels as grey levels, the first one black and the last one white. */
@@ -328,8 +365,8 @@ static int write_results(const struct solve *s, const struct livestereo_solution
     return EXIT_DONE;
 }
 
-static void print_result(const struct solve *s, const struct livestereo_solution *r) {
-    printf("energy %.15g after %d %s", r->energy, r->sweeps, by_moves(s) ? "moves" : "sweeps");
+static void print_result(const struct livestereo_solution *r) {
+    printf("energy %.15g after %d sweeps", r->energy, r->sweeps);
     if (isfinite(r->bound))
         printf(", lower bound %.15g, gap %.15g", r->bound, r->energy - r->bound);
     if (isfinite(r->bound) && r->bound > 0)
@@ -361,16 +398,21 @@ static int run(struct solve *s, const char *name) {
     p->temperature = s->temperature;
     p->sweeps = s->sweeps;
     p->bound_sweeps = s->bound;
+    p->tile_size = s->tile_size;
+    p->tile_inner = s->tile_inner;
+    p->levels = s->levels;
+    p->tile_flags =
+        (s->raster ? LIVESTEREO_TILES_RASTER : 0) | (s->alone ? LIVESTEREO_TILES_ALONE : 0);
+    p->damping = s->damping;
     p->after_sweep = s->energy || s->plot || can_end_early(s) ? after_sweep : NULL;
     p->context = s;
     if (can_end_early(s)) {
-        quit_announce("\nlivestereo: the labels so far are written after this sweep or move; "
+        quit_announce("\nlivestereo: the labels so far are written after this sweep; "
                       "Ctrl-C again ends it now\n");
         quit_catch();
     }
     log_debug(name, "%dx%d px with %d labels", p->width, p->height, p->labels);
-    int error =
-        by_moves(s) ? montage_solve(&s->recipe, p, &solution) : livestereo_solve(p, &solution);
+    int error = livestereo_solve(p, &solution);
     if (s->progress)
         fputs("\r\033[K", stderr);
     if (error) {
@@ -378,7 +420,7 @@ static int run(struct solve *s, const char *name) {
         log_error(name, "%s", *why ? why : "there is not enough memory");
         return error == -EINVAL ? EXIT_SOURCE : error == -ENOTSUP ? EXIT_USAGE : EXIT_RUN_FAILED;
     }
-    print_result(s, &solution);
+    print_result(&solution);
     return write_results(s, &solution);
 }
 
@@ -395,7 +437,10 @@ static int solve_problem(struct solve *s, const char *costs) {
         log_error("solve", "--temperature must be above 0");
         return EXIT_USAGE;
     }
-    int code = costs ? read_costs(s, costs) : make_costs(s);
+    bool is_array = costs && !g_str_has_suffix(costs, ".txt");
+    int code = is_array ? read_costs(s, costs) : make_costs(s, costs);
+    if (code == EXIT_DONE)
+        code = read_tables(s);
     if (code == EXIT_DONE)
         code = choose_smoothness(s);
     if (code == EXIT_DONE)
@@ -407,6 +452,7 @@ int cmd_solve(int argc, char **argv) {
     struct solve s = {.lambda = NOT_GIVEN,
                       .truncation = NOT_GIVEN,
                       .temperature = 1,
+                      .damping = 0.2,
                       .sweeps = 100,
                       .problem = LIVESTEREO_PROBLEM,
                       .rows = g_string_new("sweep,energy,bound\n"),
@@ -430,15 +476,32 @@ int cmd_solve(int argc, char **argv) {
          "FILE.npy"},
         {"down", 0, 0, G_OPTION_ARG_FILENAME, &s.down, "Likewise to its lower neighbour",
          "FILE.npy"},
-        {"solver", 0, 0, G_OPTION_ARG_STRING, &s.solver, "Default: trws",
-         "trws|rows_columns|tiles|min_sum|icm|sum_product"},
+        {"right-table", 0, 0, G_OPTION_ARG_FILENAME, &s.right_table,
+         "Instead of --model: what the edge of each pixel to its right neighbour costs by the "
+         "labels "
+         "at both ends, float32 (height, width * labels * labels), times lambda",
+         "FILE.npy"},
+        {"down-table", 0, 0, G_OPTION_ARG_FILENAME, &s.down_table,
+         "Likewise to its lower neighbour", "FILE.npy"},
+        {"solver", 0, 0, G_OPTION_ARG_STRING, &s.solver,
+         "Default: trws; with --montage of more than two pictures expansion", SOLVER_WORDS},
+        {"tile-size", 0, 0, G_OPTION_ARG_INT, &s.tile_size, "With tiles: px a side (16)", "N"},
+        {"tile-inner", 0, 0, G_OPTION_ARG_INT, &s.tile_inner,
+         "With tiles: times over rows and columns of a tile in a sweep (20)", "N"},
+        {"levels", 0, 0, G_OPTION_ARG_INT, &s.levels,
+         "With tiles and min_sum: of a hierarchy (4; 5)", "N"},
+        {"damping", 0, 0, G_OPTION_ARG_DOUBLE, &s.damping,
+         "With rows_columns and tiles: the share of the old message (0.2)", "0..1"},
+        {"raster", 0, 0, G_OPTION_ARG_NONE, &s.raster,
+         "With tiles: from the first to the last alone, not back, too", NULL},
+        {"alone", 0, 0, G_OPTION_ARG_NONE, &s.alone, "With tiles: no message leaves a tile", NULL},
         {"backend", 0, 0, G_OPTION_ARG_STRING, &s.backend,
-         "What rows_columns, tiles, min_sum in bytes and sum_product run on (cpu)", "cpu|cuda"},
+         "What min_sum in bytes and sum_product run on (cpu)", "cpu|cuda"},
         {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.sweeps, "At most as many (100)", "N"},
         {"bound", 0, 0, G_OPTION_ARG_INT, &s.bound,
          "With another solver than trws: its sweeps for a lower bound (0)", "N"},
-        {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy,
-         "Energy and bound after each sweep or move", "FILE.csv"},
+        {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy, "Energy and bound after each sweep",
+         "FILE.csv"},
         {"plot", 0, 0, G_OPTION_ARG_FILENAME, &s.plot, "The same as a picture", "FILE.svg"},
         {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &s.temperature,
          "With sum_product: probabilities are those of exp(-energy / N) (1)", "N"},
@@ -456,6 +519,10 @@ int cmd_solve(int argc, char **argv) {
          "In place of costs: the grey levels of a picture, without noise", "PICTURE"},
         {"mask", 0, 0, G_OPTION_ARG_FILENAME, &s.mask,
          "With --denoise: pixels that are white in this picture are filled in", "PICTURE"},
+        {"benchmark", 0, 0, G_OPTION_ARG_STRING, &s.benchmark,
+         "With --denoise: lambda and truncation of this problem of the Middlebury MRF benchmark, "
+         "whose masks are black",
+         "house|penguin"},
         {"segment", 0, 0, G_OPTION_ARG_FILENAME, &s.segment,
          "In place of costs: an object of a picture (label 1)", "PICTURE"},
         {"strokes", 0, 0, G_OPTION_ARG_FILENAME, &s.strokes,
@@ -467,6 +534,8 @@ int cmd_solve(int argc, char **argv) {
          "In place of costs, 2 to 8 times: which picture each pixel comes from (labels 0, 1...), "
          "with seams where these are alike",
          "PICTURE"},
+        {"footprints", 0, 0, G_OPTION_ARG_NONE, &s.footprints,
+         "With --montage: pictures end where they are black, as those of a panorama do", NULL},
         {"composed", 0, 0, G_OPTION_ARG_FILENAME, &s.composed,
          "With --montage: the pixels of all pictures", "FILE.png"},
         {0},
@@ -474,10 +543,11 @@ int cmd_solve(int argc, char **argv) {
     struct common_options options = {.no_settings = true};
     struct params params;
     int code = options_parse(
-        &argc, &argv, "[COSTS.npy]",
+        &argc, &argv, "[COSTS]",
         "Finds labels of low energy for each pixel of a grid, and a lower bound of "
         "all energies.\nCOSTS.npy holds what each label costs at each pixel: uint8, "
-        "uint16 or float32\nnumbers of shape (height, width, labels).",
+        "uint16 or float32\nnumbers of shape (height, width, labels); "
+        "COSTS.txt is a segmentation of the\nMiddlebury MRF benchmark.",
         "Examples:\n"
         "  livestereo solve costs.npy --model potts --lambda 20 -o labels.npy\n"
         "  livestereo solve costs.npy --solver rows_columns --bound 200\n"
@@ -498,6 +568,8 @@ int cmd_solve(int argc, char **argv) {
     npy_free(&s.table);
     npy_free(&s.weight[0]);
     npy_free(&s.weight[1]);
+    npy_free(&s.edges[0]);
+    npy_free(&s.edges[1]);
     g_string_free(s.rows, TRUE);
     g_array_unref(s.seen);
     return code;

@@ -490,7 +490,8 @@ enum livestereo_smoothness {
     LIVESTEREO_LINEAR,    /* V(l, m) = min(lambda |l - m|, truncation) */
     LIVESTEREO_QUADRATIC, /* V(l, m) = min(lambda (l - m)^2, truncation) */
     LIVESTEREO_POTTS,     /* V(l, m) = lambda where l and m differ, else 0 */
-    LIVESTEREO_TABLE      /* V(l, m) = lambda table[l * labels + m] */
+    LIVESTEREO_TABLE,     /* V(l, m) = lambda table[l * labels + m] */
+    LIVESTEREO_TABLES     /* V(l, m) = lambda times an entry of the edge's own table */
 };
 
 enum livestereo_solver {
@@ -499,19 +500,30 @@ enum livestereo_solver {
     LIVESTEREO_TILES,        /* the same tile by tile (Liang et al. 2011) */
     LIVESTEREO_MIN_SUM,      /* hierarchical belief propagation on a checkerboard */
     LIVESTEREO_ICM,          /* iterated conditional modes (Besag 1986), from the least costs */
-    LIVESTEREO_SUM_PRODUCT   /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
+    LIVESTEREO_SUM_PRODUCT,  /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
+    LIVESTEREO_BP_S,         /* sequential belief propagation, by the passes of TRWS */
+    LIVESTEREO_EXPANSION,    /* expansion moves with max-flow (Boykov et al. 2001), from the least
+                                costs */
+    LIVESTEREO_SWAP          /* swap moves, likewise */
+};
+
+/* What Liang et al. compare their tiles with. */
+enum livestereo_tile_flag {
+    LIVESTEREO_TILES_RASTER = 1, /* from the first to the last alone, not back, too */
+    LIVESTEREO_TILES_ALONE = 2   /* no message leaves a tile */
 };
 
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
  *
- * TRWS and ICM take all of it: they compute with whole multiples of a power of two (the largest
- * with which no number exceeds 2^26), to which other numbers are rounded. ROWS_COLUMNS and TILES
- * compute with bytes, to which costs and smoothness are rounded, and take no TABLE and at most four
- * different weights. MIN_SUM does where bytes hold all numbers and V is LINEAR or POTTS, and else
- * computes as TRWS does, about twenty times slower. SUM_PRODUCT takes all of it and finds the
- * labels of most probability; costs and smoothness of more than 11 temperatures above the least
- * count as 11, since probabilities have 16 bits. */
+ * All solvers take all of it; SUM_PRODUCT takes no TABLES. They compute with whole multiples of a
+ * power of two, the largest with which no number exceeds 2^26, to which other numbers are rounded
+ * down; costs that exceed their pixel's least one by 1024 times the largest V count as that much.
+ * Energies are of the numbers themselves, and no labels have less than the bound. MIN_SUM computes
+ * with bytes where these hold all numbers and V is LINEAR or POTTS with at most four different
+ * weights, about twenty times faster. SUM_PRODUCT finds the labels of most probability; costs and
+ * smoothness of more than 11 temperatures above the least count as 11, since probabilities have 16
+ * bits. */
 struct livestereo_problem {
     size_t size;
     int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
@@ -526,25 +538,34 @@ struct livestereo_problem {
                                     width * height each, row by row; NULL: 1. Those of the last
                                     column or row are not read */
     enum livestereo_solver solver;
-    int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), over rows
-                         and columns, over all tiles of each level there and back, half-steps of
-                         five levels each (MIN_SUM, SUM_PRODUCT), over all pixels (ICM) */
+    int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS, BP_S), over
+                   rows and columns, over all tiles of each level there and back, half-steps of each
+                   level (MIN_SUM, SUM_PRODUCT), over all pixels (ICM), labels (EXPANSION) or pairs
+                   of them (SWAP) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
-    int threads;      /* 0: all cores; TRWS and ICM only read the costs with them */
-    /* Gets energy and bound (NAN: not known) after each sweep; with ROWS_COLUMNS, TILES and, in
-     * bytes, MIN_SUM after 1, 2, 4, 8... sweeps, each begun anew, and after all. Another return
-     * than 0 ends the work, with the labels so far. It must not call the library. NULL: none. */
+    int threads;      /* 0: all cores; TRWS, BP_S, ICM and moves only read the costs with them */
+    /* Gets energy and bound (NAN: not known) after each sweep; with MIN_SUM in bytes after 1, 2, 4,
+     * 8... sweeps, each begun anew, and after all. Another return than 0 ends the work, with the
+     * labels so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
     double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
-    /* Of ROWS_COLUMNS, TILES, SUM_PRODUCT and, in bytes, MIN_SUM; the same bytes with both. The
-     * others run on the CPU alone. */
+    /* Of SUM_PRODUCT and, in bytes, MIN_SUM; the same bytes with both. The others run on the CPU
+     * alone. */
     enum livestereo_backend backend;
     int gpu; /* the number of CUDA's */
     /* Above 0: labels are (u, v), l = v * columns + u, in whole rows; |l - m| is |du| + |dv| and
      * (l - m)^2 is du^2 + dv^2. Solvers then compute as with a TABLE. */
     int columns;
-    uint64_t reserved[5];
+    int tile_size, tile_inner; /* of TILES: px a side (0: 16), times over rows and columns of a tile
+                                  in a sweep (0: 20) */
+    int levels;     /* of TILES, of which each has half the side, and of MIN_SUM (0: 4 and 5) */
+    int tile_flags; /* of enum livestereo_tile_flag */
+    double damping; /* of ROWS_COLUMNS and TILES: the share of the old message, 0 to below 1 */
+    /* Of TABLES alone: those of the edges from pixel (x, y) to its right and its lower neighbour,
+     * at ((y * width + x) * labels + l) * labels + m; width * height * labels * labels numbers
+     * each, finite, 0 or more. */
+    const float *right_table, *down_table;
 };
 LIVESTEREO_SIZED_INIT(livestereo_problem)
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
@@ -567,8 +588,9 @@ struct livestereo_solution {
 LIVESTEREO_SIZED_INIT(livestereo_solution)
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
-/* Finds labels of low energy. -EINVAL: the problem is none; -ENOTSUP: the solver takes no such
- * smoothness or weights, knows no marginals, or runs on the CPU alone; -ENODEV: there is no usable
+/* Finds labels of low energy. -EINVAL: the problem is none, or its smoothness so much larger
+ * than its costs that 27 bits do not hold both; -ENOTSUP: the solver takes no TABLES, knows no
+ * marginals, or runs on the CPU alone; -ENODEV: there is no usable
  * GPU; -EIO: it failed; -EAGAIN: no more threads can be started; -ENOMEM. livestereo_error(NULL)
  * has the sentence. */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,

@@ -2,8 +2,7 @@
  * Labelling problems of the caller's own: checks them, and hands them to gpu/mrf/mrf.h.
  * SPDX-License-Identifier: MIT
  */
-#include "config/solvers.h"
-#include "gpu/mrf/stages.h"
+#include "gpu/mrf/min_sum_bytes.h"
 #include "library/library.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 
 _Static_assert((int)LIVESTEREO_MAX_LABELS == (int)MRF_MAX_LABELS, "one number of labels");
 
-enum { MAX_SIDE = 16384, NUMBERS = 3 };
+enum { MAX_SIDE = 16384, NUMBERS = 3, MIN_SUM_LEVELS = 5 };
 
 static const int bytes_of[NUMBERS] = {1, 2, 4};
 
@@ -67,16 +66,28 @@ static int check_shape(const struct livestereo_problem *p) {
 }
 
 static int check_smoothness(const struct livestereo_problem *p) {
-    if ((unsigned)p->smoothness > LIVESTEREO_TABLE)
+    if ((unsigned)p->smoothness > LIVESTEREO_TABLES)
         return refuse("problem: smoothness %d does not exist", (int)p->smoothness);
     if (!(p->lambda >= 0) || !(p->truncation >= 0) || !isfinite(p->lambda + p->truncation))
         return refuse("problem: lambda and truncation must be 0 or more");
+    if ((p->smoothness == LIVESTEREO_TABLES) != (p->right_table && p->down_table))
+        return refuse("problem: right_table and down_table and smoothness TABLES belong together");
+    if (p->smoothness == LIVESTEREO_TABLES && (p->right || p->down || p->columns))
+        return refuse("problem: TABLES take neither weights nor columns");
     if ((p->smoothness == LIVESTEREO_TABLE) != (p->table != NULL))
         return refuse("problem: a table and smoothness TABLE belong together");
     for (int i = 0; p->table && i < p->labels * p->labels; i++)
         if (!(p->table[i] >= 0) || !isfinite(p->table[i]))
             return refuse("problem: entry %d, %d of the table is not 0 or more", i / p->labels,
                           i % p->labels);
+    size_t entries = (size_t)p->width * (size_t)p->height * (size_t)p->labels * (size_t)p->labels;
+    for (size_t i = 0; p->right_table && i < entries; i++) {
+        float v[2] = {p->right_table[i], p->down_table[i]};
+        if (!(v[0] >= 0) || !(v[1] >= 0) || !isfinite(p->lambda * (double)(v[0] + v[1])))
+            return refuse("problem: entry %zu of the tables of edges is not 0 or more", i);
+    }
+    if (p->smoothness == LIVESTEREO_TABLES)
+        return 0;
     double most = smoothness_of(p, UINT8_MAX, 0, p->labels - 1);
     for (int i = 0; p->table && i < p->labels * p->labels; i++)
         most = fmax(most, UINT8_MAX * p->lambda * (double)p->table[i]);
@@ -100,19 +111,22 @@ static int check_costs(const struct livestereo_problem *p) {
 
 static int check(const struct livestereo_problem *p, const struct livestereo_solution *s) {
     int error;
-    if (!library_is_zero(p->reserved, sizeof(p->reserved)) ||
-        !library_is_zero(s->reserved, sizeof(s->reserved)))
-        return refuse("problem, solution: reserved is not 0");
+    if (!library_is_zero(s->reserved, sizeof(s->reserved)))
+        return refuse("solution: reserved is not 0");
     if (!s->label)
         return refuse("solution: there is no memory for labels");
     if ((error = check_shape(p)) || (error = check_smoothness(p)) || (error = check_costs(p)))
         return error;
-    if ((unsigned)p->solver > LIVESTEREO_SUM_PRODUCT)
+    if ((unsigned)p->solver > LIVESTEREO_SWAP)
         return refuse("problem: solver %d does not exist", (int)p->solver);
     if ((unsigned)p->backend > LIVESTEREO_BACKEND_CUDA || p->gpu < 0)
         return refuse("problem: backend %d, GPU %d does not exist", (int)p->backend, p->gpu);
     if (!(p->temperature >= 0) || !isfinite(p->temperature))
         return refuse("problem: temperature must be 0 or more");
+    if (p->tile_size < 0 || p->tile_inner < 0 || p->levels < 0 || !(p->damping >= 0) ||
+        p->damping >= 1)
+        return refuse("problem: tile_size, tile_inner and levels must be 0 or more, damping from 0 "
+                      "to below 1");
     if (p->sweeps < 1 || p->bound_sweeps < 0 || p->threads < 0)
         return refuse("problem: sweeps must be 1 or more, bound_sweeps and threads 0 or more");
     return 0;
@@ -123,13 +137,14 @@ static int tell(void *context, const struct mrf_result *r) {
     return p->after_sweep(p->context, r->sweeps, r->energy, r->bound);
 }
 
+static bool asks_marginals(const struct livestereo_solution *s) {
+    return s->belief || s->mean || s->confidence || s->entropy;
+}
+
 /* Of the solvers that are made of stages. */
-static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
+static int run_on_backend(const struct mrf *m, const struct livestereo_problem *p,
                           const struct livestereo_solution *s, const struct mrf_watch *watch,
                           struct mrf_result *result, const char **why) {
-    static const int schedules[] = {[LIVESTEREO_ROWS_COLUMNS] = BP_SCHEDULE_ROWS_COLUMNS,
-                                    [LIVESTEREO_TILES] = BP_SCHEDULE_TILES,
-                                    [LIVESTEREO_MIN_SUM] = BP_SCHEDULE_CHECKERBOARD};
     const struct mrf_marginals asked = {s->belief, s->mean, s->confidence, s->entropy, p->columns};
     int error = 0;
     struct backend *b = p->backend == LIVESTEREO_BACKEND_CUDA
@@ -141,43 +156,80 @@ static int run_on_backend(const struct mrf *m, struct livestereo_problem *p,
         error = mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, b, watch,
                                 &asked, s->label, result);
     else
-        error = mrf_run_stages(m, schedules[p->solver], p->sweeps, b, p->threads, watch, s->label,
-                               result, why);
+        error = mrf_min_sum_in_bytes(m, p->sweeps, b, p->threads, watch, s->label, result, why);
     b->close(&b);
     return error;
+}
+
+static int run_min_sum(const struct mrf *m, const struct livestereo_problem *p,
+                       const struct livestereo_solution *s, const struct mrf_watch *watch,
+                       struct mrf_result *result) {
+    const char *why = "bytes have five levels";
+    int levels = p->levels ? p->levels : MIN_SUM_LEVELS;
+    int error = levels == MIN_SUM_LEVELS ? run_on_backend(m, p, s, watch, result, &why) : -ENOTSUP;
+    if (error != -ENOTSUP)
+        return error;
+    if (p->backend == LIVESTEREO_BACKEND_CPU)
+        return mrf_min_sum(m, levels, p->sweeps, p->threads, watch, s->label, result);
+    log_explain("%s; on the CPU min_sum takes any", why);
+    return error;
+}
+
+/* Belief propagation along rows and columns. */
+static int run_area(const struct mrf *m, const struct livestereo_problem *p, uint16_t *label,
+                    const struct mrf_watch *watch, struct mrf_result *result) {
+    struct mrf_area how = {.damping = p->damping, .threads = p->threads};
+    if (p->solver == LIVESTEREO_TILES) {
+        how.tile = p->tile_size ? p->tile_size : 16;
+        how.inner = p->tile_inner ? p->tile_inner : 20;
+        how.levels = p->levels ? p->levels : 4;
+        how.raster = p->tile_flags & LIVESTEREO_TILES_RASTER;
+        how.without_borders = p->tile_flags & LIVESTEREO_TILES_ALONE;
+    }
+    return mrf_area(m, &how, p->sweeps, watch, label, result);
+}
+
+/* What this solver cannot do, or NULL. */
+static const char *refusal(const struct livestereo_problem *p,
+                           const struct livestereo_solution *s) {
+    bool is_sum_product = p->solver == LIVESTEREO_SUM_PRODUCT;
+    if (!is_sum_product && asks_marginals(s))
+        return "this solver knows no marginals; sum_product does";
+    if (is_sum_product && p->smoothness == LIVESTEREO_TABLES)
+        return "sum_product takes no tables of single edges; the other solvers do";
+    if (p->backend != LIVESTEREO_BACKEND_CPU && !is_sum_product && p->solver != LIVESTEREO_MIN_SUM)
+        return "this solver runs on the CPU alone";
+    return NULL;
 }
 
 static int run_solver(const struct mrf *m, struct livestereo_problem *p,
                       const struct livestereo_solution *s, struct mrf_result *result) {
     const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
-    const char *why = NULL;
-    uint16_t *label = s->label;
-    if (p->solver != LIVESTEREO_SUM_PRODUCT &&
-        (s->belief || s->mean || s->confidence || s->entropy)) {
-        log_explain("this solver knows no marginals; sum_product does");
+    const char *why = refusal(p, s);
+    if (why) {
+        log_explain("%s", why);
         return -ENOTSUP;
     }
-    if (p->backend != LIVESTEREO_BACKEND_CPU &&
-        (p->solver == LIVESTEREO_TRWS || p->solver == LIVESTEREO_ICM)) {
-        log_explain("this solver runs on the CPU alone");
-        return -ENOTSUP;
-    }
-    if (p->solver == LIVESTEREO_TRWS)
-        return mrf_trws(m, p->sweeps, watch, label, result);
-    if (p->solver == LIVESTEREO_ICM) {
-        mrf_least_costs(m, label);
-        mrf_icm(m, p->sweeps, watch, label, result);
+    switch (p->solver) {
+    case LIVESTEREO_TRWS:
+        return mrf_trws(m, p->sweeps, watch, s->label, result);
+    case LIVESTEREO_BP_S:
+        return mrf_bp_s(m, p->sweeps, watch, s->label, result);
+    case LIVESTEREO_ROWS_COLUMNS:
+    case LIVESTEREO_TILES:
+        return run_area(m, p, s->label, watch, result);
+    case LIVESTEREO_MIN_SUM:
+        return run_min_sum(m, p, s, watch, result);
+    case LIVESTEREO_SUM_PRODUCT:
+        return run_on_backend(m, p, s, watch, result, &why);
+    case LIVESTEREO_ICM:
+        mrf_least_costs(m, s->label);
+        mrf_icm(m, p->sweeps, watch, s->label, result);
         return 0;
+    default:
+        mrf_least_costs(m, s->label);
+        return mrf_moves(m, p->solver == LIVESTEREO_SWAP, p->sweeps, watch, s->label, result);
     }
-    int error = run_on_backend(m, p, s, watch, result, &why);
-    if (error == -ENOTSUP && p->solver == LIVESTEREO_MIN_SUM &&
-        p->backend == LIVESTEREO_BACKEND_CPU)
-        return mrf_min_sum(m, p->sweeps, p->threads, watch, label, result);
-    if (error == -ENOTSUP)
-        log_explain("%s; %s", why,
-                    p->backend == LIVESTEREO_BACKEND_CPU ? "trws takes any"
-                                                         : "on the CPU min_sum does");
-    return error;
 }
 
 /* The bound of another solver's labels. 0 or -ENOMEM. */
@@ -201,6 +253,8 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
                            .table = p->smoothness == LIVESTEREO_TABLE ||
                                     (p->columns && p->smoothness != LIVESTEREO_POTTS),
                            .classes = {p->right, p->down},
+                           .tables = {p->right_table, p->down_table},
+                           .unit = p->lambda,
                            .context = p};
     struct mrf_result result;
     struct mrf *m;
@@ -210,6 +264,10 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
     if (!error && p->solver != LIVESTEREO_TRWS && p->bound_sweeps)
         error = find_bound(m, p, &result.bound);
     mrf_close(&m);
+    if (error == -ERANGE)
+        error =
+            refuse("problem: the smoothness is so much larger than all differences of costs that "
+                   "numbers of 27 bits do not hold both; forbid with less");
     if (error == -ENOMEM)
         log_explain("not enough memory for %dx%d px with %d labels", p->width, p->height,
                     p->labels);

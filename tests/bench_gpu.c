@@ -9,7 +9,7 @@
 #include "config/log.h"
 #include "config/presets.h"
 #include "config/solvers.h"
-#include "gpu/mrf/stages.h"
+#include "gpu/mrf/min_sum_bytes.h"
 #include "tests/frame_run.h"
 
 #include <errno.h>
@@ -205,9 +205,9 @@ static double time_solver(const struct mrf *m, struct backend *b, int threads, b
     struct mrf_result result;
     const char *why;
     double started = clock_ms();
-    int error = sum_product ? mrf_sum_product(m, 20, sweeps, b, NULL, &none, label, &result)
-                            : mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, b, threads, NULL,
-                                             label, &result, &why);
+    int error = sum_product
+                    ? mrf_sum_product(m, 20, sweeps, b, NULL, &none, label, &result)
+                    : mrf_min_sum_in_bytes(m, sweeps, b, threads, NULL, label, &result, &why);
     double ms = clock_ms() - started;
     *hash = 0;
     for (int i = 0; i < m->width * m->height; i++)

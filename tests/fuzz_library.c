@@ -462,7 +462,7 @@ static void solve(struct caller *c) {
     p.table = is_odd(c) || p.smoothness != LIVESTEREO_TABLE ? NULL : table;
     p.right = pick(c, 2) ? weights : NULL;
     p.down = pick(c, 2) ? weights : NULL;
-    p.solver = (enum livestereo_solver)odd_int(c, pick(c, 6));
+    p.solver = (enum livestereo_solver)odd_int(c, pick(c, 9));
     p.sweeps = 1 + pick(c, 4);
     p.bound_sweeps = pick(c, 3);
     p.threads = 1 + pick(c, 2);

@@ -8,9 +8,7 @@
  */
 #include "gpu/backend.h"
 #include "gpu/mrf/mrf.h"
-#include "gpu/mrf/stages.h"
-
-#include "config/solvers.h"
+#include "gpu/mrf/min_sum_bytes.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -80,15 +78,37 @@ static void make_numbers(struct numbers *n, int width, int height, int labels, i
             n->classes[r][i] = (uint8_t)g_test_rand_int_range(0, 4);
 }
 
+static struct mrf_input input_of(const struct numbers *n) {
+    return (struct mrf_input){.width = n->width,
+                              .height = n->height,
+                              .labels = n->labels,
+                              .costs = costs_of,
+                              .smoothness = smoothness_of,
+                              .table = n->table,
+                              .classes = {n->classes[MRF_RIGHT], n->classes[MRF_DOWN]},
+                              .context = n};
+}
+
+/* One of eight solvers that take everything. */
+static void solve_by(const struct mrf *m, int method, int sweeps, uint16_t *label,
+                     struct mrf_result *result) {
+    struct mrf_area how = {
+        .tile = method == 5 ? 2 : 0, .inner = 2, .levels = 1, .damping = 0.2, .threads = 1};
+    mrf_least_costs(m, label);
+    int error = method == 0   ? mrf_trws(m, sweeps, NULL, label, result)
+                : method == 1 ? mrf_bp_s(m, sweeps, NULL, label, result)
+                : method == 2 ? mrf_moves(m, false, sweeps, NULL, label, result)
+                : method == 3 ? mrf_moves(m, true, sweeps, NULL, label, result)
+                : method == 4 ? mrf_min_sum(m, 1, sweeps, 1, NULL, label, result)
+                : method < 7  ? mrf_area(m, &how, sweeps, NULL, label, result)
+                              : 0;
+    if (method == 7)
+        mrf_icm(m, sweeps, NULL, label, result);
+    g_assert_cmpint(error, ==, 0);
+}
+
 static struct mrf *open_problem(const struct numbers *n) {
-    struct mrf_input in = {.width = n->width,
-                           .height = n->height,
-                           .labels = n->labels,
-                           .costs = costs_of,
-                           .smoothness = smoothness_of,
-                           .table = n->table,
-                           .classes = {n->classes[MRF_RIGHT], n->classes[MRF_DOWN]},
-                           .context = n};
+    struct mrf_input in = input_of(n);
     struct mrf *m;
     g_assert_cmpint(mrf_open(&m, &in), ==, 0);
     return m;
@@ -251,7 +271,7 @@ static void test_grid(void) {
     }
 }
 
-/* Numbers that are no multiples of the unit: each is rounded by half a unit at most. */
+/* Numbers that are no multiples of the unit: a bound stays one. */
 static void test_fractions(void) {
     for (int round = 0; round < 40; round++) {
         struct numbers n;
@@ -260,7 +280,7 @@ static void test_fractions(void) {
         make_numbers(&n, 4, 4, 2, round % 5, round % 3 ? 0.1 : 1e7 / 3);
         struct mrf *m = open_problem(&n);
         bool unique;
-        double optimum = optimum_of(&n, &unique), rounding = 200 / m->scale;
+        double optimum = optimum_of(&n, &unique), rounding = 1e-12 * fabs(optimum);
         g_assert_false(m->whole);
         g_assert_cmpint(mrf_trws(m, 30, NULL, label, &result), ==, 0);
         g_assert_cmpfloat(result.bound, <=, result.energy);
@@ -292,6 +312,183 @@ static void test_missing_edges(void) {
                         sizeof(label[1][0]) * (size_t)(width * height));
         g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
         g_assert_cmpfloat(result[0].bound, ==, result[1].bound);
+    }
+}
+
+/* Forbidden labels cost so much that one scale for all numbers would leave nothing of the others;
+ * smoothness that no integers hold beside the costs is refused. */
+static void test_forbidden(void) {
+    for (int round = 0; round < 40; round++) {
+        struct numbers n;
+        uint16_t label[MAX_PIXELS];
+        struct mrf_result result;
+        bool unique;
+        make_numbers(&n, 4, 4, 2, round % 5, 0.01);
+        for (int i = 0; i < 16; i += 3)
+            n.cost[i][i & 1] = 1e9;
+        struct mrf *m = open_problem(&n);
+        double optimum = optimum_of(&n, &unique);
+        g_assert_cmpint(mrf_trws(m, 100, NULL, label, &result), ==, 0);
+        g_assert_cmpfloat(result.bound, <=, optimum);
+        g_assert_cmpfloat(result.bound, >, optimum - 10);
+        g_assert_cmpfloat(energy_of(&n, label), ==, result.energy);
+        g_assert_cmpfloat(result.energy, <, optimum + 10);
+        mrf_close(&m);
+        for (int l = 0; l < n.labels; l++)
+            for (int k = 0; k < n.labels; k++)
+                n.smoothness[l][k] = 1e9 * abs(l - k);
+        for (int i = 0; i < 16; i += 3)
+            n.cost[i][i & 1] = 0.5;
+        struct mrf_input in = input_of(&n);
+        g_assert_cmpint(mrf_open(&m, &in), ==, -ERANGE);
+        g_assert_null(m);
+    }
+}
+
+/* Each edge has a table of its own: the classes' curves and factors, written out. */
+static void test_edge_tables(void) {
+    for (int round = 0; round < 40; round++) {
+        struct numbers n;
+        static float table[MRF_EDGES][MAX_PIXELS * 9];
+        uint16_t label[2][MAX_PIXELS] = {{0}};
+        struct mrf_result result[2];
+        int method = round / 5;
+        make_numbers(&n, 5, 4, 3, round % 5, 1);
+        for (int r = 0; r < MRF_EDGES; r++)
+            for (int i = 0; i < 20 * 9; i++)
+                table[r][i] = (float)(n.classes[r][i / 9] * n.smoothness[i / 3 % 3][i % 3]);
+        for (int i = 0; i < 2; i++) {
+            struct mrf_input in = input_of(&n);
+            struct mrf *m;
+            if (i) {
+                in.tables[MRF_RIGHT] = table[MRF_RIGHT];
+                in.tables[MRF_DOWN] = table[MRF_DOWN];
+                in.unit = 1;
+            }
+            g_assert_cmpint(mrf_open(&m, &in), ==, 0);
+            solve_by(m, method, 6, label[i], &result[i]);
+            mrf_close(&m);
+        }
+        g_assert_cmpmem(label[0], sizeof(label[0]), label[1], sizeof(label[1]));
+        g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
+        g_assert_cmpfloat(energy_of(&n, label[1]), ==, result[1].energy);
+    }
+}
+
+/* On a chain the passes of BP-S, BP-M in as many sweeps as it is long, and tiles that are large
+ * enough, find the optimum; fractions leave one. */
+static void test_belief_propagation_of_chains(void) {
+    for (int round = 0; round < 100; round++) {
+        struct numbers n;
+        uint16_t label[MAX_PIXELS];
+        struct mrf_result result;
+        int length = make_chain(&n, round);
+        for (int i = 0; i < length; i++)
+            for (int l = 0; l < n.labels; l++)
+                n.cost[i][l] = (float)(n.cost[i][l] + g_test_rand_double_range(0, 0.5));
+        struct mrf *m = open_problem(&n);
+        struct mrf_area how = {.tile = round % 3 ? 16 : 0, .inner = 1, .levels = 1, .threads = 2};
+        g_assert_cmpint(mrf_area(m, &how, length, NULL, label, &result), ==, 0);
+        g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);
+        g_assert_cmpfloat(result.energy, ==, energy_of(&n, label));
+        g_assert_cmpint(mrf_bp_s(m, 2, NULL, label, &result), ==, 0);
+        g_assert_cmpfloat_with_epsilon(result.energy, optimum_of_chain(&n), 0.001);
+        g_assert_true(isnan(result.bound));
+        mrf_close(&m);
+    }
+}
+
+/* Of tiles: any number of threads gives the same labels; a tile of the whole picture is BP-M from
+ * zero; alone, a tile knows nothing of the others. */
+static void test_tiles(void) {
+    for (int round = 0; round < 30; round++) {
+        struct numbers n;
+        uint16_t label[4][MAX_PIXELS];
+        struct mrf_result result;
+        make_numbers(&n, 11, 8, 6, round % 5, 1);
+        struct mrf *m = open_problem(&n);
+        struct mrf_area how = {.tile = 4, .inner = 3, .levels = 1 + round % 2, .damping = 0.2};
+        for (int i = 0; i < 2; i++) {
+            how.threads = 1 + 2 * i;
+            g_assert_cmpint(mrf_area(m, &how, 3, NULL, label[i], &result), ==, 0);
+            g_assert_cmpfloat(result.energy, ==, energy_of(&n, label[i]));
+        }
+        g_assert_cmpmem(label[0], sizeof(label[0][0]) * 88, label[1], sizeof(label[1][0]) * 88);
+        how = (struct mrf_area){.tile = 99, .inner = 7, .levels = 4, .raster = true, .threads = 1};
+        g_assert_cmpint(mrf_area(m, &how, 1, NULL, label[2], &result), ==, 0);
+        how.tile = 0;
+        g_assert_cmpint(mrf_area(m, &how, 7, NULL, label[3], &result), ==, 0);
+        g_assert_cmpmem(label[2], sizeof(label[0][0]) * 88, label[3], sizeof(label[1][0]) * 88);
+        mrf_close(&m);
+        how = (struct mrf_area){
+            .tile = 4, .inner = 3, .levels = 1, .without_borders = true, .threads = 1};
+        for (int i = 0; i < 2; i++) {
+            n.cost[0][0] += 50 * i;
+            m = open_problem(&n);
+            g_assert_cmpint(mrf_area(m, &how, 2, NULL, label[i], &result), ==, 0);
+            mrf_close(&m);
+        }
+        for (int i = 0; i < 88; i++)
+            g_assert_true(label[0][i] == label[1][i] || (i % 11 < 4 && i / 11 < 4));
+    }
+}
+
+/* Two labels that like to be equal: one move finds the optimum. Of more, expansion and swap end
+ * where no single pixel's change helps, and expansion of Potts below twice the optimum. */
+static void test_moves(void) {
+    for (int round = 0; round < 60; round++) {
+        struct numbers n;
+        uint16_t label[MAX_PIXELS];
+        struct mrf_result result;
+        bool unique, two = round % 2;
+        make_numbers(&n, two ? 4 : 2, 4, two ? 2 : 4, two ? 2 : round % 5, 1);
+        for (int i = 0; i < 16; i++)
+            for (int l = 0; l < n.labels; l++)
+                n.cost[i][l] = fabs(n.cost[i][l]);
+        struct mrf *m = open_problem(&n);
+        double optimum = optimum_of(&n, &unique);
+        for (int swap = 0; swap < 2; swap++) {
+            mrf_least_costs(m, label);
+            double before = energy_of(&n, label);
+            g_assert_cmpint(mrf_moves(m, swap, 50, NULL, label, &result), ==, 0);
+            g_assert_cmpfloat(result.energy, ==, energy_of(&n, label));
+            g_assert_cmpfloat(result.energy, <=, before);
+            g_assert_cmpfloat(result.energy, >=, optimum);
+            g_assert_cmpint(result.sweeps, <, 50);
+            if (two)
+                g_assert_cmpfloat(result.energy, ==, optimum);
+            else if (round % 5 == 2 && !swap)
+                g_assert_cmpfloat(result.energy, <=, 2 * optimum);
+        }
+        mrf_close(&m);
+    }
+}
+
+/* Of truncated and untruncated squares, the envelope of parabolas and trying all. */
+static void test_parabolas(void) {
+    for (int round = 0; round < 100; round++) {
+        struct numbers n;
+        int32_t h[MAX_VALUES], out[MAX_VALUES];
+        make_numbers(&n, 2, 1, MAX_VALUES, 1, 1);
+        n.cost[0][0] = 1000; /* the scale */
+        for (int l = 0; l < MAX_VALUES && round % 2; l++)
+            for (int k = 0; k < MAX_VALUES; k++)
+                n.smoothness[l][k] = (l - k) * (l - k);
+        struct mrf *m = open_problem(&n);
+        for (int l = 0; l < MAX_VALUES; l++)
+            h[l] = g_test_rand_int_range(0, 1 << (round % 25 + 1));
+        for (size_t edge = 1; edge < 4; edge++) {
+            if (!m->curve[edge].value)
+                continue;
+            mrf_convolve(m, edge, true, h, out);
+            for (int k = 0; k < MAX_VALUES; k++) {
+                int32_t least = INT32_MAX;
+                for (int l = 0; l < MAX_VALUES; l++)
+                    least = MIN(least, h[l] + mrf_smoothness(m, edge, l, k));
+                g_assert_cmpint(out[k], ==, least);
+            }
+        }
+        mrf_close(&m);
     }
 }
 
@@ -668,7 +865,7 @@ static void test_min_sum_of_chains(void) {
             for (int l = 0; l < n.labels; l++)
                 n.cost[i][l] = (float)(n.cost[i][l] + g_test_rand_double_range(0, 0.5));
         struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_min_sum(m, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);
+        g_assert_cmpint(mrf_min_sum(m, 5, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);
         g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);
         g_assert_cmpfloat_with_epsilon(result.energy, energy_of(&n, label), 0.001);
         g_assert_true(isnan(result.bound));
@@ -690,18 +887,17 @@ static void test_min_sum_in_bytes(void) {
             for (int k = 0; k < n.labels; k++)
                 n.smoothness[l][k] = round & 1 ? 15 * (l != k) : MIN(3 * ABS(l - k), 20);
         struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_min_sum(m, sweeps, 2, NULL, label, &result), ==, 0);
-        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), 2, NULL,
-                                       of_bytes, &other, &why),
-                        ==, 0);
+        g_assert_cmpint(mrf_min_sum(m, 5, sweeps, 2, NULL, label, &result), ==, 0);
+        g_assert_cmpint(
+            mrf_min_sum_in_bytes(m, sweeps, backend_of(1), 2, NULL, of_bytes, &other, &why), ==, 0);
         for (int i = 0; i < n.width * n.height; i++)
             g_assert_cmpint(label[i], ==, of_bytes[i]);
         mrf_close(&m);
         n.cost[5][1] += 0.25;
         m = open_problem(&n);
-        g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, sweeps, backend_of(1), 2, NULL,
-                                       of_bytes, &other, &why),
-                        ==, -ENOTSUP);
+        g_assert_cmpint(
+            mrf_min_sum_in_bytes(m, sweeps, backend_of(1), 2, NULL, of_bytes, &other, &why), ==,
+            -ENOTSUP);
         mrf_close(&m);
     }
 }
@@ -721,9 +917,8 @@ static void test_fractions_in_bytes(void) {
     for (int r = 0; r < MRF_EDGES; r++)
         memset(n.classes[r], 1, sizeof(n.classes[r]));
     struct mrf *m = open_problem(&n);
-    g_assert_cmpint(mrf_run_stages(m, BP_SCHEDULE_CHECKERBOARD, 1, backend_of(1), 2, NULL, label,
-                                   &result, &why),
-                    ==, -ENOTSUP);
+    g_assert_cmpint(mrf_min_sum_in_bytes(m, 1, backend_of(1), 2, NULL, label, &result, &why), ==,
+                    -ENOTSUP);
     g_assert_cmpstr(why, ==, "numbers that bytes do not hold");
     mrf_close(&m);
 }
@@ -734,6 +929,12 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/tree", test_tree);
     g_test_add_func("/mrf/grid", test_grid);
     g_test_add_func("/mrf/fractions", test_fractions);
+    g_test_add_func("/mrf/forbidden", test_forbidden);
+    g_test_add_func("/mrf/edge-tables", test_edge_tables);
+    g_test_add_func("/mrf/chains", test_belief_propagation_of_chains);
+    g_test_add_func("/mrf/tiles", test_tiles);
+    g_test_add_func("/mrf/moves", test_moves);
+    g_test_add_func("/mrf/parabolas", test_parabolas);
     g_test_add_func("/mrf/missing-edges", test_missing_edges);
     g_test_add_func("/mrf/two-labels", test_two_labels);
     g_test_add_func("/mrf/min-sum/chains", test_min_sum_of_chains);

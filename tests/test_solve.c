@@ -103,7 +103,8 @@ static void test_arrays(void *fixture, const void *data) {
 }
 
 static void test_solvers(void *fixture, const void *data) {
-    static const char *const solvers[] = {"trws", "rows_columns", "tiles", "min_sum", "icm"};
+    static const char *const solvers[] = {"trws", "rows_columns", "tiles", "min_sum",
+                                          "bp_s", "expansion",    "swap",  "icm"};
     uint16_t label[H * W];
     (void)fixture;
     (void)data;
@@ -120,7 +121,7 @@ static void test_solvers(void *fixture, const void *data) {
         double least = g_ascii_strtod(bound + strlen("lower bound "), NULL);
         g_assert_cmpfloat(energy, ==, energy_of(label));
         g_assert_cmpfloat(energy, >=, least);
-        g_assert_cmpfloat(energy, <, i == 4 ? 1.2 * least : 1.02 * least);
+        g_assert_cmpfloat(energy, <, i == 7 ? 1.2 * least : 1.02 * least);
         g_auto(GStrv) rows = read_lines("energy.csv");
         guint count = g_strv_length(rows);
         g_assert_cmpstr(rows[0], ==, "sweep,energy,bound");
@@ -159,23 +160,80 @@ static void test_smoothness(void *fixture, const void *data) {
         g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
         g_assert_cmpint(strncmp(out, first, strcspn(first, ",")), ==, 0);
     }
-    expect_error(2, "difference of labels alone", "solve %s/c1.npy %s --solver tiles", folder,
-                 tabled);
-    static const char *const any[] = {"--model quadratic --lambda 3", NULL};
-    for (size_t i = 0; i < G_N_ELEMENTS(any); i++) {
-        g_autofree char *words = g_strdup_printf("%s --solver min_sum --sweeps 20 --bound 200",
-                                                 any[i] ? any[i] : tabled);
-        g_autofree char *out = solve_file("c1.npy", words, other);
-        const char *bound = strstr(out, "lower bound ");
-        g_assert_nonnull(bound);
-        g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), <,
-                          1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
-    }
+    static float edges[H][W][L][L];
+    for (int i = 0; i < H * W * L * L; i++)
+        (&edges[0][0][0][0])[i] = 2 * (&table[0][0])[i % (L * L)];
+    write_array("edges.npy", "<f4", "False", "(12, 612)", edges, sizeof(edges));
+    g_autofree char *edged =
+        g_strdup_printf("--right-table %s/edges.npy --down-table %s/edges.npy", folder, folder);
+    g_autofree char *of_edges = solve_file("c1.npy", edged, other);
+    g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
+    g_assert_cmpint(strncmp(of_edges, first, strcspn(first, ",")), ==, 0);
+    expect_error(2, "sum_product takes no tables", "solve %s/c1.npy %s --solver sum_product",
+                 folder, edged);
     for (int i = 0; i < W; i++)
         weight[3][i] = (uint8_t)i;
     write_array("many.npy", "|u1", "False", "(12, 17)", weight, sizeof(weight));
-    expect_error(2, "four different edge weights", "solve %s/c1.npy --down %s/many.npy --solver %s",
-                 folder, folder, "rows_columns");
+    g_autofree char *many =
+        g_strdup_printf("--model quadratic --lambda 3 --down %s/many.npy", folder);
+    const char *const any[] = {"--model quadratic --lambda 3", tabled, many};
+    static const char *const solvers[] = {"min_sum", "tiles --tile-size 4", "rows_columns"};
+    for (size_t i = 0; i < G_N_ELEMENTS(any); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(solvers); k++) {
+            g_autofree char *words =
+                g_strdup_printf("%s --solver %s --sweeps 20 --bound 200", any[i], solvers[k]);
+            g_autofree char *out = solve_file("c1.npy", words, other);
+            const char *bound = strstr(out, "lower bound ");
+            g_assert_nonnull(bound);
+            g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), <,
+                              1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
+        }
+}
+
+/* Labels that are forbidden with 1e9 leave the energy of the others what it is. */
+static void test_forbidden(void *fixture, const void *data) {
+    static float cost[H][W][L];
+    uint16_t label[H * W];
+    (void)fixture;
+    (void)data;
+    for (int i = 0; i < H * W * L; i++)
+        (&cost[0][0][0])[i] = i % L && i % 7 == 0 ? 1e9F : (float)((i * 31) % 97) / 100;
+    write_array("forbidden.npy", "<f4", "False", "(12, 17, 6)", cost, sizeof(cost));
+    g_autofree char *out = solve_file("forbidden.npy", "--lambda 0.05", label);
+    double energy = g_ascii_strtod(out + strlen("energy "), NULL), sum = 0,
+           bound = g_ascii_strtod(strstr(out, "lower bound ") + strlen("lower bound "), NULL);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            int i = y * W + x;
+            sum += (double)cost[y][x][label[i]];
+            sum += x + 1 < W ? 0.05 * ABS(label[i] - label[i + 1]) : 0;
+            sum += y + 1 < H ? 0.05 * ABS(label[i] - label[i + W]) : 0;
+        }
+    g_assert_cmpfloat(sum, <, 100);
+    g_assert_cmpfloat(fabs(energy - sum), <, 1e-9 * sum);
+    g_assert_cmpfloat(bound, <=, energy);
+    g_assert_cmpfloat(bound, >, 0.99 * energy);
+    expect_error(3, "27 bits do not hold both", "solve %s/forbidden.npy --lambda 1e15", folder);
+}
+
+/* The benchmark's text: two labels, costs 3 and 5, 0 and 9, 4 and 1; edges 70 and 1000 in a row. */
+static void test_benchmark_text(void *fixture, const void *data) {
+    uint16_t label[3];
+    (void)fixture;
+    (void)data;
+    write_text("row.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70 1000\n");
+    g_autofree char *out = expect_success("solve %s/row.txt -o %s/row.npy", folder, folder);
+    g_autofree char *path = path_in("row.npy");
+    struct npy a;
+    g_assert_cmpint(npy_read(path, &a), ==, 0);
+    memcpy(label, a.data, sizeof(label));
+    npy_free(&a);
+    g_assert_true(g_str_has_prefix(out, "energy 7 "));
+    g_assert_true(!label[0] && !label[1] && !label[2]);
+    write_text("short.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70\n");
+    expect_error(3, "at byte", "solve %s/short.txt", folder);
+    write_text("high.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70 16777217\n");
+    expect_error(3, "at byte", "solve %s/high.txt", folder);
 }
 
 /* What --mmse, --confidence, --entropy and --beliefs write is of one distribution, whose labels are
@@ -287,6 +345,7 @@ static void test_bad(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     write_text("text.npy", "not an array at all");
+    write_text("text.npy.txt", "3 1");
     write_array("double.npy", "<f8", "False", "(1, 2, 2)", numbers, 32);
     write_array("short.npy", "<f4", "False", "(1, 2, 3)", numbers, 20);
     write_array("long.npy", "<f4", "False", "(1, 2, 2)", numbers, 20);
@@ -311,6 +370,7 @@ static void test_bad(void *fixture, const void *data) {
     expect_error(3, "lambda and truncation", "solve %s/good.npy --lambda nan", folder);
     expect_error(3, "lambda and truncation", "solve %s/good.npy --truncation -1", folder);
     expect_error(2, "there are linear", "solve %s/good.npy --model cubic", folder);
+    expect_error(3, "no problem of the MRF", "solve %s/text.npy.txt", folder);
     expect_error(1, "cannot be written", "solve %s/good.npy -o %s/no/labels.npy", folder, folder);
     expect_error(1, "cannot be written", "solve %s/good.npy --energy %s/no/e.csv", folder, folder);
     expect_error(1, "cannot be written", "solve %s/good.npy --plot %s/no/e.svg", folder, folder);
@@ -504,6 +564,37 @@ static void write_colours(const char *name, uint8_t *pixels, int width, int heig
     g_assert_cmpint(picture_write(path, &im), ==, 0);
 }
 
+/* A panorama: of three pictures each reaches a part, black elsewhere, and all is known without
+ * strokes but where the seams lie in what two share. */
+static void test_footprints(void *fixture, const void *data) {
+    static uint8_t photo[3][SIDE][SIDE];
+    (void)fixture;
+    (void)data;
+    memset(photo, 0, sizeof(photo));
+    for (int y = 1; y < SIDE; y++) /* none reaches the first row */
+        for (int x = 0; x < SIDE; x++)
+            for (int k = 0; k < 3; k++)
+                if (x >= 11 * k && x < 11 * k + 18)
+                    photo[k][y][x] = (uint8_t)(60 + x + 20 * k * (x % 11 != 2));
+    write_grey("a.png", photo[0]);
+    write_grey("b.png", photo[1]);
+    write_grey("c.png", photo[2]);
+    g_autofree char *words = g_strdup_printf(
+        "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --footprints", folder,
+        folder, folder);
+    g_autofree char *out = expect_success("%s --composed %s/abc.png", words, folder);
+    g_autofree char *path = path_in("abc.png");
+    struct image im;
+    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        g_assert_true((im.data[i * im.channels] == 0) == (i < SIDE));
+    picture_free(&im);
+    /* between pictures alike at x = 13, 24 and the next one, that differ by 20 at one of the two */
+    g_assert_true(g_str_has_prefix(out, "energy 2730 "));
+    g_autofree char *bounded = expect_success("%s --solver trws", words);
+    g_assert_nonnull(strstr(bounded, "lower bound 2730,"));
+}
+
 #define THREE \
     "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --strokes %s/strokes.png"
 
@@ -535,7 +626,7 @@ static void test_montage_of_three(void *fixture, const void *data) {
     g_autofree char *out =
         expect_success("%s -o %s/label.png --composed %s/abc.png --energy %s/energy.csv", words,
                        folder, folder, folder);
-    g_assert_nonnull(strstr(out, " moves"));
+    g_assert_nonnull(strstr(out, " sweeps"));
     read_grey("label.png", label);
     struct image im;
     g_autofree char *path = path_in("abc.png");
@@ -556,8 +647,9 @@ static void test_montage_of_three(void *fixture, const void *data) {
         before = energy;
     }
     g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), ==, before);
-    expect_error(2, "more than two pictures", "%s --model linear", words);
-    expect_error(2, "more than two pictures", "%s --bound 9", words);
+    expect_error(2, "its own smoothness", "%s --model linear", words);
+    g_autofree char *bounded = expect_success("%s --solver trws", words);
+    g_assert_nonnull(strstr(bounded, "gap 0"));
     for (int i = 0; i < SIDE; i++)
         strokes[i][SIDE - 1][0] = strokes[i][SIDE - 2][0] = 0;
     write_colours("strokes.png", &strokes[0][0][0], SIDE, SIDE);
@@ -610,17 +702,16 @@ struct montage {
     int mark[MONTAGE_PIXELS];
 };
 
-static double colour_distance(const struct montage *m, int i, int a, int b) {
+static float colour_distance(const struct montage *m, int i, int a, int b) {
     double sum = 0;
     for (int c = 0; c < 3; c++)
         sum += pow(m->colour[a][i][c] - m->colour[b][i][c], 2);
-    return sqrt(sum);
+    return sqrtf((float)sum);
 }
 
 /* Where pixel i is of picture a or b and pixel k of c or d, the other. */
 static int seam_of(const struct montage *m, int i, int a, int b, int k, int c, int d) {
-    double mean = (colour_distance(m, i, a, b) + colour_distance(m, k, c, d)) / 2;
-    return (int)CLAMP(rint(mean), 1, 255);
+    return (int)(colour_distance(m, i, a, b) + colour_distance(m, k, c, d)) + 1;
 }
 
 /* Of labels; with joined >= 0 that of joining this picture, where label is joined, to the others,
@@ -770,7 +861,12 @@ static void test_library(void *fixture, const void *data) {
     EXPECT(p.number = (enum livestereo_number)3, "number 3");
     EXPECT(p.cost = NULL, "no costs");
     EXPECT((p.number = LIVESTEREO_UINT16, p.row_bytes = 13), "multiples of 2");
-    EXPECT(p.smoothness = (enum livestereo_smoothness)4, "smoothness 4");
+    EXPECT(p.smoothness = (enum livestereo_smoothness)5, "smoothness 5");
+    EXPECT(p.smoothness = LIVESTEREO_TABLES, "belong together");
+    EXPECT((p.smoothness = LIVESTEREO_TABLES, p.right_table = p.down_table = table, p.right = cost),
+           "neither weights");
+    EXPECT(p.damping = 1, "to below 1");
+    EXPECT(p.tile_size = -1, "tile_size");
     EXPECT(p.lambda = -1, "lambda");
     EXPECT(p.truncation = INFINITY, "truncation");
     EXPECT((p.lambda = 1e305, p.smoothness = LIVESTEREO_QUADRATIC), "no finite number");
@@ -782,7 +878,7 @@ static void test_library(void *fixture, const void *data) {
            "no finite number");
     table[6] = -1;
     EXPECT((p.smoothness = LIVESTEREO_TABLE, p.table = table), "entry 1, 2");
-    EXPECT(p.solver = (enum livestereo_solver)6, "solver 6");
+    EXPECT(p.solver = (enum livestereo_solver)9, "solver 9");
     EXPECT(p.backend = (enum livestereo_backend)2, "backend 2");
     EXPECT(p.gpu = -1, "GPU -1");
     EXPECT(p.temperature = NAN, "temperature");
@@ -797,6 +893,9 @@ static void test_library(void *fixture, const void *data) {
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {{"/cli/solve/arrays", test_arrays},
                                             {"/cli/solve/solvers", test_solvers},
+                                            {"/cli/solve/forbidden", test_forbidden},
+                                            {"/cli/solve/text", test_benchmark_text},
+                                            {"/cli/solve/footprints", test_footprints},
                                             {"/cli/solve/smoothness", test_smoothness},
                                             {"/cli/solve/marginals", test_marginals},
                                             {"/cli/solve/columns", test_columns},

@@ -17,61 +17,65 @@ static size_t pixels_of(const struct mrf *m) {
 
 /* ---- making one */
 
-/* The largest number of a problem, and whether all are whole. */
+/* Of numbers: the largest one and whether all are whole. */
 struct extent {
     double largest;
     bool whole;
 };
 
 static void extend(struct extent *e, double v) {
-    e->largest = fmax(e->largest, fabs(v));
+    e->largest = fmax(e->largest, v);
     e->whole = e->whole && v == rint(v);
 }
 
 /* What the threads of mrf_open() read and write. */
 struct opening {
     struct mrf *m;
-    const struct mrf_input *in;
-    struct extent *row;
-    int32_t *range;
+    struct extent *row; /* of costs above their pixel's least one */
+    double *least;      /* the sum of a row's least costs */
+    double cut;
 };
 
-/* Floats from here on are whole. */
-enum { WHOLE_FROM = 1 << 24 };
+static float least_of(const float *cost, int labels) {
+    float least = cost[0];
+    for (int l = 1; l < labels; l++)
+        least = cost[l] < least ? cost[l] : least;
+    return least;
+}
 
-/* The extent of each row's costs. */
 static void measure_rows(void *context, int first, int last, void *scratch) {
     const struct opening *o = context;
-    const struct mrf_input *in = o->in;
+    const struct mrf_input *in = &o->m->in;
     float cost[MRF_MAX_LABELS];
     (void)scratch;
     for (int y = first; y < last; y++) {
-        /* One maximum per label, so that the compiler vectorises. */
-        float largest[MRF_MAX_LABELS] = {0};
-        int fractions = 0;
+        struct extent e = {.whole = true};
+        o->least[y] = 0;
         for (int x = 0; x < in->width; x++) {
             in->costs(in->context, x, y, cost);
+            float least = least_of(cost, in->labels), largest = least;
+            int fractions = 0;
             for (int l = 0; l < in->labels; l++) {
-                float v = fabsf(cost[l]), clamped = v < WHOLE_FROM ? v : WHOLE_FROM;
-                largest[l] = v > largest[l] ? v : largest[l];
-                fractions |= (float)(int32_t)clamped != clamped;
+                largest = cost[l] > largest ? cost[l] : largest;
+                fractions |= cost[l] != rintf(cost[l]);
             }
+            e.whole = e.whole && !fractions;
+            e.largest = fmax(e.largest, (double)largest - (double)least);
+            o->least[y] += (double)least;
         }
-        float most = 0; /* by fmax() this stops gcc 12 for Arm at -O3 */
-        for (int l = 0; l < in->labels; l++)
-            most = largest[l] > most ? largest[l] : most;
-        o->row[y] = (struct extent){.largest = (double)most, .whole = !fractions};
+        o->row[y] = e;
     }
 }
 
 /* Of edges that are not there, in the last column or row, the class of the pixel before. */
-static void copy_classes(struct mrf *m, const struct mrf_input *in, int r) {
+static void copy_classes(struct mrf *m, int r) {
     size_t width = (size_t)m->width, pixels = pixels_of(m);
+    const uint8_t *from = m->in.classes[r];
     uint8_t *to = m->classes[r];
     memset(to, 1, pixels);
-    for (size_t i = 0; i < pixels && in->classes[r]; i++) {
+    for (size_t i = 0; i < pixels && from; i++) {
         bool there = r == MRF_RIGHT ? i % width + 1 < width : i + width < pixels;
-        to[i] = there ? in->classes[r][i] : to[i ? i - 1 : 0];
+        to[i] = there ? from[i] : to[i ? i - 1 : 0];
     }
 }
 
@@ -79,6 +83,13 @@ static void find_classes(const struct mrf *m, bool used[256]) {
     for (int r = 0; r < MRF_EDGES; r++)
         for (size_t i = 0; i < pixels_of(m); i++)
             used[m->classes[r][i]] = true;
+}
+
+static void extend_tables(struct extent *e, const struct mrf *m) {
+    size_t table = (size_t)m->labels * (size_t)m->labels;
+    for (int r = 0; r < MRF_EDGES; r++)
+        for (size_t i = 0; i < pixels_of(m) * table; i++)
+            extend(e, m->in.unit * (double)m->tables[r][i]);
 }
 
 static void extend_smoothness(struct extent *e, const struct mrf_input *in, const bool used[256]) {
@@ -98,83 +109,93 @@ static void extend_smoothness(struct extent *e, const struct mrf_input *in, cons
 
 /* The largest power of two with which no number exceeds MRF_MAX_NUMBER. What is left of it below
  * one unit of the caller's are the digits in which TRW-S averages. */
-static double scale_of(const struct extent *e) {
+static double scale_of(double largest) {
     int power = 0;
-    frexp(MRF_MAX_NUMBER / fmax(e->largest, 0x1p-34), &power);
+    frexp(MRF_MAX_NUMBER / fmax(largest, 0x1p-34), &power);
     return ldexp(1, power - 1);
 }
 
 static int32_t units_of(const struct mrf *m, double v) {
-    return (int32_t)lrint(v * m->scale);
+    return (int32_t)floor(v * m->scale);
 }
 
-/* The costs of rows in units, and their ranges. The product with a power of two is exact. */
+/* The costs of rows in units. */
 static void fill_rows(void *context, int first, int last, void *scratch) {
     const struct opening *o = context;
     struct mrf *m = o->m;
     size_t labels = (size_t)m->labels, width = (size_t)m->width;
     int32_t *restrict to = m->cost + (size_t)first * width * labels;
-    float cost[MRF_MAX_LABELS], scale = (float)m->scale;
+    float cost[MRF_MAX_LABELS];
     (void)scratch;
-    for (int y = first; y < last; y++) {
-        o->range[y] = 0;
+    for (int y = first; y < last; y++)
         for (size_t x = 0; x < width; x++, to += labels) {
-            int32_t least = INT32_MAX, highest = INT32_MIN;
-            o->in->costs(o->in->context, (int)x, y, cost);
-            if (m->whole)
-                for (size_t l = 0; l < labels; l++)
-                    to[l] = (int32_t)(cost[l] * scale);
-            else
-                for (size_t l = 0; l < labels; l++)
-                    to[l] = units_of(m, (double)cost[l]);
+            m->in.costs(m->in.context, (int)x, y, cost);
+            double least = (double)least_of(cost, m->labels);
             for (size_t l = 0; l < labels; l++) {
-                least = to[l] < least ? to[l] : least;
-                highest = to[l] > highest ? to[l] : highest;
+                double above = (double)cost[l] - least;
+                to[l] = units_of(m, above < o->cut ? above : o->cut);
             }
-            o->range[y] = highest - least > o->range[y] ? highest - least : o->range[y];
         }
-    }
 }
 
-static void make_curve(struct mrf *m, const struct mrf_input *in, int edge_class) {
+static void make_curve(struct mrf *m, int edge_class) {
     struct mrf_curve *c = &m->curve[edge_class];
     c->value = m->values + (size_t)edge_class * (size_t)m->labels;
     for (int k = 0; k < m->labels; k++)
-        c->value[k] = units_of(m, in->smoothness(in->context, edge_class, k, 0));
+        c->value[k] = units_of(m, m->in.smoothness(m->in.context, edge_class, k, 0));
     c->largest = c->value[m->labels - 1];
-    c->linear = true;
+    c->linear = c->quadratic = true;
     for (int k = 0; k < m->labels; k++) {
         int64_t straight = (int64_t)c->value[1] * k;
         c->steps = c->value[k] < c->largest ? k : c->steps;
+        int64_t square = straight * k;
         c->linear = c->linear && c->value[k] == (straight < c->largest ? straight : c->largest);
+        c->quadratic = c->quadratic && c->value[k] == (square < c->largest ? square : c->largest);
     }
 }
 
-static void fill(struct opening *o, struct thread_pool *pool) {
-    struct mrf *m = o->m;
-    const struct mrf_input *in = o->in;
-    struct extent e = {.whole = true};
-    bool used[256] = {false};
-    for (int r = 0; r < MRF_EDGES; r++)
-        copy_classes(m, in, r);
-    find_classes(m, used);
-    thread_pool_run(pool, m->height, 1, measure_rows, o);
-    for (int y = 0; y < m->height; y++) {
-        e.largest = fmax(e.largest, o->row[y].largest);
-        e.whole = e.whole && o->row[y].whole;
-    }
-    extend_smoothness(&e, in, used);
-    m->scale = scale_of(&e);
-    m->whole = e.whole && m->scale >= 1;
-    thread_pool_run(pool, m->height, 1, fill_rows, o);
-    for (int y = 0; y < m->height; y++)
-        m->cost_range = o->range[y] > m->cost_range ? o->range[y] : m->cost_range;
+static void fill_smoothness(struct mrf *m, const bool used[256]) {
+    const struct mrf_input *in = &m->in;
+    m->table_unit = in->unit * m->scale;
     for (int l = 0; l < m->labels && in->table; l++)
         for (int k = 0; k < m->labels; k++)
             m->table[l * m->labels + k] = units_of(m, in->smoothness(in->context, 1, l, k));
-    for (int c = 0; c < 256 && !in->table; c++)
+    for (int c = 0; c < 256 && !in->table && !in->tables[0]; c++)
         if (used[c])
-            make_curve(m, in, c);
+            make_curve(m, c);
+}
+
+enum { LEAST_RANGE = 256 }; /* of costs that differ at all, in units */
+
+/* 0 or -ERANGE. */
+static int fill(struct opening *o, struct thread_pool *pool) {
+    struct mrf *m = o->m;
+    struct extent costs = {.whole = true}, smoothness = {.whole = true};
+    bool used[256] = {false};
+    for (int r = 0; r < MRF_EDGES; r++)
+        copy_classes(m, r);
+    find_classes(m, used);
+    thread_pool_run(pool, m->height, 1, measure_rows, o);
+    for (int y = 0; y < m->height; y++) {
+        costs.largest = fmax(costs.largest, o->row[y].largest);
+        costs.whole = costs.whole && o->row[y].whole;
+        m->least_costs += o->least[y];
+    }
+    if (m->tables[0])
+        extend_tables(&smoothness, m);
+    else
+        extend_smoothness(&smoothness, &m->in, used);
+    o->cut =
+        smoothness.largest > 0 ? fmin(MRF_CUT * smoothness.largest, costs.largest) : costs.largest;
+    m->scale = scale_of(fmax(o->cut, smoothness.largest));
+    m->whole = costs.whole && smoothness.whole && m->scale >= 1;
+    m->rounding = m->whole ? 0 : (1 + MRF_EDGES) * (double)pixels_of(m) / m->scale;
+    if (!m->whole && o->cut > 0 && o->cut * m->scale < LEAST_RANGE)
+        return -ERANGE;
+    thread_pool_run(pool, m->height, 1, fill_rows, o);
+    m->cost_range = units_of(m, o->cut);
+    fill_smoothness(m, used);
+    return 0;
 }
 
 int mrf_open(struct mrf **out, const struct mrf_input *in) {
@@ -183,50 +204,162 @@ int mrf_open(struct mrf **out, const struct mrf_input *in) {
     int error = -ENOMEM;
     if (!m)
         return error;
+    m->in = *in;
     m->width = in->width;
     m->height = in->height;
     m->labels = in->labels;
     m->is_table = in->table;
+    memcpy(m->tables, in->tables, sizeof(m->tables));
     m->cost = backend_host_alloc(pixels_of(m) * labels * sizeof(*m->cost));
     m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
-    m->values = calloc(in->table ? 1 : 256 * labels, sizeof(*m->values));
+    m->values = calloc(in->table || in->tables[0] ? 1 : 256 * labels, sizeof(*m->values));
     for (int r = 0; r < MRF_EDGES; r++)
         m->classes[r] = malloc(pixels_of(m));
-    struct opening o = {m, in, malloc(height * sizeof(*o.row)), malloc(height * sizeof(*o.range))};
+    struct opening o = {
+        .m = m, .row = malloc(height * sizeof(*o.row)), .least = malloc(height * sizeof(*o.least))};
     struct thread_pool *pool = NULL;
-    if (m->cost && m->table && m->values && m->classes[0] && m->classes[1] && o.row && o.range)
+    if (m->cost && m->table && m->values && m->classes[0] && m->classes[1] && o.row && o.least)
         pool = thread_pool_open(in->threads, 0, &error);
     if (pool)
-        fill(&o, pool);
-    else
+        error = fill(&o, pool);
+    if (error)
         mrf_close(out);
     thread_pool_close(&pool);
     free(o.row);
-    free(o.range);
-    return *out ? 0 : error;
+    free(o.least);
+    return error;
 }
 
 void mrf_close(struct mrf **m) {
     if (!*m)
         return;
+    if (!(*m)->is_coarse) {
+        free((*m)->table);
+        free((*m)->values);
+    }
     free((*m)->cost);
-    free((*m)->table);
-    free((*m)->values);
-    for (int r = 0; r < MRF_EDGES; r++)
+    for (int r = 0; r < MRF_EDGES; r++) {
         free((*m)->classes[r]);
+        if ((*m)->is_coarse)
+            free((void *)(*m)->tables[r]);
+    }
     free(*m);
     *m = NULL;
 }
 
-/* ---- smoothness */
+/* ---- a coarser one */
 
-int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k) {
-    return m->is_table ? edge_class * m->table[l * m->labels + k]
-                       : m->curve[edge_class].value[abs(l - k)];
+/* A node's costs are at most so far above its least one, so that sums fit 32 bits: twice what its
+ * edges can outweigh, as coarser nodes add them up. */
+enum { NEIGHBOURS = 4, MOST_COST = 2 * NEIGHBOURS * MRF_MAX_NUMBER };
+
+/* A node's cost is the sum of its pixels', above the least. */
+static void add_costs(const struct mrf *fine, struct mrf *coarse) {
+    size_t labels = (size_t)fine->labels;
+    int32_t *to = coarse->cost;
+    for (int y = 0; y < coarse->height; y++)
+        for (int x = 0; x < coarse->width; x++, to += labels) {
+            int64_t sum[MRF_MAX_LABELS] = {0}, least = INT64_MAX;
+            for (int i = 0; i < 4; i++) {
+                int fx = 2 * x + (i & 1), fy = 2 * y + i / 2;
+                if (fx >= fine->width || fy >= fine->height)
+                    continue;
+                const int32_t *from =
+                    fine->cost + ((size_t)fy * (size_t)fine->width + (size_t)fx) * labels;
+                for (size_t l = 0; l < labels; l++)
+                    sum[l] += from[l];
+            }
+            for (size_t l = 0; l < labels; l++)
+                least = sum[l] < least ? sum[l] : least;
+            for (size_t l = 0; l < labels; l++)
+                to[l] = (int32_t)(sum[l] - least < MOST_COST ? sum[l] - least : MOST_COST);
+        }
 }
 
-bool mrf_is_free(const struct mrf *m, int edge_class) {
-    return m->is_table ? edge_class == 0 : m->curve[edge_class].largest == 0;
+/* The stronger edge of two between a node and the next. */
+static void join_edges(const struct mrf *fine, struct mrf *coarse, int r, const size_t edge[2],
+                       size_t node) {
+    size_t entries = (size_t)fine->labels * (size_t)fine->labels;
+    if (!fine->tables[0]) {
+        uint8_t a = fine->classes[r][edge[0]], b = fine->classes[r][edge[1]];
+        coarse->classes[r][node] = mrf_strength(fine, a) < mrf_strength(fine, b) ? b : a;
+        return;
+    }
+    const float *a = fine->tables[r] + edge[0] * entries, *b = fine->tables[r] + edge[1] * entries;
+    float *to = (float *)coarse->tables[r] + node * entries;
+    for (size_t i = 0; i < entries; i++)
+        to[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+static void join_all_edges(const struct mrf *fine, struct mrf *coarse, int r) {
+    for (int y = 0; y < coarse->height; y++)
+        for (int x = 0; x < coarse->width; x++) {
+            int fx = 2 * x + (r == MRF_RIGHT), fy = 2 * y + (r == MRF_DOWN);
+            bool second = r == MRF_RIGHT ? fy + 1 < fine->height : fx + 1 < fine->width;
+            if (fx >= fine->width || fy >= fine->height)
+                continue; /* nothing follows */
+            size_t width = (size_t)fine->width, i = (size_t)fy * width + (size_t)fx,
+                   next = r == MRF_RIGHT ? i + width : i + 1;
+            join_edges(fine, coarse, r, (const size_t[2]){i, second ? next : i},
+                       (size_t)y * (size_t)coarse->width + (size_t)x);
+        }
+}
+
+int mrf_coarsen(struct mrf **out, const struct mrf *fine) {
+    struct mrf *m = *out = malloc(sizeof(*m));
+    if (!m)
+        return -ENOMEM;
+    *m = *fine;
+    m->is_coarse = true;
+    m->width = (fine->width + 1) / 2;
+    m->height = (fine->height + 1) / 2;
+    size_t pixels = pixels_of(m), labels = (size_t)m->labels;
+    bool taken = (m->cost = malloc(pixels * labels * sizeof(*m->cost)));
+    for (int r = 0; r < MRF_EDGES; r++) {
+        taken = (m->classes[r] = calloc(pixels, 1)) && taken;
+        m->tables[r] =
+            fine->tables[r] ? calloc(pixels, labels * labels * sizeof(*m->tables[r])) : NULL;
+        taken = taken && !m->tables[r] == !fine->tables[r];
+    }
+    if (!taken) {
+        mrf_close(out);
+        return -ENOMEM;
+    }
+    add_costs(fine, m);
+    for (int r = 0; r < MRF_EDGES; r++)
+        join_all_edges(fine, m, r);
+    return 0;
+}
+
+/* ---- smoothness */
+
+static const float *table_of(const struct mrf *m, size_t edge) {
+    size_t table = (size_t)m->labels * (size_t)m->labels;
+    return m->tables[edge % MRF_EDGES] + edge / MRF_EDGES * table;
+}
+
+static int32_t entry(const struct mrf *m, const float *table, int at) {
+    return (int32_t)((double)table[at] * m->table_unit);
+}
+
+int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k) {
+    return m->tables[0]  ? entry(m, table_of(m, edge), l * m->labels + k)
+           : m->is_table ? (int32_t)edge * m->table[l * m->labels + k]
+                         : m->curve[edge].value[abs(l - k)];
+}
+
+int32_t mrf_strength(const struct mrf *m, size_t edge) {
+    if (!m->tables[0])
+        return m->is_table ? (int32_t)edge : m->curve[edge].largest;
+    const float *table = table_of(m, edge);
+    int largest = 0;
+    for (int i = 0; i < m->labels * m->labels; i++)
+        largest = table[i] > table[largest] ? i : largest;
+    return entry(m, table, largest);
+}
+
+bool mrf_is_free(const struct mrf *m, size_t edge) {
+    return mrf_strength(m, edge) == 0;
 }
 
 /* ---- messages */
@@ -238,10 +371,44 @@ int32_t mrf_least(const int32_t *v, int count) {
     return least;
 }
 
-/* out(k) = min_l h(l) + V(|l - k|), for all k at once where V is not linear. */
+/* The lower envelope of the parabolas h(l) + slope (k - l)^2 (Felzenszwalb, Huttenlocher, Theory of
+ * Computing 8, 2012). */
+static void convolve_parabolas(int64_t slope, int labels, const int32_t *restrict h,
+                               int32_t *restrict out) {
+    int owner[MRF_MAX_LABELS], from[MRF_MAX_LABELS], count = 0;
+    for (int q = 0; q < labels; q++) {
+        int64_t first = 0; /* where q is below the last one */
+        for (; count; count--) {
+            int v = owner[count - 1];
+            int64_t above = h[q] - h[v] + slope * (q * q - v * v), width = 2 * slope * (q - v);
+            first = (above >= 0 ? above / width : -((width - 1 - above) / width)) + 1;
+            if (first > from[count - 1])
+                break;
+        }
+        if (count && first >= labels)
+            continue;
+        owner[count] = q;
+        from[count] = count ? (int)first : 0;
+        count++;
+    }
+    for (int i = 0, k = 0; i < count; i++)
+        for (; k < (i + 1 < count ? from[i + 1] : labels); k++)
+            out[k] = (int32_t)(h[owner[i]] + slope * (k - owner[i]) * (k - owner[i]));
+}
+
+/* Curves of fewer steps than this are faster tried. */
+enum { FEW_STEPS = 16 };
+
+/* out(k) = min_l h(l) + V(|l - k|), for all k at once where V is neither linear nor quadratic. */
 static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t *restrict h,
                            int32_t *restrict out) {
     int32_t limit = mrf_least(h, labels) + c->largest;
+    if (c->quadratic && c->steps >= FEW_STEPS) {
+        convolve_parabolas(c->value[1], labels, h, out);
+        for (int l = 0; l < labels; l++)
+            out[l] = out[l] < limit ? out[l] : limit;
+        return;
+    }
     for (int l = 0; l < labels; l++)
         out[l] = h[l] < limit ? h[l] : limit;
     for (int l = 1; l < labels && c->linear && c->steps; l++)
@@ -257,56 +424,55 @@ static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t 
     }
 }
 
-static void convolve_table(const struct mrf *m, int edge_class, bool onward,
-                           const int32_t *restrict h, int32_t *restrict out) {
+static void convolve_table(const struct mrf *m, size_t edge, bool onward, const int32_t *restrict h,
+                           int32_t *restrict out) {
     int labels = m->labels;
     for (int k = 0; k < labels; k++) {
         out[k] = INT32_MAX;
         for (int l = 0; l < labels; l++) {
-            int at = onward ? l * labels + k : k * labels + l;
-            int32_t v = h[l] + edge_class * m->table[at];
+            int32_t v = h[l] + mrf_smoothness(m, edge, onward ? l : k, onward ? k : l);
             out[k] = v < out[k] ? v : out[k];
         }
     }
 }
 
-void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h,
-                  int32_t *out) {
-    if (m->is_table)
-        convolve_table(m, edge_class, onward, h, out);
+void mrf_convolve(const struct mrf *m, size_t edge, bool onward, const int32_t *h, int32_t *out) {
+    if (m->is_table || m->tables[0])
+        convolve_table(m, edge, onward, h, out);
     else
-        convolve_curve(&m->curve[edge_class], m->labels, h, out);
+        convolve_curve(&m->curve[edge], m->labels, h, out);
 }
 
 /* ---- energies of labels */
 
-int64_t mrf_energy_of_rows(const struct mrf *m, const uint16_t *label, int first, int last) {
-    int64_t sum = 0;
-    size_t width = (size_t)m->width, i = (size_t)first * width;
-    for (int y = first; y < last; y++)
+static double smoothness_of(const struct mrf *m, int r, size_t i, int l, int k) {
+    const struct mrf_input *in = &m->in;
+    size_t edge = mrf_edge(m, r, i);
+    if (m->tables[0])
+        return in->unit * (double)table_of(m, edge)[l * m->labels + k];
+    return in->table ? (double)edge * in->smoothness(in->context, 1, l, k)
+                     : in->smoothness(in->context, (int)edge, l, k);
+}
+
+double mrf_energy(const struct mrf *m, const uint16_t *label) {
+    double sum = 0;
+    float cost[MRF_MAX_LABELS];
+    size_t width = (size_t)m->width, i = 0;
+    for (int y = 0; y < m->height; y++)
         for (int x = 0; x < m->width; x++, i++) {
-            sum += m->cost[i * (size_t)m->labels + label[i]];
+            m->in.costs(m->in.context, x, y, cost);
+            sum += (double)cost[label[i]];
             if (x + 1 < m->width)
-                sum += mrf_smoothness(m, m->classes[MRF_RIGHT][i], label[i], label[i + 1]);
+                sum += smoothness_of(m, MRF_RIGHT, i, label[i], label[i + 1]);
             if (y + 1 < m->height)
-                sum += mrf_smoothness(m, m->classes[MRF_DOWN][i], label[i], label[i + width]);
+                sum += smoothness_of(m, MRF_DOWN, i, label[i], label[i + width]);
         }
     return sum;
 }
 
-int64_t mrf_energy(const struct mrf *m, const uint16_t *label) {
-    return mrf_energy_of_rows(m, label, 0, m->height);
-}
-
-double mrf_energy_of(const struct mrf *m, int64_t energy) {
-    return (double)energy / m->scale;
-}
-
 double mrf_bound_of(const struct mrf *m, int64_t bound) {
-    if (!m->whole)
-        return mrf_energy_of(m, bound);
-    int64_t scale = (int64_t)m->scale, below = bound / scale;
-    return (double)(below * scale < bound ? below + 1 : below);
+    double below = (double)bound / m->scale;
+    return m->least_costs + (m->whole ? ceil(below) : below);
 }
 
 /* ---- labels pixel by pixel */
@@ -325,13 +491,13 @@ static int64_t local_energy(const struct mrf *m, const uint16_t *label, int x, i
     size_t width = (size_t)m->width, i = (size_t)y * width + (size_t)x;
     int64_t sum = m->cost[i * (size_t)m->labels + (size_t)l];
     if (x > 0)
-        sum += mrf_smoothness(m, m->classes[MRF_RIGHT][i - 1], label[i - 1], l);
+        sum += mrf_smoothness(m, mrf_edge(m, MRF_RIGHT, i - 1), label[i - 1], l);
     if (x + 1 < m->width)
-        sum += mrf_smoothness(m, m->classes[MRF_RIGHT][i], l, label[i + 1]);
+        sum += mrf_smoothness(m, mrf_edge(m, MRF_RIGHT, i), l, label[i + 1]);
     if (y > 0)
-        sum += mrf_smoothness(m, m->classes[MRF_DOWN][i - width], label[i - width], l);
+        sum += mrf_smoothness(m, mrf_edge(m, MRF_DOWN, i - width), label[i - width], l);
     if (y + 1 < m->height)
-        sum += mrf_smoothness(m, m->classes[MRF_DOWN][i], l, label[i + width]);
+        sum += mrf_smoothness(m, mrf_edge(m, MRF_DOWN, i), l, label[i + width]);
     return sum;
 }
 
@@ -361,7 +527,7 @@ void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
     while (goes_on && result->sweeps < sweeps) {
         goes_on = icm_sweep(m, label);
         result->sweeps++;
-        result->energy = mrf_energy_of(m, mrf_energy(m, label));
+        result->energy = mrf_energy(m, label);
         if (watch && watch->each(watch->context, result) != 0)
             goes_on = false;
     }

@@ -8,25 +8,29 @@
  * have 32 bits and sums have 64. All but sum-product are no stages: TRW-S and iterated conditional
  * modes in raster order are sequential, since each pixel reads what the one before it wrote.
  *
- * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Numbers
- * that are no multiples of 1 / scale are rounded to the nearest one, and the energy and the bound
- * are those of the rounded problem. Used by one thread; mrf_open calls costs from `threads` of them
- * at once. Nothing is logged.
+ * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Costs count
+ * from their pixel's least one; those that exceed it by MRF_CUT times the largest smoothness, which
+ * no label can outweigh, are cut there. What is no multiple of 1 / scale is rounded down, so that a
+ * lower bound of these integers is one of the caller's problem. Energies are sums of the caller's
+ * own numbers. Used by one thread; mrf_open calls costs from `threads` of them at once. Nothing is
+ * logged.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_MRF_H
 #define LIVESTEREO_MRF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct backend;
 
 /* Directions of edges from a pixel, and the largest number of a cost or a smoothness. */
 enum { MRF_RIGHT, MRF_DOWN, MRF_EDGES };
-enum { MRF_MAX_NUMBER = 1 << 26, MRF_MAX_LABELS = 512 };
+enum { MRF_MAX_NUMBER = 1 << 26, MRF_CUT = 1 << 10, MRF_MAX_LABELS = 512 };
 
-/* What the caller's problem is. Each number is finite; functions get context. */
+/* What the caller's problem is. Each number is finite; functions get context. All of it lives as
+ * long as the problem. */
 struct mrf_input {
     int width, height, labels;
     int threads; /* that call costs, 0: all cores */
@@ -40,6 +44,10 @@ struct mrf_input {
     bool table;
     const uint8_t *classes[MRF_EDGES]; /* width*height each; the last column's and row's are not
                                           read. NULL: all are 1 */
+    /* Instead of classes, smoothness and table: V of each edge is unit times an entry of its table
+     * [l][m], [y][x][l][m]. NULL: there are none. */
+    const float *tables[MRF_EDGES];
+    double unit;
     const void *context;
 };
 
@@ -48,46 +56,64 @@ struct mrf_curve {
     int32_t *value; /* labels entries */
     int steps;      /* the largest difference for which V is below largest */
     int32_t largest;
-    bool linear; /* V is min(value[1] * difference, largest) */
+    bool linear;    /* V is min(value[1] * difference, largest) */
+    bool quadratic; /* or of its square */
 };
 
 struct mrf {
+    struct mrf_input in;
     int width, height, labels;
-    int32_t *cost;      /* [y][x][label] */
-    int32_t cost_range; /* the largest difference of two costs at a pixel */
+    int32_t *cost;      /* [y][x][label], above the pixel's least one */
+    int32_t cost_range; /* the largest of them */
+    double least_costs; /* the sum of all pixels' least ones, in the caller's units */
     bool is_table;
     int32_t *table;              /* [l][m], of class 1 */
     int32_t *values;             /* of all curves */
     struct mrf_curve curve[256]; /* by class; value NULL: no edge has it */
     uint8_t *classes[MRF_EDGES];
-    double scale;
+    const float *tables[MRF_EDGES]; /* of single edges */
+    double scale, table_unit;       /* the latter: units of an entry of these */
+    double rounding; /* by this much at most, energies of the integers lie below the caller's */
     bool whole; /* all numbers of the caller are whole and exact, so that each energy is whole */
+    bool is_coarse; /* made by mrf_coarsen(): shares curves and the table with the finest one */
 };
 
-/* Makes a problem of the input, of which it keeps nothing. 0, or with *m NULL -ENOMEM and what
- * creating a thread returns. */
+/* Makes a problem of the input. 0, or with *m NULL -ENOMEM, what creating a thread returns, and
+ * -ERANGE: the smoothness is so much larger than all differences of costs that integers of 27 bits
+ * do not hold both. */
 int mrf_open(struct mrf **m, const struct mrf_input *input);
 void mrf_close(struct mrf **m);
 
-/* V of an edge of this class. */
-int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k);
+/* A problem of half the sides, for a level of a hierarchy: a node costs what its pixels do, an edge
+ * is the stronger one of the two that it stands for, of tables each entry. It lives no longer than
+ * fine. 0 or -ENOMEM. */
+int mrf_coarsen(struct mrf **coarse, const struct mrf *fine);
 
-/* Whether edges of this class cost nothing, as if they were not there. */
-bool mrf_is_free(const struct mrf *m, int edge_class);
+/* The edge from pixel i of direction r, for the functions below: its class, or which one it is. */
+static inline size_t mrf_edge(const struct mrf *m, int r, size_t i) {
+    return m->tables[0] ? MRF_EDGES * i + (size_t)r : m->classes[r][i];
+}
+
+/* V of an edge. */
+int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k);
+
+/* Whether it costs nothing, as if it were not there. */
+bool mrf_is_free(const struct mrf *m, size_t edge);
+
+/* The largest V of an edge, as far as edges of one problem differ: of a table its factor. */
+int32_t mrf_strength(const struct mrf *m, size_t edge);
 
 int32_t mrf_least(const int32_t *v, int count);
 
 /* The message out(k) = min_l h(l) + V(l, k) along an edge. h belongs to the left or upper end where
  * it goes onward, to the right or down. */
-void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h, int32_t *out);
+void mrf_convolve(const struct mrf *m, size_t edge, bool onward, const int32_t *h, int32_t *out);
 
-/* The energy of width*height labels, in units; of rows, with the edges to the next one. */
-int64_t mrf_energy(const struct mrf *m, const uint16_t *label);
-int64_t mrf_energy_of_rows(const struct mrf *m, const uint16_t *label, int first, int last);
+/* The energy of width*height labels, in the caller's units. */
+double mrf_energy(const struct mrf *m, const uint16_t *label);
 
-/* An energy, or a lower bound of all energies, in the caller's units. Where all numbers are whole
- * a bound is rounded up, since no energy lies between. */
-double mrf_energy_of(const struct mrf *m, int64_t energy);
+/* A lower bound of all energies, by one of the integers' energies. Where all numbers are whole it
+ * is rounded up, since no energy lies between. */
 double mrf_bound_of(const struct mrf *m, int64_t bound);
 
 /* What an algorithm found, in the caller's units. */
@@ -117,11 +143,42 @@ int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
 void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
              struct mrf_result *result);
 
+/* Sequential belief propagation (BP-S: Szeliski et al., PAMI 30(6), 2008): the passes of TRW-S, in
+ * which each message has all that its pixel knows in place of a share. As mrf_trws, without a
+ * bound. */
+int mrf_bp_s(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
+             struct mrf_result *result);
+
 /* Min-sum belief propagation for any smoothness and any costs, hierarchical with checkerboard
- * updates as solver_min_sum() has it, in 32 bits: sweeps half-steps on each of five levels. threads
- * 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
-int mrf_min_sum(const struct mrf *m, int sweeps, int threads, const struct mrf_watch *watch,
-                uint16_t *label, struct mrf_result *result);
+ * updates as solver_min_sum() has it, in 32 bits: sweeps half-steps on each of so many levels.
+ * threads 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
+int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
+                const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
+
+/* How belief propagation goes along rows and columns. */
+struct mrf_area {
+    int tile;       /* px a side; 0: the whole picture is one (BP-M), and inner and levels are 1 */
+    int inner;      /* times over a tile's rows and columns in a sweep (T_I) */
+    int levels;     /* of a hierarchy of tiles, each of half the side, which are even down to 2 */
+    double damping; /* the share of the old message that stays, 0 to below 1 */
+    bool raster;    /* sweeps go from the first tile to the last alone, not back, too */
+    bool without_borders; /* no message leaves a tile */
+    int threads;          /* 0: all cores */
+};
+
+/* Belief propagation along rows and columns (BP-M: Tappen, Freeman, ICCV 2003) and tile by tile
+ * (Liang et al. 2011, figure 3), in 32 bits, for any smoothness: sweeps times over the picture
+ * (T_O). Of tiles, costs and messages at borders alone are stored. 0; -ENOMEM, and what creating a
+ * thread returns. */
+int mrf_area(const struct mrf *m, const struct mrf_area *how, int sweeps,
+             const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
+
+/* Expansion and swap moves (Boykov, Veksler, Zabih, PAMI 23(11), 2001) with max-flow: sweeps times
+ * over all labels or pairs of them, or until none lowers the energy. It begins with the labels in
+ * label. Where V is no metric, a move is the best of a problem whose V is raised until it is one,
+ * and is taken where it lowers the energy. 0 or -ENOMEM. */
+int mrf_moves(const struct mrf *m, bool swap, int sweeps, const struct mrf_watch *watch,
+              uint16_t *label, struct mrf_result *result);
 
 /* What sum-product is asked for besides labels; NULL: not asked for. */
 struct mrf_marginals {

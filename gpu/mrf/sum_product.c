@@ -164,7 +164,7 @@ static void make_recursion(const struct sum_product *s, const struct mrf_curve *
 static void make_kernel(struct sum_product *s, int edge_class, struct sum_kernel *k) {
     const struct mrf *m = s->m;
     const struct mrf_curve *c = &m->curve[edge_class];
-    k->kind = mrf_is_free(m, edge_class)            ? SUM_FREE
+    k->kind = mrf_is_free(m, (size_t)edge_class)    ? SUM_FREE
               : m->is_table                         ? SUM_TABLE
               : c->linear && c->steps > MOST_DIRECT ? SUM_RECURSIVE
                                                     : SUM_DIRECT;
@@ -368,7 +368,7 @@ static void add_labels(const struct sum_product *s, struct graph *g) {
 static int find_labels(const struct sum_product *s, uint16_t *label, struct mrf_result *result) {
     size_t bytes = (size_t)s->m->width * (size_t)s->m->height * sizeof(*label);
     int error = s->backend->copy(s->backend, label, s->labels.label, bytes);
-    result->energy = error ? NAN : mrf_energy_of(s->m, mrf_energy(s->m, label));
+    result->energy = error ? NAN : mrf_energy(s->m, label);
     return error;
 }
 

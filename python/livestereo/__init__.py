@@ -594,7 +594,8 @@ class Solution(NamedTuple):
 
 _NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
 _SMOOTHNESS = ["linear", "quadratic", "potts"]
-_SOLVERS = ["trws", "rows_columns", "tiles", "min_sum", "icm", "sum_product"]
+_SOLVERS = ["trws", "rows_columns", "tiles", "min_sum", "icm", "sum_product", "bp_s", "expansion",
+            "swap"]
 _BACKENDS = ["cpu", "cuda"]
 
 
@@ -613,23 +614,33 @@ def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarra
     return np.ascontiguousarray(weights)
 
 
+def _edge_table(given: Any, shape: Tuple[int, ...]) -> np.ndarray:
+    table = np.ascontiguousarray(given, np.float32)
+    if table.shape != shape + shape[2:]:
+        raise ValueError(f"a table of edges must be {shape + shape[2:]}, not {table.shape}")
+    return table
+
+
 def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncation: float = 0,
           right: Any = None, down: Any = None, columns: int = 0, solver: str = "trws",
           sweeps: int = 100, bound_sweeps: int = 0, temperature: float = 1,
-          marginals: bool = False, threads: int = 0, backend: str = "cpu",
-          gpu: int = 0) -> Solution:
+          marginals: bool = False, threads: int = 0, backend: str = "cpu", gpu: int = 0,
+          tile_size: int = 0, tile_inner: int = 0, levels: int = 0,
+          damping: float = 0.2) -> Solution:
     """Finds labels of low energy: at each pixel each label has a cost, and neighbours' labels that
     differ cost something, too.
 
     cost: (H, W, labels), 2 to 512 labels; uint8, uint16 and float32 in any order of the axes are
     used where they are, other numbers are copied to float32. smoothness: of labels l and m
     "linear", min(lambda_ |l - m|, truncation), "quadratic", min(lambda_ (l - m)^2, truncation),
-    "potts", lambda_ where they differ, or a table (labels, labels), times lambda_; truncation 0 is
-    none.
+    "potts", lambda_ where they differ, a table (labels, labels) or a pair of them for each edge,
+    (H, W, labels, labels), to the right and down, times lambda_; truncation 0 is none.
     right, down: uint8 (H, W), weights of the edges to the right and the lower neighbour. columns:
     labels are (u, v), l = v * columns + u. solver: "trws", "rows_columns", "tiles", "min_sum",
-    "icm" or "sum_product", the last one with temperature and marginals. The manual's section on
-    solve says what each of them takes. bound_sweeps: with another solver than trws, its sweeps for
+    "icm", "bp_s", "expansion", "swap" or "sum_product", the last one with temperature and
+    marginals; tile_size and tile_inner are of tiles, levels of tiles and min_sum (0: the manual's
+    values), damping of tiles and rows_columns. bound_sweeps: with another solver than trws, its
+    sweeps for
     a bound. threads: 0 takes all cores."""
     costs = np.asarray(cost)
     if costs.ndim != 3 or costs.size == 0:
@@ -638,28 +649,34 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         costs = costs.astype(np.float32)
     height, width, labels = costs.shape
     edges = [_weights(name, w, (height, width)) for name, w in (("right", right), ("down", down))]
-    table = None
-    if not isinstance(smoothness, str):
+    table, tables = None, [None, None]
+    if isinstance(smoothness, tuple):
+        tables = [_edge_table(t, costs.shape) for t in smoothness]
+    elif not isinstance(smoothness, str):
         table = np.ascontiguousarray(smoothness, np.float32)
         if table.shape != (labels, labels):
             raise ValueError(f"smoothness must have the shape {(labels, labels)}, not "
                              f"{table.shape}")
     interrupted = threading.Event()
     each = _c.SweepFunction(lambda _context, _sweep, _energy, _bound: interrupted.is_set())
-    if solver not in ("trws", "icm"):  # the others do more work where they are asked to tell
+    if solver in ("min_sum", "sum_product"):  # they do more work where they are asked to tell
         each = _c.SweepFunction()
     problem = _c.Problem(
         width=width, height=height, labels=labels, number=_NUMBERS.index(costs.dtype),
         cost=costs.ctypes.data, row_bytes=costs.strides[0], pixel_bytes=costs.strides[1],
         label_bytes=costs.strides[2], truncation=truncation, columns=columns,
         smoothness=len(_SMOOTHNESS) if table is not None else
+        len(_SMOOTHNESS) + 1 if tables[0] is not None else
         _number_of("smoothness", smoothness, _SMOOTHNESS),
         table=None if table is None else table.ctypes.data,
         right=None if edges[0] is None else edges[0].ctypes.data,
         down=None if edges[1] is None else edges[1].ctypes.data,
         solver=_number_of("solver", solver, _SOLVERS), sweeps=sweeps, bound_sweeps=bound_sweeps,
         threads=threads, after_sweep=each, temperature=temperature,
-        backend=_number_of("backend", backend, _BACKENDS), gpu=gpu, **{"lambda": lambda_})
+        backend=_number_of("backend", backend, _BACKENDS), gpu=gpu, tile_size=tile_size,
+        tile_inner=tile_inner, levels=levels, damping=damping,
+        right_table=None if tables[0] is None else tables[0].ctypes.data,
+        down_table=None if tables[1] is None else tables[1].ctypes.data, **{"lambda": lambda_})
     label = np.empty((height, width), np.uint16)
     found = _c.Solution(label=label.ctypes.data)
     maps: Dict[str, np.ndarray] = {}
@@ -670,7 +687,7 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         for name, array in maps.items():
             setattr(found, name, array.ctypes.data)
 
-    def work(_keep: Any = (costs, table, edges, each, label, maps)) -> None:
+    def work(_keep: Any = (costs, table, tables, edges, each, label, maps)) -> None:
         check(lib.solve(byref(problem), byref(found)))
 
     try:

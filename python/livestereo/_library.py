@@ -164,7 +164,9 @@ class Problem(Sized):
                 ("right", c_void_p), ("down", c_void_p), ("solver", c_int), ("sweeps", c_int),
                 ("bound_sweeps", c_int), ("threads", c_int), ("after_sweep", SweepFunction),
                 ("context", c_void_p), ("temperature", c_double), ("backend", c_int),
-                ("gpu", c_int), ("columns", c_int), ("reserved", c_uint64 * 5)]
+                ("gpu", c_int), ("columns", c_int), ("tile_size", c_int),
+                ("tile_inner", c_int), ("levels", c_int), ("tile_flags", c_int),
+                ("damping", c_double), ("right_table", c_void_p), ("down_table", c_void_p)]
 
 
 class Solution(Sized):

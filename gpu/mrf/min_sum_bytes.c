@@ -1,7 +1,7 @@
 /*
- * See mrf_stages.h. SPDX-License-Identifier: MIT
+ * See min_sum_bytes.h. SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf/stages.h"
+#include "gpu/mrf/min_sum_bytes.h"
 
 #include "gpu/cpu/thread_pool.h"
 #include "gpu/solver.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { LEVELS = 5, STAGE_CLASSES = 4 };
-enum { COST, TABLES, EDGES, ARRAYS = EDGES + LEVELS };
+enum { COST, EDGES, ARRAYS = EDGES + LEVELS };
 
 /* What stages read, and where the host fills it; the same memory where stages use the host's. */
 struct array {
@@ -29,13 +29,8 @@ struct translation {
     struct problem problem;
     struct array array[ARRAYS];
     struct thread_pool *pool;
-    const uint16_t *label; /* of a result, and the energy of its rows */
-    int64_t *energy;
     int class_of[256]; /* of the pipeline; -1: no edge has it */
-    double scale;      /* units of the pipeline per unit of the problem */
-    /* Where all numbers are multiples of 2^shift and nothing is rounded, a byte is
-     * (number >> shift) * factor; else factor is 0. */
-    uint8_t factor;
+    uint8_t factor;    /* a byte is (number >> shift) * factor */
     int shift;
     int64_t most_per_cost; /* costs that exceed a pixel's least one by more are cut, in units */
 };
@@ -58,61 +53,41 @@ static const char *number_classes(struct translation *t) {
     return count <= STAGE_CLASSES ? NULL : "this solver takes at most four different edge weights";
 }
 
-static const char *check_smoothness(const struct translation *t, int schedule) {
-    if (t->m->is_table)
-        return "this solver takes a smoothness that depends on the difference of labels alone";
-    for (int c = 0; c < 256 && schedule == BP_SCHEDULE_CHECKERBOARD; c++)
-        if (t->class_of[c] >= 0 && !t->m->curve[c].linear)
+/* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
+ * changes no best label of a level, only what coarser ones add up. Nothing may be rounded. */
+static const char *choose_scale(struct translation *t) {
+    int64_t unit = (int64_t)t->m->scale, largest = unit,
+            range = t->m->cost_range > unit ? t->m->cost_range : unit;
+    if (!t->m->whole)
+        return "numbers that bytes do not hold";
+    for (int c = 0; c < 256; c++) {
+        if (t->class_of[c] < 0)
+            continue;
+        if (!t->m->curve[c].linear)
             return "this solver takes linear smoothness and potts alone";
-    return NULL;
+        if (t->m->curve[c].largest > largest)
+            largest = t->m->curve[c].largest;
+    }
+    t->most_per_cost = range < DIRECTIONS * largest ? range : DIRECTIONS * largest;
+    double scale =
+        fmin((double)MAX_TRUNCATION / (double)largest, MAX_COST / (double)t->most_per_cost);
+    t->factor = (uint8_t)floor(scale * t->m->scale);
+    t->shift = ilogb(t->m->scale);
+    return t->factor ? NULL : "numbers that bytes do not hold";
 }
 
-/* What all edges of a pixel may cost is the most that a label can gain: higher costs are cut, which
- * changes no best label of a level, only what coarser ones add up. On a checkerboard nothing may be
- * rounded. */
-static const char *choose_scale(struct translation *t, int schedule) {
-    int most = schedule == BP_SCHEDULE_CHECKERBOARD ? MAX_COST : UINT8_MAX;
-    int64_t largest = 1, range = t->m->cost_range > 1 ? t->m->cost_range : 1;
-    for (int c = 0; c < 256; c++)
-        if (t->class_of[c] >= 0 && t->m->curve[c].largest > largest)
-            largest = t->m->curve[c].largest;
-    t->most_per_cost = range < DIRECTIONS * largest ? range : DIRECTIONS * largest;
-    t->scale = fmin((double)MAX_TRUNCATION / (double)largest, most / (double)t->most_per_cost);
-    if (schedule != BP_SCHEDULE_CHECKERBOARD)
-        return NULL;
-    double whole = floor(t->scale * t->m->scale);
-    if (!t->m->whole || whole < 1)
-        return "numbers that bytes do not hold";
-    t->scale = whole / t->m->scale;
-    t->factor = largest > 1 ? (uint8_t)whole : 0;
-    t->shift = ilogb(t->m->scale);
-    return NULL;
+static uint8_t byte_of(const struct translation *t, int32_t number) {
+    return (uint8_t)((number >> t->shift) * t->factor);
 }
 
 static void fill_scaling(struct translation *t) {
-    const struct mrf *m = t->m;
-    struct scaling *s = &t->scaling;
-    s->damping = (int)lround(256 * t->params.bp_damping);
     for (int c = 0; c < 256; c++) {
         int k = t->class_of[c];
         if (k < 0)
             continue;
-        const struct mrf_curve *curve = &m->curve[c];
-        s->rho[k] = (uint8_t)lround(t->scale * curve->value[1]);
-        s->truncation[k] = (uint8_t)lround(t->scale * curve->largest);
-        for (int d = 0; d < m->labels; d++) {
-            s->tables.smoothness[k][d] = (uint8_t)lround(t->scale * curve->value[d]);
-            if (s->tables.smoothness[k][d] < s->truncation[k])
-                s->steps[k] = d;
-        }
+        t->scaling.rho[k] = byte_of(t, t->m->curve[c].value[1]);
+        t->scaling.truncation[k] = byte_of(t, t->m->curve[c].largest);
     }
-    *(struct tables *)t->array[TABLES].host = s->tables;
-}
-
-/* v rounded to the nearest integer, halves up; v is 0 or more. */
-static inline uint8_t rounded(double v) {
-    int below = (int)v;
-    return (uint8_t)(below + (v - below >= 0.5));
 }
 
 /* Of some rows; labels that do not exist, and pixels of a column that does not, cost nothing. */
@@ -121,40 +96,16 @@ static void fill_costs(void *context, int first, int last, void *scratch) {
     const struct grid *g = &t->problem.grid;
     int labels = t->m->labels, most = (int)t->most_per_cost;
     const int32_t *cost = t->m->cost + (size_t)first * (size_t)g->width * (size_t)labels;
-    double scale = t->scale;
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int x = 0; x < 2 * g->half; x++) {
             uint8_t *restrict out = (uint8_t *)t->array[COST].host + grid_labels(g, x, y);
-            int filled = x < g->width ? labels : 0, least = filled ? mrf_least(cost, labels) : 0;
-            for (int l = 0; l < filled && t->factor; l++) {
-                int above = cost[l] - least;
-                out[l] = (uint8_t)((above < most ? above : most) >> t->shift) * t->factor;
-            }
-            for (int l = 0; l < filled && !t->factor; l++) {
-                int above = cost[l] - least;
-                out[l] = rounded(scale * (above < most ? above : most));
-            }
+            int filled = x < g->width ? labels : 0;
+            for (int l = 0; l < filled; l++)
+                out[l] = byte_of(t, cost[l] < most ? cost[l] : most);
             memset(out + filled, 0, (size_t)(g->padded - filled));
             cost += filled;
         }
-}
-
-/* Of some rows. */
-static void find_energies(void *context, int first, int last, void *scratch) {
-    const struct translation *t = context;
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        t->energy[y] = mrf_energy_of_rows(t->m, t->label, y, y + 1);
-}
-
-static double energy_of(struct translation *t, const uint16_t *label) {
-    int64_t sum = 0;
-    t->label = label;
-    thread_pool_run(t->pool, t->m->height, 1, find_energies, t);
-    for (int y = 0; y < t->m->height; y++)
-        sum += t->energy[y];
-    return mrf_energy_of(t->m, sum);
 }
 
 static void fill_edges(struct translation *t) {
@@ -209,17 +160,16 @@ static void close_arrays(struct translation *t) {
 }
 
 /* 0 or -errno. */
-static int translate(struct translation *t, int schedule) {
+static int translate(struct translation *t) {
     struct label_space space = {.u_count = t->m->labels, .v_count = 1};
     struct grid grid = grid_make(t->m->width, t->m->height, space);
     int error = open_array(t, COST, grid_volume(&grid));
-    error = error ? error : open_array(t, TABLES, sizeof(struct tables));
     for (int l = 0; l < LEVELS && !error; l++)
         error = open_array(t, EDGES + l, (size_t)grid.width * (size_t)grid.height);
     if (error)
         return error;
     params_default(&t->params);
-    t->params.bp_schedule = schedule;
+    t->params.bp_schedule = BP_SCHEDULE_CHECKERBOARD;
     t->params.disparity_range = t->m->labels;
     fill_scaling(t);
     fill_edges(t);
@@ -228,7 +178,6 @@ static int translate(struct translation *t, int schedule) {
                                   .grid = grid,
                                   .cost = t->array[COST].stages,
                                   .source = {.grid = grid, .volume = t->array[COST].stages},
-                                  .tables = t->array[TABLES].stages,
                                   .levels = LEVELS,
                                   .sign = 1,
                                   .max_iterations = -1};
@@ -267,13 +216,13 @@ static int solve_once(struct translation *t, int sweeps, uint16_t *label,
     struct graph *g = graph_open();
     if (!g)
         return -ENOMEM;
-    t->params.bp_iterations = t->params.tile_outer = sweeps;
+    t->params.bp_iterations = sweeps;
     struct label_map map = solver_solve(g, &t->problem);
     graph_download(g, map.label, 0, 0, bytes);
     int error = run_graph(t->backend, g, &memory);
     graph_close(&g);
     if (!error)
-        *result = (struct mrf_result){sweeps, energy_of(t, label), NAN};
+        *result = (struct mrf_result){sweeps, mrf_energy(t->m, label), NAN};
     return error;
 }
 
@@ -288,29 +237,28 @@ static int solve_all(struct translation *t, int sweeps, const struct mrf_watch *
     return error;
 }
 
-int mrf_run_stages(const struct mrf *m, int schedule, int sweeps, struct backend *b, int threads,
-                   const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
-                   const char **why) {
+int mrf_min_sum_in_bytes(const struct mrf *m, int sweeps, struct backend *b, int threads,
+                         const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
+                         const char **why) {
     struct translation *t = calloc(1, sizeof(*t));
     if (!t)
         return -ENOMEM;
-    int error = -ENOMEM;
+    int error = 0;
     t->m = m;
     t->backend = b;
-    t->energy = malloc((size_t)m->height * sizeof(*t->energy));
-    t->pool = t->energy ? thread_pool_open(threads, 0, &error) : NULL;
+    t->pool = thread_pool_open(threads, 0, &error);
     *why = NULL;
     if (t->pool) {
-        *why = number_classes(t);
-        *why = *why ? *why : check_smoothness(t, schedule);
-        *why = *why ? *why : choose_scale(t, schedule);
-        error = *why ? -ENOTSUP : translate(t, schedule);
+        *why = m->is_table || m->tables[0]
+                   ? "this solver takes a smoothness that depends on the difference of labels alone"
+                   : number_classes(t);
+        *why = *why ? *why : choose_scale(t);
+        error = *why ? -ENOTSUP : translate(t);
         if (!error)
             error = solve_all(t, sweeps, watch, label, result);
         close_arrays(t);
         thread_pool_close(&t->pool);
     }
-    free(t->energy);
     free(t);
     return error;
 }
