@@ -584,14 +584,14 @@ vm-test: $(VM:%=%.ran)
 vm-window: $(VM_WINDOW:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-window $(VM_WINDOW)
 
-LINT = tidy cppcheck format style headers layers man desktop deb
+LINT = tidy cppcheck format style headers layers man desktop deb release
 lint: $(LINT:%=lint-%)
 lint-man: $(BUILD)/livestereo.1
 $(LINT:%=lint-%): lint-%:
 	$(Q)BUILD="$(BUILD)" CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
 
 # The library as others use it, from a folder that it is installed in.
-PACKAGE = symbols header abi examples cuda gst uninstall python readme
+PACKAGE = symbols header abi examples cuda gst uninstall python readme ros
 INSTALLED = $(BUILD)/installed
 package: $(PACKAGE:%=package-%)
 package-ready: private override DESTDIR = $(INSTALLED)
@@ -649,7 +649,11 @@ $(BUILD)/$(DIST).tar.xz: FORCE
 	@mkdir -p $(@D)
 	$(Q)$(SOURCES) | tar -cf - $(call IN_TAR,$(DIST)) -T - | xz >$@
 # The same for pip, which builds the wheel of it.
-.PHONY: sdist
+.PHONY: sdist sbom
+# What the program is linked with, for releases.
+sbom: $(BUILD)/livestereo
+	$(call say,SPDX,$(BUILD)/$(DIST).spdx)
+	$(Q)packaging/sbom.sh $(VERSION) $< >$(BUILD)/$(DIST).spdx
 sdist:
 	$(call say,TAR,$(BUILD)/$(DIST).tar.gz)
 	@rm -rf $(BUILD)/sdist && mkdir -p $(BUILD)/sdist

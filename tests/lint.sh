@@ -39,6 +39,10 @@ lint_style() {
     done
 }
 
+lint_release() {
+    tests/release.sh
+}
+
 lint_headers() { # each compiles alone
     local header simd status=0
     for header in $(sources h); do

@@ -84,6 +84,15 @@ the interface differs from tests/abi/liblivestereo.abi; where that is meant, mak
 }
 
 # Each example in C is built with what its own head says, and run.
+# The node of ROS 2, with a stub in place of ROS 2 itself.
+package_ros() {
+    tests/ros/stub_headers.sh "$folder/stub" &&
+        # shellcheck disable=SC2046
+        g++ -std=c++17 -O1 -Wall -Wextra -Werror -I. -isystem "$folder/stub" \
+            tests/ros/test_node.cpp -o "$folder/node" $(pkg-config --cflags --libs livestereo) &&
+        "$folder/node"
+}
+
 package_examples() {
     local name packages motion
     for name in pair flow camera; do

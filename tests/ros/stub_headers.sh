@@ -1,0 +1,9 @@
+#!/bin/sh
+# usage: tests/ros/stub_headers.sh FOLDER    the headers that ros/src/node.cpp includes, in FOLDER:
+# each is tests/ros/stub.hpp. SPDX-License-Identifier: MIT
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+sed -n 's/^#include <\(.*\/.*\)>$/\1/p' "$here/../../ros/src/node.cpp" | while read -r header; do
+    mkdir -p "$1/$(dirname "$header")"
+    printf '#pragma once\n#include "%s/stub.hpp"\n' "$here" >"$1/$header"
+done
