@@ -28,7 +28,8 @@ END
         dpkg-query -W -f "$package \${Version} \${Homepage}\n" "$package" | head -n 1
     done | sort -u | while read -r package number home; do
         id=$(echo "$package" | tr -c 'A-Za-z0-9.\n' -)
-        printf '\nPackageName: %s\nSPDXID: SPDXRef-%s\nPackageVersion: %s\n' "$package" "$id" "$number"
+        printf '\nPackageName: %s\nSPDXID: SPDXRef-%s\n' "$package" "$id"
+        printf 'PackageVersion: %s\n' "$number"
         printf 'PackageDownloadLocation: NOASSERTION\nPackageHomePage: %s\n' "${home:-NOASSERTION}"
         printf 'PackageLicenseDeclared: NOASSERTION\n'
         printf 'Relationship: SPDXRef-livestereo DEPENDS_ON SPDXRef-%s\n' "$id"

@@ -8,11 +8,12 @@ status=0
 same() { # same FILE FOUND
     [ "$2" = "$version" ] || { echo "$1: $2, not $version"; status=1; }
 }
-same include/livestereo.h "$(sed -n 's/^#define LIVESTEREO_VERSION_[A-Z]* //p' include/livestereo.h |
-    paste -sd.)"
+header=$(sed -n 's/^#define LIVESTEREO_VERSION_[A-Z]* //p' include/livestereo.h | paste -sd.)
+same include/livestereo.h "$header"
 same debian/changelog "$(sed -n '1s/.*(\([^-)]*\).*/\1/p' debian/changelog)"
 same ros/package.xml "$(sed -n 's,.*<version>\(.*\)</version>.*,\1,p' ros/package.xml)"
-same packaging/conda/meta.yaml "$(sed -n 's/.*set version = "\(.*\)".*/\1/p' packaging/conda/meta.yaml)"
+recipe=packaging/conda/meta.yaml
+same $recipe "$(sed -n 's/.*set version = "\(.*\)".*/\1/p' $recipe)"
 grep -q "^## $version" CHANGELOG.md || { echo "CHANGELOG.md: no $version"; status=1; }
 for file in RELEASING.md SECURITY.md LICENSE; do
     [ -s $file ] || { echo "$file: missing"; status=1; }

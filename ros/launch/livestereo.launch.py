@@ -17,7 +17,7 @@ def generate_launch_description():
         parameters=[{"preset": value("preset"), "disparity_range": value("disparity_range")}])
     return LaunchDescription([
         DeclareLaunchArgument("camera", default_value="/stereo",
-                              description="namespace of left/image_raw, left/camera_info, right/..."),
+                              description="namespace of left/image_raw, left/camera_info"),
         DeclareLaunchArgument("preset", default_value="live"),
         DeclareLaunchArgument("disparity_range", default_value="64"),
         ComposableNodeContainer(name="livestereo_container", namespace="",

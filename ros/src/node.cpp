@@ -45,7 +45,8 @@ livestereo_format format_of(const std::string &encoding) {
         return LIVESTEREO_BGR8;
     if (encoding == "rgba8")
         return LIVESTEREO_RGBA8;
-    throw std::runtime_error("pictures are " + encoding + "; mono8, rgb8, bgr8 and rgba8 are read: "
+    throw std::runtime_error("pictures are " + encoding +
+                             "; mono8, rgb8, bgr8 and rgba8 are read: "
                              "convert them with image_proc");
 }
 
@@ -89,9 +90,18 @@ livestereo_rig rig_of(const CameraInfo &left, const CameraInfo &right, bool rect
         for (int i = 0; i < 9; i++)
             rig.rotation[side][i] = c.r[i];
         const double *p = c.p.data();
-        const double scaled[12] = {p[0] / bx, 0, (p[2] - c.roi.x_offset) / bx, p[3] / bx,
-                                   0, p[5] / by, (p[6] - c.roi.y_offset) / by, p[7] / by,
-                                   0, 0, 1, 0};
+        const double scaled[12] = {p[0] / bx,
+                                   0,
+                                   (p[2] - c.roi.x_offset) / bx,
+                                   p[3] / bx,
+                                   0,
+                                   p[5] / by,
+                                   (p[6] - c.roi.y_offset) / by,
+                                   p[7] / by,
+                                   0,
+                                   0,
+                                   1,
+                                   0};
         std::memcpy(rig.projection[side], scaled, sizeof scaled);
     }
     if (!(right.p[3] < 0))
@@ -141,7 +151,7 @@ livestereo_image map_of(Image &image, const char *encoding, livestereo_format fo
 } // namespace
 
 class Node : public rclcpp::Node {
-public:
+  public:
     explicit Node(const rclcpp::NodeOptions &options)
         : rclcpp::Node("livestereo", options), transforms_(*this), diagnostics_(this) {
         declare();
@@ -177,11 +187,13 @@ public:
         }
     }
 
-private:
+  private:
     using Policy =
         message_filters::sync_policies::ApproximateTime<Image, Image, CameraInfo, CameraInfo>;
 
-    std::string get(const char *name) { return get_parameter(name).as_string(); }
+    std::string get(const char *name) {
+        return get_parameter(name).as_string();
+    }
 
     /* ---- parameters: the library's own, with their ranges, and a few of the node */
 
@@ -305,11 +317,9 @@ private:
             left.encoding == encoding_)
             return;
         livestereo_close(&stereo_);
-        livestereo_rig rig =
-            rig_of(left_info, right_info, get_parameter("rectified").as_bool());
-        livestereo_options options =
-            livestereo_options_init(static_cast<int>(left.width), static_cast<int>(left.height),
-                                    format_of(left.encoding));
+        livestereo_rig rig = rig_of(left_info, right_info, get_parameter("rectified").as_bool());
+        livestereo_options options = livestereo_options_init(
+            static_cast<int>(left.width), static_cast<int>(left.height), format_of(left.encoding));
         options.rig = &rig;
         check(livestereo_open(&stereo_, settings_, &options), nullptr);
         infos_used_[0] = left_info;
@@ -425,8 +435,8 @@ private:
         cloud->data.resize(std::size_t(w) * h * 16);
         for (std::size_t i = 0; i < std::size_t(w) * h; i++) {
             const std::uint8_t *c = &rgb_[i * (grey ? 1 : 3)];
-            std::uint32_t rgb = std::uint32_t(c[0]) << 16 | std::uint32_t(c[grey ? 0 : 1]) << 8 |
-                                c[grey ? 0 : 2];
+            std::uint32_t rgb =
+                std::uint32_t(c[0]) << 16 | std::uint32_t(c[grey ? 0 : 1]) << 8 | c[grey ? 0 : 2];
             std::memcpy(&cloud->data[16 * i], &xyz_[3 * i], 12);
             std::memcpy(&cloud->data[16 * i + 12], &rgb, 4);
         }

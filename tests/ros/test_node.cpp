@@ -9,12 +9,12 @@
 
 using namespace livestereo_ros;
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);               \
-            std::exit(1);                                                             \
-        }                                                                             \
+#define CHECK(condition)                                                \
+    do {                                                                \
+        if (!(condition)) {                                             \
+            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(1);                                               \
+        }                                                               \
     } while (0)
 
 enum { W = 160, H = 96, SHIFT = 10 };
