@@ -690,7 +690,7 @@ static void test_stands_still(void) {
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     uint8_t *data = g_malloc0(4000 * 1000); /* is written as it is */
-    struct raw_picture raw = {PIXEL_MJPG, 4000, 1000, 0, data, 4000 * 1000};
+    struct raw_picture raw = {PIXEL_MJPG, 4000, 1000, 0, data, 4000 * 1000, 0};
     int given = 0;
     while (given < 60 || !recorder_full(recorder)) { /* a busy machine fills the places later */
         struct raw_pair pair = {.index = given,
