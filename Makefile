@@ -479,7 +479,7 @@ UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(patsubst %,$(BUILD)/test_%,$(ONE_THREAD) $(BACKEND_THREADS))),$(UNIT))
 # What takes longest, and finds the least beside the rest.
 LONG_UNIT = $(if $(SANITIZE),,$(LONG_TESTS:%=$(BUILD)/test_%))
-LONG_TESTS = faults
+LONG_TESTS = faults cli_faults cli_calibrate refine
 unit: $(patsubst %,%.ran,$(filter-out $(LONG_UNIT),$(UNIT_RUN)))
 	$(Q)tests/run.sh --sum $(BUILD):unit $(filter-out $(LONG_UNIT),$(UNIT_RUN))
 unit-long: $(LONG_UNIT:%=%.ran)
