@@ -151,6 +151,10 @@ static void test_folder(void *fixture, const void *data) {
                  "-q " TINY " --calib $D/left.yaml --calib $D/right.yaml && "
                  "diff -r -x 'frames.csv' -x '.frames*' $D/out $D/same && "
                  "ls $D/out/*_disp16.png | wc -l");
+    /* pairs are pairs, whatever lies beside them */
+    expect_shell(0, "/left/", "",
+                 "rm -rf $D/out && cp $D/bag/bag_0.mcap $D && $B batch $D -o $D/out -q " TINY
+                 " && cat $D/out/frames.csv");
     expect_shell(0, "", "",
                  "mkdir $D/db && touch $D/db/metadata.yaml && "
                  "printf 'SQLite format 3\\0' >$D/db/a_0.db3");

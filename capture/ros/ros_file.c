@@ -438,22 +438,27 @@ static gint compare_names(gconstpointer a, gconstpointer b) {
     return n == m ? strcmp(*p, *q) : n < m ? -1 : 1; /* NAME_2.mcap before NAME_10.mcap */
 }
 
-/* The files of a folder that ROS 2 recorded, or else what it has beside metadata.yaml; g_strfreev,
+/* The files of a folder that ROS 2 recorded: MCAP files with metadata.yaml or alone, as a
+ * recorder leaves them that was stopped; or else what it has beside metadata.yaml. g_strfreev,
  * empty where it is no such folder. */
 static char **list_parts(const char *folder) {
     GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
     GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
     GDir *dir = g_dir_open(folder, 0, NULL);
-    bool about = false;
+    bool about = false, alone = true;
     for (const char *name; dir && (name = g_dir_read_name(dir));) {
         about |= strcmp(name, "metadata.yaml") == 0;
         if (g_str_has_suffix(name, ".mcap"))
             g_ptr_array_add(parts, g_build_filename(folder, name, NULL));
         else if (strstr(name, ".db3") || strstr(name, ".mcap."))
             g_ptr_array_add(others, g_build_filename(folder, name, NULL));
+        else
+            alone = alone && name[0] == '.';
     }
     if (dir)
         g_dir_close(dir);
+    if (!about && !alone)
+        g_ptr_array_set_size(parts, 0);
     GPtrArray *taken = parts->len == 0 && about ? others : parts;
     g_ptr_array_sort(taken, compare_names);
     g_ptr_array_set_free_func(taken, NULL);

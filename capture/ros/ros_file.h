@@ -30,7 +30,7 @@ struct ros_channel {
     GArray *messages;              /* struct ros_entry, by log_ns */
 };
 
-/* Whether a folder is a recording of ROS 2: MCAP files, or metadata.yaml beside others. */
+/* Whether a folder is a recording of ROS 2: MCAP files alone, or metadata.yaml beside them. */
 bool ros_file_is_folder(const char *path);
 
 /* Opens a file, or such a folder, and lists its messages. NULL after a log line; *error gets
