@@ -12,6 +12,10 @@
 /* Where the caps do not say how long a frame lasts: less than half of one at 25 frames/s. */
 #define TOLERANCE_ASSUMED (16 * GST_MSECOND)
 
+/* Pairs in a row of different pictures, which are left out: both sides may change their caps some
+ * frames apart. */
+enum { MISMATCHES = 8 };
+
 static const char *const side_name[] = {"left", "right"};
 static GstAggregatorClass *parent_class;
 
@@ -23,6 +27,7 @@ struct pair {
     /* Under the object's lock: pairs up to this running time would come too late. */
     GstClockTime late_until;
     guint64 computed, skipped;
+    int mismatches; /* in a row */
 };
 
 static GstClockTime running_time(struct pair *self, int side, GstBuffer *buffer) {
@@ -85,12 +90,17 @@ static bool is_late(struct pair *self, GstBuffer *left) {
     return true;
 }
 
+static bool is_mismatch(const struct pair *self) {
+    const GstVideoInfo *left = &self->info[0], *right = &self->info[1];
+    return GST_VIDEO_INFO_FORMAT(left) != GST_VIDEO_INFO_FORMAT(right) ||
+           left->width != right->width || left->height != right->height;
+}
+
 /* Opens the library for these pictures and tells downstream what comes. */
 static GstFlowReturn prepare(struct pair *self) {
     const GstVideoInfo *left = &self->info[0], *right = &self->info[1];
     unsigned before = self->engine->openings;
-    if (GST_VIDEO_INFO_FORMAT(left) != GST_VIDEO_INFO_FORMAT(right) ||
-        left->width != right->width || left->height != right->height) {
+    if (is_mismatch(self)) {
         GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE,
                           ("the left pictures are %s %dx%d and the right ones %s %dx%d; convert "
                            "one of them",
@@ -153,9 +163,14 @@ static GstFlowReturn aggregate(GstAggregator *aggregator, gboolean timeout) {
         if (!buffer[side] && gst_aggregator_pad_is_eos(self->pad[side]))
             result = GST_FLOW_EOS;
     }
+    if (result == GST_FLOW_EOS && self->mismatches)
+        result = prepare(self); /* says so */
     if (buffer[0] && buffer[1]) {
         int drop = unpaired(self, buffer);
-        if (drop < 0 && !is_late(self, buffer[0]))
+        if (drop < 0)
+            self->mismatches = is_mismatch(self) ? self->mismatches + 1 : 0;
+        bool left_out = self->mismatches > 0 && self->mismatches <= MISMATCHES;
+        if (drop < 0 && !left_out && !is_late(self, buffer[0]))
             result = compute(self, buffer);
         for (int side = 0; side < 2; side++)
             if (drop < 0 || drop == side)
@@ -209,6 +224,7 @@ static gboolean src_event(GstAggregator *aggregator, GstEvent *event) {
         GstClockTime time;
         gst_event_parse_qos(event, NULL, NULL, &jitter, &time);
         GST_OBJECT_LOCK(self);
+        jitter = CLAMP(jitter, -G_MAXINT64, G_MAXINT64 / 2);
         if (time == GST_CLOCK_TIME_NONE || (jitter < 0 && (GstClockTime)-jitter > time))
             self->late_until = GST_CLOCK_TIME_NONE;
         else /* what is late is caught up with by twice that, as in other elements */
@@ -239,6 +255,7 @@ static gboolean start(GstAggregator *aggregator) {
     struct pair *self = (struct pair *)aggregator;
     gst_segment_init(&GST_AGGREGATOR_PAD(aggregator->srcpad)->segment, GST_FORMAT_TIME);
     self->computed = self->skipped = 0;
+    self->mismatches = 0;
     flush(aggregator);
     return TRUE;
 }

@@ -8,6 +8,8 @@
 
 enum { SIDE_BY_SIDE, TOP_BOTTOM }; /* layout */
 
+static GstBaseTransformClass *parent_class;
+
 struct sbs {
     GstVideoFilter parent;
     struct engine *engine;
@@ -82,6 +84,20 @@ static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in,
                : GST_FLOW_ERROR;
 }
 
+/* A map is computed while the next picture comes. */
+static gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
+    const GstVideoInfo *picture = &((struct sbs *)transform)->engine->picture;
+    gboolean live, done = parent_class->query(transform, direction, query);
+    GstClockTime min, max;
+    if (!done || direction != GST_PAD_SRC || GST_QUERY_TYPE(query) != GST_QUERY_LATENCY ||
+        picture->fps_n <= 0)
+        return done;
+    GstClockTime frame = gst_util_uint64_scale_int(GST_SECOND, picture->fps_d, picture->fps_n);
+    gst_query_parse_latency(query, &live, &min, &max);
+    gst_query_set_latency(query, live, min + frame, max == GST_CLOCK_TIME_NONE ? max : max + frame);
+    return TRUE;
+}
+
 static gboolean stop(GstBaseTransform *transform) {
     engine_close(((struct sbs *)transform)->engine);
     return TRUE;
@@ -96,6 +112,8 @@ static void class_init(gpointer class, gpointer data) {
     GstBaseTransformClass *transform = class;
     GstVideoFilterClass *filter = class;
     (void)data;
+    parent_class = g_type_class_peek_parent(class);
+    transform->query = query;
     transform->transform_caps = transform_caps;
     transform->fixate_caps = fixate_caps;
     transform->stop = stop;

@@ -298,8 +298,12 @@ static void test_refused(void *fixture, const void *data) {
                                  "video/x-raw,format=GRAY8,width=64,height=48,framerate=1/1");
     gst_harness_set_src_caps_str(r.right,
                                  "video/x-raw,format=GRAY8,width=64,height=24,framerate=1/1");
-    gst_harness_push(r.left, at(buffer_of(&p.picture[0], "GRAY8"), 0));
-    gst_harness_push(r.right, at(buffer_of(&p.picture[1], "GRAY8"), 0));
+    for (int i = 0; i < 9; i++) { /* for some pairs caps may differ */
+        gst_harness_push(r.left,
+                         at(buffer_of(&p.picture[0], "GRAY8"), (GstClockTime)i * GST_SECOND));
+        gst_harness_push(r.right,
+                         at(buffer_of(&p.picture[1], "GRAY8"), (GstClockTime)i * GST_SECOND));
+    }
     g_autofree char *unlike = next_message(&r, GST_MESSAGE_ERROR);
     g_assert_nonnull(strstr(unlike, "GRAY8 64x48 and the right ones GRAY8 64x24"));
     end(&r);
@@ -585,6 +589,37 @@ static void test_caps_change(void *fixture, const void *data) {
     end(&r);
 }
 
+/* Sides whose caps change two frames apart, there and back: the pairs between are left out. */
+static void test_caps_apart(void *fixture, const void *data) {
+    struct run r = begin("livestereo disparity-range=16 " FAST);
+    struct pair p[2] = {pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
+                        pair_make(W + 8, H, LIVESTEREO_GRAY8, 0, 2)};
+    (void)fixture;
+    (void)data;
+    set_caps(&r, "GRAY8", W, H);
+    for (int i = 0; i < 12; i++) {
+        int size[2] = {i >= 3 && i < 8, i >= 5 && i < 10};
+        for (int side = 0; side < 2; side++) {
+            GstHarness *to = side ? r.right : r.left;
+            g_autofree char *caps =
+                g_strdup_printf("video/x-raw,format=GRAY8,width=%d,height=%d,framerate=30/1",
+                                p[size[side]].width, H);
+            gst_harness_set_src_caps_str(to, caps);
+            gst_harness_push(to, at(buffer_of(&p[size[side]].picture[side], "GRAY8"),
+                                    (GstClockTime)i * 33 * GST_MSECOND));
+        }
+        if (size[0] != size[1])
+            continue;
+        g_autofree int16_t *want = disparity_of(&p[size[0]], FAST_WORDS " disparity_range=16");
+        GstBuffer *map = gst_harness_pull(r.left);
+        g_assert_cmpuint(GST_BUFFER_PTS(map), ==, (GstClockTime)i * 33 * GST_MSECOND);
+        expect_map(&r, map, "GRAY16_LE", want, p[size[0]].width, H);
+    }
+    end(&r);
+    pair_free(&p[0]);
+    pair_free(&p[1]);
+}
+
 static void test_changes(void *fixture, const void *data) {
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     g_autofree int16_t *before = disparity_of(&p, FAST_WORDS " disparity_range=4");
@@ -672,6 +707,20 @@ static void test_latency(void *fixture, const void *data) {
     gst_buffer_unref(gst_harness_pull(r.left));
     g_assert_cmpint((int64_t)gst_harness_query_latency(r.left), ==,
                     7 * MS + (int64_t)GST_SECOND / 30);
+    /* QoS of any time is taken */
+    gst_harness_push_upstream_event(r.left,
+                                    gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, G_MAXINT64, 0));
+    gst_harness_push_upstream_event(
+        r.left, gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 2, G_MININT64, (GstClockTime)1 << 63));
+    end(&r);
+    r = begin("livestereosbs disparity-range=2 " FAST);
+    gst_harness_set_live(r.left, TRUE);
+    gst_harness_set_upstream_latency(r.left, 5 * GST_MSECOND);
+    set_caps(&r, "GRAY8", 16, 4);
+    gst_harness_push(r.left, at(gst_buffer_new_allocate(NULL, 16 * 4, NULL), 0));
+    gst_buffer_unref(gst_harness_pull(r.left));
+    g_assert_cmpint((int64_t)gst_harness_query_latency(r.left), ==,
+                    5 * MS + (int64_t)GST_SECOND / 30);
     end(&r);
 }
 
@@ -867,6 +916,7 @@ int main(int argc, char **argv) {
                                             {"/gst/caps-change", test_caps_change},
                                             {"/gst/changes", test_changes},
                                             {"/gst/late", test_late},
+                                            {"/gst/caps-apart", test_caps_apart},
                                             {"/gst/latency", test_latency},
                                             {"/gst/memory", test_memory},
                                             {"/gst/manual", test_manual}};
