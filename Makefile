@@ -26,6 +26,7 @@ CHECK_PACKAGES = $(RUN_PACKAGES) xvfb xauth xdotool clang-format clang-tidy cppc
                  python3-pil python3-websockets
 ALL_PACKAGES = $(CHECK_PACKAGES) clang lld libclang-rt-dev abigail-tools binutils \
                python3-pytest python3-setuptools python3-venv python3-wheel python3-selenium \
+               mypy cmake meson ninja-build \
                chromium-driver gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static \
                libsimde-dev
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
@@ -77,6 +78,7 @@ COMMON = -I. -MD -MP -ffp-contract=off -pthread $(SANITIZE)
 
 # pkg-config is asked at the first use; on a bare machine that is after `make run` has installed it.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
+YAML_CFLAGS = $(eval YAML_CFLAGS := $$(shell $(PKG_CONFIG) --cflags yaml-0.1))$(YAML_CFLAGS)
 YAML_LIBS = $(eval YAML_LIBS := $$(shell $(PKG_CONFIG) --libs yaml-0.1))$(YAML_LIBS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
 
@@ -173,7 +175,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
 SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found lib run check check-all deps deps-check deps-check-all bench
-.PHONY: install uninstall clean help
+.PHONY: install install-lib uninstall clean help
 .PHONY: accuracy bench-sgbm papers
 .PHONY: unit unit-long gui-test gui-few parity golden goldens
 .PHONY: arm asan tsan tsan-all fuzz asan-fuzz fuzz-run
@@ -285,11 +287,12 @@ UNCHECKED = $(if $(findstring undefined,$(SANITIZE)), \
 # Tests whose own code computes much; to optimise the others takes longer than they run.
 COMPUTING = calibration_depth pair_check part pruning reach refine row_error
 QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% tests/gui/%,$<))
+FOUND_CFLAGS = $(if $(IN_CORE),,$(if $(filter $(LIBRARY),$<),$(YAML_CFLAGS),$(PKG_CFLAGS)))
 $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
-	    $(COMMON) $(CWARN) $(if $(IN_CORE),,$(PKG_CFLAGS)) $(IN_LIBRARY) $(SIMD) $(COVERED) \
+	    $(COMMON) $(CWARN) $(FOUND_CFLAGS) $(IN_LIBRARY) $(SIMD) $(COVERED) \
 	    $(CPPFLAGS) $(CFLAGS) $(if $(QUICK_TESTS),$(OPTIMISED:-O%=-O1)) -c -o $@ $<
 CXX_LEAN = -fno-exceptions -fno-rtti
 $(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
@@ -415,18 +418,27 @@ TO_INCLUDE = $(call quoted,$(DESTDIR)$(INCLUDEDIR))
 TO_LIB = $(call quoted,$(DESTDIR)$(LIBDIR))
 TO = $(call quoted,$(DESTDIR)$(PREFIX))
 TO_DOC = $(TO)/share/doc/livestereo
-PC = s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; \
+below = $(subst $(PREFIX)/,$${prefix}/,$(1))
+PC = s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(call below,$(INCLUDEDIR))|; \
+     s|@LIBDIR@|$(call below,$(LIBDIR))|; s|@VERSION@|$(VERSION)|; \
      s|@PRIVATE@|$(strip $(YAML_LIBS) $(CUDA_LIBS) $(if $(CU),-lstdc++))|
 install: all
 	$(install_files)
 	$(if $(DESTDIR),,ldconfig 2>/dev/null || :)
-define install_files
+# The library alone, which needs a compiler and libyaml.
+install-lib: lib
+	$(install_library)
+	$(if $(DESTDIR),,ldconfig 2>/dev/null || :)
+define install_library
 	install -D -m 644 include/livestereo.h $(TO_INCLUDE)/livestereo.h
 	install -D -m 644 $(BUILD)/$(SO) $(TO_LIB)/$(SO)
 	ln -sf $(SO) $(TO_LIB)/liblivestereo.so
 	install -m 644 $(BUILD)/liblivestereo.a $(TO_LIB)
 	install -d $(TO_LIB)/pkgconfig
 	sed $(call quoted,$(PC)) library/livestereo.pc.in >$(TO_LIB)/pkgconfig/livestereo.pc
+endef
+define install_files
+	$(install_library)
 	install -D -m 644 $(PLUGIN) $(TO_LIB)/gstreamer-1.0/$(notdir $(PLUGIN))
 	install -D -m 755 $(BUILD)/livestereo $(TO)/bin/livestereo
 	install -d $(TO_DOC)
@@ -446,7 +458,7 @@ clean:
 	rm -rf $(BUILD)
 
 help:
-	@echo "all lib wheel run check check-all bench install uninstall clean deps"
+	@echo "all lib install-lib wheel run check check-all bench install uninstall clean deps"
 	@echo "dist deb deb-check (packages of Debian: built, installed, tried, removed)"
 	@echo "parts of check, each alone: $(CHECKS);  of check-all:"
 	@echo "    $(patsubst tsan-all,tsan tsan-gui,$(LONG_CHECKS:asan-fuzz=asan fuzz))"

@@ -94,7 +94,7 @@ package_ros() {
 }
 
 package_examples() {
-    local name packages motion
+    local name packages motion root=$PWD
     for name in pair flow camera; do
         packages=$(sed -n 's/.*--cflags --libs \(livestereo[a-z ]*\)).*/\1/p' examples/$name.c)
         # shellcheck disable=SC2046,SC2086
@@ -121,7 +121,33 @@ package_examples() {
     motion=$(od -An -tf4 -N8 -j$((12 + 8 * (60 * 320 + 160))) motion.flo | tr -s ' ')
     [ "$motion" = " -10 0" ] || fail "flow: $motion where -10 0 is right"
     ./camera 320 120 calibration.txt <stream.yuyv >distances || return 1
-    printf '%s: 2.00 m\n' 0 1 2 | diff - distances
+    printf '%s: 2.00 m\n' 0 1 2 | diff - distances || return 1
+    build_node || return 1
+    # K, D, R and P of cameras 10 cm apart, as calibration.txt has them
+    for name in 0 -20; do
+        echo "200 0 160 0 200 60 0 0 1  0 0 0 0 0"
+        echo "1 0 0 0 1 0 0 0 1  200 0 160 $name 0 200 60 0 0 0 1 0"
+    done >camera_info
+    for name in plain cmake/node meson/node; do
+        [ ! -d "$(dirname $name)" ] && continue
+        ./$name 320 120 camera_info <stream.yuyv >nearest || return 1
+        [ "$(grep -cE '^(1\.99|2\.0[01]) m ahead$' nearest)" = 3 ] || fail "$name: $(cat nearest)"
+    done
+}
+
+# examples/robot by hand as C99, and by CMake and meson, where they are installed.
+build_node() {
+    # shellcheck disable=SC2046
+    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/robot/node.c" -o plain \
+        $(pkg-config --cflags --libs livestereo) -lm || return 1
+    if command -v cmake >/dev/null; then
+        cmake -S "$root/examples/robot" -B cmake >log && cmake --build cmake >log ||
+            fail "$(cat log)"
+    fi
+    if command -v meson >/dev/null && command -v ninja >/dev/null; then
+        { meson setup meson "$root/examples/robot" && meson compile -C meson; } >log ||
+            fail "$(cat log)"
+    fi
 }
 
 # Device pointers: compiled where nvcc is, run where a GPU is.

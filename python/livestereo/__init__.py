@@ -50,7 +50,7 @@ __all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Pro
            "solve"]
 __version__ = lib.version().decode()
 
-Array = Union[np.ndarray, DeviceArray]
+Array = Union[np.ndarray[Any, Any], DeviceArray]
 Path = Union[str, "os.PathLike[str]"]
 Value = Union[int, float, bool, str]
 T = TypeVar("T")
@@ -119,7 +119,7 @@ class _Settings:
                     self.pointer, table.ctypes.data_as(POINTER(c_double)), table.size))
                 value = "table"
             if name == "weights":
-                file = bytes(value)
+                file = b"" if isinstance(value, str) else bytes(value)
                 if not file:
                     raise ValueError("weights: there are no bytes")
                 self.check(lib.settings_set_weights(self.pointer, file, len(file)))
@@ -175,7 +175,7 @@ class Info(NamedTuple):
     valid: Tuple[int, int, int, int]
     """x, y, width, height of the largest part of the maps in which each pixel shows something of
     the left picture; pixels that do not are unknown."""
-    rotation: np.ndarray
+    rotation: np.ndarray[Any, Any]
     """float64 (2, 3, 3): from each camera's frame to the rectified one; 0 without a rig."""
 
 
@@ -187,8 +187,8 @@ class Probe(NamedTuple):
     v: float
     step: float
     u_count: int
-    cost: np.ndarray  # float64 (labels,), in the papers' units; lower is better
-    belief: np.ndarray  # likewise
+    cost: np.ndarray[Any, Any]  # float64 (labels,), in the papers' units; lower is better
+    belief: np.ndarray[Any, Any]  # likewise
 
 
 _STAGES: List[str] = []
@@ -338,7 +338,7 @@ class Result:
         return self._picture(1) if len(self._rectified) > 1 else None
 
     @functools.cached_property
-    def px(self) -> np.ndarray:
+    def px(self) -> np.ndarray[Any, Any]:
         """The map in px, NaN where it is not known: float32 (H, W) of disparities, (H, W, 2) of
         motions (u, v)."""
         if self.motion is None:
@@ -349,7 +349,7 @@ class Result:
                         np.dstack((u, v)) / np.float32(16))
 
     @functools.cached_property
-    def depth(self) -> np.ndarray:
+    def depth(self) -> np.ndarray[Any, Any]:
         """float32 (H, W), metres; NaN: unknown, inf: infinitely far. Of disparity as it is when
         this is first asked for. Error without a calibration in metres."""
         geometry, disparity = self._measured()
@@ -359,7 +359,7 @@ class Result:
         return depth
 
     @functools.cached_property
-    def points(self) -> np.ndarray:
+    def points(self) -> np.ndarray[Any, Any]:
         """float32 (N, 6), row by row: x to the right, y down, z forward in metres, and red, green,
         blue 0 to 255. Error without a calibration in metres."""
         geometry, disparity = self._measured()
@@ -370,7 +370,7 @@ class Result:
                          byref(count)))
         return points[:count.value].copy()
 
-    def _measured(self) -> Tuple[Geometry, np.ndarray]:
+    def _measured(self) -> Tuple[Geometry, np.ndarray[Any, Any]]:
         """What has been put in place of disparity must be such a map, too."""
         if self.disparity is None:
             raise Error(errno.ENOTSUP, "with mode=motion there is no depth")
@@ -569,7 +569,7 @@ class Matcher:
 
 
 def flow(earlier: Any, later: Any, *, preset: str = "flow", bgr: bool = False,
-         **settings: Any) -> np.ndarray:
+         **settings: Any) -> np.ndarray[Any, Any]:
     """Optical flow from one picture of a camera to the next: float32 (H, W, 2), u to the right and
     v down in px, NaN where it is not known. For many pictures, one
     Matcher(width, height, preset="flow") is faster."""
@@ -582,14 +582,15 @@ def flow(earlier: Any, later: Any, *, preset: str = "flow", bgr: bool = False,
 
 class Solution(NamedTuple):
     """Labels of low energy, and what is known of them. The last four are with marginals alone."""
-    label: np.ndarray  # uint16 (H, W)
+    label: np.ndarray[Any, Any]  # uint16 (H, W)
     energy: float
     bound: float  # no labels have less energy; NaN: not known
     sweeps: int  # done
-    belief: Optional[np.ndarray]  # float32 (H, W, labels): the probability of each label
-    mean: Optional[np.ndarray]  # float32 (H, W), or with columns (H, W, 2), of (u, v)
-    confidence: Optional[np.ndarray]  # float32 (H, W): probability that label is off by at most 1
-    entropy: Optional[np.ndarray]  # float32 (H, W), in bits
+    belief: Optional[np.ndarray[Any, Any]]  # float32 (H, W, labels): the probability of each label
+    mean: Optional[np.ndarray[Any, Any]]  # float32 (H, W), or with columns (H, W, 2), of (u, v)
+    confidence: Optional[np.ndarray[Any, Any]]
+    """float32 (H, W): probability that label is off by at most 1."""
+    entropy: Optional[np.ndarray[Any, Any]]  # float32 (H, W), in bits
 
 
 _NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
@@ -605,7 +606,7 @@ def _number_of(name: str, word: str, words: List[str]) -> int:
     return words.index(word)
 
 
-def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarray]:
+def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarray[Any, Any]]:
     if given is None:
         return None
     weights = np.asarray(given)
@@ -679,7 +680,7 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         down_table=None if tables[1] is None else tables[1].ctypes.data, **{"lambda": lambda_})
     label = np.empty((height, width), np.uint16)
     found = _c.Solution(label=label.ctypes.data)
-    maps: Dict[str, np.ndarray] = {}
+    maps: Dict[str, np.ndarray[Any, Any]] = {}
     if marginals:
         shapes = {"belief": (labels,), "mean": (2,) if columns else (), "confidence": (),
                   "entropy": ()}

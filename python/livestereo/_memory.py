@@ -73,7 +73,7 @@ class View(NamedTuple):
     data: int
     shape: Tuple[int, ...]
     strides: Tuple[int, ...]  # bytes
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     memory: int
     owner: Any  # keeps it there
 
@@ -159,7 +159,7 @@ class DeviceArray:
     def __reduce__(self) -> Tuple[Any, ...]:
         return np.array, (np.asarray(self),)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
         host = np.empty(self.shape, self.dtype)
         with _on(self.device):
             cuda("cuMemcpyDtoH_v2", c_void_p(host.ctypes.data), c_uint64(self.data),

@@ -4,6 +4,7 @@ SPDX-License-Identifier: MIT
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture
@@ -90,3 +92,27 @@ def test_torch_pair(run):
     if not torch.cuda.is_available():
         pytest.skip("needs a GPU that torch uses")
     assert "same bytes" in run("torch_pair.py", "left.png", "right.png", "--labels", 16)
+
+
+def test_typed(run, tmp_path, dots):
+    for i in range(2):
+        for side, picture in zip(("left", "right"), dots(96, 64, 10, i)):
+            Image.fromarray(picture).save(tmp_path / f"{side}_{i}.png")
+    (tmp_path / "calibration.txt").write_text(
+        "cam0=[200 0 48; 0 200 32; 0 0 1]\ncam1=[200 0 48; 0 200 32; 0 0 1]\n"
+        "baseline=100\nwidth=96\nheight=64\n")
+    out = run("typed.py", tmp_path / "calibration.txt", *sorted(tmp_path.glob("left_*")),
+              *sorted(tmp_path.glob("right_*")))
+    assert re.fullmatch(r"((1\.9|2\.0)\d m\n){2}", out), out
+
+
+@pytest.mark.parametrize("checker", [["mypy", "--strict", "--ignore-missing-imports"],
+                                     ["pyright", "--pythonpath", sys.executable]])
+def test_types(checker, tmp_path):
+    """The package, and a script that is written from its types alone."""
+    if not shutil.which(checker[0]):
+        pytest.skip(f"needs {checker[0]}")
+    files = [ROOT / "python/livestereo"] + [EXAMPLES / "typed.py"] * (checker[0] == "mypy")
+    done = subprocess.run([*checker, *files], cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "MYPYPATH": str(ROOT / "python")})
+    assert done.returncode == 0, done.stdout
