@@ -224,6 +224,22 @@ static void test_bomb(void *fixture, const void *data) {
     }
 }
 
+/* Nor time: of pairs that are all damaged some are told, at the beginning and later. */
+static void test_damaged_pairs(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    static const char *const keys[] = {"count=1 damaged=2000",
+                                       "count=1 damaged=2000 info=0 first=1"};
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        g_autofree char *line = g_strdup_printf(
+            "rm -rf $D/* && " WRITE "compression=zstd chunk=100000 %s && "
+            "$B run mcap:$D/ros.mcap,/stereo/left/image_raw,/stereo/left/image_raw " TINY
+            " 2>$D/log >/dev/null; echo $?; test $(wc -l <$D/log) -lt 400",
+            keys[i]);
+        expect_shell(0, "3\n", "", line);
+    }
+}
+
 /* Rectified topics are preferred, and need no rectification. */
 static void test_rectified(void *fixture, const void *data) {
     (void)fixture;
@@ -343,12 +359,19 @@ static void test_full(void *fixture, const void *data) {
 
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
-        {"/mcap/same", test_same},           {"/mcap/packages", test_packages},
-        {"/mcap/pairs", test_pairs},         {"/mcap/rectified", test_rectified},
-        {"/mcap/refused", test_refused},     {"/mcap/camera", test_camera},
-        {"/mcap/folder", test_folder},       {"/mcap/both", test_both},
-        {"/mcap/tolerance", test_tolerance}, {"/mcap/bomb", test_bomb},
-        {"/mcap/full", test_full},           {"/mcap/roi", test_roi},
+        {"/mcap/same", test_same},
+        {"/mcap/packages", test_packages},
+        {"/mcap/pairs", test_pairs},
+        {"/mcap/rectified", test_rectified},
+        {"/mcap/refused", test_refused},
+        {"/mcap/camera", test_camera},
+        {"/mcap/folder", test_folder},
+        {"/mcap/both", test_both},
+        {"/mcap/tolerance", test_tolerance},
+        {"/mcap/damaged-pairs", test_damaged_pairs},
+        {"/mcap/bomb", test_bomb},
+        {"/mcap/full", test_full},
+        {"/mcap/roi", test_roi},
     };
     return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

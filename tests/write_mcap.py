@@ -11,7 +11,8 @@
 # bits), split (N: N pairs a file in FOLDER/bag), both (1: a topic with both pictures), other (a
 # topic's ending: such topics with something else), pause (s, in the middle), speed (log times that
 # many times nearer), late_right (ms that right pictures are taken later), bomb (N chunks, each of
-# 250,000 messages without contents), roi (X,Y: the pictures are this part of a sensor of twice
+# 250,000 messages without contents), damaged (N messages that are no pictures, behind the first
+# topic's; first=1: before them), roi (X,Y: the pictures are this part of a sensor of twice
 # their size), size, topics. SPDX-License-Identifier: MIT
 import bz2
 import ctypes
@@ -26,7 +27,8 @@ from PIL import Image
 
 keys = dict(file="mcap", writer="own", count="4", compression="none", chunk="20000", index="1",
             summary="1", encoding="mono8", messages="", low="0", split="", both="", other="",
-            pause="0", speed="1", late_right="1", bomb="", ros="2", drop="", late="0", info="1",
+            pause="0", speed="1", late_right="1", bomb="", damaged="0", first="0", ros="2",
+            drop="", late="0", info="1",
             size="64x48", topics="/stereo/left/image_raw,/stereo/right/image_raw")
 keys.update(word.split("=", 1) for word in sys.argv[2:])
 folder = sys.argv[1]
@@ -156,6 +158,10 @@ class Mcap:
                 self.file.write(record(7, struct.pack("<HI", n, 16 * len(entries)) + b"".join(
                     struct.pack("<QQ", *entry) for entry in entries)))
         self.chunk, self.index = b"", {}
+
+    def raw(self, log_ns):
+        self.index.setdefault(1, []).append((log_ns, len(self.chunk)))
+        self.chunk += record(5, struct.pack("<HIQQ", 1, 0, log_ns, log_ns) + bytes(40))
 
     def bomb(self, chunks):
         self.flush()
@@ -403,6 +409,8 @@ if keys["split"]:
     sys.exit()
 for log_ns, topic, kind, message in messages:
     out.message(topic, kind, message, log_ns)
+for i in range(int(keys["damaged"])):
+    out.raw(START + (1 if keys["first"] == "0" else -1) * (i + 1) * STEP)
 if keys["bomb"]:
     out.bomb(int(keys["bomb"]))
 out.finish()

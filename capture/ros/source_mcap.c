@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define NOT_READ INT64_MIN
-enum { INTERVALS = 64 }; /* from which the usual one is taken */
+enum { INTERVALS = 64, MAX_DAMAGED = 256 }; /* from which the usual one is taken; pairs in a row */
 
 /* One of the two topics. */
 struct topic {
@@ -39,6 +39,7 @@ struct mcap_pairs {
     struct source_options options;
     int64_t tolerance_ns;
     long next;
+    int damaged;         /* pairs in a row */
     bool told, told_cut; /* that a picture has no partner; that the file is cut */
 };
 
@@ -151,6 +152,14 @@ static int at_end(struct mcap_pairs *s) {
     return -EIO;
 }
 
+/* One more damaged pair. After many in a row reading ends: a small file can announce millions. */
+static int count_damaged(struct mcap_pairs *s, int error) {
+    if (++s->damaged < MAX_DAMAGED)
+        return error;
+    log_error(s->name, "has %d damaged pairs in a row; the others are not read", MAX_DAMAGED);
+    return -EIO;
+}
+
 static int mcap_pairs_read(struct source *source, struct frame *frame) {
     struct mcap_pairs *s = (struct mcap_pairs *)source;
     guint partner = 0;
@@ -176,8 +185,9 @@ static int mcap_pairs_read(struct source *source, struct frame *frame) {
         int from = i ^ (s->options.swap != 0);
         int error = read_side(s, from, number[from], sides[i]);
         if (error)
-            return error;
+            return count_damaged(s, error);
     }
+    s->damaged = 0;
     frame_turn(&s->options, frame);
     frame->has_truth = false;
     frame->left_ns = time_of(s, &s->side[s->options.swap != 0], number[s->options.swap != 0]);
@@ -491,7 +501,7 @@ static void learn_bits(struct mcap_pairs *s) {
 static int learn_size(struct mcap_pairs *s) {
     guint partner, pairs = 0;
     int error = -EBADMSG;
-    for (guint i = 0; i < count_of(&s->side[0]) && error == -EBADMSG; i++) {
+    for (guint i = 0; i < count_of(&s->side[0]) && error == -EBADMSG && pairs < MAX_DAMAGED; i++) {
         if (!find_partner(s, i, &partner))
             continue;
         pairs++;
