@@ -42,6 +42,13 @@ LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long goldens arm package 
 
 BUILD ?= build
 $(if $(word 2,$(BUILD)),$(error BUILD: a folder without blanks in its name))
+# Two makes at once would write the same files: the second one waits until the first has ended,
+# which tail sees, to which the lock is handed. Those that run the program for long do not lock.
+ifeq ($(MAKELEVEL)$(filter run soak bench help,$(MAKECMDGOALS)),0)
+$(shell mkdir -p $(BUILD) && exec 9>$(BUILD)/lock && { flock -w 1 9 || { \
+    echo "waiting for another make in $(BUILD)" >&2; flock 9; }; } && \
+    { tail -s 0.05 --pid=$$PPID -f /dev/null >/dev/null 2>&1 & })
+endif
 OBJCOPY ?= objcopy
 NM ?= nm
 PKG_CONFIG ?= pkg-config
@@ -491,7 +498,7 @@ UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(patsubst %,$(BUILD)/test_%,$(ONE_THREAD) $(BACKEND_THREADS))),$(UNIT))
 # What takes longest, and finds the least beside the rest.
 LONG_UNIT = $(if $(SANITIZE),,$(LONG_TESTS:%=$(BUILD)/test_%))
-LONG_TESTS = faults cli_faults cli_calibrate refine
+LONG_TESTS = faults cli_faults cli_calibrate refine waits
 unit: $(patsubst %,%.ran,$(filter-out $(LONG_UNIT),$(UNIT_RUN)))
 	$(Q)tests/run.sh --sum $(BUILD):unit $(filter-out $(LONG_UNIT),$(UNIT_RUN))
 unit-long: $(LONG_UNIT:%=%.ran)

@@ -95,18 +95,36 @@ static void test_options(void) {
     g_assert_nonnull(strstr(checked, " -Werror "));
 }
 
+/* The second one waits for the first. */
+static void test_two(void) {
+    g_autofree char *log = g_build_filename(folder, "log", NULL);
+    g_autofree char *line = g_strdup_printf(
+        "unset MAKELEVEL MAKEFLAGS MFLAGS; two() { make -s CUDA=0 BUILD=%s/build "
+        "--eval='two: ; @echo in >>%s; sleep 0.3; echo out >>%s' two; }; two & two; wait",
+        folder, log, log);
+    const char *argv[] = {"/bin/sh", "-c", line, NULL};
+    g_autofree char *text = NULL;
+    g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL,
+                               NULL, NULL));
+    g_assert_true(g_file_get_contents(log, &text, NULL, NULL));
+    g_assert_cmpstr(text, ==, "in\nout\nin\nout\n");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-build-XXXXXX", NULL);
     write_tool("nvcc", "sm_70\\nsm_75\\nsm_86\\nsm_89\\nsm_90\\nsm_90a\\nsm_120\\n");
     g_test_add_func("/build/architectures", test_architectures);
     g_test_add_func("/build/options", test_options);
+    g_test_add_func("/build/two", test_two);
     int code = g_test_run();
-    for (int i = 0; i < 2; i++) {
-        g_autofree char *path =
-            g_build_filename(folder, (const char *[]){"nvcc", "nvidia-smi"}[i], NULL);
+    static const char *const left[] = {"nvcc", "nvidia-smi", "log", "build/lock"};
+    for (size_t i = 0; i < G_N_ELEMENTS(left); i++) {
+        g_autofree char *path = g_build_filename(folder, left[i], NULL);
         g_unlink(path);
     }
+    g_autofree char *build = g_build_filename(folder, "build", NULL);
+    g_rmdir(build);
     g_rmdir(folder);
     g_free(folder);
     return code;
