@@ -53,7 +53,6 @@ shot views --view 1357 $desk
 shot light --theme light $desk
 sized small 800x600 --ui-scale 2 $desk
 acted measure 'key d mousemove 251 545 click 1 sleep 0.5 mousemove 650 530 click 1 mousemove 580 350' --view 4 $desk
-acted folded 'key w' synth:scene=desk,width=1242,height=374
 shot start
 data=${LIVESTEREO_DATA:-../shared/data}
 boards=$data/calibration/opencv
