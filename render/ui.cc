@@ -58,7 +58,8 @@ struct ui {
     char panel[64];
     char opened[64];  /* the list that is open, whose name its lines begin with */
     ImVec2 list_size; /* of it, as it was drawn last */
-    double held_at;   /* the slider that the mouse holds, 0..1 */
+    ImGuiID held;     /* the slider that the mouse or the keys hold, and where it is, 0..1 */
+    double held_at;
     char focused[64]; /* what the keys have reached */
     char cut[64];     /* the first panel that is too small for what it shows */
     char cut_line[128];
@@ -967,7 +968,8 @@ static void take_wheel(const struct ui_row *row, double *value) {
 static void draw_slider(struct ui *ui, const struct ui_row *row, float width, double *value) {
     float field = std::min(0.42f * width, (float)ui_px(ui, 58));
     /* what is held stays where the mouse is, even where its value has coarser steps */
-    bool held = ImGui::GetActiveID() == ImGui::GetID("##slider");
+    ImGuiID id = ImGui::GetID("##slider");
+    bool held = ImGui::GetActiveID() == id && ui->held == id;
     double at = held ? ui->held_at : place_of(row, *value), before = at;
     float gap = ImGui::GetStyle().ItemInnerSpacing.x;
     if (bare_slider(ui, row->name, width - field - gap, &at)) {
@@ -975,7 +977,10 @@ static void draw_slider(struct ui *ui, const struct ui_row *row, float width, do
         bool by_keys = !ImGui::IsMouseDown(0) && now == *value;
         *value = by_keys ? *value + (at > before ? row->step : -row->step) : now;
     }
-    ui->held_at = at;
+    if (ImGui::GetActiveID() == id) {
+        ui->held = id;
+        ui->held_at = at;
+    }
     tooltip(ui, row->help);
     take_wheel(row, value);
     ImGui::SameLine(0, gap);

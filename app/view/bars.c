@@ -271,10 +271,13 @@ static void part(struct ui *ui, unsigned rgb, const char *text, double *x, doubl
 }
 
 static void describe_quality(const struct viewer *v, char *text, size_t size) {
-    static const char *const names[] = {"Fast", "Mid", "Best", "Auto", "Custom"};
+    static const char *const names[QUALITIES] = {"Fast", "Mid", "Best"};
+    int quality = viewer_quality(v);
     const char *const sizes[QUALITY_SIZES] = {"", ", \u00bd size", ", 1/3 size"};
     int at = v->quality.search.size;
-    snprintf(text, size, "%s%s%s", names[viewer_quality(v)],
+    char preset[64];
+    panel_describe_preset(v, preset);
+    snprintf(text, size, "%s%s%s", quality < QUALITIES ? names[quality] : preset,
              v->rig.scale < 1 ? sizes[at ? at : 1] : "", v->quality.automatic ? " (auto)" : "");
 }
 
@@ -302,7 +305,7 @@ void bars_draw_status(struct viewer *v) {
     double y = r->y + (r->height - ui_text_height(ui)) / 2, gap = ui_px(ui, 18);
     statistics_describe(v, text[0], sizeof(text[0]));
     describe_quality(v, text[1], sizeof(text[1]));
-    if (!v->playback.shown || playback_is_stopped(&v->playback))
+    if (!v->playback.shown || g_str_has_prefix(text[0], "still"))
         text[2][0] = '\0';
     else
         g_snprintf(text[2], sizeof(text[2]), "%.0f ms", v->playback.shown->compute_ms);

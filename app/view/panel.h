@@ -34,6 +34,9 @@ void panel_toggle_tab(struct viewer *v, int tab);
 
 void panel_rows_draw(struct viewer *v, enum tab tab);
 
+/* The preset that the settings are of, as the list shows it. */
+void panel_describe_preset(const struct viewer *v, char title[64]);
+
 /* Whether a tab shows a row of this name. */
 bool panel_has_row(const struct viewer *v, enum tab tab, const char *name);
 

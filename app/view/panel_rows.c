@@ -306,15 +306,19 @@ static void title_of(const char *preset, char title[64]) {
         title[0] = g_ascii_toupper(title[0]);
 }
 
+void panel_describe_preset(const struct viewer *v, char title[64]) {
+    bool changed = presets_are_changed(&v->presets, &v->settings);
+    title_of(viewer_preset(v), title);
+    g_strlcat(title, changed ? ", changed" : "", 64);
+    if (!*title)
+        g_strlcpy(title, "Custom", 64);
+}
+
 static void draw_presets(struct viewer *v) {
     struct ui *ui = v->screen.ui;
-    const char *chosen = NULL, *now = v->presets.name;
-    char title[64] = "None", shown[96];
-    bool known = v->presets.names && g_strv_contains((const char *const *)v->presets.names, now);
-    if (known)
-        title_of(now, title);
-    snprintf(shown, sizeof(shown), "%s%s", title,
-             presets_are_changed(&v->presets, &v->settings) ? ", changed" : "");
+    const char *chosen = NULL, *now = viewer_preset(v);
+    char title[64], shown[64];
+    panel_describe_preset(v, shown);
     const struct ui_row row = {.name = "preset",
                                .label = "Preset",
                                .help = "settings for a use, of a paper, or of your own; the search "

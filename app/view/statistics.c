@@ -152,12 +152,17 @@ void statistics_print(struct statistics *s, struct live *live) {
 
 /* ---- the cards */
 
+/* Whether one picture stands, so that there is no rate. */
+static bool is_still(const struct viewer *v) {
+    return playback_is_stopped(&v->playback) || v->options->screenshot;
+}
+
 void statistics_describe(const struct viewer *v, char *text, size_t size) {
     const struct statistics_rates *r = &v->statistics.rates;
     const struct playback *p = &v->playback;
     if (!p->shown)
         snprintf(text, size, "computing");
-    else if (playback_is_stopped(p))
+    else if (is_still(v))
         snprintf(text, size, "still picture, computed in %.2f s", p->shown->compute_ms / 1000);
     else {
         double wanted = p->source->live ? r->captured : p->rate * p->speed;
@@ -186,7 +191,7 @@ static void draw_rates(struct viewer *v, double width) {
     const struct statistics *s = &v->statistics;
     char value[24], unit[32], note[96];
     float line[STATISTICS_HISTORY];
-    bool still = playback_is_stopped(&v->playback);
+    bool still = is_still(v);
     statistics_describe(v, note, sizeof(note));
     snprintf(value, sizeof(value), "%.*f", still ? 2 : 1,
              still ? v->playback.shown->compute_ms / 1000 : s->rates.shown);
@@ -293,7 +298,7 @@ void statistics_draw_cards(struct viewer *v, bool all) {
     double width = (ui_available_width(ui) - ui_px(ui, 8)) / 2;
     draw_rates(v, width);
     ui_same_line(ui);
-    if (error && playback_is_stopped(&v->playback))
+    if (error && is_still(v))
         draw_error(v, width);
     else
         draw_age(&v->statistics, ui, width);

@@ -293,6 +293,20 @@ bool presets_load(struct presets *p, const char *name, struct settings *settings
     return true;
 }
 
+const char *viewer_preset(const struct viewer *v) {
+    static const char *const of_quality[QUALITIES] = {"live", "balanced", "best"};
+    const struct presets *p = &v->presets;
+    int quality = viewer_quality(v);
+    struct params loaded;
+    if (p->names && g_strv_contains((const char *const *)p->names, p->name))
+        return p->name;
+    if (quality < QUALITIES)
+        return of_quality[quality];
+    bool is_default = !v->display.motion && with_preset("default", &v->settings.params, &loaded) &&
+                      settings_equal_live(&loaded, &v->settings.params);
+    return is_default ? "default" : "";
+}
+
 void presets_free(struct presets *p) {
     g_strfreev(p->names);
 }

@@ -198,6 +198,9 @@ void viewer_begin_history(struct viewer *v);
 /* The settings are as the program, or a choice of the user's, made them all: none is marked. */
 void viewer_rebase(struct viewer *v);
 
+/* The preset that was loaded last; else that of the quality, or of the built-in settings; or "". */
+const char *viewer_preset(const struct viewer *v);
+
 /* What the settings in use have beside the parameters. */
 struct slot viewer_slot(const struct viewer *v);
 
