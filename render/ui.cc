@@ -423,7 +423,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
                         flags & (UI_AUTO_SIZE | UI_EDGED) ? ImGui::GetStyle().PopupBorderSize : 0);
     ImGui::Begin(name, NULL, f);
     ImGui::PopStyleVar(3);
-    if (flags & UI_CORNER)
+    if (flags & UI_FRONT)
         ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     ui->list = ImGui::GetWindowDrawList();
     bool keys_before = ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard;

@@ -81,7 +81,8 @@ enum ui_panel_flags {
     UI_KEYBOARD = 32, /* Tab and arrow keys go through its widgets, Enter presses them */
     UI_TIGHT = 64,    /* without space around its widgets */
     UI_CORNER = 128,  /* x, y is its lower right corner */
-    UI_EDGED = 256    /* it has an edge, as one that fits its contents has */
+    UI_EDGED = 256,   /* it has an edge, as one that fits its contents has */
+    UI_FRONT = 512    /* it lies over all others */
 };
 
 /* With UI_AUTO_SIZE height is ignored, and width is the most for lines of ui_text, 0: any. Each

@@ -349,7 +349,16 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 /* ---- window */
 
+static bool is_narrow(const struct viewer *v) {
+    return layout_is_narrow(v->layout.top.width, ui_px(v->screen.ui, 1000) / 1000);
+}
+
 static void toggle_part(struct viewer *v, int part) {
+    if (part == PART_PANELS && is_narrow(v)) {
+        v->drawer = !v->drawer;
+        return;
+    }
+    v->drawer = false;
     v->visible[part] = !v->visible[part];
     v->help_search[0] = '\0';
     v->help_selected = 0;
@@ -360,6 +369,7 @@ static void toggle_part(struct viewer *v, int part) {
 static void toggle_panel_keys(struct viewer *v, G_GNUC_UNUSED int argument) {
     v->panel_keys = !v->panel_keys;
     v->visible[PART_PANELS] |= v->panel_keys;
+    v->drawer = v->panel_keys && is_narrow(v);
 }
 
 static void change_text_scale(struct viewer *v, int step) {
@@ -374,7 +384,7 @@ static void toggle_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
 static void leave_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
     window_set_fullscreen(v->screen.window, false);
     v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
-    v->panel_keys = false;
+    v->panel_keys = v->drawer = false;
     measure_stop_awaiting(&v->measure);
 }
 

@@ -347,7 +347,7 @@ void bars_draw_toast(struct viewer *v, int width, int height) {
     double wide = fmin(ui_px(ui, 380), width - ui_px(ui, 24));
     ui_panel_begin(ui, "toast", width - ui_px(ui, 12),
                    height - v->layout.status.height - ui_px(ui, 12), wide, 0,
-                   UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER);
+                   UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
     ui_text_color(ui, error ? theme->bad : theme->text, screen->notice);
     if (*screen->notice_path) {
         if (ui_button(ui, "toast.show", "Show", "opens the folder"))

@@ -57,7 +57,7 @@ static void draw_lengths(const struct draw_settings *s, const struct depth_geome
     double near = depth_of(g, s->max), far = s->min > 0 ? depth_of(g, s->min) : INFINITY;
     double factor = unit == UNIT_MM ? 1000 : 1, last = x, gap = ui_px(ui, TICK_GAP_PX);
     char text[32];
-    snprintf(text, sizeof(text), "%.3g", near * factor);
+    snprintf(text, sizeof(text), "%.2g", near * factor);
     draw_tick(ui, x, y, x, x + width, text);
     for (double z = next_round(near); z < fmin(far, 1e4); z = next_round(z)) {
         double at = x + width * (s->max - depth_disparity(g, z)) / (s->max - s->min);

@@ -74,14 +74,16 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
 /* ---- drawing */
 
 static struct layout lay_out_views(const struct viewer *v, int width, int height) {
-    bool panels = v->visible[PART_PANELS] && !v->options->plain;
+    double scale = ui_px(v->screen.ui, 1000) / 1000;
+    bool narrow = layout_is_narrow(width, scale);
+    bool panels = (narrow ? v->drawer : v->visible[PART_PANELS]) && !v->options->plain;
     const struct source *source = v->playback.source;
     int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
     double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
     bool plays = source->count != 1; /* a single pair has nothing to seek in */
     struct layout_input in = {.width = width,
                               .height = height,
-                              .scale = ui_px(v->screen.ui, 1000) / 1000,
+                              .scale = scale,
                               .bars = !v->options->plain,
                               .panel = panels,
                               .seek_bar = v->visible[PART_SEEK_BAR] && plays,

@@ -174,6 +174,7 @@ static const struct {
 void panel_toggle_tab(struct viewer *v, int tab) {
     bool shown = v->visible[PART_PANELS] && v->tab == (enum tab)tab;
     v->tab = shown ? TAB_DEPTH : (enum tab)tab;
+    v->drawer = layout_is_narrow(v->layout.top.width, ui_px(v->screen.ui, 1000) / 1000);
     v->visible[PART_PANELS] = true;
 }
 
@@ -192,7 +193,8 @@ static struct layout_rect draw_tabs(struct viewer *v) {
         rest.y += size;
         rest.height -= size;
     }
-    ui_panel_begin(ui, "tabs", own.x, own.y, own.width, own.height, UI_DOCKED | UI_TIGHT);
+    ui_panel_begin(ui, "tabs", own.x, own.y, own.width, own.height,
+                   UI_DOCKED | UI_TIGHT | (v->drawer ? UI_FRONT : 0));
     for (int i = 0; i < TABS; i++) {
         double width = low ? own.width : own.width / (double)TABS;
         double height = low ? own.height / (double)TABS : own.height;
@@ -209,7 +211,8 @@ void panel_draw(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     struct layout_rect r = draw_tabs(v);
     ui_panel_begin(ui, "settings", r.x, r.y, r.width, r.height,
-                   UI_SCROLL | UI_DOCKED | (v->panel_keys ? UI_KEYBOARD : 0));
+                   UI_SCROLL | UI_DOCKED | (v->panel_keys ? UI_KEYBOARD : 0) |
+                       (v->drawer ? UI_FRONT : 0));
     ui_table_begin(ui, "settings.columns", v->layout.columns);
     ui_table_next(ui);
     tabs[v->tab].draw(v);

@@ -167,6 +167,7 @@ struct viewer {
     struct swap_watch swap_watch;
     bool visible[PARTS];
     enum tab tab;          /* of the panel */
+    bool drawer;           /* the panel of a narrow window is open, over the views */
     char param_search[64]; /* typed above the parameters of "advanced" */
     char help_search[64];  /* typed into the list of actions */
     int help_selected;     /* its line that Enter runs */

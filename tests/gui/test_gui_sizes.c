@@ -25,14 +25,14 @@ static void expect_whole_part(const struct gui_program *p, const char *action, c
 static void expect_whole_panels(const struct gui_program *p) {
     expect_whole(p, "the window");
     gui_wait_for(p, gui_is(p, "state", "cut-line", "none")); /* of the panel's first ones */
-    gui_run_action(p, "stats");
-    gui_wait_for(p, gui_is_visible(p, "card.rate"));
+    gui_run_action(p, "stats"); /* which opens the panel of a narrow window */
+    gui_wait_for(p, gui_look(p, "place", "card.rate") != NULL);
     expect_whole(p, "the statistics");
-    expect_whole_part(p, "help", "panel.keys");
-    expect_whole_part(p, "log", "panel.log");
     gui_tab(p, "all");
     gui_click(p, "group.belief propagation");
     expect_whole(p, "all settings");
+    expect_whole_part(p, "help", "panel.keys");
+    expect_whole_part(p, "log", "panel.log");
 }
 
 static const struct {
