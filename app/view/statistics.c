@@ -298,7 +298,7 @@ void statistics_draw_cards(struct viewer *v, bool all) {
     double width = (ui_available_width(ui) - ui_px(ui, 8)) / 2;
     draw_rates(v, width);
     ui_same_line(ui);
-    if (error && is_still(v))
+    if (error && is_still(v) && !all)
         draw_error(v, width);
     else
         draw_age(&v->statistics, ui, width);
