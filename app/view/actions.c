@@ -358,7 +358,6 @@ static void toggle_part(struct viewer *v, int part) {
         v->drawer = !v->drawer;
         return;
     }
-    v->drawer = false;
     v->visible[part] = !v->visible[part];
     v->help_search[0] = '\0';
     v->help_selected = 0;

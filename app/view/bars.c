@@ -336,17 +336,18 @@ void bars_draw_status(struct viewer *v) {
     ui_panel_end(ui);
 }
 
-/* What happened, at the lower right; errors stay until they are closed. */
-void bars_draw_toast(struct viewer *v, int width, int height) {
+/* What happened, at the lower right of the views, so that it covers no value; errors stay until
+ * they are closed. */
+void bars_draw_toast(struct viewer *v) {
+    const struct layout_rect *r = &v->layout.seek_bar;
     struct screen *screen = &v->screen;
     struct ui *ui = screen->ui;
     const struct theme *theme = ui_theme(ui);
     bool error = screen->notice_kind == NOTICE_ERROR;
     if (!screen->notice_until_ns)
         return;
-    double wide = fmin(ui_px(ui, 380), width - ui_px(ui, 24));
-    ui_panel_begin(ui, "toast", width - ui_px(ui, 12),
-                   height - v->layout.status.height - ui_px(ui, 12), wide, 0,
+    double wide = fmin(ui_px(ui, 380), r->width - ui_px(ui, 24));
+    ui_panel_begin(ui, "toast", r->x + r->width - ui_px(ui, 12), r->y - ui_px(ui, 12), wide, 0,
                    UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
     ui_text_color(ui, error ? theme->bad : theme->text, screen->notice);
     if (*screen->notice_path) {

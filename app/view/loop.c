@@ -137,7 +137,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (v->visible[PART_HELP])
         help_draw(v, width, height);
     if (!v->options->plain)
-        bars_draw_toast(v, width, height);
+        bars_draw_toast(v);
 }
 
 /* 0 or -errno. */

@@ -34,8 +34,8 @@ void bars_draw_legend(struct viewer *v, int i, bool title);
 
 void bars_draw_status(struct viewer *v);
 
-/* The last notice, in the lower right of a window of width x height. */
-void bars_draw_toast(struct viewer *v, int width, int height);
+/* The last notice, in the lower right of the views. */
+void bars_draw_toast(struct viewer *v);
 
 /* page_help.c: the list of actions that F1 shows, in the middle of a window of width x height; what
  * is typed leaves those that have it, and a click or Enter runs one. */

@@ -52,8 +52,8 @@ static double level(const struct gui_program *p) {
 static void test_controls(void) {
     struct gui_program p = {0};
     gui_start(&p, "--view 1", CAMERAS(""));
+    gui_tab(&p, "rig"); /* which reads the controls */
     gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
-    gui_tab(&p, "rig");
     gui_scroll_to(&p, "camera.brightness");
     double before = level(&p);
     gui_drag(&p, "camera.brightness", 0.5, 0.2, 1);

@@ -193,7 +193,8 @@ static void test_probe(void) {
     gui_move(&p, window_x, window_y);
     gui_button(&p, "click", 1);
     gui_tab(&p, "probes");
-    gui_wait_for(&p, has_state(&p, "probe0") && gui_is_visible(&p, "probe.0"));
+    gui_wait_for(&p, has_state(&p, "probe0"));
+    gui_scroll_to(&p, "probe.0");
     g_autofree char *text = gui_look(&p, "state", "probe0");
     g_assert_cmpint(sscanf(text, "%lf %lf %lf %lf", &at[0], &at[1], &least[0], &least[1]), ==, 4);
     for (int i = 0; i < 2; i++) {

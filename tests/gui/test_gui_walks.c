@@ -228,7 +228,6 @@ static void test_researcher(void) {
         return;
     begin(&p);
     open_path(&p, pair);
-    press(&p, "stats");
     g_autofree char *own = error_of(&p);
     click(&p, "preset");
     gui_wait_for(&p, gui_is_visible(&p, "preset.felzenszwalb2006"));
@@ -242,7 +241,7 @@ static void test_researcher(void) {
     g_assert_nonnull(own);
     g_assert_nonnull(paper);
     g_assert_cmpstr(own, !=, paper);
-    end(&p, "researcher", 5);
+    end(&p, "researcher", 4);
 }
 
 int main(int argc, char **argv) {
