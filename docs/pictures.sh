@@ -52,12 +52,13 @@ shot points --view 9 $desk
 shot views --view 1357 $desk
 shot light --theme light $desk
 sized small 800x600 --ui-scale 2 $desk
-acted measure 'key d mousemove 251 545 click 1 sleep 0.5 mousemove 650 530 click 1 mousemove 580 350' --view 4 $desk
+acted measure 'key d mousemove 200 500 click 1 sleep 1 mousemove 640 480 click 1' --view 4 $desk
 shot start
 data=${LIVESTEREO_DATA:-../shared/data}
 boards=$data/calibration/opencv
 shot rows --view 8 --calib "$boards/reference.yml" "$boards/left04.jpg" "$boards/right04.jpg"
-build/livestereo motion -q --window 1280x800 --frames 1 --screenshot docs/motion_window.png --stats \
+build/livestereo motion -q --window 1280x800 --frames 1 --stats \
+    --screenshot docs/motion_window.png \
     --view 4 --metres-per-pixel 4000 "$data/clouds/goes_irma_ir"
 
 # The pair of examples/: the desk, whose rig examples/calibration.txt describes.
