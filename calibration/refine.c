@@ -521,6 +521,14 @@ static double disparity_spread(const struct fit *f) {
     return quantile_of(f->values, f->count, 0.9) - quantile_of(f->values, f->count, 0.1);
 }
 
+/* Whether most of the points lie behind the cameras. */
+static int is_behind(const struct fit *f) {
+    int behind = 0;
+    for (int i = 0; i < f->count; i++)
+        behind += f->point[i].depth < 0;
+    return 2 * behind > f->count;
+}
+
 /* 0, or -ENODATA with the first of these reasons that holds. */
 static int judge(struct refinement *r, const struct fit *f, int rays, int cells) {
     int seen_again = 0; /* couples that are */
@@ -534,6 +542,9 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
         return refuse(r,
                       "the matches contradict each other: the lenses differ from the "
                       "calibration, the cameras are not synchronous, or most of the scene moves");
+    if (is_behind(f))
+        return refuse(r, "most of what is seen would lie behind the cameras: left and right are "
+                         "exchanged (--swap), or the pictures are mirrored or upside down");
     if (cells < MIN_CELLS)
         return refuse(r,
                       "features cover too small a part of the pictures; show texture everywhere, "

@@ -14,6 +14,7 @@
 #include "tests/rig_scene.h"
 #include "tests/watched.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
@@ -189,6 +190,30 @@ static gboolean can_find(void) {
         return TRUE;
     g_test_skip("needs libopencv-calib3d-dev");
     return FALSE;
+}
+
+/* Mirrored and upside-down pictures have rows that agree, and disparities of the wrong sign. */
+static void test_behind(void) {
+    if (!can_find())
+        return;
+    g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
+    for (int upside = 0; upside < 2; upside++) {
+        struct rig rig;
+        struct refinement r;
+        rig_made_up(DISTORTION_NONE, &rig);
+        rig.camera[1] = rig.camera[0];
+        int count = make_points(&rig, &good, points);
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < 3; k++) {
+                points[i].at[k][0] = 2 * rig.camera[0].cx - points[i].at[k][0];
+                if (upside)
+                    points[i].at[k][1] = 2 * rig.camera[0].cy - points[i].at[k][1];
+            }
+        int error = refine_rig(&rig, points, count, &r);
+        g_test_message("%s", r.why);
+        g_assert_cmpint(error, ==, -ENODATA);
+        g_assert_nonnull(strstr(r.why, "behind the cameras"));
+    }
 }
 
 /* All lens models, turned about each axis and all at once. */
@@ -527,6 +552,7 @@ static void test_drive(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/refine/points", test_points);
+    g_test_add_func("/refine/behind", test_behind);
     g_test_add_func("/refine/deviations", test_deviations);
     g_test_add_func("/refine/undetermined-points", test_undetermined_points);
     g_test_add_func("/refine/single-feature", test_single_feature);
