@@ -12,6 +12,7 @@
 #include "app/mask.h"
 #include "app/rig_options.h"
 #include "capture/record/recording_files.h"
+#include "capture/ros/ros_file.h"
 #include "config/feature_network.h"
 #include "image/picture.h"
 #include "config/log.h"
@@ -157,7 +158,10 @@ static int add_recording(GString *text, const char *word) {
     g_autofree char *of_uri = g_filename_from_uri(word, NULL, NULL);
     g_autofree char *of_mcap = source_mcap_path(word);
     const char *path = of_uri ? of_uri : of_mcap ? of_mcap : word;
+    g_auto(GStrv) parts = ros_file_parts(path);
     int error = add_file(text, "recording", path);
+    for (char **part = parts; *part && !error; part++)
+        error = add_file(text, "recording", *part);
     for (size_t i = 0; i < G_N_ELEMENTS(endings) && !error; i++) {
         g_autofree char *beside = recording_beside(path, endings[i]);
         error = add_file(text, "beside", beside);

@@ -270,6 +270,18 @@ static void test_one_name(void *fixture, const void *data) {
                  "test $(grep -c ,ok parts/frames.csv) = 3");
 }
 
+/* A recording in several files that was changed is another one. */
+static void test_changed_parts(void *fixture, const void *data) {
+    (void)fixture;
+    (void)data;
+    expect_shell(0, "", "",
+                 "/usr/bin/python3 tests/write_mcap.py $D split=2 && "
+                 "$B batch $D/bag -o $D/out -q " SMALL " && "
+                 "$B batch $D/bag -o $D/out --resume -q " SMALL " && "
+                 "cp $D/bag/bag_0.mcap $D/bag/bag_1.mcap");
+    expect_error(1, "another input", "batch %s/bag -o %s/out --resume " SMALL, folder, folder);
+}
+
 /* What a batch leaves that is killed while it writes a picture is gone after the next one. */
 static void test_left_behind(void *fixture, const void *data) {
     (void)fixture;
@@ -670,6 +682,7 @@ int main(int argc, char **argv) {
         {NULL, NULL},
         {"/batch/one-name", test_one_name},
         {"/batch/left-behind", test_left_behind},
+        {"/batch/changed-parts", test_changed_parts},
         {"/batch/ros", test_ros},
         {"/batch/rgbd", test_rgbd},
         {"/batch/mcap", test_mcap},

@@ -438,10 +438,7 @@ static gint compare_names(gconstpointer a, gconstpointer b) {
     return n == m ? strcmp(*p, *q) : n < m ? -1 : 1; /* NAME_2.mcap before NAME_10.mcap */
 }
 
-/* The files of a folder that ROS 2 recorded: MCAP files with metadata.yaml or alone, as a
- * recorder leaves them that was stopped; or else what it has beside metadata.yaml. g_strfreev,
- * empty where it is no such folder. */
-static char **list_parts(const char *folder) {
+char **ros_file_parts(const char *folder) {
     GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
     GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
     GDir *dir = g_dir_open(folder, 0, NULL);
@@ -468,7 +465,7 @@ static char **list_parts(const char *folder) {
 }
 
 bool ros_file_is_folder(const char *path) {
-    g_auto(GStrv) parts = list_parts(path);
+    g_auto(GStrv) parts = ros_file_parts(path);
     return parts[0] != NULL;
 }
 
@@ -481,7 +478,7 @@ static void close_part(void *of) {
 
 struct ros_file *ros_file_open(const char *path, int *error) {
     struct ros_file *f = g_new0(struct ros_file, 1);
-    g_auto(GStrv) parts = list_parts(path);
+    g_auto(GStrv) parts = ros_file_parts(path);
     const char *const alone[] = {path, NULL};
     f->name = g_strdup(path);
     f->parts = g_ptr_array_new_with_free_func(close_part);

@@ -30,6 +30,11 @@ struct ros_channel {
     GArray *messages;              /* struct ros_entry, by log_ns */
 };
 
+/* The files of a folder that ROS 2 recorded: MCAP files with metadata.yaml or alone, as a
+ * recorder leaves them that was stopped; or else what it has beside metadata.yaml. g_strfreev,
+ * empty where it is no such folder. */
+char **ros_file_parts(const char *folder);
+
 /* Whether a folder is a recording of ROS 2: MCAP files alone, or metadata.yaml beside them. */
 bool ros_file_is_folder(const char *path);
 
