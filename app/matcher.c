@@ -259,6 +259,8 @@ static int start(struct matcher *m, const struct params *params, struct frame *f
     bool motion = params->mode == MODE_MOTION;
     int w = info.width, h = info.height;
     m->params = f->params = *params;
+    memcpy(f->valid, (int[]){info.valid_x, info.valid_y, info.valid_width, info.valid_height},
+           sizeof(f->valid));
     m->exchanged = f->exchanged;
     if (w != f->left.width || h != f->left.height)
         f->has_truth = 0; /* that of another picture */

@@ -125,11 +125,12 @@ static uint8_t *put_image(GByteArray *m, const char *encoding, int width, int he
     return put_sequence(m, step * (size_t)height);
 }
 
-static void put_region(GByteArray *m, int width, int height) {
-    put_number(m, 0, 4);
-    put_number(m, 0, 4);
-    put_number(m, (uint64_t)height, 4);
-    put_number(m, (uint64_t)width, 4);
+/* region: x, y, width, height. */
+static void put_region(GByteArray *m, const int region[4]) {
+    put_number(m, (uint64_t)region[0], 4);
+    put_number(m, (uint64_t)region[1], 4);
+    put_number(m, (uint64_t)region[3], 4);
+    put_number(m, (uint64_t)region[2], 4);
     put_number(m, 0, 1);
 }
 
@@ -173,7 +174,7 @@ static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right
     put_doubles(m, p, 12);
     put_number(m, 0, 4);
     put_number(m, 0, 4);
-    put_region(m, 0, 0);
+    put_region(m, (const int[4]){0});
 }
 
 static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
@@ -191,7 +192,7 @@ static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
     }
     put_float(m, g->fx);
     put_float(m, g->baseline);
-    put_region(m, width, height);
+    put_region(m, frame->valid);
     put_float(m, least);
     put_float(m, least + p->disparity_range - 1);
     put_float(m, 1.0 / DISPARITY_ONE);

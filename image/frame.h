@@ -56,6 +56,7 @@ struct frame {
                            at a place of the left picture until the right one was taken; u is
                            DISPARITY_UNKNOWN where that is not known */
     uint8_t *confidence;
+    int valid[4]; /* x, y, width, height: livestereo_info's; what lies outside may show nothing */
     double stage_ms[FRAME_STAGES];
     double left_bp_ms; /* belief propagation of the left view */
     double compute_ms; /* wall time of the whole compute stage */
