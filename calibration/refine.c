@@ -544,7 +544,7 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
                       "calibration, the cameras are not synchronous, or most of the scene moves");
     if (is_behind(f))
         return refuse(r, "most of what is seen would lie behind the cameras: left and right are "
-                         "exchanged (--swap), or the pictures are mirrored or upside down");
+                         "exchanged, or the pictures are mirrored or upside down");
     if (cells < MIN_CELLS)
         return refuse(r,
                       "features cover too small a part of the pictures; show texture everywhere, "
