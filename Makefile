@@ -638,7 +638,8 @@ $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)
 	    link $@.new && python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
 	    $(OBJCOPY) --redefine-syms=$@.names $@.o && link $@
 	@rm -f $@.o $@.new $@.names
-PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/README.md python/livestereo/*.py))
+PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/README.md \
+               python/livestereo/*.py python/livestereo/py.typed))
 .SILENT: wheel
 wheel: $(WHEEL_SO)
 	$(if $(filter /usr/bin/python3,$(PYTHON)),tests/packages.sh python3-setuptools python3-wheel)

@@ -77,6 +77,10 @@ def test_functions_are_those_of_the_header():
         assert len(arguments) == len(parameters), name
 
 
+def test_it_says_that_it_has_types():
+    assert pathlib.Path(ls.__file__).with_name("py.typed").exists()
+
+
 # ---- against the program
 
 
