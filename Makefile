@@ -398,7 +398,7 @@ LONG_REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit-long) \
                $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) $(BUILD)/tsan:gui \
                $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst %,$(BUILD)/arm:%,parity golden) \
                $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) $(PACKAGE:%=package:%) odd-folder
-run_checks = $(Q)CUDA_ARCH="$(CHECK_ARCH)" CUDA_QUICK="$(CHECK_CUDA_QUICK)" \
+run_checks = +$(Q)CUDA_ARCH="$(CHECK_ARCH)" CUDA_QUICK="$(CHECK_CUDA_QUICK)" \
     CHECK_MAKE="$(MAKE) --no-print-directory --output-sync=target \
     $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(($$(nproc) + 1)))" tests/check.sh $(BUILD)
 check: deps-check
@@ -508,9 +508,9 @@ unit-long: $(LONG_UNIT:%=%.ran)
 $(GUI:%=%.ran): private override export RUNNER := tests/gui/display.sh $(RUNNER)
 $(GUI:%=%.ran): private export TSAN_OPTIONS = halt_on_error=1:suppressions=tests/gui/tsan.supp
 $(GUI:%=%.ran): $(BUILD)/livestereo $(PRELOADED)
+GUI_FEW = server keys
 gui-few: $(GUI_FEW:%=$(BUILD)/test_gui_%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):gui-few $(GUI_FEW:%=$(BUILD)/test_gui_%)
-GUI_FEW = server keys
 gui-test: $(GUI:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):gui $(GUI)
 $(PARITY:%=%.ran): private export TEST_ARGS = $(PARITY_ARGS)

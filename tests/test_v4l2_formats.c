@@ -25,7 +25,7 @@ static int decode(uint32_t fourcc, int width, int height, int stride, const uint
     uint8_t *copy = malloc(bytes ? bytes : 1);
     memcpy(copy, data, bytes);
     struct mjpeg *mjpeg = mjpeg_open();
-    struct raw_picture raw = {fourcc, width, height, stride, copy, bytes};
+    struct raw_picture raw = {fourcc, width, height, stride, copy, bytes, 0};
     int error = pixels_decode(&raw, mjpeg, image);
     mjpeg_close(&mjpeg);
     free(copy);

@@ -410,7 +410,7 @@ static int serve_page(struct output_foxglove *server, struct lws *wsi, const cha
                                     begin + 2048) ||
         lws_finalize_write_http_header(wsi, begin, &at, begin + 2048))
         return 1;
-    memcpy(begin, text, length);
+    memcpy(begin, text, length); /* NOLINT(bugprone-not-null-terminated-result): no text */
     if (lws_write(wsi, begin, length, LWS_WRITE_HTTP_FINAL) < (int)length)
         return 1;
     return lws_http_transaction_completed(wsi);
