@@ -22,13 +22,8 @@ void *backend_host_alloc(size_t bytes) {
     return memory;
 }
 
-static int ask_backend(void *context, const struct graph *g, int i) {
-    struct backend *b = context;
-    return b->unit ? b->unit(b, g, i) : 1;
-}
-
 int backend_plan(struct backend *b, struct graph *g, bool overlaps) {
-    return graph_plan(g, overlaps ? b->overlap_bytes : 0, ask_backend, b);
+    return graph_plan(g, overlaps ? b->overlap_bytes : 0, &b->rules);
 }
 
 void backend_transfer(const struct transfer *t, bool up, void *inside,

@@ -35,9 +35,8 @@ struct backend {
     /* Copies between any two kinds of memory after all frames in flight, and waits for the copy. 0
      * or -errno. */
     int (*copy)(struct backend *b, void *to, const void *from, size_t bytes);
-    /* How many passes from number i on this backend runs as one: see graph_plan(). NULL: each
-     * alone. */
-    int (*unit)(struct backend *b, const struct graph *g, int i);
+    struct unit_rules rules; /* for graph_plan() */
+    long fused; /* passes that ran in one form with the one before them, of all frames; for tests */
     /* Prepares to run a planned and bound graph, which the caller keeps and must not change before
      * discard. previous: the result of compile for an earlier version of the graph, or NULL; the
      * backend takes ownership. No frame may be in flight. NULL when memory runs out. */
@@ -79,7 +78,7 @@ void *backend_host_alloc(size_t bytes);
 void backend_transfer(const struct transfer *transfer, bool up, void *inside,
                       const struct image_memory *outside);
 
-/* graph_plan() with this backend's units. overlaps: passes may take more memory to run beside each
+/* graph_plan() by this backend's rules. overlaps: passes may take more memory to run beside each
  * other, as far as this backend can use it. */
 int backend_plan(struct backend *b, struct graph *g, bool overlaps);
 

@@ -31,6 +31,7 @@ struct buffer {
     enum lifetime lifetime;
     bool needed;         /* by a pass that was already found to be needed */
     int first, last;     /* units that use it; first > last: none */
+    bool stored;         /* by a pass that writes to it */
     bool left_out;       /* the unit that uses it does without */
     size_t offset;       /* in the arena, or in each slot */
     bool used;           /* while waits are derived: a pass has used it already */
@@ -65,7 +66,8 @@ struct graph_internal {
     struct clock *after; /* of a unit: what is done when it is; by waits for data alone, until
                             derive_waits() adds those for memory */
     int group;
-    bool fenced;
+    enum unit_kind unit; /* that has begun, and its number */
+    int unit_number;
     int error;
     uint8_t *arena, *slot_memory[MAX_SLOTS];
 };
@@ -109,7 +111,8 @@ void graph_clear(struct graph *g) {
     g->count = p->buffer_count = p->group = p->error = 0;
     p->buffer_store.bytes = p->passes.bytes = p->args.bytes = 0;
     p->next_address = VIRTUAL_BASE;
-    p->fenced = false;
+    p->unit = UNIT_PASS;
+    p->unit_number = 0;
 }
 
 /* The next bytes of a store; NULL when memory runs out, which is remembered. */
@@ -184,8 +187,14 @@ void graph_group(struct graph *g, int group) {
     g->internal->group = group;
 }
 
-void graph_fence(struct graph *g) {
-    g->internal->fenced = true;
+void graph_begin(struct graph *g, enum unit_kind kind) {
+    struct graph_internal *p = g->internal;
+    p->unit_number += p->unit != kind;
+    p->unit = kind;
+}
+
+void graph_end(struct graph *g) {
+    g->internal->unit = UNIT_PASS;
 }
 
 static void add_pass(struct graph *g, const struct pass *pass) {
@@ -194,8 +203,6 @@ static void add_pass(struct graph *g, const struct pass *pass) {
     if (!place)
         return;
     *place = *pass;
-    place->fenced = p->fenced;
-    p->fenced = false;
     g->passes = (struct pass *)p->passes.data;
     g->count++;
 }
@@ -211,6 +218,8 @@ void graph_stage(struct graph *g, enum stage stage, const void *args, int width,
                                .width = width,
                                .height = height,
                                .group = p->group,
+                               .of = p->unit,
+                               .of_number = p->unit_number,
                                .args = at});
 }
 
@@ -291,8 +300,6 @@ static void drop_unneeded(struct graph *g) {
             access_of(g, pass, k)->buffer->needed |= access_of(g, pass, k)->reads;
         if (needed)
             g->passes[--kept] = *pass;
-        else if (kept < g->count)
-            g->passes[kept].fenced |= pass->fenced;
     }
     g->count -= kept;
     if (kept > 0)
@@ -301,18 +308,20 @@ static void drop_unneeded(struct graph *g) {
 
 /* ---- units */
 
-static void form_units(struct graph *g, graph_unit_function *unit, void *context) {
-    int length;
-    for (int i = 0; i < g->count; i += length) {
-        length = unit && g->passes[i].kind == PASS_STAGE ? unit(context, g, i) : 1;
-        g->passes[i].leaves_out = length < 0;
-        length = abs(length);
-        assert(length >= 1 && i + length <= g->count);
-        g->passes[i].unit = length;
-        for (int k = i + 1; k < i + length; k++) {
-            assert(!g->passes[k].fenced && g->passes[k].kind == PASS_STAGE);
-            g->passes[k].unit = 0;
-        }
+/* Whether a pass goes on with the unit of the pass before it. */
+static bool goes_on(const struct graph *g, int i, const struct unit_rules *rules) {
+    const struct pass *pass = &g->passes[i];
+    return i > 0 && pass->of != UNIT_PASS && pass->of == pass[-1].of &&
+           pass->of_number == pass[-1].of_number && rules && rules->apart &&
+           !rules->apart[pass->stage];
+}
+
+static void form_units(struct graph *g, const struct unit_rules *rules) {
+    for (int i = 0, first = 0; i < g->count; i++) {
+        bool more = goes_on(g, i, rules);
+        first = more ? first : i;
+        g->passes[i].unit = 0;
+        g->passes[first].unit++;
     }
 }
 
@@ -443,24 +452,27 @@ static int choose_streams(struct graph *g) {
 
 /* A unit reads and writes all of its buffers at the same time, so a buffer lives through whole
  * units. */
-static void find_lifetimes(struct graph *g) {
+static void find_lifetimes(struct graph *g, const struct unit_rules *rules) {
     struct graph_internal *p = g->internal;
     for (int i = 0; i < p->buffer_count; i++) {
         p->buffers[i].first = INT_MAX;
         p->buffers[i].last = -1;
+        p->buffers[i].stored = false;
     }
     for (int i = 0, unit = 0; i < g->count; i++) {
+        bool leaves_out = g->passes[i].kind == PASS_STAGE && rules && rules->leaves_out &&
+                          rules->leaves_out(rules->context, g, i);
         unit = g->passes[i].unit ? i : unit;
         for (int k = 0; k < g->passes[i].access_count; k++) {
             struct buffer *b = access_of(g, &g->passes[i], k)->buffer;
             b->first = stage_min(b->first, unit);
             b->last = b->lifetime == LIFETIME_KEPT ? INT_MAX : stage_max(b->last, unit);
+            b->stored |= access_of(g, &g->passes[i], k)->writes && !leaves_out;
         }
     }
     for (int i = 0; i < p->buffer_count; i++) {
         struct buffer *b = &p->buffers[i];
-        b->left_out =
-            b->lifetime == LIFETIME_FRAME && b->first == b->last && g->passes[b->first].leaves_out;
+        b->left_out = b->lifetime == LIFETIME_FRAME && b->first == b->last && !b->stored;
         if (b->left_out)
             b->last = -1;
     }
@@ -604,18 +616,18 @@ static void derive_waits(struct graph *g) {
     find_branches(g, &known[STREAM_MAIN]);
 }
 
-int graph_plan(struct graph *g, size_t overlap_bytes, graph_unit_function *unit, void *context) {
+int graph_plan(struct graph *g, size_t overlap_bytes, const struct unit_rules *rules) {
     g->internal->accesses.bytes = 0;
     for (int i = 0; i < g->count; i++)
         find_accesses(g, &g->passes[i]);
     if (g->internal->error)
         return g->internal->error;
     drop_unneeded(g);
-    form_units(g, unit, context);
+    form_units(g, rules);
     int error = choose_streams(g);
     if (error)
         return error;
-    find_lifetimes(g);
+    find_lifetimes(g, rules);
     error = place_buffers(g, overlap_bytes);
     if (!error)
         derive_waits(g);
@@ -680,4 +692,18 @@ const void *graph_virtual_args(const struct graph *g, int pass) {
 
 const void *graph_args(const struct graph *g, int pass, int slot) {
     return g->internal->bound + (size_t)slot * g->internal->args.bytes + g->passes[pass].args;
+}
+
+int graph_unit_count(const struct graph *g, int unit, enum stage stage) {
+    int count = 0;
+    for (int i = unit; i < unit + g->passes[unit].unit; i++)
+        count += g->passes[i].stage == stage;
+    return count;
+}
+
+const void *graph_unit_args(const struct graph *g, int unit, enum stage stage, int n, int slot) {
+    for (int i = unit; i < unit + g->passes[unit].unit; i++)
+        if (g->passes[i].stage == stage && n-- == 0)
+            return graph_args(g, i, slot);
+    return NULL;
 }

@@ -4,7 +4,9 @@
  * passes in order; addresses are virtual until graph_bind() has replaced them. graph_plan() derives
  * everything else from the list: which buffers a pass reads and writes (from its arguments, by
  * stages.def), which passes are not needed, how long a buffer lives and which ones share memory,
- * the stream of each pass and what it waits for.
+ * the stream of each unit and what it waits for. A unit is a pass, or passes that the caller says
+ * are one: the costs of a picture, a level of belief propagation. A backend may have an optimised
+ * form of such a unit; as written, its passes run one after the other.
  *
  * Streams: one of uploads, one of downloads, and those of stages: main and the branches beside it.
  * Each runs its passes in order. Uploads and downloads of one frame run beside the stages of its
@@ -34,6 +36,29 @@ enum stream {
 
 enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
 
+/* Passes that are one unit, in this order; each may be missing, but from cross_x to cross_y and from
+ * the first half-step to the last none is.
+ * UNIT_COSTS: cost; cross_x, cross_y of these; downsample_cost of what came before, for the next two
+ *   levels or for the second of them.
+ * UNIT_LEVEL: start_messages of one parity; half-steps (stage message) of a level among all labels
+ *   that are disparities, which update all tiles and differ in their number alone; winner_takes_all
+ *   of their messages and costs; cost_curve of its labels.
+ * UNIT_PRUNED_LEVEL: pruned_start, pruned_message, pruned_winner, cost_curve, likewise.
+ * UNIT_KEPT_COSTS: pruned_cost; pruned_downsample of these.
+ * UNIT_MIXED_CENSUS: smooth_x, smooth_y of a grey picture with taps of 1/4, 1/2, 1/4; its census;
+ *   mix_census of that.
+ * UNIT_SUM_STEPS: half-steps of sum-product (sum_message) that differ in their parity alone. */
+enum unit_kind {
+    UNIT_PASS, /* a pass by itself */
+    UNIT_COSTS,
+    UNIT_LEVEL,
+    UNIT_PRUNED_LEVEL,
+    UNIT_KEPT_COSTS,
+    UNIT_MIXED_CENSUS,
+    UNIT_SUM_STEPS,
+    UNIT_KINDS
+};
+
 enum { MAX_SLOTS = 2 }; /* frames in flight */
 
 /* Memory of the caller, which transfers name by a number (host): of each row of row bytes in the
@@ -57,16 +82,16 @@ struct pass {
     enum stage stage;  /* of a stage */
     int width, height; /* pixels it runs over */
     int group;         /* its time counts there */
-    bool fenced;       /* not fused with the pass before it */
-    size_t args;       /* where its arguments are, see graph_args() */
+    enum unit_kind of; /* the kind of unit that it is part of, and which of them */
+    int of_number;
+    size_t args; /* where its arguments are, see graph_args() */
     struct transfer transfer;
     int first_access, access_count; /* graph.c's: buffers it uses */
     bool writes_unnamed;            /* to memory that is no buffer: always needed */
 
-    /* Set by graph_plan(). A unit is a run of passes that the backend executes as one. The fields
-     * below are those of its first pass, whose number is also the unit's. */
-    int unit;        /* passes in the unit that begins here; 0: not the first of one */
-    bool leaves_out; /* see graph_unit_function */
+    /* Set by graph_plan(). The fields below are those of a unit's first pass, whose number is also
+     * the unit's. */
+    int unit; /* passes in the unit that begins here; 0: not the first of one */
     enum stream stream;
     int wait[STREAMS]; /* the unit of another stream that must be done before, or -1 */
     bool awaited;      /* a unit of another stream waits for this one */
@@ -113,8 +138,10 @@ void graph_import(struct graph *g, void *memory, size_t bytes);
 enum { GROUP_UPLOAD = 30, GROUP_DOWNLOAD, GROUP_STAGES, GROUP_COUNT };
 void graph_group(struct graph *g, int group);
 
-/* The next pass is not fused with those before it. */
-void graph_fence(struct graph *g);
+/* The passes added from begin to end are one unit. Where a unit of this kind has begun and not
+ * ended, begin goes on with it. */
+void graph_begin(struct graph *g, enum unit_kind kind);
+void graph_end(struct graph *g);
 
 /* Add passes: a stage over width x height pixels (args is the stage's struct and is copied), or a
  * copy between a buffer and host memory number host. */
@@ -123,16 +150,22 @@ void graph_upload(struct graph *g, void *buffer, int host, size_t bytes);
 void graph_download(struct graph *g, const void *buffer, int host, size_t host_offset,
                     size_t bytes);
 
-/* How many passes from number i on a backend runs as one, at least 1. Less than 0: minus as many,
- * and it leaves out what pointers that are NULL would get: buffers that only these passes use have
- * no memory, and their pointers become NULL. */
-typedef int graph_unit_function(void *context, const struct graph *g, int i);
+/* What a backend does with units. */
+struct unit_rules {
+    /* By stage: it begins a unit wherever it stands, so that a unit of the list becomes two. NULL:
+     * all stages do. */
+    const bool *apart;
+    /* Whether what pass i writes is not stored: buffers that its unit alone uses have no memory
+     * then, and pointers to them become NULL. NULL: all is stored. */
+    bool (*leaves_out)(void *context, const struct graph *g, int i);
+    void *context;
+};
 
-/* Derives all that the top of this file says; unit may be NULL. Where an arena of overlap_bytes is
- * enough for it, only buffers share memory whose passes run one after the other anyway; a smaller
- * arena, where passes wait for each other's memory, is chosen else. 0, or -ENOMEM when one of the
- * calls above, or this one, ran out of memory. */
-int graph_plan(struct graph *g, size_t overlap_bytes, graph_unit_function *unit, void *context);
+/* Derives all that the top of this file says. Where an arena of overlap_bytes is enough for it, only
+ * buffers share memory whose passes run one after the other anyway; a smaller arena, where passes
+ * wait for each other's memory, is chosen else. 0, or -ENOMEM when one of the calls above, or this
+ * one, ran out of memory. */
+int graph_plan(struct graph *g, size_t overlap_bytes, const struct unit_rules *rules);
 
 /* Puts real addresses in place: arena of arena_bytes, and slot_bytes for each of slots slots. 0 or
  * -ENOMEM. */
@@ -141,6 +174,11 @@ int graph_bind(struct graph *g, void *arena, void *const *slot_memory, int slots
 /* The arguments of a stage, with virtual addresses or, after graph_bind(), with those of a slot. */
 const void *graph_virtual_args(const struct graph *g, int pass);
 const void *graph_args(const struct graph *g, int pass, int slot);
+
+/* Of a unit, by the number of its first pass: how many passes of a stage it has, and the arguments of
+ * number n of them, NULL where there are fewer. */
+int graph_unit_count(const struct graph *g, int unit, enum stage stage);
+const void *graph_unit_args(const struct graph *g, int unit, enum stage stage, int n, int slot);
 
 /* The address in a slot of a virtual address of a buffer. */
 void *graph_address(const struct graph *g, const void *buffer, int slot);

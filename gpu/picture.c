@@ -282,6 +282,7 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
     for (int side = 0; side < 2; side++) {
         struct picture *v = &picture[side];
         picture_group(g, side, TIME_SMOOTH);
+        graph_begin(g, UNIT_MIXED_CENSUS);
         struct mix_census_args a = {
             .likeness = likeness,
             .census = v->census,
@@ -289,6 +290,7 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
             .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
             .width = v->width};
         graph_stage(g, STAGE_mix_census, &a, v->width, v->height);
+        graph_end(g);
         v->census = a.out;
         v->likeness = likeness;
         v->arms = picture_arms(g, p, v, 0, v->height);

@@ -116,6 +116,8 @@ static const uint8_t *match(struct graph *g, const struct search *s) {
         graph_stage(g, STAGE_smoothed_cost, &smoothed, grid.width, grid.height);
         return a.cost;
     }
+    if (!border)
+        graph_begin(g, UNIT_COSTS);
     graph_stage(g, STAGE_cost, &a, grid.width, grid.height);
     if (border)
         graph_stage(g, STAGE_border_cost, &a, grid.width, grid.height);
@@ -132,6 +134,7 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
                            .out = graph_buffer(g, grid_volume(&grid)),
                            .longest_x = p->params.cross_length,
                            .longest_y = p->params.cross_height};
+    graph_begin(g, UNIT_COSTS);
     graph_stage(g, STAGE_cross_x, &a, grid.width, grid.height);
     graph_stage(g, STAGE_cross_y, &a, grid.width, grid.height);
     return a.out;
@@ -190,6 +193,7 @@ static const uint8_t *block_cost(struct graph *g, struct search *s, const struct
                                .y = b->y - first,
                                .source = c->band_cost,
                                .out = graph_buffer(g, grid_volume(grid))};
+    graph_end(g);
     graph_stage(g, STAGE_crop_cost, &a, grid->width, grid->height);
     return a.out;
 }

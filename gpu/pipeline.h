@@ -53,7 +53,7 @@ struct pipeline {
     bool delivers_picture[2];           /* that of a side is wanted, too, though not resampled */
     struct measures measures;
     const struct depth_tables *depths; /* or NULL: no depth and no points */
-    bool fence_solver;                 /* no pass of the solver is fused with one before it */
+    bool fence_solver;                 /* no pass of the solver is of one unit with one before it */
 };
 
 /* What can be inspected of the last frame: addresses of the graph. */

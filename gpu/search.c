@@ -40,6 +40,7 @@ static void find_curve(struct graph *g, const struct search *s, const struct blo
     a.disparity = one ? s->curve.disparity : graph_buffer(g, pixels * sizeof(*a.disparity));
     a.rise = one ? s->curve.rise : graph_buffer(g, pixels);
     graph_stage(g, STAGE_cost_curve, &a, b->width, b->height);
+    graph_end(g);
     if (one)
         return;
     blocks_keep_core(g, &s->blocks, b, a.disparity, s->curve.disparity, sizeof(*a.disparity));
@@ -91,13 +92,14 @@ static struct label_map search_block(struct graph *g, void *context, struct bloc
     }
     make_problem(g, s, &b, &window);
     if (s->p->fence_solver)
-        graph_fence(g);
+        graph_end(g);
     s->map = solver_solve(g, &s->problem);
     s->problem.window = NULL;
-    if (s->label_cost)
-        keep_label_cost(g, s, &b);
     if (s->curve.rise)
         find_curve(g, s, &b);
+    graph_end(g);
+    if (s->label_cost)
+        keep_label_cost(g, s, &b);
     return s->map;
 }
 

@@ -73,7 +73,9 @@ struct label_map {
 bool solver_averages(const struct params *params, const struct scaling *scaling,
                      const struct grid *grid);
 
-/* Adds the passes of the solver that params->bp_schedule names. */
+/* Adds the passes of the solver that params->bp_schedule names. Where a unit of costs has begun, it
+ * goes on with it; that of the finest level may have begun when it returns, and the caller ends
+ * it. */
 struct label_map solver_solve(struct graph *g, const struct problem *p);
 
 /* Those of each solver by itself. */

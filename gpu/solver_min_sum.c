@@ -119,18 +119,24 @@ static void sum_all_labels(struct graph *g, const struct problem *p, const struc
                                  .source = sums,
                                  .out = third->cost16};
     sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, sums);
+    graph_end(g);
     graph_stage(g, STAGE_cross_nodes, &a, grid->width, grid->height);
 }
 
-/* The costs of all levels but the finest. Those of pruned levels follow when it is known what is
- * kept. */
+/* The costs of all levels but the finest, of which the next two are of one unit with the finest.
+ * Those of pruned levels follow when it is known what is kept. */
 static void sum_costs(struct graph *g, const struct problem *p, const struct level *levels,
                       int count, bool pruned) {
+    graph_begin(g, UNIT_COSTS);
     if (pruned)
         sum_all_labels(g, p, &levels[PRUNED_LEVELS]);
-    for (int l = pruned ? PRUNED_LEVELS + 1 : 1; l < count; l++)
+    for (int l = pruned ? PRUNED_LEVELS + 1 : 1; l < count; l++) {
+        if (l > 2)
+            graph_end(g);
         sum_nodes(g, &levels[l - 1].grid, levels[l - 1].cost8, levels[l - 1].cost16, 1,
                   &levels[l].grid, levels[l].cost16);
+    }
+    graph_end(g);
 }
 
 /* The costs of the two finest levels, among the labels kept. */
@@ -156,8 +162,10 @@ static void prune_costs(struct graph *g, const struct problem *p, const struct l
                                        .cost = a.out,
                                        .out = levels[1].cost16};
     graph_group(g, p->group + TIME_AGGREGATE);
+    graph_begin(g, UNIT_KEPT_COSTS);
     graph_stage(g, STAGE_pruned_cost, &a, p->grid.width, p->grid.height);
     graph_stage(g, STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
+    graph_end(g);
     graph_group(g, p->group + TIME_BP);
 }
 
@@ -252,6 +260,8 @@ static void send_messages(struct graph *g, const struct problem *p, const struct
         a.next_active =
             a.iteration >= SOLVER_FULL_UPDATES - 1 ? level->active[~a.iteration & 1] : NULL;
         a.updates = a.active && a.iteration < FRAME_UPDATES ? updates : NULL;
+        if (a.next_active)
+            graph_end(g);
         graph_stage(g, STAGE_message, &a, a.grid.half, a.grid.height);
     }
 }
@@ -403,6 +413,15 @@ static bool is_fast_converging(const struct params *p) {
     return p->bp_fast_converging && !p->occlusion_masks;
 }
 
+/* A level is a unit where half-steps follow each other and update all tiles. */
+static void begin_level(struct graph *g, const struct problem *p, const struct level *level,
+                        bool masked) {
+    if (level->pruning.kept)
+        graph_begin(g, UNIT_PRUNED_LEVEL);
+    else if (!p->window && !masked && level->iterations > 0)
+        graph_begin(g, UNIT_LEVEL);
+}
+
 /* Hierarchical min-sum belief propagation with checkerboard updates (Felzenszwalb, Huttenlocher
  * 2006), then the label of least belief; f(d) = d. */
 struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
@@ -420,6 +439,8 @@ struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
     if (is_fast_converging(p->params))
         clear_tiles(g, p, levels, count);
     for (int l = count - 1; l >= 0; l--) {
+        graph_end(g);
+        begin_level(g, p, &levels[l], has_masks(p, l));
         start_messages(g, &levels[l], l + 1 < count ? &levels[l + 1] : NULL);
         if (levels[l].pruning.kept)
             send_pruned(g, p, &levels[l]);
@@ -428,6 +449,7 @@ struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
         else
             send_messages(g, p, &levels[l], l ? NULL : p->updates);
         if (kept && l == PRUNED_LEVELS) {
+            graph_end(g);
             prune(g, p, &levels[l], kept);
             prune_costs(g, p, levels);
         }

@@ -37,6 +37,7 @@ static struct labels_out labels_to(const struct problem *p, const struct label_m
 /* bp_iterations times all rows in both directions, then all columns, each message used as soon as
  * it is computed (BP-M). One level, any non-decreasing f. */
 struct label_map solver_rows_columns(struct graph *g, const struct problem *p) {
+    graph_end(g); /* the unit of costs has no sums here */
     int width = p->grid.width, height = p->grid.height;
     size_t volume = (size_t)width * (size_t)height * (size_t)p->grid.padded;
     int iterations = solver_iterations(p, 0, false);
@@ -98,6 +99,7 @@ static int count_levels(const struct problem *p, const struct tiling *t) {
  * level starts from zero, the others from the messages at borders of the level above. What coarser
  * ones write into the map is overwritten. */
 struct label_map solver_tiles(struct graph *g, const struct problem *p) {
+    graph_end(g);
     int size = stage_min(p->params->tile_size, stage_max(p->grid.width, p->grid.height));
     struct tiling tiling = {.size = size,
                             .columns = (p->grid.width + size - 1) / size,

@@ -259,31 +259,20 @@ int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
     return error;
 }
 
-/* A backend need not store messages that no pass reads, and CUDA does not store those of the last
- * half-step, which its labels are found with. The half-step is run again by itself: it gives the
- * same messages, because it reads those of the other parity alone. */
+/* A form of a level need not store what its last half-step sends where it finds the labels, too. That
+ * half-step is run again by itself: it gives the same messages, because it reads those of the other
+ * parity alone. */
 static int store_last_messages(struct stereo *s) {
     const struct graph *g = s->graph;
-    struct backend *b = s->backend;
-    const uint8_t *message = graph_address(g, s->result.message[0], 0);
-    for (int i = g->count - 1; i >= 0; i--) {
-        const struct pruned_message_args *p =
-            (const struct pruned_message_args *)graph_args(g, i, 0);
-        if (g->passes[i].kind == PASS_STAGE && g->passes[i].stage == STAGE_pruned_message &&
-            p->message[0] == message)
-            return backend_run_stage(b, STAGE_pruned_message, p, g->passes[i].width,
-                                     g->passes[i].height);
-        const struct message_args *a = (const struct message_args *)graph_args(g, i, 0);
-        if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_message ||
-            a->message[0] != message)
-            continue;
-        if (a->active || a->next_active) /* what is not updated would change, too */
-            return 0;
-        if (a->cost8 != graph_address(g, s->result.cost, 0)) /* masked since, and none is missing */
-            return 0;
-        return backend_run_stage(b, STAGE_message, a, g->passes[i].width, g->passes[i].height);
-    }
-    return 0;
+    int i = g->count - 1;
+    while (i > 0 && g->passes[i].stage != STAGE_winner_takes_all &&
+           g->passes[i].stage != STAGE_pruned_winner)
+        i--;
+    const struct pass *winner = &g->passes[i], *half_step = winner - 1;
+    if (i == 0 || winner->of == UNIT_PASS || half_step->of_number != winner->of_number)
+        return 0;
+    return backend_run_stage(s->backend, half_step->stage, graph_args(g, i - 1, 0),
+                             half_step->width, half_step->height);
 }
 
 /* Some rows of what data costs are made from, on the host. match, arms: of row first. */

@@ -35,38 +35,28 @@ static struct case_shape shape_of(int n, uint64_t seed, bool small) {
 /* The emulated backend is slow. */
 enum { EMULATED_CASES = 48 };
 
-/* ---- lists that backends run as one, and some that look alike */
+/* ---- units that backends run as one, and parts of them */
 
-/* Adds a pass; now and then one between, or a fence, parts it from the pass before. Returns whether
- * it is parted. */
+/* Adds a pass of the case's unit; now and then the unit ends before it and another one begins.
+ * Returns whether it does. */
 static bool add(struct pass_case *c, enum stage stage, const void *args, int width, int height) {
-    int kind = case_between(c, 0, 9);
-    if (kind == 0) {
-        struct grey_args a = {.width = c->shape.width, .channels = 1};
-        a.source = case_bytes(c, a.width, 1, 1, 255);
-        a.out = case_bytes(c, a.width, 1, 1, 255);
-        case_add_pass(c, STAGE_grey, &a, a.width, 1);
-    }
+    bool begins = case_between(c, 0, 7) == 0;
     case_add_pass(c, stage, args, width, height);
-    c->passes[c->pass_count - 1].fenced = kind == 1;
-    return kind <= 1;
+    c->passes[c->pass_count - 1].begins = begins;
+    return begins;
 }
 
-static bool seldom(struct pass_case *c) {
-    return case_between(c, 0, 11) == 0;
-}
-
-/* Census of the smoothed picture, mixed with that of the picture; perhaps smoothed otherwise. */
+/* Census of the smoothed picture, mixed with that of the picture. */
 static void list_of_census(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct smooth_x_args x = {.width = w, .channels = 1, .taps = {1, {8192, 4096}}};
     struct smooth_y_args y = {.width = w, .height = h, .channels = 1, .taps = x.taps};
     struct census_args census = {.width = w, .height = h};
     struct mix_census_args mix = {.width = w, .likeness = case_likeness(c)};
+    c->unit = UNIT_MIXED_CENSUS;
     x.source = case_bytes(c, w, h, 1, 255);
     x.out = case_randomise(c, case_add_rows(c, w, h, 2), 2, 1);
     y.source = x.out;
-    y.taps = seldom(c) ? case_taps(c, 2) : x.taps;
     y.out = case_bytes(c, w, h, 1, 255);
     census.grey = y.out;
     census.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
@@ -82,53 +72,47 @@ static void list_of_census(struct pass_case *c) {
     case_compare_only(c, census.out, COMPARE_NOTHING);
 }
 
-/* Costs of two levels, perhaps of another volume or of other sums. */
-static void add_levels(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
+/* Sums of costs for the next two levels, for one of them or for none. */
+static void add_sums(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
     struct downsample_cost_args a = case_downsample_args(c, *grid, case_between(c, 1, 2));
     struct downsample_cost_args b = case_downsample_args(c, a.grid, 1);
-    a.fine8 = seldom(c) ? case_volume8(c, grid, MAX_COST) : cost;
-    b.fine16 = seldom(c) ? case_volume16(c, &b.fine, COST_SATURATION) : a.cost;
-    add(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
-    if (case_between(c, 0, 2))
+    int count = case_between(c, 0, 2);
+    a.fine8 = cost;
+    b.fine16 = a.cost;
+    if (count > 0)
+        add(c, STAGE_downsample_cost, &a, a.grid.width, a.grid.height);
+    if (count > 1 && a.levels == 1)
         add(c, STAGE_downsample_cost, &b, b.grid.width, b.grid.height);
 }
 
 static void list_of_cost(struct pass_case *c) {
     struct cost_args a = case_cost_args(c);
+    c->unit = UNIT_COSTS;
     add(c, STAGE_cost, &a, a.grid.width, a.grid.height);
-    add_levels(c, &a.grid, a.cost);
+    add_sums(c, &a.grid, a.cost);
 }
 
-/* Perhaps matching, one or two rounds. Costs before averaging and sums along rows need not be
- * stored where passes run as one. */
+/* Perhaps matching. Costs before averaging and sums along rows need not be stored. */
 static void list_of_cross(struct pass_case *c) {
     struct cross_args a = case_cross_args(c);
     bool matches = case_between(c, 0, 1);
+    c->unit = UNIT_COSTS;
     if (matches) {
         struct cost_args m = case_cost_args(c);
         a.grid = m.grid;
-        a.source = seldom(c) ? a.source : m.cost;
+        a.source = m.cost;
         add(c, STAGE_cost, &m, m.grid.width, m.grid.height);
-        if (a.source == m.cost)
-            case_compare_only(c, m.cost, COMPARE_NOTHING);
     }
-    for (int rounds = case_between(c, 1, 2); rounds > 0; rounds--) {
-        struct cross_args y = a;
-        y.out = seldom(c) ? case_volume8(c, &a.grid, 255) : a.out;
-        add(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
-        if (!add(c, STAGE_cross_y, &y, a.grid.width, a.grid.height))
-            case_compare_only(c, a.between, COMPARE_NOTHING);
-        a.source = y.out;
-        a.between = case_volume16(c, &a.grid, MAX_COST);
-        a.out = case_volume8(c, &a.grid, 255);
-    }
-    if (case_between(c, 0, 2))
-        add_levels(c, &a.grid, a.source);
+    if (!add(c, STAGE_cross_x, &a, a.grid.width, a.grid.height) && matches)
+        case_compare_only(c, a.source, COMPARE_NOTHING);
+    case_add_pass(c, STAGE_cross_y, &a, a.grid.width, a.grid.height);
+    case_compare_only(c, a.between, COMPARE_NOTHING);
+    add_sums(c, &a.grid, a.out);
 }
 
 /* Where a level's messages start: the parity that the first half-step reads. */
 static void add_start(struct pass_case *c, const struct message_args *m) {
-    struct start_messages_args start = {.grid = m->grid, .parity = !seldom(c)};
+    struct start_messages_args start = {.grid = m->grid, .parity = 1};
     bool from_above = case_between(c, 0, 1);
     if (from_above)
         start.coarse = grid_coarser(&m->grid);
@@ -138,24 +122,6 @@ static void add_start(struct pass_case *c, const struct message_args *m) {
             start.parent[r] = case_volume8(c, &start.coarse, MAX_TRUNCATION);
     }
     add(c, STAGE_start_messages, &start, m->grid.half, m->grid.height);
-}
-
-/* Changes something between two half-steps so that they are no neighbours. */
-static void change_half_step(struct pass_case *c, int *iteration, uint8_t rho[4],
-                             uint8_t truncation[4], const uint8_t **classes) {
-    switch (case_between(c, 0, 3)) {
-    case 0:
-        (*iteration)++;
-        break;
-    case 1:
-        rho[case_between(c, 0, 3)] ^= 3;
-        break;
-    case 2:
-        truncation[case_between(c, 0, 3)] ^= 7;
-        break;
-    default:
-        *classes = case_classes(c);
-    }
 }
 
 /* Perhaps the cost curves of labels. */
@@ -175,75 +141,56 @@ static void add_curve(struct pass_case *c, const struct grid *grid, const uint8_
  * sends. Bytes of no pixel are anyone's. */
 static void list_of_level(struct pass_case *c) {
     struct message_args a = case_message_args(c);
+    c->unit = UNIT_LEVEL;
     for (int r = 0; r < DIRECTIONS; r++)
         case_compare_only(c, a.message[r], COMPARE_PIXELS);
     if (case_between(c, 0, 2)) {
         a.iteration = 0;
         add_start(c, &a);
     }
-    for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++) {
+    for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++)
         add(c, STAGE_message, &a, a.grid.half, a.grid.height);
-        if (left > 1 && seldom(c))
-            change_half_step(c, &a.iteration, a.rho, a.truncation, &a.classes);
-    }
     if (!a.cost8 || !case_between(c, 0, 2))
         return;
-    bool same_cost = !seldom(c);
-    struct wta_args wta = case_wta_args(
-        c, a.grid, same_cost ? a.cost8 : case_volume8(c, &a.grid, MAX_COST), a.message);
+    struct wta_args wta = case_wta_args(c, a.grid, a.cost8, a.message);
     bool parted = add(c, STAGE_winner_takes_all, &wta, a.grid.width, a.grid.height);
-    for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
+    for (int r = 0; r < DIRECTIONS && !parted; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
     add_curve(c, &a.grid, wta.cost, &(struct pruning){0}, wta.label);
-}
-
-/* Two levels: nothing of the second belongs to the first, whose half-steps it seems to go on
- * with. */
-static void list_of_levels(struct pass_case *c) {
-    list_of_level(c);
-    list_of_level(c);
 }
 
 /* The same with pruned labels. */
 static void list_of_pruned_level(struct pass_case *c) {
     int blocks = case_between(c, 1, KEPT_MOST);
     struct pruned_message_args a = case_pruned_message_args(c, blocks);
+    c->unit = UNIT_PRUNED_LEVEL;
     for (int r = 0; r < DIRECTIONS; r++)
         case_compare_only(c, a.message[r], COMPARE_PIXELS);
     if (case_between(c, 0, 2)) {
         struct pruned_start_args start =
             case_pruned_start_args(c, a.grid, a.pruning, blocks, a.message);
         a.iteration = 0;
-        start.parity = !seldom(c);
+        start.parity = 1;
         add(c, STAGE_pruned_start, &start, a.grid.half, a.grid.height);
     }
-    for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++) {
+    for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++)
         add(c, STAGE_pruned_message, &a, a.grid.half, a.grid.height);
-        if (left > 1 && seldom(c))
-            change_half_step(c, &a.iteration, a.rho, a.truncation, &a.classes);
-        case_prunable(a.rho, a.truncation);
-    }
     if (!a.cost8 || !case_between(c, 0, 2))
         return;
-    bool same_cost = !seldom(c);
-    struct pruned_wta_args wta = case_pruned_wta_args(
-        c, &a, same_cost ? a.cost8 : case_pruned_volume(c, &a.grid, blocks, MAX_COST));
+    struct pruned_wta_args wta = case_pruned_wta_args(c, &a, a.cost8);
     bool parted = add(c, STAGE_pruned_winner, &wta, a.grid.width, a.grid.height);
-    for (int r = 0; r < DIRECTIONS && !parted && same_cost; r++)
+    for (int r = 0; r < DIRECTIONS && !parted; r++)
         case_compare_only(c, a.message[r], 1 << (a.iteration & 1)); /* those it received */
     add_curve(c, &a.grid, wta.cost, &a.pruning, wta.label);
 }
 
-/* Costs of the labels kept on two levels, perhaps of other costs or tiles. */
+/* Costs of the labels kept on two levels. */
 static void list_of_kept_costs(struct pass_case *c) {
     int blocks = case_between(c, 1, KEPT_MOST);
     struct pruned_cost_args a = case_pruned_cost_args(c, blocks);
     struct pruned_downsample_args d =
         case_pruned_downsample_args(c, a.grid, a.pruning, a.out, blocks);
-    if (seldom(c))
-        d.cost = case_pruned_volume(c, &a.grid, blocks, MAX_COST);
-    if (seldom(c))
-        d.pruning = case_pruning_of(c, &d.grid, PRUNING_TILE / 2, blocks);
+    c->unit = UNIT_KEPT_COSTS;
     add(c, STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
     add(c, STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
 }
@@ -251,11 +198,9 @@ static void list_of_kept_costs(struct pass_case *c) {
 /* Half-steps of sum-product. */
 static void list_of_sum_steps(struct pass_case *c) {
     struct sum_message_args a = case_sum_message_args(c);
-    for (int left = case_between(c, 1, 7); left > 0; left--, a.parity = !a.parity) {
+    c->unit = UNIT_SUM_STEPS;
+    for (int left = case_between(c, 1, 7); left > 0; left--, a.parity = !a.parity)
         add(c, STAGE_sum_message, &a, sum_half(&a.grid), a.grid.height);
-        if (seldom(c))
-            a.parity = !a.parity;
-    }
 }
 
 /* ---- comparing */
@@ -280,7 +225,6 @@ static const struct subject lists[] = {
     {"pruned_cost, pruned_downsample", list_of_kept_costs, 0, FUSED_CUDA | 1 << EMULATED},
     {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
-    {"half-steps of two levels", list_of_levels, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
     {"half-steps of sum-product", list_of_sum_steps, 0, FUSED_CPU},
 };

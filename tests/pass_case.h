@@ -48,7 +48,8 @@ struct case_buffer {
 struct case_pass {
     enum stage stage;
     int width, height;
-    bool fenced;
+    enum unit_kind of; /* what unit it is part of */
+    bool begins;       /* that unit, though the pass before is of the same kind */
     _Alignas(max_align_t) uint8_t args[CASE_ARGS]; /* pointers are into the buffers' memory */
 };
 
@@ -62,6 +63,7 @@ struct case_shape {
 struct pass_case {
     struct case_shape shape;
     uint64_t random, random_contents; /* of arguments, of what buffers hold */
+    enum unit_kind unit;              /* of the passes added next */
     struct case_buffer buffers[CASE_BUFFERS];
     struct case_pass passes[CASE_PASSES];
     int buffer_count, pass_count;
@@ -216,7 +218,7 @@ static inline void case_add_pass(struct pass_case *c, enum stage stage, const vo
                                  int height) {
     assert(c->pass_count < CASE_PASSES && stage_info(stage)->args_size <= CASE_ARGS);
     struct case_pass *p = &c->passes[c->pass_count++];
-    *p = (struct case_pass){.stage = stage, .width = width, .height = height};
+    *p = (struct case_pass){.stage = stage, .width = width, .height = height, .of = c->unit};
     memcpy(p->args, args, stage_info(stage)->args_size);
 }
 
@@ -287,13 +289,15 @@ static inline int case_run(const struct pass_case *c, struct backend *b, struct 
     }
     for (int i = 0; i < c->pass_count; i++) {
         struct case_pass p = case_rebase(c, &c->passes[i], memory);
-        if (p.fenced)
-            graph_fence(g);
+        if (p.begins || p.of == UNIT_PASS)
+            graph_end(g);
+        if (p.of != UNIT_PASS)
+            graph_begin(g, p.of);
         graph_stage(g, p.stage, p.args, p.width, p.height);
     }
+    long fused = b->fused;
     error = error ? error : backend_run_graph(b, g);
-    for (int i = 0; i < g->count; i++)
-        r->fused += g->passes[i].unit == 0;
+    r->fused = (int)(b->fused - fused);
     for (int i = 0; i < c->buffer_count; i++) {
         case_poison(b, &c->buffers[i], memory[i], false);
         r->memory[i] = case_memory(c->buffers[i].bytes);
@@ -373,7 +377,7 @@ static inline void case_say(const struct pass_case *c, int buffer, const char *v
         variant, buffer, s->width, s->height, s->labels, s->channels, fills[s->fill],
         (unsigned long long)seed, number);
     for (int i = 0; i < c->pass_count; i++)
-        printf("%s %s", c->passes[i].fenced ? " |" : "", stage_info(c->passes[i].stage)->name);
+        printf("%s %s", c->passes[i].begins ? " |" : "", stage_info(c->passes[i].stage)->name);
     printf("\n");
 }
 

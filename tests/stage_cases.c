@@ -456,7 +456,6 @@ static void case_cross_y(struct pass_case *c) {
     struct cross_args a = case_cross_args(c);
     case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
     case_add_pass(c, STAGE_cross_y, &a, a.grid.width, a.grid.height);
-    c->passes[c->pass_count - 1].fenced = true;
 }
 
 struct downsample_cost_args case_downsample_args(struct pass_case *c, struct grid fine,

@@ -65,7 +65,7 @@ static int attempt_graph(void) {
             struct grey_args a = {.source = memory, .out = memory};
             graph_stage(g, STAGE_grey, &a, 1 + i, 1);
         }
-        error = graph_plan(g, SIZE_MAX, NULL, NULL);
+        error = graph_plan(g, SIZE_MAX, NULL);
         g_assert_true(error || g->count == 100);
         if (!error)
             error = graph_bind(g, NULL, slots, 1);
@@ -76,7 +76,7 @@ static int attempt_graph(void) {
         struct grey_args a = {.source = memory, .out = memory};
         graph_import(g, memory, sizeof(memory));
         graph_stage(g, STAGE_grey, &a, 1, 1);
-        g_assert_cmpint(graph_plan(g, SIZE_MAX, NULL, NULL), ==, 0);
+        g_assert_cmpint(graph_plan(g, SIZE_MAX, NULL), ==, 0);
         g_assert_cmpint(g->count, ==, 1);
         g_assert_cmpint(graph_bind(g, NULL, slots, 1), ==, 0);
     }

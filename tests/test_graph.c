@@ -1,6 +1,6 @@
 /*
  * The frame graph: what follows from a list of passes, on small lists and on random ones. Passes
- * that are dropped, memory that buffers share, streams and waits, fences, the caller's memory,
+ * that are dropped, memory that buffers share, streams and waits, units, the caller's memory,
  * addresses. That a frame of the pipeline waits for neither too little nor too much is in
  * test_waits.c.
  * SPDX-License-Identifier: MIT
@@ -48,16 +48,15 @@ static void download(struct graph *g, const void *buffer) {
 }
 
 /* Addresses that no memory needs to have. */
-static void plan_within(struct graph *g, size_t overlap_bytes, graph_unit_function *unit,
-                        void *context) {
+static void plan_within(struct graph *g, size_t overlap_bytes, const struct unit_rules *rules) {
     static uint8_t *const arena = (uint8_t *)0x10000000;
     static void *const slots[MAX_SLOTS] = {(void *)0x20000000, (void *)0x30000000};
-    g_assert_cmpint(graph_plan(g, overlap_bytes, unit, context), ==, 0);
+    g_assert_cmpint(graph_plan(g, overlap_bytes, rules), ==, 0);
     g_assert_cmpint(graph_bind(g, arena, slots, MAX_SLOTS), ==, 0);
 }
 
-static void plan_and_bind(struct graph *g, graph_unit_function *unit, void *context) {
-    plan_within(g, SIZE_MAX, unit, context);
+static void plan_and_bind(struct graph *g, const struct unit_rules *rules) {
+    plan_within(g, SIZE_MAX, rules);
 }
 
 /* The index of the pass of a number, or -1. */
@@ -97,7 +96,7 @@ static void test_dead_passes(void) {
     copy_to(g, a, rewritten, 7);
     download(g, rewritten);
     copy_to(g, in, a, 8); /* nobody reads it any more */
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     static const int alive[] = {1, 4, 5, 6, 7}, gone[] = {2, 3, 8};
     for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
         g_assert_cmpint(pass_of(g, alive[i]), >=, 0);
@@ -111,7 +110,7 @@ static void test_dead_passes(void) {
 static void test_empty_list(void) {
     struct graph *g = open_list();
     graph_buffer(g, BYTES);
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     g_assert_cmpint(g->count, ==, 0);
     g_assert_true(g->arena_bytes == 0 && g->slot_bytes == 0);
     for (int t = 0; t < STREAMS; t++)
@@ -141,7 +140,7 @@ static void test_chain_shares(void) {
     for (int i = 1; i < 20; i++)
         last = copy(g, last, i);
     download(g, last);
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     g_assert_cmpuint(g->arena_bytes, ==, 2 * ALIGNED);
     g_assert_cmpuint(g->slot_bytes, ==, 2 * ALIGNED);
     g_assert_true(graph_address(g, first, 0) != graph_address(g, first, 1));
@@ -157,7 +156,7 @@ static void test_kept_is_not_shared_later(void) {
     for (int i = 3; i < 9; i++)
         last = copy(g, last, i);
     download(g, last);
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     g_assert_cmpuint(g->arena_bytes, ==, 3 * ALIGNED);
     graph_close(&g);
 }
@@ -175,7 +174,7 @@ static void test_persistent(void) {
     copy_to(g, last, one, 9);
     copy_to(g, last, two, 10);
     graph_stage(g, STAGE_grey, &(struct grey_args){.source = unused, .channels = 1}, 11, 1);
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     g_assert_cmpint(pass_of(g, 9), >=, 0);
     g_assert_cmpint(pass_of(g, 10), >=, 0);
     g_assert_cmpint(pass_of(g, 11), ==, -1);
@@ -188,26 +187,24 @@ static void test_persistent(void) {
     graph_close(&g);
 }
 
-static int all_as_one(void *context, const struct graph *g, int i) {
-    int count = 1;
-    (void)context;
-    while (i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
-           !g->passes[i + count].fenced)
-        count++;
-    return count;
-}
+static const bool none_apart[STAGE_COUNT];
+static const struct unit_rules as_one = {.apart = none_apart};
 
 /* What a unit reads it may not overwrite: it reads and writes all at the same time. */
 static void test_unit_lives_at_once(void) {
     struct graph *g = open_list();
     const void *last = upload(g);
+    graph_begin(g, UNIT_LEVEL);
     for (int i = 1; i < 6; i++)
         last = copy(g, last, i);
-    graph_fence(g);
+    graph_end(g);
+    graph_begin(g, UNIT_LEVEL);
     last = copy(g, last, 6);
+    graph_begin(g, UNIT_LEVEL); /* goes on */
     last = copy(g, last, 7);
+    graph_end(g);
     download(g, last);
-    plan_and_bind(g, all_as_one, NULL);
+    plan_and_bind(g, &as_one);
     g_assert_cmpint(g->passes[1].unit, ==, 5);
     for (int i = 2; i < 6; i++)
         g_assert_cmpint(g->passes[i].unit, ==, 0);
@@ -216,8 +213,9 @@ static void test_unit_lives_at_once(void) {
     graph_close(&g);
 }
 
-static int all_left_out(void *context, const struct graph *g, int i) {
-    return -all_as_one(context, g, i);
+static bool all_left_out(void *context, const struct graph *g, int i) {
+    (void)context;
+    return g->passes[i].width != 5; /* the number of a pass that stores what it writes */
 }
 
 /* Two chains that run beside each other need memory for both, or wait for each other's. */
@@ -232,7 +230,7 @@ static void test_overlap(void) {
                 last[chain] = copy(g, last[chain], 10 * chain + i);
             download(g, last[chain]);
         }
-        plan_within(g, overlap_bytes[round], NULL, NULL);
+        plan_within(g, overlap_bytes[round], NULL);
         bool beside = round == 2;
         int waits = 0;
         for (int i = 0; i < g->count; i++)
@@ -248,33 +246,50 @@ static void test_overlap(void) {
 
 /* What is written and read within a unit alone has no memory where the unit leaves it out. */
 static void test_unit_leaves_out(void) {
+    static const struct unit_rules rules = {none_apart, all_left_out, NULL};
     struct graph *g = open_list();
-    const void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, a, 2);
-    graph_fence(g);
-    const void *c = copy(g, b, 3), *d = copy(g, c, 4);
+    const void *in = upload(g);
+    graph_begin(g, UNIT_COSTS);
+    const void *a = copy(g, in, 1), *b = copy(g, a, 2);
+    graph_begin(g, UNIT_LEVEL);
+    const void *c = copy(g, b, 3), *stored = copy(g, c, 5), *d = copy(g, stored, 4);
+    graph_end(g);
     graph_keep(g, d);
-    plan_and_bind(g, all_left_out, NULL);
+    plan_and_bind(g, &rules);
     g_assert_cmpint(g->passes[1].unit, ==, 2);
+    g_assert_cmpint(g->passes[3].unit, ==, 3);
     g_assert_null(graph_address(g, a, 0));
     g_assert_null(graph_address(g, c, 0));
     g_assert_nonnull(graph_address(g, b, 0));
+    g_assert_nonnull(graph_address(g, stored, 0));
     g_assert_nonnull(graph_address(g, d, 0));
-    g_assert_cmpuint(g->arena_bytes, ==, 2 * ALIGNED);
+    g_assert_cmpuint(g->arena_bytes, ==, 3 * ALIGNED);
     graph_close(&g);
 }
 
-/* A fence before a pass that is dropped stands before the next one. */
-static void test_fences(void) {
+/* A unit is divided before stages that the backend sets apart, and goes on where a pass of it is
+ * dropped; its passes' arguments are found by stage. */
+static void test_units(void) {
+    bool apart[STAGE_COUNT] = {[STAGE_check] = true};
+    const struct unit_rules rules = {.apart = apart};
     struct graph *g = open_list();
-    void *in = upload(g), *a = copy(g, in, 1);
-    graph_fence(g);
+    void *in = upload(g);
+    graph_begin(g, UNIT_LEVEL);
+    void *a = copy(g, in, 1);
     copy(g, a, 2); /* dead */
-    void *b = copy(g, a, 3), *c = copy(g, b, 4);
-    download(g, c);
-    plan_and_bind(g, all_as_one, NULL);
-    g_assert_true(g->passes[pass_of(g, 3)].fenced && !g->passes[pass_of(g, 4)].fenced);
-    g_assert_cmpint(g->passes[pass_of(g, 1)].unit, ==, 1);
-    g_assert_cmpint(g->passes[pass_of(g, 3)].unit, ==, 2);
+    void *b = copy(g, a, 3), *c = join(g, a, b, 4), *d = copy(g, c, 5);
+    graph_end(g);
+    download(g, copy(g, d, 6));
+    plan_and_bind(g, &rules);
+    int first = pass_of(g, 1), second = pass_of(g, 4);
+    g_assert_cmpint(g->passes[first].unit, ==, 2);
+    g_assert_cmpint(g->passes[second].unit, ==, 2);
+    g_assert_cmpint(g->passes[pass_of(g, 6)].unit, ==, 1);
+    g_assert_cmpint(graph_unit_count(g, first, STAGE_grey), ==, 2);
+    g_assert_cmpint(graph_unit_count(g, first, STAGE_check), ==, 0);
+    g_assert_true(graph_unit_args(g, first, STAGE_grey, 1, 1) == graph_args(g, first + 1, 1));
+    g_assert_true(graph_unit_args(g, second, STAGE_check, 0, 0) == graph_args(g, second, 0));
+    g_assert_null(graph_unit_args(g, second, STAGE_grey, 1, 0));
     graph_close(&g);
 }
 
@@ -288,7 +303,7 @@ static void test_branch_and_join(void) {
     void *both = join(g, a, b, 4), *c = copy(g, both, 5);
     copy_to(g, early, c, 6);
     download(g, c);
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     int one = pass_of(g, 1), two = pass_of(g, 2), three = pass_of(g, 3), four = pass_of(g, 4);
     g_assert_cmpint(g->passes[one].stream, ==, STREAM_MAIN);
     assert_waits(g, one, 0, -1);
@@ -314,7 +329,7 @@ static void test_left_to_join(void) {
     void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, in, 2), *c = copy(g, a, 3);
     download(g, b);
     download(g, c);
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     int two = pass_of(g, 2), three = pass_of(g, 3);
     g_assert_cmpint(g->passes[two].stream, ==, STREAM_BRANCH);
     g_assert_cmpint(g->joined[STREAM_BRANCH], ==, two);
@@ -339,7 +354,7 @@ static void test_hazards(void) {
     copy_to(g, again, memory[0], 7);                  /* the branch: write after read */
     copy_to(g, in, memory[1], 8);                     /* another: write after write */
     copy_to(g, copy(g, memory[0], 9), memory[1], 10); /* the branch: write after write */
-    plan_and_bind(g, NULL, NULL);
+    plan_and_bind(g, NULL);
     const enum stream another = STREAM_BRANCH + 1;
     const enum stream streams[] = {STREAM_MAIN,   STREAM_BRANCH, STREAM_MAIN,   STREAM_MAIN,
                                    STREAM_MAIN,   STREAM_BRANCH, STREAM_BRANCH, another,
@@ -373,7 +388,7 @@ static void test_many_passes(void) {
             struct speckle_args a = {.parent = (uint32_t *)memory[i & 1], .width = i + round};
             graph_stage(g, STAGE_speckle_join, &a, i, 1);
         }
-        plan_and_bind(g, NULL, NULL);
+        plan_and_bind(g, NULL);
         g_assert_cmpint(g->count, ==, PASSES);
         for (int i = 0; i < PASSES; i++)
             for (int slot = 0; slot < MAX_SLOTS; slot++) {
@@ -450,8 +465,9 @@ static void list_describe(struct list *l, uint64_t seed) {
     }
     list_add(l, upload(l->g), true);
     for (int i = list_between(l, 1, LIST_PASSES); i > 0; i--) {
-        if (list_between(l, 0, 9) == 0)
-            graph_fence(l->g);
+        if (list_between(l, 1, l->max_unit) == 1)
+            graph_end(l->g);
+        graph_begin(l->g, UNIT_LEVEL);
         if (list_between(l, 0, 12) == 0)
             list_add(l, upload(l->g), true);
         list_stage(l, i);
@@ -466,15 +482,6 @@ static void list_describe(struct list *l, uint64_t seed) {
             b->transferred = list_between(l, 0, 1); /* or written to again */
         }
     }
-}
-
-static int some_as_one(void *context, const struct graph *g, int i) {
-    const struct list *l = context;
-    int count = 1, length = 1 + i % l->max_unit;
-    while (count < length && i + count < g->count && g->passes[i + count].kind == PASS_STAGE &&
-           !g->passes[i + count].fenced)
-        count++;
-    return count;
 }
 
 /* ---- what must hold of any list */
@@ -584,7 +591,7 @@ static void test_any_list(void) {
         size_t sum = 0;
         list_describe(&l, (uint64_t)g_test_rand_int());
         find_needed(&l, needed);
-        plan_within(l.g, (size_t)list_between(&l, 0, 8) * 4000, some_as_one, &l);
+        plan_within(l.g, (size_t)list_between(&l, 0, 8) * 4000, &as_one);
         for (int i = 1; i <= LIST_PASSES; i++)
             g_assert_cmpint(pass_of(l.g, i) >= 0, ==, needed[i]);
         assert_memory(&l);
@@ -613,7 +620,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
     g_test_add_func("/graph/overlap", test_overlap);
     g_test_add_func("/graph/unit-leaves-out", test_unit_leaves_out);
-    g_test_add_func("/graph/fences", test_fences);
+    g_test_add_func("/graph/units", test_units);
     g_test_add_func("/graph/branch-and-join", test_branch_and_join);
     g_test_add_func("/graph/left-to-join", test_left_to_join);
     g_test_add_func("/graph/hazards", test_hazards);

@@ -7,7 +7,6 @@
 
 #include "config/clock.h"
 #include "config/log.h"
-#include "gpu/fusion.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,78 +51,30 @@ static int cpu_copy(struct backend *b, void *to, const void *from, size_t bytes)
     return 0;
 }
 
-/* The passes of a cost_unit from number i on, at most 1 where there is none. */
-static int costs_unit(const struct backend_cpu *cpu, const struct graph *g, int i) {
-    int count = fusion_costs(g, i);
-    for (int k = i; k < i + count; k++)
-        if (g->passes[k].stage == STAGE_cross_x && !cpu->cross_fits(graph_virtual_args(g, k)))
-            return 0;
-    return count;
+bool cpu_averages(const struct cross_args *a) {
+    return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= CROSS_PIXELS;
 }
 
-static void run_costs(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
-    struct cost_unit u = {0};
-    bool second;
-    for (int k = i; k < i + g->passes[i].unit; k++) {
-        const void *args = graph_args(g, k, slot);
-        switch (g->passes[k].stage) {
-        case STAGE_cost:
-            u.match = args;
-            break;
-        case STAGE_cross_x:
-            u.along = args;
-            break;
-        case STAGE_cross_y:
-            u.down = args;
-            break;
-        default:
-            second = u.half || ((const struct downsample_cost_args *)args)->levels > 1;
-            *(second ? &u.quarter : &u.half) = args;
-        }
-    }
-    cpu->costs(cpu->pool, &u);
+/* What the form of UNIT_COSTS does not store. */
+static bool cpu_leaves_out(void *context, const struct graph *g, int i) {
+    (void)context;
+    int first = i;
+    bool fits = g->passes[i].of == UNIT_COSTS;
+    while (!g->passes[first].unit)
+        first--;
+    for (int k = first; k < first + g->passes[first].unit && fits; k++)
+        if (g->passes[k].stage == STAGE_cross_x)
+            fits = cpu_averages(graph_virtual_args(g, k));
+    return fits;
 }
 
-static void run_level(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
-    struct level_unit u = {0};
-    bool pruned = false;
-    for (int k = i; k < i + g->passes[i].unit; k++) {
-        const void *args = graph_args(g, k, slot);
-        switch (g->passes[k].stage) {
-        case STAGE_start_messages:
-        case STAGE_pruned_start:
-            u.start = args;
-            break;
-        case STAGE_message:
-        case STAGE_pruned_message:
-            pruned = g->passes[k].stage == STAGE_pruned_message;
-            u.args = u.count++ ? u.args : args;
-            break;
-        case STAGE_winner_takes_all:
-        case STAGE_pruned_winner:
-            u.winner = args;
-            break;
-        default:
-            u.curve = args;
-        }
-    }
-    (pruned ? cpu->pruned_steps : cpu->half_steps)(cpu->pool, &u);
-}
-
-/* Half-steps in which all tiles are active may run as one, after messages from the level above as
- * well, which then need not be stored, and data costs. */
-static int cpu_unit(struct backend *b, const struct graph *g, int i) {
-    const struct backend_cpu *cpu = cpu_of(b);
-    int costs = cpu->costs ? costs_unit(cpu, g, i) : 0;
-    if (costs > 1)
-        return -costs;
-    if (!cpu->half_steps || !cpu->pruned_steps)
-        return 1;
-    if (g->passes[i].stage == STAGE_sum_message)
-        return fusion_sum_steps(g, i);
-    int start = fusion_starts_level(g, i) || fusion_starts_pruned(g, i),
-        steps = stage_max(fusion_half_steps(g, i + start), fusion_pruned_steps(g, i + start));
-    return steps > 0 ? start + steps + fusion_labels(g, i + start + steps) : 1;
+struct level_unit cpu_level(const struct graph *g, int unit, int slot, enum stage start,
+                            enum stage half_step, enum stage winner) {
+    return (struct level_unit){.start = graph_unit_args(g, unit, start, 0, slot),
+                               .args = graph_unit_args(g, unit, half_step, 0, slot),
+                               .count = graph_unit_count(g, unit, half_step),
+                               .winner = graph_unit_args(g, unit, winner, 0, slot),
+                               .curve = graph_unit_args(g, unit, STAGE_cost_curve, 0, slot)};
 }
 
 /* The list of passes is run as it is. */
@@ -149,34 +100,28 @@ static void run_rows(void *context, int first, int last, void *scratch) {
     job->rows(job->args, job->width, first, last, scratch);
 }
 
-static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const void *args) {
-    struct stage_job job = {cpu->rows[pass->stage], args, pass->width};
-    if (pass->stage == STAGE_pruned_cost && cpu->kept_costs) {
-        cpu->kept_costs(cpu->pool, args);
-        return;
-    }
-    if (cpu->is_small[pass->stage] && cpu->is_small[pass->stage](args)) {
-        job.rows(args, pass->width, 0, pass->height, thread_pool_scratch(cpu->pool));
-        return;
-    }
-    int block = pass->height / (4 * thread_pool_threads(cpu->pool));
-    thread_pool_run(cpu->pool, pass->height, stage_clamp(block, 1, 16), run_rows, &job);
+void cpu_run_rows(struct thread_pool *pool, cpu_rows *rows, const void *args, int width,
+                  int height) {
+    struct stage_job job = {rows, args, width};
+    int block = height / (4 * thread_pool_threads(pool));
+    thread_pool_run(pool, height, stage_clamp(block, 1, 16), run_rows, &job);
 }
 
-/* What cpu_unit() found from pass i on. */
-static void run_unit(struct backend_cpu *cpu, const struct graph *g, int i, int slot) {
-    switch (g->passes[i].stage) {
-    case STAGE_cost:
-    case STAGE_cross_x:
-    case STAGE_downsample_cost:
-        run_costs(cpu, g, i, slot);
-        break;
-    case STAGE_sum_message:
-        cpu->sum_steps(cpu->pool, graph_args(g, i, slot), g->passes[i].unit);
-        break;
-    default:
-        run_level(cpu, g, i, slot);
-    }
+static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const void *args) {
+    cpu_rows *rows = cpu->rows[pass->stage];
+    if (cpu->is_small[pass->stage] && cpu->is_small[pass->stage](args))
+        rows(args, pass->width, 0, pass->height, thread_pool_scratch(cpu->pool));
+    else
+        cpu_run_rows(cpu->pool, rows, args, pass->width, pass->height);
+}
+
+static void run_unit(struct backend_cpu *cpu, const struct graph *g, int unit, int slot) {
+    const struct pass *first = &g->passes[unit];
+    cpu_unit *form = first->unit > 1 ? cpu->units[first->of] : NULL;
+    int done = form ? form(cpu, g, unit, slot) : 0;
+    cpu->base.fused += stage_max(done - 1, 0);
+    for (int i = unit + done; i < unit + first->unit; i++)
+        run_stage(cpu, &g->passes[i], graph_args(g, i, slot));
 }
 
 static void cpu_run(struct backend *b, void *compiled, int slot,
@@ -191,10 +136,8 @@ static void cpu_run(struct backend *b, void *compiled, int slot,
             backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD,
                              graph_address(g, pass->transfer.buffer, slot),
                              &frame->memory[pass->transfer.host]);
-        else if (pass->unit > 1)
-            run_unit(cpu, g, i, slot);
         else
-            run_stage(cpu, pass, graph_args(g, i, slot));
+            run_unit(cpu, g, i, slot);
         double now = clock_ms();
         cpu->ms[pass->group] += now - before;
         before = now;
@@ -244,7 +187,6 @@ static const struct backend cpu_base = {
     .alloc = cpu_alloc,
     .release = cpu_release,
     .copy = cpu_copy,
-    .unit = cpu_unit,
     .compile = cpu_compile,
     .discard = cpu_discard,
     .run = cpu_run,
@@ -268,8 +210,11 @@ struct backend *backend_cpu_open(int threads, enum backend_variant variant, int 
     memcpy(cpu->rows, plain_rows, sizeof(plain_rows));
     int threads_running = thread_pool_threads(cpu->pool);
     const char *vectors = cpu_vectors(variant);
-    if (vectors)
+    if (vectors) {
+        static const bool apart[STAGE_COUNT];
+        cpu->base.rules = (struct unit_rules){apart, cpu_leaves_out, cpu};
         cpu_optimise_avx2(cpu);
+    }
 #ifdef __x86_64__
     if (vectors && !strcmp(vectors, "avx512"))
         cpu_optimise_avx512(cpu);

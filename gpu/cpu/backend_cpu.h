@@ -13,23 +13,11 @@ enum { MAX_WIDTH = 16384, SCRATCH_BYTES = 1536 << 10 };
 /* Rows first..last-1 of a stage. scratch: SCRATCH_BYTES of memory for this call alone. */
 typedef void cpu_rows(const void *args, int width, int first, int last, void *scratch);
 
-/* Data costs as one: matched, averaged, and summed for the next two levels. NULL where a pass is
- * not part of it; costs that are not matched are along's source or half's fine8. */
-struct cost_unit {
-    const struct cost_args *match;
-    const struct cross_args *along, *down;
-    const struct downsample_cost_args *half, *quarter;
-};
+struct backend_cpu;
 
-/* Half-steps of a level, perhaps after messages from the level above, perhaps with the labels and
- * their cost curves after them; NULL where they are not. The arguments are those of the stages
- * start_messages, message and winner_takes_all, or of those for pruned labels. */
-struct level_unit {
-    const void *start, *args; /* args: of the first half-step */
-    int count;                /* half-steps; after a start of all labels, at least 2 */
-    const void *winner;
-    const struct cost_curve_args *curve;
-};
+/* The optimised form of a kind of unit: runs passes of a unit as one, from its first on, and returns
+ * how many; the backend runs those that are left one by one. 0: the form does not fit these. */
+typedef int cpu_unit(struct backend_cpu *cpu, const struct graph *g, int unit, int slot);
 
 struct backend_cpu {
     struct backend base; /* first: the two pointers are one */
@@ -38,20 +26,26 @@ struct backend_cpu {
     /* Whether there is so little work that waking the thread pool would take longer; NULL:
      * never. */
     bool (*is_small[STAGE_COUNT])(const void *args);
-    /* Run half-steps among all labels, and among pruned ones, together; NULL: one by one. */
-    void (*half_steps)(struct thread_pool *pool, const struct level_unit *unit);
-    void (*pruned_steps)(struct thread_pool *pool, const struct level_unit *unit);
-    /* Runs a unit of fusion_costs() whose averaging, where there is some, cross_fits; NULL: its
-     * passes one by one. What comes before averaging and within it is not stored. */
-    void (*costs)(struct thread_pool *pool, const struct cost_unit *unit);
-    bool (*cross_fits)(const struct cross_args *args);
-    /* Runs the stage pruned_cost; NULL: row by row, as other stages. */
-    void (*kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *args);
-    /* Runs count half-steps of sum-product together, the first one with these arguments; NULL: one
-     * by one. */
-    void (*sum_steps)(struct thread_pool *pool, const struct sum_message_args *args, int count);
-    double ms[GROUP_COUNT]; /* of the last frame */
+    cpu_unit *units[UNIT_KINDS]; /* NULL: pass by pass. UNIT_COSTS stores no costs but the last. */
+    double ms[GROUP_COUNT];      /* of the last frame */
 };
+
+/* Runs rows of a stage over height rows in all threads. */
+void cpu_run_rows(struct thread_pool *pool, cpu_rows *rows, const void *args, int width,
+                  int height);
+
+/* Whether UNIT_COSTS averages in such windows: their sums have 16 bits. */
+bool cpu_averages(const struct cross_args *args);
+
+/* The passes of a level, of all labels or of pruned ones; NULL where there is none. */
+struct level_unit {
+    const void *start, *args; /* args: of the first half-step */
+    int count;                /* half-steps */
+    const void *winner;
+    const struct cost_curve_args *curve;
+};
+struct level_unit cpu_level(const struct graph *g, int unit, int slot, enum stage start,
+                            enum stage half_step, enum stage winner);
 
 /* What the optimised stages run on here: "avx512", "avx2", "neon" or, on other processors that
  * SIMDe makes AVX2 of, "simde". NULL where they cannot run, and of the plain ones. */

@@ -117,6 +117,14 @@ static __m256i divide_floats(__m256i sum, int count) {
  * each node of the third finest level lies in one. BAND: rows where nothing is averaged. */
 enum { RING_BYTES = 640 << 10, STRIP_LABELS = 128, STRIP_STEP = 4, WIDEST_STRIP = 512, BAND = 16 };
 
+/* Data costs as one: matched, averaged, and summed for the next two levels. NULL where a pass is
+ * not part of it; costs that are not matched are along's source or half's fine8. */
+struct cost_unit {
+    const struct cost_args *match;
+    const struct cross_args *along, *down;
+    const struct downsample_cost_args *half, *quarter;
+};
+
 struct costs_job {
     struct cost_unit unit;
     struct match match;
@@ -145,10 +153,6 @@ static int ring_rows(const struct cross_args *a) {
 static int strip_columns(const struct cross_args *a, int labels) {
     int columns = RING_BYTES / (ring_rows(a) * labels * (int)sizeof(uint16_t));
     return stage_min(columns, WIDEST_STRIP) / STRIP_STEP * STRIP_STEP;
-}
-
-bool FORM(cross_fits)(const struct cross_args *a) {
-    return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= CROSS_PIXELS;
 }
 
 /* Memory of a strip from scratch on. */
@@ -364,9 +368,27 @@ static int part_size(int all, int most, int step) {
     return parts_of(parts_of(all, parts_of(all, most)), step) * step;
 }
 
-void FORM(costs)(struct thread_pool *pool, const struct cost_unit *unit) {
-    struct costs_job job = {.unit = *unit};
+/* Which passes of a unit of costs there are. */
+static struct cost_unit cost_unit_of(const struct graph *g, int unit, int slot) {
+    struct cost_unit u = {.match = graph_unit_args(g, unit, STAGE_cost, 0, slot),
+                          .along = graph_unit_args(g, unit, STAGE_cross_x, 0, slot),
+                          .down = graph_unit_args(g, unit, STAGE_cross_y, 0, slot),
+                          .half = graph_unit_args(g, unit, STAGE_downsample_cost, 0, slot),
+                          .quarter = graph_unit_args(g, unit, STAGE_downsample_cost, 1, slot)};
+    if (u.half && u.half->levels > 1) {
+        u.quarter = u.half;
+        u.half = NULL;
+    }
+    return u;
+}
+
+int FORM(costs)(struct backend_cpu *cpu, const struct graph *g, int number, int slot) {
+    struct thread_pool *pool = cpu->pool;
+    struct costs_job job = {.unit = cost_unit_of(g, number, slot)};
+    const struct cost_unit *unit = &job.unit;
     const struct cross_args *a = unit->along;
+    if (a && !cpu_averages(a))
+        return 0;
     int threads = thread_pool_threads(pool), most = BAND;
     job.grid = a ? a->grid : unit->match ? unit->match->grid : unit->half->fine;
     job.labels = job.grid.padded;
@@ -391,6 +413,7 @@ void FORM(costs)(struct thread_pool *pool, const struct cost_unit *unit) {
     job.rows = part_size(job.grid.height, most, STRIP_STEP);
     thread_pool_run(pool, parts_of(job.grid.height, job.rows) * job.strips * job.slices, 1,
                     run_costs, &job);
+    return g->passes[number].unit;
 }
 
 /* ---- of the labels that tiles keep */
@@ -499,7 +522,10 @@ static void copy_kept(void *context, int first, int last, void *scratch) {
         }
 }
 
-void FORM(kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *a) {
+int FORM(kept_costs)(struct backend_cpu *cpu, const struct graph *g, int unit, int slot) {
+    const struct pruned_cost_args *a = graph_unit_args(g, unit, STAGE_pruned_cost, 0, slot);
+    if (!a)
+        return 0;
     const struct cross_args along = {.grid = a->source_grid,
                                      .arms = a->arms,
                                      .source = a->source,
@@ -508,15 +534,16 @@ void FORM(kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *a
     struct kept_job job = {.costs = {.unit = {.along = &along}, .grid = a->source_grid}, .args = a};
     struct costs_job *c = &job.costs;
     if (!a->arms) {
-        thread_pool_run(pool, a->grid.height, BAND, copy_kept, (void *)a);
-        return;
+        thread_pool_run(cpu->pool, a->grid.height, BAND, copy_kept, (void *)a);
+        return 1;
     }
     c->labels = STRIP_LABELS;
     while (c->labels > LABEL_BLOCK && strip_columns(&along, c->labels) < KEPT_COLUMNS)
         c->labels -= LABEL_BLOCK;
     c->columns = stage_min(strip_columns(&along, c->labels), KEPT_COLUMNS) & -PRUNING_TILE;
     c->strips = parts_of(a->grid.width, c->columns);
-    thread_pool_run(pool, parts_of(a->grid.height, KEPT_ROWS) * c->strips, 1, run_kept, &job);
+    thread_pool_run(cpu->pool, parts_of(a->grid.height, KEPT_ROWS) * c->strips, 1, run_kept, &job);
+    return 1;
 }
 
 /* ---- of nodes */

@@ -262,10 +262,20 @@ static int steps_together(const struct grid *g) {
     return together;
 }
 
-void FORM(half_steps)(struct thread_pool *pool, const struct level_unit *u) {
-    const struct message_args *a = u->args;
-    struct steps steps = {.unit = u};
+int FORM(level)(struct backend_cpu *cpu, const struct graph *g, int unit, int slot) {
+    struct level_unit u =
+        cpu_level(g, unit, slot, STAGE_start_messages, STAGE_message, STAGE_winner_takes_all);
+    const struct message_args *a = u.args;
+    const struct start_messages_args *start = u.start;
+    if (u.count == 0)
+        return 0;
+    if (start && (!start->parent[0] || u.count < 2)) { /* nothing replaces what it must store */
+        cpu_run_rows(cpu->pool, rows_start_messages_avx2, start, a->grid.half, a->grid.height);
+        u.start = NULL;
+    }
+    struct steps steps = {.unit = &u};
     FORM(envelope_make)(&steps.envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
-    wave_run(pool, a->grid.height, u->count + (u->winner != NULL), steps_together(&a->grid),
+    wave_run(cpu->pool, a->grid.height, u.count + (u.winner != NULL), steps_together(&a->grid),
              steps_row, &steps);
+    return g->passes[unit].unit;
 }

@@ -9,10 +9,9 @@ void FORM(cpu_optimise)(struct backend_cpu *cpu) {
     FORM_STAGES(FORM_ROWS)
 #undef FORM_ROWS
     cpu->is_small[STAGE_message] = FORM(message_is_small);
-    cpu->half_steps = FORM(half_steps);
-    cpu->cross_fits = FORM(cross_fits);
-    cpu->costs = FORM(costs);
-    cpu->kept_costs = FORM(kept_costs);
+    cpu->units[UNIT_COSTS] = FORM(costs);
+    cpu->units[UNIT_LEVEL] = FORM(level);
+    cpu->units[UNIT_KEPT_COSTS] = FORM(kept_costs);
 #ifndef AVX512
 #define AVX2_ROWS(name) cpu->rows[STAGE_##name] = rows_##name##_avx2;
     AVX2_STAGES(AVX2_ROWS)
@@ -26,7 +25,7 @@ void FORM(cpu_optimise)(struct backend_cpu *cpu) {
             vex ? rows_feature_vector_vnni : rows_feature_vector_vnni_512;
     }
 #endif
-    cpu->pruned_steps = pruned_steps_avx2;
-    cpu->sum_steps = sum_steps_avx2;
+    cpu->units[UNIT_PRUNED_LEVEL] = pruned_level_avx2;
+    cpu->units[UNIT_SUM_STEPS] = sum_steps_avx2;
 #endif
 }

@@ -40,12 +40,7 @@ AVX2_STAGES(AVX2_ROWS)
 
 /* struct backend_cpu's. */
 bool FORM(message_is_small)(const void *args);
-void FORM(half_steps)(struct thread_pool *pool, const struct level_unit *unit);
-void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *unit);
-bool FORM(cross_fits)(const struct cross_args *args);
-void FORM(kept_costs)(struct thread_pool *pool, const struct pruned_cost_args *args);
-void FORM(costs)(struct thread_pool *pool, const struct cost_unit *unit);
-void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count);
+cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2, sum_steps_avx2;
 
 /* The stages feature_layer and feature_vector by vpdpbusd, where the processor has it: encoded for
  * AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */

@@ -170,9 +170,14 @@ static void step_row(const void *context, int step, int y, void *scratch) {
         stage_cost_curve(u->curve, x, y);
 }
 
-void pruned_steps_avx2(struct thread_pool *pool, const struct level_unit *u) {
-    struct pruned_steps s = {.unit = u};
-    steps_make(&s, u->args);
-    wave_run(pool, s.args->grid.height, (u->start != NULL) + u->count + (u->winner != NULL),
+int pruned_level_avx2(struct backend_cpu *cpu, const struct graph *g, int unit, int slot) {
+    struct level_unit u =
+        cpu_level(g, unit, slot, STAGE_pruned_start, STAGE_pruned_message, STAGE_pruned_winner);
+    struct pruned_steps s = {.unit = &u};
+    if (u.count == 0)
+        return 0;
+    steps_make(&s, u.args);
+    wave_run(cpu->pool, s.args->grid.height, (u.start != NULL) + u.count + (u.winner != NULL),
              PRUNED_TOGETHER, step_row, &s);
+    return g->passes[unit].unit;
 }

@@ -404,9 +404,12 @@ static int steps_together(const struct sum_grid *g, int threads) {
     return together;
 }
 
-void sum_steps_avx2(struct thread_pool *pool, const struct sum_message_args *args, int count) {
-    wave_run(pool, args->grid.height, count, steps_together(&args->grid, thread_pool_threads(pool)),
-             row_of_step, args);
+int sum_steps_avx2(struct backend_cpu *cpu, const struct graph *g, int unit, int slot) {
+    const struct sum_message_args *args = graph_unit_args(g, unit, STAGE_sum_message, 0, slot);
+    int count = g->passes[unit].unit, threads = thread_pool_threads(cpu->pool);
+    wave_run(cpu->pool, args->grid.height, count, steps_together(&args->grid, threads), row_of_step,
+             args);
+    return count;
 }
 
 /* ---- labels */

@@ -156,24 +156,6 @@ struct cuda_program {
     struct program_slot slots[MAX_SLOTS];
 };
 
-static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph *g, int i,
-                                    int *length) {
-    for (const cuda_fusion *fusion :
-         {&cuda_fuse_match, &cuda_fuse_cross, &cuda_fuse_bp, &cuda_fuse_pruned, &cuda_fuse_census,
-          &cuda_fuse_kept_costs}) {
-        *length = fusion->length(cuda, g, i);
-        if (*length > 1)
-            return fusion;
-    }
-    *length = 1;
-    return nullptr;
-}
-
-static int cuda_unit(backend *b, const struct graph *g, int i) {
-    int length;
-    return fusion_at(cuda_of(b), g, i, &length) == &cuda_fuse_cross ? -length : length;
-}
-
 static void destroy_event(cudaEvent_t event) {
     if (event)
         cudaEventDestroy(event);
@@ -330,17 +312,6 @@ static void signal_unit(backend_cuda *cuda, const struct unit_events *events, en
     record(cuda, events->outer, stream);
 }
 
-static void issue_unit(backend_cuda *cuda, const struct graph *g, int i, int slot) {
-    const struct pass *pass = &g->passes[i];
-    int length;
-    const cuda_fusion *fusion = pass->unit > 1 ? fusion_at(cuda, g, i, &length) : nullptr;
-    if (fusion)
-        fusion->launch(cuda, g, i, pass->unit, slot);
-    else
-        cuda->launches[pass->stage](cuda, graph_args(g, i, slot), pass->width, pass->height);
-    cuda_check(cuda, stage_info(pass->stage)->name);
-}
-
 /* The stages of a frame; the main stream goes on when all are done. */
 static void issue_stages(backend_cuda *cuda, const cuda_program *p, int slot) {
     const struct graph *g = p->g;
@@ -357,7 +328,8 @@ static void issue_stages(backend_cuda *cuda, const cuda_program *p, int slot) {
             wait_for(cuda, cuda->stream, cuda->fork, false);
         wait_for_units(cuda, g, events, i);
         record(cuda, timed ? events[i].begun : nullptr, stream);
-        issue_unit(cuda, g, i, slot);
+        cuda_issue_unit(cuda, g, i, slot);
+        cuda_check(cuda, stage_info(g->passes[i].stage)->name);
         signal_unit(cuda, &events[i], stream);
         record(cuda, timed ? events[i].ended : nullptr, stream);
     }
@@ -610,7 +582,7 @@ static int open_device(backend_cuda *cuda, int gpu, bool quiet) {
 }
 
 static void optimise(backend_cuda *cuda) {
-    cuda->base.unit = cuda_unit;
+    cuda_use_units(cuda);
 #define CUDA_LAUNCH(name) cuda->launches[STAGE_##name] = cuda_launch_##name;
     CUDA_STAGES(CUDA_LAUNCH)
 #undef CUDA_LAUNCH

@@ -19,12 +19,9 @@ enum { WARP_SIZE = 32 };
 /* Issues a stage on cuda->stream. */
 typedef void cuda_launch(struct backend_cuda *cuda, const void *args, int width, int height);
 
-/* Neighbouring passes that fused kernels execute. length: how many from pass i on (below 2: none),
- * by their virtual arguments. launch: issues them with the arguments of a slot. */
-struct cuda_fusion {
-    int (*length)(const struct backend_cuda *cuda, const struct graph *g, int i);
-    void (*launch)(struct backend_cuda *cuda, const struct graph *g, int i, int length, int slot);
-};
+/* The optimised form of a kind of unit: issues passes of a unit as one, from its first on, and
+ * returns how many; those that are left are issued one by one. 0: the form does not fit these. */
+typedef int cuda_unit(struct backend_cuda *cuda, const struct graph *g, int unit, int slot);
 
 /* What belongs to a frame in flight. */
 struct cuda_slot {
@@ -51,6 +48,8 @@ struct backend_cuda {
     int threads;       /* that each of them has at most */
     size_t max_shared; /* bytes of shared memory a block may ask for */
     cuda_launch *launches[STAGE_COUNT];
+    cuda_unit *units[UNIT_KINDS]; /* null: pass by pass */
+    bool apart[STAGE_COUNT];      /* struct unit_rules' */
     cuda_launch *const
         *plain; /* the generated kernels, for shapes that the optimised ones leave out */
 };
@@ -83,8 +82,42 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
 CUDA_STAGES(CUDA_LAUNCH)
 #undef CUDA_LAUNCH
 
-extern const struct cuda_fusion cuda_fuse_match, cuda_fuse_cross, cuda_fuse_bp, cuda_fuse_pruned,
-    cuda_fuse_census, cuda_fuse_kept_costs;
+/* graph_unit_args() of a type. */
+template <typename Args>
+static inline const Args *cuda_args(const struct graph *g, int unit, enum stage stage, int slot,
+                                    int n = 0) {
+    return static_cast<const Args *>(graph_unit_args(g, unit, stage, n, slot));
+}
+
+/* Forms of units; cuda_unit_averages() is that of UNIT_COSTS which begins with averaging. */
+cuda_unit cuda_unit_costs, cuda_unit_averages, cuda_unit_level, cuda_unit_pruned_level,
+    cuda_unit_kept_costs, cuda_unit_mixed_census;
+bool cuda_leaves_out(void *cuda, const struct graph *g, int i);
+
+/* Averaging begins when its arms are there too, and cost curves are found beside what needs labels
+ * alone. */
+static inline void cuda_use_units(struct backend_cuda *cuda) {
+    cuda->units[UNIT_COSTS] = cuda_unit_costs;
+    cuda->units[UNIT_LEVEL] = cuda_unit_level;
+    cuda->units[UNIT_PRUNED_LEVEL] = cuda_unit_pruned_level;
+    cuda->units[UNIT_KEPT_COSTS] = cuda_unit_kept_costs;
+    cuda->units[UNIT_MIXED_CENSUS] = cuda_unit_mixed_census;
+    cuda->apart[STAGE_cross_x] = cuda->apart[STAGE_cost_curve] = true;
+    cuda->base.rules.apart = cuda->apart;
+    cuda->base.rules.leaves_out = cuda_leaves_out;
+    cuda->base.rules.context = cuda;
+}
+
+static inline void cuda_issue_unit(struct backend_cuda *cuda, const struct graph *g, int unit,
+                                   int slot) {
+    const struct pass *first = &g->passes[unit];
+    cuda_unit *form = first->unit > 1 ? cuda->units[first->of] : NULL;
+    int done = form ? form(cuda, g, unit, slot) : 0;
+    cuda->base.fused += stage_max(done - 1, 0);
+    for (int i = unit + done; i < unit + first->unit; i++)
+        cuda->launches[g->passes[i].stage](cuda, graph_args(g, i, slot), g->passes[i].width,
+                                           g->passes[i].height);
+}
 
 /* The stages message and winner_takes_all of labels in windows. */
 cuda_launch cuda_launch_window_message, cuda_launch_window_wta;

@@ -8,7 +8,6 @@
  */
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/wta.cuh"
-#include "gpu/fusion.h"
 
 #include <cstring>
 
@@ -284,54 +283,7 @@ void cuda_launch_best_label(backend_cuda *cuda, const void *args, int, int) {
                      bp_block(), a, b->label);
 }
 
-/* ---- half-steps of one level that follow each other, and what may come before and after them */
-
-/* Passes of a list: perhaps the start of parity 1, half-steps, perhaps the labels. */
-struct bp_run {
-    int start, first, count,
-        wta; /* numbers of passes, -1 for none; count half-steps from first on */
-    int length;
-};
-
-static bool same_messages(const message_args *m, uint8_t *const message[DIRECTIONS]) {
-    return !memcmp(m->message, message, sizeof(m->message));
-}
-
-/* Whether pass i starts the messages that the half-step after it receives. */
-static bool starts_half_steps(const struct graph *g, int i) {
-    if (g->passes[i].stage != STAGE_start_messages || !fusion_allows(g, i + 1, STAGE_message))
-        return false;
-    const message_args *m = static_cast<const message_args *>(graph_virtual_args(g, i + 1));
-    const start_messages_args *start =
-        static_cast<const start_messages_args *>(graph_virtual_args(g, i));
-    return m->iteration == 0 && start->parity == 1 && same_messages(m, start->message);
-}
-
-static bool picks_labels(const struct graph *g, int i, const message_args *m) {
-    if (!fusion_allows(g, i, STAGE_winner_takes_all))
-        return false;
-    const wta_args *wta = static_cast<const wta_args *>(graph_virtual_args(g, i));
-    return wta->cost == m->cost8 && !memcmp(wta->message, m->message, sizeof(wta->message));
-}
-
-static bp_run find_run(const struct graph *g, int i) {
-    bp_run r = {-1, i, 0, -1, 0};
-    if (starts_half_steps(g, i)) {
-        r.start = i;
-        r.first = i + 1;
-    }
-    r.count = fusion_half_steps(g, r.first);
-    int after = r.first + r.count;
-    if (r.count > 0 &&
-        picks_labels(g, after, static_cast<const message_args *>(graph_virtual_args(g, r.first))))
-        r.wta = after++;
-    r.length = r.count > 0 ? after - i : 0;
-    return r;
-}
-
-static int run_length(const backend_cuda *, const struct graph *g, int i) {
-    return find_run(g, i).length;
-}
+/* ---- a level: perhaps the start of parity 1, half-steps, perhaps the labels */
 
 /* Where the first kernel of a level reads: the parents, or, for zeros, nowhere. */
 static int choose_start(bp_level *a, const message_args *m, const start_messages_args *start,
@@ -385,26 +337,26 @@ static void launch_half_steps(backend_cuda *cuda, const message_args *m, int cou
 }
 
 /* The last half-step of the finest level gives the labels and stores no messages. */
-static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
-    bp_run r = find_run(g, i);
-    const message_args *m = static_cast<const message_args *>(graph_args(g, r.first, slot));
-    const start_messages_args *start = nullptr;
-    if (r.start >= 0)
-        start = static_cast<const start_messages_args *>(graph_args(g, r.start, slot));
-    if (start && r.count > 1)
-        launch_from_start(cuda, m, start, r.count);
+int cuda_unit_level(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    int count = graph_unit_count(g, unit, STAGE_message);
+    const message_args *m = cuda_args<message_args>(g, unit, STAGE_message, slot);
+    const start_messages_args *start =
+        cuda_args<start_messages_args>(g, unit, STAGE_start_messages, slot);
+    const wta_args *wta = cuda_args<wta_args>(g, unit, STAGE_winner_takes_all, slot);
+    if (count == 0)
+        return 0;
+    if (start && count > 1)
+        launch_from_start(cuda, m, start, count);
     else if (start)
         cuda->launches[STAGE_start_messages](cuda, start, m->grid.half, m->grid.height);
     else
-        launch_half_steps(cuda, m, r.count - 1);
+        launch_half_steps(cuda, m, count - 1);
     bp_level a = bp_level_of(m);
-    a.parity = (m->iteration + r.count - 1) & 1;
+    a.parity = (m->iteration + count - 1) & 1;
     bp_choose_planes(&a, m->message, !a.parity, a.parity);
-    if (r.wta < 0)
-        launch_single(cuda, &a, 0);
+    if (wta)
+        launch_wta(cuda, lasts[bp_kernel_for(cuda, &a)], &a, wta);
     else
-        launch_wta(cuda, lasts[bp_kernel_for(cuda, &a)], &a,
-                   static_cast<const wta_args *>(graph_args(g, r.wta, slot)));
+        launch_single(cuda, &a, 0);
+    return (start != nullptr) + count + (wta != nullptr);
 }
-
-extern const cuda_fusion cuda_fuse_bp = {run_length, launch_run};

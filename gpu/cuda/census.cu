@@ -5,7 +5,6 @@
  */
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_u16x2.h"
-#include "gpu/fusion.h"
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
 
@@ -164,31 +163,14 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     }
 }
 
-/* Whether passes i to i + 3 smooth a grey picture so, take its census and mix that. */
-static int fused_length(const backend_cuda *, const struct graph *g, int i) {
-    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_smooth_x ||
-        !fusion_allows(g, i + 1, STAGE_smooth_y) || !fusion_allows(g, i + 2, STAGE_census) ||
-        !fusion_allows(g, i + 3, STAGE_mix_census))
+int cuda_unit_mixed_census(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const smooth_x_args *smooth = cuda_args<smooth_x_args>(g, unit, STAGE_smooth_x, slot);
+    const census_args *c = cuda_args<census_args>(g, unit, STAGE_census, slot);
+    const mix_census_args *mix = cuda_args<mix_census_args>(g, unit, STAGE_mix_census, slot);
+    if (!smooth || !mix)
         return 0;
-    const smooth_x_args *x = static_cast<const smooth_x_args *>(graph_virtual_args(g, i));
-    const smooth_y_args *y = static_cast<const smooth_y_args *>(graph_virtual_args(g, i + 1));
-    const census_args *c = static_cast<const census_args *>(graph_virtual_args(g, i + 2));
-    const mix_census_args *m = static_cast<const mix_census_args *>(graph_virtual_args(g, i + 3));
-    const taps *t = &x->taps;
-    bool binomial = t->radius == 1 && t->q14[0] == 2 * t->q14[1] && t->q14[1] == 1 << 12;
-    return binomial && x->channels == 1 && y->source == x->out && y->taps.radius == 1 &&
-                   y->taps.q14[0] == t->q14[0] && y->taps.q14[1] == t->q14[1] &&
-                   c->grey == y->out && m->smoothed == c->out
-               ? 4
-               : 0;
-}
-
-static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
-    const census_args *c = static_cast<const census_args *>(graph_args(g, i + 2, slot));
-    mixed_census a = {static_cast<const smooth_x_args *>(graph_args(g, i, slot))->source,
-                      *static_cast<const mix_census_args *>(graph_args(g, i + 3, slot)), c->height};
+    mixed_census a = {smooth->source, *mix, c->height};
     launch_dependent(cuda, mixed_census_kernel, census_blocks(c->width, c->height), census_block,
                      a);
+    return 4;
 }
-
-extern const cuda_fusion cuda_fuse_census = {fused_length, launch_fused};

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/cross.cuh"
-#include "gpu/fusion.h"
 
 /* DOWNSAMPLE: also computes the costs of the next coarser level. */
 template <bool DOWNSAMPLE>
@@ -76,34 +75,32 @@ static dim3 cross_blocks(const backend_cuda *cuda, const cross_args *a, cross_pl
     return dim3(slices, strips, (unsigned)((a->grid.height + p->band - 1) / p->band));
 }
 
-static int fused_length(const backend_cuda *cuda, const struct graph *g, int i) {
-    if (!fusion_cross_pair(g, i))
-        return 0;
+bool cuda_leaves_out(void *context, const struct graph *g, int i) {
+    if (g->passes[i].stage != STAGE_cross_x)
+        return false;
     cross_plan p = plan_of(static_cast<const cross_args *>(graph_virtual_args(g, i)));
+    return cross_fits(static_cast<const backend_cuda *>(context), &p);
+}
+
+/* Both passes, with the next level's costs where they follow. */
+int cuda_unit_averages(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const cross_args *rows = cuda_args<cross_args>(g, unit, STAGE_cross_x, slot);
+    if (!rows)
+        return 0;
+    cross_args a = *cuda_args<cross_args>(g, unit, STAGE_cross_y, slot);
+    const downsample_cost_args *next =
+        cuda_args<downsample_cost_args>(g, unit, STAGE_downsample_cost, slot);
+    bool sums = next && next->levels == 1;
+    cross_plan p = plan_of(&a);
     if (!cross_fits(cuda, &p))
         return 0;
-    const cross_args *columns = static_cast<const cross_args *>(graph_virtual_args(g, i + 1));
-    if (!fusion_allows(g, i + 2, STAGE_downsample_cost))
-        return 2;
-    const downsample_cost_args *d =
-        static_cast<const downsample_cost_args *>(graph_virtual_args(g, i + 2));
-    return d->fine8 == columns->out && d->levels == 1 ? 3 : 2;
-}
-
-/* length 3: with the next level's costs. */
-static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int length, int slot) {
-    cross_args a = *static_cast<const cross_args *>(graph_args(g, i + 1, slot));
-    a.source = static_cast<const cross_args *>(graph_args(g, i, slot))->source;
-    downsample_cost_args d = {};
-    if (length == 3)
-        d = *static_cast<const downsample_cost_args *>(graph_args(g, i + 2, slot));
-    cross_plan p = plan_of(&a);
+    a.source = rows->source;
     dim3 blocks = cross_blocks(cuda, &a, &p);
     void (*kernel)(cross_args, cross_plan, downsample_cost_args) =
-        length == 3 ? cross_kernel<true> : cross_kernel<false>;
+        sums ? cross_kernel<true> : cross_kernel<false>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)cross_shared(&p));
-    launch_with_memory(cuda, kernel, blocks, dim3(CROSS_THREADS), cross_shared(&p), a, p, d);
+    launch_with_memory(cuda, kernel, blocks, dim3(CROSS_THREADS), cross_shared(&p), a, p,
+                       sums ? *next : downsample_cost_args());
+    return sums ? 3 : 2;
 }
-
-extern const cuda_fusion cuda_fuse_cross = {fused_length, launch_fused};

@@ -7,7 +7,6 @@
  */
 #include "gpu/cuda/backend_cuda.h"
 #include "gpu/cuda/packed_u16x2.h"
-#include "gpu/fusion.h"
 #include "gpu/cuda/matrix_product.cuh"
 #include "gpu/cuda/packed_pixel.cuh"
 
@@ -539,20 +538,13 @@ void cuda_launch_cost(backend_cuda *cuda, const void *args, int, int) {
         launch_match(cuda, a, nullptr);
 }
 
-/* ---- the cost with that of a coarser level */
-
-static int fused_length(const backend_cuda *, const struct graph *g, int i) {
-    if (g->passes[i].stage != STAGE_cost || !fusion_allows(g, i + 1, STAGE_downsample_cost))
+/* The cost with that of a coarser level. */
+int cuda_unit_costs(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const cost_args *a = cuda_args<cost_args>(g, unit, STAGE_cost, slot);
+    if (!a)
+        return cuda_unit_averages(cuda, g, unit, slot);
+    if (compares_windows(a))
         return 0;
-    const cost_args *a = static_cast<const cost_args *>(graph_virtual_args(g, i));
-    const downsample_cost_args *d =
-        static_cast<const downsample_cost_args *>(graph_virtual_args(g, i + 1));
-    return !compares_windows(a) && d->fine8 == a->cost ? 2 : 0;
+    launch_match(cuda, a, cuda_args<downsample_cost_args>(g, unit, STAGE_downsample_cost, slot));
+    return 2;
 }
-
-static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
-    launch_match(cuda, static_cast<const cost_args *>(graph_args(g, i, slot)),
-                 static_cast<const downsample_cost_args *>(graph_args(g, i + 1, slot)));
-}
-
-extern const cuda_fusion cuda_fuse_match = {fused_length, launch_fused};

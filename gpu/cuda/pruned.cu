@@ -9,7 +9,6 @@
  */
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/wta.cuh"
-#include "gpu/fusion.h"
 
 #include <cstring>
 
@@ -430,84 +429,35 @@ void cuda_launch_pruned_winner(backend_cuda *cuda, const void *args, int, int) {
         launch_winner(cuda, static_cast<const pruned_wta_args *>(args), parity);
 }
 
-/* ---- half-steps of one level that follow each other, and what may come before and after them */
-
-/* Passes of a list: perhaps the start of parity 1, half-steps, perhaps the labels. -1: none. */
-struct pruned_run {
-    int start, first, count, wta, length;
-};
-
-static const pruned_message_args *half_step(const struct graph *g, int i) {
-    return static_cast<const pruned_message_args *>(graph_virtual_args(g, i));
-}
-
-static bool starts(const pruned_start_args *s, const pruned_message_args *m) {
-    return s->parity == 1 && m->iteration == 0 && !memcmp(&s->grid, &m->grid, sizeof(s->grid)) &&
-           !memcmp(&s->pruning, &m->pruning, sizeof(s->pruning)) &&
-           !memcmp(s->message, m->message, sizeof(s->message));
-}
-
-static bool picks(const pruned_wta_args *w, const pruned_message_args *m) {
-    return w->cost == m->cost8 && w->classes == m->classes &&
-           !memcmp(w->message, m->message, sizeof(w->message)) &&
-           !memcmp(&w->pruning, &m->pruning, sizeof(w->pruning)) &&
-           !memcmp(w->rho, m->rho, sizeof(w->rho)) &&
-           !memcmp(w->truncation, m->truncation, sizeof(w->truncation));
-}
-
-static pruned_run find_run(const struct graph *g, int i) {
-    pruned_run r = {-1, i, 0, -1, 0};
-    if (g->passes[i].stage == STAGE_pruned_start && fusion_allows(g, i + 1, STAGE_pruned_message) &&
-        starts(static_cast<const pruned_start_args *>(graph_virtual_args(g, i)),
-               half_step(g, i + 1))) {
-        r.start = i;
-        r.first = i + 1;
-    }
-    r.count = fusion_pruned_steps(g, r.first);
-    if (r.count == 0)
-        return r;
-    int after = r.first + r.count;
-    if (fusion_allows(g, after, STAGE_pruned_winner) &&
-        picks(static_cast<const pruned_wta_args *>(graph_virtual_args(g, after)),
-              half_step(g, r.first)))
-        r.wta = after++;
-    r.length = after - i;
-    return r;
-}
-
-static int run_length(const backend_cuda *, const struct graph *g, int i) {
-    return g->passes[i].kind == PASS_STAGE ? find_run(g, i).length : 0;
-}
+/* ---- a level: perhaps the start of parity 1, half-steps, perhaps the labels */
 
 /* The first half-step reads the messages that the start would make from the parents, and stores
  * them if no other one does. The last one gives the labels of the pixels that send, too. */
-static void launch_run(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
-    pruned_run r = find_run(g, i);
+int cuda_unit_pruned_level(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    int count = graph_unit_count(g, unit, STAGE_pruned_message);
     const pruned_start_args *start =
-        r.start < 0 ? nullptr
-                    : static_cast<const pruned_start_args *>(graph_args(g, r.start, slot));
-    const pruned_wta_args *wta =
-        r.wta < 0 ? nullptr : static_cast<const pruned_wta_args *>(graph_args(g, r.wta, slot));
-    for (int k = 0; k < r.count; k++) {
-        const pruned_message_args *m =
-            static_cast<const pruned_message_args *>(graph_args(g, r.first + k, slot));
-        pruned_level a = level_of_message(m);
+        cuda_args<pruned_start_args>(g, unit, STAGE_pruned_start, slot);
+    const pruned_wta_args *wta = cuda_args<pruned_wta_args>(g, unit, STAGE_pruned_winner, slot);
+    if (count == 0)
+        return 0;
+    for (int k = 0; k < count; k++) {
+        pruned_level a = level_of_message(
+            cuda_args<pruned_message_args>(g, unit, STAGE_pruned_message, slot, k));
         pruned_source source = OWN_MESSAGES;
         if (k == 0 && start) {
             source = start->from_pruned ? PRUNED_PARENTS : PARENTS;
             a.coarse = start->coarse;
             a.coarse_block = pruned_volume(&start->coarse, 1);
-            for (int d = 0; d < DIRECTIONS && r.count == 1; d++)
+            for (int d = 0; d < DIRECTIONS && count == 1; d++)
                 a.start[d] = const_cast<uint8_t *>(a.in[d]);
             memcpy(a.in, start->parent, sizeof(a.in));
         }
-        bool last = wta && k + 1 == r.count, picks = last && source != PARENTS;
+        bool last = wta && k + 1 == count, picks = last && source != PARENTS;
         launch_pruned(cuda, &a, source, picks ? SENDS | PICKS : SENDS, wta);
         if (last && !picks)
             launch_winner(cuda, wta, a.parity);
         if (last)
             launch_winner(cuda, wta, !a.parity);
     }
+    return (start != nullptr) + count + (wta != nullptr);
 }
-
-extern const cuda_fusion cuda_fuse_pruned = {run_length, launch_run};

@@ -6,7 +6,6 @@
 /* As many labels as a tile keeps together, though a line of memory has twice as many. */
 #define CROSS_WORDS 4
 #include "gpu/cuda/cross.cuh"
-#include "gpu/fusion.h"
 
 /* Rows of a block, which averages a slice of labels from the first tile that keeps one of them to
  * the last one; and threads of one that copies. */
@@ -191,19 +190,10 @@ void cuda_launch_pruned_cost(backend_cuda *cuda, const void *args, int, int) {
     launch_kept(cuda, static_cast<const pruned_cost_args *>(args), nullptr);
 }
 
-static int fused_length(const backend_cuda *, const struct graph *g, int i) {
-    if (g->passes[i].kind != PASS_STAGE || g->passes[i].stage != STAGE_pruned_cost ||
-        !fusion_allows(g, i + 1, STAGE_pruned_downsample))
-        return 0;
-    const pruned_cost_args *a = static_cast<const pruned_cost_args *>(graph_virtual_args(g, i));
-    const pruned_downsample_args *h =
-        static_cast<const pruned_downsample_args *>(graph_virtual_args(g, i + 1));
-    return h->cost == a->out && h->pruning.kept == a->pruning.kept ? 2 : 0;
+int cuda_unit_kept_costs(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const pruned_cost_args *a = cuda_args<pruned_cost_args>(g, unit, STAGE_pruned_cost, slot);
+    const pruned_downsample_args *next =
+        cuda_args<pruned_downsample_args>(g, unit, STAGE_pruned_downsample, slot);
+    launch_kept(cuda, a, next);
+    return 2;
 }
-
-static void launch_fused(backend_cuda *cuda, const struct graph *g, int i, int, int slot) {
-    launch_kept(cuda, static_cast<const pruned_cost_args *>(graph_args(g, i, slot)),
-                static_cast<const pruned_downsample_args *>(graph_args(g, i + 1, slot)));
-}
-
-extern const cuda_fusion cuda_fuse_kept_costs = {fused_length, launch_fused};

@@ -42,9 +42,6 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(cross_nodes)        \
     STAGE(pruned_cost)        \
     STAGE(sum_message)
-static const cuda_fusion *const fusions[] = {&cuda_fuse_match,  &cuda_fuse_bp,
-                                             &cuda_fuse_pruned, &cuda_fuse_census,
-                                             &cuda_fuse_cross,  &cuda_fuse_kept_costs};
 
 /* The stages as written, in the form of a launch. */
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \
@@ -71,31 +68,13 @@ void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int width, int
     plain_winner_takes_all(cuda, args, width, height);
 }
 
-static const cuda_fusion *fusion_at(const backend_cuda *cuda, const struct graph *g, int i,
-                                    int *length) {
-    for (const cuda_fusion *f : fusions)
-        if (g->passes[i].kind == PASS_STAGE && (*length = f->length(cuda, g, i)) > 1)
-            return f;
-    *length = 1;
-    return nullptr;
-}
-
-static int unit(backend *b, const struct graph *g, int i) {
-    int length;
-    const cuda_fusion *f = fusion_at(reinterpret_cast<backend_cuda *>(b), g, i, &length);
-    return f == &cuda_fuse_cross ? -length : length;
-}
-
 static void run(backend *b, void *compiled, int slot, const struct backend_frame *frame) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
     const struct graph *g = static_cast<const struct graph *>(compiled);
-    for (int i = 0, length; i < g->count; i += length) {
+    for (int i = 0; i < g->count; i += g->passes[i].unit) {
         const struct pass *pass = &g->passes[i];
-        const cuda_fusion *fusion = fusion_at(cuda, g, i, &length);
-        if (fusion)
-            fusion->launch(cuda, g, i, length, slot);
-        else if (pass->kind == PASS_STAGE)
-            cuda->launches[pass->stage](cuda, graph_args(g, i, slot), pass->width, pass->height);
+        if (pass->kind == PASS_STAGE)
+            cuda_issue_unit(cuda, g, i, slot);
         else
             backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD,
                              graph_address(g, pass->transfer.buffer, slot),
@@ -153,7 +132,7 @@ struct backend *emulated_backend_open(void) {
     b->alloc = alloc;
     b->release = release_memory;
     b->copy = copy;
-    b->unit = unit;
+    cuda_use_units(cuda);
     b->compile = compile;
     b->discard = discard;
     b->run = run;
