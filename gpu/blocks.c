@@ -72,7 +72,8 @@ int blocks_count(const struct blocks *b) {
     return b->columns * b->rows;
 }
 
-struct block blocks_at(const struct blocks *b, int column, int row) {
+struct block blocks_at(const struct blocks *b, int number) {
+    int column = number % b->columns, row = number / b->columns;
     struct block k = {.core_x = column * b->core_width, .core_y = row * b->core_height};
     k.core_width = stage_min(b->core_width, b->width - k.core_x);
     k.core_height = stage_min(b->core_height, b->height - k.core_y);
@@ -114,26 +115,4 @@ void blocks_keep_core(struct graph *g, const struct blocks *b, const struct bloc
                               .out_width = b->width,
                               .pixel_bytes = pixel_bytes};
     graph_stage(g, STAGE_copy_map, &a, block->core_width, block->core_height);
-}
-
-struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_block *solve,
-                              void *context) {
-    if (blocks_count(b) == 1)
-        return solve(g, context, blocks_at(b, 0, 0));
-    size_t pixels = (size_t)b->width * (size_t)b->height;
-    struct label_map all = {.label = graph_buffer(g, pixels * sizeof(*all.label)),
-                            .disparity = graph_buffer(g, pixels * sizeof(*all.disparity)),
-                            .confidence = graph_buffer(g, pixels)};
-    for (int i = 0; i < blocks_count(b); i++) {
-        struct block block = blocks_at(b, i % b->columns, i / b->columns);
-        struct label_map map = solve(g, context, block);
-        if (map.v && !all.v)
-            all.v = graph_buffer(g, pixels * sizeof(*all.v));
-        if (map.v)
-            blocks_keep_core(g, b, &block, map.v, all.v, sizeof(*all.v));
-        blocks_keep_core(g, b, &block, map.label, all.label, sizeof(*all.label));
-        blocks_keep_core(g, b, &block, map.disparity, all.disparity, sizeof(*all.disparity));
-        blocks_keep_core(g, b, &block, map.confidence, all.confidence, 1);
-    }
-    return all;
 }

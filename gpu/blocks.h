@@ -41,18 +41,12 @@ struct blocks blocks_like(const struct blocks *b, int width, int height);
  * MAX_BLOCKS. */
 bool blocks_shrink(struct blocks *b);
 
+/* Blocks are numbered row by row. */
 int blocks_count(const struct blocks *b);
-struct block blocks_at(const struct blocks *b, int column, int row);
+struct block blocks_at(const struct blocks *b, int number);
 
-/* Adds the passes that solve a block: the map of its labels, b.width x b.height. */
-typedef struct label_map solve_block(struct graph *g, void *context, struct block b);
-
-/* Solves block after block, row by row, and joins their cores. With one block the result is that of
- * solve; with several the map has no messages. */
-struct label_map blocks_solve(struct graph *g, const struct blocks *b, solve_block *solve,
-                              void *context);
-
-/* Extracts a block from a map of the picture with pixel_bytes per pixel. level: the map is that of
+/* Extracts a block from a map of the picture with pixel_bytes per pixel; where there is one block,
+ * that is the map itself. level: the map is that of
  * a coarser level; each level has (width + 1) / 2 x (height + 1) / 2 pixels of the finer one. */
 const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struct block *block,
                             int level, const void *map, int pixel_bytes);

@@ -58,14 +58,14 @@ static void expect(struct graph *g, const struct level *level, const struct bloc
     graph_stage(g, STAGE_motion_expect, &a, b->width, b->height);
 }
 
-static const uint8_t *match(struct graph *g, struct search *s, const struct grid *grid,
+static const uint8_t *match(struct graph *g, const struct search *s, const struct level *level,
                             const struct block *b, const struct label_window *window) {
     const struct pipeline *p = s->p;
-    const struct level *level = s->context;
+    struct grid grid = search_grid(s, b);
     const struct picture *from = s->reference, *to = s->target;
     int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
     bool samples = window->fraction > 1;
-    struct motion_cost_args a = {.grid = *grid,
+    struct motion_cost_args a = {.grid = grid,
                                  .left = b->x,
                                  .top = b->y,
                                  .width = from->width,
@@ -73,7 +73,7 @@ static const uint8_t *match(struct graph *g, struct search *s, const struct grid
                                  .lut = samples ? p->tables->fraction_lut : p->tables->lut,
                                  .census_lut = p->tables->census_lut,
                                  .centre = window->centre,
-                                 .cost = graph_buffer(g, grid_volume(grid)),
+                                 .cost = graph_buffer(g, grid_volume(&grid)),
                                  .channels = channels,
                                  .kind = kind,
                                  .fraction = window->fraction,
@@ -107,11 +107,13 @@ static struct search solve(struct graph *g, const struct run *run, int number,
                        .target = &run->to[number],
                        .blocks = blocks_like(&run->p->blocks, from->width, from->height),
                        .space = space,
-                       .cost = match,
-                       .context = &level,
                        .window = window};
-    search_solve(g, &s);
-    s.context = NULL;
+    for (int i = 0; i < blocks_count(&s.blocks); i++) {
+        struct block b = blocks_at(&s.blocks, i);
+        struct label_window cropped = search_window(g, &s, &b);
+        search_block(g, &s, &b, &cropped,
+                     (struct data_cost){.cost = match(g, &s, &level, &b, &cropped)});
+    }
     return s;
 }
 

@@ -20,16 +20,19 @@ static size_t pixels_of(const struct pipeline *p) {
 
 /* ---- the cost volume, of some rows of the picture or of all */
 
-/* What the costs of a picture are made with: the data cost's tables, and the costs made last, of a
- * band of rows as wide as the picture. A band includes the rows around a block that the block's
- * costs depend on. averages: by the solver. */
+/* The data cost's tables. */
 struct costs {
     const uint8_t *lut, *census_lut;
-    struct grid band;
+};
+
+/* Costs of rows first..end-1, as wide as the picture; those of a block are cut out of them. averages:
+ * the solver averages them, by arms. cost NULL: the solver makes its costs from the pictures. */
+struct band {
+    struct grid grid;
     int first, end;
     bool averages;
     const struct arms *arms;
-    const uint8_t *band_cost;
+    const uint8_t *cost;
 };
 
 /* What the frame's matched pixels and its noise tell. */
@@ -102,12 +105,12 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
     return a;
 }
 
-/* The costs of the band before they are smoothed. */
-static const uint8_t *match(struct graph *g, const struct search *s) {
+/* The costs of a band before they are averaged. */
+static const uint8_t *match(struct graph *g, const struct search *s, const struct costs *costs,
+                            const struct band *band) {
     const struct pipeline *p = s->p;
-    const struct costs *costs = s->context;
-    struct grid grid = costs->band;
-    struct cost_args a = match_args(s, costs, grid, costs->first);
+    struct grid grid = band->grid;
+    struct cost_args a = match_args(s, costs, grid, band->first);
     bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
     a.cost = graph_buffer(g, grid_volume(&grid));
     picture_group(g, s->reference->side, TIME_COST);
@@ -140,19 +143,6 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
     return a.out;
 }
 
-/* The costs of the band, or NULL where the solver makes its costs from the pictures. */
-static const uint8_t *band_cost(struct graph *g, const struct search *s) {
-    const struct pipeline *p = s->p;
-    const struct costs *c = s->context;
-    if (scaling_sums(&p->params))
-        return NULL;
-    const uint8_t *cost = match(g, s);
-    picture_group(g, s->reference->side, TIME_AGGREGATE);
-    if (p->params.cost_smoothing == COST_SMOOTHING_OFF || c->averages)
-        return cost;
-    return average_cost(g, p, c->band, c->arms, cost);
-}
-
 /* The number of rows above and below its own that a cost depends on, an even number. */
 static int rows_around(const struct pipeline *p) {
     const struct params *q = &p->params;
@@ -163,39 +153,52 @@ static int rows_around(const struct pipeline *p) {
     return rows + (rows & 1);
 }
 
-/* A block's costs, cut out of those of a band. */
-static const uint8_t *block_cost(struct graph *g, struct search *s, const struct grid *grid,
-                                 const struct block *b, const struct label_window *window) {
-    (void)window;
-    struct costs *c = s->context;
+static struct band make_band(struct graph *g, const struct search *s, const struct costs *costs,
+                             int first, int end, bool averages) {
     const struct pipeline *p = s->p;
-    bool averages = solver_averages(&p->params, &p->scaling, grid);
+    struct band band = {.grid = grid_make(p->width, end - first, s->space),
+                        .first = first,
+                        .end = end,
+                        .averages = averages,
+                        .arms = s->reference->arms};
+    if (scaling_sums(&p->params))
+        return band;
+    if (band.arms && band.grid.height < p->height)
+        band.arms = picture_arms(g, p, s->reference, first, band.grid.height);
+    band.cost = match(g, s, costs, &band);
+    picture_group(g, s->reference->side, TIME_AGGREGATE);
+    if (p->params.cost_smoothing != COST_SMOOTHING_OFF && !averages)
+        band.cost = average_cost(g, p, band.grid, band.arms, band.cost);
+    return band;
+}
+
+/* The costs of a block: those of the band around it, which is the last block's where it can be, cut
+ * out where the band is larger. */
+static struct data_cost block_cost(struct graph *g, const struct search *s,
+                                   const struct costs *costs, const struct block *b,
+                                   struct band *band) {
+    const struct pipeline *p = s->p;
+    struct grid grid = search_grid(s, b);
+    bool averages = solver_averages(&p->params, &p->scaling, &grid);
     int around = rows_around(p), first = stage_max(b->y - around, 0),
         end = stage_min(b->y + b->height + around, p->height);
-    if (!c->band_cost || first != c->first || end != c->end || averages != c->averages) {
-        c->band = grid_make(p->width, end - first, grid->space);
-        c->first = first;
-        c->end = end;
-        c->averages = averages;
-        c->arms = s->reference->arms;
-        if (c->arms && c->band.height < p->height)
-            c->arms = picture_arms(g, p, s->reference, first, c->band.height);
-        c->band_cost = band_cost(g, s);
-    }
-    s->averaging = (struct averaging){.arms = NULL};
+    if (first != band->first || end != band->end || averages != band->averages)
+        *band = make_band(g, s, costs, first, end, averages);
+    struct data_cost cost = {.cost = band->cost};
     if (averages)
-        s->averaging = (struct averaging){c->arms, c->band_cost, c->band, b->x, b->y - first};
-    if (!c->band_cost || (c->band.width == grid->width && c->band.height == grid->height))
-        return c->band_cost;
-    struct crop_cost_args a = {.grid = *grid,
-                               .source_grid = c->band,
+        cost.averaging = (struct averaging){band->arms, band->cost, band->grid, b->x, b->y - first};
+    if (!band->cost || (band->grid.width == grid.width && band->grid.height == grid.height))
+        return cost;
+    struct crop_cost_args a = {.grid = grid,
+                               .source_grid = band->grid,
                                .x = b->x,
                                .y = b->y - first,
-                               .source = c->band_cost,
-                               .out = graph_buffer(g, grid_volume(grid))};
+                               .source = band->cost,
+                               .out = graph_buffer(g, grid_volume(&grid))};
     graph_end(g);
-    graph_stage(g, STAGE_crop_cost, &a, grid->width, grid->height);
-    return a.out;
+    graph_stage(g, STAGE_crop_cost, &a, grid.width, grid.height);
+    cost.cost = a.out;
+    return cost;
 }
 
 /* Keeps what the costs of all labels are made from, where those of a few labels are known. */
@@ -204,7 +207,7 @@ static void keep_match(struct graph *g, const struct search *s, const struct cos
     if (!r->pruning.kept)
         return;
     r->match = match_args(s, costs, r->grid, 0);
-    r->arms = s->averaging.arms;
+    r->arms = s->problem.averaging.arms;
     const void *const kept[] = {
         r->match.reference,         r->match.target, r->match.descriptor_reference,
         r->match.descriptor_target, r->arms,         r->match.lut,
@@ -217,26 +220,28 @@ static void keep_match(struct graph *g, const struct search *s, const struct cos
 
 static struct search find_labels(struct graph *g, const struct pipeline *p,
                                  const struct picture picture[2], int side,
-                                 struct label_space space, struct costs costs) {
+                                 struct label_space space, const struct costs *costs) {
     size_t update_bytes = FRAME_UPDATES * sizeof(uint32_t);
     bool left = side == LEFT_SIDE;
     struct search s = {.p = p,
                        .reference = &picture[side],
                        .target = &picture[!side],
                        .blocks = p->blocks,
-                       .space = space,
-                       .cost = block_cost,
-                       .context = &costs};
+                       .space = space};
+    const struct label_window none = {.fraction = 0};
+    struct band band = {.end = 0};
     if (left && !scaling_sums(&p->params)) {
         s.curve.disparity = graph_buffer(g, pixels_of(p) * sizeof(*s.curve.disparity));
         s.curve.rise = graph_buffer(g, pixels_of(p));
     }
     if (left && blocks_count(&p->blocks) == 1)
         s.updates = graph_buffer(g, update_bytes);
-    search_solve(g, &s);
+    for (int i = 0; i < blocks_count(&s.blocks); i++) {
+        struct block b = blocks_at(&s.blocks, i);
+        search_block(g, &s, &b, &none, block_cost(g, &s, costs, &b, &band));
+    }
     if (s.map.update_count)
         graph_download(g, s.updates, HOST_UPDATES, 0, update_bytes);
-    s.context = NULL;
     return s;
 }
 
@@ -550,8 +555,8 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         picture_describe(g, p, &picture[side]);
     struct costs costs = choose_costs(g, p, likeness);
     if (solves_right)
-        right_map = find_labels(g, p, picture, RIGHT_SIDE, space, costs).map.disparity;
-    struct search found = find_labels(g, p, picture, LEFT_SIDE, space, costs);
+        right_map = find_labels(g, p, picture, RIGHT_SIDE, space, &costs).map.disparity;
+    struct search found = find_labels(g, p, picture, LEFT_SIDE, space, &costs);
 
     picture_group(g, LEFT_SIDE, TIME_CHECK);
     const int16_t *map = picture_hide_unseen(g, p, check(g, p, &found.map, right_map));

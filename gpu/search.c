@@ -25,17 +25,22 @@ static struct label_cost label_cost_of(const struct search *s, struct grid grid,
 }
 
 /* The data costs of what was found: of all labels or, with pruning, of those kept. */
-static const uint8_t *found_cost(const struct search *s) {
-    return s->map.pruning.kept ? s->map.cost : s->problem.cost;
+static const uint8_t *found_cost(const struct search *s, const struct label_map *found) {
+    return found->pruning.kept ? found->cost : s->problem.cost;
 }
 
-static void find_curve(struct graph *g, const struct search *s, const struct block *b) {
+static bool is_whole(const struct search *s) {
+    return blocks_count(&s->blocks) == 1;
+}
+
+static void find_curve(struct graph *g, const struct search *s, const struct block *b,
+                       const struct label_map *found) {
     size_t pixels = (size_t)b->width * (size_t)b->height;
-    bool one = blocks_count(&s->blocks) == 1;
+    bool one = is_whole(s);
     struct cost_curve_args a = {.grid = s->problem.grid,
-                                .label = s->map.label,
-                                .cost = found_cost(s),
-                                .pruning = s->map.pruning,
+                                .label = found->label,
+                                .cost = found_cost(s, found),
+                                .pruning = found->pruning,
                                 .subpixel = s->p->params.subpixel};
     a.disparity = one ? s->curve.disparity : graph_buffer(g, pixels * sizeof(*a.disparity));
     a.rise = one ? s->curve.rise : graph_buffer(g, pixels);
@@ -47,72 +52,102 @@ static void find_curve(struct graph *g, const struct search *s, const struct blo
     blocks_keep_core(g, &s->blocks, b, a.rise, s->curve.rise, 1);
 }
 
-/* The right picture's map is only compared with, so it takes fewer half-steps. */
-static void make_problem(struct graph *g, struct search *s, const struct block *b,
-                         const struct label_window *window) {
-    const struct params *params = &s->p->params;
-    int side = s->reference->side;
-    struct grid grid = grid_make(b->width, b->height, s->space);
-    const uint8_t *cost = s->cost(g, s, &grid, b, window);
-    s->problem =
-        (struct problem){.params = params,
-                         .scaling = &s->p->scaling,
-                         .grid = grid,
-                         .cost = cost,
-                         .averaging = s->averaging,
-                         .source = label_cost_of(s, grid, cost),
-                         .tables = s->p->tables,
-                         .levels = window->centre.u ? 1 : params->bp_levels,
-                         .window = window->fraction ? window : NULL,
-                         .sign = side == LEFT_SIDE ? 1 : -1,
-                         .max_iterations = side == LEFT_SIDE ? -1 : params->right_iterations,
-                         .group = side * TIME_COUNT,
-                         .updates = s->updates};
-    for (int l = 0; l < s->problem.levels; l++)
-        if (s->reference->edges[l])
-            s->problem.edges[l] = blocks_crop_map(g, &s->blocks, b, l, s->reference->edges[l], 1);
+struct grid search_grid(const struct search *s, const struct block *b) {
+    return grid_make(b->width, b->height, s->space);
 }
 
-static void keep_label_cost(struct graph *g, const struct search *s, const struct block *b) {
+struct label_window search_window(struct graph *g, const struct search *s, const struct block *b) {
+    struct label_window window = s->window;
+    if (window.centre.u) {
+        window.centre.u = (int16_t *)blocks_crop_map(g, &s->blocks, b, 0, window.centre.u, 2);
+        window.centre.v = (int16_t *)blocks_crop_map(g, &s->blocks, b, 0, window.centre.v, 2);
+    }
+    return window;
+}
+
+/* The right picture's map is only compared with, so it takes fewer half-steps. */
+static struct problem make_problem(struct graph *g, const struct search *s, const struct block *b,
+                                   const struct label_window *window, struct data_cost cost) {
+    const struct params *params = &s->p->params;
+    int side = s->reference->side;
+    struct grid grid = search_grid(s, b);
+    struct problem problem = {.params = params,
+                              .scaling = &s->p->scaling,
+                              .grid = grid,
+                              .cost = cost.cost,
+                              .averaging = cost.averaging,
+                              .source = label_cost_of(s, grid, cost.cost),
+                              .tables = s->p->tables,
+                              .levels = window->centre.u ? 1 : params->bp_levels,
+                              .window = window->fraction ? window : NULL,
+                              .sign = side == LEFT_SIDE ? 1 : -1,
+                              .max_iterations = side == LEFT_SIDE ? -1 : params->right_iterations,
+                              .group = side * TIME_COUNT,
+                              .updates = s->updates};
+    if (!is_whole(s)) /* cropping is no part of the costs' unit */
+        graph_end(g);
+    for (int l = 0; l < problem.levels; l++)
+        if (s->reference->edges[l])
+            problem.edges[l] = blocks_crop_map(g, &s->blocks, b, l, s->reference->edges[l], 1);
+    return problem;
+}
+
+/* The maps that blocks' cores are put together in. */
+static void make_whole(struct graph *g, struct search *s, bool has_v) {
+    size_t pixels = picture_pixels(s->reference);
+    s->map = (struct label_map){.label = graph_buffer(g, pixels * sizeof(*s->map.label)),
+                                .disparity = graph_buffer(g, pixels * sizeof(*s->map.disparity)),
+                                .v = has_v ? graph_buffer(g, pixels * sizeof(*s->map.v)) : NULL,
+                                .confidence = graph_buffer(g, pixels)};
+    s->label_cost = graph_buffer(g, pixels);
+}
+
+static void keep_label_cost(struct graph *g, const struct search *s, const struct block *b,
+                            const struct label_map *found) {
     struct label_data_cost_args a = {.grid = s->problem.grid,
-                                     .cost = found_cost(s),
-                                     .pruning = s->map.pruning,
-                                     .label = s->map.label,
+                                     .cost = found_cost(s, found),
+                                     .pruning = found->pruning,
+                                     .label = found->label,
                                      .out = graph_buffer(g, (size_t)b->width * (size_t)b->height)};
     graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
     blocks_keep_core(g, &s->blocks, b, a.out, s->label_cost, 1);
 }
 
-static struct label_map search_block(struct graph *g, void *context, struct block b) {
-    struct search *s = context;
-    struct label_window window = s->window;
-    if (window.centre.u) {
-        window.centre.u = (int16_t *)blocks_crop_map(g, &s->blocks, &b, 0, window.centre.u, 2);
-        window.centre.v = (int16_t *)blocks_crop_map(g, &s->blocks, &b, 0, window.centre.v, 2);
-    }
-    make_problem(g, s, &b, &window);
-    if (s->p->fence_solver)
-        graph_end(g);
-    s->map = solver_solve(g, &s->problem);
-    s->problem.window = NULL;
-    if (s->curve.rise)
-        find_curve(g, s, &b);
-    graph_end(g);
-    if (s->label_cost)
-        keep_label_cost(g, s, &b);
-    return s->map;
+/* Puts the core of a block into the maps of the picture. */
+static void keep_core(struct graph *g, struct search *s, const struct block *b,
+                      const struct label_map *found) {
+    if (!s->label_cost)
+        make_whole(g, s, found->v);
+    const struct label_map *all = &s->map;
+    const struct blocks *blocks = &s->blocks;
+    keep_label_cost(g, s, b, found);
+    if (found->v)
+        blocks_keep_core(g, blocks, b, found->v, all->v, sizeof(*all->v));
+    blocks_keep_core(g, blocks, b, found->label, all->label, sizeof(*all->label));
+    blocks_keep_core(g, blocks, b, found->disparity, all->disparity, sizeof(*all->disparity));
+    blocks_keep_core(g, blocks, b, found->confidence, all->confidence, 1);
 }
 
-void search_solve(struct graph *g, struct search *s) {
-    if (blocks_count(&s->blocks) > 1)
-        s->label_cost = graph_buffer(g, picture_pixels(s->reference));
-    s->map = blocks_solve(g, &s->blocks, search_block, s);
+void search_block(struct graph *g, struct search *s, const struct block *b,
+                  const struct label_window *window, struct data_cost cost) {
+    s->problem = make_problem(g, s, b, window, cost);
+    if (s->p->fence_solver)
+        graph_end(g);
+    struct label_map found = solver_solve(g, &s->problem);
+    s->problem.window = NULL;
+    if (s->curve.rise)
+        find_curve(g, s, b, &found);
+    graph_end(g);
+    if (is_whole(s))
+        s->map = found;
+    else
+        keep_core(g, s, b, &found);
 }
 
 struct pipeline_result search_result(struct graph *g, const struct search *s) {
     const struct picture *picture = s->reference;
     struct pipeline_result r = {.grid = grid_make(picture->width, picture->height, s->space),
-                                .cost = s->label_cost ? NULL : found_cost(s),
+                                .cost = s->label_cost ? NULL : found_cost(s, &s->map),
                                 .label_cost = s->label_cost,
                                 .source = s->problem.source,
                                 .label = s->map.label,

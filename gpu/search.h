@@ -1,6 +1,6 @@
 /*
- * The search for the labels of a picture, block by block, whatever they are: used by pipeline.c and
- * motion.c.
+ * The search for the labels of a picture, whatever they are: of all of it or block by block. Used by
+ * pipeline.c and motion.c, which make the costs.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SEARCH_H
@@ -15,24 +15,21 @@ struct cost_curve {
     uint8_t *rise;
 };
 
-struct search;
-
-/* Adds the passes that make the costs of a block. window: of the block, with labels (u, v). NULL
- * where the solver makes them from the pictures. Where it averages them, sets s->averaging. */
-typedef const uint8_t *search_cost(struct graph *g, struct search *s, const struct grid *grid,
-                                   const struct block *b, const struct label_window *window);
+/* What a block's labels cost, struct problem's: cost NULL where the solver makes them from the
+ * pictures. */
+struct data_cost {
+    const uint8_t *cost;
+    struct averaging averaging;
+};
 
 struct search {
     const struct pipeline *p;
     const struct picture *reference, *target;
     struct blocks blocks;
     struct label_space space;
-    search_cost *cost;
-    void *context;              /* of cost */
-    struct label_window window; /* fraction 0: labels are disparities */
+    struct label_window window; /* of the picture; fraction 0: labels are disparities */
     struct cost_curve curve;    /* to be computed, or NULL */
     uint32_t *updates;          /* struct problem's */
-    struct averaging averaging; /* likewise, of the block whose costs are made */
 
     /* What is found. */
     struct label_map map;
@@ -40,7 +37,13 @@ struct search {
     uint8_t *label_cost;    /* struct pipeline_result's */
 };
 
-void search_solve(struct graph *g, struct search *s);
+/* The grid of a block's pixels, and the window of its labels. */
+struct grid search_grid(const struct search *s, const struct block *b);
+struct label_window search_window(struct graph *g, const struct search *s, const struct block *b);
+
+/* Adds the passes that find the labels of block after block, in the order of their numbers. */
+void search_block(struct graph *g, struct search *s, const struct block *b,
+                  const struct label_window *window, struct data_cost cost);
 
 /* What can be inspected of it, which is kept until the next frame. */
 struct pipeline_result search_result(struct graph *g, const struct search *s);

@@ -15,7 +15,7 @@
 static void expect_cover(const struct blocks *b) {
     g_autofree uint8_t *seen = g_malloc0((gsize)b->width * (gsize)b->height);
     for (int i = 0; i < blocks_count(b); i++) {
-        struct block k = blocks_at(b, i % b->columns, i / b->columns);
+        struct block k = blocks_at(b, i);
         int right = k.core_x + k.core_width, bottom = k.core_y + k.core_height;
         g_assert_cmpint(k.x % b->node + k.y % b->node, ==, 0);
         g_assert_cmpint(k.x, ==, MAX(0, k.core_x - b->overlap));
