@@ -36,13 +36,13 @@ enum stream {
 
 enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
 
-/* Passes that are one unit, in this order; each may be missing, but from cross_x to cross_y and from
- * the first half-step to the last none is.
- * UNIT_COSTS: cost; cross_x, cross_y of these; downsample_cost of what came before, for the next two
- *   levels or for the second of them.
+/* Passes that are one unit, in this order; each may be missing, but from cross_x to cross_y and
+ * from the first half-step to the last none is.
+ * UNIT_COSTS: cost; cross_x, cross_y of these; downsample_cost of what came before, for the next
+ *   two levels or for the second of them.
  * UNIT_LEVEL: start_messages of one parity; half-steps (stage message) of a level among all labels
- *   that are disparities, which update all tiles and differ in their number alone; winner_takes_all
- *   of their messages and costs; cost_curve of its labels.
+ *   that are disparities, which update all tiles and differ in their number alone;
+ *   winner_takes_all of their messages and costs; cost_curve of its labels.
  * UNIT_PRUNED_LEVEL: pruned_start, pruned_message, pruned_winner, cost_curve, likewise.
  * UNIT_KEPT_COSTS: pruned_cost; pruned_downsample of these.
  * UNIT_MIXED_CENSUS: smooth_x, smooth_y of a grey picture with taps of 1/4, 1/2, 1/4; its census;
@@ -161,10 +161,10 @@ struct unit_rules {
     void *context;
 };
 
-/* Derives all that the top of this file says. Where an arena of overlap_bytes is enough for it, only
- * buffers share memory whose passes run one after the other anyway; a smaller arena, where passes
- * wait for each other's memory, is chosen else. 0, or -ENOMEM when one of the calls above, or this
- * one, ran out of memory. */
+/* Derives all that the top of this file says. Where an arena of overlap_bytes is enough for it,
+ * only buffers share memory whose passes run one after the other anyway; a smaller arena, where
+ * passes wait for each other's memory, is chosen else. 0, or -ENOMEM when one of the calls above,
+ * or this one, ran out of memory. */
 int graph_plan(struct graph *g, size_t overlap_bytes, const struct unit_rules *rules);
 
 /* Puts real addresses in place: arena of arena_bytes, and slot_bytes for each of slots slots. 0 or
@@ -175,8 +175,8 @@ int graph_bind(struct graph *g, void *arena, void *const *slot_memory, int slots
 const void *graph_virtual_args(const struct graph *g, int pass);
 const void *graph_args(const struct graph *g, int pass, int slot);
 
-/* Of a unit, by the number of its first pass: how many passes of a stage it has, and the arguments of
- * number n of them, NULL where there are fewer. */
+/* Of a unit, by the number of its first pass: how many passes of a stage it has, and the arguments
+ * of number n of them, NULL where there are fewer. */
 int graph_unit_count(const struct graph *g, int unit, enum stage stage);
 const void *graph_unit_args(const struct graph *g, int unit, enum stage stage, int n, int slot);
 

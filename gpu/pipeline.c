@@ -25,8 +25,9 @@ struct costs {
     const uint8_t *lut, *census_lut;
 };
 
-/* Costs of rows first..end-1, as wide as the picture; those of a block are cut out of them. averages:
- * the solver averages them, by arms. cost NULL: the solver makes its costs from the pictures. */
+/* Costs of rows first..end-1, as wide as the picture; those of a block are cut out of them.
+ * averages: the solver averages them, by arms. cost NULL: the solver makes its costs from the
+ * pictures. */
 struct band {
     struct grid grid;
     int first, end;

@@ -1,6 +1,6 @@
 /*
- * The search for the labels of a picture, whatever they are: of all of it or block by block. Used by
- * pipeline.c and motion.c, which make the costs.
+ * The search for the labels of a picture, whatever they are: of all of it or block by block. Used
+ * by pipeline.c and motion.c, which make the costs.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SEARCH_H

@@ -259,9 +259,9 @@ int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
     return error;
 }
 
-/* A form of a level need not store what its last half-step sends where it finds the labels, too. That
- * half-step is run again by itself: it gives the same messages, because it reads those of the other
- * parity alone. */
+/* A form of a level need not store what its last half-step sends where it finds the labels, too.
+ * That half-step is run again by itself: it gives the same messages, because it reads those of the
+ * other parity alone. */
 static int store_last_messages(struct stereo *s) {
     const struct graph *g = s->graph;
     int i = g->count - 1;

@@ -15,8 +15,9 @@ typedef void cpu_rows(const void *args, int width, int first, int last, void *sc
 
 struct backend_cpu;
 
-/* The optimised form of a kind of unit: runs passes of a unit as one, from its first on, and returns
- * how many; the backend runs those that are left one by one. 0: the form does not fit these. */
+/* The optimised form of a kind of unit: runs passes of a unit as one, from its first on, and
+ * returns how many; the backend runs those that are left one by one. 0: the form does not fit
+ * these. */
 typedef int cpu_unit(struct backend_cpu *cpu, const struct graph *g, int unit, int slot);
 
 struct backend_cpu {
