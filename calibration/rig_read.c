@@ -119,8 +119,8 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
                  in.options.height);
     if (!error && in.doubtful)
         log_warning(files[0].name,
-                    "%s: four numbers without a lens model are taken as radtan's k1 k2 p1 p2; say "
-                    "--model if it is fisheye",
+                    "%s: four numbers without a lens model are taken as radtan's k1 k2 p1 p2; "
+                    "where they are a fisheye's, write distortion_model: fisheye into the file",
                     in.doubtful);
     if (error)
         log_error(files[in.at].name, "%s", in.why);

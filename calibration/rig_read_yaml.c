@@ -64,8 +64,7 @@ static int doubt(struct trees *t, int file, const char *key, const double *k) {
     }
     return rig_refuse(t->in, file,
                       "%s: four numbers without a lens model, and no lens has p1 p2 as large as "
-                      "%.3g %.3g; say --model fisheye (or radtan), or in the file "
-                      "distortion_model: fisheye",
+                      "%.3g %.3g; write distortion_model: fisheye (or radtan) into the file",
                       key, k[2], k[3]);
 }
 
@@ -655,10 +654,8 @@ static int open_tree(struct trees *t, int i) {
     if (blank == file->length || file->text[blank] != '<')
         return yaml_tree_open(&t->tree[i], file->text, file->length, in->why, sizeof in->why);
     if (!in->options.from_xml)
-        return rig_refuse(
-            in, i,
-            "is XML, which only the program reads; livestereo calib convert writes it "
-            "as YAML");
+        return rig_refuse(in, i,
+                          "is XML, which only the program reads; convert it to YAML with that");
     char *yaml = in->options.from_xml(file->text, file->length, in->why, sizeof in->why);
     if (!yaml)
         return -EBADMSG;

@@ -231,9 +231,9 @@ static void test_model(void) {
                                   radtan = {.model = DISTORTION_RADTAN};
     static const char both[] = OPENCV(M, "[0.003, 7e-4, -8e-4, 2e-4]", ""),
                       one[] = OPENCV(M, "[-0.008, 0.044, -0.041, 0.0075]", "");
-    expect_said(both, NULL, "livestereo: warning: first: D1", "--model", &rig);
+    expect_said(both, NULL, "livestereo: warning: first: D1", "distortion_model: fisheye", &rig);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RADTAN);
-    expect_refusal(one, NULL, NULL, "--model fisheye");
+    expect_refusal(one, NULL, NULL, "distortion_model: fisheye");
     g_assert_cmpint(parse(one, NULL, &fisheye, &rig), ==, 0);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_FISHEYE);
     near(rig.camera[0].k[2], -0.041, 0);

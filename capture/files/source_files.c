@@ -44,8 +44,8 @@ static bool is_there(const char *path) {
 }
 
 bool source_is_picture_name(const char *name) {
-    const char *dot = strrchr(name, '.');
-    if (!dot || name[0] == '.')
+    const char *folder = strrchr(name, '/'), *dot = strrchr(name, '.');
+    if (!dot || (folder ? folder + 1 : name)[0] == '.')
         return false;
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_ascii_strcasecmp(dot, endings[i]) == 0)
