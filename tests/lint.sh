@@ -27,7 +27,7 @@ lint_style() {
     ! grep -nIP ' $|\r' Makefile config/presets/* $(find share -type f) || return 1
     ! grep -nIP '^.{101,}' $files Makefile config/presets/* $(find share -type f) || return 1
     for file in $files; do
-        head -n 16 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
+        head -n 24 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
             { echo "$file: no SPDX line in its header"; return 1; }
     done
     for file in tests/test_*.c tests/parity*.c tests/golden.c tests/python/test_*.py; do

@@ -5,6 +5,7 @@
  */
 #include "image/picture.h"
 #include "capture/eyes.h"
+#include "capture/source_private.h"
 #include "tests/source_open.h"
 
 #include <ftw.h>
@@ -688,8 +689,19 @@ static void test_truth(void) {
     }
 }
 
+/* By their last part: folders may begin with dots, hidden files are none. */
+static void test_picture_names(void) {
+    static const char *const pictures[] = {"a.png", "./a.png", "../b/c.JPG", "a.b/c.ppm"};
+    static const char *const others[] = {".a.png", "../.a.png", "a", "a.png/b", "./a.mkv"};
+    for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
+        g_assert_true(source_is_picture_name(pictures[i]));
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        g_assert_false(source_is_picture_name(others[i]));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/source/picture-names", test_picture_names);
     g_test_add_func("/source/layouts", test_layouts);
     g_test_add_func("/source/two-files", test_two_files);
     g_test_add_func("/source/pgm-files", test_pgm_files);
