@@ -3,17 +3,18 @@
  */
 #include "app/batch_output.h"
 
-#include "app/ros_mcap.h"
 #include "app/batch_rgbd.h"
 #include "app/batch_rows.h"
 #include "app/metrics.h"
 #include "app/points.h"
+#include "app/ros_mcap.h"
 #include "app/visualize.h"
+#include "config/file.h"
+#include "config/log.h"
+#include "config/params.h"
 #include "image/flow.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
-#include "config/file.h"
-#include "config/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +82,7 @@ static int write_sigma(struct batch_output *output, const char *path, const stru
     for (size_t i = 0; i < count; i++)
         sigma[i] = frame->disparity[i] == DISPARITY_UNKNOWN
                        ? INFINITY
-                       : (float)metrics_sigma(&frame->params, frame->confidence[i]);
+                       : (float)metrics_sigma(frame->params, frame->confidence[i]);
     int error = picture_write_floats(path, sigma, width, height);
     free(sigma);
     return error;
@@ -643,7 +644,7 @@ static void write_damaged(struct batch_output *output, long index) {
 static void write_row(struct batch_output *output, const struct frame *frame) {
     begin_row(output, frame->index, frame);
     fprintf(output->csv, ",%.3f,%.2f,%.2f,ok\n", (double)(frame->right_ns - frame->left_ns) / 1e6,
-            metrics_density(frame->params.mode == MODE_MOTION ? frame->motion : frame->disparity,
+            metrics_density(frame->params->mode == MODE_MOTION ? frame->motion : frame->disparity,
                             output->task.left_out,
                             (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);

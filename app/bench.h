@@ -9,6 +9,7 @@
 
 #include "calibration/rectify.h"
 #include "image/frame.h"
+#include "include/livestereo.h"
 
 #include <stdbool.h>
 

@@ -22,7 +22,7 @@ struct bench {
 };
 
 static int start_frame(void *context, struct frame *f) {
-    struct params params = f->params;
+    struct params params = *f->params;
     return matcher_start(context, &params, f);
 }
 
@@ -86,7 +86,7 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
         m, start_frame, finish_frame, overlaps(&info), b->frames ? b->frames : BENCH_FRAMES, 0};
     int error = pool ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && pool; i++) {
-        frames[i]->params = params;
+        *frames[i]->params = params;
         bench_draw_pair(frames[i], size->labels);
     }
     if (!error)

@@ -32,7 +32,7 @@ static double share_within(const struct test_pair *pair, const struct frame *fra
     for (long i = 0; i < count; i++) {
         if (!is_scored(pair, i) || frame->disparity[i] == DISPARITY_UNKNOWN)
             continue;
-        within += error_of(pair, frame, i) <= metrics_sigma(&frame->params, frame->confidence[i]);
+        within += error_of(pair, frame, i) <= metrics_sigma(frame->params, frame->confidence[i]);
         known++;
     }
     return known ? 100.0 * (double)within / (double)known : NAN;
@@ -42,7 +42,7 @@ static double share_within(const struct test_pair *pair, const struct frame *fra
 static void measure(const struct test_pair *pair, const struct frame *frame,
                     const uint8_t *left_out, struct eval_result *result) {
     long count = (long)pair->left.width * pair->left.height;
-    if (frame->params.mode == MODE_MOTION) {
+    if (frame->params->mode == MODE_MOTION) {
         struct motion_sums motion = {0};
         motion_error_add(&motion, frame->motion, pair->truth, pair->mask[MASK_ALL], count);
         result->kind = EVAL_MOTION;
@@ -147,7 +147,7 @@ int eval_compute(const struct eval *eval, struct matcher *matcher, const struct 
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
-    result->params = frame->params; /* estimated ones with --estimate */
+    result->params = *frame->params; /* estimated ones with --estimate */
     result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
     result->figures.ms = metrics_quantile(ms, eval->repeat, 0.5);
     result->figures.energy = matcher_energy(matcher);

@@ -57,7 +57,7 @@ struct reader {
 /* In KITTI's form, or where the name says so as .pfm, of motion as .flo. */
 static int save_map(const char *path, const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
-    if (frame->params.mode != MODE_MOTION)
+    if (frame->params->mode != MODE_MOTION)
         return (g_str_has_suffix(path, ".pfm") ? picture_write_pfm : picture_write_disp16)(
             path, frame->disparity, width, height);
     return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(path, frame->motion, width,
@@ -71,7 +71,7 @@ static int save_numbered(const struct number_pattern *pattern, const struct fram
 
 /* Against the truth that the frame brings. */
 static int score(struct reader *reader, const struct frame *f, long count) {
-    bool motion = f->params.mode == MODE_MOTION;
+    bool motion = f->params->mode == MODE_MOTION;
     if (!reader->truth && !(reader->truth = calloc(2 * (size_t)count, sizeof *reader->truth))) {
         log_error(NULL, "out of memory");
         return -ENOMEM;
@@ -94,9 +94,9 @@ static int read_frame(struct reader *reader, struct frame **frame) {
     long count = (long)f->rect_left.width * f->rect_left.height;
     if (f->has_truth && score(reader, f, count) != 0)
         return -ENOMEM;
-    reader->density += metrics_density(f->params.mode == MODE_MOTION ? f->motion : f->disparity,
+    reader->density += metrics_density(f->params->mode == MODE_MOTION ? f->motion : f->disparity,
                                        reader->left_out, count);
-    if (reader->last && f->params.mode != MODE_MOTION)
+    if (reader->last && f->params->mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
     reader->frames++;
     row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
@@ -169,7 +169,7 @@ static void print_report(struct source *source, struct live *live, const struct 
 static void search_quality(const struct run *run, struct live *live, struct reader *reader) {
     struct quality_search *search = &reader->search;
     const struct frame *frame = reader->last;
-    if (!search->on || quality_of(&reader->qualities, &frame->params) != (int)search->at ||
+    if (!search->on || quality_of(&reader->qualities, frame->params) != (int)search->at ||
         !quality_search_frame(search, frame->compute_ms))
         return;
     struct params params = run->params;

@@ -8,11 +8,15 @@
 #include "app/mask.h"
 #include "config/feature_network.h"
 #include "config/log.h"
+#include "library/library.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+_Static_assert(sizeof(struct params) <= FRAME_SETTINGS, "frames have room for settings");
+_Static_assert(FRAME_STAGES == LIVESTEREO_DOWNLOAD + 1, "frames have room for all times");
 
 struct matcher {
     struct livestereo *handle;
@@ -29,27 +33,11 @@ static void pass_message(void *context, enum livestereo_level level, const char 
     log_at((enum log_level)level, NULL, "%s", message);
 }
 
-/* Gives the library the values of its parameters. 0 or -errno after a log line. */
-static int set_all(struct matcher *m, const struct params *params) {
+static void take(struct matcher *m, const struct params *params) {
     struct params of_library = *params;
     if (params->temporal_mode == TEMPORAL_AUTO)
         of_library.temporal_mode = m->sequence ? TEMPORAL_ON : TEMPORAL_OFF;
-    int error = params->table ? livestereo_settings_set_smoothness(
-                                    m->settings, params->table->value, params->table->count)
-                              : 0;
-    if (!error && params->network)
-        error = livestereo_settings_set_weights(m->settings, params->network->file,
-                                                params->network->size);
-    for (int i = 0; i < param_count && !error; i++) {
-        char text[64];
-        if (param_table[i].part > PARAM_DEVICE)
-            continue;
-        param_print(&of_library, &param_table[i], text, sizeof(text));
-        error = livestereo_settings_set(m->settings, param_table[i].name, text);
-    }
-    if (error)
-        log_error("parameters", "%s", livestereo_settings_error(m->settings));
-    return error;
+    library_take_params(m->settings, &of_library);
 }
 
 static void *allocate(void *context, size_t bytes) {
@@ -125,9 +113,10 @@ static int open_handle(struct matcher *m, const struct params *params, int width
     options.log = pass_message;
     options.log_level = LIVESTEREO_LOG_DEBUG;
     int error = livestereo_settings_open(&m->settings, NULL);
-    if (!error)
-        error = set_all(m, params);
-    return error ? error : livestereo_open(&m->handle, m->settings, &options);
+    if (error)
+        return error;
+    take(m, params);
+    return livestereo_open(&m->handle, m->settings, &options);
 }
 
 struct matcher *matcher_open(const struct params *params, const char *name, int width, int height,
@@ -172,10 +161,10 @@ bool matcher_has_gpu(const struct params *params, char **why) {
     smallest.gpu = params->gpu;
     smallest.disparity_range = 2;
     int error = livestereo_settings_open(&m.settings, NULL);
-    if (!error)
-        error = set_all(&m, &smallest);
-    if (!error)
+    if (!error) {
+        take(&m, &smallest);
         error = livestereo_open(&m.handle, m.settings, &options);
+    }
     if (error && why)
         *why = g_strdup(livestereo_error(m.handle));
     livestereo_close(&m.handle);
@@ -248,9 +237,8 @@ static struct livestereo_image rectify(const struct livestereo_info *info, int s
 static int start(struct matcher *m, const struct params *params, struct frame *f) {
     int error = f->exchanged != m->exchanged ? livestereo_forget(m->handle) : 0;
     if (!error && !params_same_method(params, &m->params)) {
-        error = set_all(m, params);
-        if (!error)
-            error = livestereo_update(m->handle, m->settings);
+        take(m, params);
+        error = livestereo_update(m->handle, m->settings);
     }
     if (error)
         return error;
@@ -258,7 +246,7 @@ static int start(struct matcher *m, const struct params *params, struct frame *f
     struct livestereo_frame frame = LIVESTEREO_FRAME;
     bool motion = params->mode == MODE_MOTION;
     int w = info.width, h = info.height;
-    m->params = f->params = *params;
+    m->params = *f->params = *params;
     memcpy(f->valid, (int[]){info.valid_x, info.valid_y, info.valid_width, info.valid_height},
            sizeof(f->valid));
     m->exchanged = f->exchanged;

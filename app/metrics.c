@@ -5,6 +5,7 @@
  */
 #include "app/metrics.h"
 
+#include "config/params.h"
 #include "image/disparity.h"
 
 #include <math.h>

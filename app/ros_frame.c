@@ -6,6 +6,7 @@
 #include "app/points.h"
 #include "app/visualize.h"
 #include "config/log.h"
+#include "config/params.h"
 #include "image/mjpeg.h"
 #include "image/picture.h"
 
@@ -179,7 +180,7 @@ static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right
 
 static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
                           const struct depth_geometry *g, const char *camera) {
-    const struct params *p = &frame->params;
+    const struct params *p = frame->params;
     int width = frame->rect_left.width, height = frame->rect_left.height;
     double least = p->min_disparity + g->doffs;
     put_header(m, ns, camera);

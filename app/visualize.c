@@ -3,9 +3,10 @@
  */
 #include "app/visualize.h"
 
+#include "config/log.h"
+#include "config/params.h"
 #include "image/flow.h"
 #include "image/picture.h"
-#include "config/log.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -34,7 +35,7 @@ double visualize_motion_range(const struct params *p) {
 
 /* Black where the confidence is below hide_below, hatched where the disparity was filled in. */
 static void mark_confidence(const struct frame *frame, struct image *out) {
-    const struct params *p = &frame->params;
+    const struct params *p = frame->params;
     int matched_from = p->mark_filled ? params_matched_from(p) : 0;
     for (int y = 0; y < out->height; y++)
         for (int x = 0; x < out->width; x++) {
@@ -49,7 +50,7 @@ static void mark_confidence(const struct frame *frame, struct image *out) {
 }
 
 int visualize_disparity(const struct frame *frame, struct image *out) {
-    int min = frame->params.min_disparity, max = min + frame->params.disparity_range - 1;
+    int min = frame->params->min_disparity, max = min + frame->params->disparity_range - 1;
     return visualize_disparity_in(frame, min, max, COLORMAP_TURBO, out);
 }
 
@@ -58,10 +59,10 @@ int visualize_disparity_in(const struct frame *frame, double min, double max,
     int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
     if (error)
         return error;
-    if (frame->params.mode == MODE_MOTION) {
+    if (frame->params->mode == MODE_MOTION) {
         size_t count = (size_t)out->width * (size_t)out->height;
         flow_color(frame->motion, frame->motion + count, count,
-                   visualize_motion_range(&frame->params), out->data);
+                   visualize_motion_range(frame->params), out->data);
         return 0;
     }
     colormap_disparity(frame->disparity, out->width, out->height, min, max, colormap, out->data);
@@ -95,7 +96,7 @@ int visualize_pair(const struct frame *frame, struct image *out) {
 
 /* Px; NaN: no truth, infinite: nothing computed. */
 static double error_at(const struct frame *frame, const float *truth, size_t i, size_t count) {
-    bool motion = frame->params.mode == MODE_MOTION;
+    bool motion = frame->params->mode == MODE_MOTION;
     int16_t value = motion ? frame->motion[i] : frame->disparity[i];
     if (isnan(truth[i]))
         return NAN;

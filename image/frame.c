@@ -56,6 +56,7 @@ static size_t lay_out(struct frame *frame, uint8_t *base, const struct frame_poo
     frame->right.data = part(base, &used, bytes);
     for (int v = 0; v < 2; v++)
         frame->rectified[v] = part(base, &used, bytes);
+    frame->params = part(base, &used, FRAME_SETTINGS);
     frame->disparity = part(base, &used, pixels * sizeof *frame->disparity);
     frame->motion = part(base, &used, 2 * pixels * sizeof *frame->motion);
     frame->confidence = part(base, &used, pixels);
@@ -142,9 +143,11 @@ static void frame_reset(struct frame *frame) {
         .confidence = frame->confidence,
         .truth = frame->truth,
         .non_occluded = frame->non_occluded,
+        .params = frame->params,
         .pool = frame->pool,
         .references = 1,
     };
+    memset(clean.params, 0, FRAME_SETTINGS);
     size_image(&clean.left, frame->pool);
     size_image(&clean.right, frame->pool);
     size_image(&clean.rect_left, frame->pool);

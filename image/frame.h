@@ -7,9 +7,7 @@
 #ifndef LIVESTEREO_FRAME_H
 #define LIVESTEREO_FRAME_H
 
-#include "config/params.h"
 #include "image/disparity.h"
-#include "include/livestereo.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,8 +29,12 @@ static inline size_t image_bytes(const struct image *im) {
 }
 
 struct frame_pool;
+struct params;
 
-enum { FRAME_STAGES = LIVESTEREO_DOWNLOAD + 1 }; /* that are timed */
+/* FRAME_STAGES: as many as the library times. FRAME_SETTINGS: bytes that struct params may have.
+ * Both are known here so that no source of pictures depends on them; app/matcher.c compares
+ * them. */
+enum { FRAME_STAGES = 10, FRAME_SETTINGS = 1024 };
 
 struct frame {
     /* from the source */
@@ -48,7 +50,7 @@ struct frame {
     bool has_truth;
 
     /* from the compute stage; width*height of rect_left, which may be smaller than left */
-    struct params params; /* settings it was computed with */
+    struct params *params; /* settings it was computed with, in memory of the pool */
     /* Rectified; left and right themselves (the same data) where they are so already. */
     struct image rect_left, rect_right;
     int16_t *disparity; /* 1/16 px, DISPARITY_UNKNOWN; undefined with mode=motion */

@@ -33,6 +33,10 @@ void library_write_sized(void *to, const void *from, size_t known);
 
 bool library_is_zero(const void *memory, size_t bytes);
 
+/* For the program, which has its parameters as a struct: gives the settings all of the library's
+ * values, and their table; params->network is the caller's as long as the settings are. */
+void library_take_params(struct livestereo_settings *settings, const struct params *params);
+
 /* What a call without a handle says; of this thread. */
 extern _Thread_local struct log_target library_no_handle;
 

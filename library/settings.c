@@ -123,6 +123,14 @@ int livestereo_settings_set_smoothness(struct livestereo_settings *s, const doub
     return 0;
 }
 
+void library_take_params(struct livestereo_settings *s, const struct params *params) {
+    s->params = *params;
+    if (!params->table)
+        return;
+    s->table = *params->table;
+    s->params.table = &s->table;
+}
+
 int library_copy_network(struct feature_network *network, const void *file, size_t size, char *why,
                          size_t why_size) {
     void *copy = malloc(size);

@@ -6,6 +6,7 @@
 
 #include "config/clock.h"
 #include "config/log.h"
+#include "config/params.h"
 #include "image/flow.h"
 #include "render/grid.h"
 #include "render/points_view.h"
@@ -231,8 +232,8 @@ static void upload_textures(struct draw *draw, const struct draw_settings *s,
     size_t pixels = (size_t)left->width * (size_t)left->height;
     const void *data[COLORS] = {left->data,
                                 frame->rect_right.data,
-                                frame->params.mode == MODE_MOTION ? frame->motion
-                                                                  : frame->disparity,
+                                frame->params->mode == MODE_MOTION ? frame->motion
+                                                                   : frame->disparity,
                                 frame->confidence,
                                 frame->motion + pixels,
                                 frame->has_truth ? frame->truth : NULL,

@@ -76,7 +76,7 @@ static struct backend *open_backend(const struct options *o, int *error) {
 }
 
 static int start(void *stereo, struct frame *f) {
-    struct params params = f->params;
+    struct params params = *f->params;
     return frame_start(stereo, &params, f);
 }
 
@@ -92,7 +92,7 @@ static const char *stage_name(enum livestereo_stage stage) {
  * costs are computed. */
 static int print_bp(struct stereo *s, struct bench_runner *r, struct frame *const frames[2],
                     const struct bench_size *size, struct bench_times *t, double copy) {
-    const struct params *p = &frames[0]->params;
+    const struct params *p = frames[0]->params;
     double bytes = bp_bytes(size, p->bp_levels, p->bp_iterations);
     size_t overlap_bytes = s->backend->overlap_bytes;
     s->pipeline.fence_solver = true;
@@ -122,7 +122,7 @@ static int measure_size(const struct options *o, struct backend *b, const struct
     struct bench_runner runner = {s, start, finish, stereo_overlaps(s), BENCH_FRAMES, 0};
     error = pool ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && pool; i++) {
-        frames[i]->params = params;
+        *frames[i]->params = params;
         bench_draw_pair(frames[i], size->labels);
     }
     if (!error)

@@ -44,7 +44,7 @@ static inline int frame_start(struct stereo *s, const struct params *params, str
         .confidence = frame_rows(f->confidence, width, 1),
         .motion = frame_rows(f->motion, width, sizeof(*f->motion)),
     };
-    f->params = *params;
+    *f->params = *params;
     if (info.width != f->left.width || info.height != f->left.height)
         f->has_truth = 0;
     struct image *out[2] = {&f->rect_left, &f->rect_right};

@@ -60,7 +60,7 @@ static uint64_t hash_of(uint64_t hash, const void *data, size_t bytes) { /* FNV-
 
 static void note_frame(struct outcome *o, const struct frame *f) {
     size_t pixels = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
-    o->hash[PART_DISPARITY] = f->params.mode == MODE_MOTION
+    o->hash[PART_DISPARITY] = f->params->mode == MODE_MOTION
                                   ? hash_of(1, f->motion, 2 * pixels * sizeof(*f->motion))
                                   : hash_of(1, f->disparity, pixels * sizeof(*f->disparity));
     o->hash[PART_CONFIDENCE] = hash_of(1, f->confidence, pixels);

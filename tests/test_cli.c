@@ -5,6 +5,7 @@
 #include "tests/cli.h"
 
 #include "config/params_file.h"
+#include "include/livestereo.h"
 
 #include <math.h>
 

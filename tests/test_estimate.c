@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/estimate.h"
+#include "config/params.h"
 #include "tests/cli.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "app/dataset.h"
 #include "app/degrade.h"
 #include "app/metrics.h"
+#include "config/params.h"
 #include "image/picture.h"
 
 #include <glib.h>

@@ -42,7 +42,7 @@ static struct frame *make_frame(struct frame_pool *pool, const struct params *pa
     struct frame *frame = pool_take(pool);
     frame->index = number;
     frame->left_ns = number * INT64_C(1000000000);
-    frame->params = *params;
+    *frame->params = *params;
     for (int i = 0; i < W * H; i++) {
         frame->disparity[i] = i < W ? DISPARITY_UNKNOWN : (int16_t)(16 + i % W);
         frame->confidence[i] = (uint8_t)(i / W % 256);

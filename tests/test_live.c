@@ -250,8 +250,8 @@ static void test_settings(void) {
     int seen = 0;
     for (int n = 0; n < 20 && !seen; n++) {
         g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
-        seen = frame->params.bp_iterations == 3;
-        g_assert_cmpint(frame->params.median_radius == 1, ==, seen);
+        seen = frame->params->bp_iterations == 3;
+        g_assert_cmpint(frame->params->median_radius == 1, ==, seen);
         frame_drop(&frame);
     }
     g_assert_true(seen);

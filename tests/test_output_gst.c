@@ -42,7 +42,7 @@ static struct output *must_open(const char *pipeline, const char *what) {
 static struct frame *make_frame(struct frame_pool *pool, int number) {
     struct frame *frame = pool_take(pool);
     frame->index = number;
-    params_default(&frame->params);
+    params_default(frame->params);
     for (int i = 0; i < W * H; i++)
         frame->disparity[i] = (int16_t)(16 * (i % 40) + number % 16);
     frame->disparity[1] = DISPARITY_UNKNOWN;
@@ -77,8 +77,8 @@ static size_t expected_row(const char *what, const struct frame *frame, int y, u
         return W * 3;
     }
     if (strcmp(what, "color") == 0) {
-        colormap_disparity(d, W, 1, frame->params.min_disparity,
-                           frame->params.min_disparity + frame->params.disparity_range - 1,
+        colormap_disparity(d, W, 1, frame->params->min_disparity,
+                           frame->params->min_disparity + frame->params->disparity_range - 1,
                            COLORMAP_TURBO, row);
         return W * 3;
     }

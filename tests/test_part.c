@@ -170,7 +170,7 @@ static void test_pictures(void) {
     r = compute(left, right, &use, "disparity_range=16 bp_iterations=1 row_offset=3");
     g_assert_cmpmem(r.frame->rect_left.data, 640 * 480, left, 640 * 480);
     g_assert_cmpmem(r.frame->rect_right.data, 640 * 477, right + 3 * 640, 640 * 477);
-    struct params p = r.frame->params; /* live: the next frame has another one, in 1/32 px */
+    struct params p = *r.frame->params; /* live: the next frame has another one, in 1/32 px */
     p.row_offset = -1.25;
     g_assert_cmpint(frame_run(r.stereo, &p, r.frame), ==, 0);
     for (int i = 2 * 640; i < 640 * 480; i++)

@@ -2,6 +2,7 @@
  * The hint about the range that is searched. SPDX-License-Identifier: MIT
  */
 #include "app/view/hints.h"
+#include "config/params.h"
 
 #include <glib.h>
 
@@ -10,9 +11,10 @@ enum { W = 100, H = 10 };
 /* The hint for a map that spans 0..most px evenly, with a few mismatches at the end. */
 static int hint(int range, int most, int mismatches) {
     int16_t disparity[W * H];
-    struct frame frame = {.disparity = disparity, .rect_left = {NULL, W, H, 1}};
-    params_default(&frame.params);
-    frame.params.disparity_range = range;
+    struct params params;
+    struct frame frame = {.params = &params, .disparity = disparity, .rect_left = {NULL, W, H, 1}};
+    params_default(&params);
+    params.disparity_range = range;
     for (int i = 0; i < W * H; i++)
         disparity[i] = (int16_t)(most * (i % W) * DISPARITY_ONE / (W - 1));
     for (int i = 0; i < mismatches; i++)

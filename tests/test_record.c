@@ -3,10 +3,11 @@
  * kept; a killed recorder, a full disk and a disk that stands still.
  * SPDX-License-Identifier: MIT
  */
-#include "image/pixel_format.h"
 #include "capture/record/recorder.h"
 #include "capture/record/recorder_format.h"
 #include "capture/source_private.h"
+#include "config/params.h"
+#include "image/pixel_format.h"
 #include "tests/source_open.h"
 
 #include <dlfcn.h>

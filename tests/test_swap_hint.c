@@ -4,6 +4,7 @@
 #include "app/view/hints.h"
 
 #include "capture/source.h"
+#include "config/params.h"
 
 #include <glib.h>
 
@@ -22,7 +23,7 @@ static bool hint(int swap, double min_disparity) {
     params.disparity_range = 48;
     params.min_disparity = (int)min_disparity;
     struct frame as_computed = {
-        .rect_left = frame->left, .rect_right = frame->right, .params = params};
+        .rect_left = frame->left, .rect_right = frame->right, .params = &params};
     int negative, positive;
     hints_swap_count(&as_computed, 48, &negative, &positive);
     g_test_message("swap %d: %d negative, %d positive", swap, negative, positive);

@@ -289,10 +289,12 @@ static void test_flicker(void) {
     uint8_t grey[2][SIDE * SIDE];
     int16_t map[2][SIDE * SIDE];
     struct statistics s = {0};
+    struct params params[2];
     struct frame f[2];
     for (int n = 0; n < 2; n++) {
         f[n] = (struct frame){.index = n, .disparity = map[n]};
-        params_default(&f[n].params);
+        f[n].params = &params[n];
+        params_default(f[n].params);
         f[n].rect_left = (struct image){grey[n], SIDE, SIDE, 1};
         for (int i = 0; i < SIDE * SIDE; i++) {
             grey[n][i] = (uint8_t)(100 + (i / SIDE < 4 ? 4 : 40) * n); /* the upper half stands */
@@ -307,7 +309,7 @@ static void test_flicker(void) {
     g_assert_cmpfloat_with_epsilon(flicker_of(&s.flicker.sums).px, 0.5 * 12 / 23, 1e-9);
     statistics_add_flicker(&s, &f[1], &f[0]);
     g_assert_cmpint(s.flicker.sums.pixels, ==, SIDE * SIDE);
-    f[1].params.median_radius = 0;
+    f[1].params->median_radius = 0;
     statistics_add_flicker(&s, &f[0], &f[1]);
     g_assert_cmpint(s.flicker.sums.pixels, ==, 0);
 }

@@ -305,8 +305,8 @@ GBytes *foxglove_statistics(const struct frame *frame, double frame_ms, int clie
     add_number(b, "compute_ms", frame->compute_ms);
     add_number(b, "age_ms", (double)(clock_ns() - frame->taken_ns) / 1e6);
     add_number(b, "clients", clients);
-    add_number(b, "min_disparity", frame->params.min_disparity);
-    add_number(b, "disparity_range", frame->params.disparity_range);
+    add_number(b, "min_disparity", frame->params->min_disparity);
+    add_number(b, "disparity_range", frame->params->disparity_range);
     json_builder_end_object(b);
     char *text = print_json(b);
     return g_bytes_new_take(text, strlen(text));

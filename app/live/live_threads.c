@@ -299,7 +299,7 @@ static bool give_computed(struct live *live, struct frame *frame, int status) {
     live->compute_ms += frame->compute_ms;
     for (int i = 0; i < FRAME_STAGES; i++)
         live->stage_ms[i] += frame->stage_ms[i];
-    live->last_good = frame->params;
+    live->last_good = *frame->params;
     live->last_run = frame->index;
     if (live->options.player && frame->taken_ns >= live->discard_before_ns) {
         before = live->held;

@@ -235,8 +235,8 @@ static void take_frame(struct output_foxglove *server) {
         server->frame_ms = server->frame_ms > 0 ? 0.9 * server->frame_ms + 0.1 * ms : ms;
     server->last_ns = now;
     if (now - server->set_ns > SETTLE_MS * INT64_C(1000000) &&
-        !params_equal(&frame->params, &server->params)) {
-        server->params = frame->params;
+        !params_equal(frame->params, &server->params)) {
+        server->params = *frame->params;
         tell_watchers(server);
     }
     for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)

@@ -68,7 +68,7 @@ struct output_gst {
 /* Returns how many pixels do not fit 16 bits. */
 static long convert_row(const struct output_gst *output, const struct frame *frame, int y,
                         uint8_t *to) {
-    const struct params *p = &frame->params;
+    const struct params *p = frame->params;
     int width = frame->rect_left.width;
     const int16_t *disparity = frame->disparity + (size_t)y * (size_t)width;
     size_t bytes = (size_t)width * (size_t)frame->rect_left.channels;

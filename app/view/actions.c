@@ -311,7 +311,9 @@ static void save_pair(struct viewer *v, G_GNUC_UNUSED int argument) {
     if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_PAIR))
         return;
     struct frame frame = *v->playback.shown;
-    settings_copy_display(&frame.params, &v->settings.params);
+    struct params params = *frame.params;
+    settings_copy_display(&params, &v->settings.params);
+    frame.params = &params;
     g_autofree char *how = describe_frame(v);
     export_pair(v->options->output, &frame, &v->display.settings, how, &v->screen);
 }

@@ -4,6 +4,7 @@
 #include "app/view/display.h"
 
 #include "app/visualize.h"
+#include "config/params.h"
 #include "render/points_view.h"
 
 #include <glib.h>

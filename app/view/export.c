@@ -92,11 +92,11 @@ void export_window(const char *folder, struct screen *screen) {
 }
 
 static bool is_written(const struct frame *frame, enum ending ending) {
-    bool motion = frame->params.mode == MODE_MOTION;
+    bool motion = frame->params->mode == MODE_MOTION;
     bool of_motion = ending == FLOW16 || ending == FLOW,
          of_stereo = ending == DISP16 || ending == DISP_PFM;
     if (ending == DISP16 &&
-        !disp16_holds(frame->params.min_disparity, frame->params.disparity_range))
+        !disp16_holds(frame->params->min_disparity, frame->params->disparity_range))
         return false;
     return motion ? !of_stereo : !of_motion;
 }
@@ -141,7 +141,7 @@ void export_pair(const char *folder, const struct frame *frame, const struct dra
             error = write_map(path, frame, seen, (enum ending)i);
     }
     export_report(screen, error, base,
-                  frame->params.mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm", how);
+                  frame->params->mode == MODE_MOTION ? "-*.png and .flo" : "-*.png and .pfm", how);
 }
 
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,

@@ -4,6 +4,7 @@
  */
 #include "app/view/hints.h"
 
+#include "config/params.h"
 #include <limits.h>
 #include <stdlib.h>
 
@@ -15,11 +16,11 @@
 int hints_range(const struct frame *frame, int max) {
     enum { MAX_LABELS = 512 };
     long histogram[MAX_LABELS] = {0}, known = 0, above = 0;
-    int range = frame->params.disparity_range, used = range;
+    int range = frame->params->disparity_range, used = range;
     long pixels = (long)frame->rect_left.width * frame->rect_left.height;
     for (long i = 0; i < pixels; i++) {
-        int label =
-            (frame->disparity[i] + DISPARITY_ONE / 2) / DISPARITY_ONE - frame->params.min_disparity;
+        int label = (frame->disparity[i] + DISPARITY_ONE / 2) / DISPARITY_ONE -
+                    frame->params->min_disparity;
         if (frame->disparity[i] == DISPARITY_UNKNOWN)
             continue;
         label = label < 0 ? 0 : label;
@@ -100,14 +101,14 @@ void hints_swap_count(const struct frame *frame, int range, int *negative, int *
 }
 
 bool swap_watch_add(struct swap_watch *w, const struct frame *frame) {
-    int negative, positive, range = frame->params.disparity_range;
+    int negative, positive, range = frame->params->disparity_range;
     long seen = w->seen++;
     if (seen >= FIRST_FRAMES && seen % LOOK_EVERY != 0)
         return swap_watch_hint(w);
     range = range < MAX_RANGE ? range : MAX_RANGE;
     range = range < frame->rect_left.width / 4 ? range : frame->rect_left.width / 4;
     hints_swap_count(frame, range, &negative, &positive);
-    if (frame->params.min_disparity >= 0 && negative >= MIN_BLOCKS && negative > 3 * positive)
+    if (frame->params->min_disparity >= 0 && negative >= MIN_BLOCKS && negative > 3 * positive)
         w->for_swap++;
     else if (positive >= MIN_BLOCKS)
         w->against++;

@@ -158,7 +158,7 @@ static int redraw(struct viewer *v) {
     p->fresh = false;
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
     v->display.settings.matched_from =
-        p->shown && v->settings.params.mark_filled ? params_matched_from(&p->shown->params) : 0;
+        p->shown && v->settings.params.mark_filled ? params_matched_from(p->shown->params) : 0;
     v->display.settings.background = ui_theme(v->screen.ui)->canvas;
     views[0] = v->display.settings;
     for (int i = 0; i < count; i++)

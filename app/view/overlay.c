@@ -34,7 +34,7 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     used +=
         snprintf(text + used, size - (size_t)used, "   disparity %.2f px   confidence %.0f %%%s",
                  f->disparity[i] * px, f->confidence[i] / 2.55,
-                 f->confidence[i] < params_matched_from(&f->params) ? ", filled in" : "");
+                 f->confidence[i] < params_matched_from(f->params) ? ", filled in" : "");
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
         used += snprintf(text + used, size - (size_t)used, "   truth %.2f px, off by %.2f",
                          f->truth[i] * px, abs(f->disparity[i] - f->truth[i]) * px);

@@ -38,7 +38,7 @@ static void draw_hint(struct viewer *v) {
         return;
     }
     int now = v->settings.params.disparity_range;
-    int better = shown && shown->params.disparity_range == now
+    int better = shown && shown->params->disparity_range == now
                      ? hints_range(shown, MIN(512, v->rig.width - 1))
                      : 0;
     if (better == 0)

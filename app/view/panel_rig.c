@@ -24,7 +24,7 @@ static int measure_frame(void *context) {
     struct row_watch *w = context;
     const struct frame *f = w->frame;
     const struct image *in[2] = {&f->rect_left, &f->rect_right};
-    const int width = in[0]->width, height = in[0]->height, min = f->params.min_disparity;
+    const int width = in[0]->width, height = in[0]->height, min = f->params->min_disparity;
     struct image grey[2];
     live_lower_priority();
     for (int side = 0; side < 2; side++) {
@@ -34,7 +34,7 @@ static int measure_frame(void *context) {
     bool same_size = w->before.width == width && w->before.height == height;
     int error =
         pair_check_rows(grey[0].data, grey[1].data, same_size ? w->before.data : NULL, width,
-                        height, min, min + f->params.disparity_range - 1, &w->measured, &w->check);
+                        height, min, min + f->params->disparity_range - 1, &w->measured, &w->check);
     g_free(w->before.data);
     g_free(grey[1].data);
     w->before = grey[0];
@@ -44,7 +44,7 @@ static int measure_frame(void *context) {
 /* Takes over the result of a pair. */
 static void store(struct row_watch *w, int error, const char *name) {
     const char *advice = error ? NULL : row_error_advice(&w->measured);
-    double offset = w->frame->params.row_offset;
+    double offset = w->frame->params->row_offset;
     frame_drop(&w->frame);
     w->last_ns = clock_ns();
     w->due_ns = w->last_ns + (w->on ? INTERVAL_NS : HEALTH_INTERVAL_NS);

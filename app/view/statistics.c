@@ -7,6 +7,7 @@
 #include "app/metrics.h"
 #include "app/view/viewer.h"
 #include "config/clock.h"
+#include "config/params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ static double percent(const struct count *c) {
 
 /* Whether a pixel is off by more than 1 px, or unknown. */
 static bool is_off(const struct frame *f, long i, long pixels) {
-    bool motion = f->params.mode == MODE_MOTION;
+    bool motion = f->params->mode == MODE_MOTION;
     const int16_t *map = motion ? f->motion : f->disparity;
     int u = map[i] - f->truth[i], v = motion ? map[i + pixels] - f->truth[i + pixels] : 0;
     return map[i] == DISPARITY_UNKNOWN || hypot(u, v) > DISPARITY_ONE;
@@ -103,7 +104,7 @@ static void add_error(struct statistics *s, const struct frame *f) {
             continue;
         bool bad = is_off(f, i, pixels);
         count_pixel(&all, bad);
-        count_pixel(&d1, f->params.mode == MODE_STEREO && is_d1(f, i));
+        count_pixel(&d1, f->params->mode == MODE_STEREO && is_d1(f, i));
         if (f->non_occluded[i])
             count_pixel(&non_occluded, bad);
     }
@@ -111,8 +112,8 @@ static void add_error(struct statistics *s, const struct frame *f) {
     e->all = percent(&all);
     e->d1 = percent(&d1);
     e->non_occluded = percent(&non_occluded);
-    if (e->frames == 0 || !params_equal(&e->params, &f->params)) {
-        e->params = f->params;
+    if (e->frames == 0 || !params_equal(&e->params, f->params)) {
+        e->params = *f->params;
         e->frames = 0;
         e->sum_all = e->sum_non_occluded = 0;
     }
@@ -124,10 +125,10 @@ static void add_error(struct statistics *s, const struct frame *f) {
 void statistics_add_flicker(struct statistics *s, const struct frame *before,
                             const struct frame *now) {
     struct statistics_flicker *f = &s->flicker;
-    if (!params_equal(&f->params, &now->params))
-        *f = (struct statistics_flicker){.params = now->params};
-    if (before && now->params.mode == MODE_STEREO && now->index > before->index &&
-        now->exchanged == before->exchanged && params_equal(&before->params, &now->params))
+    if (!params_equal(&f->params, now->params))
+        *f = (struct statistics_flicker){.params = *now->params};
+    if (before && now->params->mode == MODE_STEREO && now->index > before->index &&
+        now->exchanged == before->exchanged && params_equal(before->params, now->params))
         flicker_add(&f->sums, before, now);
 }
 

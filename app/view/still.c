@@ -63,7 +63,7 @@ void still_preview(const struct viewer *v, struct params *params) {
 bool viewer_is_current(const struct viewer *v) {
     const struct playback *p = &v->playback;
     return p->shown && !p->fresh && p->target < 0 && !v->still.preview_ns &&
-           settings_equal_live(&p->shown->params, &v->settings.params);
+           settings_equal_live(p->shown->params, &v->settings.params);
 }
 
 /* A video of what can be read again is computed by best. */

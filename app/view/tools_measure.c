@@ -20,7 +20,7 @@ bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, 
         return false;
     for (int c = 0; c < 3; c++)
         xyz[c] = (double)point[c];
-    *error = depth_error(g, xyz[2], metrics_sigma(&frame->params, frame->confidence[i]));
+    *error = depth_error(g, xyz[2], metrics_sigma(frame->params, frame->confidence[i]));
     return true;
 }
 

@@ -83,7 +83,7 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame) {
     if (v->rig.scale != quality_sizes[size] && !v->wanted_part.on)
         q->search.on = false; /* it was refused, or the user has chosen */
     if (!q->search.on || v->wanted_part.on ||
-        quality_of(&q->all, &frame->params) != (int)q->search.at ||
+        quality_of(&q->all, frame->params) != (int)q->search.at ||
         !quality_search_frame(&q->search, frame->compute_ms))
         return;
     quality_apply(&q->all, q->search.at, &v->settings.params);

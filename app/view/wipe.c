@@ -91,7 +91,7 @@ void wipe_update(struct viewer *v) {
         s->other = kept->disparity;
         s->other_confidence = kept->confidence;
         s->other_matched_from =
-            v->settings.params.mark_filled ? params_matched_from(&kept->params) : 0;
+            v->settings.params.mark_filled ? params_matched_from(kept->params) : 0;
     }
     if (viewer_hovered_pixel(v, &x, &y, &side) && side == 0)
         s->wipe = x;

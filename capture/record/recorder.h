@@ -12,7 +12,6 @@
 #define LIVESTEREO_RECORDER_H
 
 #include "capture/source.h"
-#include "config/params.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #ifndef LIVESTEREO_STAGE_BP_H
 #define LIVESTEREO_STAGE_BP_H
 
-#include "config/params.h"
+#include "config/choices.h"
 #include "gpu/stages/stage.h"
 
 /* Sets the messages of the pixels of one parity to those of their parent in the coarser level

@@ -8,7 +8,7 @@
 #ifndef LIVESTEREO_STAGE_COST_H
 #define LIVESTEREO_STAGE_COST_H
 
-#include "config/params.h"
+#include "config/choices.h"
 #include "gpu/stages/feature.h"
 #include "gpu/stages/image.h"
 

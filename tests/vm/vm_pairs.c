@@ -14,6 +14,7 @@
 #include "capture/source_private.h"
 #include "capture/source_status.h"
 #include "config/clock.h"
+#include "config/params.h"
 
 #include <dirent.h>
 #include <errno.h>
