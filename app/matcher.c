@@ -50,50 +50,27 @@ static void release(void *context, void *memory) {
     livestereo_free(m->handle, memory);
 }
 
-/* Whether the labels fit pictures so wide; if not, the exit code after a log line. */
-static int check_labels(const struct params *params, const char *name, int width) {
-    int min = params->min_disparity, max = min + params->disparity_range - 1;
-    if (params->mode == MODE_MOTION) {
-        if (params_labels(params) <= MOTION_LABELS)
-            return GO_ON;
-        log_error(name,
-                  "motion_u_range %d times motion_v_range %d is %d labels, more than the %d "
-                  "possible; use fewer, and motion_levels for larger motions",
-                  params->motion_u_range, params->motion_v_range, params_labels(params),
-                  MOTION_LABELS);
-        return EXIT_USAGE;
-    }
-    if (params->disparity_range >= width) {
-        log_error(name,
-                  "disparity_range %d is not below the width of %d; try --set disparity_range=%d",
-                  params->disparity_range, width, MAX(2, width / 4));
-        return EXIT_USAGE;
-    }
-    if (min >= width || max <= -width) {
-        log_error(name,
-                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
-                  "min_disparity=0",
-                  min, max, width);
-        return EXIT_USAGE;
-    }
-    return GO_ON;
-}
-
-/* What the parameters and sizes exclude. GO_ON or the exit code after a log line. */
+/* What parameters and sizes exclude beyond what the library refuses. GO_ON or the exit code after a
+ * log line. */
 static int check(const struct params *params, const char *name, int width, int height) {
     /* two disparities, the fewest, need three columns */
-    int min_width = params->mode == MODE_MOTION ? 2 : 3;
+    int min_width = params->mode == MODE_MOTION ? 2 : 3, min = params->min_disparity,
+        max = min + params->disparity_range - 1;
     if (width < min_width || height < 2) {
         log_error(name, "pictures of %dx%d are too small: at least %dx2 is needed", width, height,
                   min_width);
         return EXIT_SOURCE;
     }
-    const char *conflict = params->smoothness == SMOOTHNESS_TABLE && !params->table
-                               ? "smoothness=table takes its table from --smoothness FILE"
-                               : params_conflict(params);
-    if (conflict)
-        log_error(name, "%s", conflict);
-    return conflict ? EXIT_USAGE : check_labels(params, name, width);
+    if (params->smoothness == SMOOTHNESS_TABLE && !params->table)
+        log_error(name, "smoothness=table takes its table from --smoothness FILE");
+    else if (params->mode != MODE_MOTION && (min >= width || max <= -width))
+        log_error(name,
+                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
+                  "min_disparity=0",
+                  min, max, width);
+    else
+        return GO_ON;
+    return EXIT_USAGE;
 }
 
 static int open_handle(struct matcher *m, const struct params *params, int width, int height,
@@ -132,11 +109,9 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     m->alloc = (struct frame_alloc){allocate, release, m};
     int error = open_handle(m, params, width, height, channels, maps);
     if (error) {
-        *code = EXIT_RUN_FAILED;
-        if (error == -ENODEV)
-            *code = EXIT_NO_GPU;
-        else if (error == -ENOSPC)
-            *code = EXIT_USAGE;
+        *code = error == -ENODEV                       ? EXIT_NO_GPU
+                : error == -ENOSPC || error == -EINVAL ? EXIT_USAGE
+                                                       : EXIT_RUN_FAILED;
         matcher_close(&m);
         return NULL;
     }

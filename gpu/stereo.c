@@ -241,8 +241,8 @@ static int check_params(const struct stereo *s, const struct params *p) {
                   "and motion_levels for larger motions",
                   p->motion_u_range, p->motion_v_range, params_labels(p), MAX_LABELS);
     else if (!labels_fit(s, p))
-        log_error("disparity_range", "%d labels do not fit pictures %d px wide; use fewer",
-                  p->disparity_range, s->pipeline.width);
+        log_error("parameters", "disparity_range %d is not below the width of %d; try %d",
+                  p->disparity_range, s->pipeline.width, stage_max(2, s->pipeline.width / 4));
     return labels_fit(s, p) ? 0 : -EINVAL;
 }
 
