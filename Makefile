@@ -3,8 +3,8 @@
 #
 # Everything is made under $(BUILD). Sources are found by folder, so a new file needs no line here:
 # gpu/cuda/X.cu is built where nvcc is found, gpu/cuda/X_stub.c stands in for it elsewhere, X_avx2.c
-# and X_avx512.c get their instruction sets, and elsewhere than on x86-64 X_avx2.c what SIMDe makes
-# of it. A test program is
+# is compiled for AVX2, X_simd.c for AVX2 and once more for AVX-512, and elsewhere than on x86-64
+# both are what SIMDe makes of them. A test program is
 # tests/test_X.c (GLib) or tests/parity*.c and tests/golden*.c (no GLib, gpu/ and the core files
 # only); all of them print TAP.
 # Yours to set: CC CXX NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CUDA_ARCH ("sm_90 sm_120"; "all";
@@ -152,7 +152,8 @@ LIBRARY = $(filter library/% gpu/%,$(C)) $(CU) \
           $(patsubst %,config/%.c,feature_network file log number params presets) \
           $(patsubst %,calibration/%.c,camera depth rectify rig rig_read rig_read_text \
                                        rig_read_yaml yaml_tree)
-obj = $(patsubst %,$(BUILD)/%.o,$(1))
+obj = $(patsubst %,$(BUILD)/%.o,$(1)) \
+      $(if $(X86),$(patsubst %,$(BUILD)/%.avx512.o,$(filter %_simd.c,$(1))))
 GENERATED = $(BUILD)/presets.c.o $(BUILD)/weights.c.o
 # The program is linked with the same objects.
 LIBRARY_OBJECTS = $(call obj,$(LIBRARY)) $(GENERATED)
@@ -285,8 +286,8 @@ $(BUILD)/texts.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 
 IN_CORE = $(filter $(CORE) $(patsubst %,tests/%%,parity golden bench shuffled stage_cases),$<)
 AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg)
-$(BUILD)/%_avx2.c.o: SIMD = $(if $(X86),-mavx2) $(UNCHECKED)
-$(BUILD)/%_avx512.c.o: SIMD = $(if $(X86),-mavx2 $(AVX512)) $(UNCHECKED)
+$(BUILD)/%_avx2.c.o $(BUILD)/%_simd.c.o: SIMD = $(if $(X86),-mavx2) $(UNCHECKED)
+$(BUILD)/%_simd.c.avx512.o: SIMD = -DAVX512 -mavx2 $(AVX512) $(UNCHECKED)
 # Without checks of each pointer's use, most of which AddressSanitizer repeats, compiling them takes
 # a sixth of the time.
 UNCHECKED = $(if $(findstring undefined,$(SANITIZE)), \
@@ -295,12 +296,17 @@ UNCHECKED = $(if $(findstring undefined,$(SANITIZE)), \
 COMPUTING = calibration_depth pair_check part pruning reach refine row_error
 QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% tests/gui/%,$<))
 FOUND_CFLAGS = $(if $(IN_CORE),,$(if $(filter $(LIBRARY),$<),$(YAML_CFLAGS),$(PKG_CFLAGS)))
-$(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
+define COMPILE_C
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
 	    $(COMMON) $(CWARN) $(FOUND_CFLAGS) $(IN_LIBRARY) $(SIMD) $(COVERED) \
 	    $(CPPFLAGS) $(CFLAGS) $(if $(QUICK_TESTS),$(OPTIMISED:-O%=-O1)) -c -o $@ $<
+endef
+$(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
+	$(COMPILE_C)
+$(BUILD)/%_simd.c.avx512.o: %_simd.c $(BUILD)/c.stamp
+	$(COMPILE_C)
 CXX_LEAN = -fno-exceptions -fno-rtti
 $(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
 $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp

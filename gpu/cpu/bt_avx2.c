@@ -1,7 +1,7 @@
 /*
  * The data cost of Birchfield and Tomasi (1998) in AVX2, 16 labels of a pixel at a time, in words
  * of half grey levels. The targets of a row and what their intervals reach are stored in the order
- * of the labels, as in match_avx2.c; sums are looked up one by one.
+ * of the labels, as in match_simd.c; sums are looked up one by one.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/costs_avx2.h"

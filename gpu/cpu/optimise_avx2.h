@@ -1,8 +1,8 @@
 /*
  * Stages optimised for AVX2, some of them for AVX-512 as well: which file has which, and what they
  * share. Each gives the same bytes as its plain stage, which documents what is computed.
- * X_avx512.c is X_avx2.c compiled a second time, where FORM(name) is name_avx512. AVX-512 stands
- * for its extensions BW, VL, VBMI and BITALG.
+ * The Makefile compiles X_simd.c twice, the second time with AVX512, where FORM(name) is
+ * name_avx512; AVX-512 stands for its extensions BW, VL, VBMI and BITALG.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_OPTIMISE_AVX2_H

@@ -111,7 +111,7 @@ struct curves {
 };
 
 /* subpixel_offset() of a row's pixels, at most limit, added to disparities of labels. The division
- * by floats is exact: see divide() in cross_avx2.c. */
+ * by floats is exact: see divide() in cross_simd.c. */
 INLINE void put_disparities(const struct curves *c, int width, int parabola, int limit, int first,
                             const uint16_t *label, int16_t *disparity) {
     for (int x = 0; x < width; x++) {
