@@ -79,8 +79,8 @@ int camera_options_apply(const struct camera_options *options, const struct para
         return EXIT_USAGE;
     if (options->size &&
         (sscanf(options->size, "%dx%d%c", &source->width, &source->height, &rest) != 2 ||
-         source->width < 2 || source->height < 2 || source->width > 16384 ||
-         source->height > 16384)) {
+         source->width < MIN_FRAME_SIDE || source->height < MIN_FRAME_SIDE ||
+         source->width > MAX_FRAME_SIDE || source->height > MAX_FRAME_SIDE)) {
         log_error("--size", "\"%s\" is not a size; write it as 640x480", options->size);
         return EXIT_USAGE;
     }

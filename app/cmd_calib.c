@@ -31,9 +31,9 @@ static int parse_words(struct calib *c) {
     int code = rig_words_parse(c->unit, c->model, &c->how);
     if (code != EXIT_DONE)
         return code;
-    if (c->size &&
-        (sscanf(c->size, "%dx%d%c", &c->how.width, &c->how.height, &rest) != 2 ||
-         c->how.width < 2 || c->how.height < 2 || c->how.width > 16384 || c->how.height > 16384)) {
+    if (c->size && (sscanf(c->size, "%dx%d%c", &c->how.width, &c->how.height, &rest) != 2 ||
+                    c->how.width < MIN_FRAME_SIDE || c->how.height < MIN_FRAME_SIDE ||
+                    c->how.width > MAX_FRAME_SIDE || c->how.height > MAX_FRAME_SIDE)) {
         log_error("--size", "%s is no size; write it as 640x480", c->size);
         return EXIT_USAGE;
     }

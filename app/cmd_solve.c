@@ -145,8 +145,8 @@ static int read_costs(struct solve *s, const char *path) {
                                                      LIVESTEREO_FLOAT32};
     if (npy_read(path, c) != 0)
         return EXIT_SOURCE;
-    if (c->dimensions != 3 || c->shape[0] > 16384 || c->shape[1] > 16384 || c->shape[2] < 2 ||
-        c->shape[2] > LIVESTEREO_MAX_LABELS) {
+    if (c->dimensions != 3 || c->shape[0] > MAX_FRAME_SIDE || c->shape[1] > MAX_FRAME_SIDE ||
+        c->shape[2] < 2 || c->shape[2] > LIVESTEREO_MAX_LABELS) {
         log_error(path,
                   "must have the shape (height, width, labels): at most 16384 px a side, 2 "
                   "to %d labels",

@@ -38,6 +38,4 @@ enum { MOTION_FRACTION_1, MOTION_FRACTION_2, MOTION_FRACTION_4, MOTION_FRACTION_
 
 enum { CHANCE_MATCHED = 128 }; /* confidence=chance: matches that a check rejected have less */
 
-enum { MOTION_LABELS = 512 }; /* at most, of a pixel */
-
 #endif

@@ -8,16 +8,16 @@
 #define LIVESTEREO_PARAMS_H
 
 #include "config/choices.h"
+#include "config/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* With smoothness=table: the cost of labels that are 0, 1, 2... apart. Larger differences cost as
  * much as the last one. */
-enum { SMOOTHNESS_VALUES = 512 };
 struct smoothness_table {
-    int count;                       /* at least 2 */
-    double value[SMOOTHNESS_VALUES]; /* the first is 0; they do not decrease */
+    int count;                /* at least 2 */
+    double value[MAX_LABELS]; /* the first is 0; they do not decrease */
 };
 
 struct feature_network;

@@ -122,7 +122,7 @@ static int read_table(struct smoothness_table *table, char **lines, const char *
         const char *wrong = value < before ? "below the number before" : NULL;
         if (isnan(value))
             wrong = "not a number";
-        else if (table->count == SMOOTHNESS_VALUES)
+        else if (table->count == MAX_LABELS)
             wrong = "one number too many";
         else if (table->count == 0 && value != 0)
             wrong = "equal labels cost 0";

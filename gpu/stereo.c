@@ -730,7 +730,7 @@ static int check_size(int width, int height, enum picture_format format) {
     bool even = (format != PICTURE_NV12 && format != PICTURE_YUYV) || width % 2 == 0;
     if (format == PICTURE_NV12 && height % 2 != 0)
         even = false;
-    if (width >= 2 && height >= 1 && width <= 16384 && height <= 16384 && even)
+    if (width >= 2 && height >= 1 && width <= MAX_FRAME_SIDE && height <= MAX_FRAME_SIDE && even)
         return 0;
     log_error("stereo",
               "pictures of %dx%d cannot be matched; they must be 2 to 16384 px wide and 1 to 16384 "

@@ -113,7 +113,7 @@ int stereo_energy(struct stereo *stereo, double *energy);
 int stereo_bound(struct stereo *stereo, int sweeps, double *bound, double *least);
 
 /* Cost, belief and label of one pixel of the last run, for probes: cost and belief get one value
- * per label of that pixel (at most MOTION_LABELS) in the papers' units. Where bp_schedule stores no
+ * per label of that pixel (at most MAX_LABELS) in the papers' units. Where bp_schedule stores no
  * messages, belief is the cost plus the smoothness relative to the neighbours' labels. Returns the
  * label, or -errno: -EBUSY: a frame is in flight, -EINVAL: there was none or it has no such pixel,
  * -ENOTSUP: it was computed in blocks, which store neither. */

@@ -7,15 +7,12 @@
 #ifndef LIVESTEREO_FRAME_H
 #define LIVESTEREO_FRAME_H
 
+#include "config/limits.h"
 #include "image/disparity.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Sides of pictures, in px. */
-#define MIN_FRAME_SIDE 2
-#define MAX_FRAME_SIDE 16384
 
 /* 8-bit picture, row by row without gaps: data[(y * width + x) * channels + c]. channels is 1
  * (grey) or 3 (RGB). data NULL means no picture. Whoever allocated data frees it. */

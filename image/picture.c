@@ -16,16 +16,16 @@
 
 /* The largest picture allowed, uncompressed in 16-bit RGB, and as much again for what surrounds
  * it. */
-#define MAX_FILE ((size_t)MAX_PICTURE_SIDE * MAX_PICTURE_SIDE * 12)
+#define MAX_FILE ((size_t)MAX_FRAME_SIDE * MAX_FRAME_SIDE * 12)
 
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size) {
     if (width == 0 || height == 0) {
         snprintf(why, size, "damaged: it says it is %lux%lu pixels", width, height);
         return -EBADMSG;
     }
-    if (width > MAX_PICTURE_SIDE || height > MAX_PICTURE_SIDE) {
+    if (width > MAX_FRAME_SIDE || height > MAX_FRAME_SIDE) {
         snprintf(why, size, "is %lux%lu pixels; at most %d a side are read", width, height,
-                 MAX_PICTURE_SIDE);
+                 MAX_FRAME_SIDE);
         return -EFBIG;
     }
     return 0;

@@ -10,8 +10,6 @@
 
 #include <stdio.h>
 
-#define MAX_PICTURE_SIDE 16384
-
 /* A decoded file at its own depth: width*height*channels samples, uint8_t where max <= 255,
  * else uint16_t in the machine's order. max is the value of full white. data is malloc's, the
  * caller frees it. */
@@ -30,7 +28,7 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
 int jpeg_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,
                 size_t size);
 
-/* The sides are 1..MAX_PICTURE_SIDE: 0, else -EFBIG or -EBADMSG with why. */
+/* The sides are 1..MAX_FRAME_SIDE: 0, else -EFBIG or -EBADMSG with why. */
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size);
 
 /* The orientation that Exif data say, which begin with "Exif", or those in a JPEG file; 0: none. */

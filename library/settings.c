@@ -108,13 +108,13 @@ int livestereo_settings_set_smoothness(struct livestereo_settings *s, const doub
                                        int count) {
     if (!s)
         return -EINVAL;
-    bool valid = values && count >= 2 && count <= SMOOTHNESS_VALUES && values[0] == 0;
+    bool valid = values && count >= 2 && count <= MAX_LABELS && values[0] == 0;
     for (int i = 1; i < count && valid; i++)
         valid = isfinite(values[i]) && values[i] >= values[i - 1];
     if (!valid || values[count - 1] <= 0) {
         snprintf(s->error, sizeof(s->error),
                  "a table of smoothness has 2 to %d numbers that begin with 0 and do not decrease",
-                 SMOOTHNESS_VALUES);
+                 MAX_LABELS);
         return -EINVAL;
     }
     s->table.count = count;

@@ -136,7 +136,7 @@ static void set_smoothness(struct caller *c) {
     values[0] = odd_double(c, 0);
     for (int i = 1; i < 33; i++)
         values[i] = odd_double(c, values[i - 1] + pick(c, 4));
-    if (count > 33 && count <= SMOOTHNESS_VALUES)
+    if (count > 33 && count <= MAX_LABELS)
         return;
     expect(livestereo_settings_set_smoothness(c->settings, is_odd(c) ? NULL : values, count),
            livestereo_settings_error(c->settings));

@@ -212,7 +212,7 @@ static void test_margins(void) {
     g_autofree uint8_t *left = random_picture(1), *right = random_picture(1 + 9); /* 9 px apart */
     struct rig_options options = {.roi = "100,50,200,100", .params = &p};
     struct rig_use use;
-    double cost[MOTION_LABELS], belief[MOTION_LABELS];
+    double cost[MAX_LABELS], belief[MAX_LABELS];
     p.min_disparity = 0;
     g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
     struct result r = compute(left, right, &use, "disparity_range=24");

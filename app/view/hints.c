@@ -14,7 +14,6 @@
 #define SPARE 1.25      /* for what comes nearer later */
 
 int hints_range(const struct frame *frame, int max) {
-    enum { MAX_LABELS = 512 };
     long histogram[MAX_LABELS] = {0}, known = 0, above = 0;
     int range = frame->params->disparity_range, used = range;
     long pixels = (long)frame->rect_left.width * frame->rect_left.height;

@@ -39,7 +39,7 @@ static void draw_hint(struct viewer *v) {
     }
     int now = v->settings.params.disparity_range;
     int better = shown && shown->params->disparity_range == now
-                     ? hints_range(shown, MIN(512, v->rig.width - 1))
+                     ? hints_range(shown, MIN(MAX_LABELS, v->rig.width - 1))
                      : 0;
     if (better == 0)
         return;

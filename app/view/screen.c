@@ -25,7 +25,7 @@ static double clamp_text_scale(double text_scale) {
 /* GO_ON or EXIT_USAGE. */
 static int parse_size(const char *text, int *width, int *height) {
     if (!text || (sscanf(text, "%dx%d", width, height) == 2 && *width >= 64 && *height >= 64 &&
-                  *width <= 16384 && *height <= 16384))
+                  *width <= MAX_FRAME_SIDE && *height <= MAX_FRAME_SIDE))
         return GO_ON;
     log_error("--window", "%s is no size; write it as 1280x720", text);
     return EXIT_USAGE;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define MAX_ABOUT (1 << 16) /* bytes of pair.ini and calib.txt */
-#define MAX_DISPARITIES 512
 
 /* The first of these files that the folder has. g_free; NULL: none. */
 static char *find(const char *folder, const char *const *names) {
@@ -57,7 +56,7 @@ static int read_disparities(const char *folder, double *scale) {
     }
     if (count == 0)
         count = read_number(folder, "calib.txt", "ndisp=");
-    return count >= 2 && count <= MAX_DISPARITIES ? (int)count : 0;
+    return count >= 2 && count <= MAX_LABELS ? (int)count : 0;
 }
 
 void folder_about_read(const char *folder, struct folder_about *about) {

@@ -25,10 +25,10 @@ static const struct {
     double def, min, max;
     bool whole;
 } keys[SYNTH_KEYS] = {
-    [SYNTH_WIDTH] = {"width", 640, 2, 16384, 1},
-    [SYNTH_HEIGHT] = {"height", 480, 2, 16384, 1},
+    [SYNTH_WIDTH] = {"width", 640, MIN_FRAME_SIDE, MAX_FRAME_SIDE, 1},
+    [SYNTH_HEIGHT] = {"height", 480, MIN_FRAME_SIDE, MAX_FRAME_SIDE, 1},
     [SYNTH_MIN_DISPARITY] = {"min_disparity", 0, -1024, 1024, 1},
-    [SYNTH_RANGE] = {"range", 64, 2, 512, 1},
+    [SYNTH_RANGE] = {"range", 64, 2, MAX_LABELS, 1},
     [SYNTH_NOISE] = {"noise", 0, 0, 100, 0},
     [SYNTH_GAIN] = {"gain", 1, 0, 10, 0},
     [SYNTH_ROW_OFFSET] = {"row_offset", 0, -100, 100, 0},

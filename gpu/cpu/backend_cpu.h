@@ -8,7 +8,7 @@
 #include "gpu/backend.h"
 #include "gpu/cpu/thread_pool.h"
 
-enum { MAX_WIDTH = 16384, SCRATCH_BYTES = 1536 << 10 };
+enum { SCRATCH_BYTES = 1536 << 10 };
 
 /* Rows first..last-1 of a stage. scratch: SCRATCH_BYTES of memory for this call alone. */
 typedef void cpu_rows(const void *args, int width, int first, int last, void *scratch);

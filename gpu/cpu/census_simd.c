@@ -45,7 +45,7 @@ INLINE pixels add_darker(pixels bits, pixels centre, pixels pixel, int bit) {
 #endif
 
 enum { REACH_X = 4, REACH_Y = 3, ROWS = 2 * REACH_Y + 1, STEP = sizeof(pixels) };
-enum { NEIGHBOURS = 62, PADDED = MAX_WIDTH + 2 * REACH_X + STEP };
+enum { NEIGHBOURS = 62, PADDED = MAX_FRAME_SIDE + 2 * REACH_X + STEP };
 
 /* The rows around y, each with its ends repeated. */
 static void pad_rows(const struct census_args *a, int y, uint8_t rows[ROWS][PADDED]) {

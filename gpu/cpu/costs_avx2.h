@@ -12,7 +12,7 @@
 
 /* TARGETS: entries of a row of targets before the first one, and behind the last one. */
 enum { AD_ENTRIES = 128, CENSUS_BYTES = 8, TARGETS = 64 };
-enum { PADDED = MAX_WIDTH + 2 * TARGETS };
+enum { PADDED = MAX_FRAME_SIDE + 2 * TARGETS };
 
 /* labels labels from number label on, of pixels first..last-1 of a row: of a volume, or of memory
  * of its own in the same order. label is a multiple of 32, labels one of LABEL_BLOCK. */

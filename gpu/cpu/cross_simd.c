@@ -38,7 +38,7 @@ static __m256i along_arms(const __m256i *running, const struct arms *arms, int x
 void FORM(rows_cross_x)(const void *args, int width, int first, int last, void *scratch) {
     const struct cross_args *a = args;
     __m256i *running = scratch;
-    static_assert((MAX_WIDTH + 1) * sizeof(*running) <= SCRATCH_BYTES, "a row of sums fits");
+    static_assert((MAX_FRAME_SIDE + 1) * sizeof(*running) <= SCRATCH_BYTES, "a row of sums fits");
     for (int y = first; y < last; y++)
         for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
             run_along(a, y, d, running);

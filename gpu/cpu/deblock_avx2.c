@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ROW_BYTES = 3 * MAX_WIDTH };
+enum { ROW_BYTES = 3 * MAX_FRAME_SIDE };
 
 struct deblocked_rows {
     uint8_t row[3][ROW_BYTES]; /* row y at y mod 3 */

@@ -48,7 +48,7 @@ INLINE __m256i dot(enum form form, __m256i sum, __m256i inputs, __m256i weights)
 /* The rows of the taps, and for each column where in them its taps are. */
 struct taps_of_row {
     const uint8_t *row[3];
-    const int32_t (*at)[MAX_WIDTH + MOST_PIXELS]; /* [3]; in bytes */
+    const int32_t (*at)[MAX_FRAME_SIDE + MOST_PIXELS]; /* [3]; in bytes */
 };
 
 /* Four inputs; of one input it and three of 0. */
@@ -159,9 +159,9 @@ INLINE void do_row(enum form form, int pixels, bool single, bool vectors,
 
 INLINE void do_rows(enum form form, int pixels, bool vectors, const struct feature_args *a,
                     int first_row, int last_row, void *scratch) {
-    int32_t(*at)[MAX_WIDTH + MOST_PIXELS] = scratch;
+    int32_t(*at)[MAX_FRAME_SIDE + MOST_PIXELS] = scratch;
     static_assert(3 * sizeof(*at) <= SCRATCH_BYTES, "the columns of the taps fit");
-    struct taps_of_row taps = {.at = (const int32_t(*)[MAX_WIDTH + MOST_PIXELS]) at};
+    struct taps_of_row taps = {.at = (const int32_t(*)[MAX_FRAME_SIDE + MOST_PIXELS]) at};
     for (int k = 0; k < 3; k++)
         for (int x = 0; x < a->width + MOST_PIXELS; x++)
             at[k][x] = a->inputs * stage_clamp(stage_min(x, a->width - 1) + (k - 1) * a->dilation,

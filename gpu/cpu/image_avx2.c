@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { STEP = 32, ROW_BYTES = 3 * MAX_WIDTH };
+enum { STEP = 32, ROW_BYTES = 3 * MAX_FRAME_SIDE };
 
 /* Ones where two bytes differ by maximum or less. */
 static __m256i within(__m256i p, __m256i q, __m256i maximum) {

@@ -67,7 +67,7 @@ INLINE bytes farther(bytes maximum, bytes u, bytes v) {
 }
 
 enum { STEP = sizeof(bytes), REACH = 4, RING = 2 * REACH + 1 };
-enum { PADDED = MAX_WIDTH + 2 * REACH + STEP };
+enum { PADDED = MAX_FRAME_SIDE + 2 * REACH + STEP };
 
 /* ---- weighted medians */
 
@@ -442,7 +442,7 @@ static void check_row(const struct check_args *a, int y, int16_t *seen) {
 void FORM(rows_check)(const void *args, int width, int first, int last, void *scratch) {
     const struct check_args *a = args;
     int16_t *seen = scratch;
-    static_assert(16 * (MAX_WIDTH + 2) * sizeof(*seen) <= SCRATCH_BYTES, "a row fits");
+    static_assert(16 * (MAX_FRAME_SIDE + 2) * sizeof(*seen) <= SCRATCH_BYTES, "a row fits");
     for (int y = first; y < last; y++) {
         if (!a->right && a->tolerance >= 0)
             check_row(a, y, seen);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* BAND: rows that are computed together. LEAD: bytes before a row's first pixel. */
-enum { BAND = 16, STEP = 32, LEAD = 32, PADDED = LEAD + MAX_WIDTH + 2 * STEP };
+enum { BAND = 16, STEP = 32, LEAD = 32, PADDED = LEAD + MAX_FRAME_SIDE + 2 * STEP };
 static_assert((int)LEAD >= MAX_SURFACE_LENGTH && (int)STEP >= MAX_SURFACE_LENGTH, "arms fit");
 
 /* ---- arms */
@@ -122,8 +122,8 @@ void rows_surface_arms_avx2(const void *args, int width, int first, int last, vo
 
 void rows_surface_sums_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct surface_args *a = args;
-    uint32_t *sum = scratch, *moment = sum + MAX_WIDTH + 1;
-    static_assert(2 * (MAX_WIDTH + 1) * sizeof(*sum) <= SCRATCH_BYTES, "a row of sums fits");
+    uint32_t *sum = scratch, *moment = sum + MAX_FRAME_SIDE + 1;
+    static_assert(2 * (MAX_FRAME_SIDE + 1) * sizeof(*sum) <= SCRATCH_BYTES, "a row of sums fits");
     for (int y = first; y < last; y++) {
         size_t start = (size_t)y * (size_t)width;
         const int16_t *row = a->source + start;

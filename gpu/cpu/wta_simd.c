@@ -107,7 +107,7 @@ INLINE __m256i minimum_elsewhere(const struct beliefs *b, int n, const uint8_t *
 /* Numbers of a row's pixels: those of labels, and of the labels beside them; all the same where one
  * of these does not exist. */
 struct curves {
-    int32_t before[MAX_WIDTH], here[MAX_WIDTH], after[MAX_WIDTH];
+    int32_t before[MAX_FRAME_SIDE], here[MAX_FRAME_SIDE], after[MAX_FRAME_SIDE];
 };
 
 /* subpixel_offset() of a row's pixels, at most limit, added to disparities of labels. The division

@@ -10,6 +10,8 @@
 #ifndef LIVESTEREO_STAGE_H
 #define LIVESTEREO_STAGE_H
 
+#include "config/limits.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +21,7 @@
 #define STAGE static inline
 #endif
 
-enum { MAX_LABELS = 512, MAX_LEVELS = 10, LABEL_BLOCK = 16 };
+enum { MAX_LEVELS = 10, LABEL_BLOCK = 16 };
 enum { MAX_COST = 120, MAX_TRUNCATION = 255, COST_SATURATION = 30720 };
 
 /* The direction of a message, and of an edge in a byte of edge classes (2 bits each). */
