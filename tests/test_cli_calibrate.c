@@ -243,6 +243,9 @@ static void test_errors(void) {
           "calibrate --headless --board 9x6 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
     check(4, "no whole board in the pair",
           "calibrate --headless --board 8x5 -o %F/a.yml %D/left01.jpg %D/right01.jpg");
+    check(4, "a board of 10x7 squares is --board 9x6", /* who counts squares */
+          "calibrate --headless --board 10x7 -o %F/a.yml %D/left01.jpg %D/left02.jpg "
+          "%D/left03.jpg %D/right01.jpg %D/right02.jpg %D/right03.jpg");
     g_autofree char *part = /* of the board of 9x6 */
         expect(4, "2 pairs are left out, for their board has more than 8x6 inner corners",
                "calibrate --headless --board 8x6 -o %F/a.yml %D/left01.jpg %D/left02.jpg "

@@ -36,7 +36,7 @@ static void notify_nobody(void *context) {
 
 /* Pairs with the board that were not taken, by why. */
 struct left_out {
-    int larger, too_many;
+    int none, larger, too_many;
 };
 
 /* 0 where the views are complete, else what ended the source. */
@@ -55,7 +55,15 @@ static int take_views(struct views *views, struct left_out *left_out) {
         enum verdict verdict = views_consider(views, &detection, false);
         if (verdict == NO_BOARD || verdict == LARGER_BOARD)
             print_missing(views, &detection, verdict);
+        left_out->none += verdict == NO_BOARD;
         left_out->larger += verdict == LARGER_BOARD;
+        if (verdict == NO_BOARD && left_out->none == 3 && views_count(views) == 0)
+            log_warning(
+                "calibrate",
+                "no board of %dx%d inner corners so far; they lie where four squares meet: a "
+                "board of %dx%d squares is --board %dx%d",
+                views->board.cols, views->board.rows, views->board.cols, views->board.rows,
+                views->board.cols - 1, views->board.rows - 1);
         left_out->too_many += verdict == TOO_MANY;
         detection_free(&detection);
         if (views->source->live && coverage_missing(&views->coverage, missing, sizeof(missing)))
