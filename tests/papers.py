@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""usage: tests/papers.py PROGRAM DATA | --bandwidth WIDTH HEIGHT LABELS [TILE INNER]
+"""usage: tests/papers.py PROGRAM DATA | --bandwidth | --memory
 
 Runs the commands in the tables of docs/PAPERS.md and writes what they give into the column "ours".
 Rows whose "figure" is empty are left as they are: times, which depend on the machine, and what
 needs a GPU. DATA is the folder with the pairs. Test programs are those beside PROGRAM. A row whose
 command fails stays as it is, and the exit code is 1.
 
---bandwidth prints the bytes that an iteration of belief propagation moves to and from memory for
-each pixel (docs/METHODS.md has the counts). SPDX-License-Identifier: MIT"""
+--bandwidth and --memory print tables IV and III of Liang et al. 2011 by the paper's own equations.
+SPDX-License-Identifier: MIT"""
 import json
 import os
 import re
@@ -17,23 +17,29 @@ import sys
 PAGE = "docs/PAPERS.md"
 
 
-def bytes_of_iteration(labels, tile=0, inner=0):
-    """Of all messages in the four directions once: along rows and columns (BP-M) where a row or a
-    column fits into the cache, or of one of tile_inner iterations where a tile does."""
-    if not tile:
-        costs, across, along_old, along_new = 2, 2, 2, 2
-        return 2 * (costs + across + along_old + along_new) * labels
-    borders = 2 * 4 / tile * labels
-    pictures = 3 * (tile + tile + labels - 1) / tile
-    label, disparity, confidence = 2, 2, 1
-    return (borders + pictures + label + disparity + confidence) / inner
+TILES = (16, 32, 64)
 
 
-def bandwidth(words):
-    width, height, labels, *tile = map(int, words)
-    ours, plain = bytes_of_iteration(labels, *tile), bytes_of_iteration(labels)
-    return ("%.3g MB, %.2g %%" % (ours * width * height / 1e6, 100 * ours / plain) if tile else
-            "%.3g MB" % (plain * width * height / 1e6))
+def bandwidth():
+    """Liang et al. 2011, table IV, GB/s: N = 640x480 pixels, L = 64 labels, 30 pictures a second.
+    BP-M moves 20 NL values in each of 20 iterations, tiles 16 NL / B in each of 5 outer ones at
+    their borders (equation 6), and all data costs, 2 NL an outer iteration, or, where a tile
+    computes them, both pictures there and back, 4 N."""
+    values = 640 * 480 * 64 * 30 / 2 ** 30
+    borders = [16 * 5 / tile * values for tile in TILES]
+    tiles = ", ".join("%.2f" % (b + 2 * 5 * values) for b in borders)
+    computed = ", ".join("%.2f" % (b + 4 * 5 * values / 64) for b in borders)
+    return "%.2f; %s; %s" % (20 * 20 * values, tiles, computed)
+
+
+def memory():
+    """Table III, % of plain belief propagation, which stores five volumes of N values a label:
+    A + B + C: messages at borders (4 / B of a volume) and of a tile, all data costs; A alone."""
+    pixels = 640 * 480
+    border = [100 * 4 / tile / 5 for tile in TILES]
+    inside = [100 * 4 / 5 * tile * tile / pixels for tile in TILES]
+    return "; ".join(", ".join("%.2f" % v for v in row) for row in (
+        [a + b + 20 for a, b in zip(border, inside)], border))
 
 
 def figure(result, path):
@@ -63,7 +69,7 @@ def output_of(line):
 def run(program, data, command, path):
     name, *words = command.split()
     if name == "tests/papers.py":
-        return bandwidth(words[1:])
+        return memory() if words == ["--memory"] else bandwidth()
     if name == "tests/solvers.py":
         return output_of([sys.executable, name, program, data] + words).strip()
     if name != "livestereo":
@@ -102,7 +108,7 @@ def main():
     return failed
 
 
-if sys.argv[1] == "--bandwidth":
-    print(bandwidth(sys.argv[2:]))
+if sys.argv[1:2] in (["--bandwidth"], ["--memory"]):
+    print(bandwidth() if sys.argv[1] == "--bandwidth" else memory())
 else:
     sys.exit(main())
