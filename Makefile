@@ -82,6 +82,12 @@ WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wvla $(WERROR) $(STACK)
 CWARN = $(WARN) -Wstrict-prototypes -Wmissing-prototypes
 # No fused multiply-add: the numbers must not depend on the compiler.
 COMMON = -I. -MD -MP -ffp-contract=off -pthread $(SANITIZE)
+# What runs over the end of its memory on the stack ends the program, and so do calls of the C
+# library that know how large their memory is; with -z now addresses of functions are read-only.
+# Sanitizers see more. `make package-hardened` looks for all three in what was built.
+HARDENED = $(if $(SANITIZE)$(filter tests/%,$<),,-fstack-protector-strong $(if $(findstring \
+           FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(OPTIMISED),-D_FORTIFY_SOURCE=2)))
+READ_ONLY = -Wl,-z,relro,-z,now
 
 # pkg-config is asked at the first use; on a bare machine that is after `make run` has installed it.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
@@ -168,7 +174,8 @@ PLUGIN = $(BUILD)/gst/libgstlivestereo.so
 PLUGIN_OBJECTS = $(call obj,$(wildcard gst/*.c) image/colormap.c)
 # A program with a sanitizer is linked by lld, where it is installed: a seventh of the time.
 LLD := $(if $(SANITIZE),$(if $(shell command -v ld.lld),-fuse-ld=lld))
-LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(COVERAGE) $(LLD) $(LDFLAGS)
+LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(COVERAGE) $(LLD) $(READ_ONLY) \
+       $(LDFLAGS)
 LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lbz2 -lm
 
 PARITY = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/parity*.c))
@@ -224,7 +231,7 @@ $(BUILD)/$(SO): $(LIBRARY_OBJECTS) library/exports.map $(BUILD)/link.stamp
 	@mkdir -p $(@D)
 	$(Q)$(if $(CU),$(CXX) -static-libstdc++ -static-libgcc,$(CC)) -shared -pthread \
 	    -Wl,-soname,$(SO),--version-script=library/exports.map $(if $(SANITIZE),,-Wl,-z,defs) \
-	    $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(YAML_LIBS) $(CUDA_LIBS) -lm
+	    $(SANITIZE) $(READ_ONLY) $(LDFLAGS) -o $@ $(filter %.o,$^) $(YAML_LIBS) $(CUDA_LIBS) -lm
 $(BUILD)/liblivestereo.so: $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $@
 # It finds the library in the folder above its own, built and installed.
@@ -233,7 +240,7 @@ PLUGIN_LIBS = $(shell $(PKG_CONFIG) --libs gstreamer-video-1.0 gstreamer-base-1.
 $(PLUGIN): $(PLUGIN_OBJECTS) $(BUILD)/liblivestereo.so $(BUILD)/link.stamp
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -pthread $(PLUGIN_RPATH) $(if $(SANITIZE),,-Wl,-z,defs) $(SANITIZE) \
-	    $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llivestereo $(PLUGIN_LIBS)
+	    $(READ_ONLY) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llivestereo $(PLUGIN_LIBS)
 # One object, of which other files see what livestereo.h declares.
 $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
 	$(call say,AR,$@)
@@ -300,7 +307,7 @@ define COMPILE_C
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -DLIVESTEREO_VERSION='"$(VERSION)"' \
-	    $(COMMON) $(CWARN) $(FOUND_CFLAGS) $(IN_LIBRARY) $(SIMD) $(COVERED) \
+	    $(COMMON) $(HARDENED) $(CWARN) $(FOUND_CFLAGS) $(IN_LIBRARY) $(SIMD) $(COVERED) \
 	    $(CPPFLAGS) $(CFLAGS) $(if $(QUICK_TESTS),$(OPTIMISED:-O%=-O1)) -c -o $@ $<
 endef
 $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
@@ -312,7 +319,7 @@ $(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV t
 $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 $(CXX_LEAN) $(COMMON) $(WARN) $(PKG_CFLAGS) \
+	$(Q)$(CXX) -std=c++17 $(CXX_LEAN) $(COMMON) $(HARDENED) $(WARN) $(PKG_CFLAGS) \
 	    $(OPENCV_CFLAGS) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 # In a check its code for the newest GPU, half of nvcc's time, ends as PTX. The instructions that
 # it names itself are in bp.cuh, and are assembled for that GPU with active.cu.
@@ -616,7 +623,7 @@ $(LINT:%=lint-%): lint-%:
 	$(Q)BUILD="$(BUILD)" CFLAGS="$(PKG_CFLAGS)" tests/run.sh --step lint:$* tests/lint.sh $*
 
 # The library as others use it, from a folder that it is installed in.
-PACKAGE = symbols header abi examples cuda gst uninstall python readme ros
+PACKAGE = symbols hardened header abi examples cuda gst uninstall python readme ros
 INSTALLED = $(BUILD)/installed
 package: $(PACKAGE:%=package-%)
 package-ready: private override DESTDIR = $(INSTALLED)
@@ -639,7 +646,7 @@ $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)
 	$(Q)$(CC) -r -nostdlib $(LDFLAGS) -o $@.o $(filter %.o,$^) -l:libyaml.a $(CUDA_LIBS) \
 	    $(if $(CU),$(shell $(CXX) -print-file-name=libstdc++.a))
 	$(Q)link() { $(if $(CU),$(CXX),$(CC)) -shared -pthread -Wl,-soname,$(SO) \
-	    -Wl,--version-script=library/exports.map,-z,defs,--no-as-needed,-s $(LDFLAGS) \
+	    -Wl,--version-script=library/exports.map,-z,defs,--no-as-needed,-s $(READ_ONLY) $(LDFLAGS) \
 	    -static-libgcc $@.o -lm -l:libpthread.so.0 -o "$$1"; } && \
 	    link $@.new && python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
 	    $(OBJCOPY) --redefine-syms=$@.names $@.o && link $@
@@ -660,7 +667,7 @@ wheel: $(WHEEL_SO)
 	glibc=$$(objdump -T $< | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1) && cd $(WHEEL) && \
 	    $(PYTHON) -W ignore setup.py -q bdist_wheel --dist-dir . --plat-name \
 	    manylinux_$$(echo "$${glibc#GLIBC_}" | tr . _)_$(firstword $(subst -, ,$(MACHINE)))
-$(patsubst %,package-%,python readme): wheel
+$(patsubst %,package-%,hardened python readme): wheel
 
 # All sources, which build without git, and Debian's packages of them, in a folder of its own.
 DIST = livestereo-$(VERSION)

@@ -42,6 +42,23 @@ package_symbols() {
         fail "livestereo.h is $version, livestereo.pc $(pkg-config --modversion livestereo)"
 }
 
+# What others load ends where memory on the stack is overrun, and its addresses of functions are
+# read-only.
+package_hardened() {
+    local file count=0
+    for file in "$(dirname "$library")/bin/livestereo" "$library/liblivestereo.so.0" \
+        "$library"/gstreamer-1.0/*.so "$build"/wheel/livestereo/*.so.*; do
+        readelf -lW "$file" | grep -q GNU_RELRO && readelf -dW "$file" | grep -q '\bNOW\b' ||
+            fail "$file: not full RELRO"
+        nm -D "$file" | grep -q ' U __stack_chk_fail\b' || fail "$file: no stack protector"
+        [[ $file = *gstreamer* ]] || # which calls none with a known size
+            nm -D "$file" | grep -v stack_chk | grep -q ' U __[a-z]*_chk\b' ||
+            fail "$file: no fortified function"
+        count=$((count + 1))
+    done
+    [ $count -eq 4 ] || fail "$count files"
+}
+
 # The header alone and what its macros make, in each language that it promises.
 package_header() {
     local compiler language standard

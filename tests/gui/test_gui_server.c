@@ -90,7 +90,7 @@ static void test_answers(void) {
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
     Window window = gui_window();
-    struct gui_rect at = gui_find(&p, "colormap");
+    struct gui_rect at = gui_find(&p, "picture");
     for (int i = 0; i < ANSWERS; i++) {
         ms[i] = answer_ms(display, window, at);
         g_usleep(20000 + 7919 * (gulong)i % 50000); /* not in step with anything */
