@@ -19,7 +19,7 @@ import tempfile
 import numpy as np
 from PIL import Image, ImageFile
 
-ImageFile.LOAD_TRUNCATED_IMAGES = True  # checksums of two of the benchmark's pictures are wrong
+ImageFile.LOAD_TRUNCATED_IMAGES = True  # some of the benchmark's have wrong checksums
 
 # labels, squared, cut of the costs; model, lambda, truncation; a step's weight and square
 STEREO = {"tsukuba": (16, False, 765, "linear", 20, 40, 2, 3 * 8 ** 2),
