@@ -247,7 +247,7 @@ static void test_saved(void) {
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
     gui_run_action(&p, "record");
-    gui_wait_for(&p, message_has(&p, "recorded 1 pairs"));
+    gui_wait_for(&p, message_has(&p, "Recorded 1 pair: "));
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, message_has(&p, "saved ") &&
                          (message_has(&p, ".webm") || message_has(&p, ".mp4")));
@@ -354,7 +354,7 @@ static void test_live(void) {
     long first = gui_number(&p, "state", "frame"); /* more than are on their way when it begins */
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 9);
     gui_run_action(&p, "record");
-    gui_wait_for(&p, message_has(&p, "recorded "));
+    gui_wait_for(&p, message_has(&p, "Recorded "));
 
     gui_run_action(&p, "start");
     gui_click(&p, "start.path");

@@ -85,7 +85,7 @@ static void test_answers(void) {
     double ms[ANSWERS];
     gui_start(&p,
               "--set backend=cpu --set disparity_range=96 --set bp_iterations=10 --set lr_check=bp"
-              " --set threads=0 --stats --window 1600x900",
+              " --set threads=0 --window 1600x900",
               "synth:width=1280,height=720,range=96");
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
