@@ -397,7 +397,7 @@ static void test_text_size(void) {
     g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
     gui_tab(&p, "all");
     gui_click(&p, "group.check");
-    gui_wait_for(&p, gui_is_visible(&p, "speckle_size"));
+    gui_scroll_to(&p, "speckle_size");
     gui_run_action(&p, "larger");
     gui_wait_for(&p, gui_is(&p, "state", "message", "text size 1.25"));
     gui_settle(&p);
