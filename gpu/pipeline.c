@@ -208,12 +208,10 @@ static void keep_match(struct graph *g, const struct search *s, const struct cos
     if (!r->pruning.kept)
         return;
     r->match = match_args(s, costs, r->grid, 0);
-    r->arms = s->problem.averaging.arms;
     const void *const kept[] = {
         r->match.reference,         r->match.target, r->match.descriptor_reference,
-        r->match.descriptor_target, r->arms,         r->match.lut,
-        r->match.census_lut};
-    int count = scaling_adapts(&s->p->params) ? 7 : 5; /* else these tables are not the frame's */
+        r->match.descriptor_target, r->match.lut,    r->match.census_lut};
+    int count = scaling_adapts(&s->p->params) ? 6 : 4; /* else these tables are not the frame's */
     for (int i = 0; i < count; i++)
         if (kept[i])
             graph_keep(g, kept[i]);

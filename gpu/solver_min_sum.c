@@ -139,7 +139,8 @@ static void sum_costs(struct graph *g, const struct problem *p, const struct lev
     graph_end(g);
 }
 
-/* The costs of the two finest levels, among the labels kept. */
+/* The costs of the two finest levels, among the labels kept: of single pixels, since the averaged
+ * level above has told where surfaces are. */
 static void prune_costs(struct graph *g, const struct problem *p, const struct level levels[2]) {
     const struct averaging *averaging = &p->averaging;
     struct pruned_cost_args a = {.grid = p->grid,
@@ -152,9 +153,6 @@ static void prune_costs(struct graph *g, const struct problem *p, const struct l
         a.x = averaging->x;
         a.y = averaging->y;
         a.source = averaging->cost;
-        a.arms = averaging->arms;
-        a.longest_x = p->params->cross_length;
-        a.longest_y = p->params->cross_height;
     }
     struct pruned_downsample_args d = {.grid = levels[1].grid,
                                        .fine = p->grid,
