@@ -191,7 +191,7 @@ SUB = +$(Q)$(MAKE) --no-print-directory
 
 .PHONY: all found lib run check check-all deps deps-check deps-check-all bench
 .PHONY: install install-lib uninstall clean help
-.PHONY: accuracy bench-sgbm papers
+.PHONY: accuracy bench-sgbm papers sgbm-figures
 .PHONY: unit unit-long gui-test gui-few parity golden goldens
 .PHONY: arm asan tsan tsan-all fuzz asan-fuzz fuzz-run
 .PHONY: vm-test vm-ready vm-window vm-window-ready
@@ -740,9 +740,15 @@ $(BUILD)/compare_sgbm: $(call obj,tests/sgbm/compare_sgbm.c) $(BUILD)/tests/sgbm
                      $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+# Random scenes with truth, for accuracy; SGBM's errors, which its score compares with.
+$(BUILD)/draw_scenes: $(call obj,tests/draw_scenes.c) $(BUILD)/all.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+sgbm-figures: $(BUILD)/compare_sgbm $(BUILD)/draw_scenes
+	@tests/accuracy.py --sgbm $<
 # Errors of presets on all pairs with ground truth, clean and degraded: docs/RESULTS.md, in some
 # fifteen minutes of a processor.
-accuracy: $(BUILD)/livestereo
+accuracy: $(BUILD)/livestereo $(BUILD)/draw_scenes
 	@tests/results.sh $(BUILD)/livestereo $(PRESETS)
 # What docs/PAPERS.md compares with the papers: its column of our own figures, on the CPU.
 papers: $(BUILD)/livestereo $(BUILD)/test_blocks

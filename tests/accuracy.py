@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""Prints a Markdown table of the errors of some presets on all pairs with ground truth, clean and
-degraded: accuracy.py PROGRAM [PRESET[=WEIGHTS]...]. The pairs are those of the folder
-LIVESTEREO_DATA; WEIGHTS is a file of weights for the learned descriptor.
+"""Prints a Markdown table of the errors of some presets on all pairs with ground truth, clean,
+degraded and drawn, and a score: accuracy.py PROGRAM [PRESET[=WEIGHTS]...]. The pairs are those of
+the folder LIVESTEREO_DATA; WEIGHTS is a file of weights for the learned descriptor.
 
 The means are over pairs: the twelve are bad-1.0 of nonocc, all and disc of the first four pairs.
+The score is the mean, over families of pairs that count the same, of the mean over pairs of our
+error over OpenCV's SGBM's (8 paths, 3x3, RGB, filled: tests/sgbm), which SGBM_FIGURES holds; at
+least half a per cent each. The error is bad-1.0 of what both cameras see, of drives D1.
+
+accuracy.py --sgbm COMPARE_SGBM computes that file again. build/draw_scenes draws the random scenes:
+SEEDS are for tuning; take others for what is reported of them.
 SPDX-License-Identifier: MIT
 """
 import concurrent.futures
@@ -11,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 FOUR = ["tsukuba", "venus", "teddy", "cones"]
 TWELVE_DRIVING = ["kitti2012_0_1", "kitti2015_46", "kitti_0048_lidar", "kitti_object_campus",
@@ -19,23 +26,110 @@ EIGHT_DRIVING = ["kitti2015_pair", "kitti2015_46", "kitti_object_dev"]
 # Each is a column of its own; its mean over pairs counts as much as every other one's.
 DEGRADED = ["noise=6", "noise=12", "light=0.25,noise=3", "gain=1.3,offset=10", "gamma=0.7",
             "vignette=0.4", "blur=1", "jpeg=40", "rows=0.5", "rows=1"]
+# What the score counts the same: names of folders, or of a degraded set.
+FAMILIES = {
+    "Middlebury 2001": ["tsukuba", "venus"],
+    "Middlebury 2003": ["teddy", "cones", "teddy_half"],
+    "Middlebury 2005, 2006": ["reindeer", "cloth3", "aloe"],
+    "Middlebury 2014": ["motorcycle"],
+    "KITTI 2012, 2015": ["kitti2012_0_1", "kitti2015_46", "kitti2015_pair"],
+    "KITTI raw, noise": ["kitti_0005_noisy"],
+}
+SGBM_FIGURES = os.path.join(os.path.dirname(__file__), "sgbm", "figures.txt")
+SCENES = "build/scenes"
+SEEDS = range(8, 16)
+DEGRADED_SCORED = ["noise=6", "gamma=0.7"]
+LEAST = 0.5
+SURE = 229  # confidences above it are above 90 %
 
 
 def folders(group, names):
     data = os.environ.get("LIVESTEREO_DATA", "../shared/data")
-    return [os.path.join(data, group, name) for name in names]
+    return [os.path.join(data if group != "scenes" else SCENES, group if group != "scenes" else "",
+                         name) for name in names]
+
+
+def scene_names():
+    return sorted(name for name in os.listdir(SCENES) if int(name.split("_")[1]) in SEEDS)
+
+
+def draw_scenes():
+    if not os.path.isdir(SCENES) or len(scene_names()) < len(SEEDS):
+        subprocess.run(["build/draw_scenes", SCENES, str(SEEDS[0]), str(len(SEEDS))], check=True)
 
 
 def evaluate(program, preset, group, names, degrade=None):
-    """The results of all pairs of some folders; one thread, since other evaluations run."""
+    """The results of all pairs of some folders; one thread, since other evaluations run. Of drawn
+    scenes, also how many pixels are sure, and how many of those are wrong, in the first result."""
     name, _, weights = preset.partition("=")
     command = [program, "eval", "-q", "--json", "--preset", name, "--set", "threads=1"]
     if weights:
         command += ["--weights", weights]
     if degrade:
         command += ["--degrade", degrade]
-    done = subprocess.run(command + folders(group, names), stdout=subprocess.PIPE, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    with tempfile.NamedTemporaryFile("r") as counts:
+        if group == "scenes":
+            command += ["--confidence", counts.name]
+        done = subprocess.run(command + folders(group, names), stdout=subprocess.PIPE, check=True)
+        results = [json.loads(line) for line in done.stdout.splitlines()]
+        sure = [line.split(",") for line in counts if int(line.split(",")[1]) > SURE]
+        if sure:
+            results[0]["sure"] = [sum(int(line[i]) for line in sure) for i in (2, 3)]
+    return results
+
+
+def error_of(result):
+    """What the score compares: bad-1.0 of what both cameras see, of all, or D1."""
+    if result["group"] == "driving":
+        return result["d1"]
+    return (result["nonocc"] or result["all"])["bad1"]
+
+
+def sgbm_figures():
+    with open(SGBM_FIGURES, encoding="utf-8") as lines:
+        words = [line.split() for line in lines if not line.startswith("#")]
+    return {(degrade, name): float(error) for degrade, name, error in words}
+
+
+def write_sgbm(tool):
+    """Computes SGBM_FIGURES."""
+    with open(SGBM_FIGURES, "w", encoding="utf-8") as out:
+        print("# OpenCV's SGBM: 8 paths, 3x3, RGB, P1 = 216, P2 = 864, filled; per cent.\n"
+              "# make sgbm-figures; SPDX-License-Identifier: MIT", file=out, flush=True)
+        for arguments in scored_jobs():
+            degrade = arguments[2] if len(arguments) > 2 else "-"
+            subprocess.run([tool, "figures", degrade] + folders(*arguments[:2]), stdout=out,
+                           check=True)
+
+
+def scored_jobs():
+    """Of jobs(), those that the score counts, without what none of its families has."""
+    for arguments, _ in jobs():
+        if len(arguments) > 2 and arguments[2] in DEGRADED_SCORED:
+            yield arguments
+        elif len(arguments) == 2 and arguments[1] != TWELVE_DRIVING:
+            yield arguments
+
+
+def ratio(results, degrade, figures):
+    """The mean of our errors over SGBM's."""
+    return mean(max(error_of(r), LEAST) / max(figures[degrade, r["name"]], LEAST) for r in results)
+
+
+def score_rows(done, figures):
+    """done: pairs of evaluate()'s arguments and results."""
+    clean = {}
+    for arguments, results in done:
+        for r in results if len(arguments) == 2 else []:
+            clean.setdefault(r["name"].split("/")[0], {})[r["name"]] = r
+    families = {**FAMILIES, "rendered": ["flyingthings_a"] + scene_names()}
+    rows = [(f"over SGBM's: {name}",
+             ratio([r for f in names for r in clean[f].values()], "-", figures))
+            for name, names in families.items()]
+    rows.append(("over SGBM's: degraded", mean(ratio(results, a[2], figures)
+                                               for a, results in done
+                                               if a[2:] and a[2] in DEGRADED_SCORED)))
+    return rows + [("**score**, 1 is SGBM's", mean(value for _, value in rows))]
 
 
 def mean(values):
@@ -45,6 +139,19 @@ def mean(values):
 
 def nonocc(results):
     return mean(r["nonocc"]["bad1"] for r in results)
+
+
+def whole(results):
+    return mean(r["all"]["bad1"] for r in results)
+
+
+def rows_of_scenes(results):
+    """By kind, which the name begins with, and how sure what is wrong is."""
+    kinds = sorted({r["name"].split("_")[0] for r in results})
+    rows = [(f"drawn, {kind}, bad-1.0, nonocc",
+             nonocc(r for r in results if r["name"].startswith(kind))) for kind in kinds]
+    pixels, wrong = results[0]["sure"]
+    return rows + [("drawn, wrong of what is sure above 90 %", 100 * wrong / pixels)]
 
 
 def d1(results):
@@ -66,6 +173,13 @@ def jobs():
     yield ("middlebury", FOUR), rows_of_four
     for name in ("motorcycle", "aloe"):
         yield ("middlebury", [name]), mean_row(f"{name}, bad-1.0, nonocc", nonocc)
+    for name in ("reindeer", "cloth3"):
+        yield ("middlebury", [name]), mean_row(f"{name}, bad-1.0, nonocc", nonocc)
+    yield ("middlebury", ["teddy_half"]), mean_row("teddy_half, bad-1.0, all", whole)
+    yield ("synthetic", ["flyingthings_a"]), mean_row("flyingthings_a, bad-1.0, all", whole)
+    yield ("scenes", scene_names()), rows_of_scenes
+    for name in ("kitti2012_0_1", "kitti2015_46"):
+        yield ("driving", [name]), mean_row(f"{name}, D1", d1)
     yield ("driving", ["kitti2015_pair"]), mean_row("kitti2015_pair, D1", d1)
     yield ("driving", TWELVE_DRIVING), mean_row("12 driving pairs, D1", d1)
     yield ("driving", ["kitti_0005_noisy"]), mean_row("noisy drive, four frames, D1", d1)
@@ -77,8 +191,8 @@ def jobs():
 
 
 def column(pool, program, preset):
-    """The futures of a preset's groups, in the order of the rows."""
-    return [(pool.submit(evaluate, program, preset, *arguments), rows)
+    """The arguments and futures of a preset's groups, in the order of the rows."""
+    return [(arguments, pool.submit(evaluate, program, preset, *arguments), rows)
             for arguments, rows in jobs()]
 
 
@@ -92,14 +206,24 @@ def with_means(rows):
     return rows
 
 
+def table_column(futures, figures):
+    done = [(arguments, future.result()) for arguments, future, _ in futures]
+    rows = [row for (_, _, rows), (_, results) in zip(futures, done) for row in rows(results)]
+    return with_means(rows) + score_rows(done, figures)
+
+
 def main():
     if len(sys.argv) < 2:
-        sys.exit(f"usage: {sys.argv[0]} PROGRAM [PRESET[=WEIGHTS]...]")
+        sys.exit(f"usage: {sys.argv[0]} PROGRAM [PRESET[=WEIGHTS]...] | --sgbm COMPARE_SGBM")
+    draw_scenes()
+    if sys.argv[1] == "--sgbm":
+        write_sgbm(sys.argv[2])
+        return
     presets = sys.argv[2:] or ["default", "live", "driving"]
+    figures = sgbm_figures()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         columns = [column(pool, sys.argv[1], preset) for preset in presets]
-        table = [with_means([row for future, rows in futures for row in rows(future.result())])
-                 for futures in columns]
+        table = [table_column(futures, figures) for futures in columns]
     print("| per cent | " + " | ".join(presets) + " |")
     print("|---|" + "---|" * len(presets))
     for rows in zip(*table):

@@ -1,11 +1,15 @@
 /*
  * usage: compare_sgbm THREADS PRESET.. DIR..     (presets are the words that end in .ini)
+ *        compare_sgbm figures DEGRADE DIR..      (- or as eval --degrade takes it)
  * The CPU backend beside OpenCV's StereoSGBM: the same pictures, labels and threads in one run,
  * times, processor times of all threads, and errors of both. Each is run several times in turn,
- * medians are printed. SGBM on RGB and on grey; the pipeline on RGB.
+ * medians are printed. SGBM on RGB and on grey; the pipeline on RGB. figures: the error of SGBM on
+ * RGB in per cent that tests/accuracy.py compares with: bad-1.0 of what both cameras see, or of all
+ * pixels where that is not known, and D1 of pairs without masks.
  * SPDX-License-Identifier: MIT
  */
 #include "app/dataset.h"
+#include "app/degrade.h"
 #include "app/metrics.h"
 #include "image/frame.h"
 #include "config/params_file.h"
@@ -14,6 +18,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +119,38 @@ static void run_sgbm(const struct test_pair *pair, int grey) {
     }
 }
 
+static double figure_of(const struct test_pair *pair, const int16_t *disparity) {
+    struct error_sums sums = {0};
+    const uint8_t *mask = pair->mask[MASK_NONOCC] ? pair->mask[MASK_NONOCC] : pair->mask[MASK_ALL];
+    error_add(&sums, disparity, pair->truth, mask, (long)pair->left.width * pair->left.height);
+    struct error_rates rates = error_rates(&sums);
+    return mask ? rates.bad[0] : rates.d1;
+}
+
+static int print_figures(const char *folder, const char *degraded) {
+    g_auto(GStrv) stems = test_pairs_list(folder);
+    struct pair_ini ini;
+    struct degrade degrade;
+    int error = stems ? pair_ini_read(folder, &ini) : -1;
+    bool clean = strcmp(degraded, "-") == 0;
+    if (!error && !clean)
+        error = degrade_parse(degraded, &degrade);
+    for (char **stem = stems; stem && *stem && !error; stem++) {
+        struct test_pair pair;
+        error = test_pair_read(folder, *stem, &ini, &pair);
+        if (error)
+            return error;
+        if (!clean)
+            error = degrade_apply(&degrade, pair.name, &pair.left, &pair.right);
+        g_autofree int16_t *disparity =
+            g_new(int16_t, (size_t)pair.left.width * (size_t)pair.left.height);
+        sgbm_run(&pair.left, &pair.right, ini.disparities, disparity);
+        printf("%s %s %.2f\n", degraded, pair.name, figure_of(&pair, disparity));
+        test_pair_free(&pair);
+    }
+    return error;
+}
+
 static int run_folder(const char *folder, const char *const *presets, int count, int threads) {
     g_auto(GStrv) stems = test_pairs_list(folder);
     struct pair_ini ini;
@@ -135,8 +172,14 @@ static int run_folder(const char *folder, const char *const *presets, int count,
 int main(int argc, char **argv) {
     const char *presets[16];
     int threads = argc > 1 ? atoi(argv[1]) : 0, count = 0, error = 0;
+    if (argc > 3 && strcmp(argv[1], "figures") == 0) {
+        for (int i = 3; i < argc && !error; i++)
+            error = print_figures(argv[i], argv[2]);
+        return error ? 1 : 0;
+    }
     if (threads < 1) {
-        fprintf(stderr, "usage: compare_sgbm THREADS PRESET.ini.. DIR..\n");
+        fprintf(stderr, "usage: compare_sgbm THREADS PRESET.ini.. DIR..\n"
+                        "       compare_sgbm figures DEGRADE|- DIR..\n");
         return 2;
     }
     sgbm_threads(threads);
