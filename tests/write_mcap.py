@@ -365,14 +365,14 @@ for i in range(int(keys["count"])):
     wide = generator.integers(0, 256, (H, W + 8, 3) if color else (H, W + 8), np.uint8)
     for side in range(2):
         picture = np.ascontiguousarray(wide[:, 5 * side:5 * side + W])
-        ns = START + i * STEP + side * int(keys["late_right"]) * 250_000
+        ns = START + i * STEP + side * int(keys["late_right"]) * 1_000_000
         ns += int(keys["pause"]) * 1_000_000_000 * (i > int(keys["count"]) // 2)
         stamp = dict(sec=ns // 10**9, nanosec=ns % 10**9)
         header = dict(stamp=stamp, frame_id=f"camera{side}")
         if side == 1 and i in dropped:
             continue
         Image.fromarray(picture).save(f"{folder}/{('left', 'right')[side]}/{i:06d}.png")
-        log_ns = (ns - START) // int(keys["speed"]) + START + side * int(keys["late"]) * 250_000
+        log_ns = (ns - START) // int(keys["speed"]) + START + side * int(keys["late"]) * 1_000_000
         if keys["both"]:
             picture = np.concatenate([wide[:, :W], wide[:, 5:5 + W]], 1)
         if not (keys["both"] and side == 1):
