@@ -70,9 +70,10 @@ static int check_smoothness(const struct livestereo_problem *p) {
         return refuse("problem: smoothness %d does not exist", (int)p->smoothness);
     if (!(p->lambda >= 0) || !(p->truncation >= 0) || !isfinite(p->lambda + p->truncation))
         return refuse("problem: lambda and truncation must be 0 or more");
-    if ((p->smoothness == LIVESTEREO_TABLES) != (p->right_table && p->down_table))
+    bool tables = p->smoothness == LIVESTEREO_TABLES;
+    if (tables != (p->right_table != NULL) || tables != (p->down_table != NULL))
         return refuse("problem: right_table and down_table and smoothness TABLES belong together");
-    if (p->smoothness == LIVESTEREO_TABLES && (p->right || p->down || p->columns))
+    if (tables && (p->right || p->down || p->columns))
         return refuse("problem: TABLES take neither weights nor columns");
     if ((p->smoothness == LIVESTEREO_TABLE) != (p->table != NULL))
         return refuse("problem: a table and smoothness TABLE belong together");
@@ -81,12 +82,12 @@ static int check_smoothness(const struct livestereo_problem *p) {
             return refuse("problem: entry %d, %d of the table is not 0 or more", i / p->labels,
                           i % p->labels);
     size_t entries = (size_t)p->width * (size_t)p->height * (size_t)p->labels * (size_t)p->labels;
-    for (size_t i = 0; p->right_table && i < entries; i++) {
+    for (size_t i = 0; tables && i < entries; i++) {
         float v[2] = {p->right_table[i], p->down_table[i]};
         if (!(v[0] >= 0) || !(v[1] >= 0) || !isfinite(p->lambda * (double)(v[0] + v[1])))
             return refuse("problem: entry %zu of the tables of edges is not 0 or more", i);
     }
-    if (p->smoothness == LIVESTEREO_TABLES)
+    if (tables)
         return 0;
     double most = smoothness_of(p, UINT8_MAX, 0, p->labels - 1);
     for (int i = 0; p->table && i < p->labels * p->labels; i++)

@@ -863,6 +863,8 @@ static void test_library(void *fixture, const void *data) {
     EXPECT((p.number = LIVESTEREO_UINT16, p.row_bytes = 13), "multiples of 2");
     EXPECT(p.smoothness = (enum livestereo_smoothness)5, "smoothness 5");
     EXPECT(p.smoothness = LIVESTEREO_TABLES, "belong together");
+    EXPECT(p.right_table = table, "belong together");
+    EXPECT(p.down_table = table, "belong together");
     EXPECT((p.smoothness = LIVESTEREO_TABLES, p.right_table = p.down_table = table, p.right = cost),
            "neither weights");
     EXPECT(p.damping = 1, "to below 1");
