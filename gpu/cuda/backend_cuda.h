@@ -82,13 +82,6 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
 CUDA_STAGES(CUDA_LAUNCH)
 #undef CUDA_LAUNCH
 
-/* graph_unit_args() of a type. */
-template <typename Args>
-static inline const Args *cuda_args(const struct graph *g, int unit, enum stage stage, int slot,
-                                    int n = 0) {
-    return static_cast<const Args *>(graph_unit_args(g, unit, stage, n, slot));
-}
-
 /* Forms of units; cuda_unit_averages() is that of UNIT_COSTS which begins with averaging. */
 cuda_unit cuda_unit_costs, cuda_unit_averages, cuda_unit_level, cuda_unit_pruned_level,
     cuda_unit_kept_costs, cuda_unit_mixed_census;

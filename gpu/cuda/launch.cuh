@@ -1,12 +1,19 @@
 /*
  * Launching kernels that get ready while the one before them runs (programmatic dependent launch),
- * and what warps of several files do.
+ * the arguments of their units, and what warps of several files do.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CUDA_LAUNCH_CUH
 #define LIVESTEREO_CUDA_LAUNCH_CUH
 
 #include "gpu/cuda/backend_cuda.h"
+
+/* graph_unit_args() of a type. */
+template <typename Args>
+static inline const Args *cuda_args(const struct graph *g, int unit, enum stage stage, int slot,
+                                    int n = 0) {
+    return static_cast<const Args *>(graph_unit_args(g, unit, stage, n, slot));
+}
 
 /* Memory of a block whose size is chosen at the launch. */
 #ifndef DYNAMIC_SHARED

@@ -5,7 +5,7 @@
  * stores whole lines of memory.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_u16x2.h"
 #include "gpu/cuda/matrix_product.cuh"
 #include "gpu/cuda/packed_pixel.cuh"
