@@ -118,12 +118,16 @@ static __m256i divide_floats(__m256i sum, int count) {
 enum { RING_BYTES = 640 << 10, STRIP_LABELS = 128, STRIP_STEP = 4, WIDEST_STRIP = 512, BAND = 16 };
 
 /* Data costs as one: matched, averaged, and summed for the next two levels. NULL where a pass is
- * not part of it; costs that are not matched are along's source or half's fine8. */
+ * not part of it; costs that are not matched are along's source or first_sums()'s fine8. */
 struct cost_unit {
     const struct cost_args *match;
     const struct cross_args *along, *down;
     const struct downsample_cost_args *half, *quarter;
 };
+
+static const struct downsample_cost_args *first_sums(const struct cost_unit *u) {
+    return u->half ? u->half : u->quarter;
+}
 
 struct costs_job {
     struct cost_unit unit;
@@ -326,7 +330,9 @@ static int start_ring(const struct costs_job *job, const struct strip *s, int y)
 static void run_strip(const struct costs_job *job, struct strip *s, int first, int last) {
     const struct cost_unit *u = &job->unit;
     int row = u->along ? start_ring(job, s, first) : first;
-    const uint8_t *volume = u->down ? u->down->out : u->match ? u->match->cost : u->half->fine8;
+    const uint8_t *volume = u->down    ? u->down->out
+                            : u->match ? u->match->cost
+                                       : first_sums(u)->fine8;
     for (int y = first; y < last; y++) {
         struct span out = span_of(&job->grid, volume, y, s->first, s->last, s->label, s->labels);
         if (u->along) {
@@ -390,7 +396,7 @@ int FORM(costs)(struct backend_cpu *cpu, const struct graph *g, int number, int 
     if (a && !cpu_averages(a))
         return 0;
     int threads = thread_pool_threads(pool), most = BAND;
-    job.grid = a ? a->grid : unit->match ? unit->match->grid : unit->half->fine;
+    job.grid = a ? a->grid : unit->match ? unit->match->grid : first_sums(unit)->fine;
     job.labels = job.grid.padded;
     job.columns = job.grid.width;
     if (unit->match)

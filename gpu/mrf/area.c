@@ -271,8 +271,8 @@ static void sweep(struct run *r, int sweeps, const struct mrf_watch *watch,
     }
 }
 
-static int run_picture(struct run *r, const struct mrf *m, int sweeps,
-                       const struct mrf_watch *watch, struct mrf_result *result) {
+static int run_picture(struct run r, const struct mrf *m, int sweeps, const struct mrf_watch *watch,
+                       struct mrf_result *result) {
     struct level level = {.problem = m};
     struct area whole = {0, 0, m->width, m->height, {NULL}};
     size_t volume = (size_t)m->width * (size_t)m->height * (size_t)m->labels;
@@ -280,36 +280,36 @@ static int run_picture(struct run *r, const struct mrf *m, int sweeps,
     for (int d = 0; d < DIRECTIONS; d++)
         if (!(whole.message[d] = calloc(volume, sizeof(int32_t))))
             error = -ENOMEM;
-    r->level = &level;
-    r->whole = &whole;
+    r.level = &level;
+    r.whole = &whole;
     if (!error)
-        sweep(r, sweeps, watch, result);
+        sweep(&r, sweeps, watch, result);
     for (int d = 0; d < DIRECTIONS; d++)
         free(whole.message[d]);
     return error;
 }
 
-static int run_tiles(struct run *r, const struct mrf *m, int size, int sweeps,
+static int run_tiles(struct run r, const struct mrf *m, int size, int sweeps,
                      const struct mrf_watch *watch, struct mrf_result *result) {
     struct level level[MAX_LEVELS] = {0};
-    uint16_t *label = r->label;
+    uint16_t *label = r.label;
     int levels = 0, error = 0;
-    r->columns = (m->width + size - 1) / size;
-    r->rows = (m->height + size - 1) / size;
-    while (!error && levels < stage_min(r->how->levels, MAX_LEVELS) &&
+    r.columns = (m->width + size - 1) / size;
+    r.rows = (m->height + size - 1) / size;
+    while (!error && levels < stage_min(r.how->levels, MAX_LEVELS) &&
            (levels == 0 ||
-            (r->columns * r->rows > 1 && size % (1 << levels) == 0 && size >> levels >= 2))) {
+            (r.columns * r.rows > 1 && size % (1 << levels) == 0 && size >> levels >= 2))) {
         error =
-            open_level(&level[levels], m, levels ? &level[levels - 1] : NULL, r, size >> levels);
+            open_level(&level[levels], m, levels ? &level[levels - 1] : NULL, &r, size >> levels);
         levels++;
     }
     for (int l = levels - 1; l >= 0 && !error; l--) {
-        r->level = &level[l];
-        r->tile = size >> l;
-        r->label = l ? NULL : label;
+        r.level = &level[l];
+        r.tile = size >> l;
+        r.label = l ? NULL : label;
         if (l + 1 < levels)
-            start_level(r, &level[l + 1]);
-        sweep(r, sweeps, l ? NULL : watch, result);
+            start_level(&r, &level[l + 1]);
+        sweep(&r, sweeps, l ? NULL : watch, result);
     }
     close_levels(level, levels);
     return error;
@@ -325,8 +325,8 @@ int mrf_area(const struct mrf *m, const struct mrf_area *how, int sweeps,
                     .label = label};
     *result = (struct mrf_result){.bound = NAN};
     if (r.pool)
-        error = size ? run_tiles(&r, m, size, sweeps, watch, result)
-                     : run_picture(&r, m, sweeps, watch, result);
+        error = how->tile ? run_tiles(r, m, size, sweeps, watch, result)
+                          : run_picture(r, m, sweeps, watch, result);
     thread_pool_close(&r.pool);
     return error;
 }

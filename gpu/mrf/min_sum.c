@@ -158,7 +158,7 @@ int mrf_min_sum(const struct mrf *m, int most_levels, int sweeps, int threads,
     int levels = 0, error = 0;
     struct thread_pool *pool = thread_pool_open(threads, 0, &error);
     *result = (struct mrf_result){.bound = NAN};
-    while (!error && levels < MAX_LEVELS && levels < most_levels) {
+    while (!error && levels < MAX_LEVELS && (levels == 0 || levels < most_levels)) {
         const struct level *fine = levels ? &level[levels - 1] : NULL;
         if (fine && fine->problem->width <= 2 && fine->problem->height <= 2)
             break; /* a level of one node knows nothing */
