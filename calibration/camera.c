@@ -125,8 +125,8 @@ double camera_reach(const struct camera *c) {
     memcpy(radial.k, c->k, sizeof radial.k);
     if (c->distortion != DISTORTION_FISHEYE)
         radial.k[2] = radial.k[3] = 0; /* tangential */
-    for (double angle = step; angle <= MAX_ANGLE; angle += step) {
-        const double xy[2] = {tan(angle), 0};
+    for (int i = 1; i * step <= MAX_ANGLE; i++) {
+        const double xy[2] = {tan(i * step), 0};
         camera_project(&radial, xy, pixel);
         if (!(pixel[0] > before))
             break;

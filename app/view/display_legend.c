@@ -59,7 +59,8 @@ static void draw_lengths(const struct draw_settings *s, const struct depth_geome
     char text[32];
     snprintf(text, sizeof(text), "%.2g", near * factor);
     draw_tick(ui, x, y, x, x + width, text);
-    for (double z = next_round(near); z < fmin(far, 1e4); z = next_round(z)) {
+    double z = near;
+    while ((z = next_round(z)) < fmin(far, 1e4)) {
         double at = x + width * (s->max - depth_disparity(g, z)) / (s->max - s->min);
         if (at - last < gap || x + width - at < 1.5 * gap)
             continue;
@@ -97,12 +98,13 @@ static void draw_wheel(const struct display *d, enum display_mode mode, double r
     double cell = 2 * radius / CELLS, x = right - 2 * radius;
     char text[64];
     for (int i = 0; i < CELLS * CELLS; i++) {
-        double u = (i % CELLS + 0.5) * 2 / CELLS - 1, w = (i / CELLS + 0.5) * 2 / CELLS - 1;
+        int column = i % CELLS, row = i / CELLS;
+        double u = (column + 0.5) * 2 / CELLS - 1, w = (row + 0.5) * 2 / CELLS - 1;
         uint8_t c[3];
         if (u * u + w * w > 1)
             continue;
         flow_color_of(u, w, 1, c);
-        ui_box(ui, x + i % CELLS * cell, y + 2 + i / CELLS * cell, cell, cell, rgb_of(c), 1);
+        ui_box(ui, x + column * cell, y + 2 + row * cell, cell, cell, rgb_of(c), 1);
     }
     int used = snprintf(text, sizeof(text), "rim: %g px", d->settings.max);
     if (mode == DISPLAY_ARROWS)

@@ -115,9 +115,9 @@ static int list_folder(const char *folder, char ***names, long *count) {
     return -ENOENT;
 }
 
-/* How many bytes all names begin with; a number is not cut. */
+/* How many bytes all names begin with, 0 where there are none; a number is not cut. */
 static size_t common_start(char **const names) {
-    size_t length = strlen(names[0]);
+    size_t length = names[0] ? strlen(names[0]) : 0;
     for (char **name = names; *name; name++)
         for (size_t i = 0; i < length; i++)
             if ((*name)[i] != names[0][i])

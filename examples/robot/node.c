@@ -102,6 +102,8 @@ int main(int argc, char **argv) {
         fail("info", livestereo_error(stereo));
     size_t pixels = (size_t)width * (size_t)height;
     unsigned char *both = livestereo_alloc(stereo, 4 * pixels);
+    if (!both)
+        fail("memory", "there is not enough");
     struct livestereo_frame frame = LIVESTEREO_FRAME;
     frame.left.data = both;
     frame.left.width = width;
@@ -116,7 +118,7 @@ int main(int argc, char **argv) {
     frame.points.format = LIVESTEREO_XYZ32F;
     frame.points.data = livestereo_alloc(stereo, 12 * (size_t)info.width * (size_t)info.height);
     frame.min_confidence = 200;
-    if (!both || !frame.points.data)
+    if (!frame.points.data)
         fail("memory", "there is not enough");
     for (; fread(both, 4 * pixels, 1, stdin) == 1; frame.number++) {
         int error = livestereo_start(stereo, &frame);
