@@ -65,7 +65,7 @@ static void test_xml(void) {
     near(rig.camera[0].k[1], 0.02, 0);
     near(rig_baseline(&rig), 0.1200052, 1e-7);
     g_assert_true(rig.metric);
-    expect_refusal(xml, NULL, NULL, "livestereo calib convert"); /* as the library does */
+    expect_refusal(xml, NULL, NULL, "convert it to YAML"); /* as the library does */
     expect_refusal("<a>", NULL, &xml_too, "as XML");
     expect_refusal("<a><b>1</a>", NULL, &xml_too, "as XML");
     expect_refusal("<a>1 2</a>", NULL, &xml_too, "no calibration");
