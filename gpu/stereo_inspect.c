@@ -206,8 +206,8 @@ static void mrf_costs(const void *context, int x, int y, float *cost) {
         cost[i] = (float)data_energy(l, x, y, i);
 }
 
-static double mrf_curve(const void *context, int edge_class, int difference, int zero) {
-    return smoothness(context, edge_class, difference - zero);
+static double mrf_curve(const void *context, int edge_class, int l, int m) {
+    return smoothness(context, edge_class, abs(l - m));
 }
 
 /* The classes of the edges in one direction; NULL: out of memory. */
