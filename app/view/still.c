@@ -96,10 +96,23 @@ static void go_on(struct viewer *v) {
         playback_pause(&v->playback, false);
 }
 
+/* The settings themselves again, once the slider rests. They change no size, so this happens even
+ * while the pairs are recorded, sent or filmed. */
+static void end_preview(struct viewer *v, int64_t now_ns) {
+    if (!v->still.preview_ns)
+        return;
+    v->screen.wake_ns = v->still.preview_ns + REST_NS;
+    if (now_ns < v->screen.wake_ns)
+        return;
+    v->screen.wake_ns = v->still.preview_ns = 0;
+    viewer_adjust_settings(v);
+}
+
 void still_update(struct viewer *v) {
     struct viewer_quality *q = &v->quality;
     int64_t now_ns = clock_ns();
     v->screen.wake_ns = 0;
+    end_preview(v, now_ns);
     if (v->still.waiting >= 0)
         go_on(v);
     bool stopped = playback_is_stopped(&v->playback);
@@ -117,10 +130,6 @@ void still_update(struct viewer *v) {
     if (now_ns - v->still.since_ns < REST_NS) {
         v->screen.wake_ns = v->still.since_ns + REST_NS;
         return;
-    }
-    if (v->still.preview_ns) {
-        v->still.preview_ns = 0;
-        viewer_adjust_settings(v);
     }
     if (!q->still && q->known && (q->automatic || q->search.size > 0))
         begin(v);
