@@ -288,7 +288,9 @@ class Package:  # by mcap and mcap-ros2-support
         "CompressedImage": "std_msgs/Header header\nstring format\nuint8[] data\n",
         "CameraInfo": "std_msgs/Header header\nuint32 height\nuint32 width\n"
                       "string distortion_model\nfloat64[] d\nfloat64[9] k\nfloat64[9] r\n"
-                      "float64[12] p\n"}
+                      "float64[12] p\nuint32 binning_x\nuint32 binning_y\n"
+                      "uint32 x_offset\nuint32 y_offset\nuint32 roi_height\n"
+                      "uint32 roi_width\nbool do_rectify\n"}  # the last five: of roi, in a row
     HEADER = "=" * 80 + "\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" \
         + "=" * 80 + "\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
 
@@ -305,6 +307,10 @@ class Package:  # by mcap and mcap-ros2-support
         if kind not in self.schemas:
             self.schemas[kind] = self.writer.register_msgdef(
                 TYPES[kind], self.DEFINITIONS[kind] + self.HEADER)
+        if kind == "CameraInfo":
+            names = ("x_offset", "y_offset", "roi_height", "roi_width")
+            message = {**message, "binning_x": 0, "binning_y": 0, "do_rectify": True,
+                       **dict(zip(names, message["roi"]))}
         self.writer.write_message(topic, self.schemas[kind], message, log_time=log_ns,
                                   publish_time=log_ns)
 
