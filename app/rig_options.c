@@ -83,7 +83,8 @@ static void make_ideal_cameras(struct rig *rig, struct rectification *to) {
 /* The rectification of whole pictures of use's size. EXIT_DONE or the exit code. */
 static int choose_rectification(const struct rig_options *options, bool rectified,
                                 struct rig_use *use, struct rectification *to) {
-    *to = (struct rectification){.width = use->width, .height = use->height, .fx = 1, .fy = 1};
+    double f = MAX(use->width, use->height); /* of pictures without a calibration: no wide lens */
+    *to = (struct rectification){.width = use->width, .height = use->height, .fx = f, .fy = f};
     if (use->known) {
         int error = !rectified && options->alpha > 0
                         ? rectify_bouguet(&use->rig, options->alpha, 1, to)

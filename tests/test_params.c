@@ -59,7 +59,7 @@ static bool names_choices(const char *text, char **choices) {
  * enum, or is made of the solvers. */
 static void test_choices(void) {
     g_autofree char *header = NULL;
-    g_assert_true(g_file_get_contents("config/params.h", &header, NULL, NULL));
+    g_assert_true(g_file_get_contents("config/choices.h", &header, NULL, NULL));
     g_auto(GStrv) enums = g_strsplit(header, "enum {", -1);
     for (char **text = enums; *text; text++)
         (*text)[strcspn(*text, "}")] = '\0';
@@ -70,7 +70,7 @@ static void test_choices(void) {
         for (char **text = enums + 1; *text && !found; text++)
             found = names_choices(*text, choices);
         if (!found)
-            g_error("%s: config/params.h has no enum of %s", info->name, info->choices);
+            g_error("%s: config/choices.h has no enum of %s", info->name, info->choices);
         g_assert_true(!info->choices || info->max == g_strv_length(choices) - 1);
     }
 }
