@@ -488,12 +488,14 @@ help:
 # ---- the parts of `make check` and `make check-all`
 
 # X.ran runs the test program X and keeps what became of it; a part's own line sums that up.
-RUN_TEST = $(Q)LIVESTEREO_BIN=$(BUILD)/livestereo tests/run.sh --program $(@:.ran=)
+RUN_TEST = $(Q)LIVESTEREO_BIN=$(BUILD)/livestereo \
+           tests/run.sh $(if $(filter $@,$(MAKECMDGOALS)),--alone,--program) $(@:.ran=)
 %.ran: % FORCE
 	$(RUN_TEST)
 $(UNIT:%=%.ran): $(BUILD)/livestereo $(BUILD)/locale/de_DE.UTF-8
 # A language whose numbers have a comma, which the machine may not have.
-$(UNIT:%=%.ran): private export LOCPATH = $(abspath $(BUILD))/locale:/usr/lib/locale
+# The C library forgets to free that path, as AddressSanitizer sees: not with sanitizers.
+$(UNIT:%=%.ran): private export LOCPATH = $(if $(SANITIZE),,$(abspath $(BUILD))/locale:/usr/lib/locale)
 $(BUILD)/locale/de_DE.UTF-8:
 	$(call say,LOCAL,$@)
 	@mkdir -p $(@D)
@@ -506,7 +508,7 @@ ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold cal
              params picture pruning reach refine rig row_error row_offset waits
 # And those whose threads are the CPU backend's alone, of which it hears in parity and test_alloc,
 # or those of run and batch on other sources, of which it hears in test_live and test_batch.
-BACKEND_THREADS = eval features flow library library_alloc mcap motion part solve temporal
+BACKEND_THREADS = eval features field flow library library_alloc mcap motion part solve temporal
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(patsubst %,$(BUILD)/test_%,$(ONE_THREAD) $(BACKEND_THREADS))),$(UNIT))
 # What takes longest, and finds the least beside the rest.

@@ -86,13 +86,13 @@ class Client:
 
     async def text(self, op):
         while True:
-            message = await asyncio.wait_for(self.ws.recv(), 20)
+            message = await asyncio.wait_for(self.ws.recv(), 100)
             if isinstance(message, str) and json.loads(message)["op"] == op:
                 return json.loads(message)
 
     async def data(self, subscription=None):
         while True:
-            message = await asyncio.wait_for(self.ws.recv(), 20)
+            message = await asyncio.wait_for(self.ws.recv(), 100)
             if isinstance(message, bytes):
                 op, number, ns = struct.unpack_from("<BIQ", message)
                 assert op == 1

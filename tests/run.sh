@@ -1,9 +1,9 @@
 #!/bin/bash
 # usage: tests/run.sh NAME PROGRAM...          programs that print TAP, one after the other
-#        tests/run.sh --program PROGRAM        one of them; --sum counts it
+#        tests/run.sh --program PROGRAM        one of them; --sum counts it; --alone: none does
 #        tests/run.sh --sum NAME PROGRAM...    the counts of programs that have run
 #        tests/run.sh --step NAME COMMAND...   one command that is one test; exit code 77 is a skip
-# Says what failed and why something was skipped; all but --program end with one line of counts and
+# Says what failed and why something was skipped; all but these two end with one line of counts and
 # add "passed failed skipped NAME" to the file $COUNTS. What each took of the processor, in seconds,
 # is added to $COUNTS.seconds. A crash, a time-out, a missing plan, or
 # fewer results than planned is a failure. RUNNER is put before each program, TEST_ARGS behind.
@@ -94,9 +94,10 @@ sum_up() {
 }
 
 case $1 in
---program)
+--program | --alone)
     run_tap "$2"
-    exit 0 ;; # what failed is told by the sum
+    [ "$1" = --program ] || [ "$failed" -eq 0 ]
+    exit ;; # of --program, the sum tells what failed
 --step)
     name=$2
     shift 2

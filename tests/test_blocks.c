@@ -374,7 +374,6 @@ static void test_device(void) {
 
 static void test_option(void) {
     static const char *const wrong[] = {"0", "-1M", "4GG", "G", "1x", "nan", "1e400", "4T", "K4"};
-    g_autofree char *out = path_in("out");
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         expect_error(2, "--memory", "run --memory %s synth:", wrong[i]);
         expect_error(2, "--memory", "bench --memory %s", wrong[i]);

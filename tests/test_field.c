@@ -1,8 +1,8 @@
 /*
  * Inputs that users of comparable programs met, with their right values: the folder field beside
  * LIVESTEREO_DATA, whose README.md this is as a test. A row is a line of the shell, run in that
- * folder ($F) with $B, $D as in cli.h and $O, the options of the README; what it must print; and
- * what the maps must be that it left in $D/out. SPDX-License-Identifier: MIT
+ * folder ($F) with $B, $D as in cli.h, the sources ($S) and the README's options ($O); what it must
+ * print; and what the maps must be that it left in $D/out. SPDX-License-Identifier: MIT
  */
 #include "tests/cli.h"
 
@@ -64,7 +64,7 @@ static const struct row {
      "mv left.pfm 000000.pfm",
      0, "1 pair", "160x120", 1, SCENE, 3},
     {"m12",
-     "R=$(dirname $(dirname $B)); cd $D && ln -s $R/examples examples && "
+     "cd $D && ln -s $S/examples examples && "
      "/usr/bin/python3 $F/m12.py && for n in 8 12 10 12dim; do $B batch --preset live "
      "--set disparity_range=48 --set backend=cpu --save pfm lay/m12/left$n.png "
      "lay/m12/right$n.png -o m$n && cmp m$n/left$n.pfm m8/left8.pfm || exit 1; done",
@@ -78,9 +78,10 @@ static char *preamble(void) {
     g_autofree char *program = g_canonicalize_filename(binary(), NULL);
     if (!g_file_test(field, G_FILE_TEST_IS_DIR))
         return NULL;
-    return g_strdup_printf("cd '%s' && B='%s' F=$PWD && O='--preset live --set disparity_range=32 "
-                           "--save pfm --set backend=cpu' && ",
-                           field, program);
+    return g_strdup_printf(
+        "S=$PWD && cd '%s' && B='%s' F=$PWD && O='--preset live --set disparity_range=32 "
+        "--save pfm --set backend=cpu' && ",
+        field, program);
 }
 
 static float *read_map(const char *path, int *width, int *height) {
