@@ -167,8 +167,9 @@ static struct session session_now(const struct viewer *v) {
     double opened = v->options->rig.scale > 0 ? v->options->rig.scale : 1;
     if (v->rig.scale > 0) /* the size is not remembered */
         session.params = viewer_params_at(v, v->rig.scale, opened);
-    if (v->quality.automatic) /* what it found is found again */
-        quality_apply(&v->quality.all, QUALITY_BEST, &session.params);
+    for (int i = 0; i < param_count && v->quality.automatic; i++) /* what it found is found again */
+        if (quality_covers(&v->quality.all, &param_table[i]))
+            param_put(&session.params, &param_table[i], param_table[i].def);
     g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
     g_strlcpy(session.source, v->source, sizeof(session.source));
     return session;
