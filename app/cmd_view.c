@@ -200,6 +200,7 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->options = o;
     v->still.waiting = -1;
     v->rig_options = o->rig;
+    v->out = o->out;
     v->wipe.with = o->maps ? WIPE_MAPS : WIPE_OFF;
     v->settings.params = *params;
     v->remembered = *remembered;

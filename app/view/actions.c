@@ -349,6 +349,10 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
     recording_start(&v->recording, &about, v->options->output, &v->playback, &v->screen);
 }
 
+static void toggle_output(struct viewer *v, G_GNUC_UNUSED int argument) {
+    opening_toggle_output(v);
+}
+
 /* ---- window */
 
 static bool is_narrow(const struct viewer *v) {

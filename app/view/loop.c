@@ -37,7 +37,6 @@ static void see_frame(struct viewer *v, bool skipped) {
                          p->state.paused ? 0 : p->rate * p->speed);
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
-    output_take_params(v->output, &v->settings.params);
     viewer_search_quality(v, p->shown);
     if (!v->display.motion)
         watch_swap(v);
@@ -45,6 +44,15 @@ static void see_frame(struct viewer *v, bool skipped) {
         screen_settle(&v->screen);
     else
         screen_redraw(&v->screen);
+}
+
+/* Takes over what receivers of the output have set. */
+static void take_sent_settings(struct viewer *v) {
+    struct params params;
+    if (!output_take_params(v->output, &params))
+        return;
+    settings_copy(&v->settings.params, &params, PARAM_LIVE);
+    viewer_apply_settings(v);
 }
 
 /* Waits up to timeout_ms for a frame and takes all that are there. False when no more will come. */
@@ -289,6 +297,7 @@ int loop_run(struct viewer *v) {
         int64_t woke_ns = clock_ns();
         bool more = take_frames(v, 0);
         handle_events(v);
+        take_sent_settings(v);
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
         if (!v->visible[PART_START])

@@ -92,8 +92,29 @@ static int open_output(struct viewer *v) {
                                  .live = source->live,
                                  .geometry = &v->rig.geometry};
     int code;
-    v->output = output_open(&v->options->out, &about, &code);
+    v->output = output_open(&v->out, &about, &code);
     return code == EXIT_DONE ? GO_ON : code;
+}
+
+void opening_toggle_output(struct viewer *v) {
+    static char browsers[] = "foxglove:8765";
+    if (v->output) {
+        output_close(&v->output);
+        v->out = (struct output_options){0};
+        screen_notify(&v->screen, "nothing is sent any more");
+        return;
+    }
+    v->out = v->options->out;
+    if (!v->out.pipeline)
+        v->out.pipeline = browsers;
+    if (open_output(v) != GO_ON) { /* the notice says why */
+        v->out = (struct output_options){0};
+        return;
+    }
+    if (v->playback.shown)
+        output_give(v->output, v->playback.shown);
+    if (v->out.pipeline == browsers)
+        screen_notify(&v->screen, "shown in browsers of this machine: http://localhost:8765/");
 }
 
 static int open_live(struct viewer *v, double start_s, bool paused) {

@@ -5,6 +5,7 @@
 #include "app/view/statistics.h"
 
 #include "app/metrics.h"
+#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "config/clock.h"
 #include "config/params.h"
@@ -280,13 +281,16 @@ static void draw_flicker(const struct flicker_sums *sums, struct ui *ui, double 
         width);
 }
 
-static void draw_output(struct output *output, struct ui *ui) {
+static void draw_output(struct viewer *v) {
     struct output_status status;
-    char text[96];
-    output_get_status(output, &status);
-    snprintf(text, sizeof(text), "sent %ld  skipped %ld%s", status.sent, status.given - status.sent,
-             status.failed ? "  stopped" : "");
-    ui_text(ui, text);
+    char text[160];
+    action_button(v, "send", v->output ? "End sending" : "Show in browsers", ACTION_SEND);
+    if (!v->output)
+        return;
+    output_get_status(v->output, &status);
+    snprintf(text, sizeof(text), "%.80s: %ld sent, %ld skipped%s", v->out.pipeline, status.sent,
+             status.given - status.sent, status.failed ? ", stopped" : "");
+    ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->note, text);
 }
 
 void statistics_draw_cards(struct viewer *v, bool all) {
@@ -318,6 +322,5 @@ void statistics_draw_cards(struct viewer *v, bool all) {
         ui_table_next(ui);
     if (v->playback.source->get_status)
         cameras_draw_statistics(&v->cameras, ui);
-    if (v->output)
-        draw_output(v->output, ui);
+    draw_output(v);
 }

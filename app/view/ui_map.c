@@ -182,6 +182,7 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state probes %d\n", v->probes.count);
     g_string_append_printf(map, "state recording %d\n",
                            v->recording.recorder || v->recording.background.on);
+    g_string_append_printf(map, "state sends %d\n", v->output != NULL);
     g_string_append_printf(map, "state video %d\n",
                            v->video_export.on || v->video_export.background.on);
     g_string_append_printf(map,

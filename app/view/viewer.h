@@ -123,7 +123,8 @@ struct viewer {
     struct rig_options rig_options; /* those of the command line, for the source it named */
     struct rig_use rig;
     struct matcher *matcher;
-    struct output *output; /* NULL: without --out */
+    struct output *output; /* NULL: nothing is sent */
+    struct output_options out; /* where to: of --out, or of this window */
     struct playback playback;
     struct settings settings;
     struct slot other; /* of the settings that are not in use */
@@ -301,6 +302,10 @@ void opening_take_range(struct viewer *v);
 /* Opens rig, pipeline, output and threads, and plays from start_s on. GO_ON, or the exit code after
  * a log line. */
 int opening_finish(struct viewer *v, double start_s, bool paused);
+
+/* Begins to send what is computed to where --out says, else to browsers of this machine, or ends
+ * that, with a notice. */
+void opening_toggle_output(struct viewer *v);
 
 /* Remembers what is open, for the start page; and keeps a picture of it. */
 void opening_remember(struct viewer *v, const char *const *words, int count);

@@ -272,6 +272,58 @@ static void test_rates(void) {
     gui_quit(&p);
 }
 
+/* What sets a parameter over the network, as Foxglove does; prints what it is then. */
+static const char client[] =
+    "import asyncio, json, sys, websockets\n"
+    "async def main():\n"
+    "    async with websockets.connect('ws://127.0.0.1:' + sys.argv[1],\n"
+    "                                  subprotocols=['foxglove.websocket.v1']) as s:\n"
+    "        await s.send(json.dumps({'op': 'setParameters', 'id': 'set',\n"
+    "                                 'parameters': [{'name': 'fill', 'value': False}]}))\n"
+    "        while True:\n"
+    "            answer = await s.recv()\n"
+    "            if isinstance(answer, str) and json.loads(answer).get('id') == 'set':\n"
+    "                return print(*[p['value'] for p in json.loads(answer)['parameters']\n"
+    "                               if p['name'] == 'fill'])\n"
+    "asyncio.run(asyncio.wait_for(main(), 60))\n";
+
+/* What is sent is ended and begun again by the button; a window at rest takes what a client sets.
+ */
+static void test_send(void) {
+    struct gui_program p = {0};
+    const char *python = g_getenv("PYTHON") ? g_getenv("PYTHON") : "/usr/bin/python3";
+    g_autofree char *there = gui_run_tool("%s -c \"import importlib.util as i; "
+                                          "print(i.find_spec('websockets') is not None)\"",
+                                          python);
+    if (strcmp(there, "True") != 0) {
+        g_test_skip("needs python3-websockets");
+        return;
+    }
+    g_autofree char *port = gui_run_tool("%s -c \"import socket; s = socket.socket(); "
+                                         "s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])\"",
+                                         python);
+    g_autofree char *options = g_strdup_printf("--paused --stats --out foxglove:%s", port);
+    gui_start(&p, options, GUI_SOURCE);
+    gui_settle(&p);
+    g_autofree char *script = g_build_filename(p.folder, "client.py", NULL);
+    g_assert_true(g_file_set_contents(script, client, -1, NULL));
+    g_assert_true(gui_is(&p, "state", "sends", "1"));
+    gui_click(&p, "send");
+    gui_wait_for(&p, gui_is(&p, "state", "sends", "0"));
+    g_autofree char *refused = gui_run_tool("%s %s %s", python, script, port);
+    g_assert_cmpstr(refused, ==, "");
+    gui_click(&p, "send");
+    gui_wait_for(&p, gui_is(&p, "state", "sends", "1"));
+    g_assert_true(gui_is(&p, "value", "fill", "true"));
+    g_autofree char *value = gui_run_tool("%s %s %s", python, script, port);
+    g_assert_cmpstr(value, ==, "False");
+    gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
+    gui_settle(&p);
+    gui_run_action(&p, "undo"); /* as if it were set here */
+    gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -282,6 +334,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui-live/banner", test_banner);
     g_test_add_func("/gui-live/record", test_record);
     g_test_add_func("/gui-live/record-still", test_record_still);
-    g_test_add_func("/gui/live/rates", test_rates);
+    g_test_add_func("/gui-live/send", test_send);
+    g_test_add_func("/gui-live/rates", test_rates);
     return g_test_run();
 }
