@@ -251,7 +251,7 @@ $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
 	@rm $(@:.a=.o)
 
 $(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) \
-                $(BUILD)/texts.c.o $(GENERATED)
+                $(BUILD)/texts.c.o $(BUILD)/icon.c.o $(GENERATED)
 $(BUILD)/core.a: $(call obj,$(CORE)) $(GENERATED)
 $(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
@@ -279,16 +279,20 @@ $(BUILD)/presets.c: $(sort $(wildcard config/presets/*.ini)) $(BUILD)/link.stamp
 	    for f in $(filter %.ini,$^); do echo "{\"$$(basename $$f .ini)\"," && \
 	    sed -n 's/[\"]/\\&/g; s/^\([a-z][a-z_0-9]*\)=\(.*\)$$/"\1=\2\\n"/p' $$f && \
 	    echo '""},' || exit 1; done && echo '{NULL, NULL}};'; } >$@
-# The weights of the learned descriptor as bytes: config/feature_network.c.
+# Files as bytes: $(1)[], and their number $(1)_size.
+define as_bytes
+$(call say,BYTES,$<)
+$(Q){ echo '#include <stddef.h>' && \
+    echo 'extern const unsigned char $(1)[];' && echo 'extern const size_t $(1)_size;' && \
+    echo 'const unsigned char $(1)[] = {' && \
+    od -An -v -tu1 -w32 $< | sed 's/[0-9][0-9]*/&,/g' && echo '};' && \
+    echo 'const size_t $(1)_size = sizeof($(1));'; } >$@
+endef
 $(BUILD)/weights.c: config/features/weights.features $(BUILD)/link.stamp
-	$(call say,BYTES,$<)
-	$(Q){ echo '#include <stddef.h>' && \
-	    echo 'extern const unsigned char feature_weights[];' && \
-	    echo 'extern const size_t feature_weights_size;' && \
-	    echo 'const unsigned char feature_weights[] = {' && \
-	    od -An -v -tu1 -w32 $< | sed 's/[0-9][0-9]*/&,/g' && echo '};' && \
-	    echo 'const size_t feature_weights_size = sizeof(feature_weights);'; } >$@
-$(BUILD)/texts.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
+	$(call as_bytes,feature_weights)
+$(BUILD)/icon.c: share/icons/hicolor/64x64/apps/livestereo.png $(BUILD)/link.stamp
+	$(call as_bytes,window_icon)
+$(BUILD)/texts.c.o $(BUILD)/icon.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
 IN_CORE = $(filter $(CORE) $(patsubst %,tests/%%,parity golden bench shuffled stage_cases),$<)

@@ -307,8 +307,7 @@ static void set_place(const struct draw *draw, const struct draw_settings *s, GL
 /* One picture of the window, with its top left corner at x, y. */
 static void draw_picture(struct draw *draw, const struct draw_settings *s, enum display_mode mode,
                          double x, double y) {
-    bool row_lines = s->row_lines || s->mode == DISPLAY_ROWS;
-    GLuint p = draw->image_program[mode][row_lines];
+    GLuint p = draw->image_program[mode][s->row_lines];
     double scale = draw_scale(s, draw->width, draw->height);
     set_filter(draw, scale < 1 || mode == DISPLAY_MOTION_ERROR || mode == DISPLAY_ERROR
                          ? GL_LINEAR

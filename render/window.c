@@ -13,6 +13,7 @@
 #include <X11/Xlib.h>
 #include <errno.h>
 #include <math.h>
+#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,21 @@ static void fit_screen(int *width, int *height) {
     *height = (int)fmin(*height, 0.95 * most_height);
 }
 
+extern const unsigned char window_icon[]; /* by the Makefile, of share/icons */
+extern const size_t window_icon_size;
+
+static void set_icon(GLFWwindow *glfw) {
+    enum { SIDE = 64 };
+    static uint8_t pixels[4 * SIDE * SIDE];
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    png_image_begin_read_from_memory(&png, window_icon, window_icon_size);
+    png.format = PNG_FORMAT_RGBA;
+    if (png.width == SIDE && png.height == SIDE &&
+        png_image_finish_read(&png, NULL, pixels, 0, NULL))
+        glfwSetWindowIcon(glfw, 1, &(GLFWimage){SIDE, SIDE, pixels});
+    png_image_free(&png);
+}
+
 static GLFWwindow *make_context(const struct window_options *options, bool robust) {
     glfwDefaultWindowHints();
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -282,6 +298,7 @@ struct window *window_open(const struct window_options *options, int *error) {
         window->reset_status = RESET_STATUS_ARB;
     log_debug("window", "OpenGL %s, %s", (const char *)glGetString(GL_VERSION),
               (const char *)glGetString(GL_RENDERER));
+    set_icon(window->glfw);
     set_callbacks(window);
     return window;
 }

@@ -172,6 +172,8 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
     }
     if (mode == DISPLAY_POINTS && *now != DISPLAY_POINTS)
         screen_notify(&v->screen, "points: left drag turns, right drag moves, the wheel nears");
+    if ((mode == DISPLAY_ROWS) != (*now == DISPLAY_ROWS)) /* which has them at first */
+        v->display.settings.row_lines = mode == DISPLAY_ROWS;
     *now = mode;
 }
 

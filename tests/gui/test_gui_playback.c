@@ -246,12 +246,27 @@ static void test_record_ended(void) {
     gui_quit(&p);
 }
 
+/* --loop shows one pair once. */
+static void test_loop_of_one(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--loop", "synth:width=160,height=120,range=16,frames=1");
+    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "loop", "-1 -1 0"));
+    g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
+    gui_run_action(&p, "loop-file");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "there is one pair, which is shown"));
+    g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/seek", test_seek);
     g_test_add_func("/gui/seek-recording", test_seek_recording);
     g_test_add_func("/gui/loop", test_loop);
+    g_test_add_func("/gui/loop-of-one", test_loop_of_one);
     g_test_add_func("/gui/temporal-filter", test_temporal_filter);
     g_test_add_func("/gui/record", test_record);
     g_test_add_func("/gui/record-ended", test_record_ended);

@@ -47,6 +47,32 @@ static void test_close_button(void) {
     gui_forget(&p);
 }
 
+/* Docks group the window by its class and draw its icon. */
+static void test_class(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    Display *display = XOpenDisplay(NULL);
+    g_assert_nonnull(display);
+    XClassHint hint;
+    Atom type;
+    int format;
+    unsigned long count, left;
+    unsigned char *icon = NULL;
+    g_assert_cmpint(XGetClassHint(display, gui_window(), &hint), !=, 0);
+    g_assert_cmpstr(hint.res_class, ==, "livestereo");
+    g_assert_cmpint(XGetWindowProperty(display, gui_window(),
+                                       XInternAtom(display, "_NET_WM_ICON", False), 0, 2, False,
+                                       AnyPropertyType, &type, &format, &count, &left, &icon),
+                    ==, Success);
+    g_assert_cmpint((int)count, ==, 2);
+    g_assert_cmpint(((const long *)(gconstpointer)icon)[0], ==, 64);
+    XFree(icon);
+    XFree(hint.res_class);
+    XFree(hint.res_name);
+    XCloseDisplay(display);
+    gui_quit(&p);
+}
+
 static GBytes *look_at(Display *display, Window window, struct gui_rect at) {
     XImage *image = XGetImage(display, window, at.x, at.y, (unsigned)at.width, (unsigned)at.height,
                               AllPlanes, ZPixmap);
@@ -139,6 +165,7 @@ int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/real-input", test_real_input);
+    g_test_add_func("/gui/class", test_class);
     g_test_add_func("/gui/close-button", test_close_button);
     g_test_add_func("/gui/answers", test_answers);
     return g_test_run();

@@ -5,6 +5,7 @@
 #include "tests/gui/gui.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -335,6 +336,107 @@ static void test_points(void) {
     gui_quit(&p);
 }
 
+/* The window at rest, with the mouse in the middle of the picture: what it reads there. g_free. */
+static char *read_middle(struct gui_program *p, const char *options) {
+    gui_start(p, options, "synth:width=320,height=240,range=24,frames=2");
+    gui_settle(p);
+    struct gui_rect at = gui_find(p, "picture");
+    gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);
+    return gui_look(p, "state", "read-out");
+}
+
+/* Numbers are px of the source, whatever size is computed; that its truth is known is said. */
+static void test_source_px(void) {
+    static const char *const options[] = {"--paused --stats --set disparity_range=32",
+                                          "--paused --stats --scale 0.5"};
+    double x[2], y[2], disparity[2];
+    for (int i = 0; i < 2; i++) {
+        struct gui_program p = {0};
+        g_autofree char *text = read_middle(&p, options[i]);
+        g_test_message("%s", text);
+        g_assert_cmpint(sscanf(text, "%lf, %lf   disparity %lf", &x[i], &y[i], &disparity[i]), ==,
+                        3);
+        g_assert_true(gui_is_visible(&p, "card.error"));
+        gui_quit(&p);
+    }
+    g_assert_cmpfloat(fabs(x[1] - 160) + fabs(y[1] - 120), <=, 4);
+    g_assert_cmpfloat(fabs(x[0] - x[1]) + fabs(y[0] - y[1]), <=, 4);
+    g_assert_cmpfloat(fabs(disparity[0] - disparity[1]), <, 1.5);
+}
+
+/* The colours that are saved are those on screen. */
+static void test_saved_colours(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --colormap viridis --range 2:14 --set mark_filled=off", GUI_SOURCE);
+    struct gui_rect head = gui_find(&p, "panel.settings");
+    gui_move(&p, head.x + head.width / 2.0, head.y + 2);
+    gui_settle(&p);
+    struct image seen = part(&p, 0, 1), saved;
+    g_autofree char *path = gui_new_file(&p, "export", "-color.png");
+    g_assert_cmpint(picture_read(path, &saved), ==, 0);
+    double scale = fmin(seen.width / (double)saved.width, seen.height / (double)saved.height);
+    long same = 0, all = 0;
+    for (int y = 0; y < saved.height * 7 / 10; y++) /* a notice is below */
+        for (int x = 0; x < saved.width; x++, all++) {
+            int at_x = (int)(seen.width / 2.0 + (x + 0.5 - saved.width / 2.0) * scale),
+                at_y = (int)(seen.height / 2.0 + (y + 0.5 - saved.height / 2.0) * scale);
+            same += memcmp(seen.data + 3 * (size_t)(at_y * seen.width + at_x),
+                           saved.data + 3 * (size_t)(y * saved.width + x), 3) == 0;
+        }
+    g_test_message("%.1f %% of the colours are the same", 100 * (double)same / (double)all);
+    g_assert_cmpint(same, >, all * 9 / 10);
+    picture_free(&seen);
+    picture_free(&saved);
+    gui_quit(&p);
+}
+
+/* What the window says of row lines is what it draws, in the view that has them at first, too. */
+static void test_row_lines(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "view-rows");
+    gui_wait_for(&p,
+                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
+    struct image with = part(&p, 0, 0.7);
+    gui_run_action(&p, "rows");
+    gui_wait_for(&p,
+                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
+    struct image without = part(&p, 0, 0.7);
+    g_assert_cmpint(differing(&with, &without), >, 1000);
+    gui_run_action(&p, "rows");
+    gui_run_action(&p, "view-left");
+    gui_wait_for(&p,
+                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
+    picture_free(&with);
+    picture_free(&without);
+    gui_quit(&p);
+}
+
+/* A rectangle is drawn in a picture, not among points; a drag whose press and release come between
+ * two drawings turns them, and is no click. */
+static void test_points_drag(void) {
+    struct gui_program p = {0};
+    gui_start(&p, "--paused --view 9", GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "region");
+    gui_drag(&p, "picture", 0.3, 0.7, 1);
+    gui_wait_for(&p, gui_is(&p, "state", "message", "draw it in a picture"));
+    gui_run_action(&p, "region");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "all of the pictures is computed"));
+    struct gui_rect at = gui_find(&p, "picture");
+    gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.5);
+    kill(p.pid, SIGSTOP);
+    gui_give(&p, "press 0");
+    gui_give(&p, "move %d %d", at.x + at.width * 6 / 10, at.y + at.height / 2);
+    gui_give(&p, "release 0");
+    kill(p.pid, SIGCONT);
+    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "probes", "0"));
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
@@ -346,5 +448,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/views/kept-filled", test_kept_filled);
     g_test_add_func("/gui/views/truth", test_truth);
     g_test_add_func("/gui/views/points", test_points);
+    g_test_add_func("/gui/views/points-drag", test_points_drag);
+    g_test_add_func("/gui/views/source-px", test_source_px);
+    g_test_add_func("/gui/views/saved-colours", test_saved_colours);
+    g_test_add_func("/gui/views/row-lines", test_row_lines);
     return g_test_run();
 }
