@@ -138,6 +138,7 @@ static void take_session(struct viewer *v) {
     const struct session *session = &v->remembered;
     v->display.settings.colormap = session->colormap;
     v->screen.text_scale = session->text_scale;
+    v->pace = session->pace;
     v->unit = (enum length_unit)session->unit;
     v->theme = session->theme;
     if (session->statistics || v->options->stats)
@@ -158,6 +159,7 @@ static struct session session_now(const struct viewer *v) {
     const struct draw_settings *s = &v->display.settings;
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
+                              .pace = v->pace,
                               .statistics = v->tab == TAB_STATISTICS,
                               .unit = (int)v->unit,
                               .points = {s->yaw, s->pitch, s->distance, s->shift_x, s->shift_y},

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define WAIT_NS INT64_C(200000000) /* between two drawings before the first frame */
+
 /* ---- frames */
 
 static void watch_swap(struct viewer *v) {
@@ -37,6 +39,8 @@ static void see_frame(struct viewer *v, bool skipped) {
                          p->state.paused ? 0 : p->rate * p->speed);
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
+    v->pace = p->shown->compute_ms * 1e3 / v->rig.width / v->rig.height /
+              p->shown->params->disparity_range;
     viewer_search_quality(v, p->shown);
     if (!v->display.motion)
         watch_swap(v);
@@ -64,6 +68,7 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
         bool skipped = p->fresh;
         statistics_add_flicker(&v->statistics, p->shown, frame);
         frame_drop(&p->shown);
+        frame_drop(&v->first);
         p->shown = frame;
         p->fresh = true;
         p->target = -1; /* the first frame after a seek is the one that was asked for */
@@ -171,7 +176,13 @@ static int redraw(struct viewer *v) {
     views[0] = v->display.settings;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
-    if (draw_frame(v->display.draw, views, p->shown || v->still.keeps ? count : 0, p->shown,
+    for (int i = 0; i < count && !p->shown && v->first; i++) /* there is no map yet */
+        if (count == 1)
+            views[i].mode = DISPLAY_LEFT;
+        else if (views[i].mode != DISPLAY_LEFT && views[i].mode != DISPLAY_RIGHT)
+            views[i].width = 0;
+    struct frame *seen = p->shown ? p->shown : v->first;
+    if (draw_frame(v->display.draw, views, seen || v->still.keeps ? count : 0, seen,
                    v->statistics.frames))
         screen_redraw(&v->screen); /* it would draw more points */
     video_export_add(v, fresh != NULL);
@@ -313,6 +324,10 @@ int loop_run(struct viewer *v) {
                          v->rig.known && !v->display.motion, v->playback.source->name);
         refine_watch_update(v);
         screen_update(&v->screen);
+        if (!v->playback.shown) { /* what goes on is shown to go on */
+            v->screen.wake_ns = clock_ns() + WAIT_NS;
+            screen_redraw(&v->screen);
+        }
         if (v->screen.redraws > 0) {
             v->screen.redraws--;
             if (redraw(v) != 0)

@@ -5,6 +5,7 @@
 #include "app/view/viewer.h"
 
 #include "app/points.h"
+#include "config/clock.h"
 #include "config/log.h"
 
 #include <math.h>
@@ -19,10 +20,40 @@ struct source *opening_source(const struct view_options *o, const char *const *w
     return source_open(words, count, &options, &error);
 }
 
+struct frame *opening_read_pair(struct source *source) {
+    struct frame_pool *pool =
+        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
+    struct frame *pair = pool ? pool_take(pool) : NULL;
+    if (pair && source->read(source, pair) != 0)
+        frame_drop(&pair);
+    pool_close(&pool);
+    return pair;
+}
+
+/* Of files, which can be read twice, the left picture of the first pair is shown at once, over a
+ * map of which nothing is known yet. */
+static void show_first(struct viewer *v, struct source *source) {
+    struct frame *pair =
+        source->files && source->seek && !v->options->screenshot ? opening_read_pair(source) : NULL;
+    v->first = pair;
+    if (!pair)
+        return;
+    source->seek(source, 0);
+    pair->rect_left = v->playback.swap ? pair->right : pair->left;
+    pair->rect_right = v->playback.swap ? pair->left : pair->right;
+    pair->has_truth = false;
+    *pair->params = v->settings.params;
+    for (long i = 0; i < (long)source->width * source->height; i++) {
+        pair->disparity[i] = DISPARITY_UNKNOWN;
+        pair->motion[i] = DISPARITY_UNKNOWN;
+    }
+}
+
 void opening_begin(struct viewer *v, struct source *source) {
     double rate = v->options->rate > 0 ? v->options->rate : source->rate;
     playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
     v->playback.loop_all = v->options->loop && source->count != 1; /* one pair is shown once */
+    show_first(v, source);
 }
 
 void opening_take_range(struct viewer *v) {
@@ -135,6 +166,7 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
         .context = v->screen.window,
     };
     int error;
+    v->opened_ns = clock_ns();
     p->live = live_open(p->source, v->matcher, &v->settings.params, &options, &error);
     if (!p->live)
         return EXIT_RUN_FAILED;
@@ -157,6 +189,7 @@ int opening_finish(struct viewer *v, double start_s, bool paused) {
 static void close_pipeline(struct viewer *v) {
     video_export_end(v, true);
     row_watch_close(&v->row_watch);
+    frame_drop(&v->first);
     frame_drop(&v->playback.shown);
     frame_drop(&v->wipe.kept);
     output_close(&v->output);

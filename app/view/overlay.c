@@ -6,6 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
+#include "config/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,10 +111,33 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
         draw_value(v, v->mouse.x, v->mouse.y);
 }
 
+/* Over the place of a map that is computed for the first time: how long that takes, by the last
+ * frame, and a bar for what is over of it; else how long it has taken. */
+static void draw_wait(const struct viewer *v) {
+    struct ui *ui = v->screen.ui;
+    double gone_s = (double)(clock_ns() - v->opened_ns) / 1e9;
+    double pixels = (double)v->rig.width * v->rig.height / 1e6;
+    double all_s = v->pace * pixels * v->settings.params.disparity_range;
+    struct draw_settings s = display_view(&v->display, display_views(&v->display) - 1);
+    double line = ui_text_height(ui), x = s.x + s.width / 2.0, y = s.y + s.height / 2.0;
+    double width = ui_px(ui, 160);
+    char text[48];
+    snprintf(text, sizeof(text), "computing, %.0f s", ceil(fmax(all_s, gone_s)));
+    ui_tag_inside(ui, "wait", x - ui_text_width(ui, text) / 2 - line, y - line, s.x, s.y, s.width,
+                  s.height, text);
+    if (all_s <= 0)
+        return;
+    ui_box(ui, x - width / 2, y, width, line / 2, ui_theme(ui)->field, 1);
+    ui_box(ui, x - width / 2, y, width * fmin(1, gone_s / all_s), line / 2, ui_theme(ui)->accent,
+           1);
+}
+
 void overlay_draw(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
-    if (!shown)
+    if (!shown) {
+        draw_wait(v);
         return;
+    }
     draw_marks(v, shown);
     wipe_draw(v);
     region_draw(&v->region, v->screen.ui);

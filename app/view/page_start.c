@@ -226,14 +226,11 @@ static void draw_small_scene(struct start_page *page) {
     struct source *source = source_open(words, 1, &options, &error);
     if (!source)
         return;
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
-    struct frame *pair = pool ? pool_take(pool) : NULL;
-    if (pair && source->read(source, pair) == 0)
+    struct frame *pair = opening_read_pair(source);
+    if (pair)
         page->scene = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
                                       pair->left.channels);
     frame_drop(&pair);
-    pool_close(&pool);
     source_close(&source);
 }
 

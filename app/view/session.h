@@ -16,6 +16,7 @@ struct session {
     int colormap;
     enum theme_name theme;
     double text_scale;
+    double pace; /* of struct viewer */
     bool statistics;
     int unit;         /* enum length_unit */
     double points[5]; /* how the source's points are seen: yaw, pitch, distance (0: not known),

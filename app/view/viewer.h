@@ -123,9 +123,12 @@ struct viewer {
     struct rig_options rig_options; /* those of the command line, for the source it named */
     struct rig_use rig;
     struct matcher *matcher;
-    struct output *output; /* NULL: nothing is sent */
+    struct output *output;     /* NULL: nothing is sent */
     struct output_options out; /* where to: of --out, or of this window */
     struct playback playback;
+    struct frame *first; /* shown until a frame is computed, or NULL */
+    int64_t opened_ns;   /* when computing it began */
+    double pace;         /* of the last frame, s for a label of 1e6 pixels; 0: unknown */
     struct settings settings;
     struct slot other; /* of the settings that are not in use */
     struct history history;
@@ -292,6 +295,9 @@ int loop_screenshot(struct viewer *v);
 /* The source that words name. NULL after a log line. */
 struct source *opening_source(const struct view_options *options, const char *const *words,
                               int count);
+
+/* The next pair of a source as a frame, or NULL after a log line. */
+struct frame *opening_read_pair(struct source *source);
 
 /* Takes over a source, before anything else is opened. */
 void opening_begin(struct viewer *v, struct source *source);

@@ -66,6 +66,7 @@ static void test_view(gconstpointer data) {
     gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
     if (!gui_is_visible(&p, "tab.probes"))
         gui_run_action(&p, "panels");
+    gui_wait_for(&p, gui_is_visible(&p, "tab.probes"));
     gui_tab(&p, "probes");
     gui_wait_for(&p, gui_is_visible(&p, "unpin"));
     expect_whole(&p, "a pinned probe");

@@ -366,11 +366,46 @@ static void test_drag_gone(void) {
     gui_quit(&p);
 }
 
+/* While the first map is computed its left picture is shown, and how long that takes. */
+static void test_first(void) {
+    enum { W = 320, H = 240 };
+    struct gui_program p = {0};
+    g_autofree uint8_t *grey = g_malloc(W * H);
+    gui_start(&p, "--paused --view 13 --set threads=1 --set bp_iterations=1000", GUI_SOURCE);
+    gui_settle(&p);
+    g_autofree char *pair = g_build_filename(p.folder, "pair", NULL);
+    g_mkdir(pair, 0777);
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *path = g_build_filename(pair, i ? "right.png" : "left.png", NULL);
+        memset(grey, i ? 90 : 170, W * H);
+        g_assert_cmpint(picture_write(path, &(struct image){grey, W, H, 1}), ==, 0);
+    }
+    gui_run_action(&p, "start");
+    gui_wait_for(&p, gui_is_visible(&p, "start.path"));
+    gui_click(&p, "start.path");
+    gui_type(&p, pair);
+    gui_key(&p, "ENTER");
+    gui_wait_for(&p, gui_is(&p, "state", "source", pair));
+    struct image shot = gui_shot(&p);
+    g_assert_cmpint(gui_number(&p, "state", "frame"), ==, -1); /* not computed yet */
+    struct gui_rect at = gui_find(&p, "picture");
+    const uint8_t *pixel = shot.data + 3 * ((size_t)(at.y + at.height / 4) * (size_t)shot.width +
+                                            (size_t)(at.x + at.width / 2));
+    g_assert_cmpint(pixel[0], ==, 170);
+    g_assert_cmpint(pixel[2], ==, 170);
+    g_assert_true(gui_is_visible(&p, "wait"));
+    gui_wait_for(&p, gui_number(&p, "state", "frame") == 0);
+    g_assert_false(gui_is_visible(&p, "wait"));
+    picture_free(&shot);
+    gui_quit(&p);
+}
+
 int main(int argc, char **argv) {
     if (!gui_init(&argc, &argv))
         return 0;
     g_test_add_func("/gui/start/page", test_page);
     g_test_add_func("/gui/start/error", test_error);
+    g_test_add_func("/gui/start/first", test_first);
     g_test_add_func("/gui/start/scene", test_scene);
     g_test_add_func("/gui/start/keyboard", test_keyboard);
     g_test_add_func("/gui/start/dialog", test_dialog);
