@@ -63,7 +63,7 @@ struct draw_settings {
     const int16_t *other;  /* another method's disparities of the frame, as large; NULL: none */
     const uint8_t *other_confidence; /* and what matched_from is of them; NULL and 0: not known */
     int other_matched_from;
-    double wipe;       /* column from which DISPLAY_DISPARITY and _DEPTH show these */
+    double wipe; /* column from which DISPLAY_DISPARITY and _DEPTH show these */
     bool row_lines;
     double zoom;       /* 1: all of the picture fits */
     double center_x;   /* point of the picture in the middle of the area, 0..1 of its width */
