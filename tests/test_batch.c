@@ -80,7 +80,8 @@ static void test_workers(void *fixture, const void *data) {
     expect_shell(3, "", "nothing", "$B batch $D/nothing -o $D/no --workers 2");
     expect_shell(0, "", "",
                  "$B batch $(yes $D/in | head -n 300) -o $D/many --workers 2 -q " SMALL
-                 " 2>/dev/null & sleep 0.5; kill $!; wait $!; test $? = 130 && ! pgrep -f $D/many");
+                 " 2>/dev/null & until ls $D/many/*; do sleep 0.1; done >/dev/null 2>&1; "
+                 "kill $!; wait $!; test $? = 130 && ! pgrep -f $D/many");
 }
 
 static void test_parts(void *fixture, const void *data) {
