@@ -111,8 +111,7 @@ static struct search solve(struct graph *g, const struct run *run, int number,
     for (int i = 0; i < blocks_count(&s.blocks); i++) {
         struct block b = blocks_at(&s.blocks, i);
         struct label_window cropped = search_window(g, &s, &b);
-        search_block(g, &s, &b, &cropped,
-                     (struct data_cost){.cost = match(g, &s, &level, &b, &cropped)});
+        search_block(g, &s, &b, &cropped, match(g, &s, &level, &b, &cropped), false);
     }
     return s;
 }

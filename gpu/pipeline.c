@@ -26,13 +26,11 @@ struct costs {
 };
 
 /* Costs of rows first..end-1, as wide as the picture; those of a block are cut out of them.
- * averages: the solver averages them, by arms. cost NULL: the solver makes its costs from the
- * pictures. */
+ * averages: the solver averages them. cost NULL: the solver makes its costs from the pictures. */
 struct band {
     struct grid grid;
     int first, end;
     bool averages;
-    const struct arms *arms;
     const uint8_t *cost;
 };
 
@@ -144,12 +142,13 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
     return a.out;
 }
 
-/* The number of rows above and below its own that a cost depends on, an even number. */
-static int rows_around(const struct pipeline *p) {
+/* The number of rows above and below its own that a cost depends on, an even number. averages:
+ * before it is averaged. */
+static int rows_around(const struct pipeline *p, bool averages) {
     const struct params *q = &p->params;
     int rows = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(DIFFERENCE_SIGMA).radius
                                                      : q->data_cost == DATA_COST_SSD;
-    if (q->cost_smoothing == COST_SMOOTHING_CROSS)
+    if (q->cost_smoothing == COST_SMOOTHING_CROSS && !averages)
         rows += q->cross_height;
     return rows + (rows & 1);
 }
@@ -160,36 +159,32 @@ static struct band make_band(struct graph *g, const struct search *s, const stru
     struct band band = {.grid = grid_make(p->width, end - first, s->space),
                         .first = first,
                         .end = end,
-                        .averages = averages,
-                        .arms = s->reference->arms};
+                        .averages = averages};
     if (scaling_sums(&p->params))
         return band;
-    if (band.arms && band.grid.height < p->height)
-        band.arms = picture_arms(g, p, s->reference, first, band.grid.height);
+    bool smooths = p->params.cost_smoothing != COST_SMOOTHING_OFF && !averages;
+    const struct arms *arms = s->reference->arms;
+    if (smooths && band.grid.height < p->height)
+        arms = picture_arms(g, p, s->reference, first, band.grid.height);
     band.cost = match(g, s, costs, &band);
     picture_group(g, s->reference->side, TIME_AGGREGATE);
-    if (p->params.cost_smoothing != COST_SMOOTHING_OFF && !averages)
-        band.cost = average_cost(g, p, band.grid, band.arms, band.cost);
+    if (smooths)
+        band.cost = average_cost(g, p, band.grid, arms, band.cost);
     return band;
 }
 
 /* The costs of a block: those of the band around it, which is the last block's where it can be, cut
  * out where the band is larger. */
-static struct data_cost block_cost(struct graph *g, const struct search *s,
-                                   const struct costs *costs, const struct block *b,
-                                   struct band *band) {
+static const uint8_t *block_cost(struct graph *g, const struct search *s, const struct costs *costs,
+                                 const struct block *b, bool averages, struct band *band) {
     const struct pipeline *p = s->p;
     struct grid grid = search_grid(s, b);
-    bool averages = solver_averages(&p->params, &p->scaling, &grid);
-    int around = rows_around(p), first = stage_max(b->y - around, 0),
+    int around = rows_around(p, averages), first = stage_max(b->y - around, 0),
         end = stage_min(b->y + b->height + around, p->height);
     if (first != band->first || end != band->end || averages != band->averages)
         *band = make_band(g, s, costs, first, end, averages);
-    struct data_cost cost = {.cost = band->cost};
-    if (averages)
-        cost.averaging = (struct averaging){band->arms, band->cost, band->grid, b->x, b->y - first};
     if (!band->cost || (band->grid.width == grid.width && band->grid.height == grid.height))
-        return cost;
+        return band->cost;
     struct crop_cost_args a = {.grid = grid,
                                .source_grid = band->grid,
                                .x = b->x,
@@ -198,8 +193,7 @@ static struct data_cost block_cost(struct graph *g, const struct search *s,
                                .out = graph_buffer(g, grid_volume(&grid))};
     graph_end(g);
     graph_stage(g, STAGE_crop_cost, &a, grid.width, grid.height);
-    cost.cost = a.out;
-    return cost;
+    return a.out;
 }
 
 /* Keeps what the costs of all labels are made from, where those of a few labels are known. */
@@ -237,7 +231,9 @@ static struct search find_labels(struct graph *g, const struct pipeline *p,
         s.updates = graph_buffer(g, update_bytes);
     for (int i = 0; i < blocks_count(&s.blocks); i++) {
         struct block b = blocks_at(&s.blocks, i);
-        search_block(g, &s, &b, &none, block_cost(g, &s, costs, &b, &band));
+        struct grid grid = search_grid(&s, &b);
+        bool averages = solver_averages(&p->params, &p->scaling, &grid);
+        search_block(g, &s, &b, &none, block_cost(g, &s, costs, &b, averages, &band), averages);
     }
     if (s.map.update_count)
         graph_download(g, s.updates, HOST_UPDATES, 0, update_bytes);

@@ -65,7 +65,6 @@ struct pipeline_result {
     struct label_cost source;    /* struct problem's */
     struct cost_args match;      /* with pruning, where cost is of the labels kept: what all labels'
                                     costs are made with */
-    const struct arms *arms;     /* likewise: of what they are means over, or NULL */
     const uint16_t *label;
     const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */
     struct pruning pruning;             /* likewise */

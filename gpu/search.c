@@ -67,16 +67,16 @@ struct label_window search_window(struct graph *g, const struct search *s, const
 
 /* The right picture's map is only compared with, so it takes fewer half-steps. */
 static struct problem make_problem(struct graph *g, const struct search *s, const struct block *b,
-                                   const struct label_window *window, struct data_cost cost) {
+                                   const struct label_window *window, const uint8_t *cost,
+                                   bool averages) {
     const struct params *params = &s->p->params;
     int side = s->reference->side;
     struct grid grid = search_grid(s, b);
     struct problem problem = {.params = params,
                               .scaling = &s->p->scaling,
                               .grid = grid,
-                              .cost = cost.cost,
-                              .averaging = cost.averaging,
-                              .source = label_cost_of(s, grid, cost.cost),
+                              .cost = cost,
+                              .source = label_cost_of(s, grid, cost),
                               .tables = s->p->tables,
                               .levels = window->centre.u ? 1 : params->bp_levels,
                               .window = window->fraction ? window : NULL,
@@ -84,6 +84,10 @@ static struct problem make_problem(struct graph *g, const struct search *s, cons
                               .max_iterations = side == LEFT_SIDE ? -1 : params->right_iterations,
                               .group = side * TIME_COUNT,
                               .updates = s->updates};
+    if (averages) {
+        problem.arms = s->reference->arms + (size_t)b->y * (size_t)s->p->width + (size_t)b->x;
+        problem.arms_width = s->p->width;
+    }
     if (!is_whole(s)) /* cropping is no part of the costs' unit */
         graph_end(g);
     for (int l = 0; l < problem.levels; l++)
@@ -129,8 +133,8 @@ static void keep_core(struct graph *g, struct search *s, const struct block *b,
 }
 
 void search_block(struct graph *g, struct search *s, const struct block *b,
-                  const struct label_window *window, struct data_cost cost) {
-    s->problem = make_problem(g, s, b, window, cost);
+                  const struct label_window *window, const uint8_t *cost, bool averages) {
+    s->problem = make_problem(g, s, b, window, cost, averages);
     if (s->p->fence_solver)
         graph_end(g);
     struct label_map found = solver_solve(g, &s->problem);

@@ -15,13 +15,6 @@ struct cost_curve {
     uint8_t *rise;
 };
 
-/* What a block's labels cost, struct problem's: cost NULL where the solver makes them from the
- * pictures. */
-struct data_cost {
-    const uint8_t *cost;
-    struct averaging averaging;
-};
-
 struct search {
     const struct pipeline *p;
     const struct picture *reference, *target;
@@ -41,9 +34,11 @@ struct search {
 struct grid search_grid(const struct search *s, const struct block *b);
 struct label_window search_window(struct graph *g, const struct search *s, const struct block *b);
 
-/* Adds the passes that find the labels of block after block, in the order of their numbers. */
+/* Adds the passes that find the labels of block after block, in the order of their numbers. cost:
+ * what its labels cost, NULL where the solver makes that from the pictures; averages: the solver
+ * averages it (solver_averages()). */
 void search_block(struct graph *g, struct search *s, const struct block *b,
-                  const struct label_window *window, struct data_cost cost);
+                  const struct label_window *window, const uint8_t *cost, bool averages);
 
 /* What can be inspected of it, which is kept until the next frame. */
 struct pipeline_result search_result(struct graph *g, const struct search *s);

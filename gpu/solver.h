@@ -22,26 +22,18 @@ struct label_window {
     int fraction;
 };
 
-/* Costs whose means over cross-shaped windows are the data costs, which the solver takes itself
- * among the labels that it looks at. */
-struct averaging {
-    const struct arms *arms; /* NULL: costs are data costs */
-    const uint8_t *cost;
-    struct grid grid; /* of cost and arms: of a block's pixels and those that its means reach */
-    int x, y;         /* where the block's first pixel lies; even numbers */
-};
-
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) min(rho f(|l_p - l_q|), T) over the 4-connected grid, for one
  * of the two pictures as the reference. */
 struct problem {
     const struct params *params;
     const struct scaling *scaling;
-    struct grid grid;                 /* of the finest level */
-    const uint8_t *cost;              /* D or, with averaging, what D are means of:
-                                         grid_volume(&grid), at most MAX_COST; NULL where D has
+    struct grid grid;         /* of the finest level */
+    const uint8_t *cost;      /* D, grid_volume(&grid), at most MAX_COST; NULL where D has
                                          more bits (SOLVES_SUMS) */
-    struct averaging averaging;       /* arms not NULL: D are means of cost */
-    struct label_cost source;         /* cost again, or how it is made from the pictures */
+    const struct arms *arms;  /* of the picture, from the first pixel on: the solver averages along
+                                them where it averages costs (solver_averages()); else NULL */
+    int arms_width;           /* from one row of arms to the next */
+    struct label_cost source; /* cost again, or how it is made from the pictures */
     const struct tables *tables;      /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, for rho and T; NULL: all 0 */
     int levels;
@@ -68,8 +60,8 @@ struct label_map {
     int update_count;         /* how many half-steps struct problem's updates tells of; 0: none */
 };
 
-/* Whether the solver that params->bp_schedule names averages data costs itself, for a problem of
- * this grid and disparities. */
+/* Whether the solver that params->bp_schedule names averages costs itself, above the levels that
+ * are pruned, for a problem of this grid and disparities. */
 bool solver_averages(const struct params *params, const struct scaling *scaling,
                      const struct grid *grid);
 

@@ -100,20 +100,18 @@ static void sum_nodes(struct graph *g, const struct grid *fine, const uint8_t *f
     graph_stage(g, STAGE_downsample_cost, &a, grid->width, grid->height);
 }
 
-/* The costs of the third finest level by those of the finest, averaged where the problem's are. */
+/* The costs of the third finest level by those of the finest, averaged along arms. */
 static void sum_all_labels(struct graph *g, const struct problem *p, const struct level *third) {
-    const struct averaging *averaging = &p->averaging;
     const struct grid *grid = &third->grid;
-    if (!averaging->arms) {
+    if (!p->arms) {
         sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, third->cost16);
         return;
     }
     uint16_t *sums = graph_buffer(g, grid_volume(grid) * sizeof(*sums));
-    size_t first = (size_t)averaging->y * (size_t)averaging->grid.width + (size_t)averaging->x;
     struct cross_nodes_args a = {.grid = *grid,
                                  .level = PRUNED_LEVELS,
-                                 .arms = averaging->arms + first,
-                                 .arms_width = averaging->grid.width,
+                                 .arms = p->arms,
+                                 .arms_width = p->arms_width,
                                  .width = p->grid.width,
                                  .height = p->grid.height,
                                  .source = sums,
@@ -142,18 +140,10 @@ static void sum_costs(struct graph *g, const struct problem *p, const struct lev
 /* The costs of the two finest levels, among the labels kept: of single pixels, since the averaged
  * level above has told where surfaces are. */
 static void prune_costs(struct graph *g, const struct problem *p, const struct level levels[2]) {
-    const struct averaging *averaging = &p->averaging;
     struct pruned_cost_args a = {.grid = p->grid,
-                                 .source_grid = p->grid,
                                  .source = p->cost,
                                  .pruning = levels[0].pruning,
                                  .out = (uint8_t *)levels[0].cost8};
-    if (averaging->arms) {
-        a.source_grid = averaging->grid;
-        a.x = averaging->x;
-        a.y = averaging->y;
-        a.source = averaging->cost;
-    }
     struct pruned_downsample_args d = {.grid = levels[1].grid,
                                        .fine = p->grid,
                                        .pruning = levels[1].pruning,
@@ -171,11 +161,9 @@ static void prune_costs(struct graph *g, const struct problem *p, const struct l
  * alone, where a node is 4 px high. */
 enum { PRUNED_HEIGHT = 4 };
 
-/* Whether the solver averages data costs itself where it prunes labels: over windows
- * whose sums have 16 bits. */
+/* Whether the solver averages costs itself where it prunes labels. */
 static bool averages(const struct params *p) {
-    return p->cost_smoothing == COST_SMOOTHING_CROSS && p->cross_height <= PRUNED_HEIGHT &&
-           (2 * p->cross_length + 1) * (2 * p->cross_height + 1) <= CROSS_PIXELS;
+    return p->cost_smoothing == COST_SMOOTHING_CROSS && p->cross_height <= PRUNED_HEIGHT;
 }
 
 /* Whether the finest of count levels are pruned. Among 64 labels and fewer a GPU would lose more

@@ -275,10 +275,9 @@ static int store_last_messages(struct stereo *s) {
                              half_step->width, half_step->height);
 }
 
-/* Some rows of what data costs are made from, on the host. match, arms: of row first. */
+/* Some rows of what data costs are made from, on the host. match: of row first. */
 struct cost_rows {
     struct cost_args match;
-    struct arms *arms;
     int first;
     void *memory;
 };
@@ -302,13 +301,11 @@ static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
     const struct grid *g = &r->grid;
     const struct tables *tables = &s->pipeline.scaling.tables;
     const struct cost_args *m = &r->match;
-    int around = 1 + (r->arms ? s->pipeline.params.cross_height : 0), error = 0;
-    int first = stage_max(y - around, 0), end = stage_min(y + around + 1, g->height);
+    int first = stage_max(y - 1, 0), end = stage_min(y + 2, g->height), error = 0;
     size_t width = (size_t)g->width, at = (size_t)first * width,
            count = (size_t)(end - first) * width, channels = (size_t)m->channels,
            words = (size_t)m->words * sizeof(uint64_t);
-    uint8_t *memory = malloc(count * (2 * channels + 2 * words + sizeof(*rows->arms)) + COST_LUT +
-                             CENSUS_LUT + 64);
+    uint8_t *memory = malloc(count * (2 * channels + 2 * words) + COST_LUT + CENSUS_LUT + 64);
     if (!memory)
         return -ENOMEM;
     *rows = (struct cost_rows){.match = *m, .first = first, .memory = memory};
@@ -319,8 +316,6 @@ static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
     to->descriptor_target = fetch_part(s, m->descriptor_target, at, count, words, &memory, &error);
     to->reference = fetch_part(s, m->reference, at, count, channels, &memory, &error);
     to->target = fetch_part(s, m->target, at, count, channels, &memory, &error);
-    rows->arms =
-        (struct arms *)fetch_part(s, r->arms, at, count, sizeof(*rows->arms), &memory, &error);
     bool adapts = scaling_adapts(&s->pipeline.params);
     to->lut = adapts ? fetch_part(s, m->lut, 0, COST_LUT, 1, &memory, &error) : tables->lut;
     to->census_lut = adapts ? fetch_part(s, m->census_lut, 0, CENSUS_LUT, 1, &memory, &error)
@@ -331,20 +326,10 @@ static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
 /* Data costs of all labels of a pixel where the frame has those of a few: made again. */
 static int make_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
     struct cost_rows rows = {.memory = NULL};
-    int error = fetch_cost_rows(s, y, &rows), sum[MAX_LABELS] = {0}, count = 0;
-    const struct grid *g = &rows.match.grid;
-    const struct arms none = {{0}}, *arms = rows.arms;
+    int error = fetch_cost_rows(s, y, &rows);
     bool border = s->pipeline.params.outside_match == OUTSIDE_MATCH_BORDER;
-    y -= rows.first;
-    const struct arms *own = error || !arms ? &none : arms + y * g->width + x;
-    for (int py = y - own->length[UP]; !error && py <= y + own->length[DOWN]; py++) {
-        const struct arms *row = arms ? arms + py * g->width + x : &none;
-        for (int px = x - row->length[LEFT]; px <= x + row->length[RIGHT]; px++, count++)
-            for (int d = 0; d < g->labels; d++)
-                sum[d] += cost_label(&rows.match, px, py, d, border);
-    }
-    for (int d = 0; !error && d < g->labels; d++)
-        cost[d] = (int16_t)((sum[d] + count / 2) / count);
+    for (int d = 0; !error && d < rows.match.grid.labels; d++)
+        cost[d] = (int16_t)cost_label(&rows.match, x, y - rows.first, d, border);
     free(rows.memory);
     return error;
 }

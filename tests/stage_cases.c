@@ -663,18 +663,7 @@ static uint16_t *case_pruned_volume16(struct pass_case *c, const struct grid *g,
 
 struct pruned_cost_args case_pruned_cost_args(struct pass_case *c, int blocks) {
     struct pruned_cost_args a = {.grid = case_grid(c)};
-    bool part = case_between(c, 0, 1);
-    int right = part ? case_between(c, 0, 5) : 0, below = part ? case_between(c, 0, 5) : 0;
-    a.x = part ? 2 * case_between(c, 0, 4) : 0;
-    a.y = part ? 2 * case_between(c, 0, 4) : 0;
-    a.source_grid =
-        grid_make(a.grid.width + a.x + right, a.grid.height + a.y + below, a.grid.space);
-    a.source = case_volume8(c, &a.source_grid, MAX_COST);
-    a.longest_x = case_between(c, 0, 3) ? case_between(c, 1, 20) : 31;
-    a.longest_y = case_between(c, 0, a.longest_x > 20 ? 3 : 4); /* at most CROSS_PIXELS */
-    if (case_between(c, 0, 3))
-        a.arms =
-            case_arms_of(c, a.source_grid.width, a.source_grid.height, a.longest_x, a.longest_y);
+    a.source = case_volume8(c, &a.grid, MAX_COST);
     a.pruning = case_pruning_of(c, &a.grid, PRUNING_TILE, blocks);
     a.out = case_pruned_volume(c, &a.grid, blocks, 255);
     return a;

@@ -1,6 +1,6 @@
 /*
  * Cross-shaped averaging in AVX2; matching, averaging and the sums of the next two levels as one;
- * averages of the labels that tiles keep. A ring of rows holds running sums down the columns of
+ * the costs of the labels that tiles keep. A ring of rows holds running sums down the columns of
  * the sums along rows, for a strip of columns and as many labels as fit. A pixel's sum is the
  * difference of two of them, and neither the costs before averaging nor the 16-bit sums are
  * written to memory. Sums of 16 bits may wrap: a difference is right as long as no sum over a
@@ -261,41 +261,23 @@ static void average_pixel(const uint16_t *from, const uint16_t *to, int count, s
     }
 }
 
-/* Where the ring has what averages of a row are made of. */
-struct ring_row {
-    const struct arms *arms;
-    size_t row[CROSS_PIXELS + 1]; /* of the strip's first column, in each of its rows */
-    int middle;
-};
-
-static void find_ring_row(const struct costs_job *job, const struct strip *s, int y,
-                          struct ring_row *r) {
-    const struct cross_args *a = job->unit.along;
-    size_t columns = (size_t)(s->last - s->first);
-    r->arms = a->arms + (size_t)y * (size_t)job->grid.width;
-    r->middle = a->longest_y + 1;
-    for (int i = 0; i < s->ring; i++)
-        r->row[i] = (size_t)((y - r->middle + i + s->ring) % s->ring) * columns;
-}
-
-/* Averages of pixel x: of labels labels from number k of the strip on. */
-INLINE void average_at(const struct strip *s, const struct ring_row *r, int x, int k, int labels,
-                       uint8_t *out) {
-    const struct arms *arms = r->arms + x;
-    size_t i = (size_t)(x - s->first), bottom = r->row[r->middle + arms->length[DOWN]] + i,
-           top = r->row[r->middle - 1 - arms->length[UP]] + i, all = (size_t)s->labels;
-    int count = (uint16_t)(s->counts[bottom] - s->counts[top]);
-    average_pixel(s->sums + top * all + k, s->sums + bottom * all + k, count, s->reciprocals[count],
-                  labels, out);
-}
-
 /* Averages of row y. */
 static void average_row(const struct costs_job *job, const struct strip *s, int y,
                         const struct span *out) {
-    struct ring_row r;
-    find_ring_row(job, s, y, &r);
-    for (int x = s->first; x < s->last; x++)
-        average_at(s, &r, x, 0, s->labels, span_pixel(out, x));
+    const struct cross_args *a = job->unit.along;
+    const struct arms *arms = a->arms + (size_t)y * (size_t)job->grid.width;
+    size_t columns = (size_t)(s->last - s->first), labels = (size_t)s->labels;
+    size_t ring_row[CROSS_PIXELS + 1]; /* where the rows that averages are made of begin */
+    int middle = a->longest_y + 1;
+    for (int i = 0; i < s->ring; i++)
+        ring_row[i] = (size_t)((y - middle + i + s->ring) % s->ring) * columns;
+    for (int x = s->first; x < s->last; x++) {
+        size_t i = (size_t)(x - s->first), bottom = ring_row[middle + arms[x].length[DOWN]] + i,
+               top = ring_row[middle - 1 - arms[x].length[UP]] + i;
+        int count = (uint16_t)(s->counts[bottom] - s->counts[top]);
+        average_pixel(s->sums + top * labels, s->sums + bottom * labels, count,
+                      s->reciprocals[count], s->labels, span_pixel(out, x));
+    }
 }
 
 /* Adds row y to the costs of nodes of size x size pixels. */
@@ -424,104 +406,13 @@ int FORM(costs)(struct backend_cpu *cpu, const struct graph *g, int number, int 
 
 /* ---- of the labels that tiles keep */
 
-/* KEPT_COLUMNS: of a strip at most; KEPT_ROWS: of a band, in which a block of labels is averaged
- * from the first tile that keeps it to the last one. */
-enum {
-    KEPT_COLUMNS = 128,
-    KEPT_ROWS = 8 * PRUNING_TILE,
-    MAX_LABEL_BLOCKS = MAX_LABELS / LABEL_BLOCK
-};
-
-struct kept_job {
-    struct costs_job costs;
-    const struct pruned_cost_args *args;
-};
-
-/* The blocks that the strip's tiles in a row of tiles keep, a bit each. */
-static uint32_t blocks_kept(const struct kept_job *job, const struct strip *s, int tile_row) {
-    static_assert(MAX_LABEL_BLOCKS <= 32, "a bit a block");
-    const struct pruned_cost_args *a = job->args;
-    uint32_t blocks = 0;
-    for (int x = s->first - a->x; x < s->last - a->x; x += PRUNING_TILE) {
-        const uint8_t *kept = kept_at(&a->pruning, x, tile_row * PRUNING_TILE);
-        for (int k = 0; k < KEPT_MOST && kept[k] != NOT_KEPT; k++)
-            blocks |= 1u << kept[k];
-    }
-    return blocks;
-}
-
-/* Averages of row y: of the strip's labels those that tiles keep. */
-static void average_kept_row(const struct kept_job *job, const struct strip *s, int y) {
-    const struct pruned_cost_args *a = job->args;
-    int first = s->label / LABEL_BLOCK, end = first + s->labels / LABEL_BLOCK;
-    struct ring_row r;
-    find_ring_row(&job->costs, s, y, &r);
-    y -= a->y;
-    for (int left = s->first - a->x; left < s->last - a->x; left += PRUNING_TILE) {
-        const uint8_t *kept = kept_at(&a->pruning, left, y);
-        int right = stage_min(left + PRUNING_TILE, s->last - a->x);
-        for (int k = 0; k < KEPT_MOST && kept[k] != NOT_KEPT; k++)
-            for (int x = left; kept[k] >= first && kept[k] < end && x < right; x++)
-                average_at(s, &r, x + a->x, (kept[k] - first) * LABEL_BLOCK, LABEL_BLOCK,
-                           a->out + pruned_labels(&a->grid, k, grid_pixel(&a->grid, x, y)));
-    }
-}
-
-/* The strip's labels in rows first..last-1 of the source. */
-static void run_kept_strip(const struct kept_job *job, struct strip *s, int first, int last) {
-    int row = start_ring(&job->costs, s, first), reach = job->args->longest_y;
-    for (int y = first; y < last; y++) {
-        for (; row <= stage_min(y + reach, job->costs.grid.height - 1); row++)
-            add_row(&job->costs, s, row);
-        average_kept_row(job, s, y);
-    }
-}
-
-/* A band of a strip: rows of tiles first..last-1. */
-static void run_kept_band(const struct kept_job *job, struct strip *s, int first, int last) {
-    const struct pruned_cost_args *a = job->args;
-    int most = job->costs.labels / LABEL_BLOCK;
-    uint32_t kept[KEPT_ROWS / PRUNING_TILE], left = 0;
-    for (int t = first; t < last; t++)
-        left |= kept[t - first] = blocks_kept(job, s, t);
-    while (left) { /* as many blocks together as lie side by side, and fit */
-        int block = __builtin_ctz(left), count = __builtin_ctz(~(left >> block) | 1u << most);
-        uint32_t blocks = ((1u << count) - 1) << block;
-        int top = first, bottom = last;
-        while (!(kept[top - first] & blocks))
-            top++;
-        while (!(kept[bottom - 1 - first] & blocks))
-            bottom--;
-        s->label = block * LABEL_BLOCK;
-        s->labels = count * LABEL_BLOCK;
-        run_kept_strip(job, s, a->y + top * PRUNING_TILE,
-                       a->y + stage_min(bottom * PRUNING_TILE, a->grid.height));
-        left &= ~blocks;
-    }
-}
-
-static void run_kept(void *context, int first, int last, void *scratch) {
-    const struct kept_job *job = context;
-    const struct costs_job *c = &job->costs;
-    const struct pruned_cost_args *a = job->args;
-    struct strip *s = scratch;
-    strip_memory(c, s);
-    for (int i = first; i < last; i++) {
-        int top = i / c->strips * KEPT_ROWS;
-        s->first = a->x + i % c->strips * c->columns;
-        s->last = stage_min(s->first + c->columns, a->x + a->grid.width);
-        run_kept_band(job, s, top / PRUNING_TILE,
-                      parts_of(stage_min(top + KEPT_ROWS, a->grid.height), PRUNING_TILE));
-    }
-}
-
 static void copy_kept(void *context, int first, int last, void *scratch) {
     const struct pruned_cost_args *a = context;
     (void)scratch;
     for (int y = first; y < last; y++)
         for (int x = 0; x < a->grid.width; x++) {
             const uint8_t *kept = kept_at(&a->pruning, x, y),
-                          *from = a->source + grid_labels(&a->source_grid, a->x + x, a->y + y);
+                          *from = a->source + grid_labels(&a->grid, x, y);
             uint8_t *to = a->out + pruned_labels(&a->grid, 0, grid_pixel(&a->grid, x, y));
             for (int k = 0; k < KEPT_MOST && kept[k] != NOT_KEPT; k++)
                 store_128(to + pruned_volume(&a->grid, k), load_128(from + kept[k] * LABEL_BLOCK));
@@ -532,23 +423,7 @@ int FORM(kept_costs)(struct backend_cpu *cpu, const struct graph *g, int unit, i
     const struct pruned_cost_args *a = graph_unit_args(g, unit, STAGE_pruned_cost, 0, slot);
     if (!a)
         return 0;
-    const struct cross_args along = {.grid = a->source_grid,
-                                     .arms = a->arms,
-                                     .source = a->source,
-                                     .longest_x = a->longest_x,
-                                     .longest_y = a->longest_y};
-    struct kept_job job = {.costs = {.unit = {.along = &along}, .grid = a->source_grid}, .args = a};
-    struct costs_job *c = &job.costs;
-    if (!a->arms) {
-        thread_pool_run(cpu->pool, a->grid.height, BAND, copy_kept, (void *)a);
-        return 1;
-    }
-    c->labels = STRIP_LABELS;
-    while (c->labels > LABEL_BLOCK && strip_columns(&along, c->labels) < KEPT_COLUMNS)
-        c->labels -= LABEL_BLOCK;
-    c->columns = stage_min(strip_columns(&along, c->labels), KEPT_COLUMNS) & -PRUNING_TILE;
-    c->strips = parts_of(a->grid.width, c->columns);
-    thread_pool_run(cpu->pool, parts_of(a->grid.height, KEPT_ROWS) * c->strips, 1, run_kept, &job);
+    thread_pool_run(cpu->pool, a->grid.height, BAND, copy_kept, (void *)a);
     return 1;
 }
 

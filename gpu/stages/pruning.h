@@ -124,47 +124,20 @@ STAGE void stage_prune(const struct prune_args *a, int x, int y) {
         kept[n++] = NOT_KEPT;
 }
 
-/* The data costs of the labels kept: those of a volume of all labels or, with arms, their means
- * over cross-shaped windows (see stage_cross_y). */
+/* The data costs of the labels kept. */
 struct pruned_cost_args {
-    struct grid grid;         /* of the finest level */
-    struct grid source_grid;  /* of source and arms */
-    int x, y;                 /* where the grid's first pixel lies in them; even numbers */
-    const uint8_t *source;    /* all labels */
-    const struct arms *arms;  /* or NULL */
-    int longest_x, longest_y; /* no arm is longer */
+    struct grid grid;      /* of the finest level */
+    const uint8_t *source; /* all labels */
     struct pruning pruning;
     uint8_t *out;
 };
 
-/* Sum of a label's costs along a pixel's horizontal arms. */
-STAGE int pruned_row_sum(const struct pruned_cost_args *a, int x, int y, int label) {
-    const struct arms *arms = a->arms + (size_t)y * (size_t)a->source_grid.width + (size_t)x;
-    int sum = 0;
-    for (int px = x - arms->length[LEFT]; px <= x + arms->length[RIGHT]; px++)
-        sum += a->source[grid_labels(&a->source_grid, px, y) + (size_t)label];
-    return sum;
-}
-
-STAGE int pruned_mean(const struct pruned_cost_args *a, int x, int y, int label) {
-    const struct arms *arms = a->arms + (size_t)y * (size_t)a->source_grid.width + (size_t)x;
-    int top = y - arms->length[UP], bottom = y + arms->length[DOWN], sum = 0;
-    int count = cross_count(a->arms, a->source_grid.width, x, top, bottom);
-    for (int py = top; py <= bottom; py++)
-        sum += pruned_row_sum(a, x, py, label);
-    return (sum + count / 2) / count;
-}
-
 STAGE void stage_pruned_cost(const struct pruned_cost_args *a, int x, int y) {
     const uint8_t *kept = kept_at(&a->pruning, x, y);
-    size_t from = grid_labels(&a->source_grid, a->x + x, a->y + y),
-           pixel = grid_pixel(&a->grid, x, y);
-    for (int d = 0; d < kept_count(kept) * LABEL_BLOCK; d++) {
-        int label = pruned_label(kept, d);
+    size_t from = grid_labels(&a->grid, x, y), pixel = grid_pixel(&a->grid, x, y);
+    for (int d = 0; d < kept_count(kept) * LABEL_BLOCK; d++)
         a->out[pruned_labels(&a->grid, d / LABEL_BLOCK, pixel) + (size_t)(d % LABEL_BLOCK)] =
-            (uint8_t)(a->arms ? pruned_mean(a, a->x + x, a->y + y, label)
-                              : a->source[from + (size_t)label]);
-    }
+            a->source[from + (size_t)pruned_label(kept, d)];
 }
 
 /* stage_downsample_cost from the finest level to the next, among the labels kept: the children of a
