@@ -26,9 +26,10 @@ struct thread_pool {
     int started;       /* threads that exist besides the caller's */
     uint64_t job;      /* goes up by one a job; guarded by lock, as are the rest of the job, but
                           that spin_while() reads this and the next one without it */
-    uint64_t finished; /* the last one that all threads are done with */
-    int busy;
-    int spins; /* see spin_while() */
+    uint64_t finished; /* the last one that all threads that took part are done with */
+    bool is_open;      /* rows may be left: who wakes later than that has no part in the job */
+    int busy;          /* threads that take part, but for the caller */
+    int spins;         /* see spin_while() */
     bool quit;
     unsigned forks; /* the number of fork() in this process that it knows of */
     thread_pool_work *work;
@@ -62,6 +63,20 @@ static void deal(struct thread_pool *pool, void *scratch) {
     }
 }
 
+/* With the lock, and while it is open, in a job. */
+static void take_part(struct member *member) {
+    struct thread_pool *pool = member->pool;
+    pool->busy++;
+    pthread_mutex_unlock(&pool->lock);
+    deal(pool, member->scratch);
+    pthread_mutex_lock(&pool->lock);
+    pool->is_open = false; /* no rows are left */
+    if (--pool->busy == 0) {
+        __atomic_store_n(&pool->finished, pool->job, __ATOMIC_RELAXED);
+        pthread_cond_signal(&pool->done);
+    }
+}
+
 static void *run_member(void *argument) {
     struct member *member = argument;
     struct thread_pool *pool = member->pool;
@@ -74,13 +89,8 @@ static void *run_member(void *argument) {
         if (pool->quit)
             break;
         seen = pool->job;
-        pthread_mutex_unlock(&pool->lock);
-        deal(pool, member->scratch);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->busy == 0) {
-            __atomic_store_n(&pool->finished, seen, __ATOMIC_RELAXED);
-            pthread_cond_signal(&pool->done);
-        }
+        if (pool->is_open)
+            take_part(member);
         pthread_mutex_unlock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -190,13 +200,19 @@ void thread_pool_run(struct thread_pool *pool, int rows, int block, thread_pool_
     __atomic_store_n(&pool->next, 0, __ATOMIC_RELAXED);
     bool alone = rows <= pool->block || pool->started == 0;
     if (!alone) {
-        pool->busy = pool->started;
+        pool->is_open = true;
         __atomic_store_n(&pool->job, pool->job + 1, __ATOMIC_RELAXED);
         pthread_cond_broadcast(&pool->start);
     }
     pthread_mutex_unlock(&pool->lock);
     deal(pool, pool->members[0].scratch);
     if (alone)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->is_open = false;
+    bool waits = pool->busy > 0;
+    pthread_mutex_unlock(&pool->lock);
+    if (!waits)
         return;
     spin_while(pool, &pool->finished, pool->job - 1);
     pthread_mutex_lock(&pool->lock);
