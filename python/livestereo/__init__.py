@@ -43,7 +43,7 @@ import numpy as np
 
 from . import _library as _c
 from ._library import UNKNOWN, Camera, Error, Format, Geometry, Rig, check, lib, text
-from ._memory import DeviceArray, map_image, picture_image, stream_of
+from ._memory import DeviceArray, Maps, map_image, picture_image, stream_of
 
 __all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Probe", "Result",
            "Rig", "Setting", "Solution", "UNKNOWN", "flow", "load_rig", "presets", "settings",
@@ -298,14 +298,10 @@ class Result:
     """Times of its parts."""
 
     def __init__(self, info: Info, format: int, bgr: bool, motion: bool, right: bool,
-                 device: Optional[int]) -> None:
-        size = info.height, info.width
+                 maps: Maps) -> None:
+        size, new = (info.height, info.width), maps.take
         grey = format == Format.GRAY8
-
-        def new(dtype: Any, *shape: int) -> Array:
-            return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device)
-
-        self._geometry, self._bgr = info.geometry, bgr and not grey and device is None
+        self._geometry, self._bgr = info.geometry, bgr and not grey
         self._format = Format.GRAY8 if grey else Format.RGB8
         self._rectified = [new(np.uint8, *size) if grey else new(np.uint8, *size, 3)
                            for _ in range(1 + right)]
@@ -436,6 +432,7 @@ class Matcher:
         self._settings = _Settings(preset, settings)
         self._motion, self._gpu = self.settings["mode"] == "motion", int(self.settings["gpu"])
         self._number, self._turn, self._right, self._started = 0, _Lock(), right, 0
+        self._maps = Maps(None), Maps(self._gpu)
         self._open(Format.BGR8 if bgr else Format.RGB8)
 
     def _open(self, format: int) -> None:
@@ -443,7 +440,7 @@ class Matcher:
                              rig=self._rig and POINTER(Rig)(self._rig), alpha=self._alpha,
                              log=_pass_message, log_level=_c.WARNING)
         self._open_handle: Optional[_Handle] = _Handle(options, self._settings)
-        self._format = format
+        self._format, self._opened = format, self.info
 
     @property
     def _handle(self) -> _Handle:
@@ -455,6 +452,7 @@ class Matcher:
         """Frees its memory; results stay. Frames in flight are lost."""
         with self._turn:
             handle, self._open_handle = self._open_handle, None
+            self._maps = Maps(None), Maps(self._gpu)
             if handle:
                 handle.drop_interrupted()
                 handle.close()
@@ -484,8 +482,9 @@ class Matcher:
             if self._started:
                 raise ValueError("pictures of another format have been started; wait() for them")
             self._open(one.format)
-        result = Result(self.info, one.format, self._bgr, self._motion, self._right,
-                        self._gpu if one.memory == _c.CUDA else None)
+        on_device = one.memory == _c.CUDA
+        result = Result(self._opened, one.format, self._bgr and not on_device, self._motion,
+                        self._right, self._maps[on_device])
         frame = _c.Frame(left=one, right=two, number=self._number, stream=stream)
         result._name_maps(frame)
         self._number += 1

@@ -75,6 +75,7 @@ class Image(Struct):
     _fields_ = [("data", c_void_p), ("width", c_int), ("height", c_int), ("row_bytes", c_ssize_t),
                 ("format", c_int), ("memory", c_int), ("chroma", c_void_p),
                 ("chroma_row_bytes", c_ssize_t), ("reserved", c_uint64 * 2)]
+    __setattr__ = Structure.__setattr__  # its numbers are those of an array that is there
 
 
 class Parameter(Struct):

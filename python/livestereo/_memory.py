@@ -10,7 +10,7 @@ import os
 import sys
 from ctypes import (CFUNCTYPE, POINTER, PYFUNCTYPE, Structure, byref, c_char_p, c_int, c_int32,
                     c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p, py_object, pythonapi)
-from typing import Any, Dict, Iterator, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -131,8 +131,8 @@ def _on(device: int) -> Iterator[None]:
 
 class DeviceArray:
     """A map in the memory of a GPU, computed to its end. torch.from_dlpack(), cupy.asarray() and
-    the like take it without a copy; numpy.asarray() copies it to the host. Its memory is freed
-    when nobody uses it any longer."""
+    the like take it without a copy; numpy.asarray() copies it to the host. When nobody uses it any
+    longer, its Matcher has it for another map."""
     data = 0
 
     def __init__(self, shape: Tuple[int, ...], dtype: Any, device: int) -> None:
@@ -166,10 +166,47 @@ class DeviceArray:
                  c_size_t(self.nbytes))
         return host if dtype is None else host.astype(dtype, copy=False)
 
+    def finished(self) -> DeviceArray:
+        """Itself, when no work reads it any longer."""
+        with _on(self.device):
+            cuda("cuCtxSynchronize")
+        return self
+
     def __del__(self) -> None:
         if self.data and self._process == os.getpid() and not sys.is_finalizing():
             with _on(self.device):
                 cuda("cuMemFree_v2", c_uint64(self.data))  # after what still reads it
+
+
+# ---- maps
+
+
+def _holders(arrays: List[Any], i: int) -> int:
+    return sys.getrefcount(arrays[i])
+
+
+_NOBODY = _holders([[]], 0)  # what the list itself counts for
+
+
+class Maps:
+    """Memory of maps: what nobody uses any longer becomes the next one. Fresh memory costs a page
+    fault for each 4 KiB, and on a GPU a wait for all of its work. One thread at a time."""
+    MOST = 12  # of two frames in flight and two results in use
+
+    def __init__(self, device: Optional[int]) -> None:
+        self._device, self._arrays = device, []  # type: Optional[int], List[Any]
+
+    def take(self, dtype: Any, *shape: int) -> Any:
+        """An array, a DeviceArray where there is a device, of any values."""
+        on_host = self._device is None
+        for i in range(len(self._arrays)):
+            if _holders(self._arrays, i) == _NOBODY:
+                array = self._arrays[i]
+                if array.shape == shape and array.dtype == dtype:
+                    return array.view() if on_host else array.finished()
+        array = np.empty(shape, dtype) if on_host else DeviceArray(shape, dtype, self._device)
+        self._arrays = self._arrays[1 - self.MOST:] + [array]
+        return array.view() if on_host else array
 
 
 # ---- pictures of the caller

@@ -137,7 +137,7 @@ class Driver:
         self.calls, self.allocated = [], {}
 
     def __call__(self, name, *arguments):
-        self.calls.append((name, arguments[-1]))
+        self.calls.append((name, arguments[-1] if arguments else None))
         getattr(self, name, lambda *_: None)(*arguments)
 
     def cuMemAlloc_v2(self, result, size):
@@ -200,10 +200,43 @@ def test_a_frame_on_a_gpu(gpu, dots, monkeypatch):
     assert np.array_equal(result.px, expected.px, equal_nan=True)
     assert len(gpu.allocated) == 3
     del result, array
+    m.close()
     gc.collect()
     assert not gpu.allocated
     names = [name for name, _ in gpu.calls]
     assert names.count("cuCtxPushCurrent_v2") == names.count("cuCtxPopCurrent_v2") > 0
+
+
+def test_maps_that_nobody_uses_are_used_again(dots):
+    left, right = dots(96, 64)
+    m = ls.Matcher(96, 64, preset="live")
+
+    def addresses():
+        result = m(left, right)
+        return {a.ctypes.data for a in (result.disparity, result.confidence, result.left)}
+
+    first = m(left, right)
+    part, kept = first.disparity[3:, ::2], first.disparity[3:, ::2].copy()
+    confidence, left_picture = first.confidence, first.left
+    del first  # the part alone keeps its map
+    used = addresses()
+    assert len(used) == 3 and addresses() == used
+    assert not used & {part.base.ctypes.data, confidence.ctypes.data, left_picture.ctypes.data}
+    m(right, left)
+    assert np.array_equal(part, kept)
+    many = [m(left, right) for _ in range(20)]
+    assert len({r.disparity.ctypes.data for r in many}) == 20
+
+
+def test_maps_on_a_gpu_are_used_again(gpu, dots):
+    pair = tuple(map(OnDevice, dots(96, 64)))
+    m = ls.Matcher(96, 64, preset="live", gpu=3)
+    first = m(*pair)
+    m(*pair)
+    assert len(gpu.allocated) == 6 and "cuCtxSynchronize" not in dict(gpu.calls)
+    m(*pair)  # when no work reads the second result's any longer
+    assert len(gpu.allocated) == 6 and [n for n, _ in gpu.calls].count("cuCtxSynchronize") == 3
+    assert first.disparity.data in gpu.allocated
 
 
 def test_streams(gpu, dots):
@@ -240,6 +273,7 @@ def test_memory_of_a_gpu_and_no_gpu(gpu, dots, monkeypatch):
         m(*map(OnDevice, dots(96, 64)))
     assert caught.value.errno == errno.EINVAL
     del caught
+    m.close()
     gc.collect()
     assert not gpu.allocated
 
