@@ -151,8 +151,6 @@ void engine_get(struct engine *e, enum engine_property property, GValue *value) 
 
 void engine_class_init(GstElementClass *class, const char *long_name, const char *description,
                        GParamSpec *own) {
-    static const char *const outputs[] = {"disparity", "depth", "confidence",
-                                          "color",     "left",  NULL};
     const GParamFlags ready = G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY;
     const GParamFlags playing = G_PARAM_READWRITE | GST_PARAM_MUTABLE_PLAYING;
     const char *const *names = presets();
@@ -166,7 +164,7 @@ void engine_class_init(GstElementClass *class, const char *long_name, const char
             "depth (GRAY16_LE in mm, 0 unknown; needs a calibration in metres), confidence "
             "(GRAY8), color (the disparity in colours, RGB) or left (the rectified left picture, "
             "GRAY8 or RGB)",
-            engine_enum("GstLivestereo_output", outputs), ENGINE_DISPARITY, ready),
+            engine_enum("GstLivestereo_output", engine_outputs()), ENGINE_DISPARITY, ready),
         [ENGINE_PRESET] = g_param_spec_enum(
             "preset", "preset",
             "values of all parameters that are not set by themselves, before or after",
@@ -194,6 +192,7 @@ void engine_class_init(GstElementClass *class, const char *long_name, const char
     GST_DEBUG_CATEGORY_INIT(livestereo_debug, "livestereo", 0, "dense depth from two cameras");
     gst_element_class_set_static_metadata(class, long_name, "Filter/Analyzer/Video/Depth",
                                           description, "livestereo");
+    outputs_class_init(class);
     object->set_property = set_property;
     object->get_property = get_property;
     g_object_class_install_properties(object, ENGINE_PARAMETERS, specs);
@@ -228,6 +227,7 @@ struct engine *engine_new(GstElement *element) {
     e->given = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
     use_preset(e, NULL);
     g_object_set_qdata_full(G_OBJECT(element), engine_quark(), e, engine_free);
+    outputs_init(e);
     return e;
 }
 
@@ -258,27 +258,19 @@ static void learn_range(struct engine *e) {
     e->max = e->min + g_ascii_strtod(range, NULL) - 1;
 }
 
-static GstVideoFormat out_format(const struct engine *e) {
-    switch (e->output) {
-    case ENGINE_CONFIDENCE:
-        return GST_VIDEO_FORMAT_GRAY8;
-    case ENGINE_COLOR:
-        return GST_VIDEO_FORMAT_RGB;
-    case ENGINE_LEFT:
-        return GST_VIDEO_INFO_IS_GRAY(&e->picture) ? GST_VIDEO_FORMAT_GRAY8 : GST_VIDEO_FORMAT_RGB;
-    default:
-        return GST_VIDEO_FORMAT_GRAY16_LE;
-    }
-}
-
-static void prepare_out(struct engine *e) {
-    e->info = (struct livestereo_info)LIVESTEREO_INFO;
-    livestereo_get_info(e->handle, &e->info);
-    size_t pixels = (size_t)e->info.width * (size_t)e->info.height;
-    e->disparity = g_new(int16_t, pixels);
-    gst_video_info_set_format(&e->out, out_format(e), (guint)e->info.width, (guint)e->info.height);
-    e->out.fps_n = e->picture.fps_n;
-    e->out.fps_d = e->picture.fps_d;
+GstVideoInfo engine_out_info(const struct engine *e, enum engine_output output) {
+    static const GstVideoFormat of_output[] = {[ENGINE_DISPARITY] = GST_VIDEO_FORMAT_GRAY16_LE,
+                                               [ENGINE_DEPTH] = GST_VIDEO_FORMAT_GRAY16_LE,
+                                               [ENGINE_CONFIDENCE] = GST_VIDEO_FORMAT_GRAY8,
+                                               [ENGINE_COLOR] = GST_VIDEO_FORMAT_RGB,
+                                               [ENGINE_LEFT] = GST_VIDEO_FORMAT_RGB};
+    bool grey = output == ENGINE_LEFT && GST_VIDEO_INFO_IS_GRAY(&e->picture);
+    GstVideoInfo info;
+    gst_video_info_set_format(&info, grey ? GST_VIDEO_FORMAT_GRAY8 : of_output[output],
+                              (guint)e->info.width, (guint)e->info.height);
+    info.fps_n = e->picture.fps_n;
+    info.fps_d = e->picture.fps_d;
+    return info;
 }
 
 bool engine_open(struct engine *e, const GstVideoInfo *picture) {
@@ -310,11 +302,16 @@ bool engine_open(struct engine *e, const GstVideoInfo *picture) {
     }
     e->openings++;
     e->picture = *picture;
-    prepare_out(e);
-    if (e->output == ENGINE_DEPTH && !(e->info.has_geometry && e->info.geometry.metric)) {
+    e->info = (struct livestereo_info)LIVESTEREO_INFO;
+    livestereo_get_info(e->handle, &e->info);
+    e->disparity = g_new(int16_t, (size_t)e->info.width * (size_t)e->info.height);
+    e->out = engine_out_info(e, e->output);
+    g_autoptr(GstPad) depth = outputs_linked_pad(e, ENGINE_DEPTH);
+    if ((e->output == ENGINE_DEPTH || depth) &&
+        !(e->info.has_geometry && e->info.geometry.metric)) {
         GST_ELEMENT_ERROR(
             e->element, RESOURCE, SETTINGS,
-            ("output=depth needs a calibration in metres; set calibration, or unit where the "
+            ("depth needs a calibration in metres; set calibration, or unit where the "
              "calibration does not say it"),
             (NULL));
         engine_close(e);
@@ -328,6 +325,8 @@ bool engine_open(struct engine *e, const GstVideoInfo *picture) {
 void engine_close(struct engine *e) {
     livestereo_close(&e->handle);
     g_clear_pointer(&e->disparity, g_free);
+    for (int i = 0; i < ENGINE_OUTPUTS; i++)
+        gst_clear_buffer(&e->map[i]);
 }
 
 void engine_forget(struct engine *e) {
@@ -353,13 +352,20 @@ static struct livestereo_image picture_at(const struct engine *e, const GstVideo
     return image;
 }
 
-static struct livestereo_image out_image(const struct engine *e, const GstVideoFrame *out,
-                                         enum livestereo_format format) {
-    return (struct livestereo_image){.data = GST_VIDEO_FRAME_PLANE_DATA(out, 0),
+/* Where an output is written to; data NULL without a frame. */
+static struct livestereo_image image_in(const struct engine *e, enum engine_output output,
+                                        const GstVideoFrame *frame) {
+    static const enum livestereo_format of_output[] = {[ENGINE_DISPARITY] = LIVESTEREO_DISP16,
+                                                       [ENGINE_DEPTH] = LIVESTEREO_MM16,
+                                                       [ENGINE_CONFIDENCE] = LIVESTEREO_CONF8,
+                                                       [ENGINE_COLOR] = LIVESTEREO_RGB8,
+                                                       [ENGINE_LEFT] = LIVESTEREO_RGB8};
+    bool grey = output == ENGINE_LEFT && GST_VIDEO_INFO_IS_GRAY(&e->picture);
+    return (struct livestereo_image){.data = GST_VIDEO_FRAME_PLANE_DATA(frame, 0),
                                      .width = e->info.width,
                                      .height = e->info.height,
-                                     .row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(out, 0),
-                                     .format = format};
+                                     .row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0),
+                                     .format = grey ? LIVESTEREO_GRAY8 : of_output[output]};
 }
 
 /* Parameters that exclude each other leave the earlier ones in force. */
@@ -389,41 +395,74 @@ static void add_meta(const struct engine *e, GstBuffer *buffer, GstClockTimeDiff
                           g->doffs, NULL);
 }
 
+/* Maps a new buffer for a request pad that is linked. False if there is none. */
+static bool map_new(struct engine *e, enum engine_output output, const GstBuffer *times,
+                    GstVideoFrame *frame) {
+    g_autoptr(GstPad) pad = outputs_linked_pad(e, output);
+    gst_clear_buffer(&e->map[output]);
+    if (!pad)
+        return false;
+    GstVideoInfo info = engine_out_info(e, output);
+    e->map[output] = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
+    gst_buffer_copy_into(e->map[output], (GstBuffer *)times, GST_BUFFER_COPY_TIMESTAMPS, 0,
+                         (gsize)-1);
+    return gst_video_frame_map(frame, &info, e->map[output],
+                               GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
+}
+
+/* Colours of a map in rows without gaps or with them. */
+static void paint(const struct engine *e, const struct livestereo_image *disparity,
+                  const struct livestereo_image *color) {
+    for (int y = 0; y < color->height; y++)
+        colormap_disparity(
+            (const int16_t *)((const uint8_t *)disparity->data + y * disparity->row_bytes),
+            color->width, 1, e->min, e->max, COLORMAP_TURBO,
+            (uint8_t *)color->data + y * color->row_bytes);
+}
+
 bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoFrame *right, int x,
                     int y, GstClockTimeDiff gap, GstVideoFrame *out) {
     struct livestereo_frame frame = LIVESTEREO_FRAME;
+    struct livestereo_image image[ENGINE_OUTPUTS] = {{0}};
+    GstVideoFrame map[ENGINE_OUTPUTS];
+    bool mapped[ENGINE_OUTPUTS];
     take_changes(e);
     if (GST_BUFFER_IS_DISCONT(left->buffer))
         engine_forget(e);
+    for (int i = 0; i < ENGINE_OUTPUTS; i++)
+        if ((mapped[i] = map_new(e, (enum engine_output)i, out->buffer, &map[i])))
+            image[i] = image_in(e, (enum engine_output)i, &map[i]);
+    image[e->output] = image_in(e, e->output, out);
+    bool paints = image[ENGINE_COLOR].data != NULL;
+    if (paints && !image[ENGINE_DISPARITY].data)
+        image[ENGINE_DISPARITY] =
+            (struct livestereo_image){.data = e->disparity,
+                                      .width = e->info.width,
+                                      .height = e->info.height,
+                                      .row_bytes = 2 * (ptrdiff_t)e->info.width,
+                                      .format = LIVESTEREO_DISP16};
     frame.number = e->number++;
     frame.left = picture_at(e, left, 0, 0);
     frame.right = picture_at(e, right, x, y);
-    if (e->output == ENGINE_DISPARITY)
-        frame.disparity = out_image(e, out, LIVESTEREO_DISP16);
-    if (e->output == ENGINE_DEPTH)
-        frame.depth = out_image(e, out, LIVESTEREO_MM16);
-    if (e->output == ENGINE_COLOR)
-        frame.disparity = (struct livestereo_image){.data = e->disparity,
-                                                    .width = e->info.width,
-                                                    .height = e->info.height,
-                                                    .row_bytes = 2 * (ptrdiff_t)e->info.width,
-                                                    .format = LIVESTEREO_DISP16};
-    if (e->output == ENGINE_CONFIDENCE)
-        frame.confidence = out_image(e, out, LIVESTEREO_CONF8);
-    if (e->output == ENGINE_LEFT)
-        frame.rectified[0] = out_image(
-            e, out, out_format(e) == GST_VIDEO_FORMAT_RGB ? LIVESTEREO_RGB8 : LIVESTEREO_GRAY8);
+    frame.disparity = image[ENGINE_DISPARITY];
+    frame.depth = image[ENGINE_DEPTH];
+    frame.confidence = image[ENGINE_CONFIDENCE];
+    frame.rectified[0] = image[ENGINE_LEFT];
     int error = livestereo_start(e->handle, &frame);
     if (!error)
         error = livestereo_wait(e->handle, NULL);
-    if (error) {
+    if (error)
         GST_ELEMENT_ERROR(e->element, LIBRARY, FAILED, ("%s", livestereo_error(e->handle)), (NULL));
-        return false;
+    else if (paints)
+        paint(e, &frame.disparity, &image[ENGINE_COLOR]);
+    for (int i = 0; i < ENGINE_OUTPUTS; i++) {
+        if (!mapped[i])
+            continue;
+        if (i == (int)e->output)
+            gst_video_frame_copy(&map[i], out);
+        gst_video_frame_unmap(&map[i]);
+        add_meta(e, e->map[i], gap);
     }
-    struct livestereo_image color = out_image(e, out, LIVESTEREO_RGB8);
-    for (int row = 0; e->output == ENGINE_COLOR && row < color.height; row++)
-        colormap_disparity(e->disparity + (ptrdiff_t)row * color.width, color.width, 1, e->min,
-                           e->max, COLORMAP_TURBO, (uint8_t *)color.data + row * color.row_bytes);
     add_meta(e, out->buffer, gap);
-    return true;
+    return !error;
 }

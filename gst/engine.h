@@ -20,7 +20,14 @@
 #define ENGINE_SINK_CAPS GST_VIDEO_CAPS_MAKE("{ GRAY8, RGB, BGR, RGBA, NV12, YUY2 }")
 #define ENGINE_SRC_CAPS GST_VIDEO_CAPS_MAKE("{ GRAY16_LE, GRAY8, RGB }")
 
-enum engine_output { ENGINE_DISPARITY, ENGINE_DEPTH, ENGINE_CONFIDENCE, ENGINE_COLOR, ENGINE_LEFT };
+enum engine_output {
+    ENGINE_DISPARITY,
+    ENGINE_DEPTH,
+    ENGINE_CONFIDENCE,
+    ENGINE_COLOR,
+    ENGINE_LEFT,
+    ENGINE_OUTPUTS
+};
 
 enum engine_property { /* those that are no parameters, from 1 */
                        ENGINE_OUTPUT = 1,
@@ -48,7 +55,8 @@ struct engine {
     struct livestereo_info info;
     double min, max; /* disparities of the first and the last colour, px */
     int64_t number;
-    int16_t *disparity; /* where it is not what the source pad gives */
+    int16_t *disparity;             /* for colours, where no pad gives it */
+    GstBuffer *map[ENGINE_OUTPUTS]; /* of request pads that are linked, until they are pushed */
 };
 
 /* Adds properties and metadata to a class; own is the element's own property. */
@@ -67,10 +75,26 @@ void engine_get(struct engine *engine, enum engine_property property, GValue *va
 /* Opens the library for pictures like this, unless it is open for them; out is set then. */
 bool engine_open(struct engine *engine, const GstVideoInfo *picture);
 
-/* Computes a frame. The right picture begins at column x, row y of its frame and is gap ns younger
- * than the left one. */
+/* Computes a frame: out and what the request pads give, which engine_push() then gives on. The right
+ * picture begins at column x, row y of its frame and is gap ns younger than the left one. */
 bool engine_compute(struct engine *engine, const GstVideoFrame *left, const GstVideoFrame *right,
                     int x, int y, GstClockTimeDiff gap, GstVideoFrame *out);
+
+/* What the pad src gives, or a request pad. The library is open. */
+GstVideoInfo engine_out_info(const struct engine *engine, enum engine_output output);
+
+/* The names of outputs, of which each is that of a request pad, too; NULL ends them. */
+const char *const *engine_outputs(void);
+
+/* Adds the request pads to a class, and to an element what repeats the events of the pad src. */
+void outputs_class_init(GstElementClass *class);
+void outputs_init(struct engine *engine);
+
+/* A request pad if there is one and it is linked, else NULL. The caller drops it. */
+GstPad *outputs_linked_pad(struct engine *engine, enum engine_output output);
+
+/* Gives the maps of a frame to the request pads; not OK if what follows one has failed. */
+GstFlowReturn engine_push(struct engine *engine);
 
 /* Makes the next frame independent of those before. */
 void engine_forget(struct engine *engine);

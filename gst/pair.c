@@ -146,8 +146,11 @@ static GstFlowReturn compute(struct pair *self, GstBuffer *const buffer[2]) {
                           ("a picture of the %s pad is too short", side_name[mapped & 1]), (NULL));
     for (int i = 0; i < mapped; i++)
         gst_video_frame_unmap(&frame[i]);
-    if (mapped == 3 && result == GST_FLOW_OK)
-        return gst_aggregator_finish_buffer(&self->parent, map);
+    if (mapped == 3 && result == GST_FLOW_OK) {
+        result = gst_aggregator_finish_buffer(&self->parent, map);
+        GstFlowReturn others = engine_push(self->engine);
+        return result == GST_FLOW_OK ? others : result;
+    }
     gst_buffer_unref(map);
     return GST_FLOW_ERROR;
 }

@@ -78,10 +78,10 @@ static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in,
                                      GstVideoFrame *out) {
     struct sbs *self = (struct sbs *)filter;
     const GstVideoInfo *picture = &self->engine->picture;
-    return engine_compute(self->engine, in, in, self->beside ? picture->width : 0,
-                          self->beside ? 0 : picture->height, 0, out)
-               ? GST_FLOW_OK
-               : GST_FLOW_ERROR;
+    if (!engine_compute(self->engine, in, in, self->beside ? picture->width : 0,
+                        self->beside ? 0 : picture->height, 0, out))
+        return GST_FLOW_ERROR;
+    return engine_push(self->engine);
 }
 
 /* A map is computed while the next picture comes. */

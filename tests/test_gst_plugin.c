@@ -131,12 +131,12 @@ static GstBuffer *one_map(struct run *r, const struct pair *p, const char *name,
     return gst_harness_pull(r->left);
 }
 
-/* A buffer of the source pad holds these rows without gaps; it is freed. */
-static void expect_map(struct run *r, GstBuffer *buffer, const char *format, const void *want,
+/* A buffer of a source pad holds these rows without gaps; it is freed. */
+static void expect_map(GstHarness *h, GstBuffer *buffer, const char *format, const void *want,
                        int width, int height) {
     GstVideoInfo info;
     GstVideoFrame frame;
-    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(r->left->sinkpad);
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
     g_assert_true(gst_video_info_from_caps(&info, caps));
     g_assert_cmpstr(GST_VIDEO_INFO_NAME(&info), ==, format);
     g_assert_cmpint(info.width, ==, width);
@@ -187,7 +187,7 @@ static void test_formats(void *fixture, const void *data) {
         g_autofree int16_t *want = disparity_of(&p, FAST_WORDS " disparity_range=16");
         struct run r = begin("livestereo " FAST " disparity-range=16");
         set_caps(&r, name, W, H);
-        expect_map(&r, one_map(&r, &p, name, 0), "GRAY16_LE", want, W, H);
+        expect_map(r.left, one_map(&r, &p, name, 0), "GRAY16_LE", want, W, H);
         end(&r);
         for (int beside = 0; beside < 2; beside++) {
             r = begin(beside ? "livestereosbs " FAST " disparity-range=16"
@@ -196,7 +196,7 @@ static void test_formats(void *fixture, const void *data) {
             GstBuffer *both = at(both_of(&p, name, beside), 40 * GST_MSECOND);
             GstBuffer *map = gst_harness_push_and_pull(r.left, both);
             g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, 40 * MS);
-            expect_map(&r, map, "GRAY16_LE", want, W, H);
+            expect_map(r.left, map, "GRAY16_LE", want, W, H);
             end(&r);
         }
         pair_free(&p);
@@ -225,7 +225,7 @@ static void expect_meta(GstBuffer *map, const struct livestereo_geometry *g, int
     g_assert_cmpstr(gst_structure_get_string(fields, "unit"), ==, "m");
 }
 
-/* Each output of a rig whose pictures are resampled. */
+/* Each output of a rig whose pictures are resampled, from the pad src and from request pads. */
 static void test_outputs(void *fixture, const void *data) {
     static const char *const outputs[][2] = {{"disparity", "GRAY16_LE"},
                                              {"depth", "GRAY16_LE"},
@@ -255,14 +255,37 @@ static void test_outputs(void *fixture, const void *data) {
     colormap_disparity(f.disparity.data, w, height, 0, 15, COLORMAP_TURBO, color);
     const void *want[] = {f.disparity.data, depth.data, f.confidence.data, color,
                           f.rectified[0].data};
-    for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
-        g_autofree char *words = g_strdup_printf(
-            "livestereo output=%s calibration=%s disparity-range=16 " FAST, outputs[i][0], path);
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(outputs); i++) {
+        bool one = i % 2; /* element of one sink pad */
+        g_autofree char *words =
+            g_strdup_printf("livestereo%s output=%s calibration=%s disparity-range=16 " FAST,
+                            one ? "sbs" : "", outputs[i / 2][0], path);
         struct run r = begin(words);
-        set_caps(&r, "RGB", W, H);
-        GstBuffer *map = one_map(&r, &p, "RGB", 0);
+        GstHarness *requested[G_N_ELEMENTS(outputs)];
+        for (size_t k = 0; k < G_N_ELEMENTS(outputs); k++)
+            requested[k] = gst_harness_new_with_element(r.element, NULL, outputs[k][0]);
+        set_caps(&r, "RGB", one ? 2 * W : W, H);
+        GstBuffer *map =
+            one ? gst_harness_push_and_pull(r.left, at(both_of(&p, "RGB", true), GST_SECOND))
+                : one_map(&r, &p, "RGB", (int64_t)GST_SECOND);
         expect_meta(map, &info.geometry, 0);
-        expect_map(&r, map, outputs[i][1], want[i], w, height);
+        expect_map(r.left, map, outputs[i / 2][1], want[i / 2], w, height);
+        gst_harness_push_event(r.left, gst_event_new_eos());
+        if (r.right)
+            gst_harness_push_event(r.right, gst_event_new_eos());
+        for (size_t k = 0; k < G_N_ELEMENTS(outputs); k++) {
+            map = gst_harness_pull(requested[k]);
+            g_assert_cmpuint(GST_BUFFER_PTS(map), ==, GST_SECOND);
+            expect_meta(map, &info.geometry, 0);
+            expect_map(requested[k], map, outputs[k][1], want[k], w, height);
+            static const GstEventType order[] = {GST_EVENT_STREAM_START, GST_EVENT_CAPS,
+                                                 GST_EVENT_SEGMENT, GST_EVENT_EOS};
+            for (size_t j = 0; j < G_N_ELEMENTS(order); j++) {
+                g_autoptr(GstEvent) event = gst_harness_pull_event(requested[k]);
+                g_assert_cmpint(GST_EVENT_TYPE(event), ==, order[j]);
+            }
+            gst_harness_teardown(requested[k]);
+        }
         end(&r);
     }
     g_free(depth.data);
@@ -512,7 +535,7 @@ static void test_flush(void *fixture, const void *data) {
         gst_harness_push_event(side ? r.right : r.left, gst_event_new_segment(&segment));
     map = one_map(&r, &other, "GRAY8", GST_SECOND + 5 * MS);
     g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, (int64_t)GST_SECOND + 5 * MS);
-    expect_map(&r, map, "GRAY16_LE", want, W, H);
+    expect_map(r.left, map, "GRAY16_LE", want, W, H);
     GstEvent *event = gst_pad_get_sticky_event(r.left->sinkpad, GST_EVENT_SEGMENT, 0);
     gst_event_copy_segment(event, &segment);
     g_assert_cmpint((int64_t)segment.start, ==, (int64_t)GST_SECOND);
@@ -582,7 +605,7 @@ static void test_caps_change(void *fixture, const void *data) {
         g_autofree int16_t *want = disparity_of(&p, FAST_WORDS " disparity_range=16");
         set_caps(&r, name, p.width, p.height);
         for (int twice = 0; twice < 2; twice++)
-            expect_map(&r, one_map(&r, &p, name, (2 * i + twice) * 33 * MS), "GRAY16_LE", want,
+            expect_map(r.left, one_map(&r, &p, name, (2 * i + twice) * 33 * MS), "GRAY16_LE", want,
                        p.width, p.height);
         pair_free(&p);
     }
@@ -613,7 +636,7 @@ static void test_caps_apart(void *fixture, const void *data) {
         g_autofree int16_t *want = disparity_of(&p[size[0]], FAST_WORDS " disparity_range=16");
         GstBuffer *map = gst_harness_pull(r.left);
         g_assert_cmpuint(GST_BUFFER_PTS(map), ==, (GstClockTime)i * 33 * GST_MSECOND);
-        expect_map(&r, map, "GRAY16_LE", want, p[size[0]].width, H);
+        expect_map(r.left, map, "GRAY16_LE", want, p[size[0]].width, H);
     }
     end(&r);
     pair_free(&p[0]);
@@ -629,12 +652,12 @@ static void test_changes(void *fixture, const void *data) {
     (void)fixture;
     (void)data;
     set_caps(&r, "GRAY8", W, H);
-    expect_map(&r, one_map(&r, &p, "GRAY8", 0), "GRAY16_LE", before, W, H);
+    expect_map(r.left, one_map(&r, &p, "GRAY8", 0), "GRAY16_LE", before, W, H);
     g_object_set(r.element, "disparity-range", 16, "speckle-size", 0, NULL);
-    expect_map(&r, one_map(&r, &p, "GRAY8", 33 * MS), "GRAY16_LE", after, W, H);
+    expect_map(r.left, one_map(&r, &p, "GRAY8", 33 * MS), "GRAY16_LE", after, W, H);
     /* what does not fit the pictures is a warning, and what was before goes on */
     g_object_set(r.element, "disparity-range", W, NULL);
-    expect_map(&r, one_map(&r, &p, "GRAY8", 66 * MS), "GRAY16_LE", after, W, H);
+    expect_map(r.left, one_map(&r, &p, "GRAY8", 66 * MS), "GRAY16_LE", after, W, H);
     g_autofree char *text = next_message(&r, GST_MESSAGE_WARNING);
     g_assert_nonnull(strstr(text, "disparity_range"));
     /* a preset leaves what was set by itself */
