@@ -75,7 +75,7 @@ void engine_get(struct engine *engine, enum engine_property property, GValue *va
 /* Opens the library for pictures like this, unless it is open for them; out is set then. */
 bool engine_open(struct engine *engine, const GstVideoInfo *picture);
 
-/* Computes a frame: out and what the request pads give, which engine_push() then gives on. The right
+/* Computes a frame: out, and what the request pads give, which engine_push() gives on. The right
  * picture begins at column x, row y of its frame and is gap ns younger than the left one. */
 bool engine_compute(struct engine *engine, const GstVideoFrame *left, const GstVideoFrame *right,
                     int x, int y, GstClockTimeDiff gap, GstVideoFrame *out);
