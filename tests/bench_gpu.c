@@ -197,17 +197,14 @@ static double potts(const void *context, int edge_class, int l, int m) {
     return l == m ? 0 : 20 * edge_class;
 }
 
-/* The time of a solver with as many sweeps, in ms, negative where it failed, and a hash of the
+/* The time of min-sum with as many sweeps, in ms, negative where it failed, and a hash of the
  * labels. */
-static double time_solver(const struct mrf *m, struct backend *b, int threads, bool sum_product,
-                          int sweeps, uint16_t *label, uint64_t *hash) {
-    const struct mrf_marginals none = {0};
+static double time_min_sum(const struct mrf *m, struct backend *b, int threads, int sweeps,
+                           uint16_t *label, uint64_t *hash) {
     struct mrf_result result;
     const char *why;
     double started = clock_ms();
-    int error = sum_product
-                    ? mrf_sum_product(m, 20, sweeps, b, NULL, &none, label, &result)
-                    : mrf_min_sum_in_bytes(m, sweeps, b, threads, NULL, label, &result, &why);
+    int error = mrf_min_sum_in_bytes(m, sweeps, b, threads, NULL, label, &result, &why);
     double ms = clock_ms() - started;
     *hash = 0;
     for (int i = 0; i < m->width * m->height; i++)
@@ -215,7 +212,7 @@ static double time_solver(const struct mrf *m, struct backend *b, int threads, b
     return error ? -1 : ms;
 }
 
-/* Both solvers on random costs with Potts smoothness; the exit code. */
+/* Min-sum on random costs with Potts smoothness; the exit code. */
 static int measure_problem(const struct options *o) {
     struct mrf_input in = {.width = o->size.width ? o->size.width : 1920,
                            .height = o->size.width ? o->size.height : 1080,
@@ -227,19 +224,19 @@ static int measure_problem(const struct options *o) {
     struct mrf *m = NULL;
     struct backend *b = open_backend(o, &error);
     uint16_t *label = malloc((size_t)in.width * (size_t)in.height * sizeof(*label));
-    if (b && label && !(error = mrf_open(&m, &in)))
-        for (int sum_product = 0; sum_product < 2 && !error; sum_product++) {
-            uint64_t hash;
-            int more = b->own_memory ? 1100 : 2; /* other sweeps, for the time of one */
-            time_solver(m, b, o->params.threads, sum_product, 2, label, &hash); /* warms up */
-            double other = time_solver(m, b, o->params.threads, sum_product, more, label, &hash),
-                   ms = time_solver(m, b, o->params.threads, sum_product, 100, label, &hash);
-            printf("%-11s %dx%d, %d labels, potts, %s: 100 sweeps %.1f ms, a half-step on all "
-                   "levels %.3f ms, labels %016llx\n",
-                   sum_product ? "sum_product" : "min_sum", in.width, in.height, in.labels, b->name,
-                   ms, (ms - other) / (100 - more), (unsigned long long)hash);
-            error = ms < 0 || other < 0;
-        }
+    if (b && label && !(error = mrf_open(&m, &in))) {
+        uint64_t hash;
+        int threads = o->params.threads;
+        int more = b->own_memory ? 1100 : 2;          /* other sweeps, for the time of one */
+        time_min_sum(m, b, threads, 2, label, &hash); /* warms up */
+        double other = time_min_sum(m, b, threads, more, label, &hash),
+               ms = time_min_sum(m, b, threads, 100, label, &hash);
+        printf("min_sum %dx%d, %d labels, potts, %s: 100 sweeps %.1f ms, a half-step on all levels "
+               "%.3f ms, labels %016llx\n",
+               in.width, in.height, in.labels, b->name, ms, (ms - other) / (100 - more),
+               (unsigned long long)hash);
+        error = ms < 0 || other < 0;
+    }
     mrf_close(&m);
     free(label);
     if (b)
@@ -255,7 +252,7 @@ static int print_usage(FILE *to, int code) {
                 "  --backend auto|cpu|cuda  --plain (stages in their plain form)\n"
                 "  --avx2 (on the CPU without AVX-512)\n"
                 "  --size WxH  --labels N  --set NAME=VALUE (repeatable)\n"
-                "  --solve (min-sum and sum-product on a labelling problem instead)\n");
+                "  --solve (min-sum on a labelling problem instead)\n");
     return code;
 }
 

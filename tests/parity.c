@@ -195,14 +195,6 @@ static void list_of_kept_costs(struct pass_case *c) {
     add(c, STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
 }
 
-/* Half-steps of sum-product. */
-static void list_of_sum_steps(struct pass_case *c) {
-    struct sum_message_args a = case_sum_message_args(c);
-    c->unit = UNIT_SUM_STEPS;
-    for (int left = case_between(c, 1, 7); left > 0; left--, a.parity = !a.parity)
-        add(c, STAGE_sum_message, &a, sum_half(&a.grid), a.grid.height);
-}
-
 /* ---- comparing */
 
 /* What is compared: a list, or a stage alone. fused: backends that must have run some as one. */
@@ -226,7 +218,6 @@ static const struct subject lists[] = {
     {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
-    {"half-steps of sum-product", list_of_sum_steps, 0, FUSED_CPU},
 };
 
 static void check(struct parity *t, struct backend *plain, struct backend *backends[VARIANTS],

@@ -1443,7 +1443,7 @@ static void case_sum_kernels(struct pass_case *c, struct sum_message_args *a) {
     a->edge = edge;
 }
 
-struct sum_message_args case_sum_message_args(struct pass_case *c) {
+static struct sum_message_args case_sum_message_args(struct pass_case *c) {
     struct sum_message_args a = {.grid = case_sum_grid(c), .parity = case_between(c, 0, 1)};
     case_sum_kernels(c, &a);
     a.data = case_sum_volume(c, &a.grid);

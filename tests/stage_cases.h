@@ -68,7 +68,6 @@ struct pruned_message_args case_pruned_message_args(struct pass_case *c, int blo
 
 struct pruned_wta_args
 case_pruned_wta_args(struct pass_case *c, const struct pruned_message_args *m, const uint8_t *cost);
-struct sum_message_args case_sum_message_args(struct pass_case *c);
 void case_add_stage(struct pass_case *c, enum stage stage);
 
 #endif

@@ -45,16 +45,6 @@ struct target_row {
     uint8_t census[CENSUS_BYTES][PADDED];
 };
 
-/* The same in half grey levels, and what the intervals of Birchfield and Tomasi reach. */
-struct bt_row {
-    uint16_t twice[3][PADDED], least[3][PADDED], most[3][PADDED];
-};
-
-union targets {
-    struct target_row row;
-    struct bt_row bt;
-};
-
 /* The target of label 0 of column x: the order is backwards where the other picture is to the
  * left. */
 static inline int target_of(const struct cost_args *a, int x) {
@@ -115,9 +105,6 @@ struct match {
 void FORM(match_make)(struct match *m, const struct cost_args *a);
 
 /* Stage cost of a span of row y. */
-void FORM(match_span)(const struct match *m, union targets *row, int y, const struct span *s);
-
-/* The same of Birchfield and Tomasi's. */
-void bt_span_avx2(const struct cost_args *a, struct bt_row *row, int y, const struct span *s);
+void FORM(match_span)(const struct match *m, struct target_row *row, int y, const struct span *s);
 
 #endif

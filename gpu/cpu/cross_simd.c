@@ -145,7 +145,7 @@ struct strip {
     uint16_t *sums, *counts; /* ring rows of the strip's columns * labels, of its columns */
     int *left, *right;       /* by column: bytes in running where its arms begin and end */
     uint8_t *matched;        /* a row of the strip and its margins */
-    union targets *targets;
+    struct target_row *targets;
     int ring;
 };
 
@@ -165,7 +165,7 @@ static void strip_memory(const struct costs_job *job, struct strip *s) {
     size_t columns = (size_t)job->columns, labels = (size_t)job->labels,
            around = columns + 2 * (size_t)a->longest_x;
     s->ring = ring_rows(a);
-    s->targets = (union targets *)(void *)(s + 1);
+    s->targets = (struct target_row *)(void *)(s + 1);
     s->running = (__m256i *)(void *)(s->targets + 1);
     s->sums = (uint16_t *)(void *)(s->running + 2 * (around + 1));
     s->left = (int *)(void *)(s->sums + (size_t)s->ring * columns * labels);
@@ -334,7 +334,7 @@ static void run_strip(const struct costs_job *job, struct strip *s, int first, i
 static void run_costs(void *context, int first, int last, void *scratch) {
     const struct costs_job *job = context;
     struct strip *s = scratch;
-    s->targets = (union targets *)(void *)(s + 1);
+    s->targets = (struct target_row *)(void *)(s + 1);
     if (job->unit.along)
         strip_memory(job, s);
     for (int i = first; i < last; i++) {

@@ -327,7 +327,7 @@ void FORM(match_make)(struct match *m, const struct cost_args *a) {
     m->parts = tables ? make_tables(a, &m->tables) : -1;
 }
 
-/* Where the table of differences is too long for shuffles, each label is computed separately. */
+/* Costs without tables, or whose table of differences is too long for shuffles: label by label. */
 static void match_labels(const struct cost_args *a, int y, const struct span *s) {
     for (int x = s->first; x < s->last; x++) {
         struct labels_inside in = labels_inside(a, x, s);
@@ -339,15 +339,12 @@ static void match_labels(const struct cost_args *a, int y, const struct span *s)
     }
 }
 
-void FORM(match_span)(const struct match *m, union targets *targets, int y, const struct span *s) {
+void FORM(match_span)(const struct match *m, struct target_row *row, int y, const struct span *s) {
     const struct cost_args *a = m->args;
-    struct target_row *row = &targets->row;
-    if (a->kind == DATA_COST_BT)
-        bt_span_avx2(a, &targets->bt, y, s);
-    else if (m->parts < 0)
+    if (m->parts < 0) {
         match_labels(a, y, s);
-    if (m->parts < 0)
         return;
+    }
     line_up(a, y, first_target(a, s), last_target(a, s), m->parts, descriptor_of(a) == CENSUS, row);
     if (m->parts == SHORT_PARTS)
         match_parts(m, row, y, s, SHORT_PARTS);
@@ -360,7 +357,7 @@ void FORM(match_span)(const struct match *m, union targets *targets, int y, cons
 void FORM(rows_cost)(const void *args, int width, int first, int last, void *scratch) {
     const struct cost_args *a = args;
     struct match m;
-    static_assert(sizeof(union targets) <= SCRATCH_BYTES, "a row fits");
+    static_assert(sizeof(struct target_row) <= SCRATCH_BYTES, "a row fits");
     FORM(match_make)(&m, a);
     for (int y = first; y < last; y++) {
         struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.padded);

@@ -24,12 +24,11 @@
     STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
     STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve)
 #define AVX2_STAGES(STAGE) \
-    STAGE(downsample_cost) STAGE(start_messages) STAGE(rows) STAGE(columns) STAGE(area_labels) \
-    STAGE(tiles) STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) \
-    STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) STAGE(row_offset_sum) \
-    STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) STAGE(smooth_y) \
-    STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) STAGE(feature_vector) \
-    STAGE(sum_message) STAGE(sum_labels) STAGE(pruned_downsample) STAGE(grey) STAGE(chance)
+    STAGE(downsample_cost) STAGE(start_messages) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
+    STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
+    STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
+    STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) \
+    STAGE(feature_vector) STAGE(pruned_downsample) STAGE(grey) STAGE(chance)
 /* clang-format on */
 #define FORM_ROWS(name) cpu_rows FORM(rows_##name);
 FORM_STAGES(FORM_ROWS)
@@ -40,7 +39,7 @@ AVX2_STAGES(AVX2_ROWS)
 
 /* struct backend_cpu's. */
 bool FORM(message_is_small)(const void *args);
-cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2, sum_steps_avx2;
+cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2;
 
 /* The stages feature_layer and feature_vector by vpdpbusd, where the processor has it: encoded for
  * AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */

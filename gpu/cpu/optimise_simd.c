@@ -26,6 +26,5 @@ void FORM(cpu_optimise)(struct backend_cpu *cpu) {
     }
 #endif
     cpu->units[UNIT_PRUNED_LEVEL] = pruned_level_avx2;
-    cpu->units[UNIT_SUM_STEPS] = sum_steps_avx2;
 #endif
 }

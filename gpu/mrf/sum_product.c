@@ -348,12 +348,10 @@ static void add_steps(const struct sum_product *s, struct graph *g, int l, int f
     a.data = v->data;
     a.edge = v->edge;
     memcpy(a.message, v->message, sizeof(a.message));
-    graph_begin(g, UNIT_SUM_STEPS);
     for (int i = first; i < last; i++) {
         a.parity = i & 1;
         graph_stage(g, STAGE_sum_message, &a, sum_half(&v->grid), v->grid.height);
     }
-    graph_end(g);
 }
 
 static void add_labels(const struct sum_product *s, struct graph *g) {
