@@ -11,6 +11,7 @@
 #include "app/live/live.h"
 #include "app/mask.h"
 #include "app/rig_options.h"
+#include "app/row_samples.h"
 #include "capture/record/recording_files.h"
 #include "capture/ros/ros_file.h"
 #include "config/feature_network.h"
@@ -34,6 +35,7 @@ struct batch {
     int kinds, part, parts, workers, gpus;
     char **argv; /* as they were given */
     long written, damaged;
+    bool unchecked; /* no pair of pictures without a calibration has been looked at */
     struct depth_totals depth16, rgbd;
 };
 
@@ -95,6 +97,9 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
         if (status == LIVE_END)
             code = EXIT_DONE;
         if (status == 0) {
+            if (batch->unchecked)
+                rectified_pair_check(source->name, &frame->left, &frame->right);
+            batch->unchecked = false;
             if (batch_output_write(output, frame) == 0)
                 batch->written++;
             else
@@ -310,6 +315,7 @@ static int run_input(struct batch *batch, const struct input *input, const char 
                                     .rgbd = &batch->rgbd};
     struct batch_output *output = settings ? batch_output_open(&task) : NULL;
     code = !settings && quit_asked() ? EXIT_INTERRUPTED : EXIT_RUN_FAILED;
+    batch->unchecked &= !rig.known && batch->params.mode != MODE_MOTION;
     if (output) {
         struct live_options options = {.policy = QUEUE_WAIT, .wants = wants, .context = output};
         int error;
@@ -491,7 +497,7 @@ enum { BATCH_ENTRIES = 11 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
     g_auto(GStrv) words = g_strdupv(argv);
-    struct batch batch = {.argv = words};
+    struct batch batch = {.argv = words, .unchecked = true};
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,

@@ -50,6 +50,7 @@ struct reader {
     struct flicker_sums flicker;    /* of disparities */
     long frames;
     struct row_samples rows; /* of a calibrated rig */
+    const char *unchecked;   /* the source's name, of pictures that are said to be rectified */
     struct qualities qualities;
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
@@ -98,7 +99,8 @@ static int read_frame(struct reader *reader, struct frame **frame) {
                                        reader->left_out, count);
     if (reader->last && f->params->mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
-    reader->frames++;
+    if (!reader->frames++ && reader->unchecked)
+        rectified_pair_check(reader->unchecked, &f->left, &f->right);
     row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
     output_give(reader->output, *frame);
     if (reader->pattern && save_numbered(reader->pattern, f) != 0)
@@ -294,7 +296,9 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         .kept = 1 + OUTPUT_FRAMES,
     };
     int code = read_pattern(run, &pattern, &reader), error;
-    if (rig->known && run->params.mode != MODE_MOTION && !run->common.quiet)
+    if (run->params.mode != MODE_MOTION && !rig->known)
+        reader.unchecked = source->name;
+    else if (run->params.mode != MODE_MOTION && !run->common.quiet)
         row_samples_open(&reader.rows, rig->width, rig->height);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     struct params params = run->params;

@@ -5,12 +5,15 @@
 
 #include "calibration/pair_check.h"
 #include "config/clock.h"
+#include "config/log.h"
 #include "gpu/stages/image.h"
 #include "image/pixel_format.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void row_samples_open(struct row_samples *samples, int width, int height) {
     *samples = (struct row_samples){.width = width, .height = height};
@@ -105,6 +108,24 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
     } else if (error) {
         printf("rig       rows cannot be measured: %s\n", row_error_too_few(&rows[0]));
     }
+}
+
+void rectified_pair_check(const char *name, const struct image *left, const struct image *right) {
+    static const struct rectify_map identity;
+    const int width = left->width, height = left->height;
+    g_autofree uint8_t *a = rectified_grey(left, &identity, width, height, 0),
+                       *b = rectified_grey(right, &identity, width, height, 0);
+    struct row_error rows;
+    int error = row_error_measure(a, b, width, height, 0, row_error_reach(width), &rows, NULL, 0);
+    const char *advice = error ? NULL : row_error_advice(&rows);
+    if (memcmp(a, b, (size_t)width * (size_t)height) == 0)
+        log_warning(name, "both pictures are the same, so that all disparities are 0: name two");
+    else if (error == -ENODATA && rows.features > 4 * MIN_ROW_ERROR_MATCHES)
+        log_warning(name, "hardly a point of the left picture is in the same row of the right one; "
+                          "they must be of one moment, the left one first, none turned or "
+                          "mirrored, and rectified (--calib)");
+    else if (advice)
+        log_warning(name, "%s", advice);
 }
 
 void row_samples_close(struct row_samples *samples) {

@@ -33,6 +33,10 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
 
 void row_samples_close(struct row_samples *samples);
 
+/* Warns where a pair cannot be a rectified one: the pictures are the same, nothing of one is found
+ * in the other, or rows are off. For pictures without a calibration, which nothing else checks. */
+void rectified_pair_check(const char *name, const struct image *left, const struct image *right);
+
 /* Grey of a picture as the pipeline sees it after rectification; map->point NULL: as it is. The
  * caller frees it. */
 uint8_t *rectified_grey(const struct image *picture, const struct rectify_map *map, int width,

@@ -43,13 +43,18 @@ static bool is_rotation(const double R[9]) {
     return det > 0;
 }
 
+/* A lens of less sees half of the world on a stamp of 20 px; such numbers are of another unit. */
+enum { MIN_FOCAL_PX = 10 };
+
 static int check_camera(const struct camera *c, const char *side, char *why, size_t size) {
     const double numbers[] = {c->fx, c->fy, c->cx, c->cy};
     if (!all_finite(numbers, 4) || !all_finite(c->k, 8))
         snprintf(why, size, "%s camera: a number is not finite or beyond reason", side);
-    else if (c->fx < 1 || c->fy < 1)
-        snprintf(why, size, "%s camera: focal length %g, %g px; it must be at least 1 px", side,
-                 c->fx, c->fy);
+    else if (c->fx < MIN_FOCAL_PX || c->fy < MIN_FOCAL_PX)
+        snprintf(why, size,
+                 "%s camera: focal length %g, %g px; it must be at least %d px, not in mm or in "
+                 "parts of the picture",
+                 side, c->fx, c->fy, MIN_FOCAL_PX);
     else if (c->width < 0 || c->height < 0 || c->width > 65536 || c->height > 65536)
         snprintf(why, size, "%s camera: picture size %dx%d", side, c->width, c->height);
     else

@@ -657,6 +657,30 @@ static void test_rows(void *fixture, const void *data) {
     g_assert_cmpstr(joined, ==, BATCH_HEADER "\n0,a,ok\n1,b,ok\n3,a,ok\n");
 }
 
+/* Pictures without a calibration that cannot be a rectified pair. */
+static void test_unrectified(void *fixture, const void *data) {
+    static const struct {
+        const char *words, *warning; /* NULL: none */
+    } cases[] = {
+        {"run examples/left.png examples/right.png", NULL},
+        {"batch -o $D/good examples/left.png examples/right.png", NULL},
+        {"run examples/left.png examples/left.png", "both pictures are the same"},
+        {"batch -o $D/same examples/left.png examples/left.png", "both pictures are the same"},
+        {"run examples/right.png examples/left.png", "hardly a point of the left picture"},
+        {"batch -o $D/turned --rotate180 R examples/left.png examples/right.png",
+         "hardly a point of the left picture"},
+    };
+    (void)fixture;
+    (void)data;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *line = g_strdup_printf(
+            "$B %s --preset live --set disparity_range=32 --set bp_levels=2 2>&1 >/dev/null | "
+            "grep -o '%s'",
+            cases[i].words, cases[i].warning ? cases[i].warning : "warning");
+        expect_shell(!cases[i].warning, cases[i].warning ? cases[i].warning : "", "", line);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct cli_test tests[] = {
         {"/batch/rows", test_rows},
@@ -669,6 +693,7 @@ int main(int argc, char **argv) {
         {"/batch/resume-refused", test_resume_refused},
         {"/batch/rows-before-settings", test_rows_before_settings},
         {"/batch/pipe", test_pipe},
+        {"/batch/unrectified", test_unrectified},
         {"/batch/rate", test_rate},
         {"/batch/rate-of-others", test_rate_of_others},
         {"/batch/far-output", test_far_output},
