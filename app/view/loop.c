@@ -311,10 +311,6 @@ int loop_run(struct viewer *v) {
         take_sent_settings(v);
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
-        if (!v->visible[PART_START])
-            start_cameras_stop(&v->start_page);
-        else if (start_cameras_update(&v->start_page))
-            screen_redraw(&v->screen);
         messages_update(&v->screen);
         still_update(v);
         opening_update(v);

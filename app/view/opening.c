@@ -479,7 +479,6 @@ void opening_remember(struct viewer *v, const char *const *words, int count) {
 static void open_words(struct viewer *v, char **words) {
     const char *const *list = (const char *const *)words;
     int count = (int)g_strv_length(words);
-    start_cameras_stop(&v->start_page);
     struct source *source = opening_source(v->options, list, count);
     if (!source)
         return; /* the notice says why */

@@ -38,7 +38,6 @@ static bool is_usable(struct viewer *v, char **words) {
         return true;
     options.motion_step = 0;
     options.lists = 1;
-    start_cameras_stop(&v->start_page);
     struct source *source =
         source_open((const char *const *)words, (int)g_strv_length(words), &options, &error);
     bool usable = source != NULL;

@@ -36,26 +36,51 @@ static const char *why_no_cameras(void) {
 }
 
 static void look_for_cameras(struct start_page *page) {
-    struct device_list list;
     char rig[512];
     g_clear_pointer(&page->cameras, g_free);
     g_clear_pointer(&page->rig, g_free);
-    if (device_list_read(&list) != 0) {
-        start_cameras_list(page, NULL);
+    g_clear_pointer(&page->left_word, g_free);
+    device_list_free(&page->list);
+    if (device_list_read(&page->list) != 0)
         page->cameras = g_strdup("cameras could not be listed; key m shows why");
-        return;
-    }
-    GString *text = g_string_new(NULL);
-    if (list.count == 0)
-        g_string_append_printf(text, "no cameras: %s", why_no_cameras());
-    start_cameras_list(page, &list);
-    for (int i = page->camera_count; i < list.count; i++)
-        g_string_append_printf(text, "%s%s %s", i > page->camera_count ? ", " : "not shown: ",
-                               list.device[i].identity.card, list.device[i].node);
-    if (device_list_rig(&list, rig, sizeof(rig)))
+    else if (page->list.count == 0)
+        page->cameras = g_strdup_printf("no cameras: %s", why_no_cameras());
+    else
+        page->cameras = g_strdup("");
+    if (device_list_rig(&page->list, rig, sizeof(rig)))
         page->rig = g_strdup(rig);
-    page->cameras = g_string_free(text, FALSE);
-    device_list_free(&list);
+}
+
+/* The first click names the left camera, the second one the right. Of motion there is one. g_free;
+ * NULL: not yet. */
+static char *choose_camera(struct start_page *page, const char *word, bool motion) {
+    if (motion)
+        return g_strconcat("v4l2:", word, NULL);
+    if (!page->left_word) {
+        page->left_word = g_strdup(word);
+        return NULL;
+    }
+    g_autofree char *left = g_steal_pointer(&page->left_word);
+    return strcmp(left, word) == 0 ? NULL : g_strdup_printf("v4l2:%s,%s", left, word);
+}
+
+/* A line for each camera. */
+static void list_cameras(struct viewer *v, char **chosen) {
+    struct start_page *page = &v->start_page;
+    bool motion = v->display.motion;
+    for (int i = 0; i < page->list.count; i++) {
+        const struct device *device = &page->list.device[i];
+        const char *word = device_stable_name(&page->list, device);
+        bool left = g_strcmp0(page->left_word, word) == 0;
+        g_autofree char *label = g_strdup_printf("%s  %s", device->identity.card, device->node),
+                        *name = g_strdup_printf("start.camera%d", i);
+        const char *note = device->error ? g_strerror(-device->error) : left ? "left" : "";
+        if (ui_list_row(v->screen.ui, name, label, note,
+                        motion ? "opens this camera" : "click the left camera, then the right one",
+                        left) &&
+            !*chosen)
+            *chosen = choose_camera(page, word, motion);
+    }
 }
 
 /* ---- what was opened before */
@@ -200,9 +225,10 @@ char **start_page_take(struct viewer *v) {
 void start_page_close(struct start_page *page) {
     if (page->dialog && background_is_done(&page->dialog->background))
         free_dialog(page); /* one that is open still outlives the window */
-    start_cameras_end(page);
+    device_list_free(&page->list);
     g_free(page->cameras);
     g_free(page->rig);
+    g_free(page->left_word);
     for (int i = 0; i < START_RECENT; i++)
         g_strfreev(page->recent[i]);
     for (int i = 0; i < START_RECENT; i++)
@@ -309,11 +335,10 @@ static void draw_cameras(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
     begin_card(ui, ICON_CAMERA, "Two cameras", page->cameras);
-    if (!page->rig && page->camera_count > 1 && !v->display.motion)
+    if (!page->rig && page->list.count > 1 && !v->display.motion)
         ui_text_color(ui, ui_theme(ui)->note,
                       "no two of one make: click the left one, then the right one");
-    start_cameras_begin(page, v->screen.window);
-    start_cameras_draw(page, ui, v->display.motion, v->playback.source->live, chosen);
+    list_cameras(v, chosen);
     if (page->rig && ui_button(ui, "start.cameras", "Open these two", page->rig))
         *chosen = g_strdup(page->rig);
     if (page->rig)

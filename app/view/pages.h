@@ -72,12 +72,10 @@ void calibrate_form_draw(struct viewer *v, const char *source);
  * was named, and over any other source on request */
 
 #define START_RECENT 6
-#define START_CAMERAS 6
 
-struct start_page { /* zero to begin with */
-    char *cameras;  /* text about them, "" where the pictures say it all */
-    struct start_camera *camera[START_CAMERAS];
-    int camera_count;
+struct start_page {                 /* zero to begin with */
+    char *cameras;                  /* why there are none, or "" */
+    struct device_list list;        /* of them */
     bool look_again;                /* for cameras, before the page is drawn next */
     char *left_word;                /* of the camera that was clicked first, or NULL */
     char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
@@ -95,30 +93,6 @@ void start_page_close(struct start_page *page);
 /* Remembers what was opened, and words about it. */
 void start_page_remember(struct start_page *page, const char *const *words, int count,
                          const char *const *about);
-
-/* ---- start_cameras.c: live pictures of the cameras, which are open only meanwhile */
-
-/* Takes over which cameras there are; NULL: none. */
-void start_cameras_list(struct start_page *page, const struct device_list *list);
-
-/* Opens those that are not open, each at its smallest size on a thread of its own, and closes them.
- * To be stopped before a source is opened. */
-void start_cameras_begin(struct start_page *page, struct window *window);
-void start_cameras_stop(struct start_page *page);
-
-/* Frees all, with the window's context. */
-void start_cameras_end(struct start_page *page);
-
-/* Takes over new pictures, with the window's context; whether there were any. */
-bool start_cameras_update(struct start_page *page);
-
-/* The size of its picture, or why there is none; NULL before either. live_source: the source on
- * screen is cameras. g_free. */
-char *start_camera_describe(const struct start_page *page, int i, bool live_source);
-
-/* motion: one camera is opened, not two. *chosen is set once the user has chosen. */
-void start_cameras_draw(struct start_page *page, struct ui *ui, bool motion, bool live_source,
-                        char **chosen);
 
 /* ---- start_pictures.c: what was opened before has a picture, as it was left */
 

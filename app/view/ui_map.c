@@ -145,10 +145,6 @@ void ui_map_write(struct viewer *v) {
     g_string_append_printf(map, "state path %s\n", v->start_page.path);
     if (v->start_page.cameras)
         g_string_append_printf(map, "state cameras %s\n", v->start_page.cameras);
-    for (int i = 0; i < v->start_page.camera_count; i++) {
-        g_autofree char *about = start_camera_describe(&v->start_page, i, v->playback.source->live);
-        g_string_append_printf(map, "state camera%d %s\n", i, about ? about : "opening");
-    }
     g_string_append_printf(map, "state source %s\n", v->playback.source->name);
     g_string_append_printf(map, "state quality %s%s\n", quality_names[viewer_quality(v)],
                            v->quality.automatic ? " auto" : "");
