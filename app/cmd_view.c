@@ -106,8 +106,6 @@ static int check_mode(const struct view_options *o, const struct params *params)
         why = "--swap is for two cameras; motion leads from each picture of one to a later one";
     else if (motion && o->range)
         why = "--range is for disparities; of motion --set motion_color_range=PX";
-    else if (motion && o->maps)
-        why = "--maps is for disparities";
     else if (!motion && o->metres_per_pixel != 0)
         why = "--metres-per-pixel is for motion; stereo has metres by --calib FILE";
     if (!why)
@@ -203,7 +201,6 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->still.waiting = -1;
     v->rig_options = o->rig;
     v->out = o->out;
-    v->wipe.with = o->maps ? WIPE_MAPS : WIPE_OFF;
     v->settings.params = *params;
     v->remembered = *remembered;
     v->rig_options.one_camera = params->mode == MODE_MOTION;
@@ -326,7 +323,6 @@ static void close_viewer(struct viewer *v) {
     draw_close(&v->display.draw);
     screen_close(&v->screen);
     presets_free(&v->presets);
-    g_free(v->wipe.file.disparity);
     g_free(v->roi);
     g_free(v->wanted_part.roi);
     g_strfreev(v->wanted_part.calib);
@@ -412,7 +408,7 @@ static const char examples[] = "Examples:\n"
                                "  livestereo view synth: --screenshot window.png --frames 5\n"
                                "Keys are listed by F1.\n";
 
-enum { VIEW_ENTRIES = 22 + RIG_ENTRIES + OUTPUT_ENTRIES };
+enum { VIEW_ENTRIES = 21 + RIG_ENTRIES + OUTPUT_ENTRIES };
 
 int cmd_view(int argc, char **argv) {
     struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
@@ -433,8 +429,6 @@ int cmd_view(int argc, char **argv) {
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "Colour map",
          "turbo|viridis|gray|cividis"},
         {"theme", 0, 0, G_OPTION_ARG_STRING, &o.theme, "Colours of the window", "dark|light"},
-        {"maps", 0, 0, G_OPTION_ARG_FILENAME, &o.maps,
-         "Of picture files: another method's maps, as eval takes them; the mouse wipes", "DIR"},
         {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
         {"metres-per-pixel", 0, 0, G_OPTION_ARG_DOUBLE, &o.metres_per_pixel,
          "Of motion: what a pixel of the pictures measures, for m/s", "M"},

@@ -36,7 +36,7 @@ wide() { shot "$1" view $2 --stats synth:scene=desk,width=1226,height=370; } # a
 motion() { $program motion $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
     synth:scene=desk,width=400,height=300; }
 papers() { $program view $2 -q --screenshot "$to/$1.png" --frames 1 --stats \
-    --preset felzenszwalb2006 --maps "$home/maps" "$home/desk"; }
+    --preset felzenszwalb2006 "$home/desk"; }
 
 calibration() { # has no --screenshot
     map=$home/map
@@ -53,7 +53,7 @@ calibration() { # has no --screenshot
 }
 
 # What is opened and compared
-mkdir -p "$home/desk" "$home/maps"
+mkdir -p "$home/desk"
 docs/boards.py "$home/boards"
 $program record -q synth:scene=desk --frames 1 -o "$home/desk.mkv"
 gst-launch-1.0 -q filesrc location="$home/desk.mkv" ! matroskademux name=d \
@@ -61,7 +61,6 @@ gst-launch-1.0 -q filesrc location="$home/desk.mkv" ! matroskademux name=d \
         filesink location="$home/desk/left.png" \
     d.video_1 ! queue ! decodebin ! videoconvert ! pngenc ! \
         filesink location="$home/desk/right.png"
-$program run -q --preset default "$home/desk" --frames 1 --save-disparity "$home/maps/desk.png"
 
 # The dark ones with normal text, below them the light ones with large text
 sheet() { # PART

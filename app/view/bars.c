@@ -50,13 +50,12 @@ static void draw_save(struct viewer *v, const char *label) {
 
 static void draw_compare(struct viewer *v, const char *label) {
     static const char *const labels[WIPES] = {"Nothing beside it", "Truth from the mouse on",
-                                              "A and B from the mouse on",
-                                              "Other maps from the mouse on"};
+                                              "A and B from the mouse on"};
     struct ui *ui = v->screen.ui;
     bool b = v->settings.slot_in_use != 0;
     ui_mark_next(ui, b || v->wipe.with != WIPE_OFF);
     if (ui_menu_begin(ui, "tool.compare", UI_LABEL, ICON_COMPARE, b && label ? "Compare: B" : label,
-                      "with other settings, the truth or other maps")) {
+                      "with other settings or the truth")) {
         item(v, "slots", b ? "Back to settings A" : "To settings B", ACTION_COMPARE, false);
         for (int i = 0; i < WIPES; i++)
             if (wipe_can(v, (enum wipe_with)i) &&

@@ -4,8 +4,6 @@
  */
 #include "app/view/tools.h"
 
-#include "image/picture.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,40 +72,14 @@ static void draw_curve(struct ui *ui, const struct ui_rect *r, const double *val
     ui_polyline(ui, xy, count, color);
 }
 
-/* A map over (u, v), u to the right and v down, in so many px of the window; dark is little. The
- * chosen label has a frame. */
-static void draw_map(struct ui *ui, const struct live_probe *p, const double *value, double x,
-                     double y, double side) {
-    int columns = p->found.u_count, rows = p->found.v_count;
-    double cell = side / (columns > rows ? columns : rows), min = value[0], max = value[0];
-    for (int l = 0; l < columns * rows; l++) {
-        min = fmin(min, value[l]);
-        max = fmax(max, value[l]);
-    }
-    for (int l = 0; l < columns * rows; l++) {
-        int level = max > min ? (int)lround((value[l] - min) / (max - min) * 255) : 0;
-        const uint8_t *c = colormap_table[COLORMAP_VIRIDIS][level];
-        int row = l / columns;
-        ui_box(ui, x + l % columns * cell, y + row * cell, cell, cell,
-               (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
-    }
-    int row = p->found.label / columns;
-    ui_outline(ui, x + p->found.label % columns * cell, y + row * cell, cell, cell, THEME_CROSS);
-}
-
-/* Curves over disparities, or maps of cost and belief beside each other over motions. */
+/* Curves over the labels: disparities, or motions, of each v all u. */
 static void draw_plot(struct ui *ui, const struct live_probe *p, int number, double width,
                       double height) {
     struct ui_rect r = {.width = width, .height = height};
-    int count = p->found.u_count;
+    int count = p->found.u_count * p->found.v_count;
     snprintf(r.name, sizeof(r.name), "probe.%d", number);
     ui_reserve(ui, r.name, width, height, &r.x, &r.y);
     ui_box(ui, r.x, r.y, width, height, ui_theme(ui)->canvas, 1);
-    if (p->found.v_count > 1) {
-        draw_map(ui, p, p->found.cost, r.x, r.y, height);
-        draw_map(ui, p, p->found.belief, r.x + width - height, r.y, height);
-        return;
-    }
     double label_x = r.x + width * (p->found.label + 0.5) / count;
     ui_line(ui, label_x, r.y, label_x, r.y + height, ui_theme(ui)->text);
     draw_curve(ui, &r, p->found.cost, count, ui_theme(ui)->hint);
@@ -139,11 +111,8 @@ void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_des
     struct live_probe probes[PROBES];
     int count = live_get_probes(live, probes);
     double line = ui_text_height(ui), width = ui_available_width(ui);
-    double height = motion ? width / 2 - line : 5 * line;
     ui_text_color(ui, ui_theme(ui)->note,
-                  motion
-                      ? "data cost (left), belief (right) over u, v; dark is little"
-                      : "data cost (grey) and belief (colour) over the disparity; a line: chosen");
+                  "data cost (grey) and belief (colour) over the labels; a line: chosen");
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
         const struct livestereo_probe *f = &p->found;
@@ -157,7 +126,7 @@ void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_des
             ui_text_color(ui, ui_theme(ui)->pin[i], more);
         if (!answered)
             continue;
-        draw_plot(ui, p, i, width, height);
+        draw_plot(ui, p, i, width, 5 * line);
         if (motion)
             snprintf(text, sizeof(text), "u %g to %g, v %g to %g px", f->u,
                      f->u + (f->u_count - 1) * f->step, f->v, f->v + (f->v_count - 1) * f->step);

@@ -41,7 +41,7 @@ struct view_options {
     struct camera_options camera;
     struct output_options out;
     struct source_options source;
-    char *screenshot, *output, *colormap, *theme, *range, *window, *ui_map, *view, *maps;
+    char *screenshot, *output, *colormap, *theme, *range, *window, *ui_map, *view;
     int frames;
     double rate, start, scale, metres_per_pixel;
     gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
@@ -89,21 +89,13 @@ struct slot { /* beside the parameters, what A and B of the comparison have each
     struct quality_search search;
 };
 
-struct file_map {       /* of --maps, of the pair on screen */
-    long index;         /* of the pair */
-    int width, height;  /* 0: of none */
-    bool missing;       /* no more are read until the size changes */
-    int16_t *disparity; /* as in struct frame */
-};
-
-enum wipe_with { WIPE_OFF, WIPE_TRUTH, WIPE_SETTINGS, WIPE_MAPS, WIPES };
+enum wipe_with { WIPE_OFF, WIPE_TRUTH, WIPE_SETTINGS, WIPES };
 extern const char *const wipe_names[WIPES];
 
 struct wipe { /* another map beside ours */
     enum wipe_with with;
     struct frame *kept; /* the last one of the settings that are not in use, or NULL */
     int slot;           /* of those settings */
-    struct file_map file;
 };
 
 struct still {
