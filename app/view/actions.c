@@ -12,7 +12,7 @@
 
 /* ---- playback */
 
-static void toggle_pause(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_pause(struct viewer *v) {
     struct playback *p = &v->playback;
     if (p->state.ended && p->source->seek) {
         viewer_seek(v, p->loop[0] >= 0 ? p->loop[0] : 0);
@@ -33,11 +33,7 @@ static void skip_seconds(struct viewer *v, int seconds) {
     viewer_seek(v, playback_index(&v->playback) + frames);
 }
 
-static void go_to_first(struct viewer *v, G_GNUC_UNUSED int argument) {
-    viewer_seek(v, 0);
-}
-
-static void go_to_last(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void go_to_last(struct viewer *v) {
     long count = v->playback.source->count;
     if (count < 0)
         screen_notify(&v->screen, "this source has no end");
@@ -53,7 +49,7 @@ static void change_speed(struct viewer *v, int direction) {
     screen_notify(&v->screen, "speed x%g", v->playback.speed);
 }
 
-static void set_loop(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void set_loop(struct viewer *v) {
     struct playback *p = &v->playback;
     long index = playback_index(p);
     if (!p->source->seek) {
@@ -76,7 +72,7 @@ static void set_loop(struct viewer *v, G_GNUC_UNUSED int argument) {
         viewer_seek(v, p->loop[0]); /* pairs beyond B are on their way already */
 }
 
-static void toggle_loop_all(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_loop_all(struct viewer *v) {
     struct playback *p = &v->playback;
     if (p->source->count == 1) {
         screen_notify(&v->screen, "there is one pair, which is shown");
@@ -86,10 +82,10 @@ static void toggle_loop_all(struct viewer *v, G_GNUC_UNUSED int argument) {
     screen_notify(&v->screen, p->loop_all ? "will start again at the end" : "will stop at the end");
     playback_apply_loop(p);
     if (p->loop_all && p->state.ended)
-        toggle_pause(v, 0);
+        toggle_pause(v);
 }
 
-static void toggle_swap(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_swap(struct viewer *v) {
     struct playback *p = &v->playback;
     if (v->recording.recorder) { /* the file notes once which picture is the left one */
         screen_notify(&v->screen, "left and right stay as they are while recording (r ends it)");
@@ -113,7 +109,7 @@ static void show(struct viewer *v, int choice) {
     viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y), choices[choice].mode);
 }
 
-static void change_layout(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void change_layout(struct viewer *v) {
     display_set_layout(&v->display, (enum display_layout)((v->display.layout + 1) % LAYOUT_COUNT));
     screen_notify(&v->screen, "views: %s%s", display_layout_names[v->display.layout],
                   v->display.layout == LAYOUT_ONE ? "" : "; keys 1 to 9 act where the mouse is");
@@ -133,11 +129,7 @@ static void show_space(struct viewer *v, int look) {
     screen_notify(&v->screen, "left drag turns, right drag moves, the wheel nears");
 }
 
-static void toggle_row_lines(struct viewer *v, G_GNUC_UNUSED int argument) {
-    v->display.settings.row_lines = !v->display.settings.row_lines;
-}
-
-static void toggle_mark_filled(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_mark_filled(struct viewer *v) {
     v->settings.params.mark_filled = !v->settings.params.mark_filled;
     viewer_apply_settings(v);
     screen_notify(&v->screen, v->settings.params.mark_filled ? "what was filled in is hatched"
@@ -145,7 +137,7 @@ static void toggle_mark_filled(struct viewer *v, G_GNUC_UNUSED int argument) {
 }
 
 /* To the next kind that there is. */
-static void change_wipe(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void change_wipe(struct viewer *v) {
     enum wipe_with with = v->wipe.with;
     do
         with = (with + 1) % WIPES;
@@ -166,7 +158,7 @@ static void set_motion_range(struct viewer *v, int length) {
     screen_notify(&v->screen, "full colour at %g px", v->display.settings.max);
 }
 
-static void range_from_frame(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void range_from_frame(struct viewer *v) {
     const struct draw_settings *s = &v->display.settings;
     if (v->display.motion && v->playback.shown)
         set_motion_range(v, display_motion_length(v->playback.shown));
@@ -176,7 +168,7 @@ static void range_from_frame(struct viewer *v, G_GNUC_UNUSED int argument) {
         screen_notify(&v->screen, "range from this frame: %.1f to %.1f", s->min, s->max);
 }
 
-static void range_of_search(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void range_of_search(struct viewer *v) {
     if (v->display.motion) {
         set_motion_range(v, 0);
         return;
@@ -186,15 +178,7 @@ static void range_of_search(struct viewer *v, G_GNUC_UNUSED int argument) {
     screen_notify(&v->screen, "range of the whole search");
 }
 
-static void reset_display(struct viewer *v, G_GNUC_UNUSED int argument) {
-    display_reset(&v->display);
-}
-
-static void clear_probes(struct viewer *v, G_GNUC_UNUSED int argument) {
-    probes_clear(&v->probes, v->playback.live);
-}
-
-static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_measure(struct viewer *v) {
     bool on = !v->measure.on;
     if (on && !rig_use_is_metric(&v->rig)) {
         screen_notify(&v->screen, "distances need a calibration: " CALIBRATION_WAYS);
@@ -210,7 +194,7 @@ static void toggle_measure(struct viewer *v, G_GNUC_UNUSED int argument) {
     screen_notify(&v->screen, on ? "measure: click two points" : "clicks pin probes");
 }
 
-static void choose_region(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void choose_region(struct viewer *v) {
     bool part = v->rig_options.roi != NULL;
     v->region = (struct region){.choosing = !v->region.choosing && !part};
     if (part)
@@ -221,7 +205,7 @@ static void choose_region(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 /* ---- settings */
 
-static void compare(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void compare(struct viewer *v) {
     struct viewer_quality *q = &v->quality;
     struct slot before = viewer_slot(v);
     wipe_keep(v);
@@ -240,16 +224,8 @@ static void compare(struct viewer *v, G_GNUC_UNUSED int argument) {
     screen_notify(&v->screen, "settings %c", "AB"[v->settings.slot_in_use]);
 }
 
-static void save_preset(struct viewer *v, G_GNUC_UNUSED int argument) {
-    presets_save(&v->presets, &v->settings.params, &v->screen);
-}
-
-static void load_preset(struct viewer *v, G_GNUC_UNUSED int argument) {
-    viewer_load_preset(v, v->presets.name);
-}
-
 /* Those of motion are its first preset's. */
-static void reset_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void reset_settings(struct viewer *v) {
     if (v->display.motion) {
         viewer_load_preset(v, MOTION_PRESET);
         return;
@@ -276,7 +252,7 @@ static void move_history(struct viewer *v, int step) {
 }
 
 /* What differs from the built-in settings, as words for a command line. */
-static void copy_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void copy_settings(struct viewer *v) {
     g_autoptr(GString) text = g_string_new(NULL);
     const struct params *params = &v->settings.params;
     struct params defaults;
@@ -292,14 +268,6 @@ static void copy_settings(struct viewer *v, G_GNUC_UNUSED int argument) {
 
 /* ---- files */
 
-static void open_files(struct viewer *v, G_GNUC_UNUSED int argument) {
-    start_page_choose_files(v);
-}
-
-static void save_window(struct viewer *v, G_GNUC_UNUSED int argument) {
-    v->save_window = true;
-}
-
 /* What is saved: its size and how it was computed. g_free. */
 static char *describe_frame(const struct viewer *v) {
     const struct image *left = &v->playback.shown->rect_left;
@@ -307,7 +275,7 @@ static char *describe_frame(const struct viewer *v) {
                            quality_names[viewer_quality(v)]);
 }
 
-static void save_pair(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void save_pair(struct viewer *v) {
     if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_PAIR))
         return;
     struct frame frame = *v->playback.shown;
@@ -318,19 +286,19 @@ static void save_pair(struct viewer *v, G_GNUC_UNUSED int argument) {
     export_pair(v->options->output, &frame, &v->display.settings, how, &v->screen);
 }
 
-static void save_points(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void save_points(struct viewer *v) {
     if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_POINTS))
         return;
     g_autofree char *how = describe_frame(v);
     export_points(v->options->output, v->playback.shown, &v->rig, how, &v->screen);
 }
 
-static void save_video(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void save_video(struct viewer *v) {
     if (v->video_export.on || still_is_whole(v, ACTION_SAVE_VIDEO))
         video_export_toggle(v);
 }
 
-static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_recording(struct viewer *v) {
     struct source *source = v->playback.source;
     if (v->recording.recorder) {
         recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
@@ -347,10 +315,6 @@ static void toggle_recording(struct viewer *v, G_GNUC_UNUSED int argument) {
                                                       : v->playback.source->calibration,
                                    .swap = swap};
     recording_start(&v->recording, &about, v->options->output, &v->playback, &v->screen);
-}
-
-static void toggle_output(struct viewer *v, G_GNUC_UNUSED int argument) {
-    opening_toggle_output(v);
 }
 
 /* ---- window */
@@ -371,7 +335,7 @@ static void toggle_part(struct viewer *v, int part) {
         opening_keep_picture(v);
 }
 
-static void toggle_panel_keys(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void toggle_panel_keys(struct viewer *v) {
     v->panel_keys = !v->panel_keys;
     v->visible[PART_PANELS] |= v->panel_keys;
     v->drawer = v->panel_keys && is_narrow(v);
@@ -382,34 +346,17 @@ static void change_text_scale(struct viewer *v, int step) {
     screen_notify(&v->screen, "text size %.2f", v->screen.text_scale);
 }
 
-static void toggle_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
-    window_set_fullscreen(v->screen.window, !window_is_fullscreen(v->screen.window));
-}
-
-static void leave_fullscreen(struct viewer *v, G_GNUC_UNUSED int argument) {
+static void leave_fullscreen(struct viewer *v) {
     window_set_fullscreen(v->screen.window, false);
     v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
     v->panel_keys = v->drawer = false;
     measure_stop_awaiting(&v->measure);
 }
 
-static void quit(struct viewer *v, G_GNUC_UNUSED int argument) {
-    v->quit = true;
-}
-
-/* ---- the tables */
+/* ---- the table */
 
 const struct action_info action_table[ACTIONS] = {
-#define ACTION(id, name, keys, help, function, argument) [ACTION_##id] = {name, keys, help},
-#include "app/view/actions.def"
-#undef ACTION
-};
-
-static const struct {
-    void (*function)(struct viewer *v, int argument);
-    int argument;
-} calls[ACTIONS] = {
-#define ACTION(id, name, keys, help, function, argument) [ACTION_##id] = {function, argument},
+#define ACTION(id, name, keys, help, call) [ACTION_##id] = {name, keys, help},
 #include "app/view/actions.def"
 #undef ACTION
 };
@@ -424,19 +371,27 @@ bool action_fits(const struct display *display, enum action action) {
 }
 
 const char *action_help(const struct display *display, enum action action) {
-    int count;
+    int count, choice = (int)action - ACTION_SHOW_LEFT;
     const struct display_choice *choices = display_choices(display, &count);
-    if (calls[action].function == show && calls[action].argument < count)
-        return choices[calls[action].argument].help;
-    return action_table[action].help;
+    return choice >= 0 && choice < count ? choices[choice].help : action_table[action].help;
 }
 
 void action_run(struct viewer *v, enum action action) {
-    if (action_fits(&v->display, action))
-        calls[action].function(v, calls[action].argument);
-    else
+    if (!action_fits(&v->display, action)) {
         screen_notify(&v->screen, "motion has one camera, so there is no: %s",
                       action_table[action].help);
+        return;
+    }
+    switch (action) {
+#define ACTION(id, name, keys, help, call) \
+    case ACTION_##id:                      \
+        call;                              \
+        break;
+#include "app/view/actions.def"
+#undef ACTION
+    case ACTIONS:
+        break;
+    }
 }
 
 bool action_run_key(struct viewer *v, const char *key) {

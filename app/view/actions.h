@@ -12,7 +12,7 @@ struct display;
 struct viewer;
 
 enum action {
-#define ACTION(id, name, keys, help, function, argument) ACTION_##id,
+#define ACTION(id, name, keys, help, call) ACTION_##id,
 #include "app/view/actions.def"
 #undef ACTION
     ACTIONS

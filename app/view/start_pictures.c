@@ -1,12 +1,13 @@
 /*
- * Pictures of what was opened before, for the start page of app/view/pages.h: small PGMs
- * or PPMs in the user's folder of states. SPDX-License-Identifier: MIT
+ * Pictures of what was opened before, for the start page of app/view/pages.h: small PNGs in
+ * the user's folder of states. SPDX-License-Identifier: MIT
  */
 #include "app/view/pages.h"
 
 #include "app/view/session.h"
 #include "image/picture.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define PICTURE_WIDTH 240
@@ -14,28 +15,8 @@
 /* Of the source with this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
-                    *file = g_strconcat(sum, ".ppm", NULL);
+                    *file = g_strconcat(sum, ".png", NULL);
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
-}
-
-/* Means of step x step pixels; g_free its data. */
-static struct image shrink(const struct image *in) {
-    int step = MAX(1, in->width / PICTURE_WIDTH), channels = in->channels;
-    struct image out = {
-        .width = in->width / step, .height = in->height / step, .channels = channels};
-    out.data = g_malloc0((size_t)out.width * (size_t)out.height * (size_t)channels);
-    for (int y = 0; y < out.height; y++)
-        for (int x = 0; x < out.width * channels; x++) {
-            int sum = 0, column = x / channels * step;
-            for (int i = 0; i < step * step; i++)
-                sum += in->data[((size_t)(y * step + i / step) * (size_t)in->width +
-                                 (size_t)(column + i % step)) *
-                                    (size_t)channels +
-                                (size_t)(x % channels)];
-            out.data[(size_t)y * (size_t)(out.width * channels) + (size_t)x] =
-                (uint8_t)(sum / (step * step));
-        }
-    return out;
 }
 
 void start_page_keep_picture(const char *source, const struct image *picture) {
@@ -44,14 +25,18 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
         return;
     if (g_mkdir_with_parents(folder, 0700) != 0)
         return;
-    struct image small = shrink(picture);
-    g_autoptr(GString) file = g_string_new(NULL);
-    g_string_printf(file, "P%c %d %d 255\n", small.channels == 3 ? '6' : '5', small.width,
-                    small.height);
-    g_string_append_len(file, (const char *)small.data,
-                        (gssize)small.width * small.height * small.channels);
-    g_file_set_contents(path, file->str, (gssize)file->len, NULL); /* without it no picture */
-    g_free(small.data);
+    int step = MAX(1, picture->width / PICTURE_WIDTH);
+    size_t channels = (size_t)picture->channels;
+    struct image small = {.width = picture->width / step,
+                          .height = picture->height / step,
+                          .channels = picture->channels};
+    g_autofree uint8_t *data = small.data = g_malloc(image_bytes(&small));
+    for (int y = 0; y < small.height; y++)
+        for (int x = 0; x < small.width; x++)
+            memcpy(data + (size_t)(y * small.width + x) * channels,
+                   picture->data + (size_t)step * (size_t)(y * picture->width + x) * channels,
+                   channels);
+    picture_write(path, &small); /* without it no picture */
 }
 
 /* 0 where there is none. */
