@@ -7,7 +7,6 @@
 #include "app/commands.h"
 #include "app/dataset.h"
 #include "app/matcher.h"
-#include "app/plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,31 +48,7 @@ static void print_rows(const struct convergence *c, const struct frame *f) {
                c->energy[CONVERGING][i], c->ms[PLAIN][i], c->ms[CONVERGING][i]);
 }
 
-/* Shares in percent: of tiles, of plain's time, and of the energy that was to be lost. */
-static int draw(const char *svg, const struct convergence *c, const struct frame *f) {
-    double number[G_N_ELEMENTS(f->updated)], updated[G_N_ELEMENTS(f->updated)], x[COUNTS],
-        ms[COUNTS], energy[COUNTS], last = c->energy[PLAIN][COUNTS - 1],
-                                    first = c->energy[PLAIN][0];
-    const struct plot_curve curves[] = {
-        {"tiles updated", f->updated_count, number, updated},
-        {"time of plain half-steps", (int)COUNTS, x, ms},
-        {"energy still above plain's last one", (int)COUNTS, x, energy}};
-    for (int i = 0; i < f->updated_count; i++) {
-        number[i] = i + 1;
-        updated[i] = 100 * (double)f->updated[i];
-    }
-    for (int i = 0; i < (int)COUNTS; i++) {
-        x[i] = half_steps[i];
-        ms[i] = 100 * c->ms[CONVERGING][i] / c->ms[PLAIN][i];
-        energy[i] =
-            first > last ? fmax(0, 100 * (c->energy[CONVERGING][i] - last) / (first - last)) : 0;
-    }
-    return plot_write(svg, "half-steps on each level", "%", curves, G_N_ELEMENTS(curves))
-               ? EXIT_RUN_FAILED
-               : EXIT_DONE;
-}
-
-static int measure_pair(struct params *params, const struct test_pair *pair, const char *svg) {
+static int measure_pair(struct params *params, const struct test_pair *pair) {
     int code, width = pair->left.width, height = pair->left.height;
     struct convergence c;
     if (pair->disparities)
@@ -93,8 +68,6 @@ static int measure_pair(struct params *params, const struct test_pair *pair, con
     }
     if (code == EXIT_DONE)
         print_rows(&c, f);
-    if (code == EXIT_DONE && svg)
-        code = draw(svg, &c, f);
     if (f)
         frame_drop(&f);
     pool_close(&pool);
@@ -102,14 +75,14 @@ static int measure_pair(struct params *params, const struct test_pair *pair, con
     return code;
 }
 
-int bench_converging(struct params *params, const char *folder, const char *svg) {
+int bench_converging(struct params *params, const char *folder) {
     struct pair_ini ini = {0};
     struct test_pair pair = {0};
     g_auto(GStrv) stems = test_pairs_list(folder);
     if (!stems || pair_ini_read(folder, &ini) != 0 ||
         test_pair_read(folder, stems[0], &ini, &pair) != 0)
         return EXIT_SOURCE;
-    int code = measure_pair(params, &pair, svg);
+    int code = measure_pair(params, &pair);
     test_pair_free(&pair);
     return code;
 }

@@ -7,7 +7,7 @@
 #include "config/params.h"
 
 /* Measures fast-converging updates on the first pair of a folder, for which params get its range,
- * prints a table and, with svg not NULL, writes a picture. The exit code. */
-int bench_converging(struct params *params, const char *folder, const char *svg);
+ * and prints a table. The exit code. */
+int bench_converging(struct params *params, const char *folder);
 
 #endif

@@ -18,7 +18,6 @@ struct bench {
     struct bench_size size; /* 0: those of the table */
     int frames, channels;
     gboolean rectify, json;
-    char *svg;
 };
 
 static int start_frame(void *context, struct frame *f) {
@@ -149,8 +148,6 @@ int cmd_bench(int argc, char **argv) {
          "1|3"},
         {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &b.json, "Print a line of JSON for each size", NULL},
-        {"svg", 0, 0, G_OPTION_ARG_FILENAME, &b.svg, "With converging: its curves as a picture",
-         "FILE.svg"},
         {0},
     };
     int code = options_parse(
@@ -162,7 +159,7 @@ int cmd_bench(int argc, char **argv) {
         "Examples:\n"
         "  livestereo bench --preset live\n"
         "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n"
-        "  livestereo bench converging ../shared/data/middlebury/tsukuba --svg converging.svg\n",
+        "  livestereo bench converging ../shared/data/middlebury/tsukuba\n",
         entries, &b.common, &b.params);
     bool converging = argc == 3 && strcmp(argv[1], "converging") == 0;
     if (code == GO_ON && argc > 1 && !converging) {
@@ -172,7 +169,7 @@ int cmd_bench(int argc, char **argv) {
     if (code == GO_ON)
         code = check_options(&b);
     if (code == GO_ON)
-        code = converging ? bench_converging(&b.params, argv[2], b.svg) : measure_frames(&b);
+        code = converging ? bench_converging(&b.params, argv[2]) : measure_frames(&b);
     options_free(&b.common);
     return code;
 }

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/plot.h"
 #include "app/recipe.h"
 #include "config/log.h"
 #include "image/npy.h"
@@ -19,7 +18,7 @@
 
 struct solve {
     char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
-        *plot, *composed, *benchmark, *right_table, *down_table, **montage, **outputs;
+        *composed, *benchmark, *right_table, *down_table, **montage, **outputs;
     char *mean, *confidence, *entropy, *belief;
     double lambda, truncation; /* NOT_GIVEN, or what is */
     double temperature;
@@ -30,7 +29,6 @@ struct solve {
     struct npy cost, table, weight[2], edges[2];
     struct recipe recipe;
     GString *rows; /* of the file energy */
-    GArray *seen;  /* doubles: of each sweep its number, energy and bound */
     struct livestereo_problem problem;
 };
 
@@ -296,7 +294,6 @@ static int after_sweep(void *context, int sweep, double energy, double bound) {
     g_string_append_c(s->rows, ',');
     append_number(s->rows, bound);
     g_string_append_c(s->rows, '\n');
-    g_array_append_vals(s->seen, (const double[]){sweep, energy, bound}, 3);
     if (s->progress) {
         fprintf(stderr, "\rsweep %d of %d: energy %.8g", sweep, s->sweeps, energy);
         if (bound > 0)
@@ -304,27 +301,6 @@ static int after_sweep(void *context, int sweep, double energy, double bound) {
         fputs("\033[K", stderr);
     }
     return can_end_early(s) && quit_asked();
-}
-
-/* Energies and bounds as percentages of the last bound or, where there is none, of the last energy,
- * which lies between them; of 0 or less, as differences. */
-static int write_plot(const struct solve *s, const struct livestereo_solution *r) {
-    int count = (int)s->seen->len / 3;
-    double base = isfinite(r->bound) ? r->bound : r->energy, unit = base > 0 ? base / 100 : 1;
-    g_autofree double *x = g_new(double, 3 * (gsize)count);
-    double *above = x + count, *below = above + count;
-    bool bounds = true;
-    for (int i = 0; i < count; i++) {
-        const double *seen = &g_array_index(s->seen, double, 3 * i);
-        x[i] = seen[0];
-        above[i] = fmax(0, seen[1] - base) / unit;
-        below[i] = fmax(0, base - seen[2]) / unit;
-        bounds = bounds && isfinite(seen[2]);
-    }
-    const struct plot_curve curves[] = {{"energy above the last bound", count, x, above},
-                                        {"bound below it", count, x, below}};
-    return plot_write(s->plot, "sweeps", base > 0 ? "%" : "units of the costs", curves,
-                      bounds ? 2 : 1);
 }
 
 /* Labels as grey levels, the first one black and the last one white. */
@@ -354,8 +330,6 @@ static int write_results(const struct solve *s, const struct livestereo_solution
          npy_write_float(s->confidence, r->confidence, p->width, p->height, 1) != 0) ||
         (s->entropy && npy_write_float(s->entropy, r->entropy, p->width, p->height, 1) != 0) ||
         (s->belief && npy_write_float(s->belief, r->belief, p->width, p->height, p->labels) != 0))
-        return EXIT_RUN_FAILED;
-    if (s->plot && write_plot(s, r) != 0)
         return EXIT_RUN_FAILED;
     if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why)) {
         log_error(s->energy, "cannot be written: %s", why->message);
@@ -404,7 +378,7 @@ static int run(struct solve *s, const char *name) {
     p->tile_flags =
         (s->raster ? LIVESTEREO_TILES_RASTER : 0) | (s->alone ? LIVESTEREO_TILES_ALONE : 0);
     p->damping = s->damping;
-    p->after_sweep = s->energy || s->plot || can_end_early(s) ? after_sweep : NULL;
+    p->after_sweep = s->energy || can_end_early(s) ? after_sweep : NULL;
     p->context = s;
     if (can_end_early(s)) {
         quit_announce("\nlivestereo: the labels so far are written after this sweep; "
@@ -455,8 +429,7 @@ int cmd_solve(int argc, char **argv) {
                       .damping = 0.2,
                       .sweeps = 100,
                       .problem = LIVESTEREO_PROBLEM,
-                      .rows = g_string_new("sweep,energy,bound\n"),
-                      .seen = g_array_new(FALSE, FALSE, sizeof(double))};
+                      .rows = g_string_new("sweep,energy,bound\n")};
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME_ARRAY, &s.outputs,
          "Labels: FILE.npy, or as grey levels FILE.png (repeatable)", "FILE"},
@@ -502,7 +475,6 @@ int cmd_solve(int argc, char **argv) {
          "With another solver than trws: its sweeps for a lower bound (0)", "N"},
         {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy, "Energy and bound after each sweep",
          "FILE.csv"},
-        {"plot", 0, 0, G_OPTION_ARG_FILENAME, &s.plot, "The same as a picture", "FILE.svg"},
         {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &s.temperature,
          "With sum_product: probabilities are those of exp(-energy / N) (1)", "N"},
         {"mmse", 0, 0, G_OPTION_ARG_FILENAME, &s.mean,
@@ -571,6 +543,5 @@ int cmd_solve(int argc, char **argv) {
     npy_free(&s.edges[0]);
     npy_free(&s.edges[1]);
     g_string_free(s.rows, TRUE);
-    g_array_unref(s.seen);
     return code;
 }

@@ -496,15 +496,9 @@ static void test_eval(void *fixture, const void *data) {
     g_assert_cmpstr(lines[row], ==, "");
     g_assert_null(lines[row + 1]);
 
-    g_autofree char *converging = expect_success(
-        "bench converging %s/set --set threads=1 --svg %s/curves.svg", folder, folder);
+    g_autofree char *converging = expect_success("bench converging %s/set --set threads=1", folder);
     g_assert_nonnull(strstr(converging, "\n         1      100.0"));
     g_assert_nonnull(strstr(converging, "\n        64 "));
-    g_auto(GStrv) svg = read_lines("curves.svg");
-    g_assert_true(g_str_has_prefix(svg[0], "<svg "));
-    g_assert_cmpstr(svg[g_strv_length(svg) - 2], ==, "</svg>");
-    expect_error(1, "cannot be written", "bench converging %s/set --svg %s/no/c.svg", folder,
-                 folder);
     expect_error(3, "nosuch", "bench converging %s/nosuch", folder);
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);

@@ -110,10 +110,9 @@ static void test_solvers(void *fixture, const void *data) {
     (void)data;
     write_costs();
     for (size_t i = 0; i < G_N_ELEMENTS(solvers); i++) {
-        g_autofree char *words = g_strdup_printf(
-            LINEAR " --sweeps 20 --bound 200 --energy %s/energy.csv --plot %s/e.svg "
-                   "--solver %s",
-            folder, folder, solvers[i]);
+        g_autofree char *words =
+            g_strdup_printf(LINEAR " --sweeps 20 --bound 200 --energy %s/energy.csv --solver %s",
+                            folder, solvers[i]);
         g_autofree char *out = solve_file("c1.npy", words, label);
         const char *bound = strstr(out, "lower bound ");
         double energy = g_ascii_strtod(out + strlen("energy "), NULL);
@@ -126,9 +125,6 @@ static void test_solvers(void *fixture, const void *data) {
         guint count = g_strv_length(rows);
         g_assert_cmpstr(rows[0], ==, "sweep,energy,bound");
         g_assert_cmpuint(count, >=, 3);
-        g_auto(GStrv) svg = read_lines("e.svg");
-        g_assert_true(g_str_has_prefix(svg[0], "<svg "));
-        g_assert_cmpstr(svg[g_strv_length(svg) - 2], ==, "</svg>");
         const char *last = strchr(rows[count - 2], ',');
         g_assert_nonnull(last);
         g_assert_cmpfloat(g_ascii_strtod(last + 1, NULL), ==, energy);
@@ -373,7 +369,6 @@ static void test_bad(void *fixture, const void *data) {
     expect_error(3, "no problem of the MRF", "solve %s/text.npy.txt", folder);
     expect_error(1, "cannot be written", "solve %s/good.npy -o %s/no/labels.npy", folder, folder);
     expect_error(1, "cannot be written", "solve %s/good.npy --energy %s/no/e.csv", folder, folder);
-    expect_error(1, "cannot be written", "solve %s/good.npy --plot %s/no/e.svg", folder, folder);
 }
 
 /* Ctrl-C ends it after a sweep, with the labels so far: it would take hours. */
