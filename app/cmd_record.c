@@ -1,7 +1,7 @@
 /*
- * livestereo record: the raw pairs of a source into a file, without a window. This thread reads the
- * source; GStreamer writes. With --save maps are computed meanwhile and written beside it, and the
- * source is read by the live threads. SPDX-License-Identifier: MIT
+ * livestereo record: the raw pairs of a source into a file, without a window. The live threads read
+ * the source; GStreamer writes. With --save maps are computed meanwhile and written beside it.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/camera_options.h"
 #include "app/commands.h"
@@ -14,7 +14,6 @@
 #include "config/clock.h"
 #include "config/log.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,60 +35,6 @@ static void print_progress(struct recorder *recorder) {
     struct recorder_status status;
     recorder_get_status(recorder, &status);
     fprintf(stderr, "\r%ld pairs, %ld dropped\033[K", status.pairs, status.dropped);
-}
-
-/* Files and synth: can wait for the disk, cameras cannot. */
-static void wait_for_disk(struct recorder *recorder, int64_t end_ns) {
-    while (recorder_full(recorder) && !quit_asked() && (end_ns == 0 || clock_ns() < end_ns))
-        g_usleep(2000);
-}
-
-/* Waits until due_ns and returns when the next pair is due. Of a delay at most half a second is
- * made up for. */
-static int64_t wait_until_due(double rate, int64_t due_ns, int64_t end_ns) {
-    int64_t now;
-    if (rate <= 0)
-        return 0;
-    while ((now = clock_ns()) < due_ns && !quit_asked() && (end_ns == 0 || clock_ns() < end_ns))
-        g_usleep((gulong)MIN((due_ns - now) / 1000 + 1, 20000));
-    return MAX(due_ns, now - CLOCK_NS_PER_S / 2) + (int64_t)(CLOCK_NS_PER_S / rate);
-}
-
-/* One frame of the pool is enough, since none is kept. */
-static int read_all(struct record *record, struct source *source, struct recorder *recorder,
-                    struct frame_pool *pool) {
-    bool progress = progress_wanted(&record->common);
-    int64_t end_ns =
-        record->seconds > 0 ? clock_ns() + (int64_t)(record->seconds * CLOCK_NS_PER_S) : 0;
-    int64_t due_ns = 0;
-    int status = 0;
-    bool damaged = false;
-    struct recorder_status done = {0};
-    while ((status == 0 || status == -EAGAIN || status == -EBADMSG) && !done.error &&
-           !quit_asked() && (end_ns == 0 || clock_ns() < end_ns) &&
-           (record->frames == 0 || done.pairs + done.dropped < record->frames)) {
-        struct frame *frame = pool_take(pool);
-        if (!source->live)
-            wait_for_disk(recorder, end_ns);
-        due_ns = wait_until_due(source->pace, due_ns, end_ns);
-        status = source->read(source, frame);
-        if (status == 0 && !source->set_tap)
-            recorder_give_frame(recorder, frame);
-        if (status == 0)
-            row_samples_add(&record->rows, &frame->left, &frame->right);
-        frame_drop(&frame);
-        damaged |= status == -EBADMSG && !source->live;
-        recorder_get_status(recorder, &done);
-        if (progress)
-            print_progress(recorder);
-    }
-    if (progress)
-        fputc('\n', stderr);
-    if (done.error)
-        return EXIT_RUN_FAILED;
-    if (status < 0 && status != -EAGAIN && status != -EBADMSG)
-        return EXIT_SOURCE;
-    return damaged ? EXIT_SOME_FAILED : EXIT_DONE;
 }
 
 /* ---- with maps, of the pairs that there is time for */
@@ -183,38 +128,43 @@ static int close_maps(const struct record *record, struct maps *maps, int code) 
     return code;
 }
 
+/* ---- the pairs */
+
 struct recorded {
     struct record *record;
     struct source *source;
     struct recorder *recorder;
+    int64_t end_ns;
 };
 
-/* Each pair that is read, in the capture thread. */
+/* Each pair that is read, in the capture thread. Files and synth can wait for the disk, cameras
+ * cannot. */
 static void tap_pair(void *context, const struct frame *frame) {
     const struct recorded *r = context;
-    if (!r->source->live)
-        wait_for_disk(r->recorder, 0);
+    while (!r->source->live && recorder_full(r->recorder) && !quit_asked() &&
+           clock_ns() < r->end_ns)
+        g_usleep(2000);
     if (!r->source->set_tap)
         recorder_give_frame(r->recorder, frame);
     row_samples_add(&r->record->rows, &frame->left, &frame->right);
 }
 
-static int take_maps(const struct recorded *r, struct live *live, struct maps *maps) {
+/* Until the end; takes the frames that are computed, if any are. */
+static int wait_for_end(const struct recorded *r, struct live *live, struct maps *maps) {
     bool progress = progress_wanted(&r->record->common);
-    int64_t end_ns = r->record->seconds > 0
-                         ? clock_ns() + (int64_t)(r->record->seconds * CLOCK_NS_PER_S)
-                         : INT64_MAX;
+    const int frames = r->record->frames;
     for (int status = 0; status != LIVE_END;) {
         struct recorder_status done;
         struct frame *frame = NULL;
-        status = live_take(live, 100, &frame);
+        status = live_take(live, 20, &frame);
         int error = status == 0 ? ros_mcap_add(maps->mcap, frame) : 0;
         maps->frames += status == 0 && !error;
         frame_drop(&frame);
         recorder_get_status(r->recorder, &done);
         if (error || done.error)
             return EXIT_RUN_FAILED;
-        if (quit_asked() || clock_ns() >= end_ns)
+        if (quit_asked() || clock_ns() >= r->end_ns ||
+            (frames > 0 && done.pairs + done.dropped >= frames))
             live_stop(live);
         if (progress)
             print_progress(r->recorder);
@@ -229,17 +179,18 @@ static int take_maps(const struct recorded *r, struct live *live, struct maps *m
     return stats.damaged && !r->source->live ? EXIT_SOME_FAILED : EXIT_DONE;
 }
 
-/* As read_all, by the live threads. */
-static int read_with_maps(struct record *record, struct source *source, struct recorder *recorder,
-                          struct maps *maps) {
-    struct recorded recorded = {record, source, recorder};
+static int read_pairs(struct record *record, struct source *source, struct recorder *recorder,
+                      struct maps *maps) {
+    struct recorded recorded = {record, source, recorder, INT64_MAX};
+    if (record->seconds > 0)
+        recorded.end_ns = clock_ns() + (int64_t)(record->seconds * CLOCK_NS_PER_S);
     struct live_options options = {.policy = source->live ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
-                                   .frames = record->frames,
+                                   .frames = source->set_tap ? 0 : record->frames,
                                    .tap = tap_pair,
                                    .context = &recorded};
     int error;
     struct live *live = live_open(source, maps->matcher, &record->params, &options, &error);
-    int code = live ? take_maps(&recorded, live, maps) : EXIT_RUN_FAILED;
+    int code = live ? wait_for_end(&recorded, live, maps) : EXIT_RUN_FAILED;
     live_close(&live);
     return code;
 }
@@ -288,26 +239,21 @@ static int record_source(struct record *record, struct source *source) {
     if (record->save)
         code = open_maps(record, source, path, &maps);
     struct recorder *recorder = code == EXIT_DONE ? recorder_open(path, &about, &error) : NULL;
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
-    if (recorder && pool) {
+    if (recorder) {
         if (record->calibration && !record->common.quiet)
             row_samples_open(&record->rows, source->width, source->height);
         struct source_tap tap = {recorder_tap, recorder};
         if (source->set_tap)
             source->set_tap(source, &tap);
-        code = record->save ? read_with_maps(record, source, recorder, &maps)
-                            : read_all(record, source, recorder, pool);
+        code = read_pairs(record, source, recorder, &maps);
         if (source->set_tap)
             source->set_tap(source, NULL);
         code = finish(record, source, &recorder, path, code);
-    } else {
-        recorder_close(&recorder, NULL);
-        code = code == EXIT_DONE ? EXIT_RUN_FAILED : code;
+    } else if (code == EXIT_DONE) {
+        code = EXIT_RUN_FAILED;
     }
     code = close_maps(record, &maps, code);
     row_samples_close(&record->rows);
-    pool_close(&pool);
     g_free(path);
     return code;
 }

@@ -67,7 +67,7 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
     live->matcher = matcher;
     live->options = *options;
     live->params = live->last_good = *params;
-    live->backend = matcher_info(matcher).backend;
+    live->backend = matcher ? matcher_info(matcher).backend : "";
     live->rate = options->player ? options->rate : source->pace;
     live->seek_to = live->loop_first = live->last_run = -1;
     live->loop_last = -1;
@@ -84,11 +84,11 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
     /* One frame for each of the two threads, a second one in flight, the caller's, those that it
      * keeps, and both queues; for a player the paused frame, and the one before it while a thread
      * still has it. */
-    int places = 4 + options->kept + 2 * QUEUE_DEPTH + (options->player ? 2 : 0);
+    int places = matcher ? 4 + options->kept + 2 * QUEUE_DEPTH + (options->player ? 2 : 0) : 1;
     live->pairs = queue_open(QUEUE_DEPTH, options->policy);
     live->shown = queue_open(QUEUE_DEPTH, options->policy);
     live->pool = pool_open(places, source->width, source->height, source->channels,
-                           source->has_truth, matcher_frame_alloc(matcher));
+                           source->has_truth, matcher ? matcher_frame_alloc(matcher) : NULL);
     if (!live->pairs || !live->shown)
         log_error(source->name, "out of memory");
     *error = live->pairs && live->shown && live->pool ? start_threads(live) : -ENOMEM;

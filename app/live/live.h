@@ -54,7 +54,7 @@ struct live_stats {
 
 struct live;
 
-/* NULL after a log line; *error gets -errno. */
+/* matcher NULL: pairs are read for the tap alone. NULL after a log line; *error gets -errno. */
 struct live *live_open(struct source *source, struct matcher *matcher, const struct params *params,
                        const struct live_options *options, int *error);
 

@@ -209,7 +209,7 @@ void *live_capture_thread(void *context) {
             continue;
         n++;
         note_captured(live, frame);
-        if (queue_give(live->pairs, &frame) != 0)
+        if (live->matcher && queue_give(live->pairs, &frame) != 0)
             break;
     }
     frame_drop(&frame);
