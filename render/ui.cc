@@ -407,6 +407,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         f |= ImGuiWindowFlags_AlwaysAutoResize;
     if (!(flags & UI_SCROLL))
         f |= ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+    if (flags & UI_FROM_TOP)
+        ImGui::SetNextWindowScroll(ImVec2(0, 0));
     float corner = flags & UI_CORNER ? 1 : 0;
     ImGui::SetNextWindowPos(ImVec2((float)x, (float)y), ImGuiCond_Always, ImVec2(corner, corner));
     if (!(flags & UI_AUTO_SIZE))

@@ -77,12 +77,13 @@ enum ui_panel_flags {
     UI_AUTO_SIZE = 2, /* as large as its contents */
     UI_SCROLL = 4,
     UI_ON_TOP = 8,
-    UI_DOCKED = 16,   /* it lies beside the picture */
-    UI_KEYBOARD = 32, /* Tab and arrow keys go through its widgets, Enter presses them */
-    UI_TIGHT = 64,    /* without space around its widgets */
-    UI_CORNER = 128,  /* x, y is its lower right corner */
-    UI_EDGED = 256,   /* it has an edge, as one that fits its contents has */
-    UI_FRONT = 512    /* it lies over all others */
+    UI_DOCKED = 16,    /* it lies beside the picture */
+    UI_KEYBOARD = 32,  /* Tab and arrow keys go through its widgets, Enter presses them */
+    UI_TIGHT = 64,     /* without space around its widgets */
+    UI_CORNER = 128,   /* x, y is its lower right corner */
+    UI_EDGED = 256,    /* it has an edge, as one that fits its contents has */
+    UI_FRONT = 512,    /* it lies over all others */
+    UI_FROM_TOP = 1024 /* it is scrolled up */
 };
 
 /* With UI_AUTO_SIZE height is ignored, and width is the most for lines of ui_text, 0: any. Each

@@ -212,7 +212,8 @@ void panel_draw(struct viewer *v) {
     struct layout_rect r = draw_tabs(v);
     ui_panel_begin(ui, "settings", r.x, r.y, r.width, r.height,
                    UI_SCROLL | UI_DOCKED | (v->panel_keys ? UI_KEYBOARD : 0) |
-                       (v->drawer ? UI_FRONT : 0));
+                       (v->drawer ? UI_FRONT : 0) | (v->tab == v->tab_drawn ? 0 : UI_FROM_TOP));
+    v->tab_drawn = v->tab;
     ui_table_begin(ui, "settings.columns", v->layout.columns);
     ui_table_next(ui);
     tabs[v->tab].draw(v);

@@ -1,13 +1,12 @@
 /*
- * Pictures of what was opened before, for the start page of app/view/pages.h: small PNGs in
- * the user's folder of states. SPDX-License-Identifier: MIT
+ * Pictures of what was opened before, for the start page of app/view/pages.h: small PPMs or
+ * PGMs in the user's folder of states. SPDX-License-Identifier: MIT
  */
 #include "app/view/pages.h"
 
 #include "app/view/session.h"
 #include "image/picture.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define PICTURE_WIDTH 240
@@ -15,7 +14,7 @@
 /* Of the source with this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
-                    *file = g_strconcat(sum, ".png", NULL);
+                    *file = g_strconcat(sum, ".ppm", NULL);
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
 }
 
@@ -25,18 +24,18 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
         return;
     if (g_mkdir_with_parents(folder, 0700) != 0)
         return;
-    int step = MAX(1, picture->width / PICTURE_WIDTH);
-    size_t channels = (size_t)picture->channels;
-    struct image small = {.width = picture->width / step,
-                          .height = picture->height / step,
-                          .channels = picture->channels};
-    g_autofree uint8_t *data = small.data = g_malloc(image_bytes(&small));
-    for (int y = 0; y < small.height; y++)
-        for (int x = 0; x < small.width; x++)
-            memcpy(data + (size_t)(y * small.width + x) * channels,
-                   picture->data + (size_t)step * (size_t)(y * picture->width + x) * channels,
-                   channels);
-    picture_write(path, &small); /* without it no picture */
+    int step = MAX(1, picture->width / PICTURE_WIDTH), channels = picture->channels;
+    int width = picture->width / step, height = picture->height / step;
+    g_autoptr(GString) file = g_string_new(NULL);
+    g_string_printf(file, "P%c %d %d 255\n", channels == 3 ? '6' : '5', width, height);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            g_string_append_len(file,
+                                (const char *)picture->data + (size_t)step *
+                                                                  (size_t)(y * picture->width + x) *
+                                                                  (size_t)channels,
+                                channels);
+    g_file_set_contents(path, file->str, (gssize)file->len, NULL); /* without it no picture */
 }
 
 /* 0 where there is none. */

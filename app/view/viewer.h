@@ -162,11 +162,11 @@ struct viewer {
     struct statistics statistics;
     struct swap_watch swap_watch;
     bool visible[PARTS];
-    enum tab tab;          /* of the panel */
-    bool drawer;           /* the panel of a narrow window is open, over the views */
-    char param_search[64]; /* typed above the parameters of "advanced" */
-    char help_search[64];  /* typed into the list of actions */
-    int help_selected;     /* its line that Enter runs */
+    enum tab tab, tab_drawn; /* of the panel: now, and as it was drawn last */
+    bool drawer;             /* the panel of a narrow window is open, over the views */
+    char param_search[64];   /* typed above the parameters of "advanced" */
+    char help_search[64];    /* typed into the list of actions */
+    int help_selected;       /* its line that Enter runs */
     enum theme_name theme;
     bool panel_keys;  /* Tab and arrow keys go through it */
     bool save_window; /* to a file, after the next drawing */
