@@ -515,8 +515,8 @@ ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold cal
 BACKEND_THREADS = eval features field flow library library_alloc mcap motion part solve temporal
 UNIT_RUN = $(filter-out $(if $(findstring =thread,$(SANITIZE)),\
            $(patsubst %,$(BUILD)/test_%,$(ONE_THREAD) $(BACKEND_THREADS))),$(UNIT))
-# What takes longest, and finds the least beside the rest.
-LONG_UNIT = $(if $(SANITIZE),,$(LONG_TESTS:%=$(BUILD)/test_%))
+# What takes longest, and finds the least beside the rest; with sanitizers it takes hours.
+LONG_UNIT = $(LONG_TESTS:%=$(BUILD)/test_%)
 LONG_TESTS = faults cli_faults cli_calibrate refine waits
 unit: $(patsubst %,%.ran,$(filter-out $(LONG_UNIT),$(UNIT_RUN)))
 	$(Q)tests/run.sh --sum $(BUILD):unit $(filter-out $(LONG_UNIT),$(UNIT_RUN))

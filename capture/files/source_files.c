@@ -83,15 +83,12 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. 0, also where
- * there are none, or -errno after a log line. */
+ * there are none, or -errno without a log line. */
 static int list_names(const char *folder, char ***names, long *count) {
     DIR *dir = opendir(folder);
     *count = 0;
-    if (!dir) {
-        int error = errno;
-        log_error(folder, "cannot be read: %s", g_strerror(error));
-        return -error;
-    }
+    if (!dir)
+        return -errno;
     GPtrArray *found = g_ptr_array_new();
     for (struct dirent *entry; (entry = readdir(dir));)
         if (source_is_picture_name(entry->d_name))
@@ -104,11 +101,18 @@ static int list_names(const char *folder, char ***names, long *count) {
     return 0;
 }
 
-/* The same, where none is an error. */
+static int cannot_list(const char *folder, int error) {
+    log_error(folder, "cannot be read: %s", g_strerror(-error));
+    return error;
+}
+
+/* The same after a log line, where none is an error. */
 static int list_folder(const char *folder, char ***names, long *count) {
     int error = list_names(folder, names, count);
-    if (error || *count > 0)
-        return error;
+    if (error)
+        return cannot_list(folder, error);
+    if (*count > 0)
+        return 0;
     g_strfreev(*names);
     *names = NULL;
     log_error(folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
@@ -365,7 +369,7 @@ static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
     long all, count[2];
     int error = list_names(folder, &names, &all);
     if (error)
-        return error;
+        return cannot_list(folder, error);
     if (split_by_eye(names, sides, count) && match_keys(folders, sides, count) > 0) {
         prepend_folder(sides[0], folder);
         prepend_folder(sides[1], folder);
