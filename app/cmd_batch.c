@@ -194,7 +194,6 @@ static int add_files(GString *text, const struct batch *batch, const struct inpu
 static char *describe_settings(const struct batch *batch, const struct input *input) {
     const struct rig_options *rig = &batch->rig;
     const struct source *source = input->source;
-    const struct smoothness_table *table = batch->params.table;
     GString *text = g_string_new("# what the results here were computed of, and how\n[batch]\n");
     add_word(text, "version", LIVESTEREO_VERSION);
     add_word(text, "input", source->name);
@@ -221,8 +220,6 @@ static char *describe_settings(const struct batch *batch, const struct input *in
             strcmp(info->name, "gpu") != 0)
             add_word(text, info->name, param_print(&batch->params, info, value, sizeof(value)));
     }
-    for (int i = 0; table && i < table->count; i++)
-        g_string_append_printf(text, "table=%.17g\n", table->value[i]);
     if (batch->estimate)
         add_word(text, "estimate", "true");
     if (batch->params.network)

@@ -44,8 +44,7 @@ int cmd_solve(int argc, char **argv);
 
 /* The common options; initialised with zeros. */
 struct common_options {
-    char *preset, *config, *quality, *smoothness, *weights, *memory, **set;
-    struct smoothness_table *table;  /* that of the file smoothness */
+    char *preset, *config, *quality, *weights, *memory, **set;
     struct feature_network *network; /* that of the file weights */
     const GOptionEntry *entries;     /* the command's own */
     gboolean dump_config, quiet, verbose;

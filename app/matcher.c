@@ -37,7 +37,7 @@ static void take(struct matcher *m, const struct params *params) {
     struct params of_library = *params;
     if (params->temporal_mode == TEMPORAL_AUTO)
         of_library.temporal_mode = m->sequence ? TEMPORAL_ON : TEMPORAL_OFF;
-    library_take_params(m->settings, &of_library);
+    m->settings->params = of_library;
 }
 
 static void *allocate(void *context, size_t bytes) {
@@ -61,16 +61,14 @@ static int check(const struct params *params, const char *name, int width, int h
                   min_width);
         return EXIT_SOURCE;
     }
-    if (params->smoothness == SMOOTHNESS_TABLE && !params->table)
-        log_error(name, "smoothness=table takes its table from --smoothness FILE");
-    else if (params->mode != MODE_MOTION && (min >= width || max <= -width))
+    if (params->mode != MODE_MOTION && (min >= width || max <= -width)) {
         log_error(name,
                   "disparities from %d to %d all lie outside a picture %d wide; try --set "
                   "min_disparity=0",
                   min, max, width);
-    else
-        return GO_ON;
-    return EXIT_USAGE;
+        return EXIT_USAGE;
+    }
+    return GO_ON;
 }
 
 static int open_handle(struct matcher *m, const struct params *params, int width, int height,

@@ -59,8 +59,6 @@ static int apply_options(const struct common_options *options, struct params *pa
         if (*why)
             log_warning("--set", "%s", why);
     }
-    if (options->smoothness && params_load_table(params, options->table, options->smoothness) != 0)
-        return EXIT_USAGE;
     if (options->weights && params_load_network(params, options->network, options->weights) != 0)
         return EXIT_USAGE;
     char why[512];
@@ -111,8 +109,6 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "auto|fast|balanced|best"},
         {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
-        {"smoothness", 0, 0, G_OPTION_ARG_FILENAME, &options->smoothness,
-         "smoothness=table, with a file's numbers for labels 0, 1, 2... apart, one a line", "FILE"},
         {"weights", 0, 0, G_OPTION_ARG_FILENAME, &options->weights,
          "Weights of descriptor=learned (preset best) in place of the built-in ones", "FILE"},
         {"memory", 0, 0, G_OPTION_ARG_STRING, &options->memory,
@@ -161,7 +157,6 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
         (*argc)--;
     }
 
-    options->table = g_new0(struct smoothness_table, 1);
     options->network = g_new0(struct feature_network, 1);
     int code = options_params(options, params);
     if (code == GO_ON && options->dump_config)
@@ -222,8 +217,6 @@ void options_free(struct common_options *options) {
     g_free(options->preset);
     g_free(options->config);
     g_free(options->quality);
-    g_free(options->smoothness);
-    g_free(options->table);
     g_free(options->weights);
     if (options->network)
         feature_network_drop(options->network);

@@ -95,18 +95,13 @@ void params_default(struct params *p) {
     }
 }
 
-static bool tables_equal(const struct smoothness_table *a, const struct smoothness_table *b) {
-    return a == b || (a && b && a->count == b->count &&
-                      memcmp(a->value, b->value, (size_t)a->count * sizeof(a->value[0])) == 0);
-}
-
 /* The rows of the first parts, up to last. */
 static bool parts_equal(const struct params *a, const struct params *b, enum param_part last) {
     for (int i = 0; i < param_count; i++)
         if (param_table[i].part <= last &&
             param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
             return false;
-    return tables_equal(a->table, b->table) && a->network == b->network;
+    return a->network == b->network;
 }
 
 bool params_equal(const struct params *a, const struct params *b) {
@@ -190,8 +185,6 @@ const char *params_conflict(const struct params *p) {
         return why;
     if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)
         return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
-    if (p->smoothness == SMOOTHNESS_TABLE && !p->table)
-        return "smoothness=table needs a table of smoothness";
     return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
 }
 

@@ -13,13 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* With smoothness=table: the cost of labels that are 0, 1, 2... apart. Larger differences cost as
- * much as the last one. */
-struct smoothness_table {
-    int count;                /* at least 2 */
-    double value[MAX_LABELS]; /* the first is 0; they do not decrease */
-};
-
 struct feature_network;
 
 struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
@@ -32,8 +25,8 @@ struct params { /* NOLINT(clang-analyzer-optin*): the table's order */
 #undef PARAM_REAL
 #undef PARAM_BOOL
 #undef PARAM_ENUM
-    const struct smoothness_table *table;  /* no row; whoever set it owns it; NULL: none */
-    const struct feature_network *network; /* likewise; NULL: the one that is compiled in */
+    const struct feature_network *network; /* no row; whoever set it owns it; NULL: the one that is
+                                              compiled in */
 };
 
 enum param_type { PARAM_TYPE_INT, PARAM_TYPE_REAL, PARAM_TYPE_BOOL, PARAM_TYPE_ENUM };

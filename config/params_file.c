@@ -108,63 +108,6 @@ int params_parse(struct params *p, const char *text, size_t length, const char *
     return rc;
 }
 
-/* The number that is all of a line, or NAN. */
-static double number_of(const char *line) {
-    char *end;
-    double value = g_ascii_strtod(line, &end);
-    return end == line || *end || !isfinite(value) ? NAN : value;
-}
-
-static int read_table(struct smoothness_table *table, char **lines, const char *path) {
-    double before = 0;
-    for (; lines[table->count] && *g_strstrip(lines[table->count]); table->count++) {
-        double value = number_of(lines[table->count]);
-        const char *wrong = value < before ? "below the number before" : NULL;
-        if (isnan(value))
-            wrong = "not a number";
-        else if (table->count == MAX_LABELS)
-            wrong = "one number too many";
-        else if (table->count == 0 && value != 0)
-            wrong = "equal labels cost 0";
-        if (wrong) {
-            log_error(path, "line %d, \"%.32s\": %s", table->count + 1, lines[table->count], wrong);
-            return -EINVAL;
-        }
-        table->value[table->count] = before = value;
-    }
-    for (char **rest = lines + table->count; *rest; rest++)
-        if (*g_strstrip(*rest)) {
-            log_error(path, "line %d is empty, but not the last", table->count + 1);
-            return -EINVAL;
-        }
-    if (table->count < 2 || before <= 0) {
-        log_error(path, "no table of smoothness: two numbers or more, one a line, 0 first");
-        return -EINVAL;
-    }
-    return 0;
-}
-
-int params_load_table(struct params *p, struct smoothness_table *table, const char *path) {
-    struct smoothness_table read = {0};
-    char *text;
-    size_t length;
-    int rc = file_load(path, MAX_BYTES, &text, &length);
-    if (rc != 0)
-        return rc;
-    char **lines = g_strsplit(text, "\n", -1);
-    rc = strlen(text) == length ? read_table(&read, lines, path) : -EINVAL;
-    if (strlen(text) != length)
-        log_error(path, "holds binary data; not a table of smoothness");
-    if (rc == 0) {
-        *table = read;
-        p->table = table;
-        p->smoothness = SMOOTHNESS_TABLE;
-    }
-    g_strfreev(lines);
-    free(text);
-    return rc;
-}
-
 int params_load_network(struct params *p, struct feature_network *network, const char *path) {
     struct feature_network read;
     char why[WHY_BYTES], *file;

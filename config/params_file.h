@@ -48,11 +48,6 @@ char *params_user_path(void);
 /* Reads them over *p. 0 also where there are none. */
 int params_load_user(struct params *p);
 
-/* Reads the costs of smoothness=table for labels 0, 1, 2... apart into *table, one number per line,
- * and sets smoothness and p->table, which the caller keeps as long as *p is used. The first is 0
- * and they do not decrease. 0 or -errno after a log line. */
-int params_load_table(struct params *p, struct smoothness_table *table, const char *path);
-
 /* Reads a file of weights (config/feature_network.h) into *network, whose file the caller frees
  * with free, and sets p->network. What *network had before is freed. 0 or -errno after a log
  * line. */

@@ -79,8 +79,6 @@ double scaling_sum_cost(const struct params *p, int sum) {
 
 double scaling_smoothness(const struct params *p, int edge_class, int difference) {
     double f = p->smoothness == SMOOTHNESS_QUADRATIC ? (double)difference * difference : difference;
-    if (p->smoothness == SMOOTHNESS_TABLE)
-        f = p->table->value[stage_min(difference, p->table->count - 1)];
     double factor = edge_factor(p, edge_class), slope = p->discontinuity_weight * f;
     return p->edge_weakens == EDGE_WEAKENS_BOTH ? factor * fmin(slope, truncation_of(p))
                                                 : fmin(slope, factor * truncation_of(p));

@@ -596,13 +596,6 @@ int stereo_update(struct stereo *s, const struct params *params) {
     return error;
 }
 
-bool stereo_uses_table(const struct stereo *s, const struct smoothness_table *table) {
-    bool uses = s->pipeline.params.table == table;
-    for (int i = 0; i < s->in_flight; i++)
-        uses |= s->flight[i].params.table == table;
-    return uses;
-}
-
 void stereo_forget(struct stereo *s) {
     s->forgets = true;
 }

@@ -18,7 +18,7 @@ struct stereo;
 
 /* Opens the backend that params names for pictures of width x height px (2 to 16384 a side). maps:
  * two remap tables, left and right, or NULL when the pictures are rectified; results have the
- * tables' size without their margins. params->table and params->network, where set, are kept as
+ * tables' size without their margins. params->network, where set, is kept as
  * long as params are used. NULL after one log line; *error gets -errno (-ENODEV: no usable GPU,
  * -ENOMEM, -EINVAL; -ENOSPC: params->memory is too little even for the smallest blocks). */
 struct stereo *stereo_open(const struct params *params, int width, int height,
@@ -69,9 +69,6 @@ struct stereo_frame {
  * stereo_open(). 0, or -errno after a log line, and the earlier ones stay. -EINVAL: they exclude
  * each other, or ask for more labels than the picture is wide. */
 int stereo_update(struct stereo *stereo, const struct params *params);
-
-/* Whether the parameters in use, or those of a frame in flight, have this table. */
-bool stereo_uses_table(const struct stereo *stereo, const struct smoothness_table *table);
 
 /* Issues a frame; stereo_finish() waits for the oldest one issued. Where stereo_overlaps(), a
  * second one may be started before the first is finished. Its memory is the library's in between.

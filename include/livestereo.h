@@ -98,12 +98,6 @@ LIVESTEREO_API int livestereo_settings_set(struct livestereo_settings *settings,
 LIVESTEREO_API int livestereo_settings_get(struct livestereo_settings *settings, const char *name,
                                            char *text, size_t size);
 
-/* Sets the table of smoothness=table: what labels cost that are 0, 1, 2 ... apart; larger
- * differences cost as much as the last one. values[0] is 0 and they do not decrease; 2 <= count <=
- * 512. -EINVAL otherwise. */
-LIVESTEREO_API int livestereo_settings_set_smoothness(struct livestereo_settings *settings,
-                                                      const double *values, int count);
-
 /* Sets the weights of descriptor=learned: size bytes of a file "livestereo-features 1", which are
  * copied; size 0: those that are compiled in. A handle keeps those that it was opened with.
  * -EINVAL: the file is damaged or another; -ENOMEM. */

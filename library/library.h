@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 struct livestereo_settings {
-    struct params params; /* of parts METHOD and DEVICE */
-    struct smoothness_table table;
+    struct params params; /* of parts METHOD and DEVICE; the program sets it as a whole, with a
+                             network that is its own as long as the settings are */
     struct feature_network network; /* of a copy of its file, or without one */
     char error[LOG_MESSAGE];
 };
@@ -32,10 +32,6 @@ int library_read_sized(const char *name, void *to, size_t known, const void *fro
 void library_write_sized(void *to, const void *from, size_t known);
 
 bool library_is_zero(const void *memory, size_t bytes);
-
-/* For the program, which has its parameters as a struct: gives the settings all of the library's
- * values, and their table; params->network is the caller's as long as the settings are. */
-void library_take_params(struct livestereo_settings *settings, const struct params *params);
 
 /* What a call without a handle says; of this thread. */
 extern _Thread_local struct log_target library_no_handle;

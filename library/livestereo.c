@@ -13,16 +13,12 @@
 #include "gpu/stereo.h"
 #include "library/library.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Of smoothness: one for the parameters in use, one for each frame in flight, and one to come. */
-enum { TABLES = MAX_SLOTS + 2 };
 
 struct livestereo {
     struct stereo *stereo;
@@ -39,7 +35,6 @@ struct livestereo {
     struct depth_geometry geometry;
     double rotation[2][9]; /* of a rig, to the rectified frames */
     struct params at_open;
-    struct smoothness_table table[TABLES];
     struct feature_network network; /* of weights that are not compiled in */
 };
 
@@ -394,18 +389,10 @@ static int check_options(const struct livestereo_options *o) {
     return 0;
 }
 
-/* The settings with a table and a network of the handle's own. */
-static struct params params_of(struct livestereo *h, const struct livestereo_settings *s) {
+/* The settings with the handle's own network. */
+static struct params params_of(const struct livestereo *h, const struct livestereo_settings *s) {
     struct params params = s->params;
-    int i = 0;
     params.network = h->network.file ? &h->network : NULL;
-    if (!params.table)
-        return params;
-    while (h->stereo && stereo_uses_table(h->stereo, &h->table[i]))
-        i++;
-    assert(i < TABLES);
-    h->table[i] = s->table;
-    params.table = &h->table[i];
     return params;
 }
 

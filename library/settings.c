@@ -104,33 +104,6 @@ int livestereo_settings_get(struct livestereo_settings *s, const char *name, cha
     return 0;
 }
 
-int livestereo_settings_set_smoothness(struct livestereo_settings *s, const double *values,
-                                       int count) {
-    if (!s)
-        return -EINVAL;
-    bool valid = values && count >= 2 && count <= MAX_LABELS && values[0] == 0;
-    for (int i = 1; i < count && valid; i++)
-        valid = isfinite(values[i]) && values[i] >= values[i - 1];
-    if (!valid || values[count - 1] <= 0) {
-        snprintf(s->error, sizeof(s->error),
-                 "a table of smoothness has 2 to %d numbers that begin with 0 and do not decrease",
-                 MAX_LABELS);
-        return -EINVAL;
-    }
-    s->table.count = count;
-    memcpy(s->table.value, values, (size_t)count * sizeof(values[0]));
-    s->params.table = &s->table;
-    return 0;
-}
-
-void library_take_params(struct livestereo_settings *s, const struct params *params) {
-    s->params = *params;
-    if (!params->table)
-        return;
-    s->table = *params->table;
-    s->params.table = &s->table;
-}
-
 int library_copy_network(struct feature_network *network, const void *file, size_t size, char *why,
                          size_t why_size) {
     void *copy = malloc(size);

@@ -130,18 +130,6 @@ static void set(struct caller *c) {
            livestereo_settings_error(s));
 }
 
-static void set_smoothness(struct caller *c) {
-    int count = odd_int(c, 2 + pick(c, 8));
-    double *values = own(c, 33 * sizeof(*values));
-    values[0] = odd_double(c, 0);
-    for (int i = 1; i < 33; i++)
-        values[i] = odd_double(c, values[i - 1] + pick(c, 4));
-    if (count > 33 && count <= MAX_LABELS)
-        return;
-    expect(livestereo_settings_set_smoothness(c->settings, is_odd(c) ? NULL : values, count),
-           livestereo_settings_error(c->settings));
-}
-
 static void set_weights(struct caller *c) {
     struct feature_network built_in;
     feature_network_built_in(&built_in);
@@ -559,10 +547,9 @@ static void forget(struct caller *c) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const calls[])(struct caller *) = {
-        start,    wait_for_frame, set,        open_handle, update,
-        look,     convert,        set_mask,   forget,      open_settings,
-        read_rig, close_handle,   use_memory, ask_names,   set_smoothness,
-        solve,    set_weights};
+        start,      wait_for_frame, set,    open_handle,   update,   look,
+        convert,    set_mask,       forget, open_settings, read_rig, close_handle,
+        use_memory, ask_names,      solve,  set_weights};
     struct caller c = {.at = data, .end = data + size};
     if (parameter_count == 0 && livestereo_parameters(note_parameter, NULL))
         abort();

@@ -3,7 +3,7 @@
  * O(L^2), a row against exact dynamic programming, one tile as large as the picture against rows
  * and columns, anti-diagonals against raster order, skipped tiles against processed ones, the start
  * of a level against the coarser one's messages by place, coarser costs against sums,
- * energies against a second computation from the labels, tables of smoothness that are none.
+ * energies against a second computation from the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "config/params_file.h"
@@ -30,22 +30,13 @@ static void set(struct params *p, const char *assignments) {
     "speckle_size=0 subpixel=off edge_difference=root_mean_square edge_step_1=20 "               \
     "edge_factor_1=0.5 edge_step_2=60 edge_factor_2=0.25 bp_iterations=3 "
 
-/* A table that rises by uneven steps. */
-static void set_table(struct params *p) {
-    static const struct smoothness_table table = {6, {0, 1, 1, 4, 4.5, 9}};
-    p->smoothness = SMOOTHNESS_TABLE;
-    p->table = &table;
-}
-
-/* The settings of the three kinds of smoothness. */
+/* The settings of the two kinds of smoothness. */
 static struct params params_of(int kind, int labels) {
     struct params p;
     params_default(&p);
     set(&p, MRF "bp_schedule=rows_columns");
     p.disparity_range = labels;
     p.smoothness = kind;
-    if (kind == SMOOTHNESS_TABLE)
-        set_table(&p);
     return p;
 }
 
@@ -59,10 +50,8 @@ static struct smoothing smoothing_of(const struct scaling *scaling, struct grid 
 
 /* The smoothness as the parameters define it, in integer units. */
 static int smoothness(const struct params *p, double scale, int edge_class, int difference) {
-    static const double factor[] = {1, 0.5, 0.25, 1}, table[] = {0, 1, 1, 4, 4.5, 9};
-    double f = p->smoothness == SMOOTHNESS_LINEAR      ? difference
-               : p->smoothness == SMOOTHNESS_QUADRATIC ? difference * difference
-                                                       : table[MIN(difference, 5)];
+    static const double factor[] = {1, 0.5, 0.25, 1};
+    double f = p->smoothness == SMOOTHNESS_LINEAR ? difference : difference * difference;
     return (int)lround(scale * factor[edge_class] * MIN(12 * f, 40));
 }
 
@@ -552,43 +541,10 @@ static void test_memory(void) {
     }
 }
 
-static void test_tables(gconstpointer folder) {
-    static const struct {
-        const char *text, *why;
-    } bad[] = {{"", "no table"},          {"0\n", "no table"},    {"0\n0\n", "no table"},
-               {"0\n3\n2\n", "line 3"},   {"1\n2\n", "line 1"},   {"0\nx\n", "line 2"},
-               {"0\n1\n\n2\n", "line 3"}, {"0\ninf\n", "line 2"}, {"0\n1 2\n", "line 2"},
-               {"\n0\n1\n", "line 1"}};
-    g_autofree char *path = g_build_filename(folder, "table", NULL);
-    struct smoothness_table table, changed;
-    struct params p;
-    params_default(&p);
-    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
-        g_assert_true(g_file_set_contents(path, bad[i].text, -1, NULL));
-        struct stderr_of caught = stderr_begin();
-        g_assert_cmpint(params_load_table(&p, &table, path), ==, -EINVAL);
-        stderr_one_line(caught, path, bad[i].why);
-        g_assert_null(p.table);
-        g_assert_cmpint(p.smoothness, ==, SMOOTHNESS_LINEAR);
-    }
-    g_assert_true(g_file_set_contents(path, "0\n 1\n2.5\r\n2.5\n\n", -1, NULL));
-    g_assert_cmpint(params_load_table(&p, &table, path), ==, 0);
-    g_assert_cmpint(p.table->count, ==, 4);
-    g_assert_cmpfloat(p.table->value[2], ==, 2.5);
-    struct params other = p;
-    g_assert_true(params_equal(&p, &other));
-    changed = table;
-    other.table = &changed;
-    g_assert_true(params_equal(&p, &other));
-    changed.value[3] = 3;
-    g_assert_false(params_equal(&p, &other));
-    g_unlink(path);
-}
-
 static void test_conflicts(void) {
-    static const char *const refused[] = {
-        "smoothness=quadratic", "data_cost=bt_sum", "bp_schedule=tiles data_cost=bt_sum",
-        "bp_schedule=tiles smoothness=table", "bp_schedule=tiles occlusion_masks=1"};
+    static const char *const refused[] = {"smoothness=quadratic", "data_cost=bt_sum",
+                                          "bp_schedule=tiles data_cost=bt_sum",
+                                          "bp_schedule=tiles occlusion_masks=1"};
     struct params p;
     params_default(&p);
     g_assert_null(params_conflict(&p));
@@ -597,15 +553,12 @@ static void test_conflicts(void) {
         set(&p, refused[i]);
         g_assert_nonnull(params_conflict(&p));
     }
-    p = params_of(SMOOTHNESS_TABLE, 9);
-    g_assert_null(params_conflict(&p));
 }
 
 int main(int argc, char **argv) {
-    static const char *const kinds[] = {"linear", "quadratic", "table"};
+    static const char *const kinds[] = {"linear", "quadratic"};
     g_test_init(&argc, &argv, NULL);
-    char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         g_autofree char *message = g_strconcat("/area/message/", kinds[i], NULL);
         g_autofree char *row = g_strconcat("/area/row/", kinds[i], NULL);
         g_autofree char *tile = g_strconcat("/area/one tile/", kinds[i], NULL);
@@ -624,10 +577,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/area/probe", test_probe);
     g_test_add_func("/area/memory", test_memory);
     g_test_add_func("/area/other costs", test_other_costs);
-    g_test_add_data_func("/area/tables", folder, test_tables);
     g_test_add_func("/area/conflicts", test_conflicts);
-    int code = g_test_run();
-    g_rmdir(folder);
-    g_free(folder);
-    return code;
+    return g_test_run();
 }

@@ -361,8 +361,6 @@ static void test_files_changed(void *fixture, const void *data) {
     write_frames("in", 3);
     write_frames("stream", 4);
     static const char *const words[][3] = {
-        {"$D/in --set bp_schedule=tiles --smoothness $D/table.txt",
-         "printf '0\\n1\\n2\\n' >$D/table.txt", "printf '0\\n1\\n3\\n' >$D/table.txt"},
         {"$D/in --set descriptor=learned --weights $D/some.features",
          "cp tests/corpus/features/two $D/some.features",
          "cp tests/corpus/features/three $D/some.features"},

@@ -279,16 +279,10 @@ static void test_bad_sources(void *fixture, const void *data) {
     expect_error(3, "at least 3x2", "run --set disparity_range=2 %s/two.png %s/two.png", f, f);
     expect_error(2, "disparity_range 64", "run %s/l.png %s/r.png", f, f);
     expect_error(2, "disparity_range 40", "run --set disparity_range=40 %s/l.png %s/r.png", f, f);
-    g_autofree char *table = path_in("falling.txt"), *empty = path_in("empty.txt");
-    g_assert_true(g_file_set_contents(table, "0\n3\n2\n", -1, NULL));
-    g_assert_true(g_file_set_contents(empty, "", -1, NULL));
     g_autofree char *weights = path_in("cut.features");
     g_assert_true(g_file_set_contents(weights, "livestereo-features 1\n", -1, NULL));
     expect_error(2, "no line licence:", "run --weights %s synth:", weights);
     expect_error(2, "cut.features", "batch --weights %s synth: %s/out", weights, f);
-    expect_error(2, "falling.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", table, f, f);
-    expect_error(2, "empty.txt", "run --smoothness %s " SMALL " %s/l.png %s/r.png", empty, f, f);
-    expect_error(2, "--smoothness FILE", "run --set smoothness=table " SMALL " synth:");
     expect_error(2, "bp_schedule", "run --set smoothness=quadratic " SMALL " %s/l.png %s/r.png", f,
                  f);
     g_autofree char *fine = expect_success("run " SMALL " %s/l.png %s/r.png", f, f);

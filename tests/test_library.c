@@ -679,8 +679,7 @@ static void test_probe_of_blocks(void) {
 static void test_update(void) {
     static const char *const words[] = {SMALL " temporal_filter=0.5 temporal_mode=on",
                                         SMALL " bp_iterations=2 lr_check=off",
-                                        SMALL " smoothness=table bp_schedule=rows_columns"};
-    static const double table[] = {0, 3, 4, 4.5};
+                                        SMALL " smoothness=quadratic bp_schedule=rows_columns"};
     struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo_settings *s = pair_settings("default", words[0]);
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
@@ -689,15 +688,9 @@ static void test_update(void) {
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     for (int i = 0; i < 3; i++) {
         struct params params = pair_params("default", words[i]);
-        struct smoothness_table its_table = {.count = G_N_ELEMENTS(table)};
-        memcpy(its_table.value, table, sizeof(table));
-        params.table = i == 2 ? &its_table : NULL;
         struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
         g_assert_cmpint(livestereo_start(h, &f), ==, 0);
         s = pair_settings("default", words[MIN(i + 1, 2)]);
-        if (i > 0)
-            g_assert_cmpint(livestereo_settings_set_smoothness(s, table, G_N_ELEMENTS(table)), ==,
-                            0);
         if (livestereo_update(h, s))
             g_error("%s", livestereo_error(h));
         g_assert_cmpint(livestereo_settings_set(s, "disparity_range", "44"), ==, 0);
@@ -749,34 +742,6 @@ static void test_weights(void) {
     stereo_close(&plain);
     livestereo_settings_close(&s);
     pair_free(&p);
-}
-
-/* Settings that do not change anything are not in the way of the next ones, tables included. */
-static void test_smoothness(void) {
-    static const char words[] = SMALL " smoothness=table bp_schedule=rows_columns";
-    static const double tables[][3] = {{0, 1, 2}, {0, 1, 2}, {0, 9, 90}, {0, 9, 90}, {0, 1, 2}};
-    enum { TABLES = G_N_ELEMENTS(tables) };
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    struct livestereo_settings *s = pair_settings("default", words);
-    g_assert_cmpint(livestereo_settings_set_smoothness(s, tables[0], 3), ==, 0);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
-    struct livestereo_frame f[TABLES];
-    for (int i = 0; i < TABLES; i++) {
-        g_assert_cmpint(livestereo_settings_set_smoothness(s, tables[i], 3), ==, 0);
-        g_assert_cmpint(livestereo_update(h, s), ==, 0);
-        f[i] = pair_frame(h, &p, false, 0, i);
-        pair_run(h, &f[i]);
-    }
-    pair_same_frame(&f[0], &f[1]);
-    pair_same_frame(&f[2], &f[3]);
-    pair_same_frame(&f[0], &f[4]);
-    g_assert_cmpint(memcmp(f[0].disparity.data, f[2].disparity.data, W * H * sizeof(int16_t)), !=,
-                    0);
-    for (int i = 0; i < TABLES; i++)
-        pair_frame_free(&f[i]);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 /* One scene, grey, with noise: what temporal_filter takes for a scene at rest. */
@@ -1044,7 +1009,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/library/probe", test_probe);
     g_test_add_func("/library/probe-of-blocks", test_probe_of_blocks);
     g_test_add_func("/library/update", test_update);
-    g_test_add_func("/library/smoothness", test_smoothness);
     g_test_add_func("/library/forget", test_forget);
     g_test_add_func("/library/mask", test_mask);
     g_test_add_func("/library/result", test_result);

@@ -110,11 +110,8 @@ static int64_t number_of(const struct scenario *c, int i) {
 
 static struct livestereo_settings *settings_of(const struct scenario *c, const char *backend,
                                                const char *words) {
-    static const double table[] = {0, 3, 4, 4.5};
     g_autofree char *all = g_strdup_printf("backend=%s%s", backend, words);
-    struct livestereo_settings *s = pair_settings(c->preset, all);
-    g_assert_cmpint(livestereo_settings_set_smoothness(s, table, G_N_ELEMENTS(table)), ==, 0);
-    return s;
+    return pair_settings(c->preset, all);
 }
 
 static void change_settings(struct livestereo *h, const struct scenario *c, const char *backend) {
@@ -242,14 +239,14 @@ static void check(const struct scenario *c, enum when when) {
     }
 }
 
-/* Settings that change, with tables of smoothness that frames in flight have; forgetting, between
+/* Settings that change; forgetting, between
  * frames of which a temporal filter would remember; pictures wanted of some frames alone. */
 static const struct scenario scenarios[] = {
     {.preset = "default", .words = SMALL, .words_after = SMALL},
     {.preset = "default", .words = SMALL, .words_after = SMALL " bp_iterations=2 lr_check=off"},
     {.preset = "default",
-     .words = SMALL " smoothness=table bp_schedule=rows_columns",
-     .words_after = SMALL " smoothness=table bp_schedule=rows_columns bp_iterations=2"},
+     .words = SMALL " smoothness=quadratic bp_schedule=rows_columns",
+     .words_after = SMALL " smoothness=quadratic bp_schedule=rows_columns bp_iterations=2"},
     {.preset = "default", .words = SMALL, .words_after = SMALL, .rectified = true},
     {.preset = "default",
      .words = SMALL,
@@ -294,24 +291,22 @@ static void test_mask(void) {
     check(&scenarios[6], IN_MASK);
 }
 
-/* A change from settings to others and back, while frames in flight have the first ones: with a
- * table of smoothness each. */
+/* A change from settings to others and back, while frames in flight have the first ones. */
 static void test_many_updates(void) {
-    static const double tables_of[][3] = {{0, 1, 2}, {0, 9, 90}, {0, 5, 6}};
-    static const struct scenario c = {.preset = "default",
-                                      .words = SMALL " smoothness=table bp_schedule=rows_columns"};
+    static const struct scenario c = {.preset = "default", .words = SMALL};
+    static const char *const weight[] = {"0.05", "0.3"};
     struct livestereo_frame f[2][2];
     struct pair p = picture(0);
     for (int round = 0; round < 2; round++) {
         g_autofree char *words = g_strdup_printf("backend=%s%s", round ? "auto" : "cpu", c.words);
         struct livestereo_settings *s = pair_settings("default", words);
         struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-        g_assert_cmpint(livestereo_settings_set_smoothness(s, tables_of[0], 3), ==, 0);
         struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
         f[round][0] = begin(h, &c, 0, &p);
         frames_left = 0;
         for (int i = 0; i < 9; i++) {
-            g_assert_cmpint(livestereo_settings_set_smoothness(s, tables_of[1 + i % 2], 3), ==, 0);
+            g_assert_cmpint(livestereo_settings_set(s, "discontinuity_weight", weight[i % 2]), ==,
+                            0);
             g_assert_cmpint(livestereo_update(h, s), ==, 0);
         }
         if (round == 0)

@@ -60,7 +60,6 @@ static void expect(int result, int error, const char *sentence) {
 static void test_settings(void) {
     struct livestereo_settings *settings = NULL;
     char text[32];
-    const double falling[] = {0, 2, 1}, lifted[] = {1, 2}, endless[] = {0, INFINITY};
     expect(livestereo_settings_open(NULL, NULL), -EINVAL, livestereo_error(NULL));
     expect(livestereo_settings_open(&settings, "none"), -ENOENT, livestereo_error(NULL));
     g_assert_null(settings);
@@ -87,12 +86,6 @@ static void test_settings(void) {
     g_assert_cmpint(livestereo_settings_get(settings, NULL, text, sizeof(text)), <, 0);
     g_assert_cmpint(livestereo_settings_get(settings, "bp_levels", NULL, 8), ==, -EINVAL);
     g_assert_cmpint(livestereo_settings_get(settings, "bp_levels", text, 1), ==, -ENOSPC);
-    g_assert_cmpint(livestereo_settings_set_smoothness(settings, NULL, 3), ==, -EINVAL);
-    g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 3), ==, -EINVAL);
-    g_assert_cmpint(livestereo_settings_set_smoothness(settings, lifted, 2), ==, -EINVAL);
-    g_assert_cmpint(livestereo_settings_set_smoothness(settings, endless, 2), ==, -EINVAL);
-    g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 1), ==, -EINVAL);
-    g_assert_cmpint(livestereo_settings_set_smoothness(settings, falling, 100000), ==, -EINVAL);
     g_assert_cmpint(livestereo_settings_set_weights(NULL, "?", 1), ==, -EINVAL);
     g_assert_cmpint(livestereo_settings_set_weights(settings, NULL, 1), ==, -EINVAL);
     g_assert_cmpint(livestereo_settings_set_weights(settings, "?", SIZE_MAX), ==, -EINVAL);

@@ -113,11 +113,6 @@ class _Settings:
         self.close = functools.partial(lib.settings_close, byref(self.pointer))
         check(lib.settings_open(byref(self.pointer), text(preset)))
         for name, value in values.items():
-            if name == "smoothness" and not isinstance(value, str):
-                table = np.ascontiguousarray(value, np.float64)
-                self.check(lib.settings_set_smoothness(
-                    self.pointer, table.ctypes.data_as(POINTER(c_double)), table.size))
-                value = "table"
             if name == "weights":
                 file = b"" if isinstance(value, str) else bytes(value)
                 if not file:
@@ -413,9 +408,9 @@ class Matcher:
     a pair of paths, left and right, or a Rig; without it the pictures are rectified, and there are
     no depths. unit: metres per unit of its lengths, where it does not say it. alpha: of rectified
     pictures, 0 shows valid pixels only, 1 all pixels. bgr: pictures have blue first, as OpenCV's.
-    Further keywords are parameters: see settings(); smoothness may be a table of numbers, too, and
-    weights are the bytes of a file for descriptor="learned". right: results have the rectified
-    right picture, too. close(), or the end of a with block, frees its memory at once.
+    Further keywords are parameters: see settings(); weights are the bytes of a file for
+    descriptor="learned". right: results have the rectified right picture, too. close(), or
+    the end of a with block, frees its memory at once.
 
     It is opened for pictures in colour; the first grey pair opens it anew. Errors of the library
     are Error, pictures of a wrong shape or type ValueError. Messages go to the logger

@@ -195,7 +195,6 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {  # name: (result, arguments...)
     "settings_get": (c_int, c_void_p, c_char_p, c_char_p, c_size_t),
     "settings_open": (c_int, POINTER(c_void_p), c_char_p),
     "settings_set": (c_int, c_void_p, c_char_p, c_char_p),
-    "settings_set_smoothness": (c_int, c_void_p, POINTER(c_double), Int),
     "settings_set_weights": (c_int, c_void_p, c_char_p, c_size_t),
     "solve": (c_int, POINTER(Problem), POINTER(Solution)),
     "stage_name": (c_char_p, Int),

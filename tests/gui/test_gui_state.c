@@ -94,7 +94,7 @@ static void test_odd_look(void) {
 static void test_odd_settings(void) {
     static const char *const odd[] = {
         "backend=cuda",      "min_disparity=1024", "min_disparity=-1024", "data_cost=bt_sum",
-        "smoothness=table",  "memory=1",           "disparity_range=512", "block_size=16384",
+        "smoothness=cubic",  "memory=1",           "disparity_range=512", "block_size=16384",
         "bp_iterations=nan", "include=none",       "no_such_key=1",       "[livestereo"};
     for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
         struct gui_program p = {0};

@@ -432,9 +432,9 @@ def test_settings():
     assert {name: s.default for name, s in settings.items()} == m.settings
     assert all(type(s.default) is type(m.settings[name]) for name, s in settings.items())
     m = ls.Matcher(96, 64, disparity_range=np.int64(24), data_weight=0.05, fill=True,
-                   bp_schedule="rows_columns", smoothness=[0, 1, 1.5])
+                   bp_schedule="rows_columns", smoothness="quadratic")
     assert m.settings["disparity_range"] == 24 and m.settings["data_weight"] == 0.05
-    assert m.settings["fill"] is True and m.settings["smoothness"] == "table"
+    assert m.settings["fill"] is True and m.settings["smoothness"] == "quadratic"
 
 
 def test_update(dots):
@@ -456,7 +456,6 @@ def test_errors_have_the_library_s_sentence():
                                   ({"disparity_range": "many"}, errno.EINVAL, "disparity_range"),
                                   ({"disparity_range": 9999}, errno.ERANGE, "disparity_range"),
                                   ({"weights": b"?"}, errno.EINVAL, "file of weights"),
-                                  ({"smoothness": [1, 2]}, errno.EINVAL, "table of smoothness"),
                                   ({"alpha": 2}, errno.EINVAL, "alpha")):
         with pytest.raises(ls.Error, match=words) as caught:
             ls.Matcher(64, 48, **keywords)
