@@ -294,15 +294,14 @@ class Result:
 
     def __init__(self, info: Info, format: int, bgr: bool, motion: bool, right: bool,
                  maps: Maps) -> None:
-        size, new = (info.height, info.width), maps.take
-        grey = format == Format.GRAY8
+        size, grey = (info.height, info.width), format == Format.GRAY8
         self._geometry, self._bgr = info.geometry, bgr and not grey
         self._format = Format.GRAY8 if grey else Format.RGB8
-        self._rectified = [new(np.uint8, *size) if grey else new(np.uint8, *size, 3)
-                           for _ in range(1 + right)]
-        self.confidence = new(np.uint8, *size)
-        self.disparity = None if motion else new(np.int16, *size)
-        self.motion = new(np.int16, 2, *size) if motion else None
+        picture = np.uint8, size if grey else (*size, 3)
+        numbers = np.int16, (2, *size) if motion else size
+        *self._rectified, self.confidence, found = maps.take(
+            [picture] * (1 + right) + [(np.uint8, size), numbers])
+        self.disparity, self.motion = (None, found) if motion else (found, None)
 
     def _name_maps(self, frame: _c.Frame) -> None:
         for side, picture in enumerate(self._rectified):

@@ -166,12 +166,6 @@ class DeviceArray:
                  c_size_t(self.nbytes))
         return host if dtype is None else host.astype(dtype, copy=False)
 
-    def finished(self) -> DeviceArray:
-        """Itself, when no work reads it any longer."""
-        with _on(self.device):
-            cuda("cuCtxSynchronize")
-        return self
-
     def __del__(self) -> None:
         if self.data and self._process == os.getpid() and not sys.is_finalizing():
             with _on(self.device):
@@ -196,17 +190,28 @@ class Maps:
     def __init__(self, device: Optional[int]) -> None:
         self._device, self._arrays = device, []  # type: Optional[int], List[Any]
 
-    def take(self, dtype: Any, *shape: int) -> Any:
-        """An array, a DeviceArray where there is a device, of any values."""
-        on_host = self._device is None
+    def take(self, kinds: Sequence[Tuple[Any, Tuple[int, ...]]]) -> List[Any]:
+        """Arrays of these types and shapes, DeviceArrays where there is a device, of any values."""
+        count = len(self._arrays)
+        taken = [self._take(dtype, shape) for dtype, shape in kinds]
+        is_fresh = len(self._arrays) == count + len(kinds)
+        self._arrays = self._arrays[-self.MOST:]
+        if self._device is None:
+            return [array.view() for array in taken]
+        if not is_fresh:  # work may still read what was used before
+            with _on(self._device):
+                cuda("cuCtxSynchronize")
+        return taken
+
+    def _take(self, dtype: Any, shape: Tuple[int, ...]) -> Any:
         for i in range(len(self._arrays)):
             if _holders(self._arrays, i) == _NOBODY:
                 array = self._arrays[i]
                 if array.shape == shape and array.dtype == dtype:
-                    return array.view() if on_host else array.finished()
-        array = np.empty(shape, dtype) if on_host else DeviceArray(shape, dtype, self._device)
-        self._arrays = self._arrays[1 - self.MOST:] + [array]
-        return array.view() if on_host else array
+                    return array
+        self._arrays.append(np.empty(shape, dtype) if self._device is None else
+                            DeviceArray(shape, dtype, self._device))
+        return self._arrays[-1]
 
 
 # ---- pictures of the caller
