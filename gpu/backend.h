@@ -48,7 +48,7 @@ struct backend {
     /* Waits for the last frame in slot. 0, or -errno of the first failure since the last wait,
      * logged once. */
     int (*wait)(struct backend *b, int slot);
-    /* Whether wait would return at once. NULL: it always does. */
+    /* Whether wait would return at once, but for copying within the host. NULL: it always does. */
     bool (*is_done)(struct backend *b, int slot);
     /* Times in ms, after wait: of each group of stages (GROUP_COUNT) in all streams, and from the
      * first stage to the end of the last one (GROUP_STAGES, 0 where they run one by one), of the

@@ -12,17 +12,27 @@
  */
 #include "config/log.h"
 #include "gpu/cuda/backend_cuda.h"
+extern "C" {
+#include "gpu/cpu/thread_pool.h"
+}
 
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
 
 enum { STAGE_ROWS = 4 };
 
 /* Both views of 1280x720 with 128 labels run beside each other in it. */
 enum { OVERLAP_BYTES = 768 << 20 };
+
+/* So many threads copy pageable memory, in so many parts, from so many bytes on: to wake them takes
+ * as long as to copy that alone. Pictures are uploaded in steps, one while the next is copied. */
+enum { COPY_THREADS = 4, COPY_PARTS = 16, COPY_BYTES = 384 << 10, UPLOAD_BYTES = 4 << 20 };
 
 /* Of so many frames in a slot, the stages of one are timed: events take a tenth of the time of a
  * small picture. */
@@ -133,12 +143,16 @@ static int cuda_copy(backend *b, void *to, const void *from, size_t bytes) {
 
 /* ---- compiled graphs */
 
-/* Events of the unit that begins with a pass; null where they are not needed. */
+/* Of the unit that begins with a pass: events, null where they are not needed. */
 struct unit_events {
     cudaEvent_t inner; /* awaited by stages: within captured work */
     cudaEvent_t outer; /* awaited from outside of it: by downloads, or of uploads */
     cudaEvent_t begun; /* timed, before the first one of a run */
     cudaEvent_t ended; /* timed, after the last one */
+    /* Of a transfer. */
+    size_t staging;              /* where its bytes are in the slot's page-locked memory */
+    struct image_memory to_fill; /* wait has to copy there from it; data null: nowhere */
+    cudaEvent_t arrived;         /* then its bytes are there */
 };
 
 struct program_slot {
@@ -153,6 +167,7 @@ struct cuda_program {
     const struct graph *g;
     int count;      /* passes, as compiled */
     uint64_t shape; /* a hash of stages, units, streams and waits */
+    size_t staging_bytes;
     struct program_slot slots[MAX_SLOTS];
 };
 
@@ -168,8 +183,9 @@ static void cuda_discard(backend *b, void *compiled) {
             if (graph)
                 note(cuda_of(b), cudaGraphExecDestroy(graph), "dropping a graph");
         for (int i = 0; slot.events && i < p->count; i++)
-            for (cudaEvent_t event : {slot.events[i].inner, slot.events[i].outer,
-                                      slot.events[i].begun, slot.events[i].ended})
+            for (cudaEvent_t event :
+                 {slot.events[i].inner, slot.events[i].outer, slot.events[i].begun,
+                  slot.events[i].ended, slot.events[i].arrived})
                 destroy_event(event);
         free(slot.events);
     }
@@ -230,6 +246,17 @@ static void create_events(backend_cuda *cuda, const struct graph *g, struct unit
             create(cuda, &events[unit].inner, cudaEventDisableTiming);
 }
 
+/* Gives each transfer a place in the page-locked memory of a slot. Returns its size. */
+static size_t place_transfers(const struct graph *g, struct unit_events *events) {
+    size_t bytes = 0;
+    for (int i = 0; i < g->count; i++) {
+        events[i].staging = bytes;
+        if (g->passes[i].kind != PASS_STAGE)
+            bytes += (g->passes[i].transfer.bytes + 255) / 256 * 256;
+    }
+    return bytes;
+}
+
 /* Graphs of one shape differ by their arguments. */
 static uint64_t shape_of(const struct graph *g) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
@@ -259,8 +286,10 @@ static void *cuda_compile(backend *b, void *previous, const struct graph *g) {
         p->slots[i].events = static_cast<struct unit_events *>(
             calloc((size_t)g->count + 1, sizeof(struct unit_events))); /* 0 is no size */
         taken = p->slots[i].events;
-        if (taken)
+        if (taken) {
             create_events(cuda, g, p->slots[i].events);
+            p->staging_bytes = place_transfers(g, p->slots[i].events);
+        }
     }
     for (int i = 0; i < b->slots && taken && before && before->shape == p->shape; i++) {
         memcpy(p->slots[i].graph, before->slots[i].graph, sizeof(p->slots[i].graph));
@@ -393,12 +422,15 @@ static void run_stages(backend_cuda *cuda, cuda_program *p, int slot) {
     s->runs++;
 }
 
-/* What a transfer names, with inside in place of its buffer; outside may be memory of the
- * device. */
+/* ---- transfers
+ * The driver copies pageable memory with one thread, and makes the caller wait for downloads.
+ * Therefore such memory is copied here, by several threads, to and from page-locked memory of the
+ * slot: pictures before the stages are issued, maps while wait waits. Locking the caller's own
+ * pages would save that, but what is unmapped and mapped again would be read from its old pages. */
+
+/* What a transfer names, directly; outside may be memory of the device. */
 static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, void *inside,
                       const struct image_memory *outside) {
-    if (!outside->data)
-        return;
     size_t row = outside->row, kept = outside->kept, pitch = outside->pitch, rows = t->bytes / row;
     char *at = static_cast<char *>(outside->data) + t->host_offset / row * pitch,
          *from = static_cast<char *>(inside) + outside->first;
@@ -408,6 +440,137 @@ static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, voi
         : up ? cudaMemcpy2DAsync(from, row, at, pitch, kept, rows, cudaMemcpyDefault, cuda->stream)
              : cudaMemcpy2DAsync(at, pitch, from, row, kept, rows, cudaMemcpyDefault, cuda->stream);
     note(cuda, code, up ? "upload" : "download");
+}
+
+/* To memory that the GPU reads next, past the caches where that is possible: there it would first
+ * have to be fetched. */
+static void copy_past_caches(char *to, const char *from, size_t bytes) {
+#ifdef __x86_64__
+    size_t head = stage_min((int)(-(uintptr_t)to & 15), (int)bytes), i = head;
+    memcpy(to, from, head);
+    for (; i + 16 <= bytes; i += 16)
+        _mm_stream_si128(reinterpret_cast<__m128i *>(to + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
+    memcpy(to + i, from + i, bytes - i);
+    _mm_sfence();
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+/* Rows, from one on, that pass between the caller's memory and page-locked memory. */
+struct staged_rows {
+    const struct transfer *transfer;
+    const struct image_memory *outside;
+    char *staging;
+    bool up;
+    int first;
+};
+
+static void copy_staged_rows(void *context, int first, int last, void *) {
+    const staged_rows *s = static_cast<const staged_rows *>(context);
+    const struct image_memory *o = s->outside;
+    size_t offset = (size_t)(s->first + first) * o->row, bytes = (size_t)(last - first) * o->row;
+    struct transfer part = *s->transfer;
+    part.host_offset += offset;
+    part.bytes = bytes;
+    if (!s->up) {
+        backend_transfer(&part, false, s->staging + offset, o);
+        return;
+    }
+    const char *from = static_cast<char *>(o->data) + part.host_offset / o->row * o->pitch;
+    size_t step = o->pitch == o->row ? bytes : o->row;
+    for (size_t at = 0; at < bytes; at += step, from += o->pitch)
+        copy_past_caches(s->staging + offset + at, from, step);
+}
+
+static void copy_staged(backend_cuda *cuda, staged_rows *s, int rows) {
+    int unused;
+    bool many = rows * s->outside->row >= COPY_BYTES;
+    if (many && !cuda->pool) /* without threads the caller's does it */
+        cuda->pool = thread_pool_open(COPY_THREADS, 0, &unused);
+    if (many && cuda->pool)
+        thread_pool_run(cuda->pool, rows, rows / COPY_PARTS, copy_staged_rows, s);
+    else
+        copy_staged_rows(s, 0, rows, nullptr);
+}
+
+static void upload_staged(backend_cuda *cuda, const struct transfer *t, char *staging, char *inside,
+                          const struct image_memory *outside) {
+    struct staged_rows s = {t, outside, staging, true, 0};
+    int rows = (int)(t->bytes / outside->row),
+        step = stage_max(UPLOAD_BYTES / (int)outside->row, 1);
+    for (; s.first < rows; s.first += step) {
+        int count = stage_min(step, rows - s.first);
+        size_t offset = (size_t)s.first * outside->row;
+        copy_staged(cuda, &s, count);
+        note(cuda,
+             cudaMemcpyAsync(inside + offset, staging + offset, count * outside->row,
+                             cudaMemcpyHostToDevice, cuda->stream),
+             "upload");
+    }
+}
+
+static bool is_pageable(const void *memory) {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeUnregistered;
+    cudaGetLastError();
+    return false;
+}
+
+/* Whether the slot, which has no frame in flight, has so much page-locked memory now. */
+static bool has_staging(cuda_slot *s, size_t bytes) {
+    if (s->staging_bytes >= bytes)
+        return true;
+    cudaFreeHost(s->staging);
+    s->staging = nullptr;
+    void *memory = nullptr;
+    if (cudaMallocHost(&memory, bytes) == cudaSuccess)
+        s->staging = static_cast<char *>(memory);
+    cudaGetLastError();
+    s->staging_bytes = s->staging ? bytes : 0;
+    return s->staging;
+}
+
+static void run_transfer(backend_cuda *cuda, const cuda_program *p, int slot, int i,
+                         const struct image_memory *outside) {
+    const struct transfer *t = &p->g->passes[i].transfer;
+    bool up = p->g->passes[i].kind == PASS_UPLOAD;
+    struct unit_events *events = &p->slots[slot].events[i];
+    char *inside = static_cast<char *>(graph_address(p->g, t->buffer, slot));
+    if (!outside->data)
+        return;
+    if (!is_pageable(outside->data) || !has_staging(&cuda->slots[slot], p->staging_bytes)) {
+        copy_rows(cuda, t, up, inside, outside);
+        return;
+    }
+    char *staging = cuda->slots[slot].staging + events->staging;
+    if (up) {
+        upload_staged(cuda, t, staging, inside, outside);
+        return;
+    }
+    note(cuda, cudaMemcpyAsync(staging, inside, t->bytes, cudaMemcpyDeviceToHost, cuda->stream),
+         "download");
+    create(cuda, &events->arrived, cudaEventDisableTiming);
+    note(cuda, cudaEventRecord(events->arrived, cuda->stream), "an event");
+    events->to_fill = *outside;
+}
+
+/* Fills the caller's pageable memory, in the order of its downloads. */
+static void fill_maps(backend_cuda *cuda, const cuda_program *p, int slot) {
+    for (int i = 0; i < p->count; i++) {
+        const struct transfer *t = &p->g->passes[i].transfer;
+        struct unit_events *events = &p->slots[slot].events[i];
+        struct staged_rows s = {t, &events->to_fill, cuda->slots[slot].staging + events->staging,
+                                false, 0};
+        if (!s.outside->data)
+            continue;
+        note(cuda, cudaEventSynchronize(events->arrived), "a frame");
+        if (!cuda->error)
+            copy_staged(cuda, &s, (int)(t->bytes / s.outside->row));
+        events->to_fill.data = nullptr;
+    }
 }
 
 /* All uploads, or all downloads, of a frame, between two time marks: the first one is before the
@@ -423,7 +586,6 @@ static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, e
     for (int i = 0; i < g->count; i++)
         left += g->passes[i].kind == kind;
     for (int i = 0; i < g->count; i++) {
-        const struct transfer *t = &g->passes[i].transfer;
         if (g->passes[i].kind != kind)
             continue;
         wait_for_units(cuda, g, p->slots[slot].events, i);
@@ -431,7 +593,7 @@ static void run_transfers(backend_cuda *cuda, const cuda_program *p, int slot, e
             record(cuda, marks[0], stream);
         marked |= up;
         left--;
-        copy_rows(cuda, t, up, graph_address(g, t->buffer, slot), &memory[t->host]);
+        run_transfer(cuda, p, slot, i, &memory[g->passes[i].transfer.host]);
         signal_unit(cuda, &p->slots[slot].events[i], stream);
     }
     record(cuda, marks[1], stream);
@@ -501,6 +663,7 @@ static int cuda_wait(backend *b, int slot) {
     cuda_slot *s = &cuda->slots[slot];
     const cuda_program *p = s->program;
     if (p) {
+        fill_maps(cuda, p, slot);
         note(cuda, cudaEventSynchronize(s->finished), "a frame");
         note_times(s, &p->slots[slot], p->g);
         s->program = nullptr;
@@ -527,6 +690,9 @@ static void cuda_close(backend **b) {
         for (cudaEvent_t event : {s.uploads[0], s.uploads[1], s.downloads[0], s.downloads[1],
                                   s.begun, s.stages_done, s.finished})
             destroy_event(event);
+    for (const cuda_slot &s : cuda->slots)
+        cudaFreeHost(s.staging);
+    thread_pool_close(&cuda->pool);
     destroy_event(cuda->fork);
     destroy_event(cuda->part);
     for (cudaStream_t stream : cuda->streams)

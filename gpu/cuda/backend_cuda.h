@@ -30,6 +30,8 @@ struct cuda_slot {
     cudaEvent_t stages_done, finished;
     const struct cuda_program *program; /* of the frame in flight, else NULL */
     double ms[GROUP_COUNT];
+    char *staging; /* page-locked, for what the caller has in pageable memory */
+    size_t staging_bytes;
 };
 
 struct backend_cuda {
@@ -40,13 +42,14 @@ struct backend_cuda {
     cudaEvent_t fork, part;       /* where branches begin; where beside begins */
     bool capturing, parted[STREAMS];
     struct cuda_slot slots[MAX_SLOTS];
-    bool failed;       /* any error so far, except a lack of memory */
-    int error;         /* first failure since the last wait */
-    int device;        /* number of the GPU */
-    int capability;    /* 90 for compute capability 9.0 */
-    int processors;    /* multiprocessors */
-    int threads;       /* that each of them has at most */
-    size_t max_shared; /* bytes of shared memory a block may ask for */
+    struct thread_pool *pool; /* copies within the host; null: not yet needed */
+    bool failed;              /* any error so far, except a lack of memory */
+    int error;                /* first failure since the last wait */
+    int device;               /* number of the GPU */
+    int capability;           /* 90 for compute capability 9.0 */
+    int processors;           /* multiprocessors */
+    int threads;              /* that each of them has at most */
+    size_t max_shared;        /* bytes of shared memory a block may ask for */
     cuda_launch *launches[STAGE_COUNT];
     cuda_unit *units[UNIT_KINDS]; /* null: pass by pass */
     bool apart[STAGE_COUNT];      /* struct unit_rules' */
