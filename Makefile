@@ -735,7 +735,9 @@ $(DEVICE): $(BUILD)/tests/parity_device.cu.o $(BUILD)/core.a
 gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(DEVICE) $(BENCH_GPU)
 	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN) $(DEVICE)
 	$(Q)tests/run.sh --step gpu-sanitizers tests/gpu_sanitize.sh $(BUILD)
-	$(BENCH_GPU)
+	$(Q)python3 tests/raw_pairs.py $(or $(LIVESTEREO_DATA),../shared/data) $(BUILD)/pairs || true
+	$(BENCH_GPU) --pairs $(BUILD)/pairs
+	$(BENCH_GPU) --cameras
 # The CPU backend beside OpenCV's StereoSGBM on pictures with truth; both cores should be free.
 SGBM_PAIRS = $(patsubst %,$(or $(LIVESTEREO_DATA),../shared/data)/%,$(addprefix middlebury/, \
              tsukuba venus teddy cones motorcycle aloe) driving/kitti2015_pair)

@@ -1,7 +1,8 @@
 /*
  * Times of the pipeline itself, on machines that have a GPU but no GLib (`make gpu-test`): whole
- * frames of presets, belief propagation beside the copy speed of the memory, labelling problems,
- * and the plain form of the stages, of which the library has no choice.
+ * frames of presets with pictures in memory of each kind, real pairs beside random textures of
+ * their size, belief propagation beside the copy speed of the memory, several cameras at once,
+ * labelling problems, and the plain form of the stages, of which the library has no choice.
  * SPDX-License-Identifier: MIT
  */
 #include "app/bench.h"
@@ -12,10 +13,13 @@
 #include "gpu/mrf/min_sum_bytes.h"
 #include "tests/frame_run.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_SET = 32 };
 
@@ -24,6 +28,8 @@ struct options {
     struct bench_size size;   /* 0: those of the table */
     struct params params;     /* of a preset, with what --set names over it */
     const char *set[MAX_SET]; /* NULL behind the last one */
+    const char *pairs;        /* a folder that tests/raw_pairs.py made, or NULL */
+    bool cameras;
 };
 
 /* ---- frames */
@@ -108,54 +114,270 @@ static int print_bp(struct stereo *s, struct bench_runner *r, struct frame *cons
     return error;
 }
 
-static int measure_size(const struct options *o, struct backend *b, const struct bench_size *size,
-                        double copy) {
-    static struct bench_times times;
-    int error = 0;
-    struct params params = o->params;
-    params.disparity_range = size->labels;
-    struct stereo *s = stereo_open_on(b, size->width, size->height, PICTURE_RGB, NULL, &error);
-    if (!s)
-        return error;
-    struct frame_pool *pool = frame_pool(s, 2, size->width, size->height, 3);
-    struct frame *frames[2] = {pool ? pool_take(pool) : NULL, pool ? pool_take(pool) : NULL};
-    struct bench_runner runner = {s, start, finish, stereo_overlaps(s), BENCH_FRAMES, 0};
-    error = pool ? 0 : -ENOMEM;
+/* Frames whose pictures and maps are in memory of the GPU. */
+struct on_device {
+    struct stereo *s;
+    void *picture[2], *disparity, *confidence;
+};
+
+static int start_on_device(void *context, struct frame *f) {
+    const struct on_device *d = context;
+    int width = f->left.width;
+    const struct stereo_frame frame = {
+        .number = f->index,
+        .picture = {frame_rows(d->picture[0], width, 3), frame_rows(d->picture[1], width, 3)},
+        .disparity = frame_rows(d->disparity, width, 2),
+        .confidence = frame_rows(d->confidence, width, 1),
+        .on_device = true};
+    return stereo_start(d->s, &frame);
+}
+
+static int finish_on_device(void *context, struct frame *f) {
+    return frame_finish(((struct on_device *)context)->s, f);
+}
+
+static int measure_on_device(struct stereo *s, struct frame *const frames[2],
+                             struct bench_times *t) {
+    const struct frame *f = frames[0];
+    struct backend *b = s->backend;
+    size_t bytes = image_bytes(&f->left);
+    struct on_device d = {s,
+                          {b->alloc(b, MEMORY_STAGES, bytes), b->alloc(b, MEMORY_STAGES, bytes)},
+                          b->alloc(b, MEMORY_STAGES, bytes),
+                          b->alloc(b, MEMORY_STAGES, bytes)};
+    struct bench_runner r = {&d, start_on_device, finish_on_device, true, BENCH_FRAMES, 0};
+    int error = d.picture[0] && d.picture[1] && d.disparity && d.confidence ? 0 : -ENOMEM;
+    if (!error)
+        error = b->copy(b, d.picture[0], f->left.data, bytes);
+    if (!error)
+        error = b->copy(b, d.picture[1], f->right.data, bytes);
+    if (!error)
+        error = bench_measure(&r, frames, t);
+    void *const taken[] = {d.picture[0], d.picture[1], d.disparity, d.confidence};
+    for (int i = 0; i < 4; i++)
+        b->release(b, MEMORY_STAGES, taken[i]);
+    return error;
+}
+
+/* Two frames of a size, in memory that the backend copies fastest or (with stereo NULL) in that of
+ * malloc(). file: with both pictures, left and right, row by row in RGB, or NULL for random
+ * textures. */
+static struct frame_pool *open_frames(struct stereo *s, const struct bench_size *size,
+                                      const struct params *p, const char *file,
+                                      struct frame *frames[2]) {
+    int w = size->width, h = size->height;
+    struct frame_pool *pool = s ? frame_pool(s, 2, w, h, 3) : pool_open(2, w, h, 3, false, NULL);
     for (int i = 0; i < 2 && pool; i++) {
-        *frames[i]->params = params;
-        bench_draw_pair(frames[i], size->labels);
+        FILE *in = file ? fopen(file, "rb") : NULL;
+        struct frame *f = frames[i] = pool_take(pool);
+        *f->params = *p;
+        f->params->disparity_range = size->labels;
+        bench_draw_pair(f, size->labels);
+        if (in && (fread(f->left.data, image_bytes(&f->left), 1, in) != 1 ||
+                   fread(f->right.data, image_bytes(&f->right), 1, in) != 1))
+            log_error(file, "not two pictures of %dx%d", w, h);
+        if (in)
+            fclose(in);
     }
-    if (!error)
-        error = bench_measure(&runner, frames, &times);
-    if (!error)
-        bench_print_row(size, &times, stereo_bytes(s), stage_name);
-    if (!error && b->own_memory && params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
-        error = print_bp(s, &runner, frames, size, &times, copy);
+    return pool;
+}
+
+static void close_frames(struct frame_pool *pool, struct frame *frames[2]) {
     for (int i = 0; i < 2 && pool; i++)
         frame_drop(&frames[i]);
     pool_close(&pool);
+}
+
+/* Frames in memory of malloc(), and of the GPU. */
+static int measure_places(struct stereo *s, struct bench_runner *r, const struct bench_size *size,
+                          const struct params *params, const char *file, struct bench_times *t) {
+    struct frame *frames[2];
+    struct frame_pool *pool = open_frames(NULL, size, params, file, frames);
+    int error = pool ? bench_measure(r, frames, t) : -ENOMEM;
+    if (!error)
+        printf("          pageable memory: frame %.3f, overlapped %.3f; ",
+               bench_quantile(t->whole, t->count, 0.5), t->overlapped);
+    if (!error)
+        error = measure_on_device(s, frames, t);
+    if (!error)
+        printf("on the GPU: %.3f, %.3f\n", bench_quantile(t->whole, t->count, 0.5), t->overlapped);
+    close_frames(pool, frames);
+    return error;
+}
+
+static int measure_size(const struct options *o, struct backend *b, const struct bench_size *size,
+                        const char *file, double copy) {
+    static struct bench_times times;
+    int error = 0;
+    struct stereo *s = stereo_open_on(b, size->width, size->height, PICTURE_RGB, NULL, &error);
+    if (!s)
+        return error;
+    struct frame *frames[2];
+    struct frame_pool *pool = open_frames(s, size, &o->params, file, frames);
+    struct bench_runner runner = {s, start, finish, stereo_overlaps(s), BENCH_FRAMES, 0};
+    error = pool ? bench_measure(&runner, frames, &times) : -ENOMEM;
+    if (!error)
+        bench_print_row(size, &times, stereo_bytes(s), stage_name);
+    if (!error && b->own_memory)
+        error = measure_places(s, &runner, size, &o->params, file, &times);
+    for (int i = 0; i < 2 && !error && file; i++)
+        bench_draw_pair(frames[i], size->labels);
+    if (!error && file && !(error = bench_measure(&runner, frames, &times)))
+        printf("          %s; a random texture of its size: %.3f, overlapped %.3f\n",
+               strrchr(file, '/') + 1, bench_quantile(times.whole, times.count, 0.5),
+               times.overlapped);
+    else if (!error && b->own_memory && o->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
+        error = print_bp(s, &runner, frames, size, &times, copy);
+    close_frames(pool, frames);
     stereo_close(&s);
+    return error;
+}
+
+static int measure_opened(const struct options *o, const struct bench_size *size, const char *file,
+                          double copy) {
+    int error = 0;
+    struct backend *b = open_backend(o, &error);
+    return b ? measure_size(o, b, size, file, copy) : error;
+}
+
+/* Real pairs: files WIDTHxHEIGHT_LABELS_NAME.rgb. */
+static int measure_pairs(const struct options *o, double copy) {
+    struct dirent **files;
+    int error = 0, count = o->pairs ? scandir(o->pairs, &files, NULL, alphasort) : 0;
+    for (int i = 0; i < count; i++) {
+        struct bench_size size;
+        char path[512];
+        const char *name = files[i]->d_name;
+        snprintf(path, sizeof(path), "%s/%s", o->pairs, name);
+        if (!error && sscanf(name, "%dx%d_%d_", &size.width, &size.height, &size.labels) == 3)
+            error = measure_opened(o, &size, path, copy);
+        free(files[i]);
+    }
+    if (count > 0)
+        free(files);
     return error;
 }
 
 static int measure_preset(const struct options *o, const char *name) {
     char title[256];
-    int error = 0, count = 1;
-    double copy = 0;
+    int error = 0;
+    struct backend *b = open_backend(o, &error);
+    if (!b)
+        return error;
+    double copy = copy_speed(b);
+    int count = o->size.width ? 1 : b->own_memory ? BENCH_SIZES : BENCH_CPU_SIZES;
+    snprintf(title, sizeof(title), "%s, %s, copies %.0f GB/s", name, b->name, copy);
+    bench_print_header(title);
+    b->close(&b);
     for (int i = 0; i < count && !error; i++) {
         struct bench_size size = o->size.width ? o->size : bench_sizes[i];
-        struct backend *b = open_backend(o, &error);
-        if (!b)
-            return error;
         if (o->size.labels || !size.labels)
             size.labels = o->size.labels ? o->size.labels : 64;
-        if (i == 0) {
-            copy = copy_speed(b);
-            snprintf(title, sizeof(title), "%s, %s, copies %.0f GB/s", name, b->name, copy);
-            bench_print_header(title);
-            count = o->size.width ? 1 : b->own_memory ? BENCH_SIZES : BENCH_CPU_SIZES;
+        error = measure_opened(o, &size, NULL, copy);
+    }
+    return error ? error : measure_pairs(o, copy);
+}
+
+/* ---- several cameras */
+
+/* A camera with a handle and a thread of its own; pictures are in pageable memory. */
+struct camera {
+    const struct options *options;
+    struct bench_size size;
+    double begin_ms, end_ms, period_ms; /* of frames; period 0: the next one comes at once */
+    pthread_t thread;
+    pthread_barrier_t *opened;
+    size_t bytes;
+    int error, frames, late; /* late: done after the next frame came */
+    double worst_ms;
+};
+
+/* Two frames are in flight where frames come at once, as the program has them. */
+static int run_camera(struct camera *c, struct stereo *s, struct frame *frames[2]) {
+    int issued = 0, ahead = c->period_ms > 0 ? 0 : stereo_overlaps(s), error = 0;
+    double due = c->begin_ms;
+    while (!error && due < c->end_ms) {
+        while (clock_ms() < due)
+            usleep(100);
+        error = start(s, frames[issued++ & 1]);
+        if (error || issued <= ahead)
+            continue;
+        error = frame_finish(s, frames[c->frames++ & 1]);
+        double now = clock_ms(), took = now - due;
+        c->worst_ms = took > c->worst_ms ? took : c->worst_ms;
+        c->late += c->period_ms > 0 && took > c->period_ms;
+        due = c->period_ms > 0 ? due + c->period_ms : now;
+    }
+    return error;
+}
+
+static void *camera_thread(void *argument) {
+    struct camera *c = argument;
+    int w = c->size.width, h = c->size.height;
+    struct frame *frames[2];
+    struct backend *b = open_backend(c->options, &c->error);
+    struct stereo *s = b ? stereo_open_on(b, w, h, PICTURE_RGB, NULL, &c->error) : NULL;
+    struct frame_pool *pool =
+        s ? open_frames(NULL, &c->size, &c->options->params, NULL, frames) : NULL;
+    for (int i = 0; i < 8 && pool && !c->error; i++)
+        c->error = frame_run(s, frames[i & 1]->params, frames[i & 1]);
+    pthread_barrier_wait(c->opened);
+    pthread_barrier_wait(c->opened); /* begin_ms is set */
+    if (pool && !c->error)
+        c->error = run_camera(c, s, frames);
+    c->bytes = s ? stereo_bytes(s) : 0;
+    stereo_close(&s);
+    close_frames(pool, frames);
+    return NULL;
+}
+
+static int run_cameras(const struct options *o, const struct bench_size *size, int count,
+                       double period_ms, struct camera *sum) {
+    struct camera cameras[16];
+    pthread_barrier_t opened;
+    pthread_barrier_init(&opened, NULL, (unsigned)count + 1);
+    for (struct camera *c = cameras; c < cameras + count; c++) {
+        *c = (struct camera){.options = o, .size = *size, .period_ms = period_ms};
+        c->opened = &opened;
+        pthread_create(&c->thread, NULL, camera_thread, c);
+    }
+    pthread_barrier_wait(&opened);
+    double begin = clock_ms() + 5;
+    for (int i = 0; i < count; i++) {
+        cameras[i].begin_ms = begin + i * period_ms / count;
+        cameras[i].end_ms = begin + 1000;
+    }
+    pthread_barrier_wait(&opened);
+    *sum = (struct camera){0};
+    for (struct camera *c = cameras; c < cameras + count; c++) {
+        pthread_join(c->thread, NULL);
+        sum->error = sum->error ? sum->error : c->error;
+        sum->frames += c->frames;
+        sum->late += c->late;
+        sum->bytes += c->bytes;
+        sum->worst_ms = c->worst_ms > sum->worst_ms ? c->worst_ms : sum->worst_ms;
+    }
+    pthread_barrier_destroy(&opened);
+    return sum->error;
+}
+
+static int measure_cameras(const struct options *o, const char *preset) {
+    static const struct bench_size usual[] = {{640, 480, 64}, {1280, 720, 128}};
+    int error = 0;
+    printf("%s\nsize      labels  cameras  frames/s  late at 30/s  slowest ms    MiB\n", preset);
+    for (int i = 0; i < (o->size.width ? 1 : 2) && !error; i++) {
+        struct bench_size size = o->size.width ? o->size : usual[i];
+        for (int count = 1; count <= 16 && !error; count *= 2) {
+            struct camera fast, steady;
+            error = run_cameras(o, &size, count, 0, &fast);
+            if (!error)
+                error = run_cameras(o, &size, count, 1000.0 / 30, &steady);
+            if (!error)
+                printf("%4dx%-4d %6d %8d %9d %5d of %-4d %11.2f %6zu\n", size.width, size.height,
+                       size.labels, count, fast.frames, steady.late, steady.frames, steady.worst_ms,
+                       fast.bytes >> 20);
+            fflush(stdout);
         }
-        error = measure_size(o, b, &size, copy);
     }
     return error;
 }
@@ -177,7 +399,7 @@ static int measure_presets(struct options *o, const char *const *names) {
                 log_error("--set", "%s", why);
                 return 2;
             }
-        error = measure_preset(o, *names);
+        error = o->cameras ? measure_cameras(o, *names) : measure_preset(o, *names);
     }
     return error ? 1 : 0;
 }
@@ -252,6 +474,8 @@ static int print_usage(FILE *to, int code) {
                 "  --backend auto|cpu|cuda  --plain (stages in their plain form)\n"
                 "  --avx2 (on the CPU without AVX-512)\n"
                 "  --size WxH  --labels N  --set NAME=VALUE (repeatable)\n"
+                "  --pairs FOLDER (of tests/raw_pairs.py: real pairs, too)\n"
+                "  --cameras (frames a second of 1 to 16 handles in threads of their own)\n"
                 "  --solve (min-sum on a labelling problem instead)\n");
     return code;
 }
@@ -267,6 +491,10 @@ static bool set_option(struct options *o, const char *name, const char *value) {
             o->backend = i;
             return true;
         }
+    if (!strcmp(name, "--pairs"))
+        o->pairs = value;
+    if (!strcmp(name, "--pairs"))
+        return true;
     if (!strcmp(name, "--size"))
         return sscanf(value, "%dx%d", &o->size.width, &o->size.height) == 2;
     if (!strcmp(name, "--labels"))
@@ -290,6 +518,8 @@ int main(int argc, char **argv) {
             return print_usage(stdout, 0);
         if (!strcmp(argv[i], "--solve"))
             solve = true;
+        else if (!strcmp(argv[i], "--cameras"))
+            o.cameras = true;
         else if (!strcmp(argv[i], "--plain"))
             o.variant = VARIANT_PLAIN;
         else if (!strcmp(argv[i], "--avx2"))
