@@ -38,15 +38,14 @@ static bool begins(const char *line, const char *with) {
     return line && strncmp(line, with, strlen(with)) == 0;
 }
 
-/* "layer 1 64 1 5": no more and no less. */
-static bool read_layer(const char *line, struct feature_layer *l) {
-    char again[LINE_BYTES];
-    *l = (struct feature_layer){0};
-    if (sscanf(line, "layer %4d %4d %4d %4d", &l->inputs, &l->outputs, &l->dilation, &l->shift) !=
-        4)
-        return false;
-    snprintf(again, sizeof(again), "layer %d %d %d %d", l->inputs, l->outputs, l->dilation,
-             l->shift);
+/* Reads "layer 1 64 1 5": the word and count numbers, no more and no less. */
+static bool read_words(const char *line, const char *word, int count, int *number) {
+    char again[LINE_BYTES], *at = (char *)(uintptr_t)line + strlen(word);
+    int length = snprintf(again, sizeof(again), "%s", word);
+    for (int i = 0; i < count; i++) {
+        number[i] = (int)strtol(at, &at, 10);
+        length += snprintf(again + length, sizeof(again) - (size_t)length, " %d", number[i]);
+    }
     return strcmp(line, again) == 0;
 }
 
@@ -64,9 +63,44 @@ static const char *wrong_layer(const struct feature_network *n, const struct fea
     return NULL;
 }
 
+/* The lines of the refinement, the first of which is line, where it has one. NULL, or what is
+ * wrong; *line becomes the line behind them. */
+static const char *read_refinement(struct feature_network *n, struct reader *r, const char **line) {
+    static const int shapes[REFINE_LAYERS][3] = {
+        {192, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 1}, {64, 96, 2}, {96, 96, 1}, {96, 96, 2},
+        {96, 96, 1},  {96, 96, 2}, {96, 96, 1}, {96, 96, 1}, {96, 96, 1}, {96, 64, 1}, {64, 64, 1},
+        {64, 64, 1},  {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {64, 32, 1}, {32, 32, 1}};
+    int number[1 + REFINE_CHANCES];
+    for (; begins(*line, "refine "); *line = next_line(r)) {
+        bool right = n->refine_layers < REFINE_LAYERS && read_words(*line, "refine", 4, number) &&
+                     memcmp(number, shapes[n->refine_layers], sizeof(*shapes)) == 0 &&
+                     number[3] >= 0 && number[3] <= MAX_SHIFT;
+        if (!right)
+            return "has a line refine that is not one of the network's 20";
+        n->layer[n->layers + n->refine_layers++] =
+            (struct feature_layer){number[0], number[1], 1, number[2], number[3], NULL, NULL};
+    }
+    if (!n->refine_layers)
+        return NULL;
+    if (n->refine_layers != REFINE_LAYERS)
+        return "has fewer than 20 lines refine";
+    if (!begins(*line, "choose ") || !read_words(*line, "choose", 1 + REFINE_CHANCES, number))
+        return "has no line choose with 18 numbers";
+    n->prior = number[0];
+    for (int i = 0; i <= REFINE_CHANCES; i++) {
+        if (number[i] < 0 || number[i] > (i ? UINT8_MAX : INT16_MAX))
+            return "has a number of the line choose that is not 0 to 32767, of a chance 0 to 255";
+        if (i)
+            n->chance[i - 1] = (uint8_t)number[i];
+    }
+    *line = next_line(r);
+    return NULL;
+}
+
 /* Reads the lines, the empty one included. NULL, or what is wrong. */
 static const char *read_lines(struct feature_network *n, struct reader *r) {
-    const char *line = next_line(r);
+    const char *line = next_line(r), *wrong;
+    int number[4];
     if (!line || strcmp(line, "livestereo-features 1") != 0)
         return "does not begin with the line livestereo-features 1";
     if (!begins(next_line(r), "licence: "))
@@ -74,19 +108,21 @@ static const char *read_lines(struct feature_network *n, struct reader *r) {
     if (!begins(next_line(r), "trained: "))
         return "has no line trained:";
     while (begins(line = next_line(r), "layer ")) {
-        struct feature_layer *l = &n->layer[n->layers], layer;
-        if (!read_layer(line, &layer))
+        if (!read_words(line, "layer", 4, number))
             return "has a line layer that does not have four numbers";
-        const char *wrong = wrong_layer(n, &layer);
+        struct feature_layer l = {number[0], number[1], number[2], 1, number[3], NULL, NULL};
+        wrong = wrong_layer(n, &l);
         if (wrong)
             return wrong;
-        *l = layer;
-        n->layers++;
+        n->layer[n->layers++] = l;
     }
     if (n->layers < 2)
         return "has fewer than 2 layers";
     if (n->layer[n->layers - 1].outputs != FEATURE_CHANNELS)
         return "has a last layer without 64 outputs";
+    wrong = read_refinement(n, r, &line);
+    if (wrong)
+        return wrong;
     if (!begins(line, "hash ") || strlen(line) != 21 || strspn(line + 5, "0123456789abcdef") != 16)
         return "has no line hash with 16 hexadecimal digits";
     n->hash = strtoull(line + 5, NULL, 16);
@@ -109,7 +145,7 @@ static bool sums_fit(const struct feature_layer *l, int largest_input) {
 static const char *read_numbers(struct feature_network *n, const struct reader *r) {
     const uint8_t *numbers = (const uint8_t *)r->at, *at = numbers, *end = (const uint8_t *)r->end;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (int k = 0; k < n->layers; k++) {
+    for (int k = 0; k < feature_all_layers(n); k++) {
         struct feature_layer *l = &n->layer[k];
         size_t weights = (size_t)(l->outputs * FEATURE_TAPS * l->inputs),
                bias = 4 * (size_t)l->outputs;

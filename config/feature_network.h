@@ -1,13 +1,16 @@
 /*
- * The weights of the learned descriptor (docs/METHODS.md): a small convolutional network with
- * integer weights, as a file of its own and compiled in. Constant after parsing; any thread.
+ * The weights of the learned descriptor and of the refinement (docs/METHODS.md): two small
+ * convolutional networks with integer weights, as one file and compiled in. Constant after parsing;
+ * any thread.
  *
  * The file is text up to an empty line, and then numbers:
  *
  *     livestereo-features 1
  *     licence: TEXT
  *     trained: TEXT
- *     layer INPUTS OUTPUTS DILATION SHIFT      a line for each layer
+ *     layer INPUTS OUTPUTS DILATION SHIFT      a line for each layer of the descriptor
+ *     refine INPUTS OUTPUTS STRIDE SHIFT       for each of enum refine_layer, or none at all
+ *     choose PRIOR CHANCE CHANCE...            where there are lines refine: REFINE_CHANCES
  *     hash 16 HEXADECIMAL DIGITS               FNV-1a of the numbers, 64 bits
  *
  * Of each layer OUTPUTS biases of 32 bits, little-endian, then weights of 8 bits,
@@ -21,22 +24,52 @@
 #include <stdint.h>
 
 enum {
-    FEATURE_LAYERS = 8,    /* at most */
-    FEATURE_CHANNELS = 64, /* outputs of a layer, at most, and of the last one */
+    FEATURE_LAYERS = 8,    /* of the descriptor, at most */
+    FEATURE_CHANNELS = 64, /* its outputs of a layer, at most, and of the last one */
     FEATURE_DILATION = 4,  /* at most */
     FEATURE_TAPS = 9,
-    FEATURE_FILE_BYTES = 1 << 19 /* no file is longer */
+    FEATURE_OUTPUTS = 96,        /* of any layer, at most */
+    FEATURE_FILE_BYTES = 1 << 21 /* no file is longer */
 };
 
+/* The layers of the refinement, a U-Net: E are those down to 1/32 of the picture's size, D and U
+ * those up again, H those of full size. */
+enum refine_layer {
+    REFINE_I,
+    REFINE_E1,
+    REFINE_E2A,
+    REFINE_E2B,
+    REFINE_E3A,
+    REFINE_E3B,
+    REFINE_E4A,
+    REFINE_E4B,
+    REFINE_E5A,
+    REFINE_E5B,
+    REFINE_D4,
+    REFINE_D3,
+    REFINE_U3,
+    REFINE_D2,
+    REFINE_U2,
+    REFINE_D1,
+    REFINE_H0,
+    REFINE_H1,
+    REFINE_REGRESS,
+    REFINE_OUT,
+    REFINE_LAYERS
+};
+enum { REFINE_CHANCES = 17 };
+
 struct feature_layer {
-    int inputs, outputs, dilation, shift;
+    int inputs, outputs, dilation, stride, shift;
     const uint8_t *bias;   /* little-endian; see feature_bias() */
     const uint8_t *weight; /* of 8 bits, signed: [outputs][FEATURE_TAPS][inputs] */
 };
 
 struct feature_network {
-    int layers;
-    struct feature_layer layer[FEATURE_LAYERS];
+    int layers, refine_layers; /* of the descriptor; REFINE_LAYERS behind them, or none */
+    struct feature_layer layer[FEATURE_LAYERS + REFINE_LAYERS];
+    int prior;                      /* of the refinement's choice, see struct refine_choose_args */
+    uint8_t chance[REFINE_CHANCES]; /* likewise */
     uint64_t hash;
     const void *file; /* what was parsed, and its size */
     size_t size;
@@ -47,6 +80,10 @@ struct feature_network {
  * bits. */
 int feature_network_parse(struct feature_network *network, const void *file, size_t size, char *why,
                           size_t why_size);
+
+static inline int feature_all_layers(const struct feature_network *network) {
+    return network->layers + network->refine_layers;
+}
 
 /* The one that is compiled in. */
 void feature_network_built_in(struct feature_network *network);

@@ -185,12 +185,15 @@ const char *params_conflict(const struct params *p) {
         return why;
     if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)
         return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
+    if (p->refinement != REFINEMENT_OFF &&
+        (p->descriptor != DESCRIPTOR_LEARNED || params_matched_from(p) == 0))
+        return "refinement=learned needs mode=stereo, descriptor=learned, confidence=chance and a "
+               "data_cost other than bt_sum and bt_sum_squared";
     return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
 }
 
 int params_matched_from(const struct params *p) {
-    bool sums = p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
-    if (p->mode != MODE_STEREO || p->confidence != CONFIDENCE_CHANCE || sums)
+    if (p->mode != MODE_STEREO || p->confidence != CONFIDENCE_CHANCE || has_sums(p))
         return 0;
     return p->min_confidence > CHANCE_MATCHED ? p->min_confidence : CHANCE_MATCHED;
 }

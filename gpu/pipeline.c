@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/map.h"
+#include "gpu/refinement.h"
 #include "gpu/search.h"
 
 #include <math.h>
@@ -505,12 +506,20 @@ static void measure(struct graph *g, const struct pipeline *p, const uint8_t *co
  * downloading them, so that the downloads of both parts end at the same time. */
 enum { UPPER_PARTS = 9 };
 
-/* Colour-weighted median and temporal filter. Without the filter the map is computed in two parts,
- * and the upper part is downloaded while the lower one is computed. */
-static void finish_map(struct graph *g, const struct pipeline *p, const struct picture *left,
+/* Colour-weighted median, refinement and temporal filter. With the median alone the map is computed
+ * in two parts, and the upper part is downloaded while the lower one is computed. */
+static void finish_map(struct graph *g, const struct pipeline *p, const struct picture picture[2],
                        const uint8_t *confidence, const int16_t *map) {
+    const struct picture *left = &picture[LEFT_SIDE];
     int radius = p->params.median_radius;
     bool smooths = radius > 0, filters = filters_frames(p);
+    if (p->params.refinement != REFINEMENT_OFF) {
+        if (smooths)
+            map = map_median(g, p, left, map, radius, 0, p->height);
+        map = refinement_describe(g, p, picture, map, &confidence);
+        smooths = false;
+    }
+    graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     bool in_parts = p->in_parts && smooths && !filters && !has_measures(&p->measures);
     int upper = in_parts ? p->height * UPPER_PARTS / 16 : 0;
     if (upper > 0)
@@ -564,7 +573,6 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (has_chance(p))
         confidence = estimate_chance(g, p, confidence, &found.curve, map);
     confidence = picture_doubt_unseen(g, p, confidence);
-    graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);
     const int16_t *known = fill_borders(g, p, beliefs, map);
@@ -574,7 +582,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = fit_planes(g, p, regions, filled);
     map = smooth_holes(g, p, left, known, map);
     map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, map));
-    finish_map(g, p, left, confidence, map);
+    finish_map(g, p, picture, confidence, map);
     struct pipeline_result result = search_result(g, &found);
     keep_match(g, &found, &costs, &result);
     return result;

@@ -266,7 +266,7 @@ int stereo_set_depths(struct stereo *s, const struct depth_tables *tables) {
 
 static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
 
-/* Gives the backend the weights of the learned descriptor. */
+/* Gives the backend the weights of the learned descriptor and of the refinement. */
 static int take_weights(struct stereo *s) {
     struct backend *b = s->backend;
     struct pipeline *p = &s->pipeline;
@@ -276,13 +276,19 @@ static int take_weights(struct stereo *s) {
         p->network = *p->params.network;
     else
         feature_network_built_in(&p->network);
-    void *packed = malloc(FEATURE_BYTES);
-    if (!s->weights)
-        s->weights = b->alloc(b, MEMORY_STAGES, FEATURE_BYTES);
+    if (p->params.refinement != REFINEMENT_OFF && !p->network.refine_layers) {
+        log_error("refinement", "these weights have no refinement; set refinement=off, or give "
+                                "others with --weights");
+        return -EINVAL;
+    }
+    size_t bytes = features_bytes(&p->network);
+    void *packed = malloc(bytes);
+    release(s, &s->weights);
+    s->weights = b->alloc(b, MEMORY_STAGES, bytes);
     bool taken = packed && s->weights;
     if (taken)
         features_pack(&p->network, packed);
-    int error = taken ? b->copy(b, s->weights, packed, FEATURE_BYTES) : no_memory(s, "the weights");
+    int error = taken ? b->copy(b, s->weights, packed, bytes) : no_memory(s, "the weights");
     free(packed);
     p->weights = s->weights;
     return error;

@@ -98,9 +98,9 @@ LIVESTEREO_API int livestereo_settings_set(struct livestereo_settings *settings,
 LIVESTEREO_API int livestereo_settings_get(struct livestereo_settings *settings, const char *name,
                                            char *text, size_t size);
 
-/* Sets the weights of descriptor=learned: size bytes of a file "livestereo-features 1", which are
- * copied; size 0: those that are compiled in. A handle keeps those that it was opened with.
- * -EINVAL: the file is damaged or another; -ENOMEM. */
+/* Sets the weights of descriptor=learned and refinement=learned: size bytes of a file
+ * "livestereo-features 1", which are copied; size 0: those that are compiled in. A handle keeps
+ * those that it was opened with. -EINVAL: the file is damaged or another; -ENOMEM. */
 LIVESTEREO_API int livestereo_settings_set_weights(struct livestereo_settings *settings,
                                                    const void *file, size_t size);
 

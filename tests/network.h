@@ -1,11 +1,12 @@
 /*
- * Files of weights for the learned descriptor (config/feature_network.h), made here: of any shape,
- * with random numbers. No GLib.
+ * Files of weights (config/feature_network.h), made here: a learned descriptor of any shape, and
+ * the refinement, with random numbers. No GLib.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_TESTS_NETWORK_H
 #define LIVESTEREO_TESTS_NETWORK_H
 
+#include "config/feature_network.h"
 #include "tests/pass_case.h"
 
 struct network_layer {
@@ -15,9 +16,15 @@ struct network_layer {
 struct network_file {
     uint8_t *bytes;
     size_t size, header; /* header: bytes up to the numbers */
-    int layers;
+    int layers;          /* of the descriptor */
     struct network_layer layer[9];
 };
+
+/* The refinement's inputs, outputs and stride, from docs/METHODS.md; see network_with(). */
+static const int network_refinement[REFINE_LAYERS][3] = {
+    {192, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 1}, {64, 96, 2}, {96, 96, 1}, {96, 96, 2},
+    {96, 96, 1},  {96, 96, 2}, {96, 96, 1}, {96, 96, 1}, {96, 96, 1}, {96, 64, 1}, {64, 64, 1},
+    {64, 64, 1},  {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {64, 32, 1}, {32, 32, 1}};
 
 /* Writes the hash of the numbers. */
 static inline void network_sign(struct network_file *f) {
@@ -29,11 +36,22 @@ static inline void network_sign(struct network_file *f) {
     memcpy(f->bytes + f->header - 18, text, 16);
 }
 
-/* Random weights; biases that keep sums about 0. */
-static inline void network_make(struct network_file *f, const struct network_layer *layers,
-                                int count, uint64_t seed) {
+static inline uint8_t *network_draw(uint8_t *at, int inputs, int outputs, uint64_t *random) {
+    for (int o = 0; o < outputs; o++, at += 4) {
+        int32_t bias = (int32_t)(draw(random) % 4001) - 2000;
+        memcpy(at, &bias, 4);
+    }
+    for (int i = 0; i < outputs * 9 * inputs; i++)
+        *at++ = (uint8_t)((int)(draw(random) % 255) - 127);
+    return at;
+}
+
+/* Random weights; biases that keep sums about 0. With the refinement or without it: activations
+ * are of both signs' sums, and logits and residuals a few px at most. */
+static inline void network_with(struct network_file *f, const struct network_layer *layers,
+                                int count, bool refines, uint64_t seed) {
     uint64_t random = draw_start(seed);
-    char header[1024];
+    char header[2048];
     int length = sprintf(header, "livestereo-features 1\nlicence: none\ntrained: not at all\n");
     size_t numbers = 0;
     *f = (struct network_file){.layers = count};
@@ -44,6 +62,15 @@ static inline void network_make(struct network_file *f, const struct network_lay
                           l->dilation, l->shift);
         numbers += (size_t)l->outputs * (size_t)(4 + 9 * l->inputs);
     }
+    for (int k = 0; refines && k < REFINE_LAYERS; k++) {
+        const int *l = network_refinement[k];
+        length +=
+            sprintf(header + length, "refine %d %d %d %d\n", l[0], l[1], l[2], l[0] > 96 ? 12 : 11);
+        numbers += (size_t)l[1] * (size_t)(4 + 9 * l[0]);
+    }
+    if (refines)
+        length += sprintf(header + length, "choose 96 0 9 30 40 50 60 75 90 99 120 140 160 180 190 "
+                                           "200 240 255\n");
     length += sprintf(header + length, "hash %016d\n\n", 0);
     f->header = (size_t)length;
     f->size = f->header + numbers;
@@ -51,15 +78,22 @@ static inline void network_make(struct network_file *f, const struct network_lay
     assert(f->bytes);
     memcpy(f->bytes, header, f->header);
     uint8_t *at = f->bytes + f->header;
-    for (int k = 0; k < count; k++) {
-        for (int o = 0; o < layers[k].outputs; o++, at += 4) {
-            int32_t bias = (int32_t)(draw(&random) % 4001) - 2000;
-            memcpy(at, &bias, 4);
-        }
-        for (int i = 0; i < layers[k].outputs * 9 * layers[k].inputs; i++)
-            *at++ = (uint8_t)((int)(draw(&random) % 255) - 127);
-    }
+    for (int k = 0; k < count; k++)
+        at = network_draw(at, layers[k].inputs, layers[k].outputs, &random);
+    for (int k = 0; refines && k < REFINE_LAYERS; k++)
+        at = network_draw(at, network_refinement[k][0], network_refinement[k][1], &random);
     network_sign(f);
+}
+
+static inline void network_make(struct network_file *f, const struct network_layer *layers,
+                                int count, uint64_t seed) {
+    network_with(f, layers, count, false, seed);
+}
+
+/* A small one with the refinement: plain stages take long. */
+static inline void network_small(struct network_file *f) {
+    static const struct network_layer layers[] = {{1, 32, 2, 5}, {32, 64, 1, 0}};
+    network_with(f, layers, 2, true, 1);
 }
 
 /* A valid one of 32 or 64 channels with any dilations; its activations are neither all 0 nor all at

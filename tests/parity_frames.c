@@ -5,7 +5,6 @@
  * usage: parity_frames [--tap] [--backend VARIANT] [--seed N]
  * [--small] Prints TAP. SPDX-License-Identifier: MIT
  */
-#include "tests/network.h"
 #include "tests/parity.h"
 #include "tests/pass_case.h"
 #include "tests/scene.h"
@@ -210,20 +209,6 @@ static int run_sequence(struct backend *b, const struct sequence *q, bool overla
     return error;
 }
 
-/* A small network for descriptor=learned: the plain stages take long. */
-static const struct feature_network *small_network(void) {
-    static const struct network_layer layers[] = {{1, 32, 2, 5}, {32, 64, 1, 0}};
-    static struct feature_network network;
-    static struct network_file file;
-    char why[256];
-    if (!file.bytes) {
-        network_make(&file, layers, 2, 1);
-        int error = feature_network_parse(&network, file.bytes, file.size, why, sizeof(why));
-        assert(!error);
-    }
-    return &network;
-}
-
 static struct backend *open_plain(void) {
     int error;
     struct backend *b = backend_cpu_open(2, VARIANT_PLAIN, &error);
@@ -293,7 +278,7 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
         if (!params_conflict(&motion))
             *p = motion;
     }
-    p->network = small_network();
+    p->network = scene_network();
     p->tile_inner = 1 + p->tile_inner % 4;
     p->tile_outer = 1 + p->tile_outer % 3;
     p->disparity_range =
@@ -392,7 +377,7 @@ static void check_sets(struct parity *t, const bool wanted[VARIANTS], const int 
     struct outcome want[MAX_FRAMES];
     for (int i = 0; i < q.count; i++) {
         q.params[i] = scene_params(i, shape[3]);
-        q.params[i].network = small_network();
+        q.params[i].network = scene_network();
     }
     int error = run_sequence(open_plain(), &q, false, want);
     assert(!error);

@@ -8,6 +8,7 @@
 
 #include "image/frame.h"
 #include "tests/frame_run.h"
+#include "tests/network.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -99,8 +100,22 @@ static const char *const scene_settings[] = {
     "pruning=1 bp_levels=4 right_iterations=3",
     "descriptor=learned bp_iterations=3",
     "pruning=1 cost_smoothing=off lr_check=warp",
+    "descriptor=learned refinement=learned bp_iterations=3",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
+
+/* Small weights, since plain stages take long. */
+static inline const struct feature_network *scene_network(void) {
+    static struct feature_network network;
+    static struct network_file file;
+    char why[256];
+    if (!file.bytes) {
+        network_small(&file);
+        int error = feature_network_parse(&network, file.bytes, file.size, why, sizeof(why));
+        assert(!error);
+    }
+    return &network;
+}
 
 /* Words NAME=VALUE with spaces between them. */
 static inline void scene_set(struct params *p, const char *settings) {
@@ -110,6 +125,8 @@ static inline void scene_set(struct params *p, const char *settings) {
         int error = params_assign(p, word, why, sizeof(why));
         assert(!error);
     }
+    if (p->refinement != REFINEMENT_OFF)
+        p->network = scene_network();
 }
 
 static inline struct params scene_params(int set, int labels) {

@@ -228,15 +228,14 @@ static void case_census(struct pass_case *c) {
     case_add_pass(c, STAGE_census, &a, w, h);
 }
 
-static void case_feature(struct pass_case *c, enum stage stage) {
-    static const int kinds[][2] = {{1, 32}, {1, 64}, {32, 32}, {32, 64}, {64, 32}, {64, 64}};
-    int w = c->shape.width, h = c->shape.height, kind = case_between(c, 0, 5);
-    bool vectors = stage == STAGE_feature_vector;
+/* A layer of some inputs, outputs and stride on a picture of w x h pixels, without its source. */
+static struct feature_args case_layer(struct pass_case *c, const int kind[3], int w, int h) {
     struct feature_args a = {.width = w,
                              .height = h,
-                             .inputs = kinds[kind][0],
-                             .outputs = vectors ? FEATURE_CHANNELS : kinds[kind][1],
-                             .dilation = case_between(c, 1, FEATURE_DILATION),
+                             .inputs = kind[0],
+                             .outputs = kind[1],
+                             .stride = kind[2],
+                             .dilation = 1,
                              .shift = case_between(c, 0, 1) ? case_between(c, 4, 10)
                                                             : case_between(c, 0, 24)};
     int groups = (a.inputs + FEATURE_GROUP - 1) / FEATURE_GROUP,
@@ -249,7 +248,32 @@ static void case_feature(struct pass_case *c, enum stage stage) {
         weights[i] = (int8_t)(i % FEATURE_GROUP < a.inputs ? (int)case_value(c, 254) - 127 : 0);
     a.bias = bias;
     a.weights = weights;
-    a.source = case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
+    return a;
+}
+
+/* Half of the layers are the descriptor's. */
+static void case_feature(struct pass_case *c, enum stage stage) {
+    static const int kinds[][3] = {{1, 32, 1},  {1, 64, 1},  {32, 32, 1},  {32, 64, 1}, {64, 32, 1},
+                                   {64, 64, 1}, {64, 32, 1}, {192, 64, 1}, {64, 64, 2}, {64, 96, 2},
+                                   {96, 96, 1}, {96, 96, 2}, {96, 64, 1}};
+    int w = c->shape.width, h = c->shape.height;
+    bool vectors = stage == STAGE_feature_vector;
+    int kind = case_between(c, 0, 1) || vectors ? case_between(c, 0, 5) : case_between(c, 6, 12);
+    bool joined = kind == 6;
+    struct feature_args a = case_layer(
+        c, (int[]){kinds[kind][0], vectors ? FEATURE_CHANNELS : kinds[kind][1], kinds[kind][2]}, w,
+        h);
+    int half_w = (w + 1) / 2, half_h = (h + 1) / 2;
+    if (kind < 6)
+        a.dilation = case_between(c, 1, FEATURE_DILATION);
+    a.source = joined ? case_bytes(c, half_w, half_h, 4 * FEATURE_JOINED, FEATURE_LARGEST)
+                      : case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
+    if (joined)
+        a.joined = case_bytes(c, half_w, half_h, 4 * 48, FEATURE_LARGEST);
+    if (a.stride == 2) {
+        w = half_w;
+        h = half_h;
+    }
     if (vectors)
         a.vectors = case_add_rows(c, w, h, FEATURE_CHANNELS);
     else
@@ -1215,6 +1239,84 @@ static void case_hole_median(struct pass_case *c) {
     a.weight = case_weights(c);
     a.out = case_disparities(c, 1);
     case_add_pass(c, STAGE_hole_median, &a, w, h);
+}
+
+/* ---- the refinement */
+
+/* Four planes of a map. */
+static void *case_planes(struct pass_case *c, size_t pixel_bytes) {
+    int w = c->shape.width, h = c->shape.height;
+    struct case_buffer *b = case_find(c, case_add_rows(c, w, 4 * h, pixel_bytes));
+    b->grid.height = h;
+    b->planes = 4;
+    return case_start(b);
+}
+
+/* Nearest disparities as from anywhere. */
+static struct refine_map case_refined(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct refine_map m = {.width = w, .height = h, .least = 16 * case_between(c, -20, 20)};
+    m.disparity = case_disparities(c, case_between(c, 0, 1) ? 3 : c->shape.labels);
+    m.confidence = case_bytes(c, w, h, 1, 255);
+    m.nearest = case_planes(c, sizeof(*m.nearest));
+    m.steps = case_planes(c, 1);
+    for (int i = 0; i < 4 * w * h; i++) {
+        m.nearest[i] = (int16_t)((int)case_value(c, 2000) - 400);
+        m.steps[i] = (uint8_t)case_value(c, 255);
+    }
+    return m;
+}
+
+static void case_refine_nearest(struct pass_case *c) {
+    struct refine_nearest_args a = {case_refined(c)};
+    case_add_pass(c, STAGE_refine_nearest, &a, a.map.width, a.map.height);
+}
+
+static void case_refine_evidence(struct pass_case *c) {
+    struct refine_evidence_args a = {.map = case_refined(c), .channels = c->shape.channels};
+    int w = a.map.width, h = a.map.height;
+    a.left = case_bytes(c, w, h, a.channels, 255);
+    a.right = case_bytes(c, w, h, a.channels, 255);
+    a.left_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
+    a.right_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
+    a.out = case_bytes(c, (w + 1) / 2, (h + 1) / 2, 4 * REFINE_FEATURES, 255);
+    case_add_pass(c, STAGE_refine_evidence, &a, (w + 1) / 2, (h + 1) / 2);
+}
+
+static void case_refine_sum(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct refine_sum_args a = {.width = w, .channels = case_between(c, 0, 1) ? 64 : 96};
+    a.coarse = case_bytes(c, (w + 1) / 2, (h + 1) / 2, a.channels, FEATURE_LARGEST);
+    a.fine = case_bytes(c, w, h, a.channels, FEATURE_LARGEST);
+    a.out = case_bytes(c, w, h, a.channels, 255);
+    case_add_pass(c, STAGE_refine_sum, &a, w, h);
+}
+
+static void case_refine_regress(struct pass_case *c) {
+    struct refine_regress_args a = {.map = case_refined(c)};
+    int w = (a.map.width + 3) / 4, h = (a.map.height + 3) / 4;
+    a.layer = case_layer(c, (int[]){64, 32, 1}, w, h);
+    a.layer.source = case_bytes(c, w, h, 64, FEATURE_LARGEST);
+    a.out = case_add_rows(c, w, h, REFINE_REGRESSED * sizeof(*a.out));
+    case_add_pass(c, STAGE_refine_regress, &a, w, h);
+}
+
+static void case_refine_choose(struct pass_case *c) {
+    struct refine_choose_args a = {.map = case_refined(c), .prior = case_between(c, 0, 200)};
+    int w = a.map.width, h = a.map.height;
+    a.greatest = a.map.least + 16 * case_between(c, 1, 60);
+    a.layer = case_layer(c, (int[]){32, 32, 1}, w, h);
+    a.layer.shift = case_between(c, 4, 14);
+    a.layer.source = case_bytes(c, w, h, 32, FEATURE_LARGEST);
+    int32_t *regressed = case_add_rows(c, (w + 3) / 4, (h + 3) / 4, 8);
+    for (int i = 0; i < (w + 3) / 4 * ((h + 3) / 4) * 2; i++)
+        regressed[i] = (int32_t)case_value(c, 8000) - 1000;
+    a.regressed = regressed;
+    for (int i = 0; i < REFINE_CHANCES; i++)
+        a.chance[i] = (uint8_t)case_between(c, 0, 255);
+    a.out = case_add_rows(c, w, h, sizeof(*a.out));
+    a.confidence_out = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_refine_choose, &a, w, h);
 }
 
 static void case_temporal(struct pass_case *c) {

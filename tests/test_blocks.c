@@ -57,13 +57,9 @@ static void test_plan(void) {
 /* ---- frames */
 
 static struct params make_params(const char *settings) {
-    char why[256];
     struct params p;
-    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
     params_default(&p);
-    for (char **w = words; *w; w++)
-        if (**w && params_assign(&p, *w, why, sizeof(why)))
-            g_error("%s", why);
+    scene_set(&p, settings);
     return p;
 }
 

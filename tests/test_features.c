@@ -64,7 +64,7 @@ static void describe(struct backend *b, const struct feature_network *n, const u
                      int h, int8_t *vectors) {
     struct graph *g = graph_open();
     void *const no_slots[MAX_SLOTS] = {NULL};
-    void *packed = aligned_alloc(64, FEATURE_BYTES);
+    void *packed = aligned_alloc(64, (features_bytes(n) + 63) / 64 * 64);
     features_pack(n, packed);
     const uint64_t *out = features_describe(g, n, packed, grey, w, h);
     graph_keep(g, out);
@@ -231,10 +231,9 @@ static void refuse(const void *bytes, size_t size, const char *reason) {
     g_free(copy);
 }
 
-/* A file whose text has been changed. */
-static void refuse_text(const char *from, const char *to, const char *reason) {
-    struct network_file f;
-    network_random(&f, 3, 1);
+/* A file whose text has been changed, which it frees. */
+static void refuse_changed(struct network_file f, const char *from, const char *to,
+                           const char *reason) {
     g_autofree char *text = g_strndup((char *)f.bytes, f.header);
     char *at = strstr(text, from);
     g_assert_nonnull(at);
@@ -246,6 +245,18 @@ static void refuse_text(const char *from, const char *to, const char *reason) {
     memcpy(bytes + length, f.bytes + f.header, f.size - f.header);
     refuse(bytes, length + f.size - f.header, reason);
     network_free(&f);
+}
+
+static void refuse_text(const char *from, const char *to, const char *reason) {
+    struct network_file f;
+    network_random(&f, 3, 1);
+    refuse_changed(f, from, to, reason);
+}
+
+static void refuse_refinement(const char *from, const char *to, const char *reason) {
+    struct network_file f;
+    network_small(&f);
+    refuse_changed(f, from, to, reason);
 }
 
 static void test_refused(void) {
@@ -266,7 +277,7 @@ static void test_refused(void) {
     refuse_text("layer 1 ", "layer 3 ", "inputs");
     refuse_text("layer 1 ", "layer  1 ", "four numbers");
     refuse_text("layer 1 ", "layer 1 x", "four numbers");
-    refuse_text("layer 1 ", "layer 99999 ", "four numbers");
+    refuse_text("layer 1 ", "layer 99999999999 ", "four numbers");
     refuse_text("layer 1 ", "player 1 ", "fewer than 2 layers");
     refuse_text("hash ", "hash", "hash");
     refuse_text("hash ", "hash 0", "hash");
@@ -288,6 +299,16 @@ static void test_refused(void) {
         refuse(broken.bytes, broken.size, shapes[i].reason);
         network_free(&broken);
     }
+    refuse_refinement("refine 64 64 2 ", "refine 64 64 1 ", "one of the network's 20");
+    refuse_refinement("refine 64 64 2 11", "refine 64 64 2 25", "one of the network's 20");
+    refuse_refinement("refine 64 64 2 11", "refine 64 64 2 011", "one of the network's 20");
+    refuse_refinement("refine 32 32 1 11\n", "refine 32 32 1 11\nrefine 32 32 1 11\n",
+                      "one of the network's 20");
+    refuse_refinement("refine 32 32 1 11\n", "", "fewer than 20");
+    refuse_refinement("choose 96 0 9", "choose 96 9", "18 numbers");
+    refuse_refinement("choose 96 0 9", "choose 96 0 256", "0 to 255");
+    refuse_refinement("choose 96 0 9", "choose -1 0 9", "0 to 32767");
+    refuse_refinement("choose ", "hash 0000000000000000\nchoose ", "18 numbers");
     struct network_layer many[9] = {{1, 32, 1, 4}};
     for (int i = 1; i < 9; i++)
         many[i] = (struct network_layer){32, i < 8 ? 32 : 64, 1, 4};

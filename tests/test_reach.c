@@ -123,6 +123,9 @@ static bool draw_pixel(struct trial *t) {
         t->y += ((const struct median_args *)args)->first_row;
         break;
     case STAGE_halve:
+    case STAGE_feature_layer:
+    case STAGE_refine_evidence:
+    case STAGE_refine_regress:
     case STAGE_downsample_edges:
     case STAGE_downsample_cost:
     case STAGE_sum_coarser:

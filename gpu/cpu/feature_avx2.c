@@ -1,5 +1,5 @@
 /*
- * The layers of the learned descriptor in AVX2: the sums of 32 outputs of a few pixels are in
+ * The layers of the networks in AVX2: the sums of 32 outputs of a few pixels are in
  * registers, four inputs of a pixel at a time are multiplied by their weights for eight outputs in
  * a vector. Without VNNI that is vpmaddubsw, whose sums of two products have 16 bits: inputs are at
  * most 127 and weights -127 to 127, so they are at most 2 * 127 * 127 = 32258 and never saturate;
@@ -45,10 +45,13 @@ INLINE __m256i dot(enum form form, __m256i sum, __m256i inputs, __m256i weights)
         sum, _mm256_madd_epi16(_mm256_maddubs_epi16(inputs, weights), _mm256_set1_epi16(1)));
 }
 
-/* The rows of the taps, and for each column where in them its taps are. */
+/* Of the source and of what is joined to it: the inputs of a pixel, and the rows of the taps. For
+ * each column, which pixels of these its taps are. */
 struct taps_of_row {
-    const uint8_t *row[3];
-    const int32_t (*at)[MAX_FRAME_SIDE + MOST_PIXELS]; /* [3]; in bytes */
+    int width; /* of the output */
+    int sources, inputs[2];
+    const uint8_t *row[2][3];
+    const int32_t (*at)[MAX_FRAME_SIDE + MOST_PIXELS]; /* [3] */
 };
 
 /* Four inputs; of one input it and three of 0. */
@@ -63,16 +66,17 @@ INLINE __m256i four_inputs(const uint8_t *from, bool single) {
 INLINE void sum_pixels(enum form form, int pixels, bool single, const struct feature_args *a,
                        int first, const struct taps_of_row *taps, int x,
                        __m256i sum[MOST_PIXELS][VECTORS]) {
-    int groups = single ? 1 : a->inputs / FEATURE_GROUP;
-    const int8_t *w = a->weights + (size_t)first * (size_t)(FEATURE_TAPS * groups * FEATURE_GROUP);
+    int all = stage_max(a->inputs, FEATURE_GROUP), sources = single ? 1 : taps->sources;
+    const int8_t *w = a->weights + (size_t)first * (size_t)(FEATURE_TAPS * all);
     for (int v = 0; v < VECTORS; v++)
         for (int p = 0; p < pixels; p++)
             sum[p][v] = load_256(a->bias + first + 8 * v);
-    for (int tap = 0; tap < FEATURE_TAPS; tap++) {
+    for (int n = 0; n < FEATURE_TAPS * sources; n++) {
+        int tap = n / sources, source = n % sources, count = single ? 1 : taps->inputs[source];
         const uint8_t *from[MOST_PIXELS];
         for (int p = 0; p < pixels; p++)
-            from[p] = taps->row[tap / 3] + taps->at[tap % 3][x + p];
-        for (int i = 0; i < FEATURE_GROUP * groups; i += FEATURE_GROUP) {
+            from[p] = taps->row[source][tap / 3] + count * taps->at[tap % 3][x + p];
+        for (int i = 0; i < count; i += FEATURE_GROUP) {
             __m256i inputs[MOST_PIXELS];
             for (int p = 0; p < pixels; p++)
                 inputs[p] = four_inputs(from[p] + i, single);
@@ -122,16 +126,16 @@ INLINE void store_vector(const int16_t *number, int8_t *vector) {
 }
 
 /* FEATURE_BLOCK outputs of columns from..to-1 of a row; behind its end the last pixel is repeated.
- * numbers: for the last layer, [FEATURE_CHANNELS] of each column, otherwise NULL. */
+ * numbers: of a linear layer, [FEATURE_CHANNELS] of each column, otherwise NULL. */
 INLINE void do_columns(enum form form, int pixels, bool single, const struct feature_args *a, int y,
                        int first, const struct taps_of_row *taps, int from, int to,
                        int16_t (*numbers)[FEATURE_CHANNELS]) {
-    size_t start = (size_t)y * (size_t)a->width;
+    size_t start = (size_t)y * (size_t)taps->width;
     for (int x = from; x < to; x += pixels) {
         __m256i sum[MOST_PIXELS][VECTORS];
         sum_pixels(form, pixels, single, a, first, taps, x, sum);
         for (int p = 0; p < pixels; p++) {
-            int i = stage_min(x + p, a->width - 1);
+            int i = stage_min(x + p, taps->width - 1);
             if (numbers)
                 store_numbers(sum[p], a->shift, numbers[i - from] + first);
             else
@@ -141,40 +145,58 @@ INLINE void do_columns(enum form form, int pixels, bool single, const struct fea
     }
 }
 
+/* choice: the refinement's, of whose layer a row is computed, or NULL. */
 INLINE void do_row(enum form form, int pixels, bool single, bool vectors,
-                   const struct feature_args *a, int y, const struct taps_of_row *taps) {
-    enum { COLUMNS = 48 }; /* a multiple of 2 and 3 */
+                   const struct refine_choose_args *choice, const struct feature_args *a, int y,
+                   const struct taps_of_row *taps) {
+    enum { COLUMNS = 48 }; /* a multiple of 2, 3 and 8 */
     int16_t numbers[COLUMNS][FEATURE_CHANNELS];
+    bool linear = vectors || choice;
     int8_t *to = (int8_t *)a->vectors + (size_t)y * (size_t)a->width * FEATURE_CHANNELS;
-    int step = vectors ? COLUMNS : a->width;
+    int step = linear ? COLUMNS : taps->width;
     assert(!vectors || a->outputs == FEATURE_CHANNELS);
-    for (int x = 0; x < a->width; x += step) {
-        int end = stage_min(x + step, a->width);
+    for (int x = 0; x < taps->width; x += step) {
+        int end = stage_min(x + step, taps->width);
         for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
-            do_columns(form, pixels, single, a, y, first, taps, x, end, vectors ? numbers : NULL);
+            do_columns(form, pixels, single, a, y, first, taps, x, end, linear ? numbers : NULL);
         for (int i = x; vectors && i < end; i++)
             store_vector(numbers[i - x], to + (size_t)i * FEATURE_CHANNELS);
+        if (choice)
+            refine_columns_avx2(choice, y, x, end, numbers);
     }
 }
 
-INLINE void do_rows(enum form form, int pixels, bool vectors, const struct feature_args *a,
+/* The pixels of the taps' columns. */
+static void place_columns(const struct feature_args *a, int width,
+                          int32_t (*at)[MAX_FRAME_SIDE + MOST_PIXELS]) {
+    for (int k = 0; k < 3; k++)
+        for (int x = 0; x < width + MOST_PIXELS; x++) {
+            int from = feature_tap_x(a, stage_min(x, width - 1), k);
+            at[k][x] = a->joined ? (int32_t)feature_unshuffled(a->width, from, 0) : from;
+        }
+}
+
+INLINE void do_rows(enum form form, int pixels, bool vectors,
+                    const struct refine_choose_args *choice, const struct feature_args *a,
                     int first_row, int last_row, void *scratch) {
     int32_t(*at)[MAX_FRAME_SIDE + MOST_PIXELS] = scratch;
     static_assert(3 * sizeof(*at) <= SCRATCH_BYTES, "the columns of the taps fit");
-    struct taps_of_row taps = {.at = (const int32_t(*)[MAX_FRAME_SIDE + MOST_PIXELS]) at};
-    for (int k = 0; k < 3; k++)
-        for (int x = 0; x < a->width + MOST_PIXELS; x++)
-            at[k][x] = a->inputs * stage_clamp(stage_min(x, a->width - 1) + (k - 1) * a->dilation,
-                                               0, a->width - 1);
+    struct taps_of_row taps = {
+        .width = (a->width + a->stride - 1) / a->stride,
+        .sources = a->joined ? 2 : 1,
+        .inputs = {a->joined ? FEATURE_JOINED : a->inputs, a->inputs - FEATURE_JOINED},
+        .at = (const int32_t(*)[MAX_FRAME_SIDE + MOST_PIXELS]) at};
+    place_columns(a, taps.width, at);
     for (int y = first_row; y < last_row; y++) {
-        for (int k = 0; k < 3; k++)
-            taps.row[k] =
-                a->source + (size_t)stage_clamp(y + (k - 1) * a->dilation, 0, a->height - 1) *
-                                (size_t)a->width * (size_t)a->inputs;
+        for (int k = 0; k < 3; k++) {
+            int from = feature_tap_y(a, y, 3 * k);
+            taps.row[0][k] = feature_inputs(a, 0, from, 0);
+            taps.row[1][k] = a->joined ? feature_inputs(a, 0, from, FEATURE_JOINED) : NULL;
+        }
         if (a->inputs == 1)
-            do_row(form, pixels, true, vectors, a, y, &taps);
+            do_row(form, pixels, true, vectors, choice, a, y, &taps);
         else
-            do_row(form, pixels, false, vectors, a, y, &taps);
+            do_row(form, pixels, false, vectors, choice, a, y, &taps);
     }
 }
 
@@ -182,12 +204,18 @@ INLINE void do_rows(enum form form, int pixels, bool vectors, const struct featu
     void rows_feature_layer_##name(const void *args, int width, int first, int last,  \
                                    void *scratch) {                                   \
         (void)width;                                                                  \
-        do_rows(form, pixels, false, args, first, last, scratch);                     \
+        do_rows(form, pixels, false, NULL, args, first, last, scratch);               \
     }                                                                                 \
     void rows_feature_vector_##name(const void *args, int width, int first, int last, \
                                     void *scratch) {                                  \
         (void)width;                                                                  \
-        do_rows(form, pixels, true, args, first, last, scratch);                      \
+        do_rows(form, pixels, true, NULL, args, first, last, scratch);                \
+    }                                                                                 \
+    void rows_refine_choose_##name(const void *args, int width, int first, int last,  \
+                                   void *scratch) {                                   \
+        const struct refine_choose_args *a = args;                                    \
+        (void)width;                                                                  \
+        do_rows(form, pixels, false, a, &a->layer, first, last, scratch);             \
     }
 ROWS(avx2, AVX2, 2)
 #ifdef __x86_64__

@@ -28,7 +28,8 @@
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) \
-    STAGE(feature_vector) STAGE(pruned_downsample) STAGE(grey) STAGE(chance)
+    STAGE(feature_vector) STAGE(pruned_downsample) STAGE(grey) STAGE(chance) \
+    STAGE(refine_evidence) STAGE(refine_choose)
 /* clang-format on */
 #define FORM_ROWS(name) cpu_rows FORM(rows_##name);
 FORM_STAGES(FORM_ROWS)
@@ -41,10 +42,15 @@ AVX2_STAGES(AVX2_ROWS)
 bool FORM(message_is_small)(const void *args);
 cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2;
 
-/* The stages feature_layer and feature_vector by vpdpbusd, where the processor has it: encoded for
- * AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
-cpu_rows rows_feature_layer_vnni, rows_feature_vector_vnni;
-cpu_rows rows_feature_layer_vnni_512, rows_feature_vector_vnni_512;
+/* The stages with layers by vpdpbusd, where the processor has it: encoded for AVX-VNNI, and for
+ * AVX512-VNNI with AVX512-VL. */
+cpu_rows rows_feature_layer_vnni, rows_feature_vector_vnni, rows_refine_choose_vnni;
+cpu_rows rows_feature_layer_vnni_512, rows_feature_vector_vnni_512, rows_refine_choose_vnni_512;
+
+/* The choice at columns from..to-1 of a row, which have these numbers. */
+void refine_columns_avx2(const struct refine_choose_args *a, int y, int from, int to,
+                         int16_t (*numbers)[FEATURE_CHANNELS]);
+
 bool has_vnni(void), has_vnni_512(void);
 
 /* The stages message and winner_takes_all of labels in windows. */

@@ -23,6 +23,8 @@ void FORM(cpu_optimise)(struct backend_cpu *cpu) {
             vex ? rows_feature_layer_vnni : rows_feature_layer_vnni_512;
         cpu->rows[STAGE_feature_vector] =
             vex ? rows_feature_vector_vnni : rows_feature_vector_vnni_512;
+        cpu->rows[STAGE_refine_choose] =
+            vex ? rows_refine_choose_vnni : rows_refine_choose_vnni_512;
     }
 #endif
     cpu->units[UNIT_PRUNED_LEVEL] = pruned_level_avx2;

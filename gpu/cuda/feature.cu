@@ -518,6 +518,10 @@ template <int INPUTS> static bool launch_layer(backend_cuda *cuda, const feature
 static void launch_any(backend_cuda *cuda, enum stage stage, const void *args, int width,
                        int height) {
     const feature_args &a = *static_cast<const feature_args *>(args);
+    if (a.stride > 1 || a.joined || a.inputs > 64 || a.outputs > 64) {
+        cuda->plain[stage](cuda, args, width, height);
+        return;
+    }
     bool launched = a.inputs == 64 && a.outputs == 64 &&
                     (a.vectors ? launch_rows<true>(cuda, a) : launch_rows<false>(cuda, a));
     if (!launched)

@@ -1,7 +1,7 @@
 /*
- * Stages of the learned descriptor: the layers of a convolutional network with integer weights,
- * whose last one gives a vector for each pixel in place of census. A sum fits 32 bits
- * (config/feature_network.h), so its order does not matter.
+ * The layers of convolutional networks with integer weights: of the learned descriptor, whose last
+ * one gives a vector for each pixel in place of census, and of the refinement (refinement.h). A sum
+ * fits 32 bits (config/feature_network.h), so its order does not matter.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_FEATURE_H
@@ -12,7 +12,7 @@
 
 enum { FEATURE_GROUP = 4, FEATURE_BLOCK = 32, FEATURE_LARGEST = 127 };
 
-/* Of the last layer: the largest number, before and after the vector gets its length. */
+/* The largest number of a linear layer, and of a vector after it got its length. */
 enum { FEATURE_NUMBER_LARGEST = 32767, FEATURE_VECTOR_LARGEST = 63 };
 enum {
     FEATURE_LENGTH_BITS = 7,
@@ -20,39 +20,64 @@ enum {
     FEATURE_SCALE_BITS = 30
 };
 
+/* Of 64 inputs of a pixel, those that come from source where the layer has joined, too. */
+enum { FEATURE_JOINED = 16 };
+
 /* A layer: 3x3 taps, dilation px apart, of a picture or of what the layer before it gave; outside
- * of it its border repeats. Inputs are grey levels or at most FEATURE_LARGEST. */
+ * of it its border repeats. Inputs are grey levels or at most FEATURE_LARGEST. joined: NULL, or the
+ * inputs are those of two buffers of half the size (sizes rounded up) that have all of 2x2 pixels
+ * at one: source with 4 * FEATURE_JOINED channels and joined with 4 * 48, the upper left pixel's
+ * first, then the upper right one's. */
 struct feature_args {
-    const uint8_t *source; /* width*height*inputs */
-    const int32_t *bias;   /* outputs */
+    const uint8_t *source, *joined; /* width*height*inputs */
+    const int32_t *bias;            /* outputs */
     const int8_t *weights; /* [outputs / FEATURE_BLOCK][tap][inputs / FEATURE_GROUP][output %
                               FEATURE_BLOCK][FEATURE_GROUP]; of one input its weight and three
                               of 0 */
-    uint8_t *out;          /* width*height*outputs, of feature_layer */
+    uint8_t *out;          /* width*height*outputs, of feature_layer; with a stride of 2 sizes are
+                              halved, rounded up */
     uint64_t *vectors;     /* of feature_vector: FEATURE_CHANNELS numbers of 8 bits a pixel */
-    int width, height, inputs, outputs, dilation, shift;
+    int width, height, inputs, outputs, dilation, stride, shift; /* stride: 1 or 2 */
 };
 
-STAGE const uint8_t *feature_tap(const struct feature_args *a, int x, int y, int tap) {
-    int px = stage_clamp(x + (tap % 3 - 1) * a->dilation, 0, a->width - 1);
-    int py = stage_clamp(y + (tap / 3 - 1) * a->dilation, 0, a->height - 1);
-    return a->source + ((size_t)py * a->width + px) * a->inputs;
+/* The number of a pixel in buffers that have 2x2 pixels at one. */
+STAGE size_t feature_unshuffled(int width, int x, int y) {
+    return (((size_t)(y >> 1) * ((width + 1) >> 1) + (x >> 1)) << 2) + ((y & 1) << 1) + (x & 1);
 }
 
-/* The sums of all outputs at a pixel. */
-STAGE void feature_sums(const struct feature_args *a, int x, int y, int32_t sum[FEATURE_CHANNELS]) {
+/* Inputs of a pixel from number first on, FEATURE_GROUP of them or, of one input, it. */
+STAGE const uint8_t *feature_inputs(const struct feature_args *a, int x, int y, int first) {
+    if (!a->joined)
+        return a->source + ((size_t)y * a->width + x) * a->inputs + first;
+    size_t pixel = feature_unshuffled(a->width, x, y);
+    return first < FEATURE_JOINED
+               ? a->source + pixel * FEATURE_JOINED + first
+               : a->joined + pixel * (a->inputs - FEATURE_JOINED) + first - FEATURE_JOINED;
+}
+
+STAGE int feature_tap_x(const struct feature_args *a, int x, int tap) {
+    return stage_clamp(x * a->stride + (tap % 3 - 1) * a->dilation, 0, a->width - 1);
+}
+
+STAGE int feature_tap_y(const struct feature_args *a, int y, int tap) {
+    return stage_clamp(y * a->stride + (tap / 3 - 1) * a->dilation, 0, a->height - 1);
+}
+
+/* The sums of the first count outputs at a pixel, count at most FEATURE_BLOCK, or of all. */
+STAGE void feature_sums(const struct feature_args *a, int x, int y, int count, int32_t *sum) {
     int used = stage_min(a->inputs, FEATURE_GROUP);
     const int8_t *w = a->weights;
-    for (int o = 0; o < a->outputs; o++)
+    for (int o = 0; o < count; o++)
         sum[o] = a->bias[o];
-    for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
-        for (int tap = 0; tap < FEATURE_TAPS; tap++) {
-            const uint8_t *from = feature_tap(a, x, y, tap);
-            for (int i = 0; i < a->inputs; i += FEATURE_GROUP)
-                for (int o = first; o < first + FEATURE_BLOCK; o++, w += FEATURE_GROUP)
+    for (int first = 0; first < count; first += FEATURE_BLOCK)
+        for (int tap = 0; tap < FEATURE_TAPS; tap++)
+            for (int i = 0; i < a->inputs; i += FEATURE_GROUP, w += FEATURE_BLOCK * FEATURE_GROUP) {
+                const uint8_t *from =
+                    feature_inputs(a, feature_tap_x(a, x, tap), feature_tap_y(a, y, tap), i);
+                for (int o = first; o < stage_min(count, first + FEATURE_BLOCK); o++)
                     for (int k = 0; k < used; k++)
-                        sum[o] += w[k] * from[i + k];
-        }
+                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * from[k];
+            }
 }
 
 /* What a hidden layer gives on. The bias has its rounding. */
@@ -61,9 +86,10 @@ STAGE uint8_t feature_activation(const struct feature_args *a, int32_t sum) {
 }
 
 STAGE void stage_feature_layer(const struct feature_args *a, int x, int y) {
-    int32_t sum[FEATURE_CHANNELS];
-    uint8_t *out = a->out + ((size_t)y * a->width + x) * a->outputs;
-    feature_sums(a, x, y, sum);
+    int32_t sum[FEATURE_OUTPUTS];
+    int width = (a->width + a->stride - 1) / a->stride;
+    uint8_t *out = a->out + ((size_t)y * width + x) * a->outputs;
+    feature_sums(a, x, y, a->outputs, sum);
     for (int o = 0; o < a->outputs; o++)
         out[o] = feature_activation(a, sum[o]);
 }
@@ -77,7 +103,8 @@ STAGE int32_t feature_square_root(uint64_t v) {
     return (int32_t)root;
 }
 
-/* An output of the last layer, before the vector gets its length. The bias has its rounding. */
+/* An output of a linear layer: of the descriptor's last one before the vector gets its length, and
+ * of those whose numbers the refinement chooses by. The bias has its rounding. */
 STAGE int32_t feature_number(const struct feature_args *a, int32_t sum) {
     return stage_clamp(sum >> a->shift, -FEATURE_NUMBER_LARGEST, FEATURE_NUMBER_LARGEST);
 }
@@ -100,7 +127,7 @@ STAGE void stage_feature_vector(const struct feature_args *a, int x, int y) {
     int32_t sum[FEATURE_CHANNELS];
     uint64_t squares = 0;
     int8_t *vector = (int8_t *)a->vectors + ((size_t)y * a->width + x) * FEATURE_CHANNELS;
-    feature_sums(a, x, y, sum);
+    feature_sums(a, x, y, FEATURE_CHANNELS, sum);
     for (int o = 0; o < FEATURE_CHANNELS; o++) {
         sum[o] = feature_number(a, sum[o]);
         squares += (uint64_t)((int64_t)sum[o] * sum[o]);

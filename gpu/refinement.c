@@ -1,0 +1,121 @@
+/*
+ * See refinement.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu/refinement.h"
+
+#include <string.h>
+
+/* What a layer gives, or takes. */
+struct channels {
+    const uint8_t *data; /* [height][width][count] */
+    int width, height, count;
+};
+
+static struct feature_args layer_args(const struct pipeline *p, enum refine_layer k, int width,
+                                      int height) {
+    const struct feature_network *n = &p->network;
+    return features_layer(n, p->weights, n->layers + (int)k, width, height);
+}
+
+static struct channels add_layer(struct graph *g, const struct pipeline *p, enum refine_layer k,
+                                 struct channels from) {
+    struct feature_args a = layer_args(p, k, from.width, from.height);
+    struct channels to = {.width = (from.width + a.stride - 1) / a.stride,
+                          .height = (from.height + a.stride - 1) / a.stride,
+                          .count = a.outputs};
+    a.source = from.data;
+    to.data = a.out = graph_buffer(g, (size_t)to.width * (size_t)to.height * (size_t)to.count);
+    graph_stage(g, STAGE_feature_layer, &a, to.width, to.height);
+    return to;
+}
+
+static struct channels add_sum(struct graph *g, struct channels coarse, struct channels fine) {
+    struct refine_sum_args a = {
+        .coarse = coarse.data, .fine = fine.data, .width = fine.width, .channels = fine.count};
+    fine.data = a.out =
+        graph_buffer(g, (size_t)fine.width * (size_t)fine.height * (size_t)fine.count);
+    graph_stage(g, STAGE_refine_sum, &a, fine.width, fine.height);
+    return fine;
+}
+
+static struct refine_map find_nearest(struct graph *g, const struct pipeline *p, const int16_t *map,
+                                      const uint8_t *confidence) {
+    size_t pixels = (size_t)p->width * (size_t)p->height;
+    struct refine_nearest_args a = {.map = {.disparity = map,
+                                            .confidence = confidence,
+                                            .nearest = graph_buffer(g, 4 * pixels * sizeof(*map)),
+                                            .steps = graph_buffer(g, 4 * pixels),
+                                            .width = p->width,
+                                            .height = p->height,
+                                            .least = 16 * p->params.min_disparity}};
+    graph_stage(g, STAGE_refine_nearest, &a, p->width, p->height);
+    return a.map;
+}
+
+static struct channels find_evidence(struct graph *g, const struct pipeline *p,
+                                     const struct picture picture[2], struct refine_map map) {
+    struct channels to = {
+        .width = (p->width + 1) / 2, .height = (p->height + 1) / 2, .count = 4 * REFINE_FEATURES};
+    struct refine_evidence_args a = {.map = map,
+                                     .left = picture[LEFT_SIDE].image,
+                                     .right = picture[RIGHT_SIDE].image,
+                                     .left_vectors = picture[LEFT_SIDE].descriptor,
+                                     .right_vectors = picture[RIGHT_SIDE].descriptor,
+                                     .channels = p->channels};
+    to.data = a.out = graph_buffer(g, (size_t)to.width * (size_t)to.height * (size_t)to.count);
+    graph_stage(g, STAGE_refine_evidence, &a, to.width, to.height);
+    return to;
+}
+
+/* The two disparities that the network gives by itself, of a quarter of the size. */
+static const int32_t *regress(struct graph *g, const struct pipeline *p, struct refine_map map,
+                              struct channels from) {
+    struct refine_regress_args a = {
+        .map = map, .layer = layer_args(p, REFINE_REGRESS, from.width, from.height)};
+    a.layer.source = from.data;
+    a.out = graph_buffer(g, (size_t)from.width * (size_t)from.height * REFINE_REGRESSED *
+                                sizeof(*a.out));
+    graph_stage(g, STAGE_refine_regress, &a, from.width, from.height);
+    return a.out;
+}
+
+const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
+                                   const struct picture picture[2], const int16_t *map,
+                                   const uint8_t **confidence) {
+    size_t pixels = (size_t)p->width * (size_t)p->height;
+    struct refine_map from = find_nearest(g, p, map, *confidence);
+    struct channels evidence = find_evidence(g, p, picture, from);
+
+    struct channels e1 = add_layer(g, p, REFINE_E1, add_layer(g, p, REFINE_I, evidence));
+    struct channels e2 = add_layer(g, p, REFINE_E2B, add_layer(g, p, REFINE_E2A, e1));
+    struct channels e3 = add_layer(g, p, REFINE_E3B, add_layer(g, p, REFINE_E3A, e2));
+    struct channels e4 = add_layer(g, p, REFINE_E4B, add_layer(g, p, REFINE_E4A, e3));
+    struct channels e5 = add_layer(g, p, REFINE_E5B, add_layer(g, p, REFINE_E5A, e4));
+    struct channels d4 = add_layer(g, p, REFINE_D4, add_sum(g, e5, e4));
+    struct channels d3 = add_layer(g, p, REFINE_D3, add_sum(g, d4, e3));
+    struct channels u3 = add_layer(g, p, REFINE_U3, d3);
+    struct channels d2 = add_layer(g, p, REFINE_D2, add_sum(g, u3, e2));
+    struct channels u2 = add_layer(g, p, REFINE_U2, d2);
+    struct channels d1 = add_layer(g, p, REFINE_D1, add_sum(g, u2, e1));
+    struct channels h0 = add_layer(g, p, REFINE_H0, d1);
+
+    struct feature_args h1 = layer_args(p, REFINE_H1, p->width, p->height);
+    h1.source = h0.data;
+    h1.joined = evidence.data;
+    h1.out = graph_buffer(g, pixels * (size_t)h1.outputs);
+    graph_stage(g, STAGE_feature_layer, &h1, p->width, p->height);
+
+    struct refine_choose_args a = {.map = from,
+                                   .layer = layer_args(p, REFINE_OUT, p->width, p->height),
+                                   .regressed = regress(g, p, from, d2),
+                                   .out = graph_buffer(g, pixels * sizeof(*a.out)),
+                                   .confidence_out = graph_buffer(g, pixels),
+                                   .greatest = from.least + 16 * (p->params.disparity_range - 1),
+                                   .prior = p->network.prior};
+    a.layer.source = h1.out;
+    memcpy(a.chance, p->network.chance, sizeof(a.chance));
+    graph_stage(g, STAGE_refine_choose, &a, p->width, p->height);
+    *confidence = a.confidence_out;
+    return a.out;
+}

@@ -1,0 +1,16 @@
+/*
+ * The passes of refinement=learned (gpu/stages/refinement.h).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_REFINEMENT_H
+#define LIVESTEREO_REFINEMENT_H
+
+#include "gpu/picture.h"
+
+/* Adds the passes that choose the disparities of a map of the left picture anew. Returns the map;
+ * *confidence, the map's, becomes that of the choice. */
+const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
+                                   const struct picture picture[2], const int16_t *map,
+                                   const uint8_t **confidence);
+
+#endif
