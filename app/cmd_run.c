@@ -40,9 +40,7 @@ struct run {
  * it. */
 struct reader {
     struct frame *last;
-    float *truth; /* px, of the frame at hand */
-    struct error_sums seen, all;
-    struct motion_sums motion_seen, motion_all;
+    struct frame_score score;
     struct output *output;          /* NULL: nothing goes out */
     struct number_pattern *pattern; /* of files for every disparity, NULL none */
     const uint8_t *left_out;        /* --mask's pixels, or NULL */
@@ -70,30 +68,10 @@ static int save_numbered(const struct number_pattern *pattern, const struct fram
     return save_map(path, frame);
 }
 
-/* Against the truth that the frame brings. */
-static int score(struct reader *reader, const struct frame *f, long count) {
-    bool motion = f->params->mode == MODE_MOTION;
-    if (!reader->truth && !(reader->truth = calloc(2 * (size_t)count, sizeof *reader->truth))) {
-        log_error(NULL, "out of memory");
-        return -ENOMEM;
-    }
-    for (long i = 0; i < (motion ? 2 : 1) * count; i++)
-        reader->truth[i] =
-            f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
-    if (motion) {
-        motion_error_add(&reader->motion_seen, f->motion, reader->truth, f->non_occluded, count);
-        motion_error_add(&reader->motion_all, f->motion, reader->truth, NULL, count);
-    } else {
-        error_add(&reader->seen, f->disparity, reader->truth, f->non_occluded, count);
-        error_add(&reader->all, f->disparity, reader->truth, NULL, count);
-    }
-    return 0;
-}
-
 static int read_frame(struct reader *reader, struct frame **frame) {
     const struct frame *f = *frame;
     long count = (long)f->rect_left.width * f->rect_left.height;
-    if (f->has_truth && score(reader, f, count) != 0)
+    if (f->has_truth && frame_score_add(&reader->score, f) != 0)
         return -ENOMEM;
     reader->density += metrics_density(f->params->mode == MODE_MOTION ? f->motion : f->disparity,
                                        reader->left_out, count);
@@ -139,15 +117,16 @@ static void print_live(struct live *live, const struct reader *reader) {
                    s.stage_ms[i]);
     printf("density   %.2f %%\n", reader->density / (double)reader->frames);
     flicker_print(&reader->flicker);
-    if (reader->motion_all.scored) {
-        struct motion_rates seen = motion_error_rates(&reader->motion_seen),
-                            all = motion_error_rates(&reader->motion_all);
+    if (reader->score.motion_all.scored) {
+        struct motion_rates seen = motion_error_rates(&reader->score.motion_seen),
+                            all = motion_error_rates(&reader->score.motion_all);
         printf("AEE       %.3f px of what both pictures show, %.3f px of all\n", seen.aee, all.aee);
         printf("off by 1  %.2f %% of what both pictures show, %.2f %% of all\n", seen.off[0],
                all.off[0]);
     }
-    if (reader->all.scored) {
-        struct error_rates seen = error_rates(&reader->seen), all = error_rates(&reader->all);
+    if (reader->score.all.scored) {
+        struct error_rates seen = error_rates(&reader->score.seen),
+                           all = error_rates(&reader->score.all);
         printf("bad-1.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[0],
                all.bad[0]);
         printf("bad-2.0   %.2f %% of what both cameras see, %.2f %% of all\n", seen.bad[1],
@@ -317,7 +296,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         output_close(&reader.output);
         live_close(&live);
     }
-    free(reader.truth);
+    free(reader.score.truth);
     row_samples_close(&reader.rows);
     number_pattern_free(&pattern);
     return code;

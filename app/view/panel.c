@@ -78,8 +78,6 @@ static void draw_cameras(struct viewer *v) {
             changed |= param_row_draw(&param_table[i], v);
     if (changed)
         viewer_apply_settings(v);
-    if (v->playback.shown)
-        exposure_draw(v->playback.shown, v->screen.ui);
 }
 
 /* A check of the calibration by one point whose distance the user knows. */

@@ -80,22 +80,6 @@ void cameras_draw_controls(struct cameras *cameras, struct screen *screen, struc
 /* Writes the name of a control's widget, for CONTROLS_BOTH or a side, to buf and returns it. */
 const char *cameras_control_name(const struct control *control, int side, char *buf, size_t size);
 
-/* ---- exposure: the grey levels of both cameras' pictures over each other */
-
-enum { EXPOSURE_BINS = 64 };
-
-struct exposure {
-    double ratio[EXPOSURE_BINS]; /* of the pixels; the levels are binned by four */
-    double mean;                 /* grey levels */
-    double dark, bright;         /* ratios of pixels at levels 0 to 3 and 252 to 255 */
-};
-
-/* Measures every fourth row and column of a picture; of a colour picture the green channel. */
-void exposure_measure(const struct image *image, struct exposure *exposure);
-
-/* Draws both histograms, with their means and the shares of dark and bright pixels. */
-void exposure_draw(const struct frame *frame, struct ui *ui);
-
 /* ---- panel_rig.c: calibration, row error of the pictures and advice, accuracy of depths */
 
 /* How well the rows of the pictures agree: about once a second where the user wants to see it, and

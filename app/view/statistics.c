@@ -63,64 +63,24 @@ void statistics_add_answer(struct statistics *s, int64_t woke_ns) {
     s->longest_answer_ms = fmax(s->longest_answer_ms, ms);
 }
 
-/* Pixels that are scored, and those among them that are off. */
-struct count {
-    long scored, bad;
-};
-
-static void count_pixel(struct count *c, bool bad) {
-    c->scored++;
-    c->bad += bad;
-}
-
-static double percent(const struct count *c) {
-    return c->scored ? 100.0 * (double)c->bad / (double)c->scored : NAN;
-}
-
-/* Whether a pixel is off by more than 1 px, or unknown. */
-static bool is_off(const struct frame *f, long i, long pixels) {
-    bool motion = f->params->mode == MODE_MOTION;
-    const int16_t *map = motion ? f->motion : f->disparity;
-    int u = map[i] - f->truth[i], v = motion ? map[i + pixels] - f->truth[i + pixels] : 0;
-    return map[i] == DISPARITY_UNKNOWN || hypot(u, v) > DISPARITY_ONE;
-}
-
-/* The same of D1. */
-static bool is_d1(const struct frame *f, long i) {
-    double error = abs(f->disparity[i] - f->truth[i]) / (double)DISPARITY_ONE;
-    return f->disparity[i] == DISPARITY_UNKNOWN ||
-           metrics_is_d1(error, f->truth[i] / (double)DISPARITY_ONE);
-}
-
 /* Counts the errors of a frame whose truth is known; each is counted once. */
 static void add_error(struct statistics *s, const struct frame *f) {
     struct statistics_error *e = &s->error;
-    struct count all = {0}, non_occluded = {0}, d1 = {0};
-    long pixels = (long)f->rect_left.width * f->rect_left.height;
-    if (!f->has_truth || e->taken_ns == f->taken_ns)
+    struct frame_score score = {0};
+    if (!f->has_truth || e->taken_ns == f->taken_ns || frame_score_add(&score, f) != 0)
         return;
-    e->taken_ns = f->taken_ns;
-    for (long i = 0; i < pixels; i++) {
-        if (f->truth[i] == DISPARITY_UNKNOWN)
-            continue;
-        bool bad = is_off(f, i, pixels);
-        count_pixel(&all, bad);
-        count_pixel(&d1, f->params->mode == MODE_STEREO && is_d1(f, i));
-        if (f->non_occluded[i])
-            count_pixel(&non_occluded, bad);
-    }
-    e->masked = non_occluded.scored < all.scored;
-    e->all = percent(&all);
-    e->d1 = percent(&d1);
-    e->non_occluded = percent(&non_occluded);
-    if (e->frames == 0 || !params_equal(&e->params, f->params)) {
-        e->params = *f->params;
-        e->frames = 0;
-        e->sum_all = e->sum_non_occluded = 0;
-    }
-    e->frames++;
-    e->sum_all += e->all;
-    e->sum_non_occluded += e->non_occluded;
+    free(score.truth);
+    struct error_rates seen = error_rates(&score.seen), all = error_rates(&score.all);
+    struct motion_rates of_seen = motion_error_rates(&score.motion_seen),
+                        of_all = motion_error_rates(&score.motion_all);
+    bool motion = f->params->mode == MODE_MOTION;
+    *e = (struct statistics_error){.non_occluded = motion ? of_seen.off[0] : seen.bad[0],
+                                   .all = motion ? of_all.off[0] : all.bad[0],
+                                   .d1 = motion ? of_all.fl : all.d1,
+                                   .masked =
+                                       motion ? score.motion_seen.scored < score.motion_all.scored
+                                              : score.seen.scored < score.all.scored,
+                                   .taken_ns = f->taken_ns};
 }
 
 void statistics_add_flicker(struct statistics *s, const struct frame *before,
@@ -256,8 +216,7 @@ static void draw_error(struct viewer *v, double width) {
     if (truth) {
         snprintf(value, sizeof(value), "%.1f", e->masked ? e->non_occluded : e->all);
         snprintf(note, sizeof(note), "%.1f %% with hidden areas", e->all);
-        snprintf(help, sizeof(help), "D1 %.2f %%; mean since the settings changed %.2f %%", e->d1,
-                 (e->masked ? e->sum_non_occluded : e->sum_all) / (double)e->frames);
+        snprintf(help, sizeof(help), "D1 %.2f %%", e->d1);
     }
     ui_card_draw(v->screen.ui,
                  &(struct ui_card){.name = "card.error",

@@ -25,12 +25,9 @@ struct statistics_rates {
 
 /* Percent of the pixels that are off by more than 1 px. */
 struct statistics_error {
-    double non_occluded, all, d1;     /* of the frame shown; D1 as KITTI has it, of all */
-    double sum_non_occluded, sum_all; /* of the frames since the settings changed */
-    bool masked;                      /* some pixels are known to be occluded */
-    long frames;                      /* that these sums are of */
-    struct params params;             /* the settings */
-    int64_t taken_ns;                 /* of the frame that was counted last */
+    double non_occluded, all, d1; /* of the frame shown; D1 as KITTI has it, of all; of motion Fl */
+    bool masked;                  /* some pixels are known to be occluded */
+    int64_t taken_ns;             /* of that frame; 0: none had a truth */
 };
 
 /* Of disparities from frame to frame since the settings changed. */

@@ -170,7 +170,7 @@ void ui_map_write(struct viewer *v) {
                            v->display.settings.other != NULL);
     g_string_append_printf(map, "state energy %.6g\n", v->statistics.energy);
     const struct statistics_error *e = &v->statistics.error;
-    if (e->frames > 0)
+    if (e->taken_ns)
         g_string_append_printf(map, "state error %.2f %.2f %.2f\n",
                                e->masked ? e->non_occluded : NAN, e->all, e->d1);
     g_string_append_printf(map, "state preset %s%s\n", v->presets.name,

@@ -88,43 +88,6 @@ static void test_swap(void) {
     gui_quit(&p);
 }
 
-/* Pixels near a colour in the upper half of the histogram, from and to in widths of it. */
-static long curve_pixels(const struct image *picture, const struct gui_rect *at, double from,
-                         double to, unsigned rgb) {
-    long count = 0;
-    for (int y = at->y; y < at->y + at->height / 2; y++)
-        for (int x = at->x + (int)(from * at->width); x < at->x + (int)(to * at->width); x++) {
-            const uint8_t *pixel =
-                picture->data + 3 * ((size_t)y * (size_t)picture->width + (size_t)x);
-            int apart = 0;
-            for (int c = 0; c < 3; c++)
-                apart = MAX(apart, abs(pixel[c] - (int)(rgb >> (16 - 8 * c) & 255)));
-            count += apart < 90;
-        }
-    return count;
-}
-
-/* A black left and a white right camera: the curves stand up at the two ends, in their colours. */
-static void test_exposure(void) {
-    struct gui_program p = {0};
-    enum { LEFT_COLOR = 0xff8060, RIGHT_COLOR = 0x60c0ff };
-    gui_start(&p, "", "'gst:" SIDE("black", "", "left") SIDE("white", "", "right") "'");
-    gui_tab(&p, "rig");
-    gui_scroll_to(&p, "exposure");
-    for (bool there = false; !there;) { /* until the window has drawn it */
-        struct gui_rect at = gui_find(&p, "exposure");
-        struct image picture = gui_shot(&p);
-        long dark[2] = {curve_pixels(&picture, &at, 0, 0.1, LEFT_COLOR),
-                        curve_pixels(&picture, &at, 0, 0.1, RIGHT_COLOR)};
-        long bright[2] = {curve_pixels(&picture, &at, 0.9, 1, LEFT_COLOR),
-                          curve_pixels(&picture, &at, 0.9, 1, RIGHT_COLOR)};
-        there = dark[0] > at.height / 8 && bright[1] > at.height / 8;
-        g_assert_cmpint(dark[1] + bright[0], ==, 0);
-        picture_free(&picture);
-    }
-    gui_quit(&p);
-}
-
 /* A recording is no camera: the panel says so, in place of controls. */
 static void test_none(void) {
     struct gui_program p = {0};
@@ -329,7 +292,6 @@ int main(int argc, char **argv) {
         return 0;
     g_test_add_func("/gui-live/controls", test_controls);
     g_test_add_func("/gui-live/swap", test_swap);
-    g_test_add_func("/gui-live/exposure", test_exposure);
     g_test_add_func("/gui-live/none", test_none);
     g_test_add_func("/gui-live/banner", test_banner);
     g_test_add_func("/gui-live/record", test_record);
