@@ -12,45 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- when */
-
-static bool is_motion(const struct viewer *v) {
-    return v->display.motion;
-}
-
-static bool is_stereo(const struct viewer *v) {
-    return !v->display.motion;
-}
-
-static bool is_metric(const struct viewer *v) {
-    return is_stereo(v) && rig_use_is_metric(&v->rig);
-}
-
-static bool is_in_pixels(const struct viewer *v) {
-    return is_stereo(v) && !rig_use_is_metric(&v->rig);
-}
-
-static bool has_quality(const struct viewer *v) {
-    return v->quality.known;
-}
-
-static bool is_blended(const struct viewer *v) {
-    return display_shows(&v->display, DISPLAY_BLEND) ||
-           display_shows(&v->display, DISPLAY_MOTION_BLEND);
-}
-
 /* ---- values */
 
-static double get_quality(const struct viewer *v) {
-    return v->quality.automatic ? QUALITY_AUTO : viewer_quality(v);
+static bool is_in_pixels(const struct viewer *v) {
+    return !v->display.motion && !rig_use_is_metric(&v->rig);
 }
 
-static void set_quality(struct viewer *v, double quality) {
-    viewer_set_quality(v, (int)quality);
-}
-
-static void fit_quality(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
-    row->choices = "Fast|Mid|Best|Auto";
+static void set_param(struct viewer *v, const struct param_info *info, double value) {
+    if (param_put(&v->settings.params, info, value) == 0)
+        viewer_apply_settings(v);
 }
 
 static int largest_range(const struct viewer *v) {
@@ -58,10 +28,7 @@ static int largest_range(const struct viewer *v) {
 }
 
 static void set_range(struct viewer *v, double range) {
-    double most = largest_range(v);
-    if (param_put(&v->settings.params, param_find("disparity_range"),
-                  fmin(most, fmax(2, round(range)))) == 0)
-        viewer_apply_settings(v);
+    set_param(v, param_find("disparity_range"), fmin(largest_range(v), fmax(2, round(range))));
 }
 
 /* The nearest depth that a range reaches. */
@@ -69,15 +36,11 @@ static double nearest_of(const struct viewer *v, double range) {
     return depth_of(&v->rig.geometry, v->settings.params.min_disparity + range - 1);
 }
 
-static double get_nearest(const struct viewer *v) {
-    return nearest_of(v, v->settings.params.disparity_range);
-}
-
 /* By one px of the search at least, where that is more than a step. */
 static void set_nearest(struct viewer *v, double metres) {
     int now = v->settings.params.disparity_range;
     double range = depth_disparity(&v->rig.geometry, metres) - v->settings.params.min_disparity + 1;
-    set_range(v, (int)lround(range) != now ? range : now + (metres < get_nearest(v) ? 1 : -1));
+    set_range(v, (int)lround(range) != now ? range : now + (metres < nearest_of(v, now) ? 1 : -1));
 }
 
 static void fit_nearest(const struct viewer *v, struct ui_row *row) {
@@ -88,14 +51,6 @@ static void fit_nearest(const struct viewer *v, struct ui_row *row) {
     row->unit = "m";
 }
 
-static double get_search(const struct viewer *v) {
-    return v->settings.params.disparity_range / v->rig.scale;
-}
-
-static void set_search(struct viewer *v, double px) {
-    set_range(v, px * v->rig.scale);
-}
-
 static void fit_search(const struct viewer *v, struct ui_row *row) {
     row->min = 2 / v->rig.scale;
     row->max = largest_range(v) / v->rig.scale;
@@ -103,15 +58,6 @@ static void fit_search(const struct viewer *v, struct ui_row *row) {
     row->def = v->settings.base.disparity_range / v->rig.scale;
     row->integer = true;
     row->unit = "px";
-}
-
-static double get_hidden(const struct viewer *v) {
-    return round(v->settings.params.hide_below / 2.55);
-}
-
-static void set_hidden(struct viewer *v, double percent) {
-    v->settings.params.hide_below = (int)lround(2.55 * percent);
-    viewer_apply_settings(v);
 }
 
 static void fit_hidden(const struct viewer *v, struct ui_row *row) {
@@ -124,10 +70,6 @@ static void fit_hidden(const struct viewer *v, struct ui_row *row) {
     row->def = round(v->settings.base.hide_below / 2.55);
 }
 
-static void fit_fill(const struct viewer *v, struct ui_row *row) {
-    row->note = v->settings.params.mark_filled && is_stereo(v) ? "hatched" : "";
-}
-
 /* "Turbo|Viridis|..." */
 static const char *colormap_choices(void) {
     static char joined[128];
@@ -135,19 +77,6 @@ static const char *colormap_choices(void) {
         used += snprintf(joined + used, sizeof(joined) - (size_t)used, "%s%c%s", i ? "|" : "",
                          g_ascii_toupper(colormap_names[i][0]), colormap_names[i] + 1);
     return joined;
-}
-
-static double get_colormap(const struct viewer *v) {
-    return v->display.settings.colormap;
-}
-
-static void set_colormap(struct viewer *v, double colormap) {
-    v->display.settings.colormap = (int)colormap;
-}
-
-static void fit_colormap(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
-    row->choices = colormap_choices();
-    row->colors = colormap_table;
 }
 
 static double get_size(const struct viewer *v) {
@@ -164,69 +93,69 @@ static void set_size(struct viewer *v, double size) {
     viewer_want_part(v, v->rig_options.roi, quality_sizes[(int)size]);
 }
 
-static void fit_size(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
-    row->choices = quality_size_names;
-}
-
-static double get_blend(const struct viewer *v) {
-    return v->display.settings.blend;
-}
-
-static void set_blend(struct viewer *v, double blend) {
-    v->display.settings.blend = blend;
-}
-
-static void fit_blend(G_GNUC_UNUSED const struct viewer *v, struct ui_row *row) {
-    row->def = 0.5;
-    row->max = 1;
-    row->step = 0.05;
-}
-
 /* ---- the table */
 
-static const struct row {
+enum row {
+#define ROW(id, tab, name, label, kind, help, get, set, fit, when) ROW_##id,
+#include "app/view/rows.def"
+#undef ROW
+    ROWS
+};
+
+static const struct {
     enum tab tab;
     const char *name, *label;
     enum ui_row_kind kind;
     const char *help;
-    double (*get)(const struct viewer *v);
-    void (*set)(struct viewer *v, double value);
-    void (*fit)(const struct viewer *v, struct ui_row *row);
-    bool (*when)(const struct viewer *v);
-} rows[] = {
-#define ROW(tab, name, label, kind, help, get, set, fit, when) \
-    {TAB_##tab, name, label, kind, help, get, set, fit, when},
+} rows[ROWS] = {
+#define ROW(id, tab, name, label, kind, help, get, set, fit, when) \
+    {TAB_##tab, name, label, kind, help},
 #include "app/view/rows.def"
 #undef ROW
 };
 
-static bool is_shown(const struct viewer *v, const struct row *r, enum tab tab) {
-    return r->tab == tab && (!r->when || r->when(v));
+static bool is_shown(const struct viewer *v, int i, enum tab tab) {
+    const bool shown[ROWS] = {
+#define ROW(id, tab, name, label, kind, help, get, set, fit, when) when,
+#include "app/view/rows.def"
+#undef ROW
+    };
+    return rows[i].tab == tab && shown[i];
 }
 
 bool panel_has_row(const struct viewer *v, enum tab tab, const char *name) {
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        if (strcmp(rows[i].name, name) == 0 && is_shown(v, &rows[i], tab))
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0 && is_shown(v, i, tab))
             return true;
     return false;
 }
 
-static void draw_row(struct viewer *v, const struct row *r) {
-    const struct param_info *info = param_find(r->name);
-    struct ui_row row = {.name = r->name, .label = r->label, .kind = r->kind, .help = r->help};
+#define GET param_get(&v->settings.params, info)
+#define SET set_param(v, info, value)
+#define FIT (void)0
+
+static void draw_row(struct viewer *v, enum row i) {
+    const struct param_info *info = param_find(rows[i].name);
+    struct ui_row fitted = {.name = rows[i].name, .label = rows[i].label, .kind = rows[i].kind},
+                  *row = &fitted;
+    double value = 0;
     if (info)
-        param_row_fit(info, v, &row);
-    if (r->help)
-        row.help = r->help;
-    if (r->fit)
-        r->fit(v, &row);
-    double value = r->get ? r->get(v) : param_get(&v->settings.params, info);
-    if (!ui_row_draw(v->screen.ui, &row, &value))
-        return;
-    if (r->set)
-        r->set(v, value);
-    else if (param_put(&v->settings.params, info, value) == 0)
-        viewer_apply_settings(v);
+        param_row_fit(info, v, row);
+    if (rows[i].help)
+        row->help = rows[i].help;
+    switch (i) {
+#define ROW(id, tab, name, label, kind, help, get, set, fit, when) \
+    case ROW_##id:                                                 \
+        value = get;                                               \
+        fit;                                                       \
+        if (ui_row_draw(v->screen.ui, row, &value))                \
+            set;                                                   \
+        break;
+#include "app/view/rows.def"
+#undef ROW
+    case ROWS:
+        break;
+    }
 }
 
 /* ---- the range of colours: near at the left, as in the legend */
@@ -355,18 +284,18 @@ static void draw_presets(struct viewer *v) {
 void panel_rows_draw(struct viewer *v, enum tab tab) {
     int count = 0, drawn = 0;
     bool depth = tab == TAB_DEPTH;
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        count += is_shown(v, &rows[i], tab);
-    count += depth + (depth && is_stereo(v));
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        if (!is_shown(v, &rows[i], tab))
+    for (int i = 0; i < ROWS; i++)
+        count += is_shown(v, i, tab);
+    count += depth + (depth && !v->display.motion);
+    for (int i = 0; i < ROWS; i++) {
+        if (!is_shown(v, i, tab))
             continue;
         if (depth && v->layout.columns > 1 && drawn == (count + 1) / 2)
             ui_table_next(v->screen.ui);
-        draw_row(v, &rows[i]);
+        draw_row(v, (enum row)i);
         drawn++;
     }
-    if (depth && is_stereo(v))
+    if (depth && !v->display.motion)
         draw_range(v);
     if (depth)
         draw_presets(v);
