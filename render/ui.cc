@@ -50,7 +50,6 @@ struct ui {
     int panel_flags;
     float most_width; /* of the lines of a panel that fits its contents; 0: any */
     bool mark;        /* the next button */
-    bool row_opened;  /* the last line of a list was double-clicked */
     bool has_icons;
     double moved_s;  /* when the mouse did last */
     bool help_waits; /* for the mouse to rest */
@@ -354,19 +353,16 @@ void ui_begin(struct ui *ui) {
     ui->list = ImGui::GetBackgroundDrawList();
 }
 
-void ui_end(struct ui *ui) {
-    (void)ui;
+void ui_end(struct ui *) {
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-bool ui_wants_mouse(const struct ui *ui) {
-    (void)ui;
+bool ui_wants_mouse(const struct ui *) {
     return ImGui::GetIO().WantCaptureMouse;
 }
 
-bool ui_keeps_mouse(const struct ui *ui) {
-    (void)ui;
+bool ui_keeps_mouse(const struct ui *) {
     const ImGuiIO &io = ImGui::GetIO();
     bool held = false;
     for (int i = 0; i < ImGuiMouseButton_COUNT; i++)
@@ -374,13 +370,11 @@ bool ui_keeps_mouse(const struct ui *ui) {
     return held || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
 }
 
-bool ui_wants_keys(const struct ui *ui) {
-    (void)ui;
+bool ui_wants_keys(const struct ui *) {
     return ImGui::GetIO().WantTextInput || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
 }
 
-void ui_stop_typing(struct ui *ui) {
-    (void)ui;
+void ui_stop_typing(struct ui *) {
     ImGui::ClearActiveID();
     ImGui::GetIO().WantTextInput = false;
     ImGui::GetCurrentContext()->WantTextInputNextFrame = 0;
@@ -491,35 +485,26 @@ bool ui_list_row(struct ui *ui, const char *name, const char *label, const char 
     ImGui::PopStyleVar();
     add_widget_rect(ui, name);
     tooltip(ui, help);
-    ui->row_opened = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
     return pressed;
 }
 
-bool ui_list_row_opened(const struct ui *ui) {
-    return ui->row_opened;
-}
-
-void ui_scroll_to_last(struct ui *ui) {
-    (void)ui;
+void ui_scroll_to_last(struct ui *) {
     ImGui::ScrollToItem();
 }
 
-void ui_same_line(struct ui *ui) {
-    (void)ui;
+void ui_same_line(struct ui *) {
     ImGui::SameLine();
 }
 
-void ui_same_line_for(struct ui *ui, const char *label) {
+void ui_same_line_for(struct ui *, const char *label) {
     const ImGuiStyle &style = ImGui::GetStyle();
-    (void)ui;
     double end = ImGui::GetItemRectMax().x + style.ItemSpacing.x + 2 * style.FramePadding.x +
                  ImGui::CalcTextSize(label).x;
     if (end <= ImGui::GetCurrentWindow()->WorkRect.Max.x)
         ImGui::SameLine();
 }
 
-void ui_align_right(struct ui *ui, double width) {
-    (void)ui;
+void ui_align_right(struct ui *, double width) {
     ImGui::SameLine();
     float left = ImGui::GetContentRegionAvail().x - (float)width;
     if (left > 0)
@@ -530,8 +515,7 @@ void ui_push_font(struct ui *ui, enum ui_font font) {
     ImGui::PushFont(ui->font[font]);
 }
 
-void ui_pop_font(struct ui *ui) {
-    (void)ui;
+void ui_pop_font(struct ui *) {
     ImGui::PopFont();
 }
 
@@ -576,8 +560,7 @@ void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *sho
     tooltip(ui, all.c_str());
 }
 
-void ui_separator(struct ui *ui) {
-    (void)ui;
+void ui_separator(struct ui *) {
     ImGui::Separator();
 }
 
@@ -827,20 +810,17 @@ bool ui_tile(struct ui *ui, const char *name, const char *label, const char *not
     return pressed;
 }
 
-void ui_table_begin(struct ui *ui, const char *name, int columns) {
-    (void)ui;
+void ui_table_begin(struct ui *, const char *name, int columns) {
     ImGui::PushStyleVar(ImGuiStyleVar_CellPadding,
                         ImVec2(columns > 1 ? ImGui::GetStyle().ItemSpacing.x : 0, 0));
     ImGui::BeginTable(name, columns, ImGuiTableFlags_SizingStretchSame);
 }
 
-void ui_table_next(struct ui *ui) {
-    (void)ui;
+void ui_table_next(struct ui *) {
     ImGui::TableNextColumn();
 }
 
-void ui_table_end(struct ui *ui) {
-    (void)ui;
+void ui_table_end(struct ui *) {
     ImGui::EndTable();
     ImGui::PopStyleVar();
 }
@@ -1182,8 +1162,7 @@ bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width
     return changed;
 }
 
-void ui_focus_next(struct ui *ui) {
-    (void)ui;
+void ui_focus_next(struct ui *) {
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();
 }
@@ -1332,23 +1311,15 @@ void ui_sheet_end(struct ui *ui, int width, int height) {
     ui->list = ImGui::GetBackgroundDrawList();
 }
 
-double ui_text_width(struct ui *ui, const char *text) {
-    (void)ui;
+double ui_text_width(struct ui *, const char *text) {
     return ImGui::CalcTextSize(text).x;
 }
 
-double ui_available_width(struct ui *ui) {
-    (void)ui;
+double ui_available_width(struct ui *) {
     return ImGui::GetContentRegionAvail().x;
 }
 
-double ui_available_height(struct ui *ui) {
-    (void)ui;
-    return ImGui::GetContentRegionAvail().y;
-}
-
-double ui_text_height(struct ui *ui) {
-    (void)ui;
+double ui_text_height(struct ui *) {
     return ImGui::GetTextLineHeight();
 }
 

@@ -100,9 +100,6 @@ bool ui_group(struct ui *ui, const char *name, bool open);
 bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
                  const char *help, bool selected);
 
-/* Whether the last line of a list was double-clicked. */
-bool ui_list_row_opened(const struct ui *ui);
-
 /* Scrolls the panel as far as the widget just made needs to be seen. */
 void ui_scroll_to_last(struct ui *ui);
 
@@ -209,9 +206,8 @@ void ui_card_draw(struct ui *ui, const struct ui_card *card, double width);
 void ui_chip(struct ui *ui, const char *name, const char *icon, unsigned rgb, const char *text,
              const char *help);
 
-/* What is left of the panel's line, and below it, in px. */
+/* What is left of the panel's line, in px. */
 double ui_available_width(struct ui *ui);
-double ui_available_height(struct ui *ui);
 
 /* Keeps an area of the panel free for drawing; x, y is its top left. */
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x, double *y);
