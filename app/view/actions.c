@@ -186,7 +186,6 @@ static void toggle_measure(struct viewer *v) {
     }
     v->measure.on = on;
     v->measure.count = 0;
-    measure_stop_awaiting(&v->measure);
     const struct viewer_quality *q = &v->quality;
     bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
     if (q->automatic && differs && !playback_is_stopped(&v->playback))
@@ -350,7 +349,6 @@ static void leave_fullscreen(struct viewer *v) {
     window_set_fullscreen(v->screen.window, false);
     v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
     v->panel_keys = v->drawer = false;
-    measure_stop_awaiting(&v->measure);
 }
 
 /* ---- the table */

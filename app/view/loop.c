@@ -212,26 +212,17 @@ static bool is_over_panel(const struct ui *ui, double x, double y) {
     return false;
 }
 
-/* A click says which point is at the distance that was typed, until measuring is toggled or ESC
- * pressed; else it places a point to measure, or a pin. */
+/* A click places a point to measure, or a pin. */
 static void handle_click(struct viewer *v) {
     int x, y, side;
     viewer_find_hovered(v);
     if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
         return;
-    struct measure *m = &v->measure;
-    if (measure_awaits_click(m)) {
-        if (!measure_focal(v->playback.shown, &v->rig, x, y, m->known_m, &m->focal,
-                           &m->focal_error))
-            screen_notify(&v->screen, "there is no depth; click another point at that distance");
-        return;
-    }
-    if (v->measure.on) {
-        measure_add(&v->measure, x, y);
-        return;
-    }
     double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
-    probes_toggle(&v->probes, v->playback.live, x, y, radius);
+    if (v->measure.on)
+        measure_add(&v->measure, x, y);
+    else
+        probes_toggle(&v->probes, v->playback.live, x, y, radius);
 }
 
 static void take_region(struct viewer *v) {

@@ -80,30 +80,6 @@ static void draw_cameras(struct viewer *v) {
         viewer_apply_settings(v);
 }
 
-/* A check of the calibration by one point whose distance the user knows. */
-static void draw_known_distance(struct viewer *v) {
-    struct ui *ui = v->screen.ui;
-    struct measure *m = &v->measure;
-    const double focal = v->rig.geometry.fx;
-    char text[192];
-    if (ui_text_input(ui, "known_distance", "known distance, as 1.20 m", 1, m->known,
-                      sizeof(m->known))) {
-        measure_know(m);
-        screen_notify(&v->screen, m->known_m > 0
-                                      ? "click a point that is so far in front of the left camera"
-                                      : "type a distance, such as 1.20 m or 120 cm");
-    }
-    if (m->focal == 0)
-        return;
-    bool agrees = fabs(m->focal - focal) <= 2 * m->focal_error;
-    snprintf(text, sizeof(text),
-             "%g m there says f %.1f \u00b1 %.1f px; the calibration has %.1f, %s%.1f %% off",
-             m->known_m, m->focal, m->focal_error, focal,
-             agrees ? "which agrees: " : "so f or the baseline is ",
-             100 * fabs(m->focal / focal - 1));
-    ui_text_color(ui, agrees ? ui_theme(ui)->good : ui_theme(ui)->bad, text);
-}
-
 static void draw_rig(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (!v->display.motion && ui_group(ui, "Calibration", true)) {
@@ -112,8 +88,6 @@ static void draw_rig(struct viewer *v) {
             viewer_apply_settings(v);
         if (v->rig.known)
             refine_watch_draw(v);
-        if (rig_use_is_metric(&v->rig))
-            draw_known_distance(v);
     }
     if (v->layout.columns > 1)
         ui_table_next(ui);

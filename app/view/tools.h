@@ -82,25 +82,7 @@ struct measure { /* zero to begin with */
     bool on;     /* clicks place points instead of pins */
     int count;   /* points that are placed, 0 to 2 */
     int x[2], y[2];
-    char known[16];            /* typed: how far away a point is */
-    double known_m;            /* the same; the next click says which point; 0: no */
-    double focal, focal_error; /* what that point says of the focal length, px; 0: nothing yet */
 };
-
-/* Whether the next click says which point is at the distance that was typed. */
-bool measure_awaits_click(const struct measure *m);
-
-/* Waits no longer. */
-void measure_stop_awaiting(struct measure *m);
-
-/* Takes what was typed as a distance, "1.2", "120cm" or in another unit, m by itself; known_m is 0
- * where it is none. */
-void measure_know(struct measure *m);
-
-/* The focal length of the rectified pictures with which a pixel would be metres away, and its error
- * at 68 %, px. False where the pixel has no depth. */
-bool measure_focal(const struct frame *frame, const struct rig_use *rig, int x, int y,
-                   double metres, double *focal, double *error);
 
 /* A pixel's point (x right, y down, z forward, metres), and how far off its depth is: that of
  * metrics_sigma() (the first-order rule Z^2 sigma / (f B)). False where the pixel has no disparity,

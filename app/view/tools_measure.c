@@ -24,36 +24,6 @@ bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, 
     return true;
 }
 
-bool measure_awaits_click(const struct measure *m) {
-    return m->known_m > 0 && m->focal == 0;
-}
-
-void measure_stop_awaiting(struct measure *m) {
-    if (measure_awaits_click(m))
-        m->known_m = 0;
-}
-
-void measure_know(struct measure *m) {
-    char *end;
-    double metres = g_ascii_strtod(m->known, &end);
-    g_autofree char *unit = g_strstrip(g_strdup(end));
-    m->focal = m->known_m = 0;
-    if (end == m->known || !(metres > 0) || !isfinite(metres))
-        return;
-    double factor = *unit ? rig_unit_parse(unit) : 1;
-    m->known_m = factor > 0 ? metres * factor : 0;
-}
-
-bool measure_focal(const struct frame *frame, const struct rig_use *rig, int x, int y,
-                   double metres, double *focal, double *error) {
-    double xyz[3], depth_error;
-    if (!measure_point(frame, rig, x, y, xyz, &depth_error))
-        return false;
-    *focal = rig->geometry.fx * metres / xyz[2];
-    *error = *focal * depth_error / xyz[2];
-    return true;
-}
-
 /* The error of a point moves it along its line of sight; this is the part along direction. */
 static double error_along(const double xyz[3], double error, const double direction[3]) {
     double along = 0;

@@ -81,9 +81,6 @@ static void add_rig(const struct viewer *v, GString *map) {
     if (v->playback.shown &&
         measure_distance(&v->measure, v->playback.shown, &v->rig, &distance, &error))
         g_string_append_printf(map, "state distance %.5f %.5f\n", distance, error);
-    if (v->measure.focal > 0)
-        g_string_append_printf(map, "state focal %.3f %.3f\n", v->measure.focal,
-                               v->measure.focal_error);
     struct row_health health;
     char about[96];
     row_watch_describe(rows, &health, about, sizeof(about));

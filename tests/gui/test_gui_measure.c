@@ -271,51 +271,6 @@ static void test_recalibrated(void) {
     gui_quit(&p);
 }
 
-static void type_known(const struct gui_program *p, const char *text) {
-    gui_click(p, "known_distance");
-    gui_key(p, "Ctrl+a");
-    gui_type(p, text);
-    gui_key(p, "ENTER");
-    gui_wait_for(p, gui_is(p, "state", "typing", "0")); /* keys are actions' again */
-}
-
-/* A point whose distance is typed says what the focal length would be. */
-static void test_known(void) {
-    struct gui_program p = {0};
-    struct point point[2];
-    double xyz[3], focal, error;
-    find_points(point);
-    true_point(&point[1], xyz);
-    start(&p, "");
-    gui_tab(&p, "rig");
-    for (int i = 0; i < 2; i++) { /* the true one, and one that is a tenth longer */
-        g_autofree char *typed = g_strdup_printf("%.1fcm", (i ? 110 : 100) * xyz[2]);
-        type_known(&p, typed);
-        gui_wait_for(&p, !has_state(&p, "focal") && message_has(&p, "click a point"));
-        click_pixel(&p, &point[1]);
-        gui_wait_for(&p, has_state(&p, "focal"));
-        two_numbers(&p, "focal", &focal, &error);
-        g_test_message("%s there: f %.2f +- %.2f px", typed, focal, error);
-        double wanted = (i ? 1.1 : 1) * FOCAL; /* as exact as a quarter of a pixel */
-        g_assert_cmpfloat(fabs(focal - wanted), <=, wanted * 0.25 / point[1].disparity + 0.5);
-        g_assert_cmpfloat(error, >, 0);
-    }
-    for (int i = 0; i < 2; i++) { /* what is begun after the typing takes the clicks */
-        type_known(&p, "2m");
-        gui_wait_for(&p, message_has(&p, "click a point"));
-        gui_run_action(&p, i ? "measure" : "leave-fullscreen");
-        click_pixel(&p, &point[0]);
-        if (i)
-            click_pixel(&p, &point[1]);
-        gui_wait_for(&p, has_state(&p, i ? "distance" : "pin0"));
-        g_assert_false(has_state(&p, "focal"));
-    }
-    type_known(&p, "near"); /* what is no distance is refused */
-    gui_wait_for(&p, message_has(&p, "type a distance"));
-    g_assert_false(has_state(&p, "focal"));
-    gui_quit(&p);
-}
-
 /* The unit is remembered. */
 static void test_unit(void) {
     struct gui_program p = {0};
@@ -399,7 +354,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/gui/measure/from-panel", test_from_panel);
     g_test_add_func("/gui/measure/points", test_points);
     g_test_add_func("/gui/measure/recalibrated", test_recalibrated);
-    g_test_add_func("/gui/measure/known", test_known);
     g_test_add_func("/gui/measure/unit", test_unit);
     g_test_add_func("/gui/measure/region", test_region);
     return g_test_run();
