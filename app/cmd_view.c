@@ -322,7 +322,7 @@ static void close_viewer(struct viewer *v) {
     messages_end();
     draw_close(&v->display.draw);
     screen_close(&v->screen);
-    presets_free(&v->presets);
+    g_strfreev(v->presets.names);
     g_free(v->roi);
     g_free(v->wanted_part.roi);
     g_strfreev(v->wanted_part.calib);

@@ -30,9 +30,9 @@ struct theme {
     unsigned left, right;              /* of what is drawn for both cameras */
     unsigned bar_left_out;             /* a share that does not count */
     unsigned box, box_text, mark;      /* boxes over pictures, and points of the user's there */
-    unsigned alarm, recording, on_alarm; /* banners, and their text */
-    unsigned pin[THEME_PINS];            /* probes */
-    unsigned stage[THEME_STAGES];        /* of the pipeline, enum livestereo_stage */
+    unsigned recording;                /* an icon */
+    unsigned pin[THEME_PINS];          /* probes */
+    unsigned stage[THEME_STAGES];      /* of the pipeline, enum livestereo_stage */
 };
 
 extern const struct theme themes[THEMES];

@@ -77,9 +77,6 @@ static struct window_event *append(GLFWwindow *glfw, enum window_event_type type
         window->input.y = last->y;
         window->input.clicks += type != WINDOW_MOVE;
     }
-    last->shift = glfwGetKey(glfw, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(glfw, GLFW_KEY_RIGHT_SHIFT);
-    last->control =
-        glfwGetKey(glfw, GLFW_KEY_LEFT_CONTROL) || glfwGetKey(glfw, GLFW_KEY_RIGHT_CONTROL);
     return last;
 }
 

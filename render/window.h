@@ -32,7 +32,7 @@ struct window_event {
     enum window_event_type type;
     char key[24];
     int button; /* 0 left, 1 right, 2 middle */
-    bool down, shift, control;
+    bool down;
     double x, y, dy;
 };
 

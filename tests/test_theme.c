@@ -51,8 +51,7 @@ static void test_contrast(void) {
         is_legible("left", t->left, panels, 3, 4.5);
         is_legible("right", t->right, panels, 3, 4.5);
         is_legible("box", t->box_text, &t->box, 1, 4.5);
-        is_legible("alarm", t->on_alarm, &t->alarm, 1, 4.5);
-        is_legible("recording", t->on_alarm, &t->recording, 1, 4.5);
+        is_legible("recording", t->recording, &t->window, 1, 3);
         for (int k = 0; k < THEME_PINS; k++)
             is_legible("pin", t->pin[k], panels, 3, 4.5);
         is_legible("edge", t->edge, panels, 3, 3);

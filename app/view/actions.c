@@ -414,3 +414,15 @@ void action_button(struct viewer *v, const char *name, const char *label, enum a
     if (ui_button(v->screen.ui, name, label, help))
         action_run(v, action);
 }
+
+void action_tool(struct viewer *v, const char *name, const char *icon, const char *label,
+                 enum action action, bool on, unsigned rgb) {
+    char help[128];
+    if (!action_fits(&v->display, action))
+        return;
+    action_describe(action, help, sizeof(help));
+    ui_mark_next(v->screen.ui, on);
+    if (ui_tool(v->screen.ui, name, icon, label, help, rgb))
+        action_run(v, action);
+    ui_same_line(v->screen.ui);
+}

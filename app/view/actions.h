@@ -43,4 +43,8 @@ void action_describe(enum action action, char *help, size_t size);
  * Between ui_begin and ui_end. */
 void action_button(struct viewer *v, const char *name, const char *label, enum action action);
 
+/* The same as a tool of a bar; icon, label and rgb as of ui_tool. */
+void action_tool(struct viewer *v, const char *name, const char *icon, const char *label,
+                 enum action action, bool on, unsigned rgb);
+
 #endif

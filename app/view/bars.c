@@ -22,18 +22,6 @@ static void item(struct viewer *v, const char *name, const char *label, enum act
         action_run(v, action);
 }
 
-static void tool(struct viewer *v, const char *name, const char *icon, const char *label,
-                 enum action action, bool on, unsigned rgb) {
-    char help[128];
-    if (!action_fits(&v->display, action))
-        return;
-    action_describe(action, help, sizeof(help));
-    ui_mark_next(v->screen.ui, on);
-    if (ui_tool(v->screen.ui, name, icon, label, help, rgb))
-        action_run(v, action);
-    ui_same_line(v->screen.ui);
-}
-
 /* ---- above */
 
 static void draw_save(struct viewer *v, const char *label) {
@@ -67,18 +55,13 @@ static void draw_compare(struct viewer *v, const char *label) {
     ui_same_line(ui);
 }
 
-static void set_theme(struct viewer *v, enum theme_name theme) {
-    v->theme = theme;
-    ui_set_theme(v->screen.ui, theme);
-}
-
 static void draw_more(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (!ui_menu_begin(ui, "tool.more", UI_LABEL, ICON_MORE, NULL,
                        "theme, unit, size of text, and more"))
         return;
     if (ui_item(ui, "theme", "Light theme", "", NULL, v->theme == THEME_LIGHT, NULL))
-        set_theme(v, v->theme == THEME_LIGHT ? THEME_DARK : THEME_LIGHT);
+        ui_set_theme(ui, v->theme = v->theme == THEME_LIGHT ? THEME_DARK : THEME_LIGHT);
     if (rig_use_is_metric(&v->rig) &&
         ui_item(ui, "unit", "Millimetres", "", NULL, v->unit == UNIT_MM, NULL))
         v->unit = v->unit == UNIT_MM ? UNIT_M : UNIT_MM;
@@ -95,25 +78,20 @@ static void draw_more(struct viewer *v) {
     ui_list_end(ui);
 }
 
-/* Words beside icons where there is room for them. */
-static bool has_words(const struct viewer *v) {
-    return v->layout.top.width >= ui_px(v->screen.ui, 900);
-}
-
 void bars_draw_top(struct viewer *v) {
     const struct layout_rect *r = &v->layout.top;
     const struct theme *theme = ui_theme(v->screen.ui);
     struct ui *ui = v->screen.ui;
-    bool words = has_words(v), recording = v->recording.recorder != NULL;
+    bool words = r->width >= ui_px(ui, 900), recording = v->recording.recorder != NULL;
     ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR);
-    tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
-    tool(v, "tool.record", ICON_RECORD, words ? recording ? "End" : "Record" : NULL, ACTION_RECORD,
-         recording, theme->recording);
+    action_tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
+    action_tool(v, "tool.record", ICON_RECORD, words ? recording ? "End" : "Record" : NULL,
+                ACTION_RECORD, recording, theme->recording);
     draw_save(v, words ? "Save" : NULL);
-    tool(v, "tool.measure", ICON_MEASURE, words ? "Measure" : NULL, ACTION_MEASURE, v->measure.on,
-         0);
-    tool(v, "tool.points", ICON_POINTS, words ? "3D" : NULL, ACTION_POINTS_ALONE,
-         display_shows(&v->display, DISPLAY_POINTS), 0);
+    action_tool(v, "tool.measure", ICON_MEASURE, words ? "Measure" : NULL, ACTION_MEASURE,
+                v->measure.on, 0);
+    action_tool(v, "tool.points", ICON_POINTS, words ? "3D" : NULL, ACTION_POINTS_ALONE,
+                display_shows(&v->display, DISPLAY_POINTS), 0);
     if (!v->display.motion)
         draw_compare(v, words ? "Compare" : NULL);
     double right = 4 * (ui_tool_width(ui, ICON_UNDO, NULL) + ui_px(ui, 8));
@@ -129,9 +107,9 @@ void bars_draw_top(struct viewer *v) {
     if (!v->display.motion && width + ui_px(ui, 200) < left)
         row_watch_draw(&v->row_watch, ui, &v->rig);
     ui_align_right(ui, right - ui_px(ui, 8));
-    tool(v, "undo", ICON_UNDO, NULL, ACTION_UNDO, false, 0);
-    tool(v, "redo", ICON_REDO, NULL, ACTION_REDO, false, 0);
-    tool(v, "help", ICON_HELP, NULL, ACTION_HELP, false, 0);
+    action_tool(v, "undo", ICON_UNDO, NULL, ACTION_UNDO, false, 0);
+    action_tool(v, "redo", ICON_REDO, NULL, ACTION_REDO, false, 0);
+    action_tool(v, "help", ICON_HELP, NULL, ACTION_HELP, false, 0);
     draw_more(v);
     ui_panel_end(ui);
 }

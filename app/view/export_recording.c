@@ -24,11 +24,6 @@ static void give_frame(void *context, const struct frame *frame) {
     recorder_give_frame(context, frame);
 }
 
-/* Whether pairs are added as they are shown. */
-static bool adds_shown(const struct playback *playback) {
-    return !playback->source->live && !playback->source->set_tap;
-}
-
 static void add(struct recording *r, struct frame *frame) {
     recorder_give_frame(r->recorder, frame);
     r->last_index = frame->index;
@@ -105,7 +100,8 @@ void recording_update(struct recording *r, struct screen *screen) {
 }
 
 void recording_add_shown(struct recording *r, const struct playback *playback) {
-    if (!r->recorder || !adds_shown(playback) || playback->state.paused)
+    const struct source *source = playback->source;
+    if (!r->recorder || source->live || source->set_tap || playback->state.paused)
         return;
     /* The last pair is shown once more for every change of the settings. */
     if (!playback->state.ended || playback->shown->index != r->last_index)

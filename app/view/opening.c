@@ -258,14 +258,6 @@ static int open_again(struct viewer *v, long index, bool paused) {
     return GO_ON;
 }
 
-/* What was placed on the pictures as they were. */
-static void forget_places(struct viewer *v) {
-    v->probes.count = 0;
-    v->measure.count = 0;
-    v->refused = 0;
-    display_reset(&v->display);
-}
-
 static void scale_place(int *at, int side, double ratio) {
     *at = MIN((int)((*at + 0.5) * ratio), (int)(side * ratio) - 1);
 }
@@ -334,10 +326,12 @@ static void set_part(struct viewer *v) {
     }
     live_get_state(v->playback.live, &state);
     struct frame *kept = keep_pair(v);
-    if (calib || g_strcmp0(roi, before.roi) != 0)
-        forget_places(v);
-    else if (!same) /* else it needs wider margins alone */
+    if (calib || g_strcmp0(roi, before.roi) != 0) {
+        v->probes.count = v->measure.count = 0;
+        display_reset(&v->display);
+    } else if (!same) /* else it needs wider margins alone */
         scale_places(v, scale / now);
+    v->refused = 0;
     close_pipeline(v);
     v->rig_options.roi = roi;
     v->rig_options.scale = scale;
@@ -374,11 +368,6 @@ static void set_part(struct viewer *v) {
 }
 
 /* ---- another source */
-
-void opening_choose(struct viewer *v, char **words) {
-    g_strfreev(v->chosen);
-    v->chosen = g_strdupv(words);
-}
 
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);

@@ -176,11 +176,6 @@ static int run_dialog(void *context) {
     return 0;
 }
 
-static bool has_dialog(void) {
-    g_autofree char *zenity = g_find_program_in_path("zenity");
-    return zenity != NULL;
-}
-
 static void open_dialog(struct start_page *page, struct window *window, bool folder) {
     const char *const files[] = {"zenity",         "--file-selection", "--multiple",
                                  "--separator=\n", "--title=Open",     NULL},
@@ -322,7 +317,8 @@ static void draw_files(struct viewer *v) {
     begin_card(ui, ICON_OPEN, "Files",
                "A folder, two pictures, a recording. Or drop them anywhere.");
     action_button(v, "start.files", "Choose ...", ACTION_OPEN);
-    if (has_dialog()) {
+    g_autofree char *zenity = g_find_program_in_path("zenity");
+    if (zenity) {
         ui_same_line(ui);
         if (ui_button(ui, "start.folder", "A folder ...",
                       "with left/ and right/, image_2/ and image_3/, or left.png and right.png, "
@@ -397,7 +393,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {
-        g_auto(GStrv) words = g_strsplit(chosen, "\n", -1);
-        opening_choose(v, words);
+        g_strfreev(v->chosen);
+        v->chosen = g_strsplit(chosen, "\n", -1);
     }
 }

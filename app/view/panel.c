@@ -58,7 +58,7 @@ static void draw_depth(struct viewer *v) {
     if (v->layout.columns > 1)
         ui_table_next(v->screen.ui);
     draw_hint(v);
-    statistics_draw_cards(v, false);
+    statistics_draw_cards(v);
 }
 
 /* ---- rig */
@@ -125,10 +125,6 @@ static void draw_all(struct viewer *v) {
     panel_params_draw(v);
 }
 
-static void draw_statistics(struct viewer *v) {
-    statistics_draw_cards(v, true);
-}
-
 /* ---- the tabs */
 
 static const struct {
@@ -138,7 +134,7 @@ static const struct {
                                "what is computed, and its colours", draw_depth},
                 [TAB_RIG] = {"tab.rig", ICON_CAMERA, "Rig", "calibration and cameras", draw_rig},
                 [TAB_STATISTICS] = {"tab.stats", ICON_STATISTICS, "Stats",
-                                    "rates, times, errors (i)", draw_statistics},
+                                    "rates, times, errors (i)", statistics_draw_cards},
                 [TAB_PROBES] = {"tab.probes", ICON_PROBES, "Probes", "costs and beliefs of pixels",
                                 draw_probes},
                 [TAB_ALL] = {"tab.all", ICON_ALL, "All", "every parameter, by stage", draw_all}};

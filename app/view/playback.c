@@ -135,25 +135,15 @@ static void draw_seek_bar(struct viewer *v) {
         draw_marks(p, ui);
 }
 
-static void tool(struct viewer *v, const char *name, const char *icon, enum action action,
-                 bool on) {
-    char help[128];
-    action_describe(action, help, sizeof(help));
-    ui_mark_next(v->screen.ui, on);
-    if (ui_tool(v->screen.ui, name, icon, NULL, help, 0))
-        action_run(v, action);
-    ui_same_line(v->screen.ui);
-}
-
 void playback_bar_draw(struct viewer *v) {
     const struct layout_rect *r = &v->layout.seek_bar;
     ui_panel_begin(v->screen.ui, "playback", r->x, r->y, r->width, r->height, UI_BAR);
     if (v->playback.source->seek)
-        tool(v, "step_back", ICON_BACK, ACTION_STEP_BACK, false);
-    tool(v, "pause", playback_is_stopped(&v->playback) ? ICON_PLAY : ICON_PAUSE, ACTION_PAUSE,
-         false);
+        action_tool(v, "step_back", ICON_BACK, NULL, ACTION_STEP_BACK, false, 0);
+    action_tool(v, "pause", playback_is_stopped(&v->playback) ? ICON_PLAY : ICON_PAUSE, NULL,
+                ACTION_PAUSE, false, 0);
     if (v->playback.source->seek)
-        tool(v, "step_forward", ICON_FORWARD, ACTION_STEP_FORWARD, false);
+        action_tool(v, "step_forward", ICON_FORWARD, NULL, ACTION_STEP_FORWARD, false, 0);
     draw_seek_bar(v);
     ui_panel_end(v->screen.ui);
 }

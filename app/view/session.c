@@ -21,10 +21,7 @@
 #define GROUP "view"
 #define MAX_LOOK_BYTES 65536
 
-static char *state_folder(void) {
-    return g_build_filename(g_get_user_state_dir(), "livestereo", NULL);
-}
-
+/* Of the folder itself where name is NULL. */
 static char *state_path(const char *name) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", name, NULL);
 }
@@ -162,7 +159,7 @@ static struct params merge_params(const struct session *end, const struct sessio
 
 void session_save(const struct session *end, const struct session *start,
                   const struct session *remembered) {
-    g_autofree char *folder = state_folder();
+    g_autofree char *folder = state_path(NULL);
     if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
         return;
     if (g_mkdir_with_parents(folder, 0700) != 0) {

@@ -252,7 +252,8 @@ static void draw_output(struct viewer *v) {
     ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->note, text);
 }
 
-void statistics_draw_cards(struct viewer *v, bool all) {
+void statistics_draw_cards(struct viewer *v) {
+    bool all = v->tab == TAB_STATISTICS;
     struct ui *ui = v->screen.ui;
     const struct frame *shown = v->playback.shown;
     if (!shown)

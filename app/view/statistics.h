@@ -81,8 +81,8 @@ void statistics_print(struct statistics *s, struct live *live);
  * a picture at rest how long it took. */
 void statistics_describe(const struct viewer *v, char *text, size_t size);
 
-/* Cards: shown of computed, delay, time of a frame by its parts; all: error against the truth,
- * stability, cameras and output, too. In the panel. */
-void statistics_draw_cards(struct viewer *v, bool all);
+/* Cards: shown of computed, delay, time of a frame by its parts; in the tab of statistics error
+ * against the truth, stability, cameras and output, too. */
+void statistics_draw_cards(struct viewer *v);
 
 #endif

@@ -9,12 +9,6 @@
 
 #include <math.h>
 
-static void add_actions(GString *map) {
-    for (int i = 0; i < ACTIONS; i++)
-        if (action_table[i].keys[0])
-            g_string_append_printf(map, "key %s %s\n", action_table[i].name, action_table[i].keys);
-}
-
 static void add_settings(const struct settings *s, GString *map) {
     char value[64];
     for (int i = 0; i < param_count; i++)
@@ -26,10 +20,6 @@ static void add_settings(const struct settings *s, GString *map) {
         if (settings_is_pending(s, &param_table[i]))
             g_string_append_printf(map, "%s%s", n++ ? " " : "", param_table[i].name);
     g_string_append_c(map, '\n');
-}
-
-static void add_rates(const struct statistics_rates *r, GString *map) {
-    g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->shown);
 }
 
 static void add_playback(const struct playback *p, GString *map) {
@@ -129,10 +119,13 @@ void ui_map_write(struct viewer *v) {
     if (!v->options->ui_map)
         return;
     GString *map = screen_map_begin(&v->screen);
-    add_actions(map);
+    for (int i = 0; i < ACTIONS; i++)
+        if (action_table[i].keys[0])
+            g_string_append_printf(map, "key %s %s\n", action_table[i].name, action_table[i].keys);
     add_settings(&v->settings, map);
     add_playback(&v->playback, map);
-    add_rates(&v->statistics.rates, map);
+    const struct statistics_rates *r = &v->statistics.rates;
+    g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->shown);
     add_display(&v->display, v->playback.shown, map);
     add_rig(v, map);
     add_probes(v, map);

@@ -104,14 +104,10 @@ static void limit_range(struct viewer *v) {
 
 /* A part of the pictures is opened again where its margins are too narrow for the disparities that
  * are searched now; not while its size is recorded or sent. */
-static bool needs_margins(const struct viewer *v) {
-    return !v->recording.recorder && !v->output && !rig_use_reaches(&v->rig, &v->settings.params);
-}
-
 static void pass_settings(struct viewer *v) {
     struct params effective = settings_effective(&v->settings);
     still_preview(v, &effective);
-    if (!needs_margins(v))
+    if (v->recording.recorder || v->output || rig_use_reaches(&v->rig, &v->settings.params))
         live_set_params(v->playback.live, &effective);
     else if (!v->wanted_part.on)
         viewer_want_part(v, v->rig_options.roi, v->rig.scale);
@@ -307,8 +303,4 @@ const char *viewer_preset(const struct viewer *v) {
     bool is_default = !v->display.motion && with_preset("default", &v->settings.params, &loaded) &&
                       settings_equal_live(&loaded, &v->settings.params);
     return is_default ? "default" : "";
-}
-
-void presets_free(struct presets *p) {
-    g_strfreev(p->names);
 }

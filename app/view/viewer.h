@@ -70,8 +70,6 @@ bool presets_load(struct presets *presets, const char *name, struct settings *se
 /* Whether the settings differ from what loading the preset of that name would make of them. */
 bool presets_are_changed(const struct presets *presets, const struct settings *settings);
 
-void presets_free(struct presets *presets);
-
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
 enum part { PART_PANELS, PART_SEEK_BAR, PART_HELP, PART_START, PART_LOG, PARTS };
 
@@ -314,9 +312,8 @@ void opening_close(struct viewer *v);
 
 /* ---- another source, in the same window */
 
-/* The next opening_update opens these words, or files that were chosen or dropped; one that is a
+/* The next opening_update opens these files, which were chosen or dropped; one that is a
  * calibration is taken for what is shown. */
-void opening_choose(struct viewer *v, char **words);
 void opening_take_files(struct viewer *v, const char *const *paths, int count);
 
 /* The next opening_update computes what is shown with the calibration in this file or, where that
