@@ -818,6 +818,7 @@ void ui_table_begin(struct ui *, const char *name, int columns) {
 
 void ui_table_next(struct ui *) {
     ImGui::TableNextColumn();
+    ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset = 0; /* each column has its own lines */
 }
 
 void ui_table_end(struct ui *) {

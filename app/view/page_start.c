@@ -224,10 +224,10 @@ void start_page_close(struct start_page *page) {
     g_free(page->cameras);
     g_free(page->rig);
     g_free(page->left_word);
-    for (int i = 0; i < START_RECENT; i++)
+    for (int i = 0; i < START_RECENT; i++) {
         g_strfreev(page->recent[i]);
-    for (int i = 0; i < START_RECENT; i++)
         g_strfreev(page->about[i]);
+    }
     start_page_free_pictures(page);
     ui_texture_free(&page->scene);
 }
@@ -239,7 +239,7 @@ static char *title_of(char **words) {
     return words[0][0] == '/' ? g_path_get_basename(words[0]) : g_strjoinv("  ", words);
 }
 
-/* A small picture of it, where another source is open. */
+/* A small picture of the demonstration. */
 static void draw_small_scene(struct start_page *page) {
     static const char *const words[] = {DEMONSTRATION ",width=320,height=240"};
     const struct source_options options = {0};
@@ -262,8 +262,7 @@ static void draw_tiles(struct viewer *v, char **chosen) {
     double gap = ui_px(ui, 8), all = ui_available_width(ui);
     int columns = (int)fmax(1, floor((all + gap) / (ui_px(ui, 240) + gap))), i = 0;
     double width = (all + gap) / columns - gap, height = width / 1.6;
-    bool shows_scene = strcmp(v->playback.source->name, DEMONSTRATION) == 0;
-    if (!page->pictured && !page->scene && !shows_scene)
+    if (!page->pictured && !page->scene)
         draw_small_scene(page);
     if (!page->pictured)
         start_page_load_pictures(page);
@@ -279,10 +278,6 @@ static void draw_tiles(struct viewer *v, char **chosen) {
         if (ui_tile(ui, name, title, note, all_words, page->picture[i], width, height))
             *chosen = g_strjoinv("\n", page->recent[i]);
     }
-    const struct frame *shown = v->playback.shown;
-    if (!page->scene && shown && shows_scene)
-        page->scene = ui_texture_make(shown->left.data, shown->left.width, shown->left.height,
-                                      shown->left.channels);
     if (i % columns)
         ui_same_line(ui);
     if (ui_tile(ui, "start.synth", "Demonstration", "a desk drawn by the program",

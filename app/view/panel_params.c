@@ -1,5 +1,5 @@
 /*
- * The rows of all parameters by stage, of app/view/panel.h, with the papers' symbols in their help.
+ * The rows of all parameters by stage, of app/view/panel.h.
  * SPDX-License-Identifier: MIT
  */
 #include "app/view/panel.h"
@@ -10,42 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the papers of the presets call a parameter. */
-static const struct {
-    const char *name, *symbol;
-} symbols[] = {
-    {"disparity_range", "k (Felzenszwalb), L (Liang)"},
-    {"smooth_sigma", "sigma (Felzenszwalb)"},
-    {"data_cost", "D (Felzenszwalb)"},
-    {"data_weight", "lambda (Felzenszwalb), eta (Yang)"},
-    {"data_truncation", "tau (Felzenszwalb), T_data (Grauer-Gray, Xu)"},
-    {"discontinuity_weight", "smoothness: rho (Brunton, Yang)"},
-    {"discontinuity_truncation", "d (Felzenszwalb), T_disc (Grauer-Gray, Xu), d_pq (Brunton)"},
-    {"tile_size", "B (Liang)"},
-    {"tile_inner", "T_I (Liang)"},
-    {"tile_outer", "T_O (Liang)"},
-    {"smoothness", "V (Liang)"},
-    {"edge_weakens", "d_pq (Brunton)"},
-    {"motion_u_range", "u (Grauer-Gray)"},
-    {"motion_v_range", "v (Grauer-Gray)"},
-};
-
-static const char *symbol_of(const struct param_info *info) {
-    for (size_t i = 0; i < G_N_ELEMENTS(symbols); i++)
-        if (strcmp(symbols[i].name, info->name) == 0)
-            return symbols[i].symbol;
-    return NULL;
-}
-
 /* Static until the next call. A parameter that takes effect at the next start also shows its
  * present value. */
 static const char *describe(const struct param_info *info, const struct settings *settings) {
     static char help[1024];
     char now[64];
-    const char *symbol = symbol_of(info);
-    int used = snprintf(help, sizeof(help), "%s%s%s%s%s\n--set %s", info->help,
-                        *info->unit ? "\nUnit: " : "", info->unit, symbol ? "\nIn papers: " : "",
-                        symbol ? symbol : "", info->name);
+    int used = snprintf(help, sizeof(help), "%s%s%s\n--set %s", info->help,
+                        *info->unit ? "\nUnit: " : "", info->unit, info->name);
     if (info->when == PARAM_START && used < (int)sizeof(help))
         snprintf(help + used, sizeof(help) - (size_t)used,
                  "\nA change acts at the next start; now it is %s.",
@@ -105,7 +76,7 @@ static bool group_acts(const struct display *display, const char *group) {
 
 /* Whether a parameter's name or its help have what was typed. */
 static bool is_found(const struct param_info *info, const char *typed) {
-    g_autofree char *all = g_strjoin(" ", info->name, info->help, symbol_of(info), NULL),
+    g_autofree char *all = g_strjoin(" ", info->name, info->help, NULL),
                     *lower = g_ascii_strdown(g_strdelimit(all, "_", ' '), -1),
                     *word = g_ascii_strdown(typed, -1);
     return strstr(lower, g_strdelimit(word, "_", ' ')) != NULL;
