@@ -192,31 +192,17 @@ static void draw_range(struct viewer *v) {
 
 /* ---- presets */
 
-/* The papers, by what the names of their presets begin with. */
-static const struct paper {
-    const char *begin, *short_name, *citation;
-} papers[] = {
-    {"brunton2006", "Brunton et al., CRV 2006",
-     "A. Brunton, C. Shu, G. Roth: Belief Propagation on the GPU for Stereo Vision. CRV 2006"},
-    {"felzenszwalb2006", "Felzenszwalb, IJCV 2006",
-     "P. Felzenszwalb, D. Huttenlocher: Efficient Belief Propagation for Early Vision. IJCV 2006"},
-    {"grauergray2008", "Grauer-Gray et al., PRRS 2008",
-     "S. Grauer-Gray, C. Kambhamettu, K. Palaniappan: GPU Implementation of Belief Propagation "
-     "Using CUDA for Cloud Tracking and Reconstruction. PRRS 2008"},
-    {"liang2011", "Liang et al., TCSVT 2011",
-     "C.-K. Liang, C.-C. Cheng, Y.-C. Lai, L.-G. Chen, H. Chen: Hardware-Efficient Belief "
-     "Propagation. TCSVT 2011"},
-    {"xu2009", "Xu et al., AusAI 2009",
-     "Y. Xu, H. Chen, R. Klette, J. Liu, T. Vaudrey: Belief Propagation Implementation Using CUDA "
-     "on an NVIDIA GTX 280. AusAI 2009"},
-    {"yang2006", "Yang et al., BMVC 2006",
-     "Q. Yang, L. Wang, R. Yang, S. Wang, M. Liao, D. Nister: Real-time Global Stereo Matching "
-     "Using Hierarchical Belief Propagation. BMVC 2006"}};
-
-static const struct paper *paper_of(const char *preset) {
+/* The paper of a preset, by what its name begins with; NULL: of none. */
+static const char *paper_of(const char *preset) {
+    static const char *const papers[][2] = {{"brunton2006", "Brunton et al., CRV 2006"},
+                                            {"felzenszwalb2006", "Felzenszwalb, IJCV 2006"},
+                                            {"grauergray2008", "Grauer-Gray et al., PRRS 2008"},
+                                            {"liang2011", "Liang et al., TCSVT 2011"},
+                                            {"xu2009", "Xu et al., AusAI 2009"},
+                                            {"yang2006", "Yang et al., BMVC 2006"}};
     for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
-        if (g_str_has_prefix(preset, papers[i].begin))
-            return &papers[i];
+        if (g_str_has_prefix(preset, papers[i][0]))
+            return papers[i][1];
     return NULL;
 }
 
@@ -263,10 +249,9 @@ static void draw_presets(struct viewer *v) {
             if (first)
                 ui_text_color(ui, ui_theme(ui)->note, titles[group]);
             first = false;
-            const struct paper *paper = group == OF_PAPERS ? paper_of(*preset) : NULL;
+            const char *paper = group == OF_PAPERS ? paper_of(*preset) : "";
             title_of(*preset, title);
-            if (ui_item(ui, *preset, title, paper ? paper->short_name : "",
-                        paper ? paper->citation : NULL, strcmp(*preset, now) == 0, NULL))
+            if (ui_item(ui, *preset, title, paper, NULL, strcmp(*preset, now) == 0, NULL))
                 chosen = *preset;
         }
     }
