@@ -62,7 +62,8 @@ class Fields:  # of a message in CDR
 
 class Client:
     async def __aenter__(self, protocol="foxglove.websocket.v1", **more):
-        self.ws = await websockets.connect(URL, subprotocols=[protocol], max_size=None, **more)
+        self.ws = await websockets.connect(URL, subprotocols=[protocol], max_size=None,
+                                          ping_interval=None, **more)
         assert self.ws.subprotocol == protocol
         info, channels = json.loads(await self.ws.recv()), json.loads(await self.ws.recv())
         assert info["op"] == "serverInfo" and channels["op"] == "advertise"
