@@ -16,7 +16,8 @@ width of pictures in px. A picture is uint8 of shape (H, W), grey, or (H, W, 3),
 Pictures on the host are whatever numpy reads (__array_interface__, the buffer protocol), or have
 __dlpack__. Those whose pixels do not lie side by side, or whose rows do not follow each other
 downwards (mirrored, every second column, planes of colours), are copied; all others are used
-where they are, with any number of bytes from row to row.
+where they are, with any number of bytes from row to row. A GPU is busy throughout where one pair is
+started before the last is waited for (start(), wait()).
 
 Pictures on a GPU have __dlpack__ or __cuda_array_interface__, and pixels side by side. Nothing is
 copied to the host, and the maps are on the GPU, too: as DeviceArray instead of numpy.ndarray.
