@@ -19,7 +19,8 @@ export HOME="$folder" XDG_CONFIG_HOME="$folder" XDG_STATE_HOME="$folder" XDG_CAC
 sized() {
     name=$1 size=$2
     shift 2
-    build/livestereo view -q --window "$size" --frames 6 --screenshot "docs/$name.png" "$@"
+    build/livestereo view -q --window "$size" --frames 2 --quality balanced \
+        --screenshot "docs/$name.png" "$@"
 }
 
 # NAME OPTIONS...
@@ -30,36 +31,45 @@ shot() {
 }
 
 # NAME ACTIONS OPTIONS...: the window that stands still, after actions of xdotool
+rests() { # until the window shows what it computes
+    until grep -qs '^state current 1' "$folder/map" && grep -q '^state rest 1' "$folder/map"; do
+        sleep 0.2
+    done
+}
 acted() {
     name=$1 actions=$2
     shift 2
-    build/livestereo view -q --window 1280x800 --paused -o "$folder/out" "$@" &
-    sleep 6
+    build/livestereo view -q --window 1280x800 --paused --quality balanced -o "$folder/out" \
+        --ui-map "$folder/map" "$@" &
+    rests
     # shellcheck disable=SC2086
     xdotool $actions
-    sleep 6
+    sleep 1
+    rests
     xdotool key s
-    sleep 2
+    until ls "$folder"/out/*.png >/dev/null 2>&1; do sleep 0.2; done
+    sleep 1
     kill $!
     wait $! || true
     mv "$folder"/out/*.png "docs/$name.png"
+    rm "$folder/map"
 }
 
 desk=synth:scene=desk
 shot screenshot $desk
-shot driving --stats synth:scene=desk,width=1242,height=374
 shot points --view 9 $desk
 shot views --view 1357 $desk
 shot light --theme light $desk
 sized small 800x600 --ui-scale 2 $desk
-acted measure 'key d mousemove 200 500 click 1 sleep 1 mousemove 640 480 click 1' --view 4 $desk
+acted measure 'key d mousemove 330 590 click 1 sleep 1 mousemove 775 530 click 1' --view 4 $desk
+acted driving 'key i' synth:scene=desk,width=1242,height=374
 shot start
 data=${LIVESTEREO_DATA:-../shared/data}
 boards=$data/calibration/opencv
-shot rows --view 8 --calib "$boards/reference.yml" "$boards/left04.jpg" "$boards/right04.jpg"
-build/livestereo motion -q --window 1280x800 --frames 1 --stats \
-    --screenshot docs/motion_window.png \
-    --view 4 --metres-per-pixel 4000 "$data/clouds/goes_irma_ir"
+shot rows --view 8 --calib "$boards/reference.yml" --set disparity_range=256 \
+    "$boards/left04.jpg" "$boards/right04.jpg"
+build/livestereo motion -q --window 1280x800 --frames 1 --screenshot docs/motion_window.png \
+    --view 4 --metres-per-pixel 4000 --scale 0.5 "$data/clouds/goes_irma_ir"
 
 # The pair of examples/: the desk, whose rig examples/calibration.txt describes.
 build/livestereo record -q synth:scene=desk,width=320,height=240,range=48,noise=0 --frames 1 \

@@ -8,7 +8,6 @@
 #include "config/log.h"
 #include "config/params.h"
 #include "image/flow.h"
-#include "render/grid.h"
 #include "render/points_view.h"
 #include "render/program.h"
 #include "render/shaders.h"
@@ -59,8 +58,7 @@ struct offscreen {
 
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
-    GLuint points_program, line_program, arrow_program, vertex_array, texture[TEXTURES],
-        pixel_buffer;
+    GLuint points_program, arrow_program, vertex_array, texture[TEXTURES], pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     bool has_truth;              /* the frame drawn last */
@@ -111,10 +109,9 @@ static bool make_programs(struct draw *draw) {
         }
     draw->points_program =
         program_make("points shader", "", shader_points_vert, shader_points_frag);
-    draw->line_program = program_make("line shader", "", shader_line_vert, shader_line_frag);
     draw->arrow_program =
         program_make("arrow shader", shader_motion_glsl, shader_arrow_vert, shader_arrow_frag);
-    if (!draw->points_program || !draw->line_program || !draw->arrow_program)
+    if (!draw->points_program || !draw->arrow_program)
         return false;
     set_samplers(draw->arrow_program);
     set_hues(draw->arrow_program);
@@ -173,7 +170,6 @@ void draw_close(struct draw **draw_pointer) {
     for (int i = 0; i < 2 * DISPLAY_POINTS; i++)
         glDeleteProgram(draw->image_program[i / 2][i % 2]);
     glDeleteProgram(draw->points_program);
-    glDeleteProgram(draw->line_program);
     glDeleteProgram(draw->arrow_program);
     for (int i = 0; i < OFFSCREENS; i++) {
         struct offscreen *o = offscreen_at(draw, i);
@@ -393,8 +389,6 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
         glDrawArrays(GL_TRIANGLES, 0, 6 * cells);
     else
         glDrawArrays(GL_POINTS, 0, columns * rows);
-    double bottom = (draw->height - rig->center_y) / rig->focal_px; /* of what is seen at depth 1 */
-    grid_draw(draw->line_program, view.transform, (float)bottom * view.middle, view.far);
     glDisable(GL_DEPTH_TEST);
     if (step < draw->points_step)
         return; /* more than the budget allows */

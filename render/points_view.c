@@ -45,7 +45,6 @@ void points_view_of(const struct draw_settings *s, int width, int height,
     view->rig = rig;
     view->cut = rig.farthest_m > 0 ? (float)rig.farthest_m : INFINITY;
     view->middle = middle;
-    view->far = fminf(far, view->cut);
     view->size = (float)(s->height / (2 * tan(field_of_view / 2)) / rig.focal_px * 1.3);
 }
 

@@ -12,8 +12,8 @@
 struct points_view {
     mat4 transform; /* from the camera's axes (x right, y down, z forward) to the clip space */
     struct draw_rig rig;
-    float middle, far, cut; /* depths: of the range of colours; the farthest that is drawn */
-    float size;             /* of a pixel at distance 1, in pixels of the window */
+    float middle, cut; /* depths: of the range of colours; the farthest that is drawn */
+    float size;        /* of a pixel at distance 1, in pixels of the window */
 };
 
 /* Of pictures of width x height. */

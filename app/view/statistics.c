@@ -262,20 +262,21 @@ void statistics_draw_cards(struct viewer *v) {
     bool error = shown->has_truth || v->playback.source->has_truth;
     double width = (ui_available_width(ui) - ui_px(ui, 8)) / 2;
     draw_rates(v, width);
-    ui_same_line(ui);
-    if (error && is_still(v) && !all)
+    if (error || !is_still(v))
+        ui_same_line(ui);
+    if (error && (all || is_still(v)))
         draw_error(v, width);
-    else
+    else if (!is_still(v))
         draw_age(&v->statistics, ui, width);
     draw_stages(shown, ui);
     if (!all)
         return;
     if (v->layout.columns > 1)
         ui_table_next(ui);
-    if (error)
-        draw_error(v, width);
-    if (error && v->statistics.flicker.sums.compared)
+    if (error && !is_still(v)) {
+        draw_age(&v->statistics, ui, width);
         ui_same_line(ui);
+    }
     if (v->statistics.flicker.sums.compared)
         draw_flicker(&v->statistics.flicker.sums, ui, width);
     if (v->layout.columns > 1)
