@@ -6,9 +6,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -26,7 +30,19 @@ int backend_plan(struct backend *b, struct graph *g, bool overlaps) {
     return graph_plan(g, overlaps ? b->overlap_bytes : 0, &b->rules);
 }
 
-void backend_transfer(const struct transfer *t, bool up, void *inside,
+static void copy_past_caches(char *to, const char *from, size_t bytes) {
+    size_t i = 0;
+#ifdef __x86_64__
+    for (; i < bytes && (uintptr_t)(to + i) % 16; i++)
+        to[i] = from[i];
+    for (; i + 16 <= bytes; i += 16)
+        _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
+    _mm_sfence();
+#endif
+    memcpy(to + i, from + i, bytes - i);
+}
+
+void backend_transfer(const struct transfer *t, bool up, bool past_caches, void *inside,
                       const struct image_memory *outside) {
     if (!outside->data)
         return;
@@ -38,7 +54,10 @@ void backend_transfer(const struct transfer *t, bool up, void *inside,
     }
     for (size_t y = 0; y < rows; y++, at += outside->pitch) {
         char *from = (char *)inside + y * outside->row + outside->first;
-        memcpy(up ? from : at, up ? at : from, kept);
+        if (past_caches)
+            copy_past_caches(up ? from : at, up ? at : from, kept);
+        else
+            memcpy(up ? from : at, up ? at : from, kept);
     }
 }
 

@@ -74,8 +74,9 @@ struct backend *backend_cuda_open(int gpu, enum backend_variant variant, bool qu
  * none. Freed with free(). */
 void *backend_host_alloc(size_t bytes);
 
-/* Copies what a transfer names, with inside in place of its buffer, on the host. */
-void backend_transfer(const struct transfer *transfer, bool up, void *inside,
+/* Copies what a transfer names, with inside in place of its buffer, on the host. past_caches: where
+ * a GPU reads it next, which would have to fetch it from there. */
+void backend_transfer(const struct transfer *transfer, bool up, bool past_caches, void *inside,
                       const struct image_memory *outside);
 
 /* graph_plan() by this backend's rules. overlaps: passes may take more memory to run beside each

@@ -175,7 +175,7 @@ static void do_first(struct shuffled *s, int stream) {
     if (work->kind == WORK_STAGE)
         run_pixels(s, work);
     else if (work->kind == WORK_COPY)
-        backend_transfer(&work->transfer, work->up, work->inside, &work->outside);
+        backend_transfer(&work->transfer, work->up, false, work->inside, &work->outside);
     else if (work->kind == WORK_SIGNAL)
         s->done[work->event] = work->given;
     free(work);

@@ -5,6 +5,7 @@
  * test_waits.c.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/backend.h"
 #include "tests/pass_case.h"
 #include "tests/schedule.h"
 
@@ -609,6 +610,37 @@ static void test_any_list(void) {
     graph_close(&l.g);
 }
 
+/* Rows of a buffer against those of the caller, byte by byte, and that nothing else is written. */
+static void test_transfers(void) {
+    enum { ROWS = 6, MOST = 90, ALL = ROWS * (MOST + 20) };
+    for (int run = 0; run < 3000; run++) {
+        uint8_t inside[ALL], outside[ALL], inside_before[ALL], outside_before[ALL];
+        bool up = run & 1, past_caches = run & 2;
+        int row = g_test_rand_int_range(1, MOST), first = g_test_rand_int_range(0, row),
+            kept = g_test_rand_int_range(1, row - first + 1),
+            pitch = kept + g_test_rand_int_range(0, 2) * g_test_rand_int_range(0, 15),
+            begin = g_test_rand_int_range(0, ROWS), end = g_test_rand_int_range(begin, ROWS) + 1,
+            at = g_test_rand_int_range(0, 16);
+        for (int i = 0; i < ALL; i++) {
+            inside[i] = inside_before[i] = (uint8_t)g_test_rand_int();
+            outside[i] = outside_before[i] = (uint8_t)g_test_rand_int();
+        }
+        const struct transfer t = {.host_offset = (size_t)(begin * row),
+                                   .bytes = (size_t)((end - begin) * row)};
+        const struct image_memory memory = {outside, (size_t)row, (size_t)first, (size_t)kept,
+                                            (size_t)pitch};
+        backend_transfer(&t, up, past_caches, inside + at, &memory);
+        for (int y = begin; y < end; y++)
+            for (int x = 0; x < kept; x++) {
+                uint8_t *in = &inside_before[at + (y - begin) * row + first + x],
+                        *out = &outside_before[y * pitch + x];
+                *(up ? in : out) = up ? *out : *in;
+            }
+        g_assert_cmpmem(inside, ALL, inside_before, ALL);
+        g_assert_cmpmem(outside, ALL, outside_before, ALL);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/graph/dead-passes", test_dead_passes);
@@ -626,5 +658,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/graph/hazards", test_hazards);
     g_test_add_func("/graph/many-passes", test_many_passes);
     g_test_add_func("/graph/any-list", test_any_list);
+    g_test_add_func("/graph/transfers", test_transfers);
     return g_test_run();
 }

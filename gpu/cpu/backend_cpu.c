@@ -133,7 +133,7 @@ static void cpu_run(struct backend *b, void *compiled, int slot,
     for (int i = 0; i < g->count; i += g->passes[i].unit) {
         const struct pass *pass = &g->passes[i];
         if (pass->kind != PASS_STAGE)
-            backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD,
+            backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD, false,
                              graph_address(g, pass->transfer.buffer, slot),
                              &frame->memory[pass->transfer.host]);
         else

@@ -21,9 +21,6 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#ifdef __x86_64__
-#include <emmintrin.h>
-#endif
 
 enum { STAGE_ROWS = 4 };
 
@@ -442,22 +439,6 @@ static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, voi
     note(cuda, code, up ? "upload" : "download");
 }
 
-/* To memory that the GPU reads next, past the caches where that is possible: there it would first
- * have to be fetched. */
-static void copy_past_caches(char *to, const char *from, size_t bytes) {
-#ifdef __x86_64__
-    size_t head = stage_min((int)(-(uintptr_t)to & 15), (int)bytes), i = head;
-    memcpy(to, from, head);
-    for (; i + 16 <= bytes; i += 16)
-        _mm_stream_si128(reinterpret_cast<__m128i *>(to + i),
-                         _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
-    memcpy(to + i, from + i, bytes - i);
-    _mm_sfence();
-#else
-    memcpy(to, from, bytes);
-#endif
-}
-
 /* Rows, from one on, that pass between the caller's memory and page-locked memory. */
 struct staged_rows {
     const struct transfer *transfer;
@@ -469,19 +450,11 @@ struct staged_rows {
 
 static void copy_staged_rows(void *context, int first, int last, void *) {
     const staged_rows *s = static_cast<const staged_rows *>(context);
-    const struct image_memory *o = s->outside;
-    size_t offset = (size_t)(s->first + first) * o->row, bytes = (size_t)(last - first) * o->row;
+    size_t offset = (size_t)(s->first + first) * s->outside->row;
     struct transfer part = *s->transfer;
     part.host_offset += offset;
-    part.bytes = bytes;
-    if (!s->up) {
-        backend_transfer(&part, false, s->staging + offset, o);
-        return;
-    }
-    const char *from = static_cast<char *>(o->data) + part.host_offset / o->row * o->pitch;
-    size_t step = o->pitch == o->row ? bytes : o->row;
-    for (size_t at = 0; at < bytes; at += step, from += o->pitch)
-        copy_past_caches(s->staging + offset + at, from, step);
+    part.bytes = (size_t)(last - first) * s->outside->row;
+    backend_transfer(&part, s->up, s->up, s->staging + offset, s->outside);
 }
 
 static void copy_staged(backend_cuda *cuda, staged_rows *s, int rows) {

@@ -75,7 +75,7 @@ static void run(backend *b, void *compiled, int slot, const struct backend_frame
         if (pass->kind == PASS_STAGE)
             cuda_issue_unit(cuda, g, i, slot);
         else
-            backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD,
+            backend_transfer(&pass->transfer, pass->kind == PASS_UPLOAD, false,
                              graph_address(g, pass->transfer.buffer, slot),
                              &frame->memory[pass->transfer.host]);
     }
