@@ -5,13 +5,84 @@
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
 
+/* refine_weight() and refine_near() as numbers that can be gathered. */
+struct tables {
+    int32_t weight[REFINE_WEIGHTS], near[REFINE_NEAR];
+};
+
+INLINE __m256i look(const int32_t *table, int count, __m256i difference) {
+    __m256i i = _mm256_srai_epi32(difference, 2);
+    return _mm256_i32gather_epi32(table, _mm256_min_epi32(i, _mm256_set1_epi32(count - 1)), 4);
+}
+
+/* Eight pixels: modes and logits of each. Weights have at most 13 bits, what they are multiplied by
+ * 9 and a sign: products of 16 bits each and 0 are exact. refine_choose() */
+static void choose_eight(const struct refine_choose_args *a, size_t first, int count,
+                         const struct tables *t, int32_t (*mode)[8], int32_t (*logit)[8]) {
+    __m256i m[REFINE_MODES], weight[REFINE_MODES], score[REFINE_MODES],
+        most = load_256(logit[0]), all = _mm256_setzero_si256();
+    int32_t best_mode[8], best_score[8], total[8], offset[8], sum[8];
+    for (int k = 1; k < REFINE_MODES; k++)
+        most = _mm256_max_epi32(most, load_256(logit[k]));
+    for (int k = 0; k < REFINE_MODES; k++) {
+        m[k] = load_256(mode[k]);
+        weight[k] = look(t->weight, REFINE_WEIGHTS, _mm256_sub_epi32(most, load_256(logit[k])));
+        score[k] = _mm256_slli_epi32(weight[k], 8);
+        all = _mm256_add_epi32(all, weight[k]);
+    }
+    for (int k = 1; k < REFINE_MODES; k++)
+        for (int j = 0; j < k; j++) {
+            __m256i near =
+                look(t->near, REFINE_NEAR, _mm256_abs_epi32(_mm256_sub_epi32(m[j], m[k])));
+            score[k] = _mm256_add_epi32(score[k], _mm256_madd_epi16(weight[j], near));
+            score[j] = _mm256_add_epi32(score[j], _mm256_madd_epi16(weight[k], near));
+        }
+    __m256i best = m[0], most_score = score[0], within = _mm256_setzero_si256(), moment = within;
+    for (int k = 1; k < REFINE_MODES; k++) {
+        __m256i better = _mm256_cmpgt_epi32(score[k], most_score);
+        best = _mm256_blendv_epi8(best, m[k], better);
+        most_score = _mm256_max_epi32(most_score, score[k]);
+    }
+    for (int k = 0; k < REFINE_MODES; k++) {
+        __m256i difference = _mm256_sub_epi32(m[k], best);
+        __m256i far =
+            _mm256_cmpgt_epi32(_mm256_abs_epi32(difference), _mm256_set1_epi32(REFINE_ONE));
+        __m256i here = _mm256_andnot_si256(far, weight[k]);
+        within = _mm256_add_epi32(within, here);
+        moment = _mm256_add_epi32(moment, _mm256_madd_epi16(here, difference));
+    }
+    store_256(best_mode, best);
+    store_256(best_score, most_score);
+    store_256(total, within);
+    store_256(offset, moment);
+    store_256(sum, all);
+    for (int i = 0; i < count; i++)
+        if (a->map.disparity[first + (size_t)i] != UNKNOWN)
+            refine_store(a, first + (size_t)i, best_mode[i], offset[i], total[i],
+                         stage_min(best_score[i] / sum[i], UINT8_MAX));
+        else
+            refine_keep(a, first + (size_t)i);
+}
+
 void refine_columns_avx2(const struct refine_choose_args *a, int y, int from, int to,
                          int16_t (*numbers)[FEATURE_CHANNELS]) {
-    for (int x = from; x < to; x++) {
-        int number[2 * REFINE_MODES];
-        for (int k = 0; k < 2 * REFINE_MODES; k++)
-            number[k] = numbers[x - from][k];
-        refine_pixel(a, x, y, number);
+    struct tables t;
+    for (int i = 0; i < REFINE_WEIGHTS; i++)
+        t.weight[i] = refine_weight(i);
+    for (int i = 0; i < REFINE_NEAR; i++)
+        t.near[i] = refine_near(i);
+    for (int x = from; x < to; x += 8) {
+        int32_t mode[REFINE_MODES][8], logit[REFINE_MODES][8];
+        for (int i = 0; i < 8; i++) {
+            int px = stage_min(x + i, to - 1);
+            for (int k = 0; k < REFINE_MODES; k++) {
+                logit[k][i] = numbers[px - from][k];
+                mode[k][i] = refine_mode(a, px, y, k) + numbers[px - from][REFINE_MODES + k];
+            }
+            logit[0][i] += refine_known(&a->map, px, y) ? a->prior : 0;
+        }
+        choose_eight(a, (size_t)y * (size_t)a->map.width + (size_t)x, stage_min(8, to - x), &t,
+                     mode, logit);
     }
 }
 
@@ -46,7 +117,8 @@ static void find_features(const struct refine_evidence_args *a, int x, int y, ui
                             similarity(left, right + c.second * FEATURE_CHANNELS) * c.share);
         out[REFINE_COLOUR + k] = refine_colour(a, x, y, c);
     }
-    refine_others(a, x, y, out + REFINE_OTHERS);
+    for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)
+        out[k] = refine_other(a, x, y, k - REFINE_OTHERS);
 }
 
 void rows_refine_evidence_avx2(const void *args, int width, int first, int last, void *scratch) {

@@ -1,10 +1,5 @@
 /*
- * The layers of the learned descriptor optimised for CUDA: products of matrices, of 16 outputs by
- * 32 inputs and 32 inputs by 8 pixels, on tensor cores. A block has the weights of the layer in
- * shared memory and goes through tiles of the picture, each with the pixels around it. In which
- * order inputs are added is free, and so is which output a row of a product is: both are chosen so
- * that what a thread reads of a pixel or of the weights lies in neighbouring registers as the
- * instruction wants it, and that it writes neighbouring outputs.
+ * The layers of the networks optimised for CUDA (feature.cuh).
  *
  * Layers of 64 inputs and 64 outputs have a kernel of their own where the tensor cores can read
  * pixels from shared memory themselves (warpgroup.cuh), in products of 64 outputs by 32 inputs and
@@ -13,15 +8,10 @@
  * each but once; while one row is multiplied, the next one is on its way.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/matrix_product.cuh"
+#include "gpu/cuda/feature.cuh"
 #include "gpu/cuda/warpgroup.cuh"
 
 #include <math.h>
-
-enum { WARPS = 4, BLOCK_THREADS = WARPS * WARP_SIZE };
-enum { PART_WIDTH = 32, PART_HEIGHT = 4 };                        /* pixels of a tile */
-enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_WIDTH / COLUMNS }; /* of a product; of a warp */
-enum { BLOCKS = 4 };                                              /* of a multiprocessor */
 
 /* Four numbers, each taken to the nearest of 0 to FEATURE_LARGEST, as bytes of a word. */
 DEVICE uint32_t bytes_of(const int32_t v[4]) {
@@ -42,93 +32,6 @@ DEVICE uint32_t bytes_of(const int32_t v[4]) {
     return word;
 #endif
 }
-
-/* Of a layer: products on top of each other, steps of 32 inputs for a tap, taps for a step, outputs
- * of a pixel that a thread gets. One input has all taps in one step. */
-template <int INPUTS, int OUTPUTS> struct layer_shape {
-    static constexpr int PARTS = OUTPUTS / ROWS, STEPS = INPUTS == 64 ? 2 : 1,
-                         TAPS = INPUTS == 1 ? 1 : FEATURE_TAPS, EACH = OUTPUTS / COLUMNS;
-    static constexpr int WEIGHT_WORDS = TAPS * STEPS * PARTS * WARP_SIZE * 4;
-};
-
-/* Four weights of an output, the first of them of an input of a tap. */
-DEVICE uint32_t weights_of(const feature_args &a, int tap, int group, int output) {
-    int groups = (a.inputs + FEATURE_GROUP - 1) / FEATURE_GROUP;
-    const uint32_t *words = reinterpret_cast<const uint32_t *>(a.weights);
-    return __ldg(words +
-                 ((output / FEATURE_BLOCK * FEATURE_TAPS + tap) * groups + group) * FEATURE_BLOCK +
-                 output % FEATURE_BLOCK);
-}
-
-/* The weights in the order that threads read them: a of multiply_add(). Rows g and g + 8 of product
- * number part are outputs EACH g + 2 part and the next one. */
-template <int INPUTS, int OUTPUTS> DEVICE void load_weights(const feature_args &a, uint32_t *to) {
-    using shape = layer_shape<INPUTS, OUTPUTS>;
-    for (int i = (int)threadIdx.x; i < shape::WEIGHT_WORDS; i += BLOCK_THREADS) {
-        int half = i / 2 % 2, lane = i / 4 % WARP_SIZE, t = lane % 4,
-            part = i / (4 * WARP_SIZE) % shape::PARTS, step = i / (4 * WARP_SIZE * shape::PARTS);
-        int output = shape::EACH * (lane / 4) + 2 * part + i % 2;
-        uint32_t word = 0;
-        if constexpr (INPUTS == 1) {
-            for (int k = 0; k < 4 && half == 0; k++)
-                if (4 * t + k < FEATURE_TAPS)
-                    word |= (weights_of(a, 4 * t + k, 0, output) & 255) << 8 * k;
-        } else {
-            word = weights_of(a, step / shape::STEPS,
-                              2 * shape::STEPS * t + 2 * (step % shape::STEPS) + half, output);
-        }
-        to[i] = word;
-    }
-}
-
-/* The pixels of a tile and those around it. */
-template <int INPUTS> DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
-    constexpr int BYTES = INPUTS == 1 ? 1 : 16, PIECES = INPUTS / BYTES;
-    int pitch = PART_WIDTH + 2 * a.dilation, height = PART_HEIGHT + 2 * a.dilation;
-    for (int y = (int)threadIdx.x / WARP_SIZE; y < height; y += WARPS) {
-        const uint8_t *row = a.source + (size_t)stage_clamp(top + y - a.dilation, 0, a.height - 1) *
-                                            (size_t)a.width * INPUTS;
-        for (int i = (int)threadIdx.x % WARP_SIZE; i < pitch * PIECES; i += WARP_SIZE) {
-            int x = stage_clamp(left + i / PIECES - a.dilation, 0, a.width - 1);
-            const uint8_t *from = row + (size_t)x * INPUTS + i % PIECES * BYTES;
-            uint8_t *there = to + (y * pitch * PIECES + i) * BYTES;
-            if constexpr (INPUTS == 1)
-                *there = *from;
-            else
-                *reinterpret_cast<uint4 *>(there) = *reinterpret_cast<const uint4 *>(from);
-        }
-    }
-}
-
-/* b of multiply_add() for each step of a tap: of 8 pixels side by side, the first of which, at the
- * tap, is at from. */
-template <int INPUTS>
-DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t b[2][2]) {
-    int lane = (int)threadIdx.x % WARP_SIZE, t = lane % 4;
-    from += lane / 4 * INPUTS;
-    if constexpr (INPUTS == 64) {
-        uint4 v = *reinterpret_cast<const uint4 *>(from + 16 * t);
-        b[0][0] = v.x;
-        b[0][1] = v.y;
-        b[1][0] = v.z;
-        b[1][1] = v.w;
-    } else if constexpr (INPUTS == 32) {
-        uint2 v = *reinterpret_cast<const uint2 *>(from + 8 * t);
-        b[0][0] = v.x;
-        b[0][1] = v.y;
-    } else {
-        b[0][0] = b[0][1] = 0;
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            int tap = 4 * t + k;
-            if (tap < FEATURE_TAPS)
-                b[0][0] |= (uint32_t)from[(tap / 3 * pitch + tap % 3) * dilation] << 8 * k;
-        }
-    }
-}
-
-/* Of a warp's PRODUCTS, a thread has two pixels each. */
-enum { OWN_PIXELS = 2 * PRODUCTS };
 
 /* feature_scale() of feature_square_root(): the root in floating point is off by at most 1. */
 DEVICE int32_t quick_scale(uint64_t squares) {
@@ -196,120 +99,62 @@ DEVICE uint32_t activations(const feature_args &a, const int32_t sum[4]) {
     return bytes_of(shifted);
 }
 
-/* An eighth of a pixel's activations. */
+/* An eighth of OUTPUTS activations of a pixel, which are its outputs from number first on. */
 template <int OUTPUTS>
-DEVICE void store_activations(const feature_args &a, size_t pixel, const int32_t *sum) {
-    uint8_t *out = a.out + pixel * OUTPUTS + OUTPUTS / COLUMNS * (threadIdx.x % WARP_SIZE / 4);
+DEVICE void store_activations(const feature_args &a, size_t pixel, int first, const int32_t *sum) {
+    uint8_t *out = a.out + pixel * (size_t)a.outputs + first +
+                   OUTPUTS / COLUMNS * (threadIdx.x % WARP_SIZE / 4);
     if constexpr (OUTPUTS == 64)
         *reinterpret_cast<uint2 *>(out) = uint2{activations(a, sum), activations(a, sum + 4)};
     else
         *reinterpret_cast<uint32_t *>(out) = activations(a, sum);
 }
 
-template <int INPUTS, int OUTPUTS, bool VECTORS>
-DEVICE void do_part(const feature_args &a, int left, int top, const uint4 *weights,
-                    const int32_t *bias, const uint8_t *part) {
-    using shape = layer_shape<INPUTS, OUTPUTS>;
-    int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE;
-    int pitch = PART_WIDTH + 2 * a.dilation;
-    int32_t sum[PRODUCTS][shape::PARTS][4];
-#pragma unroll
-    for (int m = 0; m < shape::PARTS; m++)
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int32_t first = bias[shape::EACH * (lane / 4) + 2 * m + i / 2];
-#pragma unroll
-            for (int n = 0; n < PRODUCTS; n++)
-                sum[n][m][i] = first;
-        }
-#pragma unroll
-    for (int tap = 0; tap < shape::TAPS; tap++) {
-        const uint8_t *from =
-            part + ((warp + tap / 3 * a.dilation) * pitch + tap % 3 * a.dilation) * INPUTS;
-        uint32_t pixels[PRODUCTS][2][2];
-#pragma unroll
-        for (int n = 0; n < PRODUCTS; n++)
-            load_pixels<INPUTS>(from + n * COLUMNS * INPUTS, pitch, a.dilation, pixels[n]);
-#pragma unroll
-        for (int step = 0; step < shape::STEPS; step++)
-#pragma unroll
-            for (int m = 0; m < shape::PARTS; m++) {
-                uint4 rows =
-                    weights[((tap * shape::STEPS + step) * shape::PARTS + m) * WARP_SIZE + lane];
-#pragma unroll
-                for (int n = 0; n < PRODUCTS; n++)
-                    multiply_add<false>(sum[n][m], rows, pixels[n][step]);
-            }
-    }
-    int32_t own[OWN_PIXELS][shape::EACH], scale[OWN_PIXELS];
-#pragma unroll
-    for (int p = 0; p < OWN_PIXELS; p++)
-#pragma unroll
-        for (int i = 0; i < shape::EACH; i++) {
-            own[p][i] = sum[p / 2][i / 2][i % 2 * 2 + p % 2];
-            if (VECTORS)
-                own[p][i] = feature_number(&a, own[p][i]);
-        }
-    if constexpr (VECTORS) {
-        static_assert(OWN_PIXELS == WARP_SIZE / 4, "a vector for each thread that shares them");
-        uint64_t squares[OWN_PIXELS];
-#pragma unroll
-        for (int p = 0; p < OWN_PIXELS; p++)
-            squares[p] = sum_of_squares<shape::EACH>(own[p]);
-        scales_of<OWN_PIXELS, 4>(squares, scale);
-    }
-    int y = top + warp;
-#pragma unroll
-    for (int p = 0; p < OWN_PIXELS; p++) {
-        int x = left + p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
-        size_t pixel = (size_t)y * (size_t)a.width + (size_t)x;
-        if (x >= a.width || y >= a.height)
-            continue;
-        if constexpr (VECTORS)
-            store_vector(a, pixel, own[p], scale[p]);
-        else
-            store_activations<OUTPUTS>(a, pixel, own[p]);
-    }
-}
-
-template <int INPUTS, int OUTPUTS, bool VECTORS>
+template <typename shape, bool VECTORS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     feature_kernel(const __grid_constant__ feature_args a) {
-    using shape = layer_shape<INPUTS, OUTPUTS>;
     DYNAMIC_SHARED(uint4, memory);
-    int32_t *bias = reinterpret_cast<int32_t *>(memory) + shape::WEIGHT_WORDS;
-    uint8_t *part = reinterpret_cast<uint8_t *>(bias + OUTPUTS);
-    int across = (a.width + PART_WIDTH - 1) / PART_WIDTH,
-        count = across * ((a.height + PART_HEIGHT - 1) / PART_HEIGHT);
-    load_weights<INPUTS, OUTPUTS>(a, reinterpret_cast<uint32_t *>(memory));
-    for (int i = (int)threadIdx.x; i < OUTPUTS; i += BLOCK_THREADS)
-        bias[i] = __ldg(a.bias + i);
-    wait_for_previous_kernel();
-    for (int i = (int)blockIdx.x; i < count; i += (int)gridDim.x) {
-        int left = i % across * PART_WIDTH, top = i / across * PART_HEIGHT;
-        __syncthreads();
-        load_part<INPUTS>(a, left, top, part);
-        __syncthreads();
-        do_part<INPUTS, OUTPUTS, VECTORS>(a, left, top, memory, bias, part);
-    }
+    int first = (int)blockIdx.y * shape::OUTPUTS,
+        width = (a.width + shape::STRIDE - 1) / shape::STRIDE,
+        height = (a.height + shape::STRIDE - 1) / shape::STRIDE;
+    for_each_part<shape>(a, memory, first,
+                         [&](int left, int top, const int32_t *bias, const uint8_t *part) {
+                             int32_t own[OWN_PIXELS][shape::EACH], scale[OWN_PIXELS];
+                             sum_part<shape>(a, memory, bias, part, own);
+                             if constexpr (VECTORS) {
+                                 static_assert(OWN_PIXELS == WARP_SIZE / 4,
+                                               "a vector for each thread that shares them");
+                                 uint64_t squares[OWN_PIXELS];
+#pragma unroll
+                                 for (int p = 0; p < OWN_PIXELS; p++) {
+#pragma unroll
+                                     for (int i = 0; i < shape::EACH; i++)
+                                         own[p][i] = feature_number(&a, own[p][i]);
+                                     squares[p] = sum_of_squares<shape::EACH>(own[p]);
+                                 }
+                                 scales_of<OWN_PIXELS, 4>(squares, scale);
+                             }
+                             int y = top + (int)threadIdx.x / WARP_SIZE;
+#pragma unroll
+                             for (int p = 0; p < OWN_PIXELS; p++) {
+                                 int x = left + p / 2 * COLUMNS + (int)threadIdx.x % 4 * 2 + p % 2;
+                                 size_t pixel = (size_t)y * (size_t)width + (size_t)x;
+                                 if (x >= width || y >= height)
+                                     continue;
+                                 if constexpr (VECTORS)
+                                     store_vector(a, pixel, own[p], scale[p]);
+                                 else
+                                     store_activations<shape::OUTPUTS>(a, pixel, first, own[p]);
+                             }
+                         });
 }
 
-/* False where the tiles are too large for the shared memory. */
-template <int INPUTS, int OUTPUTS, bool VECTORS>
+template <typename shape, bool VECTORS = false>
 static bool launch(backend_cuda *cuda, const feature_args &a) {
-    using shape = layer_shape<INPUTS, OUTPUTS>;
-    size_t pixels = (size_t)(PART_WIDTH + 2 * a.dilation) * (size_t)(PART_HEIGHT + 2 * a.dilation),
-           shared = 4 * (size_t)(shape::WEIGHT_WORDS + OUTPUTS) + pixels * INPUTS;
-    if (shared > cuda->max_shared)
-        return false;
-    auto kernel = feature_kernel<INPUTS, OUTPUTS, VECTORS>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    dim3 blocks = cuda_blocks(a.width, PART_WIDTH, a.height, PART_HEIGHT);
     /* one input leaves registers for another block */
-    unsigned most = (unsigned)((INPUTS == 1 ? BLOCKS + 1 : BLOCKS) * cuda->processors);
-    launch_with_memory(cuda, kernel, dim3(min(blocks.x * blocks.y, most)), dim3(BLOCK_THREADS),
-                       shared, a);
-    return true;
+    return launch_parts<shape>(
+        cuda, feature_kernel<shape, VECTORS>, a, a, (a.width + shape::STRIDE - 1) / shape::STRIDE,
+        (a.height + shape::STRIDE - 1) / shape::STRIDE, shape::INPUTS == 1 ? BLOCKS + 1 : BLOCKS);
 }
 
 /* ---- 64 inputs and outputs, with warpgroup.cuh */
@@ -508,24 +353,37 @@ template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const featur
     return true;
 }
 
+/* A layer of the descriptor. */
 template <int INPUTS> static bool launch_layer(backend_cuda *cuda, const feature_args &a) {
     if (a.vectors)
-        return launch<INPUTS, FEATURE_CHANNELS, true>(cuda, a);
-    return a.outputs == 64 ? launch<INPUTS, 64, false>(cuda, a)
-                           : launch<INPUTS, 32, false>(cuda, a);
+        return launch<layer_shape<INPUTS, FEATURE_CHANNELS>, true>(cuda, a);
+    return a.outputs == 64 ? launch<layer_shape<INPUTS, 64>>(cuda, a)
+                           : launch<layer_shape<INPUTS, 32>>(cuda, a);
+}
+
+/* Another one, 32 outputs at a time: small ones have few tiles. */
+static bool launch_refining(backend_cuda *cuda, const feature_args &a) {
+    bool whole = a.stride == 1;
+    if (a.joined)
+        return launch<layer_shape<64, 32, 1, true>>(cuda, a);
+    if (a.inputs == 64)
+        return whole ? launch<layer_shape<64, 32>>(cuda, a)
+                     : launch<layer_shape<64, 32, 2>>(cuda, a);
+    if (a.inputs == 96)
+        return whole ? launch<layer_shape<96, 32>>(cuda, a)
+                     : launch<layer_shape<96, 32, 2>>(cuda, a);
+    return a.inputs == 192 && whole && launch<layer_shape<192, 32>>(cuda, a);
 }
 
 static void launch_any(backend_cuda *cuda, enum stage stage, const void *args, int width,
                        int height) {
     const feature_args &a = *static_cast<const feature_args *>(args);
-    if (a.stride > 1 || a.joined || a.inputs > 64 || a.outputs > 64) {
-        cuda->plain[stage](cuda, args, width, height);
-        return;
-    }
-    bool launched = a.inputs == 64 && a.outputs == 64 &&
+    bool launched = a.inputs == 64 && a.outputs == 64 && a.stride == 1 &&
                     (a.vectors ? launch_rows<true>(cuda, a) : launch_rows<false>(cuda, a));
     if (!launched)
-        launched = a.inputs == 64   ? launch_layer<64>(cuda, a)
+        launched = a.stride > 1 || a.joined || a.inputs > 64 || a.outputs > 64
+                       ? launch_refining(cuda, a)
+                   : a.inputs == 64 ? launch_layer<64>(cuda, a)
                    : a.inputs == 32 ? launch_layer<32>(cuda, a)
                                     : launch_layer<1>(cuda, a);
     if (!launched)

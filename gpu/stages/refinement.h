@@ -94,14 +94,12 @@ struct refine_evidence_args {
     const uint8_t *left, *right; /* pictures */
     const uint64_t *left_vectors, *right_vectors;
     uint8_t *out; /* [height / 2][width / 2][2][2][REFINE_FEATURES], sizes rounded up */
-    int channels;
+    int channels; /* 1 or 3 */
 };
 
 /* Logarithm to base 2 of 1 + v / 2^unit, linear between whole ones, times each; v >= 0. */
 STAGE int refine_logarithm(int v, int each, int unit) {
-    int w = v + (1 << unit), e = unit;
-    while (w >> (e + 1))
-        e++;
+    int w = v + (1 << unit), e = stage_top_bit((uint32_t)w);
     return each * (32 * (e - unit) + (w << 5 >> e & 31)) >> 5;
 }
 
@@ -149,24 +147,26 @@ STAGE uint8_t refine_colour(const struct refine_evidence_args *a, int x, int y,
         sum += stage_abs(16 * a->left[(row + x) * a->channels + k] -
                          a->right[(row + c.first) * a->channels + k] * (16 - c.share) -
                          a->right[(row + c.second) * a->channels + k] * c.share);
-    return (uint8_t)stage_min(2 * sum / a->channels >> 4, FEATURE_LARGEST);
+    sum = a->channels > 1 ? 2 * sum / 3 : 2 * sum;
+    return (uint8_t)stage_min(sum >> 4, FEATURE_LARGEST);
 }
 
 enum { REFINE_LIKENESS = 12, REFINE_COLOUR = 25, REFINE_OTHERS = 38 };
 
-/* What is no candidate's: the features from REFINE_OTHERS on. */
-STAGE void refine_others(const struct refine_evidence_args *a, int x, int y, uint8_t *out) {
+/* Feature REFINE_OTHERS + k, no candidate's. */
+STAGE uint8_t refine_other(const struct refine_evidence_args *a, int x, int y, int k) {
     const struct refine_map *m = &a->map;
     size_t i = (size_t)y * m->width + x;
     int own = refine_own(m, x, y);
-    *out++ = (uint8_t)(m->confidence[i] >> 1);
-    *out++ = (uint8_t)(refine_known(m, x, y) ? FEATURE_LARGEST : 16 * x >= own ? 64 : 0);
-    for (int k = 0; k < 3; k++)
-        *out++ = (uint8_t)(a->left[i * a->channels + (a->channels > 1 ? k : 0)] >> 1);
-    *out++ = (uint8_t)stage_min(refine_logarithm(stage_max(own, 0), 12, 4), FEATURE_LARGEST);
-    for (int direction = 0; direction < 4; direction++)
-        *out++ = (uint8_t)stage_min(
-            refine_logarithm(m->steps[refine_plane(m) * direction + i], 14, 0), FEATURE_LARGEST);
+    if (k == 0)
+        return (uint8_t)(m->confidence[i] >> 1);
+    if (k == 1)
+        return (uint8_t)(refine_known(m, x, y) ? FEATURE_LARGEST : 16 * x >= own ? 64 : 0);
+    if (k < 5)
+        return (uint8_t)(a->left[i * a->channels + (a->channels > 1 ? k - 2 : 0)] >> 1);
+    int v = k == 5 ? refine_logarithm(stage_max(own, 0), 12, 4)
+                   : refine_logarithm(m->steps[refine_plane(m) * (k - 6) + i], 14, 0);
+    return (uint8_t)stage_min(v, FEATURE_LARGEST);
 }
 
 STAGE void refine_features(const struct refine_evidence_args *a, int x, int y, uint8_t *out) {
@@ -179,7 +179,8 @@ STAGE void refine_features(const struct refine_evidence_args *a, int x, int y, u
         out[REFINE_LIKENESS + k] = refine_similarity(a, x, y, c);
         out[REFINE_COLOUR + k] = refine_colour(a, x, y, c);
     }
-    refine_others(a, x, y, out + REFINE_OTHERS);
+    for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)
+        out[k] = refine_other(a, x, y, k - REFINE_OTHERS);
 }
 
 /* Of 2x2 pixels; outside of the picture those of its border. */
@@ -306,6 +307,12 @@ STAGE void refine_store(const struct refine_choose_args *a, size_t i, int mode, 
     a->confidence_out[i] = refine_chance(a, support);
 }
 
+/* An unknown disparity stays so. */
+STAGE void refine_keep(const struct refine_choose_args *a, size_t i) {
+    a->out[i] = UNKNOWN;
+    a->confidence_out[i] = a->map.confidence[i];
+}
+
 /* Chooses the mode that the weights of those around it support most. The support of the best one is
  * at least that of the heaviest, so weights near it are not all 0. */
 STAGE void refine_choose(const struct refine_choose_args *a, size_t i, const int mode[REFINE_MODES],
@@ -337,30 +344,23 @@ STAGE void refine_choose(const struct refine_choose_args *a, size_t i, const int
     refine_store(a, i, mode[best], offset, total, stage_min(best_score / all, UINT8_MAX));
 }
 
-/* An unknown disparity stays so. numbers: the layer's outputs at the pixel. */
-STAGE void refine_pixel(const struct refine_choose_args *a, int x, int y, const int *number) {
+STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y) {
     size_t i = (size_t)y * a->map.width + x;
     int mode[REFINE_MODES], logit[REFINE_MODES];
-    if (a->map.disparity[i] == UNKNOWN) {
-        a->out[i] = UNKNOWN;
-        a->confidence_out[i] = a->map.confidence[i];
-        return;
-    }
+    int32_t number[FEATURE_BLOCK];
+    feature_sums(&a->layer, x, y, FEATURE_BLOCK, number);
+    for (int o = 0; o < FEATURE_BLOCK; o++)
+        number[o] = feature_number(&a->layer, number[o]);
     for (int k = 0; k < REFINE_MODES; k++) {
         logit[k] = number[k];
         mode[k] = refine_mode(a, x, y, k) + number[REFINE_MODES + k];
     }
     if (refine_known(&a->map, x, y))
         logit[0] += a->prior;
-    refine_choose(a, i, mode, logit);
-}
-
-STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y) {
-    int32_t number[FEATURE_BLOCK];
-    feature_sums(&a->layer, x, y, FEATURE_BLOCK, number);
-    for (int o = 0; o < FEATURE_BLOCK; o++)
-        number[o] = feature_number(&a->layer, number[o]);
-    refine_pixel(a, x, y, number);
+    if (a->map.disparity[i] == UNKNOWN)
+        refine_keep(a, i);
+    else
+        refine_choose(a, i, mode, logit);
 }
 
 #endif

@@ -70,6 +70,15 @@ STAGE int stage_clamp(int v, int minimum, int maximum) {
     return stage_min(stage_max(v, minimum), maximum);
 }
 
+/* The number of the highest bit that is set of v > 0. */
+STAGE int stage_top_bit(uint32_t v) {
+#ifdef __CUDA_ARCH__
+    return 31 - __clz((int)v);
+#else
+    return 31 - __builtin_clz(v);
+#endif
+}
+
 /* The number of a pixel in checkerboard order; multiplied by padded it gives its first label. */
 STAGE size_t grid_pixel(const struct grid *g, int x, int y) {
     return ((size_t)((x + y) & 1) * (size_t)g->height + (size_t)y) * (size_t)g->half +
