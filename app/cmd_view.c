@@ -142,25 +142,15 @@ static void take_session(struct viewer *v) {
     if (session->statistics || v->options->stats)
         v->tab = TAB_STATISTICS;
     g_strlcpy(v->presets.name, session->preset, sizeof(v->presets.name));
-    struct draw_settings *s = &v->display.settings;
-    if (session->points[2] > 0 && strcmp(session->source, v->source) == 0) {
-        s->yaw = session->points[0];
-        s->pitch = session->points[1];
-        s->distance = session->points[2];
-        s->shift_x = session->points[3];
-        s->shift_y = session->points[4];
-    }
 }
 
 /* How the viewer looks and is set now. */
 static struct session session_now(const struct viewer *v) {
-    const struct draw_settings *s = &v->display.settings;
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
                               .pace = v->pace,
                               .statistics = v->tab == TAB_STATISTICS,
                               .unit = (int)v->unit,
-                              .points = {s->yaw, s->pitch, s->distance, s->shift_x, s->shift_y},
                               .theme = v->theme,
                               .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};

@@ -12,7 +12,6 @@
 #include "image/picture.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,13 +70,6 @@ void session_parse_look(struct session *session, const char *text, size_t length
     g_autofree char *preset = g_key_file_get_string(file, GROUP, "preset", NULL);
     if (preset && *preset)
         g_strlcpy(session->preset, preset, sizeof(session->preset));
-    gsize count = 0;
-    g_autofree double *points = g_key_file_get_double_list(file, GROUP, "points", &count, NULL);
-    bool valid = points && count == G_N_ELEMENTS(session->points);
-    for (gsize i = 0; valid && i < count; i++)
-        valid = fabs(points[i]) <= 100; /* and a number */
-    if (valid)
-        memcpy(session->points, points, sizeof(session->points));
     g_autofree char *source = g_key_file_get_string(file, GROUP, "source", NULL);
     if (source)
         g_strlcpy(session->source, source, sizeof(session->source));
@@ -184,8 +176,6 @@ void session_save(const struct session *end, const struct session *start,
         strcmp(of_stereo->preset, start->preset) == 0 ? remembered->preset : of_stereo->preset;
     g_key_file_set_string(file, GROUP, "preset", preset);
     g_key_file_set_string(file, GROUP, "source", of_stereo->source);
-    g_key_file_set_double_list(file, GROUP, "points", (double *)(uintptr_t)of_stereo->points,
-                               G_N_ELEMENTS(of_stereo->points));
 #undef CHOOSE
     if (!g_key_file_save_to_file(file, path, NULL))
         log_debug(path, "cannot be written");

@@ -18,11 +18,9 @@ struct session {
     double text_scale;
     double pace; /* of struct viewer */
     bool statistics;
-    int unit;         /* enum length_unit */
-    double points[5]; /* how the source's points are seen: yaw, pitch, distance (0: not known),
-                           shift_x, shift_y of struct draw_settings */
-    char preset[64];  /* the name in the entry of the presets */
-    int quality;      /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
+    int unit;        /* enum length_unit */
+    char preset[64]; /* the name in the entry of the presets */
+    int quality;     /* that was chosen: an enum quality, QUALITY_AUTO or QUALITY_CUSTOM */
     struct params params;
 };
 

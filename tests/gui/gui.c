@@ -431,14 +431,11 @@ struct image gui_shot(const struct gui_program *p) {
     return image;
 }
 
-long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b,
-                 enum gui_part part) {
+long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b) {
     struct gui_rect at = gui_find(p, "picture");
     g_assert_true(a->width == b->width && a->height == b->height);
     long count = 0;
-    int messages = at.y + at.height * 3 / 4;
-    for (int y = part == GUI_MESSAGES ? messages : at.y;
-         y < (part == GUI_MESSAGES ? at.y + at.height : messages); y++)
+    for (int y = at.y; y < at.y + at.height * 3 / 4; y++)
         for (int x = at.x; x < at.x + at.width; x++) {
             size_t i = 3 * ((size_t)y * (size_t)a->width + (size_t)x);
             count += memcmp(a->data + i, b->data + i, 3) != 0;

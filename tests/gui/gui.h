@@ -162,11 +162,8 @@ char *gui_new_file(const struct gui_program *p, const char *key, const char *end
 /* The window; picture_free it. */
 struct image gui_shot(const struct gui_program *p);
 
-/* Of the picture's area: messages are written into its lowest quarter. */
-enum gui_part { GUI_PICTURE, GUI_MESSAGES };
-
-/* Pixels of a part of the picture's area that differ between two shots of one size. */
-long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b,
-                 enum gui_part part);
+/* Pixels of the upper three quarters of the picture's area, below which messages are written, that
+ * differ between two shots of one size. */
+long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b);
 
 #endif

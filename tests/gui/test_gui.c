@@ -23,7 +23,7 @@ static void test_slider(void) {
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 0);
     struct image after = gui_shot(&p);
-    long pixels = gui_changed(&p, &before, &after, GUI_PICTURE);
+    long pixels = gui_changed(&p, &before, &after);
     g_test_message("discontinuity_weight from %s, %ld pixels changed", weight, pixels);
     g_assert_cmpint(pixels, >, 1000);
 
@@ -33,7 +33,7 @@ static void test_slider(void) {
     gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 5);
     gui_settle(&p);
     struct image again = gui_shot(&p);
-    g_assert_cmpint(gui_changed(&p, &before, &again, GUI_PICTURE), ==,
+    g_assert_cmpint(gui_changed(&p, &before, &again), ==,
                     0); /* the same settings, the same picture */
 
     struct gui_rect at = gui_find(&p, "disparity_range.value"); /* the wheel turns it by steps */

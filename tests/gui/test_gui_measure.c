@@ -206,7 +206,7 @@ static void test_points(void) {
     struct image before = gui_shot(&p);
     expect_distance(&p, point, click_point, xyz);
     struct image after = gui_shot(&p); /* crosses, line and length */
-    g_assert_cmpint(gui_changed(&p, &before, &after, GUI_PICTURE), >, 100);
+    g_assert_cmpint(gui_changed(&p, &before, &after), >, 100);
     picture_free(&before);
     picture_free(&after);
     gui_run_action(&p, "measure");
