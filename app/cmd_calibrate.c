@@ -2,8 +2,7 @@
  * livestereo calibrate: pictures of a chessboard to a rig file, guided in a window or without one.
  * Main thread. SPDX-License-Identifier: MIT
  */
-#include "app/calibrate/guide_window.h"
-#include "app/calibrate/headless.h"
+#include "app/calibrate/calibrate.h"
 #include "app/rig_options.h"
 #include "config/log.h"
 

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/next_command.h"
 #include "app/view/viewer.h"
 #include "capture/v4l2/device_list.h"
 #include "config/log.h"

@@ -125,4 +125,14 @@ void quit_announce(const char *text);
 /* A progress line is drawn on standard error when that is a terminal and not with --quiet. */
 bool progress_wanted(const struct common_options *options);
 
+/* Sets the command that main runs next: its name and arguments, which are copied. NULL: none. */
+void next_command_set(const char *const *words);
+
+/* Returns these words and clears them, or NULL. Free them with g_strfreev. */
+char **next_command_take(void);
+
+/* Stores and returns the folder for results that an earlier command was given; NULL: none. */
+void next_command_keep_folder(const char *folder);
+const char *next_command_folder(void);
+
 #endif

@@ -3,7 +3,6 @@
  */
 #include "app/commands.h"
 #include "app/library_ends.h"
-#include "app/next_command.h"
 #include "config/log.h"
 #include "config/params_file.h"
 

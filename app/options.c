@@ -253,3 +253,23 @@ bool quit_asked(void) {
 bool progress_wanted(const struct common_options *options) {
     return !options->quiet && isatty(STDERR_FILENO);
 }
+
+static char **next, *folder;
+
+void next_command_set(const char *const *words) {
+    g_strfreev(next);
+    next = g_strdupv((char **)(gpointer)words);
+}
+
+char **next_command_take(void) {
+    return g_steal_pointer(&next);
+}
+
+void next_command_keep_folder(const char *named) {
+    g_free(folder);
+    folder = g_strdup(named);
+}
+
+const char *next_command_folder(void) {
+    return folder;
+}

@@ -1,6 +1,6 @@
 /*
  * The options of livestereo calibrate, and what follows from them.
- * cmd_calibrate.c opens and closes it; headless.h or guide_window.h does the work. Main thread.
+ * cmd_calibrate.c opens and closes it; headless.c or guide_window.c does the work. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_CALIBRATE_H
@@ -32,5 +32,16 @@ struct calibrate {
     struct source *source;
     struct views views;
 };
+
+/* ---- guide_window.c */
+
+/* Runs until the user quits. Returns the exit code. */
+int guide_window_run(struct calibrate *calibrate);
+
+/* ---- headless.c */
+
+/* Takes views until the source ends, of a camera until nothing is missing, then writes the rig. The
+ * exit code. */
+int headless_run(struct calibrate *calibrate);
 
 #endif

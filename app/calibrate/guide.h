@@ -1,5 +1,5 @@
 /*
- * Guided calibration: state, solver and actions. guide_panel.h draws it, guide_window.h is its
+ * Guided calibration: state, solver and actions. guide_panel.c draws it, guide_window.c is its
  * loop. Main thread; the solver runs in a separate thread.
  * SPDX-License-Identifier: MIT
  */
@@ -76,5 +76,14 @@ struct guide_action_info {
 extern const struct guide_action_info guide_actions[GUIDE_ACTIONS];
 
 void guide_run_key(struct guide *g, const char *key);
+
+/* ---- guide_panel.c */
+
+/* Draws over the pictures the corners of the pair on screen and of the views taken. */
+void guide_panel_draw_corners(struct guide *g);
+
+/* Draws beside the pictures, or below them in columns, what to do next, the coverage and the
+ * result. */
+void guide_panel_draw(struct guide *g);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The functions of app/calibrate/guide_panel.h. SPDX-License-Identifier: MIT
+ * The functions of app/calibrate/guide.h that draw. SPDX-License-Identifier: MIT
  */
-#include "app/calibrate/guide_panel.h"
+#include "app/calibrate/guide.h"
 
 #include "calibration/depth.h"
 

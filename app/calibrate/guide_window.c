@@ -1,12 +1,10 @@
 /*
- * The function of app/calibrate/guide_window.h. Detections come from the collector's threads, the
+ * guide_window_run of app/calibrate/calibrate.h. Detections come from the collector's threads, the
  * solver has one of its own while it works, so the window always responds.
  * SPDX-License-Identifier: MIT
  */
-#include "app/calibrate/guide_window.h"
+#include "app/calibrate/guide.h"
 
-#include "app/calibrate/guide_panel.h"
-#include "app/next_command.h"
 #include "config/log.h"
 #include "image/picture.h"
 

@@ -1,7 +1,7 @@
 /*
- * The function of app/calibrate/headless.h. SPDX-License-Identifier: MIT
+ * headless_run of app/calibrate/calibrate.h. SPDX-License-Identifier: MIT
  */
-#include "app/calibrate/headless.h"
+#include "app/calibrate/calibrate.h"
 
 #include "app/calibrate/solution.h"
 #include "config/log.h"

@@ -5,7 +5,6 @@
 #include "app/view/pages.h"
 
 #include "app/calibrate/calibrate.h"
-#include "app/next_command.h"
 #include "app/view/viewer.h"
 #include "calibration/chessboard.h"
 #include "config/log.h"
