@@ -486,11 +486,11 @@ static void note_times(struct stereo *s, int slot, const struct flight *f, bool 
     r->stage_ms[TIME_UPLOAD] = ms[GROUP_UPLOAD];
     r->stage_ms[TIME_DOWNLOAD] = ms[GROUP_DOWNLOAD];
     r->left_bp_ms = ms[TIME_BP];
-    double now = clock_ms(),
-           own = s->backend->own_memory
-                     ? ms[GROUP_UPLOAD] + fmax(ms[GROUP_STAGES], share * sum) + ms[GROUP_DOWNLOAD]
-                     : 0;
-    r->ms = fmin(now, was_done ? f->issued_ms + own : now) - f->started_ms;
+    /* Pictures that are copied on the way are there when the frame has been issued. */
+    double now = clock_ms(), uploaded = fmax(f->issued_ms, f->started_ms + ms[GROUP_UPLOAD]),
+           own = s->backend->own_memory ? fmax(ms[GROUP_STAGES], share * sum) + ms[GROUP_DOWNLOAD]
+                                        : 0;
+    r->ms = fmin(now, was_done ? uploaded + own : now) - f->started_ms;
 }
 
 /* The share of tiles that each half-step of the finest level updated. */

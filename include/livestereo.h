@@ -346,8 +346,9 @@ LIVESTEREO_SIZED_INIT(livestereo_frame)
 
 /* Begins a frame and returns; with the CPU backend it returns when the frame is done. The memory of
  * all images belongs to the library until livestereo_wait() has returned for this frame; with CUDA
- * memory, work in the frame's stream may use it before that. -EINVAL: a size, format or pointer is
- * wrong; -EBUSY: as many frames are in flight as livestereo_get_info() allows. */
+ * memory, work in the frame's stream may use it before that. With a GPU, pictures in memory that is
+ * not page-locked (livestereo_alloc()) are copied before it returns. -EINVAL: a size, format or
+ * pointer is wrong; -EBUSY: as many frames are in flight as livestereo_get_info() allows. */
 LIVESTEREO_API int livestereo_start(struct livestereo *stereo,
                                     const struct livestereo_frame *frame);
 
