@@ -30,6 +30,7 @@ int backend_plan(struct backend *b, struct graph *g, bool overlaps) {
     return graph_plan(g, overlaps ? b->overlap_bytes : 0, &b->rules);
 }
 
+/* Other threads and devices see the bytes after a store fence. */
 static void copy_past_caches(char *to, const char *from, size_t bytes) {
     size_t i = 0;
 #ifdef __x86_64__
@@ -37,7 +38,6 @@ static void copy_past_caches(char *to, const char *from, size_t bytes) {
         to[i] = from[i];
     for (; i + 16 <= bytes; i += 16)
         _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
-    _mm_sfence();
 #endif
     memcpy(to + i, from + i, bytes - i);
 }
@@ -59,6 +59,10 @@ void backend_transfer(const struct transfer *t, bool up, bool past_caches, void 
         else
             memcpy(up ? from : at, up ? at : from, kept);
     }
+#ifdef __x86_64__
+    if (past_caches)
+        _mm_sfence();
+#endif
 }
 
 int backend_run_graph(struct backend *b, struct graph *g) {
