@@ -182,8 +182,8 @@ static int redraw(struct viewer *v) {
         else if (views[i].mode != DISPLAY_LEFT && views[i].mode != DISPLAY_RIGHT)
             views[i].width = 0;
     struct frame *seen = p->shown ? p->shown : v->first;
-    if (draw_frame(v->display.draw, views, seen || v->still.keeps ? count : 0, seen,
-                   v->statistics.frames))
+    long number = p->shown ? v->statistics.frames : -(long)v->opened_ns; /* one of its own */
+    if (draw_frame(v->display.draw, views, seen || v->still.keeps ? count : 0, seen, number))
         screen_redraw(&v->screen); /* it would draw more points */
     video_export_add(v, fresh != NULL);
     ui_end(v->screen.ui);
