@@ -499,7 +499,8 @@ RUN_TEST = $(Q)LIVESTEREO_BIN=$(BUILD)/livestereo \
 $(UNIT:%=%.ran): $(BUILD)/livestereo $(BUILD)/locale/de_DE.UTF-8
 # A language whose numbers have a comma, which the machine may not have.
 # The C library forgets to free that path, as AddressSanitizer sees: not with sanitizers.
-$(UNIT:%=%.ran): private export LOCPATH = $(if $(SANITIZE),,$(abspath $(BUILD))/locale:/usr/lib/locale)
+LOCALES = $(abspath $(BUILD))/locale:/usr/lib/locale
+$(UNIT:%=%.ran): private export LOCPATH = $(if $(SANITIZE),,$(LOCALES))
 $(BUILD)/locale/de_DE.UTF-8:
 	$(call say,LOCAL,$@)
 	@mkdir -p $(@D)
