@@ -64,6 +64,7 @@ template <typename shape>
 DEVICE void load_weights(const feature_args &a, int first, uint32_t *to, int32_t *bias) {
     for (int i = (int)threadIdx.x; i < shape::OUTPUTS; i += BLOCK_THREADS)
         bias[i] = __ldg(a.bias + first + i);
+#pragma unroll 9
     for (int i = (int)threadIdx.x; i < shape::WEIGHT_WORDS; i += BLOCK_THREADS) {
         int half = i / 2 % 2, lane = i / 4 % WARP_SIZE, t = lane % 4,
             part = i / (4 * WARP_SIZE) % shape::PARTS, step = i / (4 * WARP_SIZE * shape::PARTS);

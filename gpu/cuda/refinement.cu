@@ -8,8 +8,12 @@
 
 enum { LOOKED_AT = (REFINE_STEPS + WARP_SIZE - 1) / WARP_SIZE }; /* parts of a row, of a column */
 
+/* refine_known(), false outside of the map. Loads without branches, so that many are on their way. */
 DEVICE bool is_known(const refine_map &m, int x, int y) {
-    return x >= 0 && x < m.width && y >= 0 && y < m.height && refine_known(&m, x, y);
+    int px = stage_clamp(x, 0, m.width - 1), py = stage_clamp(y, 0, m.height - 1);
+    size_t i = (size_t)py * (size_t)m.width + (size_t)px;
+    int d = m.disparity[i], confidence = m.confidence[i];
+    return (px == x) & (py == y) & (d != UNKNOWN) & (confidence >= CHANCE_MATCHED);
 }
 
 /* Of pixel (x, y): the nearest known disparity in this direction, so many steps away. */
@@ -101,7 +105,8 @@ void cuda_launch_refine_nearest(backend_cuda *cuda, const void *args, int width,
 
 /* ---- evidence: four threads a pixel, each with a quarter of vectors and of candidates */
 
-enum { QUARTER = 4, WARP_PIXELS = WARP_SIZE / QUARTER, WARP_BYTES = WARP_PIXELS * REFINE_FEATURES };
+enum { QUARTER = 4, TURNS = (REFINE_CANDIDATES + QUARTER - 1) / QUARTER };
+enum { WARP_PIXELS = WARP_SIZE / QUARTER, WARP_BYTES = WARP_PIXELS * REFINE_FEATURES };
 
 /* The sum of the products of 16 numbers. */
 DEVICE int products(const uint4 &a, const uint4 &b) {
@@ -136,27 +141,38 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     wait_for_previous_kernel();
     const uint4 *right = reinterpret_cast<const uint4 *>(a.right_vectors) + row * QUARTER + t;
     uint4 left = reinterpret_cast<const uint4 *>(a.left_vectors)[(row + (size_t)x) * QUARTER + t];
-    int own = refine_own(&m, x, y);
+    int own = refine_own(&m, x, y), candidate[TURNS], sum[TURNS];
+    uint8_t colour[TURNS];
 #pragma unroll
-    for (int i = 0; i < REFINE_CANDIDATES; i += QUARTER) {
-        int k = i + t, part[QUARTER],
-            candidate = k < REFINE_CANDIDATES ? refine_candidate(&m, x, y, k) : own;
+    for (int i = 0; i < TURNS; i++) {
+        int k = i * QUARTER + t;
+        candidate[i] = k < REFINE_CANDIDATES ? refine_candidate(&m, x, y, k) : own;
+    }
+#pragma unroll
+    for (int i = 0; i < TURNS; i++) {
+        int part[QUARTER];
 #pragma unroll
         for (int s = 0; s < QUARTER; s++) {
-            int other = (int)__shfl_sync(ALL_LANES, (uint32_t)candidate, lane - t + s);
+            int other = (int)__shfl_sync(ALL_LANES, (uint32_t)candidate[i], lane - t + s);
             struct refine_columns c = refine_columns(&m, x, other);
-            part[s] = i + s < REFINE_CANDIDATES
+            part[s] = i * QUARTER + s < REFINE_CANDIDATES
                           ? products(left, right[c.first * QUARTER]) * (16 - c.share) +
                                 products(left, right[c.second * QUARTER]) * c.share
                           : 0;
         }
-        int sum = sum_of_quarters(part, t);
-        if (k >= REFINE_CANDIDATES)
-            continue;
-        if (k > 0)
-            out[k - 1] = refine_distance(candidate - own);
-        out[REFINE_LIKENESS + k] = refine_likeness(sum);
-        out[REFINE_COLOUR + k] = refine_colour(&a, x, y, refine_columns(&m, x, candidate));
+        sum[i] = sum_of_quarters(part, t);
+        colour[i] = refine_colour(&a, x, y, refine_columns(&m, x, candidate[i]));
+    }
+    /* only now, since loads do not move across stores */
+#pragma unroll
+    for (int i = 0; i < TURNS; i++) {
+        int k = i * QUARTER + t;
+        if (k > 0 && k < REFINE_CANDIDATES)
+            out[k - 1] = refine_distance(candidate[i] - own);
+        if (k < REFINE_CANDIDATES) {
+            out[REFINE_LIKENESS + k] = refine_likeness(sum[i]);
+            out[REFINE_COLOUR + k] = colour[i];
+        }
     }
     for (int k = t; k < REFINE_FEATURES - REFINE_OTHERS; k += QUARTER)
         out[REFINE_OTHERS + k] = refine_other(&a, x, y, k);
