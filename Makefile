@@ -284,9 +284,9 @@ define as_bytes
 $(call say,BYTES,$<)
 $(Q){ echo '#include <stddef.h>' && \
     echo 'extern const unsigned char $(1)[];' && echo 'extern const size_t $(1)_size;' && \
-    echo 'const unsigned char $(1)[] = {' && \
-    od -An -v -tu1 -w32 $< | sed 's/[0-9][0-9]*/&,/g' && echo '};' && \
-    echo 'const size_t $(1)_size = sizeof($(1));'; } >$@
+    echo 'const unsigned char $(1)[] =' && \
+    od -An -v -to1 -w32 $< | sed 's/ /\\/g; s/.*/"&"/' && echo ';' && \
+    echo 'const size_t $(1)_size = sizeof($(1)) - 1;'; } >$@
 endef
 $(BUILD)/weights.c: config/features/weights.features $(BUILD)/link.stamp
 	$(call as_bytes,feature_weights)
