@@ -185,10 +185,6 @@ const char *params_conflict(const struct params *p) {
         return why;
     if (sums && p->cost_smoothing != COST_SMOOTHING_OFF)
         return "data_cost=bt_sum and bt_sum_squared need cost_smoothing=off";
-    if (p->refinement != REFINEMENT_OFF &&
-        (p->descriptor != DESCRIPTOR_LEARNED || params_matched_from(p) == 0))
-        return "refinement=learned needs mode=stereo, descriptor=learned, confidence=chance and a "
-               "data_cost other than bt_sum and bt_sum_squared";
     return p->mode == MODE_MOTION ? motion_conflict(p) : NULL;
 }
 
@@ -196,6 +192,11 @@ int params_matched_from(const struct params *p) {
     if (p->mode != MODE_STEREO || p->confidence != CONFIDENCE_CHANCE || has_sums(p))
         return 0;
     return p->min_confidence > CHANCE_MATCHED ? p->min_confidence : CHANCE_MATCHED;
+}
+
+bool params_refines(const struct params *p) {
+    return p->refinement != REFINEMENT_OFF && p->descriptor == DESCRIPTOR_LEARNED &&
+           params_matched_from(p) > 0;
 }
 
 int params_labels(const struct params *p) {

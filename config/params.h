@@ -69,6 +69,10 @@ const char *params_solvers(int what, char *buf, size_t size);
  * in. 0 where the confidence does not tell. */
 int params_matched_from(const struct params *p);
 
+/* Whether refinement=learned has what it needs: mode=stereo, the learned descriptor's vectors, and
+ * a confidence that tells what was matched. */
+bool params_refines(const struct params *p);
+
 /* The number of labels of a pixel: disparities, or with mode=motion the displacements of the
  * coarsest picture level. */
 int params_labels(const struct params *p);

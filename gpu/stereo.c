@@ -276,7 +276,7 @@ static int take_weights(struct stereo *s) {
         p->network = *p->params.network;
     else
         feature_network_built_in(&p->network);
-    if (p->params.refinement != REFINEMENT_OFF && !p->network.refine_layers) {
+    if (params_refines(&p->params) && !p->network.refine_layers) {
         log_error("refinement", "these weights have no refinement; set refinement=off, or give "
                                 "others with --weights");
         return -EINVAL;

@@ -8,7 +8,8 @@
 
 enum { LOOKED_AT = (REFINE_STEPS + WARP_SIZE - 1) / WARP_SIZE }; /* parts of a row, of a column */
 
-/* refine_known(), false outside of the map. Loads without branches, so that many are on their way. */
+/* refine_known(), false outside of the map. It loads without branches, so that many loads are on
+ * their way. */
 DEVICE bool is_known(const refine_map &m, int x, int y) {
     int px = stage_clamp(x, 0, m.width - 1), py = stage_clamp(y, 0, m.height - 1);
     size_t i = (size_t)py * (size_t)m.width + (size_t)px;
