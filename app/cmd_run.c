@@ -137,6 +137,7 @@ static void print_live(struct live *live, const struct reader *reader) {
 
 static void print_report(struct source *source, struct live *live, const struct reader *reader) {
     print_live(live, reader);
+    fflush(stdout); /* rows take a while to measure, in which a second signal may end this */
     row_samples_print(&reader->rows, NULL, source->name);
     if (source->get_status) {
         struct source_status status;

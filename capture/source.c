@@ -150,17 +150,17 @@ static bool is_own_recording(const char *word) {
 }
 
 /* Sources that one word names. */
+enum { SCHEME_SYNTH, SCHEME_V4L2, SCHEME_SBS, SCHEME_GST, SCHEME_MCAP };
 static const struct scheme {
     const char *prefix, *instead;
     struct source *(*open)(const char *word, const struct source_options *options, int *error);
 } schemes[] = {
-    {"synth:", "write its keys as synth:key=value,...", source_synth_open},
-    {"v4l2:", "write v4l2:LEFT,RIGHT", source_v4l2_open},
-    {"sbs:", "write sbs:DEVICE", source_v4l2_open},
-    {"gst:", "put the pipeline in quotes", source_live_gst_open},
-    {"mcap:", "write mcap:FILE,/LEFT,/RIGHT", source_mcap_open},
+    [SCHEME_SYNTH] = {"synth:", "write its keys as synth:key=value,...", source_synth_open},
+    [SCHEME_V4L2] = {"v4l2:", "write v4l2:LEFT,RIGHT", source_v4l2_open},
+    [SCHEME_SBS] = {"sbs:", "write sbs:DEVICE", source_v4l2_open},
+    [SCHEME_GST] = {"gst:", "put the pipeline in quotes", source_live_gst_open},
+    [SCHEME_MCAP] = {"mcap:", "write mcap:FILE,/LEFT,/RIGHT", source_mcap_open},
 };
-enum { SCHEME_SYNTH = 0, SCHEME_MCAP = 4 };
 
 static const struct scheme *scheme_of(const char *word) {
     for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)

@@ -16,11 +16,11 @@
 
 struct stereo;
 
-/* Opens the backend that params names for pictures of width x height px (2 to 16384 a side). maps:
- * two remap tables, left and right, or NULL when the pictures are rectified; results have the
- * tables' size without their margins. params->network, where set, is kept as
- * long as params are used. NULL after one log line; *error gets -errno (-ENODEV: no usable GPU,
- * -ENOMEM, -EINVAL; -ENOSPC: params->memory is too little even for the smallest blocks). */
+/* Opens the backend that params names for pictures of width x height px (2 to 16384 by 1 to
+ * 16384). maps: two remap tables, left and right, or NULL when the pictures are rectified; results
+ * have the tables' size without their margins. params->network, where set, is kept as long as
+ * params are used. NULL after one log line; *error gets -errno (-ENODEV: no usable GPU, -ENOMEM,
+ * -EINVAL; -ENOSPC: params->memory is too little even for the smallest blocks). */
 struct stereo *stereo_open(const struct params *params, int width, int height,
                            enum picture_format format, const struct rectify_map maps[2],
                            int *error);

@@ -1,10 +1,10 @@
 /*
  * What all stages share: their declaration, the memory order of volumes, integer helpers. A stage
- * is one step of the pipeline, a function of one output pixel that the C compiler and nvcc compile
- * from the same source. The order of the pixels does not matter: within one stage no pixel reads
- * what another one writes, except by atomics that end in the same values in any order (regions of
- * speckles and sky, votes for motions, counts, active tiles). Stages use integers only, so that all
- * backends give the same bytes.
+ * is one step of the pipeline, a function of one element of its output (a pixel, of some a row, a
+ * tile or a count) that the C compiler and nvcc compile from the same source. The order of the
+ * elements does not matter: within one stage none reads what another one writes, except by atomics
+ * that end in the same values in any order (regions of speckles and sky, votes for motions, counts,
+ * active tiles). Stages but `depth` use integers only, so that all backends give the same bytes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_H
