@@ -24,12 +24,4 @@ extern const char *const stage_time_names[TIME_COUNT]; /* "cost", "bp" */
 
 enum { FRAME_UPDATES = 64 }; /* half-steps whose share of updated tiles is kept, finest level */
 
-struct stereo_result {
-    double ms;                   /* wall time from the start to the end of the wait */
-    double stage_ms[TIME_COUNT]; /* of both views */
-    double left_bp_ms;           /* belief propagation of the left view */
-    int half_steps;              /* of which updated has the share; 0 without fast convergence */
-    float updated[FRAME_UPDATES];
-};
-
 #endif

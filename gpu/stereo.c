@@ -277,8 +277,8 @@ static int take_weights(struct stereo *s) {
     else
         feature_network_built_in(&p->network);
     if (params_refines(&p->params) && !p->network.refine_layers) {
-        log_error("refinement", "these weights have no refinement; set refinement=off, or give "
-                                "others with --weights");
+        log_error("refinement",
+                  "these weights have no refinement; set refinement=off, or use others");
         return -EINVAL;
     }
     size_t bytes = features_bytes(&p->network);
@@ -324,78 +324,80 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
 /* ---- a frame */
 
 /* Whether a frame comes so soon after the one before it that both show the same scene. */
-static bool follows(const struct stereo *s, const struct stereo_frame *f) {
+static bool follows(const struct stereo *s, const struct livestereo_frame *f) {
     return f->number > s->last_number &&
            (uint64_t)f->number - (uint64_t)s->last_number <= FRAMES_REMEMBERED;
-}
-
-size_t stereo_bytes(const struct stereo *s) {
-    return s->arena_bytes + (size_t)s->backend->slots * s->slot_bytes;
-}
-
-bool stereo_overlaps(const struct stereo *s) {
-    return s->backend->slots > 1;
-}
-
-bool stereo_on_device(const struct stereo *s) {
-    return s->backend->own_memory;
-}
-
-int stereo_in_flight(const struct stereo *s) {
-    return s->in_flight;
 }
 
 static int result_width(const struct stereo *s) {
     return s->pipeline.width - s->margin[0] - s->margin[1];
 }
 
-struct stereo_info stereo_info(const struct stereo *s) {
+struct livestereo_info stereo_info(const struct stereo *s) {
     const struct pipeline *p = &s->pipeline;
-    return (struct stereo_info){
-        result_width(s),
-        p->height,
-        params_labels(&p->params),
-        p->params.mode == MODE_MOTION ? 0 : p->params.min_disparity,
-        {s->seen[0], s->seen[1], s->seen[2], s->seen[3]},
-        {picture_is_remapped(p, LEFT_SIDE), picture_is_remapped(p, RIGHT_SIDE)},
-        s->lost};
+    const struct backend *b = s->backend;
+    return (struct livestereo_info){
+        .backend = b->name,
+        .width = result_width(s),
+        .height = p->height,
+        .labels = params_labels(&p->params),
+        .is_resampled = {picture_is_remapped(p, LEFT_SIDE), picture_is_remapped(p, RIGHT_SIDE)},
+        .frames_in_flight = b->slots > 1 ? 2 : 1,
+        .gpu_lost = s->lost != NULL,
+        .memory = s->arena_bytes + (size_t)b->slots * s->slot_bytes,
+        .kind = b->own_memory ? LIVESTEREO_BACKEND_CUDA : LIVESTEREO_BACKEND_CPU,
+        .min_disparity = p->params.mode == MODE_MOTION ? 0 : p->params.min_disparity,
+        .valid_x = s->seen[0],
+        .valid_y = s->seen[1],
+        .valid_width = s->seen[2],
+        .valid_height = s->seen[3]};
+}
+
+/* An image where it is wanted in this format, and none otherwise. */
+static const struct livestereo_image *wanted_as(const struct livestereo_image *image,
+                                                enum livestereo_format format) {
+    static const struct livestereo_image none;
+    return image->data && image->format == format ? image : &none;
 }
 
 /* Memory for a map or picture of the computed width, without the margins. */
-static struct image_memory rows_of(const struct stereo *s, const struct stereo_image *image,
+static struct image_memory rows_of(const struct stereo *s, const struct livestereo_image *image,
                                    size_t pixel) {
     return (struct image_memory){.data = image->data,
                                  .row = (size_t)s->pipeline.width * pixel,
                                  .first = (size_t)s->margin[0] * pixel,
                                  .kept = (size_t)result_width(s) * pixel,
-                                 .pitch = image->row_bytes};
+                                 .pitch = (size_t)image->row_bytes};
 }
 
 /* Issues a frame in the next slot. */
-static void issue(struct stereo *s, const struct stereo_frame *f) {
+static void issue(struct stereo *s, const struct livestereo_frame *f) {
     const struct pipeline *p = &s->pipeline;
     int slot = (s->slot + s->in_flight - 1) % s->backend->slots;
     size_t updates = FRAME_UPDATES * sizeof(*s->updates[slot]),
            row = picture_row(p->format, p->source_width);
-    const struct stereo_image *measures[] = {&f->px, &f->mm, &f->metres, &f->points};
-    const size_t measure_bytes[] = {sizeof(float), sizeof(uint16_t), sizeof(float),
-                                    3 * sizeof(float)};
+    const struct livestereo_image *picture[2] = {&f->left, &f->right};
     struct image_memory memory[HOST_COUNT] = {
-        [HOST_DISPARITY] = rows_of(s, &f->disparity, sizeof(int16_t)),
+        [HOST_DISPARITY] = rows_of(s, wanted_as(&f->disparity, LIVESTEREO_DISP16), sizeof(int16_t)),
         [HOST_CONFIDENCE] = rows_of(s, &f->confidence, 1),
         [HOST_MOTION] = rows_of(s, &f->motion, sizeof(int16_t)),
-        [HOST_UPDATES] = {s->updates[slot], updates, 0, updates, updates}};
+        [HOST_UPDATES] = {s->updates[slot], updates, 0, updates, updates},
+        [HOST_PX] = rows_of(s, wanted_as(&f->disparity, LIVESTEREO_PX32F), sizeof(float)),
+        [HOST_PX + 1] = rows_of(s, wanted_as(&f->depth, LIVESTEREO_MM16), sizeof(uint16_t)),
+        [HOST_PX + 2] = rows_of(s, wanted_as(&f->depth, LIVESTEREO_M32F), sizeof(float)),
+        [HOST_PX + 3] = rows_of(s, &f->points, 3 * sizeof(float))};
     for (int side = 0; side < 2; side++) {
+        const struct livestereo_image *v = picture[side];
         memory[HOST_PICTURES + side] =
-            (struct image_memory){f->picture[side].data, row, 0, row, f->picture[side].row_bytes};
+            (struct image_memory){v->data, row, 0, row, (size_t)v->row_bytes};
         memory[HOST_CHROMA + side] =
-            (struct image_memory){f->chroma[side].data, row, 0, row, f->chroma[side].row_bytes};
+            v->chroma ? (struct image_memory){v->chroma, row, 0, row, (size_t)v->chroma_row_bytes}
+                      : (struct image_memory){(char *)v->data + v->row_bytes * v->height, row, 0,
+                                              row, (size_t)v->row_bytes};
         memory[HOST_RECTIFIED + side] = rows_of(s, &f->rectified[side], (size_t)p->channels);
     }
-    for (int i = 0; i < 4; i++)
-        memory[HOST_PX + i] = rows_of(s, measures[i], measure_bytes[i]);
     s->backend->run(s->backend, s->compiled, slot,
-                    &(struct backend_frame){memory, f->on_device, f->stream});
+                    &(struct backend_frame){memory, f->left.memory == LIVESTEREO_CUDA, f->stream});
     s->computed = true;
 }
 
@@ -417,20 +419,23 @@ static int deliver_more(struct stereo *s) {
 }
 
 /* Adds what a frame wants; whether that is more than before. */
-static bool wants_measures(struct measures *m, const struct stereo_frame *f) {
+static bool wants_measures(struct measures *m, const struct livestereo_frame *f) {
     struct measures before = *m;
-    bool masked = f->mm.data || f->metres.data || f->points.data;
-    m->px |= f->px.data != NULL;
-    m->mm |= f->mm.data != NULL;
-    m->metres |= f->metres.data != NULL;
-    m->points |= f->points.data != NULL;
-    m->min_confidence = masked ? f->min_confidence : m->min_confidence;
+    bool px = wanted_as(&f->disparity, LIVESTEREO_PX32F)->data,
+         mm = wanted_as(&f->depth, LIVESTEREO_MM16)->data,
+         metres = wanted_as(&f->depth, LIVESTEREO_M32F)->data, points = f->points.data;
+    m->px |= px;
+    m->mm |= mm;
+    m->metres |= metres;
+    m->points |= points;
+    m->min_confidence = mm || metres || points ? f->min_confidence : m->min_confidence;
     return m->px != before.px || m->mm != before.mm || m->metres != before.metres ||
            m->points != before.points || m->min_confidence != before.min_confidence;
 }
 
 /* The passes of a frame, and what it may read of earlier ones. */
-static int make_ready(struct stereo *s, const struct params *params, const struct stereo_frame *f) {
+static int make_ready(struct stereo *s, const struct params *params,
+                      const struct livestereo_frame *f) {
     bool more = false;
     int error = stereo_prepare(s, params);
     for (int side = 0; side < 2; side++) {
@@ -449,11 +454,13 @@ static int make_ready(struct stereo *s, const struct params *params, const struc
 
 static bool replace_lost(struct stereo *s, int error);
 
-int stereo_start(struct stereo *s, const struct stereo_frame *f) {
+int stereo_start(struct stereo *s, const struct livestereo_frame *f) {
     const struct params params = s->pipeline.params;
     bool deferred = s->lost && s->in_flight > 0; /* the caller may count on two in flight */
-    if (s->in_flight >= (s->lost ? MAX_SLOTS : s->backend->slots))
+    if (s->in_flight >= (s->lost ? MAX_SLOTS : s->backend->slots)) {
+        log_explain("%d frames are in flight; wait for one first", s->in_flight);
         return -EBUSY;
+    }
     s->forgets |= !follows(s, f);
     struct flight flight = {
         .frame = *f, .params = params, .started_ms = clock_ms(), .forgets = s->forgets};
@@ -474,7 +481,7 @@ int stereo_start(struct stereo *s, const struct stereo_frame *f) {
 
 /* was_done: before it was waited for. How long ago is not known then; what it took is. */
 static void note_times(struct stereo *s, int slot, const struct flight *f, bool was_done,
-                       struct stereo_result *r) {
+                       struct livestereo_result *r) {
     double ms[GROUP_COUNT], sum = 0;
     s->backend->times(s->backend, slot, ms);
     for (int i = 0; i < 2 * TIME_COUNT; i++)
@@ -494,7 +501,7 @@ static void note_times(struct stereo *s, int slot, const struct flight *f, bool 
 }
 
 /* The share of tiles that each half-step of the finest level updated. */
-static void note_updates(const struct stereo *s, int slot, int count, struct stereo_result *r) {
+static void note_updates(const struct stereo *s, int slot, int count, struct livestereo_result *r) {
     int tiles = tile_count(s->pipeline.width, s->pipeline.height);
     r->half_steps = count;
     for (int i = 0; i < count; i++)
@@ -506,7 +513,7 @@ static bool is_done(struct stereo *s, int slot) {
 }
 
 /* Waits for the frame in the oldest slot. */
-static int collect(struct stereo *s, const struct flight *f, struct stereo_result *r) {
+static int collect(struct stereo *s, const struct flight *f, struct livestereo_result *r) {
     int slot = s->slot;
     bool was_done = is_done(s, slot);
     int error = s->backend->wait(s->backend, slot);
@@ -520,11 +527,11 @@ static int collect(struct stereo *s, const struct flight *f, struct stereo_resul
 }
 
 /* Computes a frame on the backend that is open now, which has none in flight. */
-static int compute_again(struct stereo *s, struct flight *f, struct stereo_result *r) {
+static int compute_again(struct stereo *s, struct flight *f, struct livestereo_result *r) {
     const struct params now = s->pipeline.params;
     bool next_forgets = s->forgets;
     int in_flight = s->in_flight;
-    if (f->frame.on_device) {
+    if (f->frame.left.memory == LIVESTEREO_CUDA) {
         log_error(s->backend->name, "the pictures were in the memory of the GPU that was lost");
         return -EIO;
     }
@@ -565,13 +572,15 @@ static bool replace_lost(struct stereo *s, int error) {
     return true;
 }
 
-int stereo_finish(struct stereo *s, struct stereo_result *result) {
-    struct stereo_result unused;
-    if (s->in_flight == 0)
+int stereo_finish(struct stereo *s, struct livestereo_result *result) {
+    struct livestereo_result unused;
+    if (s->in_flight == 0) {
+        log_explain("no frame is in flight");
         return -EINVAL;
+    }
     struct flight *oldest = &s->flight[0];
     result = result ? result : &unused;
-    *result = (struct stereo_result){0};
+    *result = (struct livestereo_result){0};
     int error = oldest->deferred ? 0 : collect(s, oldest, result);
     if (error && replace_lost(s, error))
         error = 0;
@@ -703,9 +712,14 @@ static void remove_mask(struct stereo *s) {
     s->source_mask = NULL;
 }
 
+int stereo_busy(void) {
+    log_explain("a frame is in flight; wait for it first");
+    return -EBUSY;
+}
+
 int stereo_set_mask(struct stereo *s, const uint8_t *mask) {
     if (s->in_flight)
-        return -EBUSY;
+        return stereo_busy();
     uint8_t *source = mask ? malloc(mask_bytes(s)) : NULL;
     if (mask && !source)
         return no_memory(s, "the mask");
@@ -840,10 +854,6 @@ void stereo_close(struct stereo **stereo) {
 
 bool stereo_needs_gpu(const struct stereo *s) {
     return s->backend->own_memory || s->lost;
-}
-
-const char *stereo_backend(const struct stereo *s) {
-    return s->backend->name;
 }
 
 void *stereo_alloc(struct stereo *s, size_t bytes) {

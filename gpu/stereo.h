@@ -11,6 +11,7 @@
 #include "config/params.h"
 #include "gpu/result.h"
 #include "gpu/stages/convert.h"
+#include "include/livestereo.h"
 
 #include <stdbool.h>
 
@@ -43,61 +44,25 @@ enum { FRAMES_REMEMBERED = 8 };
 /* Makes the next frame independent of earlier ones. */
 void stereo_forget(struct stereo *stereo);
 
-/* Rows of an image, row_bytes apart, in memory of the caller. data NULL: not wanted. */
-struct stereo_image {
-    void *data;
-    size_t row_bytes;
-};
-
-/* A frame's memory: pictures of the size and format of stereo_open(), maps of the
- * tables' size without margins. */
-struct stereo_frame {
-    int64_t number;
-    struct stereo_image picture[2];   /* left, right */
-    struct stereo_image chroma[2];    /* of NV12: the planes of U, V pairs */
-    struct stereo_image rectified[2]; /* grey or RGB */
-    struct stereo_image disparity;    /* int16, 1/16 px; with mode=stereo */
-    struct stereo_image confidence;   /* uint8 */
-    struct stereo_image motion;       /* int16, 1/16 px, all u and then all v; with mode=motion */
-    struct stereo_image px, mm, metres, points; /* stage depth's; with mode=stereo */
-    int min_confidence;                         /* of depths and points */
-    bool on_device; /* memory of the GPU in use, ordered by stream: backend.h */
-    void *stream;
-};
-
 /* Sets the parameters of the frames started from now on; START parameters are those of
  * stereo_open(). 0, or -errno after a log line, and the earlier ones stay. -EINVAL: they exclude
  * each other, or ask for more labels than the picture is wide. */
 int stereo_update(struct stereo *stereo, const struct params *params);
 
-/* Issues a frame; stereo_finish() waits for the oldest one issued. Where stereo_overlaps(), a
+/* Issues a frame; stereo_finish() waits for the oldest one issued. Where there may be two, a
  * second one may be started before the first is finished. Its memory is the library's in between.
  * start returns -errno after a log line if the frame was not issued. result may be NULL. */
-int stereo_start(struct stereo *stereo, const struct stereo_frame *frame);
-int stereo_finish(struct stereo *stereo, struct stereo_result *result);
+int stereo_start(struct stereo *stereo, const struct livestereo_frame *frame);
+int stereo_finish(struct stereo *stereo, struct livestereo_result *result);
 
 /* Waits at most so long for the oldest frame. Whether it is done, or has failed. */
 bool stereo_is_done(struct stereo *stereo, double timeout_ms);
-bool stereo_overlaps(const struct stereo *stereo);
-
-/* Whether frames may be in the memory of a GPU. */
-bool stereo_on_device(const struct stereo *stereo);
 
 /* Whether it holds memory of a GPU, be it lost. */
 bool stereo_needs_gpu(const struct stereo *stereo);
 
-/* Frames started and not finished. */
-int stereo_in_flight(const struct stereo *stereo);
-
-/* Size of the maps (without margins), labels of a pixel, the part of the maps in which each pixel
- * shows something of the left picture (x, y, width, height), whether the picture of a side is
- * resampled (and not passed on as it is), whether a GPU was lost and the CPU took over. */
-struct stereo_info {
-    int width, height, labels, min_disparity; /* px, of label 0 with mode=stereo */
-    int seen[4];
-    bool is_remapped[2], gpu_lost;
-};
-struct stereo_info stereo_info(const struct stereo *stereo);
+/* All but its geometry and rotations. */
+struct livestereo_info stereo_info(const struct stereo *stereo);
 
 /* Energy of the labels of the last run, those in the tables' margins included, before any
  * refinement, in the papers' units: E = sum D_p(d_p) + sum min(rho f(|d_p - d_q|), T) with the edge
@@ -116,21 +81,9 @@ int stereo_bound(struct stereo *stereo, int sweeps, double *bound, double *least
  * -ENOTSUP: it was computed in blocks, which store neither. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
-/* The displacements of a pixel's labels in the last run, with mode=motion in its last search: label
- * l stands for u + l % u_count * step, v + l / u_count * step px; for stereo u is the disparity. */
-struct probe_labels {
-    double u, v, step;
-    int u_count, v_count;
-};
-
-/* For a pixel of the picture, after stereo_probe() gave its label. 0 or -errno. */
-int stereo_probe_labels(struct stereo *stereo, int x, int y, struct probe_labels *labels);
-
-/* "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)". Lives as long as stereo. */
-const char *stereo_backend(const struct stereo *stereo);
-
-/* Bytes of the backend's memory that the frames computed last take, host memory left out. */
-size_t stereo_bytes(const struct stereo *stereo);
+/* What the labels of a pixel of the picture stand for, after stereo_probe() gave its label: labels,
+ * u, v, step, u_count, v_count; with mode=motion of its last search. 0 or -errno. */
+int stereo_probe_labels(struct stereo *stereo, int x, int y, struct livestereo_probe *labels);
 
 /* Host memory that the backend copies fastest. NULL when memory runs out or the GPU was lost. */
 void *stereo_alloc(struct stereo *stereo, size_t bytes);

@@ -2,6 +2,7 @@
  * Answers questions about the last frame: its energy, and the costs and beliefs of a pixel.
  * SPDX-License-Identifier: MIT
  */
+#include "config/log.h"
 #include "gpu/mrf/mrf.h"
 #include "gpu/stereo_private.h"
 
@@ -168,9 +169,11 @@ static int fetch_labelling(struct stereo *s, struct labelling *l) {
     int error = 0;
     *l = (struct labelling){.stereo = s, .of_labels = knows_labels_alone(r)};
     if (s->in_flight)
-        return -EBUSY;
-    if (!s->computed)
+        return stereo_busy();
+    if (!s->computed) {
+        log_explain("no frame has been computed");
         return -EINVAL;
+    }
     l->costs = fetch_costs(s, &l->cost, &error);
     if (r->edges)
         l->classes = calloc(pixels, 1);
@@ -249,8 +252,11 @@ static int bound_labelling(const struct labelling *l, int sweeps, double *bound,
 
 int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
     const struct pipeline_result *r = &s->result;
-    if (s->computed && (r->window.fraction || knows_labels_alone(r) || r->grid.labels < 2))
+    if (s->computed && (r->window.fraction || knows_labels_alone(r) || r->grid.labels < 2)) {
+        log_explain("there is no bound with mode=motion, with one label, in blocks or where labels "
+                    "are pruned; see pruning");
         return -ENOTSUP;
+    }
     struct labelling l;
     int error = fetch_labelling(s, &l);
     if (!error)
@@ -406,12 +412,16 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
     if (s->in_flight)
-        return -EBUSY;
-    if (s->computed && r->label_cost)
+        return stereo_busy();
+    if (s->computed && r->label_cost) {
+        log_explain("the frame was computed in blocks, which keep no costs");
         return -ENOTSUP;
+    }
     if (!s->computed || x < 0 || y < 0 || x >= g->width - s->margin[0] - s->margin[1] ||
-        y >= g->height)
+        y >= g->height) {
+        log_explain("pixel %d, %d is not one of a computed frame", x, y);
         return -EINVAL;
+    }
     x += s->margin[0];
     int16_t data[MAX_LABELS] = {0};
     uint16_t label = 0;
@@ -432,22 +442,22 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
     return error ? error : label;
 }
 
-int stereo_probe_labels(struct stereo *s, int x, int y, struct probe_labels *labels) {
+int stereo_probe_labels(struct stereo *s, int x, int y, struct livestereo_probe *labels) {
     const struct pipeline_result *r = &s->result;
     const struct label_space *space = &r->grid.space;
     size_t at = (size_t)y * (size_t)r->grid.width + (size_t)(x + s->margin[0]);
+    bool motion = s->pipeline.params.mode == MODE_MOTION;
     int16_t u = 0, v = 0;
     int error = 0;
-    if (s->pipeline.params.mode != MODE_MOTION) {
-        *labels = (struct probe_labels){s->pipeline.params.min_disparity, 0, 1, r->grid.labels, 1};
-        return 0;
-    }
     if (r->window.centre.u)
         error = fetch(s, &u, r->window.centre.u + at, sizeof(u));
     if (r->window.centre.u && !error)
         error = fetch(s, &v, r->window.centre.v + at, sizeof(v));
-    double step = 1.0 / r->window.fraction;
-    *labels = (struct probe_labels){(u + space->u_min) * step, (v + space->v_min) * step, step,
-                                    space->u_count, space->v_count};
+    labels->step = motion ? 1.0 / r->window.fraction : 1;
+    labels->u = (u + space->u_min) * labels->step;
+    labels->v = (v + space->v_min) * labels->step;
+    labels->u_count = space->u_count;
+    labels->v_count = space->v_count;
+    labels->labels = r->grid.labels;
     return error;
 }

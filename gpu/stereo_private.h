@@ -12,7 +12,7 @@
 
 /* A frame in flight. */
 struct flight {
-    struct stereo_frame frame;
+    struct livestereo_frame frame;
     struct params params;
     double started_ms, issued_ms;
     int update_count; /* of updates */
@@ -23,7 +23,7 @@ struct flight {
 struct stereo {
     struct backend *backend;
     int margin[2]; /* columns left and right that results do not have; see rectify.h */
-    int seen[4];   /* struct stereo_info's */
+    int seen[4];   /* struct livestereo_info's valid_x, .. */
 
     /* What frames are computed with, the passes that follow from it, and their memory. */
     struct pipeline pipeline;
@@ -67,6 +67,9 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height,
 /* Describes and compiles frames for these parameters, after it has waited for the frames in flight;
  * returns at once if the parameters have not changed. 0, or -errno after a log line. */
 int stereo_prepare(struct stereo *s, const struct params *params);
+
+/* -EBUSY after a message that a frame is in flight. */
+int stereo_busy(void);
 
 /* Copies a volume of the finest level, grid_volume(&s->result.grid) bytes, from an address of the
  * graph, and sets the bytes that belong to no pixel to 0. 0 or -errno. */

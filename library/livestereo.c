@@ -56,11 +56,6 @@ static int leave(struct log_target *before, int result) {
 /* A mistake of the caller. */
 #define refuse(...) (log_explain(__VA_ARGS__), -EINVAL)
 
-static int busy(void) {
-    log_explain("a frame is in flight; wait for it first");
-    return -EBUSY;
-}
-
 /* In a child process a GPU cannot be used further, nor what a call of another thread had in hand
  * at the fork(). */
 static bool is_usable(const struct livestereo *h) {
@@ -548,7 +543,7 @@ static int check_memory(const struct livestereo_frame *f) {
 }
 
 static int check_frame(const struct livestereo *h, const struct livestereo_frame *f) {
-    struct stereo_info info = stereo_info(h->stereo);
+    struct livestereo_info info = stereo_info(h->stereo);
     int w = info.width, height = info.height, error;
     bool px = f->disparity.format == LIVESTEREO_PX32F, mm = f->depth.format == LIVESTEREO_MM16;
     if ((error = check_reserved("frame", f->reserved, sizeof(f->reserved))) ||
@@ -572,27 +567,9 @@ static int check_frame(const struct livestereo *h, const struct livestereo_frame
         return error;
     if (f->motion.data && !h->motion)
         return refuse("motion: it needs mode=motion");
-    if (f->left.memory == LIVESTEREO_CUDA && !stereo_on_device(h->stereo))
-        return refuse("CUDA memory, and the backend is %s", stereo_backend(h->stereo));
+    if (f->left.memory == LIVESTEREO_CUDA && info.kind != LIVESTEREO_BACKEND_CUDA)
+        return refuse("CUDA memory, and the backend is %s", info.backend);
     return check_memory(f);
-}
-
-static struct stereo_image plain(const struct livestereo_image *image) {
-    return (struct stereo_image){image->data, (size_t)image->row_bytes};
-}
-
-/* Of NV12. */
-static struct stereo_image chroma(const struct livestereo_image *image) {
-    if (image->chroma)
-        return (struct stereo_image){image->chroma, (size_t)image->chroma_row_bytes};
-    return (struct stereo_image){(char *)image->data + image->row_bytes * image->height,
-                                 (size_t)image->row_bytes};
-}
-
-/* Where it has this format. */
-static struct stereo_image plain_as(const struct livestereo_image *image,
-                                    enum livestereo_format format) {
-    return image->format == format ? plain(image) : (struct stereo_image){0};
 }
 
 int livestereo_start(struct livestereo *h, const struct livestereo_frame *given) {
@@ -603,25 +580,8 @@ int livestereo_start(struct livestereo *h, const struct livestereo_frame *given)
     int error = library_read_sized("frame", &f, sizeof(f), given);
     if (!error)
         error = check_frame(h, &f);
-    if (error)
-        return leave(before, error);
-    struct stereo_frame frame = {.number = f.number,
-                                 .picture = {plain(&f.left), plain(&f.right)},
-                                 .chroma = {chroma(&f.left), chroma(&f.right)},
-                                 .rectified = {plain(&f.rectified[0]), plain(&f.rectified[1])},
-                                 .disparity = plain_as(&f.disparity, LIVESTEREO_DISP16),
-                                 .confidence = plain(&f.confidence),
-                                 .motion = plain(&f.motion),
-                                 .px = plain_as(&f.disparity, LIVESTEREO_PX32F),
-                                 .mm = plain_as(&f.depth, LIVESTEREO_MM16),
-                                 .metres = plain_as(&f.depth, LIVESTEREO_M32F),
-                                 .points = plain(&f.points),
-                                 .min_confidence = f.min_confidence,
-                                 .on_device = f.left.memory == LIVESTEREO_CUDA,
-                                 .stream = f.stream};
-    error = stereo_start(h->stereo, &frame);
-    if (error == -EBUSY)
-        log_explain("%d frames are in flight; wait for one first", stereo_in_flight(h->stereo));
+    if (!error)
+        error = stereo_start(h->stereo, &f);
     return leave(before, error);
 }
 
@@ -641,24 +601,17 @@ int livestereo_wait_for(struct livestereo *h, double timeout_ms, struct livester
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    struct stereo_result r;
     struct livestereo_result out;
     int error = result ? library_read_sized("result", &out, sizeof(out), result) : 0;
     if (!error && !(timeout_ms >= 0))
         error = refuse("a frame is waited for 0 ms or longer");
-    if (!error && stereo_in_flight(h->stereo) == 0)
-        error = refuse("no frame is in flight");
     if (error)
         return leave(before, error);
     if (timeout_ms < INFINITY && !stereo_is_done(h->stereo, timeout_ms)) {
         log_explain("the frame is not done yet");
         return leave(before, -ETIMEDOUT);
     }
-    error = stereo_finish(h->stereo, &r);
-    out = (struct livestereo_result){
-        .ms = r.ms, .left_bp_ms = r.left_bp_ms, .half_steps = r.half_steps};
-    memcpy(out.stage_ms, r.stage_ms, sizeof(r.stage_ms));
-    memcpy(out.updated, r.updated, sizeof(r.updated));
+    error = stereo_finish(h->stereo, &out);
     if (result)
         library_write_sized(result, &out, sizeof(out));
     return leave(before, error);
@@ -676,7 +629,7 @@ int livestereo_set_mask(struct livestereo *h, const struct livestereo_image *mas
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    struct stereo_info info = stereo_info(h->stereo);
+    struct livestereo_info info = stereo_info(h->stereo);
     size_t pixels = (size_t)info.width * (size_t)info.height;
     int error =
         mask ? check_host_image("mask", mask, info.width, info.height, LIVESTEREO_GRAY8) : 0;
@@ -695,8 +648,6 @@ int livestereo_set_mask(struct livestereo *h, const struct livestereo_image *mas
             packed[(size_t)y * (size_t)info.width + (size_t)x] = row[x] > 127 ? 255 : 0;
     }
     error = stereo_set_mask(h->stereo, packed);
-    if (error == -EBUSY)
-        error = busy();
     free(packed);
     return leave(before, error);
 }
@@ -711,31 +662,16 @@ int livestereo_get_info(struct livestereo *h, struct livestereo_info *info) {
     int error = library_read_sized("info", &out, sizeof(out), info);
     if (error)
         return leave(before, error);
-    struct stereo_info s = stereo_info(h->stereo);
     const struct depth_geometry *g = &h->geometry;
-    out = (struct livestereo_info){.backend = stereo_backend(h->stereo),
-                                   .width = s.width,
-                                   .height = s.height,
-                                   .labels = s.labels,
-                                   .is_resampled = {s.is_remapped[0], s.is_remapped[1]},
-                                   .frames_in_flight = stereo_overlaps(h->stereo) ? 2 : 1,
-                                   .gpu_lost = s.gpu_lost,
-                                   .memory = stereo_bytes(h->stereo),
-                                   .has_geometry = h->has_geometry,
-                                   .geometry = {.fx = g->fx,
+    out = stereo_info(h->stereo);
+    out.has_geometry = h->has_geometry;
+    out.geometry = (struct livestereo_geometry){.fx = g->fx,
                                                 .fy = g->fy,
                                                 .cx = g->cx,
                                                 .cy = g->cy,
                                                 .baseline = g->baseline,
                                                 .doffs = g->doffs,
-                                                .metric = g->metric},
-                                   .kind = stereo_on_device(h->stereo) ? LIVESTEREO_BACKEND_CUDA
-                                                                       : LIVESTEREO_BACKEND_CPU,
-                                   .min_disparity = s.min_disparity,
-                                   .valid_x = s.seen[0],
-                                   .valid_y = s.seen[1],
-                                   .valid_width = s.seen[2],
-                                   .valid_height = s.seen[3]};
+                                                .metric = g->metric};
     memcpy(out.rotation, h->rotation, sizeof(out.rotation));
     library_write_sized(info, &out, sizeof(out));
     return leave(before, 0);
@@ -820,29 +756,17 @@ int livestereo_get_probe(struct livestereo *h, int x, int y, struct livestereo_p
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    struct probe_labels labels = {0};
     struct livestereo_probe out;
     int error = library_read_sized("probe", &out, sizeof(out), probe);
     if (error)
         return leave(before, error);
     out = (struct livestereo_probe){0};
-    int label = stereo_probe(h->stereo, x, y, out.cost, out.belief);
-    error = label < 0 ? label : stereo_probe_labels(h->stereo, x, y, &labels);
-    if (error == -EBUSY)
-        return leave(before, busy());
-    if (error == -EINVAL)
-        return leave(before, refuse("pixel %d, %d is not one of a computed frame", x, y));
-    if (error == -ENOTSUP)
-        log_explain("the frame was computed in blocks, which keep no costs");
+    out.label = stereo_probe(h->stereo, x, y, out.cost, out.belief);
+    error = out.label < 0 ? out.label : stereo_probe_labels(h->stereo, x, y, &out);
+    if (error == -EBUSY || error == -EINVAL)
+        return leave(before, error);
     if (error == -ENOMEM)
         log_explain("not enough memory to look at the frame");
-    out.label = label;
-    out.labels = labels.u_count * labels.v_count;
-    out.u = labels.u;
-    out.v = labels.v;
-    out.step = labels.step;
-    out.u_count = labels.u_count;
-    out.v_count = labels.v_count;
     library_write_sized(probe, &out, sizeof(out));
     return leave(before, error);
 }
@@ -854,14 +778,6 @@ int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *le
     if (sweeps < 1 || !bound || !least)
         return leave(before, refuse("a bound needs one sweep or more, and places for two numbers"));
     int error = stereo_bound(h->stereo, sweeps, bound, least);
-    if (error == -EBUSY)
-        return leave(before, busy());
-    if (error == -EINVAL)
-        log_explain("no frame has been computed");
-    if (error == -ENOTSUP)
-        log_explain(
-            "there is no bound with mode=motion, with one label, in blocks or where labels are "
-            "pruned; see pruning");
     if (error == -ENOMEM)
         log_explain("not enough memory for a bound");
     return leave(before, error);
@@ -871,11 +787,8 @@ int livestereo_energy(struct livestereo *h, double *energy) {
     if (!is_usable(h))
         return refuse_handle(h);
     struct log_target *before = enter(h);
-    int error = energy ? stereo_energy(h->stereo, energy) : -EINVAL;
-    if (error == -EBUSY)
-        return leave(before, busy());
-    if (error == -EINVAL)
-        log_explain("no frame has been computed, or there is no place for its energy");
+    int error =
+        energy ? stereo_energy(h->stereo, energy) : refuse("there is no place for the energy");
     if (error == -ENOMEM)
         log_explain("not enough memory to look at the frame");
     return leave(before, error);

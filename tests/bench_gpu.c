@@ -123,12 +123,13 @@ struct on_device {
 static int start_on_device(void *context, struct frame *f) {
     const struct on_device *d = context;
     int width = f->left.width;
-    const struct stereo_frame frame = {
-        .number = f->index,
-        .picture = {frame_rows(d->picture[0], width, 3), frame_rows(d->picture[1], width, 3)},
-        .disparity = frame_rows(d->disparity, width, 2),
-        .confidence = frame_rows(d->confidence, width, 1),
-        .on_device = true};
+    struct livestereo_frame frame = {.number = f->index,
+                                     .left = frame_rows(d->picture[0], width, 3),
+                                     .right = frame_rows(d->picture[1], width, 3),
+                                     .disparity = frame_rows(d->disparity, width, 2),
+                                     .confidence = frame_rows(d->confidence, width, 1)};
+    frame.disparity.format = LIVESTEREO_DISP16;
+    frame.left.memory = LIVESTEREO_CUDA;
     return stereo_start(d->s, &frame);
 }
 
@@ -214,10 +215,11 @@ static int measure_size(const struct options *o, struct backend *b, const struct
         return error;
     struct frame *frames[2];
     struct frame_pool *pool = open_frames(s, size, &o->params, file, frames);
-    struct bench_runner runner = {s, start, finish, stereo_overlaps(s), BENCH_FRAMES, 0};
+    struct bench_runner runner = {
+        s, start, finish, stereo_info(s).frames_in_flight > 1, BENCH_FRAMES, 0};
     error = pool ? bench_measure(&runner, frames, &times) : -ENOMEM;
     if (!error)
-        bench_print_row(size, &times, stereo_bytes(s), stage_name);
+        bench_print_row(size, &times, stereo_info(s).memory, stage_name);
     if (!error && b->own_memory)
         error = measure_places(s, &runner, size, &o->params, file, &times);
     for (int i = 0; i < 2 && !error && file; i++)
@@ -294,7 +296,7 @@ struct camera {
 
 /* Two frames are in flight where frames come at once, as the program has them. */
 static int run_camera(struct camera *c, struct stereo *s, struct frame *frames[2]) {
-    int issued = 0, ahead = c->period_ms > 0 ? 0 : stereo_overlaps(s), error = 0;
+    int issued = 0, ahead = c->period_ms > 0 ? 0 : stereo_info(s).frames_in_flight > 1, error = 0;
     double due = c->begin_ms;
     while (!error && due < c->end_ms) {
         while (clock_ms() < due)
@@ -325,7 +327,7 @@ static void *camera_thread(void *argument) {
     pthread_barrier_wait(c->opened); /* begin_ms is set */
     if (pool && !c->error)
         c->error = run_camera(c, s, frames);
-    c->bytes = s ? stereo_bytes(s) : 0;
+    c->bytes = s ? stereo_info(s).memory : 0;
     stereo_close(&s);
     close_frames(pool, frames);
     return NULL;

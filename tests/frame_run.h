@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-static inline struct stereo_image frame_rows(void *data, int width, int bytes) {
-    return (struct stereo_image){data, (size_t)width * (size_t)bytes};
+static inline struct livestereo_image frame_rows(void *data, int width, int bytes) {
+    return (struct livestereo_image){.data = data, .row_bytes = (ptrdiff_t)width * bytes};
 }
 
 static inline void *frame_allocate(void *stereo, size_t bytes) {
@@ -34,16 +34,17 @@ static inline int frame_start(struct stereo *s, const struct params *params, str
     int error = stereo_update(s, params);
     if (error)
         return error;
-    struct stereo_info info = stereo_info(s);
+    struct livestereo_info info = stereo_info(s);
     int width = info.width, channels = f->left.channels;
-    struct stereo_frame frame = {
+    struct livestereo_frame frame = {
         .number = f->index,
-        .picture = {frame_rows(f->left.data, f->left.width, channels),
-                    frame_rows(f->right.data, f->right.width, channels)},
+        .left = frame_rows(f->left.data, f->left.width, channels),
+        .right = frame_rows(f->right.data, f->right.width, channels),
         .disparity = frame_rows(f->disparity, width, sizeof(*f->disparity)),
         .confidence = frame_rows(f->confidence, width, 1),
         .motion = frame_rows(f->motion, width, sizeof(*f->motion)),
     };
+    frame.disparity.format = LIVESTEREO_DISP16;
     *f->params = *params;
     if (info.width != f->left.width || info.height != f->left.height)
         f->has_truth = 0;
@@ -51,7 +52,7 @@ static inline int frame_start(struct stereo *s, const struct params *params, str
     const struct image *in[2] = {&f->left, &f->right};
     for (int side = 0; side < 2; side++) {
         *out[side] = *in[side];
-        if (!info.is_remapped[side])
+        if (!info.is_resampled[side])
             continue;
         *out[side] = (struct image){f->rectified[side], width, info.height, channels};
         frame.rectified[side] = frame_rows(f->rectified[side], width, channels);
@@ -60,9 +61,9 @@ static inline int frame_start(struct stereo *s, const struct params *params, str
 }
 
 static inline int frame_finish(struct stereo *s, struct frame *f) {
-    struct stereo_result r = {0};
+    struct livestereo_result r = {0};
     int error = stereo_finish(s, &r);
-    memcpy(f->stage_ms, r.stage_ms, sizeof(r.stage_ms));
+    memcpy(f->stage_ms, r.stage_ms, TIME_COUNT * sizeof(*r.stage_ms));
     memcpy(f->updated, r.updated, sizeof(r.updated));
     f->compute_ms = r.ms;
     f->left_bp_ms = r.left_bp_ms;

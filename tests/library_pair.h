@@ -249,7 +249,7 @@ static inline struct stereo *pair_open_plain(int width, int height, int channels
 /* Holds the maps of a frame against those that the plain form gives for the pair. */
 static inline void pair_check_plain(struct stereo *s, const struct params *params,
                                     const struct pair *p, const struct livestereo_frame *got) {
-    struct stereo_info info = stereo_info(s);
+    struct livestereo_info info = stereo_info(s);
     int w = info.width, height = info.height, channels = p->plain[0].channels;
     struct frame_pool *pool =
         pool_open(1, MAX(w, p->width), MAX(height, p->height), channels, 0, NULL);

@@ -71,7 +71,7 @@ lint_layers() {
     allow image 'config/' || status=1
     allow capture 'config/|image/' || status=1
     allow calibration 'config/' || status=1
-    allow gpu 'config/|image/|calibration/rectify\.h"' || status=1
+    allow gpu 'config/|image/|calibration/rectify\.h"|include/' || status=1
     allow render 'config/|image/' || status=1
     allow library 'config/|calibration/|gpu/|include/' || status=1
     allow gst 'image/picture\.h"|include/' || status=1

@@ -1,5 +1,5 @@
 /*
- * Frames in the memory of a GPU (struct stereo_frame's on_device): the same bytes as from pageable
+ * Frames in the memory of a GPU (struct livestereo_image's memory): the same bytes as from pageable
  * host memory, with rows apart, ordered by a stream of the caller's, which no other stream waits
  * for.
  * usage: parity_device [--tap]
@@ -61,14 +61,22 @@ struct job {
     uint8_t *confidence;
 };
 
-static stereo_frame frame_of(const job &j, long index, cudaStream_t stream) {
-    stereo_frame f = {};
+static livestereo_image rows_of(void *data, size_t row_bytes) {
+    livestereo_image image = {};
+    image.data = data;
+    image.row_bytes = (ptrdiff_t)row_bytes;
+    return image;
+}
+
+static livestereo_frame frame_of(const job &j, long index, cudaStream_t stream) {
+    livestereo_frame f = {};
     f.number = index;
-    for (int side = 0; side < 2; side++)
-        f.picture[side] = {j.picture[side], j.row_bytes[side]};
-    f.disparity = {j.disparity, j.map_bytes};
-    f.confidence = {j.confidence, (size_t)j.width};
-    f.on_device = true;
+    f.left = rows_of(j.picture[0], j.row_bytes[0]);
+    f.right = rows_of(j.picture[1], j.row_bytes[1]);
+    f.disparity = rows_of(j.disparity, j.map_bytes);
+    f.disparity.format = LIVESTEREO_DISP16;
+    f.confidence = rows_of(j.confidence, (size_t)j.width);
+    f.left.memory = LIVESTEREO_CUDA;
     f.stream = stream;
     return f;
 }
@@ -121,12 +129,13 @@ struct host_frame {
     }
 
     int start(stereo *s, long number) {
-        stereo_frame f = {};
+        livestereo_frame f = {};
         f.number = number;
-        for (size_t side = 0; side < 2; side++)
-            f.picture[side] = {picture[side].data(), 3 * width + 5 * side};
-        f.disparity = {disparity.data(), 2 * (width + 9)};
-        f.confidence = {confidence.data(), width + 7};
+        f.left = rows_of(picture[0].data(), 3 * width);
+        f.right = rows_of(picture[1].data(), 3 * width + 5);
+        f.disparity = rows_of(disparity.data(), 2 * (width + 9));
+        f.disparity.format = LIVESTEREO_DISP16;
+        f.confidence = rows_of(confidence.data(), width + 7);
         return stereo_start(s, &f);
     }
 
@@ -171,7 +180,7 @@ static void check_bytes(const params &p, int width, int height, int labels) {
             take(cudaMemcpy2DAsync(j.picture[side], j.row_bytes[side], one.picture[side].data(),
                                    3 * (size_t)width + 5 * side, 3 * (size_t)width, height,
                                    cudaMemcpyHostToDevice, stream));
-        stereo_frame device = frame_of(j, 300 * index + 200, stream);
+        livestereo_frame device = frame_of(j, 300 * index + 200, stream);
         same = same && stereo_start(j.s, &device) == 0;
         take(cudaMemcpy2DAsync(got.data(), 2 * (size_t)width, j.disparity, j.map_bytes,
                                2 * (size_t)width, height, cudaMemcpyDeviceToHost, stream));
@@ -206,7 +215,7 @@ static void measure_beside(job j, cudaStream_t stream) {
     take(cudaEventCreate(&begin));
     take(cudaEventCreate(&end));
     for (int i = 0; i < 3 * FRAMES; i++) {
-        stereo_frame f = frame_of(j, 100 * i, stream);
+        livestereo_frame f = frame_of(j, 100 * i, stream);
         bool computes = i % 3 != 0, spins = i % 3 != 1;
         float time = 0;
         double started = clock_ms();

@@ -193,7 +193,7 @@ static int run_sequence(struct backend *b, const struct sequence *q, bool overla
         f[i] = take_frame(pool, q, i);
     int finished = 0;
     for (int i = 0; i < q->count && !error; i++) {
-        bool may_wait = overlap && stereo_overlaps(s) && i + 1 < q->count;
+        bool may_wait = overlap && stereo_info(s).frames_in_flight > 1 && i + 1 < q->count;
         error = frame_start(s, &q->params[i], f[i]);
         for (; finished <= i - may_wait && !error; finished++)
             error = frame_finish(s, f[finished]);

@@ -30,7 +30,8 @@ static void check_no_room(struct parity *t) {
     parity_ok(t, !s && error == -ENOMEM, "no room: backend=cuda says so");
     stereo_close(&s);
     s = open_with(BACKEND_AUTO, LARGER, &error);
-    parity_ok(t, s && !strncmp(stereo_backend(s), "cpu", 3), "no room: backend=auto takes the CPU");
+    parity_ok(t, s && !strncmp(stereo_info(s).backend, "cpu", 3),
+              "no room: backend=auto takes the CPU");
     stereo_close(&s);
     while (count > 0)
         b->release(b, MEMORY_STAGES, hogs[--count]);

@@ -248,7 +248,7 @@ static void test_limit_of_motion(void) {
     struct stereo *s = stereo_open(&p, 512, 512, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(blocks_count(&s->pipeline.blocks), >, 1);
-    g_assert_cmpfloat((double)stereo_bytes(s), <=, 100 * (1 << 20));
+    g_assert_cmpfloat((double)stereo_info(s).memory, <=, 100 * (1 << 20));
     stereo_close(&s);
 }
 
@@ -303,8 +303,8 @@ static void test_limits(void) {
             int blocks = blocks_count(&s->pipeline.blocks);
             g_assert_cmpint(blocks, >=, before);
             before = blocks;
-            g_assert_true(!p.memory || (double)stereo_bytes(s) <= p.memory * (1 << 20));
-            p.memory = 0.95 * (double)stereo_bytes(s) / (1 << 20);
+            g_assert_true(!p.memory || (double)stereo_info(s).memory <= p.memory * (1 << 20));
+            p.memory = 0.95 * (double)stereo_info(s).memory / (1 << 20);
         }
         stereo_close(&s);
         if (error)

@@ -624,7 +624,7 @@ static void check_probe(const char *preset, const char *words) {
     for (int y = 0; y < H; y += 5)
         for (int x = 0; x < W; x += 7) {
             double cost[LIVESTEREO_MAX_LABELS], belief[LIVESTEREO_MAX_LABELS];
-            struct probe_labels labels;
+            struct livestereo_probe labels;
             int label = stereo_probe(plain, x, y, cost, belief);
             g_assert_cmpint(stereo_probe_labels(plain, x, y, &labels), ==, 0);
             g_assert_cmpint(livestereo_get_probe(h, x, y, &probe), ==, 0);

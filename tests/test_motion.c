@@ -389,7 +389,7 @@ static double probed[2]; /* where the belief of the last run's middle pixel is l
 /* The label is that of least belief, at the place that the labels' window gives it. */
 static void probe(struct stereo *s) {
     static double cost[MAX_LABELS], belief[MAX_LABELS];
-    struct probe_labels labels;
+    struct livestereo_probe labels;
     int best = 0, label = stereo_probe(s, SIDE_X / 2, SIDE_Y / 2, cost, belief);
     g_assert_cmpint(label, >=, 0);
     g_assert_cmpint(stereo_probe_labels(s, SIDE_X / 2, SIDE_Y / 2, &labels), ==, 0);
