@@ -307,7 +307,9 @@ void bars_draw_status(struct viewer *v) {
             part(ui, i == 0 || strstr(parts[i], "\u00b1") ? theme->text : theme->note, parts[i], &x,
                  y, right, i ? "status.value" : "read-out");
     } else if (!v->playback.shown) {
-        part(ui, theme->note, "waiting for the first picture", &x, y, right, "status.wait");
+        part(ui, theme->note,
+             v->first ? "computing the first map" : "waiting for the first picture", &x, y, right,
+             "status.wait");
     }
     ui_pop_font(ui);
     ui_panel_end(ui);
