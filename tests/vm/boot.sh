@@ -76,7 +76,7 @@ chmod 755 "$root/init" "$root/test"
     ulimit -t "${LIMIT:-240}"
     exec qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none \
         -serial stdio -serial "file:$tree/back" -accel tcg,thread=single -cpu max -smp 1 \
-        -icount shift=0,sleep=off -m "${MEMORY:-768}" -no-reboot \
+        -icount shift=0,sleep=off -m "${MEMORY:-1024}" -no-reboot \
         -kernel "$kernel/vmlinux" -initrd "$tree/initrd" \
         -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
         -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable \
