@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: MIT
+"""The learned choice among candidates behind belief propagation, in whole numbers, as the program
+computes it: what the network sees, the network, the choice, and the file of its weights.
+
+Maps are tensors (N, H, W) of int32, disparities in 1/16 px. Pictures are (N, H, W, C), vectors of
+the learned descriptor (N, H, W, 64). Outside of a map its border repeats. Results are the same on
+every device.
+"""
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+UNKNOWN = -32768
+SURE = 128  # of 255: a pixel of at least this confidence passed
+STEPS = 255  # how far a known pixel is looked for
+DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
+AWAY = (2, 9)  # px, of two candidates in each direction
+DIAGONAL = ((-5, -5), (5, -5), (-5, 5), (5, 5))
+CANDIDATES, REGRESSED, FEATURES = 13, 2, 48
+MODES = CANDIDATES + REGRESSED
+PRIOR = 96  # 1/64: added to the logit of a disparity that passed
+LAYERS = {  # inputs, outputs, stride, in the order of the file
+    'i': (192, 64, 1), 'e1': (64, 64, 1), 'e2a': (64, 64, 2), 'e2b': (64, 64, 1),
+    'e3a': (64, 96, 2), 'e3b': (96, 96, 1), 'e4a': (96, 96, 2), 'e4b': (96, 96, 1),
+    'e5a': (96, 96, 2), 'e5b': (96, 96, 1), 'd4': (96, 96, 1), 'd3': (96, 96, 1),
+    'u3': (96, 64, 1), 'd2': (64, 64, 1), 'u2': (64, 64, 1), 'd1': (64, 64, 1),
+    'h0': (64, 64, 1), 'h1': (64, 32, 1), 'reg': (64, 32, 1), 'out': (32, 32, 1)}
+LINEAR = ('reg', 'out')  # layers that give numbers of 16 bits, in 1/64
+
+
+# ---- what the network sees
+
+def moved(map_, dx, dy):
+    """map_ at (x + dx, y + dy)."""
+    height, width = map_.shape[1:3]
+    y = (torch.arange(height, device=map_.device) + dy).clamp(0, height - 1)
+    x = (torch.arange(width, device=map_.device) + dx).clamp(0, width - 1)
+    return map_[:, y][:, :, x]
+
+
+def nearest(d, known, direction):
+    """d of the first known pixel at or after each one in a direction and the steps to it; its own d
+    and STEPS where there is none within STEPS."""
+    dim = 2 if direction[0] else 1
+    flip = sum(direction) > 0
+    if flip:
+        d, known = d.flip(dim), known.flip(dim)
+    at = torch.arange(d.shape[dim], device=d.device)
+    at = (at.view(-1, 1) if dim == 1 else at).expand(d.shape)
+    last = torch.where(known, at, -1).cummax(dim).values
+    found = (last >= 0) & (at - last <= STEPS)
+    value = torch.where(found, d.gather(dim, last.clamp(min=0)), d)
+    steps = torch.where(found, at - last, STEPS).int()
+    return (value.flip(dim), steps.flip(dim)) if flip else (value, steps)
+
+
+def candidates(d, known):
+    """Thirteen disparities (N, CANDIDATES, H, W) and the steps of nearest() in four directions."""
+    out, steps = [d], []
+    for dx, dy in DIRECTIONS:
+        value, t = nearest(d, known, (dx, dy))
+        out += [moved(value, away * dx, away * dy) for away in AWAY]
+        steps.append(t)
+    return torch.stack(out + [moved(d, *by) for by in DIAGONAL], 1), torch.stack(steps, 1)
+
+
+def logarithm(v, numbers, unit_bits):
+    """About numbers * log2(1 + v / 2^unit_bits) of whole v >= 0, linear within an octave."""
+    w = v.int() + (1 << unit_bits)
+    exponent = torch.frexp(w.float()).exponent.int() - 1  # exact below 2^24
+    part = torch.where(exponent > 5, w >> (exponent - 5).clamp(min=0),
+                       w << (5 - exponent).clamp(min=0)) & 31
+    return (numbers * ((exponent - unit_bits) * 32 + part)) >> 5
+
+
+def evidence_at(left, right, vectors, d):
+    """How like the pixel and its match at disparities d (N, H, W) are: of vectors, of colours."""
+    n, height, width, channels = left.shape
+    at = 16 * torch.arange(width, device=d.device, dtype=torch.int32) - d
+    x, part = at >> 4, (at & 15).unsqueeze(-1)
+    rows = torch.arange(n * height, device=d.device).view(n, height, 1) * width
+    first = (rows + x.clamp(0, width - 1)).view(-1)
+    second = (rows + (x + 1).clamp(0, width - 1)).view(-1)
+
+    def products(i):
+        own, other = (v.reshape(-1, v.shape[-1]) for v in vectors)
+        return (own.float() * other[i].float()).sum(-1).int().view(n, height, width)
+    part_ = part[..., 0]
+    like = (products(first) * (16 - part_) + products(second) * part_) >> 4
+    flat = right.reshape(-1, channels)
+    pick = lambda i: flat[i].view(left.shape).int()
+    other = pick(first) * (16 - part) + pick(second) * part
+    differ = (16 * left.int() - other).abs().sum(-1)
+    return (like >> 7).clamp(0, 127), ((2 * differ // channels) >> 4).clamp(max=127)
+
+
+def evidence(left, right, vectors, cand):
+    """evidence_at() of all candidates (N, CANDIDATES, H, W). refinement.py puts a kernel here."""
+    like, differ = zip(*(evidence_at(left, right, vectors, c) for c in cand.unbind(1)))
+    return torch.stack(like, 1), torch.stack(differ, 1)
+
+
+def features(d, confidence, left, right, vectors, least=0):
+    """d: UNKNOWN where it is not known. vectors: of left and right. least: min_disparity, px.
+    Returns what the network sees (N, FEATURES, H, W) of 0..127, candidates, which are known."""
+    known = (d != UNKNOWN) & (confidence >= SURE)
+    d = torch.where(d == UNKNOWN, 16 * least, d).int()
+    cand, steps = candidates(d, known)
+    apart = cand[:, 1:] - d.unsqueeze(1)
+    size = logarithm(apart.abs(), 6, 2).clamp(max=63)
+    like, differ = evidence(left, right, vectors, cand)
+    x = 16 * torch.arange(d.shape[2], device=d.device, dtype=torch.int32)
+    place = torch.where(known, 127, torch.where(x - d >= 0, 64, 0))
+    colours = left.permute(0, 3, 1, 2).int() >> 1
+    out = torch.cat([
+        64 + torch.sign(apart) * size, like, differ,
+        torch.stack([confidence.int() >> 1, place], 1), colours.expand(-1, 3, -1, -1),
+        logarithm(d.clamp(min=0), 12, 4).clamp(max=127).unsqueeze(1),
+        logarithm(steps, 14, 0).clamp(max=127)], 1)
+    return out.clamp(0, 127).to(torch.uint8), cand, known
+
+
+# ---- the network
+
+def unshuffled(f):
+    """2x2 pixels become channels, ((y & 1) * 2 + (x & 1)) * FEATURES + k."""
+    f = F.pad(f, (0, f.shape[3] & 1, 0, f.shape[2] & 1), 'replicate')
+    return torch.cat([f[:, :, y::2, x::2] for y in (0, 1) for x in (0, 1)], 1)
+
+
+def joined(h, f):
+    """16 channels of each of 2x2 pixels of h beside f."""
+    n, _, rows, columns = h.shape
+    h = h.view(n, 2, 2, 16, rows, columns).permute(0, 3, 4, 1, 5, 2)
+    h = h.reshape(n, 16, 2 * rows, 2 * columns)[:, :, :f.shape[2], :f.shape[3]]
+    return torch.cat([h, f], 1)
+
+
+def upsampled(a, like):
+    a = a.repeat_interleave(2, 2).repeat_interleave(2, 3)
+    return a[:, :, :like.shape[2], :like.shape[3]]
+
+
+def wired(layer, mean, f):
+    """The network's wires. layer(name, x): its convolution and what follows; mean(a, b): of two
+    maps. f: features as numbers that convolutions take. Returns outputs of 'out' and of 'reg'."""
+    skips = [layer('e1', layer('i', unshuffled(f)))]
+    for level in '2345':
+        skips.append(layer(f'e{level}b', layer(f'e{level}a', skips[-1])))
+    y = skips.pop()
+    for name, narrow in (('d4', None), ('d3', 'u3'), ('d2', 'u2'), ('d1', None)):
+        skip = skips.pop()
+        y = layer(name, mean(upsampled(y, skip), skip))
+        if name == 'd2':
+            regressed = layer('reg', y)
+        y = layer(narrow, y) if narrow else y
+    return layer('out', layer('h1', joined(layer('h0', y), f))), regressed
+
+
+def convolved(x, weight, bias, stride=1, dilation=1):
+    x = F.pad(x, (dilation,) * 4, 'replicate')
+    return F.conv2d(x, weight, bias, stride=stride, dilation=dilation)
+
+
+def whole_network(weights, f, keep=None):
+    """weights: name -> (weight (O, I, 3, 3), bias, shift). Returns 'out' and 'reg' as whole numbers
+    in 1/64. Sums are exact below 2^24 in float32, and in float64, which the CPU takes."""
+    kind = torch.float32 if f.is_cuda else torch.float64
+
+    def layer(name, x):
+        weight, bias, shift = (torch.as_tensor(t, device=f.device) for t in weights[name])
+        total = convolved(x, weight.to(kind), bias.to(kind), LAYERS[name][2])
+        least, most = (-32767, 32767) if name in LINEAR else (0, 127)
+        y = torch.floor(total / 2.0**float(shift)).clamp(least, most)
+        if keep is not None:
+            keep[name] = y
+        return y
+    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f.to(kind))
+    return out[:, :2 * MODES].int(), regressed[:, :REGRESSED].int()
+
+
+def described(layers, grey):
+    """The learned descriptor's vectors (N, H, W, 64) of grey (N, H, W) of 0..255.
+    layers: (weight, bias, dilation, shift) of each."""
+    kind = torch.float32 if grey.is_cuda else torch.float64
+    x = grey.unsqueeze(1).to(kind)
+    for i, (weight, bias, dilation, shift) in enumerate(layers):
+        total = convolved(x, weight.to(x), bias.to(x), dilation=dilation)
+        last = i == len(layers) - 1
+        x = torch.floor(total / 2.0**shift).clamp(*((-32767, 32767) if last else (0, 127)))
+    numbers = x.permute(0, 2, 3, 1).int()
+    square = numbers.square().sum(-1, keepdim=True, dtype=torch.int64)
+    length = torch.sqrt(square.double()).to(torch.int64)  # exact: below 2^53, then mended by one
+    length = length - (length * length > square).long()
+    length = length + ((length + 1) * (length + 1) <= square).long()
+    scale = torch.where(length > 0, (1 << 30) // length.clamp(min=1), 0).int()
+    return ((numbers * scale + (1 << 22)) >> 23).clamp(-63, 63).to(torch.int8)
+
+
+# ---- the choice
+
+def tables(device):
+    i = torch.arange(128, dtype=torch.float64)
+    weight = (4096 * torch.exp(-i / 16)).round()
+    weight[127] = 0
+    near = (256 * torch.exp(-i[:96] / 16 / 0.7)).round()
+    return weight.int().to(device), near.int().to(device)
+
+
+def regressed_base(d, known):
+    """At a quarter of the size, 1/64 px: means of the known d of 4x4 pixels, if two are known."""
+    pad = (0, -d.shape[2] % 4, 0, -d.shape[1] % 4)
+    sums = lambda t: 16 * F.avg_pool2d(F.pad(t.double(), pad).unsqueeze(1), 4)[:, 0]
+    count, all_ = sums(known), sums(torch.ones_like(d))
+    enough = count >= 2
+    n = torch.where(enough, count, all_).round().long()
+    total = torch.where(enough, sums(d * known), sums(d)).round().long()
+    return torch.div(4 * total + n // 2, n, rounding_mode='floor').int()
+
+
+def modes_of(out, regressed, cand, known):
+    """Logits and disparities in 1/64 px (N, MODES, H, W)."""
+    g = (regressed_base(cand[:, 0], known).unsqueeze(1) + 8 * regressed)
+    height, width = cand.shape[2:]
+
+    def places(count, size):
+        a = 2 * torch.arange(count, device=cand.device) - 3
+        return (a >> 3).clamp(0, size - 1), ((a >> 3) + 1).clamp(0, size - 1), (a & 7).int()
+    x0, x1, wx = places(width, g.shape[3])
+    y0, y1, wy = places(height, g.shape[2])
+    rows = g[:, :, y0] * (8 - wy).view(-1, 1) + g[:, :, y1] * wy.view(-1, 1)
+    g = (rows[..., x0] * (8 - wx) + rows[..., x1] * wx + 32) >> 6
+    return out[:, :MODES], torch.cat([4 * cand, g], 1) + out[:, MODES:]
+
+
+def chosen(logits, modes, known, prior=PRIOR):
+    """The chosen disparity in 1/64 px, and its support of 0..255."""
+    weights, near = tables(modes.device)
+    first = logits[:, :1] + prior * known.unsqueeze(1).int()
+    logits = torch.cat([first, logits[:, 1:]], 1)
+    w = weights[((logits.amax(1, keepdim=True) - logits) >> 2).clamp(max=127).long()]
+    best, score = modes[:, 0], torch.full_like(modes[:, 0], -1)
+    for k in range(MODES):
+        apart = ((modes - modes[:, k:k + 1]).abs() >> 2).clamp(max=95)
+        s = (w * near[apart.long()]).sum(1, dtype=torch.int32)
+        best = torch.where(s > score, modes[:, k], best)
+        score = torch.maximum(score, s)
+    apart = modes - best.unsqueeze(1)
+    close = w * (apart.abs() <= 64)
+    total, moment = close.sum(1).int(), (close * apart).sum(1).int()
+    shift = torch.div(2 * moment + total, (2 * total).clamp(min=1), rounding_mode='floor')
+    return best + shift, (score // w.sum(1).int()).clamp(max=255)
+
+
+def calibrated(support, curve):
+    """The chance of 255 for a support; curve: its 17 values."""
+    curve = torch.as_tensor(curve, device=support.device, dtype=torch.int32)
+    i = (support >> 4).long()
+    return curve[i] + ((curve[i + 1] - curve[i]) * (support & 15) >> 4)
+
+
+def refined(weights, d, confidence, left, right, vectors, labels, least=0, prior=PRIOR,
+            curve=None):
+    """The map after the choice and its support, or its confidence if there is a curve."""
+    f, cand, known = features(d, confidence, left, right, vectors, least)
+    logits, modes = modes_of(*whole_network(weights, f), cand, known)
+    fine, support = chosen(logits, modes, known, prior)
+    out = ((fine + 2) >> 2).clamp(16 * least, 16 * (least + labels - 1))
+    sure = calibrated(support, curve) if curve is not None else support
+    return (torch.where(d == UNKNOWN, UNKNOWN, out).int(),
+            torch.where(d == UNKNOWN, confidence.int(), sure))
+
+
+# ---- pictures as the program compares them
+
+def grey_of(picture):
+    p = picture.int()
+    return (77 * p[..., 0] + 150 * p[..., 1] + 29 * p[..., 2] + 128) >> 8
+
+
+def census(grey):
+    """Bits (N, H, W, 62) as -1 and 1: which of 9x7 neighbours are darker."""
+    padded = F.pad(grey.float().unsqueeze(1), (4, 4, 3, 3), 'replicate')[:, 0]
+    height, width = grey.shape[1:]
+    bits = [padded[:, 3 + y:3 + y + height, 4 + x:4 + x + width] < grey
+            for y in range(-3, 4) for x in range(-4, 5) if x or y]
+    return torch.stack(bits, -1).half() * 2 - 1
+
+
+def row_offsets(left, right, labels, least=0):
+    """How much lower the right picture is (gpu/stages/row_offset.h): (3, 3) in 1/32 px, of one
+    pair, grey (H, W)."""
+    height, width = left.shape
+    own, other = (census(g.unsqueeze(0))[0] for g in (left, right))
+    y = torch.arange(4, height, 8, device=left.device)
+    y = y[(y >= 2) & (y + 2 < height)]
+    x = torch.arange(4, width, 8, device=left.device)
+    reach = x.view(-1, 1) - least - torch.arange(width, device=left.device)
+    none = (reach < 0) | (reach >= labels)
+    cell = (y * 3 // height).view(-1, 1) * 3 + x * 3 // width
+    kind = own.dtype if own.is_cuda else torch.float32
+    sums = torch.zeros(9, 5, device=left.device, dtype=torch.int64)
+    for tried in range(5):
+        like = own[y][:, x].to(kind) @ other[y + tried - 2].to(kind).transpose(1, 2)
+        differ = ((62 - like.float()) / 2).masked_fill(none, 64).amin(2).clamp(max=64)
+        sums[:, tried].index_add_(0, cell.view(-1), differ.round().long().view(-1))
+    sums = 36 * sums + sums.sum(0)
+    best = sums[:, 1:4].min(1)
+    at = torch.full((9,), 2, device=left.device)
+    for i in (1, 2, 3):  # the middle one wins ties, then the first
+        at = torch.where(sums[:, i] < sums.gather(1, at.view(-1, 1))[:, 0], i, at)
+    take = lambda i: sums.gather(1, i.view(-1, 1))[:, 0]
+    above, below = take(at - 1), take(at + 1)
+    rise = torch.maximum(above, below) - take(at)
+    part = torch.where(rise > 0, torch.div(16 * (above - below), rise.clamp(min=1),
+                                           rounding_mode='trunc'), 0)
+    return (32 * (at - 2) + part.clamp(-16, 16)).view(3, 3).int()
+
+
+def rows_moved(picture, offsets):
+    """A picture (H, W, C) moved up by row_offsets(), as gpu/stages/row_offset.h does."""
+    height, width, _ = picture.shape
+
+    def cells(count):
+        i = torch.arange(count, device=picture.device)
+        place = torch.div((2 * i + 1) * 384, count, rounding_mode='floor') - 128
+        return place.clamp(0, 512)
+    row, column = cells(height), cells(width)
+    fy, fx = (row % 256).view(-1, 1), column % 256
+    top, left = row // 256, column // 256
+    low, right = (top + (fy[:, 0] > 0)), (left + (fx > 0))
+    pick = lambda a, b: offsets.long()[a][:, b]
+    offset = ((256 - fy) * ((256 - fx) * pick(top, left) + fx * pick(top, right)) +
+              fy * ((256 - fx) * pick(low, left) + fx * pick(low, right)) + 32768) >> 16
+    offset = offset.clamp(-64, 64)
+    t = offset & 31
+    weight = [(-1024 * t + 64 * t * t - t**3 + 2) >> 2, None,
+              (1024 * t + 128 * t * t - 3 * t**3 + 2) >> 2, (-32 * t * t + t**3 + 2) >> 2]
+    weight[1] = 16384 - weight[0] - weight[2] - weight[3]
+    y = torch.arange(height, device=picture.device).view(-1, 1) + (offset >> 5) - 1
+    x = torch.arange(width, device=picture.device)
+    total = sum(w.unsqueeze(-1) * picture[(y + k).clamp(0, height - 1), x].long()
+                for k, w in enumerate(weight))
+    return ((total + 8192) >> 14).clamp(0, 255).to(torch.uint8)
+
+
+# ---- the file
+
+def read_file(path):
+    """A weights file's head, its numbers, and the descriptor's layers of them."""
+    with open(path, 'rb') as file:
+        head, numbers = file.read().split(b'\n\n', 1)
+    lines, layers, choice, prior, at = head.decode().split('\n'), [], {}, None, 0
+    names = iter(LAYERS)
+
+    def take(inputs, outputs):
+        nonlocal at
+        bias = np.frombuffer(numbers, '<i4', outputs, at)
+        weight = np.frombuffer(numbers, 'i1', outputs * 9 * inputs, at + 4 * outputs)
+        at += outputs * (4 + 9 * inputs)
+        weight = weight.reshape(outputs, 3, 3, inputs).transpose(0, 3, 1, 2)
+        return torch.from_numpy(weight.astype(np.float64)), torch.from_numpy(bias.astype(np.int64))
+    for line in lines:
+        word, *values = line.split(' ')
+        if word == 'layer':
+            inputs, outputs, dilation, shift = map(int, values)
+            layers.append((*take(inputs, outputs), dilation, shift))
+        elif word == 'refine':
+            inputs, outputs, _, shift = map(int, values)
+            choice[next(names)] = (*take(inputs, outputs), shift)
+        elif word == 'choose':
+            prior, *curve = map(int, values)
+            prior = prior, curve
+    return layers, choice, prior
+
+
+def write_file(path, descriptor, weights, prior, curve, trained):
+    """Appends the choice's layers to those of a file of the descriptor alone."""
+    with open(descriptor, 'rb') as file:
+        head, numbers = file.read().split(b'\n\n', 1)
+    lines = [line for line in head.decode().split('\n') if line.split(' ')[0] in
+             ('livestereo-features', 'licence:', 'trained:', 'layer')]
+    size = sum(o * (4 + 9 * i) for i, o in ((int(n) for n in line.split(' ')[1:3])
+                                            for line in lines if line.startswith('layer ')))
+    numbers = numbers[:size]
+    lines = [line.split('; choice')[0] + f'; choice: {trained}' if line.startswith('trained:')
+             else line for line in lines]
+    for name, (inputs, outputs, stride) in LAYERS.items():
+        weight, bias, shift = weights[name]
+        lines.append(f'refine {inputs} {outputs} {stride} {int(shift)}')
+        weight = torch.as_tensor(weight).permute(0, 2, 3, 1).contiguous().numpy()
+        numbers += torch.as_tensor(bias).numpy().astype('<i4').tobytes()
+        numbers += weight.astype('i1').tobytes()
+    lines.append('choose ' + ' '.join(str(int(v)) for v in (prior, *curve)))
+    code = 0xcbf29ce484222325  # FNV-1a
+    for byte in numbers:
+        code = (code ^ byte) * 0x100000001b3 % 2**64
+    with open(path, 'wb') as file:
+        file.write('\n'.join(lines + [f'hash {code:016x}', '', '']).encode() + numbers)

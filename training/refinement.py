@@ -1,0 +1,608 @@
+# SPDX-License-Identifier: MIT
+"""Trains the learned choice among candidates (choice.py) on ray-cast scenes (scene_lot.h).
+
+    python3 training/refinement.py PHOTOGRAPHS --minutes 30 --out weights.features
+
+Needs an NVIDIA GPU, nvcc, and the library that is built for it (make). The program's own matcher
+makes the maps that are refined. Weights, activations and means are rounded while training as the
+program rounds them, so what is shown is what the program computes.
+"""
+import argparse
+import configparser
+import copy
+import ctypes
+import glob
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from PIL import Image
+
+import choice
+from train import Activation, Whole
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
+WIDTH, HEIGHT = 640, 384  # of a pair
+RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
+KINDS = ('rooms', 'streets', 'flying', 'planes')
+BATCH = 8
+AVERAGED = 500  # steps: weights are kept as their moving average
+SCALE = 4096  # of the loss: its gradients fit 16 bits
+DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
+
+
+# ---- textures
+
+def squares(folder, most=5):
+    """Squares of SIDE x SIDE of the photographs in a folder, at two sizes: (N, SIDE, SIDE, 3)."""
+    out = []
+    for name in sorted(os.listdir(folder)):
+        with Image.open(os.path.join(folder, name)) as file:
+            picture = file.convert('RGB')
+        found = []
+        for least in sorted({min(SIDE + 48, *picture.size), min(2 * SIDE + 76, *picture.size)}):
+            k = max(least, SIDE) / min(picture.size)
+            small = np.asarray(picture.resize([max(SIDE, round(k * n)) for n in picture.size],
+                                              Image.LANCZOS))
+            found += [small[y:y + SIDE, x:x + SIDE]
+                      for y in range(0, small.shape[0] - SIDE + 1, SIDE)
+                      for x in range(0, small.shape[1] - SIDE + 1, SIDE)]
+        found = [s for s in found if np.abs(np.diff(s.mean(2), axis=1)).mean() > 0.8]
+        out += found[::max(1, math.ceil(len(found) / most))]
+    return torch.from_numpy(np.stack(out))
+
+
+def noise(count, octaves, falloff, generator):
+    """Fractional Brownian motion (count, SIDE, SIDE) of mean 0 and deviation 1."""
+    total = 0
+    for i in range(octaves):
+        size = min(SIDE, 3 << i)
+        coarse = torch.randn(count, 1, size, size, generator=generator)
+        total = total + falloff**i * F.interpolate(coarse, (SIDE, SIDE), mode='bicubic')[:, 0]
+    return (total - total.mean((1, 2), keepdim=True)) / total.std((1, 2), keepdim=True)
+
+
+def drawn(count, generator):
+    """Procedural textures in colour: noise, stripes, checks, bricks, dots, print, bars."""
+    lot = lambda a, b: float(a + (b - a) * torch.rand((), generator=generator))
+    y, x = torch.meshgrid(torch.arange(SIDE), torch.arange(SIDE), indexing='ij')
+    out = []
+    for i in range(count):
+        period, angle = lot(4, 60), lot(0, math.pi) if lot(0, 1) < 0.6 else 0
+        u = (x * math.cos(angle) + y * math.sin(angle)) / period
+        v = (y * math.cos(angle) - x * math.sin(angle)) / period * lot(0.5, 2)
+        fine, rough = noise(1, 8, 0.95, generator)[0], noise(1, 6, 0.7, generator)[0]
+        t = (lambda: noise(1, 8, lot(0.5, 1), generator)[0],
+             lambda: torch.sin(2 * math.pi * (u + 0.1 * rough)),
+             lambda: torch.sign(torch.sin(math.pi * u) * torch.sin(math.pi * v)),
+             lambda: 0.3 * fine - 2.0 * (((u + 0.5 * (v.floor() % 2)) % 1 < 0.08) | (v % 1 < 0.12)),
+             lambda: torch.sign((u % 1 - 0.5)**2 + (v % 1 - 0.5)**2 - lot(0.02, 0.15)),
+             lambda: -2.0 * ((v % 1 < 0.5) & (fine > lot(-0.5, 0.5))),
+             lambda: fine + 2 * torch.sign(rough),
+             lambda: 2.0 * (u % 1 < lot(0.1, 0.6)) + 0.1 * fine)[i % 8]()
+        t = (t - t.mean()) / (t.std() + 1e-6)
+        colour = lot(20, 70) * torch.tensor([lot(0.4, 1) for _ in range(3)])
+        out.append(128 + t.unsqueeze(-1) * colour + 3 * fine.unsqueeze(-1))
+    return torch.stack(out).clamp(0, 255).to(torch.uint8)
+
+
+def textures(folder, generator):
+    """All textures with their smaller levels (N, LEVELS_PIXELS, 4); how many of each kind."""
+    waves = 128 + 60 * torch.cat([noise(4, 7, f, generator) for f in (0.5, 0.65, 0.85)])
+    waves = waves.clamp(0, 255).to(torch.uint8).unsqueeze(-1).expand(-1, -1, -1, 3)
+    kinds = squares(folder), drawn(72, generator), waves
+    t = F.pad(torch.cat(kinds), (0, 1)).permute(0, 3, 1, 2).to(DEVICE, torch.float32)
+    t = (t + 128 - t[:, :3].mean((1, 2, 3), keepdim=True)).clamp(0, 255)  # light and dark ones by lot
+    pool, at = torch.zeros(len(t), LEVELS_PIXELS, 4, dtype=torch.uint8, device=DEVICE), 0
+    while t.shape[2]:
+        n = t.shape[2]**2
+        pool[:, at:at + n] = t.round().to(torch.uint8).permute(0, 2, 3, 1).reshape(len(t), n, 4)
+        t, at = F.avg_pool2d(t, 2) if t.shape[2] > 1 else t[:, :, :0], at + n
+    return pool, [len(k) for k in kinds]
+
+
+# ---- pairs
+
+def pointer(tensor):
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+class Caster:
+    """Casts scenes of seeds."""
+
+    def __init__(self, folder, seed):
+        library = os.path.join(HERE, 'libscene.so')
+        source = [os.path.join(HERE, name) for name in ('scene.cu', 'scene.h', 'scene_lot.h')]
+        if not os.path.exists(library) or any(os.path.getmtime(library) < os.path.getmtime(s)
+                                              for s in source):
+            subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared', '-Xcompiler',
+                            '-fPIC,-fopenmp', source[0], '-o', library], check=True)
+        self.library = ctypes.CDLL(library)
+        self.pool, self.counts = textures(folder, torch.Generator().manual_seed(seed))
+        self.host = self.pool.cpu()
+
+    def cast(self, count, seed, kind=len(KINDS)):
+        """Pictures (count, 2, HEIGHT, WIDTH, 3) uint8, true disparities, seen, largest disparities,
+        rows that the right picture is off."""
+        scenes = np.empty((count, self.library.scene_bytes()), np.uint8)
+        largest = np.empty(count, np.float32)
+        self.library.scenes_draw(scenes.ctypes.data_as(ctypes.c_void_p), count,
+                                 ctypes.c_uint64(seed), pointer(self.host),
+                                 (ctypes.c_int * 3)(*self.counts), WIDTH, HEIGHT, kind,
+                                 largest.ctypes.data_as(ctypes.c_void_p))
+        rows_off = scenes[:, 36:40].copy().view(np.float32)[:, 0]  # struct scene's rows_off
+        on_gpu = torch.from_numpy(scenes).to(DEVICE)
+        make = lambda *shape, t=torch.uint8: torch.empty(count, *shape, dtype=t, device=DEVICE)
+        rgb, seen = make(2, HEIGHT, WIDTH, 3), make(HEIGHT, WIDTH)
+        d = make(HEIGHT, WIDTH, t=torch.float32)
+        error = self.library.scenes_cast(pointer(on_gpu), count, pointer(self.pool), pointer(rgb),
+                                         pointer(d), pointer(seen), WIDTH, HEIGHT, stream())
+        assert not error, f'CUDA error {error}'
+        return rgb, d, seen > 0, largest, rows_off
+
+
+def stream():
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+
+def degraded(rgb, generator):
+    """What cameras do: exposure and gamma of both and of one eye, blur, noise."""
+    n = len(rgb)
+
+    def lot(a, b, eyes=1):
+        return a + (b - a) * torch.rand(n, eyes, 1, 1, 1, device=DEVICE, generator=generator)
+
+    def some(p, value, neutral):
+        return torch.where(lot(0, 1) < p, value, torch.full_like(value, neutral))
+    one = (lot(0, 1) < 0.35) & (lot(0, 1, 2) < 0.5)
+    only = lambda value, neutral: torch.where(one, value, torch.full_like(value, neutral))
+    x = rgb.float() / 255
+    x = torch.where(lot(0, 1) < 0.2, x.mean(-1, keepdim=True), x)  # grey
+    x = x**(some(0.4, lot(0.6, 1.5), 1) * only(lot(0.85, 1.2, 2), 1))
+    dark = lot(0, 1) < 0.08
+    gain = torch.where(dark, lot(0.15, 0.4), some(0.45, lot(0.55, 1.8), 1))
+    x = x * gain * only(lot(0.8, 1.25, 2), 1) + only(lot(-0.05, 0.05, 2), 0)
+    sigma = some(0.5, lot(0.3, 0.9), 0.05) + only(some(0.3, lot(0, 0.8, 2), 0), 0)
+    taps = torch.arange(-2, 3, device=DEVICE)
+    taps = torch.exp(-taps**2 / (2 * sigma.expand(n, 2, 1, 1, 1).reshape(-1, 1)**2))
+    taps = (taps / taps.sum(1, keepdim=True)).repeat_interleave(3, 0)
+    x = x.permute(0, 1, 4, 2, 3).reshape(1, 6 * n, HEIGHT, WIDTH)
+    x = F.conv2d(F.pad(x, (2, 2, 0, 0), 'replicate'), taps.view(-1, 1, 1, 5), groups=6 * n)
+    x = F.conv2d(F.pad(x, (0, 0, 2, 2), 'replicate'), taps.view(-1, 1, 5, 1), groups=6 * n)
+    x = x.view(n, 2, 3, HEIGHT, WIDTH).permute(0, 1, 3, 4, 2)
+    deviation = torch.exp(lot(math.log(0.3), math.log(3))) * some(0.12, lot(1, 3), 1)
+    white = torch.randn(x.shape, device=DEVICE, generator=generator)
+    return (255 * x + deviation * white).round().clamp(0, 255).to(torch.uint8)
+
+
+class Program:
+    """The program's matcher and descriptor."""
+
+    def __init__(self):
+        sys.path.insert(0, os.path.join(HERE, '..', 'python'))
+        import livestereo
+        self.open, self.matchers = livestereo.Matcher, {}
+        path = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
+        self.descriptor = [(w.to(DEVICE), b.to(DEVICE), dilation, shift)
+                           for w, b, dilation, shift in choice.read_file(path)[0]]
+
+    def match(self, left, right, labels):
+        """Disparities in 1/16 px (1, H, W) int32 and confidences."""
+        key = (*left.shape[:2], labels)
+        if key not in self.matchers:
+            # A file of the descriptor alone: the maps are those before the choice.
+            self.matchers[key] = self.open(key[1], key[0], preset='best', disparity_range=labels)
+        result = self.matchers[key](left.contiguous(), right.contiguous())
+        d, c = (torch.from_dlpack(m).clone() for m in (result.disparity, result.confidence))
+        return d.int().unsqueeze(0), c.unsqueeze(0)
+
+    def vectors(self, picture):
+        return choice.described(self.descriptor, choice.grey_of(picture))
+
+
+def evidence(library):
+    """choice.evidence_at() for all candidates in one kernel."""
+    def find(left, right, vectors, cand):
+        n, count, height, width = cand.shape
+        cand = cand.to(torch.int16).contiguous()
+        left, right, own, other = (t.contiguous() for t in (left, right, *vectors))
+        out = [torch.empty(cand.shape, dtype=torch.uint8, device=DEVICE) for _ in range(2)]
+        error = library.evidence_find(*map(pointer, (cand, left, right, own, other, *out)), n, count,
+                                      width, height, left.shape[-1], stream())
+        assert not error, f'CUDA error {error}'
+        return out[0].int(), out[1].int()
+    return find
+
+
+class Pairs(threading.Thread):
+    """Fills a ring of pairs on the GPU with what the network sees, while it is trained."""
+
+    def __init__(self, caster, program, count, seed, reuse):
+        super().__init__(daemon=True)
+        self.caster, self.program, self.seed, self.reuse = caster, program, seed, reuse
+        make = lambda t, *k: torch.zeros(count, *k, HEIGHT, WIDTH, dtype=t, device=DEVICE)
+        self.ring = {'f': make(torch.uint8, choice.FEATURES),
+                     'cand': make(torch.int16, choice.CANDIDATES), 'd': make(torch.float32),
+                     'known': make(torch.bool), 'weight': make(torch.uint8)}
+        self.count, self.made, self.used, self.stop, self.failed = count, 0, 0, False, None
+        self.generator = torch.Generator(DEVICE).manual_seed(seed)
+
+    def pairs(self, count, seed, kind=len(KINDS)):
+        """What is trained on: a dictionary of tensors (count, ...)."""
+        rgb, d, seen, largest, rows_off = self.caster.cast(count, seed, kind)
+        rgb = degraded(rgb, self.generator)
+        maps, right = [], []
+        for i in range(count):
+            labels = next((r for r in RANGES if r >= largest[i]), RANGES[-1])
+            maps.append(self.program.match(*rgb[i], labels))
+            # Rows as the program puts them right, by an estimate that is nearly exact.
+            off = round(-32 * float(rows_off[i]))
+            off += torch.randint(-1, 2, (3, 3), device=DEVICE, generator=self.generator)
+            right.append(choice.rows_moved(rgb[i, 1], off))
+        rough, sure = (torch.cat(m) for m in zip(*maps))
+        left, right = rgb[:, 0].contiguous(), torch.stack(right)
+        vectors = self.program.vectors(torch.cat([left, right])).chunk(2)
+        f, cand, known = choice.features(rough, sure, left, right, vectors)
+        high = F.max_pool2d(d.unsqueeze(1), 7, 1, 3)
+        low = -F.max_pool2d(-d.unsqueeze(1), 7, 1, 3)
+        return {'f': f, 'cand': cand, 'd': d, 'known': known, 'seen': seen,
+                'weight': 1 + 2 * (high - low > 2)[:, 0]}
+
+    def run(self):
+        try:
+            with torch.cuda.stream(torch.cuda.Stream()), torch.no_grad():
+                while not self.stop:
+                    if self.made >= self.count / 2 + self.used / self.reuse:
+                        time.sleep(0.002)
+                        continue
+                    new = self.pairs(4, self.seed * 10000019 + self.made)
+                    at = [(self.made + i) % self.count for i in range(4)]
+                    for name, tensor in self.ring.items():
+                        tensor[at] = new[name].to(tensor.dtype)
+                    torch.cuda.current_stream().synchronize()
+                    self.made += 4
+        except Exception as error:  # main() ends with it
+            self.failed = error
+            raise
+
+    def batch(self, random):
+        while self.made < self.count / 2 and not self.failed:
+            time.sleep(0.05)
+        if self.failed:
+            raise self.failed
+        self.used += BATCH
+        at = torch.from_numpy(random.integers(0, min(self.made, self.count), BATCH)).to(DEVICE)
+        return {name: tensor[at] for name, tensor in self.ring.items()}
+
+
+# ---- the network while it is trained: activations are numbers of 0..127/128
+
+class Layer(torch.nn.Module):
+    """Its weights are gain * direction / |direction| of each output (Salimans, Kingma 2016)."""
+
+    def __init__(self, name):
+        super().__init__()
+        inputs, outputs, self.stride = choice.LAYERS[name]
+        self.linear = name in choice.LINEAR
+        self.direction = torch.nn.Parameter(torch.randn(outputs, inputs, 3, 3))
+        self.gain = torch.nn.Parameter(torch.ones(outputs))
+        self.bias = torch.nn.Parameter(torch.zeros(outputs))
+        self.register_buffer('shift', torch.tensor(8))
+
+    def weight(self):
+        length = self.direction.square().sum((1, 2, 3)).sqrt() / math.sqrt(self.direction[0].numel())
+        return self.direction * (self.gain / length).view(-1, 1, 1, 1)
+
+    def begin(self, x):
+        """Sums of the batch x get a mean and a deviation as Network.begin() of train.py has them;
+        the unit of weights is such that six deviations of them fit."""
+        mean, deviation = (0, 0.02) if self.linear else (0.15, 0.3)
+        z = choice.convolved(x, self.weight(), None, self.stride)
+        self.gain *= deviation / z.std((0, 2, 3)).clamp(min=1e-3)
+        self.bias[:] = mean - z.mean((0, 2, 3)) * deviation / z.std((0, 2, 3)).clamp(min=1e-3)
+        if not self.linear:
+            self.shift.fill_(int(math.log2(127 / (6 * float(self.gain.max())))))
+
+    def forward(self, x):
+        weight = Whole.apply(self.weight(), 2.0**self.shift)
+        z = choice.convolved(x, weight.to(x.dtype), self.bias.to(x.dtype), self.stride)
+        return z if self.linear else Activation.apply(z)
+
+    def whole(self):
+        """Weights, biases with their rounding, and the shift, as the program has them."""
+        shift = int(self.shift)
+        weight = (self.weight().detach() * 2.0**shift).round().clamp(-127, 127)
+        bias = (self.bias.detach().double() * 128 * 2.0**shift).round().long()
+        shift += 1 if self.linear else 0  # numbers in 1/64, activations in 1/128
+        return weight.cpu(), bias.cpu() + (1 << shift >> 1), shift
+
+
+class Mean(torch.autograd.Function):
+    """(a + b + 1) >> 1 of whole numbers / 128; the gradient passes."""
+
+    @staticmethod
+    def forward(_, a, b):
+        return ((a + b) * 64 + 0.5).floor() / 128
+
+    @staticmethod
+    def backward(_, gradient):
+        return gradient / 2, gradient / 2
+
+
+class Network(torch.nn.Module):
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleDict({name: Layer(name) for name in choice.LAYERS})
+
+    @torch.no_grad()
+    def begin(self, f):
+        def layer(name, x):
+            self.layers[name].begin(x)
+            return self.layers[name](x)
+        choice.wired(layer, Mean.apply, f.float() / 128)
+        self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
+
+    def forward(self, f):
+        f = f.to(torch.float16).contiguous(memory_format=torch.channels_last) / 128
+        out, regressed = choice.wired(lambda name, x: self.layers[name](x), Mean.apply, f)
+        return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
+
+    def whole(self):
+        return {name: layer.whole() for name, layer in self.layers.items()}
+
+
+def modes_of(out, regressed, cand, base):
+    """choice.modes_of() in px, with gradients."""
+    g = F.interpolate(base.unsqueeze(1) / 64 + 8 * regressed, scale_factor=4, mode='bilinear',
+                      align_corners=False)
+    return torch.cat([cand.float() / 16, g], 1) + out[:, choice.MODES:]
+
+
+def loss_of(logits, modes, d, weight):
+    """-log of the mixture at the true disparity: each mode is a sum of three Laplace densities."""
+    error = (modes - d.unsqueeze(1)).abs()
+    density = torch.logsumexp(torch.stack([
+        math.log(share / (2 * b)) - error / b for share, b in ((0.7, 0.4), (0.25, 2), (0.05, 16))]), 0)
+    total = 0
+    for part, first in ((1, 0), (0.3, choice.CANDIDATES)):  # all; the regressed ones alone
+        chance = F.log_softmax(logits[:, first:], 1)
+        likelihood = torch.logsumexp(chance + density[:, first:], 1)
+        total = total - part * (likelihood * weight).sum() / weight.sum()
+    return total
+
+
+# ---- figures
+
+def read_pairs(folder):
+    """Pairs with known disparities in a folder like tests' LIVESTEREO_DATA."""
+    read = lambda path: np.array(Image.open(path))
+    for ini in sorted(glob.glob(os.path.join(folder, '*', '*', 'pair.ini'))):
+        place, settings = os.path.dirname(ini), configparser.ConfigParser()
+        settings.read(ini)
+        of = settings['pair']
+        name, drives = os.path.basename(place), os.path.isdir(os.path.join(place, 'left'))
+        for truth in sorted(glob.glob(os.path.join(place, 'disp_left*', '*.png') if drives else
+                                      os.path.join(place, 'disp_left.png'))):
+            rest = os.path.basename(truth) if drives else ''
+            path = lambda side: os.path.join(place, side, rest) if drives else \
+                os.path.join(place, side + '.png')
+            t = read(truth)
+            t = t if t.ndim == 2 else t[..., 0]
+            masks = {m: read(path(m)) == 255 for m in ('nonocc', 'all', 'disc')
+                     if not drives and os.path.exists(path(m))}
+            yield {'name': f'{name}/{rest[:-4]}' if drives else name, 'drives': drives,
+                   'left': read(path('left')), 'right': read(path('right')), 'known': t > 0,
+                   'truth': t.astype(np.float32) / float(of['disparity_scale']), 'masks': masks,
+                   'labels': int(of['disparities'])}
+
+
+def error_of(pair, d):
+    """Per cent off by more than 1 px of each mask, of drives by more than 3 px and 5 % (d1); rms
+    of those within 1 px."""
+    off = np.abs(d / 16 - pair['truth'])
+    k, out = pair['known'], {}
+    if pair['drives']:
+        out['d1'] = 100 * np.mean(((off > 3) & (off > 0.05 * pair['truth']))[k])
+    for name, mask in (pair['masks'] or ({} if pair['drives'] else {'all': k})).items():
+        out[name] = 100 * np.mean((off > 1)[k & mask])
+    near = off[k & pair['masks'].get('nonocc', k)]
+    out['rms'] = float(np.sqrt(np.mean(near[near <= 1]**2)))
+    return out
+
+
+SETS = {'twelve': ('tsukuba venus teddy cones', ('nonocc', 'all', 'disc')),
+        'motorcycle': ('motorcycle', ('nonocc',)), 'aloe': ('aloe', ('nonocc',)),
+        'reindeer': ('reindeer', ('nonocc',)), 'teddy_half': ('teddy_half', ('all',)),
+        'flyingthings_a': ('flyingthings_a', ('all',)), 'kitti2015_pair': ('kitti2015_pair', ('d1',)),
+        'kitti2012_0_1': ('kitti2012_0_1', ('d1',)), 'kitti2015_46': ('kitti2015_46', ('d1',)),
+        '12 driving': ('kitti2012_0_1 kitti2015_46 kitti_0048_lidar kitti_object_campus '
+                       'kitti_object_dev', ('d1',)), 'noisy': ('kitti_0005_noisy', ('d1',))}
+
+
+def summary(errors):
+    """Means over the sets of names -> error_of()."""
+    out = {}
+    for title, (names, measures) in SETS.items():
+        values = [e[m] for n, e in errors.items() if n.split('/')[0] in names.split()
+                  for m in measures if m in e]
+        if values:
+            out[title] = round(float(np.mean(values)), 2)
+    return out
+
+
+class Judge:
+    """Real pairs, with the program's maps before the choice."""
+
+    def __init__(self, program, folder):
+        self.pairs = list(read_pairs(folder)) if folder else []
+        self.seen = []
+        for pair in self.pairs:
+            left, right = (torch.from_numpy(pair[s]).to(DEVICE) for s in ('left', 'right'))
+            if left.dim() == 2:
+                left, right = (p.unsqueeze(-1).expand(-1, -1, 3).contiguous() for p in (left, right))
+            maps = program.match(left, right, pair['labels'])
+            greys = [choice.grey_of(p) for p in (left, right)]
+            right = choice.rows_moved(right, choice.row_offsets(*greys, pair['labels']))
+            vectors = [program.vectors(p.unsqueeze(0)) for p in (left, right)]
+            self.seen.append((maps, choice.features(*maps, left.unsqueeze(0), right.unsqueeze(0),
+                                                    vectors)))
+        self.before = {p['name']: error_of(p, m[0][0].cpu().numpy())
+                       for p, (m, _) in zip(self.pairs, self.seen)}
+
+    def maps(self, weights, prior=choice.PRIOR):
+        """Of each pair the chosen map and its support."""
+        for pair, (maps, (f, cand, known)) in zip(self.pairs, self.seen):
+            logits, modes = choice.modes_of(*choice.whole_network(weights, f), cand, known)
+            fine, support = choice.chosen(logits, modes, known, prior)
+            d = ((fine + 2) >> 2).clamp(0, 16 * (pair['labels'] - 1))
+            yield pair, d[0].cpu().numpy(), support[0].cpu().numpy()
+
+    def errors(self, weights, prior=choice.PRIOR):
+        return {p['name']: error_of(p, d) for p, d, _ in self.maps(weights, prior)}
+
+
+@torch.no_grad()
+def calibrate(pairs, weights, count, prior=choice.PRIOR):
+    """The curve of chances by support, of rendered pairs of other seeds; and by kind of scene, per
+    cent: off by more than 1 before, after, share that passed, off among those before, after."""
+    sums, table = torch.zeros(2, 17, device=DEVICE), {}
+    for kind, title in enumerate(KINDS):
+        parts = []
+        for i in range(count):
+            p = pairs.pairs(4, 777000111 + 4 * i, kind)
+            logits, modes = choice.modes_of(*choice.whole_network(weights, p['f']), p['cand'],
+                                            p['known'])
+            fine, support = choice.chosen(logits, modes, p['known'], prior)
+            before, after = ((x - p['d']).abs() > 1 for x in (p['cand'][:, 0] / 16, fine / 64))
+            known, share = p['known'], lambda b: 100 * float(b.float().mean())
+            parts.append((share(before), share(after), share(known), 100 * float(before[known].float().mean()),
+                          100 * float(after[known].float().mean()), share(p['seen'])))
+            # A support counts for the two values of the curve that it lies between.
+            low, part = (support >> 4).view(-1), ((support & 15) / 16).view(-1)
+            for at, w in ((low, 1 - part), (low + 1, part)):
+                sums[0].index_add_(0, at, w)
+                sums[1].index_add_(0, at, w * (~after).view(-1))
+        table[title] = [round(float(v), 2) for v in np.mean(parts, 0)]
+    curve = (255 * (sums[1] + 1) / (sums[0] + 2)).cpu().numpy()
+    return np.maximum.accumulate(curve).round().astype(int).tolist(), table
+
+
+# ---- training
+
+def rounded_average(network, average, step):
+    """A moving average that is short at first."""
+    keep = min(1 - 1 / AVERAGED, step / (step + 10))
+    with torch.no_grad():
+        for mine, new in zip(average.parameters(), network.parameters()):
+            mine.lerp_(new, 1 - keep)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('photographs', help='a folder of photographs')
+    parser.add_argument('--out', default='refined.features')
+    parser.add_argument('--minutes', type=float, default=30)
+    parser.add_argument('--rate', type=float, default=1e-3)
+    parser.add_argument('--fall', type=float, default=0.5,
+                        help='share of the minutes, at their end, in which the rate falls to 0')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--ring', type=int, default=2000, help='pairs kept on the GPU, 20 MB each')
+    parser.add_argument('--reuse', type=float, default=5, help='how often each pair is trained on')
+    parser.add_argument('--start', help='a .pt file to go on from')
+    parser.add_argument('--data', help='real pairs for figures; nothing is trained on them')
+    parser.add_argument('--figures', type=int, default=2, help='how often in the minutes')
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # exact: 8 bits
+    torch.backends.cudnn.benchmark = True
+    begin = time.time()
+
+    def say(*words):
+        print(f'[{time.time() - begin:6.1f}]', *words, flush=True)
+    start = torch.load(options.start, map_location=DEVICE) if options.start else {}
+    seed = options.seed + 100 * start.get('runs', 0)
+    program, caster = Program(), Caster(options.photographs, options.seed)
+    choice.evidence = evidence(caster.library)
+    say('textures', caster.counts)
+    judge = Judge(program, options.data)
+    say('before', json.dumps(summary(judge.before)))
+    program.matchers.clear()
+    pairs = Pairs(caster, program, options.ring, seed, options.reuse)
+    pairs.start()
+    random = np.random.default_rng(seed)
+    network = Network().to(DEVICE, memory_format=torch.channels_last)
+    if start:
+        network.load_state_dict(start['network'])
+    else:
+        network.begin(pairs.batch(random)['f'])
+    average = copy.deepcopy(network)
+    if start:
+        average.load_state_dict(start['average'])
+    optimiser = torch.optim.AdamW(network.parameters(), lr=options.rate, betas=(0.9, 0.99),
+                                  weight_decay=0, fused=True)
+    if start:
+        optimiser.load_state_dict(start['optimiser'])
+    step, losses = start.get('step', 0), []
+    run_network, run_loss = torch.compile(network), torch.compile(loss_of)
+    say('first pairs', pairs.made)
+    first, done, shown, begun = step, 0, 0, time.time()
+    while done < 1:
+        fall = min(1, (1 - done) / options.fall) if options.fall else 1
+        for group in optimiser.param_groups:
+            group['lr'] = options.rate * min(1, (step + 1) / 300) * 0.5 * (1 - math.cos(math.pi * fall))
+        b = pairs.batch(random)
+        base = choice.regressed_base(b['cand'][:, 0].int(), b['known'])
+        out, regressed = run_network(b['f'])
+        modes = modes_of(out, regressed, b['cand'], base)
+        rows = slice(step % 2, None, 2)  # half of the rows
+        loss = run_loss(out[:, :choice.MODES, rows].contiguous(), modes[:, :, rows].contiguous(),
+                        b['d'][:, rows].contiguous(), b['weight'][:, rows].float())
+        optimiser.zero_grad(set_to_none=True)
+        (loss * SCALE).backward()
+        for p in network.parameters():
+            p.grad.div_(SCALE).nan_to_num_(0, 0, 0)
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 3)
+        optimiser.step()
+        step += 1
+        rounded_average(network, average, step)
+        losses.append(loss.detach())
+        if step == first + 3:  # compiled: the minutes begin
+            torch.cuda.synchronize()
+            begun = time.time()
+            say('compiled')
+        done = (time.time() - begun) / (60 * options.minutes)
+        if done * 10 > shown + 1 or done >= 1:
+            shown = int(done * 10)
+            torch.cuda.synchronize()
+            say(f'step {step}, pairs {pairs.made}, loss {float(torch.stack(losses).mean()):.4f}')
+            losses = []
+            torch.save({'network': network.state_dict(), 'average': average.state_dict(),
+                        'optimiser': optimiser.state_dict(), 'step': step,
+                        'runs': start.get('runs', 0) + 1}, options.out + '.pt')
+            if options.figures and shown % max(1, 10 // options.figures) == 0 and done < 1:
+                say(json.dumps(summary(judge.errors(average.whole()))))
+    pairs.stop = True
+    pairs.join()
+    weights = average.whole()
+    say('after', json.dumps(summary(judge.errors(weights))))
+    curve, table = calibrate(pairs, weights, 8)
+    say('curve', curve, json.dumps(table))
+    choice.write_file(options.out, os.path.join(HERE, '..', 'config', 'features', 'weights.features'),
+                      weights, choice.PRIOR, curve, f'{step} steps, seed {options.seed}')
+    with open(options.out + '.json', 'w') as file:
+        json.dump({'before': judge.before, 'after': judge.errors(weights), 'curve': curve,
+                   'scenes': table}, file, indent=1)
+    say('end')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,483 @@
+/*
+ * Draws scenes by lot: rooms, streets, things that fly, planes. Lengths are metres; what a scene
+ * shows in px follows from its focal length and base.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TRAINING_SCENE_LOT_H
+#define TRAINING_SCENE_LOT_H
+
+#include "scene.h"
+
+enum kind { ROOM, STREET, FLYING, PLANES, KINDS };
+enum look { ANY, PLAIN, ROUGH, GLOSSY };
+
+/* What is drawn at the moment. */
+struct lot {
+    uint64_t state; /* SplitMix64 */
+    struct scene *scene;
+    const struct textures *textures;
+    float per_length; /* texels for a unit of length */
+    float wide;       /* half of the picture's width at distance 1 */
+};
+
+static float share_of(struct lot *r) {
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (float)((z ^ z >> 31) >> 40) / 16777216.0f;
+}
+static float between(struct lot *r, float a, float b) {
+    return a + (b - a) * share_of(r);
+}
+static float by_octaves(struct lot *r, float a, float b) { /* log-uniform */
+    return a * powf(b / a, share_of(r));
+}
+static int chance(struct lot *r, float p) {
+    return share_of(r) < p;
+}
+static int pick(struct lot *r, int n) {
+    return (int)(share_of(r) * n) % n;
+}
+static float either(struct lot *r, float a) {
+    return chance(r, 0.5f) ? a : -a;
+}
+
+/* Yaw about y, then pitch about x, then roll about z. */
+static void rotation(float m[9], float yaw, float pitch, float roll) {
+    float a = cosf(yaw), b = sinf(yaw), c = cosf(pitch), d = sinf(pitch), e = cosf(roll),
+          f = sinf(roll);
+    float out[9] = {a * e + b * d * f, b * d * e - a * f, b * c, c * f, c * e, -d,
+                    a * d * f - b * e, a * d * e + b * f, a * c};
+    for (int i = 0; i < 9; i++)
+        m[i] = out[i];
+}
+
+static void paint(struct lot *r, struct solid *s, enum look look) {
+    const struct textures *t = r->textures;
+    float grey = between(r, 50, 210), tint = chance(r, 0.4f) ? 60 : 15;
+    s->texture = pick(r, chance(r, 0.65f) ? t->photographs : t->photographs + t->drawn);
+    s->cut_texture = t->photographs + t->drawn + pick(r, t->waves);
+    s->contrast = chance(r, 0.2f) ? between(r, 0.05f, 0.3f) : between(r, 0.4f, 1.2f);
+    s->grain = by_octaves(r, 0.01f, 0.12f);
+    if (chance(r, 0.14f)) /* dark, or white */
+        grey = chance(r, 0.6f) ? between(r, 5, 45) : between(r, 220, 270);
+    if (look == PLAIN) {
+        s->contrast = by_octaves(r, 0.02f, 0.2f);
+        grey = between(r, 40, 235);
+    } else if (look == ROUGH) {
+        s->contrast = between(r, 0.6f, 1.2f);
+    } else if (look == GLOSSY) {
+        s->contrast = by_octaves(r, 0.02f, 0.3f);
+        grey = between(r, 10, 80);
+        s->mirror = between(r, 0.1f, 0.7f);
+        s->gloss = between(r, 0, 0.8f);
+    } else {
+        s->mirror = chance(r, 0.1f) ? between(r, 0.05f, 0.4f) : 0;
+        s->gloss = chance(r, 0.2f) ? between(r, 0.1f, 0.9f) : 0;
+    }
+    s->gloss_power = by_octaves(r, 12, 250);
+    for (int c = 0; c < 3; c++)
+        s->colour[c] = grey + tint * between(r, -1, 1);
+}
+
+/* Adds a solid of half sizes `size`; m turns its axes to the world's. */
+static struct solid *add(struct lot *r, enum shape shape, vec at, const float m[9], vec size,
+                         enum look look) {
+    struct scene *scene = r->scene;
+    struct solid none = {0},
+                 *s = &scene->solid[scene->solids < SOLIDS ? scene->solids++ : SOLIDS - 1];
+    float half[3] = {size.x, size.y, size.z}, flat = shape == QUAD || shape == DISC;
+    *s = none;
+    s->shape = shape;
+    for (int i = 0; i < 3; i++) {
+        float *row = s->local + 4 * i;
+        for (int j = 0; j < 3; j++)
+            row[j] = m[3 * j + i] / half[i];
+        row[3] = -dot(vec_of(row[0], row[1], row[2]), at);
+    }
+    s->centre = at;
+    s->radius = 1.001f * sqrtf(dot(size, size) - (flat ? size.z * size.z : 0));
+    s->radius = s->radius < 30 ? s->radius : 0;
+    s->per_length = r->per_length * by_octaves(r, 0.5f, 2);
+    for (int i = 0; i < 3; i++)
+        s->texels[i] = half[i] * s->per_length;
+    s->u = between(r, 0, 1000);
+    s->v = between(r, 0, 1000);
+    float turn = chance(r, 0.5f) ? 0 : between(r, 0, 6.28f);
+    s->cos = cosf(turn);
+    s->sin = sinf(turn);
+    paint(r, s, look);
+    return s;
+}
+
+static struct solid *add_turned(struct lot *r, enum shape shape, vec at, float yaw, float pitch,
+                                float roll, vec size, enum look look) {
+    float m[9];
+    rotation(m, yaw, pitch, roll);
+    return add(r, shape, at, m, size, look);
+}
+
+static void set_colour(struct solid *s, float red, float green, float blue) {
+    s->colour[0] = red;
+    s->colour[1] = green;
+    s->colour[2] = blue;
+}
+
+static void cut_by_lot(struct lot *r, struct solid *s, enum cut cut) {
+    s->cut = cut;
+    s->cut_scale = cut == RAGGED ? by_octaves(r, 0.06f, 0.8f) : between(r, 2, 14);
+    s->cut_at = cut == RAGGED  ? between(r, 65, 120)
+                : cut == FRAME ? between(r, 0.6f, 0.95f)
+                               : between(r, 0.1f, 0.6f);
+}
+
+static void add_leaves(struct lot *r, vec at, float size, int count) {
+    int texture = pick(r, r->textures->photographs);
+    float red = between(r, 20, 110), green = between(r, 50, 150), blue = between(r, 10, 80);
+    float cut_at = between(r, 95, 150), scale = by_octaves(r, 0.15f, 1.2f);
+    for (int i = 0; i < count; i++) {
+        float k = size * between(r, 0.15f, 0.6f), light = between(r, -20, 20);
+        vec off = vec_of(between(r, -1, 1), between(r, -1, 1), between(r, -1, 1));
+        struct solid *s =
+            add_turned(r, QUAD, plus(at, off, size * 0.6f), between(r, -1.2f, 1.2f),
+                       between(r, -0.7f, 0.7f), between(r, 0, 6.28f), vec_of(k, k, k), ROUGH);
+        s->texture = texture;
+        s->cut = RAGGED;
+        s->cut_at = cut_at;
+        s->cut_scale = scale;
+        set_colour(s, red + light, green + light, blue + light);
+    }
+}
+
+/* Some object of size about k; upright ones stand. */
+static void add_thing(struct lot *r, vec at, float k, int upright) {
+    float a = share_of(r), yaw = between(r, -1.57f, 1.57f);
+    float pitch = upright ? 0 : between(r, -1.57f, 1.57f), roll = upright ? 0 : between(r, -3, 3);
+    enum look look = chance(r, 0.1f) ? PLAIN : chance(r, 0.06f) ? GLOSSY : ANY;
+    vec size = vec_of(k * between(r, 0.3f, 1), k * between(r, 0.3f, 1), k * between(r, 0.3f, 1));
+    if (a < 0.42f) {
+        add_turned(r, a < 0.24f ? BOX : BALL, at, yaw, pitch, roll, size, look);
+    } else if (a < 0.54f) {
+        add_turned(r, CYLINDER, at, yaw, pitch, roll, vec_of(0.6f * size.x, size.y, 0.6f * size.x),
+                   look);
+    } else if (a < 0.66f) { /* rods, or slats, side by side */
+        int count = 1 + pick(r, 9), slats = chance(r, 0.5f);
+        float thin = k * by_octaves(r, 0.015f, 0.1f), apart = thin * between(r, 3, 9);
+        float lean = between(r, -1.57f, 1.57f) * (upright ? 0.2f : 1),
+              fan = between(r, -0.1f, 0.1f);
+        for (int i = 0; i < count; i++) {
+            vec off =
+                vec_of(apart * cosf(lean), apart * sinf(lean), between(r, -0.1f, 0.1f) * apart);
+            add_turned(r, slats ? BOX : CYLINDER, plus(at, off, i - 0.5f * count), 0, 0,
+                       lean + fan * i, vec_of(thin, k, slats ? 0.3f * thin : thin), look);
+        }
+    } else if (a < 0.74f) { /* books in a row */
+        float x = -k, tall = k * between(r, 0.3f, 0.7f);
+        while (x < k) {
+            float thick = k * between(r, 0.03f, 0.12f), high = tall * between(r, 0.7f, 1);
+            add_turned(r, BOX,
+                       plus(at, vec_of(x + thick, tall - high, tall * between(r, 0, 0.15f)), 1), 0,
+                       0, chance(r, 0.15f) ? 0.15f : 0, vec_of(thick, high, 0.6f * tall), ANY);
+            x += 2 * thick;
+        }
+    } else if (a < 0.83f) {
+        add_leaves(r, at, k, 2 + pick(r, 14));
+    } else {
+        struct solid *s = add_turned(r, chance(r, 0.8f) ? QUAD : DISC, at, between(r, -1, 1),
+                                     between(r, -0.6f, 0.6f), roll * 0.3f, size, look);
+        cut_by_lot(r, s, (enum cut)pick(r, FRAME + 1));
+    }
+}
+
+static vec in_view(struct lot *r, float z, float low, float high) {
+    return vec_of(between(r, -1.1f, 1.1f) * z * r->wide, between(r, low, high) * z * r->wide, z);
+}
+
+static void draw_room(struct lot *r) {
+    float wall = between(r, 2.5f, 6), floor = between(r, 0.35f, 1.3f);
+    enum look look = chance(r, 0.12f) ? PLAIN : ANY;
+    vec endless = vec_of(40, 40, 1);
+    add_turned(r, QUAD, vec_of(0, 0, wall), between(r, -0.5f, 0.5f), between(r, -0.15f, 0.15f), 0,
+               endless, look);
+    if (chance(r, 0.35f)) /* a steep wall */
+        add_turned(r, QUAD, vec_of(between(r, -2, 2), 0, 0.9f * wall),
+                   either(r, between(r, 0.7f, 1.45f)), 0, 0, endless, look);
+    int floored = chance(r, 0.75f);
+    if (floored)
+        add_turned(r, QUAD, vec_of(0, floor, 0), 0, 1.5708f + between(r, -0.05f, 0.05f), 0, endless,
+                   chance(r, 0.15f) ? PLAIN : ANY);
+    for (int i = pick(r, 6); i > 0; i--) { /* posters, shelves */
+        vec at = in_view(r, wall * between(r, 0.75f, 1), -0.6f, 0.4f);
+        float k = at.z * r->wide;
+        add_turned(r, QUAD, at, between(r, -0.4f, 0.4f), between(r, -0.1f, 0.1f),
+                   between(r, -0.1f, 0.1f),
+                   vec_of(k * between(r, 0.1f, 0.5f), k * between(r, 0.1f, 0.4f), 1),
+                   chance(r, 0.2f) ? PLAIN : ANY);
+    }
+    float nearest = wall * between(r, 0.3f, 0.7f);
+    for (int i = 5 + pick(r, 50); i > 0; i--) {
+        float z = between(r, nearest, wall), k = z * r->wide * by_octaves(r, 0.04f, 0.45f);
+        vec at = in_view(r, z, -0.4f, 0.4f);
+        if (floored && chance(r, 0.6f))
+            at.y = floor - 0.6f * k;
+        add_thing(r, at, k, chance(r, 0.6f));
+    }
+}
+
+static void draw_flying(struct lot *r) {
+    float wall = between(r, 3, 8), nearest = wall * between(r, 0.15f, 0.6f);
+    float big = by_octaves(r, 0.2f, 0.6f);
+    if (!chance(r, 0.12f))
+        add_turned(r, QUAD, vec_of(0, 0, wall), between(r, -0.9f, 0.9f), between(r, -0.7f, 0.7f), 0,
+                   vec_of(60, 60, 1), chance(r, 0.1f) ? PLAIN : ANY);
+    for (int i = 6 + pick(r, 40); i > 0; i--) {
+        float z = 1 / between(r, 1 / wall, 1 / nearest);
+        add_thing(r, in_view(r, z, -0.7f, 0.7f), z * r->wide * by_octaves(r, 0.03f, big), 0);
+    }
+}
+
+/* Few and large ones: most are cut by the picture's border. */
+static void draw_planes(struct lot *r) {
+    float wall = between(r, 3, 5);
+    add_turned(r, QUAD, vec_of(0, 0, wall), between(r, -1, 1), between(r, -0.6f, 0.6f), 0,
+               vec_of(60, 60, 1), chance(r, 0.08f) ? PLAIN : ANY);
+    for (int i = pick(r, 9); i > 0; i--) {
+        vec at = in_view(r, wall * between(r, 0.5f, 0.97f), -0.5f, 0.5f);
+        float k = at.z * r->wide;
+        struct solid *s =
+            add_turned(r, QUAD, at, between(r, -1, 1), between(r, -0.7f, 0.7f), between(r, -3, 3),
+                       vec_of(k * between(r, 0.1f, 1), k * between(r, 0.1f, 0.8f), 1),
+                       chance(r, 0.1f) ? PLAIN : ANY);
+        if (chance(r, 0.4f))
+            cut_by_lot(r, s, RAGGED);
+    }
+}
+
+/* A street's own axes: x across, z along it, y down. */
+struct street {
+    float yaw, ground;
+};
+
+static vec in_street(const struct street *w, float x, float up, float z) {
+    float c = cosf(w->yaw), s = sinf(w->yaw);
+    return vec_of(x * c + z * s, w->ground - up, z * c - x * s);
+}
+
+static void add_car(struct lot *r, const struct street *w, float x, float z) {
+    float wide = between(r, 0.8f, 1), length = between(r, 1.7f, 2.5f),
+          high = between(r, 0.25f, 0.45f);
+    float top = between(r, 0.25f, 0.4f), yaw = w->yaw + between(r, -0.1f, 0.1f);
+    float grey = chance(r, 0.25f) ? between(r, 200, 290) : between(r, 15, 230);
+    float mirror = chance(r, 0.35f) ? 0 : between(r, 0.03f, 0.5f),
+          contrast = by_octaves(r, 0.02f, 0.2f);
+    float gloss = chance(r, 0.3f) ? 0 : between(r, 0.1f, 1);
+    float colour[3] = {grey, grey + between(r, -40, 40), grey + between(r, -40, 40)};
+    int first = r->scene->solids, curved = chance(r, 0.6f);
+    if (chance(r, 0.2f))
+        yaw += between(r, -1.57f, 1.57f);
+    if (chance(r, 0.15f)) { /* a van */
+        length *= 1.3f;
+        top *= 2.5f;
+    }
+    struct street here = {yaw, w->ground};
+    vec origin = in_street(w, x, 0, z);
+#define PART(shape, X, UP, Z, a, b, c)                                                            \
+    add_turned(r, shape, plus(in_street(&here, X, UP, Z), vec_of(origin.x, 0, origin.z), 1), yaw, \
+               0, 0, vec_of(a, b, c), GLOSSY)
+    PART(BOX, 0, 0.35f + high, 0, wide, high, length);
+    PART(BOX, 0, 0.38f + 2 * high + 2 * top, 0, 0.85f * wide, 0.05f, 0.45f * length);
+    for (int end = -1; end <= 1 && curved; end += 2) /* bonnet and boot */
+        PART(BALL, 0, 0.35f + 1.6f * high, end * 0.55f * length, 0.98f * wide,
+             high * between(r, 0.6f, 1), 0.5f * length);
+    for (int i = first; i < r->scene->solids; i++) {
+        struct solid *s = &r->scene->solid[i];
+        set_colour(s, colour[0], colour[1], colour[2]);
+        s->mirror = mirror;
+        s->gloss = gloss;
+        s->contrast = contrast;
+    }
+    struct solid *glass = PART(chance(r, 0.5f) ? BOX : BALL, 0, 0.35f + 2 * high + top,
+                               between(r, -0.3f, 0.4f), 0.92f * wide, top, 0.6f * length);
+    set_colour(glass, between(r, 5, 60), between(r, 5, 60), between(r, 5, 60));
+    for (int i = 0; i < 4; i++) {
+        vec at = in_street(&here, i & 1 ? wide : -wide, 0.33f, (i & 2 ? 0.6f : -0.6f) * length);
+        set_colour(add_turned(r, CYLINDER, plus(at, vec_of(origin.x, 0, origin.z), 1), yaw, 0,
+                              1.5708f, vec_of(0.33f, 0.12f, 0.33f), PLAIN),
+                   25, 25, 25);
+    }
+#undef PART
+}
+
+/* Houses, trees and hedges, fences along one side. */
+static void add_side(struct lot *r, const struct street *w, float edge) {
+    float side = edge > 0 ? 1 : -1, z = between(r, -5, 5);
+    int kind = pick(r, 4);
+    if (chance(r, 0.7f)) { /* a verge */
+        float begin = edge - side * between(r, 0.5f, 2);
+        struct solid *s =
+            add_turned(r, QUAD, in_street(w, begin + 20 * side, between(r, 0.01f, 0.15f), 100),
+                       w->yaw, 1.5708f, 0, vec_of(20, 100, 1), ANY);
+        s->mirror = s->gloss = 0;
+    }
+    while (z < 90 && r->scene->solids < 140) {
+        float length = between(r, 2, 14), x = edge + side * between(r, 0, 3);
+        if (kind == 0 || (kind == 3 && chance(r, 0.5f))) {
+            float tall = between(r, 2, 6), deep = between(r, 1, 5);
+            add_turned(r, BOX, in_street(w, x + side * deep, tall, z + length), w->yaw, 0, 0,
+                       vec_of(deep, tall, length), chance(r, 0.3f) ? PLAIN : ANY);
+            for (int i = chance(r, 0.5f) ? 4 : 0; i > 0; i--) /* windows */
+                add_turned(r, QUAD,
+                           in_street(w, x - 0.02f * side, between(r, 1, 2 * tall),
+                                     z + between(r, 0, 2 * length)),
+                           w->yaw + 1.5708f, 0, 0,
+                           vec_of(between(r, 0.3f, 1), between(r, 0.4f, 1.2f), 1), GLOSSY);
+            z += 2 * length + (chance(r, 0.3f) ? between(r, 0, 8) : 0);
+        } else if (kind == 2) {
+            struct solid *s = add_turned(
+                r, QUAD, in_street(w, x, 0.6f, z + length), w->yaw + 1.5708f, 0, 0,
+                vec_of(length, between(r, 0.4f, 1), 0.1f), chance(r, 0.2f) ? PLAIN : ANY);
+            if (chance(r, 0.6f)) {
+                s->cut = chance(r, 0.5f) ? BARS : GRID;
+                s->cut_scale = length * by_octaves(r, 0.6f, 5);
+                s->cut_at = between(r, 0.08f, 0.5f);
+            }
+            z += 2 * length;
+        } else {
+            float thick = between(r, 0.08f, 0.35f);
+            add_turned(r, CYLINDER, in_street(w, x, 1.5f, z), 0, 0, 0, vec_of(thick, 2, thick),
+                       ANY);
+            add_leaves(r, in_street(w, x, between(r, 2, 5), z), between(r, 1, 3), 4 + pick(r, 12));
+            if (chance(r, 0.4f))
+                add_turned(r, BOX, in_street(w, x + side, 0.6f, z + 3), w->yaw, 0, 0,
+                           vec_of(0.6f, between(r, 0.4f, 1.2f), 4), ROUGH)
+                    ->colour[1] += 30;
+            z += between(r, 3, 10);
+        }
+    }
+}
+
+static void draw_street(struct lot *r) {
+    struct street w = {between(r, -0.12f, 0.12f), between(r, 1.3f, 2)};
+    float edge[2] = {-between(r, 3.5f, 12), between(r, 3.5f, 12)}, lane = between(r, -3, 3);
+    r->per_length = by_octaves(r, 40, 150);
+    struct solid *road =
+        add_turned(r, QUAD, vec_of(0, w.ground, 0), 0, 1.5708f, 0, vec_of(300, 300, 1), PLAIN);
+    float grey = between(r, 40, 150);
+    set_colour(road, grey, grey + between(r, -8, 8), grey + between(r, -8, 8));
+    road->contrast = by_octaves(r, 0.06f, 0.6f);
+    road->mirror = chance(r, 0.15f) ? between(r, 0.1f, 0.5f) : 0;
+    for (int side = 0; side < 2; side++)
+        add_side(r, &w, edge[side]);
+    if (chance(r, 0.6f)) /* what ends the street */
+        add_turned(r, BOX, in_street(&w, between(r, -10, 10), 4, between(r, 30, 100)),
+                   between(r, -0.4f, 0.4f), 0, 0, vec_of(between(r, 10, 60), between(r, 3, 10), 1),
+                   chance(r, 0.2f) ? PLAIN : ANY);
+    for (int i = pick(r, 14); i > 0; i--) { /* marks */
+        struct solid *s = add_turned(
+            r, QUAD, in_street(&w, lane + (i & 1 ? between(r, 2, 4) : 0), 0.004f, 4 + i * 5), w.yaw,
+            1.5708f, 0, vec_of(between(r, 0.05f, 0.12f), between(r, 1.5f, 2.5f), 1), PLAIN);
+        grey = between(r, 170, 240);
+        set_colour(s, grey, grey, grey);
+    }
+    for (int i = pick(r, 11); i > 0; i--)
+        add_car(r, &w,
+                chance(r, 0.3f)
+                    ? between(r, -3, 3)
+                    : (i & 1 ? edge[0] + between(r, 0.5f, 2.5f) : edge[1] - between(r, 0.5f, 2.5f)),
+                by_octaves(r, 4.5f, 50));
+    for (int i = pick(r, 9); i > 0; i--) { /* poles and signs */
+        float thick = by_octaves(r, 0.02f, 0.15f), tall = between(r, 0.5f, 4);
+        vec at = in_street(&w, i & 1 ? edge[0] + between(r, 0, 2) : edge[1] - between(r, 0, 2),
+                           tall, by_octaves(r, 4, 60));
+        add_turned(r, CYLINDER, at, 0, 0, 0, vec_of(thick, tall, thick),
+                   chance(r, 0.4f) ? PLAIN : ANY);
+        if (chance(r, 0.5f))
+            add_turned(r, chance(r, 0.5f) ? QUAD : DISC,
+                       plus(at, vec_of(0, -tall * between(r, 0.5f, 1), -0.05f), 1),
+                       between(r, -0.5f, 0.5f), 0, 0,
+                       vec_of(between(r, 0.2f, 0.6f), between(r, 0.2f, 0.6f), 1), ANY);
+    }
+    for (int i = pick(r, 5); i > 0; i--) { /* people */
+        vec at = in_street(&w, between(r, edge[0], edge[1]), 0.9f, by_octaves(r, 4, 30));
+        for (int leg = -1; leg <= 1; leg += 2)
+            add_turned(r, CYLINDER,
+                       plus(at, vec_of(0.09f * leg, 0.45f, between(r, -0.1f, 0.1f)), 1), 0, 0, 0,
+                       vec_of(0.08f, 0.45f, 0.08f), ANY);
+        add_turned(r, BALL, plus(at, vec_of(0, -0.3f, 0), 1), 0, 0, 0,
+                   vec_of(between(r, 0.2f, 0.3f), 0.4f, 0.18f), ANY);
+        add_turned(r, BALL, plus(at, vec_of(0, -0.82f, 0), 1), 0, 0, 0, vec_of(0.11f, 0.14f, 0.12f),
+                   PLAIN);
+    }
+}
+
+static int greater(const void *a, const void *b) {
+    float d = *(const float *)a - *(const float *)b;
+    return (d > 0) - (d < 0);
+}
+
+/* Chooses the base so that nearly all of the picture has at most a disparity by lot. */
+static void set_base(struct lot *r, enum kind kind) {
+    enum { COLUMNS = 40, ROWS = 24 };
+    struct scene *s = r->scene;
+    float inverse[ROWS * COLUMNS], largest = 235;
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        vec way = ray_of(s, 0, (i % COLUMNS + 0.5f) * s->width / COLUMNS,
+                         ((float)(i / COLUMNS) + 0.5f) * s->height / ROWS);
+        inverse[i] = 1 / trace(s, r->textures->pixels, NULL, 0, vec_of(0, 0, 0), way, 0.01f, -1).t;
+    }
+    qsort(inverse, ROWS * COLUMNS, sizeof(*inverse), greater);
+    float near = inverse[(int)((kind == STREET ? 0.985f : 0.97f) * (ROWS * COLUMNS - 1))];
+    float most = inverse[ROWS * COLUMNS - 1];
+    float target = kind == STREET   ? by_octaves(r, 18, 130)
+                   : kind == PLANES ? by_octaves(r, 8, 80)
+                                    : by_octaves(r, 9, 170);
+    s->zero = kind != STREET && chance(r, 0.4f) ? target * between(r, 0, 0.4f) : 0;
+    s->base =
+        fminf((target - s->zero) / (s->f * near), (largest - s->zero) / (s->f * most * 1.02f));
+    s->largest = s->f * s->base * most * 1.02f + s->zero + 2;
+}
+
+/* The scene of a seed; kind KINDS is one by lot. */
+static void draw_scene(struct scene *s, uint64_t seed, const struct textures *textures, int width,
+                       int height, int kind) {
+    static void (*const draw[KINDS])(struct lot *) = {draw_room, draw_street, draw_flying,
+                                                      draw_planes};
+    struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0}, *r = &lot;
+    struct scene none = {0};
+    float a = share_of(r), sky = between(r, 150, 255), blue = between(r, 0, 60);
+    *s = none;
+    if (kind == KINDS)
+        kind = a < 0.34f ? ROOM : a < 0.66f ? STREET : a < 0.86f ? FLYING : PLANES;
+    int street = kind == STREET;
+    s->width = width;
+    s->height = height;
+    s->f = (float)width * (street ? between(r, 0.7f, 1.3f) : by_octaves(r, 0.7f, 2.2f));
+    s->cx = (float)width * (0.5f + between(r, -0.25f, 0.25f));
+    s->cy = (float)height * (0.5f + between(r, -0.2f, street ? 0.05f : 0.2f));
+    if (street)
+        rotation(s->turn, between(r, -0.15f, 0.15f), between(r, -0.06f, 0.03f),
+                 between(r, -0.03f, 0.03f));
+    else
+        rotation(s->turn, 0, chance(r, 0.7f) ? between(r, -0.4f, 0.1f) : 0,
+                 between(r, -0.03f, 0.03f));
+    s->sun = unit(vec_of(between(r, -1, 1), between(r, -1, -0.1f), between(r, -1, 0.6f)));
+    s->ambient = between(r, 0.45f, 1);
+    s->shadow = chance(r, 0.6f) ? between(r, 0.3f, 1) : 0;
+    for (int c = 0; c < 3; c++) {
+        s->sky[0][c] = fminf(sky + 20, 255);
+        s->sky[1][c] = sky - blue * (1 - 0.5f * (float)c);
+    }
+    s->clouds = chance(r, 0.5f) ? between(r, 0, 0.05f) : between(r, 0, 0.4f);
+    s->sky_texture = chance(r, 0.7f)
+                         ? textures->photographs + textures->drawn + pick(r, textures->waves)
+                         : pick(r, textures->photographs);
+    r->wide = 0.5f * (float)width / s->f;
+    r->per_length = s->f / 4 * by_octaves(r, 0.8f, 4);
+    draw[kind](r);
+    s->rows_off = chance(r, 0.35f)  ? between(r, -0.4f, 0.4f)
+                  : chance(r, 0.1f) ? between(r, -1, 1)
+                                    : between(r, -0.05f, 0.05f);
+    set_base(r, (enum kind)kind);
+}
+
+#endif
