@@ -183,9 +183,10 @@ def described(layers, grey):
     """The learned descriptor's vectors (N, H, W, 64) of grey (N, H, W) of 0..255.
     layers: (weight, bias, dilation, shift) of each."""
     kind = torch.float32 if grey.is_cuda else torch.float64
-    x = grey.unsqueeze(1).to(kind)
+    x = grey.unsqueeze(1).to(kind).contiguous(memory_format=torch.channels_last)
     for i, (weight, bias, dilation, shift) in enumerate(layers):
-        total = convolved(x, weight.to(x), bias.to(x), dilation=dilation)
+        weight = weight.to(x).contiguous(memory_format=torch.channels_last)
+        total = convolved(x, weight, bias.to(x), dilation=dilation)
         last = i == len(layers) - 1
         x = torch.floor(total / 2.0**shift).clamp(*((-32767, 32767) if last else (0, 127)))
     numbers = x.permute(0, 2, 3, 1).int()

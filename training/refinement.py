@@ -26,7 +26,6 @@ import torch.nn.functional as F
 from PIL import Image
 
 import choice
-from train import Activation, Whole
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
@@ -34,8 +33,8 @@ WIDTH, HEIGHT = 640, 384  # of a pair
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
 KINDS = ('rooms', 'streets', 'flying', 'planes')
 BATCH = 8
+GAIN = 1  # the largest logarithm of a factor of weights
 AVERAGED = 500  # steps: weights are kept as their moving average
-SCALE = 4096  # of the loss: its gradients fit 16 bits
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
@@ -162,7 +161,7 @@ def degraded(rgb, generator):
 
     def some(p, value, neutral):
         return torch.where(lot(0, 1) < p, value, torch.full_like(value, neutral))
-    one = (lot(0, 1) < 0.35) & (lot(0, 1, 2) < 0.5)
+    one = (lot(0, 1) < 0.25) & (lot(0, 1, 2) < 0.5)
     only = lambda value, neutral: torch.where(one, value, torch.full_like(value, neutral))
     x = rgb.float() / 255
     x = torch.where(lot(0, 1) < 0.2, x.mean(-1, keepdim=True), x)  # grey
@@ -198,8 +197,8 @@ class Program:
         """Disparities in 1/16 px (1, H, W) int32 and confidences."""
         key = (*left.shape[:2], labels)
         if key not in self.matchers:
-            # A file of the descriptor alone: the maps are those before the choice.
-            self.matchers[key] = self.open(key[1], key[0], preset='best', disparity_range=labels)
+            self.matchers[key] = self.open(key[1], key[0], preset='best', refinement='off',
+                                           disparity_range=labels)
         result = self.matchers[key](left.contiguous(), right.contiguous())
         d, c = (torch.from_dlpack(m).clone() for m in (result.disparity, result.confidence))
         return d.int().unsqueeze(0), c.unsqueeze(0)
@@ -254,13 +253,13 @@ class Pairs(threading.Thread):
         high = F.max_pool2d(d.unsqueeze(1), 7, 1, 3)
         low = -F.max_pool2d(-d.unsqueeze(1), 7, 1, 3)
         return {'f': f, 'cand': cand, 'd': d, 'known': known, 'seen': seen,
-                'weight': 1 + 2 * (high - low > 2)[:, 0]}
+                'weight': (1 + 2 * (high - low > 2)[:, 0]) * (d < RANGES[-1])}
 
     def run(self):
         try:
             with torch.cuda.stream(torch.cuda.Stream()), torch.no_grad():
                 while not self.stop:
-                    if self.made >= self.count / 2 + self.used / self.reuse:
+                    if self.made >= self.count / 4 + self.used / self.reuse:
                         time.sleep(0.002)
                         continue
                     new = self.pairs(4, self.seed * 10000019 + self.made)
@@ -274,7 +273,7 @@ class Pairs(threading.Thread):
             raise
 
     def batch(self, random):
-        while self.made < self.count / 2 and not self.failed:
+        while self.made < self.count / 4 and not self.failed:
             time.sleep(0.05)
         if self.failed:
             raise self.failed
@@ -284,37 +283,60 @@ class Pairs(threading.Thread):
 
 
 # ---- the network while it is trained: activations are numbers of 0..127/128
+# (train.py's classes Whole and Activation have no gradients in what torch.compile makes.)
+
+def rounded(soft, hard):
+    """hard, with the gradient of soft."""
+    return soft + (hard - soft).detach()
+
+
+def activation(x):
+    """x rounded to 0..127/128; outside of this a fiftieth of the gradient passes: with a tenth,
+    gradients grew from layer to layer without end."""
+    inside = x.float().clamp(0, 127 / 128)
+    return rounded(0.98 * inside + 0.02 * x, (inside * 128).round() / 128).to(x.dtype)
+
+
+def mean(a, b):
+    """(a + b + 1) >> 1 of whole numbers / 128."""
+    half = (a.float() + b) / 2
+    return rounded(half, (half * 128 + 0.5).floor() / 128).to(a.dtype)
+
 
 class Layer(torch.nn.Module):
-    """Its weights are gain * direction / |direction| of each output (Salimans, Kingma 2016)."""
+    """Its weights are unit * exp(gain) * direction / |direction| of each output (Salimans, Kingma
+    2016)."""
 
     def __init__(self, name):
         super().__init__()
         inputs, outputs, self.stride = choice.LAYERS[name]
         self.linear = name in choice.LINEAR
-        self.direction = torch.nn.Parameter(torch.randn(outputs, inputs, 3, 3))
-        self.gain = torch.nn.Parameter(torch.ones(outputs))
+        self.direction = torch.nn.Parameter(0.04 * torch.randn(outputs, inputs, 3, 3))
+        self.gain = torch.nn.Parameter(torch.zeros(outputs))
         self.bias = torch.nn.Parameter(torch.zeros(outputs))
-        self.register_buffer('shift', torch.tensor(8))
+        self.register_buffer('unit', torch.ones(outputs))
+        self.register_buffer('shift', torch.tensor(7))
 
     def weight(self):
-        length = self.direction.square().sum((1, 2, 3)).sqrt() / math.sqrt(self.direction[0].numel())
-        return self.direction * (self.gain / length).view(-1, 1, 1, 1)
+        length = self.direction.square().mean((1, 2, 3)).sqrt()
+        return self.direction * (self.unit * self.gain.exp() / length).view(-1, 1, 1, 1)
 
     def begin(self, x):
         """Sums of the batch x get a mean and a deviation as Network.begin() of train.py has them;
         the unit of weights is such that six deviations of them fit."""
-        mean, deviation = (0, 0.02) if self.linear else (0.15, 0.3)
+        mean, deviation = (0, 0.2) if self.linear else (0.15, 0.3)
         z = choice.convolved(x, self.weight(), None, self.stride)
-        self.gain *= deviation / z.std((0, 2, 3)).clamp(min=1e-3)
-        self.bias[:] = mean - z.mean((0, 2, 3)) * deviation / z.std((0, 2, 3)).clamp(min=1e-3)
+        self.unit *= deviation / z.std((0, 2, 3)).clamp(min=1e-3)
+        self.bias[:] = mean - z.mean((0, 2, 3)) * self.unit
         if not self.linear:
-            self.shift.fill_(int(math.log2(127 / (6 * float(self.gain.max())))))
+            self.shift.fill_(int(math.log2(127 / (6 * float(self.unit.max())))))
 
     def forward(self, x):
-        weight = Whole.apply(self.weight(), 2.0**self.shift)
+        weight, scale = self.weight(), 2.0**self.shift
+        weight = torch.minimum(torch.maximum(weight, -127 / scale), 127 / scale)
+        weight = rounded(weight, (weight * scale).round() / scale)
         z = choice.convolved(x, weight.to(x.dtype), self.bias.to(x.dtype), self.stride)
-        return z if self.linear else Activation.apply(z)
+        return z if self.linear else activation(z)
 
     def whole(self):
         """Weights, biases with their rounding, and the shift, as the program has them."""
@@ -323,18 +345,6 @@ class Layer(torch.nn.Module):
         bias = (self.bias.detach().double() * 128 * 2.0**shift).round().long()
         shift += 1 if self.linear else 0  # numbers in 1/64, activations in 1/128
         return weight.cpu(), bias.cpu() + (1 << shift >> 1), shift
-
-
-class Mean(torch.autograd.Function):
-    """(a + b + 1) >> 1 of whole numbers / 128; the gradient passes."""
-
-    @staticmethod
-    def forward(_, a, b):
-        return ((a + b) * 64 + 0.5).floor() / 128
-
-    @staticmethod
-    def backward(_, gradient):
-        return gradient / 2, gradient / 2
 
 
 class Network(torch.nn.Module):
@@ -348,12 +358,12 @@ class Network(torch.nn.Module):
         def layer(name, x):
             self.layers[name].begin(x)
             return self.layers[name](x)
-        choice.wired(layer, Mean.apply, f.float() / 128)
+        choice.wired(layer, mean, f.float() / 128)
         self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
 
     def forward(self, f):
-        f = f.to(torch.float16).contiguous(memory_format=torch.channels_last) / 128
-        out, regressed = choice.wired(lambda name, x: self.layers[name](x), Mean.apply, f)
+        f = f.to(torch.bfloat16).contiguous(memory_format=torch.channels_last) / 128
+        out, regressed = choice.wired(lambda name, x: self.layers[name](x), mean, f)
         return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
 
     def whole(self):
@@ -492,8 +502,11 @@ def calibrate(pairs, weights, count, prior=choice.PRIOR):
                 sums[0].index_add_(0, at, w)
                 sums[1].index_add_(0, at, w * (~after).view(-1))
         table[title] = [round(float(v), 2) for v in np.mean(parts, 0)]
-    curve = (255 * (sums[1] + 1) / (sums[0] + 2)).cpu().numpy()
-    return np.maximum.accumulate(curve).round().astype(int).tolist(), table
+    seen, right = sums.cpu().numpy()
+    at = np.flatnonzero(seen > 1000)  # few pixels have a low support: a line to 0
+    curve = np.maximum.accumulate(255 * right[at] / seen[at])
+    curve = np.interp(np.arange(17), np.append(0, at), np.append(0, curve))
+    return curve.round().astype(int).tolist(), table
 
 
 # ---- training
@@ -511,13 +524,14 @@ def main():
     parser.add_argument('photographs', help='a folder of photographs')
     parser.add_argument('--out', default='refined.features')
     parser.add_argument('--minutes', type=float, default=30)
-    parser.add_argument('--rate', type=float, default=1e-3)
+    parser.add_argument('--rate', type=float, default=2.5e-4,
+                        help='with four times as much it learns next to nothing')
     parser.add_argument('--fall', type=float, default=0.5,
                         help='share of the minutes, at their end, in which the rate falls to 0')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--ring', type=int, default=2000, help='pairs kept on the GPU, 20 MB each')
-    parser.add_argument('--reuse', type=float, default=5, help='how often each pair is trained on')
-    parser.add_argument('--start', help='a .pt file to go on from')
+    parser.add_argument('--reuse', type=float, default=7, help='how often each pair is trained on')
+    parser.add_argument('--start', help='a .pt file to go on from; its .pt.adam lies beside it')
     parser.add_argument('--data', help='real pairs for figures; nothing is trained on them')
     parser.add_argument('--figures', type=int, default=2, help='how often in the minutes')
     options = parser.parse_args()
@@ -550,7 +564,7 @@ def main():
     optimiser = torch.optim.AdamW(network.parameters(), lr=options.rate, betas=(0.9, 0.99),
                                   weight_decay=0, fused=True)
     if start:
-        optimiser.load_state_dict(start['optimiser'])
+        optimiser.load_state_dict(torch.load(options.start + '.adam', map_location=DEVICE))
     step, losses = start.get('step', 0), []
     run_network, run_loss = torch.compile(network), torch.compile(loss_of)
     say('first pairs', pairs.made)
@@ -567,11 +581,14 @@ def main():
         loss = run_loss(out[:, :choice.MODES, rows].contiguous(), modes[:, :, rows].contiguous(),
                         b['d'][:, rows].contiguous(), b['weight'][:, rows].float())
         optimiser.zero_grad(set_to_none=True)
-        (loss * SCALE).backward()
-        for p in network.parameters():
-            p.grad.div_(SCALE).nan_to_num_(0, 0, 0)
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 3)
+        loss.backward()
+        if step == first:
+            assert all(layer.direction.grad.any() for layer in network.layers.values())
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 10)
         optimiser.step()
+        with torch.no_grad():
+            for layer in network.layers.values():
+                layer.gain.clamp_(-GAIN, GAIN)
         step += 1
         rounded_average(network, average, step)
         losses.append(loss.detach())
@@ -580,15 +597,15 @@ def main():
             begun = time.time()
             say('compiled')
         done = (time.time() - begun) / (60 * options.minutes)
-        if done * 10 > shown + 1 or done >= 1:
-            shown = int(done * 10)
-            torch.cuda.synchronize()
-            say(f'step {step}, pairs {pairs.made}, loss {float(torch.stack(losses).mean()):.4f}')
+        if done * 20 > shown + 1 or done >= 1:
+            shown = int(done * 20)
+            loss = float(torch.stack(losses).mean())
+            say(f'step {step}, pairs {pairs.made}, loss {loss:.4f}')
             losses = []
             torch.save({'network': network.state_dict(), 'average': average.state_dict(),
-                        'optimiser': optimiser.state_dict(), 'step': step,
-                        'runs': start.get('runs', 0) + 1}, options.out + '.pt')
-            if options.figures and shown % max(1, 10 // options.figures) == 0 and done < 1:
+                        'step': step, 'runs': start.get('runs', 0) + 1}, options.out + '.pt')
+            torch.save(optimiser.state_dict(), options.out + '.pt.adam')
+            if options.figures and shown % max(1, 20 // options.figures) == 0 and done < 1:
                 say(json.dumps(summary(judge.errors(average.whole()))))
     pairs.stop = True
     pairs.join()

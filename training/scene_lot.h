@@ -58,11 +58,11 @@ static void paint(struct lot *r, struct solid *s, enum look look) {
     s->texture = pick(r, chance(r, 0.65f) ? t->photographs : t->photographs + t->drawn);
     s->cut_texture = t->photographs + t->drawn + pick(r, t->waves);
     s->contrast = chance(r, 0.2f) ? between(r, 0.05f, 0.3f) : between(r, 0.4f, 1.2f);
-    s->grain = by_octaves(r, 0.01f, 0.12f);
+    s->grain = by_octaves(r, 0.02f, 0.2f);
     if (chance(r, 0.14f)) /* dark, or white */
         grey = chance(r, 0.6f) ? between(r, 5, 45) : between(r, 220, 270);
     if (look == PLAIN) {
-        s->contrast = by_octaves(r, 0.02f, 0.2f);
+        s->contrast = by_octaves(r, 0.04f, 0.3f);
         grey = between(r, 40, 235);
     } else if (look == ROUGH) {
         s->contrast = between(r, 0.6f, 1.2f);
@@ -72,7 +72,7 @@ static void paint(struct lot *r, struct solid *s, enum look look) {
         s->mirror = between(r, 0.1f, 0.7f);
         s->gloss = between(r, 0, 0.8f);
     } else {
-        s->mirror = chance(r, 0.1f) ? between(r, 0.05f, 0.4f) : 0;
+        s->mirror = chance(r, 0.07f) ? between(r, 0.05f, 0.4f) : 0;
         s->gloss = chance(r, 0.2f) ? between(r, 0.1f, 0.9f) : 0;
     }
     s->gloss_power = by_octaves(r, 12, 250);
@@ -153,7 +153,7 @@ static void add_leaves(struct lot *r, vec at, float size, int count) {
 static void add_thing(struct lot *r, vec at, float k, int upright) {
     float a = share_of(r), yaw = between(r, -1.57f, 1.57f);
     float pitch = upright ? 0 : between(r, -1.57f, 1.57f), roll = upright ? 0 : between(r, -3, 3);
-    enum look look = chance(r, 0.1f) ? PLAIN : chance(r, 0.06f) ? GLOSSY : ANY;
+    enum look look = chance(r, 0.08f) ? PLAIN : chance(r, 0.05f) ? GLOSSY : ANY;
     vec size = vec_of(k * between(r, 0.3f, 1), k * between(r, 0.3f, 1), k * between(r, 0.3f, 1));
     if (a < 0.42f) {
         add_turned(r, a < 0.24f ? BOX : BALL, at, yaw, pitch, roll, size, look);
@@ -324,7 +324,7 @@ static void add_side(struct lot *r, const struct street *w, float edge) {
         if (kind == 0 || (kind == 3 && chance(r, 0.5f))) {
             float tall = between(r, 2, 6), deep = between(r, 1, 5);
             add_turned(r, BOX, in_street(w, x + side * deep, tall, z + length), w->yaw, 0, 0,
-                       vec_of(deep, tall, length), chance(r, 0.3f) ? PLAIN : ANY);
+                       vec_of(deep, tall, length), chance(r, 0.2f) ? PLAIN : ANY);
             for (int i = chance(r, 0.5f) ? 4 : 0; i > 0; i--) /* windows */
                 add_turned(r, QUAD,
                            in_street(w, x - 0.02f * side, between(r, 1, 2 * tall),
@@ -364,8 +364,8 @@ static void draw_street(struct lot *r) {
         add_turned(r, QUAD, vec_of(0, w.ground, 0), 0, 1.5708f, 0, vec_of(300, 300, 1), PLAIN);
     float grey = between(r, 40, 150);
     set_colour(road, grey, grey + between(r, -8, 8), grey + between(r, -8, 8));
-    road->contrast = by_octaves(r, 0.06f, 0.6f);
-    road->mirror = chance(r, 0.15f) ? between(r, 0.1f, 0.5f) : 0;
+    road->contrast = by_octaves(r, 0.1f, 0.7f);
+    road->mirror = chance(r, 0.08f) ? between(r, 0.1f, 0.5f) : 0;
     for (int side = 0; side < 2; side++)
         add_side(r, &w, edge[side]);
     if (chance(r, 0.6f)) /* what ends the street */
