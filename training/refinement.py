@@ -28,6 +28,7 @@ from PIL import Image
 import choice
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+DESCRIPTOR = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
 SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
 WIDTH, HEIGHT = 640, 384  # of a pair
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
@@ -99,7 +100,7 @@ def textures(folder, generator):
     waves = waves.clamp(0, 255).to(torch.uint8).unsqueeze(-1).expand(-1, -1, -1, 3)
     kinds = squares(folder), drawn(72, generator), waves
     t = F.pad(torch.cat(kinds), (0, 1)).permute(0, 3, 1, 2).to(DEVICE, torch.float32)
-    t = (t + 128 - t[:, :3].mean((1, 2, 3), keepdim=True)).clamp(0, 255)  # light and dark ones by lot
+    t = (t + 128 - t[:, :3].mean((1, 2, 3), keepdim=True)).clamp(0, 255)
     pool, at = torch.zeros(len(t), LEVELS_PIXELS, 4, dtype=torch.uint8, device=DEVICE), 0
     while t.shape[2]:
         n = t.shape[2]**2
@@ -122,8 +123,8 @@ class Caster:
         source = [os.path.join(HERE, name) for name in ('scene.cu', 'scene.h', 'scene_lot.h')]
         if not os.path.exists(library) or any(os.path.getmtime(library) < os.path.getmtime(s)
                                               for s in source):
-            subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared', '-Xcompiler',
-                            '-fPIC,-fopenmp', source[0], '-o', library], check=True)
+            subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared',
+                            '-Xcompiler', '-fPIC,-fopenmp', source[0], '-o', library], check=True)
         self.library = ctypes.CDLL(library)
         self.pool, self.counts = textures(folder, torch.Generator().manual_seed(seed))
         self.host = self.pool.cpu()
@@ -189,9 +190,8 @@ class Program:
         sys.path.insert(0, os.path.join(HERE, '..', 'python'))
         import livestereo
         self.open, self.matchers = livestereo.Matcher, {}
-        path = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
         self.descriptor = [(w.to(DEVICE), b.to(DEVICE), dilation, shift)
-                           for w, b, dilation, shift in choice.read_file(path)[0]]
+                           for w, b, dilation, shift in choice.read_file(DESCRIPTOR)[0]]
 
     def match(self, left, right, labels):
         """Disparities in 1/16 px (1, H, W) int32 and confidences."""
@@ -214,8 +214,8 @@ def evidence(library):
         cand = cand.to(torch.int16).contiguous()
         left, right, own, other = (t.contiguous() for t in (left, right, *vectors))
         out = [torch.empty(cand.shape, dtype=torch.uint8, device=DEVICE) for _ in range(2)]
-        error = library.evidence_find(*map(pointer, (cand, left, right, own, other, *out)), n, count,
-                                      width, height, left.shape[-1], stream())
+        error = library.evidence_find(*map(pointer, (cand, left, right, own, other, *out)), n,
+                                      count, width, height, left.shape[-1], stream())
         assert not error, f'CUDA error {error}'
         return out[0].int(), out[1].int()
     return find
@@ -380,8 +380,8 @@ def modes_of(out, regressed, cand, base):
 def loss_of(logits, modes, d, weight):
     """-log of the mixture at the true disparity: each mode is a sum of three Laplace densities."""
     error = (modes - d.unsqueeze(1)).abs()
-    density = torch.logsumexp(torch.stack([
-        math.log(share / (2 * b)) - error / b for share, b in ((0.7, 0.4), (0.25, 2), (0.05, 16))]), 0)
+    density = torch.logsumexp(torch.stack([math.log(share / (2 * b)) - error / b for share, b in
+                                           ((0.7, 0.4), (0.25, 2), (0.05, 16))]), 0)
     total = 0
     for part, first in ((1, 0), (0.3, choice.CANDIDATES)):  # all; the regressed ones alone
         chance = F.log_softmax(logits[:, first:], 1)
@@ -432,7 +432,8 @@ def error_of(pair, d):
 SETS = {'twelve': ('tsukuba venus teddy cones', ('nonocc', 'all', 'disc')),
         'motorcycle': ('motorcycle', ('nonocc',)), 'aloe': ('aloe', ('nonocc',)),
         'reindeer': ('reindeer', ('nonocc',)), 'teddy_half': ('teddy_half', ('all',)),
-        'flyingthings_a': ('flyingthings_a', ('all',)), 'kitti2015_pair': ('kitti2015_pair', ('d1',)),
+        'flyingthings_a': ('flyingthings_a', ('all',)),
+        'kitti2015_pair': ('kitti2015_pair', ('d1',)),
         'kitti2012_0_1': ('kitti2012_0_1', ('d1',)), 'kitti2015_46': ('kitti2015_46', ('d1',)),
         '12 driving': ('kitti2012_0_1 kitti2015_46 kitti_0048_lidar kitti_object_campus '
                        'kitti_object_dev', ('d1',)), 'noisy': ('kitti_0005_noisy', ('d1',))}
@@ -458,7 +459,7 @@ class Judge:
         for pair in self.pairs:
             left, right = (torch.from_numpy(pair[s]).to(DEVICE) for s in ('left', 'right'))
             if left.dim() == 2:
-                left, right = (p.unsqueeze(-1).expand(-1, -1, 3).contiguous() for p in (left, right))
+                left, right = (p.unsqueeze(-1).repeat(1, 1, 3) for p in (left, right))
             maps = program.match(left, right, pair['labels'])
             greys = [choice.grey_of(p) for p in (left, right)]
             right = choice.rows_moved(right, choice.row_offsets(*greys, pair['labels']))
@@ -494,8 +495,7 @@ def calibrate(pairs, weights, count, prior=choice.PRIOR):
             fine, support = choice.chosen(logits, modes, p['known'], prior)
             before, after = ((x - p['d']).abs() > 1 for x in (p['cand'][:, 0] / 16, fine / 64))
             known, share = p['known'], lambda b: 100 * float(b.float().mean())
-            parts.append((share(before), share(after), share(known), 100 * float(before[known].float().mean()),
-                          100 * float(after[known].float().mean()), share(p['seen'])))
+            parts.append([share(b) for b in (before, after, known, before[known], after[known])])
             # A support counts for the two values of the curve that it lies between.
             low, part = (support >> 4).view(-1), ((support & 15) / 16).view(-1)
             for at, w in ((low, 1 - part), (low + 1, part)):
@@ -572,7 +572,7 @@ def main():
     while done < 1:
         fall = min(1, (1 - done) / options.fall) if options.fall else 1
         for group in optimiser.param_groups:
-            group['lr'] = options.rate * min(1, (step + 1) / 300) * 0.5 * (1 - math.cos(math.pi * fall))
+            group['lr'] = options.rate * min(1, (step + 1) / 300) * math.sin(math.pi / 2 * fall)**2
         b = pairs.batch(random)
         base = choice.regressed_base(b['cand'][:, 0].int(), b['known'])
         out, regressed = run_network(b['f'])
@@ -613,8 +613,8 @@ def main():
     say('after', json.dumps(summary(judge.errors(weights))))
     curve, table = calibrate(pairs, weights, 8)
     say('curve', curve, json.dumps(table))
-    choice.write_file(options.out, os.path.join(HERE, '..', 'config', 'features', 'weights.features'),
-                      weights, choice.PRIOR, curve, f'{step} steps, seed {options.seed}')
+    choice.write_file(options.out, DESCRIPTOR, weights, choice.PRIOR, curve,
+                      f'{step} steps, seed {options.seed}')
     with open(options.out + '.json', 'w') as file:
         json.dump({'before': judge.before, 'after': judge.errors(weights), 'curve': curve,
                    'scenes': table}, file, indent=1)

@@ -12,7 +12,7 @@ extern "C" int scene_bytes(void) {
     return sizeof(struct scene);
 }
 
-/* textures: photographs, drawn, waves; of pixels on the host. largest: of each scene's disparities. */
+/* textures: photographs, drawn, waves. pixels: on the host. largest: disparity of each scene. */
 extern "C" void scenes_draw(struct scene *s, int count, uint64_t seed, const uint8_t *pixels,
                             const int textures[3], int width, int height, int kind,
                             float *largest) {
