@@ -28,6 +28,7 @@ from PIL import Image
 import choice
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# The built-in file, of which the descriptor alone is used.
 DESCRIPTOR = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
 SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
 WIDTH, HEIGHT = 640, 384  # of a pair
