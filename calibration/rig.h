@@ -32,7 +32,7 @@ struct camera {
 };
 
 /* A point X of the left camera's frame (x right, y down, z forward) is R X + T in the right
- * camera's. */
+ * camera's. Up to rms, which the library does not give away, it is struct livestereo_rig. */
 struct rig {
     struct camera camera[2]; /* left, right */
     double R[9], T[3];

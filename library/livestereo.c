@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -200,49 +201,18 @@ void livestereo_free(struct livestereo *h, void *memory) {
 
 /* ---- calibration */
 
-static void rig_from(struct rig *to, const struct livestereo_rig *from) {
-    rig_clear(to);
-    for (int i = 0; i < 2; i++) {
-        const struct livestereo_camera *c = &from->camera[i];
-        to->camera[i] = (struct camera){.width = c->width,
-                                        .height = c->height,
-                                        .fx = c->fx,
-                                        .fy = c->fy,
-                                        .cx = c->cx,
-                                        .cy = c->cy,
-                                        .distortion = (enum distortion)c->distortion};
-        memcpy(to->camera[i].k, c->k, sizeof(c->k));
-    }
-    memcpy(to->R, from->R, sizeof(to->R));
-    memcpy(to->T, from->T, sizeof(to->T));
-    memcpy(to->rotation, from->rotation, sizeof(to->rotation));
-    memcpy(to->projection, from->projection, sizeof(to->projection));
-    to->metric = from->metric;
-    to->rectified = from->rectified;
-    to->has_rectification = from->has_rectification;
-}
-
-static void rig_to(struct livestereo_rig *to, const struct rig *from) {
-    *to = (struct livestereo_rig){.metric = from->metric,
-                                  .rectified = from->rectified,
-                                  .has_rectification = from->has_rectification};
-    for (int i = 0; i < 2; i++) {
-        const struct camera *c = &from->camera[i];
-        to->camera[i] =
-            (struct livestereo_camera){.width = c->width,
-                                       .height = c->height,
-                                       .fx = c->fx,
-                                       .fy = c->fy,
-                                       .cx = c->cx,
-                                       .cy = c->cy,
-                                       .distortion = (enum livestereo_distortion)c->distortion};
-        memcpy(to->camera[i].k, c->k, sizeof(c->k));
-    }
-    memcpy(to->R, from->R, sizeof(to->R));
-    memcpy(to->T, from->T, sizeof(to->T));
-    memcpy(to->rotation, from->rotation, sizeof(to->rotation));
-    memcpy(to->projection, from->projection, sizeof(to->projection));
-}
+/* A rig's fields up to rms are those of the header's struct, in its order. */
+enum { RIG_BYTES = offsetof(struct rig, rms) };
+_Static_assert((int)offsetof(struct livestereo_rig, reserved) == (int)RIG_BYTES &&
+                   offsetof(struct livestereo_rig, R) == offsetof(struct rig, R) &&
+                   offsetof(struct livestereo_rig, metric) == offsetof(struct rig, metric) &&
+                   offsetof(struct livestereo_rig, rotation) == offsetof(struct rig, rotation) &&
+                   offsetof(struct livestereo_camera, fx) == offsetof(struct camera, fx) &&
+                   offsetof(struct livestereo_camera, distortion) ==
+                       offsetof(struct camera, distortion) &&
+                   offsetof(struct livestereo_camera, k) == offsetof(struct camera, k) &&
+                   (int)LIVESTEREO_FISHEYE + 1 == (int)DISTORTION_COUNT,
+               "one rig");
 
 int livestereo_rig_read(struct livestereo_rig *rig, const char *const *paths, int count, int width,
                         int height, double unit) {
@@ -252,8 +222,10 @@ int livestereo_rig_read(struct livestereo_rig *rig, const char *const *paths, in
     if (!rig || !paths || count < 1 || count > 2 || !paths[0] || !paths[count - 1])
         return leave(before, refuse("a rig is read from one file or two"));
     int error = rig_load(paths, count, &options, &read);
-    if (!error)
-        rig_to(rig, &read);
+    if (!error) {
+        memset(rig, 0, sizeof(*rig));
+        memcpy(rig, &read, RIG_BYTES);
+    }
     return leave(before, error);
 }
 
@@ -281,7 +253,8 @@ static int use_rig(struct livestereo *h, const struct livestereo_options *o,
             return refuse("rig: distortion %d does not exist", (int)o->rig->camera[i].distortion);
     if (check_reserved("rig", o->rig->reserved, sizeof(o->rig->reserved)))
         return -EINVAL;
-    rig_from(&rig, o->rig);
+    rig_clear(&rig);
+    memcpy(&rig, o->rig, RIG_BYTES);
     rig_complete(&rig);
     int error = rig_check(&rig, why, sizeof(why));
     if (!error)
