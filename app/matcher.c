@@ -119,10 +119,6 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     return m;
 }
 
-bool matcher_on_gpu(struct matcher *m) {
-    return matcher_info(m).kind == LIVESTEREO_BACKEND_CUDA;
-}
-
 bool matcher_has_gpu(const struct params *params, char **why) {
     const struct livestereo_options options = LIVESTEREO_OPTIONS(16, 2, LIVESTEREO_GRAY8);
     struct matcher m = {.handle = NULL};

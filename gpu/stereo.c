@@ -383,9 +383,9 @@ static void issue(struct stereo *s, const struct livestereo_frame *f) {
         [HOST_MOTION] = rows_of(s, &f->motion, sizeof(int16_t)),
         [HOST_UPDATES] = {s->updates[slot], updates, 0, updates, updates},
         [HOST_PX] = rows_of(s, wanted_as(&f->disparity, LIVESTEREO_PX32F), sizeof(float)),
-        [HOST_PX + 1] = rows_of(s, wanted_as(&f->depth, LIVESTEREO_MM16), sizeof(uint16_t)),
-        [HOST_PX + 2] = rows_of(s, wanted_as(&f->depth, LIVESTEREO_M32F), sizeof(float)),
-        [HOST_PX + 3] = rows_of(s, &f->points, 3 * sizeof(float))};
+        [HOST_MM] = rows_of(s, wanted_as(&f->depth, LIVESTEREO_MM16), sizeof(uint16_t)),
+        [HOST_METRES] = rows_of(s, wanted_as(&f->depth, LIVESTEREO_M32F), sizeof(float)),
+        [HOST_POINTS] = rows_of(s, &f->points, 3 * sizeof(float))};
     for (int side = 0; side < 2; side++) {
         const struct livestereo_image *v = picture[side];
         memory[HOST_PICTURES + side] =
