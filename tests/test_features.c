@@ -340,12 +340,13 @@ static void test_sums(void) {
     }
 }
 
-/* The one that is compiled in is the file of the tree, and its words depend on all it has. */
+/* The one that is compiled in is the file of the tree, and has the refinement. */
 static void test_built_in(void) {
     struct feature_network n;
     g_autofree char *file = NULL;
     gsize size;
     feature_network_built_in(&n);
+    g_assert_cmpint(n.refine_layers, ==, REFINE_LAYERS);
     if (!g_file_get_contents("config/features/weights.features", &file, &size, NULL)) {
         g_test_skip("not run from the sources");
         return;
