@@ -66,7 +66,8 @@ bool params_solver_can(const struct params *p, int what);
 const char *params_solvers(int what, char *buf, size_t size);
 
 /* The least confidence of a disparity that was matched: what has less, and a disparity, was filled
- * in. 0 where the confidence does not tell. */
+ * in or, with the refinement, is more likely wrong than right. 0 where the confidence does not
+ * tell. */
 int params_matched_from(const struct params *p);
 
 /* Whether refinement=learned has what it needs: mode=stereo, the learned descriptor's vectors, and
