@@ -513,7 +513,7 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
     const struct picture *left = &picture[LEFT_SIDE];
     int radius = p->params.median_radius;
     bool smooths = radius > 0, filters = filters_frames(p);
-    if (params_refines(&p->params)) {
+    if (params_refines(&p->params) && p->network.refine_layers) {
         if (smooths)
             map = map_median(g, p, left, map, radius, 0, p->height);
         map = refinement_describe(g, p, picture, map, &confidence);

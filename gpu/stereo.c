@@ -276,11 +276,8 @@ static int take_weights(struct stereo *s) {
         p->network = *p->params.network;
     else
         feature_network_built_in(&p->network);
-    if (params_refines(&p->params) && !p->network.refine_layers) {
-        log_error("refinement",
-                  "these weights have no refinement; set refinement=off, or use others");
-        return -EINVAL;
-    }
+    if (params_refines(&p->params) && !p->network.refine_layers)
+        log_warning("refinement", "these weights have none, so that maps are not refined");
     size_t bytes = features_bytes(&p->network);
     void *packed = malloc(bytes);
     release(s, &s->weights);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/refinement.h"
+#include "tests/stderr_of.h"
 #include "tests/frame_run.h"
 #include "tests/scene.h"
 
@@ -422,7 +423,7 @@ static int run_frame(struct frame *f, const char *settings, const struct feature
 }
 
 /* A frame's map is refined, and its confidence replaced; with other settings nothing changes, and
- * weights without refinement are refused. */
+ * weights without refinement leave the map as it is, after a word. */
 static void test_frames(void) {
     enum { W = 64, H = 40, N = W * H };
     static const char *const others[] = {
@@ -448,7 +449,13 @@ static void test_frames(void) {
     network_random(&file, 3, 5);
     g_assert_cmpint(feature_network_parse(&network, file.bytes, file.size, why, sizeof(why)), ==,
                     0);
-    g_assert_cmpint(run_frame(f, "descriptor=learned refinement=learned", &network), ==, -EINVAL);
+    g_assert_cmpint(run_frame(f, "descriptor=learned refinement=off", &network), ==, 0);
+    memcpy(map, f->disparity, sizeof(map));
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(run_frame(f, "descriptor=learned refinement=learned", &network), ==, 0);
+    g_autofree char *said = stderr_end(caught);
+    g_assert_nonnull(strstr(said, "these weights have none"));
+    g_assert_cmpmem(map, sizeof(map), f->disparity, sizeof(map));
     network_free(&file);
     frame_drop(&f);
     pool_close(&pool);

@@ -99,7 +99,7 @@ def settings() -> Dict[str, Setting]:
         return 0
 
     each_function = _c.EachFunction(each)
-    _interruptible(lambda: lib.parameters(each_function, None))  # Ctrl-C must not leave one out
+    _interruptible(lambda: int(lib.parameters(each_function, None)))  # Ctrl-C leaves none out
     return found
 
 
@@ -609,7 +609,7 @@ def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarra
     return np.ascontiguousarray(weights)
 
 
-def _edge_table(given: Any, shape: Tuple[int, ...]) -> np.ndarray:
+def _edge_table(given: Any, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
     table = np.ascontiguousarray(given, np.float32)
     if table.shape != shape + shape[2:]:
         raise ValueError(f"a table of edges must be {shape + shape[2:]}, not {table.shape}")
@@ -644,7 +644,8 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         costs = costs.astype(np.float32)
     height, width, labels = costs.shape
     edges = [_weights(name, w, (height, width)) for name, w in (("right", right), ("down", down))]
-    table, tables = None, [None, None]
+    table: Any = None
+    tables: List[Any] = [None, None]
     if isinstance(smoothness, tuple):
         tables = [_edge_table(t, costs.shape) for t in smoothness]
     elif not isinstance(smoothness, str):
@@ -655,7 +656,7 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
     interrupted = threading.Event()
     each = _c.SweepFunction(lambda _context, _sweep, _energy, _bound: interrupted.is_set())
     if solver in ("min_sum", "sum_product"):  # they do more work where they are asked to tell
-        each = _c.SweepFunction()
+        each = _c.SweepFunction(0)
     problem = _c.Problem(
         width=width, height=height, labels=labels, number=_NUMBERS.index(costs.dtype),
         cost=costs.ctypes.data, row_bytes=costs.strides[0], pixel_bytes=costs.strides[1],

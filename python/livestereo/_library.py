@@ -44,7 +44,7 @@ def _check_number(value: Any, kept: Any, name: str) -> None:
 class Int(c_int):
     """An argument."""
     @classmethod
-    def from_param(cls, value: Any) -> c_int:
+    def from_param(cls, value: Any) -> Any:
         _check_number(int(value), c_int(value).value, "")
         return c_int(value)
 
