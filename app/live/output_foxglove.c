@@ -30,19 +30,13 @@ enum {
 
 extern const char page_index_html[], page_page_js[], page_page_css[];
 
-/* A message of a topic, shared by clients. */
-struct message {
-    GBytes *bytes;
-    int64_t ns;
-};
-
 struct client {
     struct lws *wsi;
     bool subscribed[FOXGLOVE_CHANNELS], watches; /* watches: is told when parameters change */
     uint32_t subscription[FOXGLOVE_CHANNELS];
-    struct message next[FOXGLOVE_CHANNELS]; /* bytes NULL: none waits */
-    int last;                               /* channel that was sent last */
-    GQueue texts;                           /* JSON, char * */
+    bool due[FOXGLOVE_CHANNELS]; /* the newest frame's message of a channel has not been sent */
+    int last;                    /* channel that was sent last */
+    GQueue texts;                /* JSON, char * */
     GString *received;
     GBytes *sending; /* NULL: nothing is */
     uint8_t head[HEAD_BYTES];
@@ -68,16 +62,13 @@ struct output_foxglove {
     int64_t set_ns, last_ns;
     double frame_ms; /* mean time between frames */
     struct frame *newest;
+    GBytes *made[FOXGLOVE_CHANNELS]; /* of the newest frame, as far as a client was ready for one */
     GPtrArray *clients;
     bool has_said_refused;
     uint8_t piece[LWS_PRE + PIECE_BYTES];
 };
 
 /* ---- sending */
-
-static void clear_message(struct message *message) {
-    g_clear_pointer(&message->bytes, g_bytes_unref);
-}
 
 /* Takes the text. A client that reads none of its answers is cut off. */
 static void send_text(struct client *client, char *text) {
@@ -99,8 +90,26 @@ static void put_little(uint8_t *to, uint64_t number, int bytes) {
         to[i] = (uint8_t)(number >> 8 * i);
 }
 
-/* Chooses what goes next: answers, then the channels in turn. False: nothing waits. */
-static bool choose_next(struct client *client) {
+/* The newest frame's message of a channel, or NULL (logged). */
+static GBytes *message_of(struct output_foxglove *server, int channel) {
+    const struct frame *frame = server->newest;
+    GBytes **made = &server->made[channel];
+    if (*made)
+        return *made;
+    if (channel == FOXGLOVE_STATISTICS)
+        return *made = foxglove_statistics(frame, server->frame_ms, (int)server->clients->len);
+    GByteArray *bytes = g_byte_array_new();
+    int error = ros_frame_message((enum ros_topic)channel, frame, frame->left_ns + server->epoch_ns,
+                                  &server->geometry, NULL, bytes);
+    *made = g_byte_array_free_to_bytes(bytes);
+    if (error)
+        g_clear_pointer(made, g_bytes_unref);
+    return *made;
+}
+
+/* Chooses what goes next: answers, then the channels in turn. A message is made no sooner than a
+ * client is ready for it, so that slow ones cost few and get the newest. False: nothing waits. */
+static bool choose_next(struct output_foxglove *server, struct client *client) {
     char *text = g_queue_pop_head(&client->texts);
     client->sent = client->head_bytes = 0;
     if (text) {
@@ -109,15 +118,17 @@ static bool choose_next(struct client *client) {
     }
     for (int i = 1; i <= FOXGLOVE_CHANNELS; i++) {
         int channel = (client->last + i) % FOXGLOVE_CHANNELS;
-        struct message *next = &client->next[channel];
-        if (!next->bytes)
+        bool due = client->due[channel];
+        client->due[channel] = false;
+        GBytes *bytes = due ? message_of(server, channel) : NULL;
+        if (!bytes)
             continue;
         client->last = channel;
         client->head[0] = 1; /* message data */
         put_little(client->head + 1, client->subscription[channel], 4);
-        put_little(client->head + 5, (uint64_t)next->ns, 8);
+        put_little(client->head + 5, (uint64_t)(server->newest->left_ns + server->epoch_ns), 8);
         client->head_bytes = HEAD_BYTES;
-        client->sending = g_steal_pointer(&next->bytes);
+        client->sending = g_bytes_ref(bytes);
         return true;
     }
     return false;
@@ -126,7 +137,7 @@ static bool choose_next(struct client *client) {
 /* Sends a piece of the message at hand. 0, or -1 to close the connection. */
 static int send_piece(struct output_foxglove *server, struct client *client) {
     size_t length, put = 0;
-    if (!client->sending && !choose_next(client))
+    if (!client->sending && !choose_next(server, client))
         return 0;
     const uint8_t *data = g_bytes_get_data(client->sending, &length);
     size_t all = client->head_bytes + length, left = all - client->sent;
@@ -189,45 +200,17 @@ bool output_foxglove_take_params(struct output_foxglove *server, struct params *
 
 /* ---- frames */
 
-/* The message of a channel, or NULL (logged). */
-static GBytes *make_message(struct output_foxglove *server, int channel,
-                            const struct frame *frame) {
-    if (channel == FOXGLOVE_STATISTICS)
-        return foxglove_statistics(frame, server->frame_ms, (int)server->clients->len);
-    GByteArray *bytes = g_byte_array_new();
-    int error = ros_frame_message((enum ros_topic)channel, frame, frame->left_ns + server->epoch_ns,
-                                  &server->geometry, NULL, bytes);
-    GBytes *message = g_byte_array_free_to_bytes(bytes);
-    if (error)
-        g_clear_pointer(&message, g_bytes_unref);
-    return message;
-}
-
-/* Offers the newest frame's message of a channel to a client, or (NULL) to all. */
-static void offer(struct output_foxglove *server, int channel, struct client *only) {
-    GBytes *bytes = NULL;
-    for (guint i = 0; i < server->clients->len; i++) {
-        struct client *client = server->clients->pdata[i];
-        if (!client->subscribed[channel] || (only && client != only))
-            continue;
-        if (!bytes)
-            bytes = make_message(server, channel, server->newest);
-        if (!bytes)
-            return;
-        clear_message(&client->next[channel]);
-        client->next[channel] =
-            (struct message){g_bytes_ref(bytes), server->newest->left_ns + server->epoch_ns};
-        lws_callback_on_writable(client->wsi);
-    }
-    if (bytes)
-        g_bytes_unref(bytes);
+static void drop_newest(struct output_foxglove *server) {
+    frame_drop(&server->newest);
+    for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
+        g_clear_pointer(&server->made[channel], g_bytes_unref);
 }
 
 static void take_frame(struct output_foxglove *server) {
     struct frame *frame;
     if (queue_take(server->queue, 0, &frame) != 0)
         return;
-    frame_drop(&server->newest);
+    drop_newest(server);
     server->newest = frame;
     int64_t now = clock_ns();
     double ms = (double)(now - server->last_ns) / 1e6;
@@ -239,8 +222,11 @@ static void take_frame(struct output_foxglove *server) {
         server->params = *frame->params;
         tell_watchers(server);
     }
-    for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
-        offer(server, channel, NULL);
+    for (guint i = 0; i < server->clients->len; i++) {
+        struct client *client = server->clients->pdata[i];
+        memcpy(client->due, client->subscribed, sizeof client->due);
+        lws_callback_on_writable(client->wsi);
+    }
     atomic_fetch_add(&server->sent, 1);
 }
 
@@ -260,8 +246,8 @@ static void subscribe(struct output_foxglove *server, struct client *client, Jso
         }
         client->subscribed[channel - 1] = true;
         client->subscription[channel - 1] = id;
-        if (server->newest)
-            offer(server, (int)channel - 1, client);
+        client->due[channel - 1] = server->newest != NULL;
+        lws_callback_on_writable(client->wsi);
     }
 }
 
@@ -273,7 +259,7 @@ static void unsubscribe(struct client *client, JsonObject *object) {
         for (int channel = 0; is_id && channel < FOXGLOVE_CHANNELS; channel++)
             if (client->subscribed[channel] && client->subscription[channel] == id) {
                 client->subscribed[channel] = false;
-                clear_message(&client->next[channel]);
+                client->due[channel] = false;
             }
     }
 }
@@ -379,8 +365,6 @@ static void open_client(struct output_foxglove *server, struct client *client, s
 
 static void close_client(struct output_foxglove *server, struct client *client) {
     g_ptr_array_remove_fast(server->clients, client);
-    for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
-        clear_message(&client->next[channel]);
     g_queue_clear_full(&client->texts, g_free);
     g_string_free(client->received, TRUE);
     g_clear_pointer(&client->sending, g_bytes_unref);
@@ -485,7 +469,7 @@ static int parse_place(const char *place, char **address, int *port) {
 static void release(struct output_foxglove *server) {
     if (server->lws)
         lws_context_destroy(server->lws);
-    frame_drop(&server->newest);
+    drop_newest(server);
     queue_close(&server->queue);
     g_ptr_array_unref(server->clients);
     pthread_mutex_destroy(&server->lock);
