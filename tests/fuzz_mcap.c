@@ -24,6 +24,8 @@ static void read_pairs(struct source *source, bool loop) {
         assert(!loop || status != SOURCE_END);
         if (status == SOURCE_END)
             break;
+        if (status < 0) /* a damaged pair, or the end of a file that was cut off */
+            continue;
         assert((loop || (i < source->count && frame->index >= i)) && frame->index < source->count);
     }
     assert(source->seek(source, source->count) < 0 && source->seek(source, 0) == 0);
