@@ -91,20 +91,17 @@ static void put_little(uint8_t *to, uint64_t number, int bytes) {
 }
 
 /* The newest frame's message of a channel, or NULL (logged). */
-static GBytes *message_of(struct output_foxglove *server, int channel) {
+static GBytes *make_message(struct output_foxglove *server, int channel) {
     const struct frame *frame = server->newest;
-    GBytes **made = &server->made[channel];
-    if (*made)
-        return *made;
     if (channel == FOXGLOVE_STATISTICS)
-        return *made = foxglove_statistics(frame, server->frame_ms, (int)server->clients->len);
+        return foxglove_statistics(frame, server->frame_ms, (int)server->clients->len);
     GByteArray *bytes = g_byte_array_new();
     int error = ros_frame_message((enum ros_topic)channel, frame, frame->left_ns + server->epoch_ns,
                                   &server->geometry, NULL, bytes);
-    *made = g_byte_array_free_to_bytes(bytes);
+    GBytes *message = g_byte_array_free_to_bytes(bytes);
     if (error)
-        g_clear_pointer(made, g_bytes_unref);
-    return *made;
+        g_clear_pointer(&message, g_bytes_unref);
+    return message;
 }
 
 /* Chooses what goes next: answers, then the channels in turn. A message is made no sooner than a
@@ -118,17 +115,20 @@ static bool choose_next(struct output_foxglove *server, struct client *client) {
     }
     for (int i = 1; i <= FOXGLOVE_CHANNELS; i++) {
         int channel = (client->last + i) % FOXGLOVE_CHANNELS;
-        bool due = client->due[channel];
+        GBytes **made = &server->made[channel];
+        if (!client->due[channel])
+            continue;
         client->due[channel] = false;
-        GBytes *bytes = due ? message_of(server, channel) : NULL;
-        if (!bytes)
+        if (!*made)
+            *made = make_message(server, channel);
+        if (!*made)
             continue;
         client->last = channel;
         client->head[0] = 1; /* message data */
         put_little(client->head + 1, client->subscription[channel], 4);
         put_little(client->head + 5, (uint64_t)(server->newest->left_ns + server->epoch_ns), 8);
         client->head_bytes = HEAD_BYTES;
-        client->sending = g_bytes_ref(bytes);
+        client->sending = g_bytes_ref(*made);
         return true;
     }
     return false;
