@@ -709,11 +709,6 @@ static void remove_mask(struct stereo *s) {
     s->source_mask = NULL;
 }
 
-int stereo_busy(void) {
-    log_explain("a frame is in flight; wait for it first");
-    return -EBUSY;
-}
-
 int stereo_set_mask(struct stereo *s, const uint8_t *mask) {
     if (s->in_flight)
         return stereo_busy();

@@ -6,9 +6,12 @@
 #ifndef LIVESTEREO_STEREO_PRIVATE_H
 #define LIVESTEREO_STEREO_PRIVATE_H
 
+#include "config/log.h"
 #include "gpu/backend.h"
 #include "gpu/pipeline.h"
 #include "gpu/stereo.h"
+
+#include <errno.h>
 
 /* A frame in flight. */
 struct flight {
@@ -69,7 +72,10 @@ struct stereo *stereo_open_on(struct backend *backend, int width, int height,
 int stereo_prepare(struct stereo *s, const struct params *params);
 
 /* -EBUSY after a message that a frame is in flight. */
-int stereo_busy(void);
+static inline int stereo_busy(void) {
+    log_explain("a frame is in flight; wait for it first");
+    return -EBUSY;
+}
 
 /* Copies a volume of the finest level, grid_volume(&s->result.grid) bytes, from an address of the
  * graph, and sets the bytes that belong to no pixel to 0. 0 or -errno. */
