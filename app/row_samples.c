@@ -116,11 +116,13 @@ void rectified_pair_check(const char *name, const struct image *left, const stru
     g_autofree uint8_t *a = rectified_grey(left, &identity, width, height, 0),
                        *b = rectified_grey(right, &identity, width, height, 0);
     struct row_error rows;
+    if (memcmp(a, b, (size_t)width * (size_t)height) == 0) {
+        log_warning(name, "both pictures are the same, so that all disparities are 0: name two");
+        return;
+    }
     int error = row_error_measure(a, b, width, height, 0, row_error_reach(width), &rows, NULL, 0);
     const char *advice = error ? NULL : row_error_advice(&rows);
-    if (memcmp(a, b, (size_t)width * (size_t)height) == 0)
-        log_warning(name, "both pictures are the same, so that all disparities are 0: name two");
-    else if (error == -ENODATA && rows.features > 4 * MIN_ROW_ERROR_MATCHES)
+    if (error == -ENODATA && rows.features > 4 * MIN_ROW_ERROR_MATCHES)
         log_warning(name, "hardly a point of the left picture is in the same row of the right one; "
                           "they must be of one moment, the left one first, none turned or "
                           "mirrored, and rectified (--calib)");

@@ -18,6 +18,16 @@ static const struct {
     {GST_VIDEO_FORMAT_BGR, LIVESTEREO_BGR8},    {GST_VIDEO_FORMAT_RGBA, LIVESTEREO_RGBA8},
     {GST_VIDEO_FORMAT_NV12, LIVESTEREO_NV12},   {GST_VIDEO_FORMAT_YUY2, LIVESTEREO_YUYV}};
 
+/* Of outputs; that of ENGINE_LEFT is grey where the pictures are. */
+static const struct {
+    GstVideoFormat gst;
+    enum livestereo_format library;
+} of_output[] = {[ENGINE_DISPARITY] = {GST_VIDEO_FORMAT_GRAY16_LE, LIVESTEREO_DISP16},
+                 [ENGINE_DEPTH] = {GST_VIDEO_FORMAT_GRAY16_LE, LIVESTEREO_MM16},
+                 [ENGINE_CONFIDENCE] = {GST_VIDEO_FORMAT_GRAY8, LIVESTEREO_CONF8},
+                 [ENGINE_COLOR] = {GST_VIDEO_FORMAT_RGB, LIVESTEREO_RGB8},
+                 [ENGINE_LEFT] = {GST_VIDEO_FORMAT_RGB, LIVESTEREO_RGB8}};
+
 static enum livestereo_format format_of(const GstVideoInfo *info) {
     size_t i = 0;
     while (i + 1 < G_N_ELEMENTS(formats) && formats[i].gst != GST_VIDEO_INFO_FORMAT(info))
@@ -259,14 +269,9 @@ static void learn_range(struct engine *e) {
 }
 
 GstVideoInfo engine_out_info(const struct engine *e, enum engine_output output) {
-    static const GstVideoFormat of_output[] = {[ENGINE_DISPARITY] = GST_VIDEO_FORMAT_GRAY16_LE,
-                                               [ENGINE_DEPTH] = GST_VIDEO_FORMAT_GRAY16_LE,
-                                               [ENGINE_CONFIDENCE] = GST_VIDEO_FORMAT_GRAY8,
-                                               [ENGINE_COLOR] = GST_VIDEO_FORMAT_RGB,
-                                               [ENGINE_LEFT] = GST_VIDEO_FORMAT_RGB};
     bool grey = output == ENGINE_LEFT && GST_VIDEO_INFO_IS_GRAY(&e->picture);
     GstVideoInfo info;
-    gst_video_info_set_format(&info, grey ? GST_VIDEO_FORMAT_GRAY8 : of_output[output],
+    gst_video_info_set_format(&info, grey ? GST_VIDEO_FORMAT_GRAY8 : of_output[output].gst,
                               (guint)e->info.width, (guint)e->info.height);
     info.fps_n = e->picture.fps_n;
     info.fps_d = e->picture.fps_d;
@@ -355,17 +360,12 @@ static struct livestereo_image picture_at(const struct engine *e, const GstVideo
 /* Where an output is written to; data NULL without a frame. */
 static struct livestereo_image image_in(const struct engine *e, enum engine_output output,
                                         const GstVideoFrame *frame) {
-    static const enum livestereo_format of_output[] = {[ENGINE_DISPARITY] = LIVESTEREO_DISP16,
-                                                       [ENGINE_DEPTH] = LIVESTEREO_MM16,
-                                                       [ENGINE_CONFIDENCE] = LIVESTEREO_CONF8,
-                                                       [ENGINE_COLOR] = LIVESTEREO_RGB8,
-                                                       [ENGINE_LEFT] = LIVESTEREO_RGB8};
     bool grey = output == ENGINE_LEFT && GST_VIDEO_INFO_IS_GRAY(&e->picture);
     return (struct livestereo_image){.data = GST_VIDEO_FRAME_PLANE_DATA(frame, 0),
                                      .width = e->info.width,
                                      .height = e->info.height,
                                      .row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0),
-                                     .format = grey ? LIVESTEREO_GRAY8 : of_output[output]};
+                                     .format = grey ? LIVESTEREO_GRAY8 : of_output[output].library};
 }
 
 /* Parameters that exclude each other leave the earlier ones in force. */

@@ -8,6 +8,8 @@
 #include "gpu/stereo_private.h"
 #include "image/frame.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static inline struct livestereo_image frame_rows(void *data, int width, int bytes) {
@@ -74,6 +76,22 @@ static inline int frame_finish(struct stereo *s, struct frame *f) {
 static inline int frame_run(struct stereo *s, const struct params *params, struct frame *f) {
     int error = frame_start(s, params, f);
     return error ? error : frame_finish(s, f);
+}
+
+/* Runs a graph of stages alone once. The caller frees the memory that its addresses lie in. */
+static inline void *graph_run_once(struct backend *b, struct graph *g) {
+    void *const no_slots[MAX_SLOTS] = {NULL};
+    int error = backend_plan(b, g, false);
+    assert(!error);
+    void *arena = aligned_alloc(256, g->arena_bytes);
+    error = graph_bind(g, arena, no_slots, 1);
+    assert(!error);
+    void *compiled = b->compile(b, NULL, g);
+    b->run(b, compiled, 0, &(struct backend_frame){0});
+    error = b->wait(b, 0);
+    assert(!error);
+    b->discard(b, compiled);
+    return arena;
 }
 
 #endif

@@ -63,19 +63,12 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
 static void describe(struct backend *b, const struct feature_network *n, const uint8_t *grey, int w,
                      int h, int8_t *vectors) {
     struct graph *g = graph_open();
-    void *const no_slots[MAX_SLOTS] = {NULL};
     void *packed = aligned_alloc(64, (features_bytes(n) + 63) / 64 * 64);
     features_pack(n, packed);
     const uint64_t *out = features_describe(g, n, packed, grey, w, h);
     graph_keep(g, out);
-    g_assert_cmpint(backend_plan(b, g, false), ==, 0);
-    void *arena = aligned_alloc(256, g->arena_bytes);
-    g_assert_cmpint(graph_bind(g, arena, no_slots, 1), ==, 0);
-    void *compiled = b->compile(b, NULL, g);
-    b->run(b, compiled, 0, &(struct backend_frame){0});
-    g_assert_cmpint(b->wait(b, 0), ==, 0);
+    void *arena = graph_run_once(b, g);
     memcpy(vectors, graph_address(g, out, 0), (size_t)(w * h) * FEATURE_CHANNELS);
-    b->discard(b, compiled);
     graph_close(&g);
     free(arena);
     free(packed);

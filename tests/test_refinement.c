@@ -305,7 +305,6 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
         .width = in->w, .height = in->h, .channels = in->channels, .network = *network};
     struct picture picture[2];
     struct graph *g = graph_open();
-    void *const no_slots[MAX_SLOTS] = {NULL};
     void *packed = aligned_alloc(64, (features_bytes(network) + 63) / 64 * 64);
     const uint8_t *chance = in->confidence;
     features_pack(network, packed);
@@ -318,15 +317,9 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     const int16_t *out = refinement_describe(g, &p, picture, in->map, &chance);
     graph_keep(g, out);
     graph_keep(g, chance);
-    g_assert_cmpint(backend_plan(b, g, false), ==, 0);
-    void *arena = aligned_alloc(256, g->arena_bytes);
-    g_assert_cmpint(graph_bind(g, arena, no_slots, 1), ==, 0);
-    void *compiled = b->compile(b, NULL, g);
-    b->run(b, compiled, 0, &(struct backend_frame){0});
-    g_assert_cmpint(b->wait(b, 0), ==, 0);
+    void *arena = graph_run_once(b, g);
     memcpy(map, graph_address(g, out, 0), (size_t)(in->w * in->h) * sizeof(*map));
     memcpy(confidence, graph_address(g, chance, 0), (size_t)(in->w * in->h));
-    b->discard(b, compiled);
     graph_close(&g);
     free(arena);
     free(packed);
