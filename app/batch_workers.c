@@ -52,7 +52,9 @@ static int look_at(GPid *worker, bool *asked) {
     if (waitpid(*worker, &status, WNOHANG) == 0)
         return GO_ON;
     *worker = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_RUN_FAILED;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    return *asked ? EXIT_INTERRUPTED : EXIT_RUN_FAILED; /* asked before it could listen */
 }
 
 int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {
