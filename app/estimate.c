@@ -4,14 +4,15 @@
 #include "app/estimate.h"
 
 #include "config/params_file.h"
-#include "image/pixel_format.h"
+#include "gpu/scaling.h"
+#include "gpu/stages/cost.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CENSUS_X = 4, CENSUS_Y = 3, CENSUS_BITS = 62, STEPS = 60 };
+enum { STEPS = 60 };
 
 /* How often each value of a difference occurs. */
 struct counts {
@@ -28,13 +29,14 @@ static bool has_census(const struct params *p) {
 }
 
 const char *estimate_conflict(const struct params *p) {
-    bool costs = p->data_cost == DATA_COST_AD || p->data_cost == DATA_COST_BT || has_census(p);
+    bool costs = p->data_cost == DATA_COST_AD || p->data_cost == DATA_COST_BT ||
+                 p->data_cost == DATA_COST_SSD || has_census(p);
     if (p->mode != MODE_STEREO || p->bp_schedule != BP_SCHEDULE_CHECKERBOARD)
         return "--estimate needs mode=stereo and bp_schedule=checkerboard";
     if (!costs || p->descriptor != DESCRIPTOR_CENSUS)
-        return "--estimate needs data_cost=ad, bt, census or ad_census, and descriptor=census";
-    if (p->matching_input != MATCHING_INPUT_PICTURE || p->smooth_sigma > 0)
-        return "--estimate needs matching_input=picture and smooth_sigma=0";
+        return "--estimate needs data_cost=ad, bt, ssd, census or ad_census, and descriptor=census";
+    if (p->matching_input != MATCHING_INPUT_PICTURE)
+        return "--estimate needs matching_input=picture";
     if (p->edge_difference != EDGE_DIFFERENCE_LARGEST)
         return "--estimate needs edge_difference=largest";
     return NULL;
@@ -53,53 +55,58 @@ struct params estimate_unrefined(const struct params *params) {
     return p;
 }
 
+/* ---- pictures */
+
+/* What is matched of a picture, as gpu/picture.c makes it. */
+struct matched {
+    int width, height, channels;
+    uint8_t *data; /* of all channels, or grey */
+    uint64_t *census;
+};
+
+static uint8_t *smooth(const struct image *from, double sigma) {
+    int width = from->width, height = from->height, channels = from->channels;
+    size_t samples = (size_t)width * (size_t)height * (size_t)channels;
+    g_autofree uint16_t *rows = g_new(uint16_t, samples);
+    struct taps taps = scaling_taps(sigma);
+    struct smooth_x_args along = {from->data, rows, width, channels, taps};
+    struct smooth_y_args across = {rows, g_malloc(samples), width, height, channels, taps};
+    for (int i = 0; i < width * height; i++)
+        stage_smooth_x(&along, i % width, i / width);
+    for (int i = 0; i < width * height; i++)
+        stage_smooth_y(&across, i % width, i / width);
+    return across.out;
+}
+
+static struct matched prepare(const struct params *p, const struct image *from) {
+    struct matched m = {from->width, from->height, from->channels, NULL, NULL};
+    size_t pixels = (size_t)m.width * (size_t)m.height;
+    uint8_t *all = smooth(from, p->smooth_sigma), *grey = g_malloc(pixels);
+    struct grey_args to_grey = {all, grey, m.width, m.channels};
+    struct census_args census = {grey, g_new(uint64_t, pixels), m.width, m.height};
+    for (int i = 0; i < m.width * m.height; i++)
+        stage_grey(&to_grey, i % m.width, i / m.width);
+    for (int i = 0; i < m.width * m.height && has_census(p); i++)
+        stage_census(&census, i % m.width, i / m.width);
+    m.census = census.out;
+    m.data = p->cost_color ? all : grey;
+    m.channels = p->cost_color ? m.channels : 1;
+    g_free(p->cost_color ? grey : all);
+    return m;
+}
+
 /* ---- differences */
 
-/* The distance of v, in half grey levels, from the interval that a pixel and its half-way values
- * span (Birchfield, Tomasi 1998). */
-static int interval_distance(int v, const uint8_t *row, int x, int width, int channels) {
-    int here = 2 * row[x * channels], left = here / 2 + row[MAX(x - 1, 0) * channels],
-        right = here / 2 + row[MIN(x + 1, width - 1) * channels];
-    return MAX(0, MAX(2 * v - MAX(here, MAX(left, right)), MIN(here, MIN(left, right)) - 2 * v));
+/* Parts of a grey level that differences are counted in, with the channels' sum for their mean. Of
+ * squares the mean itself is counted. */
+static int parts_of_level(const struct params *p, int channels) {
+    return p->data_cost == DATA_COST_SSD ? 1 : (p->data_cost == DATA_COST_BT ? 2 : 1) * channels;
 }
 
-/* Parts of a grey level that differences are counted in, with the channels' sum for their mean. */
-static int parts_of_level(const struct params *p, const struct image *im) {
-    return (p->data_cost == DATA_COST_BT ? 2 : 1) * im->channels;
-}
-
-static int difference(const struct params *p, const struct image *left, const struct image *right,
-                      int x, int match, int y) {
-    int channels = left->channels, sum = 0;
-    const uint8_t *l = left->data + (size_t)y * (size_t)left->width * (size_t)channels,
-                  *r = right->data + (size_t)y * (size_t)left->width * (size_t)channels;
-    for (int c = 0; c < channels; c++, l++, r++) {
-        int a = l[x * channels], b = r[match * channels];
-        sum += p->data_cost == DATA_COST_BT
-                   ? MIN(interval_distance(a, r, match, left->width, channels),
-                         interval_distance(b, l, x, left->width, channels))
-                   : abs(a - b);
-    }
-    return sum;
-}
-
-static int grey(const struct image *im, int x, int y) {
-    return im->data[(size_t)y * (size_t)im->width + (size_t)x];
-}
-
-/* The number of neighbours that are darker than the centre in one grey picture alone. */
-static int census_distance(const struct image *left, const struct image *right, int x, int match,
-                           int y) {
-    int here = grey(left, x, y), there = grey(right, match, y), sum = 0;
-    for (int dy = -CENSUS_Y; dy <= CENSUS_Y; dy++)
-        for (int dx = -CENSUS_X; dx <= CENSUS_X; dx++)
-            sum += (grey(left, x + dx, y + dy) < here) != (grey(right, match + dx, y + dy) < there);
-    return sum;
-}
-
-/* Whether the windows of census around x lie inside a picture. */
-static bool is_inside(const struct image *im, int x, int y) {
-    return x >= CENSUS_X && y >= CENSUS_Y && x + CENSUS_X < im->width && y + CENSUS_Y < im->height;
+static int difference(const struct params *p, const struct cost_args *a, int x, int match, int y) {
+    return p->data_cost == DATA_COST_SSD  ? cost_ssd(a, x, match, y)
+           : p->data_cost == DATA_COST_BT ? cost_bt(a, x, match, y)
+                                          : cost_ad(a, x, match, y);
 }
 
 static void add(struct counts *c, int value) {
@@ -107,20 +114,24 @@ static void add(struct counts *c, int value) {
     c->all++;
 }
 
-/* matched: what differences are counted of. */
 static void count_matches(const struct frame *f, const struct params *p,
-                          const struct image matched[2], const struct image greys[2],
-                          struct counts *differences, struct counts *census) {
-    const struct image *left = &greys[0], *right = &greys[1];
+                          const struct matched matched[2], struct counts *differences,
+                          struct counts *census) {
+    const struct matched *left = &matched[0], *right = &matched[1];
+    const struct cost_args a = {.grid = {.width = left->width, .height = left->height},
+                                .reference = left->data,
+                                .target = right->data,
+                                .channels = left->channels};
     for (int y = 0; y < left->height; y++)
         for (int x = 0; x < left->width; x++) {
-            int d = f->disparity[(size_t)y * (size_t)left->width + (size_t)x], match;
-            match = x - d / DISPARITY_ONE;
+            size_t row = (size_t)y * (size_t)left->width;
+            int d = f->disparity[row + (size_t)x], match = x - d / DISPARITY_ONE;
             if (d == DISPARITY_UNKNOWN || match < 0 || match >= left->width)
                 continue;
-            add(differences, difference(p, &matched[0], &matched[1], x, match, y));
-            if (has_census(p) && is_inside(left, x, y) && is_inside(left, match, y))
-                add(census, census_distance(left, right, x, match, y));
+            add(differences, difference(p, &a, x, match, y));
+            if (has_census(p))
+                add(census,
+                    hamming64(left->census[row + (size_t)x], right->census[row + (size_t)match]));
         }
 }
 
@@ -183,47 +194,44 @@ static void set(struct params *params, const char *name, double value, double *c
 }
 
 /* The curves weight * min(x, tau) and weight * (1 - exp(-x / tau)) with the slope and the maximum
- * of the mixture's negative logarithm, log(1 + a) - log(1 + a exp(-rate x)). */
+ * of the mixture's negative logarithm, log(1 + a) - log(1 + a exp(-rate x)); of squares, x is a
+ * square over tau. */
 static void set_curve(struct params *params, const char *weight, const char *tau, bool exponential,
-                      struct curve c, double *change) {
-    double slope = c.rate * -expm1(-c.largest);
-    set(params, weight, exponential ? c.largest : c.rate, change);
-    set(params, tau, c.largest / (exponential ? slope : c.rate), change);
+                      bool squares, struct curve c, double *change) {
+    double most = c.largest / (exponential ? c.rate * -expm1(-c.largest) : c.rate);
+    most = squares ? sqrt(most) : most;
+    set(params, weight, exponential ? c.largest : c.largest / most, change);
+    set(params, tau, most, change);
 }
 
 double estimate_fit(const struct frame *f, struct params *params) {
-    const struct image pictures[2] = {f->rect_left, f->rect_right};
-    size_t pixels = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
-    g_autofree uint8_t *data = g_malloc(2 * pixels);
-    struct image greys[2];
-    for (int side = 0; side < 2; side++) {
-        greys[side] = pictures[side];
-        greys[side].channels = 1;
-        greys[side].data = data + (size_t)side * pixels;
-        image_convert(&pictures[side], &greys[side]);
-    }
-    const struct image *matched = params->cost_color ? pictures : greys;
-    int parts = parts_of_level(params, matched), most = UINT8_MAX * parts + 1;
-    g_autofree double *room = g_new0(double, most + CENSUS_BITS + 1 + params->disparity_range);
-    struct counts differences = {most, room, 0}, census = {CENSUS_BITS + 1, room + most, 0},
-                  steps = {params->disparity_range, room + most + CENSUS_BITS + 1, 0};
+    struct matched matched[2] = {prepare(params, &f->rect_left), prepare(params, &f->rect_right)};
+    int channels = matched[0].channels, parts = parts_of_level(params, channels),
+        values = params->data_cost == DATA_COST_SSD ? COST_LUT : UINT8_MAX * parts + 1;
+    g_autofree double *room = g_new0(double, values + CENSUS_BITS + 1 + params->disparity_range);
+    struct counts differences = {values, room, 0}, census = {CENSUS_BITS + 1, room + values, 0},
+                  steps = {params->disparity_range, room + values + CENSUS_BITS + 1, 0};
     double change = 0;
-    count_matches(f, params, matched, greys, &differences, &census);
+    count_matches(f, params, matched, &differences, &census);
     count_neighbours(f, params, &steps);
     if (differences.all > 0 && has_difference(params)) {
         struct curve c = fit_mixture(&differences, false);
         c.rate *= parts;
         set_curve(params, "data_weight", "data_truncation", params->data_curve == CURVE_EXPONENTIAL,
-                  c, &change);
+                  params->data_cost == DATA_COST_SSD, c, &change);
     }
     if (census.all > 0)
-        set_curve(params, "census_weight", "census_truncation", true, fit_mixture(&census, false),
-                  &change);
+        set_curve(params, "census_weight", "census_truncation", true, false,
+                  fit_mixture(&census, false), &change);
     if (steps.all > 0) {
         struct curve c = fit_mixture(&steps, true);
         params->truncation_by_range = 0;
         set(params, "discontinuity_weight", c.rate, &change);
         set(params, "discontinuity_truncation", c.largest, &change);
+    }
+    for (int side = 0; side < 2; side++) {
+        g_free(matched[side].data);
+        g_free(matched[side].census);
     }
     params->cost_adapts = 0;
     return change;

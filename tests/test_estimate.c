@@ -92,6 +92,41 @@ static void test_grey(void) {
     g_assert_cmpfloat(of[0].census_truncation, <, 20);
 }
 
+/* The left picture has noise of every value from 80 to 120, as often; the right one is even. Of
+ * squares the mean of their distribution is what is known, its variance; of smoothed pictures, that
+ * a Gaussian of sigma 1 leaves 1 / (2 sqrt(pi)) of the noise. */
+static void test_noise(void) {
+    enum { W = 120, H = 90, LEVELS = 41 };
+    const double variance = (LEVELS * LEVELS - 1) / 12.0, left = sqrt(variance / (4 * M_PI)),
+                 mean = left * sqrt(2 / M_PI);
+    struct frame_pool *pool = pool_open(1, W, H, 3, 0, NULL);
+    struct frame *f = pool_take(pool);
+    GRand *r = g_rand_new_with_seed(11);
+    struct params p;
+    params_default(&p);
+    f->rect_left = f->left;
+    f->rect_right = f->right;
+    for (int i = 0; i < 3 * W * H; i++) {
+        f->left.data[i] = (uint8_t)g_rand_int_range(r, 100 - LEVELS / 2, 101 + LEVELS / 2);
+        f->right.data[i] = 100;
+        f->disparity[i / 3] = 0;
+    }
+    p.data_curve = CURVE_TRUNCATED;
+    p.disparity_range = 16;
+    p.data_cost = DATA_COST_SSD;
+    estimate_fit(f, &p);
+    g_assert_cmpfloat(fabs(p.data_weight / p.data_truncation * variance - 1), <, 0.02);
+    p.data_cost = DATA_COST_AD;
+    p.smooth_sigma = 1;
+    g_assert_null(estimate_conflict(&p));
+    estimate_fit(f, &p);
+    g_test_message("of squares of %g, smoothed to %g: lambda %g", variance, left, p.data_weight);
+    g_assert_cmpfloat(fabs(p.data_weight / (3 * log1p(1 / (3 * mean))) - 1), <, 0.05);
+    g_rand_free(r);
+    frame_drop(&f);
+    pool_close(&pool);
+}
+
 static void test_option(void) {
     struct outcome o = run_limited(0, "run --estimate --preset yang2006_tuned "
                                       "synth:width=120,height=90,range=16,frames=2,noise=4 "
@@ -109,6 +144,7 @@ int main(int argc, char **argv) {
     set_up(NULL, NULL);
     g_test_add_func("/estimate/mixture", test_mixture);
     g_test_add_func("/estimate/grey", test_grey);
+    g_test_add_func("/estimate/noise", test_noise);
     g_test_add_func("/estimate/option", test_option);
     int code = g_test_run();
     tear_down(NULL, NULL);
