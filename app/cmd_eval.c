@@ -287,7 +287,8 @@ bool eval_wants(const struct eval *eval, long index) {
     return !words;
 }
 
-int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
+/* Runs a pair with its truth and reports it. The exit code. */
+static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
     if (eval->degraded && degrade_apply(&eval->degrade, pair->name, &pair->left, &pair->right) != 0)
         return EXIT_RUN_FAILED;
     struct eval_result result[2] = {{.preset = eval->all_presets ? eval->common.preset : NULL}};
@@ -345,10 +346,8 @@ static int read_pair(struct eval *eval, const char *folder, const char *stem,
 
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
-    enum motion_folder kind =
-        eval->params.mode == MODE_MOTION ? motion_folder_kind(folder) : MOTION_PAIRS;
-    if (kind != MOTION_PAIRS)
-        return (kind == MOTION_DRIVE ? eval_drive : eval_sequence)(eval, folder);
+    if (eval->params.mode == MODE_MOTION && motion_is_sequence(folder))
+        return eval_sequence(eval, folder);
     g_auto(GStrv) stems = NULL;
     struct pair_ini ini;
     int code = failure_of(eval, folder);
@@ -428,10 +427,8 @@ static int run_presets(struct eval *eval, int count, char **folders) {
     return worst;
 }
 
-/* --frames and --ring; says what is wrong. */
-static bool check_lists(struct eval *eval) {
-    struct ring *r = &eval->ring;
-    char rest;
+/* --frames; says what is wrong. */
+static bool check_frames(const struct eval *eval) {
     g_auto(GStrv) words = g_strsplit(eval->frames ? eval->frames : "0", ",", -1);
     for (char **word = words; *word; word++)
         if (!g_ascii_isdigit(**word) || strspn(*word, "0123456789") != strlen(*word)) {
@@ -439,12 +436,6 @@ static bool check_lists(struct eval *eval) {
                       eval->frames);
             return false;
         }
-    if (eval->ring_text &&
-        (sscanf(eval->ring_text, "%lf,%lf,%lf,%lf%c", &r->x, &r->y, &r->min, &r->max, &rest) != 4 ||
-         !(r->min < r->max))) {
-        log_error("--ring", "\"%s\" is no ring; write it as X,Y,NEAREST,FARTHEST", eval->ring_text);
-        return false;
-    }
     return true;
 }
 
@@ -463,7 +454,7 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
                   eval->all_presets ? "--all-presets" : "mode=motion");
         return EXIT_USAGE;
     }
-    if (!check_lists(eval))
+    if (!check_frames(eval))
         return EXIT_USAGE;
     if (eval->degraded && degrade_parse(eval->degraded, &eval->degrade) != 0)
         return EXIT_USAGE;
@@ -522,10 +513,6 @@ int cmd_eval(int argc, char **argv) {
          "A lower bound of the energy, by N sweeps of TRW-S", "N"},
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
          "Compute each pair N times and give the median of the times", "N"},
-        {"ring", 0, 0, G_OPTION_ARG_STRING, &eval.ring_text,
-         "Of pictures without truth: the mean anticlockwise motion of the pixels NEAREST to "
-         "FARTHEST px from (X, Y)",
-         "X,Y,NEAREST,FARTHEST"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
          "Write NAME_color.png and NAME_error.png of each pair into DIR", "DIR"},
         {0},
@@ -548,10 +535,9 @@ int cmd_eval(int argc, char **argv) {
         "within the share of pixels that are off by no more than what batch --save sigma says.\n"
         "With mode=motion (presets flow, clouds, road) DIR holds frame10.png, frame11.png and "
         "flow10.flo;\n"
-        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; left/, right/, calib.txt and "
-        "poses.txt\n"
-        "of a drive; or numbered pictures alone: "
-        "see the man page.\n"
+        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; or numbered pictures alone: see "
+        "the\n"
+        "man page.\n"
         "Below them stand the means of each folder of DIRs.\n"
         "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
         "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, within, "

@@ -239,7 +239,7 @@ static int read_both(const char *left, const char *right, struct sample_bits *bi
 }
 
 /* Both pictures, of one size and number of channels; of 16 bits those in use. */
-int test_pair_read_views(const char *left, const char *right, struct test_pair *pair) {
+static int read_views(const char *left, const char *right, struct test_pair *pair) {
     struct sample_bits bits = {0};
     int error = read_both(left, right, &bits, pair);
     if (!error && bits.most > 0 && bits_in_use(bits.most) < 16) {
@@ -278,7 +278,7 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
     g_autofree char *right = path_of(folder, stem, layout, layout->right);
     g_autofree char *truth = path_of(folder, stem, layout, layout->truth);
     g_auto(GStrv) stems = test_pairs_list(folder);
-    int error = test_pair_read_views(left, right, pair);
+    int error = read_views(left, right, pair);
     if (!error)
         error = read_truth(truth, ini->scale, pair);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
@@ -370,21 +370,18 @@ char **motion_pictures_list(const char *folder) {
     return (char **)g_ptr_array_free(paths, FALSE);
 }
 
-enum motion_folder motion_folder_kind(const char *folder) {
+bool motion_is_sequence(const char *folder) {
     if (has_file(folder, "frame10.png") || has_file(folder, "image_2"))
-        return MOTION_PAIRS;
-    if (has_file(folder, "poses.txt"))
-        return MOTION_DRIVE;
+        return false;
     g_auto(GStrv) pictures = motion_pictures_list(folder);
-    return pictures[0] && pictures[1] ? MOTION_SEQUENCE : MOTION_PAIRS;
+    return pictures[0] && pictures[1];
 }
 
 char **motion_pairs_list(const char *folder) {
     return list_stems(folder, "frame10.png", middlebury, "image_2", "_10.png",
                       "holds no frame10.png and no image_2/*_10.png",
                       "of motion needs frame10.png, frame11.png and flow10.flo, image_2/N_10.png, "
-                      "image_2/N_11.png and flow_occ/N_10.png, left/N.png, right/N.png, calib.txt "
-                      "and poses.txt, or pictures N.png");
+                      "image_2/N_11.png and flow_occ/N_10.png, or pictures N.png");
 }
 
 static int read_motion(const char *path, struct test_pair *pair) {
@@ -411,7 +408,7 @@ int motion_pair_read(const char *folder, const char *stem, struct test_pair *pai
                                  : g_strdup_printf("%s/flow_occ/%s_10.png", folder, stem);
     g_auto(GStrv) stems = motion_pairs_list(folder);
     memset(pair, 0, sizeof *pair);
-    int error = test_pair_read_views(from, to, pair);
+    int error = read_views(from, to, pair);
     if (!error)
         error = read_motion(truth, pair);
     pair->name = name_of(folder, stem, stems);

@@ -49,18 +49,13 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
 int test_pair_read_map(const char *maps, const char *folder, const char *stem,
                        struct test_pair *pair);
 
-/* How a folder of motion is laid out: pairs with known motion, a drive of pairs of pictures with
- * poses (left/N.png, right/N.png, calib.txt, poses.txt), or numbered pictures (N.png) of which
- * nothing is known. */
-enum motion_folder { MOTION_PAIRS, MOTION_DRIVE, MOTION_SEQUENCE };
-enum motion_folder motion_folder_kind(const char *folder);
+/* Whether a folder holds numbered pictures (N.png) of which nothing is known, and no pairs with known
+ * motion. */
+bool motion_is_sequence(const char *folder);
 
 /* Paths of the pictures of a folder whose names end in a digit and ".png", sorted,
  * NULL-terminated, for g_strfreev. */
 char **motion_pictures_list(const char *folder);
-
-/* Reads two pictures, as right and left, into an empty pair. 0 or -errno after a log line. */
-int test_pair_read_views(const char *left, const char *right, struct test_pair *pair);
 
 /* Like test_pairs_list and test_pair_read, for motion: left is the picture, right the later one. */
 char **motion_pairs_list(const char *folder);

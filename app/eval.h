@@ -24,8 +24,7 @@ struct eval {
     char *folder;             /* for pictures, or NULL */
     char *degraded;           /* --degrade, or NULL */
     char *mask;               /* --mask, or NULL */
-    char *frames, *ring_text; /* --frames, --ring, or NULL */
-    struct ring ring;
+    char *frames; /* --frames, or NULL */
     struct degrade degrade;
     char *maps;               /* --maps, or NULL */
     GArray *results, *theirs; /* theirs: of the maps */
@@ -47,12 +46,6 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
  * NAME_error.png. 0 or -errno after a log line. */
 int eval_save_pictures(const char *folder, const char *name, const float *truth,
                        const struct frame *frame);
-
-/* Runs a pair with its truth and reports it. The exit code. */
-int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair);
-
-/* A drive with poses, see app/dataset.h. The exit code. */
-int eval_drive(struct eval *eval, const char *folder);
 
 /* Numbered pictures without ground truth: the difference after motion compensation. The exit
  * code. */

@@ -55,7 +55,6 @@ static const struct column of_kind[][7] = {
                        {"moved", "moved", 6, 2, FIGURE(sequence.moved)},
                        {"ratio", "ratio", 6, 3, FIGURE(sequence.ratio)},
                        {"next", "next", 6, 3, FIGURE(sequence.next)},
-                       {"turn", "turn", 6, 2, FIGURE(sequence.turn)},
                        {"flicker", "flicker", 7, 3, FIGURE(sequence.flicker)}}};
 static const struct column of_all[] = {{"density", "dens%", 6, 2, FIGURE(density)},
                                        {"energy", "energy", 10, 0, FIGURE(energy)},

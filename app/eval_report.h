@@ -19,10 +19,9 @@ enum eval_kind { EVAL_STEREO, EVAL_MOTION, EVAL_SEQUENCE };
 
 /* Figures of a step between two pictures. still, moved: the mean difference in grey levels without
  * and with motion compensation; ratio: moved / still; next: the ratio if the motion is applied to
- * the following step. turn: with --ring the mean anticlockwise motion, px. flicker: the mean change
- * of motion since the step before, px. */
+ * the following step. flicker: the mean change of motion since the step before, px. */
 struct sequence_figures {
-    double still, moved, ratio, next, turn, flicker;
+    double still, moved, ratio, next, flicker;
 };
 
 struct eval_result {

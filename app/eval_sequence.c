@@ -49,9 +49,6 @@ static void measure(const struct sequence *s, const struct frame *frame,
         .moved = now.count ? now.moved / (double)now.count : NAN,
         .ratio = now.still > 0 ? now.moved / now.still : NAN,
         .next = next.still > 0 ? next.moved / next.still : NAN,
-        .turn = s->eval->ring_text ? metrics_mean_turn(&s->eval->ring, frame->motion,
-                                                       picture->width, picture->height, s->mask)
-                                   : NAN,
         .flicker = s->before ? metrics_mean_change(frame->motion, s->before, count, s->mask) : NAN};
 }
 

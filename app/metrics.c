@@ -204,22 +204,6 @@ void metrics_add_moved(struct moved_sums *sums, const int16_t *motion, const str
     }
 }
 
-double metrics_mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
-                         const uint8_t *left_out) {
-    long count = (long)width * height, counted = 0;
-    double sum = 0;
-    for (long i = 0; i < count; i++) {
-        long x = i % width, y = i / width;
-        double dx = (double)x - ring->x, dy = (double)y - ring->y, radius = hypot(dx, dy);
-        if (radius <= 0 || radius < ring->min || radius >= ring->max ||
-            motion[i] == DISPARITY_UNKNOWN || is_left_out(left_out, i))
-            continue;
-        sum += (motion[i] * dy - motion[i + count] * dx) / (radius * DISPARITY_ONE);
-        counted++;
-    }
-    return counted ? sum / (double)counted : NAN;
-}
-
 double metrics_mean_change(const int16_t *a, const int16_t *b, long count,
                            const uint8_t *left_out) {
     long counted = 0;

@@ -101,15 +101,6 @@ struct moved_sums {
 void metrics_add_moved(struct moved_sums *sums, const int16_t *motion, const struct image *from,
                        const struct image *to, const uint8_t *left_out);
 
-/* A ring around (x, y): pixels at a distance of min or more and less than max px. */
-struct ring {
-    double x, y, min, max;
-};
-
-/* Mean anticlockwise motion of the pixels of the ring around its centre, px; NaN without any. */
-double metrics_mean_turn(const struct ring *ring, const int16_t *motion, int width, int height,
-                         const uint8_t *left_out);
-
 /* Mean length of the difference of two motions, px, where both are known; NaN without any. */
 double metrics_mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
 
