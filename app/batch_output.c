@@ -34,7 +34,7 @@ enum { MAX_SETTINGS = 1 << 10, MAX_CSV = 1 << 30 }; /* bytes */
 
 struct batch_output {
     struct batch_task task;
-    char *folder, *csv_path, *csv_part;
+    char *csv_path, *csv_part;
     char *digest; /* of the settings */
     FILE *csv;
     int folder_fd; /* locked, as csv is */
@@ -42,12 +42,9 @@ struct batch_output {
     GPtrArray *names; /* of the results of the first pairs; they are those in stems */
     GHashTable *stems;
     GHashTable *done; /* pairs of an earlier run: number + 1 */
-    int kinds;
-    long next; /* number of the pair after the last row */
-    long rows; /* written in this run */
-    struct source *source;
-    struct depth_geometry geometry;
-    int depth_units; /* of depth16, per metre */
+    long next;        /* number of the pair after the last row */
+    long rows;        /* written in this run */
+    int depth_units;  /* of depth16, per metre */
     char *mcap_path, *mcap_part;
     struct ros_mcap *mcap; /* NULL: none is wanted */
 };
@@ -59,46 +56,34 @@ static int cannot_write(const char *path, int error) {
 
 /* ---- the files of a pair */
 
-static int write_disp16(struct batch_output *output, const char *path, const struct frame *frame) {
-    (void)output;
-    return picture_write_disp16(path, frame->disparity, frame->rect_left.width,
-                                frame->rect_left.height);
+static size_t pixels_of(const struct frame *frame) {
+    return (size_t)frame->rect_left.width * (size_t)frame->rect_left.height;
 }
 
-static int write_pfm(struct batch_output *output, const char *path, const struct frame *frame) {
+static int write_map(struct batch_output *output, const char *path, const struct frame *frame) {
     (void)output;
-    return picture_write_pfm(path, frame->disparity, frame->rect_left.width,
-                             frame->rect_left.height);
+    return map_write(path, frame);
 }
 
 /* Px; infinite where nothing is known. */
 static int write_sigma(struct batch_output *output, const char *path, const struct frame *frame) {
-    int width = frame->rect_left.width, height = frame->rect_left.height;
-    size_t count = (size_t)width * (size_t)height;
-    float *sigma = malloc(count * sizeof *sigma);
+    g_autofree float *sigma = g_new(float, pixels_of(frame));
     (void)output;
-    if (!sigma)
-        return cannot_write(path, ENOMEM);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < pixels_of(frame); i++)
         sigma[i] = frame->disparity[i] == DISPARITY_UNKNOWN
                        ? INFINITY
                        : (float)metrics_sigma(frame->params, frame->confidence[i]);
-    int error = picture_write_floats(path, sigma, width, height);
-    free(sigma);
-    return error;
+    return picture_write_floats(path, sigma, frame->rect_left.width, frame->rect_left.height);
 }
 
 static int write_units(const struct batch_output *output, const char *path,
                        const struct frame *frame, int units, struct depth_totals *totals) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
-    uint16_t *depth = malloc((size_t)width * (size_t)height * sizeof *depth);
-    if (!depth)
-        return cannot_write(path, ENOMEM);
-    totals->far += depth_map_16(&output->geometry, frame->disparity, width, height, units, depth);
-    totals->all += (long)width * height;
-    int error = picture_write16(path, depth, width, height);
-    free(depth);
-    return error;
+    g_autofree uint16_t *depth = g_new(uint16_t, pixels_of(frame));
+    totals->far +=
+        depth_map_16(output->task.geometry, frame->disparity, width, height, units, depth);
+    totals->all += (long)pixels_of(frame);
+    return picture_write16(path, depth, width, height);
 }
 
 static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
@@ -113,33 +98,22 @@ static int write_rgbd_depth(struct batch_output *output, const char *path,
 /* In colour, whatever the pictures are: Open3D's coloured mode refuses grey ones. */
 static int write_rgbd_color(struct batch_output *output, const char *path,
                             const struct frame *frame) {
-    const struct image *left = &frame->rect_left;
-    struct image color = {NULL, left->width, left->height, 3};
+    g_autofree uint8_t *data = g_malloc(3 * pixels_of(frame));
+    struct image color = {data, frame->rect_left.width, frame->rect_left.height, 3};
     (void)output;
-    if (left->channels == 3)
-        return picture_write(path, left);
-    color.data = malloc(image_bytes(&color));
-    if (!color.data)
-        return cannot_write(path, ENOMEM);
-    image_convert(left, &color);
-    int error = picture_write(path, &color);
-    picture_free(&color);
-    return error;
+    image_convert(&frame->rect_left, &color);
+    return picture_write(path, &color);
 }
 
 static int write_depth(struct batch_output *output, const char *path, const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
-    float *depth = malloc((size_t)width * (size_t)height * sizeof *depth);
-    if (!depth)
-        return cannot_write(path, ENOMEM);
-    depth_map_metres(&output->geometry, frame->disparity, width, height, depth);
-    int error = picture_write_floats(path, depth, width, height);
-    free(depth);
-    return error;
+    g_autofree float *depth = g_new(float, pixels_of(frame));
+    depth_map_metres(output->task.geometry, frame->disparity, width, height, depth);
+    return picture_write_floats(path, depth, width, height);
 }
 
 static int write_ply(struct batch_output *output, const char *path, const struct frame *frame) {
-    return points_write(path, frame, &output->geometry);
+    return points_write(path, frame, output->task.geometry);
 }
 
 /* All pairs are in one file. */
@@ -148,21 +122,9 @@ static int write_mcap(struct batch_output *output, const char *path, const struc
     return ros_mcap_add(output->mcap, frame);
 }
 
-static int write_motion(struct batch_output *output, const char *path, const struct frame *frame) {
-    (void)output;
-    return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(
-        path, frame->motion, frame->rect_left.width, frame->rect_left.height);
-}
-
 static int write_color(struct batch_output *output, const char *path, const struct frame *frame) {
-    struct image picture;
     (void)output;
-    int error = visualize_disparity(frame, &picture);
-    if (!error) {
-        error = picture_write(path, &picture);
-        picture_free(&picture);
-    }
-    return error;
+    return visualize_write(path, visualize_disparity(frame));
 }
 
 /* modes: a bit each */
@@ -174,8 +136,8 @@ static const struct {
     /* 0 or -errno after a log line */
     int (*write)(struct batch_output *output, const char *path, const struct frame *frame);
 } kinds[] = {
-    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "", "_disp16.png", write_disp16},
-    {"pfm", SAVE_PFM, 1 << MODE_STEREO, "", ".pfm", write_pfm},
+    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "", "_disp16.png", write_map},
+    {"pfm", SAVE_PFM, 1 << MODE_STEREO, "", ".pfm", write_map},
     {"sigma", SAVE_SIGMA, 1 << MODE_STEREO, "", "_sigma.pfm", write_sigma},
     {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "", "_depth16.png", write_depth16},
     {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "", "_depth.pfm", write_depth},
@@ -183,8 +145,8 @@ static const struct {
     {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "color", ".png", write_rgbd_color},
     {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "depth", ".png", write_rgbd_depth},
     {"mcap", SAVE_MCAP, 1 << MODE_STEREO, "", ".mcap", write_mcap},
-    {"flo", SAVE_FLO, 1 << MODE_MOTION, "", ".flo", write_motion},
-    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "", "_flow16.png", write_motion},
+    {"flo", SAVE_FLO, 1 << MODE_MOTION, "", ".flo", write_map},
+    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "", "_flow16.png", write_map},
     {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "", "_color.png", write_color},
 };
 
@@ -215,27 +177,28 @@ int batch_output_kinds(const char *text, int mode) {
 static int lock(const struct batch_output *output, int fd, int kind) {
     if (flock(fd, kind | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
-    log_error(output->folder, "another batch is writing here; wait for it, or name another folder");
+    log_error(output->task.folder,
+              "another batch is writing here; wait for it, or name another folder");
     return -EBUSY;
 }
 
 /* A batch of all pairs locks the folder exclusively; parts share their lock. */
 static int open_folder(struct batch_output *output) {
-    if (g_mkdir_with_parents(output->folder, 0777) != 0) {
+    if (g_mkdir_with_parents(output->task.folder, 0777) != 0) {
         int error = errno;
-        log_error(output->folder, "cannot make this folder: %s", strerror(error));
+        log_error(output->task.folder, "cannot make this folder: %s", strerror(error));
         return -error;
     }
-    output->folder_fd = open(output->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    output->folder_fd = open(output->task.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (output->folder_fd < 0)
-        return cannot_write(output->folder, errno);
+        return cannot_write(output->task.folder, errno);
     return lock(output, output->folder_fd, output->task.parts > 1 ? LOCK_SH : LOCK_EX);
 }
 
 /* Compares the settings with those of the results that are kept. 1 for the same, 0 where none are
  * noted, or -errno after a log line. */
 static int check_settings(const struct batch_output *output) {
-    g_autofree char *path = batch_rows_settings_path(output->folder);
+    g_autofree char *path = batch_rows_settings_path(output->task.folder);
     char *before = NULL;
     size_t length;
     if (access(path, F_OK) != 0)
@@ -247,7 +210,7 @@ static int check_settings(const struct batch_output *output) {
     free(before);
     if (same)
         return 1;
-    log_error(output->folder,
+    log_error(output->task.folder,
               "holds results of another input or other settings (.frames.sha256); name another "
               "folder, or %s",
               output->task.parts > 1 ? "empty this one for all parts"
@@ -256,23 +219,19 @@ static int check_settings(const struct batch_output *output) {
 }
 
 static int note_settings(const struct batch_output *output) {
-    g_autofree char *path = batch_rows_settings_path(output->folder);
-    g_autoptr(GError) error = NULL;
-    if (g_file_set_contents(path, output->digest, -1, &error))
-        return 0;
-    log_error(path, "cannot be written: %s", error->message);
-    return -EIO;
+    g_autofree char *path = batch_rows_settings_path(output->task.folder);
+    return batch_text_write(path, output->digest);
 }
 
 /* Name of the left file without folder and ending, where pairs have files; with a number behind it
  * where an earlier pair has that name (a.png, a.pgm): the pair's, or the next one that no earlier
  * pair has. Else the number. */
 static char *choose_stem(struct batch_output *output, long index) {
-    if (!output->source->files)
+    if (!output->task.source->files)
         return g_strdup_printf("%06ld", index);
     for (long named = output->names->len; named <= index; named++) {
         const char *left, *right;
-        output->source->files(output->source, named, &left, &right);
+        output->task.source->files(output->task.source, named, &left, &right);
         g_autofree char *name = g_path_get_basename(left);
         char *dot = strrchr(name, '.');
         if (dot && dot != name)
@@ -296,8 +255,8 @@ static char *choose_name(struct batch_output *output, size_t kind, long index) {
 /* The field of a row that names the pair's files. */
 static char *file_field(const struct batch_output *output, long index) {
     char files[8192] = "";
-    if (output->source->describe)
-        output->source->describe(output->source, index, files, sizeof files);
+    if (output->task.source->describe)
+        output->task.source->describe(output->task.source, index, files, sizeof files);
     GString *field = g_string_new("\"");
     for (const char *c = files; *c; c++) {
         if (*c == '"')
@@ -319,12 +278,12 @@ static bool is_newer(const char *path, const struct stat *than) {
 static bool has_changed(struct batch_output *output, long index) {
     const char *left, *right;
     bool changed = false;
-    output->source->files(output->source, index, &left, &right);
+    output->task.source->files(output->task.source, index, &left, &right);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         g_autofree char *name = choose_name(output, i, index);
-        g_autofree char *path = g_build_filename(output->folder, name, NULL);
+        g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
         struct stat about;
-        if ((output->kinds & kinds[i].flag) && stat(path, &about) == 0)
+        if ((output->task.kinds & kinds[i].flag) && stat(path, &about) == 0)
             changed |= is_newer(left, &about) || is_newer(right, &about);
     }
     return changed;
@@ -336,13 +295,13 @@ static int take_row(struct batch_output *output, const char *line) {
     long index = batch_row_index(line, &ok);
     if (index < 0)
         return 0;
-    if (output->source->files) {
+    if (output->task.source->files) {
         const char *files = strchr(line, '"');
         g_autofree char *field =
-            index < output->source->count ? file_field(output, index) : g_strdup("none");
+            index < output->task.source->count ? file_field(output, index) : g_strdup("none");
         if (!files || !g_str_has_prefix(files, field)) {
             log_error(
-                output->folder,
+                output->task.folder,
                 "holds results of other files: pair %ld was not of %s; name another folder, or "
                 "begin anew without --resume",
                 index, field);
@@ -374,8 +333,9 @@ static int read_rows(struct batch_output *output, bool noted, size_t *bytes) {
         error = take_row(output, *line);
     if (error || noted || g_hash_table_size(output->done) == 0)
         return error;
-    log_error(output->folder, "holds results, but no .frames.sha256 that says of which settings; "
-                              "name another folder, or begin anew without --resume");
+    log_error(output->task.folder,
+              "holds results, but no .frames.sha256 that says of which settings; "
+              "name another folder, or begin anew without --resume");
     return -EINVAL;
 }
 
@@ -410,14 +370,14 @@ static int open_rows(struct batch_output *output, size_t kept_bytes) {
 /* Adds the names, below the folder of the results, of the input's pictures that are in its folder
  * below. */
 static void add_inputs_in(const struct batch_output *output, const char *below, GHashTable *names) {
-    g_autofree char *path = g_build_filename(output->folder, below, NULL), *last = NULL;
+    g_autofree char *path = g_build_filename(output->task.folder, below, NULL), *last = NULL;
     struct stat folder, about;
     bool here = false;
-    if (!output->source->files || stat(path, &folder) != 0)
+    if (!output->task.source->files || stat(path, &folder) != 0)
         return;
-    for (long i = 0; i < output->source->count; i++) {
+    for (long i = 0; i < output->task.source->count; i++) {
         const char *pair[2];
-        output->source->files(output->source, i, &pair[0], &pair[1]);
+        output->task.source->files(output->task.source, i, &pair[0], &pair[1]);
         for (int side = 0; side < 2; side++) {
             g_autofree char *above = g_path_get_dirname(pair[side]);
             if (g_strcmp0(above, last) != 0) {
@@ -438,14 +398,14 @@ static int spare_inputs(struct batch_output *output) {
     g_autoptr(GHashTable) inputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     add_inputs_in(output, "", inputs);
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
-        if (output->kinds & kinds[k].flag && *kinds[k].folder)
+        if (output->task.kinds & kinds[k].flag && *kinds[k].folder)
             add_inputs_in(output, kinds[k].folder, inputs);
-    for (long i = 0; g_hash_table_size(inputs) > 0 && i < output->source->count; i++) {
+    for (long i = 0; g_hash_table_size(inputs) > 0 && i < output->task.source->count; i++) {
         for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
             g_autofree char *name = choose_name(output, k, i);
-            if (!(output->kinds & kinds[k].flag) || !g_hash_table_contains(inputs, name))
+            if (!(output->task.kinds & kinds[k].flag) || !g_hash_table_contains(inputs, name))
                 continue;
-            g_autofree char *path = g_build_filename(output->folder, name, NULL);
+            g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
             log_error(path, "is a picture to compute, and a result would be written over it; name "
                             "another folder");
             return -EEXIST;
@@ -455,34 +415,30 @@ static int spare_inputs(struct batch_output *output) {
 }
 
 static int spare_others(struct batch_output *output) {
-    g_autofree char *units = g_build_filename(output->folder, "depth16.ini", NULL);
+    g_autofree char *units = g_build_filename(output->task.folder, "depth16.ini", NULL);
     int error = batch_rows_may_replace(output->csv_path, BATCH_HEADER_START);
-    if (!error && (output->kinds & SAVE_DEPTH16))
+    if (!error && (output->task.kinds & SAVE_DEPTH16))
         error = batch_rows_may_replace(units, DEPTH_UNITS_START);
-    if (!error && (output->kinds & SAVE_RGBD))
-        error = batch_rgbd_may_replace(output->folder);
+    if (!error && (output->task.kinds & SAVE_RGBD))
+        error = batch_rgbd_may_replace(output->task.folder);
     return error ? error : spare_inputs(output);
 }
 
 /* Says in which unit depth16 is: one for all pairs. */
 static int note_depth_units(const struct batch_output *output) {
-    g_autofree char *path = g_build_filename(output->folder, "depth16.ini", NULL);
+    g_autofree char *path = g_build_filename(output->task.folder, "depth16.ini", NULL);
     g_autofree char *text =
         g_strdup_printf(DEPTH_UNITS_START "; 0 is unknown, or too far: beyond %.10g m\n"
                                           "[depth16]\nunits_per_metre=%d\n",
                         UINT16_MAX / (double)output->depth_units, output->depth_units);
-    g_autoptr(GError) error = NULL;
-    if (!(output->kinds & SAVE_DEPTH16) || g_file_set_contents(path, text, -1, &error))
-        return 0;
-    log_error(path, "cannot be written: %s", error->message);
-    return -EIO;
+    return output->task.kinds & SAVE_DEPTH16 ? batch_text_write(path, text) : 0;
 }
 
 /* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */
 static int spare_mcap(const struct batch_output *output) {
-    g_autofree char *input = source_mcap_path(output->source->name);
+    g_autofree char *input = source_mcap_path(output->task.source->name);
     struct stat old, read;
-    if (!(output->kinds & SAVE_MCAP) || stat(output->mcap_path, &old) != 0)
+    if (!(output->task.kinds & SAVE_MCAP) || stat(output->mcap_path, &old) != 0)
         return 0;
     bool ours = access(output->csv_path, F_OK) == 0;
     if (ours && !(input && stat(input, &read) == 0 && read.st_ino == old.st_ino &&
@@ -497,7 +453,7 @@ static int spare_mcap(const struct batch_output *output) {
 static void remove_left_behind(const struct batch_output *output) {
     static const char *const folders[] = {"", "color", "depth"};
     for (size_t i = 0; i < G_N_ELEMENTS(folders) && output->task.parts == 1; i++) {
-        g_autofree char *below = g_build_filename(output->folder, folders[i], NULL);
+        g_autofree char *below = g_build_filename(output->task.folder, folders[i], NULL);
         GDir *dir = g_dir_open(below, 0, NULL);
         for (const char *name; dir && (name = g_dir_read_name(dir));) {
             g_autofree char *path = g_build_filename(below, name, NULL);
@@ -531,14 +487,15 @@ static int begin(struct batch_output *output) {
         remove_left_behind(output);
     if (!error)
         error = note_depth_units(output);
-    if (!error && (output->kinds & SAVE_RGBD))
-        error = batch_rgbd_begin(output->folder, &output->geometry, task->width, task->height);
-    if (!error && (output->kinds & SAVE_MCAP)) {
+    if (!error && (output->task.kinds & SAVE_RGBD))
+        error =
+            batch_rgbd_begin(output->task.folder, output->task.geometry, task->width, task->height);
+    if (!error && (output->task.kinds & SAVE_MCAP)) {
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
                                                ROS_DISPARITY};
-        output->mcap =
-            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), &output->geometry,
-                          output->source->frame_ids[0] ? output->source->frame_ids : NULL, 0);
+        output->mcap = ros_mcap_open(
+            output->mcap_part, saved, G_N_ELEMENTS(saved), output->task.geometry,
+            output->task.source->frame_ids[0] ? output->task.source->frame_ids : NULL, 0);
         error = output->mcap ? 0 : -EIO;
     }
     return error || noted ? error : note_settings(output);
@@ -554,7 +511,6 @@ static void release(struct batch_output **output) {
     g_ptr_array_free(o->names, TRUE);
     g_hash_table_destroy(o->stems);
     g_hash_table_destroy(o->done);
-    g_free(o->folder);
     g_free(o->csv_path);
     g_free(o->csv_part);
     g_free(o->digest);
@@ -579,7 +535,6 @@ static int finish_mcap(struct batch_output *output, bool keep) {
 struct batch_output *batch_output_open(const struct batch_task *task) {
     struct batch_output *output = g_new0(struct batch_output, 1);
     output->task = *task;
-    output->folder = g_strdup(task->folder);
     output->csv_path = batch_rows_path(task->folder, task->part, task->parts);
     g_autofree char *name = g_path_get_basename(output->csv_path);
     output->csv_part = g_strdup_printf("%s/.%s.part", task->folder, name);
@@ -590,9 +545,6 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     output->done = g_hash_table_new(NULL, NULL);
-    output->kinds = task->kinds;
-    output->source = task->source;
-    output->geometry = *task->geometry;
     output->depth_units = depth_units(task->geometry, task->min_disparity);
     if (begin(output) == 0)
         return output;
@@ -613,8 +565,8 @@ static int write_files(struct batch_output *output, const struct frame *frame) {
     int error = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !error; i++) {
         g_autofree char *name = choose_name(output, i, frame->index);
-        g_autofree char *path = g_build_filename(output->folder, name, NULL);
-        if (output->kinds & kinds[i].flag)
+        g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
+        if (output->task.kinds & kinds[i].flag)
             error = kinds[i].write(output, path, frame);
     }
     return error;
@@ -626,13 +578,13 @@ static void begin_row(struct batch_output *output, long index, const struct fram
     fprintf(output->csv, "%ld,", index);
     if (frame)
         fprintf(output->csv, "%.6f", (double)frame->left_ns / 1e9);
-    fprintf(output->csv, ",%s,%s", output->source->assumes_rate ? "assumed" : "known", files);
+    fprintf(output->csv, ",%s,%s", output->task.source->assumes_rate ? "assumed" : "known", files);
 }
 
 /* Writes rows for pairs before index that were not delivered. Only in lists of files are those
  * certainly damaged: the numbers of a recording may have gaps. */
 static void write_damaged(struct batch_output *output, long index) {
-    for (; output->source->files && output->next < index; output->next++) {
+    for (; output->task.source->files && output->next < index; output->next++) {
         if (!batch_output_wants(output, output->next))
             continue;
         begin_row(output, output->next, NULL);
@@ -689,20 +641,20 @@ static int name_csv(struct batch_output *output) {
 int batch_output_close(struct batch_output **output, enum batch_end end) {
     struct batch_output *o = *output;
     if (end == BATCH_ENDED)
-        write_damaged(o, o->source->count);
+        write_damaged(o, o->task.source->count);
     errno = 0;
     int error = fflush(o->csv) != 0 || ferror(o->csv) ? -(errno ? errno : EIO) : 0;
     if (!error && (end == BATCH_ENDED || (end == BATCH_LEFT && o->task.parts == 1)))
         error = name_csv(o);
-    if (!error && end != BATCH_FAILED && o->kinds & SAVE_RGBD && o->task.parts == 1)
-        error = batch_rgbd_lists(o->folder);
+    if (!error && end != BATCH_FAILED && o->task.kinds & SAVE_RGBD && o->task.parts == 1)
+        error = batch_rgbd_lists(o->task.folder);
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
     int mcap_error = finish_mcap(o, !error && end != BATCH_FAILED);
     error = error ? error : mcap_error;
     if ((error || end == BATCH_FAILED) && o->rows == 0 && !o->task.resume) {
-        g_autofree char *settings = batch_rows_settings_path(o->folder);
-        g_autofree char *units = g_build_filename(o->folder, "depth16.ini", NULL);
+        g_autofree char *settings = batch_rows_settings_path(o->task.folder);
+        g_autofree char *units = g_build_filename(o->task.folder, "depth16.ini", NULL);
         unlink(o->csv_part);
         if (o->task.parts == 1) {
             unlink(settings);

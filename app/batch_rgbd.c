@@ -18,11 +18,7 @@ enum { MAX_CSV = 1 << 30 };
 
 static int write_text(const char *folder, const char *name, const char *text) {
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    g_autoptr(GError) error = NULL;
-    if (g_file_set_contents(path, text, -1, &error))
-        return 0;
-    log_error(path, "cannot be written: %s", error->message);
-    return -EIO;
+    return batch_text_write(path, text);
 }
 
 int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, int width,

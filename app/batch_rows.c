@@ -57,6 +57,14 @@ int batch_rows_may_replace(const char *path, const char *start) {
     return -EEXIST;
 }
 
+int batch_text_write(const char *path, const char *text) {
+    g_autoptr(GError) error = NULL;
+    if (g_file_set_contents(path, text, -1, &error))
+        return 0;
+    log_error(path, "cannot be written: %s", error->message);
+    return -EIO;
+}
+
 /* ---- joining */
 
 struct row {
@@ -196,14 +204,11 @@ static int write_joined(const char *folder, const char *const *texts, int parts)
     long rows;
     g_autofree char *joined = batch_rows_join(texts, parts, &rows);
     g_autofree char *path = batch_rows_path(folder, 0, 1);
-    g_autoptr(GError) error = NULL;
-    int refused = batch_rows_may_replace(path, BATCH_HEADER_START);
-    if (refused)
-        return refused;
-    if (!g_file_set_contents(path, joined, -1, &error)) {
-        log_error(path, "cannot be written: %s", error->message);
-        return -EIO;
-    }
+    int error = batch_rows_may_replace(path, BATCH_HEADER_START);
+    if (!error)
+        error = batch_text_write(path, joined);
+    if (error)
+        return error;
     for (int i = 0; i < parts; i++) {
         g_autofree char *part = batch_rows_path(folder, i + 1, parts);
         g_unlink(part);

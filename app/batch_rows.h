@@ -36,6 +36,9 @@ int batch_rows_merge(const char *folder);
  * those of batch do. 0, or -EEXIST after a log line. */
 int batch_rows_may_replace(const char *path, const char *start);
 
+/* Writes a file of this text, whole or not at all. 0, or -EIO after a log line. */
+int batch_text_write(const char *path, const char *text);
+
 /* The path of the checksum of the settings of a folder's results. Free it with g_free. */
 char *batch_rows_settings_path(const char *folder);
 

@@ -8,6 +8,7 @@
 #include "config/log.h"
 #include "image/pixel_format.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 
 struct taking {
     struct source *source;
-    struct frame_pool *pool;
     const struct rig *rig;
     struct image left, right, later; /* grey; of the couple at hand */
     struct refine_point *points;
@@ -151,14 +151,15 @@ static int write_result(const struct refinement *r, int couples, const char *out
 }
 
 static int refine(struct taking *t, const char *output) {
-    struct frame *frame = pool_take(t->pool);
+    struct frame *frame = frame_alone(t->source->width, t->source->height, t->source->channels,
+                                      t->source->has_truth, NULL);
     size_t pixels = (size_t)t->source->width * (size_t)t->source->height;
     struct image *const pictures[3] = {&t->left, &t->right, &t->later};
     g_autofree uint8_t *grey = g_malloc(3 * pixels);
     for (int i = 0; i < 3; i++)
         *pictures[i] =
             (struct image){grey + (size_t)i * pixels, t->source->width, t->source->height, 1};
-    int status = take_couples(t, frame), code = EXIT_RUN_FAILED;
+    int status = frame ? take_couples(t, frame) : -ENOMEM, code = EXIT_RUN_FAILED;
     frame_drop(&frame);
     if (status < 0)
         return status == -ENOMEM ? EXIT_RUN_FAILED : EXIT_SOURCE;
@@ -192,14 +193,11 @@ int calib_refine(struct rig_options *options, const struct source_options *sourc
     code = open_rig(options, t.source, &rig);
     if (code == EXIT_DONE) {
         t.rig = &rig;
-        t.pool = pool_open(1, t.source->width, t.source->height, t.source->channels,
-                           t.source->has_truth, NULL);
         plan(&t);
         quit_catch();
-        code = t.pool ? refine(&t, output) : EXIT_RUN_FAILED;
+        code = refine(&t, output);
     }
     g_free(t.points);
-    pool_close(&t.pool);
     source_close(&t.source);
     return code;
 }

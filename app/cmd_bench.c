@@ -188,9 +188,8 @@ static int measure_pair(struct params *params, const struct test_pair *pair) {
         matcher_open(params, pair->name, width, height, pair->left.channels, NULL, false, &code);
     if (!m)
         return code;
-    struct frame_pool *pool =
-        pool_open(1, width, height, pair->left.channels, 0, matcher_frame_alloc(m));
-    struct frame *f = pool ? pool_take(pool) : NULL;
+    struct frame *f =
+        frame_alone(width, height, pair->left.channels, false, matcher_frame_alloc(m));
     code = f ? EXIT_DONE : EXIT_RUN_FAILED;
     if (f) {
         memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
@@ -199,9 +198,7 @@ static int measure_pair(struct params *params, const struct test_pair *pair) {
     }
     if (code == EXIT_DONE)
         print_rows(&c, f);
-    if (f)
-        frame_drop(&f);
-    pool_close(&pool);
+    frame_drop(&f);
     matcher_close(&m);
     return code;
 }

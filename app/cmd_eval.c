@@ -121,19 +121,10 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
 int eval_save_pictures(const char *folder, const char *name, const float *truth,
                        const struct frame *frame) {
     g_autofree char *file = g_strdelimit(g_strdup(name), "/", '_');
-    g_autofree char *color_path = g_strdup_printf("%s/%s_color.png", folder, file);
-    g_autofree char *error_path = g_strdup_printf("%s/%s_error.png", folder, file);
-    struct image color = {0}, off = {0};
-    int error = visualize_disparity(frame, &color);
-    if (!error && truth)
-        error = visualize_error(frame, truth, &off);
-    if (!error)
-        error = picture_write(color_path, &color);
-    if (!error && truth)
-        error = picture_write(error_path, &off);
-    picture_free(&color);
-    picture_free(&off);
-    return error;
+    g_autofree char *color = g_strdup_printf("%s/%s_color.png", folder, file);
+    g_autofree char *off = g_strdup_printf("%s/%s_error.png", folder, file);
+    int error = visualize_write(color, visualize_disparity(frame));
+    return error || !truth ? error : visualize_write(off, visualize_error(frame, truth));
 }
 
 /* The median of the times counts. */
@@ -194,11 +185,7 @@ static int use_mask(const struct eval *eval, struct matcher *matcher, struct tes
         mask_use(eval->mask, &eval->params, pair->left.width, pair->left.height, matcher, left_out);
     if (code != EXIT_DONE || !*left_out)
         return code;
-    pair->mask[MASK_ALL] = malloc(count);
-    if (!pair->mask[MASK_ALL]) {
-        log_error(pair->name, "out of memory");
-        return EXIT_RUN_FAILED;
-    }
+    pair->mask[MASK_ALL] = g_malloc(count);
     for (size_t i = 0; i < count; i++)
         pair->mask[MASK_ALL][i] = (uint8_t)(255 - (*left_out)[i]);
     return EXIT_DONE;
@@ -237,17 +224,14 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
     code = eval->estimate ? matcher_estimate(matcher, &params) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = use_mask(eval, matcher, pair, &left_out);
-    struct frame_pool *pool = pool_open(1, pair->left.width, pair->left.height, pair->left.channels,
-                                        0, matcher_frame_alloc(matcher));
-    if (pool && code == EXIT_DONE) {
-        struct frame *frame = pool_take(pool);
-        code = compute(eval, matcher, &params, pair, frame, left_out, result);
-        frame_drop(&frame);
-    } else if (!pool) {
+    struct frame *frame = frame_alone(pair->left.width, pair->left.height, pair->left.channels,
+                                      false, matcher_frame_alloc(matcher));
+    if (!frame)
         code = EXIT_RUN_FAILED;
-    }
+    if (code == EXIT_DONE)
+        code = compute(eval, matcher, &params, pair, frame, left_out, result);
+    frame_drop(&frame);
     free(left_out);
-    pool_close(&pool);
     matcher_close(&matcher);
     rig_use_close(&rig);
     return code;

@@ -12,8 +12,6 @@
 #include "app/rig_options.h"
 #include "app/row_samples.h"
 #include "app/visualize.h"
-#include "image/flow.h"
-#include "image/picture.h"
 #include "capture/files/number_pattern.h"
 #include "capture/source_status.h"
 #include "config/log.h"
@@ -53,26 +51,16 @@ struct reader {
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
 
-/* In KITTI's form, or where the name says so as .pfm, of motion as .flo. */
-static int save_map(const char *path, const struct frame *frame) {
-    int width = frame->rect_left.width, height = frame->rect_left.height;
-    if (frame->params->mode != MODE_MOTION)
-        return (g_str_has_suffix(path, ".pfm") ? picture_write_pfm : picture_write_disp16)(
-            path, frame->disparity, width, height);
-    return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(path, frame->motion, width,
-                                                                        height);
-}
-
 static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
     g_autofree char *path = number_pattern_name(pattern, frame->index);
-    return save_map(path, frame);
+    return map_write(path, frame);
 }
 
 static int read_frame(struct reader *reader, struct frame **frame) {
     const struct frame *f = *frame;
     long count = (long)f->rect_left.width * f->rect_left.height;
-    if (f->has_truth && frame_score_add(&reader->score, f) != 0)
-        return -ENOMEM;
+    if (f->has_truth)
+        frame_score_add(&reader->score, f);
     reader->density += metrics_density(f->params->mode == MODE_MOTION ? f->motion : f->disparity,
                                        reader->left_out, count);
     if (reader->last && f->params->mode != MODE_MOTION)
@@ -195,28 +183,17 @@ static int read_all(const struct run *run, struct live *live, struct reader *rea
     return EXIT_DONE;
 }
 
-static int save_picture(const char *path, const struct frame *frame, bool quiet) {
-    struct image picture;
-    if (visualize_pair(frame, &picture) != 0)
-        return EXIT_RUN_FAILED;
-    int error = picture_write(path, &picture);
-    picture_free(&picture);
-    if (error)
-        return EXIT_RUN_FAILED;
-    if (!quiet)
-        printf("picture   %s\n", path);
-    return EXIT_DONE;
-}
-
 /* What is written of the last frame. */
 static int save_last(const struct run *run, const struct reader *reader) {
     const struct frame *last = reader->last;
     int code = EXIT_DONE;
     if (!last)
         return code;
-    if (run->picture)
-        code = save_picture(run->picture, last, run->common.quiet);
-    if (run->disparity && !reader->pattern && save_map(run->disparity, last) != 0)
+    if (run->picture && visualize_write(run->picture, visualize_pair(last)) != 0)
+        code = EXIT_RUN_FAILED;
+    else if (run->picture && !run->common.quiet)
+        printf("picture   %s\n", run->picture);
+    if (run->disparity && !reader->pattern && map_write(run->disparity, last) != 0)
         code = EXIT_RUN_FAILED;
     return code;
 }
@@ -297,7 +274,6 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         output_close(&reader.output);
         live_close(&live);
     }
-    free(reader.score.truth);
     row_samples_close(&reader.rows);
     number_pattern_free(&pattern);
     return code;

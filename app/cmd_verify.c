@@ -90,8 +90,7 @@ static int verify_preset(struct verify *v, const char *preset, const struct para
     struct matcher *m = open_matcher(params, &code);
     if (!m)
         return code;
-    struct frame_pool *pool = pool_open(1, WIDTH, HEIGHT, CHANNELS, 0, matcher_frame_alloc(m));
-    struct frame *f = pool ? pool_take(pool) : NULL;
+    struct frame *f = frame_alone(WIDTH, HEIGHT, CHANNELS, false, matcher_frame_alloc(m));
     g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
     int error = f ? add_frames(m, params, f, sum) : -ENOMEM;
     if (!error) {
@@ -104,9 +103,7 @@ static int verify_preset(struct verify *v, const char *preset, const struct para
                    f->compute_ms, hash, matcher_info(m).backend);
         fflush(stdout);
     }
-    if (f)
-        frame_drop(&f);
-    pool_close(&pool);
+    frame_drop(&f);
     matcher_close(&m);
     return error ? EXIT_RUN_FAILED : EXIT_DONE;
 }

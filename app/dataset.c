@@ -186,15 +186,11 @@ static int read_truth(const char *path, double scale, struct test_pair *pair) {
     if (error)
         return error;
     size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
-    pair->truth = malloc(count * sizeof *pair->truth);
-    if (!pair->truth) {
-        log_error(path, "out of memory");
-        error = -ENOMEM;
-    }
-    for (size_t i = 0; !error && i < count; i++)
+    pair->truth = g_new(float, count);
+    for (size_t i = 0; i < count; i++)
         pair->truth[i] = values[i] ? (float)(values[i] / scale) : NAN;
     free(values);
-    return error;
+    return 0;
 }
 
 /* Scored is what is 255, or of disparities what has one. */
@@ -207,29 +203,20 @@ static int read_mask(const char *path, bool of_disparities, struct test_pair *pa
     if (error)
         return error;
     size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
-    *mask = malloc(count);
-    if (!*mask) {
-        log_error(path, "out of memory");
-        error = -ENOMEM;
-    }
-    for (size_t i = 0; !error && i < count; i++)
+    *mask = g_malloc(count);
+    for (size_t i = 0; i < count; i++)
         (*mask)[i] = (of_disparities ? values[i] > 0 : values[i] == 255) ? 255 : 0;
     free(values);
-    return error;
+    return 0;
 }
 
 /* Makes colour of grey, for a pair of which one picture is grey. */
-static int make_rgb(struct image *image) {
-    if (image->channels == 3)
-        return 0;
+static void make_rgb(struct image *image) {
     struct image rgb = {NULL, image->width, image->height, 3};
-    rgb.data = malloc(image_bytes(&rgb));
-    if (!rgb.data)
-        return -ENOMEM;
+    rgb.data = g_malloc(image_bytes(&rgb));
     image_convert(image, &rgb);
     picture_free(image);
     *image = rgb;
-    return 0;
 }
 
 static int read_both(const char *left, const char *right, struct sample_bits *bits,
@@ -255,11 +242,8 @@ static int read_views(const char *left, const char *right, struct test_pair *pai
                   pair->left.width, pair->left.height);
         return -EBADMSG;
     }
-    if (pair->left.channels != pair->right.channels &&
-        (make_rgb(&pair->left) != 0 || make_rgb(&pair->right) != 0)) {
-        log_error(left, "out of memory");
-        return -ENOMEM;
-    }
+    if (pair->left.channels != pair->right.channels)
+        make_rgb(pair->left.channels == 1 ? &pair->left : &pair->right);
     return 0;
 }
 
@@ -325,16 +309,12 @@ static int read_map16(const char *path, struct test_pair *pair) {
     if (error)
         return error;
     size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
-    pair->map = malloc(count * sizeof *pair->map);
-    for (size_t i = 0; pair->map && i < count; i++) {
+    pair->map = g_new(float, count);
+    for (size_t i = 0; i < count; i++) {
         pair->map[i] = values[i] ? (float)values[i] / 256 : NAN;
         most = MAX(most, values[i]);
     }
     free(values);
-    if (!pair->map) {
-        log_error(path, "out of memory");
-        return -ENOMEM;
-    }
     if (most == 0 || most > UINT8_MAX)
         return 0;
     log_error(path, "has no disparity of 1 px; it must have 16 bits that are disparity * 256");
@@ -399,15 +379,16 @@ static int read_motion(const char *path, struct test_pair *pair) {
 }
 
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair) {
-    bool one = strcmp(stem, middlebury) == 0;
-    g_autofree char *from = one ? g_strdup_printf("%s/frame10.png", folder)
-                                : g_strdup_printf("%s/image_2/%s_10.png", folder, stem);
-    g_autofree char *to = one ? g_strdup_printf("%s/frame11.png", folder)
-                              : g_strdup_printf("%s/image_2/%s_11.png", folder, stem);
-    g_autofree char *truth = one ? g_strdup_printf("%s/flow10.flo", folder)
-                                 : g_strdup_printf("%s/flow_occ/%s_10.png", folder, stem);
+    static const struct layout
+        of_one = {NULL, "frame10.png", "frame11.png", "flow10.flo", NULL, true, 0},
+        of_many = {NULL, "image_2", "image_2", "flow_occ", NULL, false, 0};
+    const struct layout *layout = strcmp(stem, middlebury) == 0 ? &of_one : &of_many;
+    g_autofree char *now = g_strconcat(stem, "_10", NULL), *later = g_strconcat(stem, "_11", NULL),
+                    *from = path_of(folder, now, layout, layout->left),
+                    *to = path_of(folder, later, layout, layout->right),
+                    *truth = path_of(folder, now, layout, layout->truth);
     g_auto(GStrv) stems = motion_pairs_list(folder);
-    memset(pair, 0, sizeof *pair);
+    *pair = (struct test_pair){0};
     int error = read_views(from, to, pair);
     if (!error)
         error = read_motion(truth, pair);

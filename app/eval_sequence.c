@@ -20,7 +20,6 @@ struct sequence {
     uint8_t *mask;
     int16_t *before; /* NULL in the first step */
     struct matcher *matcher;
-    struct frame_pool *pool;
 };
 
 static int read_same_size(const char *path, const struct image *first, struct image *picture) {
@@ -53,15 +52,10 @@ static void measure(const struct sequence *s, const struct frame *frame,
 }
 
 /* Keeps the motion for the next step. */
-static int keep_motion(struct sequence *s, const struct frame *frame) {
-    size_t bytes =
-        2 * (size_t)s->picture->width * (size_t)s->picture->height * sizeof(*frame->motion);
-    if (!s->before && !(s->before = malloc(bytes))) {
-        log_error(s->folder, "out of memory");
-        return EXIT_RUN_FAILED;
-    }
-    memcpy(s->before, frame->motion, bytes);
-    return EXIT_DONE;
+static void keep_motion(struct sequence *s, const struct frame *frame) {
+    size_t count = 2 * (size_t)s->picture->width * (size_t)s->picture->height;
+    g_free(s->before);
+    s->before = g_memdup2(frame->motion, count * sizeof(*frame->motion));
 }
 
 static int run_step(struct sequence *s, long step, struct frame *frame) {
@@ -87,12 +81,15 @@ static int run_step(struct sequence *s, long step, struct frame *frame) {
             eval_report(eval, s->folder, &result);
     }
     g_free(result.name);
-    return code == EXIT_DONE ? keep_motion(s, frame) : code;
+    keep_motion(s, frame);
+    return code;
 }
 
 static int run_steps(struct sequence *s) {
-    struct frame *frame = pool_take(s->pool);
-    int code = EXIT_DONE;
+    const struct image *first = &s->picture[0];
+    struct frame *frame = frame_alone(first->width, first->height, first->channels, false,
+                                      matcher_frame_alloc(s->matcher));
+    int code = frame ? EXIT_DONE : EXIT_RUN_FAILED;
     for (long step = 0; s->paths[step + 1] && code == EXIT_DONE; step++) {
         if (quit_asked())
             code = EXIT_INTERRUPTED;
@@ -120,22 +117,17 @@ static int open_and_run(struct sequence *s) {
     if (!s->matcher)
         return code;
     code = mask_use(eval->mask, &eval->params, first->width, first->height, s->matcher, &s->mask);
-    if (code != EXIT_DONE)
-        return code;
-    s->pool = pool_open(1, first->width, first->height, first->channels, 0,
-                        matcher_frame_alloc(s->matcher));
-    return s->pool ? run_steps(s) : EXIT_RUN_FAILED;
+    return code == EXIT_DONE ? run_steps(s) : code;
 }
 
 int eval_sequence(struct eval *eval, const char *folder) {
     struct sequence s = {.eval = eval, .folder = folder, .paths = motion_pictures_list(folder)};
     int code = open_and_run(&s);
-    pool_close(&s.pool);
     matcher_close(&s.matcher);
     for (int i = 0; i < 3; i++)
         picture_free(&s.picture[i]);
     g_strfreev(s.paths);
-    free(s.before);
+    g_free(s.before);
     free(s.mask);
     return code;
 }

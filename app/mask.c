@@ -22,19 +22,17 @@ int mask_read(const char *path, int width, int height, uint8_t **mask) {
     *mask = NULL;
     if (picture_read(path, &picture) != 0)
         return EXIT_SOURCE;
-    int code = EXIT_DONE;
+    int code = EXIT_SOURCE;
     if (picture.width != width || picture.height != height) {
         log_error(path, "is %dx%d, but the pictures are %dx%d", picture.width, picture.height,
                   width, height);
-        code = EXIT_SOURCE;
+    } else {
+        size_t count = (size_t)width * (size_t)height;
+        *mask = g_malloc(count);
+        for (size_t i = 0; i < count; i++)
+            (*mask)[i] = is_white(&picture, i) ? 255 : 0;
+        code = EXIT_DONE;
     }
-    size_t count = (size_t)width * (size_t)height;
-    if (code == EXIT_DONE && !(*mask = malloc(count))) {
-        log_error(path, "out of memory");
-        code = EXIT_RUN_FAILED;
-    }
-    for (size_t i = 0; *mask && i < count; i++)
-        (*mask)[i] = is_white(&picture, i) ? 255 : 0;
     picture_free(&picture);
     return code;
 }

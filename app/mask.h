@@ -18,7 +18,7 @@
 
 /* Reads a mask for computed pictures of this size: *mask gets width*height bytes, 255 where the
  * picture is white (of any depth), else 0, for free(). EXIT_DONE; or, after a log line and with
- * *mask NULL, EXIT_SOURCE (damaged, or of another size) or EXIT_RUN_FAILED (out of memory). */
+ * *mask NULL, EXIT_SOURCE (damaged, or of another size). */
 int mask_read(const char *path, int width, int height, uint8_t **mask);
 
 /* The same, and gives it to the pipeline; NULL where path is. EXIT_DONE, or the exit code after a

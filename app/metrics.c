@@ -5,11 +5,10 @@
  */
 #include "app/metrics.h"
 
-#include "config/log.h"
 #include "config/params.h"
 #include "image/disparity.h"
 
-#include <errno.h>
+#include <glib.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -144,15 +143,10 @@ struct motion_rates motion_error_rates(const struct motion_sums *sums) {
     return rates;
 }
 
-int frame_score_add(struct frame_score *s, const struct frame *f) {
+void frame_score_add(struct frame_score *s, const struct frame *f) {
     bool motion = f->params->mode == MODE_MOTION;
     long count = (long)f->rect_left.width * f->rect_left.height;
-    float *truth = realloc(s->truth, 2 * (size_t)count * sizeof *truth);
-    if (!truth) {
-        log_error(NULL, "out of memory");
-        return -ENOMEM;
-    }
-    s->truth = truth;
+    g_autofree float *truth = g_new(float, 2 * count);
     for (long i = 0; i < (motion ? 2 : 1) * count; i++)
         truth[i] = f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
     if (motion) {
@@ -162,7 +156,6 @@ int frame_score_add(struct frame_score *s, const struct frame *f) {
         error_add(&s->seen, f->disparity, truth, f->non_occluded, count);
         error_add(&s->all, f->disparity, truth, NULL, count);
     }
-    return 0;
 }
 
 static bool is_left_out(const uint8_t *left_out, long i) {

@@ -74,15 +74,12 @@ void motion_error_add(struct motion_sums *sums, const int16_t *motion, const flo
 struct motion_rates motion_error_rates(const struct motion_sums *sums);
 
 /* Errors of frames against the truth that they bring: of what both pictures show, and of all. Zero
- * to begin with; truth is freed by the caller. */
+ * to begin with. */
 struct frame_score {
     struct error_sums seen, all;
     struct motion_sums motion_seen, motion_all; /* with mode=motion, in their place */
-    float *truth;                               /* px, of the last frame */
 };
-
-/* 0, or -ENOMEM after a log line. */
-int frame_score_add(struct frame_score *score, const struct frame *frame);
+void frame_score_add(struct frame_score *score, const struct frame *frame);
 
 /* The error, px, that 68 % of the disparities of this confidence do not exceed, as measured on
  * pictures with ground truth (tests/fit_sigma.py); of all where the confidence is no chance. */

@@ -3,13 +3,10 @@
  */
 #include "app/points.h"
 
-#include "config/log.h"
 #include "image/obj.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* The rig's geometry, or one in baselines with the width as focal length. */
 static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, int width,
@@ -26,12 +23,8 @@ struct ply_point *points_of(const struct frame *frame, const struct depth_geomet
     const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
     double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
     size_t pixels = (size_t)left->width * (size_t)left->height;
-    struct ply_point *points = malloc(pixels * sizeof(*points));
+    struct ply_point *points = g_new(struct ply_point, pixels);
     *count = 0;
-    if (!points) {
-        log_error("points", "out of memory for %zu points", pixels);
-        return NULL;
-    }
     for (size_t i = 0; i < pixels; i++) {
         int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
         struct ply_point *point = &points[*count];
@@ -52,20 +45,10 @@ int points_write(const char *path, const struct frame *frame, const struct depth
     const struct image *left = &frame->rect_left;
     size_t pixels = (size_t)left->width * (size_t)left->height, count;
     bool obj = g_str_has_suffix(path, ".obj");
-    uint32_t *number = obj ? calloc(pixels, sizeof(*number)) : NULL;
-    if (obj && !number) {
-        log_error(path, "out of memory for %zu points", pixels);
-        return -ENOMEM;
-    }
-    struct ply_point *points = points_of(frame, g, &count, number);
+    g_autofree uint32_t *number = obj ? g_new0(uint32_t, pixels) : NULL;
+    g_autofree struct ply_point *points = points_of(frame, g, &count, number);
     const char *unit = g->metric ? "metres" : "baselines, not calibrated";
-    int error = -ENOMEM;
-    if (points && obj)
-        error = obj_write(path, points, count, number, frame->disparity, left->width, left->height,
-                          unit);
-    else if (points)
-        error = ply_write(path, points, count, unit);
-    free(points);
-    free(number);
-    return error;
+    return obj ? obj_write(path, points, count, number, frame->disparity, left->width, left->height,
+                           unit)
+               : ply_write(path, points, count, unit);
 }

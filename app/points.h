@@ -14,7 +14,7 @@
 /* The coloured points of a frame (free): in metres up to POINTS_FARTHEST_M if the geometry is
  * metric, else all of them in baselines. Pixels without a disparity are omitted, and those at a
  * discontinuity, whose points lie between foreground and background. number (may be NULL; zeros,
- * width*height) gets the number of each pixel's point, from 1 on. NULL after a log line. */
+ * width*height) gets the number of each pixel's point, from 1 on. */
 struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *geometry,
                             size_t *count, uint32_t *number);
 

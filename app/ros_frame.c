@@ -152,10 +152,8 @@ static int put_jpeg(GByteArray *m, const struct image *image) {
 }
 
 static int put_disparity_color(GByteArray *m, const struct frame *frame) {
-    struct image color;
-    int error = visualize_disparity(frame, &color);
-    if (!error)
-        error = put_jpeg(m, &color);
+    struct image color = visualize_disparity(frame);
+    int error = put_jpeg(m, &color);
     picture_free(&color);
     return error;
 }
@@ -199,28 +197,20 @@ static void put_disparity(GByteArray *m, const struct frame *frame, int64_t ns,
     put_float(m, 1.0 / DISPARITY_ONE);
 }
 
-static int put_depth(GByteArray *m, enum ros_topic topic, const struct frame *frame,
-                     const struct depth_geometry *g) {
+static void put_depth(GByteArray *m, enum ros_topic topic, const struct frame *frame,
+                      const struct depth_geometry *g) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
-    size_t pixels = (size_t)width * (size_t)height;
     bool mm = topic == ROS_DEPTH_MM;
-    void *values = malloc(pixels * (mm ? sizeof(uint16_t) : sizeof(float)));
-    if (!values) {
-        log_error("ROS", "out of memory");
-        return -ENOMEM;
-    }
+    size_t bytes = (size_t)width * (size_t)height * (mm ? sizeof(uint16_t) : sizeof(float));
+    g_autofree void *values = g_malloc(bytes);
     if (mm)
         depth_map_16(g, frame->disparity, width, height, 1000, values);
     else
         depth_map_metres(g, frame->disparity, width, height, values);
-    uint8_t *to =
-        mm ? put_image(m, "16UC1", width, height, 2) : put_image(m, "32FC1", width, height, 4);
-    memcpy(to, values, pixels * (mm ? 2 : 4));
-    free(values);
-    return 0;
+    memcpy(put_image(m, mm ? "16UC1" : "32FC1", width, height, mm ? 2 : 4), values, bytes);
 }
 
-static int put_points(GByteArray *m, const struct frame *frame, const struct depth_geometry *g) {
+static void put_points(GByteArray *m, const struct frame *frame, const struct depth_geometry *g) {
     static const struct field {
         const char *name;
         uint32_t offset, type;
@@ -230,9 +220,7 @@ static int put_points(GByteArray *m, const struct frame *frame, const struct dep
                   {"rgb", 12, FIELD_FLOAT32},
                   {"confidence", 16, FIELD_UINT8}};
     size_t count;
-    struct ply_point *points = points_of(frame, g, &count, NULL);
-    if (!points)
-        return -ENOMEM;
+    g_autofree struct ply_point *points = points_of(frame, g, &count, NULL);
     put_number(m, 1, 4);
     put_number(m, count, 4);
     put_number(m, G_N_ELEMENTS(fields), 4);
@@ -255,8 +243,6 @@ static int put_points(GByteArray *m, const struct frame *frame, const struct dep
         memcpy(to + 16, confidence, 4);
     }
     put_number(m, 1, 1); /* dense: without NaN */
-    free(points);
-    return 0;
 }
 
 int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t ns,
@@ -299,8 +285,10 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t n
         memcpy(put_image(m, "mono8", left->width, left->height, 1), frame->confidence, pixels);
         return 0;
     case ROS_POINTS:
-        return put_points(m, frame, geometry);
+        put_points(m, frame, geometry);
+        return 0;
     default:
-        return put_depth(m, topic, frame, geometry);
+        put_depth(m, topic, frame, geometry);
+        return 0;
     }
 }

@@ -3,12 +3,11 @@
  */
 #include "app/visualize.h"
 
-#include "config/log.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "image/picture.h"
+#include "image/pixel_format.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,12 +16,10 @@
 
 #define MAX_ERROR_PX 4.0
 
-static int allocate(struct image *image, int width, int height) {
-    *image = (struct image){NULL, width, height, 3};
-    image->data = malloc(image_bytes(image));
-    if (!image->data)
-        log_error(NULL, "out of memory for a picture of %dx%d", width, height);
-    return image->data ? 0 : -ENOMEM;
+static struct image make_picture(int width, int height) {
+    struct image image = {NULL, width, height, 3};
+    image.data = g_malloc(image_bytes(&image));
+    return image;
 }
 
 double visualize_motion_range(const struct params *p) {
@@ -49,49 +46,37 @@ static void mark_confidence(const struct frame *frame, struct image *out) {
         }
 }
 
-int visualize_disparity(const struct frame *frame, struct image *out) {
+struct image visualize_disparity(const struct frame *frame) {
     int min = frame->params->min_disparity, max = min + frame->params->disparity_range - 1;
-    return visualize_disparity_in(frame, min, max, COLORMAP_TURBO, out);
+    return visualize_disparity_in(frame, min, max, COLORMAP_TURBO);
 }
 
-int visualize_disparity_in(const struct frame *frame, double min, double max,
-                           enum colormap colormap, struct image *out) {
-    int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
-    if (error)
-        return error;
+struct image visualize_disparity_in(const struct frame *frame, double min, double max,
+                                    enum colormap colormap) {
+    struct image out = make_picture(frame->rect_left.width, frame->rect_left.height);
     if (frame->params->mode == MODE_MOTION) {
-        size_t count = (size_t)out->width * (size_t)out->height;
+        size_t count = (size_t)out.width * (size_t)out.height;
         flow_color(frame->motion, frame->motion + count, count,
-                   visualize_motion_range(frame->params), out->data);
-        return 0;
+                   visualize_motion_range(frame->params), out.data);
+        return out;
     }
-    colormap_disparity(frame->disparity, out->width, out->height, min, max, colormap, out->data);
-    mark_confidence(frame, out);
-    return 0;
+    colormap_disparity(frame->disparity, out.width, out.height, min, max, colormap, out.data);
+    mark_confidence(frame, &out);
+    return out;
 }
 
-int visualize_pair(const struct frame *frame, struct image *out) {
-    const struct image *left = &frame->rect_left;
-    struct image color;
-    int error = visualize_disparity(frame, &color);
-    if (error)
-        return error;
-    error = allocate(out, 2 * left->width, left->height);
-    if (error == 0) {
-        size_t row_bytes = 3 * (size_t)left->width;
-        for (int y = 0; y < left->height; y++) {
-            uint8_t *to = out->data + 2 * row_bytes * (size_t)y;
-            for (int x = 0; x < left->width; x++)
-                for (int c = 0; c < 3; c++) {
-                    size_t pixel = (size_t)y * (size_t)left->width + (size_t)x;
-                    to[3 * x + c] =
-                        left->data[pixel * (size_t)left->channels + (size_t)(c % left->channels)];
-                }
-            memcpy(to + row_bytes, color.data + row_bytes * (size_t)y, row_bytes);
-        }
-    }
-    picture_free(&color);
-    return error;
+struct image visualize_pair(const struct frame *frame) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    size_t row_bytes = 3 * (size_t)width;
+    struct image halves[2] = {make_picture(width, height), visualize_disparity(frame)};
+    struct image out = make_picture(2 * width, height);
+    image_convert(&frame->rect_left, &halves[0]);
+    for (int i = 0; i < 2 * height; i++)
+        memcpy(out.data + row_bytes * (size_t)i, halves[i % 2].data + row_bytes * (size_t)(i / 2),
+               row_bytes);
+    picture_free(&halves[0]);
+    picture_free(&halves[1]);
+    return out;
 }
 
 /* Px; NaN: no truth, infinite: nothing computed. */
@@ -108,13 +93,11 @@ static double error_at(const struct frame *frame, const float *truth, size_t i, 
     return hypot(off, (double)frame->motion[i + count] / DISPARITY_ONE - (double)truth[i + count]);
 }
 
-int visualize_error(const struct frame *frame, const float *truth, struct image *out) {
-    int error = allocate(out, frame->rect_left.width, frame->rect_left.height);
-    if (error)
-        return error;
-    size_t count = (size_t)out->width * (size_t)out->height;
+struct image visualize_error(const struct frame *frame, const float *truth) {
+    struct image out = make_picture(frame->rect_left.width, frame->rect_left.height);
+    size_t count = (size_t)out.width * (size_t)out.height;
     for (size_t i = 0; i < count; i++) {
-        uint8_t *to = out->data + 3 * i;
+        uint8_t *to = out.data + 3 * i;
         double error_px = error_at(frame, truth, i, count);
         if (isnan(error_px)) {
             memset(to, 0, 3);
@@ -125,5 +108,20 @@ int visualize_error(const struct frame *frame, const float *truth, struct image 
             memcpy(to, colormap_table[COLORMAP_TURBO][level], 3);
         }
     }
-    return 0;
+    return out;
+}
+
+int visualize_write(const char *path, struct image picture) {
+    int error = picture_write(path, &picture);
+    picture_free(&picture);
+    return error;
+}
+
+int map_write(const char *path, const struct frame *frame) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    if (frame->params->mode != MODE_MOTION)
+        return (g_str_has_suffix(path, ".pfm") ? picture_write_pfm : picture_write_disp16)(
+            path, frame->disparity, width, height);
+    return (g_str_has_suffix(path, ".flo") ? flow_write : flow_write16)(path, frame->motion, width,
+                                                                        height);
 }

@@ -179,6 +179,14 @@ void pool_close(struct frame_pool **pool) {
         pool_free(p);
 }
 
+struct frame *frame_alone(int width, int height, int channels, bool with_truth,
+                          const struct frame_alloc *alloc) {
+    struct frame_pool *pool = pool_open(1, width, height, channels, with_truth, alloc);
+    struct frame *frame = pool ? pool_take(pool) : NULL;
+    pool_close(&pool);
+    return frame;
+}
+
 struct frame *frame_ref(struct frame *frame) {
     int before = __atomic_fetch_add(&frame->references, 1, __ATOMIC_RELAXED);
     assert(before > 0);

@@ -89,6 +89,11 @@ struct frame *pool_take(struct frame_pool *pool);
  * fine. */
 void pool_close(struct frame_pool **pool);
 
+/* A frame of its own: that of a pool of one, which it is freed with. NULL and a log line on
+ * failure. */
+struct frame *frame_alone(int width, int height, int channels, bool with_truth,
+                          const struct frame_alloc *alloc);
+
 /* Adds a reference; returns frame. */
 struct frame *frame_ref(struct frame *frame);
 

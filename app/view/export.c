@@ -7,7 +7,6 @@
 #include "app/points.h"
 #include "app/visualize.h"
 #include "config/log.h"
-#include "image/flow.h"
 #include "image/picture.h"
 
 #include <errno.h>
@@ -104,23 +103,10 @@ static bool is_written(const struct frame *frame, enum ending ending) {
 /* Disparity, motion or their colours. 0 or -errno (logged). */
 static int write_map(const char *path, const struct frame *frame, const struct draw_settings *seen,
                      enum ending ending) {
-    int width = frame->rect_left.width, height = frame->rect_left.height;
-    if (ending == DISP16)
-        return picture_write_disp16(path, frame->disparity, width, height);
-    if (ending == DISP_PFM)
-        return picture_write_pfm(path, frame->disparity, width, height);
-    if (ending == FLOW16)
-        return flow_write16(path, frame->motion, width, height);
-    if (ending == FLOW)
-        return flow_write(path, frame->motion, width, height);
-    struct image color;
-    int error =
-        visualize_disparity_in(frame, seen->min, seen->max, (enum colormap)seen->colormap, &color);
-    if (error == 0) {
-        error = picture_write(path, &color);
-        picture_free(&color);
-    }
-    return error;
+    if (ending != COLOR)
+        return map_write(path, frame);
+    return visualize_write(
+        path, visualize_disparity_in(frame, seen->min, seen->max, (enum colormap)seen->colormap));
 }
 
 void export_pair(const char *folder, const struct frame *frame, const struct draw_settings *seen,

@@ -21,12 +21,10 @@ struct source *opening_source(const struct view_options *o, const char *const *w
 }
 
 struct frame *opening_read_pair(struct source *source) {
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
-    struct frame *pair = pool ? pool_take(pool) : NULL;
+    struct frame *pair =
+        frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
     if (pair && source->read(source, pair) != 0)
         frame_drop(&pair);
-    pool_close(&pool);
     return pair;
 }
 
@@ -281,12 +279,10 @@ static struct frame *keep_pair(const struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     if (v->playback.source->seek || !v->playback.state.paused || !shown)
         return NULL;
-    struct frame_pool *pool = pool_open(1, shown->left.width, shown->left.height,
-                                        shown->left.channels, shown->has_truth, NULL);
-    struct frame *pair = pool ? pool_take(pool) : NULL;
+    struct frame *pair = frame_alone(shown->left.width, shown->left.height, shown->left.channels,
+                                     shown->has_truth, NULL);
     if (pair)
         live_copy_pair(shown, pair);
-    pool_close(&pool);
     return pair;
 }
 

@@ -67,9 +67,9 @@ void statistics_add_answer(struct statistics *s, int64_t woke_ns) {
 static void add_error(struct statistics *s, const struct frame *f) {
     struct statistics_error *e = &s->error;
     struct frame_score score = {0};
-    if (!f->has_truth || e->taken_ns == f->taken_ns || frame_score_add(&score, f) != 0)
+    if (!f->has_truth || e->taken_ns == f->taken_ns)
         return;
-    free(score.truth);
+    frame_score_add(&score, f);
     struct error_rates seen = error_rates(&score.seen), all = error_rates(&score.all);
     struct motion_rates of_seen = motion_error_rates(&score.motion_seen),
                         of_all = motion_error_rates(&score.motion_all);
