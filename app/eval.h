@@ -20,11 +20,11 @@ struct eval {
     char *csv_path; /* --csv, or NULL */
     FILE *csv;
     bool csv_failed;
-    char *counts;             /* CSV of confidences, or NULL */
-    char *folder;             /* for pictures, or NULL */
-    char *degraded;           /* --degrade, or NULL */
-    char *mask;               /* --mask, or NULL */
-    char *frames; /* --frames, or NULL */
+    char *counts;   /* CSV of confidences, or NULL */
+    char *folder;   /* for pictures, or NULL */
+    char *degraded; /* --degrade, or NULL */
+    char *mask;     /* --mask, or NULL */
+    char *frames;   /* --frames, or NULL */
     struct degrade degrade;
     char *maps;               /* --maps, or NULL */
     GArray *results, *theirs; /* theirs: of the maps */
