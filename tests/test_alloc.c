@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
-#include "capture/synth/synth_desk.h"
+#include "capture/synth/desk.h"
 #include "image/picture.h"
 #include "config/log.h"
 #include "gpu/stereo_private.h"
@@ -188,7 +188,7 @@ static void test_synth(void) {
     fail_each(attempt_synth, 2, true);
 }
 static void test_desk(void) {
-    fail_each(attempt_desk, 12, false);
+    fail_each(attempt_desk, 2, false);
 }
 static void test_live(void) {
     fail_each(attempt_live, 5, true);

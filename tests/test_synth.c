@@ -7,7 +7,7 @@
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "capture/synth/synth_desk.h"
+#include "capture/synth/desk.h"
 #include "tests/source_open.h"
 #include "tests/watched.h"
 
@@ -419,10 +419,9 @@ static void test_desk_threads(void) {
         mask[k] = g_malloc(N);
         motion_mask[k] = g_malloc(N);
         if (k)
-            desk_render(desk, 3, &image[0], &image[1]);
-        desk_render(desk, 90, &image[0], &image[1]);
-        desk_truth(desk, truth[k], mask[k]);
-        desk_motion(desk, 90, 2, motion[k], motion_mask[k]);
+            desk_render(desk, 3, 0, &image[0], &image[1], NULL, NULL);
+        desk_render(desk, 90, 2, &image[0], &image[1], motion[k], motion_mask[k]);
+        desk_render(desk, 90, 0, &image[0], &image[1], truth[k], mask[k]);
         desk_close(desk);
         g_assert_cmpmem(pictures[k][0], 3 * N, pictures[0][0], 3 * N);
         g_assert_cmpmem(pictures[k][1], 3 * N, pictures[0][1], 3 * N);

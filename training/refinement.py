@@ -121,11 +121,13 @@ class Caster:
 
     def __init__(self, folder, seed):
         library = os.path.join(HERE, 'libscene.so')
-        source = [os.path.join(HERE, name) for name in ('scene.cu', 'scene.h', 'scene_lot.h')]
+        source = [os.path.join(HERE, name)
+                  for name in ('scene.cu', 'scene_lot.h', '../capture/synth/cast.h')]
         if not os.path.exists(library) or any(os.path.getmtime(library) < os.path.getmtime(s)
                                               for s in source):
             subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared',
-                            '-Xcompiler', '-fPIC,-fopenmp', source[0], '-o', library], check=True)
+                            '-I', os.path.join(HERE, '..'), '-Xcompiler', '-fPIC,-fopenmp',
+                            source[0], '-o', library], check=True)
         self.library = ctypes.CDLL(library)
         self.pool, self.counts = textures(folder, torch.Generator().manual_seed(seed))
         self.host = self.pool.cpu()

@@ -2,9 +2,7 @@
  * The ray caster and what the network sees, for refinement.py by ctypes: nvcc -shared.
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
-
-#include "scene_lot.h"
+#include "training/scene_lot.h"
 
 enum { TILE_X = 16, TILE_Y = 8, TILE = TILE_X * TILE_Y };
 
@@ -27,25 +25,13 @@ extern "C" void scenes_draw(struct scene *s, int count, uint64_t seed, const uin
 /* Lists the solids that rays through a tile of one camera's picture may meet. */
 __device__ static int list_solids(const struct scene *s, int side, int x, int y, uint8_t *list) {
     __shared__ int count;
-    vec from = eye_of(s, side),
-        middle = unit(ray_of(s, side, x + TILE_X / 2.0f, y + TILE_Y / 2.0f));
-    float spread = 0;
-    for (int k = 0; k < 4; k++)
-        spread =
-            fmaxf(spread, 1 - dot(middle, unit(ray_of(s, side, x - 1 + (k & 1) * (TILE_X + 1.0f),
-                                                      y - 1 + (k >> 1) * (TILE_Y + 1.0f)))));
-    float angle = acosf(fmaxf(1 - spread, -1)) + 1e-3f;
+    struct cone cone = cone_of(s, side, x, y, TILE_X, TILE_Y);
     if (threadIdx.x + threadIdx.y == 0)
         count = 0;
     __syncthreads();
-    for (int i = threadIdx.y * TILE_X + threadIdx.x; i < s->solids; i += TILE) {
-        vec to = plus(s->solid[i].centre, from, -1);
-        float far = sqrtf(dot(to, to)), radius = s->solid[i].radius;
-        if (radius <= 0 || far <= radius ||
-            acosf(fminf(fmaxf(dot(to, middle) / far, -1), 1)) <=
-                angle + asinf(radius / far) + 1e-3f)
+    for (int i = threadIdx.y * TILE_X + threadIdx.x; i < s->solids; i += TILE)
+        if (cone_meets(&cone, &s->solid[i]))
             list[atomicAdd(&count, 1)] = (uint8_t)i;
-    }
     __syncthreads();
     return count;
 }

@@ -6,9 +6,11 @@
 #ifndef TRAINING_SCENE_LOT_H
 #define TRAINING_SCENE_LOT_H
 
-#include "scene.h"
+#include "capture/synth/cast.h"
 
-enum kind { ROOM, STREET, FLYING, PLANES, KINDS };
+#include <stdlib.h>
+
+enum kind { ROOM, STREET, FLYING, PLANES, BY_LOT, SLATS, KINDS };
 enum look { ANY, PLAIN, ROUGH, GLOSSY };
 
 /* What is drawn at the moment. */
@@ -42,16 +44,6 @@ static float either(struct lot *r, float a) {
     return chance(r, 0.5f) ? a : -a;
 }
 
-/* Yaw about y, then pitch about x, then roll about z. */
-static void rotation(float m[9], float yaw, float pitch, float roll) {
-    float a = cosf(yaw), b = sinf(yaw), c = cosf(pitch), d = sinf(pitch), e = cosf(roll),
-          f = sinf(roll);
-    float out[9] = {a * e + b * d * f, b * d * e - a * f, b * c, c * f, c * e, -d,
-                    a * d * f - b * e, a * d * e + b * f, a * c};
-    for (int i = 0; i < 9; i++)
-        m[i] = out[i];
-}
-
 static void paint(struct lot *r, struct solid *s, enum look look) {
     const struct textures *t = r->textures;
     float grey = between(r, 50, 210), tint = chance(r, 0.4f) ? 60 : 15;
@@ -83,24 +75,8 @@ static void paint(struct lot *r, struct solid *s, enum look look) {
 /* Adds a solid of half sizes `size`; m turns its axes to the world's. */
 static struct solid *add(struct lot *r, enum shape shape, vec at, const float m[9], vec size,
                          enum look look) {
-    struct scene *scene = r->scene;
-    struct solid none = {0},
-                 *s = &scene->solid[scene->solids < SOLIDS ? scene->solids++ : SOLIDS - 1];
-    float half[3] = {size.x, size.y, size.z}, flat = shape == QUAD || shape == DISC;
-    *s = none;
-    s->shape = shape;
-    for (int i = 0; i < 3; i++) {
-        float *row = s->local + 4 * i;
-        for (int j = 0; j < 3; j++)
-            row[j] = m[3 * j + i] / half[i];
-        row[3] = -dot(vec_of(row[0], row[1], row[2]), at);
-    }
-    s->centre = at;
-    s->radius = 1.001f * sqrtf(dot(size, size) - (flat ? size.z * size.z : 0));
-    s->radius = s->radius < 30 ? s->radius : 0;
-    s->per_length = r->per_length * by_octaves(r, 0.5f, 2);
-    for (int i = 0; i < 3; i++)
-        s->texels[i] = half[i] * s->per_length;
+    float texels = r->per_length * by_octaves(r, 0.5f, 2);
+    struct solid *s = solid_add(r->scene, shape, at, m, size, texels);
     s->u = between(r, 0, 1000);
     s->v = between(r, 0, 1000);
     float turn = chance(r, 0.5f) ? 0 : between(r, 0, 6.28f);
@@ -250,6 +226,24 @@ static void draw_planes(struct lot *r) {
                        chance(r, 0.1f) ? PLAIN : ANY);
         if (chance(r, 0.4f))
             cut_by_lot(r, s, RAGGED);
+    }
+}
+
+/* Slats that look alike, before a wall, and things before them; in no training. */
+static void draw_slats(struct lot *r) {
+    float wall = between(r, 2.5f, 4), yaw = between(r, -0.6f, 0.6f);
+    vec size = vec_of(20, 20, 1);
+    for (int front = 0; front < 2; front++) {
+        struct solid *s =
+            add_turned(r, QUAD, vec_of(0, 0, wall - 0.1f * (float)front), yaw, 0, 0, size, PLAIN);
+        s->contrast = s->grain = between(r, 0.005f, 0.05f);
+        s->cut = front ? BARS : WHOLE;
+        s->cut_scale = size.x / (wall * r->wide * between(r, 0.03f, 0.09f));
+        s->cut_at = between(r, 0.35f, 0.65f);
+    }
+    for (int i = pick(r, 5); i > 0; i--) {
+        float z = wall * between(r, 0.5f, 0.8f);
+        add_thing(r, in_view(r, z, -0.4f, 0.4f), z * r->wide * between(r, 0.1f, 0.3f), 1);
     }
 }
 
@@ -419,11 +413,12 @@ static int greater(const void *a, const void *b) {
 static void set_base(struct lot *r, enum kind kind) {
     enum { COLUMNS = 40, ROWS = 24 };
     struct scene *s = r->scene;
+    const uint8_t *pixels = r->textures->pixels;
     float inverse[ROWS * COLUMNS], largest = 235;
     for (int i = 0; i < ROWS * COLUMNS; i++) {
         vec way = ray_of(s, 0, (i % COLUMNS + 0.5f) * s->width / COLUMNS,
                          ((float)(i / COLUMNS) + 0.5f) * s->height / ROWS);
-        inverse[i] = 1 / trace(s, r->textures->pixels, NULL, 0, vec_of(0, 0, 0), way, 0.01f, -1).t;
+        inverse[i] = 1 / trace(s, pixels, NULL, s->solids, vec_of(0, 0, 0), way, 0.01f, -1).t;
     }
     qsort(inverse, ROWS * COLUMNS, sizeof(*inverse), greater);
     float near = inverse[(int)((kind == STREET ? 0.985f : 0.97f) * (ROWS * COLUMNS - 1))];
@@ -437,16 +432,16 @@ static void set_base(struct lot *r, enum kind kind) {
     s->largest = s->f * s->base * most * 1.02f + s->zero + 2;
 }
 
-/* The scene of a seed; kind KINDS is one by lot. */
+/* The scene of a seed; kind BY_LOT is one of those before it. */
 static void draw_scene(struct scene *s, uint64_t seed, const struct textures *textures, int width,
                        int height, int kind) {
-    static void (*const draw[KINDS])(struct lot *) = {draw_room, draw_street, draw_flying,
-                                                      draw_planes};
+    static void (*const draw[KINDS])(struct lot *) = {draw_room,   draw_street, draw_flying,
+                                                      draw_planes, NULL,        draw_slats};
     struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0}, *r = &lot;
     struct scene none = {0};
     float a = share_of(r), sky = between(r, 150, 255), blue = between(r, 0, 60);
     *s = none;
-    if (kind == KINDS)
+    if (kind == BY_LOT)
         kind = a < 0.34f ? ROOM : a < 0.66f ? STREET : a < 0.86f ? FLYING : PLANES;
     int street = kind == STREET;
     s->width = width;
@@ -477,6 +472,7 @@ static void draw_scene(struct scene *s, uint64_t seed, const struct textures *te
     s->rows_off = chance(r, 0.35f)  ? between(r, -0.4f, 0.4f)
                   : chance(r, 0.1f) ? between(r, -1, 1)
                                     : between(r, -0.05f, 0.05f);
+    s->casting = s->solids;
     set_base(r, (enum kind)kind);
 }
 

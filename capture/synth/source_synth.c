@@ -6,7 +6,7 @@
  */
 #include "image/pixel_format.h"
 #include "capture/source_private.h"
-#include "capture/synth/synth_desk.h"
+#include "capture/synth/desk.h"
 #include "capture/synth/synth_private.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -44,9 +44,9 @@ struct synth {
     struct source source; /* first: a struct source pointer is a struct synth pointer */
     char *name, *calibration;
     double value[SYNTH_KEYS];
-    struct scene *scene; /* or else */
+    struct shapes *scene; /* or else */
     struct desk *desk;
-    struct scene_row left, right;
+    struct shapes_row left, right;
     uint8_t gain_table[256];
     struct source_options options;
     long next;
@@ -131,16 +131,16 @@ static void degrade_row(const struct synth *synth, struct image *image, int row,
         add_noise(synth, out, index, view, row);
 }
 
-static void paint(const struct synth *synth, double y, const struct scene_row *seen,
+static void paint(const struct synth *synth, double y, const struct shapes_row *seen,
                   struct image *image, int row, int view, long index) {
     size_t stride = (size_t)image->width * (size_t)image->channels;
-    scene_paint(synth->scene, y, seen, image->channels, image->data + (size_t)row * stride);
+    shapes_paint(synth->scene, y, seen, image->channels, image->data + (size_t)row * stride);
     degrade_row(synth, image, row, view, index);
 }
 
 /* The truth of one row, and where the right view sees the same point inside its picture. */
 static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t *mask) {
-    const struct scene_row *left = &synth->left, *right = &synth->right;
+    const struct shapes_row *left = &synth->left, *right = &synth->right;
     int width = synth->source.width;
     double right_row = y + synth->value[SYNTH_ROW_OFFSET];
     int row_inside = right_row >= 0 && right_row <= synth->source.height - 1;
@@ -154,7 +154,7 @@ static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t
         bool same0 = right->surface[x0] == left->surface[x];
         bool same1 = right->surface[x1] == left->surface[x];
         if (same0 != same1) /* an edge runs between the two pixels */
-            same0 = scene_surface(synth->scene, VIEW_RIGHT, at, y) == left->surface[x];
+            same0 = shapes_surface(synth->scene, VIEW_RIGHT, at, y) == left->surface[x];
         mask[x] = same0 ? 255 : 0;
     }
 }
@@ -165,28 +165,25 @@ static void tell_motion(struct synth *synth, long index, int16_t *truth, uint8_t
     int width = synth->source.width, height = synth->source.height,
         step = synth->options.motion_step;
     int count = width * height;
-    scene_move(synth->scene, index + step);
+    shapes_move(synth->scene, index + step);
     for (int i = 0; i < count; i++) {
         double u, v;
-        scene_motion(synth->scene, surface[i], index, step, &u, &v);
+        shapes_motion(synth->scene, surface[i], index, step, &u, &v);
         bool fits = hypot(u, v) * DISPARITY_ONE <= INT16_MAX;
         truth[i] = (int16_t)(fits ? lrint(u * DISPARITY_ONE) : DISPARITY_UNKNOWN);
         truth[i + count] = (int16_t)(fits ? lrint(v * DISPARITY_ONE) : DISPARITY_UNKNOWN);
         int column = i % width, row = i / width;
         double x = column + u, y = row + v;
         bool inside = x >= 0 && y >= 0 && x <= width - 1 && y <= height - 1;
-        surface[i] = inside && scene_surface(synth->scene, VIEW_LEFT, x, y) == surface[i] ? 255 : 0;
+        surface[i] =
+            inside && shapes_surface(synth->scene, VIEW_LEFT, x, y) == surface[i] ? 255 : 0;
     }
 }
 
 static void render_desk(struct synth *synth, struct frame *frame, long index, struct image *left,
                         struct image *right) {
-    desk_render(synth->desk, index, left, right);
-    if (frame->has_truth && synth->options.motion_step > 0)
-        desk_motion(synth->desk, index, synth->options.motion_step, frame->truth,
-                    frame->non_occluded);
-    else if (frame->has_truth)
-        desk_truth(synth->desk, frame->truth, frame->non_occluded);
+    desk_render(synth->desk, index, synth->options.motion_step, left, right,
+                frame->has_truth ? frame->truth : NULL, frame->non_occluded);
     for (int y = 0; y < synth->source.height; y++) {
         degrade_row(synth, left, y, VIEW_LEFT, index);
         degrade_row(synth, right, y, VIEW_RIGHT, index);
@@ -203,10 +200,10 @@ static void render(struct synth *synth, struct frame *frame, long index) {
     double offset = synth->value[SYNTH_ROW_OFFSET];
     int width = synth->source.width;
     bool tells_motion = frame->has_truth && synth->options.motion_step > 0;
-    scene_move(synth->scene, index);
+    shapes_move(synth->scene, index);
     for (int y = 0; y < synth->source.height; y++) {
-        scene_see(synth->scene, VIEW_LEFT, y, &synth->left);
-        scene_see(synth->scene, VIEW_RIGHT, y, &synth->right);
+        shapes_see(synth->scene, VIEW_LEFT, y, &synth->left);
+        shapes_see(synth->scene, VIEW_RIGHT, y, &synth->right);
         paint(synth, y, &synth->left, left, y, VIEW_LEFT, index);
         if (tells_motion)
             memcpy(frame->non_occluded + (size_t)y * (size_t)width, synth->left.surface,
@@ -215,7 +212,7 @@ static void render(struct synth *synth, struct frame *frame, long index) {
             tell_truth(synth, y, frame->truth + (size_t)y * (size_t)width,
                        frame->non_occluded + (size_t)y * (size_t)width);
         if (offset != 0)
-            scene_see(synth->scene, VIEW_RIGHT, y - offset, &synth->right);
+            shapes_see(synth->scene, VIEW_RIGHT, y - offset, &synth->right);
         paint(synth, y - offset, &synth->right, right, y, VIEW_RIGHT, index);
     }
     if (tells_motion)
@@ -259,13 +256,13 @@ static void synth_describe(struct source *source, long index, char *buf, size_t 
     g_snprintf(buf, size, "%s pair %ld", source->name, index);
 }
 
-static void row_close(struct scene_row *row) {
+static void row_close(struct shapes_row *row) {
     free(row->surface);
     free(row->column);
     free(row->disparity);
 }
 
-static int row_open(struct scene_row *row, size_t width) {
+static int row_open(struct shapes_row *row, size_t width) {
     row->surface = malloc(width);
     row->column = malloc(width * sizeof *row->column);
     row->disparity = malloc(width * sizeof *row->disparity);
@@ -274,7 +271,7 @@ static int row_open(struct scene_row *row, size_t width) {
 
 static void synth_close(struct source *source) {
     struct synth *synth = (struct synth *)source;
-    scene_close(synth->scene);
+    shapes_close(synth->scene);
     desk_close(synth->desk);
     row_close(&synth->left);
     row_close(&synth->right);
@@ -328,7 +325,7 @@ static struct source *synth_make(const char *spec, const double *value,
                                 (int)g_get_num_processors());
     else
         synth->scene =
-            scene_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
+            shapes_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
     if (synth->desk && as_rendered && value[SYNTH_ROW_OFFSET] == 0)
         synth->source.calibration_text[0] = synth->calibration = calibration_of(synth->desk, value);
     if (!synth->name || !(synth->scene || synth->desk) ||

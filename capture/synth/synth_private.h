@@ -28,40 +28,40 @@ enum synth_key {
  * line. */
 int synth_parse(const char *spec, double value[SYNTH_KEYS]);
 
-struct scene;
+struct shapes;
 
 enum view { VIEW_LEFT, VIEW_RIGHT };
 
 /* What each pixel of one row of a view sees: the surface, the left view's column of the point
  * there, and its disparity in px. The caller owns the arrays, width entries each. */
-struct scene_row {
+struct shapes_row {
     uint8_t *surface;
     float *column, *disparity;
 };
 
 /* Disparities of all that the left view shows lie between min and max px. NULL without
  * memory. */
-struct scene *scene_open(int width, int height, double min, double max, uint64_t seed);
+struct shapes *shapes_open(int width, int height, double min, double max, uint64_t seed);
 
 /* Puts everything where it is in frame number index. */
-void scene_move(struct scene *scene, long index);
+void shapes_move(struct shapes *scene, long index);
 
 /* y is the row in the left view's coordinates and may lie between rows or outside the picture. */
-void scene_see(const struct scene *scene, enum view view, double y, struct scene_row *row);
+void shapes_see(const struct shapes *scene, enum view view, double y, struct shapes_row *row);
 
 /* The surface that a view sees at column x, which may lie between pixels. */
-int scene_surface(const struct scene *scene, enum view view, double x, double y);
+int shapes_surface(const struct shapes *scene, enum view view, double x, double y);
 
 /* How far what the left view shows of a surface moves from frame number index to index + step, px
  * to the right and down. */
-void scene_motion(const struct scene *scene, int surface, long index, int step, double *u,
-                  double *v);
+void shapes_motion(const struct shapes *scene, int surface, long index, int step, double *u,
+                   double *v);
 
-/* RGB (channels 3) or grey (1) of a row that scene_see filled. */
-void scene_paint(const struct scene *scene, double y, const struct scene_row *row, int channels,
-                 uint8_t *out);
+/* RGB (channels 3) or grey (1) of a row that shapes_see filled. */
+void shapes_paint(const struct shapes *scene, double y, const struct shapes_row *row, int channels,
+                  uint8_t *out);
 
-void scene_close(struct scene *scene);
+void shapes_close(struct shapes *scene);
 
 /* A well-mixed function of two numbers, for everything that looks random. */
 uint64_t synth_hash(uint64_t a, uint64_t b);

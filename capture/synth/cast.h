@@ -1,12 +1,13 @@
 /*
  * Scenes of simple solids, ray-cast from two cameras side by side: pictures, the exact disparity of
- * each left pixel, and whether the right camera sees it. C that nvcc compiles, too.
+ * each left pixel, and whether the right camera sees it. C that nvcc compiles, too: the desk
+ * (desk.c), the scenes by lot of training/ and of the accuracy score (training/scene_lot.h).
  *
  * Axes of the left camera: x to the right, y down, z forwards. A disparity is f * base / z + zero.
  * SPDX-License-Identifier: MIT
  */
-#ifndef TRAINING_SCENE_H
-#define TRAINING_SCENE_H
+#ifndef LIVESTEREO_SYNTH_CAST_H
+#define LIVESTEREO_SYNTH_CAST_H
 
 #include <math.h>
 #include <stddef.h>
@@ -64,6 +65,7 @@ struct scene {
     vec sun;
     float ambient, shadow, sky[2][3], clouds;
     float largest; /* disparity */
+    int casting;   /* the first ones cast shadows */
     struct solid solid[SOLIDS];
 };
 
@@ -86,9 +88,42 @@ CAST vec to_local(const struct solid *s, vec a, float w) {
                   m[8] * a.x + m[9] * a.y + m[10] * a.z + w * m[11]);
 }
 
-CAST int mirrored(int i, int n) {
-    i %= 2 * n;
-    i += i < 0 ? 2 * n : 0;
+/* Yaw about y, then pitch about x, then roll about z. */
+CAST void rotation(float m[9], float yaw, float pitch, float roll) {
+    float a = cosf(yaw), b = sinf(yaw), c = cosf(pitch), d = sinf(pitch), e = cosf(roll),
+          f = sinf(roll);
+    float out[9] = {a * e + b * d * f, b * d * e - a * f, b * c, c * f, c * e, -d,
+                    a * d * f - b * e, a * d * e + b * f, a * c};
+    for (int i = 0; i < 9; i++)
+        m[i] = out[i];
+}
+
+/* Adds a solid of half sizes `size`; m turns its axes to the world's. texels: for a unit of
+ * length. */
+CAST struct solid *solid_add(struct scene *scene, int shape, vec at, const float m[9], vec size,
+                             float texels) {
+    struct solid none = {0},
+                 *s = &scene->solid[scene->solids < SOLIDS ? scene->solids++ : SOLIDS - 1];
+    float half[3] = {size.x, size.y, size.z}, flat = shape == QUAD || shape == DISC;
+    *s = none;
+    s->shape = shape;
+    for (int i = 0; i < 3; i++) {
+        float *row = s->local + 4 * i;
+        for (int j = 0; j < 3; j++)
+            row[j] = m[3 * j + i] / half[i];
+        row[3] = -dot(vec_of(row[0], row[1], row[2]), at);
+        s->texels[i] = half[i] * texels;
+    }
+    s->centre = at;
+    s->radius = 1.001f * sqrtf(dot(size, size) - (flat ? size.z * size.z : 0));
+    s->radius = s->radius < 30 ? s->radius : 0;
+    s->per_length = texels;
+    s->cos = 1;
+    return s;
+}
+
+CAST int mirrored(int i, int n) { /* n: a power of two */
+    i &= 2 * n - 1;
     return i < n ? i : 2 * n - 1 - i;
 }
 
@@ -98,8 +133,8 @@ CAST vec texel(const uint8_t *pixels, int texture, float u, float v, int level) 
     int n = SIDE;
     for (int l = 0; l < level; l++, n /= 2)
         p += (size_t)4 * n * n;
-    u = fmodf(u, 2.0f * SIDE) * n / SIDE - 0.5f;
-    v = fmodf(v, 2.0f * SIDE) * n / SIDE - 0.5f;
+    u = (u - 2 * SIDE * floorf(u / (2 * SIDE))) * n / SIDE - 0.5f;
+    v = (v - 2 * SIDE * floorf(v / (2 * SIDE))) * n / SIDE - 0.5f;
     float left = floorf(u), top = floorf(v), sum[3] = {0, 0, 0};
     for (int k = 0; k < 4; k++) {
         float w = (k & 1 ? u - left : 1 - u + left) * (k & 2 ? v - top : 1 - v + top);
@@ -184,19 +219,19 @@ CAST int is_within(const struct solid *s, int crossing, vec l) {
     return 1;
 }
 
-/* The first solid along the ray from + t way with t > least. list: count of the solids; NULL:
- * all of them, but the one `without`. */
+/* The first solid along the ray from + t way with t > least. list: count of the solids; NULL: the
+ * first count. `without` is not met. */
 CAST struct hit trace(const struct scene *s, const uint8_t *pixels, const uint8_t *list, int count,
                       vec from, vec way, float least, int without) {
     struct hit hit = {1e9f, -1, {0, 0, 0}};
-    float length2 = dot(way, way);
-    for (int i = 0; i < (list ? count : s->solids); i++) {
+    float per_length2 = 1 / dot(way, way);
+    for (int i = 0; i < count; i++) {
         int k = list ? list[i] : i;
         const struct solid *p = &s->solid[k];
         vec to = plus(p->centre, from, -1);
         float along = dot(to, way);
         if (k == without ||
-            (p->radius > 0 && dot(to, to) - along * along / length2 > p->radius * p->radius))
+            (p->radius > 0 && dot(to, to) - along * along * per_length2 > p->radius * p->radius))
             continue;
         vec a = to_local(p, from, 1), d = to_local(p, way, 0);
         float t[4];
@@ -242,7 +277,10 @@ CAST vec paint_at(const struct solid *s, const uint8_t *pixels, vec local, float
     texture_place(s, local, &u, &v);
     vec paint = plus(vec_of(s->colour[0], s->colour[1], s->colour[2]),
                      textured(pixels, s->texture, u, v, size), s->contrast);
-    return plus(paint, textured(pixels, s->cut_texture, 2.3f * u, 2.3f * v, 2.3f * size), s->grain);
+    if (s->grain > 0)
+        paint = plus(paint, textured(pixels, s->cut_texture, 2.3f * u, 2.3f * v, 2.3f * size),
+                     s->grain);
+    return paint;
 }
 
 CAST vec lit(vec paint, float ambient, float light) {
@@ -263,7 +301,7 @@ CAST vec shade(const struct scene *s, const uint8_t *pixels, vec from, vec way,
     float size = hit->t * pixel * p->per_length / sqrtf(fmaxf(-facing, 0.05f));
     float light = fmaxf(dot(n, s->sun), 0);
     if (light > 0 && s->shadow > 0 &&
-        trace(s, pixels, NULL, 0, at, s->sun, 1e-3f, hit->solid).solid >= 0)
+        trace(s, pixels, NULL, s->casting, at, s->sun, 1e-3f, hit->solid).solid >= 0)
         light *= 1 - s->shadow;
     vec out = lit(paint_at(p, pixels, hit->local, size), s->ambient, light);
     if (p->gloss > 0 && light > 0) {
@@ -272,7 +310,7 @@ CAST vec shade(const struct scene *s, const uint8_t *pixels, vec from, vec way,
     }
     if (p->mirror > 0) { /* one ray more, without shadows */
         float glance = 1 + facing, share = p->mirror * (0.4f + 0.6f * glance * glance);
-        struct hit far = trace(s, pixels, NULL, 0, at, back, 1e-3f, hit->solid);
+        struct hit far = trace(s, pixels, NULL, s->solids, at, back, 1e-3f, hit->solid);
         vec seen = sky_at(s, pixels, back);
         if (far.solid >= 0) {
             const struct solid *q = &s->solid[far.solid];
@@ -301,6 +339,32 @@ CAST vec ray_of(const struct scene *s, int side, float x, float y) {
     return turned(s, vec_of((x - s->cx) / s->f, (y - s->cy) / s->f, 1));
 }
 
+/* Where rays through a tile of a camera's picture go: at most angle away from the middle. */
+struct cone {
+    vec from, middle;
+    float angle;
+};
+
+CAST struct cone cone_of(const struct scene *s, int side, int x, int y, int width, int height) {
+    struct cone cone = {eye_of(s, side), unit(ray_of(s, side, x + width / 2.0f, y + height / 2.0f)),
+                        0};
+    float spread = 0;
+    for (int k = 0; k < 4; k++)
+        spread = fmaxf(spread,
+                       1 - dot(cone.middle, unit(ray_of(s, side, x - 1 + (k & 1) * (width + 1.0f),
+                                                        y - 1 + (k >> 1) * (height + 1.0f)))));
+    cone.angle = acosf(fmaxf(1 - spread, -1)) + 1e-3f;
+    return cone;
+}
+
+CAST int cone_meets(const struct cone *cone, const struct solid *s) {
+    vec to = plus(s->centre, cone->from, -1);
+    float far = sqrtf(dot(to, to));
+    return s->radius <= 0 || far <= s->radius ||
+           acosf(fminf(fmaxf(dot(to, cone->middle) / far, -1), 1)) <=
+               cone->angle + asinf(s->radius / far) + 1e-3f;
+}
+
 /* A pixel's colour: the mean of 2 x 2 rays. */
 CAST void cast_colour(const struct scene *s, const uint8_t *pixels, const uint8_t *list, int count,
                       int side, int x, int y, uint8_t rgb[3]) {
@@ -326,7 +390,7 @@ CAST float cast_disparity(const struct scene *s, const uint8_t *pixels, const ui
     struct hit hit = trace(s, pixels, list, count, eye_of(s, 0), way, 0.01f, -1);
     float d = s->zero + (hit.solid < 0 ? 0 : s->f * s->base / hit.t), there = x - d;
     vec back = ray_of(s, 1, there, y - s->rows_off);
-    struct hit other = trace(s, pixels, NULL, 0, eye_of(s, 1), back, 0.01f, -1);
+    struct hit other = trace(s, pixels, NULL, s->solids, eye_of(s, 1), back, 0.01f, -1);
     *seen = there >= 0 && other.t > hit.t * (1 - 0.6f / fmaxf(d, 0.7f));
     return d;
 }

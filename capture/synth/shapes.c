@@ -31,7 +31,7 @@ struct surface {
     uint8_t *tile; /* TILE x TILE RGB */
 };
 
-struct scene {
+struct shapes {
     int width, height;
     struct surface surface[SURFACES];
     uint8_t *tiles;
@@ -97,7 +97,7 @@ static void make_tile(uint8_t *tile, const uint8_t base[3], uint64_t seed, int16
     }
 }
 
-static int make_tiles(struct scene *scene, uint64_t seed) {
+static int make_tiles(struct shapes *scene, uint64_t seed) {
     static const uint8_t base[SURFACES][3] = {
         {120, 135, 150}, {110, 115, 90}, {200, 90, 80},  {90, 160, 90},  {90, 110, 200},
         {200, 170, 80},  {160, 90, 180}, {80, 170, 180}, {190, 130, 90}, {215, 120, 150},
@@ -171,8 +171,8 @@ static void place_dome(struct surface *s, double w, double h, double min, double
     s->speed = 2 * M_PI / 150;
 }
 
-struct scene *scene_open(int width, int height, double min, double max, uint64_t seed) {
-    struct scene *scene = calloc(1, sizeof *scene);
+struct shapes *shapes_open(int width, int height, double min, double max, uint64_t seed) {
+    struct shapes *scene = calloc(1, sizeof *scene);
     if (!scene)
         return NULL;
     double w = width, h = height, span = max - min;
@@ -183,14 +183,14 @@ struct scene *scene_open(int width, int height, double min, double max, uint64_t
         place_shape(&scene->surface[2 + i], i, w, h, min, span, seed);
     place_dome(&scene->surface[SURFACES - 1], w, h, min, span);
     if (make_tiles(scene, seed)) {
-        scene_close(scene);
+        shapes_close(scene);
         return NULL;
     }
-    scene_move(scene, 0);
+    shapes_move(scene, 0);
     return scene;
 }
 
-void scene_close(struct scene *scene) {
+void shapes_close(struct shapes *scene) {
     if (scene)
         free(scene->tiles);
     free(scene);
@@ -204,8 +204,8 @@ static void place_at(const struct surface *s, long index, double *x, double *y) 
     *y = endless ? s->cy : s->home_y + s->swing_y * cos(0.7 * angle);
 }
 
-void scene_motion(const struct scene *scene, int surface, long index, int step, double *u,
-                  double *v) {
+void shapes_motion(const struct shapes *scene, int surface, long index, int step, double *u,
+                   double *v) {
     double x[2], y[2];
     for (int i = 0; i < 2; i++)
         place_at(&scene->surface[surface], index + i * (long)step, &x[i], &y[i]);
@@ -213,7 +213,7 @@ void scene_motion(const struct scene *scene, int surface, long index, int step, 
     *v = y[1] - y[0];
 }
 
-void scene_move(struct scene *scene, long index) {
+void shapes_move(struct shapes *scene, long index) {
     for (int i = 0; i < SURFACES; i++) {
         struct surface *s = &scene->surface[i];
         double angle = s->speed * (double)index + s->phase;
@@ -261,7 +261,7 @@ static double left_column(const struct cut *cut, double x) {
     return cut->cx + 2 * k / (e + sqrt(fmax(e * e + 4 * cut->bend * k, 0)));
 }
 
-void scene_see(const struct scene *scene, enum view view, double y, struct scene_row *row) {
+void shapes_see(const struct shapes *scene, enum view view, double y, struct shapes_row *row) {
     for (int x = 0; x < scene->width; x++)
         row->disparity[x] = -INFINITY;
     for (int i = 0; i < SURFACES; i++) {
@@ -286,7 +286,7 @@ void scene_see(const struct scene *scene, enum view view, double y, struct scene
     }
 }
 
-int scene_surface(const struct scene *scene, enum view view, double x, double y) {
+int shapes_surface(const struct shapes *scene, enum view view, double x, double y) {
     int nearest = 0;
     double max = -INFINITY;
     for (int i = 0; i < SURFACES; i++) {
@@ -313,8 +313,8 @@ static inline void sample(const uint8_t *line, const uint8_t *below, int u, int 
     }
 }
 
-void scene_paint(const struct scene *scene, double y, const struct scene_row *row, int channels,
-                 uint8_t *out) {
+void shapes_paint(const struct shapes *scene, double y, const struct shapes_row *row, int channels,
+                  uint8_t *out) {
     const uint8_t *line[SURFACES], *below[SURFACES];
     float origin[SURFACES];
     int fy[SURFACES];
