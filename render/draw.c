@@ -183,21 +183,20 @@ void draw_close(struct draw **draw_pointer) {
     free(draw);
 }
 
-/* OpenGL's formats of grey and of coloured pictures. */
-static const struct {
+struct format {
     GLint internal;
     GLenum format, type;
-} formats[COLORS][2] = {
-    [LEFT] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE}},
-    [RIGHT] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE}},
-    [DISPARITY] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
-    [CONFIDENCE] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_R8, GL_RED, GL_UNSIGNED_BYTE}},
-    [MOTION_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
-    [TRUTH_U] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
-    [TRUTH_V] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
-    [OTHER] = {{GL_R16I, GL_RED_INTEGER, GL_SHORT}, {GL_R16I, GL_RED_INTEGER, GL_SHORT}},
-    [OTHER_CONFIDENCE] = {{GL_R8, GL_RED, GL_UNSIGNED_BYTE}, {GL_R8, GL_RED, GL_UNSIGNED_BYTE}},
+    size_t bytes; /* a pixel */
 };
+
+static struct format format_of(enum texture which, int channels) {
+    static const struct format grey = {GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1},
+                               rgb = {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE, 3},
+                               map = {GL_R16I, GL_RED_INTEGER, GL_SHORT, 2};
+    if (which == LEFT || which == RIGHT)
+        return channels > 1 ? rgb : grey;
+    return which == CONFIDENCE || which == OTHER_CONFIDENCE ? grey : map;
+}
 
 /* Makes the textures fit pictures of this size; their contents are undefined then. */
 static void allocate_textures(struct draw *draw, int width, int height, int channels) {
@@ -205,18 +204,12 @@ static void allocate_textures(struct draw *draw, int width, int height, int chan
     draw->height = height;
     draw->channels = channels;
     for (int i = 0; i < COLORS; i++) {
-        bool color = channels > 1;
+        struct format format = format_of((enum texture)i, channels);
         glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
-        glTexImage2D(GL_TEXTURE_2D, 0, formats[i][color].internal, width, height, 0,
-                     formats[i][color].format, formats[i][color].type, NULL);
+        glTexImage2D(GL_TEXTURE_2D, 0, format.internal, width, height, 0, format.format,
+                     format.type, NULL);
         draw->uploaded[i] = -1;
     }
-}
-
-static size_t bytes_per_pixel(const struct draw *draw, enum texture which) {
-    if (which == DISPARITY || (which >= MOTION_V && which <= OTHER))
-        return 2;
-    return which == CONFIDENCE || which == OTHER_CONFIDENCE ? 1 : (size_t)draw->channels;
 }
 
 /* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
@@ -236,7 +229,6 @@ static void upload_textures(struct draw *draw, const struct draw_settings *s,
                                 frame->has_truth ? frame->truth + pixels : NULL,
                                 s->other,
                                 s->other_confidence};
-    bool color = left->channels > 1;
     if (draw->width != left->width || draw->height != left->height ||
         draw->channels != left->channels)
         allocate_textures(draw, left->width, left->height, left->channels);
@@ -251,11 +243,11 @@ static void upload_textures(struct draw *draw, const struct draw_settings *s,
             continue;
         draw->uploaded[i] = number;
         glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
-        glBufferData(GL_PIXEL_UNPACK_BUFFER,
-                     (GLsizeiptr)(pixels * bytes_per_pixel(draw, (enum texture)i)), data[i],
+        struct format format = format_of((enum texture)i, draw->channels);
+        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)(pixels * format.bytes), data[i],
                      GL_STREAM_DRAW);
-        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, formats[i][color].format,
-                        formats[i][color].type, NULL);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, draw->width, draw->height, format.format,
+                        format.type, NULL);
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -136,6 +137,29 @@ static void tooltip(struct ui *ui, const char *help) {
     ImGui::BeginTooltip();
     ImGui::TextUnformatted(break_lines(help, wrap).c_str());
     ImGui::EndTooltip();
+}
+
+/* Text at a place, in the font of now or another one, cut to an area. */
+static void put(struct ui *ui, ImVec2 at, unsigned rgb, const char *text, const ImVec4 *clip = NULL,
+                const ImFont *font = ImGui::GetFont()) {
+    ui->list->AddText(font, font->FontSize, at, color_of(rgb), text, NULL, 0, clip);
+}
+
+static float width_in(const ImFont *font, const char *text) {
+    return font->CalcTextSizeA(font->FontSize, 1e6f, 0, text).x;
+}
+
+/* A button with a name of its own. */
+static bool press(struct ui *ui, const char *name, const char *label, ImVec2 size, ImU32 color,
+                  const char *help) {
+    ImGui::PushID(name);
+    ImGui::PushStyleColor(ImGuiCol_Button, color);
+    bool pressed = ImGui::Button(label, size);
+    ImGui::PopStyleColor();
+    add_widget_rect(ui, name);
+    tooltip(ui, help);
+    ImGui::PopID();
+    return pressed;
 }
 
 static void set_color(ImGuiCol which, unsigned rgb, double alpha = 1) {
@@ -472,9 +496,9 @@ static bool list_line(struct ui *ui, const char *id, const char *label, const ch
     ImGui::PopID();
     at.y += (high - ImGui::GetFontSize()) / 2;
     float left = width - ImGui::CalcTextSize(note).x;
-    ui->list->AddText(ImVec2(at.x + indent, at.y), color_of(ui_theme(ui)->text), label);
+    put(ui, ImVec2(at.x + indent, at.y), ui_theme(ui)->text, label);
     if (*note && left > indent + ImGui::CalcTextSize(label).x + ImGui::GetFontSize())
-        ui->list->AddText(ImVec2(at.x + left, at.y), color_of(ui_theme(ui)->note), note);
+        put(ui, ImVec2(at.x + left, at.y), ui_theme(ui)->note, note);
     return pressed;
 }
 
@@ -519,23 +543,47 @@ void ui_pop_font(struct ui *) {
     ImGui::PopFont();
 }
 
-void ui_text(struct ui *ui, const char *text) {
+static void print(struct ui *ui, ImU32 color, ImFont *font, const char *format, va_list values) {
+    char text[1024];
+    vsnprintf(text, sizeof(text), format, values);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::PushFont(font);
     bool breaks = !(ui->panel_flags & UI_AUTO_SIZE) || ui->most_width > 0;
-    if (!breaks) {
-        ImGui::TextUnformatted(text);
-        return;
-    }
     float left = ImGui::GetCursorPosX(), right = ImGui::GetContentRegionAvail().x + left;
     right = ui->most_width > 0 ? ui->most_width : right;
-    ImGui::PushTextWrapPos(right); /* for words that are longer */
-    ImGui::TextUnformatted(break_lines(text, right - left).c_str());
+    ImGui::PushTextWrapPos(breaks ? right : -1); /* for words that are longer */
+    ImGui::TextUnformatted(breaks ? break_lines(text, right - left).c_str() : text);
     ImGui::PopTextWrapPos();
+    ImGui::PopFont();
+    ImGui::PopStyleColor();
 }
 
-void ui_text_color(struct ui *ui, unsigned rgb, const char *text) {
-    ImGui::PushStyleColor(ImGuiCol_Text, color_of(rgb));
-    ui_text(ui, text);
-    ImGui::PopStyleColor();
+void ui_text(struct ui *ui, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    print(ui, color_of(ui_theme(ui)->text), ImGui::GetFont(), format, values);
+    va_end(values);
+}
+
+void ui_note(struct ui *ui, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    print(ui, color_of(ui_theme(ui)->note), ImGui::GetFont(), format, values);
+    va_end(values);
+}
+
+void ui_text_color(struct ui *ui, unsigned rgb, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    print(ui, color_of(rgb), ImGui::GetFont(), format, values);
+    va_end(values);
+}
+
+void ui_heading(struct ui *ui, enum ui_font font, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    print(ui, color_of(ui_theme(ui)->text), ui->font[font], format, values);
+    va_end(values);
 }
 
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
@@ -548,9 +596,8 @@ void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *sho
         size.x = ImGui::CalcTextSize(text).x;
     ImVec4 clip(at.x, at.y, at.x + size.x, at.y + size.y);
     bool fits = ImGui::CalcTextSize(text).x <= size.x;
-    ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
-                      ImVec2(at.x, at.y + (high - ImGui::GetFontSize()) / 2), color_of(rgb),
-                      fits ? text : shorter, NULL, 0, &clip);
+    put(ui, ImVec2(at.x, at.y + (high - ImGui::GetFontSize()) / 2), rgb, fits ? text : shorter,
+        &clip);
     ImGui::Dummy(size);
     if (!fits && !ui->cut_line[0] && ImGui::CalcTextSize(shorter).x > size.x)
         snprintf(ui->cut_line, sizeof(ui->cut_line), "%s", shorter);
@@ -569,16 +616,11 @@ void ui_mark_next(struct ui *ui, bool on) {
 }
 
 bool ui_button(struct ui *ui, const char *name, const char *label, const char *help) {
-    ImVec4 color = ImGui::GetStyleColorVec4(ui->mark ? ImGuiCol_ButtonActive : ImGuiCol_Button);
-    ImGui::PushID(name);
-    ImGui::PushStyleColor(ImGuiCol_Button, color);
-    bool pressed = ImGui::Button(label);
-    ImGui::PopStyleColor();
+    const struct theme *theme = ui_theme(ui);
+    bool marked = ui->mark;
     ui->mark = false;
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
-    ImGui::PopID();
-    return pressed;
+    return press(ui, name, label, ImVec2(0, 0), color_of(marked ? theme->selected : theme->field),
+                 help);
 }
 
 bool ui_has_icons(const struct ui *ui) {
@@ -597,6 +639,17 @@ double ui_tool_width(struct ui *ui, const char *icon, const char *label) {
            (words > 0 && picture > 0 ? style.ItemInnerSpacing.x : 0);
 }
 
+/* An icon at the left of an area and words at its right, either of which may be NULL. */
+static void draw_words(struct ui *ui, ImVec2 at, ImVec2 size, const char *icon, unsigned icon_rgb,
+                       const char *words, unsigned rgb) {
+    float padding = 0.75f * ImGui::GetStyle().FramePadding.x;
+    at.y += (size.y - ImGui::GetFontSize()) / 2;
+    if (icon_width(ui, icon) > 0)
+        put(ui, ImVec2(at.x + padding, at.y), icon_rgb, icon);
+    if (words)
+        put(ui, ImVec2(at.x + size.x - padding - ImGui::CalcTextSize(words).x, at.y), rgb, words);
+}
+
 bool ui_tool(struct ui *ui, const char *name, const char *icon, const char *label, const char *help,
              unsigned rgb) {
     const struct theme *theme = ui_theme(ui);
@@ -604,22 +657,10 @@ bool ui_tool(struct ui *ui, const char *name, const char *icon, const char *labe
         label = name + (strchr(name, '.') ? strcspn(name, ".") + 1 : 0);
     ImVec2 size((float)ui_tool_width(ui, icon, label), ImGui::GetFrameHeight());
     ImVec2 at = ImGui::GetCursorScreenPos();
-    float padding = 0.75f * ImGui::GetStyle().FramePadding.x, picture = icon_width(ui, icon);
-    ImGui::PushID(name);
-    ImGui::PushStyleColor(ImGuiCol_Button, ui->mark ? color_of(theme->selected) : 0);
-    bool pressed = ImGui::Button("##tool", size);
-    ImGui::PopStyleColor();
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
-    float y = at.y + (size.y - ImGui::GetFontSize()) / 2;
+    bool pressed = press(ui, name, "##tool", size, ui->mark ? color_of(theme->selected) : 0, help);
     unsigned color = ui->mark ? theme->accent : theme->text;
-    if (picture > 0)
-        ui->list->AddText(ImVec2(at.x + padding, y), color_of(rgb ? rgb : color), icon);
-    if (label)
-        ui->list->AddText(ImVec2(at.x + size.x - padding - ImGui::CalcTextSize(label).x, y),
-                          color_of(theme->text), label);
+    draw_words(ui, at, size, icon, rgb ? rgb : color, label, theme->text);
     ui->mark = false;
-    ImGui::PopID();
     return pressed;
 }
 
@@ -627,28 +668,22 @@ bool ui_tab(struct ui *ui, const char *name, const char *icon, const char *label
             bool on, double x, double y, double width, double height) {
     const struct theme *theme = ui_theme(ui);
     ImGui::SetCursorScreenPos(ImVec2((float)x, (float)y));
-    ImGui::PushID(name);
-    ImGui::PushStyleColor(ImGuiCol_Button, 0);
-    bool pressed = ImGui::Button("##tab", ImVec2((float)width, (float)height));
-    ImGui::PopStyleColor();
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
-    ImGui::PopID();
+    bool pressed = press(ui, name, "##tab", ImVec2((float)width, (float)height), 0, help);
     const ImFont *small = ui->font[UI_NOTE];
     float picture = icon_width(ui, icon), middle = (float)(x + width / 2),
           line = ImGui::GetFontSize();
     bool words = label || !ui->has_icons;
     const char *word = label ? label : strchr(name, '.') + 1;
     if (picture > 0)
-        ui->list->AddText(ImVec2(middle - picture / 2,
-                                 (float)(y + (words ? 0.18 * height : (height - line) / 2))),
-                          color_of(on ? theme->accent : theme->note), icon);
+        put(ui,
+            ImVec2(middle - picture / 2,
+                   (float)(y + (words ? 0.18 * height : (height - line) / 2))),
+            on ? theme->accent : theme->note, icon);
     if (words)
-        ui->list->AddText(
-            small, small->FontSize,
-            ImVec2(middle - small->CalcTextSizeA(small->FontSize, 1e6f, 0, word).x / 2,
+        put(ui,
+            ImVec2(middle - width_in(small, word) / 2,
                    (float)(y + height) - 1.6f * small->FontSize),
-            color_of(on ? theme->text : theme->note), word);
+            on ? theme->text : theme->note, word, NULL, small);
     if (on && label)
         ui_box(ui, x + 0.1 * width, y + height - ui_px(ui, 2), 0.8 * width, ui_px(ui, 2),
                theme->accent, 1);
@@ -784,29 +819,19 @@ static void draw_texture(struct ui *ui, unsigned texture, ImVec2 min, ImVec2 max
 bool ui_tile(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
              unsigned texture, double width, double height) {
     float gap = ImGui::GetStyle().FramePadding.x, line = ImGui::GetTextLineHeight();
-    float words = *label || *note ? 2 * line + 2.5f * gap : 0;
+    float words = 2 * line + 2.5f * gap;
     ImVec2 size((float)width, (float)height + words);
-    ImGui::PushID(name);
-    ImGui::PushStyleColor(ImGuiCol_Button, color_of(ui_theme(ui)->card));
-    bool pressed = ImGui::Button("##tile", size);
-    ImGui::PopStyleColor();
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
+    bool pressed = press(ui, name, "##tile", size, color_of(ui_theme(ui)->card), help);
     ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
     draw_texture(ui, texture, min, ImVec2(max.x, max.y - words));
     ImVec4 clip(min.x, min.y, max.x - gap, max.y);
-    float y = max.y - words + gap;
-    if (words > 0)
-        ui->list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), ImVec2(min.x + gap, y),
-                          color_of(ui_theme(ui)->text), label, NULL, 0, &clip);
-    ImFont *small = ui->font[UI_NOTE];
-    if (words > 0)
-        ui->list->AddText(small, small->FontSize, ImVec2(min.x + gap, y + line + gap / 2),
-                          color_of(ui_theme(ui)->note), note, NULL, 0, &clip);
+    ImVec2 at(min.x + gap, max.y - words + gap);
+    put(ui, at, ui_theme(ui)->text, label, &clip);
+    put(ui, ImVec2(at.x, at.y + line + gap / 2), ui_theme(ui)->note, note, &clip,
+        ui->font[UI_NOTE]);
     ui->list->AddRect(min, max, color_of(ui->mark ? ui_theme(ui)->accent : ui_theme(ui)->divider),
                       ImGui::GetStyle().FrameRounding);
     ui->mark = false;
-    ImGui::PopID();
     return pressed;
 }
 
@@ -862,10 +887,8 @@ static bool begin_row(struct ui *ui, const struct ui_row *row, float *width) {
     }
     if (row->automatic) {
         ImVec2 end = ImGui::GetItemRectMax();
-        const ImFont *small = ui->font[UI_NOTE];
-        ui->list->AddText(small, small->FontSize,
-                          ImVec2(end.x + line / 4, at.y + (ImGui::GetFrameHeight() - line) / 2 + 1),
-                          color_of(ui_theme(ui)->hint), "auto");
+        put(ui, ImVec2(end.x + line / 4, at.y + (ImGui::GetFrameHeight() - line) / 2 + 1),
+            ui_theme(ui)->hint, "auto", NULL, ui->font[UI_NOTE]);
     }
     if (beside) {
         ImGui::SameLine();
@@ -1059,10 +1082,9 @@ static bool list_field(struct ui *ui, const struct ui_row *row, const char *show
         draw_swatch(ui, ImVec2(left, y), ImVec2(2.5f * line, line), colors);
     left += colors ? 3 * line : 0;
     ImVec4 clip(left, at.y, at.x + width - arrow - line / 2, at.y + high);
-    ui->list->AddText(ImGui::GetFont(), line, ImVec2(left, y), color_of(ui_theme(ui)->text), shown,
-                      NULL, 0, &clip);
-    ui->list->AddText(ImVec2(at.x + width - arrow - line / 3, y), color_of(ui_theme(ui)->note),
-                      ui->has_icons ? ICON_LIST : "");
+    put(ui, ImVec2(left, y), ui_theme(ui)->text, shown, &clip);
+    put(ui, ImVec2(at.x + width - arrow - line / 3, y), ui_theme(ui)->note,
+        ui->has_icons ? ICON_LIST : "");
     if (pressed)
         ImGui::OpenPopup("##list");
     return open_list(ui, row->name, ImVec2(at.x, at.y + high), width);
@@ -1144,8 +1166,7 @@ bool ui_row_range(struct ui *ui, const struct ui_row *row, const char *text, dou
     draw_track(ui, min, max, std::max(0.0f, at[0]), std::min(1.0f, at[1]));
     for (float place : at)
         draw_knob(ui, min, max, std::min(1.0f, std::max(0.0f, place)));
-    ui->list->AddText(ImVec2(max.x + line / 2, min.y + (max.y - min.y - line) / 2),
-                      color_of(ui_theme(ui)->note), text);
+    put(ui, ImVec2(max.x + line / 2, min.y + (max.y - min.y - line) / 2), ui_theme(ui)->note, text);
     end_row(row);
     return *low != before[0] || *high != before[1];
 }
@@ -1197,16 +1218,13 @@ void ui_card_draw(struct ui *ui, const struct ui_card *card, double width) {
     ui->list->AddRectFilled(min, max, color_of(theme->card), ImGui::GetStyle().WindowRounding);
     ImVec2 at(min.x + pad, min.y + pad / 2);
     ui->list->PushClipRect(min, max, true);
-    ui->list->AddText(note, note->FontSize, at, color_of(theme->note), card->title);
+    put(ui, at, theme->note, card->title, NULL, note);
     at.y += note->FontSize + pad / 2;
-    ui->list->AddText(number, number->FontSize, at, color_of(theme->text), card->value);
-    float used = number->CalcTextSizeA(number->FontSize, 1e6f, 0, card->value).x + pad / 2;
-    float units = note->CalcTextSizeA(note->FontSize, 1e6f, 0, card->unit).x;
-    ui->list->AddText(note, note->FontSize,
-                      ImVec2(at.x + used, at.y + number->FontSize - 1.25f * note->FontSize),
-                      color_of(theme->note), card->unit);
-    ui->list->AddText(note, note->FontSize, ImVec2(at.x, at.y + number->FontSize + pad / 2),
-                      color_of(theme->hint), card->note);
+    put(ui, at, theme->text, card->value, NULL, number);
+    float used = width_in(number, card->value) + pad / 2, units = width_in(note, card->unit);
+    put(ui, ImVec2(at.x + used, at.y + number->FontSize - 1.25f * note->FontSize), theme->note,
+        card->unit, NULL, note);
+    put(ui, ImVec2(at.x, at.y + number->FontSize + pad / 2), theme->hint, card->note, NULL, note);
     float left = at.x + used + units + pad, most = 0;
     for (int i = 0; i < card->count; i++)
         most = std::max(most, card->history[i]);
@@ -1227,12 +1245,7 @@ void ui_chip(struct ui *ui, const char *name, const char *icon, unsigned rgb, co
     ImVec2 at((float)x, (float)y);
     ui->list->AddRectFilled(at, ImVec2(at.x + size.x, at.y + size.y), color_of(ui_theme(ui)->card),
                             size.y / 2);
-    float pad = 0.75f * ImGui::GetStyle().FramePadding.x, picture = icon_width(ui, icon);
-    at.y += (size.y - ImGui::GetFontSize()) / 2;
-    if (picture > 0)
-        ui->list->AddText(ImVec2(at.x + pad, at.y), color_of(rgb), icon);
-    ui->list->AddText(ImVec2(at.x + size.x - pad - ImGui::CalcTextSize(text).x, at.y),
-                      color_of(ui_theme(ui)->note), text);
+    draw_words(ui, at, size, icon, rgb, text, ui_theme(ui)->note);
 }
 
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x,
@@ -1268,8 +1281,8 @@ void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb) {
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text) {
     unsigned shadow = (rgb >> 8 & 255) > 110 ? 0 : 0xffffff; /* of the other brightness */
     if (ui->list == ImGui::GetBackgroundDrawList())
-        ui->list->AddText(ImVec2((float)x + 1, (float)y + 1), color_of(shadow), text);
-    ui->list->AddText(ImVec2((float)x, (float)y), color_of(rgb), text);
+        put(ui, ImVec2((float)x + 1, (float)y + 1), shadow, text);
+    put(ui, ImVec2((float)x, (float)y), rgb, text);
 }
 
 void ui_tag(struct ui *ui, double x, double y, const char *text) {

@@ -59,10 +59,15 @@ enum ui_font { UI_NOTE, UI_VALUE, UI_LABEL, UI_HEADING, UI_TITLE, UI_NUMBER, UI_
 void ui_push_font(struct ui *ui, enum ui_font font);
 void ui_pop_font(struct ui *ui);
 
-/* Long lines break at the edge of the panel; those of ui_text in a panel with UI_AUTO_SIZE alone
+/* Lines of text, as printf makes them: in the colour of text, of notes, in another one; in another
+ * font. Long lines break at the edge of the panel; those of ui_text in a panel with UI_AUTO_SIZE alone
  * where it has a width. */
-void ui_text(struct ui *ui, const char *text);
-void ui_text_color(struct ui *ui, unsigned rgb, const char *text);
+void ui_text(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ui_note(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ui_text_color(struct ui *ui, unsigned rgb, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void ui_heading(struct ui *ui, enum ui_font font, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
  * on it shows all of it and help (or NULL). Where text is too long another one is shown. */
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,

@@ -70,17 +70,13 @@ void guide_panel_draw_corners(struct guide *g) {
 static void draw_head(const struct guide *g) {
     const struct calibrate *c = g->calibrate;
     const struct board *board = &c->views.board;
-    char text[256];
-    int used = snprintf(text, sizeof(text), "%dx%d corners, ", board->cols, board->rows);
+    char square[32] = "";
     if (board->metric)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "%g mm squares, ",
-                         1000 * board->square);
-    snprintf(text + used, sizeof(text) - (size_t)used, "%s lenses, %dx%d",
-             distortion_names[c->model], c->source->width, c->source->height);
-    ui_text(g->screen.ui, text);
+        snprintf(square, sizeof(square), "%g mm squares, ", 1000 * board->square);
+    ui_text(g->screen.ui, "%dx%d corners, %s%s lenses, %dx%d", board->cols, board->rows, square,
+            distortion_names[c->model], c->source->width, c->source->height);
     if (!board->metric)
-        ui_text_color(g->screen.ui, ui_theme(g->screen.ui)->note,
-                      "distances in squares: --square gives metres");
+        ui_note(g->screen.ui, "distances in squares: --square gives metres");
 }
 
 static void draw_bar(struct ui *ui, const char *name, const char *label, double ratio) {
@@ -103,7 +99,7 @@ static void draw_coverage(const struct views *views, struct ui *ui) {
     draw_bar(ui, "bar.angle", "angles", covered.angle);
     draw_bar(ui, "bar.distance", "distances", covered.distance);
     bool all = coverage_missing(&views->coverage, text, sizeof(text));
-    ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
+    ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, "%s", text);
 }
 
 static void action_button(struct guide *g, const char *name, const char *label,
@@ -117,7 +113,6 @@ static void action_button(struct guide *g, const char *name, const char *label,
 
 static void draw_buttons(struct guide *g) {
     const struct guide_action_info *automatic = &guide_actions[GUIDE_AUTOMATIC];
-    char label[64];
     action_button(g, "take", "Take", GUIDE_TAKE);
     ui_same_line_for(g->screen.ui, "Drop last");
     action_button(g, "drop", "Drop last", GUIDE_FORGET);
@@ -125,7 +120,6 @@ static void draw_buttons(struct guide *g) {
     action_button(g, "solve", "Solve", GUIDE_SOLVE);
     ui_same_line_for(g->screen.ui, "Quit");
     action_button(g, "quit", "Quit", GUIDE_QUIT);
-    snprintf(label, sizeof(label), "%s (%s)", automatic->help, automatic->key);
     bool on = g->automatic;
     if (ui_checkbox(g->screen.ui, "automatic", "",
                     "takes a view when the board is held still for half a second where none was "
@@ -133,7 +127,7 @@ static void draw_buttons(struct guide *g) {
                     &on))
         automatic->run(g);
     ui_same_line(g->screen.ui);
-    ui_text(g->screen.ui, label); /* breaks in a narrow panel */
+    ui_text(g->screen.ui, "%s (%s)", automatic->help, automatic->key); /* breaks in a narrow one */
 }
 
 /* ---- the result */
@@ -149,34 +143,31 @@ static void print_error(double metres, char *text, size_t size) {
 /* In words: how well the views agree, and what that is in depth. */
 static void draw_verdict(const struct board_result *r, struct ui *ui) {
     bool good = r->rig.rms < 0.5;
-    char text[128], near[16], far[16];
-    int used = snprintf(text, sizeof(text), "%s: %.1f px", good ? "Good" : "Poor, take more views",
-                        r->rig.rms);
+    unsigned color = good ? ui_theme(ui)->good : ui_theme(ui)->changed;
+    const char *verdict = good ? "Good" : "Poor, take more views";
+    char near[16], far[16];
+    ui_push_font(ui, UI_TITLE);
     if (r->rig.metric) {
         const struct depth_geometry g = {.fx = r->rig.camera[0].fx,
                                          .baseline = rig_baseline(&r->rig)};
         print_error(depth_error(&g, 1, r->rig.rms), near, sizeof(near));
         print_error(depth_error(&g, 5, r->rig.rms), far, sizeof(far));
-        snprintf(text + used, sizeof(text) - (size_t)used, "; \u00b1 %s at 1 m, \u00b1 %s at 5 m",
-                 near, far);
+        ui_text_color(ui, color, "%s: %.1f px; \u00b1 %s at 1 m, \u00b1 %s at 5 m", verdict,
+                      r->rig.rms, near, far);
+    } else {
+        ui_text_color(ui, color, "%s: %.1f px", verdict, r->rig.rms);
     }
-    ui_push_font(ui, UI_TITLE);
-    ui_text_color(ui, good ? ui_theme(ui)->good : ui_theme(ui)->changed, text);
     ui_pop_font(ui);
 }
 
 static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
     const struct camera *k = &r->rig.camera[side];
     const double *spread = r->spread[side];
-    char text[128];
-    snprintf(text, sizeof(text), "%s: rms %.3f px, f %.1f %.1f, c %.1f %.1f",
-             side ? "right" : "left", r->rms[side], k->fx, k->fy, k->cx, k->cy);
-    ui_text(ui, text);
-    if (isfinite(spread[SPREAD_FX])) {
-        snprintf(text, sizeof(text), "    \u00b1 %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX],
-                 spread[SPREAD_FY], spread[SPREAD_CX], spread[SPREAD_CY]);
-        ui_text(ui, text);
-    }
+    ui_text(ui, "%s: rms %.3f px, f %.1f %.1f, c %.1f %.1f", side ? "right" : "left", r->rms[side],
+            k->fx, k->fy, k->cx, k->cy);
+    if (isfinite(spread[SPREAD_FX]))
+        ui_text(ui, "    \u00b1 %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX], spread[SPREAD_FY],
+                spread[SPREAD_CX], spread[SPREAD_CY]);
 }
 
 /* The error of one view as a bar. */
@@ -231,7 +222,6 @@ static void begin_column_from(struct guide *g, int columns) {
 static void draw_result(struct guide *g) {
     const struct board_result *r = &g->result->result;
     struct ui *ui = g->screen.ui;
-    char text[128];
     if (g->layout.columns == 1)
         ui_separator(ui);
     draw_verdict(r, ui);
@@ -240,13 +230,11 @@ static void draw_result(struct guide *g) {
     ui_push_font(ui, UI_NOTE);
     draw_camera(r, ui, 0);
     draw_camera(r, ui, 1);
-    snprintf(text, sizeof(text), "pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
-             rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
-    ui_text(ui, text);
+    ui_text(ui, "pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
+            rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_pop_font(ui);
-    snprintf(text, sizeof(text), "%d of %d views used; their errors:", r->used, g->result->count);
     begin_column_from(g, 3);
-    ui_text(ui, text);
+    ui_text(ui, "%d of %d views used; their errors:", r->used, g->result->count);
     draw_views(g);
 }
 
@@ -259,12 +247,12 @@ void guide_panel_draw(struct guide *g) {
     ui_table_next(ui);
     draw_head(g);
     guide_status(g, status, sizeof(status));
-    ui_text_color(ui, verdict_color(g, ui_theme(ui)), status);
+    ui_text_color(ui, verdict_color(g, ui_theme(ui)), "%s", status);
     draw_coverage(&g->calibrate->views, ui);
     begin_column_from(g, 2);
     draw_buttons(g);
     if (g->screen.notice[0])
-        ui_text_color(ui, ui_theme(ui)->text, g->screen.notice);
+        ui_text(ui, "%s", g->screen.notice);
     if (g->result)
         draw_result(g);
     ui_table_end(ui);

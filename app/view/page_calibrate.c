@@ -85,8 +85,7 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
         g_strlcpy(form->square, "24mm", sizeof(form->square));
         form->edited = true;
     }
-    ui_text_color(ui, ui_theme(ui)->note,
-                  "With a printed chessboard: its inner corners, and a square's side.");
+    ui_note(ui, "With a printed chessboard: its inner corners, and a square's side.");
     ui_text_input(ui, "start.board", "9x6", 0.2, form->board, sizeof(form->board));
     ui_same_line(ui);
     ui_text_input(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));

@@ -55,11 +55,8 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
             char name[48];
             if (!is_listed(v, group, i))
                 continue;
-            if (first) {
-                ui_push_font(ui, UI_HEADING);
-                ui_text(ui, group->title);
-                ui_pop_font(ui);
-            }
+            if (first)
+                ui_heading(ui, UI_HEADING, "%s", group->title);
             first = false;
             g_snprintf(name, sizeof(name), "command.%s", action_table[i].name);
             bool selected = count++ == v->help_selected;

@@ -60,7 +60,7 @@ void messages_draw(struct ui *ui, const struct draw_settings *area) {
     if (messages.count == 0)
         ui_text(ui, "no messages");
     for (long i = messages.count - 1; i >= first; i--) /* the newest on top */
-        ui_text_color(ui, colors[messages.level[i % LINES]], messages.line[i % LINES]);
+        ui_text_color(ui, colors[messages.level[i % LINES]], "%s", messages.line[i % LINES]);
     pthread_mutex_unlock(&messages.lock);
     ui_panel_end(ui);
 }

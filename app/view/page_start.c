@@ -299,12 +299,10 @@ static char *typed_words(const struct start_page *page) {
 /* The head of one of the three cards; their widgets follow. */
 static void begin_card(struct ui *ui, const char *icon, const char *title, const char *text) {
     ui_table_next(ui);
-    ui_push_font(ui, UI_TITLE);
-    g_autofree char *head = g_strdup_printf("%s  %s", icon, title);
-    ui_text(ui, ui_has_icons(ui) ? head : title);
-    ui_pop_font(ui);
+    bool icons = ui_has_icons(ui);
+    ui_heading(ui, UI_TITLE, "%s%s%s", icons ? icon : "", icons ? "  " : "", title);
     if (*text)
-        ui_text_color(ui, ui_theme(ui)->note, text);
+        ui_note(ui, "%s", text);
 }
 
 static void draw_files(struct viewer *v) {
@@ -327,8 +325,7 @@ static void draw_cameras(struct viewer *v, char **chosen) {
     struct start_page *page = &v->start_page;
     begin_card(ui, ICON_CAMERA, "Two cameras", page->cameras);
     if (!page->rig && page->list.count > 1 && !v->display.motion)
-        ui_text_color(ui, ui_theme(ui)->note,
-                      "no two of one make: click the left one, then the right one");
+        ui_note(ui, "no two of one make: click the left one, then the right one");
     list_cameras(v, chosen);
     if (page->rig && ui_button(ui, "start.cameras", "Open these two", page->rig))
         *chosen = g_strdup(page->rig);
@@ -363,9 +360,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_panel_end(ui);
     ui_panel_begin(ui, "start", (width - wide) / 2, 0, wide, height,
                    UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
-    ui_push_font(ui, UI_NAME);
-    ui_text(ui, "livestereo");
-    ui_pop_font(ui);
+    ui_heading(ui, UI_NAME, "livestereo");
     ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 70));
     if (ui_tool(ui, "start.help", ICON_HELP, NULL, "keys and commands (F1)", 0))
         action_run(v, ACTION_HELP);
@@ -382,9 +377,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_table_end(ui);
     ui_separator(ui);
     draw_path(v, &chosen);
-    ui_push_font(ui, UI_HEADING);
-    ui_text(ui, page->recent[0] ? "Opened before" : "Or look at");
-    ui_pop_font(ui);
+    ui_heading(ui, UI_HEADING, "%s", page->recent[0] ? "Opened before" : "Or look at");
     draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {

@@ -27,9 +27,8 @@ static void draw_hint(struct viewer *v) {
     if (v->display.motion) {
         struct params p = v->settings.params;
         p.motion_color_range = 0; /* what the coarsest level searches, and 3 px at each other one */
-        snprintf(text, sizeof(text), "finds motions of up to %g px",
-                 visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
-        ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->note, text);
+        ui_note(v->screen.ui, "finds motions of up to %g px",
+                visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
         return;
     }
     if (swap_watch_hint(&v->swap_watch)) {
@@ -107,8 +106,7 @@ static void describe_depth(const void *context, int x, int y, char *text, size_t
 static void draw_probes(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (v->probes.count == 0) {
-        ui_text_color(ui, ui_theme(ui)->note,
-                      "Click in a picture: what was computed there is shown here.");
+        ui_note(ui, "Click in a picture: what was computed there is shown here.");
         return;
     }
     action_button(v, "unpin", "Remove probes", ACTION_CLEAR_PROBES);

@@ -24,19 +24,14 @@ bool cameras_update(struct cameras *c, struct source *source) {
 
 static void draw_side(const struct cameras *c, struct ui *ui, int side) {
     const struct camera_status *s = &c->status.camera[side];
-    char text[160];
-    snprintf(text, sizeof(text), "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld",
-             side ? "right" : "left", s->rate, s->unpaired, s->dropped, s->flagged + s->damaged);
-    ui_text(ui, text);
+    ui_text(ui, "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld", side ? "right" : "left",
+            s->rate, s->unpaired, s->dropped, s->flagged + s->damaged);
 }
 
 void cameras_draw_statistics(const struct cameras *c, struct ui *ui) {
     const struct source_status *s = &c->status;
-    char text[192];
-    snprintf(text, sizeof(text), "pairs %ld  gap %.2f ms median, %.2f ms 95 %%  by %s", s->pairs,
-             s->gaps.median_ms, s->gaps.p95_ms,
-             s->by_arrival ? "arrival (less exact)" : "capture time");
-    ui_text(ui, text);
+    ui_text(ui, "pairs %ld  gap %.2f ms median, %.2f ms 95 %%  by %s", s->pairs, s->gaps.median_ms,
+            s->gaps.p95_ms, s->by_arrival ? "arrival (less exact)" : "capture time");
     draw_side(c, ui, 0);
     draw_side(c, ui, 1);
 }
@@ -44,9 +39,8 @@ void cameras_draw_statistics(const struct cameras *c, struct ui *ui) {
 static void draw_name(const struct camera_status *c, struct ui *ui) {
     static const char *const states[] = {
         [CAMERA_STREAMING] = "", [CAMERA_STALLED] = "  gives no frames", [CAMERA_AWAY] = "  away"};
-    char text[192];
-    snprintf(text, sizeof(text), "%s  %.1f/s%s", c->name, c->rate, states[c->state]);
-    ui_text_color(ui, c->state == CAMERA_STREAMING ? ui_theme(ui)->text : ui_theme(ui)->bad, text);
+    ui_text_color(ui, c->state == CAMERA_STREAMING ? ui_theme(ui)->text : ui_theme(ui)->bad,
+                  "%s  %.1f/s%s", c->name, c->rate, states[c->state]);
 }
 
 void cameras_draw_names(const struct cameras *c, struct ui *ui) {
@@ -157,9 +151,9 @@ static void draw_lock(struct cameras *c, struct screen *screen, struct source *s
 void cameras_draw_controls(struct cameras *c, struct screen *screen, struct source *source) {
     bool changed = false;
     if (!source->controls) {
-        ui_text_color(screen->ui, ui_theme(screen->ui)->note,
-                      source->live ? "these cameras offer no controls"
-                                   : "no controls: this source is no camera");
+        ui_note(screen->ui, "%s",
+                source->live ? "these cameras offer no controls"
+                             : "no controls: this source is no camera");
         return;
     }
     draw_lock(c, screen, source);

@@ -51,10 +51,10 @@ bool param_row_draw(const struct param_info *info, struct viewer *v) {
     param_row_fit(info, v, &row);
     bool changed = ui_row_draw(v->screen.ui, &row, &value);
     if (settings_is_pending(&v->settings, info)) {
-        char now[64], text[128];
-        snprintf(text, sizeof(text), "now %s; the new value acts at the next start",
-                 param_print(&v->settings.running, info, now, sizeof(now)));
-        ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->changed, text);
+        char now[64];
+        ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->changed,
+                      "now %s; the new value acts at the next start",
+                      param_print(&v->settings.running, info, now, sizeof(now)));
     }
     return changed && param_put(&v->settings.params, info, value) == 0;
 }

@@ -106,9 +106,8 @@ static void take(struct viewer *v) {
 void refine_watch_draw(struct viewer *v) {
     struct refine_watch *w = &v->refine;
     struct ui *ui = v->screen.ui;
-    char text[128];
     if (w->stopped) {
-        ui_text_color(ui, ui_theme(ui)->note, "stopping");
+        ui_note(ui, "stopping");
         return;
     }
     if (ui_button(ui, "refine", w->on ? "stop refining" : "refine the calibration",
@@ -123,20 +122,18 @@ void refine_watch_draw(struct viewer *v) {
             begin(v);
         }
     }
-    if (w->on) {
-        snprintf(text, sizeof(text), "%d couples of pairs taken one after the other", w->couples);
-        ui_text(ui, text);
-    }
+    if (w->on)
+        ui_text(ui, "%d couples of pairs taken one after the other", w->couples);
     if (!w->done) {
         if (w->result.why[0])
-            ui_text_color(ui, w->on ? ui_theme(ui)->note : ui_theme(ui)->changed, w->result.why);
+            ui_text_color(ui, w->on ? ui_theme(ui)->note : ui_theme(ui)->changed, "%s",
+                          w->result.why);
         return;
     }
-    snprintf(text, sizeof(text),
-             "rows %.2f px before, %.2f px after; turned by %.2f %.2f %.2f degrees",
-             w->result.rows_before, w->result.rows_after, w->result.turn[0], w->result.turn[1],
-             w->result.turn[2]);
-    ui_text_color(ui, ui_theme(ui)->good, text);
+    ui_text_color(ui, ui_theme(ui)->good,
+                  "rows %.2f px before, %.2f px after; turned by %.2f %.2f %.2f degrees",
+                  w->result.rows_before, w->result.rows_after, w->result.turn[0], w->result.turn[1],
+                  w->result.turn[2]);
     if (ui_button(ui, "refine_take", "take it",
                   "writes a new calibration file and goes on with it; the old file stays"))
         take(v);

@@ -130,19 +130,14 @@ void row_watch_draw(const struct row_watch *w, struct ui *ui, const struct rig_u
 
 static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
     const struct depth_geometry *g = &rig->geometry;
-    char text[128];
     if (!rig->known) {
-        ui_text_color(ui, ui_theme(ui)->note,
-                      "no calibration (--calib FILE); livestereo calibrate makes one");
+        ui_note(ui, "no calibration (--calib FILE); livestereo calibrate makes one");
         return;
     }
-    snprintf(text, sizeof(text), "f %.1f px, baseline %.4g %s, doffs %.2f px", g->fx, g->baseline,
-             g->metric ? "m" : "units", g->doffs);
-    ui_text(ui, text);
-    if (isfinite(rig->rig.rms)) {
-        snprintf(text, sizeof(text), "calibrated with an error of %.2f px", rig->rig.rms);
-        ui_text_color(ui, ui_theme(ui)->note, text);
-    }
+    ui_text(ui, "f %.1f px, baseline %.4g %s, doffs %.2f px", g->fx, g->baseline,
+            g->metric ? "m" : "units", g->doffs);
+    if (isfinite(rig->rig.rms))
+        ui_note(ui, "calibrated with an error of %.2f px", rig->rig.rms);
 }
 
 /* ---- the rows */
@@ -175,25 +170,19 @@ static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const s
 /* True when the row offset was changed. */
 static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
                       struct params *params) {
-    char text[192];
     if (s->count == 0) {
         ui_text(ui, "measuring");
         return false;
     }
     if (s->error) {
-        snprintf(text, sizeof(text), "only %d of %d features match: %s", s->rows.matches,
-                 s->rows.features, row_error_too_few(&s->rows));
-        ui_text_color(ui, ui_theme(ui)->note, text);
+        ui_note(ui, "only %d of %d features match: %s", s->rows.matches, s->rows.features,
+                row_error_too_few(&s->rows));
         return false;
     }
-    snprintf(text, sizeof(text), "row error: median %+.2f px, 95 %% %.2f px", s->rows.median,
-             s->rows.p95_abs);
-    ui_text(ui, text);
-    snprintf(text, sizeof(text), "of %d features; 95 %% %.2f px about the median", s->rows.matches,
-             s->rows.scatter);
-    ui_text_color(ui, ui_theme(ui)->note, text);
+    ui_text(ui, "row error: median %+.2f px, 95 %% %.2f px", s->rows.median, s->rows.p95_abs);
+    ui_note(ui, "of %d features; 95 %% %.2f px about the median", s->rows.matches, s->rows.scatter);
     if (s->advice)
-        ui_text_color(ui, ui_theme(ui)->bad, s->advice);
+        ui_text_color(ui, ui_theme(ui)->bad, "%s", s->advice);
     return draw_offset_button(ui, s, rig, params);
 }
 
@@ -206,11 +195,10 @@ static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
     depth_limits(g, params->min_disparity, params->disparity_range, &nearest, &farthest);
     ui_reserve(ui, "depth_error", 1, 1, &x, &y);
     for (int i = 0; i < 3 && isfinite(nearest); i++) {
-        char error[48], text[96];
+        char error[48];
         double z = nearest * (1 << 2 * i);
         measure_print_short(z, depth_error(g, z, ERROR_PX), UNIT_M, error, sizeof(error));
-        snprintf(text, sizeof(text), "%s where the disparity is %g px off", error, ERROR_PX);
-        ui_text_color(ui, ui_theme(ui)->note, text);
+        ui_note(ui, "%s where the disparity is %g px off", error, ERROR_PX);
     }
 }
 

@@ -247,7 +247,7 @@ static void draw_presets(struct viewer *v) {
             if (group_of(*preset) != group)
                 continue;
             if (first)
-                ui_text_color(ui, ui_theme(ui)->note, titles[group]);
+                ui_note(ui, "%s", titles[group]);
             first = false;
             const char *paper = group == OF_PAPERS ? paper_of(*preset) : "";
             title_of(*preset, title);

@@ -242,14 +242,12 @@ static void draw_flicker(const struct flicker_sums *sums, struct ui *ui, double 
 
 static void draw_output(struct viewer *v) {
     struct output_status status;
-    char text[160];
     action_button(v, "send", v->output ? "End sending" : "Show in browsers", ACTION_SEND);
     if (!v->output)
         return;
     output_get_status(v->output, &status);
-    snprintf(text, sizeof(text), "%.80s: %ld sent, %ld skipped%s", v->out.pipeline, status.sent,
-             status.given - status.sent, status.failed ? ", stopped" : "");
-    ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->note, text);
+    ui_note(v->screen.ui, "%.80s: %ld sent, %ld skipped%s", v->out.pipeline, status.sent,
+            status.given - status.sent, status.failed ? ", stopped" : "");
 }
 
 void statistics_draw_cards(struct viewer *v) {

@@ -92,18 +92,20 @@ void probe_place(const struct live_probe *p, int label, double *u, double *v) {
     *v = p->found.v + row * p->found.step;
 }
 
-static void describe_answer(const struct live_probe *p, bool motion, char *text, size_t size) {
+static void draw_answer(struct ui *ui, const struct live_probe *p, bool motion, unsigned rgb) {
     double u, v;
+    char label[64];
     if (p->index < 0 || p->found.label < 0) {
-        snprintf(text, size, "%d, %d: %s", p->x, p->y, p->index < 0 ? "waiting" : "no answer");
+        ui_text_color(ui, rgb, "%d, %d: %s", p->x, p->y, p->index < 0 ? "waiting" : "no answer");
         return;
     }
     probe_place(p, p->found.label, &u, &v);
-    int used = snprintf(text, size, "%d, %d: ", p->x, p->y);
-    used += motion ? snprintf(text + used, size - (size_t)used, "u %+.4g v %+.4g", u, v)
-                   : snprintf(text + used, size - (size_t)used, "label %g", u);
-    snprintf(text + used, size - (size_t)used, ", cost %.3f, belief %.3f",
-             p->found.cost[p->found.label], p->found.belief[p->found.label]);
+    if (motion)
+        snprintf(label, sizeof(label), "u %+.4g v %+.4g", u, v);
+    else
+        snprintf(label, sizeof(label), "label %g", u);
+    ui_text_color(ui, rgb, "%d, %d: %s, cost %.3f, belief %.3f", p->x, p->y, label,
+                  p->found.cost[p->found.label], p->found.belief[p->found.label]);
 }
 
 void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_describe *describe,
@@ -111,27 +113,24 @@ void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_des
     struct live_probe probes[PROBES];
     int count = live_get_probes(live, probes);
     double line = ui_text_height(ui), width = ui_available_width(ui);
-    ui_text_color(ui, ui_theme(ui)->note,
-                  "data cost (grey) and belief (colour) over the labels; a line: chosen");
+    ui_note(ui, "data cost (grey) and belief (colour) over the labels; a line: chosen");
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
         const struct livestereo_probe *f = &p->found;
         bool answered = p->index >= 0 && f->label >= 0;
-        char text[96], more[96] = "";
-        describe_answer(p, motion, text, sizeof(text));
-        ui_text_color(ui, ui_theme(ui)->pin[i], text);
+        char more[96] = "";
+        draw_answer(ui, p, motion, ui_theme(ui)->pin[i]);
         if (!motion)
             describe(context, p->x, p->y, more, sizeof(more));
         if (*more)
-            ui_text_color(ui, ui_theme(ui)->pin[i], more);
+            ui_text_color(ui, ui_theme(ui)->pin[i], "%s", more);
         if (!answered)
             continue;
         draw_plot(ui, p, i, width, 5 * line);
         if (motion)
-            snprintf(text, sizeof(text), "u %g to %g, v %g to %g px", f->u,
-                     f->u + (f->u_count - 1) * f->step, f->v, f->v + (f->v_count - 1) * f->step);
+            ui_note(ui, "u %g to %g, v %g to %g px", f->u, f->u + (f->u_count - 1) * f->step, f->v,
+                    f->v + (f->v_count - 1) * f->step);
         else
-            snprintf(text, sizeof(text), "%g to %g px", f->u, f->u + (f->u_count - 1) * f->step);
-        ui_text_color(ui, ui_theme(ui)->note, text);
+            ui_note(ui, "%g to %g px", f->u, f->u + (f->u_count - 1) * f->step);
     }
 }
