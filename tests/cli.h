@@ -220,8 +220,18 @@ static inline void expect_shell(int code, const char *out, const char *err, cons
 
 struct cli_test {
     const char *name;
-    void (*test)(void *fixture, const void *data);
+    void (*test)(void);
 };
+
+static inline void cli_call(void *fixture, const void *test) {
+    (void)fixture;
+    ((void (*)(void))(uintptr_t)test)();
+}
+
+/* Adds a test that has a folder of its own. */
+static inline void cli_add(const char *name, void (*test)(void)) {
+    g_test_add_vtable(name, 0, (const void *)(uintptr_t)test, set_up, cli_call, tear_down);
+}
 
 /* Behind a row of NULL: tests without threads but those that others have, too. ThreadSanitizer does
  * without them. */
@@ -229,7 +239,7 @@ static inline int cli_run(int argc, char **argv, const struct cli_test *tests, s
     g_test_init(&argc, &argv, NULL);
     for (size_t i = 0; i < count && (tests[i].name || !THREADS_WATCHED); i++)
         if (tests[i].name)
-            g_test_add_vtable(tests[i].name, 0, NULL, set_up, tests[i].test, tear_down);
+            cli_add(tests[i].name, tests[i].test);
     char *lists = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(lists);

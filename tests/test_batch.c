@@ -27,9 +27,7 @@ static void make_input(void) {
     expect_shell(6, "6 pairs written", "005.png", "$B batch $D/in -o $D/whole " SMALL);
 }
 
-static void test_resume(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_resume(void) {
     make_input();
     /* stopped in the middle of its fourth row, and of a picture's name */
     expect_shell(0, "", "",
@@ -59,9 +57,7 @@ static void test_resume(void *fixture, const void *data) {
 }
 
 /* Processes beside each other give the files of one, and end with the one that started them. */
-static void test_workers(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_workers(void) {
     make_input();
     expect_shell(6, "", "005.png", "$B batch $D/in -o $D/out --workers 3 " SMALL);
     expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "out/frames.csv"));
@@ -90,9 +86,7 @@ static void test_workers(void *fixture, const void *data) {
                  "case $? in 130|143);; *) exit 1;; esac; done");
 }
 
-static void test_parts(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_parts(void) {
     make_input();
     expect_shell(0, "", "",
                  "for k in 3 1 2; do $B batch $D/in -o $D/out --part $k/3 " SMALL
@@ -112,9 +106,7 @@ static void test_parts(void *fixture, const void *data) {
 }
 
 /* A part that was interrupted, or lacks a row, is not joined; nor are parts of two settings. */
-static void test_merge_part(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_merge_part(void) {
     write_frames("in", 40);
     g_autofree char *line =
         g_strdup_printf("%s batch %s/in -o %s/out --part 2/2 " SMALL, binary(), folder, folder);
@@ -162,9 +154,7 @@ static void test_merge_part(void *fixture, const void *data) {
 
 /* Asked to end before the checksum of the settings is made, a batch notes none: it can go on. Here
  * stderr has room for the first line alone, so that the program waits at the second one. */
-static void test_stopped_early(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_stopped_early(void) {
     write_frames("in", 3);
     g_autofree char *words = g_strdup_printf(
         "%s batch %s/in/left --preset flow --mask %s/in/right/001.png -o %s/out " SMALL, binary(),
@@ -199,9 +189,7 @@ static void test_stopped_early(void *fixture, const void *data) {
 }
 
 /* Neither a picture that is computed nor a table of somebody else is written over. */
-static void test_spared(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_spared(void) {
     write_frames("in", 2);
     write_frames("side", 1);
     expect_shell(0, "", "",
@@ -238,9 +226,7 @@ static void test_spared(void *fixture, const void *data) {
 
 /* An RGB-D folder is read as others do it, and is the same of one process, of parts, and of a batch
  * that went on; what lies there already is not written over. */
-static void test_rgbd(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_rgbd(void) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
     g_free(expect_success("batch %s -o %s/out --save rgbd,depth " SMALL, source, folder));
     expect_shell(0, "Open3D", "", "/usr/bin/python3 tests/read_rgbd.py $D/out");
@@ -264,9 +250,7 @@ static void test_rgbd(void *fixture, const void *data) {
 }
 
 /* A folder has one name, however it is written: a batch goes on, and parts are of one input. */
-static void test_one_name(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_one_name(void) {
     write_frames("in", 3);
     expect_shell(0, "", "",
                  "P=$(realpath $B) && cd $D && "
@@ -278,9 +262,7 @@ static void test_one_name(void *fixture, const void *data) {
 }
 
 /* A recording in several files that was changed is another one. */
-static void test_changed_parts(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_changed_parts(void) {
     expect_shell(0, "", "",
                  "/usr/bin/python3 tests/write_mcap.py $D split=2 && "
                  "$B batch $D/bag -o $D/out -q " SMALL " && "
@@ -290,9 +272,7 @@ static void test_changed_parts(void *fixture, const void *data) {
 }
 
 /* What a batch leaves that is killed while it writes a picture is gone after the next one. */
-static void test_left_behind(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_left_behind(void) {
     write_frames("in", 3);
     expect_shell(0, "", "",
                  "mkdir -p $D/out/color && touch $D/out/.livestereo-99-0.tmp $D/out/mine.tmp "
@@ -303,9 +283,7 @@ static void test_left_behind(void *fixture, const void *data) {
 
 /* Of a recording of ROS: its frames' names and stamps, a camera beside the depths; and pictures in
  * colour of grey ones in an RGB-D folder. */
-static void test_ros(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_ros(void) {
     static const char check[] =
         "/usr/bin/python3 -c 'import sys; from PIL import Image; d = open(sys.argv[1], "
         "\"rb\").read(); n = [d.count(w) for w in (b\"\\x08\\0\\0\\0camera0\\0\", "
@@ -320,9 +298,7 @@ static void test_ros(void *fixture, const void *data) {
 
 /* The MCAP file holds what the other files do, and is read as a source; it is whole or not there,
  * and replaces nothing but its like. */
-static void test_mcap(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_mcap(void) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
     g_free(expect_success("batch %s -o %s/out --save mcap,pfm,depth,rgbd " SMALL, source, folder));
     expect_shell(0, "packages", "",
@@ -361,9 +337,7 @@ static void test_mcap(void *fixture, const void *data) {
 }
 
 /* What is in the files that results depend on is part of the settings. */
-static void test_files_changed(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_files_changed(void) {
     write_frames("in", 3);
     write_frames("stream", 4);
     static const char *const words[][3] = {
@@ -392,9 +366,7 @@ static void test_files_changed(void *fixture, const void *data) {
 
 /* A refused --resume leaves a finished batch as it was; its pairs are known by their files, and one
  * whose picture has changed is computed again. */
-static void test_resume_refused(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_resume_refused(void) {
     write_frames("in", 4);
     expect_shell(0, "4 pairs", "", "$B batch $D/in -o $D/out " SMALL " && cp -r $D/out $D/before");
     expect_error(1, "begin anew without --resume",
@@ -425,9 +397,7 @@ static void test_resume_refused(void *fixture, const void *data) {
 
 /* Rows of an earlier batch are gone before other settings are noted: one that is killed between
  * the two must not be gone on with. */
-static void test_rows_before_settings(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_rows_before_settings(void) {
     write_frames("in", 4);
     expect_shell(0, "", "",
                  "$B batch $D/in -o $D/out " SMALL " && cd $D/out && mv frames.csv "
@@ -438,9 +408,7 @@ static void test_rows_before_settings(void *fixture, const void *data) {
 
 /* Times of pictures: by an option, which does not slow the batch down; by a file; else by an
  * assumed rate, which is said once and marked. */
-static void test_rate(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_rate(void) {
     write_frames("in", 3);
     expect_shell(0, "", "30 pairs a second are assumed", "$B batch $D/in -o $D/a " SMALL);
     expect_shell(0, "1,0.033333,assumed,", "", "cat $D/a/frames.csv");
@@ -459,9 +427,7 @@ static void test_rate(void *fixture, const void *data) {
 }
 
 /* Other commands say it, too. */
-static void test_rate_of_others(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_rate_of_others(void) {
     write_frames("in", 3);
     expect_shell(0, "", "30 pairs a second are assumed", "$B run $D/in " SMALL);
     expect_shell(0, "", "30 pairs a second are assumed", "$B record $D/in -o $D/r.mkv");
@@ -471,9 +437,7 @@ static void test_rate_of_others(void *fixture, const void *data) {
 }
 
 /* Depth of 16 bits in mm ends at 65.5 m; what is beyond is said once. */
-static void test_far_output(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_far_output(void) {
     write_text("calib.txt", "cam0=[500 0 24; 0 500 16; 0 0 1]\ncam1=[500 0 24; 0 500 16; 0 0 1]\n"
                             "doffs=0\nbaseline=100000\nwidth=48\nheight=32\n");
     expect_shell(0, "1\n", "",
@@ -482,9 +446,7 @@ static void test_far_output(void *fixture, const void *data) {
 }
 
 /* Disparities that disp16 does not hold: refused, or saved in another form; never cut. */
-static void test_far_disparities(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_far_disparities(void) {
     static const char *const searched[] = {"min_disparity=-4", "min_disparity=250"};
     g_free(
         expect_success("record synth:width=320,height=32,range=8 -o %s/in.mkv --frames 1", folder));
@@ -509,9 +471,7 @@ static void test_far_disparities(void *fixture, const void *data) {
 
 /* Where pairs depend on those before them, a part or a batch that goes on is not what a whole one
  * is. */
-static void test_seams(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_seams(void) {
     write_frames("in", 3);
     expect_shell(0, "", "differ from those of a whole batch",
                  "$B batch $D/in -o $D/a --part 1/2 --set temporal_mode=on " SMALL);
@@ -525,9 +485,7 @@ static void test_seams(void *fixture, const void *data) {
 }
 
 /* Names of files do not steer the terminal. */
-static void test_steering_names(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_steering_names(void) {
     write_frames("in", 1);
     expect_shell(0, "1\n", "",
                  "cp $D/in/left/001.png $D/$'l\\033.png' && cp $D/in/right/001.png $D/r.png && "
@@ -536,9 +494,7 @@ static void test_steering_names(void *fixture, const void *data) {
 }
 
 /* A pipe in the place of the rows is refused, not waited for. */
-static void test_pipe(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_pipe(void) {
     write_frames("in", 2);
     expect_shell(0, "", "", "mkdir $D/out && mkfifo $D/out/.frames.csv.part");
     expect_shell(1, "", ".frames.csv.part", "timeout 20 $B batch $D/in -o $D/out " SMALL);
@@ -555,9 +511,7 @@ static void test_pipe(void *fixture, const void *data) {
 }
 
 /* A name that the number makes may be another picture's: each pair has its own results. */
-static void test_names(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_names(void) {
     static const char *const names[] = {"a-000002.png", "a.pgm", "a.png", "a-000003.png"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         for (int side = 0; side < 2; side++) {
@@ -570,9 +524,7 @@ static void test_names(void *fixture, const void *data) {
 }
 
 /* The progress line shows a name, and obeys none. */
-static void test_progress(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_progress(void) {
     write_frames("in", 2);
     struct outcome o = shell("B=$(realpath $B) && cd $D && mv in $'a\\e[31mb\\xc2\\x9b2J' && "
                              "script -qec \"$B batch a* -o out " SMALL "\" /dev/null");
@@ -584,9 +536,7 @@ static void test_progress(void *fixture, const void *data) {
 }
 
 /* A source without files of its own: every pair is read, a share is computed. */
-static void test_parts_of_recording(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_parts_of_recording(void) {
     expect_shell(0, "", "",
                  "$B record synth:width=48,height=32,range=8 --frames 7 -o $D/a.mkv && "
                  "$B batch $D/a.mkv -o $D/whole " SMALL);
@@ -597,9 +547,7 @@ static void test_parts_of_recording(void *fixture, const void *data) {
 }
 
 /* Two batches do not write into one folder; parts do, one of each. */
-static void test_one_at_a_time(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_one_at_a_time(void) {
     make_input();
     expect_shell(0, "", "", "cp -r $D/whole $D/out && cp $D/out/frames.csv $D/before.csv");
     g_autofree char *out = path_in("out");
@@ -615,9 +563,7 @@ static void test_one_at_a_time(void *fixture, const void *data) {
 }
 
 /* Killed: no table of an earlier run beside new pictures; it can go on. */
-static void test_killed(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_killed(void) {
     write_frames("in", 40);
     g_autofree char *line =
         g_strdup_printf("%s batch %s/in -o %s/out " SMALL, binary(), folder, folder);
@@ -642,9 +588,7 @@ static void test_killed(void *fixture, const void *data) {
     }
 }
 
-static void test_rows(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_rows(void) {
     bool ok;
     g_assert_cmpint(batch_row_index("7,0.1,\"a,b\",0,99,1,ok", &ok), ==, 7);
     g_assert_true(ok);
@@ -662,7 +606,7 @@ static void test_rows(void *fixture, const void *data) {
 }
 
 /* Pictures without a calibration that cannot be a rectified pair. */
-static void test_unrectified(void *fixture, const void *data) {
+static void test_unrectified(void) {
     static const struct {
         const char *words, *warning; /* NULL: none */
     } cases[] = {
@@ -674,8 +618,6 @@ static void test_unrectified(void *fixture, const void *data) {
         {"batch -o $D/turned --rotate180 R examples/left.png examples/right.png",
          "hardly a point of the left picture"},
     };
-    (void)fixture;
-    (void)data;
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *line = g_strdup_printf(
             "$B %s --preset live --set disparity_range=32 --set bp_levels=2 2>&1 >/dev/null | "

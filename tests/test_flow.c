@@ -40,9 +40,7 @@ static void test_wheel(void) {
     g_assert_cmpmem(out, 6, want, 6);
 }
 
-static void test_files(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_files(void) {
     static const int16_t motion[12] = {0,  16, -1, U, 8191, -8192, /* u */
                                        -7, 0,  33, U, 5,    8191};
     g_autofree char *flo = path_in("a.flo"), *png = path_in("a.png");
@@ -172,9 +170,7 @@ static void write_stream(const char *below, int count) {
     }
 }
 
-static void test_batch(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_batch(void) {
     write_stream("in", 4);
     g_free(expect_success("batch %s/in -o %s/out --save flo,flow16,color " MOTION, folder, folder));
     g_assert_cmpint(count_files("out"), >=, 10); /* three of each and frames.csv */
@@ -206,9 +202,7 @@ static void test_batch(void *fixture, const void *data) {
     expect_shell(0, "", "", "cmp $D/out/002.flo $D/last.flo");
 }
 
-static void test_eval(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_eval(void) {
     int16_t motion[2 * 40 * 24] = {0};
     write_picture("one/frame10.png", 40, 24, 0);
     write_picture("one/frame11.png", 40, 24, 0);
@@ -243,11 +237,9 @@ static void test_eval(void *fixture, const void *data) {
 
 /* Pictures that move to the left behind bars that stand: with the mask the motion is found, and
  * used for the next step it is as good. */
-static void test_sequence(void *fixture, const void *data) {
+static void test_sequence(void) {
     enum { WIDTH = 48, HEIGHT = 32, PICTURES = 4 };
     uint8_t pixels[WIDTH * HEIGHT], mask[WIDTH * HEIGHT];
-    (void)fixture;
-    (void)data;
     for (int n = 0; n < PICTURES; n++) {
         g_autofree char *path = g_strdup_printf("%s/seq/%03d.png", folder, n);
         for (int i = 0; i < WIDTH * HEIGHT; i++) {
@@ -317,12 +309,10 @@ static void write_mask1(const char *path, const uint8_t *pixels, int width, int 
 
 /* The same mask of every kind of picture gives the same motion, another one than none; one of grey
  * that is nowhere white is none. What is no picture of this size ends in a line with its name. */
-static void test_mask_pictures(void *fixture, const void *data) {
+static void test_mask_pictures(void) {
     enum { WIDTH = 40, HEIGHT = 24, COUNT = WIDTH * HEIGHT };
     uint8_t grey[COUNT], rgb[3 * COUNT], dim[COUNT];
     uint16_t deep[COUNT];
-    (void)fixture;
-    (void)data;
     write_stream("in", 2);
     write_picture("other.png", WIDTH, HEIGHT, 4);
     struct image later, other; /* what the mask leaves out moves in another way */
@@ -396,9 +386,7 @@ static void test_mask_pictures(void *fixture, const void *data) {
 }
 
 /* The built-in scene knows how its pixels move. */
-static void test_scene(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_scene(void) {
     g_autofree char *out =
         expect_success("run synth:width=128,height=96,frames=3,range=16 " MOTION);
     const char *aee = strstr(out, "AEE "), *off = strstr(out, "off by 1 ");
@@ -410,9 +398,7 @@ static void test_scene(void *fixture, const void *data) {
     g_assert_null(strstr(out, "bad-1.0"));
 }
 
-static void test_errors(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_errors(void) {
     write_stream("in", 2);
     write_stream("single", 1);
     expect_error(3, "1 picture cannot", "run %s/single " MOTION, folder);
@@ -426,16 +412,16 @@ static void test_errors(void *fixture, const void *data) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/flow/wheel", test_wheel);
-    g_test_add_vtable("/flow/files", 0, NULL, set_up, test_files, tear_down);
+    cli_add("/flow/files", test_files);
     g_test_add_func("/flow/damaged", test_damaged);
     g_test_add_func("/flow/measures", test_measures);
     g_test_add_func("/flow/moved", test_moved);
     g_test_add_func("/flow/change", test_change);
-    g_test_add_vtable("/flow/batch", 0, NULL, set_up, test_batch, tear_down);
-    g_test_add_vtable("/flow/eval", 0, NULL, set_up, test_eval, tear_down);
-    g_test_add_vtable("/flow/sequence", 0, NULL, set_up, test_sequence, tear_down);
-    g_test_add_vtable("/flow/mask-pictures", 0, NULL, set_up, test_mask_pictures, tear_down);
-    g_test_add_vtable("/flow/scene", 0, NULL, set_up, test_scene, tear_down);
-    g_test_add_vtable("/flow/errors", 0, NULL, set_up, test_errors, tear_down);
+    cli_add("/flow/batch", test_batch);
+    cli_add("/flow/eval", test_eval);
+    cli_add("/flow/sequence", test_sequence);
+    cli_add("/flow/mask-pictures", test_mask_pictures);
+    cli_add("/flow/scene", test_scene);
+    cli_add("/flow/errors", test_errors);
     return g_test_run();
 }

@@ -178,9 +178,7 @@ static int16_t *disparity_of(const struct pair *p, const char *words) {
 
 /* ---- maps */
 
-static void test_formats(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_formats(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         const char *name = formats[i].name;
         struct pair p = pair_make(W, H, formats[i].format, 5, (uint32_t)i);
@@ -226,7 +224,7 @@ static void expect_meta(GstBuffer *map, const struct livestereo_geometry *g, int
 }
 
 /* Each output of a rig whose pictures are resampled, from the pad src and from request pads. */
-static void test_outputs(void *fixture, const void *data) {
+static void test_outputs(void) {
     static const char *const outputs[][2] = {{"disparity", "GRAY16_LE"},
                                              {"depth", "GRAY16_LE"},
                                              {"confidence", "GRAY8"},
@@ -235,8 +233,6 @@ static void test_outputs(void *fixture, const void *data) {
     struct livestereo_rig rig;
     struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_RGB8);
     struct livestereo_info info = LIVESTEREO_INFO;
-    (void)fixture;
-    (void)data;
     write_text("rig.yml", rig_text);
     g_autofree char *path = path_in("rig.yml");
     const char *file = path;
@@ -295,7 +291,7 @@ static void test_outputs(void *fixture, const void *data) {
     pair_free(&p);
 }
 
-static void test_refused(void *fixture, const void *data) {
+static void test_refused(void) {
     static const char *const cases[][2] = {
         {"livestereo disparity-range=16 output=depth", "needs a calibration"},
         {"livestereo disparity-range=16 calibration=/nowhere/rig.yml", "rig.yml"},
@@ -304,8 +300,6 @@ static void test_refused(void *fixture, const void *data) {
         {"livestereo disparity-range=16 smoothness=quadratic", "smoothness"},
     };
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
-    (void)fixture;
-    (void)data;
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct run r = begin(cases[i][0]);
         set_caps(&r, "GRAY8", W, H);
@@ -429,11 +423,9 @@ static int pairing_case(guint32 seed) {
     return pairs;
 }
 
-static void test_pairing(void *fixture, const void *data) {
+static void test_pairing(void) {
     guint32 first = g_test_rand_int();
     int pairs = 0;
-    (void)fixture;
-    (void)data;
     g_test_message("seeds from %u", first);
     for (guint32 i = 0; i < (WATCHED ? 10 : 100); i++)
         pairs += pairing_case(first + i);
@@ -466,10 +458,8 @@ static void expect_pairs(const char *words, const int *left, int lefts, const in
 }
 #define TIMES(...) (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
 
-static void test_chosen(void *fixture, const void *data) {
+static void test_chosen(void) {
     const char *words = "livestereo disparity-range=2 " FAST;
-    (void)fixture;
-    (void)data;
     /* 9/16 of a frame at 30 frames/s are 18.75 ms */
     expect_pairs(words, TIMES(0, 33, 66), TIMES(18, 51, 85), TIMES(0, 33));
     /* the right one begins later, and the left one lacks a picture */
@@ -484,10 +474,8 @@ static void test_chosen(void *fixture, const void *data) {
 }
 
 /* A gap event stands for no picture. */
-static void test_gap_event(void *fixture, const void *data) {
+static void test_gap_event(void) {
     struct run r = begin("livestereo disparity-range=2 " FAST);
-    (void)fixture;
-    (void)data;
     set_caps(&r, "GRAY8", 8, 4);
     gst_harness_push_event(r.left, gst_event_new_gap(0, 33 * GST_MSECOND));
     gst_harness_push(r.right, small(0));
@@ -502,7 +490,7 @@ static void test_gap_event(void *fixture, const void *data) {
 /* ---- flush, seek, caps, parameters */
 
 /* After a flush nothing of earlier frames is left, in the queues and in the average over frames. */
-static void test_flush(void *fixture, const void *data) {
+static void test_flush(void) {
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
                 other = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     for (int side = 0; side < 2; side++) /* so little that the average goes on */
@@ -512,8 +500,6 @@ static void test_flush(void *fixture, const void *data) {
     g_autofree int16_t *want = disparity_of(&other, FAST_WORDS " disparity_range=16");
     struct run r = begin("livestereo temporal-mode=on disparity-range=16 " FAST);
     GstSegment segment;
-    (void)fixture;
-    (void)data;
     set_caps(&r, "GRAY8", W, H);
     for (int i = 0; i < 3; i++)
         gst_buffer_unref(one_map(&r, &p, "GRAY8", i * 33 * MS));
@@ -560,7 +546,7 @@ static GstClockTime first_time(GstElement *sink) {
     return time;
 }
 
-static void test_seek(void *fixture, const void *data) {
+static void test_seek(void) {
     static const char *const lines[] = {
         "videotestsrc num-buffers=90 ! video/x-raw,format=RGB,width=32,height=16,framerate=30/1 ! "
         "s.sink_left videotestsrc pattern=snow num-buffers=90 ! "
@@ -568,8 +554,6 @@ static void test_seek(void *fixture, const void *data) {
         "livestereo name=s disparity-range=8 " FAST " ! appsink name=sink",
         "videotestsrc num-buffers=90 ! video/x-raw,format=RGB,width=32,height=16,framerate=30/1 ! "
         "livestereosbs name=s disparity-range=8 " FAST " ! appsink name=sink"};
-    (void)fixture;
-    (void)data;
     for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
         GError *error = NULL;
         GstElement *pipeline = gst_parse_launch(lines[i], &error);
@@ -595,10 +579,8 @@ static void test_seek(void *fixture, const void *data) {
     }
 }
 
-static void test_caps_change(void *fixture, const void *data) {
+static void test_caps_change(void) {
     struct run r = begin("livestereo disparity-range=16 " FAST);
-    (void)fixture;
-    (void)data;
     for (int i = 0; i < 4; i++) {
         const char *name = formats[i % 3].name;
         struct pair p = pair_make(W + 8 * i, H - 4 * i, formats[i % 3].format, 0, (uint32_t)i);
@@ -613,12 +595,10 @@ static void test_caps_change(void *fixture, const void *data) {
 }
 
 /* Sides whose caps change two frames apart, there and back: the pairs between are left out. */
-static void test_caps_apart(void *fixture, const void *data) {
+static void test_caps_apart(void) {
     struct run r = begin("livestereo disparity-range=16 " FAST);
     struct pair p[2] = {pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
                         pair_make(W + 8, H, LIVESTEREO_GRAY8, 0, 2)};
-    (void)fixture;
-    (void)data;
     set_caps(&r, "GRAY8", W, H);
     for (int i = 0; i < 12; i++) {
         int size[2] = {i >= 3 && i < 8, i >= 5 && i < 10};
@@ -643,14 +623,12 @@ static void test_caps_apart(void *fixture, const void *data) {
     pair_free(&p[1]);
 }
 
-static void test_changes(void *fixture, const void *data) {
+static void test_changes(void) {
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     g_autofree int16_t *before = disparity_of(&p, FAST_WORDS " disparity_range=4");
     g_autofree int16_t *after = disparity_of(&p, FAST_WORDS " disparity_range=16 speckle_size=0");
     struct run r = begin("livestereo disparity-range=4 " FAST);
     int range;
-    (void)fixture;
-    (void)data;
     set_caps(&r, "GRAY8", W, H);
     expect_map(r.left, one_map(&r, &p, "GRAY8", 0), "GRAY16_LE", before, W, H);
     g_object_set(r.element, "disparity-range", 16, "speckle-size", 0, NULL);
@@ -678,11 +656,9 @@ static void test_changes(void *fixture, const void *data) {
 
 /* ---- live */
 
-static void test_late(void *fixture, const void *data) {
+static void test_late(void) {
     struct run r = begin("livestereo disparity-range=2 " FAST);
     guint64 computed, skipped;
-    (void)fixture;
-    (void)data;
     set_caps(&r, "GRAY8", 8, 4);
     for (int i = 0; i < 4; i++) {
         gst_harness_push(r.left, small((GstClockTime)(i * 33 * MS)));
@@ -716,10 +692,8 @@ static void test_late(void *fixture, const void *data) {
     end(&r);
 }
 
-static void test_latency(void *fixture, const void *data) {
+static void test_latency(void) {
     struct run r = begin("livestereo disparity-range=2 " FAST);
-    (void)fixture;
-    (void)data;
     for (int side = 0; side < 2; side++) {
         gst_harness_set_live(side ? r.right : r.left, TRUE);
         gst_harness_set_upstream_latency(side ? r.right : r.left, (side ? 7 : 5) * GST_MSECOND);
@@ -755,11 +729,9 @@ static long resident_kb(void) {
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static void test_memory(void *fixture, const void *data) {
+static void test_memory(void) {
     const int frames = WATCHED ? 100 : 1000;
     long early = 0;
-    (void)fixture;
-    (void)data;
     for (int one = 0; one < 2; one++) {
         struct run r = begin(one ? "livestereosbs output=color disparity-range=16 " FAST
                                  : "livestereo output=color disparity-range=16 " FAST);
@@ -811,10 +783,8 @@ static int has_property(void *context, const struct livestereo_parameter *p) {
     return 0;
 }
 
-static void test_properties(void *fixture, const void *data) {
+static void test_properties(void) {
     static const char *const elements[] = {"livestereo", "livestereosbs"};
-    (void)fixture;
-    (void)data;
     for (int i = 0; i < 2; i++) {
         GstElement *element = gst_element_factory_make(elements[i], NULL);
         GObjectClass *class = G_OBJECT_GET_CLASS(element);
@@ -886,10 +856,8 @@ static void write_numbered(const char *below, int number, const struct image *pi
     g_assert_cmpint(picture_write(path, picture), ==, 0);
 }
 
-static void test_manual(void *fixture, const void *data) {
+static void test_manual(void) {
     g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
-    (void)fixture;
-    (void)data;
     if (WATCHED || !launch) {
         g_test_skip(WATCHED ? "gst-launch-1.0 has no sanitizer to watch the plugin with"
                             : "needs gst-launch-1.0 (gstreamer1.0-tools)");

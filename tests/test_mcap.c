@@ -27,9 +27,7 @@ static void expect_same(const char *keys) {
     expect_shell(0, "4\n", "", line);
 }
 
-static void test_same(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_same(void) {
     static const char *const keys[] = {"compression=zstd",
                                        "compression=lz4 encoding=rgb8",
                                        "chunk=0 encoding=mono16",
@@ -59,9 +57,7 @@ static void test_same(void *fixture, const void *data) {
         expect_same(keys[i]);
 }
 
-static void test_packages(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_packages(void) {
     static const char *const files[][2] = {{"mcap_ros2", "zstd"}, {"rosbags", "bz2"}};
     for (int bag = 0; bag < 2; bag++) {
         g_autofree char *has = g_strdup_printf(
@@ -105,9 +101,7 @@ static void expect_pair(struct source *source, struct frame *frame, long index) 
 
 /* Pictures without a partner are left out, wherever reading begins; pairs are told by the times in
  * their messages, not by when they were recorded. */
-static void test_pairs(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_pairs(void) {
     static const long kept[] = {0, 2, 3, 6, 7};
     expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
     struct source *source = open_word(TOPICS, (struct source_options){0});
@@ -141,9 +135,7 @@ static void test_pairs(void *fixture, const void *data) {
 }
 
 /* A recording in several files is one; so is a folder that a recorder left. */
-static void test_folder(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_folder(void) {
     expect_shell(0, "9\n", "",
                  WRITE
                  "count=9 split=3 compression=zstd && ls $D/bag/*.mcap | wc -l | grep -qx 3 && "
@@ -172,9 +164,7 @@ static void test_folder(void *fixture, const void *data) {
 }
 
 /* One topic of pictures that hold both. */
-static void test_both(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_both(void) {
     static const char *const options[] = {"", ",/zed/image_rect", " --pictures side-by-side"};
     expect_shell(0, "", "", WRITE "topics=/zed/image_rect,/none info=0 both=1 encoding=rgb8");
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
@@ -189,9 +179,7 @@ static void test_both(void *fixture, const void *data) {
 
 /* The tolerance is half of the usual time between pictures, whatever pauses there are and however
  * fast the recording was played. */
-static void test_tolerance(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_tolerance(void) {
     static const char *const keys[] = {
         "count=9 drop=4 pause=600", "count=9 drop=4 pause=600 file=bag", "count=9 drop=4 speed=10",
         "count=9 drop=4 speed=10 file=bag"};
@@ -206,9 +194,7 @@ static void test_tolerance(void *fixture, const void *data) {
 
 /* What a small file announces takes no memory: 160 million messages without contents, in chunks
  * that have no index. */
-static void test_bomb(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_bomb(void) {
     if (WATCHED) {
         g_test_skip("limits address space");
         return;
@@ -225,9 +211,7 @@ static void test_bomb(void *fixture, const void *data) {
 }
 
 /* Nor time: of pairs that are all damaged some are told, at the beginning and later. */
-static void test_damaged_pairs(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_damaged_pairs(void) {
     static const char *const keys[] = {"count=1 damaged=2000",
                                        "count=1 damaged=2000 info=0 first=1"};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
@@ -241,9 +225,7 @@ static void test_damaged_pairs(void *fixture, const void *data) {
 }
 
 /* Rectified topics are preferred, and need no rectification. */
-static void test_rectified(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_rectified(void) {
     expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
     struct source *source = open_word("mcap:%s/ros.mcap", (struct source_options){0});
     g_assert_true(source->rectified);
@@ -255,9 +237,7 @@ static void test_rectified(void *fixture, const void *data) {
     source_close(&source);
 }
 
-static void test_refused(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_refused(void) {
     static const char run[] = "run mcap:%s/ros.mcap%s " TINY;
     expect_shell(0, "", "", WRITE "compression=zstd encoding=mono8 chunk=1");
     expect_error(3, "pictures are in /stereo/left/image_raw, /stereo/right/image_raw", run, folder,
@@ -293,9 +273,7 @@ static void test_refused(void *fixture, const void *data) {
 }
 
 /* A camera_info that cannot be used is told; the pictures are read. */
-static void test_camera(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_camera(void) {
     static const char *const infos[][2] = {{"long", "damaged or has more than 14"},
                                            {"cut", "damaged or has more than 14"},
                                            {"zero", "no focal length"}};
@@ -311,9 +289,7 @@ static void test_camera(void *fixture, const void *data) {
 }
 
 /* Of a part of the sensor, which has its shape: the cameras are those of the pictures. */
-static void test_roi(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_roi(void) {
     static const char *const files[] = {"mcap", "bag"};
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
         g_autofree char *write = g_strconcat(WRITE "roi=20,10 file=", files[i], NULL),
@@ -332,9 +308,7 @@ static void test_roi(void *fixture, const void *data) {
 }
 
 /* A full disk is told once, at the beginning and later. */
-static void test_full(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_full(void) {
     if (access("/dev/full", W_OK)) {
         g_test_skip("needs /dev/full");
         return;

@@ -133,9 +133,7 @@ static void write_png(const char *name, int seed) {
 }
 
 /* All three energies of one small pair, of which eval wants to know some truth. */
-static void test_small(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_small(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(benchmarks); i++) {
         g_autofree char *pair = g_build_filename(folder, benchmarks[i].name, NULL);
         char *files[] = {g_build_filename(benchmarks[i].name, "left.png", NULL),
@@ -159,9 +157,7 @@ static void test_small(void *fixture, const void *data) {
 }
 
 /* Whether on the benchmark's own pictures, too; MRF_FULL computes as long as the presets say. */
-static void test_pictures(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
+static void test_pictures(void) {
     const char *where = g_getenv("LIVESTEREO_DATA");
     for (size_t i = 0; i < G_N_ELEMENTS(benchmarks); i++) {
         g_autofree char *pair = g_build_filename(where ? where : "../shared/data", "middlebury",
@@ -176,8 +172,8 @@ static void test_pictures(void *fixture, const void *data) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_vtable("/mrf-energy/small", 0, NULL, set_up, test_small, tear_down);
+    cli_add("/mrf-energy/small", test_small);
     if (!WATCHED) /* the same again with more pixels */
-        g_test_add_vtable("/mrf-energy/pictures", 0, NULL, set_up, test_pictures, tear_down);
+        cli_add("/mrf-energy/pictures", test_pictures);
     return g_test_run();
 }

@@ -87,11 +87,9 @@ static int energy_of(const uint16_t *label) {
 
 #define LINEAR "--model linear --lambda 20 --truncation 45"
 
-static void test_arrays(void *fixture, const void *data) {
+static void test_arrays(void) {
     static const char *const files[] = {"f1.npy", "c2.npy", "c4.npy"};
     uint16_t label[H * W], other[H * W];
-    (void)fixture;
-    (void)data;
     write_costs();
     g_autofree char *first = solve_file("c1.npy", LINEAR, label);
     g_assert_cmpfloat(g_ascii_strtod(first + strlen("energy "), NULL), ==, energy_of(label));
@@ -102,12 +100,10 @@ static void test_arrays(void *fixture, const void *data) {
     }
 }
 
-static void test_solvers(void *fixture, const void *data) {
+static void test_solvers(void) {
     static const char *const solvers[] = {"trws", "rows_columns", "tiles", "min_sum",
                                           "bp_s", "expansion",    "swap",  "icm"};
     uint16_t label[H * W];
-    (void)fixture;
-    (void)data;
     write_costs();
     for (size_t i = 0; i < G_N_ELEMENTS(solvers); i++) {
         g_autofree char *words =
@@ -132,12 +128,10 @@ static void test_solvers(void *fixture, const void *data) {
 }
 
 /* A table of linear smoothness, weights of 2 and twice lambda are the same problem. */
-static void test_smoothness(void *fixture, const void *data) {
+static void test_smoothness(void) {
     float table[L][L];
     uint8_t weight[H][W];
     uint16_t label[H * W], other[H * W];
-    (void)fixture;
-    (void)data;
     write_costs();
     for (int l = 0; l < L; l++)
         for (int m = 0; m < L; m++)
@@ -187,11 +181,9 @@ static void test_smoothness(void *fixture, const void *data) {
 }
 
 /* Labels that are forbidden with 1e9 leave the energy of the others what it is. */
-static void test_forbidden(void *fixture, const void *data) {
+static void test_forbidden(void) {
     static float cost[H][W][L];
     uint16_t label[H * W];
-    (void)fixture;
-    (void)data;
     for (int i = 0; i < H * W * L; i++)
         (&cost[0][0][0])[i] = i % L && i % 7 == 0 ? 1e9F : (float)((i * 31) % 97) / 100;
     write_array("forbidden.npy", "<f4", "False", "(12, 17, 6)", cost, sizeof(cost));
@@ -213,10 +205,8 @@ static void test_forbidden(void *fixture, const void *data) {
 }
 
 /* The benchmark's text: two labels, costs 3 and 5, 0 and 9, 4 and 1; edges 70 and 1000 in a row. */
-static void test_benchmark_text(void *fixture, const void *data) {
+static void test_benchmark_text(void) {
     uint16_t label[3];
-    (void)fixture;
-    (void)data;
     write_text("row.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70 1000\n");
     g_autofree char *out = expect_success("solve %s/row.txt -o %s/row.npy", folder, folder);
     g_autofree char *path = path_in("row.npy");
@@ -234,11 +224,9 @@ static void test_benchmark_text(void *fixture, const void *data) {
 
 /* What --mmse, --confidence, --entropy and --beliefs write is of one distribution, whose labels are
  * written, too; at a low temperature they are those of low energy. */
-static void test_marginals(void *fixture, const void *data) {
+static void test_marginals(void) {
     uint16_t label[H * W];
     struct npy mean, near, entropy, belief;
-    (void)fixture;
-    (void)data;
     write_costs();
     g_autofree char *words = g_strdup_printf(
         LINEAR " --solver sum_product --temperature 12 --sweeps 20 --bound 200 --mmse %s/mean.npy "
@@ -283,14 +271,12 @@ static void test_marginals(void *fixture, const void *data) {
 }
 
 /* Labels (u, v) are the problem of a table of their distances, and u and v have a mean each. */
-static void test_columns(void *fixture, const void *data) {
+static void test_columns(void) {
     enum { COLUMNS = 3 };
     static const char *const models[] = {"linear", "quadratic"};
     float table[L][L];
     uint16_t label[H * W], other[H * W];
     struct npy mean, near, belief;
-    (void)fixture;
-    (void)data;
     write_costs();
     for (int kind = 0; kind < 2; kind++) {
         for (int l = 0; l < L; l++)
@@ -336,10 +322,8 @@ static void test_columns(void *fixture, const void *data) {
     expect_error(3, "no whole number of rows", "solve %s/c1.npy --columns 4", folder);
 }
 
-static void test_bad(void *fixture, const void *data) {
+static void test_bad(void) {
     float numbers[8] = {0, 1, NAN, 1, 0, 0, 0, 0};
-    (void)fixture;
-    (void)data;
     write_text("text.npy", "not an array at all");
     write_text("text.npy.txt", "3 1");
     write_array("double.npy", "<f8", "False", "(1, 2, 2)", numbers, 32);
@@ -372,11 +356,9 @@ static void test_bad(void *fixture, const void *data) {
 }
 
 /* Ctrl-C ends it after a sweep, with the labels so far: it would take hours. */
-static void test_interrupted(void *fixture, const void *data) {
+static void test_interrupted(void) {
     uint8_t noise[64 * 64];
     uint32_t state = 1;
-    (void)fixture;
-    (void)data;
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
     write_array("many.npy", "|u1", "False", "(32, 32, 4)", noise, sizeof(noise));
@@ -433,11 +415,9 @@ static bool is_inside(int x, int y) {
     return (x - 21) * (x - 21) + (y - 18) * (y - 18) < 120;
 }
 
-static void test_denoise(void *fixture, const void *data) {
+static void test_denoise(void) {
     uint8_t noisy[SIDE][SIDE], mask[SIDE][SIDE] = {{0}}, clean[SIDE][SIDE];
     double before = 0, after = 0;
-    (void)fixture;
-    (void)data;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             int hash = (int)(((unsigned)(y * 131 + x * 17) * 2654435761u) >> 24) % 41 - 20;
@@ -463,11 +443,9 @@ static void test_denoise(void *fixture, const void *data) {
                  folder);
 }
 
-static void test_segment(void *fixture, const void *data) {
+static void test_segment(void) {
     uint8_t photo[SIDE][SIDE], strokes[SIDE][SIDE], object[SIDE][SIDE];
     int wrong = 0;
-    (void)fixture;
-    (void)data;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             int hash = (int)(((unsigned)(y * 131 + x * 17) * 2654435761u) >> 24) % 101 - 50;
@@ -506,11 +484,9 @@ static void test_segment(void *fixture, const void *data) {
 }
 
 /* Pictures of noise that are alike in a crooked band: the seam lies in it. */
-static void test_montage(void *fixture, const void *data) {
+static void test_montage(void) {
     uint8_t photo[2][SIDE][SIDE], strokes[SIDE][SIDE], label[SIDE][SIDE];
     struct image im;
-    (void)fixture;
-    (void)data;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             unsigned hash = (unsigned)(y * 131 + x * 17) * 2654435761u;
@@ -561,10 +537,8 @@ static void write_colours(const char *name, uint8_t *pixels, int width, int heig
 
 /* A panorama: of three pictures each reaches a part, black elsewhere, and all is known without
  * strokes but where the seams lie in what two share. */
-static void test_footprints(void *fixture, const void *data) {
+static void test_footprints(void) {
     static uint8_t photo[3][SIDE][SIDE];
-    (void)fixture;
-    (void)data;
     memset(photo, 0, sizeof(photo));
     for (int y = 1; y < SIDE; y++) /* none reaches the first row */
         for (int x = 0; x < SIDE; x++)
@@ -594,11 +568,9 @@ static void test_footprints(void *fixture, const void *data) {
     "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --strokes %s/strokes.png"
 
 /* Noise again: two pictures are alike in one band, the third and the second in another. */
-static void test_montage_of_three(void *fixture, const void *data) {
+static void test_montage_of_three(void) {
     static uint8_t photo[3][SIDE][SIDE], strokes[SIDE][SIDE][3], label[SIDE][SIDE];
     double before = INFINITY;
-    (void)fixture;
-    (void)data;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             unsigned hash = (unsigned)(y * 131 + x * 17) * 2654435761u;
@@ -656,14 +628,12 @@ static void test_montage_of_three(void *fixture, const void *data) {
 }
 
 /* Each colour of the strokes is its picture's: plain pictures, marked along their diagonal. */
-static void test_montage_of_eight(void *fixture, const void *data) {
+static void test_montage_of_eight(void) {
     static const uint8_t colours[8][3] = {{0, 0, 0},     {255, 255, 255}, {255, 0, 0},
                                           {0, 255, 0},   {0, 0, 255},     {255, 255, 0},
                                           {255, 0, 255}, {0, 255, 255}};
     uint8_t strokes[8][8][3], grey[8 * 8];
     g_autoptr(GString) words = g_string_new("solve");
-    (void)fixture;
-    (void)data;
     memset(strokes, 128, sizeof(strokes));
     for (int i = 0; i < 8; i++) {
         g_autofree char *name = g_strdup_printf("%d.png", i);
@@ -748,12 +718,10 @@ static int try_all(const struct montage *m, const int *before, int joined, int *
 
 /* No less than the optimum, and here no more than two pictures joined, and the third one to
  * them, each by the optimum. */
-static void test_montage_optimum(void *fixture, const void *data) {
+static void test_montage_optimum(void) {
     static const char *const names[] = {"a.png", "b.png", "c.png"};
     static uint8_t colours[3][3] = {{0, 0, 0}, {255, 255, 255}, {255, 0, 0}};
     int reached = 0, rounds = 6, below = 0;
-    (void)fixture;
-    (void)data;
     for (int round = 0; round < rounds; round++) {
         struct montage m;
         uint8_t strokes[MONTAGE_PIXELS][3];
@@ -806,15 +774,13 @@ static int stop_after(void *context, int sweep, double energy, double bound) {
             g_error("%s is not about %s", livestereo_error(NULL), words); \
     } while (0)
 
-static void test_library(void *fixture, const void *data) {
+static void test_library(void) {
     uint8_t cost[2 * 3 * 4] = {9, 0, 5, 5, 0, 9, 9, 9, 7, 7, 7, 0};
     uint16_t label[6];
     int last = 1;
     float table[16] = {0};
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
     struct livestereo_problem good = LIVESTEREO_PROBLEM;
-    (void)fixture;
-    (void)data;
     good.width = 3;
     good.height = 2;
     good.labels = 4;
