@@ -60,8 +60,8 @@ void ui_push_font(struct ui *ui, enum ui_font font);
 void ui_pop_font(struct ui *ui);
 
 /* Lines of text, as printf makes them: in the colour of text, of notes, in another one; in another
- * font. Long lines break at the edge of the panel; those of ui_text in a panel with UI_AUTO_SIZE alone
- * where it has a width. */
+ * font. Long lines break at the edge of the panel; those in a panel with UI_AUTO_SIZE alone where
+ * it has a width. */
 void ui_text(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ui_note(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ui_text_color(struct ui *ui, unsigned rgb, const char *format, ...)
