@@ -225,7 +225,7 @@ static int finish(const struct record *record, struct source *source, struct rec
 }
 
 static int record_source(struct record *record, struct source *source) {
-    char *path = record->path ? g_strdup(record->path) : recorder_default_path();
+    g_autofree char *path = record->path ? g_strdup(record->path) : recorder_default_path();
     bool whole = g_str_has_prefix(source->name, "sbs:"); /* exchanged when it is split, later */
     struct source_options noted = camera_options_to_note(&record->source, source, false);
     noted.rectified |= source->rectified;
@@ -254,7 +254,6 @@ static int record_source(struct record *record, struct source *source) {
     }
     code = close_maps(record, &maps, code);
     row_samples_close(&record->rows);
-    g_free(path);
     return code;
 }
 

@@ -36,10 +36,9 @@ static void check_pattern(const char *text) {
     int is = number_pattern_parse(text, &pattern, &why);
     assert((is < 0) == (why != NULL));
     if (is > 0) {
-        char *name = number_pattern_name(&pattern, 42);
+        g_autofree char *name = number_pattern_name(&pattern, 42);
         assert(strstr(name, "42") && g_str_has_prefix(name, pattern.before) &&
                g_str_has_suffix(name, pattern.after));
-        g_free(name);
         number_pattern_free(&pattern);
     }
 }
@@ -87,12 +86,11 @@ static void check_rows(const char *text) {
     long rows, again;
     size_t whole = batch_rows_whole(text);
     assert(whole <= strlen(text) && (whole == 0 || text[whole - 1] == '\n'));
-    char *joined = batch_rows_join(&text, 1, &rows);
+    g_autofree char *joined = batch_rows_join(&text, 1, &rows);
     assert(batch_rows_whole(joined) == strlen(joined));
     char *twice = batch_rows_join((const char *const[]){joined, text}, 2, &again);
     assert(strlen(twice) == strlen(joined) && again == rows);
     g_free(twice);
-    g_free(joined);
 }
 
 static void check_roi(const char *text) {

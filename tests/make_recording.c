@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     int width = 2 * atoi(argv[3]);
-    char *launch = g_strdup_printf(
+    g_autofree char *launch = g_strdup_printf(
         "videotestsrc num-buffers=%s pattern=ball animation-mode=frames ! "
         "video/x-raw,width=%d,height=%s,framerate=30/1 ! jpegenc quality=85 ! matroskamux ! "
         "filesink location=%s",
@@ -22,6 +22,5 @@ int main(int argc, char **argv) {
     gboolean good = recording_write(launch, 0, 30);
     if (!good)
         fprintf(stderr, "make_recording: needs gstreamer1.0-plugins-base and -good\n");
-    g_free(launch);
     return good ? 0 : 1;
 }

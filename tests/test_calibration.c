@@ -94,9 +94,9 @@ static double row_distance(const struct set *set, const struct rig *rig) {
 /* ---- the real set */
 
 static int read_grey(const char *folder, const char *side, int number, struct image *im) {
-    char *path = g_strdup_printf("%s/calibration/opencv/%s%02d.jpg", folder, side, number);
+    g_autofree char *path =
+        g_strdup_printf("%s/calibration/opencv/%s%02d.jpg", folder, side, number);
     int error = g_file_test(path, G_FILE_TEST_EXISTS) ? picture_read(path, im) : -ENOENT;
-    g_free(path);
     return error;
 }
 

@@ -77,7 +77,7 @@ static void test_ply(void) {
     static const uint8_t first[16] = {0, 0, 0x80, 0x3f, 0,  0,  0,  0xc0,
                                       0, 0, 0x60, 0x40, 10, 20, 30, 40};
     char *folder = g_dir_make_tmp("ply-XXXXXX", NULL), *text;
-    char *path = g_build_filename(folder, "a.ply", NULL);
+    g_autofree char *path = g_build_filename(folder, "a.ply", NULL);
     gsize length;
     g_assert_cmpint(ply_write(path, points, 2, "metres"), ==, 0);
     g_assert_true(g_file_get_contents(path, &text, &length, NULL));
@@ -91,7 +91,6 @@ static void test_ply(void) {
     g_remove(path);
     g_rmdir(folder);
     g_free(text);
-    g_free(path);
     g_free(folder);
 }
 
@@ -137,10 +136,9 @@ static void eyes_rectified(const struct rig *rig, const struct rectification *to
 }
 
 static void write_grey(const char *folder, const char *name, uint8_t *data, int w, int h) {
-    char *path = g_build_filename(folder, name, NULL);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
     const struct image im = {data, w, h, 1};
     g_assert_cmpint(picture_write(path, &im), ==, 0);
-    g_free(path);
 }
 
 /* What the program prints with --json for a folder: bad1 of all scored pixels, and their mean
@@ -172,9 +170,8 @@ static void eval(const char *folder, const char *calibration, double *bad1, doub
 static void remove_folder(const char *folder) {
     GDir *dir = g_dir_open(folder, 0, NULL);
     for (const char *name; (name = g_dir_read_name(dir));) {
-        char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
         g_remove(path);
-        g_free(path);
     }
     g_dir_close(dir);
     g_rmdir(folder);
@@ -273,7 +270,7 @@ static void test_unrectified(void) {
             free(picture[k]);
         }
     }
-    char *path = g_build_filename(folder[RIG], "rig.yml", NULL);
+    g_autofree char *path = g_build_filename(folder[RIG], "rig.yml", NULL);
     g_assert_cmpint(rig_write_opencv(path, &rig), ==, 0);
     for (int k = 0; k < KINDS; k++) {
         write_truth(folder[k], &to, z);
@@ -284,7 +281,6 @@ static void test_unrectified(void) {
     }
     g_assert_cmpfloat(mean[RIG], <=, 1.1 * mean[READ]);
     g_assert_cmpfloat(bad1[RIG], <=, 1.1 * bad1[READ]);
-    g_free(path);
     g_free(z[0]);
     g_free(z[1]);
     eyes_free(eye);
@@ -305,7 +301,7 @@ static void test_far(void) {
         g_test_skip("needs LIVESTEREO_BIN");
         return;
     }
-    char *folder = g_dir_make_tmp("depth-XXXXXX", NULL);
+    g_autofree char *folder = g_dir_make_tmp("depth-XXXXXX", NULL);
     for (int i = 0; i < W * H; i++) {
         int x = i % W, y = i / W, d = y < H / 3 ? 0 : y < 2 * H / 3 ? 1 : 8;
         pair[0][i] = (uint8_t)hash_grey(x, y);
@@ -351,7 +347,6 @@ static void test_far(void) {
     g_autofree char *below = g_build_filename(folder, "out", NULL);
     remove_folder(below);
     remove_folder(folder);
-    g_free(folder);
 }
 
 /* Depth in mm of the Motorcycle pair by its calib.txt (doffs 31 px) against the depth of its
@@ -366,7 +361,7 @@ static void test_motorcycle(void) {
         g_free(calib);
         return;
     }
-    char *folder = g_dir_make_tmp("depth-XXXXXX", NULL);
+    g_autofree char *folder = g_dir_make_tmp("depth-XXXXXX", NULL);
     const char *argv[] = {
         bin,      "batch",       "--quiet", "--set", "backend=cpu", "--set", "disparity_range=64",
         "--save", "depth16,ply", "--calib", calib,   "-o",          folder,  pair,
@@ -401,7 +396,6 @@ static void test_motorcycle(void) {
     free(truth);
     free(seen);
     remove_folder(folder);
-    g_free(folder);
     g_free(pair);
     g_free(calib);
 }

@@ -158,9 +158,8 @@ int main(int argc, char **argv) {
                  {"/cli-cameras/rectified", test_rectified}};
     for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
         g_test_add_data_func(tests[i].name, &tests[i].test, in_folder);
-    char *below = gst_tell_sanitizers();
+    g_autofree char *below = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(below);
-    g_free(below);
     return status;
 }

@@ -267,9 +267,8 @@ int main(int argc, char **argv) {
         g_autofree char *path = g_strdup_printf("/faults/%s", commands[i].name);
         g_test_add_vtable(path, 0, &commands[i], set_up, test_command, tear_down);
     }
-    char *lists = gst_tell_sanitizers();
+    g_autofree char *lists = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(lists);
-    g_free(lists);
     return status;
 }

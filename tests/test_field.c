@@ -152,9 +152,8 @@ int main(int argc, char **argv) {
         g_autofree char *name = g_strconcat("/field/", rows[i].name, NULL);
         g_test_add_vtable(name, 0, &rows[i], set_up, test_row, tear_down);
     }
-    char *lists = gst_tell_sanitizers();
+    g_autofree char *lists = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(lists);
-    g_free(lists);
     return status;
 }

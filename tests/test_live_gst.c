@@ -43,7 +43,7 @@ static int next(struct opened *o, struct frame **frame) {
 }
 
 static void test_slow_reader(void) {
-    char *word = two("RGB", 1000, "");
+    g_autofree char *word = two("RGB", 1000, "");
     struct opened o = open_one(word);
     g_assert_cmpint(o.source->live, ==, 1);
     struct source_status status, before;
@@ -73,7 +73,6 @@ static void test_slow_reader(void) {
     if (!WATCHED) /* which keep freed memory for a while */
         g_assert_cmpint(resident_kb() - early_kb, <, 4096);
     opened_close(&o);
-    g_free(word);
 }
 
 static void test_both(void) {
@@ -120,7 +119,7 @@ static void test_picture(void) {
 }
 
 static void test_ends(void) {
-    char *word = two("GRAY8", 200, "num-buffers=40");
+    g_autofree char *word = two("GRAY8", 200, "num-buffers=40");
     struct opened o = open_one(word);
     struct frame *frame;
     int status, count = 0;
@@ -131,11 +130,10 @@ static void test_ends(void) {
     g_assert_cmpint(status, ==, SOURCE_END);
     g_assert_cmpint(count, >, 0);
     opened_close(&o);
-    g_free(word);
 }
 
 static void test_fails(void) {
-    char *word = two("RGB", 200, "! identity error-after=60");
+    g_autofree char *word = two("RGB", 200, "! identity error-after=60");
     struct stderr_of caught = stderr_begin();
     struct opened o = open_one(word);
     struct frame *frame;
@@ -156,7 +154,6 @@ static void test_fails(void) {
     g_assert_nonnull(strstr(text, "it will be started again"));
     g_assert_cmpint(status.camera[0].losses, >=, 1);
     g_free(text);
-    g_free(word);
 }
 
 /* Pictures of another size are left out, with one line for all of them. */

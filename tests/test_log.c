@@ -27,7 +27,7 @@ static void test_log(void) {
                     "livestereo: warning: synth: three\n");
     g_free(text);
 
-    char *large = g_strnfill(10000, 'a');
+    g_autofree char *large = g_strnfill(10000, 'a');
     for (int k = 0; k < 3; k++) {
         /* Two-byte characters, moved by one each time: a cut falls on either half. */
         for (int i = k; i + 1 < 9999; i += 2)
@@ -41,7 +41,6 @@ static void test_log(void) {
         g_free(text);
         memset(large, 'a', 10000);
     }
-    g_free(large);
 }
 
 /* What a terminal may take for a command is replaced, all other characters stay. */

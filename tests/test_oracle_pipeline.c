@@ -126,9 +126,9 @@ static void test_plane(void) {
         for (int shift = 0; shift < 20; shift += 5) {
             struct params p;
             params_default(&p);
-            char *kind = g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
+            g_autofree char *kind =
+                g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
             set(&p, kind);
-            g_free(kind);
             p.disparity_range = L;
             struct frame_pool *pool;
             struct frame *f = scene_frame(&pool, W, H, 3, L, k);

@@ -284,9 +284,8 @@ static void test_hangs(void) {
     output_give(output, frame[0]);
     frame_drop(&frame[0]);
     output_close(&output);
-    char *text = stderr_end(caught);
+    g_autofree char *text = stderr_end(caught);
     g_assert_nonnull(strstr(text, "left behind"));
-    g_free(text);
     for (int i = 0; i < 1 + OUTPUT_FRAMES; i++) /* all are here again: running out would assert */
         frame[i] = pool_take(pool);
     for (int i = 0; i < 1 + OUTPUT_FRAMES; i++)

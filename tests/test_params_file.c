@@ -38,10 +38,9 @@ static void test_dump_and_parse(void) {
         g_assert_cmpint(params_parse(&again, text, length, "dump"), ==, 0);
         assert_same(&p, &again);
         for (int i = 0; i < param_count; i++) {
-            char *line = g_strdup_printf("\n%s=", param_table[i].name);
+            g_autofree char *line = g_strdup_printf("\n%s=", param_table[i].name);
             g_assert_nonnull(strstr(text, line));
             g_assert_nonnull(strstr(text, param_table[i].help));
-            g_free(line);
         }
         free(text);
     }
@@ -61,7 +60,7 @@ static guint entries(const char *folder) {
 }
 
 static void test_save_and_load(gconstpointer folder) {
-    char *path = in_folder(folder, "saved.ini");
+    g_autofree char *path = in_folder(folder, "saved.ini");
     guint before = entries(folder);
     for (int k = 0; k < 5; k++) {
         struct params p, again;
@@ -80,17 +79,15 @@ static void test_save_and_load(gconstpointer folder) {
         assert_same(&p, &again);
     }
     g_unlink(path);
-    g_free(path);
 }
 
 static void test_save_refused(gconstpointer folder) {
     struct params p;
     params_default(&p);
-    char *missing = in_folder(folder, "no/such/file.ini");
+    g_autofree char *missing = in_folder(folder, "no/such/file.ini");
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(params_save(&p, missing, NULL), ==, -ENOENT);
     stderr_one_line(caught, missing, "make the folder first");
-    g_free(missing);
 
     /* The rename fails over a folder; what was written beside it must go. */
     char *taken = in_folder(folder, "taken.ini");
@@ -145,14 +142,13 @@ static void test_parse_refused(void) {
     parse_refused("\x89PNG\r\n\x1a\n", -EINVAL, "");
 
     size_t length = (1 << 20) + 1;
-    char *large = g_strnfill(length, '\n');
+    g_autofree char *large = g_strnfill(length, '\n');
     g_strlcpy(large, "[livestereo]", length);
     large[strlen(large)] = '\n';
     parse_refused_bytes(large, length, -EFBIG, "1 MiB");
     struct params p;
     params_default(&p);
     g_assert_cmpint(params_parse(&p, large, length - 1, "large.ini"), ==, 0);
-    g_free(large);
 }
 
 static void test_partial_file(void) {
@@ -231,14 +227,13 @@ static void test_include(gconstpointer folder) {
     parse_refused("[livestereo]\ninclude=\n", -EINVAL, "no preset \"\" comes with");
     parse_refused("[livestereo]\ninclude=nobody\n", -EINVAL, "no preset \"nobody\" comes with");
     parse_refused("[livestereo]\ninclude=../presets/plain\n", -EINVAL, "no preset");
-    char *mine = in_folder(folder, "livestereo/presets");
+    g_autofree char *mine = in_folder(folder, "livestereo/presets");
     char *path = in_folder(folder, "livestereo/presets/mine.ini");
     g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     parse_refused("[livestereo]\ninclude=mine\n", -EINVAL, "no preset \"mine\" comes with");
     g_unlink(path);
     g_free(path);
-    g_free(mine);
 }
 
 /* Whether a parameter means nothing to the paper presets, or is the pictures' own: they do not
@@ -333,7 +328,7 @@ static void test_yang2006(void) {
 /* By name: the user's folder comes first, a bad or unknown one changes nothing. */
 static void test_preset_names(gconstpointer folder) {
     struct params p, before;
-    char *mine = in_folder(folder, "livestereo/presets");
+    g_autofree char *mine = in_folder(folder, "livestereo/presets");
     char *path = in_folder(folder, "livestereo/presets/yang2006.ini");
     g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
     g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=9\n", -1, NULL));
@@ -360,7 +355,6 @@ static void test_preset_names(gconstpointer folder) {
 
     g_unlink(path);
     g_rmdir(mine);
-    g_free(mine);
     char *between = in_folder(folder, "livestereo");
     g_rmdir(between);
     g_free(between);
@@ -375,12 +369,11 @@ static void test_help(void) {
     params_help(out);
     fclose(out);
     for (int i = 0; i < param_count; i++) {
-        char *name = g_strdup_printf("\n  %s  ", param_table[i].name);
+        g_autofree char *name = g_strdup_printf("\n  %s  ", param_table[i].name);
         char *group = g_strdup_printf("\n\n%s\n", param_table[i].group);
         char *found = strstr(text, name), *heading = strstr(text, group);
         if (!found || strstr(found + 1, name) || !heading || strstr(heading + 1, group))
             g_error("%s or its group is not on the page once", param_table[i].name);
-        g_free(name);
         g_free(group);
     }
     char *levels =
@@ -392,7 +385,7 @@ static void test_help(void) {
 }
 
 int main(int argc, char **argv) {
-    char *folder = g_dir_make_tmp("livestereo-params-XXXXXX", NULL);
+    g_autofree char *folder = g_dir_make_tmp("livestereo-params-XXXXXX", NULL);
     g_assert_nonnull(folder);
     g_setenv("XDG_CONFIG_HOME", folder, TRUE);
     g_test_init(&argc, &argv, NULL);
@@ -411,6 +404,5 @@ int main(int argc, char **argv) {
     g_test_add_func("/params_file/help", test_help);
     int rc = g_test_run();
     g_rmdir(folder);
-    g_free(folder);
     return rc;
 }

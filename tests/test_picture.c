@@ -276,9 +276,8 @@ static void test_bit_errors(void) {
             refused++;
             stderr_one_line(caught, "cut", NULL);
         } else {
-            char *text = stderr_end(caught);
+            g_autofree char *text = stderr_end(caught);
             g_assert_cmpstr(text, ==, "");
-            g_free(text);
             g_assert_cmpint(width, ==, 9);
             g_assert_cmpint(height, ==, 6);
         }

@@ -139,13 +139,12 @@ static void expect_write(int writer, const char *path, int expected) {
 
 static void test_write_failures(void) {
     struct folder folder = folder_make("here");
-    char *below = g_build_filename(folder.path, "no", "such.png", NULL);
+    g_autofree char *below = g_build_filename(folder.path, "no", "such.png", NULL);
     for (int writer = 0; writer < WRITERS; writer++) {
         expect_write(writer, below, -ENOENT);
         expect_write(writer, folder.path, -EISDIR);
         g_assert_cmpint(folder_count(folder.path), ==, 0);
     }
-    g_free(below);
     folder_free(&folder);
 }
 
@@ -162,10 +161,9 @@ static void test_write_limit(void) {
         setrlimit(RLIMIT_FSIZE, &small);
         int error = write_by(writer, folder.file);
         setrlimit(RLIMIT_FSIZE, &old); /* before the line is looked for: stderr is a file now */
-        char *line = stderr_end(caught);
+        g_autofree char *line = stderr_end(caught);
         g_assert_cmpint(error, ==, -EFBIG);
         g_assert_cmpstr(line, !=, "");
-        g_free(line);
         g_assert_cmpint(folder_count(folder.path), ==, 1);
         char *text;
         g_assert_true(g_file_get_contents(folder.file, &text, NULL, NULL));

@@ -319,14 +319,14 @@ static void test_refused(void) {
     g_assert_true(g_file_set_contents(empty, "", 0, NULL));
     expect_refused("text.mkv", "error");
     expect_refused("empty.mp4", "error");
-    char *launch = g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=321,height=50 ! "
-                                   "jpegenc ! matroskamux ! filesink location=%s",
-                                   odd);
+    g_autofree char *launch =
+        g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=321,height=50 ! "
+                        "jpegenc ! matroskamux ! filesink location=%s",
+                        odd);
     if (recording_write(launch, 0, RATE))
         expect_refused("odd.mkv", "even width");
     else
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    g_free(launch);
     g_free(path);
     g_free(empty);
     g_free(odd);
@@ -403,9 +403,8 @@ static void remove_folder(void) {
     GDir *dir = g_dir_open(folder, 0, NULL);
     const char *name;
     while ((name = g_dir_read_name(dir)) != NULL) {
-        char *path = in_folder(name);
+        g_autofree char *path = in_folder(name);
         g_unlink(path);
-        g_free(path);
     }
     g_dir_close(dir);
     g_rmdir(folder);
@@ -455,8 +454,8 @@ static void patch(const char *name, const char *mark, size_t at, const uint8_t *
 
 /* A file of which the first half of each picture is black and the second white. */
 static void make_halves(const char *name, bool below, const char *caps) {
-    char *path = in_folder(name);
-    char *text = g_strdup_printf(
+    g_autofree char *path = in_folder(name);
+    g_autofree char *text = g_strdup_printf(
         "compositor name=c sink_1::%s=64 ! jpegenc ! capssetter caps=%s ! %s ! filesink "
         "location=%s "
         "videotestsrc pattern=black num-buffers=5 ! video/x-raw,width=64,height=64 ! c.sink_0 "
@@ -473,13 +472,11 @@ static void make_halves(const char *name, bool below, const char *caps) {
     gst_element_set_state(pipeline, GST_STATE_NULL);
     gst_object_unref(bus);
     gst_object_unref(pipeline);
-    g_free(text);
-    g_free(path);
 }
 
 /* The left picture is white, where the file says so, and 64x64. */
 static void expect_halves(const char *name, bool white) {
-    char *path = in_folder(name);
+    g_autofree char *path = in_folder(name);
     const char *words[] = {path};
     const struct source_options options = {0};
     int error;
@@ -495,7 +492,6 @@ static void expect_halves(const char *name, bool white) {
     frame_drop(&frame);
     pool_close(&pool);
     source_close(&source);
-    g_free(path);
 }
 
 /* Matroska's StereoMode, the display matrix of QuickTime: which picture is left. */
@@ -515,7 +511,7 @@ static void test_said(void) {
         expect_halves("said.mkv", modes[i].white);
     }
     patch("said.mkv", "\x53\xb8\x81", 3, &chessboard, 1);
-    char *path = in_folder("said.mkv");
+    g_autofree char *path = in_folder("said.mkv");
     const char *words[] = {path};
     struct source_options options = {0};
     int error;
@@ -531,7 +527,6 @@ static void test_said(void) {
         patch("turned.mov", "tkhd", 44, turns[i], 24);
         expect_halves("turned.mov", i != 1); /* turned by 180, 90 and -90 degrees */
     }
-    g_free(path);
 }
 
 /* A JPEG picture that ends early is a damaged pair, as it is in a folder. */
@@ -539,7 +534,7 @@ static void test_cut_picture(void) {
     static const uint8_t zeros[64] = {0};
     make_halves("cut.mov", false, "image/jpeg");
     patch("cut.mov", "\xff\xd9\xff\xd8", 0, zeros, 2);
-    char *path = in_folder("cut.mov");
+    g_autofree char *path = in_folder("cut.mov");
     const char *words[] = {path};
     const struct source_options options = {0};
     int error;
@@ -553,7 +548,6 @@ static void test_cut_picture(void) {
     frame_drop(&frame);
     pool_close(&pool);
     source_close(&source);
-    g_free(path);
 }
 
 /* One track of the shape of one picture is asked about; --eye left takes it for both sides. */
@@ -609,9 +603,8 @@ int main(int argc, char **argv) {
     }
     folder = g_dir_make_tmp("livestereo-playback-XXXXXX", NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
-        char *path = g_strdup_printf("/playback/form/%s", forms[i].name);
+        g_autofree char *path = g_strdup_printf("/playback/form/%s", forms[i].name);
         g_test_add_data_func(path, &forms[i], test_form);
-        g_free(path);
     }
     g_test_add_func("/playback/top-bottom", test_top_bottom);
     g_test_add_func("/playback/said", test_said);

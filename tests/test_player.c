@@ -153,9 +153,8 @@ static void test_refused(struct fixture *f, gconstpointer policy) {
     struct stderr_of caught = stderr_begin();
     live_set_params(f->live, &bad);
     frame = take(f);
-    char *said = stderr_end(caught);
+    g_autofree char *said = stderr_end(caught);
     g_assert_cmpint(strlen(said), >, 0);
-    g_free(said);
     check(f, &frame, index, &f->params);
     struct live_state state;
     live_get_state(f->live, &state);
@@ -373,10 +372,9 @@ int main(int argc, char **argv) {
         {"probes", test_probes},   {"start", test_start},     {"hammer", test_hammer},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-        char *path = g_strdup_printf("/player/%s", tests[i].name);
+        g_autofree char *path = g_strdup_printf("/player/%s", tests[i].name);
         g_test_add(path, struct fixture, GINT_TO_POINTER(QUEUE_WAIT), set_up, tests[i].run,
                    tear_down);
-        g_free(path);
     }
     g_test_add("/player/hammer-dropping", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST),
                set_up, test_hammer, tear_down);

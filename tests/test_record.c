@@ -36,9 +36,8 @@ static void remove_folder(char *folder) {
     GDir *dir = g_dir_open(folder, 0, NULL);
     const char *name;
     while ((name = g_dir_read_name(dir))) {
-        char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
         g_unlink(path);
-        g_free(path);
     }
     g_dir_close(dir);
     g_rmdir(folder);
@@ -204,12 +203,11 @@ static void test_without_ffv1(void) {
     g_assert_cmpint(format_have_ffv1(), ==, 0);
     struct stderr_of caught = stderr_begin();
     test_formats();
-    char *text = stderr_end(caught);
+    g_autofree char *text = stderr_end(caught);
     int lines = 0;
     for (const char *at = text; (at = strstr(at, "apt install gstreamer1.0-libav")); at++)
         lines++;
     g_assert_cmpint(lines, ==, 8); /* one for each format but JPEG */
-    g_free(text);
 }
 
 static atomic_bool slow_start; /* the element that writes tags is slow to pass on that it begins */
@@ -271,7 +269,7 @@ static void test_about(void) {
  * cannot be read: the recording is refused, for its pictures may be flipped or swapped. */
 static void test_side_file(void) {
     char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL), *text;
-    char *beside = g_build_filename(folder, "a.recording.ini", NULL);
+    g_autofree char *beside = g_build_filename(folder, "a.recording.ini", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
     give(recorder, PIXEL_GREY, 3);
@@ -290,7 +288,6 @@ static void test_side_file(void) {
     expect_refused(path, NULL, -EFBIG, "a.recording.ini", "");
     remove_folder(folder);
     g_free(text);
-    g_free(beside);
     g_free(path);
 }
 
@@ -392,7 +389,7 @@ static void test_exists(void) {
     g_assert_null(recorder_open("a.avi", &about, &error));
     stderr_one_line(caught, "a.avi", "Matroska");
     /* one that could not begin leaves nothing that would be in the way of the next */
-    char *next = g_build_filename(folder, "b.mkv", NULL);
+    g_autofree char *next = g_build_filename(folder, "b.mkv", NULL);
     const char *const missing[] = {"/nowhere.yml", NULL};
     about.calibration = missing;
     caught = stderr_begin();
@@ -402,7 +399,6 @@ static void test_exists(void) {
     caught = stderr_begin();
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, next, "no pair came");
-    g_free(next);
     char *text;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "mine");

@@ -20,9 +20,8 @@ static char *in_data(const char *name) {
     char *path = g_build_filename(folder ? folder : "../shared/data", name, NULL);
     if (g_file_test(path, G_FILE_TEST_EXISTS))
         return path;
-    char *reason = g_strdup_printf("needs %s", path);
+    g_autofree char *reason = g_strdup_printf("needs %s", path);
     g_test_skip(reason);
-    g_free(reason);
     g_free(path);
     return NULL;
 }
@@ -57,7 +56,7 @@ static void same_rig(const struct rig *a, const struct rig *b, double max) {
 }
 
 static void test_round_trips(void) {
-    char *folder = g_dir_make_tmp("rig-XXXXXX", NULL);
+    g_autofree char *folder = g_dir_make_tmp("rig-XXXXXX", NULL);
     char *one = g_build_filename(folder, "rig.yml", NULL);
     char *left = g_build_filename(folder, "left.yaml", NULL);
     char *right = g_build_filename(folder, "right.yaml", NULL);
@@ -82,7 +81,6 @@ static void test_round_trips(void) {
     g_free(one);
     g_free(left);
     g_free(right);
-    g_free(folder);
 }
 
 static const char intrinsics[] =
@@ -236,10 +234,10 @@ static void test_zed(void) {
     rotation_to_vector(rig.R, turn);
     near(turn[0], 0.003, 1e-12);
     /* blanks, comments, ends of lines of other systems; of two values the last one */
-    char *text = replaced(zed, "fx=700.5", " # of the left one\r\n\r\n  fx = 1\n\tfx\t=\t7e2\r");
+    g_autofree char *text =
+        replaced(zed, "fx=700.5", " # of the left one\r\n\r\n  fx = 1\n\tfx\t=\t7e2\r");
     g_assert_cmpint(parse(text, NULL, NULL, &rig), ==, 0);
     near(rig.camera[0].fx, 700, 0);
-    g_free(text);
 }
 
 static void test_sizes(void) {
@@ -309,12 +307,11 @@ static void test_refusals(void) {
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct rig rig;
-        char *text = replaced(cases[i].text, cases[i].what, cases[i].with);
+        g_autofree char *text = replaced(cases[i].text, cases[i].what, cases[i].with);
         struct stderr_of log = stderr_begin();
         int error = parse(text, cases[i].second, NULL, &rig);
         stderr_one_line(log, cases[i].file, cases[i].word);
         g_assert_cmpint(error, <, 0);
-        g_free(text);
     }
 }
 

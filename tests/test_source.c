@@ -77,9 +77,8 @@ static void test_layouts(void) {
         char *folder = folder_make(), line[512];
         for (int k = 0; k < 5; k++)
             for (int side = 0; side < 2; side++) {
-                char *name = g_build_filename(layouts[i][side], names[k], NULL);
+                g_autofree char *name = g_build_filename(layouts[i][side], names[k], NULL);
                 put(folder, name, 6, 4, 1, 10 * k + side);
-                g_free(name);
             }
         char *stray = g_build_filename(layouts[i][0], "timestamps.txt", NULL);
         put_text(folder, stray, "0.0\n");
@@ -107,7 +106,7 @@ static void test_two_files(void) {
     char *folder = folder_make();
     put(folder, "left.png", 6, 4, 3, 10);
     put(folder, "right.png", 6, 4, 3, 11);
-    char *left = g_build_filename(folder, "left.png", NULL);
+    g_autofree char *left = g_build_filename(folder, "left.png", NULL);
     char *right = g_build_filename(folder, "right.png", NULL);
     struct opened o = open_one(folder); /* a folder that holds left.png and right.png */
     g_assert_cmpint(o.source->count, ==, 1);
@@ -137,7 +136,6 @@ static void test_two_files(void) {
     caught = stderr_begin();
     g_assert_null(source_open(NULL, 0, NULL, &error));
     stderr_one_line(caught, "no source", NULL);
-    g_free(left);
     g_free(right);
     g_free(gone);
     folder_free(folder);
@@ -411,10 +409,9 @@ static bool is_named_pair(const char *left, const char *right) {
     GHashTableIter each;
     gpointer key;
     for (g_hash_table_iter_init(&each, keys[0]); g_hash_table_iter_next(&each, &key, NULL);) {
-        char *other = g_strdup(key);
+        g_autofree char *other = g_strdup(key);
         other[0] = '1';
         pair |= ((char *)key)[0] == '0' && g_hash_table_contains(keys[1], other);
-        g_free(other);
     }
     g_hash_table_destroy(keys[0]);
     g_hash_table_destroy(keys[1]);
@@ -555,9 +552,8 @@ static void test_damaged(void) {
     stderr_one_line(caught, "left/0.png", "damaged");
     caught = stderr_begin();
     expect_read(&o, -EBADMSG);
-    char *text = stderr_end(caught);
+    g_autofree char *text = stderr_end(caught);
     g_assert_cmpstr(text, ==, ""); /* said already */
-    g_free(text);
     expect_pair(&o, 1, 10, 11);
     expect_pair(&o, 2, 20, 21);
     caught = stderr_begin();
@@ -581,9 +577,8 @@ static char *data_path(const char *name) {
     char *path = g_build_filename(root ? root : "../shared/data", name, NULL);
     if (g_file_test(path, G_FILE_TEST_EXISTS))
         return path;
-    char *why = g_strdup_printf("needs %s (set LIVESTEREO_DATA)", path);
+    g_autofree char *why = g_strdup_printf("needs %s (set LIVESTEREO_DATA)", path);
     g_test_skip(why);
-    g_free(why);
     g_free(path);
     return NULL;
 }
@@ -607,18 +602,17 @@ static void test_kitti_sequence(void) {
     o.source->describe(o.source, 50, line, sizeof line);
     g_assert_nonnull(strstr(line, "left/000050.png"));
     opened_close(&o);
-    char *left = g_build_filename(path, "left", "%06d.png", NULL);
+    g_autofree char *left = g_build_filename(path, "left", "%06d.png", NULL);
     char *right = g_build_filename(path, "right", "%06d.png", NULL);
     o = open_words(left, right, NULL);
     g_assert_cmpint(o.source->count, ==, 51);
     opened_close(&o);
-    g_free(left);
     g_free(right);
     g_free(path);
 }
 
 static void test_kitti_pair(void) {
-    char *path = data_path("driving/kitti2015_pair");
+    g_autofree char *path = data_path("driving/kitti2015_pair");
     if (!path)
         return;
     struct opened o = open_one(path);
@@ -628,7 +622,6 @@ static void test_kitti_pair(void) {
     struct frame *f = read_one(&o);
     frame_drop(&f);
     opened_close(&o);
-    g_free(path);
 }
 
 /* True disparities and their masks, from the places where data sets have them. */

@@ -115,8 +115,8 @@ static void check_range(const char *scene) {
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i += WATCHED ? 2 : 1) {
         int w = cases[i].width, h = cases[i].height, min = cases[i].min, range = cases[i].range;
-        char *spec = g_strdup_printf("synth:scene=%s,width=%d,height=%d,min_disparity=%d,range=%d",
-                                     scene, w, h, min, range);
+        g_autofree char *spec = g_strdup_printf(
+            "synth:scene=%s,width=%d,height=%d,min_disparity=%d,range=%d", scene, w, h, min, range);
         struct opened o = open_one(spec);
         int low = INT_MAX, high = INT_MIN;
         for (int n = 0; n < 400; n += WATCHED ? 228 : 114) {
@@ -134,7 +134,6 @@ static void check_range(const char *scene) {
         if (w >= 100 && range <= w && (h >= 100 || strcmp(scene, "desk") != 0))
             g_assert_cmpint(high - low, >, (range - 1) * 16 / 2);
         opened_close(&o);
-        g_free(spec);
     }
 }
 

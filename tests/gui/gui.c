@@ -37,11 +37,10 @@ char *gui_run_tool(const char *format, ...) {
     char *out = NULL;
     GError *error = NULL;
     va_start(arguments, format);
-    char *command = g_strdup_vprintf(format, arguments);
+    g_autofree char *command = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     if (!g_spawn_command_line_sync(command, &out, NULL, NULL, &error))
         g_error("%s: %s", command, error->message);
-    g_free(command);
     return g_strstrip(out);
 }
 
@@ -65,16 +64,14 @@ char *gui_look(const struct gui_program *p, const char *kind, const char *name) 
 
 gboolean gui_is(const struct gui_program *p, const char *kind, const char *name,
                 const char *value) {
-    char *now = gui_look(p, kind, name);
+    g_autofree char *now = gui_look(p, kind, name);
     gboolean same = now && strcmp(now, value) == 0;
-    g_free(now);
     return same;
 }
 
 long gui_number(const struct gui_program *p, const char *kind, const char *name) {
-    char *now = gui_look(p, kind, name);
+    g_autofree char *now = gui_look(p, kind, name);
     long value = now ? strtol(now, NULL, 10) : -1;
-    g_free(now);
     return value;
 }
 
@@ -178,21 +175,31 @@ void gui_spawn(struct gui_program *p, const char *line) {
 void gui_start(struct gui_program *p, const char *options, const char *source) {
     const char *more = g_getenv("GUI_OPTIONS");
     gui_prepare(p);
-    char *line =
+    g_autofree char *line =
         g_strdup_printf("%s view --view 3 %s --window 1000x700 %s %s --ui-map %s -o %s -q %s",
                         g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "", options, p->map,
                         p->output, source);
     gui_spawn(p, line);
-    g_free(line);
+}
+
+struct gui_program gui_begin(const char *options, const char *source) {
+    struct gui_program p = {0};
+    gui_start(&p, options, source);
+    return p;
+}
+
+struct gui_program gui_open(const char *options, const char *source) {
+    struct gui_program p = gui_begin(options, source);
+    gui_settle(&p);
+    return p;
 }
 
 void gui_remove_all(const char *path) {
     GDir *dir = g_dir_open(path, 0, NULL);
     const char *name;
     while (dir && (name = g_dir_read_name(dir)) != NULL) {
-        char *inside = g_build_filename(path, name, NULL);
+        g_autofree char *inside = g_build_filename(path, name, NULL);
         gui_remove_all(inside);
-        g_free(inside);
     }
     if (dir)
         g_dir_close(dir);
@@ -279,20 +286,24 @@ void gui_run_action(const struct gui_program *p, const char *name) {
     gui_key(p, keys);
 }
 
+void gui_run_until(const struct gui_program *p, const char *name, const char *state,
+                   const char *value) {
+    gui_run_action(p, name);
+    gui_wait_for(p, gui_is(p, "state", state, value));
+}
+
 struct gui_rect gui_find(const struct gui_program *p, const char *name) {
     struct gui_rect rect;
-    char *map = wait_for_rest(p);
+    g_autofree char *map = wait_for_rest(p);
     if (!find_in(map, name, &rect))
         g_error("no widget is called %s", name);
-    g_free(map);
     return rect;
 }
 
 void gui_move(const struct gui_program *p, double x, double y) {
-    char *there = g_strdup_printf("%d %d", (int)x, (int)y);
+    g_autofree char *there = g_strdup_printf("%d %d", (int)x, (int)y);
     gui_give(p, "move %s", there);
     gui_wait_for(p, rests_with_mouse_at(p, there));
-    g_free(there);
 }
 
 void gui_button(const struct gui_program *p, const char *what, int which) {
@@ -326,9 +337,8 @@ static gboolean is_setting(const char *map, const char *name, struct gui_rect *p
 
 gboolean gui_is_visible(const struct gui_program *p, const char *name) {
     struct gui_rect at, panel;
-    char *map = wait_for_rest(p);
+    g_autofree char *map = wait_for_rest(p);
     gboolean there = find_in(map, name, &at), scrolls = there && is_setting(map, name, &panel);
-    g_free(map);
     return there && (!scrolls || (at.y > panel.y && at.y + at.height < panel.y + panel.height));
 }
 
@@ -424,10 +434,9 @@ char *gui_new_file(const struct gui_program *p, const char *key, const char *end
 }
 
 struct image gui_shot(const struct gui_program *p) {
-    char *path = gui_new_file(p, "screenshot", ".png");
+    g_autofree char *path = gui_new_file(p, "screenshot", ".png");
     struct image image;
     g_assert_cmpint(picture_read(path, &image), ==, 0);
-    g_free(path);
     return image;
 }
 
@@ -443,15 +452,21 @@ long gui_changed(const struct gui_program *p, const struct image *a, const struc
     return count;
 }
 
-void gui_quit(struct gui_program *p) {
+void gui_quit_once(struct gui_program *p) {
     gui_run_action(p, "quit");
     gui_wait_end(p);
     g_assert_cmpint(p->exit_code, ==, 0);
-    gui_forget(p);
+    gui_forget_names(p);
+}
+
+void gui_quit(struct gui_program *p) {
+    gui_quit_once(p);
+    gui_remove_all(p->folder);
+    g_free(p->folder);
 }
 
 void gui_on_recording(void (*test)(const char *path)) {
-    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     char *path = g_build_filename(folder, "sbs.mkv", NULL);
     char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
                                    "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
@@ -464,5 +479,4 @@ void gui_on_recording(void (*test)(const char *path)) {
     g_free(launch);
     g_free(path);
     gui_remove_all(folder);
-    g_free(folder);
 }

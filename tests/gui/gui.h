@@ -93,6 +93,10 @@ void gui_spawn(struct gui_program *p, const char *line);
 /* Does both with `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
 void gui_start(struct gui_program *p, const char *options, const char *source);
 
+/* A new program that was started so; gui_open: and has settled. */
+struct gui_program gui_begin(const char *options, const char *source);
+struct gui_program gui_open(const char *options, const char *source);
+
 /* Waits until the program has ended by itself, and sets p->exit_code. */
 void gui_wait_end(struct gui_program *p);
 
@@ -102,8 +106,9 @@ void gui_forget_names(struct gui_program *p);
 /* Frees all and removes the folder. */
 void gui_forget(struct gui_program *p);
 
-/* Presses q, waits for the end without an error, and forgets all. */
+/* Presses q, waits for the end without an error, and forgets all; gui_quit_once: but the folder. */
 void gui_quit(struct gui_program *p);
+void gui_quit_once(struct gui_program *p);
 void gui_remove_all(const char *path);
 
 /* ---- mouse and keys */
@@ -121,6 +126,10 @@ void gui_focus(const struct gui_program *p, const char *name);
 /* Presses the first of the keys that the map names for an action, once the window is at rest; the
  * caller waits for what it does. */
 void gui_run_action(const struct gui_program *p, const char *name);
+
+/* The same, and waits until the map has this state. */
+void gui_run_until(const struct gui_program *p, const char *name, const char *state,
+                   const char *value);
 
 /* Where the widget is once the window is at rest: before, a widget that changes its size still
  * moves those below it. */
@@ -159,7 +168,8 @@ void gui_on_recording(void (*test)(const char *path));
 /* Presses the key of an action and waits for a file with that ending, which is then moved to where
  * the program does not see it. */
 char *gui_new_file(const struct gui_program *p, const char *key, const char *ending);
-/* The window; picture_free it. */
+/* The window; picture_free it, as GUI_SHOT does at the end of its scope. */
+#define GUI_SHOT __attribute__((cleanup(picture_free))) struct image
 struct image gui_shot(const struct gui_program *p);
 
 /* Pixels of the upper three quarters of the picture's area, below which messages are written, that

@@ -12,17 +12,15 @@
 /* A slider dragged by the mouse changes the value and, on the frame that stands still, the
  * picture. */
 static void test_slider(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
-    struct image before = gui_shot(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_SHOT before = gui_shot(&p);
     long value = gui_number(&p, "value", "bp_iterations");
-    char *weight = gui_look(&p, "value", "discontinuity_weight");
+    g_autofree char *weight = gui_look(&p, "value", "discontinuity_weight");
     gui_drag(&p, "discontinuity_weight", 0.1, 0.9, 1);
     gui_wait_for(&p, !gui_is(&p, "value", "discontinuity_weight", weight));
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 0);
-    struct image after = gui_shot(&p);
+    GUI_SHOT after = gui_shot(&p);
     long pixels = gui_changed(&p, &before, &after);
     g_test_message("discontinuity_weight from %s, %ld pixels changed", weight, pixels);
     g_assert_cmpint(pixels, >, 1000);
@@ -32,7 +30,7 @@ static void test_slider(void) {
     struct gui_rect panel = gui_find(&p, "panel.settings"); /* no help lies over the picture */
     gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 5);
     gui_settle(&p);
-    struct image again = gui_shot(&p);
+    GUI_SHOT again = gui_shot(&p);
     g_assert_cmpint(gui_changed(&p, &before, &again), ==,
                     0); /* the same settings, the same picture */
 
@@ -61,19 +59,13 @@ static void test_slider(void) {
     kill(p.pid, SIGCONT);
     gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
     g_assert_cmpint(gui_number(&p, "value", "bp_iterations"), ==, 12);
-    picture_free(&before);
-    picture_free(&after);
-    picture_free(&again);
-    g_free(weight);
     gui_quit(&p);
 }
 
 /* A row's value is typed; the mark that resets it is there while the user has changed it; the size
  * of speckles has small steps at its beginning. */
 static void test_row(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_set(&p, "discontinuity_weight", "0.35");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "0.35"));
     gui_tab(&p, "all");
@@ -95,9 +87,7 @@ static void test_row(void) {
 
 /* ESC closes an open list, and leaves everything else as it is. */
 static void test_list(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_click(&p, "colormap");
     gui_wait_for(&p, gui_is_visible(&p, "colormap.viridis"));
     gui_key(&p, "ESC");
@@ -111,9 +101,7 @@ static void test_list(void) {
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
  * change a value. */
 static void test_panel_keys(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_focus(&p, "quality.fast");
     gui_focus(&p, "disparity_range");
     long before = gui_number(&p, "value", "disparity_range");
@@ -126,8 +114,7 @@ static void test_panel_keys(void) {
     gui_key(&p, "Shift+TAB");
     gui_wait_for(&p, gui_is(&p, "state", "focus", "disparity_range"));
     g_assert_true(gui_is(&p, "state", "frame", "0")); /* nothing was sought */
-    gui_run_action(&p, "panel-keys");
-    gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
+    gui_run_until(&p, "panel-keys", "focus", "");
     gui_run_action(&p, "panels");
     gui_wait_for(&p, !gui_is_visible(&p, "quality.fast"));
     gui_focus(&p, "quality.fast"); /* shows what was hidden */
@@ -138,9 +125,7 @@ static void test_panel_keys(void) {
 
 /* Words typed above the parameters leave those that have them, in name or help. */
 static void test_search(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "param_search");
     gui_type(&p, "lambda");
@@ -164,64 +149,51 @@ static long changed_in(const struct image *a, const struct image *b, struct gui_
 
 /* The help of a row lies beside the panel: it covers no other row's value. */
 static void test_help_beside(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect row = gui_find(&p, "discontinuity_weight"), next = gui_find(&p, "hide_below"),
                     picture = gui_find(&p, "picture");
     gui_move(&p, picture.x + 5, picture.y + 5);
-    struct image without = gui_shot(&p);
+    GUI_SHOT without = gui_shot(&p);
     gui_move(&p, row.x + row.width / 2.0, row.y + row.height / 2.0);
-    struct image with = gui_shot(&p);
+    GUI_SHOT with = gui_shot(&p);
     g_assert_cmpint(changed_in(&without, &with, picture), >, 20);
     g_assert_cmpint(changed_in(&without, &with, next), ==, 0);
-    picture_free(&without);
-    picture_free(&with);
     gui_quit(&p);
 }
 
 /* The mean grey level of the panel's upper part. */
 static int panel_level(const struct gui_program *p) {
     struct gui_rect at = gui_find(p, "panel.settings");
-    struct image shot = gui_shot(p);
+    GUI_SHOT shot = gui_shot(p);
     long sum = 0;
     for (int y = at.y; y < at.y + 100; y++)
         for (int x = at.x; x < at.x + at.width; x++)
             sum += shot.data[3 * ((size_t)y * (size_t)shot.width + (size_t)x)];
-    picture_free(&shot);
     return (int)(sum / (100L * at.width));
 }
 
 /* The window is dark, light by a switch and by --theme; the switch is remembered. */
 static void test_theme(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_cmpint(panel_level(&p), <, 80);
     gui_choose(&p, "tool.more", "theme");
     gui_wait_for(&p, gui_is(&p, "state", "theme", "light"));
     g_assert_cmpint(panel_level(&p), >, 180);
-    gui_run_action(&p, "view-points");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
+    gui_run_until(&p, "view-points", "view", "points");
     gui_settle(&p);
-    struct image shot = gui_shot(&p);
+    GUI_SHOT shot = gui_shot(&p);
     struct gui_rect at = gui_find(&p, "picture");
     long dark = 0;
     for (int y = at.y; y < at.y + at.height; y++)
         for (int x = at.x; x < at.x + at.width; x++)
             dark += memcmp(shot.data + 3 * (size_t)(y * shot.width + x), "\x0e\x0f\x11", 3) == 0;
     g_assert_cmpint(dark, <, at.width); /* behind the points it is light, too */
-    picture_free(&shot);
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "theme", "light"));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     gui_start(&p, "--paused --theme dark", GUI_SOURCE);
     gui_settle(&p);
@@ -231,16 +203,14 @@ static void test_theme(void) {
 
 /* Wheel, drag, click and orbit on the picture; the view stays while frames pass. */
 static void test_mouse(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect at = gui_find(&p, "picture");
     double x = at.x + at.width * 0.4, y = at.y + at.height * 0.3;
     gui_move(&p, x, y);
     gui_button(&p, "click", 4);
     gui_button(&p, "click", 4);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
-    char *zoom = gui_look(&p, "state", "zoom");
+    g_autofree char *zoom = gui_look(&p, "state", "zoom");
     g_assert_true(g_str_has_prefix(zoom, "1.440 "));
     gui_run_action(&p, "step-forward");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
@@ -253,22 +223,17 @@ static void test_mouse(void) {
     gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
     gui_tab(&p, "probes");
     gui_wait_for(&p, gui_look(&p, "place", "probe.0") != NULL); /* answered, with its plot */
-    gui_run_action(&p, "unpin");
-    gui_wait_for(&p, gui_is(&p, "state", "probes", "0"));
-    gui_run_action(&p, "view-points");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
+    gui_run_until(&p, "unpin", "probes", "0");
+    gui_run_until(&p, "view-points", "view", "points");
     gui_drag(&p, "picture", 0.5, 0.6, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
-    gui_run_action(&p, "reset-view");
-    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.250 -0.350"));
+    gui_run_until(&p, "reset-view", "orbit", "0.250 -0.350");
     g_assert_true(gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
-    g_free(zoom);
     gui_quit(&p);
 }
 
 static void test_resize(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "", GUI_SOURCE ",rate=30");
+    struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     struct gui_rect before = gui_find(&p, "picture");
     gui_give(&p, "size 1300 850");
     gui_wait_for(&p, gui_find(&p, "picture").width > before.width + 200);
@@ -284,8 +249,7 @@ static void test_resize(void) {
 
 /* A signal closes the window as q does. */
 static void test_close(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "", GUI_SOURCE ",rate=30");
+    struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     kill(p.pid, SIGTERM);
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);
@@ -305,9 +269,7 @@ static void save_preset(const struct gui_program *p, const char *name) {
 
 /* Settings and presets outlive the program. */
 static void test_remembered(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "group.smooth");
     gui_set(&p, "smooth_sigma", "0.1");
@@ -316,10 +278,7 @@ static void test_remembered(void) {
     gui_tab(&p, "all");
     gui_set(&p, "smooth_sigma", "0.2");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.2"));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    g_assert_cmpint(p.exit_code, ==, 0);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
@@ -391,20 +350,15 @@ static void test_preset_names(void) {
 /* Another size of text leaves open what was opened; what the command line asked for is shown
  * whatever was remembered, and not remembered itself. */
 static void test_text_size(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --stats", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused --stats", GUI_SOURCE);
     g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
     gui_tab(&p, "all");
     gui_click(&p, "group.check");
     gui_scroll_to(&p, "speckle_size");
-    gui_run_action(&p, "larger");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "text size 1.25"));
+    gui_run_until(&p, "larger", "message", "text size 1.25");
     gui_settle(&p);
     gui_scroll_to(&p, "speckle_size");
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
@@ -426,8 +380,7 @@ static void test_undo(void) {
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
-    gui_run_action(&p, "undo");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "nothing to undo"));
+    gui_run_until(&p, "undo", "message", "nothing to undo");
     gui_run_action(&p, "redo");
     gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
@@ -462,8 +415,7 @@ static void test_undo_auto(void) {
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 64);
     g_assert_true(gui_is(&p, "state", "quality", quality));
-    gui_run_action(&p, "undo");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "nothing to undo"));
+    gui_run_until(&p, "undo", "message", "nothing to undo");
     g_free(quality);
     gui_quit(&p);
 }
@@ -496,9 +448,7 @@ static char *read_out(const struct gui_program *p) {
 
 /* A preset keeps the disparities that are searched, and the confidence its unit. */
 static void test_preset_keeps(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     static const char *const presets[] = {"plain", "driving", "default"};
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
         g_autofree char *said = g_strdup_printf("preset %s", presets[i]);
@@ -522,9 +472,7 @@ static void test_preset_keeps(void) {
 
 /* A range that is too large is noticed, and the better one taken by a click. */
 static void test_range_hint(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --set disparity_range=120", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused --set disparity_range=120", GUI_SOURCE);
     gui_click(&p, "range_take");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") < 40);
     gui_settle(&p);
@@ -544,12 +492,11 @@ static double scale_of(const struct gui_program *p) {
  * choice stays, on whole ones. */
 static void start_slow(struct gui_program *p, const char *options) {
     gui_prepare(p);
-    char *line = g_strdup_printf(
+    g_autofree char *line = g_strdup_printf(
         "%s view --set threads=1 --set backend=cpu --set disparity_range=128 --window 1000x700 "
         "--view 3 %s --ui-map %s -o %s -q synth:width=1280,height=720,range=64",
         g_getenv("LIVESTEREO_BIN"), options, p->map, p->output);
     gui_spawn(p, line);
-    g_free(line);
 }
 
 static void test_quality(void) {
@@ -565,15 +512,11 @@ static void test_quality(void) {
     long computed = gui_number(&p, "state", "computed");
     gui_wait_for(&p, gui_number(&p, "state", "computed") > computed + 1);
     g_assert_true(gui_is(&p, "state", "quality", "best"));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     start_slow(&p, ""); /* as it was left */
     g_assert_true(gui_is(&p, "state", "quality", "best"));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     start_slow(&p, "--quality balanced");
     g_assert_true(gui_is(&p, "state", "quality", "balanced"));
@@ -637,9 +580,7 @@ static void test_still(void) {
 
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
 static void test_next_start(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "rig");
     gui_set(&p, "sync_tolerance_ms", "0.5");
     gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
@@ -652,9 +593,7 @@ static void test_next_start(void) {
     gui_tab(&p, "depth");
     gui_choose(&p, "preset", "mine");
     gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
@@ -664,21 +603,17 @@ static void test_next_start(void) {
 
 /* What the user writes down himself comes before what was remembered, if it is newer. */
 static void test_own_settings(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0"));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
-    char *own = g_build_filename(p.folder, "state", "livestereo", "livestereo.ini", NULL);
+    g_autofree char *own =
+        g_build_filename(p.folder, "state", "livestereo", "livestereo.ini", NULL);
     struct utimbuf later = {time(NULL) + 2, time(NULL) + 2};
     g_assert_true(g_file_set_contents(own, "[livestereo]\nsmooth_sigma=0.3\n", -1, NULL));
     g_assert_cmpint(g_utime(own, &later), ==, 0);
     gui_start(&p, "--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.3"));
-    g_free(own);
     gui_quit(&p);
 }
 

@@ -270,15 +270,11 @@ static void test_loop(void) {
     g_assert_true(has_metres(&p));
     gui_run_action(&p, "step-back"); /* which pauses */
     gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
-    gui_run_action(&p, "first");
-    gui_wait_for(&p, gui_is(&p, "state", "frame", "0"));
+    gui_run_until(&p, "first", "frame", "0");
     gui_settle(&p);
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
-    gui_run_action(&p, "pause");
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    gui_run_until(&p, "record", "recording", "1");
+    gui_run_until(&p, "pause", "ended", "1");
+    gui_run_until(&p, "record", "recording", "0");
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);

@@ -20,7 +20,7 @@
  * unset). Exit code, and what it said. */
 static int run(const char *changes[], const char *words, char **said) {
     char **environment = g_get_environ(), **argv, *out = NULL;
-    char *line = g_strdup_printf(LIMIT "%s %s", g_getenv("LIVESTEREO_BIN"), words);
+    g_autofree char *line = g_strdup_printf(LIMIT "%s %s", g_getenv("LIVESTEREO_BIN"), words);
     int status = 0;
     GError *error = NULL;
     for (int i = 0; changes[i]; i++) {
@@ -35,7 +35,6 @@ static int run(const char *changes[], const char *words, char **said) {
     g_assert_no_error(error);
     g_strfreev(environment);
     g_strfreev(argv);
-    g_free(line);
     g_free(out);
     g_assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -60,7 +59,8 @@ static void test_no_display(void) {
 static void test_old_opengl(void) {
     const char *none[] = {NULL}, *changes[] = {"MESA_GL_VERSION_OVERRIDE=2.1", NULL};
     char *path = g_build_filename(g_get_tmp_dir(), "livestereo-gui-old.png", NULL), *said;
-    char *words = g_strdup_printf("view -v --frames 1 --screenshot %s " GUI_SOURCE, path);
+    g_autofree char *words =
+        g_strdup_printf("view -v --frames 1 --screenshot %s " GUI_SOURCE, path);
     g_assert_cmpint(run(none, words, &said), ==, 0);
     g_unlink(path);
     if (strstr(said, "Mesa"))
@@ -68,7 +68,6 @@ static void test_old_opengl(void) {
     else
         g_test_skip("only Mesa's OpenGL can be told to be old");
     g_free(said);
-    g_free(words);
     g_free(path);
 }
 
@@ -91,32 +90,30 @@ static void test_late_picture(void) {
 
 /* By a library that answers in the driver's place (lost_context.c). */
 static void test_lost_context(void) {
-    char *change = gui_preload("lost_context.so");
+    g_autofree char *change = gui_preload("lost_context.so");
     const char *changes[] = {change, NULL};
     expect(changes, "view -q " GUI_SOURCE ",rate=30", 1,
            "the graphics driver lost the OpenGL context (reset or unplugged); start livestereo "
            "again");
-    g_free(change);
 }
 
 static void test_missing_codec(void) {
     const char *changes[] = {"GST_PLUGIN_FEATURE_RANK=jpegdec:NONE,avdec_mjpeg:NONE,nvjpegdec:NONE",
                              NULL};
-    char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     char *path = g_build_filename(folder, "sbs.mkv", NULL);
-    char *launch = g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=320,height=120 "
-                                   "! jpegenc ! matroskamux ! filesink location=%s",
-                                   path);
+    g_autofree char *launch =
+        g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=320,height=120 "
+                        "! jpegenc ! matroskamux ! filesink location=%s",
+                        path);
     char *words = g_strdup_printf("view -q %s", path);
     if (recording_write(launch, 0, 20))
         expect(changes, words, 3, "apt install gstreamer1.0-");
     else
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
     g_free(words);
-    g_free(launch);
     g_free(path);
     gui_remove_all(folder);
-    g_free(folder);
 }
 
 static gboolean says_error(const struct gui_program *p) {
@@ -131,8 +128,7 @@ static void play_half(const char *path) {
     g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
     g_assert_true(g_file_set_contents(path, bytes, (gssize)length / 2, NULL));
     g_free(bytes);
-    struct gui_program p = {0};
-    gui_start(&p, "--rate 100", path);
+    struct gui_program p = gui_begin("--rate 100", path);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1") && says_error(&p));
     gui_run_action(&p, "step-back"); /* nothing is under way any more */
     gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));

@@ -5,9 +5,7 @@
 #include "tests/gui/gui.h"
 
 static void test_swap(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --swap", "synth:width=320,height=240,range=16");
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused --swap", "synth:width=320,height=240,range=16");
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     gui_click(&p, "swap_take");
     gui_wait_for(&p, gui_is(&p, "state", "swap", "0"));
@@ -18,17 +16,15 @@ static void test_swap(void) {
 
 /* Colours span what is searched: they are the same at every start, and with other settings. */
 static void test_first_range(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
-    gui_settle(&p);
+    struct gui_program p =
+        gui_open("--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
     g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
     gui_set(&p, "discontinuity_weight", "0.4");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
     gui_run_action(&p, "range-from-frame");
     gui_wait_for(&p, !gui_is(&p, "state", "range", "0.00 64.00"));
-    gui_run_action(&p, "range-fixed");
-    gui_wait_for(&p, gui_is(&p, "state", "range", "0.00 64.00"));
+    gui_run_until(&p, "range-fixed", "range", "0.00 64.00");
     gui_quit(&p);
 }
 
@@ -79,8 +75,7 @@ static void test_folder(void) {
     g_assert_true(gui_is(&p, "value", "disparity_range", "24"));
     g_autofree char *nearest = gui_look(&p, "state", "nearest");
     g_assert_cmpfloat_with_epsilon(g_ascii_strtod(nearest, NULL), 200 * 0.1 / 23, 1e-3);
-    gui_run_action(&p, "view-depth");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "depth"));
+    gui_run_until(&p, "view-depth", "view", "depth");
     gui_quit(&p);
 }
 

@@ -108,9 +108,7 @@ static gboolean says(const struct gui_program *p, const char *state, const char 
 
 /* Every key of the table is pressed, and each changes what it says. */
 static void test_keys(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --rate 30", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused --rate 30", GUI_SOURCE);
     for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
         gui_run_action(&p, effects[i].name);
         if (effects[i].state)
@@ -147,9 +145,7 @@ static void test_keys(void) {
 /* The list of actions takes what is typed at once, leaves those that have it, runs the one that is
  * clicked or, with Enter, marked, and F1 and ESC close it whatever was typed. */
 static void test_help(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     for (int i = 0; i < 4; i++) {
         gui_run_action(&p, "help");
         gui_wait_for(&p, gui_is_visible(&p, "command.pause"));

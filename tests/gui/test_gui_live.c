@@ -38,20 +38,18 @@ static gboolean both_below(const struct gui_program *p, int max) {
 
 /* Mean grey level of the middle of the picture on screen. */
 static double level(const struct gui_program *p) {
-    struct image picture = gui_shot(p);
+    GUI_SHOT picture = gui_shot(p);
     struct gui_rect at = gui_find(p, "picture");
     double sum = 0;
     long count = 0;
     for (int y = at.y + at.height / 3; y < at.y + at.height * 2 / 3; y++)
         for (int x = at.x + at.width / 3; x < at.x + at.width * 2 / 3; x++, count++)
             sum += picture.data[3 * ((size_t)y * (size_t)picture.width + (size_t)x) + 1];
-    picture_free(&picture);
     return sum / (double)count;
 }
 
 static void test_controls(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--view 1", CAMERAS(""));
+    struct gui_program p = gui_begin("--view 1", CAMERAS(""));
     gui_tab(&p, "rig"); /* which reads the controls */
     gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
     gui_scroll_to(&p, "camera.brightness");
@@ -76,11 +74,10 @@ static void test_controls(void) {
 }
 
 static void test_swap(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
+    struct gui_program p =
+        gui_begin("--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_tab(&p, "rig");
-    gui_run_action(&p, "view-left");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "left"));
+    gui_run_until(&p, "view-left", "view", "left");
     gui_wait_for(&p, level(&p) >= 200);
     gui_click(&p, "camera_swap");
     gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
@@ -90,9 +87,7 @@ static void test_swap(void) {
 
 /* A recording is no camera: the panel says so, in place of controls. */
 static void test_none(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_null(gui_look(&p, "place", "camera_lock"));
     gui_tab(&p, "rig");
     gui_wait_for(&p, gui_is_visible(&p, "camera_swap"));
@@ -112,8 +107,7 @@ static gboolean has_status(const struct gui_program *p) {
 /* The source fails every two seconds and is started again: picture and program stay. The banner may
  * be gone when the window is looked at, and comes again. */
 static void test_banner(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "", CAMERAS("identity error-after=40 ! "));
+    struct gui_program p = gui_begin("", CAMERAS("identity error-after=40 ! "));
     gui_wait_for(&p, lost(&p) && has_status(&p));
     long stands_at = gui_number(&p, "state", "frame");
     g_assert_cmpint(stands_at, >, 0);
@@ -144,20 +138,17 @@ static void test_record(void) {
     g_autofree char *options =
         g_strdup_printf("--out-what left --out 'gst:filesink location=%s'", raw);
     gui_start(&p, options, "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
-    gui_run_action(&p, "swap");
-    gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
+    gui_run_until(&p, "swap", "swap", "1");
     long first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 10); /* none on its way */
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_run_until(&p, "record", "recording", "1");
     gui_run_action(&p, "swap"); /* not now */
     gui_wait_for(&p, gui_is(&p, "state", "message",
                             "left and right stay as they are while recording (r ends it)"));
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    gui_run_until(&p, "record", "recording", "0");
     g_autofree char *path = only_file(p.output, ".mkv");
     g_autofree char *last = g_build_filename(folder, "last.png", NULL);
     g_autofree char *report =
@@ -181,13 +172,11 @@ static void test_record(void) {
 /* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. Its map
  * takes so long that a slider is followed by a preview, which ends while recording, too. */
 static void test_record_still(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--set threads=1 --set bp_iterations=1000",
-              "synth:width=320,height=240,range=16,frames=1");
+    struct gui_program p = gui_begin("--set threads=1 --set bp_iterations=1000",
+                                     "synth:width=320,height=240,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_run_until(&p, "record", "recording", "1");
     gui_drag(&p, "discontinuity_weight", 0.3, 0.6, 1);
     gui_settle(&p);
     gui_run_action(&p, "record");
@@ -218,11 +207,10 @@ static void expect_rates(const struct gui_program *p) {
 }
 
 static void test_rates(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--rate 200", "synth:width=160,height=120,range=16,frames=1000");
+    struct gui_program p =
+        gui_begin("--rate 200", "synth:width=160,height=120,range=16,frames=1000");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > 200);
-    gui_run_action(&p, "pause");
-    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
+    gui_run_until(&p, "pause", "paused", "1");
     struct gui_rect at = gui_find(&p, "picture");
     gui_run_action(&p, "region");
     gui_move(&p, at.x + at.width * 0.2, at.y + at.height * 0.2);

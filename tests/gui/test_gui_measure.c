@@ -200,14 +200,12 @@ static void test_points(void) {
     double xyz[2][3], distance, error;
     find_points(point);
     start(&p, "");
-    gui_run_action(&p, "view-points");
-    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    gui_run_until(&p, "view-points", "points_step", "1");
     begin_measuring(&p);
-    struct image before = gui_shot(&p);
+    GUI_SHOT before = gui_shot(&p);
     expect_distance(&p, point, click_point, xyz);
     struct image after = gui_shot(&p); /* crosses, line and length */
     g_assert_cmpint(gui_changed(&p, &before, &after), >, 100);
-    picture_free(&before);
     picture_free(&after);
     gui_run_action(&p, "measure");
     gui_wait_for(&p, !has_state(&p, "distance"));
@@ -250,12 +248,10 @@ static void test_recalibrated(void) {
     gui_wait_for(&p, has_state(&p, "distance"));
     g_autofree char *nearest = gui_look(&p, "state", "nearest"), *now = NULL;
 
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+    gui_run_until(&p, "record", "recording", "1");
     gui_key(&p, "Ctrl+o");
     gui_wait_for(&p, message_has(&p, "size and calibration stay while pairs are recorded"));
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    gui_run_until(&p, "record", "recording", "0");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "nearest", nearest));
     g_assert_true(gui_is(&p, "state", "probes", "1"));
@@ -327,8 +323,7 @@ static void test_region(void) {
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
     gui_settle(&p);
-    gui_run_action(&p, "region");
-    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_run_until(&p, "region", "part", "0 0 160x120 1.0000");
     gui_settle(&p);
 
     gui_tab(&p, "all");

@@ -91,7 +91,7 @@ static void test_colors(void) {
     struct gui_program p = {0};
     start(&p, "");
     g_assert_true(has_view(&p, "motion"));
-    struct image shot = gui_shot(&p);
+    GUI_SHOT shot = gui_shot(&p);
     long inner = 0, same = 0;
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
@@ -113,7 +113,6 @@ static void test_colors(void) {
         for (int x = 0; x < WIDTH; x++)
             g_assert_true(near(window_pixel(&p, &shot, x, y), saved.data + 3 * (y * WIDTH + x), 1));
     picture_free(&saved);
-    picture_free(&shot);
     gui_quit(&p);
 }
 
@@ -267,7 +266,7 @@ static void test_saved(void) {
 static void test_error(void) {
     struct gui_program p = {0};
     start(&p, "--view 7 --colormap gray");
-    struct image shot = gui_shot(&p);
+    GUI_SHOT shot = gui_shot(&p);
     long inner = 0, dark = 0;
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
@@ -275,7 +274,6 @@ static void test_error(void) {
             dark += is_inner(x, y) && window_pixel(&p, &shot, x, y)[1] < 80; /* 20 grey levels */
         }
     g_assert_cmpint(dark * 100, >=, inner * 90);
-    picture_free(&shot);
     gui_quit(&p);
 }
 
@@ -294,14 +292,13 @@ static void test_truth(void) {
     int at_x, at_y;
     gui_spawn(&p, line);
     gui_settle(&p);
-    struct image shot = gui_shot(&p);
+    GUI_SHOT shot = gui_shot(&p);
     for (int y = BORDER; y < HEIGHT - BORDER; y++)
         for (int x = BORDER; x < WIDTH - BORDER; x++, count++)
             dark += window_pixel(&p, &shot, x, y)[1] < 80; /* 1.25 px */
     g_test_message("%ld of %ld pixels are right", dark, count);
     g_assert_cmpint(dark * 100, >=, count * 90);
     g_assert_cmpint(dark, <, count); /* at the edges of what moves they are not */
-    picture_free(&shot);
     place_of(&p, 40, 16, &window_x, &window_y);
     gui_move(&p, window_x, window_y);
     char *text = NULL;

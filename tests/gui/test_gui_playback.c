@@ -8,17 +8,14 @@ static char *batch_file(const char *source, const char *folder, long index) {
     const char *more = g_getenv("GUI_OPTIONS");
     gui_tool("%s batch %s %s --save disp16 -q -o %s %s", g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS,
              more ? more : "", folder, source);
-    char *name = g_strdup_printf("%06ld_disp16.png", index);
+    g_autofree char *name = g_strdup_printf("%06ld_disp16.png", index);
     char *path = g_build_filename(folder, name, NULL);
-    g_free(name);
     return path;
 }
 
 /* A frame sought in the window is the one that batch writes under that number. */
 static void seek_and_compare(const char *source, long min_index) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", source);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", source);
     gui_drag(&p, "seek", 0.0, 0.5, 1);
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= min_index);
     gui_settle(&p);
@@ -28,7 +25,7 @@ static void seek_and_compare(const char *source, long min_index) {
     gui_settle(&p);
     char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes, *batch_bytes;
     gsize length, batch_length;
-    char *folder = g_build_filename(p.folder, "batch", NULL);
+    g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
     char *path = batch_file(source, folder, index - 1);
     g_assert_true(g_file_get_contents(seen, &seen_bytes, &length, NULL));
     g_assert_true(g_file_get_contents(path, &batch_bytes, &batch_length, NULL));
@@ -43,7 +40,6 @@ static void seek_and_compare(const char *source, long min_index) {
     g_free(seen_bytes);
     g_free(seen);
     g_free(path);
-    g_free(folder);
     gui_quit(&p);
 }
 
@@ -76,9 +72,7 @@ static gboolean step_and_compare(const struct gui_program *p, long index, const 
 /* The temporal filter is on in the window and off in batch; taken off, it stays off. */
 static void test_temporal_filter(void) {
     const char *source = GUI_SOURCE ",noise=2";
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", source);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", source);
     g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
     g_autofree char *path = batch_file(source, folder, 3);
     g_assert_false(step_and_compare(&p, 3, path));
@@ -88,9 +82,7 @@ static void test_temporal_filter(void) {
     gui_wait_for(&p, gui_is(&p, "value", "temporal_filter", "0"));
     gui_settle(&p);
     g_assert_true(step_and_compare(&p, 3, path));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     gui_start(&p, "--paused", source);
     gui_settle(&p);
@@ -115,24 +107,20 @@ static void watch_loop(const struct gui_program *p, long first, long last) {
 
 /* Set while the window stands still, then in passing. The scene is too long to end meanwhile. */
 static void test_loop(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", "synth:width=160,height=120,range=16,frames=100000,rate=10");
-    gui_settle(&p);
-    gui_run_action(&p, "loop-ab");
-    gui_wait_for(&p, gui_is(&p, "state", "loop", "0 -1 0"));
+    struct gui_program p =
+        gui_open("--paused", "synth:width=160,height=120,range=16,frames=100000,rate=10");
+    gui_run_until(&p, "loop-ab", "loop", "0 -1 0");
     for (int i = 1; i <= 4; i++) {
         gui_run_action(&p, "step-forward");
         gui_wait_for(&p, gui_number(&p, "state", "frame") == i);
     }
     gui_settle(&p);
-    gui_run_action(&p, "loop-ab");
-    gui_wait_for(&p, gui_is(&p, "state", "loop", "0 4 0"));
+    gui_run_until(&p, "loop-ab", "loop", "0 4 0");
     gui_run_action(&p, "pause"); /* from B on: A is next */
     gui_wait_for(&p, gui_is(&p, "state", "paused", "0"));
     watch_loop(&p, 0, 4);
 
-    gui_run_action(&p, "loop-ab");
-    gui_wait_for(&p, gui_is(&p, "state", "loop", "-1 -1 0"));
+    gui_run_until(&p, "loop-ab", "loop", "-1 -1 0");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > 4); /* no return to A is on its way now */
     gui_run_action(&p, "loop-ab");
     gui_wait_for(&p, !gui_is(&p, "state", "loop", "-1 -1 0"));
@@ -208,8 +196,7 @@ static void record_folder(struct gui_program *p, const char *options) {
 static void test_record(void) {
     struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused --set smooth_sigma=0.4");
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
+    gui_run_until(&p, "record", "recording", "0");
     g_autofree char *recording = find_recording(&p);
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
@@ -248,14 +235,12 @@ static void test_record_ended(void) {
 
 /* --loop shows one pair once. */
 static void test_loop_of_one(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--loop", "synth:width=160,height=120,range=16,frames=1");
+    struct gui_program p = gui_begin("--loop", "synth:width=160,height=120,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "loop", "-1 -1 0"));
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
-    gui_run_action(&p, "loop-file");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "there is one pair, which is shown"));
+    gui_run_until(&p, "loop-file", "message", "there is one pair, which is shown");
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
     gui_quit(&p);
 }

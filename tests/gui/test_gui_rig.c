@@ -25,8 +25,8 @@ static struct rows rows_of(const struct gui_program *p) {
 }
 
 static void test_rows(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
+    struct gui_program p =
+        gui_begin("", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
     gui_tab(&p, "rig");
     gui_wait_for(&p, gui_is_visible(&p, "measure_rows"));
     g_assert_cmpint(rows_of(&p).count, ==, 0); /* off until it is asked for */
@@ -63,9 +63,7 @@ static void test_rows(void) {
     gui_click(&p, "defaults");
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "64"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
     gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20");
     g_assert_true(gui_is(&p, "value", "row_offset", "0"));
     gui_quit(&p);

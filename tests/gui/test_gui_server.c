@@ -30,8 +30,7 @@ static void send_key(Display *display, Window window, KeySym symbol) {
 
 /* The button of a window's frame sends a message, and the program ends as if q was pressed. */
 static void test_close_button(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "", GUI_SOURCE ",rate=30");
+    struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
     Window window = gui_window();
@@ -49,8 +48,7 @@ static void test_close_button(void) {
 
 /* Docks group the window by its class and draw its icon. */
 static void test_class(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
+    struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
     XClassHint hint;
@@ -137,9 +135,7 @@ static void click_by_display(const struct gui_program *p, Window window, const c
 
 /* The display's own mouse and keyboard, which other tests go without: a key, a click, and text. */
 static void test_real_input(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     Window window = gui_window();
     gui_tool("xdotool windowfocus --sync %lu", window);
     g_assert_true(gui_is(&p, "state", "colormap", "turbo"));

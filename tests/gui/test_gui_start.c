@@ -27,11 +27,10 @@ static char *make_pair(const struct gui_program *p, const char *name) {
 
 static void start_without_source(struct gui_program *p) {
     gui_prepare(p);
-    char *line = g_strdup_printf(
+    g_autofree char *line = g_strdup_printf(
         "%s view --quality fast --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p->map, p->output);
     gui_spawn(p, line);
-    g_free(line);
 }
 
 static gboolean source_is(const struct gui_program *p, const char *name) {
@@ -65,7 +64,7 @@ static gboolean message_has(const struct gui_program *p, const char *text) {
 /* Different grey levels in the picture of a tile. */
 static int tile_levels(const struct gui_program *p, const char *tile) {
     struct gui_rect at = gui_find(p, tile);
-    struct image shot = gui_shot(p);
+    GUI_SHOT shot = gui_shot(p);
     gboolean seen[256] = {FALSE};
     int count = 0;
     for (int y = at.y + at.height / 4; y < at.y + at.height / 2; y++)
@@ -74,7 +73,6 @@ static int tile_levels(const struct gui_program *p, const char *tile) {
             count += !seen[level];
             seen[level] = TRUE;
         }
-    picture_free(&shot);
     return count;
 }
 
@@ -84,12 +82,12 @@ static void test_error(void) {
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
     gui_settle(&p);
-    struct image before = gui_shot(&p);
+    GUI_SHOT before = gui_shot(&p);
     type_path(&p, "/nowhere/at/all");
     gui_click(&p, "start.open");
     gui_wait_for(&p, gui_is_visible(&p, "toast.close"));
     struct gui_rect at = gui_find(&p, "panel.toast");
-    struct image now = gui_shot(&p);
+    GUI_SHOT now = gui_shot(&p);
     long changed = 0;
     for (int y = at.y; y < at.y + at.height; y++)
         for (int x = at.x; x < at.x + at.width; x++) {
@@ -97,16 +95,12 @@ static void test_error(void) {
             changed += memcmp(now.data + i, before.data + i, 3) != 0;
         }
     g_assert_cmpint(changed, >, 1000);
-    picture_free(&before);
-    picture_free(&now);
     gui_quit(&p);
 }
 
 /* The demonstration has its picture over another source, too. */
 static void test_scene(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "start");
     gui_wait_for(&p, gui_is_visible(&p, "start.synth"));
     g_assert_cmpint(tile_levels(&p, "start.synth"), >, 20);
@@ -124,8 +118,7 @@ static void test_page(void) {
     g_assert_true(source_is(&p, "synth:scene=desk"));
     gui_run_action(&p, "log"); /* the same, and what was said before */
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
-    gui_run_action(&p, "log");
-    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    gui_run_until(&p, "log", "parts", "start=1 log=0");
 
     type_at_once(&p, "abc");
     type_path(&p, pair);
@@ -137,10 +130,7 @@ static void test_page(void) {
     gui_click(&p, "start.synth");
     gui_wait_for(&p, source_is(&p, "synth:scene=desk"));
     gui_settle(&p);
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    g_assert_cmpint(p.exit_code, ==, 0);
-    gui_forget_names(&p);
+    gui_quit_once(&p);
 
     start_without_source(&p); /* which remembers what was opened */
     gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
@@ -382,7 +372,7 @@ static void test_first(void) {
     gui_type(&p, pair);
     gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "source", pair));
-    struct image shot = gui_shot(&p);
+    GUI_SHOT shot = gui_shot(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, -1); /* not computed yet */
     struct gui_rect at = gui_find(&p, "picture");
     const uint8_t *pixel = shot.data + 3 * ((size_t)(at.y + at.height / 4) * (size_t)shot.width +
@@ -392,7 +382,6 @@ static void test_first(void) {
     g_assert_true(gui_is_visible(&p, "wait"));
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 0);
     g_assert_false(gui_is_visible(&p, "wait"));
-    picture_free(&shot);
     gui_quit(&p);
 }
 

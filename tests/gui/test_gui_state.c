@@ -38,8 +38,7 @@ static gboolean message_is(const struct gui_program *p, const char *text) {
 /* Each step of the keys, down to the smallest text and up to the largest; the next start takes what
  * the last one left. */
 static void test_text(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
+    struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     static const struct {
         const char *key;
         double end;

@@ -79,9 +79,8 @@ static void test_video(void) {
 
 /* Ended early, what was written is kept. */
 static void test_end(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", "synth:width=320,height=240,range=16,frames=100000");
-    gui_settle(&p);
+    struct gui_program p =
+        gui_open("--paused", "synth:width=320,height=240,range=16,frames=100000");
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
     gui_choose(&p, "tool.save", "video"); /* which ends it now */

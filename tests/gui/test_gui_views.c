@@ -15,9 +15,7 @@ static gboolean has_view(const struct gui_program *p, const char *view) {
 
 /* One view, left over disparity, side by side, four; keys act on the view under the mouse. */
 static void test_layouts(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(has_view(&p, "disparity"));
     gui_run_action(&p, "layout");
     gui_wait_for(&p, has_view(&p, "left disparity"));
@@ -40,7 +38,7 @@ static void test_layouts(void) {
 
 /* Rows of pixels of the picture's area; below them may be a notice. */
 static struct image part(const struct gui_program *p, double from, double to) {
-    struct image shot = gui_shot(p);
+    GUI_SHOT shot = gui_shot(p);
     struct gui_rect at = gui_find(p, "picture");
     struct image image = {
         .width = at.width, .height = (int)(at.height * (to - from)), .channels = 3};
@@ -50,7 +48,6 @@ static struct image part(const struct gui_program *p, double from, double to) {
                shot.data + 3 * ((size_t)(at.y + (int)(at.height * from) + y) * (size_t)shot.width +
                                 (size_t)at.x),
                (size_t)at.width * 3);
-    picture_free(&shot);
     return image;
 }
 
@@ -73,9 +70,7 @@ static long differing(const struct image *a, const struct image *b) {
 
 /* The halves show two things, each of which moves with the zoom of the other. */
 static void test_stacked(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --view 13", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused --view 13", GUI_SOURCE);
     g_assert_true(has_view(&p, "left disparity"));
     struct image upper = part(&p, 0, 0.49), lower = part(&p, 0.51, 1);
     g_assert_cmpint(differing(&upper, &lower), >, 10000);
@@ -94,9 +89,8 @@ static void test_stacked(void) {
 /* A picture that is high has the panel beside it, two side by side have it below, over the whole
  * width. */
 static void test_wide(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --view 1", "synth:width=320,height=240,range=16,frames=60");
-    gui_settle(&p);
+    struct gui_program p =
+        gui_open("--paused --view 1", "synth:width=320,height=240,range=16,frames=60");
     struct gui_rect picture = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
     g_assert_cmpint(panel.x, >=, picture.x + picture.width);
     gui_run_action(&p, "layout");
@@ -139,8 +133,8 @@ static void test_depth(void) {
 /* What was filled in is hatched until key H or its box says otherwise, and what has too little
  * confidence looks unknown: all of it at 255. */
 static void test_confidence(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
+    struct gui_program p =
+        gui_begin("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2); /* no help lies over the picture */
     gui_settle(&p);
@@ -194,14 +188,12 @@ static void change_b(const struct gui_program *p) {
 
 /* Of another map the wipe hatches what was filled in there. */
 static void test_kept_filled(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p =
+        gui_open("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     change_b(&p);
     gui_settle(&p);
     gui_run_action(&p, "wipe");
-    gui_run_action(&p, "wipe");
-    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    gui_run_until(&p, "wipe", "wipe", "A and B 1");
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.3, at.y + at.height * 0.9);
     gui_settle(&p);
@@ -275,20 +267,16 @@ static void test_truth(void) {
     g_assert_true(isnan(seen)); /* without a mask of non-occluded pixels */
     gui_wait_for(&p, gui_number(&p, "state", "energy") > 0);
 
-    gui_run_action(&p, "wipe");
-    gui_wait_for(&p, gui_is(&p, "state", "wipe", "truth 1"));
+    gui_run_until(&p, "wipe", "wipe", "truth 1");
     gui_run_action(&p, "stats");
     assert_wiped(&p, "truth 1");
     change_b(&p);
-    gui_run_action(&p, "wipe");
-    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    gui_run_until(&p, "wipe", "wipe", "A and B 1");
     gui_run_action(&p, "compare"); /* with what is kept of either */
     gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
-    gui_run_action(&p, "wipe");
-    gui_wait_for(&p, gui_is(&p, "state", "wipe", "off 0"));
+    gui_run_until(&p, "wipe", "wipe", "off 0");
 
-    gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    gui_run_until(&p, "compare", "settings", "A");
     gui_run_action(&p, "view-error");
     gui_wait_for(&p, has_view(&p, "error"));
     gui_settle(&p);
@@ -315,9 +303,8 @@ static void test_truth(void) {
 
 /* The points begin slightly turned, and become all of them once nothing changes. */
 static void test_points(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
-    gui_settle(&p);
+    struct gui_program p =
+        gui_open("--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
     g_assert_true(gui_is(&p, "state", "orbit", "0.250 -0.350"));
     gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
     gui_drag(&p, "picture", 0.5, 0.6, 1);
@@ -356,8 +343,8 @@ static void test_source_px(void) {
 
 /* The colours that are saved are those on screen. */
 static void test_saved_colours(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --colormap viridis --range 2:14 --set mark_filled=off", GUI_SOURCE);
+    struct gui_program p =
+        gui_begin("--paused --colormap viridis --range 2:14 --set mark_filled=off", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
@@ -382,9 +369,7 @@ static void test_saved_colours(void) {
 
 /* What the window says of row lines is what it draws, in the view that has them at first, too. */
 static void test_row_lines(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "view-rows");
     gui_wait_for(&p,
                  gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
@@ -406,14 +391,11 @@ static void test_row_lines(void) {
 /* A rectangle is drawn in a picture, not among points; a drag whose press and release come between
  * two drawings turns them, and is no click. */
 static void test_points_drag(void) {
-    struct gui_program p = {0};
-    gui_start(&p, "--paused --view 9", GUI_SOURCE);
-    gui_settle(&p);
+    struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
     gui_run_action(&p, "region");
     gui_drag(&p, "picture", 0.3, 0.7, 1);
     gui_wait_for(&p, gui_is(&p, "state", "message", "draw it in a picture"));
-    gui_run_action(&p, "region");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "all of the pictures is computed"));
+    gui_run_until(&p, "region", "message", "all of the pictures is computed");
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.5);
     kill(p.pid, SIGSTOP);

@@ -37,14 +37,13 @@ static int write_picture(const struct image *image, int scale, const char *folde
     int failed =
         tjCompress2(handle, small.data, small.width, 0, small.height, grey ? TJPF_GRAY : TJPF_RGB,
                     &data, &bytes, grey ? TJSAMP_GRAY : TJSAMP_422, 90, 0);
-    char *path = g_strdup_printf("%s/%s/%03ld.jpg", folder, side, number);
+    g_autofree char *path = g_strdup_printf("%s/%s/%03ld.jpg", folder, side, number);
     char *all = g_strdup_printf("%s/%s.mjpg", folder, side);
     FILE *clip = fopen(all, number ? "ab" : "wb");
     failed |= !g_file_set_contents(path, (const char *)data, (gssize)bytes, NULL);
     failed |= !clip || fwrite(data, 1, bytes, clip) != bytes || fclose(clip);
     tjDestroy(handle);
     tjFree(data);
-    g_free(path);
     g_free(all);
     g_free(small.data);
     return failed;
@@ -55,9 +54,8 @@ int main(int argc, char **argv) {
         return 2;
     int scale = atoi(argv[1]), frames = atoi(argv[2]), error;
     for (int i = 0; i < 2; i++) {
-        char *folder = g_build_filename(argv[3], i ? "right" : "left", NULL);
+        g_autofree char *folder = g_build_filename(argv[3], i ? "right" : "left", NULL);
         g_mkdir_with_parents(folder, 0777);
-        g_free(folder);
     }
     struct source *source = source_open((const char *const *)argv + 4, 1, NULL, &error);
     if (!source)
