@@ -251,9 +251,7 @@ static inline void pair_check_plain(struct stereo *s, const struct params *param
                                     const struct pair *p, const struct livestereo_frame *got) {
     struct livestereo_info info = stereo_info(s);
     int w = info.width, height = info.height, channels = p->plain[0].channels;
-    struct frame_pool *pool =
-        pool_open(1, MAX(w, p->width), MAX(height, p->height), channels, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(MAX(w, p->width), MAX(height, p->height), channels, 0, NULL);
     struct image *to[2] = {&f->left, &f->right};
     for (int side = 0; side < 2; side++) {
         *to[side] = (struct image){to[side]->data, p->width, p->height, channels};
@@ -272,7 +270,6 @@ static inline void pair_check_plain(struct stereo *s, const struct params *param
         pair_same_image(&got->rectified[1], f->rect_right.data);
     }
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 #endif

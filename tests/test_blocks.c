@@ -271,16 +271,13 @@ static void test_overlap_of_pictures(void) {
             }
             g_assert_cmpint(picture_read(path, &side[k]), ==, 0);
         }
-        struct frame_pool *pool =
-            pool_open(1, side[0].width, side[0].height, side[0].channels, 0, NULL);
-        struct frame *f = pool_take(pool);
+        struct frame *f = frame_alone(side[0].width, side[0].height, side[0].channels, 0, NULL);
         uint8_t *left = f->left.data, *right = f->right.data;
         f->left = f->right = side[0];
         f->left.data = memcpy(left, side[0].data, image_bytes(&side[0]));
         f->right.data = memcpy(right, side[1].data, image_bytes(&side[1]));
         compare_overlaps(pairs[i].name, f, pairs[i].labels, i ? 3 : 1, pairs[i].most);
         frame_drop(&f);
-        pool_close(&pool);
         picture_free(&side[0]);
         picture_free(&side[1]);
     }

@@ -144,8 +144,7 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
     p.row_offset = 1;
     p.data_cost = DATA_COST_CENSUS; /* whose curve does not adapt */
     p.cost_adapts = adapts;
-    struct frame_pool *pool = pool_open(1, W, H, 1, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(W, H, 1, 0, NULL);
     memcpy(f->left.data, picture[LEFT_SIDE], W * H);
     memcpy(f->right.data, picture[RIGHT_SIDE], W * H);
     struct stereo *s =
@@ -156,7 +155,6 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
     memcpy(delivered, f->rectified[RIGHT_SIDE], W * H);
     stereo_close(&s);
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* What is matched is smoothed, what is delivered is the picture that came. */

@@ -31,8 +31,7 @@ static void fill(struct frame *f, GRand *r, double q_pixels, double q_labels) {
 }
 
 static void test_mixture(void) {
-    struct frame_pool *pool = pool_open(1, PIXELS, 1, 1, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(PIXELS, 1, 1, 0, NULL);
     struct params p;
     params_default(&p);
     GRand *r = g_rand_new_with_seed(5);
@@ -60,7 +59,6 @@ static void test_mixture(void) {
     g_assert_cmpfloat(fabs(p.data_weight / p.data_truncation - slope), <, 1e-9);
     g_rand_free(r);
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* Colours that are all grey give what grey pictures give: with cost_color=0, and by census. */
@@ -68,8 +66,7 @@ static void test_grey(void) {
     enum { W = 40, H = 30 };
     struct params of[2];
     for (int n = 0; n < 2; n++) {
-        struct frame_pool *pool = pool_open(1, W, H, n ? 3 : 1, 0, NULL);
-        struct frame *f = pool_take(pool);
+        struct frame *f = frame_alone(W, H, n ? 3 : 1, 0, NULL);
         GRand *r = g_rand_new_with_seed(7);
         params_default(&of[n]);
         of[n].cost_color = 0;
@@ -85,7 +82,6 @@ static void test_grey(void) {
         estimate_fit(f, &of[n]);
         g_rand_free(r);
         frame_drop(&f);
-        pool_close(&pool);
     }
     g_assert_true(params_equal(&of[0], &of[1]));
     /* most bits of census are the same: a narrow curve of its own */
@@ -99,8 +95,7 @@ static void test_noise(void) {
     enum { W = 120, H = 90, LEVELS = 41 };
     const double variance = (LEVELS * LEVELS - 1) / 12.0, left = sqrt(variance / (4 * M_PI)),
                  mean = left * sqrt(2 / M_PI);
-    struct frame_pool *pool = pool_open(1, W, H, 3, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(W, H, 3, 0, NULL);
     GRand *r = g_rand_new_with_seed(11);
     struct params p;
     params_default(&p);
@@ -124,7 +119,6 @@ static void test_noise(void) {
     g_assert_cmpfloat(fabs(p.data_weight / (3 * log1p(1 / (3 * mean))) - 1), <, 0.05);
     g_rand_free(r);
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 static void test_option(void) {

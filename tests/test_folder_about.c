@@ -207,14 +207,12 @@ static void test_one_side(void) {
     put(files[1], "P5 2 2 255\nabcd");
     put(files[2], "7.5\n");
     struct source *source = source_open(words, 1, &options, &error);
-    struct frame_pool *pool = pool_open(1, 2, 2, 1, false, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(2, 2, 1, false, NULL);
     g_assert_false(source->assumes_rate);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_cmpint(frame->left_ns, ==, 7500000000);
     g_assert_cmpint(frame->right_ns, ==, 7500000000);
     frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
         take(files[i]);

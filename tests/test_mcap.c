@@ -105,9 +105,7 @@ static void test_pairs(void) {
     static const long kept[] = {0, 2, 3, 6, 7};
     expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
     struct source *source = open_word(TOPICS, (struct source_options){0});
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, 0, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(source->width, source->height, source->channels, 0, NULL);
     g_assert_cmpint(source->count, ==, 8);
     g_assert_cmpfloat_with_epsilon(source->rate, 20, 1e-9);
     g_assert_false(source->rectified || source->live);
@@ -131,7 +129,6 @@ static void test_pairs(void) {
         expect_pair(source, frame, i % 2);
     source_close(&source);
     frame_drop(&frame);
-    pool_close(&pool);
 }
 
 /* A recording in several files is one; so is a folder that a recorder left. */

@@ -404,8 +404,7 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
     struct stereo *stereo =
         stereo_open(p, in->width, in->height, in->channels, rig_use_maps(&use), &error);
     g_assert_nonnull(stereo);
-    struct frame_pool *pool = pool_open(1, in->width, in->height, in->channels, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(in->width, in->height, in->channels, 0, NULL);
     memcpy(f->left.data, in->data, image_bytes(in));
     memcpy(f->right.data, pair->right.data, image_bytes(in));
     g_assert_cmpint(frame_run(stereo, p, f), ==, 0);
@@ -431,7 +430,6 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
             }
         }
     frame_drop(&f);
-    pool_close(&pool);
     stereo_close(&stereo);
     rig_use_close(&use);
     struct shares shares = {100 * bad[0] / count[0], 100 * bad[1] / count[1]};

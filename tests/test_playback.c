@@ -484,13 +484,11 @@ static void expect_halves(const char *name, bool white) {
     g_assert_nonnull(source);
     g_assert_cmpint(source->width, ==, 64);
     g_assert_cmpint(source->height, ==, 64);
-    struct frame_pool *pool = pool_open(1, 64, 64, source->channels, false, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(64, 64, source->channels, false, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_true((frame->left.data[0] > 128) == white);
     g_assert_true((frame->right.data[0] > 128) != white);
     frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
 }
 
@@ -540,13 +538,11 @@ static void test_cut_picture(void) {
     int error;
     struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
-    struct frame_pool *pool = pool_open(1, 64, 64, source->channels, false, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(64, 64, source->channels, false, NULL);
     for (int i = 0; i < 5; i++)
         g_assert_cmpint(source->read(source, frame), ==, i ? 0 : -EBADMSG);
     g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
     frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
 }
 
@@ -584,13 +580,11 @@ static void test_one_picture(void) {
         options.pictures = PICTURES_ONE;
         source = source_open(words, 1, &options, &error);
         g_assert_nonnull(source);
-        struct frame_pool *pool = pool_open(1, 64, 48, source->channels, 0, NULL);
-        struct frame *frame = pool_take(pool);
+        struct frame *frame = frame_alone(64, 48, source->channels, 0, NULL);
         g_assert_cmpint(source->read(source, frame), ==, 0);
         g_assert_cmpmem(frame->left.data, image_bytes(&frame->left), frame->right.data,
                         image_bytes(&frame->right));
         frame_drop(&frame);
-        pool_close(&pool);
         source_close(&source);
     }
 }

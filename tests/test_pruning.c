@@ -623,8 +623,7 @@ static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bo
 
 static void test_poles(void) {
     static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
-    struct frame_pool *pool = pool_open(1, POLE_W, POLE_H, 1, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
     struct stereo *s = open_optimised(POLE_W, POLE_H);
     f->left = (struct image){f->left.data, POLE_W, POLE_H, 1};
     f->right = (struct image){f->right.data, POLE_W, POLE_H, 1};
@@ -642,7 +641,6 @@ static void test_poles(void) {
     g_assert_cmpint(sought, >, 16 * POLES / 2);
     stereo_close(&s);
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 int main(int argc, char **argv) {

@@ -150,8 +150,7 @@ static double share_right(bool aligned, double rows) {
     params_default(&p);
     p.disparity_range = LABELS;
     p.row_alignment = aligned;
-    struct frame_pool *pool = pool_open(1, W, H, 1, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(W, H, 1, 0, NULL);
     for (int i = 0; i < N; i++) {
         f->left.data[i] = (uint8_t)lround(texture(i % W, (double)(i / W)));
         f->right.data[i] = (uint8_t)lround(texture(i % W + SHIFT, i / W - rows));
@@ -164,7 +163,6 @@ static double share_right(bool aligned, double rows) {
         right += abs(f->disparity[i] - 16 * SHIFT) <= 8;
     stereo_close(&s);
     frame_drop(&f);
-    pool_close(&pool);
     return 100.0 * right / N;
 }
 

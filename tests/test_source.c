@@ -286,14 +286,11 @@ static struct source *open_quietly(const char *word, struct source_options optio
 }
 
 static void expect_pixels(struct source *source, uint8_t left, uint8_t right) {
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, 0, NULL);
-    struct frame *f = pool_take(pool);
+    struct frame *f = frame_alone(source->width, source->height, source->channels, 0, NULL);
     g_assert_cmpint(source->read(source, f), ==, 0);
     g_assert_cmpint(f->left.data[0], ==, left);
     g_assert_cmpint(f->right.data[0], ==, right);
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* One picture that holds both, alone or one of a folder: halves by the options or by its shape. */
@@ -665,15 +662,13 @@ static void test_truth(void) {
         struct source *source = source_open(words, pfm ? 2 : 1, &options, &error);
         g_assert_nonnull(source);
         g_assert_cmpint(source->has_truth, ==, s < 5); /* without a scale nothing is known */
-        struct frame_pool *pool = pool_open(1, 8, 4, 1, source->has_truth, NULL);
-        struct frame *f = pool_take(pool);
+        struct frame *f = frame_alone(8, 4, 1, source->has_truth, NULL);
         g_assert_cmpint(source->read(source, f), ==, 0);
         for (int i = 0; i < 8 * 4 && source->has_truth; i++) {
             g_assert_cmpint(f->truth[i], ==, disparity[i]);
             g_assert_cmpint(f->non_occluded[i], ==, i == 3 ? 255 : 0);
         }
         frame_drop(&f);
-        pool_close(&pool);
         source_close(&source);
         for (int i = 0; i < 4; i++)
             g_free(path[i]);

@@ -16,8 +16,7 @@ static bool hint(int swap, double min_disparity) {
     int error;
     params_default(&params);
     struct source *source = source_open(words, 1, &options, &error);
-    struct frame_pool *pool = pool_open(1, 320, 240, source->channels, 0, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(320, 240, source->channels, 0, NULL);
     struct swap_watch watch = {0};
     g_assert_cmpint(source->read(source, frame), ==, 0);
     params.disparity_range = 48;
@@ -29,7 +28,6 @@ static bool hint(int swap, double min_disparity) {
     g_test_message("swap %d: %d negative, %d positive", swap, negative, positive);
     bool hinted = swap_watch_add(&watch, &as_computed);
     frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
     return hinted;
 }

@@ -235,9 +235,8 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     p.backend = BACKEND_CPU;
     struct matcher *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
                                      t->sequence, &error);
-    struct frame_pool *pool = pool_open(1, SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
     for (int i = 0; i < t->count; i++) {
-        struct frame *f = pool_take(pool);
+        struct frame *f = frame_alone(SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
         g_assert_cmpint(source->seek(source, t->index[i]), ==, 0);
         g_assert_cmpint(source->read(source, f), ==, 0);
         f->index = t->index[i];
@@ -253,7 +252,6 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
         memcpy(map, f->disparity, SMALL * sizeof(*map));
         frame_drop(&f);
     }
-    pool_close(&pool);
     matcher_close(&s);
     source_close(&source);
 }

@@ -24,13 +24,11 @@ static void read_truth(int16_t truth[WIDTH * HEIGHT]) {
     struct source_options options = {0};
     int error;
     struct source *source = source_open(words, 1, &options, &error);
-    struct frame_pool *pool = pool_open(1, WIDTH, HEIGHT, source->channels, 1, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 1, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_true(frame->has_truth);
     memcpy(truth, frame->truth, WIDTH * HEIGHT * sizeof(*truth));
     frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
 }
 

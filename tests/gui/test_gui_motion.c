@@ -245,8 +245,7 @@ static void test_saved(void) {
     struct source *source = source_open(words, 1, NULL, &error);
     g_assert_nonnull(source);
     g_assert_cmpint(source->width, ==, WIDTH);
-    struct frame_pool *pool = pool_open(1, WIDTH, HEIGHT, source->channels, 0, NULL);
-    struct frame *frame = pool_take(pool);
+    struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 0, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     for (int n = 0; n < 2; n++) {
         struct image picture;
@@ -257,7 +256,6 @@ static void test_saved(void) {
         picture_free(&picture);
     }
     frame_drop(&frame);
-    pool_close(&pool);
     source_close(&source);
     gui_quit(&p);
 }

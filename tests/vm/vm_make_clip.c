@@ -60,18 +60,16 @@ int main(int argc, char **argv) {
     struct source *source = source_open((const char *const *)argv + 4, 1, NULL, &error);
     if (!source)
         return 1;
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, source->has_truth, NULL);
     int failed = 0;
     for (int i = 0; i < frames && !failed; i++) {
-        struct frame *frame = pool_take(pool);
+        struct frame *frame =
+            frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
         failed = source->read(source, frame) != 0 ||
                  write_picture(&frame->left, scale, argv[3], "left", i) ||
                  write_picture(&frame->right, scale, argv[3], "right", i);
         frame_drop(&frame);
     }
     printf("%dx%d\n", source->width / scale & ~1, source->height / scale & ~1);
-    pool_close(&pool);
     source_close(&source);
     return failed;
 }

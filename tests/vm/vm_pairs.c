@@ -67,13 +67,11 @@ static void lock_controls(struct controls *controls) {
 static int want_mean, want_lock;
 
 static int read_pairs(struct source *source, long wanted, double seconds, int delay_ms) {
-    struct frame_pool *pool =
-        pool_open(1, source->width, source->height, source->channels, 0, NULL);
     int64_t until = clock_ns() + (int64_t)(seconds * 1e9);
     long count = 0;
     int status = 0;
     while ((status == 0 || status == -EAGAIN) && count < wanted && clock_ns() < until) {
-        struct frame *frame = pool_take(pool);
+        struct frame *frame = frame_alone(source->width, source->height, source->channels, 0, NULL);
         status = source->read(source, frame);
         if (status == 0) {
             print_pair(frame);
@@ -86,7 +84,6 @@ static int read_pairs(struct source *source, long wanted, double seconds, int de
         frame_drop(&frame);
         usleep((useconds_t)delay_ms * 1000);
     }
-    pool_close(&pool);
     return status != 0 && status != -EAGAIN ? 3 : count < wanted ? 4 : 0;
 }
 
