@@ -50,50 +50,48 @@ static int find_word(const char *word, const char *const *words, size_t count) {
     return -1;
 }
 
-static int parse_words(struct solve *s, int argc) {
+/* Options that do not go together. */
+static int check_options(const struct solve *s, int argc) {
     int inputs = (argc > 1) + (s->denoise != NULL) + (s->segment != NULL) + (s->montage != NULL);
-    if (inputs != 1 || argc > 2) {
-        log_error("solve",
-                  "needs one of COSTS.npy, COSTS.txt, --denoise, --segment and --montage; see "
-                  "livestereo solve --help");
-        return EXIT_USAGE;
-    }
     guint pictures = s->montage ? g_strv_length(s->montage) : 0;
-    if (pictures == 1 || pictures > RECIPE_PICTURES) {
-        log_error("--montage", "must be given 2 to %d times, with a picture each", RECIPE_PICTURES);
-        return EXIT_USAGE;
-    }
-    if (s->montage && (s->model || s->right || s->down || s->columns)) {
-        log_error("solve",
-                  "--montage has its own smoothness: no --model, --right, --down, --columns");
-        return EXIT_USAGE;
-    }
-    if (s->segment ? !s->strokes : s->strokes && !s->montage) {
-        log_error("solve", "--segment and --strokes belong together");
-        return EXIT_USAGE;
-    }
-    if (s->montage ? !s->strokes && !s->footprints : s->footprints) {
-        log_error("solve", "--montage needs --strokes, --footprints or both");
-        return EXIT_USAGE;
-    }
-    if (s->benchmark && !s->denoise) {
-        log_error("solve", "--benchmark belongs to --denoise");
-        return EXIT_USAGE;
-    }
-    if (!s->right_table != !s->down_table || (s->right_table && (argc < 2 || s->model))) {
-        log_error("solve", "--right-table and --down-table belong together, with COSTS and without "
-                           "--model");
-        return EXIT_USAGE;
-    }
-    if (s->composed && !s->montage) {
-        log_error("solve", "--composed belongs to --montage");
-        return EXIT_USAGE;
-    }
-    if (s->mask && !s->denoise) {
-        log_error("solve", "--mask belongs to --denoise");
-        return EXIT_USAGE;
-    }
-    const char *usual = pictures > 2 ? "expansion" : "trws";
+    const struct {
+        bool wrong;
+        const char *name, *why;
+    } rules[] = {
+        {inputs != 1 || argc > 2, "solve",
+         "needs one of COSTS.npy, COSTS.txt, --denoise, --segment and --montage; see livestereo "
+         "solve --help"},
+        {pictures == 1 || pictures > RECIPE_PICTURES, "--montage",
+         "must be given 2 to 8 times, with a picture each"},
+        {s->montage && (s->model || s->right || s->down || s->columns), "solve",
+         "--montage has its own smoothness: no --model, --right, --down, --columns"},
+        {s->segment ? !s->strokes : s->strokes && !s->montage, "solve",
+         "--segment and --strokes belong together"},
+        {s->montage ? !s->strokes && !s->footprints : s->footprints, "solve",
+         "--montage needs --strokes, --footprints or both"},
+        {s->benchmark && !s->denoise, "solve", "--benchmark belongs to --denoise"},
+        {!s->right_table != !s->down_table || (s->right_table && (argc < 2 || s->model)), "solve",
+         "--right-table and --down-table belong together, with COSTS and without --model"},
+        {s->composed && !s->montage, "solve", "--composed belongs to --montage"},
+        {s->mask && !s->denoise, "solve", "--mask belongs to --denoise"},
+        {(s->mean || s->confidence || s->entropy || s->belief) &&
+             s->problem.solver != LIVESTEREO_SUM_PRODUCT,
+         "solve", "--mmse, --confidence, --entropy and --beliefs need --solver sum_product"},
+        {s->sweeps < 1 || s->bound < 0, "solve", "--sweeps must be 1 or more, --bound 0 or more"},
+        {!(s->temperature > 0), "solve", "--temperature must be above 0"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rules); i++)
+        if (rules[i].wrong) {
+            log_error(rules[i].name, "%s", rules[i].why);
+            return EXIT_USAGE;
+        }
+    return GO_ON;
+}
+
+_Static_assert(RECIPE_PICTURES == 8, "what check_options says of it");
+
+static int parse_words(struct solve *s, int argc) {
+    const char *usual = s->montage && g_strv_length(s->montage) > 2 ? "expansion" : "trws";
     int solver = find_word(s->solver ? s->solver : usual, solvers, G_N_ELEMENTS(solvers));
     if (solver < 0) {
         log_error("--solver", "%s is none; there are " SOLVER_WORDS, s->solver);
@@ -106,17 +104,12 @@ static int parse_words(struct solve *s, int argc) {
         return EXIT_USAGE;
     }
     s->problem.backend = (enum livestereo_backend)backend;
-    if ((s->mean || s->confidence || s->entropy || s->belief) && solver != LIVESTEREO_SUM_PRODUCT) {
-        log_error("solve",
-                  "--mmse, --confidence, --entropy and --beliefs need --solver sum_product");
-        return EXIT_USAGE;
-    }
     for (char **o = s->outputs; o && *o; o++)
         if (!g_str_has_suffix(*o, ".npy") && !g_str_has_suffix(*o, ".png")) {
             log_error(*o, "ends neither with .npy nor with .png");
             return EXIT_USAGE;
         }
-    return GO_ON;
+    return check_options(s, argc);
 }
 
 /* ---- the problem */
@@ -125,15 +118,6 @@ static int parse_words(struct solve *s, int argc) {
  * be ended there. */
 static bool can_end_early(const struct solve *s) {
     return s->problem.solver != LIVESTEREO_MIN_SUM && s->problem.solver != LIVESTEREO_SUM_PRODUCT;
-}
-
-/* 0, or -EINVAL after a log line where the array is no a x b matrix of this type. */
-static int check_shape(const char *path, const struct npy *n, int type, size_t a, size_t b) {
-    if (n->dimensions == 2 && (int)n->type == type && n->shape[0] == a && n->shape[1] == b)
-        return 0;
-    log_error(path, "must have the shape (%zu, %zu) and numbers of type %s", a, b,
-              type == NPY_UINT8 ? "uint8" : "float32");
-    return -EINVAL;
 }
 
 static int read_costs(struct solve *s, const char *path) {
@@ -186,58 +170,49 @@ static int make_costs(struct solve *s, const char *costs) {
     return code;
 }
 
-/* An array in another order, in C order. NULL: out of memory. */
-static void *straighten(const struct npy *n) {
-    size_t bytes = npy_bytes[n->type], row = n->shape[1];
-    char *out = malloc(n->shape[0] * row * bytes);
-    for (size_t y = 0; y < n->shape[0] && out; y++)
-        for (size_t x = 0; x < row; x++)
-            memcpy(out + (y * row + x) * bytes,
-                   (const char *)n->data + (y * n->step[0] + x * n->step[1]) * bytes, bytes);
-    return out;
-}
-
 /* Reads a matrix of this type and shape into n, in C order. */
-static int read_matrix(const char *path, enum npy_type type, int rows, int columns, struct npy *n) {
-    if (npy_read(path, n) != 0 || check_shape(path, n, type, (size_t)rows, (size_t)columns) != 0)
+static int read_matrix(const char *path, enum npy_type type, size_t rows, size_t columns,
+                       struct npy *n) {
+    size_t bytes = npy_bytes[type], all = rows * columns;
+    if (npy_read(path, n) != 0)
         return EXIT_SOURCE;
-    void *straight = straighten(n);
+    if (n->dimensions != 2 || n->type != type || n->shape[0] != rows || n->shape[1] != columns) {
+        log_error(path, "must have the shape (%zu, %zu) and numbers of type %s", rows, columns,
+                  type == NPY_UINT8 ? "uint8" : "float32");
+        return EXIT_SOURCE;
+    }
+    char *straight = malloc(all * bytes), *from = n->data;
     if (!straight) {
         log_error(path, "there is not enough memory for it");
         return EXIT_RUN_FAILED;
     }
+    for (size_t i = 0; i < all; i++)
+        memcpy(straight + i * bytes,
+               from + (i / columns * n->step[0] + i % columns * n->step[1]) * bytes, bytes);
     free(n->data);
     n->data = straight;
     return EXIT_DONE;
 }
 
-static int read_weights(struct solve *s) {
+/* What is given of edges to the right, and down: weights and tables. */
+static int read_edges(struct solve *s) {
     struct livestereo_problem *p = &s->problem;
-    const char *const paths[2] = {s->right, s->down};
-    const uint8_t **to[2] = {&p->right, &p->down};
-    for (int i = 0; i < 2; i++) {
-        if (!paths[i])
-            continue;
-        int code = read_matrix(paths[i], NPY_UINT8, p->height, p->width, &s->weight[i]);
-        if (code != EXIT_DONE)
-            return code;
-        *to[i] = s->weight[i].data;
+    const char *const weights[2] = {s->right, s->down}, *const tables[2] = {s->right_table,
+                                                                            s->down_table};
+    size_t width = (size_t)p->width, height = (size_t)p->height, labels = (size_t)p->labels;
+    int code = EXIT_DONE;
+    for (int i = 0; i < 2 && code == EXIT_DONE; i++) {
+        if (weights[i])
+            code = read_matrix(weights[i], NPY_UINT8, height, width, &s->weight[i]);
+        if (tables[i] && code == EXIT_DONE)
+            code =
+                read_matrix(tables[i], NPY_FLOAT32, height, width * labels * labels, &s->edges[i]);
     }
-    return EXIT_DONE;
-}
-
-static int read_tables(struct solve *s) {
-    struct livestereo_problem *p = &s->problem;
-    const char *const paths[2] = {s->right_table, s->down_table};
-    const float **to[2] = {&p->right_table, &p->down_table};
-    for (int i = 0; i < 2 && paths[i]; i++) {
-        int code = read_matrix(paths[i], NPY_FLOAT32, p->height, p->width * p->labels * p->labels,
-                               &s->edges[i]);
-        if (code != EXIT_DONE)
-            return code;
-        *to[i] = s->edges[i].data;
-    }
-    return EXIT_DONE;
+    p->right = s->right ? s->weight[0].data : p->right;
+    p->down = s->down ? s->weight[1].data : p->down;
+    p->right_table = s->right_table ? s->edges[0].data : p->right_table;
+    p->down_table = s->down_table ? s->edges[1].data : p->down_table;
+    return code;
 }
 
 /* Of what the options do not say, what suits the input. */
@@ -274,7 +249,7 @@ static int choose_smoothness(struct solve *s) {
         return EXIT_USAGE;
     }
     p->smoothness = LIVESTEREO_TABLE;
-    int code = read_matrix(model, NPY_FLOAT32, p->labels, p->labels, &s->table);
+    int code = read_matrix(model, NPY_FLOAT32, (size_t)p->labels, (size_t)p->labels, &s->table);
     p->table = s->table.data;
     return code;
 }
@@ -403,22 +378,12 @@ static int solve_problem(struct solve *s, const char *costs) {
                        : s->denoise ? s->denoise
                        : s->montage ? s->montage[0]
                                     : s->segment;
-    if (s->sweeps < 1 || s->bound < 0) {
-        log_error("solve", "--sweeps must be 1 or more, --bound 0 or more");
-        return EXIT_USAGE;
-    }
-    if (!(s->temperature > 0)) {
-        log_error("solve", "--temperature must be above 0");
-        return EXIT_USAGE;
-    }
     bool is_array = costs && !g_str_has_suffix(costs, ".txt");
     int code = is_array ? read_costs(s, costs) : make_costs(s, costs);
     if (code == EXIT_DONE)
-        code = read_tables(s);
+        code = read_edges(s);
     if (code == EXIT_DONE)
         code = choose_smoothness(s);
-    if (code == EXIT_DONE)
-        code = read_weights(s);
     return code == EXIT_DONE ? run(s, name) : code;
 }
 

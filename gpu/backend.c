@@ -4,7 +4,6 @@
  */
 #include "gpu/backend.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -65,18 +64,25 @@ void backend_transfer(const struct transfer *t, bool up, bool past_caches, void 
 #endif
 }
 
-int backend_run_graph(struct backend *b, struct graph *g) {
-    void *const no_memory[MAX_SLOTS] = {NULL};
+int backend_run_graph(struct backend *b, struct graph *g, const struct image_memory *memory) {
+    void *arena = NULL, *slots[MAX_SLOTS] = {NULL}, *compiled = NULL;
     int error = backend_plan(b, g, false);
-    assert(error || (g->arena_bytes == 0 && g->slot_bytes == 0));
-    if (!error)
-        error = graph_bind(g, NULL, no_memory, 1);
-    void *compiled = error ? NULL : b->compile(b, NULL, g);
-    if (!compiled)
-        return error ? error : -ENOMEM;
-    b->run(b, compiled, 0, &(struct backend_frame){0});
-    error = b->wait(b, 0);
-    b->discard(b, compiled);
+    bool taken =
+        !error && (!g->arena_bytes || (arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes)));
+    for (int i = 0; i < b->slots && taken && g->slot_bytes; i++)
+        taken = (slots[i] = b->alloc(b, MEMORY_STAGES, g->slot_bytes));
+    if (taken && graph_bind(g, arena, slots, b->slots) == 0)
+        compiled = b->compile(b, NULL, g);
+    if (!error && !compiled)
+        error = -ENOMEM;
+    if (compiled) {
+        b->run(b, compiled, 0, &(struct backend_frame){.memory = memory});
+        error = b->wait(b, 0);
+        b->discard(b, compiled);
+    }
+    for (int i = 0; i < b->slots; i++)
+        b->release(b, MEMORY_STAGES, slots[i]);
+    b->release(b, MEMORY_STAGES, arena);
     return error;
 }
 
@@ -86,7 +92,7 @@ int backend_run_stage(struct backend *b, enum stage stage, const void *args, int
     if (!g)
         return -ENOMEM;
     graph_stage(g, stage, args, width, height);
-    int error = backend_run_graph(b, g);
+    int error = backend_run_graph(b, g, NULL);
     graph_close(&g);
     return error;
 }

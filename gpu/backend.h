@@ -86,8 +86,8 @@ int backend_plan(struct backend *b, struct graph *g, bool overlaps);
 /* Runs one stage, whose arguments point to the backend's memory, and waits for it. 0 or -errno. */
 int backend_run_stage(struct backend *b, enum stage stage, const void *args, int width, int height);
 
-/* Plans, binds and runs a graph without buffers, and waits for it. 0 or -errno. */
-int backend_run_graph(struct backend *b, struct graph *g);
+/* Takes memory for a graph, runs it once with the host's memory and waits for it. 0 or -errno. */
+int backend_run_graph(struct backend *b, struct graph *g, const struct image_memory *memory);
 
 #ifdef __cplusplus
 }

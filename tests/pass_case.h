@@ -296,7 +296,7 @@ static inline int case_run(const struct pass_case *c, struct backend *b, struct 
         graph_stage(g, p.stage, p.args, p.width, p.height);
     }
     long fused = b->fused;
-    error = error ? error : backend_run_graph(b, g);
+    error = error ? error : backend_run_graph(b, g, NULL);
     r->fused = (int)(b->fused - fused);
     for (int i = 0; i < c->buffer_count; i++) {
         case_poison(b, &c->buffers[i], memory[i], false);

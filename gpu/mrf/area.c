@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DAMPING_UNIT = 1 << 16 };
-
 /* A rectangle of the picture whose pixels send messages to each other. */
 struct area {
     int x, y, width, height;
@@ -35,7 +33,6 @@ struct run {
     struct thread_pool *pool;
     int tile, columns, rows;  /* of tiles of this level */
     int diagonal, first;      /* and the column of its first tile */
-    int damping;              /* the share of the old message */
     const struct area *whole; /* of BP-M */
     uint16_t *label;
 };
@@ -65,10 +62,8 @@ static void send(const struct run *r, const struct area *a, int x, int y, int d,
                  d == DOWN || d == RIGHT, h, sent);
     int32_t least = mrf_least(sent, m->labels);
     for (size_t l = 0; l < labels; l++) {
-        int64_t fresh = sent[l] - least, old = out[l];
-        out[l] =
-            (int32_t)((fresh * (DAMPING_UNIT - r->damping) + old * r->damping + DAMPING_UNIT / 2) /
-                      DAMPING_UNIT);
+        int32_t fresh = sent[l] - least;
+        out[l] = (int32_t)(fresh + r->how->damping * (out[l] - fresh) + 0.5);
     }
 }
 
@@ -321,7 +316,6 @@ int mrf_area(const struct mrf *m, const struct mrf_area *how, int sweeps,
     size_t memory = (size_t)DIRECTIONS * (size_t)size * (size_t)size * (size_t)m->labels;
     struct run r = {.how = how,
                     .pool = thread_pool_open(how->threads, memory * sizeof(int32_t), &error),
-                    .damping = (int)lround(DAMPING_UNIT * how->damping),
                     .label = label};
     *result = (struct mrf_result){.bound = NAN};
     if (r.pool)

@@ -37,19 +37,9 @@ struct translation {
 
 /* Numbers the classes from the strongest on, as coarser levels take the lower one of two. */
 static const char *number_classes(struct translation *t) {
-    const struct mrf *m = t->m;
-    bool used[256] = {false};
     int count = 0;
-    for (int y = 0; y < m->height; y++)
-        for (int x = 0; x < m->width; x++) {
-            size_t i = (size_t)y * (size_t)m->width + (size_t)x;
-            if (x + 1 < m->width)
-                used[m->classes[MRF_RIGHT][i]] = true;
-            if (y + 1 < m->height)
-                used[m->classes[MRF_DOWN][i]] = true;
-        }
     for (int c = 255; c >= 0; c--)
-        t->class_of[c] = used[c] ? count++ : -1;
+        t->class_of[c] = t->m->used[c] ? count++ : -1;
     return count <= STAGE_CLASSES ? NULL : "this solver takes at most four different edge weights";
 }
 
@@ -187,28 +177,6 @@ static int translate(struct translation *t) {
     return hand_over(t);
 }
 
-/* Plans the passes, takes memory for them and runs them once. */
-static int run_graph(struct backend *b, struct graph *g, const struct image_memory *memory) {
-    void *arena = NULL, *slots[MAX_SLOTS] = {NULL}, *compiled = NULL;
-    int error = backend_plan(b, g, false);
-    bool taken = !error && (arena = b->alloc(b, MEMORY_STAGES, g->arena_bytes));
-    for (int i = 0; i < b->slots && taken; i++)
-        taken = (slots[i] = b->alloc(b, MEMORY_STAGES, g->slot_bytes));
-    if (taken && graph_bind(g, arena, slots, b->slots) == 0)
-        compiled = b->compile(b, NULL, g);
-    if (!error && !compiled)
-        error = -ENOMEM;
-    if (compiled) {
-        b->run(b, compiled, 0, &(struct backend_frame){.memory = memory});
-        error = b->wait(b, 0);
-        b->discard(b, compiled);
-    }
-    for (int i = 0; i < b->slots; i++)
-        b->release(b, MEMORY_STAGES, slots[i]);
-    b->release(b, MEMORY_STAGES, arena);
-    return error;
-}
-
 static int solve_once(struct translation *t, int sweeps, uint16_t *label,
                       struct mrf_result *result) {
     size_t row = (size_t)t->m->width * sizeof(*label), bytes = row * (size_t)t->m->height;
@@ -219,7 +187,7 @@ static int solve_once(struct translation *t, int sweeps, uint16_t *label,
     t->params.bp_iterations = sweeps;
     struct label_map map = solver_solve(g, &t->problem);
     graph_download(g, map.label, 0, 0, bytes);
-    int error = run_graph(t->backend, g, &memory);
+    int error = backend_run_graph(t->backend, g, &memory);
     graph_close(&g);
     if (!error)
         *result = (struct mrf_result){sweeps, mrf_energy(t->m, label), NAN};

@@ -73,16 +73,12 @@ static void copy_classes(struct mrf *m, int r) {
     const uint8_t *from = m->in.classes[r];
     uint8_t *to = m->classes[r];
     memset(to, 1, pixels);
-    for (size_t i = 0; i < pixels && from; i++) {
+    for (size_t i = 0; i < pixels; i++) {
         bool there = r == MRF_RIGHT ? i % width + 1 < width : i + width < pixels;
-        to[i] = there ? from[i] : to[i ? i - 1 : 0];
+        if (from)
+            to[i] = there ? from[i] : to[i ? i - 1 : 0];
+        m->used[to[i]] = true;
     }
-}
-
-static void find_classes(const struct mrf *m, bool used[256]) {
-    for (int r = 0; r < MRF_EDGES; r++)
-        for (size_t i = 0; i < pixels_of(m); i++)
-            used[m->classes[r][i]] = true;
 }
 
 static void extend_tables(struct extent *e, const struct mrf *m) {
@@ -92,9 +88,10 @@ static void extend_tables(struct extent *e, const struct mrf *m) {
             extend(e, m->in.unit * (double)m->tables[r][i]);
 }
 
-static void extend_smoothness(struct extent *e, const struct mrf_input *in, const bool used[256]) {
+static void extend_smoothness(struct extent *e, const struct mrf *m) {
+    const struct mrf_input *in = &m->in;
     int classes = 255;
-    while (classes > 1 && !used[classes])
+    while (classes > 1 && !m->used[classes])
         classes--;
     for (int l = 0; l < in->labels && in->table; l++)
         for (int k = 0; k < in->labels; k++) {
@@ -103,7 +100,7 @@ static void extend_smoothness(struct extent *e, const struct mrf_input *in, cons
             e->largest = fmax(e->largest, v * classes);
         }
     for (int c = 0; c <= classes && !in->table; c++)
-        for (int l = 0; l < in->labels && used[c]; l++)
+        for (int l = 0; l < in->labels && m->used[c]; l++)
             extend(e, in->smoothness(in->context, c, l, 0));
 }
 
@@ -154,14 +151,14 @@ static void make_curve(struct mrf *m, int edge_class) {
     }
 }
 
-static void fill_smoothness(struct mrf *m, const bool used[256]) {
+static void fill_smoothness(struct mrf *m) {
     const struct mrf_input *in = &m->in;
     m->table_unit = in->unit * m->scale;
     for (int l = 0; l < m->labels && in->table; l++)
         for (int k = 0; k < m->labels; k++)
             m->table[l * m->labels + k] = units_of(m, in->smoothness(in->context, 1, l, k));
     for (int c = 0; c < 256 && !in->table && !in->tables[0]; c++)
-        if (used[c])
+        if (m->used[c])
             make_curve(m, c);
 }
 
@@ -171,10 +168,8 @@ enum { LEAST_RANGE = 256 }; /* of costs that differ at all, in units */
 static int fill(struct opening *o, struct thread_pool *pool) {
     struct mrf *m = o->m;
     struct extent costs = {.whole = true}, smoothness = {.whole = true};
-    bool used[256] = {false};
     for (int r = 0; r < MRF_EDGES; r++)
         copy_classes(m, r);
-    find_classes(m, used);
     thread_pool_run(pool, m->height, 1, measure_rows, o);
     for (int y = 0; y < m->height; y++) {
         costs.largest = fmax(costs.largest, o->row[y].largest);
@@ -184,7 +179,7 @@ static int fill(struct opening *o, struct thread_pool *pool) {
     if (m->tables[0])
         extend_tables(&smoothness, m);
     else
-        extend_smoothness(&smoothness, &m->in, used);
+        extend_smoothness(&smoothness, m);
     o->cut =
         smoothness.largest > 0 ? fmin(MRF_CUT * smoothness.largest, costs.largest) : costs.largest;
     m->scale = scale_of(fmax(o->cut, smoothness.largest));
@@ -194,7 +189,7 @@ static int fill(struct opening *o, struct thread_pool *pool) {
         return -ERANGE;
     thread_pool_run(pool, m->height, 1, fill_rows, o);
     m->cost_range = units_of(m, o->cut);
-    fill_smoothness(m, used);
+    fill_smoothness(m);
     return 0;
 }
 

@@ -69,7 +69,8 @@ struct mrf {
     bool is_table;
     int32_t *table;              /* [l][m], of class 1 */
     int32_t *values;             /* of all curves */
-    struct mrf_curve curve[256]; /* by class; value NULL: no edge has it */
+    bool used[256];              /* which classes edges have */
+    struct mrf_curve curve[256]; /* of these */
     uint8_t *classes[MRF_EDGES];
     const float *tables[MRF_EDGES]; /* of single edges */
     double scale, table_unit;       /* the latter: units of an entry of these */

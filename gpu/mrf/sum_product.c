@@ -79,7 +79,7 @@ static struct graph *begin_passes(const struct sum_product *s) {
 }
 
 static int run_passes(const struct sum_product *s, struct graph **g) {
-    int error = *g ? backend_run_graph(s->backend, *g) : -ENOMEM;
+    int error = *g ? backend_run_graph(s->backend, *g, NULL) : -ENOMEM;
     graph_close(g);
     return error;
 }
@@ -179,12 +179,9 @@ static void make_kernel(struct sum_product *s, int edge_class, struct sum_kernel
 
 /* 0 or -ENOMEM. */
 static int open_kernels(struct sum_product *s) {
-    bool used[256] = {false};
+    const bool *used = s->m->used;
     size_t labels = (size_t)s->m->labels, each = s->m->is_table ? labels * labels : labels;
     size_t values = 1;
-    for (int r = 0; r < MRF_EDGES; r++)
-        for (int i = 0; i < s->m->width * s->m->height; i++)
-            used[s->m->classes[r][i]] = true;
     for (int c = 0; c < 256; c++)
         if (used[c]) {
             s->kernel[c].values = values;
