@@ -47,6 +47,7 @@ static int parse_sides(const char *name, const char *text, bool sides[2]) {
 
 /* --pictures and --eye. GO_ON, or EXIT_USAGE after a log line. */
 static int parse_pictures(const struct camera_options *options, enum source_pictures *pictures) {
+    static const char *const names[] = {"side-by-side", "top-bottom"};
     const char *text = options->pictures;
     *pictures = PICTURES_AUTO;
     if (options->eye && strcmp(options->eye, "left") != 0) {
@@ -57,33 +58,24 @@ static int parse_pictures(const struct camera_options *options, enum source_pict
         log_error("--eye", "is for one picture, --pictures for two; leave one of them out");
         return EXIT_USAGE;
     }
+    int choice = -1;
+    if (option_choice("--pictures", text, names, G_N_ELEMENTS(names), &choice) != GO_ON)
+        return EXIT_USAGE;
     if (options->eye)
         *pictures = PICTURES_ONE;
-    else if (text && strcmp(text, "side-by-side") == 0)
-        *pictures = PICTURES_SIDE_BY_SIDE;
-    else if (text && strcmp(text, "top-bottom") == 0)
-        *pictures = PICTURES_TOP_BOTTOM;
-    else if (text) {
-        log_error("--pictures", "\"%s\" is not one of side-by-side, top-bottom", text);
-        return EXIT_USAGE;
-    }
+    else if (choice >= 0)
+        *pictures = choice ? PICTURES_TOP_BOTTOM : PICTURES_SIDE_BY_SIDE;
     return GO_ON;
 }
 
 int camera_options_apply(const struct camera_options *options, const struct params *params,
                          struct source_options *source) {
-    char rest;
     if (parse_pictures(options, &source->pictures) != GO_ON ||
         parse_sides("--flip", options->flip, source->flip) != GO_ON ||
-        parse_sides("--rotate180", options->rotate180, source->rotate180) != GO_ON)
+        parse_sides("--rotate180", options->rotate180, source->rotate180) != GO_ON ||
+        option_size("--size", options->size, MIN_FRAME_SIDE, &source->width, &source->height) !=
+            GO_ON)
         return EXIT_USAGE;
-    if (options->size &&
-        (sscanf(options->size, "%dx%d%c", &source->width, &source->height, &rest) != 2 ||
-         source->width < MIN_FRAME_SIDE || source->height < MIN_FRAME_SIDE ||
-         source->width > MAX_FRAME_SIDE || source->height > MAX_FRAME_SIDE)) {
-        log_error("--size", "\"%s\" is not a size; write it as 640x480", options->size);
-        return EXIT_USAGE;
-    }
     if (options->format && strlen(options->format) >= sizeof(source->format)) {
         log_error("--format", "there is no format %s", options->format);
         return EXIT_USAGE;

@@ -116,9 +116,8 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
     if (progress)
         fputc('\n', stderr);
     batch->damaged += stats.damaged;
-    bool in_compute;
-    if (code == EXIT_DONE && live_error(live, &in_compute) != 0)
-        code = in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
+    if (code == EXIT_DONE)
+        code = live_exit_code(live);
     if (code == EXIT_DONE && stats.damaged)
         code = EXIT_SOME_FAILED;
     return code;

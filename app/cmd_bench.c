@@ -121,15 +121,9 @@ static int measure_frames(const struct bench *b) {
 
 /* GO_ON or EXIT_USAGE. */
 static int check_options(struct bench *b) {
-    char rest;
     struct bench_size *s = &b->size;
-    if (b->size_text && (sscanf(b->size_text, "%dx%d%c", &s->width, &s->height, &rest) != 2 ||
-                         s->width < MIN_FRAME_SIDE || s->height < MIN_FRAME_SIDE ||
-                         s->width > MAX_FRAME_SIDE || s->height > MAX_FRAME_SIDE)) {
-        log_error("--size", "'%s' is no size; write it like 640x480, %d to %d px a side",
-                  b->size_text, MIN_FRAME_SIDE, MAX_FRAME_SIDE);
+    if (option_size("--size", b->size_text, MIN_FRAME_SIDE, &s->width, &s->height) != GO_ON)
         return EXIT_USAGE;
-    }
     if (b->channels != 1 && b->channels != 3) {
         log_error("--channels", "%d is neither 1 (grey) nor 3 (colour)", b->channels);
         return EXIT_USAGE;

@@ -27,16 +27,11 @@ struct calib {
 };
 
 static int parse_words(struct calib *c) {
-    char rest;
     int code = rig_words_parse(c->unit, c->model, &c->how);
     if (code != EXIT_DONE)
         return code;
-    if (c->size && (sscanf(c->size, "%dx%d%c", &c->how.width, &c->how.height, &rest) != 2 ||
-                    c->how.width < MIN_FRAME_SIDE || c->how.height < MIN_FRAME_SIDE ||
-                    c->how.width > MAX_FRAME_SIDE || c->how.height > MAX_FRAME_SIDE)) {
-        log_error("--size", "%s is no size; write it as 640x480", c->size);
+    if (option_size("--size", c->size, MIN_FRAME_SIDE, &c->how.width, &c->how.height) != GO_ON)
         return EXIT_USAGE;
-    }
     if (c->labels < 2 || c->labels > 4096) {
         log_error("--labels", "%d is not in 2..4096", c->labels);
         return EXIT_USAGE;

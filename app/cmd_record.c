@@ -50,30 +50,22 @@ struct maps {
 /* The topics of --save "depth,points", behind pictures and cameras. Their number, or -1 after a log
  * line. */
 static int saved_topics(const char *save, enum ros_topic topics[ROS_TOPICS]) {
-    static const struct {
-        const char *name;
-        enum ros_topic topic;
-    } known[] = {{"depth", ROS_DEPTH},         {"depth16", ROS_DEPTH_MM},
-                 {"disparity", ROS_DISPARITY}, {"confidence", ROS_CONFIDENCE},
-                 {"points", ROS_POINTS},       {"color", ROS_DISPARITY_COLOR}};
+    static const char *const names[] = {"depth",      "depth16", "disparity",
+                                        "confidence", "points",  "color"};
+    static const enum ros_topic saved[] = {ROS_DEPTH,      ROS_DEPTH_MM, ROS_DISPARITY,
+                                           ROS_CONFIDENCE, ROS_POINTS,   ROS_DISPARITY_COLOR};
     static const enum ros_topic first[] = {ROS_LEFT_JPEG, ROS_RIGHT_JPEG, ROS_CAMERA,
                                            ROS_RIGHT_CAMERA};
     int count = G_N_ELEMENTS(first);
-    bool has[G_N_ELEMENTS(known)] = {false};
+    bool has[G_N_ELEMENTS(names)] = {false};
     memcpy(topics, first, sizeof first);
     g_auto(GStrv) words = g_strsplit(save, ",", -1);
     for (char **word = words; *word; word++) {
-        size_t i = 0;
-        while (i < G_N_ELEMENTS(known) && strcmp(*word, known[i].name) != 0)
-            i++;
-        if (i == G_N_ELEMENTS(known)) {
-            log_error("--save",
-                      "\"%s\" is not one of depth, depth16, disparity, confidence, points, color",
-                      *word);
+        int i;
+        if (option_choice("--save", *word, names, G_N_ELEMENTS(names), &i) != GO_ON)
             return -1;
-        }
         if (!has[i])
-            topics[count++] = known[i].topic;
+            topics[count++] = saved[i];
         has[i] = true;
     }
     if (has[0] || has[1])
@@ -171,12 +163,10 @@ static int wait_for_end(const struct recorded *r, struct live *live, struct maps
     }
     if (progress)
         fputc('\n', stderr);
-    bool in_compute = false;
-    if (live_error(live, &in_compute) != 0)
-        return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
     struct live_stats stats;
     live_get_stats(live, &stats);
-    return stats.damaged && !r->source->live ? EXIT_SOME_FAILED : EXIT_DONE;
+    int code = live_exit_code(live);
+    return code == EXIT_DONE && stats.damaged && !r->source->live ? EXIT_SOME_FAILED : code;
 }
 
 static int read_pairs(struct record *record, struct source *source, struct recorder *recorder,

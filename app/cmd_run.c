@@ -51,11 +51,6 @@ struct reader {
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
 
-static int save_numbered(const struct number_pattern *pattern, const struct frame *frame) {
-    g_autofree char *path = number_pattern_name(pattern, frame->index);
-    return map_write(path, frame);
-}
-
 static int read_frame(struct reader *reader, struct frame **frame) {
     const struct frame *f = *frame;
     long count = (long)f->rect_left.width * f->rect_left.height;
@@ -69,7 +64,8 @@ static int read_frame(struct reader *reader, struct frame **frame) {
         rectified_pair_check(reader->unchecked, &f->left, &f->right);
     row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
     output_give(reader->output, *frame);
-    if (reader->pattern && save_numbered(reader->pattern, f) != 0)
+    g_autofree char *path = reader->pattern ? number_pattern_name(reader->pattern, f->index) : NULL;
+    if (path && map_write(path, f) != 0)
         return -EIO;
     frame_drop(&reader->last);
     reader->last = *frame;
@@ -177,10 +173,7 @@ static int read_all(const struct run *run, struct live *live, struct reader *rea
     }
     if (progress)
         fputc('\n', stderr);
-    bool in_compute = false;
-    if (live_error(live, &in_compute) != 0)
-        return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
-    return EXIT_DONE;
+    return live_exit_code(live);
 }
 
 /* What is written of the last frame. */

@@ -16,22 +16,6 @@
 
 /* ---- options */
 
-/* --colormap, over the one that is remembered. GO_ON or EXIT_USAGE. */
-static int parse_colormap(const char *name, int *colormap) {
-    g_autoptr(GString) known = g_string_new(NULL);
-    if (!name)
-        return GO_ON;
-    for (int i = 0; i < COLORMAP_COUNT; i++) {
-        if (strcmp(colormap_names[i], name) == 0) {
-            *colormap = i;
-            return GO_ON;
-        }
-        g_string_append_printf(known, "%s%s", i > 0 ? ", " : "", colormap_names[i]);
-    }
-    log_error("--colormap", "there is no \"%s\"; it is one of %s", name, known->str);
-    return EXIT_USAGE;
-}
-
 /* --range. GO_ON or EXIT_USAGE. */
 static int parse_range(const char *text, struct display *display) {
     if (!text)
@@ -243,7 +227,8 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     bool recorded = options_take_recorded(common, v->playback.source, params);
     if (!recorded)
         fit_search(v, common);
-    int code = parse_colormap(o->colormap, &v->display.settings.colormap);
+    int code = option_choice("--colormap", o->colormap, colormap_names, COLORMAP_COUNT,
+                             &v->display.settings.colormap);
     if (code == GO_ON)
         code = screen_parse_theme(o->theme, &v->theme);
     if (code == GO_ON)

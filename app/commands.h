@@ -100,6 +100,15 @@ bool options_take_recorded(const struct common_options *options, const struct so
 int option_check(const char *name, double value, double min, double max);
 int option_check_rate(double rate);
 
+/* The number of an option's word among these; NULL leaves *choice. GO_ON, or EXIT_USAGE after a log
+ * line. */
+int option_choice(const char *name, const char *word, const char *const *words, int count,
+                  int *choice);
+
+/* "640x480", of sides from least to MAX_FRAME_SIDE px; NULL leaves both. GO_ON, or EXIT_USAGE after
+ * a log line. */
+int option_size(const char *name, const char *text, int least, int *width, int *height);
+
 /* Whether the quality is searched automatically: with --quality auto, or if no option determines
  * it. *params gets the best then, which the search begins with. */
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,

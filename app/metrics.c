@@ -36,12 +36,8 @@ void error_add(struct error_sums *sums, const int16_t *disparity, const float *t
         for (int n = 0; n < BAD_COUNT; n++)
             sums->bad[n] += error > n + 1;
         sums->bad_half += error > 0.5;
-        sums->d1 += metrics_is_d1(error, (double)truth[i]);
+        sums->d1 += error > 3 && error > 0.05 * fabs((double)truth[i]);
     }
-}
-
-bool metrics_is_d1(double error, double truth) {
-    return error > 3 && error > 0.05 * fabs(truth);
 }
 
 static double share(long part, long whole) {

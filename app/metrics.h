@@ -47,9 +47,6 @@ struct sparsification {
     double area, best;
 };
 
-/* KITTI's D1, px: off by more than 3 px and 5 %. */
-bool metrics_is_d1(double error, double truth);
-
 /* Arrays as in error_add(). Pixels of equal confidence are removed together, as if their bad ones
  * were spread evenly. */
 struct sparsification metrics_sparsify(const int16_t *disparity, const uint8_t *confidence,

@@ -175,6 +175,31 @@ int option_check_rate(double rate) {
     return option_check("--rate", rate, MIN_SOURCE_RATE, MAX_SOURCE_RATE);
 }
 
+int option_choice(const char *name, const char *word, const char *const *words, int count,
+                  int *choice) {
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (int i = 0; word && i < count; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            *choice = i;
+            return GO_ON;
+        }
+        g_string_append_printf(known, "%s%s", i ? ", " : "", words[i]);
+    }
+    if (word)
+        log_error(name, "\"%s\" is not one of %s", word, known->str);
+    return word ? EXIT_USAGE : GO_ON;
+}
+
+int option_size(const char *name, const char *text, int least, int *width, int *height) {
+    char rest;
+    if (!text || (sscanf(text, "%dx%d%c", width, height, &rest) == 2 && *width >= least &&
+                  *height >= least && *width <= MAX_FRAME_SIDE && *height <= MAX_FRAME_SIDE))
+        return GO_ON;
+    log_error(name, "'%s' is no size; write it as 640x480, %d to %d px a side", text, least,
+              MAX_FRAME_SIDE);
+    return EXIT_USAGE;
+}
+
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
                           struct params *params) {
     if (params->mode == MODE_MOTION)

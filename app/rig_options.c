@@ -11,32 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
-double rig_unit_parse(const char *text) {
-    if (!text)
-        return 0;
-    if (strcmp(text, "m") == 0)
-        return 1;
-    if (strcmp(text, "cm") == 0)
-        return 1e-2;
-    if (strcmp(text, "mm") == 0)
-        return 1e-3;
-    log_error("--unit", "%s is not one of m, cm, mm", text);
-    return -1;
-}
-
 int rig_words_parse(const char *unit, const char *model, struct rig_read_options *how) {
+    static const char *const units[] = {"m", "cm", "mm"};
+    static const double metres[] = {1, 1e-2, 1e-3};
+    int unit_is = -1, model_is = -1;
+    if (option_choice("--unit", unit, units, G_N_ELEMENTS(units), &unit_is) != GO_ON ||
+        option_choice("--model", model, distortion_names + DISTORTION_RADTAN,
+                      DISTORTION_COUNT - DISTORTION_RADTAN, &model_is) != GO_ON)
+        return EXIT_USAGE;
     how->from_xml = rig_xml_to_yaml;
-    how->unit = rig_unit_parse(unit);
-    if (model)
-        how->model = DISTORTION_NONE;
-    for (int i = DISTORTION_RADTAN; model && i < DISTORTION_COUNT; i++)
-        if (strcmp(model, distortion_names[i]) == 0)
-            how->model = (enum distortion)i;
-    if (how->unit >= 0 && (!model || how->model))
-        return EXIT_DONE;
-    if (how->unit >= 0)
-        log_error("--model", "%s is not one of radtan, rational, fisheye", model);
-    return EXIT_USAGE;
+    how->unit = unit_is < 0 ? 0 : metres[unit_is];
+    if (model_is >= 0)
+        how->model = (enum distortion)(DISTORTION_RADTAN + model_is);
+    return EXIT_DONE;
 }
 
 static int check_ratio(const char *option, double value, double min) {

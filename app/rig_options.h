@@ -91,9 +91,6 @@ int rig_use_need_metres(const struct rig_use *use);
 
 void rig_use_close(struct rig_use *use);
 
-/* Metres in a unit: "m", "cm" or "mm". 0 for NULL; -1 after a log line. */
-double rig_unit_parse(const char *text);
-
 /* What the words say of how a calibration is read; NULL: nothing. EXIT_DONE or EXIT_USAGE. */
 int rig_words_parse(const char *unit, const char *model, struct rig_read_options *how);
 

@@ -56,6 +56,8 @@ struct offscreen {
     int step;    /* that its points were drawn with */
 };
 
+enum { FILM = DRAW_VIEWS, OFFSCREENS = 2 * DRAW_VIEWS + 1 };
+
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
     GLuint points_program, arrow_program, vertex_array, texture[TEXTURES], pixel_buffer;
@@ -65,8 +67,8 @@ struct draw {
     const int16_t *other;        /* that is in the texture */
     int points_step;
 
-    struct offscreen offscreen[DRAW_VIEWS];
-    struct offscreen film[DRAW_VIEWS + 1]; /* the last one: all of the picture */
+    struct offscreen offscreen[OFFSCREENS]; /* of the window's views; from FILM on of a film's, and
+                                               one of all of its picture */
 };
 
 static const char *const sampler_names[TEXTURES] = {
@@ -128,12 +130,6 @@ static void make_texture(GLuint texture) {
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
 }
 
-enum { OFFSCREENS = 2 * DRAW_VIEWS + 1 };
-
-static struct offscreen *offscreen_at(struct draw *draw, int i) {
-    return i < DRAW_VIEWS ? &draw->offscreen[i] : &draw->film[i - DRAW_VIEWS];
-}
-
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
     struct draw *draw = calloc(1, sizeof(*draw));
     if (!draw) {
@@ -146,7 +142,7 @@ struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
         return NULL;
     }
     for (int i = 0; i < OFFSCREENS; i++) {
-        struct offscreen *o = offscreen_at(draw, i);
+        struct offscreen *o = &draw->offscreen[i];
         o->number = -1;
         glGenFramebuffers(1, &o->framebuffer);
         glGenRenderbuffers(1, &o->color);
@@ -172,7 +168,7 @@ void draw_close(struct draw **draw_pointer) {
     glDeleteProgram(draw->points_program);
     glDeleteProgram(draw->arrow_program);
     for (int i = 0; i < OFFSCREENS; i++) {
-        struct offscreen *o = offscreen_at(draw, i);
+        struct offscreen *o = &draw->offscreen[i];
         glDeleteFramebuffers(1, &o->framebuffer);
         glDeleteRenderbuffers(1, &o->color);
         glDeleteRenderbuffers(1, &o->depth);
@@ -317,18 +313,13 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
 
 enum { ARROW_VERTICES = 9, MIN_ARROW_PX = 10 };
 
-/* The distance between arrows, in pixels of the picture: 16, or more where that is too narrow in
- * the window. */
-static int arrow_step(double scale) {
-    return DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / (DRAW_ARROW_PX * scale)));
-}
-
 /* The arrows of the picture at x, y, on a dark edge. */
 static void draw_arrows(const struct draw *draw, const struct draw_settings *s, double x,
                         double y) {
     GLuint p = draw->arrow_program;
     double scale = draw_scale(s, draw->width, draw->height);
-    int step = arrow_step(scale);
+    /* pixels of the picture between arrows, more than 16 where they are too narrow in the window */
+    int step = DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / (DRAW_ARROW_PX * scale)));
     int columns = (draw->width + step / 2 - 1) / step, rows = (draw->height + step / 2 - 1) / step;
     set_place(draw, s, p, x, y);
     set_float(p, "scale", (float)scale);
@@ -500,13 +491,13 @@ static bool draw_views(struct draw *draw, struct offscreen *copies, GLuint targe
 
 void draw_film(struct draw *draw, const struct draw_settings *views, int count, int width,
                int height, const struct frame *frame, long number) {
-    struct offscreen *film = &draw->film[DRAW_VIEWS];
+    struct offscreen *film = &draw->offscreen[OFFSCREENS - 1];
     const struct draw_settings all = {.width = width, .height = height};
     bind_offscreen(film, &all);
     film->settings = all;
     set_clear_color(views[0].background);
     glClear(GL_COLOR_BUFFER_BIT);
-    draw_views(draw, draw->film, film->framebuffer, views, count, frame, number);
+    draw_views(draw, &draw->offscreen[FILM], film->framebuffer, views, count, frame, number);
     glBindFramebuffer(GL_FRAMEBUFFER, film->framebuffer);
 }
 

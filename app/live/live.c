@@ -6,6 +6,7 @@
  */
 #include "app/live/live_private.h"
 
+#include "app/commands.h"
 #include "app/metrics.h"
 #include "config/clock.h"
 #include "config/lock.h"
@@ -124,6 +125,13 @@ int live_error(struct live *live, bool *in_compute) {
     int error = live->error;
     *in_compute = live->in_compute;
     return error;
+}
+
+int live_exit_code(struct live *live) {
+    bool in_compute;
+    if (live_error(live, &in_compute) == 0)
+        return EXIT_DONE;
+    return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
 }
 
 static double rate(long frames, int64_t first_ns, int64_t last_ns) {

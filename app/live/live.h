@@ -79,6 +79,9 @@ void live_stop(struct live *live);
  * with *in_compute set, of the pipeline. */
 int live_error(struct live *live, bool *in_compute);
 
+/* The exit code of that. */
+int live_exit_code(struct live *live);
+
 /* May be called at any time. */
 void live_get_stats(struct live *live, struct live_stats *stats);
 

@@ -208,7 +208,9 @@ static void compare(struct viewer *v) {
     struct viewer_quality *q = &v->quality;
     struct slot before = viewer_slot(v);
     wipe_keep(v);
-    settings_compare(&v->settings);
+    v->slot_in_use = !v->slot_in_use;
+    settings_copy_group(&v->other.params, &v->settings.params, SETTINGS_RIG_GROUP);
+    v->settings.params = v->other.params;
     g_strlcpy(v->presets.name, v->other.preset, sizeof(v->presets.name));
     if (v->other.automatic && !q->automatic && q->search.size == v->other.search.size)
         q->search = v->other.search;
@@ -220,7 +222,7 @@ static void compare(struct viewer *v) {
         quality_apply(&q->all, q->still ? QUALITY_BEST : q->search.at, &v->settings.params);
     v->other = before;
     viewer_apply_settings(v);
-    screen_notify(&v->screen, "settings %c", "AB"[v->settings.slot_in_use]);
+    screen_notify(&v->screen, "settings %c", "AB"[v->slot_in_use]);
 }
 
 /* Those of motion are its first preset's. */

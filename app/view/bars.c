@@ -40,7 +40,7 @@ static void draw_compare(struct viewer *v, const char *label) {
     static const char *const labels[WIPES] = {"Nothing beside it", "Truth from the mouse on",
                                               "A and B from the mouse on"};
     struct ui *ui = v->screen.ui;
-    bool b = v->settings.slot_in_use != 0;
+    bool b = v->slot_in_use != 0;
     ui_mark_next(ui, b || v->wipe.with != WIPE_OFF);
     if (ui_menu_begin(ui, "tool.compare", UI_LABEL, ICON_COMPARE, b && label ? "Compare: B" : label,
                       "with other settings or the truth")) {
@@ -192,8 +192,10 @@ void bars_draw_legend(struct viewer *v, int i, bool title) {
     if (title)
         ui_label(ui, s.x + ui_px(ui, 12), y + (v->display.heading - ui_text_height(ui)) / 2,
                  ui_theme(ui)->text, title_of(v, i));
+    ui_push_font(ui, UI_NOTE);
     display_draw_legend(&v->display, s.mode, &v->rig.geometry, v->unit, 1 / v->rig.scale,
                         shown && shown->has_truth, right, y, width, ui);
+    ui_pop_font(ui);
 }
 
 static void draw_heading(struct viewer *v, int i) {

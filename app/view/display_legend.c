@@ -114,9 +114,9 @@ static void draw_wheel(const struct display *d, enum display_mode mode, double r
     ui_label(ui, x - width - line / 2, y + radius + 2 - line / 2, ui_theme(ui)->note, text);
 }
 
-static void draw_scale_of(const struct display *d, enum display_mode mode,
-                          const struct depth_geometry *geometry, enum length_unit unit, double px,
-                          bool truth, double right, double y, double width, struct ui *ui) {
+void display_draw_legend(const struct display *d, enum display_mode mode,
+                         const struct depth_geometry *geometry, enum length_unit unit, double px,
+                         bool truth, double right, double y, double width, struct ui *ui) {
     const struct draw_settings *s = &d->settings;
     bool error = mode == DISPLAY_ERROR || mode == DISPLAY_MOTION_ERROR;
     bool maps = mode == DISPLAY_DISPARITY || mode == DISPLAY_DEPTH || mode == DISPLAY_BLEND;
@@ -137,14 +137,6 @@ static void draw_scale_of(const struct display *d, enum display_mode mode,
                      x, below, width, ui);
     else
         draw_numbers(s->max * px, s->min * px, "px", x, below, width, ui);
-}
-
-void display_draw_legend(const struct display *d, enum display_mode mode,
-                         const struct depth_geometry *geometry, enum length_unit unit, double px,
-                         bool truth, double right, double y, double width, struct ui *ui) {
-    ui_push_font(ui, UI_NOTE);
-    draw_scale_of(d, mode, geometry, unit, px, truth, right, y, width, ui);
-    ui_pop_font(ui);
 }
 
 void display_describe_motion(const struct frame *f, const struct motion_speed *speed, int x, int y,

@@ -259,15 +259,10 @@ static bool moves_in_page(const struct viewer *v, const char *key) {
            screen_has_key("TAB UP DOWN LEFT RIGHT SPACE ENTER", key);
 }
 
-/* While words are typed into the list of keys, these close it. */
-static bool leaves_help(const struct viewer *v, const char *key) {
-    return v->visible[PART_HELP] && (strcmp(key, "F1") == 0 || strcmp(key, "ESC") == 0);
-}
-
 static void handle_key(struct viewer *v, const char *key) {
     if (v->visible[PART_HELP] && screen_has_key("UP DOWN", key)) {
         v->help_selected += strcmp(key, "UP") == 0 ? -1 : 1;
-    } else if (leaves_help(v, key)) {
+    } else if (v->visible[PART_HELP] && screen_has_key("F1 ESC", key)) { /* while words are typed */
         ui_stop_typing(v->screen.ui); /* the next key is an action's again */
         action_run_key(v, key);
     } else if (!ui_wants_keys(v->screen.ui) && !moves_in_page(v, key)) {
@@ -321,12 +316,8 @@ int loop_run(struct viewer *v) {
                 return EXIT_RUN_FAILED;
             statistics_add_answer(&v->statistics, woke_ns);
         }
-        if (!more) {
-            bool in_compute;
-            if (live_error(v->playback.live, &in_compute) == 0)
-                return EXIT_DONE;
-            return in_compute ? EXIT_RUN_FAILED : EXIT_SOURCE;
-        }
+        if (!more)
+            return live_exit_code(v->playback.live);
     }
     return EXIT_DONE;
 }

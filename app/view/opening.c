@@ -226,7 +226,7 @@ static void scale_disparities(struct viewer *v, double from, double to) {
     v->wanted_part.range = params->disparity_range;
     *params = viewer_params_at(v, from, to);
     v->wanted_part.range = params->disparity_range;
-    settings_scale_search(&v->settings.slot[!v->settings.slot_in_use], ratio);
+    settings_scale_search(&v->other.params, ratio);
     settings_scale_search(&v->settings.base, ratio);
     history_scale_search(&v->history, ratio);
     v->display.settings.min *= ratio;
@@ -236,16 +236,14 @@ static void scale_disparities(struct viewer *v, double from, double to) {
 /* Opens the pipeline and the threads again at the present position. GO_ON or the exit code. */
 static int open_again(struct viewer *v, long index, bool paused) {
     struct playback *p = &v->playback;
-    struct settings before = v->settings;
+    struct params base = v->settings.base;
     struct params *params = &v->settings.params;
     if (params->disparity_range >= p->source->width)
         params->disparity_range = p->source->width - 1;
     if (p->source->seek)
         p->source->seek(p->source, 0); /* where new threads take it to stand */
     int code = opening_finish(v, (double)index / playback_source_rate(p), paused);
-    v->settings.slot[!before.slot_in_use] = before.slot[!before.slot_in_use];
-    v->settings.slot_in_use = before.slot_in_use;
-    v->settings.base = before.base;
+    v->settings.base = base;
     if (code != GO_ON)
         return code;
     playback_apply_loop(p);
@@ -432,6 +430,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     if (v->quality.automatic)
         viewer_set_quality(v, QUALITY_AUTO);
     v->other = viewer_slot(v);
+    v->slot_in_use = 0;
     viewer_rebase(v);
     viewer_begin_history(v);
     return GO_ON;

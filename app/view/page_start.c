@@ -234,11 +234,6 @@ void start_page_close(struct start_page *page) {
 
 /* ---- drawing */
 
-/* The last part of a path, or of several words what they are. g_free. */
-static char *title_of(char **words) {
-    return words[0][0] == '/' ? g_path_get_basename(words[0]) : g_strjoinv("  ", words);
-}
-
 /* A small picture of the demonstration. */
 static void draw_small_scene(struct start_page *page) {
     static const char *const words[] = {DEMONSTRATION ",width=320,height=240"};
@@ -269,7 +264,9 @@ static void draw_tiles(struct viewer *v, char **chosen) {
     for (; i < START_RECENT && page->recent[i]; i++) {
         char name[32];
         g_autofree char *all_words = g_strjoinv("  ", page->recent[i]),
-                        *title = title_of(page->recent[i]),
+                        *title = page->recent[i][0][0] == '/'
+                                     ? g_path_get_basename(page->recent[i][0])
+                                     : g_strdup(all_words),
                         *note =
                             page->about[i] ? g_strjoinv(" \u00b7 ", page->about[i]) : g_strdup("");
         g_snprintf(name, sizeof(name), "start.recent%d", i);

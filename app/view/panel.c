@@ -95,14 +95,6 @@ static void draw_rig(struct viewer *v) {
 
 /* ---- probes */
 
-/* The depth of a pinned pixel. */
-static void describe_depth(const void *context, int x, int y, char *text, size_t size) {
-    const struct viewer *v = context;
-    double xyz[3], error;
-    if (v->playback.shown && measure_point(v->playback.shown, &v->rig, x, y, xyz, &error))
-        measure_print(xyz[2], error, v->unit, text, size);
-}
-
 static void draw_probes(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (v->probes.count == 0) {
@@ -110,7 +102,7 @@ static void draw_probes(struct viewer *v) {
         return;
     }
     action_button(v, "unpin", "Remove probes", ACTION_CLEAR_PROBES);
-    probes_draw_plots(ui, v->playback.live, v->display.motion, describe_depth, v);
+    probes_draw_plots(v);
 }
 
 /* ---- all */

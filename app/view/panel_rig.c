@@ -142,17 +142,12 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
 
 /* ---- the rows */
 
-/* The offset that would bring the rows of the last pair together. */
-static double wanted_offset(const struct row_watch *s, const struct rig_use *rig) {
-    double offset = s->row_offset + row_error_offset(&s->rows) * rig->row_px;
-    return round(offset * 100) / 100;
-}
-
 /* A button for the wanted offset where it helps and the last pair had the offset of now. True when
  * it was pressed. */
 static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
                                struct params *params) {
-    double offset = wanted_offset(s, rig);
+    /* that would bring the rows of the last pair together */
+    double offset = round(100 * (s->row_offset + row_error_offset(&s->rows) * rig->row_px)) / 100;
     char text[64];
     if (s->row_offset != params->row_offset || fabs(offset - s->row_offset) < 0.05 ||
         !row_error_mendable(&s->rows))

@@ -22,30 +22,15 @@ static double clamp_text_scale(double text_scale) {
     return fmin(4, fmax(0.5, text_scale));
 }
 
-/* GO_ON or EXIT_USAGE. */
-static int parse_size(const char *text, int *width, int *height) {
-    if (!text || (sscanf(text, "%dx%d", width, height) == 2 && *width >= 64 && *height >= 64 &&
-                  *width <= MAX_FRAME_SIDE && *height <= MAX_FRAME_SIDE))
-        return GO_ON;
-    log_error("--window", "%s is no size; write it as 1280x720", text);
-    return EXIT_USAGE;
-}
-
 /* The display's own scale may be anything; so the product has limits, too: text of 7 to 112 px. */
 static double ui_scale(const struct screen *s) {
     return fmin(8, fmax(0.5, s->text_scale * window_scale(s->window)));
 }
 
 int screen_parse_theme(const char *name, enum theme_name *theme) {
-    if (!name)
-        return GO_ON;
-    for (int i = 0; i < THEMES; i++)
-        if (strcmp(theme_names[i], name) == 0) {
-            *theme = (enum theme_name)i;
-            return GO_ON;
-        }
-    log_error("--theme", "there is no \"%s\"; it is dark or light", name);
-    return EXIT_USAGE;
+    int choice = (int)*theme, code = option_choice("--theme", name, theme_names, THEMES, &choice);
+    *theme = (enum theme_name)choice;
+    return code;
 }
 
 int screen_open(struct screen *s, const struct screen_options *options) {
@@ -55,7 +40,7 @@ int screen_open(struct screen *s, const struct screen_options *options) {
                                     .hidden = options->hidden,
                                     .fits = !options->size && !options->hidden};
     int error = 0;
-    if (parse_size(options->size, &window.width, &window.height) != GO_ON)
+    if (option_size("--window", options->size, 64, &window.width, &window.height) != GO_ON)
         return EXIT_USAGE;
     s->text_scale = options->text_scale > 0 ? clamp_text_scale(options->text_scale) : 1;
     s->window = window_open(&window, &error);

@@ -8,11 +8,7 @@
 #include <string.h>
 
 void settings_init(struct settings *s, const struct params *params) {
-    *s = (struct settings){.params = *params,
-                           .base = *params,
-                           .running = *params,
-                           .slot = {*params, *params},
-                           .slot_in_use = 0};
+    *s = (struct settings){.params = *params, .base = *params, .running = *params};
 }
 
 struct params settings_effective(const struct settings *s) {
@@ -23,13 +19,6 @@ struct params settings_effective(const struct settings *s) {
 
 bool settings_is_pending(const struct settings *s, const struct param_info *info) {
     return info->when == PARAM_START && param_get(&s->params, info) != param_get(&s->running, info);
-}
-
-void settings_compare(struct settings *s) {
-    s->slot[s->slot_in_use] = s->params;
-    s->slot_in_use = !s->slot_in_use;
-    settings_copy_group(&s->slot[s->slot_in_use], &s->params, SETTINGS_RIG_GROUP);
-    s->params = s->slot[s->slot_in_use];
 }
 
 void settings_reset(struct settings *s) {

@@ -1,6 +1,6 @@
 /*
- * The settings of the viewer: the parameters that the user changes, two sets of them to compare,
- * and undo. Plain values; main thread.
+ * The settings of the viewer: the parameters that the user changes, and undo. Plain values; main
+ * thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_SETTINGS_H
@@ -23,8 +23,6 @@ struct settings {
     struct params params;  /* as the user wants them; those of START act at the next start */
     struct params base;    /* as the program set them: what differs, the user has changed */
     struct params running; /* as the pipeline was opened with */
-    struct params slot[2]; /* A and B of the comparison */
-    int slot_in_use;       /* the one that params belongs to; its own copy is out of date */
 };
 
 /* Sets all of them to the parameters that the pipeline was opened with. */
@@ -36,9 +34,6 @@ struct params settings_effective(const struct settings *settings);
 
 /* Whether a changed parameter takes effect at the next start only. */
 bool settings_is_pending(const struct settings *settings, const struct param_info *info);
-
-/* Changes to the other slot of the comparison. */
-void settings_compare(struct settings *settings);
 
 /* Sets all LIVE parameters to their defaults. */
 void settings_reset(struct settings *settings);

@@ -12,6 +12,8 @@
 #include "render/ui.h"
 #include "render/window.h"
 
+struct viewer;
+
 /* ---- the mouse */
 
 struct mouse { /* zero to begin with */
@@ -65,15 +67,11 @@ void probes_clear(struct probes *probes, struct live *live);
 void probes_draw_pins(const struct probes *probes, struct ui *ui,
                       const struct draw_settings *settings, const struct frame *frame);
 
-/* Writes a line of further information about a pixel; "" where there is none. */
-typedef void probes_describe(const void *context, int x, int y, char *text, size_t size);
-
 /* What a label stands for: the disparity (v is 0), or the motion in px. */
 void probe_place(const struct live_probe *probe, int label, double *u, double *v);
 
 /* Draws the last answers, in the panel. */
-void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_describe *describe,
-                       const void *context);
+void probes_draw_plots(const struct viewer *v);
 
 /* ---- tools_measure.c: the depth of a pixel and the distance of two, with the error that 68 %
  * of such measurements do not exceed */

@@ -4,6 +4,8 @@
  */
 #include "app/view/tools.h"
 
+#include "app/view/viewer.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,22 +110,24 @@ static void draw_answer(struct ui *ui, const struct live_probe *p, bool motion, 
                   p->found.cost[p->found.label], p->found.belief[p->found.label]);
 }
 
-void probes_draw_plots(struct ui *ui, struct live *live, bool motion, probes_describe *describe,
-                       const void *context) {
+void probes_draw_plots(const struct viewer *v) {
     struct live_probe probes[PROBES];
-    int count = live_get_probes(live, probes);
-    double line = ui_text_height(ui), width = ui_available_width(ui);
+    struct ui *ui = v->screen.ui;
+    bool motion = v->display.motion;
+    int count = live_get_probes(v->playback.live, probes);
+    double line = ui_text_height(ui), width = ui_available_width(ui), xyz[3], error;
     ui_note(ui, "data cost (grey) and belief (colour) over the labels; a line: chosen");
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
         const struct livestereo_probe *f = &p->found;
         bool answered = p->index >= 0 && f->label >= 0;
-        char more[96] = "";
+        char depth[96];
         draw_answer(ui, p, motion, ui_theme(ui)->pin[i]);
-        if (!motion)
-            describe(context, p->x, p->y, more, sizeof(more));
-        if (*more)
-            ui_text_color(ui, ui_theme(ui)->pin[i], "%s", more);
+        if (!motion && v->playback.shown &&
+            measure_point(v->playback.shown, &v->rig, p->x, p->y, xyz, &error)) {
+            measure_print(xyz[2], error, v->unit, depth, sizeof(depth));
+            ui_text_color(ui, ui_theme(ui)->pin[i], "%s", depth);
+        }
         if (!answered)
             continue;
         draw_plot(ui, p, i, width, 5 * line);

@@ -9,12 +9,13 @@
 
 #include <math.h>
 
-static void add_settings(const struct settings *s, GString *map) {
+static void add_settings(const struct viewer *v, GString *map) {
+    const struct settings *s = &v->settings;
     char value[64];
     for (int i = 0; i < param_count; i++)
         g_string_append_printf(map, "value %s %s\n", param_table[i].name,
                                param_print(&s->params, &param_table[i], value, sizeof(value)));
-    g_string_append_printf(map, "state settings %c\n", "AB"[s->slot_in_use]);
+    g_string_append_printf(map, "state settings %c\n", "AB"[v->slot_in_use]);
     g_string_append(map, "state next ");
     for (int i = 0, n = 0; i < param_count; i++)
         if (settings_is_pending(s, &param_table[i]))
@@ -122,7 +123,7 @@ void ui_map_write(struct viewer *v) {
     for (int i = 0; i < ACTIONS; i++)
         if (action_table[i].keys[0])
             g_string_append_printf(map, "key %s %s\n", action_table[i].name, action_table[i].keys);
-    add_settings(&v->settings, map);
+    add_settings(v, map);
     add_playback(&v->playback, map);
     const struct statistics_rates *r = &v->statistics.rates;
     g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->shown);

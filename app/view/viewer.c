@@ -70,7 +70,9 @@ void viewer_begin_history(struct viewer *v) {
 }
 
 struct slot viewer_slot(const struct viewer *v) {
-    struct slot slot = {.automatic = v->quality.automatic, .search = v->quality.search};
+    struct slot slot = {.params = v->settings.params,
+                        .automatic = v->quality.automatic,
+                        .search = v->quality.search};
     g_strlcpy(slot.preset, v->presets.name, sizeof(slot.preset));
     return slot;
 }

@@ -81,7 +81,8 @@ struct viewer_quality {
     bool still; /* pictures stand still: best on whole ones, in place of what the search found */
 };
 
-struct slot { /* beside the parameters, what A and B of the comparison have each */
+struct slot { /* what A and B of the comparison have each */
+    struct params params;
     char preset[64];
     bool automatic;
     struct quality_search search;
@@ -120,7 +121,8 @@ struct viewer {
     int64_t opened_ns;   /* when computing it began */
     double pace;         /* of the last frame, s for a label of 1e6 pixels; 0: unknown */
     struct settings settings;
-    struct slot other; /* of the settings that are not in use */
+    struct slot other; /* the settings that are not in use */
+    int slot_in_use;   /* 0: A, 1: B */
     struct history history;
     long refused; /* how often the pipeline has refused settings, when the user was told last */
     struct presets presets;
@@ -196,7 +198,7 @@ void viewer_rebase(struct viewer *v);
 /* The preset that was loaded last; else that of the quality, or of the built-in settings; or "". */
 const char *viewer_preset(const struct viewer *v);
 
-/* What the settings in use have beside the parameters. */
+/* The settings in use. */
 struct slot viewer_slot(const struct viewer *v);
 
 /* Begins the search for the quality with the next frame. */

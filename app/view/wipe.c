@@ -13,7 +13,7 @@ const char *const wipe_names[WIPES] = {"off", "truth", "A and B"};
 const struct frame *wipe_kept(const struct viewer *v) {
     const struct frame *shown = v->playback.shown, *kept = v->wipe.kept;
     bool same = shown && kept && kept != shown && kept->index == shown->index &&
-                kept->exchanged == shown->exchanged && v->wipe.slot != v->settings.slot_in_use &&
+                kept->exchanged == shown->exchanged && v->wipe.slot != v->slot_in_use &&
                 kept->rect_left.width == shown->rect_left.width &&
                 kept->rect_left.height == shown->rect_left.height;
     return same ? kept : NULL;
@@ -24,7 +24,7 @@ void wipe_keep(struct viewer *v) {
         return;
     frame_drop(&v->wipe.kept);
     v->wipe.kept = frame_ref(v->playback.shown);
-    v->wipe.slot = v->settings.slot_in_use;
+    v->wipe.slot = v->slot_in_use;
 }
 
 void wipe_update(struct viewer *v) {
@@ -75,7 +75,7 @@ void wipe_draw(const struct viewer *v) {
     if (!v->display.settings.other)
         return;
     bool of_slots = v->wipe.with == WIPE_SETTINGS;
-    const char *left = of_slots ? slots[v->settings.slot_in_use] : "ours",
+    const char *left = of_slots ? slots[v->slot_in_use] : "ours",
                *right = of_slots ? slots[v->wipe.slot] : "truth";
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
