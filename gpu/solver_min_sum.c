@@ -399,12 +399,15 @@ static bool is_fast_converging(const struct params *p) {
     return p->bp_fast_converging && !p->occlusion_masks;
 }
 
-/* A level is a unit where half-steps follow each other and update all tiles. */
+/* A level is a unit where half-steps follow each other and update all tiles; without one, its start
+ * is what the winner and probes read. */
 static void begin_level(struct graph *g, const struct problem *p, const struct level *level,
                         bool masked) {
+    if (level->iterations == 0)
+        return;
     if (level->pruning.kept)
         graph_begin(g, UNIT_PRUNED_LEVEL);
-    else if (!p->window && !masked && level->iterations > 0)
+    else if (!p->window && !masked)
         graph_begin(g, UNIT_LEVEL);
 }
 

@@ -78,8 +78,7 @@ int stereo_bound(struct stereo *stereo, int sweeps, double *bound, double *least
  * per label of that pixel (at most MAX_LABELS) in the papers' units. Where bp_schedule stores no
  * messages, belief is the cost plus the smoothness relative to the neighbours' labels. Returns the
  * label, or -errno: -EBUSY: a frame is in flight, -EINVAL: there was none or it has no such pixel,
- * -ENOTSUP: it was computed in blocks, which store neither, or with pruned labels and without a
- * half-step at the finest level. */
+ * -ENOTSUP: it was computed in blocks, which store neither. */
 int stereo_probe(struct stereo *stereo, int x, int y, double *cost, double *belief);
 
 /* What the labels of a pixel of the picture stand for, after stereo_probe() gave its label: labels,

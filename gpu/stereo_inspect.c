@@ -422,11 +422,6 @@ int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
         log_explain("pixel %d, %d is not one of a computed frame", x, y);
         return -EINVAL;
     }
-    const struct params *q = &s->pipeline.params;
-    if (r->pruning.kept && (q->bp_iterations_0 < 0 ? q->bp_iterations : q->bp_iterations_0) == 0) {
-        log_explain("pruned labels without a half-step at the finest level keep no messages");
-        return -ENOTSUP;
-    }
     x += s->margin[0];
     int16_t data[MAX_LABELS] = {0};
     uint16_t label = 0;
