@@ -547,14 +547,16 @@ golden-gcc-%:
 golden-clang-%:
 	$(SUB) BUILD=$(BUILD)/clang-$* CC=clang CXX=clang++ CFLAGS=-$* CUDA=0 golden
 
-# On Arm: the optimised stages by SIMDe, in NEON, against the plain ones, and the goldens, emulated.
+# On Arm: the optimised stages by SIMDe, in NEON, against the plain ones, and the goldens, emulated;
+# the library's own folder is compiled, too.
 ARM = aarch64-linux-gnu-
 ON_ARM = CC=$(ARM)gcc CXX=$(ARM)g++ AR=$(ARM)ar LD=$(ARM)ld OBJCOPY=$(ARM)objcopy \
          LDFLAGS=-static CUDA=0
 arm:
 	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O3 -g1' RUNNER=qemu-aarch64-static \
 	    PARITY_ARGS='--small --backend cpu' EMULATED_GPU= \
-	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_active parity_frames)' golden parity
+	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_active parity_frames)' golden parity \
+	    $(patsubst %,$(BUILD)/arm/%.o,$(filter library/%,$(LIBRARY)))
 
 # Instructions of each function of one frame on one thread, plain and optimised; by hand, with
 # Debian's qemu-user, since qemu-user-static takes no plugins.

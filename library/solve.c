@@ -89,10 +89,11 @@ static int check_smoothness(const struct livestereo_problem *p) {
     }
     if (tables)
         return 0;
-    double most = smoothness_of(p, UINT8_MAX, 0, p->labels - 1);
-    for (int i = 0; p->table && i < p->labels * p->labels; i++)
-        most = fmax(most, UINT8_MAX * p->lambda * (double)p->table[i]);
-    if (!isfinite(most))
+    /* No maximum by fmax(): at -O3 gcc 12 for Arm fails to compile that. */
+    bool finite = isfinite(smoothness_of(p, UINT8_MAX, 0, p->labels - 1));
+    for (int i = 0; p->table && finite && i < p->labels * p->labels; i++)
+        finite = isfinite(UINT8_MAX * p->lambda * (double)p->table[i]);
+    if (!finite)
         return refuse("problem: lambda %g makes a smoothness that is no finite number", p->lambda);
     return 0;
 }
