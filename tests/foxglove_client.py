@@ -315,10 +315,18 @@ async def slow_clients():
         s.sendall(b"\x81" + bytes([0x80 | 126]) + struct.pack(">H", len(wish)) + mask +
                   bytes(b ^ mask[i % 4] for i, b in enumerate(wish)))
         slow.append(s)
+    s, sleepy = socket.socket(), Client()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.connect(("127.0.0.1", PORT))
+    await sleepy.__aenter__(sock=s, max_queue=1)
+    await sleepy.subscribe("/confidence")
     async with Client() as c:
         await c.subscribe("/statistics")
         frames = [json.loads((await c.data())[2])["frame"] for _ in range(40)]
         assert frames == sorted(frames) and len(set(frames)) > 30
+    stamps = [(await sleepy.data())[1] for _ in range(6)]  # five were on their way
+    assert stamps[5] >= frames[-1] * 10**9, (stamps, frames[-1])
+    await sleepy.ws.close()
     for s in slow:
         s.close()
 

@@ -25,6 +25,7 @@ enum {
     TEXTS = 32,              /* answers that a client may leave unread */
     PIECE_BYTES = 1 << 16,   /* of what is sent at a time */
     HEAD_BYTES = 13,         /* of a message: opcode, subscription, time */
+    AHEAD = 4,               /* messages that a client may not have read: more would grow old */
     SETTLE_MS = 1000         /* until frames have the parameters that a client has set */
 };
 
@@ -36,6 +37,8 @@ struct client {
     uint32_t subscription[FOXGLOVE_CHANNELS];
     bool due[FOXGLOVE_CHANNELS]; /* the newest frame's message of a channel has not been sent */
     int last;                    /* channel that was sent last */
+    bool pings;                  /* a message has gone; a ping goes behind it */
+    int unanswered;              /* pings, which are answered when what is before them was read */
     GQueue texts;                /* JSON, char * */
     GString *received;
     GBytes *sending; /* NULL: nothing is */
@@ -113,7 +116,7 @@ static bool choose_next(struct output_foxglove *server, struct client *client) {
         client->sending = g_bytes_new_take(text, strlen(text));
         return true;
     }
-    for (int i = 1; i <= FOXGLOVE_CHANNELS; i++) {
+    for (int i = 1; i <= FOXGLOVE_CHANNELS && client->unanswered < AHEAD; i++) {
         int channel = (client->last + i) % FOXGLOVE_CHANNELS;
         GBytes **made = &server->made[channel];
         if (!client->due[channel])
@@ -137,12 +140,18 @@ static bool choose_next(struct output_foxglove *server, struct client *client) {
 /* Sends a piece of the message at hand. 0, or -1 to close the connection. */
 static int send_piece(struct output_foxglove *server, struct client *client) {
     size_t length, put = 0;
+    uint8_t *to = server->piece + LWS_PRE;
+    if (client->pings) {
+        client->pings = false;
+        client->unanswered++;
+        lws_callback_on_writable(client->wsi);
+        return lws_write(client->wsi, to, 1, LWS_WRITE_PING) < 0 ? -1 : 0;
+    }
     if (!client->sending && !choose_next(server, client))
         return 0;
     const uint8_t *data = g_bytes_get_data(client->sending, &length);
     size_t all = client->head_bytes + length, left = all - client->sent;
     size_t count = MIN(left, (size_t)PIECE_BYTES);
-    uint8_t *to = server->piece + LWS_PRE;
     if (client->sent < client->head_bytes)
         memcpy(to, client->head, put = client->head_bytes); /* first of all, in one piece */
     memcpy(to + put, data + client->sent + put - client->head_bytes, count - put);
@@ -151,8 +160,10 @@ static int send_piece(struct output_foxglove *server, struct client *client) {
     if (lws_write(client->wsi, to, count, (enum lws_write_protocol)how) < (int)count)
         return -1;
     client->sent += count;
-    if (client->sent == all)
+    if (client->sent == all) {
         g_clear_pointer(&client->sending, g_bytes_unref);
+        client->pings = client->head_bytes > 0;
+    }
     lws_callback_on_writable(client->wsi);
     return 0;
 }
@@ -421,6 +432,10 @@ static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user,
         return 0;
     case LWS_CALLBACK_RECEIVE:
         return receive(server, client, in, length);
+    case LWS_CALLBACK_RECEIVE_PONG:
+        client->unanswered = MAX(0, client->unanswered - 1);
+        lws_callback_on_writable(wsi);
+        return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return send_piece(server, client);
     case LWS_CALLBACK_CLOSED:
