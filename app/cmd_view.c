@@ -173,6 +173,8 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->options = o;
     v->still.waiting = -1;
     v->rig_options = o->rig;
+    v->rig_options.roi = g_strdup(o->rig.roi);
+    v->rig_options.files = g_strdupv(o->rig.files);
     v->out = o->out;
     v->settings.params = *params;
     v->remembered = *remembered;
@@ -290,17 +292,17 @@ static int run_viewer(struct viewer *v) {
 
 static void close_viewer(struct viewer *v) {
     opening_close(v);
-    video_export_wait(v);
-    recording_wait(&v->recording, &v->screen);
+    video_export_update(v, true);
+    recording_update(&v->recording, &v->screen, true);
     start_page_close(&v->start_page);
     messages_end();
     draw_close(&v->display.draw);
     screen_close(&v->screen);
     g_strfreev(v->presets.names);
-    g_free(v->roi);
+    g_free(v->rig_options.roi);
     g_free(v->wanted_part.roi);
     g_strfreev(v->wanted_part.calib);
-    g_strfreev(v->calib);
+    g_strfreev(v->rig_options.files);
     g_strfreev(v->chosen);
 }
 

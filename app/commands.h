@@ -134,8 +134,10 @@ void quit_announce(const char *text);
 /* A progress line is drawn on standard error when that is a terminal and not with --quiet. */
 bool progress_wanted(const struct common_options *options);
 
-/* Sets the command that main runs next: its name and arguments, which are copied. NULL: none. */
-void next_command_set(const char *const *words);
+/* Sets the command that main runs next: its name, options with their values ("" for none; NULL: the
+ * option is left out), up to a NULL, and the words behind them. All are copied. */
+void next_command_set(const char *name, const char *const options[][2], char *const *words,
+                      int count);
 
 /* Returns these words and clears them, or NULL. Free them with g_strfreev. */
 char **next_command_take(void);

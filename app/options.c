@@ -281,9 +281,19 @@ bool progress_wanted(const struct common_options *options) {
 
 static char **next, *folder;
 
-void next_command_set(const char *const *words) {
+void next_command_set(const char *name, const char *const options[][2], char *const *words,
+                      int count) {
+    g_autoptr(GStrvBuilder) all = g_strv_builder_new();
+    g_strv_builder_add(all, name);
+    for (; (*options)[0]; options++)
+        if ((*options)[1])
+            g_strv_builder_add_many(all, (*options)[0], *(*options)[1] ? (*options)[1] : NULL,
+                                    NULL);
+    g_strv_builder_add(all, "--");
+    for (int i = 0; i < count; i++)
+        g_strv_builder_add(all, words[i]);
     g_strfreev(next);
-    next = g_strdupv((char **)(gpointer)words);
+    next = g_strv_builder_end(all);
 }
 
 char **next_command_take(void) {

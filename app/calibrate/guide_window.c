@@ -176,25 +176,16 @@ static int run(struct guide *g) {
 /* The viewer is to follow, on the picture and its depth. */
 static void set_viewer(const struct calibrate *c) {
     const struct calibrate_options *o = &c->options;
-    const char *const options[][2] = {{"--calib", c->path},
+    const char *const options[][2] = {{"--swap", o->source.swap ? "" : NULL},
+                                      {"--calib", c->path},
                                       {"--flip", o->camera.flip},
                                       {"--rotate180", o->camera.rotate180},
                                       {"--size", o->camera.size},
                                       {"--format", o->camera.format},
                                       {"--window", o->window},
-                                      {"--ui-map", o->ui_map}};
-    g_autoptr(GPtrArray) words = g_ptr_array_new();
-    g_ptr_array_add(words, (gpointer)(uintptr_t) "view");
-    if (o->source.swap)
-        g_ptr_array_add(words, (gpointer)(uintptr_t) "--swap");
-    for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-        for (int part = 0; part < 2 && options[i][1]; part++)
-            g_ptr_array_add(words, (gpointer)(uintptr_t)options[i][part]);
-    g_ptr_array_add(words, (gpointer)(uintptr_t) "--");
-    for (int i = 0; i < c->word_count; i++)
-        g_ptr_array_add(words, c->words[i]);
-    g_ptr_array_add(words, NULL);
-    next_command_set((const char *const *)words->pdata);
+                                      {"--ui-map", o->ui_map},
+                                      {NULL, NULL}};
+    next_command_set("view", options, c->words, c->word_count);
 }
 
 int guide_window_run(struct calibrate *calibrate) {

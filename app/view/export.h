@@ -63,11 +63,8 @@ void recording_start(struct recording *recording, const struct recorder_about *a
 void recording_stop(struct recording *recording, const struct playback *playback,
                     const struct row_watch *rows, struct screen *screen);
 
-/* Tells how a recording went when its file is finished. */
-void recording_update(struct recording *recording, struct screen *screen);
-
-/* Waits for the file that is being finished. */
-void recording_wait(struct recording *recording, struct screen *screen);
+/* Tells how a recording went when its file is finished; wait: waits until it is. */
+void recording_update(struct recording *recording, struct screen *screen, bool wait);
 
 /* A frame was taken as the one to show. */
 void recording_add_shown(struct recording *recording, const struct playback *playback);
@@ -100,11 +97,8 @@ void video_export_add(struct viewer *v, bool fresh);
  * finishes the file. */
 void video_export_end(struct viewer *v, bool keep);
 
-/* Tells the user when a file is finished. */
-void video_export_update(struct viewer *v);
-
-/* Waits for the file that is being finished. */
-void video_export_wait(struct viewer *v);
+/* Tells the user when a file is finished; wait: waits until it is. */
+void video_export_update(struct viewer *v, bool wait);
 
 /* How far it is. */
 void video_export_describe(const struct viewer *v, char *text, size_t size);

@@ -77,8 +77,8 @@ void recording_stop(struct recording *r, const struct playback *playback,
     background_begin(&r->background, finish, r, screen->window);
 }
 
-void recording_wait(struct recording *r, struct screen *screen) {
-    if (!r->background.on)
+void recording_update(struct recording *r, struct screen *screen, bool wait) {
+    if (!(wait ? r->background.on : background_is_done(&r->background)))
         return;
     if (background_take(&r->background) != 0)
         screen_notify(screen, "recording ended early, %ld pairs; key m shows why", r->status.pairs);
@@ -92,11 +92,6 @@ void recording_wait(struct recording *r, struct screen *screen) {
     }
     g_clear_pointer(&r->path, g_free);
     r->rows[0] = '\0';
-}
-
-void recording_update(struct recording *r, struct screen *screen) {
-    if (background_is_done(&r->background))
-        recording_wait(r, screen);
 }
 
 void recording_add_shown(struct recording *r, const struct playback *playback) {

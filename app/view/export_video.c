@@ -77,20 +77,15 @@ void video_export_end(struct viewer *v, bool keep) {
     background_begin(&e->background, finish, e, v->screen.window);
 }
 
-void video_export_wait(struct viewer *v) {
+void video_export_update(struct viewer *v, bool wait) {
     struct video_export *e = &v->video_export;
-    if (!e->background.on)
+    if (!(wait ? e->background.on : background_is_done(&e->background)))
         return;
     if (background_take(&e->background) != 0)
         screen_notify_error(&v->screen, "the video could not be saved; key m shows why");
     else if (e->keep)
         export_report(&v->screen, 0, e->path, "", "");
     g_clear_pointer(&e->path, g_free);
-}
-
-void video_export_update(struct viewer *v) {
-    if (background_is_done(&v->video_export.background))
-        video_export_wait(v);
 }
 
 void video_export_toggle(struct viewer *v) {

@@ -300,8 +300,8 @@ int loop_run(struct viewer *v) {
         messages_update(&v->screen);
         still_update(v);
         opening_update(v);
-        video_export_update(v);
-        recording_update(&v->recording, &v->screen);
+        video_export_update(v, false);
+        recording_update(&v->recording, &v->screen, false);
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
                          v->rig.known && !v->display.motion, v->playback.source->name);
         refine_watch_update(v);

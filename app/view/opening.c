@@ -303,57 +303,51 @@ void opening_want_calib(struct viewer *v, const char *path, bool rectified) {
 /* Computes the requested part and scale, with the requested calibration, from now on or, where that
  * fails, what was computed before. */
 static void set_part(struct viewer *v) {
-    struct rig_options before = v->rig_options;
+    struct rig_options before = v->rig_options, wanted = before;
     double now = v->rig.scale, scale = v->wanted_part.scale;
-    char *roi = g_steal_pointer(&v->wanted_part.roi);
     char **calib = g_steal_pointer(&v->wanted_part.calib);
     long index = MAX(0, playback_index(&v->playback));
-    bool paused = v->playback.state.paused, same = scale == now && g_strcmp0(roi, before.roi) == 0;
     struct live_state state;
+    wanted.roi = g_steal_pointer(&v->wanted_part.roi);
+    wanted.scale = scale;
+    wanted.files = calib ? calib : before.files;
+    if (calib)
+        wanted.rectified = v->wanted_part.rectified;
+    bool paused = v->playback.state.paused, same_part = g_strcmp0(wanted.roi, before.roi) == 0;
     v->wanted_part.on = false;
-    v->still.keeps = g_strcmp0(roi, before.roi) == 0;
+    v->still.keeps = same_part;
     if (v->recording.recorder || v->output) {
         screen_notify(&v->screen, "size and calibration stay while pairs are recorded or sent");
-        g_free(roi);
+        g_free(wanted.roi);
         g_strfreev(calib);
         return;
     }
     live_get_state(v->playback.live, &state);
     struct frame *kept = keep_pair(v);
-    if (calib || g_strcmp0(roi, before.roi) != 0) {
+    if (calib || !same_part) {
         v->probes.count = v->measure.count = 0;
         display_reset(&v->display);
-    } else if (!same) /* else it needs wider margins alone */
+    } else if (scale != now) /* else it needs wider margins alone */
         scale_places(v, scale / now);
     v->refused = 0;
     close_pipeline(v);
-    v->rig_options.roi = roi;
-    v->rig_options.scale = scale;
-    if (calib) {
-        v->rig_options.files = calib;
-        v->rig_options.rectified = v->wanted_part.rectified;
-    }
+    v->rig_options = wanted;
     scale_disparities(v, now, scale);
-    if (open_again(v, index, paused) != GO_ON) { /* the log says why */
+    bool done = open_again(v, index, paused) == GO_ON; /* else the log says why */
+    if (!done) {
         close_pipeline(v);
         v->rig_options = before;
         scale_disparities(v, scale, now);
-        if (same)
+        if (same_part && scale == now)
             settings_copy(&v->settings.params, &state.params, PARAM_LIVE);
         v->quit = open_again(v, index, paused) != GO_ON;
-    } else {
-        char *last = v->roi;
-        v->roi = roi;
-        roi = last;
-        if (calib) {
-            g_strfreev(v->calib);
-            v->calib = g_steal_pointer(&calib);
-            screen_notify(&v->screen, "calibration: %s", v->calib[0]);
-            leave_depth(v);
-        }
+    } else if (calib) {
+        screen_notify(&v->screen, "calibration: %s", calib[0]);
+        leave_depth(v);
     }
-    g_free(roi);
-    g_strfreev(calib);
+    g_free(done ? before.roi : wanted.roi);
+    if (calib)
+        g_strfreev(done ? before.files : calib);
     if (!v->quit)
         viewer_adjust_settings(v);
     if (kept && !v->quit)
@@ -385,7 +379,6 @@ static void forget(struct viewer *v) {
     v->probes = (struct probes){0};
     v->measure = (struct measure){0};
     v->region = (struct region){0};
-    g_clear_pointer(&v->roi, g_free);
     v->cameras = (struct cameras){0};
     v->statistics.error = (struct statistics_error){0};
     v->statistics.flicker = (struct statistics_flicker){0};
@@ -406,6 +399,14 @@ static void take_recorded(struct viewer *v) {
         return;
     v->quality.automatic = false;
     settings_copy(&v->started.params, &v->settings.params, PARAM_LIVE);
+}
+
+/* Of another source all is computed, with its own calibration. */
+static void forget_rig(struct viewer *v) {
+    g_free(v->rig_options.roi);
+    g_strfreev(v->rig_options.files);
+    v->rig_options =
+        (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
 }
 
 /* Plays a source that is open. GO_ON or the exit code. */
@@ -440,8 +441,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
 static void play_scene(struct viewer *v) {
     static const char *const words[] = {DEMONSTRATION, NULL};
     struct source *source = opening_source(v->options, words, 1);
-    v->rig_options =
-        (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
+    forget_rig(v);
     v->visible[PART_START] = true;
     v->quit = !source || play(v, source, words, true) != GO_ON;
 }
@@ -467,8 +467,7 @@ static void open_words(struct viewer *v, char **words) {
     if (!source)
         return; /* the notice says why */
     opening_close(v);
-    v->rig_options =
-        (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
+    forget_rig(v);
     if (play(v, source, list, false) != GO_ON) {
         opening_close(v);
         play_scene(v);

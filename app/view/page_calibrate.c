@@ -52,23 +52,16 @@ static void go_on(struct viewer *v, const char *source) {
     if (!is_usable(v, parts))
         return;
     g_autofree char *path = calibrate_choose_path(o->output);
-    g_autoptr(GPtrArray) words = g_ptr_array_new();
     if (!path)
         return;
-    const char *const always[] = {"calibrate",  "--board", form->board, "--square",
-                                  form->square, "-o",      path};
-    for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
-        g_ptr_array_add(words, (gpointer)(uintptr_t)always[i]);
-    const char *const others[][2] = {
-        {"--window", o->window}, {"--ui-map", o->ui_map}, {"--theme", theme_names[v->theme]}};
-    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-        for (int part = 0; part < 2 && others[i][1]; part++)
-            g_ptr_array_add(words, (gpointer)(uintptr_t)others[i][part]);
-    g_ptr_array_add(words, (gpointer)(uintptr_t) "--");
-    for (int i = 0; parts[i]; i++)
-        g_ptr_array_add(words, parts[i]);
-    g_ptr_array_add(words, NULL);
-    next_command_set((const char *const *)words->pdata);
+    const char *const options[][2] = {{"--board", form->board},
+                                      {"--square", form->square},
+                                      {"-o", path},
+                                      {"--window", o->window},
+                                      {"--ui-map", o->ui_map},
+                                      {"--theme", theme_names[v->theme]},
+                                      {NULL, NULL}};
+    next_command_set("calibrate", options, parts, (int)g_strv_length(parts));
     next_command_keep_folder(o->output);
     v->quit = true;
 }

@@ -89,6 +89,18 @@ static char *recent_path(void) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent.ini", NULL);
 }
 
+static char **get_list(GKeyFile *file, const char *name, int i) {
+    g_autofree char *key = g_strdup_printf("%s%d", name, i);
+    return g_key_file_get_string_list(file, "recent", key, NULL, NULL);
+}
+
+static void set_list(GKeyFile *file, const char *name, int i, char *const *words) {
+    g_autofree char *key = g_strdup_printf("%s%d", name, i);
+    if (words)
+        g_key_file_set_string_list(file, "recent", key, (const char *const *)words,
+                                   g_strv_length((char **)(uintptr_t)words));
+}
+
 static void load_recent(struct start_page *page) {
     page->pictured = false;
     g_autofree char *path = recent_path();
@@ -100,15 +112,12 @@ static void load_recent(struct start_page *page) {
         free(text);
     }
     for (int i = 0; i < START_RECENT; i++) {
-        char key[16];
-        g_snprintf(key, sizeof(key), "recent%d", i);
         g_strfreev(page->recent[i]);
-        page->recent[i] = g_key_file_get_string_list(file, "recent", key, NULL, NULL);
+        g_strfreev(page->about[i]);
+        page->recent[i] = get_list(file, "recent", i);
+        page->about[i] = get_list(file, "about", i);
         if (page->recent[i] && !page->recent[i][0])
             g_clear_pointer(&page->recent[i], g_strfreev);
-        g_snprintf(key, sizeof(key), "about%d", i);
-        g_strfreev(page->about[i]);
-        page->about[i] = g_key_file_get_string_list(file, "recent", key, NULL, NULL);
     }
 }
 
@@ -130,18 +139,12 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
     load_recent(page);
     int n = 0;
     for (int i = -1; i < START_RECENT && n < START_RECENT; i++) {
-        char **entry = i < 0 ? opened : page->recent[i], key[16];
+        char **entry = i < 0 ? opened : page->recent[i];
         if (!entry ||
             (i >= 0 && g_strv_equal((const char *const *)entry, (const char *const *)opened)))
             continue;
-        g_snprintf(key, sizeof(key), "recent%d", n);
-        g_key_file_set_string_list(file, "recent", key, (const char *const *)entry,
-                                   g_strv_length(entry));
-        const char *const *its = i < 0 ? about : (const char *const *)page->about[i];
-        g_snprintf(key, sizeof(key), "about%d", n++);
-        if (its)
-            g_key_file_set_string_list(file, "recent", key, its,
-                                       g_strv_length((char **)(uintptr_t)its));
+        set_list(file, "recent", n, entry);
+        set_list(file, "about", n++, i < 0 ? (char *const *)about : page->about[i]);
     }
     if (g_mkdir_with_parents(folder, 0700) == 0)
         g_key_file_save_to_file(file, path, NULL); /* without it nothing is remembered */

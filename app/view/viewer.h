@@ -111,7 +111,7 @@ struct viewer {
     struct session started;      /* what the session began with; see session_save() */
     char source[SESSION_SOURCE]; /* what is open, as sessions name it */
     struct screen screen;
-    struct rig_options rig_options; /* those of the command line, for the source it named */
+    struct rig_options rig_options; /* first those of the command line; roi and files are its own */
     struct rig_use rig;
     struct matcher *matcher;
     struct output *output;     /* NULL: nothing is sent */
@@ -140,7 +140,6 @@ struct viewer {
     struct measure measure;
     enum length_unit unit;
     struct region region;
-    char *roi; /* the region that was drawn, as rig_options has it; NULL: none */
     struct {
         bool on;
         char *roi;
@@ -150,7 +149,6 @@ struct viewer {
         char **calib;       /* another calibration's file, or NULL */
         bool rectified;     /* with calib: the pictures are rectified already */
     } wanted_part;          /* chosen, and not computed yet */
-    char **calib;           /* the file that was taken last, or NULL */
     struct cameras cameras;
     struct start_page start_page;
     struct calibrate_form calibrate_form;
