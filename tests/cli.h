@@ -8,6 +8,7 @@
 
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
+#include "tests/remove_tree.h"
 #include "tests/watched.h"
 
 #include <glib.h>
@@ -143,18 +144,6 @@ static inline int count_files(const char *name) {
     if (dir)
         g_dir_close(dir);
     return count;
-}
-
-static inline void remove_tree(const char *path) {
-    GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir))) {
-        g_autofree char *below = g_build_filename(path, name, NULL);
-        remove_tree(below);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_remove(path);
 }
 
 static inline void set_up(void *fixture, const void *data) {

@@ -3,6 +3,8 @@
  * an nvcc and an nvidia-smi that are scripts.
  * SPDX-License-Identifier: MIT
  */
+#include "tests/remove_tree.h"
+
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -118,14 +120,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/build/options", test_options);
     g_test_add_func("/build/two", test_two);
     int code = g_test_run();
-    static const char *const left[] = {"nvcc", "nvidia-smi", "log", "build/lock"};
-    for (size_t i = 0; i < G_N_ELEMENTS(left); i++) {
-        g_autofree char *path = g_build_filename(folder, left[i], NULL);
-        g_unlink(path);
-    }
-    g_autofree char *build = g_build_filename(folder, "build", NULL);
-    g_rmdir(build);
-    g_rmdir(folder);
+    remove_tree(folder);
     g_free(folder);
     return code;
 }

@@ -11,6 +11,7 @@
 #include "gpu/stages/image.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
+#include "tests/remove_tree.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -88,8 +89,7 @@ static void test_ply(void) {
     end += strlen("end_header\n");
     g_assert_cmpint(text + length - end, ==, 32);
     g_assert_cmpmem(end, 16, first, 16);
-    g_remove(path);
-    g_rmdir(folder);
+    remove_tree(folder);
     g_free(text);
     g_free(folder);
 }
@@ -165,16 +165,6 @@ static void eval(const char *folder, const char *calibration, double *bad1, doub
     *bad1 = g_ascii_strtod(b + 7, NULL);
     *mean = g_ascii_strtod(m + 7, NULL);
     g_free(out);
-}
-
-static void remove_folder(const char *folder) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *name; (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_remove(path);
-    }
-    g_dir_close(dir);
-    g_rmdir(folder);
 }
 
 /* The truth of the rectified left view and what both see of it, from depths along its axis;
@@ -276,7 +266,7 @@ static void test_unrectified(void) {
         write_truth(folder[k], &to, z);
         eval(folder[k], k == RIG ? path : NULL, &bad1[k], &mean[k]);
         g_test_message("%s: bad-1.0 %.3f %%, mean %.4f px", kinds[k], bad1[k], mean[k]);
-        remove_folder(folder[k]);
+        remove_tree(folder[k]);
         g_free(folder[k]);
     }
     g_assert_cmpfloat(mean[RIG], <=, 1.1 * mean[READ]);
@@ -345,8 +335,8 @@ static void test_far(void) {
     near(metres[H / 2 * W + 40], 350, 1e-3);
     g_assert_true(isinf(metres[(H - 3) * W + 40]));
     g_autofree char *below = g_build_filename(folder, "out", NULL);
-    remove_folder(below);
-    remove_folder(folder);
+    remove_tree(below);
+    remove_tree(folder);
 }
 
 /* Depth in mm of the Motorcycle pair by its calib.txt (doffs 31 px) against the depth of its
@@ -395,7 +385,7 @@ static void test_motorcycle(void) {
     free(mm);
     free(truth);
     free(seen);
-    remove_folder(folder);
+    remove_tree(folder);
     g_free(pair);
     g_free(calib);
 }

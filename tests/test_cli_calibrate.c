@@ -9,6 +9,7 @@
 #include "tests/gst_sanitizers.h"
 #include "tests/recording.h"
 #include "tests/watched.h"
+#include "tests/remove_tree.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -97,17 +98,6 @@ static char *keep_call_stacks(void) {
     return before;
 }
 
-static void remove_folder(char *path) {
-    GDir *dir = g_dir_open(path, 0, NULL);
-    for (const char *name; (name = g_dir_read_name(dir));) {
-        g_autofree char *below = g_build_filename(path, name, NULL);
-        g_remove(below);
-    }
-    g_dir_close(dir);
-    g_rmdir(path);
-    g_free(path);
-}
-
 static gboolean begin(gboolean solving) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     boards = g_build_filename(data ? data : "../shared/data", "calibration", "opencv", NULL);
@@ -122,7 +112,8 @@ static gboolean begin(gboolean solving) {
 }
 
 static void end(void) {
-    remove_folder(folder);
+    remove_tree(folder);
+    g_free(folder);
     g_free(boards);
 }
 
@@ -497,7 +488,8 @@ static void test_refine(void) {
             g_assert_cmpfloat(fabs(turn[i]), <, 0.05 * M_PI / 180);
         g_assert_cmpfloat(fabs(rig_baseline(&rig) - 379.8145 / 707.0912), <, 1e-6);
     }
-    remove_folder(folder);
+    remove_tree(folder);
+    g_free(folder);
 }
 
 /* A rectified pair is not rectified again: the figures of eval stay what they are without its
@@ -543,6 +535,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/cli/calib/eval", test_eval);
     }
     int failed = g_test_run();
-    remove_folder(lists);
+    remove_tree(lists);
+    g_free(lists);
     return failed;
 }

@@ -7,6 +7,7 @@
 #include "app/metrics.h"
 #include "config/params.h"
 #include "image/picture.h"
+#include "tests/remove_tree.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -240,13 +241,7 @@ static void test_folder(void) {
     write_picture(folder, "right.png", 8, 10);
     write_picture(folder, "nonocc.png", 7, 255);
     g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
-
-    const char *names[] = {"left.png", "right.png", "disp_left.png", "nonocc.png", "pair.ini"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        g_autofree char *path = g_build_filename(folder, names[i], NULL);
-        g_assert_cmpint(g_remove(path), ==, 0);
-    }
-    g_assert_cmpint(g_rmdir(folder), ==, 0);
+    remove_tree(folder);
 }
 
 /* What is surer is no less accurate; whole pixels add what rounding does. */
@@ -310,8 +305,7 @@ static void test_layouts(void) {
         g_assert_cmpint(pair.mask[MASK_NONOCC][kitti + 1], ==, 255);
         g_assert_null(pair.mask[MASK_ALL]);
         test_pair_free(&pair);
-        g_autofree char *remove = g_strdup_printf("rm -r %s", folder);
-        g_assert_cmpint(system(remove), ==, 0);
+        remove_tree(folder);
     }
 }
 

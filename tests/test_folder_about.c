@@ -5,6 +5,7 @@
 #include "capture/files/picture_times.h"
 #include "capture/source.h"
 #include "image/picture.h"
+#include "tests/remove_tree.h"
 
 #include <glib/gstdio.h>
 
@@ -229,9 +230,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/folder-about/source", test_source);
     g_test_add_func("/folder-about/one-side", test_one_side);
     int failed = g_test_run();
-    g_autofree char *side = g_build_filename(folder, "image_02", NULL);
-    g_rmdir(side);
-    g_rmdir(folder);
+    remove_tree(folder);
     g_free(folder);
     return failed;
 }

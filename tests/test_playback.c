@@ -7,6 +7,7 @@
 #include "tests/recording.h"
 #include "tests/stderr_of.h"
 #include "tests/watched.h"
+#include "tests/remove_tree.h"
 
 #define GST_USE_UNSTABLE_API /* the hook that sees each element made */
 #include <glib/gstdio.h>
@@ -399,18 +400,6 @@ static void test_strange(void) {
     }
 }
 
-static void remove_folder(void) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while ((name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *path = in_folder(name);
-        g_unlink(path);
-    }
-    g_dir_close(dir);
-    g_rmdir(folder);
-    g_free(folder);
-}
-
 /* Two pictures below each other: right where the user says so, or where the shape does. */
 static void test_top_bottom(void) {
     static const struct form form = {
@@ -612,6 +601,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/playback/refused", test_refused);
     g_test_add_func("/playback/strange", test_strange);
     int status = g_test_run();
-    remove_folder();
+    remove_tree(folder);
+    g_free(folder);
     return status;
 }

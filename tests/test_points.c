@@ -2,6 +2,7 @@
  * The points that the window and batch save: one cut for both. SPDX-License-Identifier: MIT
  */
 #include "app/points.h"
+#include "tests/remove_tree.h"
 
 #include <glib/gstdio.h>
 #include <stdbool.h>
@@ -27,8 +28,7 @@ static char *written(const struct depth_geometry *geometry) {
     count = strstr(text, "element vertex ");
     g_assert_nonnull(count);
     count = g_strndup(count + strlen("element vertex "), 1);
-    g_remove(path);
-    g_rmdir(folder);
+    remove_tree(folder);
     g_free(text);
     return count;
 }
@@ -55,8 +55,7 @@ static void test_obj(void) {
     g_assert_cmpstr(lines[1], ==, "v 0.10000 0.00000 10.00000 0.2000 0.2000 0.2000");
     g_assert_cmpstr(lines[2], ==, "v 1.28000 0.00000 64.00000 1.0000 1.0000 1.0000");
     g_assert_cmpstr(lines[3], ==, "");
-    g_remove(path);
-    g_rmdir(folder);
+    remove_tree(folder);
 }
 
 /* What lies between near and far, along a row or a column, is left out, and nothing else: not a
@@ -90,8 +89,7 @@ static void test_hanging(void) {
             points++;
         g_assert_cmpint(points, ==, cases[i / 2].points);
     }
-    g_remove(path);
-    g_rmdir(folder);
+    remove_tree(folder);
 }
 
 /* Triangles join neighbours of one surface, and nothing across an edge or an unknown pixel. */
@@ -112,8 +110,7 @@ static void test_mesh(void) {
     g_assert_cmpstr(faces, ==,
                     "\nf 1 5 2\nf 2 5 6\nf 3 7 4\n" /* not 2 to 3, nor the unknown one */
                     "f 5 8 6\n");
-    g_remove(path);
-    g_rmdir(folder);
+    remove_tree(folder);
 }
 
 int main(int argc, char **argv) {

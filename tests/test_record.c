@@ -9,6 +9,7 @@
 #include "config/params.h"
 #include "image/pixel_format.h"
 #include "tests/source_open.h"
+#include "tests/remove_tree.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -30,18 +31,6 @@ static char *new_folder(void) {
     char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
     g_assert_nonnull(folder);
     return folder;
-}
-
-static void remove_folder(char *folder) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while ((name = g_dir_read_name(dir))) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_unlink(path);
-    }
-    g_dir_close(dir);
-    g_rmdir(folder);
-    g_free(folder);
 }
 
 /* A source that is only described. */
@@ -165,7 +154,7 @@ static void test_formats(void) {
     const uint32_t formats[] = {PIXEL_MJPG, PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY, PIXEL_RGB24,
                                 PIXEL_NV12, PIXEL_Y16,  PIXEL_Y12,  PIXEL_Y10};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-        char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+        g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
         struct source source;
         struct recorder *recorder = start(path, &source, is_grey(formats[i]) ? 1 : 3);
         give(recorder, formats[i], 40);
@@ -186,8 +175,7 @@ static void test_formats(void) {
             }
         }
         g_free(file);
-        remove_folder(folder);
-        g_free(path);
+        remove_tree(folder);
     }
 }
 
@@ -225,7 +213,7 @@ gboolean gst_pad_push_event(GstPad *pad, GstEvent *event) {
 /* An encoder that comes in before it is told that its stream begins gets told so: GStreamer's
  * warnings end the test. */
 static void test_slow_start(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     slow_start = true;
     struct recorder *recorder = start(path, &source, 3);
@@ -234,13 +222,12 @@ static void test_slow_start(void) {
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     slow_start = false;
     g_assert_cmpint(replay(path, PIXEL_YUYV), ==, 3);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* What the side file says of the pictures: rectified, exchanged, mirrored. */
 static void test_about(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct params params;
     params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 1, .rate = 30};
@@ -261,14 +248,14 @@ static void test_about(void) {
     free_pair(&pair);
     frame_drop(&frame);
     opened_close(&o);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* A side file that knows of one track where there are two: no complaint but our own. One that
  * cannot be read: the recording is refused, for its pictures may be flipped or swapped. */
 static void test_side_file(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL), *text;
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    char *text;
     g_autofree char *beside = g_build_filename(folder, "a.recording.ini", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
@@ -286,9 +273,8 @@ static void test_side_file(void) {
     opened_close(&o);
     g_assert_cmpint(truncate(beside, 2 << 20), ==, 0);
     expect_refused(path, NULL, -EFBIG, "a.recording.ini", "");
-    remove_folder(folder);
+    remove_tree(folder);
     g_free(text);
-    g_free(path);
 }
 
 /* Going to a pair gives just that one, however many come before it. */
@@ -306,19 +292,18 @@ static void check_seek(const char *path, uint32_t fourcc, long count) {
 }
 
 static void test_seek(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     give(recorder, PIXEL_MJPG, 120);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     check_seek(path, PIXEL_MJPG, 120);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* At 600 pairs a second more come before the one sought than the tracks' buffers hold. */
 static void test_seek_fast(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
     spacing_ns = 1666667;
@@ -326,13 +311,12 @@ static void test_seek_fast(void) {
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     check_seek(path, PIXEL_GREY, 200);
     spacing_ns = 33333333;
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* Decoded pairs of a source that has no raw ones. */
 static void test_frames(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct opened from = open_one("synth:width=50,height=31,range=8,frames=12");
     struct params params;
     params_default(&params);
@@ -366,12 +350,11 @@ static void test_frames(void) {
     expect_read(&back, SOURCE_END);
     opened_close(&back);
     pool_close(&pool);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 static void test_exists(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     g_assert_true(g_file_set_contents(path, "mine", -1, NULL));
     struct params params;
     params_default(&params);
@@ -403,8 +386,7 @@ static void test_exists(void) {
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "mine");
     g_free(text);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* Content of a file in a folder. g_free. */
@@ -439,7 +421,7 @@ static void expect_kept(const char *folder, const char *path, struct recorder_ab
 static void test_not_its_own(void) {
     static const char *const names[] = {"a.csv", "a.ini", "a.recording.ini", "a.calibration.yml",
                                         "a.calibration-2.yml"};
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct params params;
     params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
@@ -473,13 +455,12 @@ static void test_not_its_own(void) {
     g_autofree char *text = content(folder, "a.calibration.yml");
     g_assert_cmpstr(text, ==, "mine");
     g_assert_cmpint(count_names(folder), ==, 1);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* Without a pair there is no recording: nothing is left behind, and that is said. */
 static void test_no_pair(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
@@ -487,8 +468,7 @@ static void test_no_pair(void) {
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, path, "no pair came");
     g_assert_cmpint(count_names(folder), ==, 0);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* What this program did when it was run again: GStreamer's threads do not survive a fork. */
@@ -576,7 +556,7 @@ static long replay_killed(const char *path) {
 
 /* A file that was cut says so, and where, when it is played to its end. */
 static void test_cut(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     give(recorder, PIXEL_MJPG, 100);
@@ -591,13 +571,13 @@ static void test_cut(void) {
         stderr_one_line(caught, path, said);
         g_assert_cmpint(labs(pairs - 10 * tenths), <, 10);
     }
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* Pairs that were overwritten within the file are counted as damaged, and playing goes on. */
 static void test_gap(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL), *bytes;
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    char *bytes;
     gsize length;
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
@@ -628,12 +608,11 @@ static void test_gap(void) {
     g_assert_cmpint(damaged, >, 20);
     g_assert_nonnull(strstr(said, "is damaged: pair "));
     opened_close(&o);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 static void test_killed(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct run run = run_self("--be-killed", path);
     if (!WIFSIGNALED(run.status) || WTERMSIG(run.status) != SIGKILL)
         run_failed(&run, "the signal of kill");
@@ -644,8 +623,7 @@ static void test_killed(void) {
     struct stderr_of caught = stderr_begin();
     check_seek(path, PIXEL_YUYV, pairs);
     g_free(stderr_end(caught));
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 /* A full disk ends the recording with as many pairs as it says; without one nothing is left. */
@@ -653,7 +631,7 @@ static void test_full(void) {
     static const char *const max[] = {"--fill-20k", "--fill-100k", "--fill-400k"};
     long before = -1;
     for (size_t i = 0; i < G_N_ELEMENTS(max); i++) {
-        char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+        g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
         struct run run = run_self(max[i], path);
         long pairs = -1;
         if (run.status != 0 || sscanf(run.out, "%ld pairs", &pairs) != 1 ||
@@ -666,8 +644,7 @@ static void test_full(void) {
             g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
         g_assert_cmpint(pairs, >, before);
         before = pairs;
-        remove_folder(folder);
-        g_free(path);
+        remove_tree(folder);
     }
     g_assert_cmpint(before, >, 20);
 }
@@ -681,7 +658,7 @@ static void *drain(void *context) {
 
 /* A disk that takes nothing: giving goes on, what waits is bounded, the rest is counted. */
 static void test_stands_still(void) {
-    char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     g_assert_cmpint(mkfifo(path, 0600), ==, 0);
     int fd = open(path, O_RDWR);
     struct source source;
@@ -716,8 +693,7 @@ static void test_stands_still(void) {
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     close(fd);
     g_free(data);
-    remove_folder(folder);
-    g_free(path);
+    remove_tree(folder);
 }
 
 int main(int argc, char **argv) {

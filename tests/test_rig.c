@@ -7,6 +7,7 @@
 #include "tests/rig_scene.h"
 #include "tests/stderr_of.h"
 #include "tests/watched.h"
+#include "tests/remove_tree.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -74,10 +75,7 @@ static void test_round_trips(void) {
         g_assert_cmpint(rig_load(pair, 2, NULL, &again), ==, 0);
         same_rig(&rig, &again, 1e-9); /* R and T come back out of R1, R2, P2 */
     }
-    g_remove(one);
-    g_remove(left);
-    g_remove(right);
-    g_rmdir(folder);
+    remove_tree(folder);
     g_free(one);
     g_free(left);
     g_free(right);

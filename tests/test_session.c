@@ -5,6 +5,7 @@
 #include "app/view/session.h"
 #include "config/params_file.h"
 #include "tests/stderr_of.h"
+#include "tests/remove_tree.h"
 
 #include <glib/gstdio.h>
 
@@ -199,12 +200,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/session/quality", test_quality);
     g_test_add_func("/session/damaged", test_damaged);
     int code = g_test_run();
-    const char *const names[] = {"last.ini", "view.ini", ""};
-    for (int i = 0; i < 3; i++) {
-        g_autofree char *path = state_file(names[i]);
-        g_remove(path);
-    }
-    g_rmdir(folder);
+    remove_tree(folder);
     g_free(folder);
     return code;
 }

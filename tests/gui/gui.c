@@ -194,18 +194,6 @@ struct gui_program gui_open(const char *options, const char *source) {
     return p;
 }
 
-void gui_remove_all(const char *path) {
-    GDir *dir = g_dir_open(path, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *inside = g_build_filename(path, name, NULL);
-        gui_remove_all(inside);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_remove(path);
-}
-
 void gui_wait_end(struct gui_program *p) {
     int status = 0;
     gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
@@ -230,7 +218,7 @@ void gui_forget_names(struct gui_program *p) {
 
 void gui_forget(struct gui_program *p) {
     gui_forget_names(p);
-    gui_remove_all(p->folder);
+    remove_tree(p->folder);
     g_free(p->folder);
 }
 
@@ -284,6 +272,16 @@ void gui_run_action(const struct gui_program *p, const char *name) {
         g_error("no key is called %s", name);
     keys[strcspn(keys, " ")] = '\0';
     gui_key(p, keys);
+}
+
+gboolean gui_has(const struct gui_program *p, const char *kind, const char *name) {
+    g_autofree char *text = gui_look(p, kind, name);
+    return text != NULL;
+}
+
+gboolean gui_says(const struct gui_program *p, const char *text) {
+    g_autofree char *message = gui_look(p, "state", "message");
+    return message && strstr(message, text);
 }
 
 void gui_run_until(const struct gui_program *p, const char *name, const char *state,
@@ -461,7 +459,7 @@ void gui_quit_once(struct gui_program *p) {
 
 void gui_quit(struct gui_program *p) {
     gui_quit_once(p);
-    gui_remove_all(p->folder);
+    remove_tree(p->folder);
     g_free(p->folder);
 }
 
@@ -478,5 +476,5 @@ void gui_on_recording(void (*test)(const char *path)) {
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
     g_free(launch);
     g_free(path);
-    gui_remove_all(folder);
+    remove_tree(folder);
 }

@@ -10,6 +10,7 @@
 #define LIVESTEREO_GUI_H
 
 #include "image/picture.h"
+#include "tests/remove_tree.h"
 
 #include <glib.h>
 
@@ -42,6 +43,9 @@ char *gui_run_tool(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* The rest of the line "KIND NAME ...", or NULL. Reading two of them reads two moments. */
 char *gui_look(const struct gui_program *p, const char *kind, const char *name);
 gboolean gui_is(const struct gui_program *p, const char *kind, const char *name, const char *value);
+/* Whether there is such a line; whether the notice has this text. */
+gboolean gui_has(const struct gui_program *p, const char *kind, const char *name);
+gboolean gui_says(const struct gui_program *p, const char *text);
 /* -1 where there is none. */
 long gui_number(const struct gui_program *p, const char *kind, const char *name);
 
@@ -109,7 +113,6 @@ void gui_forget(struct gui_program *p);
 /* Presses q, waits for the end without an error, and forgets all; gui_quit_once: but the folder. */
 void gui_quit(struct gui_program *p);
 void gui_quit_once(struct gui_program *p);
-void gui_remove_all(const char *path);
 
 /* ---- mouse and keys */
 

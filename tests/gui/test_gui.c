@@ -437,7 +437,7 @@ static void test_range_of_source(void) {
         gui_wait_end(&p);
         gui_forget_names(&p);
     }
-    gui_remove_all(p.folder);
+    remove_tree(p.folder);
     g_free(p.folder);
 }
 

@@ -37,7 +37,7 @@ static char *link_set(void) {
     if (count == 26)
         return folder;
     g_test_skip("needs ../shared/data/calibration/opencv");
-    gui_remove_all(folder);
+    remove_tree(folder);
     g_free(folder);
     return NULL;
 }
@@ -86,7 +86,7 @@ static gboolean begin(void) {
 
 static void end(struct gui_program *p) {
     gui_forget(p);
-    gui_remove_all(set);
+    remove_tree(set);
     g_free(set);
     g_free(rig_path);
 }
@@ -202,11 +202,6 @@ static char *newest_recording(const struct gui_program *p) {
     return path;
 }
 
-static gboolean message_has(const struct gui_program *p, const char *text) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && strstr(message, text);
-}
-
 /* What calibrate cannot use is said in the window, which stays; two words are a left and a right
  * file. */
 static void test_refused(void) {
@@ -222,25 +217,25 @@ static void test_refused(void) {
     gui_spawn(&p, line);
     type_into(&p, "start.path", "/nowhere/at/all");
     gui_click(&p, "start.calibrate");
-    gui_wait_for(&p, message_has(&p, "/nowhere/at/all"));
+    gui_wait_for(&p, gui_says(&p, "/nowhere/at/all"));
     gui_click(&p, "start.path");
     gui_key(&p, "Ctrl+a");
     gui_give(&p, "type %s", two);
     gui_wait_for(&p, gui_is(&p, "state", "path", two));
     type_into(&p, "start.board", boards[0]);
     gui_click(&p, "start.calibrate");
-    gui_wait_for(&p, message_has(&p, "--board"));
+    gui_wait_for(&p, gui_says(&p, "--board"));
     type_into(&p, "start.board", boards[1]);
     type_into(&p, "start.square", squares[0]);
     gui_click(&p, "start.calibrate");
-    gui_wait_for(&p, message_has(&p, "--square"));
+    gui_wait_for(&p, gui_says(&p, "--square"));
     type_into(&p, "start.square", squares[1]);
     gui_click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_is(&p, "state", "views", "1"));
     gui_key(&p, "q");
     gui_wait_end(&p);
     gui_forget(&p);
-    gui_remove_all(set);
+    remove_tree(set);
     g_free(set);
 }
 
@@ -298,7 +293,7 @@ static void test_loop(void) {
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
     gui_forget(&p);
-    gui_remove_all(set);
+    remove_tree(set);
     g_free(set);
 }
 

@@ -85,7 +85,7 @@ static void test_late_picture(void) {
     g_assert_cmpint(run(none, words, &said), ==, 0);
     g_assert_cmpstr(said, ==, "");
     g_assert_cmpint(g_unlink(path), ==, 0);
-    g_rmdir(folder);
+    remove_tree(folder);
 }
 
 /* By a library that answers in the driver's place (lost_context.c). */
@@ -113,7 +113,7 @@ static void test_missing_codec(void) {
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
     g_free(words);
     g_free(path);
-    gui_remove_all(folder);
+    remove_tree(folder);
 }
 
 static gboolean says_error(const struct gui_program *p) {
@@ -194,12 +194,7 @@ static void test_dead_server(void) {
     g_test_message("%s", said);
     g_assert_nonnull(strstr(said, "the X server of display "));
     g_assert_cmpint(strchr(said, '\n') - said, ==, (long)strlen(said) - 1);
-    gui_remove_all(folder);
-}
-
-static gboolean message_has(const struct gui_program *p, const char *text) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && strstr(message, text);
+    remove_tree(folder);
 }
 
 /* What is saved does not fit on the disk: the files of a pair have one cause, and one line. */
@@ -215,7 +210,7 @@ static void test_full_disk(void) {
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
     gui_settle(&p);
     gui_run_action(&p, "export");
-    gui_wait_for(&p, message_has(&p, "cannot be written"));
+    gui_wait_for(&p, gui_says(&p, "cannot be written"));
     gui_quit(&p);
     stderr_one_line(log, "-left.png", "cannot be written");
 }

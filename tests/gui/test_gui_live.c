@@ -166,7 +166,7 @@ static void test_record(void) {
     gsize length = 0;
     g_assert_true(g_file_get_contents(raw, &bytes, &length, NULL));
     g_assert_cmpint((long)length, >=, 160 * 120 * 3);
-    gui_remove_all(folder);
+    remove_tree(folder);
 }
 
 /* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. Its map

@@ -90,16 +90,6 @@ static void two_numbers(const struct gui_program *p, const char *name, double *f
     g_assert_cmpint(sscanf(text, "%lf %lf", first, second), ==, 2);
 }
 
-static gboolean has_state(const struct gui_program *p, const char *name) {
-    g_autofree char *text = gui_look(p, "state", name);
-    return text != NULL;
-}
-
-static gboolean message_has(const struct gui_program *p, const char *text) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && strstr(message, text);
-}
-
 /* How far a depth is off by a quarter of a pixel, which matching may be off. */
 static double depth_error(double z) {
     return z * z * 0.25 / (FOCAL * BASELINE);
@@ -123,7 +113,7 @@ static void test_from_panel(void) {
     gui_give(&p, "press 0");
     gui_give(&p, "release 0");
     click_pixel(&p, &point[0]);
-    g_assert_true(has_state(&p, "distance"));
+    g_assert_true(gui_has(&p, "state", "distance"));
     gui_quit(&p);
 }
 
@@ -138,7 +128,7 @@ static double expect_distance(const struct gui_program *p, const struct point po
         true_point(&point[i], xyz[i]);
         most += depth_error(xyz[i][2]);
     }
-    gui_wait_for(p, has_state(p, "distance"));
+    gui_wait_for(p, gui_has(p, "state", "distance"));
     two_numbers(p, "distance", &distance, &error);
     for (int i = 0; i < 3; i++)
         sum += (xyz[0][i] - xyz[1][i]) * (xyz[0][i] - xyz[1][i]);
@@ -159,10 +149,10 @@ static void test_distance(void) {
     begin_measuring(&p);
     double most = expect_distance(&p, point, click_pixel, xyz);
     gui_run_action(&p, "measure");
-    gui_wait_for(&p, !has_state(&p, "distance"));
+    gui_wait_for(&p, !gui_has(&p, "state", "distance"));
 
     click_pixel(&p, &point[1]); /* a pin, with depth and its error */
-    gui_wait_for(&p, has_state(&p, "pin0"));
+    gui_wait_for(&p, gui_has(&p, "state", "pin0"));
     two_numbers(&p, "pin0", &distance, &error);
     g_assert_cmpfloat(fabs(distance - xyz[1][2]), <=, most);
     double sigma = error * FOCAL * BASELINE / distance / distance;
@@ -206,11 +196,11 @@ static void test_points(void) {
     g_assert_cmpint(gui_changed(&p, &before, &after), >, 100);
     picture_free(&after);
     gui_run_action(&p, "measure");
-    gui_wait_for(&p, !has_state(&p, "distance"));
+    gui_wait_for(&p, !gui_has(&p, "state", "distance"));
     for (int i = 0; i < 2; i++) { /* pins, with their depths */
         click_point(&p, &point[i]);
         g_autofree char *pin = g_strdup_printf("pin%d", i);
-        gui_wait_for(&p, has_state(&p, pin));
+        gui_wait_for(&p, gui_has(&p, "state", pin));
         two_numbers(&p, pin, &distance, &error);
         g_assert_cmpfloat(fabs(distance - xyz[i][2]), <=, depth_error(xyz[i][2]));
     }
@@ -239,29 +229,29 @@ static void test_recalibrated(void) {
     g_assert_true(g_file_set_contents(tool, script, -1, NULL));
     g_assert_cmpint(g_chmod(tool, 0755), ==, 0);
     click_pixel(&p, &point[0]);
-    gui_wait_for(&p, has_state(&p, "pin0"));
+    gui_wait_for(&p, gui_has(&p, "state", "pin0"));
     gui_run_action(&p, "measure");
     for (int i = 0; i < 2; i++)
         click_pixel(&p, &point[i]);
-    gui_wait_for(&p, has_state(&p, "distance"));
+    gui_wait_for(&p, gui_has(&p, "state", "distance"));
     g_autofree char *nearest = gui_look(&p, "state", "nearest"), *now = NULL;
 
     gui_run_until(&p, "record", "recording", "1");
     gui_key(&p, "Ctrl+o");
-    gui_wait_for(&p, message_has(&p, "size and calibration stay while pairs are recorded"));
+    gui_wait_for(&p, gui_says(&p, "size and calibration stay while pairs are recorded"));
     gui_run_until(&p, "record", "recording", "0");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "nearest", nearest));
     g_assert_true(gui_is(&p, "state", "probes", "1"));
-    g_assert_true(has_state(&p, "distance"));
+    g_assert_true(gui_has(&p, "state", "distance"));
 
     gui_key(&p, "Ctrl+o");
-    gui_wait_for(&p, message_has(&p, "calibration: "));
+    gui_wait_for(&p, gui_says(&p, "calibration: "));
     gui_settle(&p);
     now = gui_look(&p, "state", "nearest");
     g_assert_cmpfloat(fabs(g_ascii_strtod(now, NULL) / g_ascii_strtod(nearest, NULL) - 2), <, 0.01);
     g_assert_true(gui_is(&p, "state", "probes", "0"));
-    g_assert_false(has_state(&p, "distance"));
+    g_assert_false(gui_has(&p, "state", "distance"));
     gui_quit(&p);
 }
 

@@ -178,11 +178,6 @@ static void test_views(void) {
     gui_quit(&p);
 }
 
-static gboolean has_state(const struct gui_program *p, const char *name) {
-    g_autofree char *text = gui_look(p, "state", name);
-    return text != NULL;
-}
-
 /* The label, and that of least belief, is the known motion. */
 static void test_probe(void) {
     struct gui_program p = {0};
@@ -192,7 +187,7 @@ static void test_probe(void) {
     gui_move(&p, window_x, window_y);
     gui_button(&p, "click", 1);
     gui_tab(&p, "probes");
-    gui_wait_for(&p, has_state(&p, "probe0"));
+    gui_wait_for(&p, gui_has(&p, "state", "probe0"));
     gui_scroll_to(&p, "probe.0");
     g_autofree char *text = gui_look(&p, "state", "probe0");
     g_assert_cmpint(sscanf(text, "%lf %lf %lf %lf", &at[0], &at[1], &least[0], &least[1]), ==, 4);
@@ -201,11 +196,6 @@ static void test_probe(void) {
         g_assert_cmpfloat(least[i], ==, motion[0][i]);
     }
     gui_quit(&p);
-}
-
-static gboolean message_has(const struct gui_program *p, const char *text) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && strstr(message, text);
 }
 
 /* Motion as a file, a recording of the pair on screen, a video. */
@@ -227,10 +217,9 @@ static void test_saved(void) {
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
     gui_run_action(&p, "record");
-    gui_wait_for(&p, message_has(&p, "Recorded 1 pair: "));
+    gui_wait_for(&p, gui_says(&p, "Recorded 1 pair: "));
     gui_run_action(&p, "save-video");
-    gui_wait_for(&p, message_has(&p, "saved ") &&
-                         (message_has(&p, ".webm") || message_has(&p, ".mp4")));
+    gui_wait_for(&p, gui_says(&p, "saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, PICTURES - 2);
 
     GDir *dir = g_dir_open(p.output, 0, NULL);
@@ -330,7 +319,7 @@ static void test_live(void) {
     long first = gui_number(&p, "state", "frame"); /* more than are on their way when it begins */
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 9);
     gui_run_action(&p, "record");
-    gui_wait_for(&p, message_has(&p, "Recorded "));
+    gui_wait_for(&p, gui_says(&p, "Recorded "));
 
     gui_run_action(&p, "start");
     gui_click(&p, "start.path");

@@ -56,11 +56,6 @@ static void type_at_once(const struct gui_program *p, const char *text) {
     gui_wait_for(p, gui_is(p, "state", "path", text));
 }
 
-static gboolean message_has(const struct gui_program *p, const char *text) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && strstr(message, text);
-}
-
 /* Different grey levels in the picture of a tile. */
 static int tile_levels(const struct gui_program *p, const char *tile) {
     struct gui_rect at = gui_find(p, tile);
@@ -114,7 +109,7 @@ static void test_page(void) {
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
     g_assert_true(gui_is(&p, "state", "paused", "1")); /* the scene behind it costs nothing */
     type_path(&p, "/nowhere/at/all");
-    gui_wait_for(&p, message_has(&p, "/nowhere/at/all"));
+    gui_wait_for(&p, gui_says(&p, "/nowhere/at/all"));
     g_assert_true(source_is(&p, "synth:scene=desk"));
     gui_run_action(&p, "log"); /* the same, and what was said before */
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
@@ -197,7 +192,7 @@ static void test_no_list(void) {
     start_with_cameras(&p, "-5");
     for (int i = 0; i < 2; i++) {
         gui_wait_for(&p, cameras_say(&p, "cameras could not be listed"));
-        gui_wait_for(&p, message_has(&p, "cannot be listed: Input/output error"));
+        gui_wait_for(&p, gui_says(&p, "cannot be listed: Input/output error"));
         g_assert_false(gui_is_visible(&p, "start.camera0"));
         gui_click(&p, "start.look");
     }
@@ -212,9 +207,9 @@ static void test_seven(void) {
     g_assert_false(gui_is_visible(&p, "start.camera7"));
     gui_click(&p, "start.look");
     gui_click(&p, "start.camera1");
-    g_assert_false(message_has(&p, "left camera"));
+    g_assert_false(gui_says(&p, "left camera"));
     gui_click(&p, "start.camera0");
-    gui_wait_for(&p, message_has(&p, "left camera")); /* which cannot be opened */
+    gui_wait_for(&p, gui_says(&p, "left camera")); /* which cannot be opened */
     gui_quit(&p);
 }
 
@@ -230,7 +225,7 @@ static void test_no_dialog(void) {
     gui_forget_names(&p);
     start_without_source(&p);
     gui_click(&p, "start.files");
-    gui_wait_for(&p, message_has(&p, "install zenity, type a path, or drop the files"));
+    gui_wait_for(&p, gui_says(&p, "install zenity, type a path, or drop the files"));
     gui_quit(&p);
 }
 

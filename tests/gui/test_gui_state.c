@@ -31,10 +31,6 @@ static void expect_start(struct gui_program *p) {
     gui_quit(p);
 }
 
-static gboolean message_is(const struct gui_program *p, const char *text) {
-    return gui_is(p, "state", "message", text);
-}
-
 /* Each step of the keys, down to the smallest text and up to the largest; the next start takes what
  * the last one left. */
 static void test_text(void) {
@@ -49,7 +45,7 @@ static void test_text(void) {
             scale += ways[i].end < scale ? -0.25 : 0.25;
             g_autofree char *text = g_strdup_printf("text size %.2f", scale);
             gui_run_action(&p, ways[i].key);
-            gui_wait_for(&p, message_is(&p, text));
+            gui_wait_for(&p, gui_is(&p, "state", "message", text));
         }
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
@@ -60,7 +56,7 @@ static void test_text(void) {
     gui_forget_names(&p);
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_run_action(&p, "smaller");
-    gui_wait_for(&p, message_is(&p, "text size 0.50"));
+    gui_wait_for(&p, gui_is(&p, "state", "message", "text size 0.50"));
     gui_quit(&p);
 }
 

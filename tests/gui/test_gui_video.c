@@ -10,11 +10,6 @@
 
 enum { FIRST = 2, LAST = 8 };
 
-static gboolean message_has(const struct gui_program *p, const char *text) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && strstr(message, text);
-}
-
 /* Mean difference in grey levels of two decoded pictures' lower halves. */
 static double difference(const struct frame *a, const struct frame *b) {
     double sum = 0;
@@ -46,8 +41,7 @@ static void test_video(void) {
     }
     gui_wait_for(&p, gui_is(&p, "state", "loop", "2 8 0"));
     gui_choose(&p, "tool.save", "video");
-    gui_wait_for(&p, message_has(&p, "saved ") &&
-                         (message_has(&p, ".webm") || message_has(&p, ".mp4")));
+    gui_wait_for(&p, gui_says(&p, "saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_true(gui_is(&p, "state", "video", "0"));
     g_assert_true(gui_is(&p, "state", "quality", "best auto"));
     g_autofree char *message = gui_look(&p, "state", "message");
@@ -84,7 +78,7 @@ static void test_end(void) {
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
     gui_choose(&p, "tool.save", "video"); /* which ends it now */
-    gui_wait_for(&p, message_has(&p, "saved "));
+    gui_wait_for(&p, gui_says(&p, "saved "));
     g_autofree char *message = gui_look(&p, "state", "message");
     g_assert_true(g_file_test(message + strlen("saved "), G_FILE_TEST_IS_REGULAR));
     gui_quit(&p);
@@ -117,9 +111,9 @@ static void test_held(void) {
         gui_wait_for(&p, gui_is_visible(&p, "panel.keys"));
         gui_run_action(&p, "help");
         gui_run_action(&p, kinds[i][0]);
-        gui_wait_for(&p, message_has(&p, "still being written"));
+        gui_wait_for(&p, gui_says(&p, "still being written"));
         g_unlink(held);
-        gui_wait_for(&p, message_has(&p, kinds[i][2]));
+        gui_wait_for(&p, gui_says(&p, kinds[i][2]));
         gui_wait_for(&p, gui_is(&p, "state", kinds[i][1], "0"));
         gui_run_action(&p, "pause");
     }

@@ -106,7 +106,7 @@ static char *link_pairs(const char *data, const char *left, const char *right, c
     }
     if (from)
         return folder;
-    gui_remove_all(folder);
+    remove_tree(folder);
     g_free(folder);
     return NULL;
 }
@@ -129,7 +129,7 @@ static void test_rig_maker(void) {
     gui_settle(&p);
     find_metres(&p);
     end(&p, "rig maker", 4);
-    gui_remove_all(set);
+    remove_tree(set);
 }
 
 /* The same with webcams, before which boards are held: those of tests/vm/walk.sh. The form's own
@@ -185,7 +185,7 @@ static void test_driver(void) {
     press(&p, "save-video");
     gui_wait_for(&p, is_saved(&p));
     end(&p, "driver", 2);
-    gui_remove_all(drive);
+    remove_tree(drive);
 }
 
 /* g_free; of the picture on screen, once it is computed. */

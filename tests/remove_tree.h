@@ -1,0 +1,23 @@
+/*
+ * Removes what a test has written. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TEST_REMOVE_TREE_H
+#define LIVESTEREO_TEST_REMOVE_TREE_H
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+/* A file, or a folder with all that is in it; links are not followed. */
+static inline void remove_tree(const char *path) {
+    GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        remove_tree(below);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_remove(path);
+}
+
+#endif
