@@ -16,10 +16,11 @@ struct rig_reading {
     struct rig_read_options options;
     int at;               /* number of the file that a message is about */
     const char *doubtful; /* the key of coefficients that may be radtan's or a fisheye's, or NULL */
+    bool refused;         /* by rig_refuse() */
     char why[256];
 };
 
-/* Sets the message; returns -EBADMSG. */
+/* Sets the message, but for the first refusal alone; returns -EBADMSG. */
 int rig_refuse(struct rig_reading *in, int file, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -20,10 +20,13 @@
 
 int rig_refuse(struct rig_reading *in, int file, const char *format, ...) {
     va_list args;
+    if (in->refused)
+        return -EBADMSG;
     va_start(args, format);
     vsnprintf(in->why, sizeof in->why, format, args);
     va_end(args);
     in->at = file;
+    in->refused = true;
     return -EBADMSG;
 }
 
