@@ -227,11 +227,12 @@ CAST struct hit trace(const struct scene *s, const uint8_t *pixels, const uint8_
     float per_length2 = 1 / dot(way, way);
     for (int i = 0; i < count; i++) {
         int k = list ? list[i] : i;
+        if (k == without)
+            continue;
         const struct solid *p = &s->solid[k];
         vec to = plus(p->centre, from, -1);
         float along = dot(to, way);
-        if (k == without ||
-            (p->radius > 0 && dot(to, to) - along * along * per_length2 > p->radius * p->radius))
+        if (p->radius > 0 && dot(to, to) - along * along * per_length2 > p->radius * p->radius)
             continue;
         vec a = to_local(p, from, 1), d = to_local(p, way, 0);
         float t[4];
@@ -371,7 +372,7 @@ CAST void cast_colour(const struct scene *s, const uint8_t *pixels, const uint8_
     float sum[3] = {0.5f, 0.5f, 0.5f};
     vec from = eye_of(s, side);
     for (int k = 0; k < 4; k++) {
-        vec way = ray_of(s, side, x + (k % 2) * 0.5f - 0.25f, y + (k / 2) * 0.5f - 0.25f);
+        vec way = ray_of(s, side, x + (k % 2) * 0.5f - 0.25f, y + (k >> 1) * 0.5f - 0.25f);
         struct hit hit = trace(s, pixels, list, count, from, way, 0.01f, -1);
         vec c =
             hit.solid < 0 ? sky_at(s, pixels, way) : shade(s, pixels, from, way, &hit, 0.6f / s->f);

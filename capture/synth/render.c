@@ -102,7 +102,8 @@ static void render_tile(const struct render *r, int side, int left, int top) {
         if (cone_meets(&cone, &s->solid[i]))
             list[count++] = (uint8_t)i;
     for (int i = 0; i < RIM * RIM; i++) { /* one pixel more at each side, which tells edges */
-        vec way = ray_of(s, side, (float)(left - 1 + i % RIM), (float)(top - 1 + i / RIM));
+        int x = left - 1 + i % RIM, y = top - 1 + i / RIM;
+        vec way = ray_of(s, side, (float)x, (float)y);
         hit[i] = trace(s, r->pixels, list, count, eye_of(s, side), way, 0.01f, -1);
     }
     for (int y = top; y < top + TILE && y < s->height; y++)
