@@ -372,18 +372,18 @@ static void convolve_parabolas(int64_t slope, int labels, const int32_t *restric
                                int32_t *restrict out) {
     int owner[MRF_MAX_LABELS], from[MRF_MAX_LABELS], count = 0;
     for (int q = 0; q < labels; q++) {
-        int64_t first = 0; /* where q is below the last one */
+        int first = 0; /* where q is below the last one */
         for (; count; count--) {
             int v = owner[count - 1];
-            int64_t above = h[q] - h[v] + slope * (q * q - v * v), width = 2 * slope * (q - v);
-            first = (above >= 0 ? above / width : -((width - 1 - above) / width)) + 1;
+            double above = (double)(h[q] - h[v] + slope * (q * q - v * v));
+            first = (int)floor(above / (double)(2 * slope * (q - v))) + 1;
             if (first > from[count - 1])
                 break;
         }
         if (count && first >= labels)
             continue;
         owner[count] = q;
-        from[count] = count ? (int)first : 0;
+        from[count] = count ? first : 0;
         count++;
     }
     for (int i = 0, k = 0; i < count; i++)
@@ -391,32 +391,39 @@ static void convolve_parabolas(int64_t slope, int labels, const int32_t *restric
             out[k] = (int32_t)(h[owner[i]] + slope * (k - owner[i]) * (k - owner[i]));
 }
 
-/* Curves of fewer steps than this are faster tried. */
-enum { FEW_STEPS = 16 };
+/* Two sweeps over the labels. */
+static void convolve_cones(int32_t slope, int labels, const int32_t *restrict h,
+                           int32_t *restrict out) {
+    out[0] = h[0];
+    for (int l = 1; l < labels; l++)
+        out[l] = out[l - 1] + slope < h[l] ? out[l - 1] + slope : h[l];
+    for (int l = labels - 2; l >= 0; l--)
+        out[l] = out[l + 1] + slope < out[l] ? out[l + 1] + slope : out[l];
+}
 
-/* out(k) = min_l h(l) + V(|l - k|), for all k at once where V is neither linear nor quadratic. */
+/* Curves of fewer steps than this are faster tried, for all labels at once. */
+enum { FEW_LINEAR_STEPS = 8, FEW_STEPS = 16 };
+
+/* out(k) = min_l h(l) + V(|l - k|). */
 static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t *restrict h,
                            int32_t *restrict out) {
     int32_t limit = mrf_least(h, labels) + c->largest;
-    if (c->quadratic && c->steps >= FEW_STEPS) {
+    bool tried = c->linear ? c->steps < FEW_LINEAR_STEPS : !c->quadratic || c->steps < FEW_STEPS;
+    if (tried)
+        memcpy(out, h, (size_t)labels * sizeof(*out));
+    else if (c->linear)
+        convolve_cones(c->value[1], labels, h, out);
+    else
         convolve_parabolas(c->value[1], labels, h, out);
-        for (int l = 0; l < labels; l++)
-            out[l] = out[l] < limit ? out[l] : limit;
-        return;
-    }
-    for (int l = 0; l < labels; l++)
-        out[l] = h[l] < limit ? h[l] : limit;
-    for (int l = 1; l < labels && c->linear && c->steps; l++)
-        out[l] = out[l - 1] + c->value[1] < out[l] ? out[l - 1] + c->value[1] : out[l];
-    for (int l = labels - 2; l >= 0 && c->linear && c->steps; l--)
-        out[l] = out[l + 1] + c->value[1] < out[l] ? out[l + 1] + c->value[1] : out[l];
-    for (int k = 1; k <= c->steps && !c->linear; k++) {
+    for (int k = 1; k <= c->steps && tried; k++) {
         int32_t v = c->value[k];
         for (int l = k; l < labels; l++)
             out[l] = h[l - k] + v < out[l] ? h[l - k] + v : out[l];
         for (int l = 0; l < labels - k; l++)
             out[l] = h[l + k] + v < out[l] ? h[l + k] + v : out[l];
     }
+    for (int l = 0; l < labels; l++)
+        out[l] = out[l] < limit ? out[l] : limit;
 }
 
 static void convolve_table(const struct mrf *m, size_t edge, bool onward, const int32_t *restrict h,
