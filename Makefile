@@ -151,7 +151,7 @@ X86 := $(filter x86_64%,$(MACHINE))
 C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c), \
     $(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
-CORE = $(filter gpu/%,$(C)) $(CU) app/bench.c image/frame.c \
+CORE = $(filter gpu/%,$(C)) $(CU) app/bench/bench.c image/frame.c \
        $(patsubst %,config/%.c,feature_network log number params presets)
 # What liblivestereo consists of, besides what is generated.
 LIBRARY = $(filter library/% gpu/%,$(C)) $(CU) \
@@ -339,8 +339,9 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 # Fuzzers read input; what computes and draws is not linked with them, but for the library's. What
 # they have not run yet guides them through the code that reads, not through loops over pixels.
-NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_% app/eval_% app/live/% \
-           app/view/%
+NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_view.c app/live/% app/view/% \
+           app/batch/cmd_% app/bench/cmd_% app/calibrate/cmd_% app/eval/cmd_% app/eval/eval_% \
+           app/run/cmd_% app/solve/cmd_%
 INPUT = $(filter-out $(NO_INPUT),$(C)) app/view/session.c app/view/settings.c render/theme.c
 COVERED = $(if $(COVERAGE),$(if $(filter $(GUIDES),$<),$(COVERAGE)))
 GUIDES = $(filter-out capture/synth/%,$(INPUT)) $(filter library/%,$(C)) tests/fuzz_%
@@ -725,7 +726,7 @@ abi: lib
 verify-hashes: $(BUILD)/livestereo
 	$(Q)$< verify --backend cpu 2>$(BUILD)/verify.log | \
 	    awk '{print "{\"" $$2 "\", \"" $$5 "\"},"} END {exit !NR}' >$(BUILD)/verify_hashes.inc
-	$(Q)mv $(BUILD)/verify_hashes.inc app/verify_hashes.inc
+	$(Q)mv $(BUILD)/verify_hashes.inc app/bench/verify_hashes.inc
 	$(SUB) $<
 	$(Q)$< verify --backend cpu --quiet
 

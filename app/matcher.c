@@ -1,11 +1,11 @@
 /*
- * The functions of app/matcher.h, and mask_use() of app/mask.h. SPDX-License-Identifier: MIT
+ * The functions of app/matcher.h, and mask_use() of app/run/mask.h. SPDX-License-Identifier: MIT
  */
 #include "app/matcher.h"
 
 #include "app/commands.h"
-#include "app/estimate.h"
-#include "app/mask.h"
+#include "app/run/estimate.h"
+#include "app/run/mask.h"
 #include "config/feature_network.h"
 #include "config/log.h"
 #include "library/library.h"

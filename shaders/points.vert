@@ -18,7 +18,7 @@ uniform bool gray, surface;
 out vec3 point_color;
 
 const int UNKNOWN = -32768;
-const int JUMP = 16;          // 1/16 px; as in app/points.c, no triangle spans more
+const int JUMP = 16;          // 1/16 px; as in app/save/points.c, no triangle spans more
 
 // Whether a pixel lies between a near and a far side in a row or column: points of such pixels hang
 // in the air, in a curtain between both. As in image/disparity.c.

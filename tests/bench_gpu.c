@@ -5,7 +5,7 @@
  * labelling problems, and the plain form of the stages, of which the library has no choice.
  * SPDX-License-Identifier: MIT
  */
-#include "app/bench.h"
+#include "app/bench/bench.h"
 #include "config/clock.h"
 #include "config/log.h"
 #include "config/presets.h"

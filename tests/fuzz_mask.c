@@ -2,7 +2,7 @@
  * Fuzzes the reader of --mask: the first byte picks the size that is asked for, the rest is the
  * file. SPDX-License-Identifier: MIT
  */
-#include "app/mask.h"
+#include "app/run/mask.h"
 #include "config/log.h"
 #include "image/picture.h"
 

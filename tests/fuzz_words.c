@@ -2,11 +2,11 @@
  * Words of the command line and small files, of any content. The first byte picks the parser. What
  * is taken lies in range, and means the same when it is read again. SPDX-License-Identifier: MIT
  */
-#include "app/batch_output.h"
-#include "app/batch_rows.h"
+#include "app/batch/batch_output.h"
+#include "app/batch/batch_rows.h"
 #include "app/calibrate/calibrate.h"
-#include "app/dataset.h"
-#include "app/degrade.h"
+#include "app/eval/dataset.h"
+#include "app/eval/degrade.h"
 #include "app/matcher.h"
 #include "app/rig_options.h"
 #include "app/view/session.h"

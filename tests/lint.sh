@@ -78,7 +78,7 @@ lint_layers() {
     # row_samples remaps pictures with the pipeline's stage, estimate counts with those of the data
     # cost; the matcher hands the library its parameters as a struct.
     ! grep -nE '^ *# *include "(gpu|library)/' -r app |
-        grep -vE '^app/((row_samples|estimate).c:.*gpu|matcher.c:.*library)/' || status=1
+        grep -vE '^app/(run/(row_samples|estimate).c:.*gpu|matcher.c:.*library)/' || status=1
     # The library's messages name parameters, not options of the program.
     ! grep -nE '"[^"]*(--[a-z]|livestereo [a-z])' -r gpu library calibration/rect* \
         calibration/rig_read* config/params.c config/params.def || status=1

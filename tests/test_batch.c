@@ -2,7 +2,7 @@
  * Batches that are stopped and go on, are shared out, or meet in one folder. Rows are compared
  * without their times. SPDX-License-Identifier: MIT
  */
-#include "app/batch_rows.h"
+#include "app/batch/batch_rows.h"
 #include "tests/cli.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * they were drawn with; the commands' option.
  * SPDX-License-Identifier: MIT
  */
-#include "app/estimate.h"
+#include "app/run/estimate.h"
 #include "config/params.h"
 #include "tests/cli.h"
 

@@ -2,9 +2,9 @@
  * The error measures against maps worked out by hand, and the reader of test pictures.
  * SPDX-License-Identifier: MIT
  */
-#include "app/dataset.h"
-#include "app/degrade.h"
-#include "app/metrics.h"
+#include "app/eval/dataset.h"
+#include "app/eval/degrade.h"
+#include "app/eval/metrics.h"
 #include "config/params.h"
 #include "image/picture.h"
 #include "tests/remove_tree.h"

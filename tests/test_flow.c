@@ -1,8 +1,8 @@
 /*
  * Files of motion, their colours, its error measures. SPDX-License-Identifier: MIT
  */
-#include "app/dataset.h"
-#include "app/metrics.h"
+#include "app/eval/dataset.h"
+#include "app/eval/metrics.h"
 #include "image/flow.h"
 #include "tests/cli.h"
 

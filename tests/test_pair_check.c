@@ -2,7 +2,7 @@
  * Pairs whose right picture is brighter, less sharp or taken later are told apart, and each gets
  * its sentence; pairs that are alike get none. SPDX-License-Identifier: MIT
  */
-#include "app/row_samples.h"
+#include "app/run/row_samples.h"
 #include "calibration/pair_check.h"
 #include "config/clock.h"
 #include "image/picture.h"

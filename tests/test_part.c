@@ -2,7 +2,7 @@
  * Parts of the pictures, smaller pictures and moved rows, from the options to the points in space:
  * every pixel keeps its place. SPDX-License-Identifier: MIT
  */
-#include "app/dataset.h"
+#include "app/eval/dataset.h"
 #include "app/rig_options.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"

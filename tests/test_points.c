@@ -1,7 +1,7 @@
 /*
  * The points that the window and batch save: one cut for both. SPDX-License-Identifier: MIT
  */
-#include "app/points.h"
+#include "app/save/points.h"
 #include "tests/remove_tree.h"
 
 #include <glib/gstdio.h>

@@ -2,7 +2,7 @@
  * Video files: what is no part of a picture, or too small for an encoder, is refused.
  * SPDX-License-Identifier: MIT
  */
-#include "app/video_writer.h"
+#include "app/save/video_writer.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/watched.h"
 

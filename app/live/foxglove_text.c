@@ -3,7 +3,7 @@
  */
 #include "app/live/foxglove_text.h"
 
-#include "app/metrics.h"
+#include "app/eval/metrics.h"
 #include "config/clock.h"
 #include "config/presets.h"
 #include "image/picture.h"

@@ -6,12 +6,12 @@
 #ifndef LIVESTEREO_FOXGLOVE_TEXT_H
 #define LIVESTEREO_FOXGLOVE_TEXT_H
 
-#include "app/ros_frame.h"
+#include "app/save/ros_frame.h"
 
 #include <json-glib/json-glib.h>
 
-/* Channels are the topics of app/ros_frame.h and, behind them, statistics in JSON. A channel's id
- * is its number and 1. */
+/* Channels are the topics of app/save/ros_frame.h and, behind them, statistics in JSON. A
+ * channel's id is its number and 1. */
 enum { FOXGLOVE_STATISTICS = ROS_TOPICS, FOXGLOVE_CHANNELS };
 
 bool foxglove_has_channel(int channel, int mode, bool metric);

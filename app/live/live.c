@@ -7,7 +7,7 @@
 #include "app/live/live_private.h"
 
 #include "app/commands.h"
-#include "app/metrics.h"
+#include "app/eval/metrics.h"
 #include "config/clock.h"
 #include "config/lock.h"
 #include "config/log.h"

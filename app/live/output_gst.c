@@ -7,7 +7,7 @@
 
 #include "app/commands.h"
 #include "app/live/queue.h"
-#include "app/visualize.h"
+#include "app/save/visualize.h"
 #include "capture/gst/gst_launch.h"
 #include "image/flow.h"
 #include "image/picture.h"

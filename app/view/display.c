@@ -3,7 +3,7 @@
  */
 #include "app/view/display.h"
 
-#include "app/visualize.h"
+#include "app/save/visualize.h"
 #include "config/params.h"
 #include "render/points_view.h"
 

@@ -4,8 +4,8 @@
  */
 #include "app/view/export.h"
 
-#include "app/points.h"
-#include "app/visualize.h"
+#include "app/save/points.h"
+#include "app/save/visualize.h"
 #include "config/log.h"
 #include "image/picture.h"
 

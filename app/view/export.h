@@ -8,7 +8,7 @@
 #define LIVESTEREO_EXPORT_H
 
 #include "app/rig_options.h"
-#include "app/video_writer.h"
+#include "app/save/video_writer.h"
 #include "app/view/background.h"
 #include "app/view/playback.h"
 #include "app/view/screen.h"

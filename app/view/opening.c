@@ -4,7 +4,7 @@
  */
 #include "app/view/viewer.h"
 
-#include "app/points.h"
+#include "app/save/points.h"
 #include "config/clock.h"
 #include "config/log.h"
 

@@ -6,7 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "app/visualize.h"
+#include "app/save/visualize.h"
 
 #include <math.h>
 #include <stdio.h>

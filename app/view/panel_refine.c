@@ -5,7 +5,7 @@
  */
 #include "app/view/panel.h"
 
-#include "app/calib_refine.h"
+#include "app/calibrate/calib_refine.h"
 #include "app/live/live.h"
 #include "app/view/viewer.h"
 #include "calibration/rig_read.h"

@@ -4,7 +4,7 @@
  */
 #include "app/view/statistics.h"
 
-#include "app/metrics.h"
+#include "app/eval/metrics.h"
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "config/clock.h"

@@ -8,7 +8,7 @@
 
 #include "app/live/live.h"
 #include "app/live/output.h"
-#include "app/metrics.h"
+#include "app/eval/metrics.h"
 #include "app/view/panel.h"
 #include "app/view/playback.h"
 

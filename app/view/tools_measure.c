@@ -4,7 +4,7 @@
  */
 #include "app/view/tools.h"
 
-#include "app/metrics.h"
+#include "app/eval/metrics.h"
 
 #include <math.h>
 #include <stdio.h>

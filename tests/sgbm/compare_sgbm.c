@@ -8,9 +8,9 @@
  * pixels where that is not known, and D1 of pairs without masks.
  * SPDX-License-Identifier: MIT
  */
-#include "app/dataset.h"
-#include "app/degrade.h"
-#include "app/metrics.h"
+#include "app/eval/dataset.h"
+#include "app/eval/degrade.h"
+#include "app/eval/metrics.h"
 #include "image/frame.h"
 #include "config/params_file.h"
 #include "tests/frame_run.h"

@@ -1,0 +1,89 @@
+/*
+ * The functions of app/batch/batch_rgbd.h. SPDX-License-Identifier: MIT
+ */
+#include "app/batch/batch_rgbd.h"
+
+#include "app/batch/batch_rows.h"
+#include "config/file.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTRINSICS_START "{\n  \"depth_units_per_metre\": "
+
+enum { MAX_CSV = 1 << 30 };
+
+static int write_text(const char *folder, const char *name, const char *text) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return batch_text_write(path, text);
+}
+
+int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, int width,
+                     int height) {
+    static const char *const names[] = {"color", "depth"};
+    const struct depth_geometry *g = geometry;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(folder, names[i], NULL);
+        if (g_mkdir_with_parents(path, 0777) != 0) {
+            int error = errno;
+            log_error(path, "cannot make this folder: %s", strerror(error));
+            return -error;
+        }
+    }
+    g_autofree char *json = g_strdup_printf(
+        INTRINSICS_START "%d,\n  \"baseline_metres\": %.17g,\n  \"width\": %d,\n  \"height\": %d,\n"
+                         "  \"intrinsic_matrix\": [%.17g, 0, 0, 0, %.17g, 0, %.17g, %.17g, 1]\n}\n",
+        RGBD_UNITS, g->baseline, width, height, g->fx, g->fy, g->cx, g->cy);
+    g_autofree char *yaml = g_strdup_printf(
+        "%%YAML:1.0\n---\ncamera_name: calibration\nimage_width: %d\nimage_height: %d\n"
+        "camera_matrix:\n   rows: 3\n   cols: 3\n"
+        "   data: [ %.17g, 0., %.17g, 0., %.17g, %.17g, 0., 0., 1. ]\n",
+        width, height, g->fx, g->cx, g->fy, g->cy);
+    int error = write_text(folder, "intrinsics.json", json);
+    return error ? error : write_text(folder, "calibration.yaml", yaml);
+}
+
+int batch_rgbd_lists(const char *folder) {
+    g_autofree char *path = batch_rows_path(folder, 0, 1);
+    char *text;
+    size_t length;
+    int error = file_load(path, MAX_CSV, &text, &length);
+    if (error)
+        return error;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_autoptr(GString) times = g_string_new(NULL);
+    g_autoptr(GString) both = g_string_new(NULL);
+    free(text);
+    for (char **line = lines; *line; line++) {
+        bool computed;
+        long index = batch_row_index(*line, &computed);
+        g_auto(GStrv) fields = g_strsplit(*line, ",", 3);
+        if (index < 0 || !computed)
+            continue;
+        g_string_append_printf(times, "%s\n", fields[1]);
+        g_string_append_printf(both, "%s color/%06ld.png %s depth/%06ld.png\n", fields[1], index,
+                               fields[1], index);
+    }
+    error = write_text(folder, "times.txt", times->str);
+    return error ? error : write_text(folder, "associations.txt", both->str);
+}
+
+bool batch_rgbd_is_there(const char *folder) {
+    g_autofree char *path = g_build_filename(folder, "intrinsics.json", NULL), *text = NULL;
+    return g_file_get_contents(path, &text, NULL, NULL) && g_str_has_prefix(text, INTRINSICS_START);
+}
+
+int batch_rgbd_may_replace(const char *folder) {
+    static const char *const names[] = {"intrinsics.json", "calibration.yaml", "times.txt",
+                                        "associations.txt"};
+    size_t count = batch_rgbd_is_there(folder) ? 1 : G_N_ELEMENTS(names);
+    int error = 0;
+    for (size_t i = 0; i < count && !error; i++) {
+        g_autofree char *path = g_build_filename(folder, names[i], NULL);
+        error = batch_rows_may_replace(path, INTRINSICS_START);
+    }
+    return error;
+}

@@ -1,0 +1,249 @@
+/*
+ * livestereo bench: times of whole frames on random textures. SPDX-License-Identifier: MIT
+ */
+#include "app/bench/bench.h"
+#include "app/commands.h"
+#include "app/eval/dataset.h"
+#include "app/matcher.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct bench {
+    struct common_options common;
+    struct params params;
+    char *size_text;
+    struct bench_size size; /* 0: those of the table */
+    int frames, channels;
+    gboolean rectify, json;
+};
+
+static int start_frame(void *context, struct frame *f) {
+    struct params params = *f->params;
+    return matcher_start(context, &params, f);
+}
+
+static int finish_frame(void *context, struct frame *f) {
+    return matcher_finish(context, f);
+}
+
+static struct matcher *open_matcher(const struct bench *b, const struct params *params,
+                                    const struct bench_size *size, int *code) {
+    struct rectify_map maps[2];
+    for (int side = 0; side < 2 && b->rectify; side++) {
+        maps[side] = (struct rectify_map){.width = size->width, .height = size->height};
+        maps[side].point = g_new(struct rectify_point, (size_t)size->width * (size_t)size->height);
+        bench_turn(maps[side].point, size->width, size->height);
+    }
+    if (log_get_level() == LOG_INFO)
+        log_set_level(LOG_WARNING); /* the table says what the matcher does */
+    struct matcher *m = matcher_open(params, "bench", size->width, size->height, b->channels,
+                                     b->rectify ? maps : NULL, false, code);
+    for (int side = 0; side < 2 && b->rectify; side++)
+        g_free(maps[side].point);
+    return m;
+}
+
+static void print_json(const struct bench *b, const struct params *p, const struct bench_size *size,
+                       struct bench_times *t, const struct livestereo_info *info) {
+    double whole = bench_quantile(t->whole, t->count, 0.5);
+    printf("{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"channels\": %d, "
+           "\"rectified\": %d, \"labels\": %d, \"levels\": %d, \"iterations\": %d, "
+           "\"frame_ms\": %.4f, \"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, "
+           "\"overlapped_ms\": %.4f, \"stages_ms\": %.4f, \"bp_ms\": %.4f, \"memory\": %zu, "
+           "\"frames\": %d}\n",
+           info->backend, size->width, size->height, b->channels, !b->rectify, size->labels,
+           p->bp_levels, p->bp_iterations, whole, bench_quantile(t->whole, t->count, 0.1),
+           bench_quantile(t->whole, t->count, 0.9), t->overlapped,
+           bench_quantile(t->stages, t->count, 0.5), bench_quantile(t->bp, t->count, 0.5),
+           info->memory, t->count);
+    fflush(stdout);
+}
+
+/* Whether the backend has two frames in flight, as those of GPUs do. */
+static bool overlaps(const struct livestereo_info *info) {
+    return info->frames_in_flight > 1;
+}
+
+/* One row. *on_gpu gets what computed it. The exit code. */
+static int measure_size(const struct bench *b, const struct bench_size *size, bool with_header,
+                        bool *on_gpu) {
+    struct params params = b->params;
+    int code;
+    params.disparity_range = size->labels;
+    struct matcher *m = open_matcher(b, &params, size, &code);
+    if (!m)
+        return code;
+    struct livestereo_info info = matcher_info(m);
+    struct frame_pool *pool =
+        pool_open(2, size->width, size->height, b->channels, 0, matcher_frame_alloc(m));
+    struct frame *frames[2] = {pool ? pool_take(pool) : NULL, pool ? pool_take(pool) : NULL};
+    struct bench_times *times = g_new(struct bench_times, 1);
+    struct bench_runner runner = {
+        m, start_frame, finish_frame, overlaps(&info), b->frames ? b->frames : BENCH_FRAMES, 0};
+    int error = pool ? 0 : -ENOMEM;
+    for (int i = 0; i < 2 && pool; i++) {
+        *frames[i]->params = params;
+        bench_draw_pair(frames[i], size->labels);
+    }
+    if (!error)
+        error = bench_measure(&runner, frames, times);
+    info = matcher_info(m);
+    *on_gpu = overlaps(&info);
+    if (!error && b->json)
+        print_json(b, &params, size, times, &info);
+    else if (!error && with_header)
+        bench_print_header(info.backend);
+    if (!error && !b->json)
+        bench_print_row(size, times, info.memory, livestereo_stage_name);
+    g_free(times);
+    for (int i = 0; i < 2 && pool; i++)
+        frame_drop(&frames[i]);
+    pool_close(&pool);
+    matcher_close(&m);
+    return error ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
+static int measure_frames(const struct bench *b) {
+    int count = b->size.width ? 1 : BENCH_SIZES, code = EXIT_DONE;
+    bool on_gpu = true;
+    for (int i = 0; i < count && code == EXIT_DONE && (on_gpu || i < BENCH_CPU_SIZES); i++) {
+        struct bench_size size = b->size.width ? b->size : bench_sizes[i];
+        if (b->size.labels || !size.labels)
+            size.labels = b->size.labels ? b->size.labels : 64;
+        code = measure_size(b, &size, i == 0, &on_gpu);
+    }
+    return code;
+}
+
+/* GO_ON or EXIT_USAGE. */
+static int check_options(struct bench *b) {
+    struct bench_size *s = &b->size;
+    if (option_size("--size", b->size_text, MIN_FRAME_SIDE, &s->width, &s->height) != GO_ON)
+        return EXIT_USAGE;
+    if (b->channels != 1 && b->channels != 3) {
+        log_error("--channels", "%d is neither 1 (grey) nor 3 (colour)", b->channels);
+        return EXIT_USAGE;
+    }
+    if (option_check("--labels", s->labels, 2, LIVESTEREO_MAX_LABELS) != GO_ON)
+        return EXIT_USAGE;
+    return option_check("--frames", b->frames, 1, BENCH_MAX_FRAMES);
+}
+
+/* ---- converging: what fast-converging updates skip, and what they cost (Yang et al. 2006, figure
+ * 2) */
+
+enum { REPEAT = 9, PLAIN = 0, CONVERGING = 1 };
+
+/* Half-steps on each level, of which the least time counts; a frame tells of as many at most. */
+static const int half_steps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+enum { COUNTS = G_N_ELEMENTS(half_steps) };
+
+struct convergence {
+    double energy[2][COUNTS], ms[2][COUNTS];
+};
+
+static int measure_both(struct matcher *m, struct params p, struct frame *f,
+                        struct convergence *c) {
+    p.pruning = p.occlusion_masks = 0; /* fast-converging updates leave them out, too */
+    p.bp_iterations_0 = p.bp_iterations_1 = -1;
+    for (int i = 0; i < (int)COUNTS; i++)
+        for (int n = 0; n < 2 * REPEAT; n++) {
+            int kind = n & 1;
+            p.bp_iterations = half_steps[i];
+            p.bp_fast_converging = kind;
+            if (quit_asked())
+                return EXIT_INTERRUPTED;
+            if (matcher_run(m, &p, f) != 0)
+                return EXIT_RUN_FAILED;
+            c->ms[kind][i] = n < 2 ? f->left_bp_ms : fmin(c->ms[kind][i], f->left_bp_ms);
+            c->energy[kind][i] = matcher_energy(m);
+        }
+    return EXIT_DONE;
+}
+
+static void print_rows(const struct convergence *c, const struct frame *f) {
+    printf("half-steps  updated %%  energy, plain  converging    BP ms, plain  converging\n");
+    for (int i = 0; i < (int)COUNTS; i++)
+        printf("%10d %10.1f %14.0f %11.0f %15.3f %11.3f\n", half_steps[i],
+               100 * (double)f->updated[half_steps[i] - 1], c->energy[PLAIN][i],
+               c->energy[CONVERGING][i], c->ms[PLAIN][i], c->ms[CONVERGING][i]);
+}
+
+static int measure_pair(struct params *params, const struct test_pair *pair) {
+    int code, width = pair->left.width, height = pair->left.height;
+    struct convergence c;
+    if (pair->disparities)
+        param_put(params, param_find("disparity_range"), pair->disparities);
+    struct matcher *m =
+        matcher_open(params, pair->name, width, height, pair->left.channels, NULL, false, &code);
+    if (!m)
+        return code;
+    struct frame *f =
+        frame_alone(width, height, pair->left.channels, false, matcher_frame_alloc(m));
+    code = f ? EXIT_DONE : EXIT_RUN_FAILED;
+    if (f) {
+        memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
+        memcpy(f->right.data, pair->right.data, image_bytes(&pair->right));
+        code = measure_both(m, *params, f, &c);
+    }
+    if (code == EXIT_DONE)
+        print_rows(&c, f);
+    frame_drop(&f);
+    matcher_close(&m);
+    return code;
+}
+
+/* Of the first pair of a folder, for which params get its range: prints a table. The exit code. */
+static int measure_converging(struct params *params, const char *folder) {
+    struct pair_ini ini = {0};
+    struct test_pair pair = {0};
+    g_auto(GStrv) stems = test_pairs_list(folder);
+    if (!stems || pair_ini_read(folder, &ini) != 0 ||
+        test_pair_read(folder, stems[0], &ini, &pair) != 0)
+        return EXIT_SOURCE;
+    int code = measure_pair(params, &pair);
+    test_pair_free(&pair);
+    return code;
+}
+
+/* ---- the command */
+
+int cmd_bench(int argc, char **argv) {
+    struct bench b = {.channels = 3, .common.first_preset = "default"};
+    const GOptionEntry entries[] = {
+        {"size", 0, 0, G_OPTION_ARG_STRING, &b.size_text, "Pictures of this size alone", "WxH"},
+        {"labels", 0, 0, G_OPTION_ARG_INT, &b.size.labels, "Disparities to search", "N"},
+        {"frames", 0, 0, G_OPTION_ARG_INT, &b.frames, "Frames to measure (51)", "N"},
+        {"channels", 0, 0, G_OPTION_ARG_INT, &b.channels, "Grey pictures or coloured ones (3)",
+         "1|3"},
+        {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &b.json, "Print a line of JSON for each size", NULL},
+        {0},
+    };
+    int code = options_parse(
+        &argc, &argv, "[converging PAIR]",
+        "Measures the speed of frames on random textures: whole frames alone and overlapped,\n"
+        "from the first stage to the last, and belief propagation of the left view, in ms.\n"
+        "converging: of the pair in a folder, the tiles that fast-converging updates update, and "
+        "the\nenergy and the time of belief propagation, over the number of half-steps.",
+        "Examples:\n"
+        "  livestereo bench --preset live\n"
+        "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n"
+        "  livestereo bench converging ../shared/data/middlebury/tsukuba\n",
+        entries, &b.common, &b.params);
+    bool converging = argc == 3 && strcmp(argv[1], "converging") == 0;
+    if (code == GO_ON && argc > 1 && !converging) {
+        log_error("bench", "does not measure '%s'; see livestereo bench --help", argv[1]);
+        code = EXIT_USAGE;
+    }
+    if (code == GO_ON)
+        code = check_options(&b);
+    if (code == GO_ON)
+        code = converging ? measure_converging(&b.params, argv[2]) : measure_frames(&b);
+    options_free(&b.common);
+    return code;
+}

@@ -1,0 +1,350 @@
+/*
+ * livestereo calib: what a calibration file holds, how well pictures fit it, other forms of it, and
+ * its pose anew. Main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/calibrate/calib_refine.h"
+#include "app/commands.h"
+#include "app/run/row_samples.h"
+#include "calibration/rectify.h"
+#include "calibration/rig_read.h"
+#include "calibration/row_error.h"
+#include "image/picture.h"
+#include "config/log.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct calib {
+    char *unit, *model, *size, *output, **files;
+    int labels;
+    gboolean rectified;
+    struct rig_read_options how;
+    struct params params;
+};
+
+static int parse_words(struct calib *c) {
+    int code = rig_words_parse(c->unit, c->model, &c->how);
+    if (code != EXIT_DONE)
+        return code;
+    if (option_size("--size", c->size, MIN_FRAME_SIDE, &c->how.width, &c->how.height) != GO_ON)
+        return EXIT_USAGE;
+    if (c->labels < 2 || c->labels > 4096) {
+        log_error("--labels", "%d is not in 2..4096", c->labels);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+/* A word is a picture if its name ends as one does; the rest are calibration files. */
+static bool is_picture(const char *word) {
+    static const char *const ends[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
+    g_autofree char *lower = g_ascii_strdown(word, -1);
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+        if (g_str_has_suffix(lower, ends[i]))
+            return true;
+    return false;
+}
+
+static void print_rig(const struct rig *rig) {
+    static const char *const sides[2] = {"left", "right"};
+    const char *unit = rig->metric ? "m" : "units (the file does not say which)";
+    double turn[3];
+    for (int v = 0; v < 2; v++) {
+        const struct camera *k = &rig->camera[v];
+        printf("%-6s", sides[v]);
+        if (k->width)
+            printf(" %dx%d", k->width, k->height);
+        printf(" f %.2f %.2f c %.2f %.2f %s", k->fx, k->fy, k->cx, k->cy,
+               distortion_names[k->distortion]);
+        for (int i = 0; i < distortion_coefficients[k->distortion]; i++)
+            printf(" %.5g", k->k[i]);
+        printf("\n");
+    }
+    rotation_to_vector(rig->R, turn);
+    printf("right camera at %.5g %.5g %.5g, turned by %.3f %.3f %.3f degrees; baseline %.5g %s\n",
+           -rig->T[0], -rig->T[1], -rig->T[2], turn[0] * 180 / M_PI, turn[1] * 180 / M_PI,
+           turn[2] * 180 / M_PI, rig_baseline(rig), unit);
+    if (isfinite(rig->rms))
+        printf("reprojection error %.3f px\n", rig->rms);
+    if (rig->rectified)
+        printf("its pictures are rectified already\n");
+}
+
+static void print_depths(const struct depth_geometry *g, double share, int labels) {
+    static const double steps[] = {0.3, 0.5, 1, 2, 3, 5, 10, 20, 50, 100};
+    double nearest, farthest;
+    const char *unit = g->metric ? "m" : "units";
+    depth_limits(g, 0, labels, &nearest, &farthest);
+    printf("rectified: f %.2f c %.2f %.2f doffs %.3f px, baseline %.5g %s, shows %.0f %% of the "
+           "pictures\n",
+           g->fx, g->cx, g->cy, g->doffs, g->baseline, unit, 100 * share);
+    printf("nearest with %d labels from 0: %.3g %s", labels, nearest, unit);
+    if (isfinite(farthest))
+        printf(", farthest %.3g %s", farthest, unit);
+    printf("\n");
+    if (!g->metric)
+        return;
+    printf("depth       disparity   error when the disparity is 0.25 px off\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
+        if (depth_disparity(g, steps[i]) > 0.5)
+            printf("%6.1f m %10.2f px   %.4f m (%.2f %%), %d labels\n", steps[i],
+                   depth_disparity(g, steps[i]), depth_error(g, steps[i], 0.25),
+                   100 * depth_error(g, steps[i], 0.25) / steps[i], depth_labels(g, 0, steps[i]));
+}
+
+/* name: of a pair, or of all of them. */
+static void print_rows(const char *given, const struct row_error *e, int error) {
+    g_autofree char *name = g_strdup(given);
+    log_clean(name);
+    if (error)
+        printf("%s: only %d of %d features match: %s\n", name, e->matches, e->features,
+               row_error_too_few(e));
+    else
+        printf("%s: %d features, row error median %+.3f px, |median| %.3f, mean %.3f, 95 %% %.3f\n",
+               name, e->matches, e->median, e->median_abs, e->mean_abs, e->p95_abs);
+}
+
+/* The verdict over all pairs, and what to do about it. offset: the row_offset that they were read
+ * with; row_px as in struct rig_use. */
+static void print_verdict(const struct row_error *pairs, int count, double offset, double row_px) {
+    struct row_error all;
+    char name[32];
+    if (count == 0)
+        return;
+    row_error_combine(pairs, count, &all);
+    const struct row_health health = row_error_health(pairs, count);
+    char text[96];
+    row_health_print(&health, NAN, text, sizeof(text));
+    snprintf(name, sizeof(name), "%d pairs", count);
+    if (count > 1)
+        print_rows(name, &all, 0);
+    if (row_error_offset(&all) != 0 && row_error_mendable(&all))
+        printf("  --set row_offset=%.2f brings the median to 0\n",
+               offset + row_error_offset(&all) * row_px);
+    printf("  %s\n  %s\n", text, health.advice ? health.advice : "rows agree");
+}
+
+/* What was measured of the pairs so far. */
+struct checked {
+    struct row_error rows[MAX_ROW_ERROR_PAIRS];
+    int count;
+    double row_px;
+};
+
+static int check_pair(const struct calib *c, struct rig_options *options, char *const pair[2],
+                      struct checked *checked) {
+    struct image im[2] = {{0}, {0}};
+    struct rig_use use = {0};
+    struct row_error rows;
+    int code = EXIT_DONE;
+    for (int v = 0; v < 2 && code == EXIT_DONE; v++)
+        if (picture_read(pair[v], &im[v]))
+            code = EXIT_SOURCE;
+    if (code == EXIT_DONE && (im[0].width != im[1].width || im[0].height != im[1].height)) {
+        log_error(pair[1], "is %dx%d, but %s is %dx%d", im[1].width, im[1].height, pair[0],
+                  im[0].width, im[0].height);
+        code = EXIT_SOURCE;
+    }
+    if (code == EXIT_DONE)
+        code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
+    if (code == EXIT_DONE) {
+        double offset = c->params.row_offset;
+        uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
+                *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
+        int max = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
+        int error = row_error_measure(left, right, use.width, use.height, -8, max, &rows, NULL, 0);
+        print_rows(pair[0], &rows, error);
+        checked->row_px = use.row_px;
+        if (!error && checked->count < MAX_ROW_ERROR_PAIRS)
+            checked->rows[checked->count++] = rows;
+        g_free(left);
+        g_free(right);
+    }
+    rig_use_close(&use);
+    picture_free(&im[0]);
+    picture_free(&im[1]);
+    return code;
+}
+
+static void keep_digits(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if (g_ascii_isdigit(*from))
+            *to++ = *from;
+    *to = '\0';
+}
+
+/* Whether two names are those of one pair: the same in two folders, or with the same numbers. */
+static bool is_one_pair(const char *a, const char *b) {
+    g_autofree char *first = g_path_get_basename(a), *second = g_path_get_basename(b);
+    if (strcmp(first, second) == 0)
+        return true;
+    keep_digits(first);
+    keep_digits(second);
+    return *first && strcmp(first, second) == 0;
+}
+
+/* Whether the pictures are left, right, left, right; else all left ones come first. */
+static bool alternates(char **words, int count) {
+    bool halves = true, in_turn = true;
+    for (int i = 0; i < count / 2; i++) {
+        halves &= is_one_pair(words[i], words[count / 2 + i]);
+        in_turn &= is_one_pair(words[2 * i], words[2 * i + 1]);
+    }
+    return in_turn && !halves;
+}
+
+/* The exit code. */
+static int check_pairs(const struct calib *c, struct rig_options *options, char **words,
+                       int count) {
+    g_autofree struct checked *checked = g_new0(struct checked, 1);
+    bool in_turn = alternates(words, count);
+    int code = EXIT_DONE;
+    for (int i = 0; i < count / 2 && code == EXIT_DONE; i++) {
+        char *const pair[2] = {words[in_turn ? 2 * i : i],
+                               words[in_turn ? 2 * i + 1 : count / 2 + i]};
+        code = check_pair(c, options, pair, checked);
+    }
+    print_verdict(checked->rows, checked->count, c->params.row_offset, checked->row_px);
+    return code;
+}
+
+static int check(struct calib *c, int count, char **words) {
+    int files = 0;
+    while (files < count && !is_picture(words[files]))
+        files++;
+    if (files > 2 || (count - files) % 2 || count == 0) {
+        log_error("calib check",
+                  "takes one calibration file or two, then pairs of pictures: all left ones, then "
+                  "all right ones, or left before right each time");
+        return EXIT_USAGE;
+    }
+    struct rig_options options = {.rectified = c->rectified, .unit = c->unit, .model = c->model};
+    options.files = g_new0(char *, files + 1);
+    memcpy(options.files, words, (size_t)files * sizeof *words);
+    int code = EXIT_DONE;
+    if (files > 0) {
+        struct rig rig;
+        struct rectification to;
+        struct depth_geometry g;
+        if (rig_load((const char *const *)words, files, &c->how, &rig))
+            code = EXIT_CALIBRATION;
+        else
+            print_rig(&rig);
+        if (code == EXIT_DONE && (rig.camera[0].width > 0 || rig.has_rectification)) {
+            if (rectify_of_rig(&rig, 0, &to)) {
+                code = EXIT_CALIBRATION;
+            } else {
+                depth_geometry_of(&to, rig.metric, &g);
+                print_depths(&g, rectify_share(&rig, &to), c->labels);
+            }
+        }
+    }
+    if (code == EXIT_DONE)
+        code = check_pairs(c, &options, words + files, count - files);
+    g_free(options.files);
+    return code;
+}
+
+/* -o FILE.yml writes OpenCV's form, -o LEFT.yaml,RIGHT.yaml a ROS pair. */
+static int convert(struct calib *c, int count, char **words) {
+    struct rig rig;
+    if (count < 1 || count > 2 || !c->output) {
+        log_error("calib convert", "takes one calibration file or two, and -o OUT.yml or -o "
+                                   "LEFT.yaml,RIGHT.yaml (ROS)");
+        return EXIT_USAGE;
+    }
+    if (rig_load((const char *const *)words, count, &c->how, &rig))
+        return EXIT_CALIBRATION;
+    g_auto(GStrv) out = g_strsplit(c->output, ",", -1);
+    int outputs = (int)g_strv_length(out);
+    if (outputs < 1 || outputs > 2) {
+        log_error("-o", "%s: one name (OpenCV) or two with a comma (ROS)", c->output);
+        return EXIT_USAGE;
+    }
+    if (outputs == 2 && strcmp(out[0], out[1]) == 0) {
+        log_error("-o", "%s: both names are the same file", c->output);
+        return EXIT_USAGE;
+    }
+    int error = 0;
+    for (int i = 0; i < outputs && !error; i++)
+        error = rig_keep_old(out[i]);
+    if (!error)
+        error = outputs == 1 ? rig_write_opencv(out[0], &rig) : rig_write_ros(out[0], out[1], &rig);
+    if (error)
+        return EXIT_RUN_FAILED;
+    if (outputs == 1)
+        log_info(out[0], "written in OpenCV's form; livestereo --calib %s SOURCE uses it", out[0]);
+    else
+        log_info(out[0],
+                 "written in ROS's form with %s; livestereo --calib %s --calib %s SOURCE uses them",
+                 out[1], out[0], out[1]);
+    return EXIT_DONE;
+}
+
+static int refine(struct calib *c, int count, char **words) {
+    struct rig_options options = {
+        .files = c->files, .unit = c->unit, .model = c->model, .rectified = c->rectified};
+    const struct source_options source = {
+        .lists = true, .width = c->how.width, .height = c->how.height};
+    return calib_refine(&options, &source, (const char *const *)words, count, c->output);
+}
+
+int cmd_calib(int argc, char **argv) {
+    struct calib c = {.labels = 64};
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &c.output,
+         "convert, refine: OUT.yml (OpenCV); convert: or LEFT.yaml,RIGHT.yaml (ROS)", "FILE"},
+        {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c.files,
+         "refine: the calibration to begin with (twice where it is two files)", "FILE"},
+        {"unit", 0, 0, G_OPTION_ARG_STRING, &c.unit,
+         "Unit of a calibration that does not say it: m, cm or mm", "UNIT"},
+        {"model", 0, 0, G_OPTION_ARG_STRING, &c.model,
+         "Lens model of OpenCV's calibration that does not say it", "radtan|rational|fisheye"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &c.size,
+         "Picture size the calibration is wanted for; refine: of each camera", "WxH"},
+        {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels,
+         "check: disparities to tell the depths of (64)", "N"},
+        {"rectified", 0, 0, G_OPTION_ARG_NONE, &c.rectified,
+         "check, refine: the pictures are rectified already", NULL},
+        {0},
+    };
+    struct common_options options = {0};
+    int code = options_parse(
+        &argc, &argv, "check|convert|refine FILE [FILE] [LEFT.. RIGHT..]",
+        "check prints what a calibration says, the depths it gives, and how well the rows of "
+        "pictures\n"
+        "match. convert writes it in another form. refine takes a SOURCE, recorded or live while "
+        "the\n"
+        "rig is moved past near and far things, and finds from it, without a board, how the "
+        "cameras\n"
+        "stand to each other since they were nudged; lenses and baseline's length stay. Files are\n"
+        "OpenCV's (one, or intrinsics and extrinsics), ROS's (left and right), KITTI's, "
+        "Middlebury's,\n"
+        "Kalibr's, ORB_SLAM's, DepthAI's (OAK) or ZED's.",
+        "Examples:\n"
+        "  livestereo calib check rig.yml left*.png right*.png\n"
+        "  livestereo calib check --rectified left.png right.png\n"
+        "  livestereo calib convert intrinsics.yml extrinsics.yml --unit mm -o rig.yml\n"
+        "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n"
+        "  livestereo calib refine v4l2:0,2 --calib rig.yml -o new.yml\n",
+        entries, &options, &c.params);
+    if (code == GO_ON)
+        code = parse_words(&c);
+    if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "check") == 0)
+        code = check(&c, argc - 2, argv + 2);
+    else if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "convert") == 0)
+        code = convert(&c, argc - 2, argv + 2);
+    else if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "refine") == 0)
+        code = refine(&c, argc - 2, argv + 2);
+    else if (code == EXIT_DONE && !options.dump_config) {
+        log_error("calib", "check, convert or refine? See livestereo calib --help");
+        code = EXIT_USAGE;
+    }
+    options_free(&options);
+    return code;
+}

@@ -1,0 +1,541 @@
+/*
+ * livestereo eval: the pipeline against test pictures with known truth; a table or JSON lines.
+ * One thread besides the pipeline's own.
+ * SPDX-License-Identifier: MIT
+ */
+#include "app/eval/eval.h"
+#include "app/run/mask.h"
+#include "app/save/visualize.h"
+#include "image/picture.h"
+#include "config/log.h"
+#include "config/params_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the pixels of MASK_ALL. */
+static bool is_scored(const struct test_pair *pair, long i) {
+    const uint8_t *mask = pair->mask[MASK_ALL];
+    return !isnan(pair->truth[i]) && (!mask || mask[i] == 255);
+}
+
+/* Px, of a known disparity. */
+static double error_of(const struct test_pair *pair, const struct frame *frame, long i) {
+    return fabs(frame->disparity[i] / (double)DISPARITY_ONE - (double)pair->truth[i]);
+}
+
+/* The share of scored, known pixels that are off by at most metrics_sigma(), in percent. */
+static double share_within(const struct test_pair *pair, const struct frame *frame, long count) {
+    long known = 0, within = 0;
+    for (long i = 0; i < count; i++) {
+        if (!is_scored(pair, i) || frame->disparity[i] == DISPARITY_UNKNOWN)
+            continue;
+        within += error_of(pair, frame, i) <= metrics_sigma(frame->params, frame->confidence[i]);
+        known++;
+    }
+    return known ? 100.0 * (double)within / (double)known : NAN;
+}
+
+/* A missing "all" is every pixel of known truth; the others then have no figures. */
+static void measure(const struct test_pair *pair, const struct frame *frame,
+                    const uint8_t *left_out, struct eval_result *result) {
+    long count = (long)pair->left.width * pair->left.height;
+    if (frame->params->mode == MODE_MOTION) {
+        struct motion_sums motion = {0};
+        motion_error_add(&motion, frame->motion, pair->truth, pair->mask[MASK_ALL], count);
+        result->kind = EVAL_MOTION;
+        result->figures.motion = motion_error_rates(&motion);
+        result->figures.density = metrics_density(frame->motion, left_out, count);
+        return;
+    }
+    for (int i = 0; i < MASK_COUNT; i++) {
+        struct error_sums sums = {0};
+        result->has_mask[i] = pair->mask[i] || i == MASK_ALL;
+        if (result->has_mask[i])
+            error_add(&sums, frame->disparity, pair->truth, pair->mask[i], count);
+        result->figures.rates[i] = error_rates(&sums);
+    }
+    for (int i = 0; i < SPARSIFY_COUNT; i++)
+        result->figures.sparsify[i] =
+            metrics_sparsify(frame->disparity, frame->confidence, pair->truth, pair->mask[MASK_ALL],
+                             count, sparsify_px[i]);
+    result->figures.within = share_within(pair, frame, count);
+    result->figures.density = metrics_density(frame->disparity, NULL, count);
+}
+
+/* The same of another method's map, which takes the place of the frame's, rounded to 1/16 px. It
+ * has no confidence and no energy. */
+static void measure_map(const struct eval *eval, const struct test_pair *pair, struct frame *frame,
+                        const uint8_t *left_out, struct eval_result *result) {
+    long count = (long)pair->left.width * pair->left.height;
+    struct figures *f = &result->figures;
+    for (long i = 0; i < count; i++) {
+        double value = round((double)pair->map[i] * DISPARITY_ONE);
+        frame->disparity[i] =
+            isfinite(value) ? (int16_t)fmax(-INT16_MAX, fmin(value, INT16_MAX)) : DISPARITY_UNKNOWN;
+    }
+    measure(pair, frame, left_out, result);
+    result->maps = eval->maps;
+    f->sparsify[0] = f->sparsify[1] = (struct sparsification){NAN, NAN};
+    f->within = f->energy = f->ms = f->mib = f->bound = f->least = NAN;
+}
+
+/* Appends a line for each confidence: how many scored pixels have it, how many of those are off by
+ * more than 1 px or unknown, and within which error, in px, 68 % of the known ones lie. */
+static int save_counts(const char *path, const struct test_pair *pair, const struct frame *frame) {
+    long bad[256] = {0}, unknown[256] = {0};
+    long count = (long)pair->left.width * pair->left.height;
+    GArray *errors[256]; /* px, of the known ones */
+    FILE *file = fopen(path, "a");
+    bool failed = !file;
+    for (int i = 0; i < 256; i++)
+        errors[i] = g_array_new(FALSE, FALSE, sizeof(double));
+    for (long i = 0; i < count; i++) {
+        int confidence = frame->confidence[i];
+        if (!is_scored(pair, i))
+            continue;
+        double error = error_of(pair, frame, i);
+        bool known = frame->disparity[i] != DISPARITY_UNKNOWN;
+        bad[confidence] += !known || error > 1;
+        unknown[confidence] += !known;
+        if (known)
+            g_array_append_val(errors[confidence], error);
+    }
+    for (int i = 0; i < 256; i++) {
+        long all = unknown[i] + errors[i]->len;
+        double *known = (double *)(void *)errors[i]->data;
+        if (all && !failed)
+            failed = fprintf(file, "%s,%d,%ld,%ld,%.3f\n", pair->name, i, all, bad[i],
+                             metrics_quantile(known, (int)errors[i]->len, 0.68)) < 0;
+        g_array_free(errors[i], TRUE);
+    }
+    if (file && fclose(file) != 0)
+        failed = true;
+    if (failed)
+        log_error(path, "cannot append to this file: %s", strerror(errno));
+    return failed ? -EIO : 0;
+}
+
+int eval_save_pictures(const char *folder, const char *name, const float *truth,
+                       const struct frame *frame) {
+    g_autofree char *file = g_strdelimit(g_strdup(name), "/", '_');
+    g_autofree char *color = g_strdup_printf("%s/%s_color.png", folder, file);
+    g_autofree char *off = g_strdup_printf("%s/%s_error.png", folder, file);
+    int error = visualize_write(color, visualize_disparity(frame));
+    return error || !truth ? error : visualize_write(off, visualize_error(frame, truth));
+}
+
+/* The median of the times counts. */
+int eval_compute(const struct eval *eval, struct matcher *matcher, const struct params *params,
+                 struct frame *frame, const char *name, struct eval_result *result) {
+    g_autofree double *ms = g_new(double, eval->repeat);
+    for (int i = 0; i < eval->repeat; i++) {
+        if (i > 0 && quit_asked())
+            return EXIT_INTERRUPTED;
+        if (matcher_run(matcher, params, frame) != 0)
+            return EXIT_RUN_FAILED;
+        ms[i] = frame->compute_ms;
+    }
+    result->params = *frame->params; /* estimated ones with --estimate */
+    result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
+    result->figures.ms = metrics_quantile(ms, eval->repeat, 0.5);
+    result->figures.energy = matcher_energy(matcher);
+    if (isnan(result->figures.energy))
+        log_error(name, "no energy: %s", livestereo_error(matcher_handle(matcher)));
+    if (isnan(result->figures.energy))
+        return EXIT_RUN_FAILED;
+    result->figures.bound = result->figures.least = NAN;
+    if (eval->bound > 0 && livestereo_bound(matcher_handle(matcher), eval->bound,
+                                            &result->figures.bound, &result->figures.least)) {
+        log_error(name, "no bound: %s", livestereo_error(matcher_handle(matcher)));
+        return EXIT_RUN_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+static int compute(struct eval *eval, struct matcher *matcher, const struct params *params,
+                   const struct test_pair *pair, struct frame *frame, const uint8_t *left_out,
+                   struct eval_result result[2]) {
+    memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
+    memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
+    int code = eval_compute(eval, matcher, params, frame, pair->name, result);
+    if (code != EXIT_DONE)
+        return code;
+    measure(pair, frame, left_out, result);
+    if (eval->counts && save_counts(eval->counts, pair, frame) != 0)
+        return EXIT_RUN_FAILED;
+    if (eval->folder && eval_save_pictures(eval->folder, pair->name, pair->truth, frame) != 0)
+        return EXIT_RUN_FAILED;
+    if (!pair->map)
+        return EXIT_DONE;
+    measure_map(eval, pair, frame, left_out, &result[1]);
+    g_autofree char *name = g_strdup_printf("%s_maps", pair->name);
+    return eval->folder && eval_save_pictures(eval->folder, name, pair->truth, frame) != 0
+               ? EXIT_RUN_FAILED
+               : EXIT_DONE;
+}
+
+/* --mask: given to the pipeline, and what it leaves out is not scored. */
+static int use_mask(const struct eval *eval, struct matcher *matcher, struct test_pair *pair,
+                    uint8_t **left_out) {
+    size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
+    int code =
+        mask_use(eval->mask, &eval->params, pair->left.width, pair->left.height, matcher, left_out);
+    if (code != EXIT_DONE || !*left_out)
+        return code;
+    pair->mask[MASK_ALL] = g_malloc(count);
+    for (size_t i = 0; i < count; i++)
+        pair->mask[MASK_ALL][i] = (uint8_t)(255 - (*left_out)[i]);
+    return EXIT_DONE;
+}
+
+/* Sets the range to that of pair.ini, unless --set does. -ERANGE where it is not possible. */
+static int take_range(const struct eval *eval, int disparities, struct params *params) {
+    if (!disparities || options_set(&eval->common, "disparity_range"))
+        return 0;
+    return param_put(params, param_find("disparity_range"), disparities);
+}
+
+/* result[1] gets the figures of the pair's other map, where it has one. */
+static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result result[2]) {
+    struct params params = eval->params;
+    struct rig_use rig;
+    take_range(eval, pair->disparities, &params);
+    struct matcher *matcher = NULL;
+    int code =
+        rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
+    if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height)) {
+        log_error(pair->name,
+                  "is %dx%d, but %dx%d where --calib rectifies it; give the calibration of the "
+                  "pictures that the truth belongs to",
+                  pair->left.width, pair->left.height, rig.width, rig.height);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE)
+        matcher = matcher_open(&params, pair->name, pair->left.width, pair->left.height,
+                               pair->left.channels, rig_use_maps(&rig), false, &code);
+    if (!matcher) {
+        rig_use_close(&rig);
+        return code;
+    }
+    uint8_t *left_out = NULL;
+    code = eval->estimate ? matcher_estimate(matcher, &params) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = use_mask(eval, matcher, pair, &left_out);
+    struct frame *frame = frame_alone(pair->left.width, pair->left.height, pair->left.channels,
+                                      false, matcher_frame_alloc(matcher));
+    if (!frame)
+        code = EXIT_RUN_FAILED;
+    if (code == EXIT_DONE)
+        code = compute(eval, matcher, &params, pair, frame, left_out, result);
+    frame_drop(&frame);
+    free(left_out);
+    matcher_close(&matcher);
+    rig_use_close(&rig);
+    return code;
+}
+
+/* The name of the folder that folder lies in. */
+static char *group_of(const char *folder) {
+    g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
+    g_autofree char *parent = g_path_get_dirname(absolute);
+    return g_path_get_basename(parent);
+}
+
+void eval_report(struct eval *eval, const char *folder, struct eval_result *result) {
+    struct eval_result kept = *result;
+    kept.group = group_of(folder);
+    result->name = NULL;
+    g_array_append_vals(kept.maps ? eval->theirs : eval->results, &kept, 1);
+    if (eval->csv && eval_report_csv(eval->csv, &kept) != 0)
+        eval->csv_failed = true;
+    if (eval->json) {
+        eval_report_json(&kept);
+    } else if (eval->all_presets) {
+        eval_report_preset_row(&kept);
+    } else {
+        if (eval->results->len == 1 && !kept.maps)
+            eval_report_header(kept.kind);
+        eval_report_row(&kept);
+    }
+    fflush(stdout);
+}
+
+bool eval_wants(const struct eval *eval, long index) {
+    g_auto(GStrv) words = eval->frames ? g_strsplit(eval->frames, ",", -1) : NULL;
+    for (char **word = words; word && *word; word++)
+        if (strtol(*word, NULL, 10) == index)
+            return true;
+    return !words;
+}
+
+/* Runs a pair with its truth and reports it. The exit code. */
+static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
+    if (eval->degraded && degrade_apply(&eval->degrade, pair->name, &pair->left, &pair->right) != 0)
+        return EXIT_RUN_FAILED;
+    struct eval_result result[2] = {{.preset = eval->all_presets ? eval->common.preset : NULL}};
+    int code = run_pair(eval, pair, result);
+    for (int i = 0; i < (pair->map ? 2 : 1); i++) {
+        result[i].name = g_strdup(pair->name);
+        if (code == EXIT_DONE)
+            eval_report(eval, folder, &result[i]);
+        g_free(result[i].name);
+    }
+    return code;
+}
+
+/* What cannot be read with one preset cannot with the next: it is tried, and reported, once. */
+static int note_failure(struct eval *eval, const char *path, int code) {
+    g_hash_table_insert(eval->failed, g_strdup(path), GINT_TO_POINTER(code));
+    return code;
+}
+
+static int failure_of(const struct eval *eval, const char *path) {
+    return GPOINTER_TO_INT(g_hash_table_lookup(eval->failed, path));
+}
+
+/* The pairs of a folder and its pair.ini, if it has to have one. The exit code. */
+static int open_folder(const struct eval *eval, const char *folder, char ***stems,
+                       struct pair_ini *ini) {
+    bool motion = eval->params.mode == MODE_MOTION;
+    struct params params = eval->params;
+    *ini = (struct pair_ini){0};
+    *stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
+    if (!*stems || (!motion && pair_ini_read(folder, ini) != 0))
+        return EXIT_SOURCE;
+    if (take_range(eval, ini->disparities, &params) == 0)
+        return EXIT_DONE;
+    const struct param_info *info = param_find("disparity_range");
+    log_error(folder, "pair.ini asks for %d disparities; %.0f to %.0f are possible",
+              ini->disparities, info->min, info->max);
+    return EXIT_USAGE;
+}
+
+static int read_pair(struct eval *eval, const char *folder, const char *stem,
+                     const struct pair_ini *ini, struct test_pair *pair) {
+    g_autofree char *path = g_build_filename(folder, stem, NULL);
+    int code = failure_of(eval, path);
+    if (code != EXIT_DONE)
+        return code;
+    int error = eval->params.mode == MODE_MOTION ? motion_pair_read(folder, stem, pair)
+                                                 : test_pair_read(folder, stem, ini, pair);
+    if (!error && eval->maps && test_pair_read_map(eval->maps, folder, stem, pair) != 0) {
+        test_pair_free(pair);
+        error = -ENOENT;
+    }
+    return error ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
+}
+
+/* All pairs of one folder; those that cannot be read are left out. The exit code. */
+static int run_folder(struct eval *eval, const char *folder) {
+    if (eval->params.mode == MODE_MOTION && motion_is_sequence(folder))
+        return eval_sequence(eval, folder);
+    g_auto(GStrv) stems = NULL;
+    struct pair_ini ini;
+    int code = failure_of(eval, folder);
+    if (code != EXIT_DONE)
+        return code;
+    code = open_folder(eval, folder, &stems, &ini);
+    if (code != EXIT_DONE)
+        return note_failure(eval, folder, code);
+    for (char **stem = stems; *stem; stem++) {
+        if (!eval_wants(eval, stem - stems))
+            continue;
+        if (quit_asked())
+            return EXIT_INTERRUPTED;
+        struct test_pair pair;
+        if (read_pair(eval, folder, *stem, &ini, &pair) != EXIT_DONE) {
+            code = EXIT_SOURCE;
+            continue;
+        }
+        int pair_code = eval_pair(eval, folder, &pair);
+        test_pair_free(&pair);
+        if (pair_code != EXIT_DONE)
+            return pair_code;
+    }
+    return code;
+}
+
+/* Folders that cannot be read are reported and left out; any other failure ends the command. */
+static int run_folders(struct eval *eval, int count, char **folders) {
+    int worst = EXIT_DONE;
+    if (eval->bound > 0)
+        eval->params.pruning = false; /* a bound needs the costs of all labels */
+    for (int i = 0; i < count; i++) {
+        int code = run_folder(eval, folders[i]);
+        if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
+            return code;
+        worst = worst ? worst : code;
+    }
+    const struct eval_result *results = (const struct eval_result *)(void *)eval->results->data;
+    int rows = (int)eval->results->len;
+    if (!eval->json && eval->all_presets && rows > 1)
+        eval_report_preset_mean(results, rows);
+    else if (!eval->json && !eval->all_presets && rows > 0)
+        eval_report_means(results, rows);
+    if (!eval->json && eval->theirs->len > 0) {
+        printf("\n%s\n", eval->maps);
+        eval_report_means((const struct eval_result *)(void *)eval->theirs->data,
+                          (int)eval->theirs->len);
+    }
+    return worst;
+}
+
+static void clear_result(void *result) {
+    struct eval_result *r = result;
+    g_free(r->name);
+    g_free(r->group);
+}
+
+/* Each preset in turn, under --config and --set. One that fails is left out. */
+static int run_presets(struct eval *eval, int count, char **folders) {
+    g_auto(GStrv) names = preset_names();
+    int worst = EXIT_DONE, mode = eval->params.mode;
+    if (!eval->json)
+        eval_report_preset_header();
+    for (char **name = names; *name; name++) {
+        g_free(eval->common.preset);
+        eval->common.preset = g_strdup(*name);
+        int code = options_params(&eval->common, &eval->params);
+        if (code == GO_ON && eval->params.mode != mode)
+            continue; /* it needs other folders */
+        if (code == GO_ON)
+            code = run_folders(eval, count, folders);
+        g_array_set_size(eval->results, 0);
+        if (code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
+            return code;
+        worst = worst ? worst : code;
+    }
+    return worst;
+}
+
+/* --frames; says what is wrong. */
+static bool check_frames(const struct eval *eval) {
+    g_auto(GStrv) words = g_strsplit(eval->frames ? eval->frames : "0", ",", -1);
+    for (char **word = words; *word; word++)
+        if (!g_ascii_isdigit(**word) || strspn(*word, "0123456789") != strlen(*word)) {
+            log_error("--frames", "\"%s\" is no list of numbers; write it as 5,10,15",
+                      eval->frames);
+            return false;
+        }
+    return true;
+}
+
+static int check_and_run(struct eval *eval, int count, char **folders) {
+    if (count == 0 || eval->repeat < 1) {
+        log_error("eval", count == 0 ? "no DIR; see livestereo eval --help"
+                                     : "--repeat must be at least 1");
+        return EXIT_USAGE;
+    }
+    if (eval->all_presets && (eval->common.preset || eval->folder)) {
+        log_error("eval", "--all-presets does not go with --preset and --save");
+        return EXIT_USAGE;
+    }
+    if (eval->maps && (eval->all_presets || eval->params.mode == MODE_MOTION)) {
+        log_error("--maps", "goes with disparities of one preset; it does not go with %s",
+                  eval->all_presets ? "--all-presets" : "mode=motion");
+        return EXIT_USAGE;
+    }
+    if (!check_frames(eval))
+        return EXIT_USAGE;
+    if (eval->degraded && degrade_parse(eval->degraded, &eval->degrade) != 0)
+        return EXIT_USAGE;
+    if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
+        log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
+        return EXIT_RUN_FAILED;
+    }
+    if (eval->csv_path && !(eval->csv = fopen(eval->csv_path, "we"))) {
+        log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
+        return EXIT_RUN_FAILED;
+    }
+    eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
+    eval->theirs = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
+    g_array_set_clear_func(eval->results, clear_result);
+    g_array_set_clear_func(eval->theirs, clear_result);
+    eval->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    quit_catch();
+    int code =
+        eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
+    if (eval->csv && (fclose(eval->csv) != 0 || eval->csv_failed)) {
+        log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
+        code = EXIT_RUN_FAILED;
+    }
+    g_array_free(eval->results, TRUE);
+    g_array_free(eval->theirs, TRUE);
+    g_hash_table_destroy(eval->failed);
+    return code;
+}
+
+int cmd_eval(int argc, char **argv) {
+    struct eval eval = {.repeat = 1};
+    const GOptionEntry entries[] = {
+        {"all-presets", 0, 0, G_OPTION_ARG_NONE, &eval.all_presets,
+         "Every preset on every pair: nonocc, all, energy, ms, MiB", NULL},
+        {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &eval.counts,
+         "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
+         "pixels, bad ones, px within which 68 % lie",
+         "CSV"},
+        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &eval.csv_path,
+         "Also write all figures, a line for each pair, as --json names them", "FILE"},
+        {"degrade", 0, 0, G_OPTION_ARG_STRING, &eval.degraded,
+         "Make the pictures worse: noise=SIGMA,light=L,jpeg=Q in both; "
+         "gain=G,offset=O,vignette=V,gamma=E,blur=SIGMA,rows=N in the right one; seed=N",
+         "KEY=VALUE,..."},
+        {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
+         "Only these pairs of each DIR, counted from 0", "N,..."},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
+        {"maps", 0, 0, G_OPTION_ARG_FILENAME, &eval.maps,
+         "Also another method's maps: MAPS/DIR.png or .pfm, MAPS/DIR/N.png; 16-bit PNG as KITTI's, "
+         "PFM in px",
+         "MAPS"},
+        MASK_ENTRY(&eval.mask),
+        ESTIMATE_ENTRY(&eval.estimate),
+        RIG_WHOLE_ENTRIES(&eval.rig),
+        {"bound", 0, 0, G_OPTION_ARG_INT, &eval.bound,
+         "A lower bound of the energy, by N sweeps of TRW-S", "N"},
+        {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
+         "Compute each pair N times and give the median of the times", "N"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,
+         "Write NAME_color.png and NAME_error.png of each pair into DIR", "DIR"},
+        {0},
+    };
+    int code = options_parse(
+        &argc, &argv, "DIR...",
+        "Compares with known truth. DIR holds left.png, right.png, disp_left.png, or folders "
+        "left,\n"
+        "right, disp_left with one PNG a pair; the masks nonocc, all, disc where there are any; "
+        "and\n"
+        "pair.ini, whose disparities set disparity_range unless --set does.",
+        "Figures: bad-N is the share of scored pixels off by more than N px or unknown, mean the "
+        "mean\n"
+        "error in px where a disparity is known, D1 the share off by more than 3 px and 5 % (on "
+        "all),\n"
+        "rms that of pixels within 1 px, whole the share of whole-number disparities (chance makes "
+        "6 %),\n"
+        "aucN the mean of bad-N while the least confident pixels go first, best the least "
+        "possible,\n"
+        "within the share of pixels that are off by no more than what batch --save sigma says.\n"
+        "With mode=motion (presets flow, clouds, road) DIR holds frame10.png, frame11.png and "
+        "flow10.flo;\n"
+        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; or numbered pictures alone: see "
+        "the\n"
+        "man page.\n"
+        "Below them stand the means of each folder of DIRs.\n"
+        "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
+        "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, within, "
+        "density,\n"
+        "energy, ms, mib, parameters; with --maps also maps, in place of parameters.\n\n"
+        "Examples:\n"
+        "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
+        "  livestereo eval --preset yang2006 --json tsukuba/\n"
+        "  livestereo eval --maps sgbm/ teddy/ cones/      (sgbm/teddy.png, sgbm/cones.png)\n"
+        "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n"
+        "  livestereo eval --preset clouds goes_irma_ir/ --mask goes_irma_ir/overlay.png\n",
+        entries, &eval.common, &eval.params);
+    if (code == GO_ON)
+        code = check_and_run(&eval, argc - 1, argv + 1);
+    options_free(&eval.common);
+    return code;
+}

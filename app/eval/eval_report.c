@@ -1,0 +1,363 @@
+/*
+ * The table and the JSON lines of app/eval/eval_report.h. SPDX-License-Identifier: MIT
+ */
+#include "app/eval/eval_report.h"
+
+#include "config/log.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_COLUMNS 23
+
+const int sparsify_px[SPARSIFY_COUNT] = {1, 3};
+
+/* A figure in its column, "-" where there is none. */
+static void print_figure(int columns, int digits, double value) {
+    if (isnan(value))
+        printf(" %*s", columns, "-");
+    else
+        printf(" %*.*f", columns, digits, value);
+}
+
+/* A figure's key in JSON, and its column in the table; width 0: it has none. */
+struct column {
+    const char *key, *head;
+    int width, digits;
+    size_t offset; /* in struct figures; of a mask's in struct error_rates */
+};
+#define FIGURE(member) offsetof(struct figures, member)
+#define RATE(member) offsetof(struct error_rates, member)
+
+static const struct column of_mask[] = {
+    {"bad1", "bad1%", 5, 2, RATE(bad[0])}, {"bad2", "bad2%", 6, 2, RATE(bad[1])},
+    {"bad3", "bad3%", 6, 2, RATE(bad[2])}, {"mean", "mean", 6, 3, RATE(mean)},
+    {"bad05", "", 0, 2, RATE(bad_half)},   {"rms", "", 0, 3, RATE(rms_near)},
+    {"whole", "", 0, 2, RATE(whole)},      {0}};
+static const struct column of_kind[][7] = {
+    [EVAL_STEREO] = {{"d1", "D1%", 6, 2, FIGURE(rates[MASK_ALL].d1)},
+                     {"auc1", "", 0, 2, FIGURE(sparsify[0].area)},
+                     {"best1", "", 0, 2, FIGURE(sparsify[0].best)},
+                     {"auc3", "", 0, 2, FIGURE(sparsify[1].area)},
+                     {"best3", "", 0, 2, FIGURE(sparsify[1].best)},
+                     {"within", "", 0, 2, FIGURE(within)}},
+    [EVAL_MOTION] = {{"aee", "AEE", 7, 3, FIGURE(motion.aee)},
+                     {"aae", "AAE", 7, 2, FIGURE(motion.aae)},
+                     {"off1", ">1%", 6, 2, FIGURE(motion.off[0])},
+                     {"off3", ">3%", 6, 2, FIGURE(motion.off[1])},
+                     {"fl", "Fl%", 6, 2, FIGURE(motion.fl)}},
+    [EVAL_SEQUENCE] = {{"still", "still", 6, 2, FIGURE(sequence.still)},
+                       {"moved", "moved", 6, 2, FIGURE(sequence.moved)},
+                       {"ratio", "ratio", 6, 3, FIGURE(sequence.ratio)},
+                       {"next", "next", 6, 3, FIGURE(sequence.next)},
+                       {"flicker", "flicker", 7, 3, FIGURE(sequence.flicker)}}};
+static const struct column of_all[] = {{"density", "dens%", 6, 2, FIGURE(density)},
+                                       {"energy", "energy", 10, 0, FIGURE(energy)},
+                                       {"ms", "ms", 8, 2, FIGURE(ms)},
+                                       {"mib", "", 0, 1, FIGURE(mib)},
+                                       {0}};
+
+static double value_of(const struct column *column, const void *figures) {
+    double value;
+    memcpy(&value, (const char *)figures + column->offset, sizeof(value));
+    return value;
+}
+
+static void print_heads(const struct column *column) {
+    for (; column->key; column++)
+        if (column->width)
+            printf(" %*s", column->width, column->head);
+}
+
+static void print_figures(const struct column *column, const void *figures) {
+    for (; column->key; column++)
+        if (column->width)
+            print_figure(column->width, column->digits, value_of(column, figures));
+}
+
+void eval_report_header(enum eval_kind kind) {
+    if (kind == EVAL_STEREO) {
+        printf("%-*s", NAME_COLUMNS, "");
+        for (int i = 0; i < MASK_COUNT; i++)
+            printf("  | %-25s", mask_names[i]);
+        printf("  |\n");
+    }
+    printf("%-*s", NAME_COLUMNS, "pair");
+    for (int i = 0; i < MASK_COUNT && kind == EVAL_STEREO; i++) {
+        printf("  |");
+        print_heads(of_mask);
+    }
+    printf("%s", kind == EVAL_STEREO ? "  |" : "");
+    print_heads(of_kind[kind]);
+    print_heads(of_all);
+    printf("\n");
+}
+
+/* In its column; files are named by others. */
+static void print_name(const char *name) {
+    g_autofree char *clean = g_strdup(name);
+    log_clean(clean);
+    printf("%-*s", NAME_COLUMNS, clean);
+}
+
+/* How far the energy, and TRW-S's own, are above the lower bound. */
+static void print_bound(const struct figures *f) {
+    if (!isnan(f->bound))
+        printf("    lower bound %.0f: gap %.3f %%; TRW-S %.0f: gap %.3f %%\n", f->bound,
+               100 * (f->energy / f->bound - 1), f->least, 100 * (f->least / f->bound - 1));
+}
+
+void eval_report_row(const struct eval_result *result) {
+    bool stereo = result->kind == EVAL_STEREO;
+    g_autofree char *base = result->maps ? g_path_get_basename(result->maps) : NULL;
+    g_autofree char *theirs = g_strconcat("  ", base, NULL);
+    print_name(base ? theirs : result->name);
+    for (int i = 0; i < MASK_COUNT && stereo; i++) {
+        printf("  |");
+        print_figures(of_mask, &result->figures.rates[i]);
+    }
+    printf("%s", stereo ? "  |" : "");
+    print_figures(of_kind[result->kind], &result->figures);
+    print_figures(of_all, &result->figures);
+    printf("\n");
+    print_bound(&result->figures);
+}
+
+/* The mean of each figure over the rows that have it. */
+static struct eval_result mean_row(const struct eval_result *results, int count, char *name) {
+    enum { FIGURES = sizeof(struct figures) / sizeof(double) };
+    double sum[FIGURES] = {0}, value[FIGURES];
+    int rows[FIGURES] = {0};
+    for (const struct eval_result *r = results; r < results + count; r++) {
+        memcpy(value, &r->figures, sizeof(value));
+        for (int i = 0; i < FIGURES; i++)
+            if (!isnan(value[i])) {
+                sum[i] += value[i];
+                rows[i]++;
+            }
+    }
+    for (int i = 0; i < FIGURES; i++)
+        value[i] = rows[i] ? sum[i] / rows[i] : NAN;
+    struct eval_result row = {.name = name, .preset = results[0].preset, .kind = results[0].kind};
+    memcpy(&row.figures, value, sizeof(value));
+    return row;
+}
+
+static void print_detail_row(const struct eval_result *result) {
+    const struct figures *f = &result->figures;
+    print_name(result->name);
+    printf("  |");
+    print_figure(7, 2, f->rates[MASK_NONOCC].bad_half);
+    print_figure(7, 2, f->rates[MASK_ALL].bad_half);
+    printf("  |");
+    print_figure(6, 3, f->rates[MASK_NONOCC].rms_near);
+    print_figure(6, 3, f->rates[MASK_ALL].rms_near);
+    printf("  |");
+    print_figure(6, 2, f->rates[MASK_ALL].whole);
+    print_figure(7, 1, f->within);
+    for (int i = 0; i < SPARSIFY_COUNT; i++) {
+        printf("  |");
+        print_figure(6, 2, f->sparsify[i].area);
+        print_figure(6, 2, f->sparsify[i].best);
+        print_figure(6, 2,
+                     f->sparsify[i].best > 0 ? f->sparsify[i].area / f->sparsify[i].best : NAN);
+    }
+    printf("\n");
+}
+
+/* The mean of each run of rows of one group, where there are several, and of all. */
+static void print_means(const struct eval_result *results, int count,
+                        void (*print)(const struct eval_result *)) {
+    static char all[] = "mean";
+    for (int first = 0, last; first < count; first = last) {
+        for (last = first + 1;
+             last < count && strcmp(results[last].group, results[first].group) == 0;)
+            last++;
+        if (last - first == count)
+            break;
+        g_autofree char *name = g_strdup_printf("mean %s", results[first].group);
+        struct eval_result row = mean_row(results + first, last - first, name);
+        print(&row);
+    }
+    struct eval_result row = mean_row(results, count, all);
+    print(&row);
+}
+
+static void print_details(const struct eval_result *results, int count) {
+    printf("\n%-*s  | %-15s  | %-13s  | %14s  | sparsification, all\n", NAME_COLUMNS, "", "bad0.5%",
+           "rms", "");
+    printf("%-*s  | %7s %7s  | %6s %6s  | %6s %7s", NAME_COLUMNS, "pair", "nonocc", "all", "nonocc",
+           "all", "whole%", "within%");
+    for (int i = 0; i < SPARSIFY_COUNT; i++)
+        printf("  |   auc%d   best  ratio", sparsify_px[i]);
+    printf("\n");
+    for (int i = 0; i < count; i++)
+        print_detail_row(results + i);
+    print_means(results, count, print_detail_row);
+}
+
+void eval_report_means(const struct eval_result *results, int count) {
+    double sum = 0;
+    int pairs = 0;
+    print_means(results, count, eval_report_row);
+    for (const struct eval_result *r = results; r < results + count; r++) {
+        int masks = 0;
+        for (int i = 0; i < MASK_COUNT; i++)
+            masks += r->has_mask[i];
+        for (int i = 0; i < MASK_COUNT && masks == MASK_COUNT; i++)
+            sum += r->figures.rates[i].bad[0] / MASK_COUNT;
+        pairs += masks == MASK_COUNT;
+    }
+    if (pairs)
+        printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n", pairs,
+               pairs == 1 ? "pair" : "pairs", sum / pairs);
+    if (results->kind == EVAL_STEREO)
+        print_details(results, count);
+}
+
+void eval_report_preset_header(void) {
+    printf("%-20s %-*s %7s %7s %10s %8s %7s\n", "preset", NAME_COLUMNS, "pair", "nonocc%", "all%",
+           "energy", "ms", "MiB");
+}
+
+void eval_report_preset_row(const struct eval_result *result) {
+    printf("%-20s ", result->preset);
+    print_name(result->name);
+    print_figure(7, 2, result->figures.rates[MASK_NONOCC].bad[0]);
+    print_figure(7, 2, result->figures.rates[MASK_ALL].bad[0]);
+    print_figure(10, 0, result->figures.energy);
+    print_figure(8, 2, result->figures.ms);
+    print_figure(7, 1, result->figures.mib);
+    printf("\n");
+}
+
+void eval_report_preset_mean(const struct eval_result *results, int count) {
+    static char name[] = "mean";
+    struct eval_result row = mean_row(results, count, name);
+    eval_report_preset_row(&row);
+}
+
+/* As many digits as a figure has, of a large whole number all; "" before the first. */
+static void print_json(const struct column *column, const void *figures, const char *before) {
+    for (; column->key; column++, before = ", ") {
+        double value = value_of(column, figures);
+        printf("%s\"%s\": ", before, column->key);
+        if (isfinite(value))
+            printf("%.*g", column->digits ? 6 : 9, value);
+        else
+            printf("null");
+    }
+}
+
+static void print_json_string(const char *text) {
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    putchar('"');
+    for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
+        gunichar letter = g_utf8_get_char(c);
+        if (letter == '"' || letter == '\\')
+            printf("\\%c", *c);
+        else if (g_unichar_iscntrl(letter))
+            printf("\\u%04x", letter);
+        else
+            printf("%.*s", (int)(g_utf8_next_char(c) - c), c);
+    }
+    putchar('"');
+}
+
+/* figures NULL: the heads. */
+static void print_csv(FILE *file, const struct column *column, const void *figures,
+                      const char *mask) {
+    for (; column->key; column++) {
+        double value = figures ? value_of(column, figures) : NAN;
+        if (!figures)
+            fprintf(file, ",%s%s%s", mask, *mask ? "_" : "", column->key);
+        else if (isfinite(value))
+            fprintf(file, ",%.*g", column->digits ? 6 : 9, value);
+        else
+            fputc(',', file);
+    }
+}
+
+static void print_csv_text(FILE *file, const char *text) {
+    fputc('"', file);
+    for (; text && *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text == '\n' || *text == '\r' ? '?' : *text, file);
+    }
+    fputc('"', file);
+}
+
+static void print_csv_line(FILE *file, const struct eval_result *r, bool heads) {
+    for (int i = 0; i < MASK_COUNT && r->kind == EVAL_STEREO; i++)
+        print_csv(file, of_mask, heads ? NULL : &r->figures.rates[i], mask_names[i]);
+    print_csv(file, of_kind[r->kind], heads ? NULL : &r->figures, "");
+    print_csv(file, of_all, heads ? NULL : &r->figures, "");
+    fputc('\n', file);
+}
+
+int eval_report_csv(FILE *file, const struct eval_result *result) {
+    if (ftell(file) == 0) {
+        fputs("name,group,preset,maps", file);
+        print_csv_line(file, result, true);
+    }
+    print_csv_text(file, result->name);
+    fputc(',', file);
+    print_csv_text(file, result->group);
+    fputc(',', file);
+    print_csv_text(file, result->preset);
+    fputc(',', file);
+    print_csv_text(file, result->maps);
+    print_csv_line(file, result, false);
+    return fflush(file) == 0 && !ferror(file) ? 0 : -EIO;
+}
+
+/* Their values by name, as --set takes them. */
+static void print_json_parameters(const struct params *params) {
+    printf(", \"parameters\": {");
+    for (int i = 0; i < param_count; i++) {
+        const struct param_info *info = &param_table[i];
+        const char *quote = info->type == PARAM_TYPE_ENUM ? "\"" : "";
+        char value[64];
+        printf("%s\"%s\": %s%s%s", i ? ", " : "", info->name, quote,
+               param_print(params, info, value, sizeof(value)), quote);
+    }
+    putchar('}');
+}
+
+void eval_report_json(const struct eval_result *result) {
+    printf("{\"name\": ");
+    print_json_string(result->name);
+    printf(", \"group\": ");
+    print_json_string(result->group);
+    printf(", ");
+    if (result->preset) {
+        printf("\"preset\": ");
+        print_json_string(result->preset);
+        printf(", ");
+    }
+    if (result->maps) {
+        printf("\"maps\": ");
+        print_json_string(result->maps);
+        printf(", ");
+    }
+    for (int i = 0; i < MASK_COUNT && result->kind == EVAL_STEREO; i++) {
+        printf("\"%s\": %s", mask_names[i], result->has_mask[i] ? "{" : "null, ");
+        if (result->has_mask[i]) {
+            print_json(of_mask, &result->figures.rates[i], "");
+            printf("}, ");
+        }
+    }
+    print_json(of_kind[result->kind], &result->figures, "");
+    print_json(of_all, &result->figures, ", ");
+    if (!isnan(result->figures.bound))
+        printf(", \"bound\": %.9g, \"trws\": %.9g", result->figures.bound, result->figures.least);
+    if (!result->maps)
+        print_json_parameters(&result->params);
+    printf("}\n");
+}

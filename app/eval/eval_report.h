@@ -1,0 +1,68 @@
+/*
+ * How eval prints its figures, on standard output. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_EVAL_REPORT_H
+#define LIVESTEREO_EVAL_REPORT_H
+
+#include "app/eval/dataset.h"
+#include "app/eval/metrics.h"
+#include "config/params.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { SPARSIFY_COUNT = 2 };
+extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
+
+/* The kind of ground truth: disparities, motion, or none, for a sequence of pictures. */
+enum eval_kind { EVAL_STEREO, EVAL_MOTION, EVAL_SEQUENCE };
+
+/* Figures of a step between two pictures. still, moved: the mean difference in grey levels without
+ * and with motion compensation; ratio: moved / still; next: the ratio if the motion is applied to
+ * the following step. flicker: the mean change of motion since the step before, px. */
+struct sequence_figures {
+    double still, moved, ratio, next, flicker;
+};
+
+struct eval_result {
+    char *name;
+    char *group;          /* the folder that DIR lies in */
+    const char *preset;   /* with all presets, else NULL */
+    const char *maps;     /* the folder of another method's maps that this is of, else NULL */
+    struct params params; /* that it was computed with */
+    bool has_mask[MASK_COUNT];
+    enum eval_kind kind; /* but for stereo no mask is there */
+    struct figures {
+        struct error_rates rates[MASK_COUNT]; /* d1 is shown on MASK_ALL */
+        struct motion_rates motion;
+        struct sequence_figures sequence;
+        struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
+        double within; /* share of known pixels off by at most metrics_sigma(), on MASK_ALL */
+        double density, energy, ms;
+        double bound, least; /* by --bound: the lower bound, TRW-S's own energy; else NAN */
+        double mib;          /* memory of the frame */
+    } figures;               /* doubles throughout: means are taken of them as an array */
+};
+
+void eval_report_header(enum eval_kind kind);
+void eval_report_row(const struct eval_result *result);
+
+/* The mean row of each group, where there are several, and of all, each column over the rows that
+ * have it; over the rows with all three masks the mean of bad-1.0 that Middlebury's version 2 table
+ * ranked by. Then the same rows and means for sub-pixel accuracy and confidence. */
+void eval_report_means(const struct eval_result *results, int count);
+
+/* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */
+void eval_report_preset_header(void);
+void eval_report_preset_row(const struct eval_result *result);
+void eval_report_preset_mean(const struct eval_result *results, int count);
+
+/* A line of a CSV file for each result, and before the first one of a file its head: name, group,
+ * preset, maps, of stereo all_bad1 and so on for each mask, and the figures by their keys in JSON;
+ * "" for what is absent. 0 or -errno. */
+int eval_report_csv(FILE *file, const struct eval_result *result);
+
+/* One object on one line; null for what is absent. */
+void eval_report_json(const struct eval_result *result);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * The functions of app/run/row_samples.h. SPDX-License-Identifier: MIT
+ */
+#include "app/run/row_samples.h"
+
+#include "calibration/pair_check.h"
+#include "config/clock.h"
+#include "config/log.h"
+#include "gpu/stages/image.h"
+#include "image/pixel_format.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void row_samples_open(struct row_samples *samples, int width, int height) {
+    *samples = (struct row_samples){.width = width, .height = height};
+    for (int i = 0; i < ROW_SAMPLES; i++)
+        for (int v = 0; v < 2; v++)
+            samples->grey[i][v] = g_malloc((size_t)width * (size_t)height);
+}
+
+void row_samples_add(struct row_samples *samples, const struct image *left,
+                     const struct image *right) {
+    const int at = (int)(samples->count % ROW_SAMPLES);
+    const int64_t now = clock_ns();
+    if (!samples->grey[0][0] ||
+        (samples->count > 0 &&
+         now < samples->taken_ns[(samples->count - 1) % ROW_SAMPLES] + CLOCK_NS_PER_S))
+        return;
+    for (int v = 0; v < 2; v++) {
+        struct image grey = {samples->grey[at][v], samples->width, samples->height, 1};
+        image_convert(v ? right : left, &grey);
+    }
+    samples->taken_ns[at] = now;
+    samples->count++;
+}
+
+uint8_t *rectified_grey(const struct image *im, const struct rectify_map *map, int width,
+                        int height, double row_offset) {
+    size_t count = (size_t)width * (size_t)height;
+    g_autofree uint8_t *straight = g_new0(uint8_t, count * (size_t)im->channels);
+    uint8_t *grey = g_new(uint8_t, count);
+    const struct remap_args remap = {.source = im->data,
+                                     .map = map->point,
+                                     .out = straight,
+                                     .width = width,
+                                     .channels = im->channels,
+                                     .source_width = im->width,
+                                     .source_height = im->height,
+                                     .row_shift = (int)lround(32 * row_offset),
+                                     .samples = map->samples,
+                                     .step = map->step};
+    const struct grey_args to_grey = {straight, grey, width, im->channels};
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            stage_remap(&remap, x, y);
+            stage_grey(&to_grey, x, y);
+        }
+    return grey;
+}
+
+/* Measures the i-th pair of the ring, from the oldest one on. before: the left picture of the one
+ * before it, or NULL; replaced by this one's. 0 or as pair_check_rows. */
+static int measure(const struct row_samples *s, int i, const struct rectify_map maps[2], int width,
+                   int height, uint8_t **before, struct row_error *rows, struct pair_check *like) {
+    uint8_t *straight[2];
+    for (int v = 0; v < 2; v++) {
+        const struct image grey = {s->grey[i][v], s->width, s->height, 1};
+        straight[v] = rectified_grey(&grey, &maps[v], width, height, 0);
+    }
+    int error = pair_check_rows(straight[0], straight[1], *before, width, height, 0, 0, rows, like);
+    g_free(*before);
+    *before = straight[0];
+    g_free(straight[1]);
+    return error;
+}
+
+void row_samples_print(const struct row_samples *samples, const struct rectify_map *maps,
+                       const char *name) {
+    static const struct rectify_map identity[2];
+    const int64_t now = clock_ns();
+    const int pairs = (int)MIN(samples->count, ROW_SAMPLES);
+    struct row_error rows[ROW_SAMPLES];
+    struct pair_check like[ROW_SAMPLES];
+    g_autofree uint8_t *before = NULL;
+    int count = 0, error = 0;
+    for (int i = 0; i < pairs; i++) {
+        error = measure(samples, (int)((samples->count - pairs + i) % ROW_SAMPLES),
+                        maps ? maps : identity, maps ? maps[0].width : samples->width,
+                        maps ? maps[0].height : samples->height, &before, &rows[count], &like[i]);
+        count += !error;
+    }
+    if (count > 0) {
+        const struct row_health health = row_error_health(rows, count);
+        const int64_t last = samples->taken_ns[(samples->count - 1) % ROW_SAMPLES];
+        char text[96];
+        row_health_print(&health, (double)(now - last) / CLOCK_NS_PER_S, text, sizeof(text));
+        printf("rig       %s%s%s\n", text, health.advice ? "; " : "",
+               health.advice ? health.advice : "");
+        for (int i = pairs - 1, told = 0; i >= MIN(1, pairs - 1); i--) {
+            int unlike = like[i].unlike & like[MAX(i - 1, 0)].unlike;
+            pair_check_warn(name, &like[i], unlike & ~told);
+            told |= unlike;
+        }
+    } else if (error) {
+        printf("rig       rows cannot be measured: %s\n", row_error_too_few(&rows[0]));
+    }
+}
+
+void rectified_pair_check(const char *name, const struct image *left, const struct image *right) {
+    static const struct rectify_map identity;
+    const int width = left->width, height = left->height;
+    g_autofree uint8_t *a = rectified_grey(left, &identity, width, height, 0),
+                       *b = rectified_grey(right, &identity, width, height, 0);
+    struct row_error rows;
+    if (memcmp(a, b, (size_t)width * (size_t)height) == 0) {
+        log_warning(name, "both pictures are the same, so that all disparities are 0: name two");
+        return;
+    }
+    int error = row_error_measure(a, b, width, height, 0, row_error_reach(width), &rows, NULL, 0);
+    const char *advice = error ? NULL : row_error_advice(&rows);
+    if (error == -ENODATA && rows.features > 4 * MIN_ROW_ERROR_MATCHES)
+        log_warning(name, "hardly a point of the left picture is in the same row of the right one; "
+                          "they must be of one moment, the left one first, none turned or "
+                          "mirrored, and rectified (--calib)");
+    else if (advice)
+        log_warning(name, "%s", advice);
+}
+
+void row_samples_close(struct row_samples *samples) {
+    for (int i = 0; i < ROW_SAMPLES; i++)
+        for (int v = 0; v < 2; v++)
+            g_clear_pointer(&samples->grey[i][v], g_free);
+}

@@ -1,0 +1,54 @@
+/*
+ * The function of app/save/points.h. SPDX-License-Identifier: MIT
+ */
+#include "app/save/points.h"
+
+#include "image/obj.h"
+
+#include <glib.h>
+#include <math.h>
+
+/* The rig's geometry, or one in baselines with the width as focal length. */
+static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, int width,
+                                              int height) {
+    if (g->metric)
+        return *g;
+    return (struct depth_geometry){
+        .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .baseline = 1};
+}
+
+struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *g,
+                            size_t *count, uint32_t *number) {
+    const struct image *left = &frame->rect_left;
+    const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
+    double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
+    size_t pixels = (size_t)left->width * (size_t)left->height;
+    struct ply_point *points = g_new(struct ply_point, pixels);
+    *count = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
+        struct ply_point *point = &points[*count];
+        if (disparity_hangs(frame->disparity, x, y, left->width, left->height) ||
+            depth_point(&geometry, x, y, frame->disparity[i], farthest, point->xyz) != 0)
+            continue;
+        for (int c = 0; c < 3; c++)
+            point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
+        point->confidence = frame->confidence[i];
+        ++*count;
+        if (number)
+            number[i] = (uint32_t)*count;
+    }
+    return points;
+}
+
+int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
+    const struct image *left = &frame->rect_left;
+    size_t pixels = (size_t)left->width * (size_t)left->height, count;
+    bool obj = g_str_has_suffix(path, ".obj");
+    g_autofree uint32_t *number = obj ? g_new0(uint32_t, pixels) : NULL;
+    g_autofree struct ply_point *points = points_of(frame, g, &count, number);
+    const char *unit = g->metric ? "metres" : "baselines, not calibrated";
+    return obj ? obj_write(path, points, count, number, frame->disparity, left->width, left->height,
+                           unit)
+               : ply_write(path, points, count, unit);
+}

@@ -1,0 +1,170 @@
+/*
+ * The pipeline of app/save/video_writer.h. SPDX-License-Identifier: MIT
+ */
+#include "app/save/video_writer.h"
+
+#include "capture/gst/gst_launch.h"
+#include "config/log.h"
+
+#include <errno.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#define END_S 30      /* for the last pictures */
+#define MAX_WAITING 8 /* pictures, for the encoder */
+#define SMALLEST 16   /* px a side, of the encoders */
+
+static const struct {
+    const char *element, *ending, *chain;
+} encoders[] = {
+    {"x264enc", ".mp4", "x264enc speed-preset=fast quantizer=18 pass=quant ! mp4mux"},
+    {"vp8enc", ".webm",
+     "vp8enc deadline=100000 cpu-used=4 threads=2 end-usage=cq cq-level=10 min-quantizer=4 "
+     "max-quantizer=20 target-bitrate=20000000 ! webmmux"},
+};
+
+struct video_writer {
+    char *path;
+    GstElement *pipeline;
+    GstAppSrc *head;
+    GstBus *bus;
+    GstVideoInfo info;
+    double rate;
+    long pictures;
+};
+
+static void free_writer(struct video_writer *w) {
+    if (w->pipeline)
+        gst_element_set_state(w->pipeline, GST_STATE_NULL);
+    g_clear_pointer(&w->head, gst_object_unref);
+    g_clear_pointer(&w->bus, gst_object_unref);
+    g_clear_pointer(&w->pipeline, gst_object_unref);
+    g_free(w->path);
+    g_free(w);
+}
+
+/* 0 or -EIO after a log line; waits so long for the end of the stream where wanted. */
+static int look(const struct video_writer *w, GstClockTime timeout, bool end) {
+    GstMessageType types = GST_MESSAGE_ERROR | (end ? GST_MESSAGE_EOS : 0);
+    g_autoptr(GError) cause = NULL;
+    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(w->bus, timeout, types);
+    if (!message && !end)
+        return 0;
+    if (!message) {
+        log_error(w->path, "could not be finished within %d s", END_S);
+        return -EIO;
+    }
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR)
+        return 0;
+    gst_message_parse_error(message, &cause, NULL);
+    log_error(w->path, "cannot be written: %s", cause->message);
+    return -EIO;
+}
+
+/* appsrc ! videoconvert ! encoder ! muxer ! filesink. 0 or -errno after a log line. */
+static int make_pipeline(struct video_writer *w, const char *chain, int width, int height) {
+    g_autoptr(GError) error = NULL;
+    int numerator, denominator;
+    g_autofree char *launch = g_strdup_printf(
+        "appsrc name=head ! videoconvert ! video/x-raw,format=I420 ! %s ! filesink name=file",
+        chain);
+    w->pipeline = gst_launch(launch, &error);
+    if (!w->pipeline) {
+        log_error(w->path, "no encoder: %s; as root: apt install gstreamer1.0-plugins-good",
+                  error->message);
+        return -ENOSYS;
+    }
+    w->bus = gst_element_get_bus(w->pipeline);
+    w->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(w->pipeline), "head"));
+    gst_launch_set_location(w->pipeline, w->path);
+    gst_util_double_to_fraction(w->rate, &numerator, &denominator);
+    gst_video_info_set_format(&w->info, GST_VIDEO_FORMAT_RGB, (guint)width, (guint)height);
+    GST_VIDEO_INFO_FPS_N(&w->info) = numerator;
+    GST_VIDEO_INFO_FPS_D(&w->info) = denominator;
+    g_autoptr(GstCaps) caps = gst_video_info_to_caps(&w->info);
+    g_object_set(w->head, "caps", caps, "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
+    gst_element_set_state(w->pipeline, GST_STATE_PLAYING);
+    return look(w, 0, false);
+}
+
+struct video_writer *video_writer_open(const char *base, int width, int height, double rate) {
+    size_t i = 0;
+    g_autoptr(GError) error = NULL;
+    if (width < SMALLEST || height < SMALLEST || width % 2 || height % 2) {
+        log_error(base, "no video has %dx%d pixels; make the window larger", width, height);
+        return NULL;
+    }
+    if (!gst_init_check(NULL, NULL, &error)) {
+        log_error(base, "GStreamer does not start: %s", error ? error->message : "");
+        return NULL;
+    }
+    for (; i + 1 < G_N_ELEMENTS(encoders); i++) {
+        g_autoptr(GstElementFactory) found = gst_element_factory_find(encoders[i].element);
+        if (found)
+            break;
+    }
+    struct video_writer *w = g_new0(struct video_writer, 1);
+    w->path = g_strconcat(base, encoders[i].ending, NULL);
+    w->rate = rate;
+    if (make_pipeline(w, encoders[i].chain, width, height) == 0)
+        return w;
+    free_writer(w);
+    return NULL;
+}
+
+const char *video_writer_path(const struct video_writer *w) {
+    return w->path;
+}
+
+int video_writer_add(struct video_writer *w, const struct image *picture, int left, int top) {
+    if (left < 0 || top < 0 || left > picture->width - w->info.width ||
+        top > picture->height - w->info.height) {
+        log_error(w->path, "%dx%d at %d,%d is no part of a picture of %dx%d", w->info.width,
+                  w->info.height, left, top, picture->width, picture->height);
+        return -EINVAL;
+    }
+    while (gst_app_src_get_current_level_bytes(w->head) >= MAX_WAITING * w->info.size)
+        if (look(w, GST_MSECOND, false) != 0) /* a push that waits would not end after an error */
+            return -EIO;
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, w->info.size, NULL);
+    GstMapInfo map;
+    size_t stride = (size_t)GST_VIDEO_INFO_PLANE_STRIDE(&w->info, 0),
+           bytes = 3 * (size_t)w->info.width;
+    if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE)) {
+        log_error(w->path, "out of memory");
+        gst_clear_buffer(&buffer);
+        return -EIO;
+    }
+    for (int y = 0; y < w->info.height; y++)
+        memcpy(map.data + (size_t)y * stride,
+               picture->data + 3 * ((size_t)(top + y) * (size_t)picture->width + (size_t)left),
+               bytes);
+    gst_buffer_unmap(buffer, &map);
+    GST_BUFFER_PTS(buffer) = (GstClockTime)((double)w->pictures * 1e9 / w->rate);
+    GST_BUFFER_DURATION(buffer) = (GstClockTime)(1e9 / w->rate);
+    if (gst_app_src_push_buffer(w->head, buffer) == GST_FLOW_OK)
+        w->pictures++;
+    return look(w, 0, false);
+}
+
+int video_writer_close(struct video_writer **writer, int keep) {
+    struct video_writer *w = *writer;
+    int error = 0;
+    *writer = NULL;
+    if (!w)
+        return 0;
+    keep = keep && w->pictures > 0;
+    if (keep) {
+        gst_app_src_end_of_stream(w->head);
+        error = look(w, END_S * GST_SECOND, true);
+    }
+    gst_element_set_state(w->pipeline, GST_STATE_NULL);
+    if (!keep || error)
+        unlink(w->path);
+    free_writer(w);
+    return error;
+}
