@@ -257,6 +257,8 @@ def foreign_pages():
     assert b"101" in request("GET / HTTP/1.1", here, *upgrade, "Origin: https://app.foxglove.dev")
     for bad in (("Origin: http://evil.example",), ("Origin: null",)):
         assert b"101" not in request("GET / HTTP/1.1", here, *upgrade, *bad)[:20], bad
+    for other in ((), ("Sec-WebSocket-Protocol: http",), ("Sec-WebSocket-Protocol: other",)):
+        assert b"101" not in request("GET / HTTP/1.1", here, *upgrade[:-1], *other)[:20], other
     assert b"101" not in request("GET / HTTP/1.1", "Host: evil.example", *upgrade)[:20]
     assert b"200" not in request("GET / HTTP/1.1", "Host: evil.example")[:20]
     page = request("GET / HTTP/1.1", here)

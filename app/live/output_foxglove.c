@@ -419,8 +419,9 @@ static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
         return server->clients->len >= CLIENTS;
     case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
         return !may_enter(server, wsi);
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return !client || !may_enter(server, wsi); /* no client: it names no protocol of ours */
     case LWS_CALLBACK_HTTP:
         return serve_page(server, wsi, in);
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
@@ -439,7 +440,7 @@ static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return send_piece(server, client);
     case LWS_CALLBACK_CLOSED:
-        if (client->wsi) /* one that was refused has not been opened */
+        if (client && client->wsi) /* one that was refused has not been opened */
             close_client(server, client);
         return 0;
     default:
