@@ -14,7 +14,9 @@ same debian/changelog "$(sed -n '1s/.*(\([^-)]*\).*/\1/p' debian/changelog)"
 same ros/package.xml "$(sed -n 's,.*<version>\(.*\)</version>.*,\1,p' ros/package.xml)"
 recipe=packaging/conda/meta.yaml
 same $recipe "$(sed -n 's/.*set version = "\(.*\)".*/\1/p' $recipe)"
-grep -q "^## $version" CHANGELOG.md || { echo "CHANGELOG.md: no $version"; status=1; }
+metainfo=share/metainfo/io.github.livestereo.livestereo.metainfo.xml
+same $metainfo "$(sed -n 's/.*<release version="\([^"]*\)" date.*/\1/p' $metainfo | head -n 1)"
+grep -q "^## $version (" CHANGELOG.md || { echo "CHANGELOG.md: no $version"; status=1; }
 for file in RELEASING.md SECURITY.md LICENSE; do
     [ -s $file ] || { echo "$file: missing"; status=1; }
 done
