@@ -510,7 +510,7 @@ $(BUILD)/locale/de_DE.UTF-8:
 # test_gst_plugin, whose threads meet in GLib's locks, which it does not see.
 ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold calibration_opencv \
              coverage deblock graph gst_plugin library_lost matching_input mrf \
-             mrf_energy occlusion oracle oracle_pipeline oracle_refine oracle_surface pair_check \
+             mrf_energy occlusion oracle oracle_pipeline oracle_postprocess oracle_surface pair_check \
              params picture pruning reach refine rig row_error row_offset waits
 # And those whose threads are the CPU backend's alone, of which it hears in parity and test_alloc,
 # or those of run and batch on other sources, of which it hears in test_live and test_batch.

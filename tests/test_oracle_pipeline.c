@@ -4,7 +4,7 @@
  * refinement against plain definitions.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stages/refine.h"
+#include "gpu/stages/postprocess.h"
 #include "tests/scene.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
-#include "gpu/stages/refine.h"
+#include "gpu/stages/postprocess.h"
 
 /* ---- data cost */
 

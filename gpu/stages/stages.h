@@ -16,7 +16,7 @@
 #include "gpu/stages/motion.h"
 #include "gpu/stages/occlusion.h"
 #include "gpu/stages/pruning.h"
-#include "gpu/stages/refine.h"
+#include "gpu/stages/postprocess.h"
 #include "gpu/stages/refinement.h"
 #include "gpu/stages/row_offset.h"
 #include "gpu/stages/sum_product.h"

@@ -8,7 +8,7 @@
 
 #include "gpu/stages/image.h"
 #include "gpu/stages/pruning.h"
-#include "gpu/stages/refine.h"
+#include "gpu/stages/postprocess.h"
 
 /* What the data costs beside a label say: its disparity, by a curve through three of them, since
  * smoothness draws the beliefs to whole labels, but not the costs; half a pixel at most, towards

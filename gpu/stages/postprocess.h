@@ -3,8 +3,8 @@
  * speckles. Maps are width*height int16 in 1/16 px, UNKNOWN where there is none.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_REFINE_H
-#define LIVESTEREO_STAGE_REFINE_H
+#ifndef LIVESTEREO_STAGE_POSTPROCESS_H
+#define LIVESTEREO_STAGE_POSTPROCESS_H
 
 #include "gpu/stages/stage.h"
 
