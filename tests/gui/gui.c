@@ -20,16 +20,35 @@
  * LD_PRELOAD ends. */
 static char *built;
 
-gboolean gui_init(int *argc, char ***argv) {
-    built = strchr((*argv)[0], '/') ? g_path_get_dirname((*argv)[0]) : g_strdup("/bin");
-    g_test_init(argc, argv, NULL);
+/* ---- the tests of a program */
+
+static struct {
+    const char *path;
+    gconstpointer data;
+    GTestDataFunc test;
+} tests[64];
+static int test_count;
+
+void gui_add(const char *path, size_t data, GTestDataFunc test) {
+    g_assert(test_count < (int)G_N_ELEMENTS(tests));
+    tests[test_count].path = path;
+    tests[test_count].data = GSIZE_TO_POINTER(data);
+    tests[test_count++].test = test;
+}
+
+int main(int argc, char **argv) {
+    built = strchr(argv[0], '/') ? g_path_get_dirname(argv[0]) : g_strdup("/bin");
+    g_test_init(&argc, &argv, NULL);
     g_setenv("HOME", "/nonexistent", TRUE); /* as tests/run.sh does, for whoever runs one by hand */
     g_unsetenv("XDG_CONFIG_HOME");
     g_unsetenv("XDG_STATE_HOME");
-    gboolean ready = g_getenv("DISPLAY") && g_getenv("LIVESTEREO_BIN");
-    if (!ready)
+    if (!g_getenv("DISPLAY") || !g_getenv("LIVESTEREO_BIN")) {
         printf("1..0 # SKIP needs a display (xvfb-run of xvfb) and LIVESTEREO_BIN\n");
-    return ready;
+        return 0;
+    }
+    for (int i = 0; i < test_count; i++)
+        g_test_add_data_func(tests[i].path, tests[i].data, tests[i].test);
+    return g_test_run();
 }
 
 char *gui_run_tool(const char *format, ...) {

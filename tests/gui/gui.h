@@ -31,8 +31,16 @@ struct gui_rect {
     int x, y, width, height;
 };
 
-/* g_test_init; FALSE after a TAP line that skips everything where a need is missing. */
-gboolean gui_init(int *argc, char ***argv);
+/* GUI_TEST("/path", name) { ... } defines a test of the program, whose main is in gui.c: it runs them
+ * in their order, or skips all where a need is missing. gui_add adds one with data, which is not
+ * copied, before main begins. */
+#define GUI_TEST(path, name)                                    \
+    static void name(gconstpointer unused G_GNUC_UNUSED);       \
+    __attribute__((constructor)) static void add_##name(void) { \
+        gui_add(path, 0, name);                                 \
+    }                                                           \
+    static void name(gconstpointer unused G_GNUC_UNUSED)
+void gui_add(const char *path, size_t data, GTestDataFunc test);
 
 /* What a command prints, without blanks at its ends. */
 char *gui_run_tool(const char *format, ...) G_GNUC_PRINTF(1, 2);

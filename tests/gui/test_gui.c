@@ -11,7 +11,7 @@
 
 /* A slider dragged by the mouse changes the value and, on the frame that stands still, the
  * picture. */
-static void test_slider(void) {
+GUI_TEST("/gui/slider", test_slider) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     GUI_SHOT before = gui_shot(&p);
     long value = gui_number(&p, "value", "bp_iterations");
@@ -64,7 +64,7 @@ static void test_slider(void) {
 
 /* A row's value is typed; the mark that resets it is there while the user has changed it; the size
  * of speckles has small steps at its beginning. */
-static void test_row(void) {
+GUI_TEST("/gui/row", test_row) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_set(&p, "discontinuity_weight", "0.35");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "0.35"));
@@ -86,7 +86,7 @@ static void test_row(void) {
 }
 
 /* ESC closes an open list, and leaves everything else as it is. */
-static void test_list(void) {
+GUI_TEST("/gui/list", test_list) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_click(&p, "colormap");
     gui_wait_for(&p, gui_is_visible(&p, "colormap.viridis"));
@@ -100,7 +100,7 @@ static void test_list(void) {
 
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
  * change a value. */
-static void test_panel_keys(void) {
+GUI_TEST("/gui/panel-keys", test_panel_keys) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_focus(&p, "quality.fast");
     gui_focus(&p, "disparity_range");
@@ -124,7 +124,7 @@ static void test_panel_keys(void) {
 }
 
 /* Words typed above the parameters leave those that have them, in name or help. */
-static void test_search(void) {
+GUI_TEST("/gui/search", test_search) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "param_search");
@@ -148,7 +148,7 @@ static long changed_in(const struct image *a, const struct image *b, struct gui_
 }
 
 /* The help of a row lies beside the panel: it covers no other row's value. */
-static void test_help_beside(void) {
+GUI_TEST("/gui/help-beside", test_help_beside) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect row = gui_find(&p, "discontinuity_weight"), next = gui_find(&p, "hide_below"),
                     picture = gui_find(&p, "picture");
@@ -173,7 +173,7 @@ static int panel_level(const struct gui_program *p) {
 }
 
 /* The window is dark, light by a switch and by --theme; the switch is remembered. */
-static void test_theme(void) {
+GUI_TEST("/gui/theme", test_theme) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_cmpint(panel_level(&p), <, 80);
     gui_choose(&p, "tool.more", "theme");
@@ -202,7 +202,7 @@ static void test_theme(void) {
 }
 
 /* Wheel, drag, click and orbit on the picture; the view stays while frames pass. */
-static void test_mouse(void) {
+GUI_TEST("/gui/mouse", test_mouse) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect at = gui_find(&p, "picture");
     double x = at.x + at.width * 0.4, y = at.y + at.height * 0.3;
@@ -232,7 +232,7 @@ static void test_mouse(void) {
     gui_quit(&p);
 }
 
-static void test_resize(void) {
+GUI_TEST("/gui/resize", test_resize) {
     struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     struct gui_rect before = gui_find(&p, "picture");
     gui_give(&p, "size 1300 850");
@@ -248,7 +248,7 @@ static void test_resize(void) {
 }
 
 /* A signal closes the window as q does. */
-static void test_close(void) {
+GUI_TEST("/gui/close", test_close) {
     struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     kill(p.pid, SIGTERM);
     gui_wait_end(&p);
@@ -268,7 +268,7 @@ static void save_preset(const struct gui_program *p, const char *name) {
 }
 
 /* Settings and presets outlive the program. */
-static void test_remembered(void) {
+GUI_TEST("/gui/remembered", test_remembered) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "group.smooth");
@@ -294,7 +294,7 @@ static void test_remembered(void) {
 }
 
 /* A and B have each their own preset and quality. */
-static void test_compare_presets(void) {
+GUI_TEST("/gui/compare-presets", test_compare_presets) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
@@ -325,7 +325,7 @@ static char *message_with(const struct gui_program *p, const char *text) {
 }
 
 /* An unknown preset is answered with those that exist; none is saved over a built-in one. */
-static void test_preset_names(void) {
+GUI_TEST("/gui/preset-names", test_preset_names) {
     struct gui_program p = {0};
     char *message = NULL;
     gui_start(&p, "--paused", GUI_SOURCE);
@@ -349,7 +349,7 @@ static void test_preset_names(void) {
 
 /* Another size of text leaves open what was opened; what the command line asked for is shown
  * whatever was remembered, and not remembered itself. */
-static void test_text_size(void) {
+GUI_TEST("/gui/text-size", test_text_size) {
     struct gui_program p = gui_open("--paused --stats", GUI_SOURCE);
     g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
     gui_tab(&p, "all");
@@ -367,7 +367,7 @@ static void test_text_size(void) {
 }
 
 /* Undo, redo, and the settings as words for a command line. */
-static void test_undo(void) {
+GUI_TEST("/gui/undo", test_undo) {
     struct gui_program p = {0};
     char *message = NULL;
     gui_start(&p, "--paused", GUI_SOURCE);
@@ -402,7 +402,7 @@ static void start_as_it_is(struct gui_program *p, const char *source) {
 }
 
 /* The first change is undone while the quality is found automatically. */
-static void test_undo_auto(void) {
+GUI_TEST("/gui/undo-auto", test_undo_auto) {
     struct gui_program p = {0};
     char *quality = NULL;
     start_as_it_is(&p, "synth:width=160,height=120");
@@ -421,7 +421,7 @@ static void test_undo_auto(void) {
 }
 
 /* Remembered for the source that it was chosen for, and for no other one. */
-static void test_range_of_source(void) {
+GUI_TEST("/gui/range-of-source", test_range_of_source) {
     static const char *const sources[] = {
         "synth:width=160,height=120", "synth:width=160,height=120", "synth:width=176,height=120"};
     static const int ranges[] = {64, 65, 64};
@@ -447,7 +447,7 @@ static char *read_out(const struct gui_program *p) {
 }
 
 /* A preset keeps the disparities that are searched, and the confidence its unit. */
-static void test_preset_keeps(void) {
+GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     static const char *const presets[] = {"plain", "driving", "default"};
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
@@ -471,7 +471,7 @@ static void test_preset_keeps(void) {
 }
 
 /* A range that is too large is noticed, and the better one taken by a click. */
-static void test_range_hint(void) {
+GUI_TEST("/gui/range-hint", test_range_hint) {
     struct gui_program p = gui_open("--paused --set disparity_range=120", GUI_SOURCE);
     gui_click(&p, "range_take");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") < 40);
@@ -499,7 +499,7 @@ static void start_slow(struct gui_program *p, const char *options) {
     gui_spawn(p, line);
 }
 
-static void test_quality(void) {
+GUI_TEST("/gui/quality", test_quality) {
     struct gui_program p = {0};
     start_slow(&p, "");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
@@ -533,7 +533,7 @@ static gboolean shows(const struct gui_program *p, const char *shown) {
 
 /* What stands still is whole and best, by fast while a slider moves; what is saved while it plays
  * is whole, and zoom and pins stay. */
-static void test_still(void) {
+GUI_TEST("/gui/still", test_still) {
     struct gui_program p = {0};
     start_slow(&p, "--loop");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
@@ -579,7 +579,7 @@ static void test_still(void) {
 }
 
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
-static void test_next_start(void) {
+GUI_TEST("/gui/next-start", test_next_start) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "rig");
     gui_set(&p, "sync_tolerance_ms", "0.5");
@@ -602,7 +602,7 @@ static void test_next_start(void) {
 }
 
 /* What the user writes down himself comes before what was remembered, if it is newer. */
-static void test_own_settings(void) {
+GUI_TEST("/gui/own-settings", test_own_settings) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0"));
     gui_quit_once(&p);
@@ -615,33 +615,4 @@ static void test_own_settings(void) {
     gui_start(&p, "--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.3"));
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/slider", test_slider);
-    g_test_add_func("/gui/row", test_row);
-    g_test_add_func("/gui/help-beside", test_help_beside);
-    g_test_add_func("/gui/panel-keys", test_panel_keys);
-    g_test_add_func("/gui/search", test_search);
-    g_test_add_func("/gui/list", test_list);
-    g_test_add_func("/gui/theme", test_theme);
-    g_test_add_func("/gui/mouse", test_mouse);
-    g_test_add_func("/gui/resize", test_resize);
-    g_test_add_func("/gui/remembered", test_remembered);
-    g_test_add_func("/gui/compare-presets", test_compare_presets);
-    g_test_add_func("/gui/preset-names", test_preset_names);
-    g_test_add_func("/gui/text-size", test_text_size);
-    g_test_add_func("/gui/undo", test_undo);
-    g_test_add_func("/gui/undo-auto", test_undo_auto);
-    g_test_add_func("/gui/range-of-source", test_range_of_source);
-    g_test_add_func("/gui/preset-keeps", test_preset_keeps);
-    g_test_add_func("/gui/range-hint", test_range_hint);
-    g_test_add_func("/gui/quality", test_quality);
-    g_test_add_func("/gui/still", test_still);
-    g_test_add_func("/gui/next-start", test_next_start);
-    g_test_add_func("/gui/own-settings", test_own_settings);
-    g_test_add_func("/gui/close", test_close);
-    return g_test_run();
 }

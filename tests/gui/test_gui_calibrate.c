@@ -112,7 +112,7 @@ static void forget_by_keys(const struct gui_program *p) {
     gui_wait_for(p, gui_number(p, "state", "used") == 9);
 }
 
-static void test_guided(void) {
+GUI_TEST("/gui/calibrate", test_guided) {
     struct gui_program p = {0};
     if (!begin())
         return;
@@ -166,7 +166,7 @@ static void test_guided(void) {
 
 /* The context is lost (lost_context.c) while the solver works: it is waited for, and its rig is
  * written. */
-static void test_lost_context(void) {
+GUI_TEST("/gui/calibrate/lost-context", test_lost_context) {
     struct gui_program p = {0};
     if (!begin())
         return;
@@ -204,7 +204,7 @@ static char *newest_recording(const struct gui_program *p) {
 
 /* What calibrate cannot use is said in the window, which stays; two words are a left and a right
  * file. */
-static void test_refused(void) {
+GUI_TEST("/gui/calibrate/refused", test_refused) {
     static const char *const boards[] = {"9", "9x6"}, *const squares[] = {"24", "24mm"};
     struct gui_program p = {0};
     if (!begin())
@@ -241,7 +241,7 @@ static void test_refused(void) {
 
 /* From the start page to the guide, from it to the viewer on rectified rows, a recording there, and
  * its replay with the calibration that lies beside it: no command line but the first one. */
-static void test_loop(void) {
+GUI_TEST("/gui/calibrate/loop", test_loop) {
     struct gui_program p = {0};
     if (!begin())
         return;
@@ -295,14 +295,4 @@ static void test_loop(void) {
     gui_forget(&p);
     remove_tree(set);
     g_free(set);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/calibrate", test_guided);
-    g_test_add_func("/gui/calibrate/refused", test_refused);
-    g_test_add_func("/gui/calibrate/loop", test_loop);
-    g_test_add_func("/gui/calibrate/lost-context", test_lost_context);
-    return g_test_run();
 }

@@ -12,7 +12,7 @@ static gboolean source_is_rig(const struct gui_program *p) {
     return source && g_str_has_prefix(source, "v4l2:");
 }
 
-static void test_two_clicks(void) {
+GUI_TEST("/gui/cameras/two-clicks", test_two_clicks) {
     struct gui_program p = {0};
     if (!g_getenv("LIVESTEREO_TEST_CAMERAS") || access("/dev/video1", R_OK) != 0) {
         g_test_skip("needs LIVESTEREO_TEST_CAMERAS and two cameras");
@@ -26,11 +26,4 @@ static void test_two_clicks(void) {
     gui_wait_for(&p, source_is_rig(&p));
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/cameras/two-clicks", test_two_clicks);
-    return g_test_run();
 }

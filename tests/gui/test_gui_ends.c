@@ -51,12 +51,12 @@ static void expect(const char *changes[], const char *words, int code, const cha
     g_free(said);
 }
 
-static void test_no_display(void) {
+GUI_TEST("/gui-ends/no-display", test_no_display) {
     const char *changes[] = {"DISPLAY", "WAYLAND_DISPLAY", NULL};
     expect(changes, "view -q " GUI_SOURCE, 5, "no display to open a window on; set DISPLAY");
 }
 
-static void test_old_opengl(void) {
+GUI_TEST("/gui-ends/old-opengl", test_old_opengl) {
     const char *none[] = {NULL}, *changes[] = {"MESA_GL_VERSION_OVERRIDE=2.1", NULL};
     char *path = g_build_filename(g_get_tmp_dir(), "livestereo-gui-old.png", NULL), *said;
     g_autofree char *words =
@@ -72,7 +72,7 @@ static void test_old_opengl(void) {
 }
 
 /* A picture of the last pair, which is computed for seconds after the source has ended. */
-static void test_late_picture(void) {
+GUI_TEST("/gui-ends/late-picture", test_late_picture) {
     const char *none[] = {NULL};
     g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL),
                     *path = g_build_filename(folder, "late.png", NULL),
@@ -89,7 +89,7 @@ static void test_late_picture(void) {
 }
 
 /* By a library that answers in the driver's place (lost_context.c). */
-static void test_lost_context(void) {
+GUI_TEST("/gui-ends/lost-context", test_lost_context) {
     g_autofree char *change = gui_preload("lost_context.so");
     const char *changes[] = {change, NULL};
     expect(changes, "view -q " GUI_SOURCE ",rate=30", 1,
@@ -97,7 +97,7 @@ static void test_lost_context(void) {
            "again");
 }
 
-static void test_missing_codec(void) {
+GUI_TEST("/gui-ends/missing-codec", test_missing_codec) {
     const char *changes[] = {"GST_PLUGIN_FEATURE_RANK=jpegdec:NONE,avdec_mjpeg:NONE,nvjpegdec:NONE",
                              NULL};
     g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
@@ -142,7 +142,7 @@ static void play_half(const char *path) {
     gui_quit(&p);
 }
 
-static void test_damaged(void) {
+GUI_TEST("/gui-ends/damaged", test_damaged) {
     gui_on_recording(play_half);
 }
 
@@ -152,7 +152,7 @@ static gboolean has_line(const char *path) {
 }
 
 /* A display server of its own, which is killed under the window. */
-static void test_dead_server(void) {
+GUI_TEST("/gui-ends/dead-server", test_dead_server) {
     g_autofree char *server = g_find_program_in_path("Xvfb"),
                     *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL),
                     *map_path = g_build_filename(folder, "map", NULL),
@@ -198,7 +198,7 @@ static void test_dead_server(void) {
 }
 
 /* What is saved does not fit on the disk: the files of a pair have one cause, and one line. */
-static void test_full_disk(void) {
+GUI_TEST("/gui-ends/full-disk", test_full_disk) {
     struct gui_program p = {0};
     struct rlimit before, small;
     g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
@@ -213,18 +213,4 @@ static void test_full_disk(void) {
     gui_wait_for(&p, gui_says(&p, "cannot be written"));
     gui_quit(&p);
     stderr_one_line(log, "-left.png", "cannot be written");
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui-ends/no-display", test_no_display);
-    g_test_add_func("/gui-ends/old-opengl", test_old_opengl);
-    g_test_add_func("/gui-ends/dead-server", test_dead_server);
-    g_test_add_func("/gui-ends/late-picture", test_late_picture);
-    g_test_add_func("/gui-ends/lost-context", test_lost_context);
-    g_test_add_func("/gui-ends/missing-codec", test_missing_codec);
-    g_test_add_func("/gui-ends/full-disk", test_full_disk);
-    g_test_add_func("/gui-ends/damaged", test_damaged);
-    return g_test_run();
 }

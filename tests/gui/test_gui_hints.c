@@ -4,7 +4,7 @@
  */
 #include "tests/gui/gui.h"
 
-static void test_swap(void) {
+GUI_TEST("/gui/hints/swap", test_swap) {
     struct gui_program p = gui_open("--paused --swap", "synth:width=320,height=240,range=16");
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     gui_click(&p, "swap_take");
@@ -15,7 +15,7 @@ static void test_swap(void) {
 }
 
 /* Colours span what is searched: they are the same at every start, and with other settings. */
-static void test_first_range(void) {
+GUI_TEST("/gui/hints/first-range", test_first_range) {
     struct gui_program p =
         gui_open("--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
     g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
@@ -30,7 +30,7 @@ static void test_first_range(void) {
 
 /* What the program set has no mark; of a picture at rest nothing is searched, and the line of
  * status says how long it took. */
-static void test_rest(void) {
+GUI_TEST("/gui/hints/rest", test_rest) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
@@ -48,7 +48,7 @@ static void test_rest(void) {
 }
 
 /* A folder that says its range and its calibration is shown in metres without any option. */
-static void test_folder(void) {
+GUI_TEST("/gui/hints/folder", test_folder) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *folder = g_build_filename(p.folder, "pair", NULL),
@@ -77,14 +77,4 @@ static void test_folder(void) {
     g_assert_cmpfloat_with_epsilon(g_ascii_strtod(nearest, NULL), 200 * 0.1 / 23, 1e-3);
     gui_run_until(&p, "view-depth", "view", "depth");
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/hints/swap", test_swap);
-    g_test_add_func("/gui/hints/rest", test_rest);
-    g_test_add_func("/gui/hints/first-range", test_first_range);
-    g_test_add_func("/gui/hints/folder", test_folder);
-    return g_test_run();
 }

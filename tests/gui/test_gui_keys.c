@@ -107,7 +107,7 @@ static gboolean says(const struct gui_program *p, const char *state, const char 
 }
 
 /* Every key of the table is pressed, and each changes what it says. */
-static void test_keys(void) {
+GUI_TEST("/gui/keys", test_keys) {
     struct gui_program p = gui_open("--paused --rate 30", GUI_SOURCE);
     for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
         gui_run_action(&p, effects[i].name);
@@ -144,7 +144,7 @@ static void test_keys(void) {
 
 /* The list of actions takes what is typed at once, leaves those that have it, runs the one that is
  * clicked or, with Enter, marked, and F1 and ESC close it whatever was typed. */
-static void test_help(void) {
+GUI_TEST("/gui/help", test_help) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     for (int i = 0; i < 4; i++) {
         gui_run_action(&p, "help");
@@ -165,12 +165,4 @@ static void test_help(void) {
         gui_wait_for(&p, gui_is(&p, "state", "colormap", i == 1 ? "viridis" : "turbo"));
     }
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/keys", test_keys);
-    g_test_add_func("/gui/help", test_help);
-    return g_test_run();
 }

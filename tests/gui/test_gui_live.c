@@ -48,7 +48,7 @@ static double level(const struct gui_program *p) {
     return sum / (double)count;
 }
 
-static void test_controls(void) {
+GUI_TEST("/gui-live/controls", test_controls) {
     struct gui_program p = gui_begin("--view 1", CAMERAS(""));
     gui_tab(&p, "rig"); /* which reads the controls */
     gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
@@ -73,7 +73,7 @@ static void test_controls(void) {
     gui_quit(&p);
 }
 
-static void test_swap(void) {
+GUI_TEST("/gui-live/swap", test_swap) {
     struct gui_program p =
         gui_begin("--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_tab(&p, "rig");
@@ -86,7 +86,7 @@ static void test_swap(void) {
 }
 
 /* A recording is no camera: the panel says so, in place of controls. */
-static void test_none(void) {
+GUI_TEST("/gui-live/none", test_none) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_null(gui_look(&p, "place", "camera_lock"));
     gui_tab(&p, "rig");
@@ -106,7 +106,7 @@ static gboolean has_status(const struct gui_program *p) {
 
 /* The source fails every two seconds and is started again: picture and program stay. The banner may
  * be gone when the window is looked at, and comes again. */
-static void test_banner(void) {
+GUI_TEST("/gui-live/banner", test_banner) {
     struct gui_program p = gui_begin("", CAMERAS("identity error-after=40 ! "));
     gui_wait_for(&p, lost(&p) && has_status(&p));
     long stands_at = gui_number(&p, "state", "frame");
@@ -131,7 +131,7 @@ static char *only_file(const char *folder, const char *ending) {
 }
 
 /* What the key recorded plays, with the exchange that was on; --out got frames meanwhile. */
-static void test_record(void) {
+GUI_TEST("/gui-live/record", test_record) {
     struct gui_program p = {0};
     g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     g_autofree char *raw = g_build_filename(folder, "raw", NULL);
@@ -171,7 +171,7 @@ static void test_record(void) {
 
 /* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. Its map
  * takes so long that a slider is followed by a preview, which ends while recording, too. */
-static void test_record_still(void) {
+GUI_TEST("/gui-live/record-still", test_record_still) {
     struct gui_program p = gui_begin("--set threads=1 --set bp_iterations=1000",
                                      "synth:width=320,height=240,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
@@ -206,7 +206,7 @@ static void expect_rates(const struct gui_program *p) {
     }
 }
 
-static void test_rates(void) {
+GUI_TEST("/gui-live/rates", test_rates) {
     struct gui_program p =
         gui_begin("--rate 200", "synth:width=160,height=120,range=16,frames=1000");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > 200);
@@ -240,7 +240,7 @@ static const char client[] =
 
 /* What is sent is ended and begun again by the button; a window at rest takes what a client sets.
  */
-static void test_send(void) {
+GUI_TEST("/gui-live/send", test_send) {
     struct gui_program p = {0};
     const char *python = g_getenv("PYTHON") ? g_getenv("PYTHON") : "/usr/bin/python3";
     g_autofree char *there = gui_run_tool("%s -c \"import importlib.util as i; "
@@ -273,18 +273,4 @@ static void test_send(void) {
     gui_run_action(&p, "undo"); /* as if it were set here */
     gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui-live/controls", test_controls);
-    g_test_add_func("/gui-live/swap", test_swap);
-    g_test_add_func("/gui-live/none", test_none);
-    g_test_add_func("/gui-live/banner", test_banner);
-    g_test_add_func("/gui-live/record", test_record);
-    g_test_add_func("/gui-live/record-still", test_record_still);
-    g_test_add_func("/gui-live/send", test_send);
-    g_test_add_func("/gui-live/rates", test_rates);
-    return g_test_run();
 }

@@ -101,7 +101,7 @@ static void begin_measuring(const struct gui_program *p) {
 }
 
 /* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
-static void test_from_panel(void) {
+GUI_TEST("/gui/measure/from-panel", test_from_panel) {
     struct gui_program p = {0};
     struct point point[2];
     find_points(point);
@@ -140,7 +140,7 @@ static double expect_distance(const struct gui_program *p, const struct point po
     return most;
 }
 
-static void test_distance(void) {
+GUI_TEST("/gui/measure/distance", test_distance) {
     struct gui_program p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
@@ -182,7 +182,7 @@ static void click_point(const struct gui_program *p, const struct point *point) 
 }
 
 /* The same among the points: their pixels are measured. */
-static void test_points(void) {
+GUI_TEST("/gui/measure/points", test_points) {
     struct gui_program p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
@@ -213,7 +213,7 @@ static void test_points(void) {
 
 /* Another calibration, here by the desktop's dialog, is not taken while pairs are recorded; once it
  * is, pins and measured points are forgotten, which were those of other pictures. */
-static void test_recalibrated(void) {
+GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
     struct gui_program p = {0};
     struct point point[2];
     find_points(point);
@@ -256,7 +256,7 @@ static void test_recalibrated(void) {
 }
 
 /* The unit is remembered. */
-static void test_unit(void) {
+GUI_TEST("/gui/measure/unit", test_unit) {
     struct gui_program p = {0};
     start(&p, "");
     gui_choose(&p, "tool.more", "unit");
@@ -270,7 +270,7 @@ static void test_unit(void) {
     gui_forget(&p);
 }
 
-static void test_region(void) {
+GUI_TEST("/gui/measure/region", test_region) {
     struct gui_program p = {0};
     int left, top, width, height;
     start(&p, "");
@@ -328,16 +328,4 @@ static void test_region(void) {
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/measure/distance", test_distance);
-    g_test_add_func("/gui/measure/from-panel", test_from_panel);
-    g_test_add_func("/gui/measure/points", test_points);
-    g_test_add_func("/gui/measure/recalibrated", test_recalibrated);
-    g_test_add_func("/gui/measure/unit", test_unit);
-    g_test_add_func("/gui/measure/region", test_region);
-    return g_test_run();
 }

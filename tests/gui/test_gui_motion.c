@@ -87,7 +87,7 @@ static gboolean near(const uint8_t *a, const uint8_t *b, int most) {
 }
 
 /* Parts of a pixel move a colour a little. */
-static void test_colors(void) {
+GUI_TEST("/gui/motion/colors", test_colors) {
     struct gui_program p = {0};
     start(&p, "");
     g_assert_true(has_view(&p, "motion"));
@@ -117,7 +117,7 @@ static void test_colors(void) {
 }
 
 /* In each half; a rate and what a pixel measures give speeds. */
-static void test_read_out(void) {
+GUI_TEST("/gui/motion/read-out", test_read_out) {
     struct gui_program p = {0};
     start(&p, "--rate 10 --metres-per-pixel 4");
     for (int half = 0; half < 2; half++) {
@@ -144,7 +144,7 @@ static void test_read_out(void) {
 }
 
 /* Keys show the views of motion; what needs two cameras is refused in a line. */
-static void test_views(void) {
+GUI_TEST("/gui/motion/views", test_views) {
     static const char *const views[][2] = {
         {"view-left", "left"},       {"view-right", "right"},
         {"view-depth", "arrows"},    {"view-confidence", "confidence"},
@@ -179,7 +179,7 @@ static void test_views(void) {
 }
 
 /* The label, and that of least belief, is the known motion. */
-static void test_probe(void) {
+GUI_TEST("/gui/motion/probe", test_probe) {
     struct gui_program p = {0};
     double window_x, window_y, at[2], least[2];
     start(&p, "--set motion_fraction=1");
@@ -199,7 +199,7 @@ static void test_probe(void) {
 }
 
 /* Motion as a file, a recording of the pair on screen, a video. */
-static void test_saved(void) {
+GUI_TEST("/gui/motion/saved", test_saved) {
     struct gui_program p = {0};
     struct flow flow;
     start(&p, "");
@@ -250,7 +250,7 @@ static void test_saved(void) {
 }
 
 /* The error is small where the motion is known and large where there is none. */
-static void test_error(void) {
+GUI_TEST("/gui/motion/error", test_error) {
     struct gui_program p = {0};
     start(&p, "--view 7 --colormap gray");
     GUI_SHOT shot = gui_shot(&p);
@@ -266,7 +266,7 @@ static void test_error(void) {
 
 /* Of a source that knows the motion: the read-out says it, and the error is small where what is
  * found is right. */
-static void test_truth(void) {
+GUI_TEST("/gui/motion/truth", test_truth) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line =
@@ -301,7 +301,7 @@ static void test_truth(void) {
 
 /* One live camera: its pictures come on, are recorded, and give way to a folder that is opened. A
  * calibration goes with the source that it was named for; settings are not remembered. */
-static void test_live(void) {
+GUI_TEST("/gui/motion/live", test_live) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *folder = g_build_filename(p.folder, "pictures", NULL),
@@ -334,18 +334,4 @@ static void test_live(void) {
     g_assert_cmpint(p.exit_code, ==, 0);
     g_assert_false(g_file_test(last, G_FILE_TEST_EXISTS));
     gui_forget(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/motion/colors", test_colors);
-    g_test_add_func("/gui/motion/read-out", test_read_out);
-    g_test_add_func("/gui/motion/views", test_views);
-    g_test_add_func("/gui/motion/probe", test_probe);
-    g_test_add_func("/gui/motion/live", test_live);
-    g_test_add_func("/gui/motion/saved", test_saved);
-    g_test_add_func("/gui/motion/error", test_error);
-    g_test_add_func("/gui/motion/truth", test_truth);
-    return g_test_run();
 }

@@ -43,7 +43,7 @@ static void seek_and_compare(const char *source, long min_index) {
     gui_quit(&p);
 }
 
-static void test_seek(void) {
+GUI_TEST("/gui/seek", test_seek) {
     seek_and_compare(GUI_SOURCE, 20);
 }
 
@@ -51,7 +51,7 @@ static void seek_recording(const char *path) {
     seek_and_compare(path, 10);
 }
 
-static void test_seek_recording(void) {
+GUI_TEST("/gui/seek-recording", test_seek_recording) {
     gui_on_recording(seek_recording);
 }
 
@@ -70,7 +70,7 @@ static gboolean step_and_compare(const struct gui_program *p, long index, const 
 }
 
 /* The temporal filter is on in the window and off in batch; taken off, it stays off. */
-static void test_temporal_filter(void) {
+GUI_TEST("/gui/temporal-filter", test_temporal_filter) {
     const char *source = GUI_SOURCE ",noise=2";
     struct gui_program p = gui_open("--paused", source);
     g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
@@ -106,7 +106,7 @@ static void watch_loop(const struct gui_program *p, long first, long last) {
 }
 
 /* Set while the window stands still, then in passing. The scene is too long to end meanwhile. */
-static void test_loop(void) {
+GUI_TEST("/gui/loop", test_loop) {
     struct gui_program p =
         gui_open("--paused", "synth:width=160,height=120,range=16,frames=100000,rate=10");
     gui_run_until(&p, "loop-ab", "loop", "0 -1 0");
@@ -190,7 +190,7 @@ static void record_folder(struct gui_program *p, const char *options) {
 
 /* A recording has the rate of --rate where the source has none, and its settings come back with it;
  * they are not remembered for other sources. */
-static void test_record(void) {
+GUI_TEST("/gui/record", test_record) {
     struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused --set smooth_sigma=0.4");
     gui_run_until(&p, "record", "recording", "0");
@@ -217,7 +217,7 @@ static void test_record(void) {
 }
 
 /* Another source ends a recording, which is whole. */
-static void test_record_ended(void) {
+GUI_TEST("/gui/record-ended", test_record_ended) {
     struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused");
     gui_run_action(&p, "start");
@@ -231,7 +231,7 @@ static void test_record_ended(void) {
 }
 
 /* --loop shows one pair once. */
-static void test_loop_of_one(void) {
+GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
     struct gui_program p = gui_begin("--loop", "synth:width=160,height=120,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
@@ -240,17 +240,4 @@ static void test_loop_of_one(void) {
     gui_run_until(&p, "loop-file", "message", "there is one pair, which is shown");
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/seek", test_seek);
-    g_test_add_func("/gui/seek-recording", test_seek_recording);
-    g_test_add_func("/gui/loop", test_loop);
-    g_test_add_func("/gui/loop-of-one", test_loop_of_one);
-    g_test_add_func("/gui/temporal-filter", test_temporal_filter);
-    g_test_add_func("/gui/record", test_record);
-    g_test_add_func("/gui/record-ended", test_record_ended);
-    return g_test_run();
 }

@@ -24,7 +24,7 @@ static struct rows rows_of(const struct gui_program *p) {
     return r;
 }
 
-static void test_rows(void) {
+GUI_TEST("/gui/rig/rows", test_rows) {
     struct gui_program p =
         gui_begin("", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
     gui_tab(&p, "rig");
@@ -71,7 +71,7 @@ static void test_rows(void) {
 
 /* Beside the number of labels stands how near they reach, and the plot of the depth error is there
  * where a calibration is; a part of the pictures keeps its depths. */
-static void test_depths(void) {
+GUI_TEST("/gui/rig/depths", test_depths) {
     struct gui_program p = {0};
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *pair =
@@ -96,7 +96,7 @@ static void test_depths(void) {
 
 /* The health of a calibrated rig is measured unasked: good on the built-in desk, off where its rows
  * are moved. */
-static void test_health(void) {
+GUI_TEST("/gui/rig/health", test_health) {
     static const char *const options[] = {"--quality fast", "--quality fast --set row_offset=2"};
     for (int i = 0; i < 2; i++) {
         struct gui_program p = {0};
@@ -126,7 +126,7 @@ static gboolean has_button(const struct gui_program *p) {
 
 /* Refining collects while a drive is played, can be stopped and begun anew, shows its result and
  * goes on with the new file. */
-static void test_refine(void) {
+GUI_TEST("/gui/rig/refine", test_refine) {
     struct gui_program p = {0};
     const char *data = g_getenv("LIVESTEREO_DATA"), *name;
     g_autofree char *drive =
@@ -159,14 +159,4 @@ static void test_refine(void) {
     g_dir_close(dir);
     gui_settle(&p);
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/rig/rows", test_rows);
-    g_test_add_func("/gui/rig/depths", test_depths);
-    g_test_add_func("/gui/rig/health", test_health);
-    g_test_add_func("/gui/rig/refine", test_refine);
-    return g_test_run();
 }

@@ -29,7 +29,7 @@ static void send_key(Display *display, Window window, KeySym symbol) {
 }
 
 /* The button of a window's frame sends a message, and the program ends as if q was pressed. */
-static void test_close_button(void) {
+GUI_TEST("/gui/close-button", test_close_button) {
     struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
@@ -47,7 +47,7 @@ static void test_close_button(void) {
 }
 
 /* Docks group the window by its class and draw its icon. */
-static void test_class(void) {
+GUI_TEST("/gui/class", test_class) {
     struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
@@ -104,7 +104,7 @@ static int by_size(const void *a, const void *b) {
 
 /* While compute takes every core for longer than a second a frame, a key is answered; how soon is
  * told, not judged: it depends on the machine. */
-static void test_answers(void) {
+GUI_TEST("/gui/answers", test_answers) {
     struct gui_program p = {0};
     double ms[ANSWERS];
     gui_start(&p,
@@ -134,7 +134,7 @@ static void click_by_display(const struct gui_program *p, Window window, const c
 }
 
 /* The display's own mouse and keyboard, which other tests go without: a key, a click, and text. */
-static void test_real_input(void) {
+GUI_TEST("/gui/real-input", test_real_input) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     Window window = gui_window();
     gui_tool("xdotool windowfocus --sync %lu", window);
@@ -155,14 +155,4 @@ static void test_real_input(void) {
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);
     gui_forget(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/real-input", test_real_input);
-    g_test_add_func("/gui/class", test_class);
-    g_test_add_func("/gui/close-button", test_close_button);
-    g_test_add_func("/gui/answers", test_answers);
-    return g_test_run();
 }

@@ -87,7 +87,7 @@ static void test_motion(gconstpointer data) {
 }
 
 /* The pictures' share of the window, and its controls. */
-static void test_share(void) {
+GUI_TEST("/gui/sizes/share", test_share) {
     static const struct {
         const char *window, *source;
         double least;
@@ -128,7 +128,7 @@ static void test_share(void) {
 }
 
 /* On a small screen the first window is no larger than that. */
-static void test_small_screen(void) {
+GUI_TEST("/gui/sizes/small-screen", test_small_screen) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *script = g_build_filename(p.folder, "start", NULL);
@@ -146,16 +146,9 @@ static void test_small_screen(void) {
     gui_forget(&p);
 }
 
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/sizes/small-screen", test_small_screen);
-    g_test_add_func("/gui/sizes/share", test_share);
+__attribute__((constructor)) static void add_sizes(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        g_autofree char *view = g_strdup_printf("/gui/sizes/view %s", sizes[i].name),
-                        *motion = g_strdup_printf("/gui/sizes/motion %s", sizes[i].name);
-        g_test_add_data_func(view, GSIZE_TO_POINTER(i), test_view);
-        g_test_add_data_func(motion, GSIZE_TO_POINTER(i), test_motion);
+        gui_add(g_strconcat("/gui/sizes/view ", sizes[i].name, NULL), i, test_view);
+        gui_add(g_strconcat("/gui/sizes/motion ", sizes[i].name, NULL), i, test_motion);
     }
-    return g_test_run();
 }

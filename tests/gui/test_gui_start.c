@@ -72,7 +72,7 @@ static int tile_levels(const struct gui_program *p, const char *tile) {
 }
 
 /* The notice of an error lies over the page, and stays until it is closed. */
-static void test_error(void) {
+GUI_TEST("/gui/start/error", test_error) {
     struct gui_program p = {0};
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
@@ -94,7 +94,7 @@ static void test_error(void) {
 }
 
 /* The demonstration has its picture over another source, too. */
-static void test_scene(void) {
+GUI_TEST("/gui/start/scene", test_scene) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "start");
     gui_wait_for(&p, gui_is_visible(&p, "start.synth"));
@@ -102,7 +102,7 @@ static void test_scene(void) {
     gui_quit(&p);
 }
 
-static void test_page(void) {
+GUI_TEST("/gui/start/page", test_page) {
     struct gui_program p = {0};
     start_without_source(&p);
     g_autofree char *pair = make_pair(&p, "pair");
@@ -137,7 +137,7 @@ static void test_page(void) {
 }
 
 /* Tab and the arrow keys reach all of the page and Enter presses; nothing behind it answers. */
-static void test_keyboard(void) {
+GUI_TEST("/gui/start/keyboard", test_keyboard) {
     static const char *const reached[] = {"start.look",      "start.board", "start.square",
                                           "start.calibrate", "start.open",  "start.path",
                                           "start.files",     "start.synth", "start.help"};
@@ -155,7 +155,7 @@ static void test_keyboard(void) {
 }
 
 /* The desktop's dialog is a program that prints what was chosen. */
-static void test_dialog(void) {
+GUI_TEST("/gui/start/dialog", test_dialog) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *pair = make_pair(&p, "pair"), *bin = g_build_filename(p.folder, "bin", NULL),
@@ -187,7 +187,7 @@ static void start_with_cameras(struct gui_program *p, const char *count) {
 }
 
 /* A list that cannot be read is no reason to end; looking again says the same. */
-static void test_no_list(void) {
+GUI_TEST("/gui/start/no-list", test_no_list) {
     struct gui_program p = {0};
     start_with_cameras(&p, "-5");
     for (int i = 0; i < 2; i++) {
@@ -200,7 +200,7 @@ static void test_no_list(void) {
 }
 
 /* Each has a line; the first click names the left one, the second the right one. */
-static void test_seven(void) {
+GUI_TEST("/gui/start/seven-cameras", test_seven) {
     struct gui_program p = {0};
     start_with_cameras(&p, "7");
     gui_wait_for(&p, gui_is_visible(&p, "start.camera6"));
@@ -214,7 +214,7 @@ static void test_seven(void) {
 }
 
 /* Where no dialog answers, the page says what else opens files. */
-static void test_no_dialog(void) {
+GUI_TEST("/gui/start/no-dialog", test_no_dialog) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *bin = g_build_filename(p.folder, "bin", NULL),
@@ -306,7 +306,7 @@ static void drop(const char *list) {
 
 /* A folder; then two pictures, whose names say which is left whatever their order is; then a
  * calibration for them. */
-static void test_drop(void) {
+GUI_TEST("/gui/start/drop", test_drop) {
     struct gui_program p = {0};
     start_without_source(&p);
     g_autofree char *pair = make_pair(&p, "a pair"), *uri = g_filename_to_uri(pair, NULL, NULL),
@@ -328,7 +328,7 @@ static void test_drop(void) {
 }
 
 /* The program that files are dragged from ends before it is answered: the window stays. */
-static void test_drag_gone(void) {
+GUI_TEST("/gui/start/drag-gone", test_drag_gone) {
     struct gui_program p = {0};
     start_without_source(&p);
     Display *display = XOpenDisplay(NULL);
@@ -346,7 +346,7 @@ static void test_drag_gone(void) {
 }
 
 /* While the first map is computed its left picture is shown, and how long that takes. */
-static void test_first(void) {
+GUI_TEST("/gui/start/first", test_first) {
     enum { W = 160, H = 120 }; /* as the source before: nothing of that stays */
     struct gui_program p = {0};
     g_autofree uint8_t *grey = g_malloc(W * H);
@@ -378,21 +378,4 @@ static void test_first(void) {
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 0);
     g_assert_false(gui_is_visible(&p, "wait"));
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/start/page", test_page);
-    g_test_add_func("/gui/start/error", test_error);
-    g_test_add_func("/gui/start/first", test_first);
-    g_test_add_func("/gui/start/scene", test_scene);
-    g_test_add_func("/gui/start/keyboard", test_keyboard);
-    g_test_add_func("/gui/start/dialog", test_dialog);
-    g_test_add_func("/gui/start/no-list", test_no_list);
-    g_test_add_func("/gui/start/seven-cameras", test_seven);
-    g_test_add_func("/gui/start/no-dialog", test_no_dialog);
-    g_test_add_func("/gui/start/drop", test_drop);
-    g_test_add_func("/gui/start/drag-gone", test_drag_gone);
-    return g_test_run();
 }

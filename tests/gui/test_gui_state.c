@@ -33,7 +33,7 @@ static void expect_start(struct gui_program *p) {
 
 /* Each step of the keys, down to the smallest text and up to the largest; the next start takes what
  * the last one left. */
-static void test_text(void) {
+GUI_TEST("/gui/state/text", test_text) {
     struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     static const struct {
         const char *key;
@@ -61,7 +61,7 @@ static void test_text(void) {
 }
 
 /* Every key of view.ini and every one of recent.ini. */
-static void test_odd_look(void) {
+GUI_TEST("/gui/state/odd-look", test_odd_look) {
     static const char *const odd[] = {"",  "nan", "-inf",  "0.75",        "0.5", "1e308",
                                       "4", "-1",  "\\s\\", "2147483647;", ";",   "\xff\xfe"};
     for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
@@ -86,7 +86,7 @@ static void test_odd_look(void) {
 }
 
 /* Settings that are no settings, and such as cannot be used here. */
-static void test_odd_settings(void) {
+GUI_TEST("/gui/state/odd-settings", test_odd_settings) {
     static const char *const odd[] = {
         "backend=cuda",      "min_disparity=1024", "min_disparity=-1024", "data_cost=bt_sum",
         "smoothness=cubic",  "memory=1",           "disparity_range=512", "block_size=16384",
@@ -103,7 +103,7 @@ static void test_odd_settings(void) {
 }
 
 /* Of each file: nothing, noise, zeros, a folder and a pipe that nobody writes to. */
-static void test_damaged(void) {
+GUI_TEST("/gui/state/damaged", test_damaged) {
     static const char *const names[] = {"view.ini", "last.ini", "recent.ini"};
     enum { EMPTY, NOISE, ZEROS, FOLDER, PIPE, WAYS };
     char bytes[4096] = "";
@@ -126,14 +126,4 @@ static void test_damaged(void) {
         g_test_message("way %d", way);
         expect_start(&p);
     }
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/state/text", test_text);
-    g_test_add_func("/gui/state/odd-look", test_odd_look);
-    g_test_add_func("/gui/state/odd-settings", test_odd_settings);
-    g_test_add_func("/gui/state/damaged", test_damaged);
-    return g_test_run();
 }

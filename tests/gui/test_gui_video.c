@@ -21,7 +21,7 @@ static double difference(const struct frame *a, const struct frame *b) {
 
 /* It has the source's size under headings, whatever the window measures, every pair once, and is
  * computed by quality best where the user has chosen none. */
-static void test_video(void) {
+GUI_TEST("/gui/video/compared", test_video) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
@@ -72,7 +72,7 @@ static void test_video(void) {
 }
 
 /* Ended early, what was written is kept. */
-static void test_end(void) {
+GUI_TEST("/gui/video/end", test_end) {
     struct gui_program p =
         gui_open("--paused", "synth:width=320,height=240,range=16,frames=100000");
     gui_run_action(&p, "save-video");
@@ -86,7 +86,7 @@ static void test_end(void) {
 
 /* A pipeline that does not end (held_pipeline.c) holds neither the window nor the keys, be it a
  * video's or a recording's. */
-static void test_held(void) {
+GUI_TEST("/gui/video/held", test_held) {
     static const char *const kinds[][3] = {{"save-video", "video", "saved "},
                                            {"record", "recording", "Recorded "}};
     struct gui_program p = {0};
@@ -118,13 +118,4 @@ static void test_held(void) {
         gui_run_action(&p, "pause");
     }
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/video/compared", test_video);
-    g_test_add_func("/gui/video/end", test_end);
-    g_test_add_func("/gui/video/held", test_held);
-    return g_test_run();
 }

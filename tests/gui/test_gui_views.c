@@ -14,7 +14,7 @@ static gboolean has_view(const struct gui_program *p, const char *view) {
 }
 
 /* One view, left over disparity, side by side, four; keys act on the view under the mouse. */
-static void test_layouts(void) {
+GUI_TEST("/gui/views/layouts", test_layouts) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(has_view(&p, "disparity"));
     gui_run_action(&p, "layout");
@@ -69,7 +69,7 @@ static long differing(const struct image *a, const struct image *b) {
 }
 
 /* The halves show two things, each of which moves with the zoom of the other. */
-static void test_stacked(void) {
+GUI_TEST("/gui/views/stacked", test_stacked) {
     struct gui_program p = gui_open("--paused --view 13", GUI_SOURCE);
     g_assert_true(has_view(&p, "left disparity"));
     struct image upper = part(&p, 0, 0.49), lower = part(&p, 0.51, 1);
@@ -88,7 +88,7 @@ static void test_stacked(void) {
 
 /* A picture that is high has the panel beside it, two side by side have it below, over the whole
  * width. */
-static void test_wide(void) {
+GUI_TEST("/gui/views/wide", test_wide) {
     struct gui_program p =
         gui_open("--paused --view 1", "synth:width=320,height=240,range=16,frames=60");
     struct gui_rect picture = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
@@ -105,7 +105,7 @@ static void test_wide(void) {
 }
 
 /* Disparity is linear in inverse depth: with one range of colours both views are the same. */
-static void test_depth(void) {
+GUI_TEST("/gui/views/depth", test_depth) {
     struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *calib = g_build_filename(p.folder, "calib.txt", NULL),
@@ -132,7 +132,7 @@ static void test_depth(void) {
 
 /* What was filled in is hatched until key H or its box says otherwise, and what has too little
  * confidence looks unknown: all of it at 255. */
-static void test_confidence(void) {
+GUI_TEST("/gui/views/confidence", test_confidence) {
     struct gui_program p =
         gui_begin("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
@@ -187,7 +187,7 @@ static void change_b(const struct gui_program *p) {
 }
 
 /* Of another map the wipe hatches what was filled in there. */
-static void test_kept_filled(void) {
+GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
     struct gui_program p =
         gui_open("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     change_b(&p);
@@ -235,7 +235,7 @@ static void assert_wiped(const struct gui_program *p, const char *with) {
 
 /* The statistics have the errors against true disparities that lie beside the pictures, and the
  * energy; a view shows errors; truth and the map of other settings can be wiped over ours. */
-static void test_truth(void) {
+GUI_TEST("/gui/views/truth", test_truth) {
     enum { WIDTH = 96, HEIGHT = 64, MOVED = 5 };
     static uint8_t row[HEIGHT][WIDTH + MOVED], side[2][HEIGHT][WIDTH];
     static uint16_t truth[HEIGHT * WIDTH];
@@ -302,7 +302,7 @@ static void test_truth(void) {
 }
 
 /* The points begin slightly turned, and become all of them once nothing changes. */
-static void test_points(void) {
+GUI_TEST("/gui/views/points", test_points) {
     struct gui_program p =
         gui_open("--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
     g_assert_true(gui_is(&p, "state", "orbit", "0.250 -0.350"));
@@ -323,7 +323,7 @@ static char *read_middle(struct gui_program *p, const char *options) {
 }
 
 /* Numbers are px of the source, whatever size is computed; that its truth is known is said. */
-static void test_source_px(void) {
+GUI_TEST("/gui/views/source-px", test_source_px) {
     static const char *const options[] = {"--paused --stats --set disparity_range=32",
                                           "--paused --stats --scale 0.5"};
     double x[2], y[2], disparity[2];
@@ -342,7 +342,7 @@ static void test_source_px(void) {
 }
 
 /* The colours that are saved are those on screen. */
-static void test_saved_colours(void) {
+GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
     struct gui_program p =
         gui_begin("--paused --colormap viridis --range 2:14 --set mark_filled=off", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
@@ -368,7 +368,7 @@ static void test_saved_colours(void) {
 }
 
 /* What the window says of row lines is what it draws, in the view that has them at first, too. */
-static void test_row_lines(void) {
+GUI_TEST("/gui/views/row-lines", test_row_lines) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "view-rows");
     gui_wait_for(&p,
@@ -390,7 +390,7 @@ static void test_row_lines(void) {
 
 /* A rectangle is drawn in a picture, not among points; a drag whose press and release come between
  * two drawings turns them, and is no click. */
-static void test_points_drag(void) {
+GUI_TEST("/gui/views/points-drag", test_points_drag) {
     struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
     gui_run_action(&p, "region");
     gui_drag(&p, "picture", 0.3, 0.7, 1);
@@ -407,22 +407,4 @@ static void test_points_drag(void) {
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "probes", "0"));
     gui_quit(&p);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/views/layouts", test_layouts);
-    g_test_add_func("/gui/views/stacked", test_stacked);
-    g_test_add_func("/gui/views/wide", test_wide);
-    g_test_add_func("/gui/views/depth", test_depth);
-    g_test_add_func("/gui/views/confidence", test_confidence);
-    g_test_add_func("/gui/views/kept-filled", test_kept_filled);
-    g_test_add_func("/gui/views/truth", test_truth);
-    g_test_add_func("/gui/views/points", test_points);
-    g_test_add_func("/gui/views/points-drag", test_points_drag);
-    g_test_add_func("/gui/views/source-px", test_source_px);
-    g_test_add_func("/gui/views/saved-colours", test_saved_colours);
-    g_test_add_func("/gui/views/row-lines", test_row_lines);
-    return g_test_run();
 }

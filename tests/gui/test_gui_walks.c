@@ -113,7 +113,7 @@ static char *link_pairs(const char *data, const char *left, const char *right, c
 
 /* A new pair of cameras that are not calibrated. With webcams the first action is opening the start
  * page, which names them. */
-static void test_rig_maker(void) {
+GUI_TEST("/gui/walks/rig-maker", test_rig_maker) {
     struct gui_program p = {0};
     g_autofree char *set = link_pairs("calibration/opencv", "left", "right", ".jpg", 1, 14);
     if (!set)
@@ -134,7 +134,7 @@ static void test_rig_maker(void) {
 
 /* The same with webcams, before which boards are held: those of tests/vm/walk.sh. The form's own
  * square is the board's. */
-static void test_webcams(void) {
+GUI_TEST("/gui/walks/webcams", test_webcams) {
     struct gui_program p = {0};
     if (!g_getenv("LIVESTEREO_TEST_CAMERAS") || access("/dev/video2", F_OK) != 0) {
         g_test_skip("needs LIVESTEREO_TEST_CAMERAS and two webcams that see boards");
@@ -166,7 +166,7 @@ static gboolean is_saved(const struct gui_program *p) {
 }
 
 /* From a folder of a drive to a video with metres. */
-static void test_driver(void) {
+GUI_TEST("/gui/walks/driver", test_driver) {
     struct gui_program p = {0};
     g_autofree char *drive = link_pairs("driving/kitti_seq1", "left/", "right/", ".png", 0, 4),
                     *from = drive ? data_folder("driving/kitti_seq1") : NULL;
@@ -197,7 +197,7 @@ static char *error_of(const struct gui_program *p) {
 }
 
 /* The street from above: one action from where it is seen, the mouse saves its points in two. */
-static void test_street(void) {
+GUI_TEST("/gui/walks/street", test_street) {
     struct gui_program p = {0};
     g_autofree char *drive = data_folder("driving/kitti_seq1");
     if (!drive)
@@ -221,7 +221,7 @@ static void test_street(void) {
 }
 
 /* A paper's settings and one's own on a pair with truth, and both in numbers. */
-static void test_researcher(void) {
+GUI_TEST("/gui/walks/researcher", test_researcher) {
     struct gui_program p = {0};
     g_autofree char *pair = data_folder("middlebury/teddy");
     if (!pair)
@@ -242,15 +242,4 @@ static void test_researcher(void) {
     g_assert_nonnull(paper);
     g_assert_cmpstr(own, !=, paper);
     end(&p, "researcher", 4);
-}
-
-int main(int argc, char **argv) {
-    if (!gui_init(&argc, &argv))
-        return 0;
-    g_test_add_func("/gui/walks/rig-maker", test_rig_maker);
-    g_test_add_func("/gui/walks/webcams", test_webcams);
-    g_test_add_func("/gui/walks/driver", test_driver);
-    g_test_add_func("/gui/walks/street", test_street);
-    g_test_add_func("/gui/walks/researcher", test_researcher);
-    return g_test_run();
 }
