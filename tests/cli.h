@@ -210,7 +210,22 @@ static inline void expect_shell(int code, const char *out, const char *err, cons
 struct cli_test {
     const char *name;
     void (*test)(void);
+    bool plain;
 };
+static struct cli_test cli_tests[64];
+static size_t cli_count;
+
+/* CLI_TEST("/path", name) { ... } defines a test that cli_run() runs, in their order; CLI_TEST_PLAIN
+ * one without threads but those that others have, too: ThreadSanitizer does without it. */
+#define CLI_TEST_OF(path, name, plain)                                 \
+    static void name(void);                                            \
+    __attribute__((constructor)) static void add_##name(void) {        \
+        g_assert(cli_count < G_N_ELEMENTS(cli_tests));                 \
+        cli_tests[cli_count++] = (struct cli_test){path, name, plain}; \
+    }                                                                  \
+    static void name(void)
+#define CLI_TEST(path, name) CLI_TEST_OF(path, name, false)
+#define CLI_TEST_PLAIN(path, name) CLI_TEST_OF(path, name, true)
 
 static inline void cli_call(void *fixture, const void *test) {
     (void)fixture;
@@ -222,13 +237,11 @@ static inline void cli_add(const char *name, void (*test)(void)) {
     g_test_add_vtable(name, 0, (const void *)(uintptr_t)test, set_up, cli_call, tear_down);
 }
 
-/* Behind a row of NULL: tests without threads but those that others have, too. ThreadSanitizer does
- * without them. */
-static inline int cli_run(int argc, char **argv, const struct cli_test *tests, size_t count) {
+static inline int cli_run(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < count && (tests[i].name || !THREADS_WATCHED); i++)
-        if (tests[i].name)
-            cli_add(tests[i].name, tests[i].test);
+    for (size_t i = 0; i < cli_count; i++)
+        if (!cli_tests[i].plain || !THREADS_WATCHED)
+            cli_add(cli_tests[i].name, cli_tests[i].test);
     char *lists = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(lists);

@@ -27,7 +27,7 @@ static void make_input(void) {
     expect_shell(6, "6 pairs written", "005.png", "$B batch $D/in -o $D/whole " SMALL);
 }
 
-static void test_resume(void) {
+CLI_TEST("/batch/resume", test_resume) {
     make_input();
     /* stopped in the middle of its fourth row, and of a picture's name */
     expect_shell(0, "", "",
@@ -57,7 +57,7 @@ static void test_resume(void) {
 }
 
 /* Processes beside each other give the files of one, and end with the one that started them. */
-static void test_workers(void) {
+CLI_TEST("/batch/workers", test_workers) {
     make_input();
     expect_shell(6, "", "005.png", "$B batch $D/in -o $D/out --workers 3 " SMALL);
     expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "out/frames.csv"));
@@ -86,7 +86,7 @@ static void test_workers(void) {
                  "case $? in 130|143);; *) exit 1;; esac; done");
 }
 
-static void test_parts(void) {
+CLI_TEST("/batch/parts", test_parts) {
     make_input();
     expect_shell(0, "", "",
                  "for k in 3 1 2; do $B batch $D/in -o $D/out --part $k/3 " SMALL
@@ -106,7 +106,7 @@ static void test_parts(void) {
 }
 
 /* A part that was interrupted, or lacks a row, is not joined; nor are parts of two settings. */
-static void test_merge_part(void) {
+CLI_TEST("/batch/merge-part", test_merge_part) {
     write_frames("in", 40);
     g_autofree char *line =
         g_strdup_printf("%s batch %s/in -o %s/out --part 2/2 " SMALL, binary(), folder, folder);
@@ -154,7 +154,7 @@ static void test_merge_part(void) {
 
 /* Asked to end before the checksum of the settings is made, a batch notes none: it can go on. Here
  * stderr has room for the first line alone, so that the program waits at the second one. */
-static void test_stopped_early(void) {
+CLI_TEST("/batch/stopped-early", test_stopped_early) {
     write_frames("in", 3);
     g_autofree char *words = g_strdup_printf(
         "%s batch %s/in/left --preset flow --mask %s/in/right/001.png -o %s/out " SMALL, binary(),
@@ -189,7 +189,7 @@ static void test_stopped_early(void) {
 }
 
 /* Neither a picture that is computed nor a table of somebody else is written over. */
-static void test_spared(void) {
+CLI_TEST("/batch/spared", test_spared) {
     write_frames("in", 2);
     write_frames("side", 1);
     expect_shell(0, "", "",
@@ -226,7 +226,7 @@ static void test_spared(void) {
 
 /* An RGB-D folder is read as others do it, and is the same of one process, of parts, and of a batch
  * that went on; what lies there already is not written over. */
-static void test_rgbd(void) {
+CLI_TEST_PLAIN("/batch/rgbd", test_rgbd) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
     g_free(expect_success("batch %s -o %s/out --save rgbd,depth " SMALL, source, folder));
     expect_shell(0, "Open3D", "", "/usr/bin/python3 tests/read_rgbd.py $D/out");
@@ -250,7 +250,7 @@ static void test_rgbd(void) {
 }
 
 /* A folder has one name, however it is written: a batch goes on, and parts are of one input. */
-static void test_one_name(void) {
+CLI_TEST_PLAIN("/batch/one-name", test_one_name) {
     write_frames("in", 3);
     expect_shell(0, "", "",
                  "P=$(realpath $B) && cd $D && "
@@ -262,7 +262,7 @@ static void test_one_name(void) {
 }
 
 /* A recording in several files that was changed is another one. */
-static void test_changed_parts(void) {
+CLI_TEST_PLAIN("/batch/changed-parts", test_changed_parts) {
     expect_shell(0, "", "",
                  "/usr/bin/python3 tests/write_mcap.py $D split=2 && "
                  "$B batch $D/bag -o $D/out -q " SMALL " && "
@@ -272,7 +272,7 @@ static void test_changed_parts(void) {
 }
 
 /* What a batch leaves that is killed while it writes a picture is gone after the next one. */
-static void test_left_behind(void) {
+CLI_TEST_PLAIN("/batch/left-behind", test_left_behind) {
     write_frames("in", 3);
     expect_shell(0, "", "",
                  "mkdir -p $D/out/color && touch $D/out/.livestereo-99-0.tmp $D/out/mine.tmp "
@@ -283,7 +283,7 @@ static void test_left_behind(void) {
 
 /* Of a recording of ROS: its frames' names and stamps, a camera beside the depths; and pictures in
  * colour of grey ones in an RGB-D folder. */
-static void test_ros(void) {
+CLI_TEST_PLAIN("/batch/ros", test_ros) {
     static const char check[] =
         "/usr/bin/python3 -c 'import sys; from PIL import Image; d = open(sys.argv[1], "
         "\"rb\").read(); n = [d.count(w) for w in (b\"\\x08\\0\\0\\0camera0\\0\", "
@@ -298,7 +298,7 @@ static void test_ros(void) {
 
 /* The MCAP file holds what the other files do, and is read as a source; it is whole or not there,
  * and replaces nothing but its like. */
-static void test_mcap(void) {
+CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
     g_free(expect_success("batch %s -o %s/out --save mcap,pfm,depth,rgbd " SMALL, source, folder));
     expect_shell(0, "packages", "",
@@ -337,7 +337,7 @@ static void test_mcap(void) {
 }
 
 /* What is in the files that results depend on is part of the settings. */
-static void test_files_changed(void) {
+CLI_TEST_PLAIN("/batch/files-changed", test_files_changed) {
     write_frames("in", 3);
     write_frames("stream", 4);
     static const char *const words[][3] = {
@@ -366,7 +366,7 @@ static void test_files_changed(void) {
 
 /* A refused --resume leaves a finished batch as it was; its pairs are known by their files, and one
  * whose picture has changed is computed again. */
-static void test_resume_refused(void) {
+CLI_TEST("/batch/resume-refused", test_resume_refused) {
     write_frames("in", 4);
     expect_shell(0, "4 pairs", "", "$B batch $D/in -o $D/out " SMALL " && cp -r $D/out $D/before");
     expect_error(1, "begin anew without --resume",
@@ -397,7 +397,7 @@ static void test_resume_refused(void) {
 
 /* Rows of an earlier batch are gone before other settings are noted: one that is killed between
  * the two must not be gone on with. */
-static void test_rows_before_settings(void) {
+CLI_TEST("/batch/rows-before-settings", test_rows_before_settings) {
     write_frames("in", 4);
     expect_shell(0, "", "",
                  "$B batch $D/in -o $D/out " SMALL " && cd $D/out && mv frames.csv "
@@ -408,7 +408,7 @@ static void test_rows_before_settings(void) {
 
 /* Times of pictures: by an option, which does not slow the batch down; by a file; else by an
  * assumed rate, which is said once and marked. */
-static void test_rate(void) {
+CLI_TEST("/batch/rate", test_rate) {
     write_frames("in", 3);
     expect_shell(0, "", "30 pairs a second are assumed", "$B batch $D/in -o $D/a " SMALL);
     expect_shell(0, "1,0.033333,assumed,", "", "cat $D/a/frames.csv");
@@ -427,7 +427,7 @@ static void test_rate(void) {
 }
 
 /* Other commands say it, too. */
-static void test_rate_of_others(void) {
+CLI_TEST("/batch/rate-of-others", test_rate_of_others) {
     write_frames("in", 3);
     expect_shell(0, "", "30 pairs a second are assumed", "$B run $D/in " SMALL);
     expect_shell(0, "", "30 pairs a second are assumed", "$B record $D/in -o $D/r.mkv");
@@ -437,7 +437,7 @@ static void test_rate_of_others(void) {
 }
 
 /* Depth of 16 bits in mm ends at 65.5 m; what is beyond is said once. */
-static void test_far_output(void) {
+CLI_TEST("/batch/far-output", test_far_output) {
     write_text("calib.txt", "cam0=[500 0 24; 0 500 16; 0 0 1]\ncam1=[500 0 24; 0 500 16; 0 0 1]\n"
                             "doffs=0\nbaseline=100000\nwidth=48\nheight=32\n");
     expect_shell(0, "1\n", "",
@@ -446,7 +446,7 @@ static void test_far_output(void) {
 }
 
 /* Disparities that disp16 does not hold: refused, or saved in another form; never cut. */
-static void test_far_disparities(void) {
+CLI_TEST("/batch/far-disparities", test_far_disparities) {
     static const char *const searched[] = {"min_disparity=-4", "min_disparity=250"};
     g_free(
         expect_success("record synth:width=320,height=32,range=8 -o %s/in.mkv --frames 1", folder));
@@ -471,7 +471,7 @@ static void test_far_disparities(void) {
 
 /* Where pairs depend on those before them, a part or a batch that goes on is not what a whole one
  * is. */
-static void test_seams(void) {
+CLI_TEST("/batch/seams", test_seams) {
     write_frames("in", 3);
     expect_shell(0, "", "differ from those of a whole batch",
                  "$B batch $D/in -o $D/a --part 1/2 --set temporal_mode=on " SMALL);
@@ -485,7 +485,7 @@ static void test_seams(void) {
 }
 
 /* Names of files do not steer the terminal. */
-static void test_steering_names(void) {
+CLI_TEST("/batch/steering-names", test_steering_names) {
     write_frames("in", 1);
     expect_shell(0, "1\n", "",
                  "cp $D/in/left/001.png $D/$'l\\033.png' && cp $D/in/right/001.png $D/r.png && "
@@ -494,7 +494,7 @@ static void test_steering_names(void) {
 }
 
 /* A pipe in the place of the rows is refused, not waited for. */
-static void test_pipe(void) {
+CLI_TEST("/batch/pipe", test_pipe) {
     write_frames("in", 2);
     expect_shell(0, "", "", "mkdir $D/out && mkfifo $D/out/.frames.csv.part");
     expect_shell(1, "", ".frames.csv.part", "timeout 20 $B batch $D/in -o $D/out " SMALL);
@@ -511,7 +511,7 @@ static void test_pipe(void) {
 }
 
 /* A name that the number makes may be another picture's: each pair has its own results. */
-static void test_names(void) {
+CLI_TEST("/batch/names", test_names) {
     static const char *const names[] = {"a-000002.png", "a.pgm", "a.png", "a-000003.png"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         for (int side = 0; side < 2; side++) {
@@ -524,7 +524,7 @@ static void test_names(void) {
 }
 
 /* The progress line shows a name, and obeys none. */
-static void test_progress(void) {
+CLI_TEST("/batch/progress", test_progress) {
     write_frames("in", 2);
     struct outcome o = shell("B=$(realpath $B) && cd $D && mv in $'a\\e[31mb\\xc2\\x9b2J' && "
                              "script -qec \"$B batch a* -o out " SMALL "\" /dev/null");
@@ -536,7 +536,7 @@ static void test_progress(void) {
 }
 
 /* A source without files of its own: every pair is read, a share is computed. */
-static void test_parts_of_recording(void) {
+CLI_TEST("/batch/parts-of-recording", test_parts_of_recording) {
     expect_shell(0, "", "",
                  "$B record synth:width=48,height=32,range=8 --frames 7 -o $D/a.mkv && "
                  "$B batch $D/a.mkv -o $D/whole " SMALL);
@@ -547,7 +547,7 @@ static void test_parts_of_recording(void) {
 }
 
 /* Two batches do not write into one folder; parts do, one of each. */
-static void test_one_at_a_time(void) {
+CLI_TEST("/batch/one-at-a-time", test_one_at_a_time) {
     make_input();
     expect_shell(0, "", "", "cp -r $D/whole $D/out && cp $D/out/frames.csv $D/before.csv");
     g_autofree char *out = path_in("out");
@@ -563,7 +563,7 @@ static void test_one_at_a_time(void) {
 }
 
 /* Killed: no table of an earlier run beside new pictures; it can go on. */
-static void test_killed(void) {
+CLI_TEST("/batch/killed", test_killed) {
     write_frames("in", 40);
     g_autofree char *line =
         g_strdup_printf("%s batch %s/in -o %s/out " SMALL, binary(), folder, folder);
@@ -588,7 +588,7 @@ static void test_killed(void) {
     }
 }
 
-static void test_rows(void) {
+CLI_TEST("/batch/rows", test_rows) {
     bool ok;
     g_assert_cmpint(batch_row_index("7,0.1,\"a,b\",0,99,1,ok", &ok), ==, 7);
     g_assert_true(ok);
@@ -606,7 +606,7 @@ static void test_rows(void) {
 }
 
 /* Pictures without a calibration that cannot be a rectified pair. */
-static void test_unrectified(void) {
+CLI_TEST("/batch/unrectified", test_unrectified) {
     static const struct {
         const char *words, *warning; /* NULL: none */
     } cases[] = {
@@ -628,37 +628,5 @@ static void test_unrectified(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {
-        {"/batch/rows", test_rows},
-        {"/batch/resume", test_resume},
-        {"/batch/parts", test_parts},
-        {"/batch/workers", test_workers},
-        {"/batch/merge-part", test_merge_part},
-        {"/batch/stopped-early", test_stopped_early},
-        {"/batch/spared", test_spared},
-        {"/batch/resume-refused", test_resume_refused},
-        {"/batch/rows-before-settings", test_rows_before_settings},
-        {"/batch/pipe", test_pipe},
-        {"/batch/unrectified", test_unrectified},
-        {"/batch/rate", test_rate},
-        {"/batch/rate-of-others", test_rate_of_others},
-        {"/batch/far-output", test_far_output},
-        {"/batch/far-disparities", test_far_disparities},
-        {"/batch/seams", test_seams},
-        {"/batch/steering-names", test_steering_names},
-        {"/batch/names", test_names},
-        {"/batch/progress", test_progress},
-        {"/batch/parts-of-recording", test_parts_of_recording},
-        {"/batch/one-at-a-time", test_one_at_a_time},
-        {"/batch/killed", test_killed},
-        {NULL, NULL},
-        {"/batch/one-name", test_one_name},
-        {"/batch/left-behind", test_left_behind},
-        {"/batch/changed-parts", test_changed_parts},
-        {"/batch/ros", test_ros},
-        {"/batch/rgbd", test_rgbd},
-        {"/batch/mcap", test_mcap},
-        {"/batch/files-changed", test_files_changed},
-    };
-    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+    return cli_run(argc, argv);
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* The rows of refusals.txt; nothing is written. */
-static void test_usage(void) {
+CLI_TEST_PLAIN("/cli/usage", test_usage) {
     int rows = 0;
     g_autofree char *text = NULL;
     g_assert_true(g_file_get_contents("tests/refusals.txt", &text, NULL, NULL));
@@ -31,7 +31,7 @@ static void test_usage(void) {
 }
 
 /* Pictures that no decoder here reads are named for what they are, whatever their names say. */
-static void test_other_pictures(void) {
+CLI_TEST("/cli/other-pictures", test_other_pictures) {
     static const struct {
         const char *name, *bytes, *kind;
     } cases[] = {{"a.bmp", "BM..............", "is a BMP picture"},
@@ -45,7 +45,7 @@ static void test_other_pictures(void) {
     }
 }
 
-static void test_help(void) {
+CLI_TEST_PLAIN("/cli/help", test_help) {
     g_autofree char *help = expect_success("--help");
     const char *commands[] = {"run", "batch", "eval", "bench"};
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
@@ -93,7 +93,7 @@ static char *options_of(const char *help) {
 }
 
 /* The presets are the program's own, wherever it lies and whatever is installed. */
-static void test_presets_compiled_in(void) {
+CLI_TEST_PLAIN("/cli/presets-compiled-in", test_presets_compiled_in) {
     g_autofree char *program = NULL, *copy = path_in("livestereo"), *out = NULL;
     gsize length;
     g_assert_true(g_file_get_contents(binary(), &program, &length, NULL));
@@ -107,7 +107,7 @@ static void test_presets_compiled_in(void) {
 }
 
 /* Each size has a row; a row says what was asked for. */
-static void test_bench(void) {
+CLI_TEST_PLAIN("/cli/bench", test_bench) {
     g_autofree char *table =
         expect_success("bench --preset live --size 64x48 --labels 8 --frames 3 --set backend=cpu");
     g_assert_true(g_str_has_prefix(table, "cpu ("));
@@ -123,7 +123,7 @@ static void test_bench(void) {
 
 /* A copy of the program with another hash of preset live stands for a machine with other results.
  */
-static void test_verify(void) {
+CLI_TEST_PLAIN("/cli/verify", test_verify) {
     /* Under a sanitizer each preset is computed by test_library. */
     g_autofree char *all = WATCHED ? g_strdup("") : expect_success("verify --backend cpu");
     g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
@@ -151,7 +151,7 @@ static void test_verify(void) {
 }
 
 /* In bash, "--" completes to just what the command's help lists, each option as it is written. */
-static void test_completion(void) {
+CLI_TEST_PLAIN("/cli/completion", test_completion) {
     static const char *const commands[] = {"view",      "motion", "run",    "list",
                                            "record",    "batch",  "eval",   "bench",
                                            "calibrate", "calib",  "verify", "solve"};
@@ -175,7 +175,7 @@ static void test_completion(void) {
 
 /* Presets, parameters, and the values of both kinds of lists complete too. words: as bash splits
  * them. */
-static void test_completion_values(void) {
+CLI_TEST_PLAIN("/cli/completion/values", test_completion_values) {
     static const char *const cases[][2] = {
         {"'run' '--preset' 'yang'", "yang2006 yang2006_tuned"},
         {"'run' '--preset' 'li'", "liang2011_teddy liang2011_tsukuba liang2011_venus live"},
@@ -205,7 +205,7 @@ static void test_completion_values(void) {
 }
 
 /* default < preset < config file < --set */
-static void test_precedence(void) {
+CLI_TEST("/cli/precedence", test_precedence) {
     write_text("preset.ini", "[livestereo]\nbp_levels=2\nbp_iterations=2\nmedian_radius=0\n");
     write_text("config.ini", "[livestereo]\nbp_iterations=3\nmedian_radius=3\n");
     g_autofree char *text =
@@ -234,7 +234,7 @@ static void test_precedence(void) {
     g_unsetenv("XDG_CONFIG_HOME");
 }
 
-static void test_bad_sources(void) {
+CLI_TEST("/cli/bad-sources", test_bad_sources) {
     write_picture("l.png", 40, 20, 0);
     write_picture("r.png", 40, 20, 3);
     write_picture("small.png", 39, 20, 3);
@@ -269,7 +269,7 @@ static void test_bad_sources(void) {
     g_assert_nonnull(strstr(fine, "1 computed"));
 }
 
-static void test_run_picture(void) {
+CLI_TEST("/cli/run-picture", test_run_picture) {
     g_autofree char *out = expect_success("run synth:width=48,height=32,range=8 --frames 3 " SMALL
                                           " --save-picture %s/p.png",
                                           folder);
@@ -288,7 +288,7 @@ static void test_run_picture(void) {
                  folder);
 }
 
-static void test_batch(void) {
+CLI_TEST("/cli/batch", test_batch) {
     write_frames("in", 5);
     g_autofree char *out =
         expect_success("batch %s/in -o %s/a/out --save disp16,pfm,color " SMALL, folder, folder);
@@ -325,7 +325,7 @@ static void test_batch(void) {
     g_assert_cmpint(count_files("b/in-2"), ==, 4);
 }
 
-static void test_ranges(void) {
+CLI_TEST("/cli/ranges", test_ranges) {
     write_pair("in", 40);
     expect_error(2, "disparity_range 40", "batch %s/in -o %s/out --set disparity_range=40", folder,
                  folder);
@@ -341,7 +341,7 @@ static void test_ranges(void) {
     g_assert_nonnull(strstr(one, "1 pair written"));
 }
 
-static void test_batch_damaged(void) {
+CLI_TEST("/cli/batch-damaged", test_batch_damaged) {
     write_frames("in", 5);
     write_text("in/right/002.png", "not a picture");
     write_text("in/left/005.png", "");
@@ -366,7 +366,7 @@ static void test_batch_damaged(void) {
     g_assert_false(exists("out2"));
 }
 
-static void test_unwritable(void) {
+CLI_TEST("/cli/unwritable", test_unwritable) {
     write_frames("in", 2);
     write_text("file", "");
     expect_error(1, "file", "batch %s/in -o %s/file/out " SMALL, folder, folder);
@@ -377,7 +377,7 @@ static void test_unwritable(void) {
  * picture is that small; the first line of frames.csv is. */
 enum { FULL_AFTER = 64 };
 
-static void test_full_disk(void) {
+CLI_TEST("/cli/full-disk", test_full_disk) {
     write_frames("in", 3);
     const char *kinds[] = {"disp16", "pfm", "color"};
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -393,7 +393,7 @@ static void test_full_disk(void) {
     g_assert_false(exists("p.png"));
 }
 
-static void test_eval(void) {
+CLI_TEST_PLAIN("/cli/eval", test_eval) {
     write_pair("set", 40);
     g_autofree char *truth_path = path_in("set/disp_left.png");
     uint16_t truth[40 * 20];
@@ -474,7 +474,7 @@ static void test_eval(void) {
 
 /* Another method's maps: those of batch have the figures that ours have, one made by hand has those
  * that follow from it, and what cannot be its map is refused. */
-static void test_eval_maps(void) {
+CLI_TEST_PLAIN("/cli/eval-maps", test_eval_maps) {
     static const char compare[] =
         "$B eval --json --maps $D/%s --set threads=1 $D/set >$D/json && /usr/bin/python3 -c 'if "
         "1:\n"
@@ -520,26 +520,5 @@ static void test_eval_maps(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {
-        {"/cli/other-pictures", test_other_pictures},
-        {"/cli/precedence", test_precedence},
-        {"/cli/bad-sources", test_bad_sources},
-        {"/cli/run-picture", test_run_picture},
-        {"/cli/batch", test_batch},
-        {"/cli/ranges", test_ranges},
-        {"/cli/batch-damaged", test_batch_damaged},
-        {"/cli/unwritable", test_unwritable},
-        {"/cli/full-disk", test_full_disk},
-        {NULL, NULL},
-        {"/cli/usage", test_usage},
-        {"/cli/help", test_help},
-        {"/cli/bench", test_bench},
-        {"/cli/verify", test_verify},
-        {"/cli/presets-compiled-in", test_presets_compiled_in},
-        {"/cli/completion", test_completion},
-        {"/cli/completion/values", test_completion_values},
-        {"/cli/eval", test_eval},
-        {"/cli/eval-maps", test_eval_maps},
-    };
-    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+    return cli_run(argc, argv);
 }

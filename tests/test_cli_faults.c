@@ -18,7 +18,7 @@
     "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
 
 /* A reader of --out that goes away is a receiver that fails: the run goes on and reports. */
-static void test_reader_gone(void) {
+CLI_TEST("/cli/reader-gone", test_reader_gone) {
     expect_shell(0, "60 captured", "",
                  "mkfifo $D/f; head -c 100 $D/f >/dev/null & "
                  "$B run " SYNTH " --rate 100 --frames 60 " SMALL
@@ -31,7 +31,7 @@ static void test_reader_gone(void) {
 }
 
 /* Messages of a program whose standard streams are closed do not land in its files. */
-static void test_closed_streams(void) {
+CLI_TEST("/cli/closed-streams", test_closed_streams) {
     write_frames("in", 3);
     write_text("in/right/002.png", "not a picture");
     expect_shell(6, "", "", "$B batch $D/in -o $D/out " SMALL " <&- >&- 2>&-");
@@ -50,7 +50,7 @@ static void wait_for_text(const char *path) {
 }
 
 /* A pair in a thousand seconds: the end must not wait for the next one. */
-static void test_quit_while_paced(void) {
+CLI_TEST("/cli/quit-while-paced", test_quit_while_paced) {
     static const char *const words[] = {"run", "record"};
     g_setenv("LSAN_OPTIONS", "detect_leaks=0", TRUE); /* GStreamer's */
     for (int i = 0; i < 2; i++) {
@@ -77,7 +77,7 @@ static void test_quit_while_paced(void) {
 }
 
 /* Whatever is wrong with one pair is that pair's: the rest is computed, and each has its row. */
-static void test_bad_pairs(void) {
+CLI_TEST("/cli/bad-pairs", test_bad_pairs) {
     write_frames("in", 8);
     g_autofree char *link = path_in("in/left/001.png"), *dir = path_in("in/left/003.png"),
                     *fifo = path_in("in/right/004.png"), *closed = path_in("in/left/005.png");
@@ -100,7 +100,7 @@ static void test_bad_pairs(void) {
 }
 
 /* What is wrong with a folder or a pair is said once, however many pairs and presets there are. */
-static void test_said_once(void) {
+CLI_TEST("/cli/said-once", test_said_once) {
     write_frames("set", 5);
     expect_shell(0, "", "", "cp -r $D/set/left $D/set/disp_left");
     expect_error(3, "pair.ini", "eval %s/set", folder);
@@ -116,7 +116,7 @@ static void test_said_once(void) {
 }
 
 /* Names of files in the table and in JSON do not steer the terminal. */
-static void test_eval_names(void) {
+CLI_TEST_PLAIN("/cli/eval-names", test_eval_names) {
     write_frames("set", 2);
     write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=8\n");
     expect_shell(0, "", "",
@@ -128,7 +128,7 @@ static void test_eval_names(void) {
 
 /* Settings and calibrations are regular files of sane size; nothing waits for others or reads them
  * without end. */
-static void test_odd_files(void) {
+CLI_TEST_PLAIN("/cli/odd-files", test_odd_files) {
     g_autofree char *fifo = path_in("fifo.ini"), *large = path_in("large.ini");
     g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
     write_text("large.ini", "");
@@ -150,7 +150,7 @@ static void test_odd_files(void) {
 }
 
 /* Numbers are checked where they come in: finite, in range. */
-static void test_numbers(void) {
+CLI_TEST_PLAIN("/cli/numbers", test_numbers) {
     static const char *const bad[] = {"nan", "inf", "-inf", "1e-300", "-1e-300", "1e300", "-1"};
     static const char *const options[] = {
         "run " SYNTH " --rate",       "record " SYNTH " --rate", "view " SYNTH " --rate",
@@ -169,7 +169,7 @@ static void test_numbers(void) {
 }
 
 /* Pictures that are too wide, or too narrow to be halved, are refused by every command alike. */
-static void test_sizes(void) {
+CLI_TEST_PLAIN("/cli/sizes", test_sizes) {
     static const char *const sizes[] = {"width=32772,height=4", "width=2,height=4",
                                         "width=64,height=16385"};
     static const char *const commands[] = {"run", "record -o $D/a.mkv"};
@@ -185,7 +185,7 @@ static void test_sizes(void) {
 }
 
 /* No stage needs a large stack. */
-static void test_small_stack(void) {
+CLI_TEST("/cli/small-stack", test_small_stack) {
     if (THREADS_WATCHED) {
         g_test_skip("ThreadSanitizer needs a larger stack");
         return;
@@ -196,7 +196,7 @@ static void test_small_stack(void) {
 }
 
 /* A recording brings its calibration; --calib overrules it, one that is damaged is refused. */
-static void test_own_calibration(void) {
+CLI_TEST_PLAIN("/cli/own-calibration", test_own_calibration) {
     write_text("rig.yml", RIG);
     write_text("other.yml", "x");
     expect_shell(0, "3 pairs", "", "$B record " SYNTH " --frames 3 -o $D/a.mkv --calib $D/rig.yml");
@@ -212,7 +212,7 @@ static void test_own_calibration(void) {
 }
 
 /* A file that was cut off fails in each command, however many of its pairs could be read. */
-static void test_cut(void) {
+CLI_TEST("/cli/cut", test_cut) {
     expect_shell(0, "50 pairs", "",
                  "$B record " SYNTH " --frames 50 -o $D/a.mkv && "
                  "truncate -s $(($(stat -c %s $D/a.mkv) * 3 / 10)) $D/a.mkv");
@@ -233,7 +233,7 @@ static void test_cut(void) {
 }
 
 /* With -q standard output holds what --out writes there, and nothing else. */
-static void test_quiet(void) {
+CLI_TEST("/cli/quiet", test_quiet) {
     expect_shell(0, "4608\n", "",
                  "$B run -q " SYNTH " --frames 1 " SMALL " --save-picture $D/p.png "
                  "--out 'gst:fdsink fd=1' | wc -c; exit ${PIPESTATUS[0]}");
@@ -252,7 +252,7 @@ static bool starts_in(int mb) {
 
 /* From where its libraries can be loaded to where all is written, one line says that memory is too
  * little: 1, or 3 where the source cannot even be opened. */
-static void test_little_memory(void) {
+CLI_TEST("/cli/little-memory", test_little_memory) {
     int mb = 120, code;
     while (mb <= 2000 && !starts_in(mb))
         mb += 20;
@@ -282,7 +282,7 @@ static void test_little_memory(void) {
 
 /* A recording that is ended at any moment: by Ctrl-C or TERM it is whole or not there at all;
  * killed, it plays as far as it goes, or is refused in a line. */
-static void test_record_ended(void) {
+CLI_TEST("/cli/record-ended", test_record_ended) {
     static const char *const signals[] = {"INT", "TERM", "KILL"};
     for (int i = 0; i < (WATCHED ? 6 : 30); i++) {
         const char *signal = signals[i % 3];
@@ -313,7 +313,7 @@ static void test_record_ended(void) {
 }
 
 /* A recording in so little memory that threads of GStreamer do not start: it ends. */
-static void test_little_memory_playing(void) {
+CLI_TEST("/cli/little-memory-playing", test_little_memory_playing) {
     struct outcome o = shell("ulimit -v 2000000; exec $B --version");
     bool limited = o.code == 0;
     outcome_free(&o);
@@ -357,7 +357,7 @@ static void expect_whole(const char *path) {
 }
 
 /* Commands that are ended at any moment leave no half file; batch goes on from there. */
-static void test_ended(void) {
+CLI_TEST("/cli/ended", test_ended) {
     static const char *const signals[] = {"INT", "TERM", "KILL"};
     static const char *const commands[] = {"run " SYNTH " " SMALL
                                            " --rate 2000 --save-disparity $D/o/%06d.png",
@@ -388,25 +388,5 @@ static void test_ended(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {
-        {"/cli/reader-gone", test_reader_gone},
-        {"/cli/closed-streams", test_closed_streams},
-        {"/cli/quit-while-paced", test_quit_while_paced},
-        {"/cli/bad-pairs", test_bad_pairs},
-        {"/cli/said-once", test_said_once},
-        {"/cli/small-stack", test_small_stack},
-        {"/cli/cut", test_cut},
-        {"/cli/quiet", test_quiet},
-        {"/cli/little-memory", test_little_memory},
-        {"/cli/little-memory-playing", test_little_memory_playing},
-        {"/cli/record-ended", test_record_ended},
-        {"/cli/ended", test_ended},
-        {NULL, NULL},
-        {"/cli/eval-names", test_eval_names},
-        {"/cli/odd-files", test_odd_files},
-        {"/cli/numbers", test_numbers},
-        {"/cli/sizes", test_sizes},
-        {"/cli/own-calibration", test_own_calibration},
-    };
-    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+    return cli_run(argc, argv);
 }

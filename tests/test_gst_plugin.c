@@ -178,7 +178,7 @@ static int16_t *disparity_of(const struct pair *p, const char *words) {
 
 /* ---- maps */
 
-static void test_formats(void) {
+CLI_TEST("/gst/formats", test_formats) {
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         const char *name = formats[i].name;
         struct pair p = pair_make(W, H, formats[i].format, 5, (uint32_t)i);
@@ -224,7 +224,7 @@ static void expect_meta(GstBuffer *map, const struct livestereo_geometry *g, int
 }
 
 /* Each output of a rig whose pictures are resampled, from the pad src and from request pads. */
-static void test_outputs(void) {
+CLI_TEST("/gst/outputs", test_outputs) {
     static const char *const outputs[][2] = {{"disparity", "GRAY16_LE"},
                                              {"depth", "GRAY16_LE"},
                                              {"confidence", "GRAY8"},
@@ -291,7 +291,7 @@ static void test_outputs(void) {
     pair_free(&p);
 }
 
-static void test_refused(void) {
+CLI_TEST("/gst/refused", test_refused) {
     static const char *const cases[][2] = {
         {"livestereo disparity-range=16 output=depth", "needs a calibration"},
         {"livestereo disparity-range=16 calibration=/nowhere/rig.yml", "rig.yml"},
@@ -423,7 +423,7 @@ static int pairing_case(guint32 seed) {
     return pairs;
 }
 
-static void test_pairing(void) {
+CLI_TEST("/gst/pairing", test_pairing) {
     guint32 first = g_test_rand_int();
     int pairs = 0;
     g_test_message("seeds from %u", first);
@@ -458,7 +458,7 @@ static void expect_pairs(const char *words, const int *left, int lefts, const in
 }
 #define TIMES(...) (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
 
-static void test_chosen(void) {
+CLI_TEST("/gst/chosen", test_chosen) {
     const char *words = "livestereo disparity-range=2 " FAST;
     /* 9/16 of a frame at 30 frames/s are 18.75 ms */
     expect_pairs(words, TIMES(0, 33, 66), TIMES(18, 51, 85), TIMES(0, 33));
@@ -474,7 +474,7 @@ static void test_chosen(void) {
 }
 
 /* A gap event stands for no picture. */
-static void test_gap_event(void) {
+CLI_TEST("/gst/gap-event", test_gap_event) {
     struct run r = begin("livestereo disparity-range=2 " FAST);
     set_caps(&r, "GRAY8", 8, 4);
     gst_harness_push_event(r.left, gst_event_new_gap(0, 33 * GST_MSECOND));
@@ -490,7 +490,7 @@ static void test_gap_event(void) {
 /* ---- flush, seek, caps, parameters */
 
 /* After a flush nothing of earlier frames is left, in the queues and in the average over frames. */
-static void test_flush(void) {
+CLI_TEST("/gst/flush", test_flush) {
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
                 other = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     for (int side = 0; side < 2; side++) /* so little that the average goes on */
@@ -546,7 +546,7 @@ static GstClockTime first_time(GstElement *sink) {
     return time;
 }
 
-static void test_seek(void) {
+CLI_TEST("/gst/seek", test_seek) {
     static const char *const lines[] = {
         "videotestsrc num-buffers=90 ! video/x-raw,format=RGB,width=32,height=16,framerate=30/1 ! "
         "s.sink_left videotestsrc pattern=snow num-buffers=90 ! "
@@ -579,7 +579,7 @@ static void test_seek(void) {
     }
 }
 
-static void test_caps_change(void) {
+CLI_TEST("/gst/caps-change", test_caps_change) {
     struct run r = begin("livestereo disparity-range=16 " FAST);
     for (int i = 0; i < 4; i++) {
         const char *name = formats[i % 3].name;
@@ -595,7 +595,7 @@ static void test_caps_change(void) {
 }
 
 /* Sides whose caps change two frames apart, there and back: the pairs between are left out. */
-static void test_caps_apart(void) {
+CLI_TEST("/gst/caps-apart", test_caps_apart) {
     struct run r = begin("livestereo disparity-range=16 " FAST);
     struct pair p[2] = {pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
                         pair_make(W + 8, H, LIVESTEREO_GRAY8, 0, 2)};
@@ -623,7 +623,7 @@ static void test_caps_apart(void) {
     pair_free(&p[1]);
 }
 
-static void test_changes(void) {
+CLI_TEST("/gst/changes", test_changes) {
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     g_autofree int16_t *before = disparity_of(&p, FAST_WORDS " disparity_range=4");
     g_autofree int16_t *after = disparity_of(&p, FAST_WORDS " disparity_range=16 speckle_size=0");
@@ -656,7 +656,7 @@ static void test_changes(void) {
 
 /* ---- live */
 
-static void test_late(void) {
+CLI_TEST("/gst/late", test_late) {
     struct run r = begin("livestereo disparity-range=2 " FAST);
     guint64 computed, skipped;
     set_caps(&r, "GRAY8", 8, 4);
@@ -692,7 +692,7 @@ static void test_late(void) {
     end(&r);
 }
 
-static void test_latency(void) {
+CLI_TEST("/gst/latency", test_latency) {
     struct run r = begin("livestereo disparity-range=2 " FAST);
     for (int side = 0; side < 2; side++) {
         gst_harness_set_live(side ? r.right : r.left, TRUE);
@@ -729,7 +729,7 @@ static long resident_kb(void) {
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static void test_memory(void) {
+CLI_TEST("/gst/memory", test_memory) {
     const int frames = WATCHED ? 100 : 1000;
     long early = 0;
     for (int one = 0; one < 2; one++) {
@@ -783,7 +783,7 @@ static int has_property(void *context, const struct livestereo_parameter *p) {
     return 0;
 }
 
-static void test_properties(void) {
+CLI_TEST("/gst/properties", test_properties) {
     static const char *const elements[] = {"livestereo", "livestereosbs"};
     for (int i = 0; i < 2; i++) {
         GstElement *element = gst_element_factory_make(elements[i], NULL);
@@ -856,7 +856,7 @@ static void write_numbered(const char *below, int number, const struct image *pi
     g_assert_cmpint(picture_write(path, picture), ==, 0);
 }
 
-static void test_manual(void) {
+CLI_TEST("/gst/manual", test_manual) {
     g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
     if (WATCHED || !launch) {
         g_test_skip(WATCHED ? "gst-launch-1.0 has no sanitizer to watch the plugin with"
@@ -895,25 +895,9 @@ static void test_manual(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {{"/gst/properties", test_properties},
-                                            {"/gst/formats", test_formats},
-                                            {"/gst/outputs", test_outputs},
-                                            {"/gst/refused", test_refused},
-                                            {"/gst/pairing", test_pairing},
-                                            {"/gst/chosen", test_chosen},
-                                            {"/gst/gap-event", test_gap_event},
-                                            {"/gst/flush", test_flush},
-                                            {"/gst/seek", test_seek},
-                                            {"/gst/caps-change", test_caps_change},
-                                            {"/gst/changes", test_changes},
-                                            {"/gst/late", test_late},
-                                            {"/gst/caps-apart", test_caps_apart},
-                                            {"/gst/latency", test_latency},
-                                            {"/gst/memory", test_memory},
-                                            {"/gst/manual", test_manual}};
     g_autofree char *path = plugin_path();
     gst_init(NULL, NULL);
     g_autoptr(GstPlugin) plugin = gst_plugin_load_file(path, NULL);
     g_assert_nonnull(plugin);
-    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+    return cli_run(argc, argv);
 }

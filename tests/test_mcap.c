@@ -27,7 +27,7 @@ static void expect_same(const char *keys) {
     expect_shell(0, "4\n", "", line);
 }
 
-static void test_same(void) {
+CLI_TEST("/mcap/same", test_same) {
     static const char *const keys[] = {"compression=zstd",
                                        "compression=lz4 encoding=rgb8",
                                        "chunk=0 encoding=mono16",
@@ -57,7 +57,7 @@ static void test_same(void) {
         expect_same(keys[i]);
 }
 
-static void test_packages(void) {
+CLI_TEST("/mcap/packages", test_packages) {
     static const char *const files[][2] = {{"mcap_ros2", "zstd"}, {"rosbags", "bz2"}};
     for (int bag = 0; bag < 2; bag++) {
         g_autofree char *has = g_strdup_printf(
@@ -101,7 +101,7 @@ static void expect_pair(struct source *source, struct frame *frame, long index) 
 
 /* Pictures without a partner are left out, wherever reading begins; pairs are told by the times in
  * their messages, not by when they were recorded. */
-static void test_pairs(void) {
+CLI_TEST("/mcap/pairs", test_pairs) {
     static const long kept[] = {0, 2, 3, 6, 7};
     expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
     struct source *source = open_word(TOPICS, (struct source_options){0});
@@ -132,7 +132,7 @@ static void test_pairs(void) {
 }
 
 /* A recording in several files is one; so is a folder that a recorder left. */
-static void test_folder(void) {
+CLI_TEST("/mcap/folder", test_folder) {
     expect_shell(0, "9\n", "",
                  WRITE
                  "count=9 split=3 compression=zstd && ls $D/bag/*.mcap | wc -l | grep -qx 3 && "
@@ -161,7 +161,7 @@ static void test_folder(void) {
 }
 
 /* One topic of pictures that hold both. */
-static void test_both(void) {
+CLI_TEST("/mcap/both", test_both) {
     static const char *const options[] = {"", ",/zed/image_rect", " --pictures side-by-side"};
     expect_shell(0, "", "", WRITE "topics=/zed/image_rect,/none info=0 both=1 encoding=rgb8");
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
@@ -176,7 +176,7 @@ static void test_both(void) {
 
 /* The tolerance is half of the usual time between pictures, whatever pauses there are and however
  * fast the recording was played. */
-static void test_tolerance(void) {
+CLI_TEST("/mcap/tolerance", test_tolerance) {
     static const char *const keys[] = {
         "count=9 drop=4 pause=600", "count=9 drop=4 pause=600 file=bag", "count=9 drop=4 speed=10",
         "count=9 drop=4 speed=10 file=bag"};
@@ -191,7 +191,7 @@ static void test_tolerance(void) {
 
 /* What a small file announces takes no memory: 160 million messages without contents, in chunks
  * that have no index. */
-static void test_bomb(void) {
+CLI_TEST("/mcap/bomb", test_bomb) {
     if (WATCHED) {
         g_test_skip("limits address space");
         return;
@@ -208,7 +208,7 @@ static void test_bomb(void) {
 }
 
 /* Nor time: of pairs that are all damaged some are told, at the beginning and later. */
-static void test_damaged_pairs(void) {
+CLI_TEST("/mcap/damaged-pairs", test_damaged_pairs) {
     static const char *const keys[] = {"count=1 damaged=2000",
                                        "count=1 damaged=2000 info=0 first=1"};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
@@ -222,7 +222,7 @@ static void test_damaged_pairs(void) {
 }
 
 /* Rectified topics are preferred, and need no rectification. */
-static void test_rectified(void) {
+CLI_TEST("/mcap/rectified", test_rectified) {
     expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
     struct source *source = open_word("mcap:%s/ros.mcap", (struct source_options){0});
     g_assert_true(source->rectified);
@@ -234,7 +234,7 @@ static void test_rectified(void) {
     source_close(&source);
 }
 
-static void test_refused(void) {
+CLI_TEST("/mcap/refused", test_refused) {
     static const char run[] = "run mcap:%s/ros.mcap%s " TINY;
     expect_shell(0, "", "", WRITE "compression=zstd encoding=mono8 chunk=1");
     expect_error(3, "pictures are in /stereo/left/image_raw, /stereo/right/image_raw", run, folder,
@@ -270,7 +270,7 @@ static void test_refused(void) {
 }
 
 /* A camera_info that cannot be used is told; the pictures are read. */
-static void test_camera(void) {
+CLI_TEST("/mcap/camera", test_camera) {
     static const char *const infos[][2] = {{"long", "damaged or has more than 14"},
                                            {"cut", "damaged or has more than 14"},
                                            {"zero", "no focal length"}};
@@ -286,7 +286,7 @@ static void test_camera(void) {
 }
 
 /* Of a part of the sensor, which has its shape: the cameras are those of the pictures. */
-static void test_roi(void) {
+CLI_TEST("/mcap/roi", test_roi) {
     static const char *const files[] = {"mcap", "bag"};
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
         g_autofree char *write = g_strconcat(WRITE "roi=20,10 file=", files[i], NULL),
@@ -305,7 +305,7 @@ static void test_roi(void) {
 }
 
 /* A full disk is told once, at the beginning and later. */
-static void test_full(void) {
+CLI_TEST("/mcap/full", test_full) {
     if (access("/dev/full", W_OK)) {
         g_test_skip("needs /dev/full");
         return;
@@ -329,20 +329,5 @@ static void test_full(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {
-        {"/mcap/same", test_same},
-        {"/mcap/packages", test_packages},
-        {"/mcap/pairs", test_pairs},
-        {"/mcap/rectified", test_rectified},
-        {"/mcap/refused", test_refused},
-        {"/mcap/camera", test_camera},
-        {"/mcap/folder", test_folder},
-        {"/mcap/both", test_both},
-        {"/mcap/tolerance", test_tolerance},
-        {"/mcap/damaged-pairs", test_damaged_pairs},
-        {"/mcap/bomb", test_bomb},
-        {"/mcap/full", test_full},
-        {"/mcap/roi", test_roi},
-    };
-    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+    return cli_run(argc, argv);
 }

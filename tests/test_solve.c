@@ -87,7 +87,7 @@ static int energy_of(const uint16_t *label) {
 
 #define LINEAR "--model linear --lambda 20 --truncation 45"
 
-static void test_arrays(void) {
+CLI_TEST("/cli/solve/arrays", test_arrays) {
     static const char *const files[] = {"f1.npy", "c2.npy", "c4.npy"};
     uint16_t label[H * W], other[H * W];
     write_costs();
@@ -100,7 +100,7 @@ static void test_arrays(void) {
     }
 }
 
-static void test_solvers(void) {
+CLI_TEST("/cli/solve/solvers", test_solvers) {
     static const char *const solvers[] = {"trws", "rows_columns", "tiles", "min_sum",
                                           "bp_s", "expansion",    "swap",  "icm"};
     uint16_t label[H * W];
@@ -128,7 +128,7 @@ static void test_solvers(void) {
 }
 
 /* A table of linear smoothness, weights of 2 and twice lambda are the same problem. */
-static void test_smoothness(void) {
+CLI_TEST("/cli/solve/smoothness", test_smoothness) {
     float table[L][L];
     uint8_t weight[H][W];
     uint16_t label[H * W], other[H * W];
@@ -181,7 +181,7 @@ static void test_smoothness(void) {
 }
 
 /* Labels that are forbidden with 1e9 leave the energy of the others what it is. */
-static void test_forbidden(void) {
+CLI_TEST("/cli/solve/forbidden", test_forbidden) {
     static float cost[H][W][L];
     uint16_t label[H * W];
     for (int i = 0; i < H * W * L; i++)
@@ -205,7 +205,7 @@ static void test_forbidden(void) {
 }
 
 /* The benchmark's text: two labels, costs 3 and 5, 0 and 9, 4 and 1; edges 70 and 1000 in a row. */
-static void test_benchmark_text(void) {
+CLI_TEST("/cli/solve/text", test_benchmark_text) {
     uint16_t label[3];
     write_text("row.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70 1000\n");
     g_autofree char *out = expect_success("solve %s/row.txt -o %s/row.npy", folder, folder);
@@ -224,7 +224,7 @@ static void test_benchmark_text(void) {
 
 /* What --mmse, --confidence, --entropy and --beliefs write is of one distribution, whose labels are
  * written, too; at a low temperature they are those of low energy. */
-static void test_marginals(void) {
+CLI_TEST("/cli/solve/marginals", test_marginals) {
     uint16_t label[H * W];
     struct npy mean, near, entropy, belief;
     write_costs();
@@ -271,7 +271,7 @@ static void test_marginals(void) {
 }
 
 /* Labels (u, v) are the problem of a table of their distances, and u and v have a mean each. */
-static void test_columns(void) {
+CLI_TEST("/cli/solve/columns", test_columns) {
     enum { COLUMNS = 3 };
     static const char *const models[] = {"linear", "quadratic"};
     float table[L][L];
@@ -322,7 +322,7 @@ static void test_columns(void) {
     expect_error(3, "no whole number of rows", "solve %s/c1.npy --columns 4", folder);
 }
 
-static void test_bad(void) {
+CLI_TEST("/cli/solve/bad", test_bad) {
     float numbers[8] = {0, 1, NAN, 1, 0, 0, 0, 0};
     write_text("text.npy", "not an array at all");
     write_text("text.npy.txt", "3 1");
@@ -356,7 +356,7 @@ static void test_bad(void) {
 }
 
 /* Ctrl-C ends it after a sweep, with the labels so far: it would take hours. */
-static void test_interrupted(void) {
+CLI_TEST("/cli/solve/interrupted", test_interrupted) {
     uint8_t noise[64 * 64];
     uint32_t state = 1;
     for (size_t i = 0; i < sizeof(noise); i++)
@@ -415,7 +415,7 @@ static bool is_inside(int x, int y) {
     return (x - 21) * (x - 21) + (y - 18) * (y - 18) < 120;
 }
 
-static void test_denoise(void) {
+CLI_TEST("/cli/solve/denoise", test_denoise) {
     uint8_t noisy[SIDE][SIDE], mask[SIDE][SIDE] = {{0}}, clean[SIDE][SIDE];
     double before = 0, after = 0;
     for (int y = 0; y < SIDE; y++)
@@ -443,7 +443,7 @@ static void test_denoise(void) {
                  folder);
 }
 
-static void test_segment(void) {
+CLI_TEST("/cli/solve/segment", test_segment) {
     uint8_t photo[SIDE][SIDE], strokes[SIDE][SIDE], object[SIDE][SIDE];
     int wrong = 0;
     for (int y = 0; y < SIDE; y++)
@@ -484,7 +484,7 @@ static void test_segment(void) {
 }
 
 /* Pictures of noise that are alike in a crooked band: the seam lies in it. */
-static void test_montage(void) {
+CLI_TEST("/cli/solve/montage", test_montage) {
     uint8_t photo[2][SIDE][SIDE], strokes[SIDE][SIDE], label[SIDE][SIDE];
     struct image im;
     for (int y = 0; y < SIDE; y++)
@@ -537,7 +537,7 @@ static void write_colours(const char *name, uint8_t *pixels, int width, int heig
 
 /* A panorama: of three pictures each reaches a part, black elsewhere, and all is known without
  * strokes but where the seams lie in what two share. */
-static void test_footprints(void) {
+CLI_TEST("/cli/solve/footprints", test_footprints) {
     static uint8_t photo[3][SIDE][SIDE];
     memset(photo, 0, sizeof(photo));
     for (int y = 1; y < SIDE; y++) /* none reaches the first row */
@@ -568,7 +568,7 @@ static void test_footprints(void) {
     "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --strokes %s/strokes.png"
 
 /* Noise again: two pictures are alike in one band, the third and the second in another. */
-static void test_montage_of_three(void) {
+CLI_TEST("/cli/solve/montage-of-three", test_montage_of_three) {
     static uint8_t photo[3][SIDE][SIDE], strokes[SIDE][SIDE][3], label[SIDE][SIDE];
     double before = INFINITY;
     for (int y = 0; y < SIDE; y++)
@@ -628,7 +628,7 @@ static void test_montage_of_three(void) {
 }
 
 /* Each colour of the strokes is its picture's: plain pictures, marked along their diagonal. */
-static void test_montage_of_eight(void) {
+CLI_TEST("/cli/solve/montage-of-eight", test_montage_of_eight) {
     static const uint8_t colours[8][3] = {{0, 0, 0},     {255, 255, 255}, {255, 0, 0},
                                           {0, 255, 0},   {0, 0, 255},     {255, 255, 0},
                                           {255, 0, 255}, {0, 255, 255}};
@@ -718,7 +718,7 @@ static int try_all(const struct montage *m, const int *before, int joined, int *
 
 /* No less than the optimum, and here no more than two pictures joined, and the third one to
  * them, each by the optimum. */
-static void test_montage_optimum(void) {
+CLI_TEST("/cli/solve/montage-optimum", test_montage_optimum) {
     static const char *const names[] = {"a.png", "b.png", "c.png"};
     static uint8_t colours[3][3] = {{0, 0, 0}, {255, 255, 255}, {255, 0, 0}};
     int reached = 0, rounds = 6, below = 0;
@@ -774,7 +774,7 @@ static int stop_after(void *context, int sweep, double energy, double bound) {
             g_error("%s is not about %s", livestereo_error(NULL), words); \
     } while (0)
 
-static void test_library(void) {
+CLI_TEST("/cli/solve/library", test_library) {
     uint8_t cost[2 * 3 * 4] = {9, 0, 5, 5, 0, 9, 9, 9, 7, 7, 7, 0};
     uint16_t label[6];
     int last = 1;
@@ -854,22 +854,5 @@ static void test_library(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct cli_test tests[] = {{"/cli/solve/arrays", test_arrays},
-                                            {"/cli/solve/solvers", test_solvers},
-                                            {"/cli/solve/forbidden", test_forbidden},
-                                            {"/cli/solve/text", test_benchmark_text},
-                                            {"/cli/solve/footprints", test_footprints},
-                                            {"/cli/solve/smoothness", test_smoothness},
-                                            {"/cli/solve/marginals", test_marginals},
-                                            {"/cli/solve/columns", test_columns},
-                                            {"/cli/solve/bad", test_bad},
-                                            {"/cli/solve/interrupted", test_interrupted},
-                                            {"/cli/solve/denoise", test_denoise},
-                                            {"/cli/solve/segment", test_segment},
-                                            {"/cli/solve/montage", test_montage},
-                                            {"/cli/solve/montage-of-three", test_montage_of_three},
-                                            {"/cli/solve/montage-of-eight", test_montage_of_eight},
-                                            {"/cli/solve/montage-optimum", test_montage_optimum},
-                                            {"/cli/solve/library", test_library}};
-    return cli_run(argc, argv, tests, G_N_ELEMENTS(tests));
+    return cli_run(argc, argv);
 }
