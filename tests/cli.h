@@ -215,8 +215,9 @@ struct cli_test {
 static struct cli_test cli_tests[64];
 static size_t cli_count;
 
-/* CLI_TEST("/path", name) { ... } defines a test that cli_run() runs, in their order; CLI_TEST_PLAIN
- * one without threads but those that others have, too: ThreadSanitizer does without it. */
+/* CLI_TEST("/path", name) { ... } defines a test that cli_run() runs, in their order;
+ * CLI_TEST_PLAIN one without threads but those that others have, too: ThreadSanitizer does
+ * without it. */
 #define CLI_TEST_OF(path, name, plain)                                 \
     static void name(void);                                            \
     __attribute__((constructor)) static void add_##name(void) {        \

@@ -31,9 +31,9 @@ struct gui_rect {
     int x, y, width, height;
 };
 
-/* GUI_TEST("/path", name) { ... } defines a test of the program, whose main is in gui.c: it runs them
- * in their order, or skips all where a need is missing. gui_add adds one with data, which is not
- * copied, before main begins. */
+/* GUI_TEST("/path", name) { ... } defines a test of the program, whose main is in gui.c: it runs
+ * them in their order, or skips all where a need is missing. gui_add adds one with data, which is
+ * not copied, before main begins. */
 #define GUI_TEST(path, name)                                    \
     static void name(gconstpointer unused G_GNUC_UNUSED);       \
     __attribute__((constructor)) static void add_##name(void) { \
