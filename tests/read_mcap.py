@@ -84,6 +84,11 @@ class Fields:  # of a message
         return values.reshape(height, width, channels).squeeze()
 
 
+def fits(seen, x, y, width, height):  # whether the window holds what is seen alone
+    return (x >= 0 and y >= 0 and x + width <= seen.shape[1] and y + height <= seen.shape[0] and
+            seen[y:y + height, x:x + width].all())
+
+
 # Messages in the order of the file; and where the index has them.
 summary, = struct.unpack("<Q", data[-8 - 20:-8 - 12])
 topics, messages, by_index, known = {}, {}, [], []
@@ -143,9 +148,11 @@ for topic, of in messages.items():
             d = fields.image()
             f, t = fields.take("f", 2)
             x, y, height, width = fields.take("I", 4)
-            assert fields.take("B") == 0 and (x, y) == (0, 0) and d.shape == (height, width)
-            least, most, step = fields.take("f", 3)
+            least, most, step = fields.take("f", 3) if fields.take("B") == 0 else ()
             seen = np.isfinite(pfm(f"{folder}/{i:06d}.pfm"))
+            assert fits(seen, x, y, width, height)
+            assert not any(fits(seen, x - left, y - up, width + left + right, height + up + down)
+                           for left, right, up, down in np.eye(4, dtype=int))
             assert (d[~seen] == least - 1).all() and step == 1 / 16 and seen.any()
             z = metres = pfm(f"{folder}/{i:06d}_depth.pfm")
             near = seen & np.isfinite(metres)

@@ -309,6 +309,15 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
                           source, folder));
     expect_shell(0, "packages", "",
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out $D/drive.mcap");
+    /* of a bent rig with all that it saw: the valid window is the part that is seen */
+    write_text("rig.yml", "image_width: 96\nimage_height: 64\nbaseline_unit: m\n"
+                          "K1: [90, 0, 48, 0, 90, 32, 0, 0, 1]\nD1: [-0.3, 0, 0, 0, 0]\n"
+                          "K2: [90, 0, 48, 0, 90, 32, 0, 0, 1]\nD2: [-0.3, 0, 0, 0, 0]\n"
+                          "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n");
+    expect_shell(0, "packages", "",
+                 "$B batch $D/out/color $D/out/color -o $D/bent --calib $D/rig.yml --alpha 1 "
+                 "--save mcap,pfm,depth,rgbd " SMALL " && "
+                 "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/bent");
     expect_error(2, "\"z\" is not one of", "record %s -o %s/no.mkv --save depth,z", source, folder);
     expect_shell(0, "", "", "rm $D/drive.mkv");
     expect_error(1, "drive.mcap: exists", "record %s -o %s/drive.mkv --save depth", source, folder);

@@ -9,10 +9,12 @@
 
 #include <math.h>
 
-/* The rows of refusals.txt; nothing is written. */
+/* The rows of refusals.txt, where there is no display; nothing is written. */
 CLI_TEST_PLAIN("/cli/usage", test_usage) {
     int rows = 0;
     g_autofree char *text = NULL;
+    g_unsetenv("DISPLAY");
+    g_unsetenv("WAYLAND_DISPLAY");
     g_assert_true(g_file_get_contents("tests/refusals.txt", &text, NULL, NULL));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line; line++) {

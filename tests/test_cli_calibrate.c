@@ -335,6 +335,7 @@ static void test_check(void) {
         expect(0, "baseline 0.0332",
                "calib check %D/reference.yml --unit cm --labels 128 --set row_offset=0");
     g_assert_true(strstr(metres, "error when the disparity is 0.25 px off"));
+    check(0, "shows 100 % of the pictures", "calib check %D/reference.yml --alpha 1");
     g_autofree char *rows =
         expect(0, "features", "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg");
     double p95 = g_ascii_strtod(strstr(rows, "95 % ") + 5, NULL);

@@ -2,7 +2,7 @@
  * A GPU that is lost in each of the calls of include/livestereo.h that use it. The shuffled backend
  * stands for the GPU: with two frames in flight, of which a lost one leaves nothing but damage.
  * With backend=auto all frames are as without a loss, and info says that the GPU is lost; with
- * backend=cuda each later call is -EIO.
+ * backend=cuda each later call is -EIO. And one that takes its time: a wait with a limit.
  * SPDX-License-Identifier: MIT
  */
 #include "tests/library_pair.h"
@@ -16,6 +16,7 @@ enum { W = 44, H = 26, FRAMES = 6, FIRST_LOSS = 2 };
 
 static struct backend real;
 static int frames_left, copies_left; /* before the loss; -1: no loss */
+static int looks_left;               /* until a frame is done; -1: for ever */
 static bool lost;
 static void *in_flight[MAX_SLOTS]; /* maps that the loss damages */
 
@@ -46,6 +47,11 @@ static int copy_or_lose(struct backend *b, void *to, const void *from, size_t by
     return lose();
 }
 
+static bool is_done_late(struct backend *b, int slot) {
+    looks_left -= looks_left > 0;
+    return looks_left == 0 && real.is_done(b, slot);
+}
+
 static void run_unless_lost(struct backend *b, void *compiled, int slot,
                             const struct backend_frame *frame) {
     if (!lost)
@@ -64,7 +70,9 @@ struct backend *__wrap_backend_cuda_open(int gpu, enum backend_variant variant, 
     b->wait = wait_or_lose;
     b->copy = copy_or_lose;
     b->run = run_unless_lost;
+    b->is_done = is_done_late;
     frames_left = copies_left = -1;
+    looks_left = 0;
     lost = false;
     memset(in_flight, 0, sizeof(in_flight));
     return b;
@@ -291,6 +299,30 @@ static void test_mask(void) {
     check(&scenarios[6], IN_MASK);
 }
 
+/* A frame that is not done in time stays in flight, and is whole later. */
+static void test_deadline(void) {
+    struct pair p = picture(0);
+    struct livestereo *h[2] = {open_on("cpu", &scenarios[0]), open_on("auto", &scenarios[0])};
+    struct livestereo_frame f[2];
+    for (int i = 0; i < 2; i++)
+        f[i] = begin(h[i], &scenarios[0], 0, &p);
+    looks_left = -1;
+    for (int ms = 0; ms < 3; ms++)
+        g_assert_cmpint(livestereo_wait_for(h[1], ms, NULL), ==, -ETIMEDOUT);
+    g_assert_cmpstr(livestereo_error(h[1]), ==, "the frame is not done yet");
+    looks_left = 5;
+    for (int i = 0; i < 2; i++) {
+        g_assert_cmpint(livestereo_wait_for(h[i], 1e9, NULL), ==, 0);
+        g_assert_cmpint(livestereo_wait_for(h[i], 0, NULL), ==, -EINVAL); /* none in flight */
+    }
+    pair_same_frame(&f[0], &f[1]);
+    for (int i = 0; i < 2; i++) {
+        pair_frame_free(&f[i]);
+        livestereo_close(&h[i]);
+    }
+    pair_free(&p);
+}
+
 /* A change from settings to others and back, while frames in flight have the first ones. */
 static void test_many_updates(void) {
     static const struct scenario c = {.preset = "default", .words = SMALL};
@@ -381,6 +413,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/library-lost/none", test_none);
     g_test_add_func("/library-lost/wait", test_wait);
+    g_test_add_func("/library-lost/deadline", test_deadline);
     g_test_add_func("/library-lost/update", test_update);
     g_test_add_func("/library-lost/start", test_start);
     g_test_add_func("/library-lost/mask", test_mask);

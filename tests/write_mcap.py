@@ -4,7 +4,7 @@
 # same as FOLDER/ros.mcap or ros.bag, by the specifications of MCAP, CDR and bags alone or, with
 # writer=package, by the packages mcap and mcap-ros2-support or rosbags of PyPI. Keys: file (mcap,
 # bag), writer (own), count (4), compression (none, lz4, zstd, bz2), chunk (bytes of a chunk, 0: no
-# chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png), ros (2; 1: as ROS 1
+# chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png, bayer_rggb8, ..), ros (2; 1: as ROS 1
 # writes messages), drop (numbers of right pictures that are left out), late (ms that right messages
 # are recorded later), info (1: with CameraInfo; long: of 15 coefficients; zero: of a camera that
 # was not calibrated; cut), messages (zstd: each compressed by itself), low (N: mono16 in 16 - N low
@@ -323,6 +323,21 @@ def deep(picture, bits):  # white is white
     return picture.astype("<u2") << bits - 8 | picture >> 16 - bits
 
 
+def bayer(picture):
+    """A sensor's numbers of a picture in colour, and what they show: a number that was not
+    measured is the mean of the 3x3 px around it that were."""
+    names = keys["encoding"][6:10]
+    colors = np.array([["rgb".index(c) for c in names[:2]], ["rgb".index(c) for c in names[2:]]])
+    which = np.tile(colors, (H // 2, W // 2))[..., None] == np.arange(3)
+    raw = np.where(which, picture, 0).sum(2)
+    padded = np.pad(np.where(which, raw[..., None], 0), ((1, 1), (1, 1), (0, 0)))
+    counts = np.pad(which.astype(int), ((1, 1), (1, 1), (0, 0)))
+    total, count = (sum(a[y:y + H, x:x + W] for y in range(3) for x in range(3))
+                    for a in (padded, counts))
+    shown = np.where(which, raw[..., None], (total + count // 2) // count)
+    return raw.astype(np.uint8), shown.astype(np.uint8)
+
+
 def encode(picture, header):
     name = keys["encoding"]
     if name in ("png", "jpeg"):
@@ -334,6 +349,8 @@ def encode(picture, header):
     elif name == "mono16":
         low = int(keys["low"])
         rows = picture.astype("<u2") << 8 - low if low else deep(picture, 16)
+    elif name.startswith("bayer"):
+        rows = deep(bayer(picture)[0], 16) if name.endswith("16") else bayer(picture)[0]
     elif name == "bgr8":
         rows = picture[..., ::-1]
     elif name == "bgra8":
@@ -358,7 +375,7 @@ def calibration(side):
 
 
 generator = np.random.default_rng(5)
-color = keys["encoding"] in ("rgb8", "bgr8", "bgra8")
+color = keys["encoding"][:5] in ("rgb8", "bgr8", "bgra8", "bayer")
 classes = {"mcap": (Mcap, Package), "bag": (Bag, BagPackage)}[keys["file"]]
 out = classes[keys["writer"] != "own"](f"{folder}/ros.{keys['file']}")
 topics, dropped = keys["topics"].split(","), [int(n) for n in keys["drop"].split(",") if n]
@@ -377,7 +394,8 @@ for i in range(int(keys["count"])):
         header = dict(stamp=stamp, frame_id=f"camera{side}")
         if side == 1 and i in dropped:
             continue
-        Image.fromarray(picture).save(f"{folder}/{('left', 'right')[side]}/{i:06d}.png")
+        shown = bayer(picture)[1] if keys["encoding"].startswith("bayer") else picture
+        Image.fromarray(shown).save(f"{folder}/{('left', 'right')[side]}/{i:06d}.png")
         log_ns = (ns - START) // int(keys["speed"]) + START + side * int(keys["late"]) * 1_000_000
         if keys["both"]:
             picture = np.concatenate([wide[:, :W], wide[:, 5:5 + W]], 1)
