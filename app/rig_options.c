@@ -26,7 +26,7 @@ int rig_words_parse(const char *unit, const char *model, struct rig_read_options
     return EXIT_DONE;
 }
 
-static int check_ratio(const char *option, double value, double min) {
+int option_ratio_check(const char *option, double value, double min) {
     if (value >= min && value <= 1)
         return EXIT_DONE;
     log_error(option, "%g is not in %g..1", value, min);
@@ -73,9 +73,7 @@ static int choose_rectification(const struct rig_options *options, bool rectifie
     double f = MAX(use->width, use->height); /* of pictures without a calibration: no wide lens */
     *to = (struct rectification){.width = use->width, .height = use->height, .fx = f, .fy = f};
     if (use->known) {
-        int error = !rectified && options->alpha > 0
-                        ? rectify_bouguet(&use->rig, options->alpha, 1, to)
-                        : rectify_of_rig(&use->rig, 0, to);
+        int error = rectify_of_rig(&use->rig, rectified ? 0 : options->alpha, to);
         if (error)
             return error == -ENOMEM ? EXIT_RUN_FAILED : EXIT_CALIBRATION;
     }
@@ -115,9 +113,9 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
     use->width = to.width;
     use->height = to.height;
     use->scale = options->scale != 0 ? options->scale : 1;
-    code = check_ratio("--scale", use->scale, 0.125);
+    code = option_ratio_check("--scale", use->scale, 0.125);
     if (code == EXIT_DONE)
-        code = check_ratio("--alpha", options->alpha, 0);
+        code = option_ratio_check("--alpha", options->alpha, 0);
     if (code == EXIT_DONE)
         code = parse_roi(options->roi, use);
     if (code != EXIT_DONE)

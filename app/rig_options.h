@@ -94,4 +94,7 @@ void rig_use_close(struct rig_use *use);
 /* What the words say of how a calibration is read; NULL: nothing. EXIT_DONE or EXIT_USAGE. */
 int rig_words_parse(const char *unit, const char *model, struct rig_read_options *how);
 
+/* Whether the value of an option such as --alpha is in min..1. EXIT_DONE or EXIT_USAGE. */
+int option_ratio_check(const char *option, double value, double min);
+
 #endif

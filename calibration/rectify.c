@@ -243,7 +243,7 @@ int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *ou
         as_it_is(rig, out);
         return 0;
     }
-    if (!rig->has_rectification)
+    if (!rig->has_rectification || (alpha > 0 && !rig->rectified))
         return rectify_bouguet(rig, alpha, 1, out);
     const double *l = rig->projection[0], *r = rig->projection[1];
     *out = (struct rectification){.width = rig->camera[0].width,

@@ -582,9 +582,9 @@ static int judge(struct refinement *r, const struct fit *f, int rays, int cells)
             r->turn_sd[1]);
     if (seen_again < MIN_COUPLES)
         return refuse(r,
-                      "only %d couples of pairs taken one after the other show the same things; %d "
-                      "or more are wanted, since in one of them most of what is seen may move by "
-                      "itself",
+                      "of couples of pairs taken one after the other only %d showed the same "
+                      "things; %d or more are wanted, since in one of them most of what is seen "
+                      "may move by itself",
                       seen_again, MIN_COUPLES);
     return 0;
 }

@@ -263,8 +263,7 @@ static int use_rig(struct livestereo *h, const struct livestereo_options *o,
         log_explain("rig: %s", why);
         return error;
     }
-    error = !rig.rectified && o->alpha > 0 ? rectify_bouguet(&rig, o->alpha, 1, &to)
-                                           : rectify_of_rig(&rig, 0, &to);
+    error = rectify_of_rig(&rig, o->alpha, &to);
     if (error)
         return error;
     depth_geometry_of(&to, rig.metric, &h->geometry);

@@ -21,6 +21,7 @@
 struct calib {
     char *unit, *model, *size, *output, **files;
     int labels;
+    double alpha;
     gboolean rectified;
     struct rig_read_options how;
     struct params params;
@@ -36,7 +37,7 @@ static int parse_words(struct calib *c) {
         log_error("--labels", "%d is not in 2..4096", c->labels);
         return EXIT_USAGE;
     }
-    return EXIT_DONE;
+    return option_ratio_check("--alpha", c->alpha, 0);
 }
 
 /* A word is a picture if its name ends as one does; the rest are calibration files. */
@@ -223,7 +224,8 @@ static int check(struct calib *c, int count, char **words) {
                   "all right ones, or left before right each time");
         return EXIT_USAGE;
     }
-    struct rig_options options = {.rectified = c->rectified, .unit = c->unit, .model = c->model};
+    struct rig_options options = {
+        .rectified = c->rectified, .unit = c->unit, .model = c->model, .alpha = c->alpha};
     options.files = g_new0(char *, files + 1);
     memcpy(options.files, words, (size_t)files * sizeof *words);
     int code = EXIT_DONE;
@@ -236,7 +238,7 @@ static int check(struct calib *c, int count, char **words) {
         else
             print_rig(&rig);
         if (code == EXIT_DONE && (rig.camera[0].width > 0 || rig.has_rectification)) {
-            if (rectify_of_rig(&rig, 0, &to)) {
+            if (rectify_of_rig(&rig, c->rectified ? 0 : c->alpha, &to)) {
                 code = EXIT_CALIBRATION;
             } else {
                 depth_geometry_of(&to, rig.metric, &g);
@@ -309,6 +311,8 @@ int cmd_calib(int argc, char **argv) {
          "Picture size the calibration is wanted for; refine: of each camera", "WxH"},
         {"labels", 0, 0, G_OPTION_ARG_INT, &c.labels,
          "check: disparities to tell the depths of (64)", "N"},
+        {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &c.alpha,
+         "check: rectified pictures have no empty border (0), or every pixel (1)", "A"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &c.rectified,
          "check, refine: the pictures are rectified already", NULL},
         {0},
