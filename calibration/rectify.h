@@ -51,9 +51,8 @@ struct rectification {
 int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
                     struct rectification *out);
 
-/* The rectification of the rig's file, for alpha 0 or pictures that are rectified; else, of pictures
- * that are rectified, the cameras as they are, and of others that of rectify_bouguet with
- * zero_disparity. */
+/* That of the rig's file, for alpha 0 or pictures that are rectified; else, of pictures that are
+ * rectified, the cameras as they are, and of others that of rectify_bouguet with zero_disparity. */
 int rectify_of_rig(const struct rig *rig, double alpha, struct rectification *out);
 
 /* The part of both rectified pictures that begins at left, top, width x height px large, `scale`

@@ -4,16 +4,16 @@
 # same as FOLDER/ros.mcap or ros.bag, by the specifications of MCAP, CDR and bags alone or, with
 # writer=package, by the packages mcap and mcap-ros2-support or rosbags of PyPI. Keys: file (mcap,
 # bag), writer (own), count (4), compression (none, lz4, zstd, bz2), chunk (bytes of a chunk, 0: no
-# chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png, bayer_rggb8, ..), ros (2; 1: as ROS 1
-# writes messages), drop (numbers of right pictures that are left out), late (ms that right messages
-# are recorded later), info (1: with CameraInfo; long: of 15 coefficients; zero: of a camera that
-# was not calibrated; cut), messages (zstd: each compressed by itself), low (N: mono16 in 16 - N low
-# bits), split (N: N pairs a file in FOLDER/bag), both (1: a topic with both pictures), other (a
-# topic's ending: such topics with something else), pause (s, in the middle), speed (log times that
-# many times nearer), late_right (ms that right pictures are taken later), bomb (N chunks, each of
-# 250,000 messages without contents), damaged (N messages that are no pictures, behind the first
-# topic's; first=1: before them), roi (X,Y: the pictures are this part of a sensor of twice
-# their size), size, topics. SPDX-License-Identifier: MIT
+# chunks), index, summary (1), encoding (mono8, mono16, rgb8, bgr8, bgra8, png, bayer_rggb8, ..),
+# ros (2; 1: as ROS 1 writes messages), drop (numbers of right pictures that are left out), late
+# (ms that right messages are recorded later), info (1: with CameraInfo; long: of 15 coefficients;
+# zero: of a camera that was not calibrated; cut), messages (zstd: each compressed by itself), low
+# (N: mono16 in 16 - N low bits), split (N: N pairs a file in FOLDER/bag), both (1: a topic with
+# both pictures), other (a topic's ending: such topics with something else), pause (s, in the
+# middle), speed (log times that many times nearer), late_right (ms that right pictures are taken
+# later), bomb (N chunks, each of 250,000 messages without contents), damaged (N messages that are
+# no pictures, behind the first topic's; first=1: before them), roi (X,Y: the pictures are this
+# part of a sensor of twice their size), size, topics. SPDX-License-Identifier: MIT
 import bz2
 import ctypes
 import io

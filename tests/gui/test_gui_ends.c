@@ -16,7 +16,8 @@
 
 #define LIMIT "timeout 600 " /* for what hangs */
 
-/* Runs a window that ends by itself, with changes to the environment (NAME=VALUE). Exit code, and what it said. */
+/* Runs a window that ends by itself, with changes to the environment (NAME=VALUE). Exit code, and
+ * what it said. */
 static int run(const char *changes[], const char *words, char **said) {
     char **environment = g_get_environ(), **argv, *out = NULL;
     g_autofree char *line = g_strdup_printf(LIMIT "%s %s", g_getenv("LIVESTEREO_BIN"), words);
