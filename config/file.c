@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { BOM_BYTES = 3 };
+
 static int cannot_read(const char *path, int error) {
     log_error(path, "cannot be read: %s", strerror(error));
     return -error;
@@ -64,5 +66,9 @@ int file_load(const char *path, size_t max, char **text, size_t *length) {
         return cannot_read(path, errno);
     int error = load_open_file(fd, path, max, text, length);
     close(fd);
+    if (!error && *length >= BOM_BYTES && memcmp(*text, "\xef\xbb\xbf", BOM_BYTES) == 0) {
+        *length -= BOM_BYTES;
+        memmove(*text, *text + BOM_BYTES, *length + 1);
+    }
     return error;
 }

@@ -6,6 +6,7 @@
 #include "capture/source.h"
 #include "image/picture.h"
 #include "tests/remove_tree.h"
+#include "tests/stderr_of.h"
 
 #include <glib/gstdio.h>
 
@@ -44,7 +45,7 @@ static void test_rate(void) {
 /* Three pictures in left/; count: that many of them. */
 static const struct times {
     const char *list, *text, *names[3];
-    int64_t ns[3]; /* of the first 0: it is not used */
+    int64_t ns[3]; /* of the second 0: it is not used */
     double rate;
 } lists[] = {
     {"times.txt",
@@ -114,6 +115,13 @@ static const struct times {
      {ONE("")},
      {1000000000, 1250000000, 1500000000},
      4},
+    {"times.txt",
+     "\xef\xbb\xbf"
+     "0.5\r\n0.75\r\n1\r\n",
+     {ONE("")},
+     {500000000, 750000000, 1000000000},
+     4},
+    {"times.txt", "7,10\n7,20\n8,00\n", {ONE("")}, {7000000000, 7000000000, 8000000000}, 1},
     {NULL,
      NULL,
      {"1403636579763555584.png", "1403636579813555712.png", "1403636579863555584.png"},
@@ -221,6 +229,32 @@ static void test_one_side(void) {
     take("right");
 }
 
+/* Times that go back, or whose decimal comma hides a part of them, are told once. */
+static void test_standing(void) {
+    static const char *const files[] = {"left/0.pgm",  "left/1.pgm",  "left/2.pgm",
+                                        "right/0.pgm", "right/1.pgm", "right/2.pgm"};
+    static const char *const texts[] = {"0\n0.1\n0.05\n", "7,00\n7,50\n8,00\n"};
+    static const char *const first[] = {"left/2.pgm", "left/1.pgm"};
+    const char *words[] = {folder};
+    const struct source_options options = {0};
+    int error;
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+        put(files[i], "P5 2 2 255\nabcd");
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        put("times.txt", texts[i]);
+        struct stderr_of caught = stderr_begin();
+        struct source *source = source_open(words, 1, &options, &error);
+        stderr_one_line(caught, "1 of 3 times are no later", first[i]);
+        g_assert_false(source->assumes_rate);
+        source_close(&source);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+        take(files[i]);
+    take("times.txt");
+    take("left");
+    take("right");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-folder-XXXXXX", NULL);
@@ -229,6 +263,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/folder-about/range", test_range);
     g_test_add_func("/folder-about/source", test_source);
     g_test_add_func("/folder-about/one-side", test_one_side);
+    g_test_add_func("/folder-about/standing", test_standing);
     int failed = g_test_run();
     remove_tree(folder);
     g_free(folder);

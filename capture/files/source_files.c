@@ -152,11 +152,10 @@ static char **picture_keys(char **const names, long count) {
     return keys;
 }
 
-/* Names that differ in what one side has in all of them (000001_left.png, 000001_right.png): leaves
- * those that have a partner, in their order. How many; 0, and all of them, where none has. */
-static long match_keys(const char *const folder[2], char **const names[2], long count[2]) {
-    g_auto(GStrv) left = picture_keys(names[0], count[0]);
-    g_auto(GStrv) right = picture_keys(names[1], count[1]);
+/* Leaves the pictures whose keys, of each side, have a partner, in their order. How many; 0, and
+ * all of them, where none has. */
+static long match_keys(const char *const folder[2], char **const names[2], long count[2],
+                       char **const keys[2]) {
     g_autoptr(GHashTable) partner = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) paired = g_hash_table_new(NULL, NULL);
     g_autoptr(GPtrArray) left_kept = g_ptr_array_new();
@@ -164,27 +163,27 @@ static long match_keys(const char *const folder[2], char **const names[2], long 
     GPtrArray *const kept[2] = {left_kept, right_kept};
     const char *alone = NULL;
     for (long i = 0; i < count[1]; i++)
-        g_hash_table_insert(partner, right[i], names[1][i]);
+        g_hash_table_insert(partner, keys[1][i], names[1][i]);
     for (long i = 0; i < count[0]; i++) {
-        char *other = g_hash_table_lookup(partner, left[i]);
-        g_hash_table_remove(partner, left[i]);
+        char *other = g_hash_table_lookup(partner, keys[0][i]);
+        g_hash_table_remove(partner, keys[0][i]);
         if (other) {
             g_ptr_array_add(kept[0], names[0][i]);
             g_ptr_array_add(kept[1], other);
             g_hash_table_add(paired, names[0][i]);
             g_hash_table_add(paired, other);
-        } else {
-            alone = alone ? alone : names[0][i];
         }
     }
     long pairs = (long)kept[0]->len, left_out = count[0] + count[1] - 2 * pairs;
     if (pairs == 0)
         return 0;
-    log_info(folder[0], "names of left and right differ; pairing by numbers, %s with %s first",
-             (char *)kept[0]->pdata[0], (char *)kept[1]->pdata[0]);
+    for (int side = 0; side < 2; side++)
+        for (char **name = names[side]; *name && !alone; name++)
+            alone = g_hash_table_contains(paired, *name) ? NULL : *name;
     if (left_out)
-        log_warning(folder[0], "%ld pictures here and in %s have no partner and are left out%s%s",
-                    left_out, folder[1], alone ? ", the first is " : "", alone ? alone : "");
+        log_warning(folder[0],
+                    "%ld pictures here and in %s have no partner and are left out, the first is %s",
+                    left_out, folder[1], alone);
     for (int side = 0; side < 2; side++) {
         for (char **name = names[side]; *name; name++)
             if (!g_hash_table_contains(paired, *name))
@@ -196,46 +195,31 @@ static long match_keys(const char *const folder[2], char **const names[2], long 
     return pairs;
 }
 
-/* 0 when every left name has its partner, by its name or by what is not the same in all names of a
- * side, or none has and the counts agree; else -errno after naming the first file that lacks
- * one. */
+/* By what is not the same in all names of a side (000001_left.png, 000001_right.png). */
+static long match_numbers(const char *const folder[2], char **const names[2], long count[2]) {
+    g_auto(GStrv) left = picture_keys(names[0], count[0]);
+    g_auto(GStrv) right = picture_keys(names[1], count[1]);
+    long pairs = match_keys(folder, names, count, (char **const[]){left, right});
+    if (pairs > 0)
+        log_info(folder[0], "names of left and right differ; pairing by numbers, %s with %s first",
+                 names[0][0], names[1][0]);
+    return pairs;
+}
+
+/* Pairs pictures by their names; where no two are equal, by numbers; where none has a partner then
+ * and the counts agree, by order. 0 or -ENOENT. */
 static int match_names(const char *const folder[2], char **const names[2], long count[2]) {
-    GHashTable *right = g_hash_table_new(g_str_hash, g_str_equal);
-    GHashTable *both = g_hash_table_new(g_str_hash, g_str_equal);
-    const char *alone = NULL;
-    int alone_side = 0;
-    for (char **name = names[1]; *name; name++)
-        g_hash_table_add(right, *name);
-    for (char **name = names[0]; *name; name++) {
-        if (g_hash_table_contains(right, *name))
-            g_hash_table_add(both, *name);
-        else if (!alone)
-            alone = *name;
-    }
-    for (char **name = names[1]; *name && !alone; name++)
-        if (!g_hash_table_contains(both, *name)) {
-            alone = *name;
-            alone_side = 1;
-        }
-    long common = (long)g_hash_table_size(both);
-    g_hash_table_destroy(right);
-    g_hash_table_destroy(both);
-    if (!alone || (common == 0 && match_keys(folder, names, count) > 0))
+    if (match_keys(folder, names, count, names) > 0 || match_numbers(folder, names, count) > 0)
         return 0;
-    if (common == 0 && count[0] == count[1]) {
+    if (count[0] == count[1]) {
         log_warning(folder[0],
                     "its names differ from those in %s; pairing by order, %s with %s first",
                     folder[1], names[0][0], names[1][0]);
         return 0;
     }
-    if (common == 0)
-        log_error(folder[0],
-                  "holds %ld pictures and %s holds %ld, with other names; give both the "
-                  "same names",
-                  count[0], folder[1], count[1]);
-    else
-        log_error(folder[!alone_side], "%s is missing, the partner of %s/%s", alone,
-                  folder[alone_side], alone);
+    log_error(folder[0],
+              "holds %ld pictures and %s holds %ld, with other names; give both the same names",
+              count[0], folder[1], count[1]);
     return -ENOENT;
 }
 
@@ -370,7 +354,7 @@ static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
     int error = list_names(folder, &names, &all);
     if (error)
         return cannot_list(folder, error);
-    if (split_by_eye(names, sides, count) && match_keys(folders, sides, count) > 0) {
+    if (split_by_eye(names, sides, count) && match_numbers(folders, sides, count) > 0) {
         prepend_folder(sides[0], folder);
         prepend_folder(sides[1], folder);
         *pairs = (struct pair_list){sides[0], sides[1], count[0]};

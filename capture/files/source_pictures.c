@@ -332,9 +332,22 @@ static bool hold_both(const char *const *words, int count, const struct source_o
            (said || g_file_test(words[0], G_FILE_TEST_IS_REGULAR));
 }
 
+/* Times that stand still or go back: a decimal comma, or a clock that began again. */
+static void check_times(const char *name, const char *const *pictures, const int64_t *times,
+                        long count) {
+    long standing = 0, first = 0;
+    for (long i = 1; i < count; i++)
+        if (times[i] <= times[i - 1] && standing++ == 0)
+            first = i;
+    if (standing)
+        log_warning(name,
+                    "%ld of %ld times are no later than the one before them, that of %s first; "
+                    "they are taken as they stand (seconds are written with a point: 0.25)",
+                    standing, count, pictures[first]);
+}
+
 /* Times of both sides, or of neither; the left ones stand for right ones that are not known. Of
- * motion
- * the right pictures are among the left ones, and the last ones of the stream. */
+ * motion the right pictures are among the left ones, and the last ones of the stream. */
 static void read_times(struct pictures *pictures) {
     const struct pair_list *pairs = &pictures->pairs;
     int step = pictures->options.motion_step;
@@ -345,6 +358,8 @@ static void read_times(struct pictures *pictures) {
         stream[pairs->count + i] =
             i + pairs->count < step ? pairs->left[0] : pairs->right[pairs->count - step + i];
     pictures->times[0] = picture_times_read(stream, pairs->count + step, &pictures->source.rate);
+    if (pictures->times[0])
+        check_times(pictures->name, stream, pictures->times[0], pairs->count);
     if (pictures->times[0] && step)
         pictures->times[1] =
             g_memdup2(pictures->times[0] + step, (size_t)pairs->count * sizeof(int64_t));
