@@ -373,6 +373,12 @@ static void read_ros(struct trees *t, struct rig *rig) {
     rig->metric = 1; /* REP 103 */
     rig_pose_from_rectification(rig);
     const double *l = rig->projection[0], *r = rig->projection[1];
+    if (l[3] < 0 && r[3] == 0 && !t->in->options.exchanged)
+        rig_refuse(t->in, 0,
+                   "projection_matrix: its fourth number, -fx * baseline, is %g: it is the right "
+                   "camera's; give the left camera's first (where the pictures are exchanged, too: "
+                   "--swap)",
+                   l[3]);
     if (rig_baseline(rig) >= 1e-6)
         return;
     if (r[3] == 0)

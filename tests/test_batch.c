@@ -452,6 +452,9 @@ CLI_TEST("/batch/far-output", test_far_output) {
     expect_shell(0, "1\n", "",
                  "$B run synth:width=48,height=32,range=8,frames=3 --calib $D/calib.txt " SMALL
                  " --out gst:fakesink --out-what depth 2>&1 | grep -c 'beyond 65.5 m'");
+    expect_shell(0, "", "depth16 has 1 units a metre, not 1000",
+                 "$B batch synth:width=48,height=32,range=8,frames=3 --calib $D/calib.txt " SMALL
+                 " --save depth16 -o $D/out");
 }
 
 /* Disparities that disp16 does not hold: refused, or saved in another form; never cut. */

@@ -313,24 +313,30 @@ static void test_missing_codec(void) {
 }
 
 static void test_refused(void) {
-    static const char text[] = "this is no video\n";
-    char *path = in_folder("text.mkv"), *empty = in_folder("empty.mp4"),
-         *odd = in_folder("odd.mkv");
-    g_assert_true(g_file_set_contents(path, text, sizeof text - 1, NULL));
-    g_assert_true(g_file_set_contents(empty, "", 0, NULL));
-    expect_refused("text.mkv", "error");
-    expect_refused("empty.mp4", "error");
-    g_autofree char *launch =
-        g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=321,height=50 ! "
-                        "jpegenc ! matroskamux ! filesink location=%s",
-                        odd);
-    if (recording_write(launch, 0, RATE))
-        expect_refused("odd.mkv", "even width");
-    else
-        g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    g_free(path);
-    g_free(empty);
-    g_free(odd);
+    static const char *const texts[][3] = {
+        {"text.mkv", "this is no video\n", "error"},
+        {"empty.mp4", "", "it is empty"},
+        {"costs.npy", "\x93NUMPY\x01", "convert pictures to PNG"}};
+    static const char *const made_by[][3] = {
+        {"odd.mkv",
+         "videotestsrc num-buffers=3 ! video/x-raw,width=321,height=50 ! jpegenc ! matroskamux",
+         "even width"},
+        {"bare.mjpeg", "videotestsrc num-buffers=3 ! jpegenc", "without a container"},
+        {"sound.mkv", "audiotestsrc num-buffers=3 ! audio/x-raw,format=S16LE ! matroskamux",
+         "sound and no pictures"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_autofree char *path = in_folder(texts[i][0]);
+        g_assert_true(g_file_set_contents(path, texts[i][1], -1, NULL));
+        expect_refused(texts[i][0], texts[i][2]);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(made_by); i++) {
+        g_autofree char *path = in_folder(made_by[i][0]),
+                        *launch = g_strdup_printf("%s ! filesink location=%s", made_by[i][1], path);
+        if (recording_write(launch, 0, RATE))
+            expect_refused(made_by[i][0], made_by[i][2]);
+        else
+            g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
+    }
 }
 
 /* The factories of elements that are made while the hook is set, some by threads of GStreamer. */

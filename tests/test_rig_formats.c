@@ -154,6 +154,8 @@ static void test_messages(void) {
     expect_refusal(MESSAGE("k", "-30.0", ""), MESSAGE("k", "-30.0", ""), NULL,
                    "in the left camera's file too");
     expect_refusal(MESSAGE("k", "0.0", ""), MESSAGE("k", "0.0", ""), NULL, "fourth number is 0");
+    expect_refusal(MESSAGE("k", "-30.0", ""), MESSAGE("k", "0.0", ""), NULL,
+                   "give the left camera's first");
 }
 
 static void test_kalibr_eight(void) {

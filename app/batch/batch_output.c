@@ -431,7 +431,14 @@ static int note_depth_units(const struct batch_output *output) {
         g_strdup_printf(DEPTH_UNITS_START "; 0 is unknown, or too far: beyond %.10g m\n"
                                           "[depth16]\nunits_per_metre=%d\n",
                         UINT16_MAX / (double)output->depth_units, output->depth_units);
-    return output->task.kinds & SAVE_DEPTH16 ? batch_text_write(path, text) : 0;
+    if (!(output->task.kinds & SAVE_DEPTH16))
+        return 0;
+    if (output->depth_units != 1000)
+        log_info("--save",
+                 "depth16 has %d units a metre, not 1000, since depths can be beyond "
+                 "65.535 m; depth16.ini says so",
+                 output->depth_units);
+    return batch_text_write(path, text);
 }
 
 /* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */

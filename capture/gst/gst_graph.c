@@ -110,19 +110,33 @@ static bool is_first_call(GstElement *decoder) {
     return first;
 }
 
+/* Why a stream is not played, and what to do. g_free. */
+static char *refusal(const GstCaps *caps, const char *type) {
+    if (g_str_has_prefix(type, "audio/"))
+        return g_strdup("holds sound and no pictures");
+    if (strcmp(type, "image/jpeg") == 0 || strcmp(type, "image/png") == 0)
+        return g_strdup("holds pictures one behind the other, without a container; put a stream "
+                        "(MJPEG) into one, as with ffmpeg -i FILE -c copy FILE.mkv, and a pair "
+                        "(MPO) into two files");
+    g_autofree char *what = gst_pb_utils_get_codec_description(caps);
+    return g_strdup_printf(
+        "holds %s, which is not played; convert it, to Matroska with H.264 for example", what);
+}
+
 /* Whether what a pad gives is decoded further. What is not, such as sound, comes out as it is and
- * is not linked. */
+ * is not linked. A file of pictures without a container would be cut anywhere. */
 static gboolean wants_stream(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer context) {
     struct gst *gst = context;
     (void)pad;
     bool whole = is_first_call(decoder);
     const char *type = gst_structure_get_name(gst_caps_get_structure(caps, 0));
     bool from_uri = g_object_get_data(G_OBJECT(decoder), "livestereo-uri") != NULL;
-    if (is_played(type, from_uri))
+    bool bare = whole && !from_uri && g_str_has_prefix(type, "image/");
+    if (is_played(type, from_uri) && !bare)
         return TRUE;
     LOCKED(&gst->lock);
     if (!gst->refused && (g_str_has_prefix(type, "video/") || whole))
-        gst->refused = gst_pb_utils_get_codec_description(caps);
+        gst->refused = refusal(caps, type);
     return FALSE;
 }
 
@@ -153,9 +167,7 @@ static int tell_refused(struct gst *gst) {
     g_autofree char *refused = gst->found_count == 0 ? g_steal_pointer(&gst->refused) : NULL;
     pthread_mutex_unlock(&gst->lock);
     if (refused)
-        log_error(gst->name,
-                  "holds %s, which is not played; convert it, to Matroska with H.264 for example",
-                  refused);
+        log_error(gst->name, "%s", refused);
     return refused ? -EBADMSG : 0;
 }
 
@@ -166,7 +178,13 @@ static int tell_error(struct gst *gst, GstMessage *message) {
     g_autoptr(GError) error = NULL;
     g_autofree char *debug = NULL;
     gst_message_parse_error(message, &error, &debug);
-    bool unknown = debug && strstr(debug, "not-negotiated");
+    const char *why = error->message;
+    if (debug && strstr(debug, "not-negotiated"))
+        why = "its decoder gives a form of pixels that GStreamer does not know; convert it to 8 "
+              "bits, to H.264 for example";
+    else if (g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_TYPE_NOT_FOUND))
+        why = "it is empty, or neither a video nor a picture of a kind that is known; convert "
+              "pictures to PNG";
     int code = -EIO;
     if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND))
         code = -ENOENT;
@@ -174,10 +192,7 @@ static int tell_error(struct gst *gst, GstMessage *message) {
         log_error(gst->name, "is damaged after frame %ld (%.3f s), playing ends there: %s",
                   gst->next - 1, (double)gst->last_ns / 1e9, error->message);
     else
-        log_error(gst->name, "cannot be played: %s",
-                  unknown ? "its decoder gives a form of pixels that GStreamer does not know; "
-                            "convert it to 8 bits, to H.264 for example"
-                          : error->message);
+        log_error(gst->name, "cannot be played: %s", why);
     return code;
 }
 

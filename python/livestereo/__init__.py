@@ -141,15 +141,18 @@ class _Settings:
 
 
 def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
-             unit: float = 0) -> Rig:
+             unit: Union[float, str] = 0) -> Rig:
     """Reads a calibration of OpenCV (YAML), ROS, KITTI, Middlebury, Kalibr, ORB_SLAM, DepthAI
     or ZED: one file, or the left camera's and the right one's. width, height: of the pictures
-    in px; 0: as the file has it. unit: metres per unit of lengths, for files that do not say
-    it."""
+    in px; 0: as the file has it. unit: of lengths, for files that do not say it: "m", "cm",
+    "mm", or metres per unit."""
+    metres = {"m": 1.0, "cm": 0.01, "mm": 0.001}.get(unit) if isinstance(unit, str) else unit
+    if metres is None:
+        raise ValueError(f'unit: "m", "cm", "mm" or metres per unit are needed, not "{unit}"')
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     names = (c_char_p * len(paths))(*map(text, paths))
     rig = Rig()
-    check(lib.rig_read(byref(rig), names, len(paths), width, height, unit))
+    check(lib.rig_read(byref(rig), names, len(paths), width, height, metres))
     return rig
 
 
@@ -406,7 +409,7 @@ class Matcher:
 
     preset: where the settings start from, one of presets(). calibration: the path of a calibration,
     a pair of paths, left and right, or a Rig; without it the pictures are rectified, and there are
-    no depths. unit: metres per unit of its lengths, where it does not say it. alpha: of rectified
+    no depths. unit: of its lengths, where it does not say it, as in load_rig(). alpha: of rectified
     pictures, 0 shows valid pixels only, 1 all pixels. bgr: pictures have blue first, as OpenCV's.
     Further keywords are parameters: see settings(); weights are the bytes of a file for
     descriptor="learned". right: results have the rectified right picture, too. close(), or
@@ -417,7 +420,8 @@ class Matcher:
     "livestereo"."""
 
     def __init__(self, width: int, height: int, *, preset: str = "default",
-                 calibration: Union[None, Path, Sequence[Path], Rig] = None, unit: float = 0,
+                 calibration: Union[None, Path, Sequence[Path], Rig] = None,
+                 unit: Union[float, str] = 0,
                  alpha: float = 0, bgr: bool = False, right: bool = False,
                  **settings: Any) -> None:
         if not (calibration is None or isinstance(calibration, Rig)):

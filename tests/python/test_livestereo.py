@@ -214,6 +214,13 @@ def test_calibrations(dots, calibration, tmp_path):
     assert m.info.is_resampled == (True, True)
     with pytest.raises(ls.Error, match="nowhere"):
         ls.load_rig(tmp_path / "nowhere.yml")
+    path.write_text("K1: [200, 0, 80, 0, 200, 45, 0, 0, 1]\nD1: [0, 0, 0, 0, 0]\n"
+                    "K2: [200, 0, 80, 0, 200, 45, 0, 0, 1]\nD2: [0, 0, 0, 0, 0]\n"
+                    "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-120, 0, 0]\n")
+    for unit in ("mm", 0.001):
+        assert ls.Matcher(160, 90, calibration=path, unit=unit).info.geometry.baseline == 0.12
+    with pytest.raises(ValueError, match="inch"):
+        ls.load_rig(path, unit="inch")
 
 
 def test_bgr(dots):
