@@ -22,7 +22,7 @@ class WithLibrary(Distribution):
 
 class Wheel(bdist_wheel):
     def get_tag(self):
-        return "py3", "none", self.plat_name
+        return "py3", "none", super().get_tag()[2]
 
 
 class Build(build_py):

@@ -196,6 +196,11 @@ package_python() {
         sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
         grep -vE '^(libc|libm|libpthread|librt|libdl|ld-linux[a-z0-9_-]*)\.so')
     [ -z "$others" ] || fail "the wheel's library needs $others"
+    # As pip names the wheel that it builds of an sdist, whose name has no dashes in its parts.
+    cp -r "$build/wheel" "$folder/named" && (cd "$folder/named" && rm -f ./*.whl &&
+        "${PYTHON:-/usr/bin/python3}" -W ignore setup.py -q bdist_wheel --dist-dir . 2>/dev/null)
+    others=$(basename "$folder"/named/*.whl)
+    [[ $others =~ ^livestereo-[0-9.]+-py3-none-linux_[a-z0-9_]+\.whl$ ]] || fail "named $others"
     make_venv || return 1
     LIVESTEREO_BIN=$(find -L "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/livestereo')
     LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
