@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RATE_INTERVAL_NS 500000000
+#define RATE_INTERVAL_NS INT64_C(500000000)
+#define RATE_LONGEST_NS \
+    INT64_C(10000000000) /* where no frame is shown for so long, the rate is 0 */
 
 void statistics_restart(struct statistics *s) {
     s->rates = (struct statistics_rates){.since_ns = clock_ns(), .shown_then = s->shown};
@@ -36,7 +38,8 @@ void statistics_add_frame(struct statistics *s, const struct frame *frame, bool 
 static void update_rates(struct statistics *s, struct live *live) {
     struct statistics_rates *r = &s->rates;
     int64_t now_ns = clock_ns();
-    if (now_ns - r->since_ns < RATE_INTERVAL_NS)
+    bool waits = s->shown == r->shown_then; /* a frame may take longer than the interval */
+    if (now_ns - r->since_ns < (waits ? RATE_LONGEST_NS : RATE_INTERVAL_NS))
         return;
     struct live_stats now;
     live_get_stats(live, &now);

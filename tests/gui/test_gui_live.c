@@ -221,6 +221,19 @@ GUI_TEST("/gui-live/rates", test_rates) {
     gui_settle(&p);
     expect_rates(&p);
     gui_quit(&p);
+    /* Nor are they 0 where a frame takes longer than what is counted at a time. */
+    p = gui_begin("--rate 1", "synth:width=160,height=120,range=16,frames=1000");
+    gui_wait_for(&p, gui_number(&p, "state", "frame") > 2);
+    for (long first = gui_number(&p, "state", "frame");
+         gui_number(&p, "state", "frame") < first + 4;) {
+        g_autofree char *rates = gui_look(&p, "state", "rates");
+        double shown;
+        g_assert_cmpint(sscanf(rates, "%*f %*f %lf", &shown), ==, 1);
+        g_assert_cmpfloat(shown, >, 0);
+        gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.4);
+        gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.5);
+    }
+    gui_quit(&p);
 }
 
 /* What sets a parameter over the network, as Foxglove does; prints what it is then. */
