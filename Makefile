@@ -764,7 +764,8 @@ accuracy: $(BUILD)/livestereo $(BUILD)/draw_scenes
 	@tests/results.sh $(BUILD)/livestereo $(PRESETS)
 # What docs/PAPERS.md compares with the papers: its column of our own figures, on the CPU.
 papers: $(BUILD)/livestereo $(BUILD)/test_blocks
-	@tests/papers.py $(BUILD)/livestereo $(or $(LIVESTEREO_DATA),../shared/data)
+	@tests/packages.sh python3-numpy python3-pil
+	@$(PYTHON) tests/papers.py $(BUILD)/livestereo $(or $(LIVESTEREO_DATA),../shared/data)
 need-cuda:
 	@echo "gpu-test: needs nvcc (on the PATH or under /usr/local/cuda) and gpu/cuda/*.cu" >&2; exit 1
 

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MEAN, CONFIDENCE, ENTROPY, BELIEF, MARGINALS };
+
 struct solve {
     char *model, *solver, *backend, *right, *down, *denoise, *mask, *segment, *strokes, *energy,
         *composed, *benchmark, *right_table, *down_table, **montage, **outputs;
-    char *mean, *confidence, *entropy, *belief;
+    char *marginal[MARGINALS]; /* files */
+    float *found[MARGINALS];
     double lambda, truncation; /* NOT_GIVEN, or what is */
-    double temperature;
-    int sweeps, bound, columns, tile_size, tile_inner, levels;
-    double damping;
     gboolean footprints, raster, alone;
     bool progress; /* is drawn */
     struct npy cost, table, weight[2], edges[2];
@@ -54,6 +54,10 @@ static int find_word(const char *word, const char *const *words, size_t count) {
 static int check_options(const struct solve *s, int argc) {
     int inputs = (argc > 1) + (s->denoise != NULL) + (s->segment != NULL) + (s->montage != NULL);
     guint pictures = s->montage ? g_strv_length(s->montage) : 0;
+    const struct livestereo_problem *p = &s->problem;
+    bool marginals = false;
+    for (int i = 0; i < MARGINALS; i++)
+        marginals = marginals || s->marginal[i];
     const struct {
         bool wrong;
         const char *name, *why;
@@ -63,7 +67,7 @@ static int check_options(const struct solve *s, int argc) {
          "solve --help"},
         {pictures == 1 || pictures > RECIPE_PICTURES, "--montage",
          "must be given 2 to 8 times, with a picture each"},
-        {s->montage && (s->model || s->right || s->down || s->columns), "solve",
+        {s->montage && (s->model || s->right || s->down || p->columns), "solve",
          "--montage has its own smoothness: no --model, --right, --down, --columns"},
         {s->segment ? !s->strokes : s->strokes && !s->montage, "solve",
          "--segment and --strokes belong together"},
@@ -74,11 +78,11 @@ static int check_options(const struct solve *s, int argc) {
          "--right-table and --down-table belong together, with COSTS and without --model"},
         {s->composed && !s->montage, "solve", "--composed belongs to --montage"},
         {s->mask && !s->denoise, "solve", "--mask belongs to --denoise"},
-        {(s->mean || s->confidence || s->entropy || s->belief) &&
-             s->problem.solver != LIVESTEREO_SUM_PRODUCT,
-         "solve", "--mmse, --confidence, --entropy and --beliefs need --solver sum_product"},
-        {s->sweeps < 1 || s->bound < 0, "solve", "--sweeps must be 1 or more, --bound 0 or more"},
-        {!(s->temperature > 0), "solve", "--temperature must be above 0"},
+        {marginals && p->solver != LIVESTEREO_SUM_PRODUCT, "solve",
+         "--mmse, --confidence, --entropy and --beliefs need --solver sum_product"},
+        {p->sweeps < 1 || p->bound_sweeps < 0, "solve",
+         "--sweeps must be 1 or more, --bound 0 or more"},
+        {!(p->temperature > 0), "solve", "--temperature must be above 0"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rules); i++)
         if (rules[i].wrong) {
@@ -270,7 +274,7 @@ static int after_sweep(void *context, int sweep, double energy, double bound) {
     append_number(s->rows, bound);
     g_string_append_c(s->rows, '\n');
     if (s->progress) {
-        fprintf(stderr, "\rsweep %d of %d: energy %.8g", sweep, s->sweeps, energy);
+        fprintf(stderr, "\rsweep %d of %d: energy %.8g", sweep, s->problem.sweeps, energy);
         if (bound > 0)
             fprintf(stderr, ", at most %.4f %% above the least", 100 * (energy / bound - 1));
         fputs("\033[K", stderr);
@@ -289,9 +293,13 @@ static int write_png(const char *path, const struct livestereo_problem *p, const
     return error;
 }
 
-static int write_results(const struct solve *s, const struct livestereo_solution *r) {
+/* Of a marginal, for each pixel. */
+static int numbers_of(const struct livestereo_problem *p, int marginal) {
+    return marginal == BELIEF ? p->labels : marginal == MEAN && p->columns ? 2 : 1;
+}
+
+static int write_results(const struct solve *s, const uint16_t *label) {
     const struct livestereo_problem *p = &s->problem;
-    const uint16_t *label = r->label;
     GError *why = NULL;
     for (char **o = s->outputs; o && *o; o++)
         if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
@@ -299,13 +307,10 @@ static int write_results(const struct solve *s, const struct livestereo_solution
             return EXIT_RUN_FAILED;
     if (s->composed && recipe_compose(&s->recipe, label, s->composed) != 0)
         return EXIT_RUN_FAILED;
-    if ((s->mean &&
-         npy_write_float(s->mean, r->mean, p->width, p->height, p->columns ? 2 : 1) != 0) ||
-        (s->confidence &&
-         npy_write_float(s->confidence, r->confidence, p->width, p->height, 1) != 0) ||
-        (s->entropy && npy_write_float(s->entropy, r->entropy, p->width, p->height, 1) != 0) ||
-        (s->belief && npy_write_float(s->belief, r->belief, p->width, p->height, p->labels) != 0))
-        return EXIT_RUN_FAILED;
+    for (int i = 0; i < MARGINALS; i++)
+        if (s->marginal[i] && npy_write_float(s->marginal[i], s->found[i], p->width, p->height,
+                                              numbers_of(p, i)) != 0)
+            return EXIT_RUN_FAILED;
     if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why)) {
         log_error(s->energy, "cannot be written: %s", why->message);
         g_error_free(why);
@@ -328,31 +333,21 @@ static int run(struct solve *s, const char *name) {
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
     size_t pixels = (size_t)p->width * (size_t)p->height;
     g_autofree uint16_t *label = g_try_new(uint16_t, pixels);
-    int numbers = s->columns ? 2 : 1;
-    g_autofree float *mean = s->mean ? g_try_new(float, pixels *(size_t)numbers) : NULL,
-                     *confidence = s->confidence ? g_try_new(float, pixels) : NULL,
-                     *entropy = s->entropy ? g_try_new(float, pixels) : NULL,
-                     *belief = s->belief ? g_try_new(float, pixels *(size_t)p->labels) : NULL;
-    if (!label || (s->mean && !mean) || (s->confidence && !confidence) ||
-        (s->entropy && !entropy) || (s->belief && !belief)) {
+    bool taken = label;
+    for (int i = 0; i < MARGINALS && taken; i++)
+        taken =
+            !s->marginal[i] || (s->found[i] = g_try_new(float, pixels *(size_t)numbers_of(p, i)));
+    if (!taken) {
         log_error(name, "there is not enough memory for its labels");
         return EXIT_RUN_FAILED;
     }
     solution.label = label;
-    solution.mean = mean;
-    solution.confidence = confidence;
-    solution.entropy = entropy;
-    solution.belief = belief;
-    p->columns = s->columns;
-    p->temperature = s->temperature;
-    p->sweeps = s->sweeps;
-    p->bound_sweeps = s->bound;
-    p->tile_size = s->tile_size;
-    p->tile_inner = s->tile_inner;
-    p->levels = s->levels;
+    solution.mean = s->found[MEAN];
+    solution.confidence = s->found[CONFIDENCE];
+    solution.entropy = s->found[ENTROPY];
+    solution.belief = s->found[BELIEF];
     p->tile_flags =
         (s->raster ? LIVESTEREO_TILES_RASTER : 0) | (s->alone ? LIVESTEREO_TILES_ALONE : 0);
-    p->damping = s->damping;
     p->after_sweep = s->energy || can_end_early(s) ? after_sweep : NULL;
     p->context = s;
     if (can_end_early(s)) {
@@ -370,7 +365,7 @@ static int run(struct solve *s, const char *name) {
         return error == -EINVAL ? EXIT_SOURCE : error == -ENOTSUP ? EXIT_USAGE : EXIT_RUN_FAILED;
     }
     print_result(&solution);
-    return write_results(s, &solution);
+    return write_results(s, label);
 }
 
 static int solve_problem(struct solve *s, const char *costs) {
@@ -390,18 +385,18 @@ static int solve_problem(struct solve *s, const char *costs) {
 int cmd_solve(int argc, char **argv) {
     struct solve s = {.lambda = NOT_GIVEN,
                       .truncation = NOT_GIVEN,
-                      .temperature = 1,
-                      .damping = 0.2,
-                      .sweeps = 100,
                       .problem = LIVESTEREO_PROBLEM,
                       .rows = g_string_new("sweep,energy,bound\n")};
+    s.problem.temperature = 1;
+    s.problem.damping = 0.2;
+    s.problem.sweeps = 100;
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME_ARRAY, &s.outputs,
          "Labels: FILE.npy, or as grey levels FILE.png (repeatable)", "FILE"},
         {"model", 0, 0, G_OPTION_ARG_FILENAME, &s.model,
          "Smoothness: of a file, what each two labels cost, float32 (labels, labels)",
          "linear|quadratic|potts|FILE.npy"},
-        {"columns", 0, 0, G_OPTION_ARG_INT, &s.columns,
+        {"columns", 0, 0, G_OPTION_ARG_INT, &s.problem.columns,
          "Labels are (u, v), N in a row; their difference is |du| + |dv| or du^2 + dv^2 (0: none)",
          "N"},
         {"lambda", 0, 0, G_OPTION_ARG_DOUBLE, &s.lambda,
@@ -423,33 +418,34 @@ int cmd_solve(int argc, char **argv) {
          "Likewise to its lower neighbour", "FILE.npy"},
         {"solver", 0, 0, G_OPTION_ARG_STRING, &s.solver,
          "Default: trws; with --montage of more than two pictures expansion", SOLVER_WORDS},
-        {"tile-size", 0, 0, G_OPTION_ARG_INT, &s.tile_size, "With tiles: px a side (16)", "N"},
-        {"tile-inner", 0, 0, G_OPTION_ARG_INT, &s.tile_inner,
+        {"tile-size", 0, 0, G_OPTION_ARG_INT, &s.problem.tile_size, "With tiles: px a side (16)",
+         "N"},
+        {"tile-inner", 0, 0, G_OPTION_ARG_INT, &s.problem.tile_inner,
          "With tiles: times over rows and columns of a tile in a sweep (20)", "N"},
-        {"levels", 0, 0, G_OPTION_ARG_INT, &s.levels,
+        {"levels", 0, 0, G_OPTION_ARG_INT, &s.problem.levels,
          "With tiles and min_sum: of a hierarchy (4; 5)", "N"},
-        {"damping", 0, 0, G_OPTION_ARG_DOUBLE, &s.damping,
+        {"damping", 0, 0, G_OPTION_ARG_DOUBLE, &s.problem.damping,
          "With rows_columns and tiles: the share of the old message (0.2)", "0..1"},
         {"raster", 0, 0, G_OPTION_ARG_NONE, &s.raster,
          "With tiles: from the first to the last alone, not back, too", NULL},
         {"alone", 0, 0, G_OPTION_ARG_NONE, &s.alone, "With tiles: no message leaves a tile", NULL},
         {"backend", 0, 0, G_OPTION_ARG_STRING, &s.backend,
          "What min_sum in bytes and sum_product run on (cpu)", "cpu|cuda"},
-        {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.sweeps, "At most as many (100)", "N"},
-        {"bound", 0, 0, G_OPTION_ARG_INT, &s.bound,
+        {"sweeps", 0, 0, G_OPTION_ARG_INT, &s.problem.sweeps, "At most as many (100)", "N"},
+        {"bound", 0, 0, G_OPTION_ARG_INT, &s.problem.bound_sweeps,
          "With another solver than trws: its sweeps for a lower bound (0)", "N"},
         {"energy", 0, 0, G_OPTION_ARG_FILENAME, &s.energy, "Energy and bound after each sweep",
          "FILE.csv"},
-        {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &s.temperature,
+        {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &s.problem.temperature,
          "With sum_product: probabilities are those of exp(-energy / N) (1)", "N"},
-        {"mmse", 0, 0, G_OPTION_ARG_FILENAME, &s.mean,
+        {"mmse", 0, 0, G_OPTION_ARG_FILENAME, &s.marginal[MEAN],
          "With sum_product: the mean label of each pixel, float32", "FILE.npy"},
-        {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &s.confidence,
+        {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &s.marginal[CONFIDENCE],
          "With sum_product: the probability that a label is off by at most 1, float32", "FILE.npy"},
-        {"entropy", 0, 0, G_OPTION_ARG_FILENAME, &s.entropy,
+        {"entropy", 0, 0, G_OPTION_ARG_FILENAME, &s.marginal[ENTROPY],
          "With sum_product: the entropy of each pixel's probabilities in bits, float32",
          "FILE.npy"},
-        {"beliefs", 0, 0, G_OPTION_ARG_FILENAME, &s.belief,
+        {"beliefs", 0, 0, G_OPTION_ARG_FILENAME, &s.marginal[BELIEF],
          "With sum_product: the probability of each label, float32 (height, width, labels)",
          "FILE.npy"},
         {"denoise", 0, 0, G_OPTION_ARG_FILENAME, &s.denoise,
@@ -503,10 +499,12 @@ int cmd_solve(int argc, char **argv) {
     recipe_free(&s.recipe);
     npy_free(&s.cost);
     npy_free(&s.table);
-    npy_free(&s.weight[0]);
-    npy_free(&s.weight[1]);
-    npy_free(&s.edges[0]);
-    npy_free(&s.edges[1]);
+    for (int i = 0; i < 2; i++) {
+        npy_free(&s.weight[i]);
+        npy_free(&s.edges[i]);
+    }
+    for (int i = 0; i < MARGINALS; i++)
+        g_free(s.found[i]);
     g_string_free(s.rows, TRUE);
     return code;
 }
