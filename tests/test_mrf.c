@@ -464,16 +464,17 @@ static void test_moves(void) {
     }
 }
 
-/* Of truncated and untruncated squares, the envelope of parabolas and trying all. */
-static void test_parabolas(void) {
+/* Of squares and lines, truncated or not: sweeps over the labels and the envelope of parabolas
+ * against trying all. */
+static void test_messages(void) {
     for (int round = 0; round < 100; round++) {
         struct numbers n;
         int32_t h[MAX_VALUES], out[MAX_VALUES];
-        make_numbers(&n, 2, 1, MAX_VALUES, 1, 1);
+        make_numbers(&n, 2, 1, MAX_VALUES, round % 4 > 1 ? 0 : 1, 1);
         n.cost[0][0] = 1000; /* the scale */
         for (int l = 0; l < MAX_VALUES && round % 2; l++)
             for (int k = 0; k < MAX_VALUES; k++)
-                n.smoothness[l][k] = (l - k) * (l - k);
+                n.smoothness[l][k] = round % 4 > 1 ? abs(l - k) : (l - k) * (l - k);
         struct mrf *m = open_problem(&n);
         for (int l = 0; l < MAX_VALUES; l++)
             h[l] = g_test_rand_int_range(0, 1 << (round % 25 + 1));
@@ -934,7 +935,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mrf/chains", test_belief_propagation_of_chains);
     g_test_add_func("/mrf/tiles", test_tiles);
     g_test_add_func("/mrf/moves", test_moves);
-    g_test_add_func("/mrf/parabolas", test_parabolas);
+    g_test_add_func("/mrf/messages", test_messages);
     g_test_add_func("/mrf/missing-edges", test_missing_edges);
     g_test_add_func("/mrf/two-labels", test_two_labels);
     g_test_add_func("/mrf/min-sum/chains", test_min_sum_of_chains);
