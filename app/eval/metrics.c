@@ -142,7 +142,7 @@ struct motion_rates motion_error_rates(const struct motion_sums *sums) {
 void frame_score_add(struct frame_score *s, const struct frame *f) {
     bool motion = f->params->mode == MODE_MOTION;
     long count = (long)f->rect_left.width * f->rect_left.height;
-    g_autofree float *truth = g_new(float, 2 * count);
+    g_autofree float *truth = g_new0(float, 2 * count);
     for (long i = 0; i < (motion ? 2 : 1) * count; i++)
         truth[i] = f->truth[i] == DISPARITY_UNKNOWN ? NAN : (float)f->truth[i] / DISPARITY_ONE;
     if (motion) {

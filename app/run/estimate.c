@@ -67,10 +67,10 @@ struct matched {
 static uint8_t *smooth(const struct image *from, double sigma) {
     int width = from->width, height = from->height, channels = from->channels;
     size_t samples = (size_t)width * (size_t)height * (size_t)channels;
-    g_autofree uint16_t *rows = g_new(uint16_t, samples);
+    g_autofree uint16_t *rows = g_new0(uint16_t, samples);
     struct taps taps = scaling_taps(sigma);
     struct smooth_x_args along = {from->data, rows, width, channels, taps};
-    struct smooth_y_args across = {rows, g_malloc(samples), width, height, channels, taps};
+    struct smooth_y_args across = {rows, g_malloc0(samples), width, height, channels, taps};
     for (int i = 0; i < width * height; i++)
         stage_smooth_x(&along, i % width, i / width);
     for (int i = 0; i < width * height; i++)
@@ -81,9 +81,9 @@ static uint8_t *smooth(const struct image *from, double sigma) {
 static struct matched prepare(const struct params *p, const struct image *from) {
     struct matched m = {from->width, from->height, from->channels, NULL, NULL};
     size_t pixels = (size_t)m.width * (size_t)m.height;
-    uint8_t *all = smooth(from, p->smooth_sigma), *grey = g_malloc(pixels);
+    uint8_t *all = smooth(from, p->smooth_sigma), *grey = g_malloc0(pixels);
     struct grey_args to_grey = {all, grey, m.width, m.channels};
-    struct census_args census = {grey, g_new(uint64_t, pixels), m.width, m.height};
+    struct census_args census = {grey, g_new0(uint64_t, pixels), m.width, m.height};
     for (int i = 0; i < m.width * m.height; i++)
         stage_grey(&to_grey, i % m.width, i / m.width);
     for (int i = 0; i < m.width * m.height && has_census(p); i++)
