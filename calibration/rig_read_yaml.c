@@ -376,8 +376,8 @@ static void read_ros(struct trees *t, struct rig *rig) {
     if (l[3] < 0 && r[3] == 0 && !t->in->options.exchanged)
         rig_refuse(t->in, 0,
                    "projection_matrix: its fourth number, -fx * baseline, is %g: it is the right "
-                   "camera's; give the left camera's first (where the pictures are exchanged, too: "
-                   "--swap)",
+                   "camera's; give the left camera's first, or exchange the pictures where they "
+                   "are, too",
                    l[3]);
     if (rig_baseline(rig) >= 1e-6)
         return;
