@@ -510,8 +510,8 @@ $(BUILD)/locale/de_DE.UTF-8:
 # test_gst_plugin, whose threads meet in GLib's locks, which it does not see.
 ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold calibration_opencv \
              coverage deblock graph gst_plugin library_lost matching_input mrf \
-             mrf_energy occlusion oracle oracle_pipeline oracle_postprocess oracle_surface pair_check \
-             params picture pruning reach refine rig row_error row_offset waits
+             mrf_energy occlusion oracle oracle_pipeline oracle_postprocess oracle_surface \
+             pair_check params picture pruning reach refine rig row_error row_offset waits
 # And those whose threads are the CPU backend's alone, of which it hears in parity and test_alloc,
 # or those of run and batch on other sources, of which it hears in test_live and test_batch.
 BACKEND_THREADS = eval features field flow library library_alloc mcap motion part solve temporal
