@@ -647,20 +647,22 @@ $(PACKAGE:%=package-%): package-%: package-ready
 # A copy of the sources, where names of folders are odd.
 odd-folder:
 	$(Q)tests/run.sh --step odd-folder tests/odd_folder.sh
-# The package for Python. A wheel for many systems needs the C library alone, from glibc 2.28 on, so
-# libyaml is inside, what C++ needs too, and functions have the names of then.
+# The package for Python. A wheel for many systems needs the C library alone, from glibc 2.28 on, with
+# CUDA libgcc_s, too. So libyaml is inside, what C++ needs too, and functions have the names of then.
+# libstdc++ asks glibc 2.32 whether there is one thread: here it is told that there are more.
 GLIBC = $(shell $(CC) -print-file-name=libc.so.6) $(shell $(CC) -print-file-name=libm.so.6)
 $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)/link.stamp
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -r -nostdlib $(LDFLAGS) -o $@.o $(filter %.o,$^) -l:libyaml.a $(CUDA_LIBS) \
+	$(Q)echo 'char __libc_single_threaded;' | $(CC) $(PIC) -x c -c - -o $@.threads
+	$(Q)$(CC) -r -nostdlib $(LDFLAGS) -o $@.o $@.threads $(filter %.o,$^) -l:libyaml.a $(CUDA_LIBS) \
 	    $(if $(CU),$(shell $(CXX) -print-file-name=libstdc++.a))
-	$(Q)link() { $(if $(CU),$(CXX),$(CC)) -shared -pthread -Wl,-soname,$(SO) \
+	$(Q)link() { $(CC) -shared -pthread -Wl,-soname,$(SO) \
 	    -Wl,--version-script=library/exports.map,-z,defs,--no-as-needed,-s $(READ_ONLY) $(LDFLAGS) \
-	    -static-libgcc $@.o -lm -l:libpthread.so.0 -o "$$1"; } && \
+	    $@.o -lm -l:libpthread.so.0 $(if $(CU),-l:libdl.so.2 -l:librt.so.1) -o "$$1"; } && \
 	    link $@.new && python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
 	    $(OBJCOPY) --redefine-syms=$@.names $@.o && link $@
-	@rm -f $@.o $@.new $@.names
+	@rm -f $@.o $@.threads $@.new $@.names
 PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/README.md \
                python/livestereo/*.py python/livestereo/py.typed))
 .SILENT: wheel

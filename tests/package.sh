@@ -194,7 +194,7 @@ package_python() {
     local root=$PWD others
     others=$(readelf -d "$build"/wheel/livestereo/*.so.0 |
         sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
-        grep -vE '^(libc|libm|libpthread|librt|libdl|ld-linux[a-z0-9_-]*)\.so')
+        grep -vE '^(libc|libm|libpthread|librt|libdl|libgcc_s|ld-linux[a-z0-9_-]*)\.so')
     [ -z "$others" ] || fail "the wheel's library needs $others"
     # As pip names the wheel that it builds of an sdist, whose name has no dashes in its parts.
     cp -r "$build/wheel" "$folder/named" && (cd "$folder/named" && rm -f ./*.whl &&
