@@ -336,6 +336,12 @@ static void test_check(void) {
                "calib check %D/reference.yml --unit cm --labels 128 --set row_offset=0");
     g_assert_true(strstr(metres, "error when the disparity is 0.25 px off"));
     check(0, "shows 100 % of the pictures", "calib check %D/reference.yml --alpha 1");
+    g_autofree char *kitti = g_build_filename(folder, "kitti.txt", NULL);
+    g_assert_true(g_file_set_contents(
+        kitti, "P0: 700 0 32 0 0 700 12 0 0 0 1 0\nP1: 700 0 32 -350 0 700 12 0 0 0 1 0\n", -1,
+        NULL));
+    g_autofree char *no_size = expect(0, "baseline 0.5 m\n", "calib check %F/kitti.txt");
+    g_assert_null(strstr(no_size, "of the pictures"));
     g_autofree char *rows =
         expect(0, "features", "calib check %D/reference.yml %D/left08.jpg %D/right08.jpg");
     double p95 = g_ascii_strtod(strstr(rows, "95 % ") + 5, NULL);

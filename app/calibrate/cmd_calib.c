@@ -75,14 +75,17 @@ static void print_rig(const struct rig *rig) {
         printf("its pictures are rectified already\n");
 }
 
+/* share: 0 where the pictures' size is not known. */
 static void print_depths(const struct depth_geometry *g, double share, int labels) {
     static const double steps[] = {0.3, 0.5, 1, 2, 3, 5, 10, 20, 50, 100};
     double nearest, farthest;
     const char *unit = g->metric ? "m" : "units";
     depth_limits(g, 0, labels, &nearest, &farthest);
-    printf("rectified: f %.2f c %.2f %.2f doffs %.3f px, baseline %.5g %s, shows %.0f %% of the "
-           "pictures\n",
-           g->fx, g->cx, g->cy, g->doffs, g->baseline, unit, 100 * share);
+    printf("rectified: f %.2f c %.2f %.2f doffs %.3f px, baseline %.5g %s", g->fx, g->cx, g->cy,
+           g->doffs, g->baseline, unit);
+    if (share > 0)
+        printf(", shows %.0f %% of the pictures", 100 * share);
+    printf("\n");
     printf("nearest with %d labels from 0: %.3g %s", labels, nearest, unit);
     if (isfinite(farthest))
         printf(", farthest %.3g %s", farthest, unit);
