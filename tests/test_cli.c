@@ -393,6 +393,9 @@ CLI_TEST("/cli/full-disk", test_full_disk) {
         folder);
     expect_error_limited(FULL_AFTER, 1, "p.png", words);
     g_assert_false(exists("p.png"));
+    expect_shell(1, "", "No space left",
+                 "$B run synth:width=48,height=32,range=8 --frames 3 " SMALL
+                 " --out 'gst:videoconvert ! filesink location=/dev/full'");
 }
 
 CLI_TEST_PLAIN("/cli/eval", test_eval) {

@@ -55,12 +55,14 @@ void output_print(struct output *output) {
     printf("out       %ld frames, %ld overtaken\n", status.sent, status.given - status.sent);
 }
 
-void output_close(struct output **pointer) {
+bool output_close(struct output **pointer) {
     struct output *output = *pointer;
+    bool is_whole = true;
     *pointer = NULL;
     if (output && output->foxglove)
         output_foxglove_close(output->foxglove);
     else if (output)
-        output_gst_close(output->gst);
+        is_whole = output_gst_close(output->gst);
     g_free(output);
+    return is_whole;
 }

@@ -72,7 +72,8 @@ bool output_take_params(struct output *output, struct params *params);
 /* A line for the report of a run, to stdout; NULL prints nothing. */
 void output_print(struct output *output);
 
-/* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine. */
-void output_close(struct output **output);
+/* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine.
+ * False, after a log line, where what it got may lack its end. */
+bool output_close(struct output **output);
 
 #endif

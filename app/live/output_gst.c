@@ -60,7 +60,7 @@ struct output_gst {
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
-    bool done, left_behind;
+    bool done, left_behind, is_whole;
 };
 
 /* ---- pictures */
@@ -176,11 +176,13 @@ static void watch(struct output_gst *output) {
 
 /* A file gets its end, where the receiver still takes something. */
 static void finish(struct output_gst *output) {
+    output->is_whole = atomic_load(&output->state) != OUT_FAILED;
     if (atomic_load(&output->state) == OUT_RUNNING) {
         gst_app_src_end_of_stream(output->head);
         g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
             output->bus, END_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-        if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+        output->is_whole = !message || GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+        if (!output->is_whole)
             warn_once(output, message, "the end of what was sent may be missing");
     }
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
@@ -343,14 +345,14 @@ void output_gst_get_status(struct output_gst *output, struct output_status *stat
                                      atomic_load(&output->state) != OUT_RUNNING};
 }
 
-void output_gst_close(struct output_gst *output) {
+bool output_gst_close(struct output_gst *output) {
     queue_end(output->queue);
     struct timespec until = clock_after_ms(1000 * CLOSE_S);
     pthread_mutex_lock(&output->lock);
     int status = 0;
     while (!output->done && status == 0)
         status = pthread_cond_timedwait(&output->changed, &output->lock, &until);
-    bool done = output->done;
+    bool done = output->done, is_whole = done && output->is_whole;
     output->left_behind = !done;
     if (!done)
         queue_abort(output->queue);    /* a frame must not outlive the backend of its memory */
@@ -363,4 +365,5 @@ void output_gst_close(struct output_gst *output) {
         log_warning("--out", "the receiver hangs; it is left behind, its file may lack the end");
         pthread_detach(thread);
     }
+    return is_whole;
 }

@@ -22,7 +22,8 @@ void output_gst_give(struct output_gst *output, struct frame *frame);
 
 void output_gst_get_status(struct output_gst *output, struct output_status *status);
 
-/* Lets the receiver finish its file for a few seconds and frees all. */
-void output_gst_close(struct output_gst *output);
+/* Lets the receiver finish its file for a few seconds and frees all. False, after a log line, where
+ * what it got may lack its end. */
+bool output_gst_close(struct output_gst *output);
 
 #endif

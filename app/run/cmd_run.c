@@ -264,7 +264,8 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         else if (code == EXIT_DONE)
             code = EXIT_RUN_FAILED;
         frame_drop(&reader.last);
-        output_close(&reader.output);
+        if (!output_close(&reader.output) && code == EXIT_DONE)
+            code = EXIT_RUN_FAILED;
         live_close(&live);
     }
     row_samples_close(&reader.rows);
