@@ -14,6 +14,7 @@
 #include "render/theme.h"
 
 #include <cglm/cglm.h>
+#include <glib.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,11 +132,7 @@ static void make_texture(GLuint texture) {
 }
 
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
-    struct draw *draw = calloc(1, sizeof(*draw));
-    if (!draw) {
-        log_error("window", "out of memory");
-        return NULL;
-    }
+    struct draw *draw = g_new0(struct draw, 1);
     draw->points_step = FIRST_POINTS_STEP;
     if (!make_programs(draw)) {
         draw_close(&draw);
@@ -176,7 +173,7 @@ void draw_close(struct draw **draw_pointer) {
     glDeleteVertexArrays(1, &draw->vertex_array);
     glDeleteTextures(TEXTURES, draw->texture);
     glDeleteBuffers(1, &draw->pixel_buffer);
-    free(draw);
+    g_free(draw);
 }
 
 struct format {

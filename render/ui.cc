@@ -4,6 +4,7 @@
 #include "render/ui.h"
 
 #include <epoxy/gl.h>
+#include <glib.h>
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
@@ -309,9 +310,7 @@ double ui_help_due(const struct ui *ui) {
 }
 
 struct ui *ui_open(void *glfw, double scale) {
-    struct ui *ui = (struct ui *)calloc(1, sizeof(*ui));
-    if (!ui)
-        return NULL;
+    struct ui *ui = g_new0(struct ui, 1);
     ui->scale = scale;
     ui->glfw = (GLFWwindow *)glfw;
     ImGui::CreateContext();
@@ -357,7 +356,7 @@ void ui_close(struct ui **ui) {
     ImGui_ImplGlfw_Shutdown();
     ImGui::DestroyContext();
     (*ui)->keys.clear();
-    free(*ui);
+    g_free(*ui);
     *ui = NULL;
 }
 

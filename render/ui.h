@@ -18,7 +18,7 @@ extern "C" {
 
 struct ui;
 
-/* glfw: from window_handle; the window's own callbacks must be set already. NULL without memory. */
+/* glfw: from window_handle; the window's own callbacks must be set already. */
 struct ui *ui_open(void *glfw, double scale);
 void ui_close(struct ui **ui);
 

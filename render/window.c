@@ -12,6 +12,7 @@
 #include <GLFW/glfw3.h>
 #include <X11/Xlib.h>
 #include <errno.h>
+#include <glib.h>
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
@@ -29,7 +30,6 @@ struct window {
     /* The query by which OpenGL tells that the context was lost. */
     enum { NO_RESET_STATUS, RESET_STATUS, RESET_STATUS_ARB } reset_status;
     char **dropped;
-    int dropped_count;
     int old_x, old_y, old_width, old_height; /* before full screen */
 };
 
@@ -138,30 +138,17 @@ static void on_refresh(GLFWwindow *glfw) {
     append(glfw, WINDOW_OTHER);
 }
 
-static void free_dropped(struct window *window) {
-    for (int i = 0; i < window->dropped_count; i++)
-        free(window->dropped[i]);
-    free(window->dropped);
-    window->dropped = NULL;
-    window->dropped_count = 0;
-}
-
 static void on_drop(GLFWwindow *glfw, int count, const char **paths) {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    free_dropped(window);
-    window->dropped = calloc((size_t)count + 1, sizeof(*window->dropped));
-    for (int i = 0; window->dropped && i < count; i++) {
-        window->dropped[i] = strdup(paths[i]);
-        if (!window->dropped[i])
-            break;
-        window->dropped_count++;
-    }
-    if (window->dropped_count > 0)
-        append(glfw, WINDOW_DROP);
+    g_strfreev(window->dropped);
+    window->dropped = g_new0(char *, count + 1);
+    for (int i = 0; i < count; i++)
+        window->dropped[i] = g_strdup(paths[i]);
+    append(glfw, WINDOW_DROP);
 }
 
 const char *const *window_dropped(const struct window *window, int *count) {
-    *count = window->dropped_count;
+    *count = window->dropped ? (int)g_strv_length(window->dropped) : 0;
     return (const char *const *)window->dropped;
 }
 
@@ -262,11 +249,7 @@ static struct window *fail(struct window *window, int *error, int code) {
 }
 
 struct window *window_open(const struct window_options *options, int *error) {
-    struct window *window = calloc(1, sizeof(*window));
-    if (!window) {
-        log_error("window", "out of memory");
-        return fail(window, error, -ENOMEM);
-    }
+    struct window *window = g_new0(struct window, 1);
     XSetIOErrorHandler(on_lost_display);
     if (!glfwInit()) {
         log_error("window",
@@ -308,8 +291,8 @@ void window_close(struct window **window_pointer) {
     if (window->glfw)
         glfwDestroyWindow(window->glfw);
     glfwTerminate();
-    free_dropped(window);
-    free(window);
+    g_strfreev(window->dropped);
+    g_free(window);
 }
 
 void *window_handle(struct window *window) {
@@ -407,30 +390,22 @@ int window_show(struct window *window) {
     return 0;
 }
 
-int window_read(const struct window *window, struct image *image) {
+struct image window_read(const struct window *window) {
     int width, height;
     window_size(window, &width, &height);
-    return window_read_area(width, height, image);
+    return window_read_area(width, height);
 }
 
-int window_read_area(int width, int height, struct image *image) {
-    *image = (struct image){.width = width, .height = height, .channels = 3};
-    size_t row_bytes = 3 * (size_t)image->width;
-    image->data = malloc(image_bytes(image) + row_bytes);
-    if (!image->data) {
-        log_error("window", "out of memory for a picture of %dx%d", image->width, image->height);
-        return -ENOMEM;
-    }
+struct image window_read_area(int width, int height) {
+    struct image image = {NULL, width, height, 3};
+    size_t row_bytes = 3 * (size_t)width;
+    g_autofree uint8_t *rows = g_malloc(image_bytes(&image));
+    image.data = g_malloc(image_bytes(&image));
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, image->width, image->height, GL_RGB, GL_UNSIGNED_BYTE, image->data);
+    glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, rows);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    uint8_t *swap_row = image->data + image_bytes(image);
-    for (int y = 0; y < image->height / 2; y++) { /* OpenGL's first row is the lowest */
-        uint8_t *a = image->data + (size_t)y * row_bytes;
-        uint8_t *b = image->data + (size_t)(image->height - 1 - y) * row_bytes;
-        memcpy(swap_row, a, row_bytes);
-        memcpy(a, b, row_bytes);
-        memcpy(b, swap_row, row_bytes);
-    }
-    return 0;
+    for (int y = 0; y < height; y++) /* OpenGL's first row is the lowest */
+        memcpy(image.data + (size_t)y * row_bytes, rows + (size_t)(height - 1 - y) * row_bytes,
+               row_bytes);
+    return image;
 }

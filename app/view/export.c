@@ -80,13 +80,8 @@ void export_report(struct screen *screen, int error, const char *base, const cha
 
 void export_window(const char *folder, struct screen *screen) {
     g_autofree char *base = export_base(folder);
-    struct image picture;
-    int error = base ? window_read(screen->window, &picture) : -EIO;
-    if (error == 0) {
-        g_autofree char *path = g_strconcat(base, endings[WINDOW], NULL);
-        error = picture_write(path, &picture);
-        picture_free(&picture);
-    }
+    g_autofree char *path = base ? g_strconcat(base, endings[WINDOW], NULL) : NULL;
+    int error = path ? visualize_write(path, window_read(screen->window)) : -EIO;
     export_report(screen, error, base, endings[WINDOW], "");
 }
 

@@ -23,8 +23,8 @@ static void lay_out(struct viewer *v, struct video_export *e) {
     s->window_height = e->height;
 }
 
-/* What is on the views, and over them. 0 or -ENOMEM. */
-static int draw_film_of(struct viewer *v, struct image *picture) {
+/* What is on the views, and over them. */
+static struct image draw_film_of(struct viewer *v) {
     struct video_export *e = &v->video_export;
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
@@ -40,7 +40,7 @@ static int draw_film_of(struct viewer *v, struct image *picture) {
         bars_draw_legend(v, i, true);
     ui_sheet_end(ui, e->width, e->height);
     v->display.settings = before;
-    return window_read_area(e->width, e->height, picture);
+    return window_read_area(e->width, e->height);
 }
 
 static void begin(struct viewer *v) {
@@ -110,9 +110,7 @@ void video_export_add(struct viewer *v, bool fresh) {
     const struct playback *p = &v->playback;
     if (!e->on || !p->shown || !is_due(v, fresh))
         return;
-    struct image picture;
-    if (draw_film_of(v, &picture) != 0)
-        return;
+    struct image picture = draw_film_of(v);
     if (!e->writer) {
         g_autofree char *base = export_base(v->options->output);
         e->writer = base ? video_writer_open(base, e->width, e->height, p->rate) : NULL;

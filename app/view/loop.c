@@ -4,6 +4,7 @@
  */
 #include "app/view/viewer.h"
 
+#include "app/save/visualize.h"
 #include "app/view/actions.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -330,15 +331,6 @@ static void take_all_frames(struct viewer *v) {
             live_stop(p->live); /* the end comes after the pairs that were read */
 }
 
-static int write_window(const struct viewer *v) {
-    struct image picture;
-    int error = window_read(v->screen.window, &picture);
-    if (error == 0)
-        error = picture_write(v->options->screenshot, &picture);
-    picture_free(&picture);
-    return error;
-}
-
 int loop_screenshot(struct viewer *v) {
     const struct playback *p = &v->playback;
     bool in_compute;
@@ -353,5 +345,6 @@ int loop_screenshot(struct viewer *v) {
     for (int i = 0; i <= SCREEN_SETTLE_REDRAWS; i++)
         if (redraw(v) != 0)
             return EXIT_RUN_FAILED;
-    return write_window(v) ? EXIT_RUN_FAILED : EXIT_DONE;
+    return visualize_write(v->options->screenshot, window_read(v->screen.window)) ? EXIT_RUN_FAILED
+                                                                                  : EXIT_DONE;
 }

@@ -47,10 +47,6 @@ int screen_open(struct screen *s, const struct screen_options *options) {
     if (!s->window)
         return error == -ENOTSUP || error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
     s->ui = ui_open(window_handle(s->window), ui_scale(s));
-    if (!s->ui) {
-        log_error("window", "out of memory");
-        return EXIT_RUN_FAILED;
-    }
     ui_set_theme(s->ui, options->theme);
     if (options->fullscreen)
         window_set_fullscreen(s->window, true);
