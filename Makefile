@@ -647,8 +647,9 @@ $(PACKAGE:%=package-%): package-%: package-ready
 # A copy of the sources, where names of folders are odd.
 odd-folder:
 	$(Q)tests/run.sh --step odd-folder tests/odd_folder.sh
-# The package for Python. A wheel for many systems needs the C library alone, from glibc 2.28 on, with
-# CUDA libgcc_s, too. So libyaml is inside, what C++ needs too, and functions have the names of then.
+# The package for Python. A wheel for many systems needs the C library alone, from glibc 2.28 on,
+# with CUDA libgcc_s, too. So libyaml is inside, what C++ needs too, and functions have the names of
+# then.
 # libstdc++ asks glibc 2.32 whether there is one thread: here it is told that there are more.
 GLIBC = $(shell $(CC) -print-file-name=libc.so.6) $(shell $(CC) -print-file-name=libm.so.6)
 $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)/link.stamp
