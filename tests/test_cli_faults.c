@@ -17,9 +17,10 @@
     "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"   \
     "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
 
-/* A reader of --out that goes away is a receiver that fails: the run goes on and reports. */
+/* A reader of --out that goes away is a receiver that fails: the run goes on, reports and ends with
+ * exit code 1. */
 CLI_TEST("/cli/reader-gone", test_reader_gone) {
-    expect_shell(0, "60 captured", "",
+    expect_shell(1, "60 captured", "",
                  "mkfifo $D/f; head -c 100 $D/f >/dev/null & "
                  "$B run " SYNTH " --rate 100 --frames 60 " SMALL
                  " --out \"gst:videoconvert ! filesink location=$D/f buffer-mode=2\"");
