@@ -14,6 +14,7 @@
 #include "config/log.h"
 
 #include <arpa/inet.h>
+#include <gio/gio.h>
 #include <libwebsockets.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -327,21 +328,24 @@ static bool is_address(const char *text) {
     return inet_pton(AF_INET, text, &room) == 1 || inet_pton(AF_INET6, text, &room) == 1;
 }
 
-/* The host's name without a port. */
-static char *bare_host(const char *host) {
-    const char *end = host[0] == '[' ? strchr(host, ']') : strchr(host, ':');
-    if (host[0] == '[' && end)
-        return g_strndup(host + 1, (gsize)(end - host - 1));
-    return end ? g_strndup(host, (gsize)(end - host)) : g_strdup(host);
+/* The host of "HOST", "HOST:PORT" or "[ADDRESS]:PORT", and the port or 0; NULL: another form. */
+static char *split_place(const char *text, int *port) {
+    g_autoptr(GSocketConnectable) place = g_network_address_parse(text, 0, NULL);
+    if (!place)
+        return NULL;
+    *port = g_network_address_get_port(G_NETWORK_ADDRESS(place));
+    return g_strdup(g_network_address_get_hostname(G_NETWORK_ADDRESS(place)));
 }
 
 /* Whether the browser was led here by this machine's own name or address: another name may be one
  * that a foreign page has had resolved to it. */
 static bool is_own_host(const char *host) {
-    g_autofree char *bare = bare_host(host);
+    int port;
+    g_autofree char *bare = split_place(host, &port);
     g_autofree char *local = g_strconcat(g_get_host_name(), ".local", NULL);
-    return is_address(bare) || g_ascii_strcasecmp(bare, "localhost") == 0 ||
-           g_ascii_strcasecmp(bare, g_get_host_name()) == 0 || g_ascii_strcasecmp(bare, local) == 0;
+    return bare && (is_address(bare) || g_ascii_strcasecmp(bare, "localhost") == 0 ||
+                    g_ascii_strcasecmp(bare, g_get_host_name()) == 0 ||
+                    g_ascii_strcasecmp(bare, local) == 0);
 }
 
 /* Programs send no origin; of pages ours and Foxglove's may connect. */
@@ -465,21 +469,9 @@ static void *serve(void *context) {
 
 /* "PORT", "ADDRESS:PORT" or "[ADDRESS]:PORT". */
 static int parse_place(const char *place, char **address, int *port) {
-    const char *colon = strrchr(place, ':');
-    guint64 number;
-    if (!g_ascii_string_to_unsigned(colon ? colon + 1 : place, 10, 1, 65535, &number, NULL))
-        return -EINVAL;
-    *port = (int)number;
-    *address = colon ? g_strndup(place, (gsize)(colon - place)) : g_strdup("127.0.0.1");
-    if ((*address)[0] == '[' && g_str_has_suffix(*address, "]")) {
-        char *bare = g_strndup(*address + 1, strlen(*address) - 2);
-        g_free(*address);
-        *address = bare;
-    }
-    if (is_address(*address))
-        return 0;
-    g_clear_pointer(address, g_free);
-    return -EINVAL;
+    g_autofree char *text = g_strconcat(strchr(place, ':') ? "" : "127.0.0.1:", place, NULL);
+    *address = split_place(text, port);
+    return *address && is_address(*address) && *port > 0 ? 0 : -EINVAL;
 }
 
 static void release(struct output_foxglove *server) {
@@ -525,8 +517,9 @@ static int start(struct output_foxglove *server, const char *address, int port) 
         log_error("--out", "cannot be started: %s", strerror(error));
         return EXIT_RUN_FAILED;
     }
-    log_info("--out", "http://%s:%d/ in a browser, ws://%s:%d in Foxglove", address, port, address,
-             port);
+    g_autofree char *place =
+        g_strdup_printf(strchr(address, ':') ? "[%s]:%d" : "%s:%d", address, port);
+    log_info("--out", "http://%s/ in a browser, ws://%s in Foxglove", place, place);
     return EXIT_DONE;
 }
 
