@@ -297,12 +297,25 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
     }
 }
 
-void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v) {
+static const uint64_t *steady_bits(struct graph *g, const struct picture *v) {
+    struct steady_bits_args a = {.likeness = v->likeness,
+                                 .grey = v->grey,
+                                 .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
+                                 .width = v->width,
+                                 .height = v->height};
+    graph_stage(g, STAGE_steady_bits, &a, v->width, v->height);
+    return a.out;
+}
+
+void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v,
+                      bool reference) {
     v->descriptor = v->census;
     v->words = 1;
-    if (p->params.descriptor != DESCRIPTOR_LEARNED)
-        return;
     picture_group(g, v->side, TIME_SMOOTH);
+    if (p->params.descriptor != DESCRIPTOR_LEARNED) {
+        v->steady = v->likeness && reference ? steady_bits(g, v) : NULL;
+        return;
+    }
     v->descriptor = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
     v->words = VECTOR_WORDS;
 }

@@ -101,6 +101,7 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
         a.words = reference->words;
         a.descriptor_reference = reference->descriptor + first * (size_t)a.words;
         a.descriptor_target = target->descriptor + first * (size_t)a.words;
+        a.steady = reference->steady ? reference->steady + first : NULL;
     }
     return a;
 }
@@ -203,10 +204,14 @@ static void keep_match(struct graph *g, const struct search *s, const struct cos
     if (!r->pruning.kept)
         return;
     r->match = match_args(s, costs, r->grid, 0);
-    const void *const kept[] = {
-        r->match.reference,         r->match.target, r->match.descriptor_reference,
-        r->match.descriptor_target, r->match.lut,    r->match.census_lut};
-    int count = scaling_adapts(&s->p->params) ? 6 : 4; /* else these tables are not the frame's */
+    const void *const kept[] = {r->match.reference,
+                                r->match.target,
+                                r->match.descriptor_reference,
+                                r->match.descriptor_target,
+                                r->match.lut,
+                                r->match.census_lut,
+                                r->match.steady};
+    int count = scaling_adapts(&s->p->params) ? 7 : 4; /* else these tables are not the frame's */
     for (int i = 0; i < count; i++)
         if (kept[i])
             graph_keep(g, kept[i]);
@@ -556,7 +561,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         picture_adapt(g, p, likeness, picture);
     }
     for (int side = 0; side < 2; side++)
-        picture_describe(g, p, &picture[side]);
+        picture_describe(g, p, &picture[side], side == LEFT_SIDE || solves_right);
     struct costs costs = choose_costs(g, p, likeness);
     if (solves_right)
         right_map = find_labels(g, p, picture, RIGHT_SIDE, space, &costs).map.disparity;

@@ -355,6 +355,8 @@ struct cost_args case_cost_args(struct pass_case *c) {
         a.descriptor_reference = case_descriptors(c, w, h, a.words);
         a.descriptor_target = case_descriptors(c, w, h, a.words);
     }
+    if (a.kind == DATA_COST_AD_CENSUS && a.words == 1 && case_between(c, 0, 1))
+        a.steady = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
     a.cost = case_volume8(c, &a.grid, 255);
     return a;
 }
@@ -446,6 +448,16 @@ static void case_mix_census(struct pass_case *c) {
     a.smoothed = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
     a.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
     case_add_pass(c, STAGE_mix_census, &a, w, h);
+}
+
+static void case_steady_bits(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct likeness *likeness = case_likeness(c);
+    likeness->difference *= case_between(c, 0, 1);
+    struct steady_bits_args a = {.likeness = likeness, .width = w, .height = h};
+    a.grey = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? 255 : 30);
+    a.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    case_add_pass(c, STAGE_steady_bits, &a, w, h);
 }
 
 static void case_choose_costs(struct pass_case *c) {

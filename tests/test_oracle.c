@@ -98,13 +98,40 @@ static double bt_distance(const uint8_t *p, const uint8_t *q, int w, int h, int 
     return best;
 }
 
-static int census_distance(const uint8_t *p, const uint8_t *q, int w, int h, int x, int xo, int y) {
+/* The grey level half a pixel to one side, rounded upwards. */
+static double beside(const uint8_t *p, int w, int h, int x, int y, int side) {
+    return floor((pixel_at(p, w, h, 1, x, y, 0) + pixel_at(p, w, h, 1, x + side, y, 0) + 1) / 2);
+}
+
+/* Whether the comparison with a neighbour is the same half a pixel to either side, or nearly so. */
+static bool steady(const uint8_t *p, int w, int h, int x, int y, int dx, int dy) {
+    double here = pixel_at(p, w, h, 1, x + dx, y + dy, 0) - pixel_at(p, w, h, 1, x, y, 0);
+    for (int side = -1; side <= 1; side += 2) {
+        double there = beside(p, w, h, x + dx, y + dy, side) - beside(p, w, h, x, y, side);
+        if ((here < 0) != (there < 0) && fabs(here - there) > 8)
+            return false;
+    }
+    return true;
+}
+
+/* Half of the largest change of the colour to a neighbouring column, summed over channels. */
+static double slack(const uint8_t *p, int w, int h, int ch, int x, int y) {
+    double sum = 0;
+    for (int c = 0; c < ch; c++)
+        sum += fmax(fabs(pixel_at(p, w, h, ch, x, y, c) - pixel_at(p, w, h, ch, x - 1, y, c)),
+                    fabs(pixel_at(p, w, h, ch, x, y, c) - pixel_at(p, w, h, ch, x + 1, y, c)));
+    return fmin(floor(sum / 2), 127);
+}
+
+/* all: also the bits that are not steady. */
+static int census_distance(const uint8_t *p, const uint8_t *q, int w, int h, int x, int xo, int y,
+                           bool all) {
     int distance = 0;
     for (int dy = -3; dy <= 3; dy++)
         for (int dx = -4; dx <= 4; dx++) {
             int one = pixel_at(p, w, h, 1, x + dx, y + dy, 0) < pixel_at(p, w, h, 1, x, y, 0);
             int two = pixel_at(q, w, h, 1, xo + dx, y + dy, 0) < pixel_at(q, w, h, 1, xo, y, 0);
-            distance += one != two;
+            distance += one != two && (all || steady(p, w, h, x, y, dx, dy));
         }
     return distance;
 }
@@ -124,22 +151,27 @@ static void test_cost(void) {
         lut[i] = (uint8_t)(i % 57);
     for (int i = 0; i < CENSUS_LUT; i++)
         census_lut[i] = (uint8_t)(i % 60);
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 120; round++) {
         int ch = round & 1 ? 3 : 1, sign = round & 2 ? -1 : 1, kind = round % 5,
             min_disparity = round % 7 - 3;
-        bool border = round >= 20, learned = round % 20 >= 10;
+        bool border = round % 40 >= 20, learned = round % 20 >= 10;
         int8_t *vectors[2] = {(int8_t *)random_bytes(W * H * FEATURE_CHANNELS, 2 * 63),
                               (int8_t *)random_bytes(W * H * FEATURE_CHANNELS, 2 * 63)};
         for (int i = 0; i < W * H * FEATURE_CHANNELS; i++)
             for (int k = 0; k < 2; k++)
                 vectors[k][i] = (int8_t)((uint8_t)vectors[k][i] - 63);
         uint8_t *p = random_bytes(W * H * 3, 255), *q = random_bytes(W * H * 3, 255);
-        uint64_t census[2][W * H];
+        uint64_t census[2][W * H], bits[W * H];
+        /* 0: without; 1: pictures that differ, so that all counts */
+        int steadies = kind == DATA_COST_AD_CENSUS && !learned ? round / 40 : 0;
+        struct likeness likeness = {.difference = steadies == 1};
+        struct steady_bits_args steady_args = {&likeness, p, bits, W, H};
         uint8_t cost[2 * H * 7 * 16];
         for (int y = 0; y < H; y++)
             for (int x = 0; x < W; x++) {
                 stage_census(&(struct census_args){p, census[0], W, H}, x, y);
                 stage_census(&(struct census_args){q, census[1], W, H}, x, y);
+                stage_steady_bits(&steady_args, x, y);
             }
         struct cost_args a = {.grid = make_grid(W, H, L),
                               .reference = p,
@@ -147,6 +179,7 @@ static void test_cost(void) {
                               .descriptor_reference = learned ? (void *)vectors[0] : census[0],
                               .descriptor_target = learned ? (void *)vectors[1] : census[1],
                               .words = learned ? VECTOR_WORDS : 1,
+                              .steady = steadies ? bits : NULL,
                               .lut = lut,
                               .census_lut = census_lut,
                               .cost = cost,
@@ -181,7 +214,9 @@ static void test_cost(void) {
                         census_lut[learned ? cosine_distance(
                                                  vectors[0] + row + FEATURE_CHANNELS * x,
                                                  vectors[1] + row + FEATURE_CHANNELS * inside)
-                                           : census_distance(p, q, W, H, x, xo, y)];
+                                           : census_distance(p, q, W, H, x, xo, y, steadies < 2)];
+                    if (steadies == 2)
+                        ad = fmax(0, ad - slack(p, W, H, ch, x, y));
                     int got = cost[grid_labels(&a.grid, x, y) + d];
                     switch (kind) {
                     case DATA_COST_AD:
@@ -209,7 +244,7 @@ static void test_cost(void) {
             }
         if (ch == 1)
             g_assert_cmpint(__builtin_popcountll(census[0][2 * W + 5] ^ census[1][2 * W + 7]), ==,
-                            census_distance(p, q, W, H, 5, 7, 2));
+                            census_distance(p, q, W, H, 5, 7, 2, true));
         g_free(vectors[0]);
         g_free(vectors[1]);
         g_free(p);

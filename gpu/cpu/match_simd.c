@@ -134,6 +134,12 @@ INLINE __m256i vector_distances(const struct cost_args *a, const int8_t *own,
                            _mm256_set1_epi8(CENSUS_LUT - 1));
 }
 
+/* What is compared of a pixel. */
+struct own {
+    const uint8_t *color, *descriptor, *steady; /* steady: of census */
+    int slack;                                  /* of differences of colour */
+};
+
 /* What is compared besides colours. */
 enum descriptor { NONE, CENSUS, VECTORS };
 
@@ -141,37 +147,45 @@ enum descriptor { NONE, CENSUS, VECTORS };
 typedef __m512i costs;
 enum { STEP = sizeof(costs) };
 
-INLINE costs distances(const uint8_t *bits, const struct target_row *row, int at) {
+INLINE costs distances(const uint8_t *bits, const uint8_t *steady, const struct target_row *row,
+                       int at) {
     costs count = _mm512_setzero_si512();
 #pragma GCC unroll 8
     for (int k = 0; k < CENSUS_BYTES; k++) {
         costs differing = _mm512_xor_si512(_mm512_set1_epi8((char)bits[k]),
                                            _mm512_loadu_si512(row->census[k] + at));
+        differing = _mm512_and_si512(differing, _mm512_set1_epi8((char)steady[k]));
         count = _mm512_add_epi8(count, _mm512_popcnt_epi8(differing));
     }
     return _mm512_min_epu8(count, _mm512_set1_epi8(CENSUS_LUT - 1));
 }
 
 INLINE costs match_labels_at(const struct match *m, const struct target_row *row, int y, int at,
-                             const uint8_t *p, const uint8_t *own, int ad,
-                             enum descriptor descriptor, int channels) {
+                             const struct own *own, int ad, enum descriptor descriptor,
+                             int channels) {
     const struct match_tables *t = &m->tables;
     costs cost = _mm512_setzero_si512(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {
-        costs color = _mm512_set1_epi8((char)p[c]), target = _mm512_loadu_si512(row->color[c] + at);
+        costs color = _mm512_set1_epi8((char)own->color[c]),
+              target = _mm512_loadu_si512(row->color[c] + at);
         sum = _mm512_adds_epu8(
             sum, _mm512_sub_epi8(_mm512_max_epu8(color, target), _mm512_min_epu8(color, target)));
     }
+    sum = _mm512_subs_epu8(sum, _mm512_set1_epi8((char)own->slack));
     if (ad)
         cost = _mm512_permutex2var_epi8(
             t->ad[0], _mm512_min_epu8(sum, _mm512_set1_epi8(AD_ENTRIES - 1)), t->ad[1]);
     if (descriptor == CENSUS)
-        cost = _mm512_add_epi8(cost, _mm512_permutexvar_epi8(distances(own, row, at), t->census));
+        cost = _mm512_add_epi8(
+            cost,
+            _mm512_permutexvar_epi8(distances(own->descriptor, own->steady, row, at), t->census));
     if (descriptor == VECTORS) {
         const uint64_t *targets =
             m->args->descriptor_target + (size_t)y * (size_t)m->args->grid.width * VECTOR_WORDS;
-        __m256i low = vector_distances(m->args, (const int8_t *)own, targets, at - TARGETS),
-                high = vector_distances(m->args, (const int8_t *)own, targets, at - TARGETS + 32);
+        __m256i low = vector_distances(m->args, (const int8_t *)own->descriptor, targets,
+                                       at - TARGETS),
+                high = vector_distances(m->args, (const int8_t *)own->descriptor, targets,
+                                        at - TARGETS + 32);
         cost = _mm512_add_epi8(
             cost, _mm512_permutexvar_epi8(_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1),
                                           t->census));
@@ -211,44 +225,53 @@ INLINE __m256i count_bits(__m256i v, int weight) {
     return _mm256_add_epi8(a, b);
 }
 
-INLINE __m256i differing(const uint8_t *bits, const struct target_row *row, int at, int k) {
-    return _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load_256(row->census[k] + at));
+INLINE __m256i differing(const uint8_t *bits, const uint8_t *steady, const struct target_row *row,
+                         int at, int k) {
+    return _mm256_and_si256(
+        _mm256_xor_si256(_mm256_set1_epi8((char)bits[k]), load_256(row->census[k] + at)),
+        _mm256_set1_epi8((char)steady[k]));
 }
 
-/* 32 distances of census; bits: the pixel's bytes. Seven bytes are added bit by bit before bits
- * are counted. */
-INLINE __m256i distances(const uint8_t *bits, const struct target_row *row, int at) {
-    struct added a = add_bits(differing(bits, row, at, 0), differing(bits, row, at, 1),
-                              differing(bits, row, at, 2));
-    struct added b = add_bits(differing(bits, row, at, 3), differing(bits, row, at, 4),
-                              differing(bits, row, at, 5));
-    struct added ones = add_bits(a.sum, b.sum, differing(bits, row, at, 6));
+/* 32 distances of census; bits: the pixel's bytes; steady: which of them count. Seven bytes are
+ * added bit by bit before bits are counted. */
+INLINE __m256i distances(const uint8_t *bits, const uint8_t *steady, const struct target_row *row,
+                         int at) {
+    struct added a =
+        add_bits(differing(bits, steady, row, at, 0), differing(bits, steady, row, at, 1),
+                 differing(bits, steady, row, at, 2));
+    struct added b =
+        add_bits(differing(bits, steady, row, at, 3), differing(bits, steady, row, at, 4),
+                 differing(bits, steady, row, at, 5));
+    struct added ones = add_bits(a.sum, b.sum, differing(bits, steady, row, at, 6));
     struct added twos = add_bits(a.carry, b.carry, ones.carry);
-    __m256i count =
-        _mm256_add_epi8(count_bits(ones.sum, 1), count_bits(differing(bits, row, at, 7), 1));
+    __m256i count = _mm256_add_epi8(count_bits(ones.sum, 1),
+                                    count_bits(differing(bits, steady, row, at, 7), 1));
     count =
         _mm256_add_epi8(count, _mm256_add_epi8(count_bits(twos.sum, 2), count_bits(twos.carry, 4)));
     return _mm256_min_epu8(count, _mm256_set1_epi8(CENSUS_LUT - 1));
 }
 
 INLINE __m256i match_labels_at(const struct match *m, const struct target_row *row, int y, int at,
-                               const uint8_t *p, const uint8_t *own, int ad,
-                               enum descriptor descriptor, int channels) {
+                               const struct own *own, int ad, enum descriptor descriptor,
+                               int channels) {
     const struct match_tables *t = &m->tables;
     __m256i cost = _mm256_setzero_si256(), sum = cost;
     for (int c = 0; ad && c < channels; c++) {
-        __m256i color = _mm256_set1_epi8((char)p[c]), target = load_256(row->color[c] + at);
+        __m256i color = _mm256_set1_epi8((char)own->color[c]),
+                target = load_256(row->color[c] + at);
         sum = _mm256_adds_epu8(
             sum, _mm256_or_si256(_mm256_subs_epu8(color, target), _mm256_subs_epu8(target, color)));
     }
+    sum = _mm256_subs_epu8(sum, _mm256_set1_epi8((char)own->slack));
     if (ad)
         cost = look_up(t->ad, ad, _mm256_min_epu8(sum, _mm256_set1_epi8((char)(16 * ad - 1))));
     if (descriptor != NONE) {
         const uint64_t *targets =
             m->args->descriptor_target + (size_t)y * (size_t)m->args->grid.width * VECTOR_WORDS;
-        __m256i distance = descriptor == CENSUS ? distances(own, row, at)
-                                                : vector_distances(m->args, (const int8_t *)own,
-                                                                   targets, at - TARGETS);
+        __m256i distance =
+            descriptor == CENSUS
+                ? distances(own->descriptor, own->steady, row, at)
+                : vector_distances(m->args, (const int8_t *)own->descriptor, targets, at - TARGETS);
         cost = _mm256_add_epi8(cost, look_up(t->census, CENSUS_LUT / 16, distance));
     }
     return cost;
@@ -257,17 +280,21 @@ INLINE __m256i match_labels_at(const struct match *m, const struct target_row *r
 
 INLINE void match_row(const struct match *m, const struct target_row *row, int y,
                       const struct span *s, int ad, enum descriptor descriptor, int channels) {
+    static const uint8_t all[CENSUS_BYTES] = {255, 255, 255, 255, 255, 255, 255, 255};
     const struct cost_args *a = m->args;
     size_t start = (size_t)y * (size_t)a->grid.width;
     int end = s->label + s->labels;
     for (int x = s->first; x < s->last; x++) {
         struct labels_inside in = labels_inside(a, x, s);
         uint8_t *out = span_pixel(s, x) - s->label;
-        const uint8_t *p = ad ? a->reference + (start + (size_t)x) * (size_t)channels : NULL;
-        const uint8_t *own = descriptor == NONE
-                                 ? NULL
-                                 : (const uint8_t *)(a->descriptor_reference +
-                                                     (start + (size_t)x) * (size_t)a->words);
+        size_t i = start + (size_t)x;
+        struct own own = {.steady = a->steady ? (const uint8_t *)(a->steady + i) : all};
+        if (ad) {
+            own.color = a->reference + i * (size_t)channels;
+            own.slack = cost_slack(a, x, y);
+        }
+        if (descriptor != NONE)
+            own.descriptor = (const uint8_t *)(a->descriptor_reference + i * (size_t)a->words);
         for (int d = s->label; d < end; d += STEP) {
             bool some = in.from < in.to && d + STEP > in.from && d < in.to;
             int at = TARGETS + in.target + d;
@@ -276,13 +303,13 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
             if (some)
                 cost = _mm512_mask_blend_epi8(
                     first_labels(in.to - d) & ~first_labels(in.from - d), cost,
-                    match_labels_at(m, row, y, at, p, own, ad, descriptor, channels));
+                    match_labels_at(m, row, y, at, &own, ad, descriptor, channels));
             _mm512_mask_storeu_epi8(out + d, first_labels(end - d),
                                     _mm512_maskz_mov_epi8(first_labels(a->grid.labels - d), cost));
 #else
             if (!some)
                 continue;
-            costs cost = match_labels_at(m, row, y, at, p, own, ad, descriptor, channels);
+            costs cost = match_labels_at(m, row, y, at, &own, ad, descriptor, channels);
             if (d + STEP <= end)
                 store_256(out + d, cost);
             else

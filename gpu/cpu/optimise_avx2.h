@@ -22,7 +22,7 @@
 #define FORM_STAGES(STAGE) \
     STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
     STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
-    STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve)
+    STAGE(steady_bits) STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve)
 #define AVX2_STAGES(STAGE) \
     STAGE(downsample_cost) STAGE(start_messages) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \

@@ -1,6 +1,6 @@
 /*
  * Census optimised for CUDA, from a tile in shared memory: of a picture, or mixed with that of the
- * smoothed picture, which is not stored.
+ * smoothed picture, which is not stored; and its steady bits.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
@@ -53,12 +53,17 @@ DEVICE void pair_of(const uint32_t bits[4], uint64_t census[2]) {
                 byte_permute(bits[0], bits[1], 0x7632);
 }
 
+/* Centres + 0x7fff of two pairs of pixels. */
+DEVICE void centres_of(const census_tile &tile, uint32_t darker[2]) {
+    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
+    darker[0] = byte_permute(centre, 0, 0x4140) + 0x7fff7fffu;
+    darker[1] = byte_permute(centre, 0, 0x4342) + 0x7fff7fffu;
+}
+
 /* Of a thread's four pixels. */
 DEVICE void census_of(const census_tile &tile, uint64_t census[QUAD]) {
-    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
-    uint32_t darker[2] = {byte_permute(centre, 0, 0x4140) + 0x7fff7fffu,
-                          byte_permute(centre, 0, 0x4342) + 0x7fff7fffu};
-    uint32_t bits[2][4] = {};
+    uint32_t darker[2], bits[2][4] = {};
+    centres_of(tile, darker);
     int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
 #pragma unroll
     for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
@@ -106,6 +111,96 @@ static dim3 census_blocks(int width, int height) {
 void cuda_launch_census(backend_cuda *cuda, const void *args, int width, int height) {
     launch_dependent(cuda, census_kernel, census_blocks(width, height), census_block,
                      *static_cast<const census_args *>(args));
+}
+
+/* ---- steady bits of census */
+
+/* A picture's tile, and what lies half a pixel to the left and to the right of each place. */
+struct steady_tiles {
+    census_tile own, left, right;
+};
+
+DEVICE void load_steady_tiles(const steady_bits_args &a, int left, int top, steady_tiles *tiles) {
+    uint8_t *own = reinterpret_cast<uint8_t *>(tiles->own.words),
+            *before = reinterpret_cast<uint8_t *>(tiles->left.words),
+            *behind = reinterpret_cast<uint8_t *>(tiles->right.words);
+    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    for (int i = thread; i < CENSUS_TILE_WIDTH * CENSUS_TILE_HEIGHT;
+         i += BLOCK_WIDTH * BLOCK_HEIGHT) {
+        int x = left + i % CENSUS_TILE_WIDTH;
+        const uint8_t *row =
+            a.grey +
+            (size_t)stage_clamp(top + i / CENSUS_TILE_WIDTH, 0, a.height - 1) * (size_t)a.width;
+        own[i] = __ldg(row + stage_clamp(x, 0, a.width - 1));
+        before[i] = (uint8_t)half_pixel(row, x - 1, a.width);
+        behind[i] = (uint8_t)half_pixel(row, x, a.width);
+    }
+}
+
+/* Bit 15 of each lane: one has it and the other has not, and they are more than STEADY_STEP
+ * apart. */
+DEVICE uint32_t changes(uint32_t one, uint32_t other) {
+    uint32_t least = u16x2_min(one, other), apart = one - least + (other - least);
+    return (one ^ other) & (apart + (0x7fffu - STEADY_STEP) * 0x10001u);
+}
+
+/* Of a thread's four pixels, as census_of. */
+DEVICE void steady_of(const steady_tiles &tiles, uint64_t steady[QUAD]) {
+    const census_tile *tile[3] = {&tiles.own, &tiles.left, &tiles.right};
+    uint32_t centre[3][2], bits[2][4] = {};
+    for (int k = 0; k < 3; k++)
+        centres_of(*tile[k], centre[k]);
+    int place = 0;
+#pragma unroll
+    for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
+        uint32_t words[3][3];
+#pragma unroll
+        for (int i = 0; i < 9; i++)
+            words[i / 3][i % 3] = tile[i / 3]->words[threadIdx.y + dy][threadIdx.x + i % 3];
+#pragma unroll
+        for (int dx = 2 * REACH_X; dx >= 0; dx--) {
+            if (dx == REACH_X && dy == REACH_Y)
+                continue;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                uint32_t own = centre[0][i] - two_of(words[0], dx + 2 * i),
+                         change = changes(own, centre[1][i] - two_of(words[1], dx + 2 * i)) |
+                                  changes(own, centre[2][i] - two_of(words[2], dx + 2 * i));
+                bits[i][place / 16] =
+                    (bits[i][place / 16] >> 1 & 0x7fff7fffu) | (~change & 0x80008000u);
+            }
+            place++;
+        }
+    }
+    pair_of(bits[0], steady);
+    pair_of(bits[1], steady + 2);
+}
+
+static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    steady_bits_kernel(const __grid_constant__ steady_bits_args a) {
+    __shared__ steady_tiles tiles;
+    int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
+    int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
+    uint64_t steady[QUAD] = {STEADY_SLACK - 1, STEADY_SLACK - 1, STEADY_SLACK - 1,
+                             STEADY_SLACK - 1};
+    wait_for_previous_kernel();
+    if (a.likeness->difference == 0) {
+        load_steady_tiles(a, left - REACH_X, top - REACH_Y, &tiles);
+        __syncthreads();
+        steady_of(tiles, steady);
+#pragma unroll
+        for (int i = 0; i < QUAD; i++)
+            steady[i] |= STEADY_SLACK;
+    }
+#pragma unroll
+    for (int i = 0; i < QUAD; i++)
+        if (y < a.height && x + i < a.width)
+            a.out[(size_t)y * (size_t)a.width + (size_t)(x + i)] = steady[i];
+}
+
+void cuda_launch_steady_bits(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, steady_bits_kernel, census_blocks(width, height), census_block,
+                     *static_cast<const steady_bits_args *>(args));
 }
 
 /* ---- bits of census of the picture and of the smoothed one, without storing the latter */

@@ -91,15 +91,36 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
 /* What a comparison needs of a pixel. */
 template <bool AD, bool CENSUS> struct sample { uint32_t color, low, high; };
 
+/* Of the reference's pixel, with both costs also which bits of census count, and the slack of
+ * differences. */
+template <bool AD, bool CENSUS> struct reference_sample {
+    sample<AD, CENSUS> own;
+    uint32_t steady_low, steady_high;
+    int slack;
+};
+
 template <bool AD, bool CENSUS>
-DEVICE uint32_t compare(const match_tables &t, int last, const sample<AD, CENSUS> &p,
+DEVICE uint32_t compare(const match_tables &t, int last, const reference_sample<AD, CENSUS> &p,
                         const sample<AD, CENSUS> &q) {
     uint32_t cost = 0;
+    uint32_t low = p.own.low ^ q.low, high = p.own.high ^ q.high;
+    if (AD && CENSUS)
+        return t.ad[max(min((int)__vsadu4(p.own.color, q.color) - p.slack, last), 0)] +
+               t.census[__popc(low & p.steady_low) + __popc(high & p.steady_high)];
     if (AD)
-        cost = t.ad[min((int)__vsadu4(p.color, q.color), last)];
+        cost = t.ad[min((int)__vsadu4(p.own.color, q.color), last)];
     if (CENSUS)
-        cost += t.census[__popc(p.low ^ q.low) + __popc(p.high ^ q.high)];
+        cost = t.census[__popc(low) + __popc(high)];
     return cost;
+}
+
+/* cost_slack() */
+template <int CHANNELS>
+DEVICE int slack_of(const cost_args &a, uint32_t color, int x, size_t from) {
+    uint32_t left = packed_pixel<CHANNELS>(a.reference, from - (x > 0)),
+             right = packed_pixel<CHANNELS>(a.reference, from + (x + 1 < a.grid.width));
+    uint32_t most = __vmaxu4(__vabsdiffu4(color, left), __vabsdiffu4(color, right));
+    return min((int)__vsadu4(most, 0) / 2, (int)SLACK_MAX);
 }
 
 /* Labels whose target lies outside the picture, and those that are none. */
@@ -146,14 +167,20 @@ template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
 DEVICE void match_quad(const cost_args &a, const match_tables &tables,
                        const target_row<AD, CENSUS> &row, int reach, int x, int y,
                        uint32_t w[PIXELS][4]) {
-    sample<AD, CENSUS> reference[PIXELS];
+    reference_sample<AD, CENSUS> reference[PIXELS];
     int last = tables.ad_last;
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
-        size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(x + j, a.grid.width - 1);
-        uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0;
-        reference[j] = {AD ? packed_pixel<CHANNELS>(a.reference, from) : 0, (uint32_t)bits,
-                        (uint32_t)(bits >> 32)};
+        int px = min(x + j, a.grid.width - 1);
+        size_t from = (size_t)y * (size_t)a.grid.width + (size_t)px;
+        uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0,
+                 steady = AD && CENSUS && a.steady ? __ldg(a.steady + from) : STEADY_SLACK - 1;
+        uint32_t color = AD ? packed_pixel<CHANNELS>(a.reference, from) : 0;
+        reference[j] = {
+            {color, (uint32_t)bits, (uint32_t)(bits >> 32)},
+            (uint32_t)steady,
+            (uint32_t)(steady >> 32),
+            AD && CENSUS && steady & STEADY_SLACK ? slack_of<CHANNELS>(a, color, px, from) : 0};
         w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
     }
 #pragma unroll
@@ -284,7 +311,7 @@ DEVICE void store_nodes(const cost_args &, const downsample_cost_args &, const t
  * are computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads
  * per pixel. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, int LEVELS>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, (LEVELS ? 4 : 5) - (AD && CENSUS))
     match_kernel(const __grid_constant__ cost_args a,
                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int ROWS = 1 << LEVELS;

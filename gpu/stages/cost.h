@@ -20,13 +20,14 @@ enum {
 };
 
 /* D_p(d): the dissimilarity of reference (x, y) and target (x - sign*(u_min + d), y). The index
- * into lut depends on the kind: ad, sum of |difference| over channels; bt, Birchfield and Tomasi's
- * dissimilarity (1998) in half grey levels, summed over channels; ssd, mean of squares over 3x3 and
- * channels. Descriptors have their own table. */
+ * into lut depends on the kind: ad, sum of |difference| over channels, less the slack of steady;
+ * bt, Birchfield and Tomasi's dissimilarity (1998) in half grey levels, summed over channels; ssd,
+ * mean of squares over 3x3 and channels. Descriptors have their own table. */
 struct cost_args {
     struct grid grid;
     const uint8_t *reference, *target;                        /* width*height*channels */
     const uint64_t *descriptor_reference, *descriptor_target; /* width*height*words */
+    const uint64_t *steady;                                   /* stage steady_bits's, or NULL */
     const uint8_t *lut;                                       /* COST_LUT entries */
     const uint8_t *census_lut;                                /* CENSUS_LUT entries */
     uint8_t *cost;
@@ -73,13 +74,30 @@ STAGE int descriptor_distance(const uint64_t *a, const uint64_t *b, int words) {
     return vector_place(product);
 }
 
+/* What half a pixel's shift to either side changes of a reference pixel's colours, at most. So much
+ * of a difference costs nothing. */
+enum { SLACK_MAX = 127 };
+
+STAGE int cost_slack(const struct cost_args *a, int x, int y) {
+    const uint8_t *row = a->reference + (size_t)y * a->grid.width * a->channels;
+    const uint8_t *p = row + (size_t)x * a->channels,
+                  *left = row + (size_t)stage_max(x - 1, 0) * a->channels,
+                  *right = row + (size_t)stage_min(x + 1, a->grid.width - 1) * a->channels;
+    int sum = 0;
+    if (!a->steady || !(a->steady[(size_t)y * a->grid.width + x] & STEADY_SLACK))
+        return 0;
+    for (int c = 0; c < a->channels; c++)
+        sum += stage_max(stage_abs(p[c] - left[c]), stage_abs(p[c] - right[c]));
+    return stage_min(sum / 2, SLACK_MAX);
+}
+
 STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
     const uint8_t *p = a->reference + ((size_t)y * a->grid.width + x) * a->channels;
     const uint8_t *q = a->target + ((size_t)y * a->grid.width + xo) * a->channels;
     int sum = 0;
     for (int c = 0; c < a->channels; c++)
         sum += stage_abs(p[c] - q[c]);
-    return sum;
+    return stage_max(sum - cost_slack(a, x, y), 0);
 }
 
 /* The distance of v from the interval of row[x] and its half-way values, in half grey levels. */
@@ -119,6 +137,9 @@ STAGE int cost_ssd(const struct cost_args *a, int x, int xo, int y) {
 
 STAGE int cost_descriptor(const struct cost_args *a, int x, int xo, int y) {
     size_t row = (size_t)y * a->grid.width, words = (size_t)a->words;
+    if (a->steady)
+        return a->census_lut[hamming64(a->descriptor_reference[row + x] & a->steady[row + x],
+                                       a->descriptor_target[row + xo] & a->steady[row + x])];
     return a->census_lut[descriptor_distance(a->descriptor_reference + (row + x) * words,
                                              a->descriptor_target + (row + xo) * words, a->words)];
 }

@@ -219,6 +219,52 @@ struct likeness {
                       are no colours, two thirds of that */
 };
 
+/* Bits of census that stay as they are where the picture moves by half a pixel to either side. The
+ * others compare how the scene was sampled, and do not count. A bit changes where its difference
+ * and the one half a pixel aside have other signs and lie more than STEADY_STEP grey levels apart.
+ * Where colours differ (likeness) all bits count, and differences have no slack. */
+enum { STEADY_STEP = 8 };
+
+/* In a word of these bits: differences of colour have slack, cost_slack(). */
+static const uint64_t STEADY_SLACK = (uint64_t)1 << 63;
+
+struct steady_bits_args {
+    const struct likeness *likeness;
+    const uint8_t *grey;
+    uint64_t *out;
+    int width, height;
+};
+
+/* The grey level between columns x and x + 1. */
+STAGE int half_pixel(const uint8_t *row, int x, int width) {
+    return (row[stage_clamp(x, 0, width - 1)] + row[stage_clamp(x + 1, 0, width - 1)] + 1) / 2;
+}
+
+STAGE int is_steady(int difference, int aside) {
+    return (difference < 0) == (aside < 0) || stage_abs(difference - aside) <= STEADY_STEP;
+}
+
+STAGE void stage_steady_bits(const struct steady_bits_args *a, int x, int y) {
+    const uint8_t *own = a->grey + (size_t)y * a->width;
+    int left = half_pixel(own, x - 1, a->width), right = half_pixel(own, x, a->width);
+    uint64_t bits = 0;
+    for (int dy = -3; dy <= 3; dy++) {
+        const uint8_t *row = a->grey + (size_t)stage_clamp(y + dy, 0, a->height - 1) * a->width;
+        for (int px = x - 4; px <= x + 4; px++) {
+            int difference = row[stage_clamp(px, 0, a->width - 1)] - own[x];
+            if (px != x || dy)
+                bits =
+                    bits << 1 | (is_steady(difference, half_pixel(row, px - 1, a->width) - left) &
+                                 is_steady(difference, half_pixel(row, px, a->width) - right));
+        }
+    }
+    if (a->likeness->difference > 0)
+        bits = STEADY_SLACK - 1;
+    else
+        bits |= STEADY_SLACK;
+    a->out[(size_t)y * a->width + x] = bits;
+}
+
 struct arms_args {
     const uint8_t *image;
     const struct likeness *likeness; /* the step is at least NOISE_STEP times its noise; or NULL */
