@@ -66,7 +66,7 @@ int file_load(const char *path, size_t max, char **text, size_t *length) {
         return cannot_read(path, errno);
     int error = load_open_file(fd, path, max, text, length);
     close(fd);
-    if (!error && *length >= BOM_BYTES && memcmp(*text, "\xef\xbb\xbf", BOM_BYTES) == 0) {
+    if (*text && *length >= BOM_BYTES && memcmp(*text, "\xef\xbb\xbf", BOM_BYTES) == 0) {
         *length -= BOM_BYTES;
         memmove(*text, *text + BOM_BYTES, *length + 1);
     }
