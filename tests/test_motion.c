@@ -96,8 +96,8 @@ static void test_one_row(void) {
     size_t volume = grid_volume(&g);
     g_autofree uint8_t *want = g_malloc0(volume), *got = g_malloc0(volume);
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
-        struct cost_args a = {g,    right, left, census[0], census[1], lut, census_lut,
-                              want, 1,     1,    kinds[k],  -1,        77};
+        struct cost_args a = {g,          right, left, census[0], census[1], NULL, lut,
+                              census_lut, want,  1,    1,         kinds[k],  -1,   77};
         struct motion_cost_args b = {.grid = g,
                                      .width = W,
                                      .height = H,
