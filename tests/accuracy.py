@@ -37,7 +37,7 @@ FAMILIES = {
 }
 SGBM_FIGURES = os.path.join(os.path.dirname(__file__), "sgbm", "figures.txt")
 SCENES = "build/scenes"
-SEEDS = range(10, 20)
+SEEDS = range(10, 50)
 DEGRADED_SCORED = ["noise=6", "gamma=0.7"]
 LEAST = 0.5
 SURE = 229  # confidences above it are above 90 %
