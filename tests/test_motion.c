@@ -381,6 +381,7 @@ static void set(struct params *p, const char *words) {
 }
 
 static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 "
+                                "data_weight=0.2 discontinuity_truncation=1.6 "
                                 "right_iterations=-1 subpixel=off";
 
 /* A square of another texture in front of a ground, moved by as many px; ground and square. */
