@@ -25,12 +25,12 @@ extern "C" void scenes_draw(struct scene *s, int count, uint64_t seed, const uin
 /* Lists the solids that rays through a tile of one camera's picture may meet. */
 __device__ static int list_solids(const struct scene *s, int side, int x, int y, uint8_t *list) {
     __shared__ int count;
-    struct cone cone = cone_of(s, side, x, y, TILE_X, TILE_Y);
+    struct space space = frustum(s, side, x, y, TILE_X, TILE_Y);
     if (threadIdx.x + threadIdx.y == 0)
         count = 0;
     __syncthreads();
     for (int i = threadIdx.y * TILE_X + threadIdx.x; i < s->solids; i += TILE)
-        if (cone_meets(&cone, &s->solid[i]))
+        if (space_meets(&space, &s->solid[i]))
             list[atomicAdd(&count, 1)] = (uint8_t)i;
     __syncthreads();
     return count;
@@ -47,7 +47,7 @@ __global__ static void __launch_bounds__(TILE)
     if (x >= width || y >= height)
         return;
     size_t pixel = (size_t)y * width + x, all = (size_t)width * height;
-    cast_colour(s, pixels, list, count, side, x, y, rgb + 3 * (blockIdx.z * all + pixel));
+    cast_colour(s, pixels, list, count, NULL, side, x, y, rgb + 3 * (blockIdx.z * all + pixel));
     if (!side)
         d[i * all + pixel] = cast_disparity(s, pixels, list, count, x, y, seen + i * all + pixel);
 }

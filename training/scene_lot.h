@@ -418,7 +418,8 @@ static void set_base(struct lot *r, enum kind kind) {
     for (int i = 0; i < ROWS * COLUMNS; i++) {
         vec way = ray_of(s, 0, (i % COLUMNS + 0.5f) * s->width / COLUMNS,
                          ((float)(i / COLUMNS) + 0.5f) * s->height / ROWS);
-        inverse[i] = 1 / trace(s, pixels, NULL, s->solids, vec_of(0, 0, 0), way, 0.01f, -1).t;
+        inverse[i] =
+            1 / trace(s, pixels, NULL, s->solids, vec_of(0, 0, 0), way, 0.01f, 1e9f, 0, -1).t;
     }
     qsort(inverse, ROWS * COLUMNS, sizeof(*inverse), greater);
     float near = inverse[(int)((kind == STREET ? 0.985f : 0.97f) * (ROWS * COLUMNS - 1))];

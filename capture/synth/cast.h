@@ -23,6 +23,14 @@ enum { SOLIDS = 200, SIDE = 512, LEVELS = 8, TEXTURE_PIXELS = (4 * SIDE * SIDE -
 enum shape { QUAD, DISC, BOX, BALL, CYLINDER };
 enum cut { WHOLE, RAGGED, BARS, GRID, FRAME };
 
+/* Not fminf and fmaxf, which compilers call for the sake of NaN. */
+CAST float minf(float a, float b) {
+    return a < b ? a : b;
+}
+CAST float maxf(float a, float b) {
+    return a > b ? a : b;
+}
+
 typedef struct {
     float x, y, z;
 } vec;
@@ -36,6 +44,9 @@ CAST vec plus(vec a, vec b, float k) { /* a + k b */
 }
 CAST float dot(vec a, vec b) {
     return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+CAST vec cross(vec a, vec b) {
+    return vec_of(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 CAST vec scaled(vec a, float k) {
     return vec_of(a.x * k, a.y * k, a.z * k);
@@ -135,12 +146,13 @@ CAST vec texel(const uint8_t *pixels, int texture, float u, float v, int level) 
         p += (size_t)4 * n * n;
     u = (u - 2 * SIDE * floorf(u / (2 * SIDE))) * n / SIDE - 0.5f;
     v = (v - 2 * SIDE * floorf(v / (2 * SIDE))) * n / SIDE - 0.5f;
-    float left = floorf(u), top = floorf(v), sum[3] = {0, 0, 0};
+    int left = (int)u - (u < 0), top = (int)v - (v < 0);
+    float sum[4] = {0, 0, 0, 0};
     for (int k = 0; k < 4; k++) {
         float w = (k & 1 ? u - left : 1 - u + left) * (k & 2 ? v - top : 1 - v + top);
         const uint8_t *q =
-            p + 4 * ((size_t)mirrored((int)top + k / 2, n) * n + mirrored((int)left + k % 2, n));
-        for (int c = 0; c < 3; c++)
+            p + 4 * ((size_t)mirrored(top + k / 2, n) * n + mirrored(left + k % 2, n));
+        for (int c = 0; c < 4; c++)
             sum[c] += w * q[c];
     }
     return vec_of(sum[0], sum[1], sum[2]);
@@ -148,7 +160,7 @@ CAST vec texel(const uint8_t *pixels, int texture, float u, float v, int level) 
 
 /* size: texels that a pixel covers. Minus 128: signed. */
 CAST vec textured(const uint8_t *pixels, int texture, float u, float v, float size) {
-    float level = fminf(log2f(fmaxf(size, 1)), LEVELS - 1), part = level - floorf(level);
+    float level = minf(log2f(maxf(size, 1)), LEVELS - 1), part = level - (int)level;
     vec a = texel(pixels, texture, u, v, (int)level);
     if (part > 0.05f)
         a = plus(scaled(a, 1 - part), texel(pixels, texture, u, v, (int)level + 1), part);
@@ -193,8 +205,8 @@ CAST int crossings(const struct solid *s, vec a, vec d, float t[4]) {
     if (s->shape == BOX) {
         float x0 = (-1 - a.x) / d.x, x1 = (1 - a.x) / d.x, y0 = (-1 - a.y) / d.y;
         float y1 = (1 - a.y) / d.y, z0 = (-1 - a.z) / d.z, z1 = (1 - a.z) / d.z;
-        t[0] = fmaxf(fmaxf(fminf(x0, x1), fminf(y0, y1)), fminf(z0, z1));
-        t[1] = fminf(fminf(fmaxf(x0, x1), fmaxf(y0, y1)), fmaxf(z0, z1));
+        t[0] = maxf(maxf(minf(x0, x1), minf(y0, y1)), minf(z0, z1));
+        t[1] = minf(minf(maxf(x0, x1), maxf(y0, y1)), maxf(z0, z1));
         return t[0] <= t[1] ? 2 : 0;
     }
     float keep = s->shape == BALL; /* a cylinder's side is a ball without its y */
@@ -219,13 +231,13 @@ CAST int is_within(const struct solid *s, int crossing, vec l) {
     return 1;
 }
 
-/* The first solid along the ray from + t way with t > least. list: count of the solids; NULL: the
- * first count. `without` is not met. */
+/* The first solid along the ray from + t way with least < t < most, or with `any` one of them.
+ * list: count of the solids; NULL: the first count. `without` is not met. */
 CAST struct hit trace(const struct scene *s, const uint8_t *pixels, const uint8_t *list, int count,
-                      vec from, vec way, float least, int without) {
-    struct hit hit = {1e9f, -1, {0, 0, 0}};
+                      vec from, vec way, float least, float most, int any, int without) {
+    struct hit hit = {most, -1, {0, 0, 0}};
     float per_length2 = 1 / dot(way, way);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !(any && hit.solid >= 0); i++) {
         int k = list ? list[i] : i;
         if (k == without)
             continue;
@@ -250,6 +262,32 @@ CAST struct hit trace(const struct scene *s, const uint8_t *pixels, const uint8_
     return hit;
 }
 
+/* The space between planes: of p with dot(normal[i], p) >= least[i]; and a list of solids. */
+struct space {
+    int planes, count;
+    vec normal[5];
+    float least[5];
+    uint8_t list[SOLIDS];
+};
+
+/* How far the solid reaches along a direction. */
+CAST float reach(const struct solid *s, vec n) {
+    float far = dot(s->centre, n);
+    for (int i = 0; i < (s->shape == QUAD || s->shape == DISC ? 2 : 3); i++) {
+        vec row = vec_of(s->local[4 * i], s->local[4 * i + 1], s->local[4 * i + 2]);
+        far += fabsf(dot(row, n)) / dot(row, row);
+    }
+    return far;
+}
+
+/* Whether the solid may reach into the space; 0 is sure. */
+CAST int space_meets(const struct space *space, const struct solid *s) {
+    for (int i = 0; i < space->planes; i++)
+        if (reach(s, space->normal[i]) < space->least[i])
+            return 0;
+    return 1;
+}
+
 CAST vec normal_at(const struct solid *s, vec l) {
     const float *m = s->local;
     float x = fabsf(l.x), y = fabsf(l.y), z = fabsf(l.z);
@@ -266,7 +304,7 @@ CAST vec normal_at(const struct solid *s, vec l) {
 
 CAST vec sky_at(const struct scene *s, const uint8_t *pixels, vec way) {
     vec u = unit(way), t = textured(pixels, s->sky_texture, u.x * 500 + 300, u.y * 700, 2);
-    float k = fminf(fmaxf(-u.y * 1.5f + 0.1f, 0), 1), out[3];
+    float k = minf(maxf(-u.y * 1.5f + 0.1f, 0), 1), out[3];
     for (int c = 0; c < 3; c++)
         out[c] = s->sky[0][c] * (1 - k) + s->sky[1][c] * k;
     return plus(vec_of(out[0], out[1], out[2]), t, s->clouds);
@@ -288,9 +326,10 @@ CAST vec lit(vec paint, float ambient, float light) {
     return scaled(paint, ambient + (1 - ambient) * light);
 }
 
-/* pixel: of what size one is at distance 1. */
-CAST vec shade(const struct scene *s, const uint8_t *pixels, vec from, vec way,
-               const struct hit *hit, float pixel) {
+/* pixel: of what size one is at distance 1. casters: what may cast shadows
+ * into a space, or NULL. */
+CAST vec shade(const struct scene *s, const uint8_t *pixels, const struct space *casters, vec from,
+               vec way, const struct hit *hit, float pixel) {
     const struct solid *p = &s->solid[hit->solid];
     vec n = normal_at(p, hit->local), e = unit(way);
     float facing = dot(n, e);
@@ -299,19 +338,24 @@ CAST vec shade(const struct scene *s, const uint8_t *pixels, vec from, vec way,
         facing = -facing;
     }
     vec at = plus(plus(from, way, hit->t), n, 1e-3f * hit->t), back = plus(e, n, -2 * facing);
-    float size = hit->t * pixel * p->per_length / sqrtf(fmaxf(-facing, 0.05f));
-    float light = fmaxf(dot(n, s->sun), 0);
+    float size = hit->t * pixel * p->per_length / sqrtf(maxf(-facing, 0.05f));
+    float light = maxf(dot(n, s->sun), 0);
+    int known = casters != NULL;
+    for (int i = 0; known && i < casters->planes; i++)
+        known = dot(casters->normal[i], at) >= casters->least[i];
     if (light > 0 && s->shadow > 0 &&
-        trace(s, pixels, NULL, s->casting, at, s->sun, 1e-3f, hit->solid).solid >= 0)
+        trace(s, pixels, known ? casters->list : NULL, known ? casters->count : s->casting, at,
+              s->sun, 1e-3f, 1e9f, 1, hit->solid)
+                .solid >= 0)
         light *= 1 - s->shadow;
     vec out = lit(paint_at(p, pixels, hit->local, size), s->ambient, light);
     if (p->gloss > 0 && light > 0) {
-        float shine = 255 * p->gloss * powf(fmaxf(dot(back, s->sun), 0), p->gloss_power);
+        float shine = 255 * p->gloss * powf(maxf(dot(back, s->sun), 0), p->gloss_power);
         out = plus(out, vec_of(1, 1, 1), shine);
     }
     if (p->mirror > 0) { /* one ray more, without shadows */
         float glance = 1 + facing, share = p->mirror * (0.4f + 0.6f * glance * glance);
-        struct hit far = trace(s, pixels, NULL, s->solids, at, back, 1e-3f, hit->solid);
+        struct hit far = trace(s, pixels, NULL, s->solids, at, back, 1e-3f, 1e9f, 0, hit->solid);
         vec seen = sky_at(s, pixels, back);
         if (far.solid >= 0) {
             const struct solid *q = &s->solid[far.solid];
@@ -340,45 +384,33 @@ CAST vec ray_of(const struct scene *s, int side, float x, float y) {
     return turned(s, vec_of((x - s->cx) / s->f, (y - s->cy) / s->f, 1));
 }
 
-/* Where rays through a tile of a camera's picture go: at most angle away from the middle. */
-struct cone {
-    vec from, middle;
-    float angle;
-};
-
-CAST struct cone cone_of(const struct scene *s, int side, int x, int y, int width, int height) {
-    struct cone cone = {eye_of(s, side), unit(ray_of(s, side, x + width / 2.0f, y + height / 2.0f)),
-                        0};
-    float spread = 0;
-    for (int k = 0; k < 4; k++)
-        spread = fmaxf(spread,
-                       1 - dot(cone.middle, unit(ray_of(s, side, x - 1 + (k & 1) * (width + 1.0f),
-                                                        y - 1 + (k >> 1) * (height + 1.0f)))));
-    cone.angle = acosf(fmaxf(1 - spread, -1)) + 1e-3f;
-    return cone;
-}
-
-CAST int cone_meets(const struct cone *cone, const struct solid *s) {
-    vec to = plus(s->centre, cone->from, -1);
-    float far = sqrtf(dot(to, to));
-    return s->radius <= 0 || far <= s->radius ||
-           acosf(fminf(fmaxf(dot(to, cone->middle) / far, -1), 1)) <=
-               cone->angle + asinf(s->radius / far) + 1e-3f;
+/* Where rays through a tile of a camera's picture go, and through two pixels beside it. */
+CAST struct space frustum(const struct scene *s, int side, int x, int y, int width, int height) {
+    struct space space;
+    space.planes = 4;
+    float x0 = x - 2.0f, x1 = x + width + 1.0f, y0 = y - 2.0f, y1 = y + height + 1.0f;
+    vec corner[4] = {ray_of(s, side, x0, y0), ray_of(s, side, x1, y0), ray_of(s, side, x1, y1),
+                     ray_of(s, side, x0, y1)};
+    for (int i = 0; i < 4; i++) {
+        space.normal[i] = unit(cross(corner[i], corner[(i + 1) % 4]));
+        space.least[i] = dot(space.normal[i], eye_of(s, side));
+    }
+    return space;
 }
 
 /* A pixel's colour: the mean of 2 x 2 rays. */
 CAST void cast_colour(const struct scene *s, const uint8_t *pixels, const uint8_t *list, int count,
-                      int side, int x, int y, uint8_t rgb[3]) {
+                      const struct space *casters, int side, int x, int y, uint8_t rgb[3]) {
     float sum[3] = {0.5f, 0.5f, 0.5f};
     vec from = eye_of(s, side);
     for (int k = 0; k < 4; k++) {
         vec way = ray_of(s, side, x + (k % 2) * 0.5f - 0.25f, y + (k >> 1) * 0.5f - 0.25f);
-        struct hit hit = trace(s, pixels, list, count, from, way, 0.01f, -1);
-        vec c =
-            hit.solid < 0 ? sky_at(s, pixels, way) : shade(s, pixels, from, way, &hit, 0.6f / s->f);
-        sum[0] += fminf(fmaxf(c.x, 0), 255) / 4;
-        sum[1] += fminf(fmaxf(c.y, 0), 255) / 4;
-        sum[2] += fminf(fmaxf(c.z, 0), 255) / 4;
+        struct hit hit = trace(s, pixels, list, count, from, way, 0.01f, 1e9f, 0, -1);
+        vec c = hit.solid < 0 ? sky_at(s, pixels, way)
+                              : shade(s, pixels, casters, from, way, &hit, 0.6f / s->f);
+        sum[0] += minf(maxf(c.x, 0), 255) / 4;
+        sum[1] += minf(maxf(c.y, 0), 255) / 4;
+        sum[2] += minf(maxf(c.z, 0), 255) / 4;
     }
     for (int c = 0; c < 3; c++)
         rgb[c] = (uint8_t)sum[c];
@@ -388,11 +420,11 @@ CAST void cast_colour(const struct scene *s, const uint8_t *pixels, const uint8_
 CAST float cast_disparity(const struct scene *s, const uint8_t *pixels, const uint8_t *list,
                           int count, int x, int y, uint8_t *seen) {
     vec way = ray_of(s, 0, (float)x, (float)y);
-    struct hit hit = trace(s, pixels, list, count, eye_of(s, 0), way, 0.01f, -1);
+    struct hit hit = trace(s, pixels, list, count, eye_of(s, 0), way, 0.01f, 1e9f, 0, -1);
     float d = s->zero + (hit.solid < 0 ? 0 : s->f * s->base / hit.t), there = x - d;
     vec back = ray_of(s, 1, there, y - s->rows_off);
-    struct hit other = trace(s, pixels, NULL, s->solids, eye_of(s, 1), back, 0.01f, -1);
-    *seen = there >= 0 && other.t > hit.t * (1 - 0.6f / fmaxf(d, 0.7f));
+    struct hit other = trace(s, pixels, NULL, s->solids, eye_of(s, 1), back, 0.01f, 1e9f, 0, -1);
+    *seen = there >= 0 && other.t > hit.t * (1 - 0.6f / maxf(d, 0.7f));
     return d;
 }
 

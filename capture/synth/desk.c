@@ -60,7 +60,7 @@ static struct solid *put(struct desk *desk, int shape, vec at, vec size, float y
 static void put_rod(struct desk *desk, vec from, vec to, float radius, vec paint) {
     vec y = plus(to, from, -1), way = unit(vec_of(y.x, -y.y, y.z));
     vec x = unit(fabsf(way.x) < 0.5f ? vec_of(0, -way.z, way.y) : vec_of(way.z, 0, -way.x));
-    vec z = vec_of(x.y * way.z - x.z * way.y, x.z * way.x - x.x * way.z, x.x * way.y - x.y * way.x);
+    vec z = cross(x, way);
     const float m[9] = {x.x, way.x, z.x, x.y, way.y, z.y, x.z, way.z, z.z};
     vec size = vec_of(radius, 0.5f * sqrtf(dot(y, y)), radius);
     put_turned(desk, CYLINDER, scaled(plus(from, to, 1), 0.5f), m, size, paint);
