@@ -256,6 +256,19 @@ static void test_long_cause(void) {
     pool_close(&pool);
 }
 
+/* A receiver that the end does not come to, as with one that waits for something. */
+static void test_late(void) {
+    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct stderr_of caught = stderr_begin();
+    struct output *output = must_open("gst:valve drop=true ! fakesink async=false", "left");
+    struct frame *frame = make_frame(pool, 0);
+    output_give(output, frame);
+    frame_drop(&frame);
+    g_assert_false(output_close(&output));
+    stderr_one_line(caught, "--out", "may lack the end");
+    pool_close(&pool);
+}
+
 /* A receiver that fails and, started again, hangs: no frame stays with what is left behind. */
 static void test_hangs(void) {
     g_autofree char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
@@ -334,6 +347,7 @@ int main(int argc, char **argv) {
     /* What these two leave behind has freed itself when the leak checker looks, at the end. */
     g_test_add_func("/output/blocks", test_blocks);
     g_test_add_func("/output/hangs", test_hangs);
+    g_test_add_func("/output/late", test_late);
     g_test_add_func("/output/bytes", test_bytes);
     g_test_add_func("/output/slow", test_slow);
     g_test_add_func("/output/fails", test_fails);

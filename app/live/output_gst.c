@@ -60,7 +60,8 @@ struct output_gst {
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
-    bool done, left_behind, is_whole;
+    bool done, left_behind;
+    bool is_late, is_whole; /* is_late: it has not ended within END_S */
 };
 
 /* ---- pictures */
@@ -181,8 +182,9 @@ static void finish(struct output_gst *output) {
         gst_app_src_end_of_stream(output->head);
         g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
             output->bus, END_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-        output->is_whole = !message || GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-        if (!output->is_whole)
+        output->is_late = !message;
+        output->is_whole = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+        if (message && !output->is_whole)
             warn_once(output, message, "the end of what was sent may be missing");
     }
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
@@ -352,12 +354,16 @@ bool output_gst_close(struct output_gst *output) {
     int status = 0;
     while (!output->done && status == 0)
         status = pthread_cond_timedwait(&output->changed, &output->lock, &until);
-    bool done = output->done, is_whole = done && output->is_whole;
+    bool done = output->done, is_whole = done && output->is_whole,
+         is_late = done && output->is_late;
     output->left_behind = !done;
     if (!done)
         queue_abort(output->queue);    /* a frame must not outlive the backend of its memory */
     pthread_t thread = output->thread; /* the worker may free the rest once the lock is open */
     pthread_mutex_unlock(&output->lock);
+    if (is_late)
+        log_warning("--out", "the receiver has not ended within %d s, its file may lack the end",
+                    END_S);
     if (done) {
         pthread_join(thread, NULL);
         release(output);
