@@ -53,7 +53,8 @@ static struct space find_casters(const struct scene *s, int side, int left, int 
                           .normal = {sun, u, v, scaled(u, -1), scaled(v, -1)},
                           .least = {1e9f, 1e9f, 1e9f, 1e9f, 1e9f}};
     for (int i = 0; i < RIM * RIM; i += i % RIM == RIM - 2 ? RIM + 2 : 2) { /* each second one */
-        vec way = ray_of(s, side, (float)(left - 1 + i % RIM), (float)(top - 1 + i / RIM));
+        int x = left - 1 + i % RIM, y = top - 1 + i / RIM;
+        vec way = ray_of(s, side, (float)x, (float)y);
         vec p = plus(eye_of(s, side), way, hit[i].t);
         for (int k = 0; k < 5 && hit[i].solid >= 0; k++)
             space.least[k] = minf(space.least[k], dot(space.normal[k], p) - 2e-3f * hit[i].t);
