@@ -54,7 +54,7 @@ static int look_at(GPid *worker, bool *asked) {
     *worker = 0;
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    return *asked ? EXIT_INTERRUPTED : EXIT_RUN_FAILED; /* asked before it could listen */
+    return *asked ? EXIT_INTERRUPTED : EXIT_RUN_FAILED; /* by the signal, not caught yet */
 }
 
 int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {

@@ -127,7 +127,8 @@ static void draw_buttons(struct guide *g) {
                     &on))
         automatic->run(g);
     ui_same_line(g->screen.ui);
-    ui_text(g->screen.ui, "%s (%s)", automatic->help, automatic->key); /* breaks in a narrow one */
+    /* Not as the label of the box: text breaks into lines where the panel is narrow. */
+    ui_text(g->screen.ui, "%s (%s)", automatic->help, automatic->key);
 }
 
 /* ---- the result */

@@ -79,7 +79,7 @@ void live_stop(struct live *live);
  * with *in_compute set, of the pipeline. */
 int live_error(struct live *live, bool *in_compute);
 
-/* The exit code of that. */
+/* The exit code that says so: EXIT_DONE, EXIT_RUN_FAILED of the pipeline, EXIT_SOURCE. */
 int live_exit_code(struct live *live);
 
 /* May be called at any time. */

@@ -146,7 +146,7 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
  * it was pressed. */
 static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
                                struct params *params) {
-    /* that would bring the rows of the last pair together */
+    /* The one that would bring the rows of the last pair together. */
     double offset = round(100 * (s->row_offset + row_error_offset(&s->rows) * rig->row_px)) / 100;
     char text[64];
     if (s->row_offset != params->row_offset || fabs(offset - s->row_offset) < 0.05 ||
