@@ -1,7 +1,7 @@
 /*
  * Stages of motion, whose labels are displacements (u, v): data cost, what the frame before says,
  * the picture pyramid and the windows' centres, check. Belief propagation (bp.h), filling and
- * speckles (refine.h) are those of disparities.
+ * speckles (postprocess.h) are those of disparities.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_MOTION_H

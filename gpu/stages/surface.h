@@ -1,6 +1,6 @@
 /*
  * Stages of disparities between whole pixels, what the data costs beside a label say and planes
- * fitted to the map, and of confidence. Maps as in refine.h.
+ * fitted to the map, and of confidence. Maps as in postprocess.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIVESTEREO_STAGE_SURFACE_H
