@@ -311,7 +311,7 @@ DEVICE void store_nodes(const cost_args &, const downsample_cost_args &, const t
  * are computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads
  * per pixel. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, int LEVELS>
-static __global__ void __launch_bounds__(THREADS, (LEVELS ? 4 : 5) - (AD && CENSUS))
+static __global__ void __launch_bounds__(THREADS, AD && CENSUS ? (LEVELS ? 3 : 4) : 0)
     match_kernel(const __grid_constant__ cost_args a,
                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int ROWS = 1 << LEVELS;
