@@ -54,7 +54,8 @@ static int look_at(GPid *worker, bool *asked) {
     *worker = 0;
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    return *asked ? EXIT_INTERRUPTED : EXIT_RUN_FAILED; /* by the signal, not caught yet */
+    bool stopped = WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT;
+    return *asked && stopped ? EXIT_INTERRUPTED : EXIT_RUN_FAILED; /* the signal, not caught yet */
 }
 
 int batch_workers_run(char **argv, int count, bool gpus, const char *folder) {
