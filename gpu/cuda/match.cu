@@ -309,9 +309,10 @@ DEVICE void store_nodes(const cost_args &, const downsample_cost_args &, const t
 
 /* SIGN 1: targets lie to the left. LEVELS: how far above the finest one the level is whose costs
  * are computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads
- * per pixel. */
+ * per pixel. Kernels with slack want more registers than lets enough blocks run beside each other:
+ * they are held to three or four. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, int LEVELS>
-static __global__ void __launch_bounds__(THREADS, AD && CENSUS ? (LEVELS ? 3 : 4) : 0)
+static __global__ void __launch_bounds__(THREADS, (AD && CENSUS) * (LEVELS ? 3 : 4))
     match_kernel(const __grid_constant__ cost_args a,
                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int ROWS = 1 << LEVELS;
