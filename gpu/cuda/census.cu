@@ -38,10 +38,9 @@ DEVICE uint32_t two_of(const uint32_t words[3], int i) {
     return byte_permute(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
 }
 
-/* Whether the neighbours of two pixels are darker goes into the highest bits of their lanes, what
- * is there moves down. darker: centres + 0x7fff, which lose bit 15 to a neighbour as bright. */
-DEVICE void add_bit(uint32_t darker, uint32_t neighbours, uint32_t *bits) {
-    *bits = (*bits >> 1 & 0x7fff7fffu) | ((darker - neighbours) & 0x80008000u);
+/* Bit 15 of set's lanes goes into the highest bits of these lanes, what is there moves down. */
+DEVICE void add_bit(uint32_t set, uint32_t *bits) {
+    *bits = (*bits >> 1 & 0x7fff7fffu) | (set & 0x80008000u);
 }
 
 /* Census of two pixels from sixteen bits of each at a time, the lowest first. */
@@ -53,7 +52,7 @@ DEVICE void pair_of(const uint32_t bits[4], uint64_t census[2]) {
                 byte_permute(bits[0], bits[1], 0x7632);
 }
 
-/* Centres + 0x7fff of two pairs of pixels. */
+/* Centres + 0x7fff of two pairs of pixels: less a neighbour, bit 15 is set where it is darker. */
 DEVICE void centres_of(const census_tile &tile, uint32_t darker[2]) {
     uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
     darker[0] = byte_permute(centre, 0, 0x4140) + 0x7fff7fffu;
@@ -73,8 +72,8 @@ DEVICE void census_of(const census_tile &tile, uint64_t census[QUAD]) {
         for (int dx = 2 * REACH_X; dx >= 0; dx--) {
             if (dx == REACH_X && dy == REACH_Y)
                 continue;
-            add_bit(darker[0], two_of(words, dx), &bits[0][place / 16]);
-            add_bit(darker[1], two_of(words, dx + 2), &bits[1][place / 16]);
+            add_bit(darker[0] - two_of(words, dx), &bits[0][place / 16]);
+            add_bit(darker[1] - two_of(words, dx + 2), &bits[1][place / 16]);
             place++;
         }
     }
@@ -166,8 +165,7 @@ DEVICE void steady_of(const steady_tiles &tiles, uint64_t steady[QUAD]) {
                 uint32_t own = centre[0][i] - two_of(words[0], dx + 2 * i),
                          change = changes(own, centre[1][i] - two_of(words[1], dx + 2 * i)) |
                                   changes(own, centre[2][i] - two_of(words[2], dx + 2 * i));
-                bits[i][place / 16] =
-                    (bits[i][place / 16] >> 1 & 0x7fff7fffu) | (~change & 0x80008000u);
+                add_bit(~change, &bits[i][place / 16]);
             }
             place++;
         }
