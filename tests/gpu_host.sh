@@ -89,7 +89,7 @@ measure() {
     echo "== a recording of 1280x720 at 30 a second, 10 s, CUDA"
     "$dir/livestereo" view "$dir/hd.mkv" --set backend=cuda --set disparity_range=96 --loop --drop \
         --frames 300 --stats --report -v
-    for view in 3 5 6; do
+    for view in 3 5 6 9; do # disparity, confidence, blend, points
         echo "== 1920x1080, view $view, CUDA"
         "$dir/livestereo" view synth:width=1920,height=1080,range=128,frames=8 --loop \
             --set backend=cuda --set disparity_range=128 --rate 1000 --frames 60 \
