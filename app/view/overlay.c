@@ -29,7 +29,7 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     }
     bool metric = measure_point(f, &v->rig, x, y, xyz, &error);
     if (metric) {
-        measure_print(xyz[2], error, v->unit, depth, sizeof(depth));
+        measure_print(xyz[2], error, v->unit, 2, depth, sizeof(depth));
         used += snprintf(text + used, size - (size_t)used, "   %s", depth);
     }
     used +=
@@ -84,7 +84,7 @@ static void draw_value(const struct viewer *v, double at_x, double at_y) {
                        f->motion[i + (size_t)f->rect_left.width * (size_t)f->rect_left.height]) /
                      DISPARITY_ONE);
     else if (measure_point(f, &v->rig, x, y, xyz, &error))
-        measure_print_short(xyz[2], error, v->unit, text, sizeof(text));
+        measure_print(xyz[2], error, v->unit, 1, text, sizeof(text));
     else
         snprintf(text, sizeof(text), "%.1f px", f->disparity[i] / (v->rig.scale * DISPARITY_ONE));
     ui_tag_inside(v->screen.ui, "value", at_x, at_y, s.x, s.y, s.width, s.height, text);

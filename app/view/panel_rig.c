@@ -192,7 +192,7 @@ static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
     for (int i = 0; i < 3 && isfinite(nearest); i++) {
         char error[48];
         double z = nearest * (1 << 2 * i);
-        measure_print_short(z, depth_error(g, z, ERROR_PX), UNIT_M, error, sizeof(error));
+        measure_print(z, depth_error(g, z, ERROR_PX), UNIT_M, 1, error, sizeof(error));
         ui_note(ui, "%s where the disparity is %g px off", error, ERROR_PX);
     }
 }

@@ -99,12 +99,10 @@ void measure_add(struct measure *measure, int x, int y);
 /* How many digits after the point a length with this error has: two of the error's. */
 int measure_digits(double error, enum length_unit unit);
 
-/* A length, "1.234 m"; with an error above 0 "1.234 ± 0.003 m". */
-void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size);
-
-/* The same with one digit of the error: "12.9 ± 0.3 m". */
-void measure_print_short(double metres, double error, enum length_unit unit, char *text,
-                         size_t size);
+/* A length, "1.234 m"; with an error above 0 "12.93 ± 0.31 m", or with one digit of the error in
+ * place of two "12.9 ± 0.3 m". */
+void measure_print(double metres, double error, enum length_unit unit, int error_digits, char *text,
+                   size_t size);
 
 /* Points, line and length on a view. */
 void measure_draw(const struct measure *measure, const struct draw_settings *view,

@@ -67,22 +67,15 @@ int measure_digits(double error, enum length_unit unit) {
     return (int)fmin(unit == UNIT_MM ? 1 : 4, fmax(0, 1 - floor(log10(error * factor))));
 }
 
-void measure_print(double metres, double error, enum length_unit unit, char *text, size_t size) {
+void measure_print(double metres, double error, enum length_unit unit, int error_digits, char *text,
+                   size_t size) {
     double factor = unit == UNIT_MM ? 1000 : 1;
-    int digits = measure_digits(error, unit);
+    int digits = MAX(0, measure_digits(error, unit) + error_digits - 2);
     if (error > 0)
         snprintf(text, size, "%.*f \u00b1 %.*f %s", digits, metres * factor, digits, error * factor,
                  length_unit_names[unit]);
     else
         snprintf(text, size, "%.*f %s", digits, metres * factor, length_unit_names[unit]);
-}
-
-void measure_print_short(double metres, double error, enum length_unit unit, char *text,
-                         size_t size) {
-    double factor = unit == UNIT_MM ? 1000 : 1;
-    int digits = (int)fmax(0, measure_digits(error, unit) - 1);
-    snprintf(text, size, "%.*f \u00b1 %.*f %s", digits, metres * factor, digits, error * factor,
-             length_unit_names[unit]);
 }
 
 void measure_draw(const struct measure *m, const struct draw_settings *view,
@@ -102,7 +95,7 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
         return;
     ui_line(ui, x[0], y[0], x[1], y[1], ui_theme(ui)->mark);
     if (measure_distance(m, frame, rig, &distance, &error))
-        measure_print(distance, error, unit, text, sizeof(text));
+        measure_print(distance, error, unit, 2, text, sizeof(text));
     double width = ui_text_width(ui, text), at_x = (x[0] + x[1] - width) / 2,
            at_y = (y[0] + y[1]) / 2 + arm;
     ui_box(ui, at_x - 4, at_y - 2, width + 8, 2 * arm + 4, 0, 0.75);

@@ -125,7 +125,7 @@ void probes_draw_plots(const struct viewer *v) {
         draw_answer(ui, p, motion, ui_theme(ui)->pin[i]);
         if (!motion && v->playback.shown &&
             measure_point(v->playback.shown, &v->rig, p->x, p->y, xyz, &error)) {
-            measure_print(xyz[2], error, v->unit, depth, sizeof(depth));
+            measure_print(xyz[2], error, v->unit, 2, depth, sizeof(depth));
             ui_text_color(ui, ui_theme(ui)->pin[i], "%s", depth);
         }
         if (!answered)
