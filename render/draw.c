@@ -76,22 +76,24 @@ static const char *const sampler_names[TEXTURES] = {
     "left",    "right",   "disparity", "confidence",       "motion_v",
     "truth_u", "truth_v", "other",     "other_confidence", "colors"};
 
-static void set_samplers(GLuint program) {
+/* A program whose samplers and hues are set, those that it has; 0 after a log line. */
+static GLuint make_program(const char *name, const char *defines, const char *vertex,
+                           const char *fragment) {
+    GLuint program = program_make(name, defines, vertex, fragment);
+    GLfloat hues[FLOW_HUES][3];
+    if (!program)
+        return 0;
     glUseProgram(program);
     for (int i = 0; i < TEXTURES; i++)
         glUniform1i(glGetUniformLocation(program, sampler_names[i]), i);
-}
-
-static void set_hues(GLuint program) {
-    GLfloat hues[FLOW_HUES][3];
     for (int k = 0; k < FLOW_HUES; k++) {
         double rgb[3];
         flow_hue(k, rgb);
         for (int c = 0; c < 3; c++)
             hues[k][c] = (GLfloat)rgb[c];
     }
-    glUseProgram(program);
     glUniform3fv(glGetUniformLocation(program, "hues"), FLOW_HUES, hues[0]);
+    return program;
 }
 
 /* False after a log line. */
@@ -102,24 +104,16 @@ static bool make_programs(struct draw *draw) {
             bool motion = (mode_textures[mode] & BIT(MOTION_V)) != 0;
             snprintf(defines, sizeof(defines), "%s#define ROW_LINES %d\n#define MOTION %d\n%s",
                      mode_defines[mode], row_lines, motion, motion ? shader_motion_glsl : "");
-            GLuint program =
-                program_make("image shader", defines, shader_image_vert, shader_image_frag);
-            if (!program)
+            draw->image_program[mode][row_lines] =
+                make_program("image shader", defines, shader_image_vert, shader_image_frag);
+            if (!draw->image_program[mode][row_lines])
                 return false;
-            draw->image_program[mode][row_lines] = program;
-            set_samplers(program);
-            set_hues(program);
         }
     draw->points_program =
-        program_make("points shader", "", shader_points_vert, shader_points_frag);
+        make_program("points shader", "", shader_points_vert, shader_points_frag);
     draw->arrow_program =
-        program_make("arrow shader", shader_motion_glsl, shader_arrow_vert, shader_arrow_frag);
-    if (!draw->points_program || !draw->arrow_program)
-        return false;
-    set_samplers(draw->arrow_program);
-    set_hues(draw->arrow_program);
-    set_samplers(draw->points_program);
-    return true;
+        make_program("arrow shader", shader_motion_glsl, shader_arrow_vert, shader_arrow_frag);
+    return draw->points_program && draw->arrow_program;
 }
 
 /* Integer textures cannot be filtered, maps must not be. */
