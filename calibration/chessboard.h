@@ -1,6 +1,6 @@
 /*
  * Calibration from pictures of a chessboard. Corner finding and the solver are OpenCV's
- * (chessboard.cc); a build without it has chessboard_stub.c, which says what is missing. No
+ * (chessboard.cc); a build without it has opencv_stub.c, which says what is missing. No
  * state: any thread, the caller owns all memory.
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
  * Features of pairs of pictures that need not be rectified. Corners, descriptors and the search for
- * a common essential matrix are OpenCV's (matches.cc); a build without it has matches_stub.c. No
+ * a common essential matrix are OpenCV's (matches.cc); a build without it has opencv_stub.c. No
  * state: any thread, the caller owns all memory.
  * SPDX-License-Identifier: MIT
  */

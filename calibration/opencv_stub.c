@@ -1,8 +1,8 @@
 /*
- * Stands in for chessboard.cc in a build without OpenCV. SPDX-License-Identifier: MIT
+ * Stands in for chessboard.cc and matches.cc in a build without OpenCV. SPDX-License-Identifier: MIT
  */
 #include "calibration/chessboard.h"
-
+#include "calibration/matches.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -27,4 +27,21 @@ int chessboard_solve(const struct board *board, int width, int height, enum dist
     (void)board, (void)width, (void)height, (void)model, (void)min_outlier, (void)views;
     (void)count, (void)result;
     return chessboard_available() ? 0 : -ENOSYS;
+}
+
+bool matches_available(void) {
+    log_error("calib refine",
+              "this build cannot find features: install libopencv-calib3d-dev and build again");
+    return false;
+}
+
+int matches_find(const uint8_t *left, const uint8_t *right, int width, int height,
+                 struct feature_match *matches) {
+    (void)left, (void)right, (void)width, (void)height, (void)matches;
+    return -ENOSYS;
+}
+
+int matches_agree(const double (*rays)[4], int count, double max, uint8_t *in) {
+    (void)rays, (void)count, (void)max, (void)in;
+    return -ENOSYS;
 }
