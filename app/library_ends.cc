@@ -3,20 +3,22 @@
  *
  *   GLib's g_malloc logs "failed to allocate" at level error, then aborts    write_glib_log
  *   GLib's slices print a line of their own, then abort                      use_malloc
- *   operator new calls the new handler, without one std::terminate           new_handler_set
+ *   operator new calls the new handler, without one std::terminate           set_new_handler
  *   GStreamer logs "failed to create thread", then waits for it              write_glib_log
  *   some call exit() with an error while they are loaded                     on_exit
  *
  * What calls abort() itself is not caught (docs/DESIGN.md, Tests, names these libraries).
  * SPDX-License-Identifier: MIT
  */
+#include <glib.h>
+#include <new>
+
+extern "C" {
 #include "app/commands.h"
 #include "app/library_ends.h"
-#include "app/new_handler.h"
 #include "config/log.h"
+}
 
-#include <glib.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,7 +48,7 @@ static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fi
     const char *message = "";
     for (gsize i = 0; i < count; i++)
         if (strcmp(fields[i].key, "MESSAGE") == 0)
-            message = fields[i].value;
+            message = static_cast<const char *>(fields[i].value);
     if ((level & G_LOG_LEVEL_ERROR) && strstr(message, "failed to allocate"))
         end_without_memory();
     if (strstr(message, "failed to create thread")) { /* GStreamer would wait for it, for ever */
@@ -72,7 +74,7 @@ __attribute__((section(".preinit_array"),
 
 void library_ends_catch(void) {
     g_log_set_writer_func(write_glib_log, NULL, NULL);
-    new_handler_set(end_without_memory);
+    std::set_new_handler(end_without_memory);
     on_exit(tell_exit, NULL);
 }
 
