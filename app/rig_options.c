@@ -4,7 +4,6 @@
 #include "app/rig_options.h"
 
 #include "calibration/rectify.h"
-#include "calibration/rig_xml.h"
 #include "config/log.h"
 
 #include <errno.h>

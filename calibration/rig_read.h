@@ -20,10 +20,13 @@ struct rig_read_options {
     double unit;           /* metres per unit for files without a unit (OpenCV's); 0: not known */
     enum distortion model; /* of both lenses of OpenCV's file; NONE: as it says, or their count */
     int exchanged; /* the pictures are exchanged: so is a rig whose right camera is to the left */
-    /* Makes YAML, to free, of OpenCV's XML (rig_xml.h); NULL with why; XML is refused without
-     * it. */
+    /* rig_xml_to_yaml(), which needs GLib; XML is refused without it. */
     char *(*from_xml)(const char *text, size_t length, char *why, size_t size);
 };
+
+/* OpenCV's XML as YAML: elements become keys, words in one a list. To free; NULL with why, of size
+ * bytes. */
+char *rig_xml_to_yaml(const char *text, size_t length, char *why, size_t size);
 
 /* Reads one rig from count (1 or 2) files, the left camera's first where each has one camera;
  * checks it (rig_check) and, where options has a size, fits it (rig_fit). 0, or -errno after

@@ -2,7 +2,7 @@
  * OpenCV's XML as YAML, parsed by GLib: for the program, since the library has no GLib. No state.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/rig_xml.h"
+#include "calibration/rig_read.h"
 
 #include <glib.h>
 #include <stdbool.h>

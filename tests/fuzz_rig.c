@@ -6,7 +6,6 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "calibration/rig_xml.h"
 #include "config/log.h"
 
 #include <assert.h>

@@ -7,7 +7,7 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "image/picture.h"
-#include "image/ply.h"
+#include "image/cloud.h"
 #include "gpu/stages/image.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"

@@ -4,7 +4,6 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "calibration/rig_xml.h"
 #include "tests/stderr_of.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "app/batch/batch_rows.h"
 #include "app/eval/metrics.h"
 #include "app/save/points.h"
-#include "app/save/ros_mcap.h"
+#include "app/save/ros_frame.h"
 #include "app/save/visualize.h"
 #include "config/file.h"
 #include "config/log.h"

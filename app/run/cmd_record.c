@@ -7,7 +7,7 @@
 #include "app/commands.h"
 #include "app/live/live.h"
 #include "app/rig_options.h"
-#include "app/save/ros_mcap.h"
+#include "app/save/ros_frame.h"
 #include "app/run/row_samples.h"
 #include "capture/record/recorder.h"
 #include "capture/source_status.h"

@@ -3,8 +3,6 @@
  */
 #include "app/save/points.h"
 
-#include "image/obj.h"
-
 #include <glib.h>
 #include <math.h>
 

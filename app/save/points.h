@@ -7,7 +7,7 @@
 
 #include "calibration/depth.h"
 #include "image/frame.h"
-#include "image/ply.h"
+#include "image/cloud.h"
 
 #define POINTS_FARTHEST_M 100.0 /* points beyond are mostly noise */
 

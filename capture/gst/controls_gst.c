@@ -3,7 +3,7 @@
  * nearest before the sink that can balance colours (a camera's own source, or a videobalance).
  * SPDX-License-Identifier: MIT
  */
-#include "capture/gst/controls_gst.h"
+#include "capture/gst/source_live_gst_private.h"
 
 #include <errno.h>
 #include <gst/video/colorbalance.h>

@@ -5,7 +5,6 @@
  */
 #include "capture/gst/source_live_gst_private.h"
 
-#include "capture/gst/controls_gst.h"
 #include "capture/gst/gst_launch.h"
 #include "config/clock.h"
 #include "config/lock.h"
