@@ -197,7 +197,7 @@ const struct arms *picture_arms(struct graph *g, const struct pipeline *p, const
                           .width = v->width,
                           .height = rows,
                           .channels = p->channels,
-                          .longest_x = p->params.cross_length,
+                          .longest_x = CROSS_LENGTH,
                           .longest_y = p->params.cross_height,
                           .step = p->params.cross_step};
     graph_stage(g, STAGE_arms, &a, v->width, rows);

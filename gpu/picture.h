@@ -63,6 +63,8 @@ const uint8_t *picture_doubt_unseen(struct graph *g, const struct pipeline *p,
 /* Adds the passes for the next level of the picture pyramid: smoothed by 1 4 6 4 1 / 16, halved. */
 struct picture picture_halve(struct graph *g, const struct pipeline *p, const struct picture *fine);
 
+enum { CROSS_LENGTH = 17 }; /* px, the longest arm along the row */
+
 /* Arms of rows first..first+rows-1 of a picture, which end there. */
 const struct arms *picture_arms(struct graph *g, const struct pipeline *p, const struct picture *v,
                                 int first, int rows);

@@ -136,7 +136,7 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
                            .source = cost,
                            .between = graph_buffer(g, grid_volume(&grid) * sizeof(*a.between)),
                            .out = graph_buffer(g, grid_volume(&grid)),
-                           .longest_x = p->params.cross_length,
+                           .longest_x = CROSS_LENGTH,
                            .longest_y = p->params.cross_height};
     graph_begin(g, UNIT_COSTS);
     graph_stage(g, STAGE_cross_x, &a, grid.width, grid.height);

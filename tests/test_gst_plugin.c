@@ -640,15 +640,15 @@ CLI_TEST("/gst/changes", test_changes) {
     g_assert_nonnull(strstr(text, "disparity_range"));
     /* a preset leaves what was set by itself */
     struct livestereo_settings *live = pair_settings("live", "");
-    char iterations[32];
-    livestereo_settings_get(live, "cross_length", iterations, sizeof(iterations));
+    char radius[32];
+    livestereo_settings_get(live, "hole_radius", radius, sizeof(radius));
     livestereo_settings_close(&live);
     g_object_set(r.element, "disparity-range", 16, NULL);
     gst_util_set_object_arg(G_OBJECT(r.element), "preset", "live");
-    int length;
-    g_object_get(r.element, "disparity-range", &range, "cross-length", &length, NULL);
+    int radius_now;
+    g_object_get(r.element, "disparity-range", &range, "hole-radius", &radius_now, NULL);
     g_assert_cmpint(range, ==, 16);
-    g_assert_cmpint(length, ==, atoi(iterations));
+    g_assert_cmpint(radius_now, ==, atoi(radius));
     gst_buffer_unref(one_map(&r, &p, "GRAY8", 99 * MS));
     end(&r);
     pair_free(&p);

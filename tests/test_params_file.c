@@ -240,9 +240,9 @@ static void test_include(gconstpointer folder) {
  * name it. */
 static bool is_idle(const struct params *p, const struct param_info *info) {
     static const char *const idle[] = {
-        "machine",           "search",       "rectification", "cameras",    "census_weight",
-        "census_truncation", "cross_length", "cross_height",  "cross_step", "surface_step",
-        "hide_below",        "mark_filled",
+        "machine",           "search",       "rectification", "cameras",      "census_weight",
+        "census_truncation", "cross_height", "cross_step",    "surface_step", "hide_below",
+        "mark_filled",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(idle); i++)
         if (strcmp(info->name, idle[i]) == 0 || strcmp(info->group, idle[i]) == 0)
