@@ -1,5 +1,6 @@
 /*
- * Stands in for chessboard.cc and matches.cc in a build without OpenCV. SPDX-License-Identifier: MIT
+ * Stands in for chessboard.cc and matches.cc in a build without OpenCV.
+ * SPDX-License-Identifier: MIT
  */
 #include "calibration/chessboard.h"
 #include "calibration/matches.h"
