@@ -1,5 +1,5 @@
 /*
- * The function of config/file.h, on plain libc. SPDX-License-Identifier: MIT
+ * The functions of config/file.h, on plain libc. SPDX-License-Identifier: MIT
  */
 #include "config/file.h"
 
@@ -58,14 +58,19 @@ static int load_open_file(int fd, const char *path, size_t max, char **text, siz
     return cannot_read(path, -error);
 }
 
-int file_load(const char *path, size_t max, char **text, size_t *length) {
-    *text = NULL;
+int file_load_bytes(const char *path, size_t max, char **bytes, size_t *length) {
+    *bytes = NULL;
     *length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     if (fd < 0)
         return cannot_read(path, errno);
-    int error = load_open_file(fd, path, max, text, length);
+    int error = load_open_file(fd, path, max, bytes, length);
     close(fd);
+    return error;
+}
+
+int file_load(const char *path, size_t max, char **text, size_t *length) {
+    int error = file_load_bytes(path, max, text, length);
     if (*text && *length >= BOM_BYTES && memcmp(*text, "\xef\xbb\xbf", BOM_BYTES) == 0) {
         *length -= BOM_BYTES;
         memmove(*text, *text + BOM_BYTES, *length + 1);

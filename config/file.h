@@ -8,9 +8,12 @@
 
 #include <stddef.h>
 
-/* Reads path, at most max bytes, into *text, which the caller frees with free. A 0 follows the text
- * and is not counted in *length (bytes). A byte order mark before it (UTF-8) is left out. 0, or
- * -errno after a log line: -ENOTSUP for a pipe, device or socket, -EISDIR, -EFBIG. */
+/* Reads path, at most max bytes, into *bytes, which the caller frees with free. A 0 follows them
+ * and is not counted in *length. 0, or -errno after a log line: -ENOTSUP for a pipe, device or
+ * socket, -EISDIR, -EFBIG. */
+int file_load_bytes(const char *path, size_t max, char **bytes, size_t *length);
+
+/* The same for text: a byte order mark before it (UTF-8) is left out. */
 int file_load(const char *path, size_t max, char **text, size_t *length);
 
 #endif

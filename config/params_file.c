@@ -112,7 +112,7 @@ int params_load_network(struct params *p, struct feature_network *network, const
     struct feature_network read;
     char why[WHY_BYTES], *file;
     size_t size;
-    int rc = file_load(path, FEATURE_FILE_BYTES, &file, &size);
+    int rc = file_load_bytes(path, FEATURE_FILE_BYTES, &file, &size);
     if (rc != 0)
         return rc;
     rc = feature_network_parse(&read, file, size, why, sizeof why);

@@ -115,7 +115,7 @@ int flow_read(const char *path, struct flow *flow) {
     char *bytes;
     size_t length;
     *flow = (struct flow){0};
-    int error = file_load(path, MAX_FLO, &bytes, &length);
+    int error = file_load_bytes(path, MAX_FLO, &bytes, &length);
     if (error)
         return error;
     error = flow_parse((const uint8_t *)bytes, length, path, flow);

@@ -196,6 +196,10 @@ static void test_read_failures(void) {
     caught = stderr_begin();
     g_assert_cmpint(picture_read(folder.file, &image), ==, -EBADMSG);
     stderr_one_line(caught, folder.file, "empty");
+    g_assert_true(g_file_set_contents(folder.file, "\xef\xbb\xbfP5 1 1 255\n0", -1, NULL));
+    caught = stderr_begin();
+    g_assert_cmpint(picture_read(folder.file, &image), ==, -EBADMSG); /* the mark is a text's */
+    stderr_one_line(caught, folder.file, NULL);
     caught = stderr_begin();
     g_assert_cmpint(picture_read("/dev/null", &image), ==, -ENOTSUP);
     stderr_one_line(caught, "/dev/null", NULL);
