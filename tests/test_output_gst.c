@@ -51,6 +51,26 @@ static struct frame *make_frame(struct frame_pool *pool, int number) {
     return frame;
 }
 
+static struct frame_pool *open_pool(void) {
+    return pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+}
+
+static void give(struct output *output, struct frame_pool *pool, int number) {
+    struct frame *frame = make_frame(pool, number);
+    output_give(output, frame);
+    frame_drop(&frame);
+}
+
+/* Gives frames until the receiver has failed. */
+static void give_until_failed(struct output *output, struct frame_pool *pool) {
+    struct output_status status = {0};
+    while (!status.failed) {
+        give(output, pool, 0);
+        g_usleep(1000);
+        output_get_status(output, &status);
+    }
+}
+
 static void wait_sent(struct output *output, long count) {
     struct output_status status;
     do {
@@ -62,9 +82,7 @@ static void wait_sent(struct output *output, long count) {
 /* Gives count frames; each waits until it has gone out. */
 static void give_all(struct output *output, struct frame_pool *pool, int count) {
     for (int i = 0; i < count; i++) {
-        struct frame *frame = make_frame(pool, i);
-        output_give(output, frame);
-        frame_drop(&frame);
+        give(output, pool, i);
         wait_sent(output, i + 1);
     }
 }
@@ -100,7 +118,7 @@ static void test_bytes(void) {
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
         g_autofree char *path = g_build_filename(folder, "raw", NULL), *bytes = NULL;
         g_autofree char *pipeline = g_strdup_printf("gst:filesink location=%s", path);
-        struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+        struct frame_pool *pool = open_pool();
         struct output *output = must_open(pipeline, kinds[k]);
         give_all(output, pool, 5);
         output_close(&output);
@@ -136,13 +154,11 @@ static void test_blocks(void) {
     g_assert_cmpint(mkfifo(path, 0600), ==, 0);
     int fd = open(path, O_RDWR);
     g_assert_cmpint(fcntl(fd, F_SETPIPE_SZ, 4096), >=, 4096);
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct output *output = must_open(pipeline, "color");
     wait_sent(output, 0);
     for (int i = 0; i < 2000; i++) {
-        struct frame *frame = make_frame(pool, i);
-        output_give(output, frame);
-        frame_drop(&frame);
+        give(output, pool, i);
         g_usleep(200);
     }
     struct output_status status;
@@ -166,14 +182,12 @@ static void test_blocks(void) {
 
 /* Slow, not dead: frames are left out, the last one given goes out. */
 static void test_slow(void) {
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct output *output =
         must_open("gst:identity sleep-time=20000 ! fakesink sync=false", "disparity");
     struct output_status status = {0};
     for (int i = 0; status.sent < 9 || status.given == status.sent; i++) {
-        struct frame *frame = make_frame(pool, i);
-        output_give(output, frame);
-        frame_drop(&frame);
+        give(output, pool, i);
         g_usleep(1000);
         output_get_status(output, &status);
     }
@@ -183,14 +197,12 @@ static void test_slow(void) {
 }
 
 static void test_fails(void) {
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:identity error-after=4 ! fakesink sync=false", NULL);
     struct output_status status = {0};
     for (int i = 0; status.sent < 9; i++) { /* each round sends four */
-        struct frame *frame = make_frame(pool, i);
-        output_give(output, frame);
-        frame_drop(&frame);
+        give(output, pool, i);
         g_usleep(5000);
         output_get_status(output, &status);
     }
@@ -203,17 +215,10 @@ static void test_fails(void) {
 }
 
 static void test_ends(void) {
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:identity eos-after=3 ! fakesink sync=false", "left");
-    struct output_status status = {0};
-    while (!status.failed) {
-        struct frame *frame = make_frame(pool, 0);
-        output_give(output, frame);
-        frame_drop(&frame);
-        g_usleep(5000);
-        output_get_status(output, &status);
-    }
+    give_until_failed(output, pool);
     output_close(&output);
     stderr_one_line(caught, "--out", "ended by itself");
     pool_close(&pool);
@@ -221,17 +226,10 @@ static void test_ends(void) {
 
 /* A receiver that is not there when it starts, and never comes. */
 static void test_absent(void) {
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:filesink location=/dev/null/file", "left");
-    struct output_status status = {0};
-    while (!status.failed) {
-        struct frame *frame = make_frame(pool, 0);
-        output_give(output, frame);
-        frame_drop(&frame);
-        g_usleep(1000);
-        output_get_status(output, &status);
-    }
+    give_until_failed(output, pool);
     output_close(&output);
     stderr_one_line(caught, "--out", "tried again");
     pool_close(&pool);
@@ -242,7 +240,7 @@ static void test_long_cause(void) {
     g_autofree char *name = g_strnfill(200, 'x');
     g_autofree char *pipeline =
         g_strdup_printf("gst:filesink location=/dev/null/%s/%s", name, name);
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open(pipeline, "left");
     struct output_status status = {0};
@@ -258,12 +256,10 @@ static void test_long_cause(void) {
 
 /* A receiver that the end does not come to, as with one that waits for something. */
 static void test_late(void) {
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:valve drop=true ! fakesink async=false", "left");
-    struct frame *frame = make_frame(pool, 0);
-    output_give(output, frame);
-    frame_drop(&frame);
+    give(output, pool, 0);
     g_assert_false(output_close(&output));
     stderr_one_line(caught, "--out", "may lack the end");
     pool_close(&pool);
@@ -275,7 +271,7 @@ static void test_hangs(void) {
     g_autofree char *below = g_build_filename(folder, "later", NULL);
     g_autofree char *path = g_build_filename(below, "fifo", NULL);
     g_autofree char *pipeline = g_strdup_printf("gst:filesink location=%s", path);
-    struct frame_pool *pool = pool_open(1 + OUTPUT_FRAMES, W, H, 3, 0, NULL);
+    struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open(pipeline, "left");
     struct output_status status = {0};
@@ -286,16 +282,12 @@ static void test_hangs(void) {
     g_assert_cmpint(g_mkdir(below, 0700), ==, 0);
     g_assert_cmpint(mkfifo(path, 0600), ==, 0); /* without a reader, opening it waits */
     while (status.failed) {
-        struct frame *frame = make_frame(pool, 0);
-        output_give(output, frame);
-        frame_drop(&frame);
+        give(output, pool, 0);
         g_usleep(1000);
         output_get_status(output, &status);
     }
     struct frame *frame[1 + OUTPUT_FRAMES];
-    frame[0] = make_frame(pool, 1);
-    output_give(output, frame[0]);
-    frame_drop(&frame[0]);
+    give(output, pool, 1);
     output_close(&output);
     g_autofree char *text = stderr_end(caught);
     g_assert_nonnull(strstr(text, "left behind"));
