@@ -876,7 +876,10 @@ static bool begin_row(struct ui *ui, const struct ui_row *row, float *width) {
     ImGui::PopTextWrapPos();
     if (row->changed) {
         float left = at.x - 0.6f * line, high = ImGui::GetFrameHeight();
+        ImRect seen = ImGui::GetCurrentWindow()->InnerRect; /* its column ends at the label */
+        ui->list->PushClipRect(seen.Min, seen.Max);
         ui_box(ui, left, at.y + high / 4, ui_px(ui, 4), high / 2, ui_theme(ui)->accent, 1);
+        ui->list->PopClipRect();
         add_widget_rect(ui, row->name, ".reset");
         reset = ImGui::IsItemClicked();
         std::string help = std::string(row->help) + "\nchanged by you; a click here resets it";

@@ -24,6 +24,10 @@ GUI_TEST("/gui/slider", test_slider) {
     long pixels = gui_changed(&p, &before, &after);
     g_test_message("discontinuity_weight from %s, %ld pixels changed", weight, pixels);
     g_assert_cmpint(pixels, >, 1000);
+    struct gui_rect label = gui_find(&p, "discontinuity_weight.reset"); /* the mark is beside it */
+    int pixel = (label.y + label.height / 2) * after.width + label.x - 6;
+    const uint8_t *mark = after.data + (ptrdiff_t)pixel * after.channels;
+    g_assert_cmphex((unsigned)(mark[0] << 16 | mark[1] << 8 | mark[2]), ==, 0x6aa6ff);
 
     gui_click(&p, "discontinuity_weight.reset");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", weight));
