@@ -4,8 +4,8 @@
     python3 training/refinement.py PHOTOGRAPHS --minutes 30 --out weights.features
 
 Needs an NVIDIA GPU, nvcc, and the library that is built for it (make). The program's own matcher
-makes the maps that are refined. Weights, activations and means are rounded while training as the
-program rounds them, so what is shown is what the program computes.
+makes the maps that are refined. Trained first in floats; then weights, activations and means are
+rounded as the program rounds them, so what is shown at the end is what the program computes.
 """
 import argparse
 import configparser
@@ -35,7 +35,7 @@ WIDTH, HEIGHT = 640, 384  # of a pair
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
 KINDS = ('rooms', 'streets', 'flying', 'planes')
 BATCH = 8
-GAIN = 1  # the largest logarithm of a factor of weights
+ROUNDED = 0.2  # share of the minutes, at their end, in which weights and activations are rounded
 AVERAGED = 500  # steps: weights are kept as their moving average
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
@@ -285,8 +285,7 @@ class Pairs(threading.Thread):
         return {name: tensor[at] for name, tensor in self.ring.items()}
 
 
-# ---- the network while it is trained: activations are numbers of 0..127/128
-# (train.py's classes Whole and Activation have no gradients in what torch.compile makes.)
+# ---- the network while it is trained: activations are numbers of 1/128
 
 def rounded(soft, hard):
     """hard, with the gradient of soft."""
@@ -300,54 +299,61 @@ def activation(x):
     return rounded(0.98 * inside + 0.02 * x, (inside * 128).round() / 128).to(x.dtype)
 
 
-def mean(a, b):
+def mean_whole(a, b):
     """(a + b + 1) >> 1 of whole numbers / 128."""
     half = (a.float() + b) / 2
     return rounded(half, (half * 128 + 0.5).floor() / 128).to(a.dtype)
 
 
 class Layer(torch.nn.Module):
-    """Its weights are unit * exp(gain) * direction / |direction| of each output (Salimans, Kingma
-    2016)."""
+    """In floats at first: a convolution, batch normalisation, ReLU. Then in whole numbers."""
 
     def __init__(self, name):
         super().__init__()
         inputs, outputs, self.stride = choice.LAYERS[name]
-        self.linear = name in choice.LINEAR
-        self.direction = torch.nn.Parameter(0.04 * torch.randn(outputs, inputs, 3, 3))
-        self.gain = torch.nn.Parameter(torch.zeros(outputs))
+        self.linear, self.whole_numbers, self.shift = name in choice.LINEAR, False, 0
+        self.weight = torch.nn.Parameter(torch.empty(outputs, inputs, 3, 3))
         self.bias = torch.nn.Parameter(torch.zeros(outputs))
-        self.register_buffer('unit', torch.ones(outputs))
-        self.register_buffer('shift', torch.tensor(7))
-
-    def weight(self):
-        length = self.direction.square().mean((1, 2, 3)).sqrt()
-        return self.direction * (self.unit * self.gain.exp() / length).view(-1, 1, 1, 1)
-
-    def begin(self, x):
-        """Sums of the batch x get a mean and a deviation as Network.begin() of train.py has them;
-        the unit of weights is such that six deviations of them fit."""
-        mean, deviation = (0, 0.2) if self.linear else (0.15, 0.3)
-        z = choice.convolved(x, self.weight(), None, self.stride)
-        self.unit *= deviation / z.std((0, 2, 3)).clamp(min=1e-3)
-        self.bias[:] = mean - z.mean((0, 2, 3)) * self.unit
-        if not self.linear:
-            self.shift.fill_(int(math.log2(127 / (6 * float(self.unit.max())))))
+        self.norm = None if self.linear else torch.nn.BatchNorm2d(outputs)
+        if self.linear:
+            torch.nn.init.normal_(self.weight, 0, 0.01)
+        else:
+            torch.nn.init.kaiming_normal_(self.weight, nonlinearity='relu')
 
     def forward(self, x):
-        weight, scale = self.weight(), 2.0**self.shift
-        weight = torch.minimum(torch.maximum(weight, -127 / scale), 127 / scale)
-        weight = rounded(weight, (weight * scale).round() / scale)
-        z = choice.convolved(x, weight.to(x.dtype), self.bias.to(x.dtype), self.stride)
-        return z if self.linear else activation(z)
+        weight, bias = self.weight, self.bias
+        if self.whole_numbers:
+            scale = 2.0**self.shift
+            weight = weight.clamp(-127 / scale, 127 / scale)
+            weight = rounded(weight, (weight * scale).round() / scale)
+        z = choice.convolved(x, weight.to(x.dtype), None if self.norm else bias.to(x.dtype),
+                             self.stride)
+        if self.linear:
+            return z
+        return activation(z) if self.whole_numbers else F.relu(self.norm(z) if self.norm else z)
+
+    @torch.no_grad()
+    def fold(self):
+        """Takes the normalisation into weights and biases."""
+        if self.norm:
+            factor = self.norm.weight / (self.norm.running_var + self.norm.eps).sqrt()
+            self.bias[:] = self.norm.bias - self.norm.running_mean * factor
+            self.weight *= factor.view(-1, 1, 1, 1)
+            self.norm = None
 
     def whole(self):
         """Weights, biases with their rounding, and the shift, as the program has them."""
-        shift = int(self.shift)
-        weight = (self.weight().detach() * 2.0**shift).round().clamp(-127, 127)
-        bias = (self.bias.detach().double() * 128 * 2.0**shift).round().long()
-        shift += 1 if self.linear else 0  # numbers in 1/64, activations in 1/128
+        weight = (self.weight.detach() * 2.0**self.shift).round().clamp(-127, 127)
+        bias = (self.bias.detach().double() * 128 * 2.0**self.shift).round().long()
+        shift = self.shift + self.linear  # numbers in 1/64, activations in 1/128
         return weight.cpu(), bias.cpu() + (1 << shift >> 1), shift
+
+
+# Whose outputs a layer takes; where it takes a mean of two, they have one scale.
+INPUT = {'e1': 'i', 'e2a': 'e1', 'e2b': 'e2a', 'e3a': 'e2b', 'e3b': 'e3a', 'e4a': 'e3b',
+         'e4b': 'e4a', 'e5a': 'e4b', 'e5b': 'e5a', 'd4': 'e4b', 'd3': 'e3b', 'u3': 'd3',
+         'd2': 'e2b', 'u2': 'd2', 'reg': 'd2', 'd1': 'e1', 'h0': 'd1', 'h1': 'h0', 'out': 'h1'}
+AVERAGED_PAIRS = (('e5b', 'e4b'), ('d4', 'e3b'), ('u3', 'e2b'), ('u2', 'e1'))
 
 
 class Network(torch.nn.Module):
@@ -355,22 +361,74 @@ class Network(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.layers = torch.nn.ModuleDict({name: Layer(name) for name in choice.LAYERS})
+        with torch.no_grad():
+            self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
 
-    @torch.no_grad()
-    def begin(self, f):
-        def layer(name, x):
-            self.layers[name].begin(x)
-            return self.layers[name](x)
-        choice.wired(layer, mean, f.float() / 128)
-        self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
+    def run(self, layer, f):
+        whole = self.layers['i'].whole_numbers
+        out, regressed = choice.wired(layer, mean_whole if whole else lambda a, b: (a + b) / 2, f)
+        return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
 
     def forward(self, f):
         f = f.to(torch.bfloat16).contiguous(memory_format=torch.channels_last) / 128
-        out, regressed = choice.wired(lambda name, x: self.layers[name](x), mean, f)
-        return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
+        return self.run(lambda name, x: self.layers[name](x), f)
 
-    def whole(self):
-        return {name: layer.whole() for name, layer in self.layers.items()}
+    @torch.no_grad()
+    def make_whole(self, batches):
+        """Folds the normalisation and scales channels, which ReLU allows (Nagel et al. 2019), so
+        that activations on batches of features fill 0..127 and weights 8 bits."""
+        peaks = {name: 0 for name in choice.LAYERS}
+
+        def layer(name, x):
+            y = self.layers[name](x)
+            flat = y[:, :, ::3, ::3].transpose(0, 1).flatten(1).float()
+            peaks[name] = peaks[name] + torch.quantile(flat, 0.9995, 1) / len(batches)
+            return y
+        for one in self.layers.values():
+            one.fold()
+        for f in batches:
+            self.run(layer, f.float() / 128)
+        scale = {name: 0.9 / peak.clamp(min=1e-6) for name, peak in peaks.items()}
+        one_scale = torch.ones(choice.FEATURES, device=DEVICE)
+        for step in range(6):
+            for name, own in scale.items():
+                own.clamp_(max=8 * float(own.median()))
+                if self.layers[name].linear:
+                    own.fill_(1)
+            for a, b in AVERAGED_PAIRS:
+                scale[a][:] = scale[b][:] = torch.minimum(scale[a], scale[b])
+            sub = scale['h0'].view(4, 16).amin(0)  # of a channel's four pixels
+            scale['h0'][:] = sub.repeat(4)
+            before = {'i': torch.ones(choice.LAYERS['i'][0], device=DEVICE),
+                      **{n: scale[m] for n, m in INPUT.items()},
+                      'h1': torch.cat([sub, one_scale])}
+            most = {name: (one.weight * scale[name].view(-1, 1, 1, 1) /
+                           before[name].view(1, -1, 1, 1)).abs().amax((1, 2, 3))
+                    for name, one in self.layers.items()}
+            if step == 5:
+                break
+            for name in choice.LAYERS:  # a channel of large weights makes all others coarse
+                scale[name] /= (most[name] / (2 * most[name].median())).clamp(1, 1.5)
+        for name, one in self.layers.items():
+            one.weight *= scale[name].view(-1, 1, 1, 1) / before[name].view(1, -1, 1, 1)
+            one.bias *= scale[name]
+            one.shift = int(math.floor(math.log2(127.5 / float(most[name].max()))))
+            one.whole_numbers = True
+
+    def rates(self):
+        """Parameters for the optimiser: steps of whole numbers follow the size of weights."""
+        if not self.layers['i'].whole_numbers:
+            return [{'params': list(self.parameters()), 'part': 1}]
+        return [{'params': [one.bias for one in self.layers.values()], 'part': 0.2},
+                *({'params': [one.weight], 'part': 0.2 * float(one.weight.detach().abs().max())}
+                  for one in self.layers.values())]
+
+    @torch.no_grad()
+    def answers(self, f):
+        """What choice.whole_network() returns."""
+        if self.layers['i'].whole_numbers:
+            return choice.whole_network({n: one.whole() for n, one in self.layers.items()}, f)
+        return tuple((64 * t).round().int() for t in self.eval()(f))
 
 
 def modes_of(out, regressed, cand, base):
@@ -472,20 +530,20 @@ class Judge:
         self.before = {p['name']: error_of(p, m[0][0].cpu().numpy())
                        for p, (m, _) in zip(self.pairs, self.seen)}
 
-    def maps(self, weights, prior=choice.PRIOR):
+    def maps(self, network, prior=choice.PRIOR):
         """Of each pair the chosen map and its support."""
         for pair, (maps, (f, cand, known)) in zip(self.pairs, self.seen):
-            logits, modes = choice.modes_of(*choice.whole_network(weights, f), cand, known)
+            logits, modes = choice.modes_of(*network.answers(f), cand, known)
             fine, support = choice.chosen(logits, modes, known, prior)
             d = ((fine + 2) >> 2).clamp(0, 16 * (pair['labels'] - 1))
             yield pair, d[0].cpu().numpy(), support[0].cpu().numpy()
 
-    def errors(self, weights, prior=choice.PRIOR):
-        return {p['name']: error_of(p, d) for p, d, _ in self.maps(weights, prior)}
+    def errors(self, network, prior=choice.PRIOR):
+        return {p['name']: error_of(p, d) for p, d, _ in self.maps(network, prior)}
 
 
 @torch.no_grad()
-def calibrate(pairs, weights, count, prior=choice.PRIOR):
+def calibrate(pairs, network, count, prior=choice.PRIOR):
     """The curve of chances by support, of rendered pairs of other seeds; and by kind of scene, per
     cent: off by more than 1 before, after, share that passed, off among those before, after."""
     sums, table = torch.zeros(2, 17, device=DEVICE), {}
@@ -493,8 +551,7 @@ def calibrate(pairs, weights, count, prior=choice.PRIOR):
         parts = []
         for i in range(count):
             p = pairs.pairs(4, 777000111 + 4 * i, kind)
-            logits, modes = choice.modes_of(*choice.whole_network(weights, p['f']), p['cand'],
-                                            p['known'])
+            logits, modes = choice.modes_of(*network.answers(p['f']), p['cand'], p['known'])
             fine, support = choice.chosen(logits, modes, p['known'], prior)
             before, after = ((x - p['d']).abs() > 1 for x in (p['cand'][:, 0] / 16, fine / 64))
             known, share = p['known'], lambda b: 100 * float(b.float().mean())
@@ -514,12 +571,54 @@ def calibrate(pairs, weights, count, prior=choice.PRIOR):
 
 # ---- training
 
-def rounded_average(network, average, step):
+@torch.no_grad()
+def average_in(network, average, step):
     """A moving average that is short at first."""
     keep = min(1 - 1 / AVERAGED, step / (step + 10))
-    with torch.no_grad():
-        for mine, new in zip(average.parameters(), network.parameters()):
-            mine.lerp_(new, 1 - keep)
+    of = [[t for t in one.state_dict().values() if t.is_floating_point()]
+          for one in (average, network)]
+    torch._foreach_lerp_(*of, 1 - keep)
+
+
+def train(network, minutes, rate, pairs, random, say, figures):
+    """Trains for minutes, at a rate that falls to 0 as a cosine. figures(average) is called half
+    way. Returns the moving average of the network."""
+    average = copy.deepcopy(network).eval()
+    optimiser = torch.optim.AdamW(network.rates(), betas=(0.9, 0.99), weight_decay=0, fused=True)
+    run_network, run_loss = torch.compile(network), torch.compile(loss_of)
+    step, done, shown, losses, begun = 0, 0, 0, [], time.time()
+    while done < 1:
+        for group in optimiser.param_groups:
+            group['lr'] = rate * group['part'] * min(1, (step + 1) / 200) * \
+                (0.5 + 0.5 * math.cos(math.pi * done))
+        b = pairs.batch(random)
+        base = choice.regressed_base(b['cand'][:, 0].int(), b['known'])
+        out, regressed = run_network(b['f'])
+        modes = modes_of(out, regressed, b['cand'], base)
+        rows = slice(step % 2, None, 2)  # half of the rows
+        loss = run_loss(out[:, :choice.MODES, rows].contiguous(), modes[:, :, rows].contiguous(),
+                        b['d'][:, rows].contiguous(), b['weight'][:, rows].float())
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        if not step:
+            assert all(layer.weight.grad.any() for layer in network.layers.values())
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 5)
+        optimiser.step()
+        step += 1
+        average_in(network, average, step)
+        losses.append(loss.detach())
+        if step == 3:  # compiled: the minutes begin
+            torch.cuda.synchronize()
+            begun = time.time()
+            say('compiled')
+        done = (time.time() - begun) / (60 * minutes)
+        if done * 10 > shown + 1 or done >= 1:
+            shown = int(done * 10)
+            say(f'step {step}, pairs {pairs.made}, loss {float(torch.stack(losses).mean()):.4f}')
+            losses = []
+            if shown == 5:
+                figures(average)
+    return average, step
 
 
 def main():
@@ -527,16 +626,12 @@ def main():
     parser.add_argument('photographs', help='a folder of photographs')
     parser.add_argument('--out', default='refined.features')
     parser.add_argument('--minutes', type=float, default=30)
-    parser.add_argument('--rate', type=float, default=2.5e-4,
-                        help='with four times as much it learns next to nothing')
-    parser.add_argument('--fall', type=float, default=0.5,
-                        help='share of the minutes, at their end, in which the rate falls to 0')
+    parser.add_argument('--rate', type=float, default=1.5e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--ring', type=int, default=2000, help='pairs kept on the GPU, 20 MB each')
     parser.add_argument('--reuse', type=float, default=7, help='how often each pair is trained on')
-    parser.add_argument('--start', help='a .pt file to go on from; its .pt.adam lies beside it')
+    parser.add_argument('--start', help='a .pt file of an earlier training to go on from')
     parser.add_argument('--data', help='real pairs for figures; nothing is trained on them')
-    parser.add_argument('--figures', type=int, default=2, help='how often in the minutes')
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # exact: 8 bits
@@ -556,71 +651,36 @@ def main():
     pairs = Pairs(caster, program, options.ring, seed, options.reuse)
     pairs.start()
     random = np.random.default_rng(seed)
+
+    def figures(network):
+        say(json.dumps(summary(judge.errors(network))))
     network = Network().to(DEVICE, memory_format=torch.channels_last)
     if start:
         network.load_state_dict(start['network'])
-    else:
-        network.begin(pairs.batch(random)['f'])
-    average = copy.deepcopy(network)
-    if start:
-        average.load_state_dict(start['average'])
-    optimiser = torch.optim.AdamW(network.parameters(), lr=options.rate, betas=(0.9, 0.99),
-                                  weight_decay=0, fused=True)
-    if start:
-        optimiser.load_state_dict(torch.load(options.start + '.adam', map_location=DEVICE))
-    step, losses = start.get('step', 0), []
-    run_network, run_loss = torch.compile(network), torch.compile(loss_of)
+    pairs.batch(random)
     say('first pairs', pairs.made)
-    first, done, shown, begun = step, 0, 0, time.time()
-    while done < 1:
-        fall = min(1, (1 - done) / options.fall) if options.fall else 1
-        for group in optimiser.param_groups:
-            group['lr'] = options.rate * min(1, (step + 1) / 300) * math.sin(math.pi / 2 * fall)**2
-        b = pairs.batch(random)
-        base = choice.regressed_base(b['cand'][:, 0].int(), b['known'])
-        out, regressed = run_network(b['f'])
-        modes = modes_of(out, regressed, b['cand'], base)
-        rows = slice(step % 2, None, 2)  # half of the rows
-        loss = run_loss(out[:, :choice.MODES, rows].contiguous(), modes[:, :, rows].contiguous(),
-                        b['d'][:, rows].contiguous(), b['weight'][:, rows].float())
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        if step == first:
-            assert all(layer.direction.grad.any() for layer in network.layers.values())
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 10)
-        optimiser.step()
-        with torch.no_grad():
-            for layer in network.layers.values():
-                layer.gain.clamp_(-GAIN, GAIN)
-        step += 1
-        rounded_average(network, average, step)
-        losses.append(loss.detach())
-        if step == first + 3:  # compiled: the minutes begin
-            torch.cuda.synchronize()
-            begun = time.time()
-            say('compiled')
-        done = (time.time() - begun) / (60 * options.minutes)
-        if done * 20 > shown + 1 or done >= 1:
-            shown = int(done * 20)
-            loss = float(torch.stack(losses).mean())
-            say(f'step {step}, pairs {pairs.made}, loss {loss:.4f}')
-            losses = []
-            torch.save({'network': network.state_dict(), 'average': average.state_dict(),
-                        'step': step, 'runs': start.get('runs', 0) + 1}, options.out + '.pt')
-            torch.save(optimiser.state_dict(), options.out + '.pt.adam')
-            if options.figures and shown % max(1, 20 // options.figures) == 0 and done < 1:
-                say(json.dumps(summary(judge.errors(average.whole()))))
+    network, steps = train(network, (1 - ROUNDED) * options.minutes, options.rate, pairs, random,
+                           say, figures)
+    torch.save({'network': network.state_dict(), 'runs': start.get('runs', 0) + 1},
+               options.out + '.pt')
+    figures(network)
+    network.make_whole([pairs.batch(random)['f'] for _ in range(16)])
+    say('whole numbers')
+    figures(network)
+    network, more = train(network, ROUNDED * options.minutes, options.rate, pairs, random, say,
+                          figures)
     pairs.stop = True
     pairs.join()
-    weights = average.whole()
-    say('after', json.dumps(summary(judge.errors(weights))))
-    curve, table = calibrate(pairs, weights, 8)
+    after = judge.errors(network)
+    say('after', json.dumps(summary(after)))
+    curve, table = calibrate(pairs, network, 8)
     say('curve', curve, json.dumps(table))
-    choice.write_file(options.out, DESCRIPTOR, weights, choice.PRIOR, curve,
-                      f'{step} steps, seed {options.seed}')
+    choice.write_file(options.out, DESCRIPTOR,
+                      {n: one.whole() for n, one in network.layers.items()}, choice.PRIOR, curve,
+                      f'{steps + more} steps, seed {options.seed}')
     with open(options.out + '.json', 'w') as file:
-        json.dump({'before': judge.before, 'after': judge.errors(weights), 'curve': curve,
-                   'scenes': table}, file, indent=1)
+        json.dump({'before': judge.before, 'after': after, 'curve': curve, 'scenes': table}, file,
+                  indent=1)
     say('end')
 
 
