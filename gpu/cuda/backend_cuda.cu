@@ -24,8 +24,8 @@ extern "C" {
 
 enum { STAGE_ROWS = 4 };
 
-/* Both views of 1280x720 with 128 labels run beside each other in it. */
-enum { OVERLAP_BYTES = 768 << 20 };
+/* Both views of 1920x1080 with 128 labels run beside each other in it. */
+enum { OVERLAP_BYTES = 1536 << 20 };
 
 /* So many threads copy pageable memory, in so many parts, from so many bytes on: to wake them takes
  * as long as to copy that alone. Pictures are uploaded in steps, one while the next is copied. */

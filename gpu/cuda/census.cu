@@ -52,9 +52,8 @@ DEVICE void pair_of(const uint32_t bits[4], uint64_t census[2]) {
                 byte_permute(bits[0], bits[1], 0x7632);
 }
 
-/* Centres + 0x7fff of two pairs of pixels: less a neighbour, bit 15 is set where it is darker. */
-DEVICE void centres_of(const census_tile &tile, uint32_t darker[2]) {
-    uint32_t centre = tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4];
+/* Of a word's four pixels + 0x7fff, a 16-bit lane each: less a neighbour, bit 15 is set where it is darker. */
+DEVICE void centres_of(uint32_t centre, uint32_t darker[2]) {
     darker[0] = byte_permute(centre, 0, 0x4140) + 0x7fff7fffu;
     darker[1] = byte_permute(centre, 0, 0x4342) + 0x7fff7fffu;
 }
@@ -62,7 +61,7 @@ DEVICE void centres_of(const census_tile &tile, uint32_t darker[2]) {
 /* Of a thread's four pixels. */
 DEVICE void census_of(const census_tile &tile, uint64_t census[QUAD]) {
     uint32_t darker[2], bits[2][4] = {};
-    centres_of(tile, darker);
+    centres_of(tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4], darker);
     int place = 0; /* of the stage's bits, the lowest of which is its last neighbour */
 #pragma unroll
     for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
@@ -114,25 +113,27 @@ void cuda_launch_census(backend_cuda *cuda, const void *args, int width, int hei
 
 /* ---- steady bits of census */
 
-/* A picture's tile, and what lies half a pixel to the left and to the right of each place. */
-struct steady_tiles {
-    census_tile own, left, right;
+/* A census_tile with a word more at either end of its rows, for the columns beside it. */
+enum { STEADY_TILE_WIDTH = CENSUS_TILE_WIDTH + 8 };
+
+struct steady_tile {
+    uint32_t words[CENSUS_TILE_HEIGHT][STEADY_TILE_WIDTH / 4];
 };
 
-DEVICE void load_steady_tiles(const steady_bits_args &a, int left, int top, steady_tiles *tiles) {
-    uint8_t *own = reinterpret_cast<uint8_t *>(tiles->own.words),
-            *before = reinterpret_cast<uint8_t *>(tiles->left.words),
-            *behind = reinterpret_cast<uint8_t *>(tiles->right.words);
-    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
-    for (int i = thread; i < CENSUS_TILE_WIDTH * CENSUS_TILE_HEIGHT;
-         i += BLOCK_WIDTH * BLOCK_HEIGHT) {
-        int x = left + i % CENSUS_TILE_WIDTH;
-        const uint8_t *row =
-            a.grey +
-            (size_t)stage_clamp(top + i / CENSUS_TILE_WIDTH, 0, a.height - 1) * (size_t)a.width;
-        own[i] = __ldg(row + stage_clamp(x, 0, a.width - 1));
-        before[i] = (uint8_t)half_pixel(row, x - 1, a.width);
-        behind[i] = (uint8_t)half_pixel(row, x, a.width);
+/* (a + b + 1) / 2 of each byte. */
+DEVICE uint32_t mean_of(uint32_t a, uint32_t b) {
+    return (a | b) - ((a ^ b) >> 1 & 0x7f7f7f7fu);
+}
+
+/* Three words of a row from those at `from` on: half a pixel to the left of the picture, the
+ * picture, half a pixel to the right. */
+DEVICE void row_of(const uint32_t *from, uint32_t words[3][3]) {
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        uint32_t own = from[i + 1];
+        words[0][i] = mean_of(own, byte_permute(from[i], own, 0x6543));
+        words[1][i] = own;
+        words[2][i] = mean_of(own, byte_permute(own, from[i + 2], 0x4321));
     }
 }
 
@@ -144,26 +145,23 @@ DEVICE uint32_t changes(uint32_t one, uint32_t other) {
 }
 
 /* Of a thread's four pixels, as census_of. */
-DEVICE void steady_of(const steady_tiles &tiles, uint64_t steady[QUAD]) {
-    const census_tile *tile[3] = {&tiles.own, &tiles.left, &tiles.right};
-    uint32_t centre[3][2], bits[2][4] = {};
+DEVICE void steady_of(const steady_tile &tile, uint64_t steady[QUAD]) {
+    uint32_t words[3][3], centre[3][2], bits[2][4] = {};
+    row_of(&tile.words[threadIdx.y + REACH_Y][threadIdx.x], words);
     for (int k = 0; k < 3; k++)
-        centres_of(*tile[k], centre[k]);
+        centres_of(words[k][REACH_X / 4], centre[k]);
     int place = 0;
 #pragma unroll
     for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
-        uint32_t words[3][3];
-#pragma unroll
-        for (int i = 0; i < 9; i++)
-            words[i / 3][i % 3] = tile[i / 3]->words[threadIdx.y + dy][threadIdx.x + i % 3];
+        row_of(&tile.words[threadIdx.y + dy][threadIdx.x], words);
 #pragma unroll
         for (int dx = 2 * REACH_X; dx >= 0; dx--) {
             if (dx == REACH_X && dy == REACH_Y)
                 continue;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                uint32_t own = centre[0][i] - two_of(words[0], dx + 2 * i),
-                         change = changes(own, centre[1][i] - two_of(words[1], dx + 2 * i)) |
+                uint32_t own = centre[1][i] - two_of(words[1], dx + 2 * i),
+                         change = changes(own, centre[0][i] - two_of(words[0], dx + 2 * i)) |
                                   changes(own, centre[2][i] - two_of(words[2], dx + 2 * i));
                 add_bit(~change, &bits[i][place / 16]);
             }
@@ -176,16 +174,18 @@ DEVICE void steady_of(const steady_tiles &tiles, uint64_t steady[QUAD]) {
 
 static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     steady_bits_kernel(const __grid_constant__ steady_bits_args a) {
-    __shared__ steady_tiles tiles;
+    __shared__ steady_tile tile;
     int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
     int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
     uint64_t steady[QUAD] = {STEADY_SLACK - 1, STEADY_SLACK - 1, STEADY_SLACK - 1,
                              STEADY_SLACK - 1};
     wait_for_previous_kernel();
     if (a.likeness->difference == 0) {
-        load_steady_tiles(a, left - REACH_X, top - REACH_Y, &tiles);
+        load_tile<STEADY_TILE_WIDTH, CENSUS_TILE_HEIGHT>(a.grey, a.width, a.height,
+                                                         left - REACH_X - 4, top - REACH_Y,
+                                                         reinterpret_cast<uint8_t *>(tile.words));
         __syncthreads();
-        steady_of(tiles, steady);
+        steady_of(tile, steady);
 #pragma unroll
         for (int i = 0; i < QUAD; i++)
             steady[i] |= STEADY_SLACK;
