@@ -419,8 +419,8 @@ class Network(torch.nn.Module):
         """Parameters for the optimiser: steps of whole numbers follow the size of weights."""
         if not self.layers['i'].whole_numbers:
             return [{'params': list(self.parameters()), 'part': 1}]
-        return [{'params': [one.bias for one in self.layers.values()], 'part': 0.2},
-                *({'params': [one.weight], 'part': 0.2 * float(one.weight.detach().abs().max())}
+        return [{'params': [one.bias for one in self.layers.values()], 'part': 0.02},
+                *({'params': [one.weight], 'part': 0.02 * float(one.weight.detach().abs().max())}
                   for one in self.layers.values())]
 
     @torch.no_grad()
