@@ -54,10 +54,8 @@ DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
     p.y = (int)blockIdx.y;
     p.x = half ? grid_column(parity, i, p.y) : i;
     p.exists = in_warp < pixels && p.x < g.width;
-    /* The labels there are read, and nothing of them is stored: in a picture 1 px wide they may
-     * never have been written. */
-    if (!p.exists)
-        p.x = half ? grid_column(parity, 0, p.y) : 0;
+    if (!p.exists) /* the labels there are read, and nothing of them is stored */
+        p.x = half ? min(grid_column(parity, 0, p.y), g.width - 1) : 0;
     p.labels = grid_labels(&g, p.x, p.y);
     return p;
 }
