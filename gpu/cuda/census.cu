@@ -52,7 +52,8 @@ DEVICE void pair_of(const uint32_t bits[4], uint64_t census[2]) {
                 byte_permute(bits[0], bits[1], 0x7632);
 }
 
-/* Of a word's four pixels + 0x7fff, a 16-bit lane each: less a neighbour, bit 15 is set where it is darker. */
+/* A word's four pixels + 0x7fff, in 16-bit lanes: less a neighbour, bit 15 is set where it is
+ * darker. */
 DEVICE void centres_of(uint32_t centre, uint32_t darker[2]) {
     darker[0] = byte_permute(centre, 0, 0x4140) + 0x7fff7fffu;
     darker[1] = byte_permute(centre, 0, 0x4342) + 0x7fff7fffu;
