@@ -222,7 +222,7 @@ static double share_of(const struct image *image, double from, double to, const 
 /* The picture right of the mouse is of one colour. */
 static void assert_wiped(const struct gui_program *p, const char *with) {
     struct gui_rect at = gui_find(p, "picture");
-    gui_move(p, at.x + at.width * 0.3, at.y + at.height * 0.9);
+    gui_move(p, at.x + at.width * 0.3, at.y + at.height * 0.7);
     gui_settle(p);
     g_assert_true(gui_is(p, "state", "wipe", with));
     struct image wiped = part(p, 0.2, 0.5);
@@ -257,7 +257,8 @@ GUI_TEST("/gui/views/truth", test_truth) {
                     *ini = g_build_filename(p.folder, "pair.ini", NULL), *error = NULL;
     g_assert_cmpint(picture_write16(path, truth, WIDTH, HEIGHT), ==, 0);
     g_assert_true(g_file_set_contents(ini, "[pair]\ndisparity_scale=4\n", -1, NULL));
-    gui_start(&p, "--stats --colormap gray --range 0:15", p.folder);
+    /* Half a pixel aside white noise is another one, so no slack for that (METHODS.md). */
+    gui_start(&p, "--stats --colormap gray --range 0:15 --set cost_adapts=false", p.folder);
     gui_wait_for(&p, (error = gui_look(&p, "state", "error")) != NULL);
     double seen, all, d1;
     g_assert_cmpint(sscanf(error, "%lf %lf %lf", &seen, &all, &d1), ==, 3);
