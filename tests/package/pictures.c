@@ -1,8 +1,8 @@
 /*
  * Pictures for the examples: pictures make DIR
- * writes left.png and right.png, dots whose disparity is DISPARITY everywhere, calibration.txt for
- * them, and stream.yuyv, FRAMES pairs as a camera sends them. pictures depth FILE
- * ends with 0 if nearly all pixels of a picture of depths have the depth of that disparity.
+ * writes left.png and right.png, dots of DOT x DOT px whose disparity is DISPARITY everywhere,
+ * calibration.txt for them, and stream.yuyv, FRAMES pairs as a camera sends them. pictures depth
+ * FILE ends with 0 if nearly all pixels of a picture of depths have the depth of that disparity.
  * SPDX-License-Identifier: MIT
  */
 #include <png.h>
@@ -10,7 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 320, HEIGHT = 120, DISPARITY = 10, FOCAL = 200, BASELINE = 100, FRAMES = 3 };
+enum {
+    WIDTH = 320,
+    HEIGHT = 120,
+    DISPARITY = 10,
+    FOCAL = 200,
+    BASELINE = 100,
+    FRAMES = 3,
+    DOT = 6
+};
 enum { DEPTH = FOCAL * BASELINE / DISPARITY }; /* mm */
 
 static unsigned char dots[HEIGHT][WIDTH + DISPARITY];
@@ -34,7 +42,9 @@ static void make(const char *folder) {
     FILE *file;
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH + DISPARITY; x++)
-            dots[y][x] = (unsigned char)rand();
+            dots[y][x] = y % DOT   ? dots[y - 1][x]
+                         : x % DOT ? dots[y][x - 1]
+                                   : (unsigned char)rand();
     for (int side = 0; side < 2; side++) {
         png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
         file = create(folder, names[side], path, sizeof path);
