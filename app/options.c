@@ -56,8 +56,6 @@ static int apply_options(const struct common_options *options, struct params *pa
             log_error("--set", "%s%s", why, unlike_all ? "; see livestereo --help-params" : "");
             return EXIT_USAGE;
         }
-        if (*why)
-            log_warning("--set", "%s", why);
     }
     if (options->weights && params_load_network(params, options->network, options->weights) != 0)
         return EXIT_USAGE;

@@ -393,11 +393,6 @@ static int read_choice(const struct param_info *info, const char *text, double *
     return -EINVAL;
 }
 
-/* What a parameter is called that had this name in an earlier version. */
-static const char *name_now(const char *name) {
-    return strcmp(name, "label_windows") == 0 ? "pruning" : name;
-}
-
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size) {
     static const char *const kinds[] = {
         [PARAM_TYPE_INT] = "a whole number",
@@ -405,8 +400,7 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
         [PARAM_TYPE_BOOL] = "a yes or no",
         [PARAM_TYPE_ENUM] = "one of its choices",
     };
-    const char *now = name_now(name);
-    const struct param_info *info = param_find(now);
+    const struct param_info *info = param_find(name);
     if (!info)
         return unknown_name(name, why, size);
 
@@ -422,8 +416,7 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
     if (readable)
         rc = param_put(p, info, value);
     if (rc == 0) {
-        snprintf(why, size, "%s%s%s", now == name ? "" : name, now == name ? "" : " is now called ",
-                 now == name ? "" : now);
+        snprintf(why, size, "%s", "");
         return 0;
     }
 

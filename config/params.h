@@ -92,8 +92,8 @@ const char *param_print(const struct params *p, const struct param_info *info, c
 
 /* Sets name to the value written in text. 0, or -ENOENT (no such name; why names the nearest ones),
  * -EINVAL (not a value of that type; why names what is allowed), -ERANGE (outside; why says the
- * range). why is empty on success, but where name is one of an earlier version it says the present
- * one; it is always terminated, and has no newline. p is unchanged on error. */
+ * range). why is empty on success; it is always terminated, and has no newline. p is unchanged on
+ * error. */
 int params_set(struct params *p, const char *name, const char *text, char *why, size_t size);
 
 /* The same for "name=value". */

@@ -23,8 +23,9 @@
 
 enum { MAX_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
 
-/* Reads every key of the group into *p, which is scratch on failure. */
-static int read_keys(struct params *p, GKeyFile *file, const char *name) {
+/* Reads every key of the group into *p, which is scratch on failure. left_out gets the names that
+ * are not known; NULL: they are an error. */
+static int read_keys(struct params *p, GKeyFile *file, const char *name, GString *left_out) {
     char **keys = g_key_file_get_keys(file, GROUP, NULL, NULL);
     int rc = 0;
     for (char **key = keys; key && *key && rc == 0; key++) {
@@ -33,10 +34,12 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name) {
             continue;
         char *value = g_key_file_get_value(file, GROUP, *key, NULL);
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
-        if (rc != 0)
+        if (rc == -ENOENT && left_out) {
+            g_string_append_printf(left_out, "%s%.64s", left_out->len ? ", " : "", *key);
+            rc = 0;
+        } else if (rc != 0) {
             log_error(name, "%s", why);
-        else if (*why)
-            log_warning(name, "%s", why);
+        }
         g_free(value);
     }
     g_strfreev(keys);
@@ -77,7 +80,8 @@ static int read_include(struct params *p, GKeyFile *file, const char *name) {
     return -EINVAL;
 }
 
-int params_parse(struct params *p, const char *text, size_t length, const char *name) {
+static int parse(struct params *p, const char *text, size_t length, const char *name,
+                 GString *left_out) {
     if (length > MAX_BYTES) {
         log_error(name, "over 1 MiB long; not a settings file");
         return -EFBIG;
@@ -101,11 +105,15 @@ int params_parse(struct params *p, const char *text, size_t length, const char *
     if (rc == 0)
         rc = read_include(&read, file, name);
     if (rc == 0)
-        rc = read_keys(&read, file, name);
+        rc = read_keys(&read, file, name, left_out);
     if (rc == 0)
         *p = read;
     g_key_file_free(file);
     return rc;
+}
+
+int params_parse(struct params *p, const char *text, size_t length, const char *name) {
+    return parse(p, text, length, name, NULL);
 }
 
 int params_load_network(struct params *p, struct feature_network *network, const char *path) {
@@ -127,13 +135,26 @@ int params_load_network(struct params *p, struct feature_network *network, const
     return 0;
 }
 
-int params_load(struct params *p, const char *path) {
+static int load(struct params *p, const char *path, GString *left_out) {
     char *text;
     size_t length;
     int rc = file_load(path, MAX_BYTES, &text, &length);
     if (rc == 0)
-        rc = params_parse(p, text, length, path);
+        rc = parse(p, text, length, path, left_out);
     free(text);
+    return rc;
+}
+
+int params_load(struct params *p, const char *path) {
+    return load(p, path, NULL);
+}
+
+int params_load_known(struct params *p, const char *path) {
+    g_autoptr(GString) left_out = g_string_new(NULL);
+    int rc = load(p, path, left_out);
+    if (rc == 0 && left_out->len)
+        log_warning(path, "no parameters of these names are known: %s; the rest is used",
+                    left_out->str);
     return rc;
 }
 

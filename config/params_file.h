@@ -17,7 +17,10 @@
  * then *p is unchanged. */
 int params_load(struct params *p, const char *path);
 
-/* The same from memory (length bytes, not terminated); name is for messages. */
+/* The same, but names that are not known are left out, with one warning. */
+int params_load_known(struct params *p, const char *path);
+
+/* params_load() from memory (length bytes, not terminated); name is for messages. */
 int params_parse(struct params *p, const char *text, size_t length, const char *name);
 
 /* Writes all parameters, with their help as comments, to path; without: a group that is left out,

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(why, '\n', sizeof why);
     int rc = params_assign(&p, assignment, why, sizeof why);
     assert(memchr(why, '\0', sizeof why) && !strchr(why, '\n'));
-    assert(rc == 0 || why[0]); /* old names are told of, too */
+    assert((rc == 0) == !why[0]);
     if (rc == 0)
         check_in_range(&p);
     else

@@ -212,18 +212,6 @@ static void test_short_buffers(void) {
     }
 }
 
-/* Names of earlier versions are read, and say what they are called now. */
-static void test_renamed(void) {
-    struct params p;
-    char why[256];
-    params_default(&p);
-    g_assert_cmpint(params_assign(&p, "label_windows=0", why, sizeof why), ==, 0);
-    g_assert_cmpstr(why, ==, "label_windows is now called pruning");
-    g_assert_false(p.pruning);
-    g_assert_cmpint(params_assign(&p, "pruning=1", why, sizeof why), ==, 0);
-    g_assert_cmpstr(why, ==, "");
-}
-
 static void test_suggestions(void) {
     refused("bp_itertions=5", -ENOENT, "no parameter \"bp_itertions\"; did you mean bp_iterations",
             "?");
@@ -278,7 +266,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/params/accepted", test_accepted);
     g_test_add_func("/params/short_buffers", test_short_buffers);
     g_test_add_func("/params/suggestions", test_suggestions);
-    g_test_add_func("/params/renamed", test_renamed);
     g_test_add_func("/params/locale", test_locale);
     return g_test_run();
 }

@@ -163,6 +163,24 @@ static void test_range_of_source(void) {
     g_assert_cmpint(load().params.disparity_range, ==, 40);
 }
 
+/* A name that is not known is said once, till the settings are saved anew; the rest is used. */
+static void test_unknown(void) {
+    g_autofree char *path = state_file("last.ini"), *text = NULL;
+    run_session(nothing, by_hand);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_autofree char *more = g_strconcat(text, "of_tomorrow=1\nno_more=2\n", NULL);
+    g_assert_true(g_file_set_contents(path, more, -1, NULL));
+    struct stderr_of caught = stderr_begin();
+    g_assert_cmpint(load().params.bp_iterations, ==, 7);
+    g_autofree char *said = stderr_end(caught);
+    g_assert_nonnull(strstr(said, "known: of_tomorrow, no_more; the rest is used\n"));
+    run_session(nothing, nothing);
+    caught = stderr_begin();
+    g_assert_cmpint(load().params.bp_iterations, ==, 7);
+    g_autofree char *nothing_said = stderr_end(caught);
+    g_assert_cmpstr(nothing_said, ==, "");
+}
+
 static void test_damaged(void) {
     GRand *random = g_rand_new_with_seed(7);
     const char *const names[] = {"last.ini", "view.ini"};
@@ -198,6 +216,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/session/off-stays", test_off_stays);
     g_test_add_func("/session/range-of-source", test_range_of_source);
     g_test_add_func("/session/quality", test_quality);
+    g_test_add_func("/session/unknown", test_unknown);
     g_test_add_func("/session/damaged", test_damaged);
     int code = g_test_run();
     remove_tree(folder);

@@ -38,7 +38,8 @@ static bool load_params(struct params *params) {
     g_autofree char *path = state_path("last.ini");
     struct params last;
     params_default(&last);
-    if (access(path, R_OK) != 0 || own_settings_are_newer(path) || params_load(&last, path) != 0)
+    if (access(path, R_OK) != 0 || own_settings_are_newer(path) ||
+        params_load_known(&last, path) != 0)
         return false;
     *params = last;
     return true;
