@@ -348,7 +348,7 @@ GUIDES = $(filter-out capture/synth/%,$(INPUT)) $(filter library/%,$(C)) tests/f
 $(BUILD)/input.a: $(call obj,$(INPUT)) $(GENERATED)
 $(FUZZ): $(BUILD)/input.a
 $(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)
-$(UNIT): $(BUILD)/all.a
+$(UNIT): $(BUILD)/tests/main.c.o $(BUILD)/all.a
 $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(LIBS)

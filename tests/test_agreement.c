@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stages/stages.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -57,7 +58,7 @@ static void measure(struct pictures *p) {
 }
 
 /* Exposure: all matches differ alike, and the strength follows from the difference. */
-static void test_exposure(void) {
+TEST("/agreement/exposure", test_exposure) {
     static struct pictures p;
     for (int most = 0; most < 40; most += 3) {
         make(&p, most);
@@ -75,7 +76,7 @@ static void test_exposure(void) {
 }
 
 /* Places that look alike everywhere have no only match; nothing counted changes nothing. */
-static void test_repetition(void) {
+TEST("/agreement/repetition", test_repetition) {
     static struct pictures p;
     make(&p, 30);
     memset(p.census, 0, sizeof(p.census));
@@ -86,7 +87,7 @@ static void test_repetition(void) {
     g_assert_cmpint(p.likeness.smooth_bits, ==, SMOOTH_ALL);
 }
 
-static void test_quartile(void) {
+TEST("/agreement/quartile", test_quartile) {
     for (int round = 0; round < 100; round++) {
         uint32_t counts[AGREEMENT_COUNTS] = {0};
         struct likeness likeness;
@@ -107,7 +108,7 @@ static void test_quartile(void) {
 }
 
 /* Gaussian noise on a ramp is measured; the texture on the right third of the picture is not. */
-static void test_noise(void) {
+TEST("/agreement/noise", test_noise) {
     static struct pictures p;
     GRand *random = g_rand_new_with_seed(1);
     for (int sigma = 0; sigma <= 12; sigma += 3) {
@@ -131,7 +132,7 @@ static void test_noise(void) {
 }
 
 /* Pixels without a match make bits come from smoothed pictures. */
-static void test_share(void) {
+TEST("/agreement/share", test_share) {
     static const int wanted[][2] = {{0, 4}, {28, 4}, {31, 3}, {34, 2}, {37, 1}, {40, 0}, {100, 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
         uint32_t counts[AGREEMENT_COUNTS] = {0};
@@ -146,7 +147,7 @@ static void test_share(void) {
 }
 
 /* Grey levels of pictures in colour have two thirds of the noise of a channel, which arms see. */
-static void test_grey_noise(void) {
+TEST("/agreement/grey-noise", test_grey_noise) {
     for (int noise = 0; noise < NOISE_BINS; noise++)
         for (int channels = 1; channels <= 3; channels += 2) {
             uint32_t counts[AGREEMENT_COUNTS] = {0};
@@ -161,7 +162,7 @@ static void test_grey_noise(void) {
 }
 
 /* Strong blocks of JPEG count as noise, weak ones do not. */
-static void test_blocks(void) {
+TEST("/agreement/blocks", test_blocks) {
     static const int wanted[][2] = {{2499, 5}, {8000, 8}, {3000, 5}};
     for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
         uint32_t counts[AGREEMENT_COUNTS] = {0}, sums[BLOCK_SUMS] = {9000, 9000};
@@ -179,7 +180,7 @@ static void test_blocks(void) {
 }
 
 /* No, a quarter, half, three quarters and all of every other bit, each with those before it. */
-static void test_mix(void) {
+TEST("/agreement/mix", test_mix) {
     uint64_t raw = 0, smoothed = UINT64_MAX, before = 0;
     for (int share = 0; share <= SMOOTH_ALL; share++) {
         struct likeness likeness = {.smooth_bits = share};
@@ -192,7 +193,7 @@ static void test_mix(void) {
     }
 }
 
-static void test_choose(void) {
+TEST("/agreement/choose", test_choose) {
     static uint8_t lut[COST_LUT], census[CENSUS_LUT], differing[CENSUS_LUT], out[COST_LUT],
         census_out[CENSUS_LUT];
     for (int i = 0; i < COST_LUT; i++)
@@ -215,18 +216,4 @@ static void test_choose(void) {
         g_assert_cmpint(out[COST_LUT - 1], ==,
                         (int)floor(lut[COST_LUT - 1] * (1 - strength / 16.0) + 0.5));
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/agreement/exposure", test_exposure);
-    g_test_add_func("/agreement/repetition", test_repetition);
-    g_test_add_func("/agreement/quartile", test_quartile);
-    g_test_add_func("/agreement/noise", test_noise);
-    g_test_add_func("/agreement/grey-noise", test_grey_noise);
-    g_test_add_func("/agreement/share", test_share);
-    g_test_add_func("/agreement/blocks", test_blocks);
-    g_test_add_func("/agreement/mix", test_mix);
-    g_test_add_func("/agreement/choose", test_choose);
-    return g_test_run();
 }

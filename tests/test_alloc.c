@@ -10,6 +10,7 @@
 #include "config/log.h"
 #include "gpu/stereo_private.h"
 #include "tests/fail_alloc.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <stdio.h>
@@ -172,41 +173,33 @@ static int attempt_write(void) {
     return error;
 }
 
-static void test_backend(void) {
+TEST("/alloc/backend", test_backend) {
     fail_each(attempt_backend, 4, true);
 }
-static void test_graph(void) {
+TEST("/alloc/graph", test_graph) {
     fail_each(attempt_graph, 15, false);
 }
-static void test_stereo(void) {
+TEST("/alloc/stereo", test_stereo) {
     fail_each(attempt_stereo, 30, true);
 }
-static void test_pool(void) {
+TEST("/alloc/pool", test_pool) {
     fail_each(attempt_pool, 4, true);
 }
-static void test_synth(void) {
+TEST("/alloc/synth", test_synth) {
     fail_each(attempt_synth, 2, true);
 }
-static void test_desk(void) {
+TEST("/alloc/desk", test_desk) {
     fail_each(attempt_desk, 2, false);
 }
-static void test_live(void) {
+TEST("/alloc/live", test_live) {
     fail_each(attempt_live, 5, true);
 }
-static void test_write(void) {
+TEST("/alloc/write", test_write) {
     fail_each(attempt_write, 3, true);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     log_set_level(LOG_ERROR);
-    g_test_add_func("/alloc/backend", test_backend);
-    g_test_add_func("/alloc/graph", test_graph);
-    g_test_add_func("/alloc/stereo", test_stereo);
-    g_test_add_func("/alloc/pool", test_pool);
-    g_test_add_func("/alloc/synth", test_synth);
-    g_test_add_func("/alloc/desk", test_desk);
-    g_test_add_func("/alloc/live", test_live);
-    g_test_add_func("/alloc/write", test_write);
-    return g_test_run();
+    return tests_run();
 }

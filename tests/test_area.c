@@ -9,6 +9,7 @@
 #include "config/params_file.h"
 #include "tests/scene.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -304,11 +305,11 @@ static void compare_orders(bool skip, int outer) {
     pool_close(&pool);
 }
 
-static void test_diagonals(void) {
+TEST("/area/diagonals", test_diagonals) {
     compare_orders(false, 2);
 }
 
-static void test_skipped_tiles(void) {
+TEST("/area/skipped-tiles", test_skipped_tiles) {
     compare_orders(true, 12);
 }
 
@@ -322,7 +323,7 @@ static int place_of(int size, int columns, int d, int x, int y) {
 }
 
 /* Each message that enters a tile is the one that enters the level above at the same place. */
-static void test_start_from_coarse(void) {
+TEST("/area/start-from-coarse", test_start_from_coarse) {
     enum { SIZE = 8, COLUMNS = 3, ROWS = 2, COARSE = COLUMNS * ROWS * SIZE / 2 * LABEL_BLOCK };
     static uint8_t coarse[DIRECTIONS][COARSE], fine[DIRECTIONS][2 * COARSE], none[2 * COARSE];
     uint8_t changed[COLUMNS * ROWS * TILE_FLAGS] = {0};
@@ -356,7 +357,7 @@ static void test_start_from_coarse(void) {
 
 /* Costs of nodes are sums of those of pixels, as far as the picture reaches, and end where 16 bits
  * do. */
-static void test_coarse_costs(void) {
+TEST("/area/coarse-costs", test_coarse_costs) {
     enum { W = 21, H = 14 };
     struct label_space space = {.u_count = 5, .v_count = 1};
     struct label_cost a = {.grid = grid_make(W, H, space)};
@@ -392,7 +393,7 @@ static void test_coarse_costs(void) {
 
 /* Levels lower the energy of one iteration over all tiles, of costs from pictures and of a
  * volume. */
-static void test_hierarchy(void) {
+TEST("/area/hierarchy", test_hierarchy) {
     static const char *const costs[] = {
         MRF TILES,
         "lr_check=off data_cost=census discontinuity_weight=1 discontinuity_truncation=8 " TILES};
@@ -479,7 +480,7 @@ static void test_energy(gconstpointer preset) {
 }
 
 /* A probe's costs are those of the energy; its label is the map's. */
-static void test_probe(void) {
+TEST("/area/probe", test_probe) {
     enum { W = 60, H = 20, L = 9 };
     double cost[L], belief[L];
     struct params p = params_of(SMOOTHNESS_QUADRATIC, L);
@@ -501,7 +502,7 @@ static void test_probe(void) {
 
 /* Costs of other kinds, which come as a volume of bytes, and the linear smoothness of the
  * checkerboard: the energy falls below that of few half-steps. */
-static void test_other_costs(void) {
+TEST("/area/other costs", test_other_costs) {
     struct params p;
     params_default(&p);
     set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
@@ -522,7 +523,7 @@ static void test_other_costs(void) {
 /* Everything that a frame by tiles takes, pictures and maps included, beside the costs and messages
  * of plain belief propagation. Pictures of which the JPEG blocks are smoothed would be kept
  * twice. The start of a level needs the messages at the borders of the one above, half as many. */
-static void test_memory(void) {
+TEST("/area/memory", test_memory) {
     enum { W = 640, H = 480, L = 128 };
     int error;
     for (int levels = 1; levels <= 5; levels += 4) {
@@ -541,7 +542,7 @@ static void test_memory(void) {
     }
 }
 
-static void test_conflicts(void) {
+TEST("/area/conflicts", test_conflicts) {
     static const char *const refused[] = {"smoothness=quadratic", "data_cost=bt_sum",
                                           "bp_schedule=tiles data_cost=bt_sum",
                                           "bp_schedule=tiles occlusion_masks=1"};
@@ -566,17 +567,8 @@ int main(int argc, char **argv) {
         g_test_add_data_func(row, GINT_TO_POINTER(i), test_row);
         g_test_add_data_func(tile, GINT_TO_POINTER(i), test_one_tile);
     }
-    g_test_add_func("/area/diagonals", test_diagonals);
-    g_test_add_func("/area/skipped-tiles", test_skipped_tiles);
-    g_test_add_func("/area/start-from-coarse", test_start_from_coarse);
-    g_test_add_func("/area/coarse-costs", test_coarse_costs);
-    g_test_add_func("/area/hierarchy", test_hierarchy);
     g_test_add_data_func("/area/energy/tsukuba", "liang2011_tsukuba", test_energy);
     g_test_add_data_func("/area/energy/venus", "liang2011_venus", test_energy);
     g_test_add_data_func("/area/energy/teddy", "liang2011_teddy", test_energy);
-    g_test_add_func("/area/probe", test_probe);
-    g_test_add_func("/area/memory", test_memory);
-    g_test_add_func("/area/other costs", test_other_costs);
-    g_test_add_func("/area/conflicts", test_conflicts);
-    return g_test_run();
+    return tests_run();
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "tests/frame_run.h"
+#include "tests/test.h"
 #include "image/frame.h"
 
 #include <glib.h>
@@ -75,7 +76,7 @@ static double largest_bias(const char *from, const char *curve, double base, dou
 
 /* The default's bias, and that a curve through the beliefs, which smoothness draws to whole pixels,
  * has more of it. */
-static void test_bias(void) {
+TEST("/bias", test_bias) {
     static const double slopes[] = {0.02, -0.02};
     for (size_t i = 0; i < G_N_ELEMENTS(slopes); i++) {
         double base = slopes[i] > 0 ? 8 : 16;
@@ -88,10 +89,4 @@ static void test_bias(void) {
         g_assert_cmpfloat(costs, <=, 0.06);
         g_assert_cmpfloat(beliefs, >, costs);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/bias", test_bias);
-    return g_test_run();
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -47,7 +48,7 @@ static char *behind(const char *text, const char *start) {
     return at ? g_strndup(at + strlen(start), strcspn(at + strlen(start), "\"\n")) : g_strdup("");
 }
 
-static void test_architectures(void) {
+TEST("/build/architectures", test_architectures) {
     const char *all = "sm_75 sm_86 sm_90 sm_120", *ends = "sm_75 sm_120";
     const struct {
         const char *capabilities, *argument, *want, *checked;
@@ -85,7 +86,7 @@ static void test_architectures(void) {
 }
 
 /* A packager's compiler may warn of what ours does not know: only tests stop at that. */
-static void test_options(void) {
+TEST("/build/options", test_options) {
     g_autofree char *object = g_strdup_printf("%s/build/config/log.c.o", folder);
     const char *words[] = {"--dry-run", "V=1", "CPPFLAGS=-DPACKAGED=1", object, NULL, NULL};
     g_autofree char *packaged = make("", words);
@@ -98,7 +99,7 @@ static void test_options(void) {
 }
 
 /* The second one waits for the first. */
-static void test_two(void) {
+TEST("/build/two", test_two) {
     g_autofree char *log = g_build_filename(folder, "log", NULL);
     g_autofree char *line = g_strdup_printf(
         "unset MAKELEVEL MAKEFLAGS MFLAGS; two() { make -s CUDA=0 BUILD=%s/build "
@@ -116,10 +117,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-build-XXXXXX", NULL);
     write_tool("nvcc", "sm_70\\nsm_75\\nsm_86\\nsm_89\\nsm_90\\nsm_90a\\nsm_120\\n");
-    g_test_add_func("/build/architectures", test_architectures);
-    g_test_add_func("/build/options", test_options);
-    g_test_add_func("/build/two", test_two);
-    int code = g_test_run();
+    int code = tests_run();
     remove_tree(folder);
     g_free(folder);
     return code;

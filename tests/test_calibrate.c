@@ -6,6 +6,7 @@
 #include "app/calibrate/solution.h"
 #include "app/commands.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ static enum verdict take(struct views *v, long index, double x, double y) {
 
 /* A view is taken once, by the same pair and by the next one of a board at rest; again when it was
  * forgotten. */
-static void test_taken_once(void) {
+TEST("/calibrate/taken-once", test_taken_once) {
     struct views v;
     struct source source;
     begin(&v, &source);
@@ -69,7 +70,7 @@ static void test_taken_once(void) {
 }
 
 /* The first signal says at once what it does, the second ends the program. */
-static void test_quit(void) {
+TEST("/calibrate/quit", test_quit) {
     if (g_test_subprocess()) {
         quit_catch();
         quit_announce("ends later\n");
@@ -86,7 +87,7 @@ static void test_quit(void) {
 }
 
 /* Those of a solution are found after others were forgotten, and not once they are themselves. */
-static void test_find(void) {
+TEST("/calibrate/find", test_find) {
     struct views v;
     struct source source;
     begin(&v, &source);
@@ -102,7 +103,7 @@ static void test_find(void) {
     views_free(&v);
 }
 
-static void test_too_many(void) {
+TEST("/calibrate/too-many", test_too_many) {
     struct views v;
     struct source source;
     begin(&v, &source);
@@ -138,7 +139,7 @@ static void notify_nobody(void *context) {
 }
 
 /* What the finder could not do is said, and stays so when the source ends after it. */
-static void test_finder_error(void) {
+TEST("/calibrate/finder-error", test_finder_error) {
     static const struct board none = {1, 1, 1, 0}; /* no board at all: the finder refuses it */
     struct source source = camera();
     struct detection detection;
@@ -167,7 +168,7 @@ const char *__tsan_default_suppressions(void) {
 
 /* A picture too small for a board, or that is when it is made smaller, has none; that is no
  * error. */
-static void test_small(void) {
+TEST("/calibrate/small", test_small) {
     static const int sizes[][2] = {{9, 1}, {1, 9}, {14, 200}, {200, 15}, {4000, 20}, {20, 20}};
     static const struct board five = {5, 4, 1, 0};
     float xy[2 * 5 * 4];
@@ -179,15 +180,4 @@ static void test_small(void) {
             g_assert_cmpint(chessboard_find(grey, sizes[i][0], sizes[i][1], &five, thorough, xy),
                             ==, 0);
         }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/calibrate/quit", test_quit);
-    g_test_add_func("/calibrate/taken-once", test_taken_once);
-    g_test_add_func("/calibrate/find", test_find);
-    g_test_add_func("/calibrate/too-many", test_too_many);
-    g_test_add_func("/calibrate/small", test_small);
-    g_test_add_func("/calibrate/finder-error", test_finder_error);
-    return g_test_run();
 }

@@ -12,6 +12,7 @@
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -136,7 +137,7 @@ static int read_real_set(struct set *set) {
     return set->count;
 }
 
-static void test_real_set(void) {
+TEST("/calibration/real_set", test_real_set) {
     struct set set;
     struct board_result result;
     if (!read_real_set(&set))
@@ -197,7 +198,7 @@ static int look_at_parts(const struct image *im, const struct board *whole, cons
     return count;
 }
 
-static void test_goes_on(void) {
+TEST("/calibration/goes-on", test_goes_on) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     struct set set;
     int parts = 0;
@@ -219,7 +220,7 @@ static void test_goes_on(void) {
 
 /* A view whose corners are moved is found, left out, and the rest solved as if it had not been
  * there. */
-static void test_outlier(void) {
+TEST("/calibration/outlier", test_outlier) {
     struct set set;
     struct board_result result;
     if (!read_real_set(&set))
@@ -237,7 +238,7 @@ static void test_outlier(void) {
     set_free(&set);
 }
 
-static void test_too_few(void) {
+TEST("/calibration/too_few", test_too_few) {
     struct set set;
     struct board_result result;
     if (!read_real_set(&set))
@@ -410,7 +411,7 @@ static void test_made_up(gconstpointer data) {
 
 /* Boards that look alike after half a turn (8x6) or a quarter (6x6) keep one order in both
  * pictures. */
-static void test_symmetric(void) {
+TEST("/calibration/symmetric", test_symmetric) {
     static const int sides[][2] = {{8, 6}, {6, 6}, {7, 5}};
     if (skip_without_solver())
         return;
@@ -447,7 +448,7 @@ static void test_symmetric(void) {
 
 /* A board turned by any quarter in the right list of corners comes back to the left one's
  * order. */
-static void test_order(void) {
+TEST("/calibration/order", test_order) {
     struct board board = {9, 6, 1, 0};
     struct rig rig;
     struct eye eye[2];
@@ -474,7 +475,7 @@ static void test_order(void) {
 }
 
 /* A partly hidden board is not found: no corners are made up for what cannot be seen. */
-static void test_hidden(void) {
+TEST("/calibration/hidden", test_hidden) {
     struct set set = {.board = {9, 6, 0.024, 1}};
     struct rig rig;
     struct plane plane = {
@@ -496,17 +497,10 @@ int main(int argc, char **argv) {
     static const enum distortion models[] = {DISTORTION_RADTAN, DISTORTION_RATIONAL,
                                              DISTORTION_FISHEYE};
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/calibration/real_set", test_real_set);
-    g_test_add_func("/calibration/goes-on", test_goes_on);
-    g_test_add_func("/calibration/outlier", test_outlier);
-    g_test_add_func("/calibration/too_few", test_too_few);
     for (size_t i = 0; i < G_N_ELEMENTS(models); i++) {
         char name[64];
         g_snprintf(name, sizeof name, "/calibration/made_up/%s", distortion_names[models[i]]);
         g_test_add_data_func(name, &models[i], test_made_up);
     }
-    g_test_add_func("/calibration/symmetric", test_symmetric);
-    g_test_add_func("/calibration/order", test_order);
-    g_test_add_func("/calibration/hidden", test_hidden);
-    return g_test_run();
+    return tests_run();
 }

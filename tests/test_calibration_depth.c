@@ -12,6 +12,7 @@
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -24,7 +25,7 @@
 static const struct depth_geometry some = {
     .fx = 500, .fy = 510, .cx = 320, .cy = 240, .baseline = 0.12, .doffs = 7, .metric = 1};
 
-static void test_rule(void) {
+TEST("/calibration/depth/rule", test_rule) {
     float xyz[3];
     double nearest, farthest;
     near(depth_of(&some, 13), 3, 1e-12);
@@ -58,7 +59,7 @@ static void test_rule(void) {
 }
 
 /* The finest unit that holds what lies 1 px from infinity, or at the smallest disparity. */
-static void test_units(void) {
+TEST("/calibration/depth/units", test_units) {
     struct depth_geometry g = {.fx = 1000, .baseline = 0.06};
     g_assert_cmpint(depth_units(&g, 0), ==, 1000);
     g_assert_cmpint(depth_units(&g, -3), ==, 1000);
@@ -72,7 +73,7 @@ static void test_units(void) {
     g_assert_cmpint(depth_units(&g, -100), ==, 1);
 }
 
-static void test_ply(void) {
+TEST("/calibration/depth/ply", test_ply) {
     const struct ply_point points[2] = {{{1, -2, 3.5F}, {10, 20, 30}, 40},
                                         {{0, 0, 1}, {255, 0, 1}, 2}};
     static const uint8_t first[16] = {0, 0, 0x80, 0x3f, 0,  0,  0,  0xc0,
@@ -227,7 +228,7 @@ static uint8_t *render_and_read(const struct eye *straight, const struct plane *
  * resampled pixel mixes near and far; so are as many of the third's, within 10 %, so that neither
  * tables nor geometry have a part in it. Without the median of holes, which is about what neither
  * eye's pictures tell, and without what adapts to the pictures' noise and rows. */
-static void test_unrectified(void) {
+TEST("/calibration/depth/unrectified", test_unrectified) {
     enum { PLAIN, RIG, READ, KINDS };
     static const char *const kinds[KINDS] = {"rendered rectified", "through our maps",
                                              "rendered rectified, resampled once"};
@@ -283,7 +284,7 @@ static gint compare_doubles(gconstpointer a, gconstpointer b) {
 }
 
 /* A drive, whose far half is at 1 px, beyond 65.5 m. */
-static void test_far(void) {
+TEST("/calibration/depth/far", test_far) {
     const char *bin = g_getenv("LIVESTEREO_BIN");
     enum { W = 64, H = 24 };
     uint8_t pair[2][W * H];
@@ -341,7 +342,7 @@ static void test_far(void) {
 
 /* Depth in mm of the Motorcycle pair by its calib.txt (doffs 31 px) against the depth of its
  * truth. */
-static void test_motorcycle(void) {
+TEST("/calibration/depth/motorcycle", test_motorcycle) {
     const char *data = g_getenv("LIVESTEREO_DATA"), *bin = g_getenv("LIVESTEREO_BIN");
     char *pair = g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
     char *calib = g_build_filename(pair, "calib.txt", NULL);
@@ -388,15 +389,4 @@ static void test_motorcycle(void) {
     remove_tree(folder);
     g_free(pair);
     g_free(calib);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/calibration/depth/rule", test_rule);
-    g_test_add_func("/calibration/depth/ply", test_ply);
-    g_test_add_func("/calibration/depth/unrectified", test_unrectified);
-    g_test_add_func("/calibration/depth/units", test_units);
-    g_test_add_func("/calibration/depth/far", test_far);
-    g_test_add_func("/calibration/depth/motorcycle", test_motorcycle);
-    return g_test_run();
 }

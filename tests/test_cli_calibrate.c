@@ -10,6 +10,7 @@
 #include "tests/recording.h"
 #include "tests/watched.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -135,7 +136,7 @@ static char *pictures_to(int last) {
     return g_string_free(words, FALSE);
 }
 
-static void test_pictures(void) {
+TEST("/cli/calibrate/pictures", test_pictures) {
     if (!begin(TRUE))
         return;
     g_autofree char *pictures = pictures_to(14);
@@ -204,7 +205,7 @@ static char *interrupt(const char *words, const char *when, int code) {
 }
 
 /* Interrupted while it solves it says at once when it will end, and the rig is written. */
-static void test_interrupted(void) {
+TEST("/cli/calibrate/interrupted", test_interrupted) {
     if (!begin(TRUE))
         return;
     g_autofree char *pictures = pictures_to(WATCHED ? 6 : 14);
@@ -530,8 +531,6 @@ static void test_eval(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     char *lists = suppress();
-    g_test_add_func("/cli/calibrate/pictures", test_pictures);
-    g_test_add_func("/cli/calibrate/interrupted", test_interrupted);
     if (!THREADS_WATCHED) { /* one thread, or those of the tests above and of run */
         g_test_add_func("/cli/calibrate/errors", test_errors);
         g_test_add_func("/cli/calibrate/recording", test_recording);
@@ -541,7 +540,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/cli/calib/health", test_health);
         g_test_add_func("/cli/calib/eval", test_eval);
     }
-    int failed = g_test_run();
+    int failed = tests_run();
     remove_tree(lists);
     g_free(lists);
     return failed;

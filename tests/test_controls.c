@@ -6,6 +6,7 @@
  */
 #include "capture/controls.h"
 #include "tests/source_open.h"
+#include "tests/test.h"
 
 #include <linux/videodev2.h>
 
@@ -102,7 +103,7 @@ static void close_all(struct controls **controls, struct camera camera[2]) {
                         sizeof fresh[i].value);
 }
 
-static void test_list(void) {
+TEST("/controls/list", test_list) {
     struct camera camera[2];
     struct controls *controls = open_two(camera);
     camera[1].there[LINE] = 0;
@@ -122,7 +123,7 @@ static void test_list(void) {
     close_all(&controls, camera);
 }
 
-static void test_set(void) {
+TEST("/controls/set", test_set) {
     struct camera camera[2];
     struct controls *controls = open_two(camera);
     g_assert_cmpint(controls_set(controls, CONTROLS_BOTH, V4L2_CID_AUTOGAIN, 0), ==, 0);
@@ -143,7 +144,7 @@ static void test_set(void) {
     close_all(&controls, camera);
 }
 
-static void test_lock(void) {
+TEST("/controls/lock", test_lock) {
     struct camera camera[2];
     struct controls *controls = open_two(camera);
     g_assert_cmpint(controls_locked(controls), ==, 0);
@@ -163,7 +164,7 @@ static void test_lock(void) {
 
 /* Lost, and back with what it has after being plugged in: what was set is set again; at the end it
  * gets what it had at first. */
-static void test_returns(void) {
+TEST("/controls/returns", test_returns) {
     struct camera camera[2];
     struct controls *controls = open_two(camera);
     g_assert_cmpint(controls_lock(controls, 1), ==, 0);
@@ -178,7 +179,7 @@ static void test_returns(void) {
 }
 
 /* A menu with holes: a value that the driver does not list stands behind the others. */
-static void test_choices(void) {
+TEST("/controls/choices", test_choices) {
     struct control control = {.kind = CONTROL_CHOICE, .choices = 3};
     static const int values[] = {1, 3, 7};
     char text[CONTROL_CHOICES * 40];
@@ -220,7 +221,7 @@ static void wait_level(struct opened *o, int right, int min, int max) {
     while (level < min || level > max);
 }
 
-static void test_gst(void) {
+TEST("/controls/gst", test_gst) {
     struct opened o = open_one("gst:" BALANCED("left") BALANCED("right"));
     struct control list[MAX_CONTROLS];
     g_assert_nonnull(o.source->controls);
@@ -240,15 +241,4 @@ static void test_gst(void) {
                                   "width=64,height=16 ! appsink name=both");
     g_assert_null(none.source->controls);
     opened_close(&none);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/controls/list", test_list);
-    g_test_add_func("/controls/set", test_set);
-    g_test_add_func("/controls/lock", test_lock);
-    g_test_add_func("/controls/returns", test_returns);
-    g_test_add_func("/controls/choices", test_choices);
-    g_test_add_func("/controls/gst", test_gst);
-    return g_test_run();
 }

@@ -3,6 +3,7 @@
  * board is still. Boards are projected by two pinholes. SPDX-License-Identifier: MIT
  */
 #include "calibration/coverage.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static struct coverage_view look(double x, double y, double z, double about_y, d
     return view;
 }
 
-static void test_look(void) {
+TEST("/coverage/look", test_look) {
     struct coverage_view flat = look(0, 0, 0.5, 0, 0);
     near(flat.x, 0.5, 0.01);
     near(flat.y, 0.5, 0.01);
@@ -62,7 +63,7 @@ static void test_look(void) {
 }
 
 /* The same board turned by a half or a quarter in the picture's plane is the same view. */
-static void test_turned(void) {
+TEST("/coverage/turned", test_turned) {
     struct corners c, turned;
     struct coverage_view a, b;
     project(0.05, 0.02, 0.5, 0.4, -0.2, &c);
@@ -77,7 +78,7 @@ static void test_turned(void) {
     g_assert_true(a.cell[0] == b.cell[0] && a.cell[1] == b.cell[1]);
 }
 
-static void test_new(void) {
+TEST("/coverage/new", test_new) {
     struct coverage c = {.count = 0};
     struct coverage_view first = look(0, 0, 0.5, 0, 0);
     g_assert_true(coverage_is_new(&c, &first));
@@ -109,7 +110,7 @@ static void expect_missing(const struct coverage *c, const char *words) {
 
 /* Places, sizes, tilts and number are asked for, one after the other, and each bar is full when it
  * is no longer asked for. */
-static void test_missing(void) {
+TEST("/coverage/missing", test_missing) {
     struct coverage c = {.count = 0};
     struct coverage_shares shares;
     struct coverage_view view;
@@ -158,7 +159,7 @@ static void test_missing(void) {
     expect_missing(&c, "1 more view");
 }
 
-static void test_still(void) {
+TEST("/coverage/still", test_still) {
     static struct stillness s;
     struct corners c;
     project(0, 0, 0.5, 0, 0, &c);
@@ -183,14 +184,4 @@ static void test_still(void) {
         c.xy[1][k] += 4; /* seen to move by the right camera alone */
     g_assert_cmpint(stillness_look(&s, &board, c.xy[0], c.xy[1], 9500, 1), ==, 0);
     g_assert_cmpint(stillness_look(&s, &board, c.xy[0], c.xy[1], 100, 1), ==, 0); /* a new clock */
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/coverage/look", test_look);
-    g_test_add_func("/coverage/turned", test_turned);
-    g_test_add_func("/coverage/new", test_new);
-    g_test_add_func("/coverage/missing", test_missing);
-    g_test_add_func("/coverage/still", test_still);
-    return g_test_run();
 }

@@ -5,6 +5,7 @@
  */
 #include "gpu/stages/stages.h"
 #include "tests/frame_run.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -89,7 +90,7 @@ static void expect(const uint8_t *source, int channels, int strength, uint8_t *o
             }
 }
 
-static void test_definition(void) {
+TEST("/deblock/definition", test_definition) {
     static const double steps[] = {5, 8, 12, 30};
     static uint8_t source[BYTES], expected[BYTES];
     static struct result r;
@@ -107,7 +108,7 @@ static void test_definition(void) {
 
 /* Texture alone and blocks that are hardly visible are left as they are, and stronger blocks are
  * found to be stronger. */
-static void test_strength(void) {
+TEST("/deblock/strength", test_strength) {
     static const double steps[] = {0, 1, 6, 10, 20};
     static uint8_t source[BYTES];
     static struct result r;
@@ -125,7 +126,7 @@ static void test_strength(void) {
 }
 
 /* A picture without a whole block that has a neighbour has no strength. */
-static void test_small(void) {
+TEST("/deblock/small", test_small) {
     uint32_t sums[BLOCK_SUMS] = {0};
     g_assert_cmpint(jpeg_blocks(15), ==, 0);
     g_assert_cmpint(jpeg_blocks(16), ==, 1);
@@ -158,7 +159,7 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
 }
 
 /* What is matched is smoothed, what is delivered is the picture that came. */
-static void test_frame(void) {
+TEST("/deblock/frame", test_frame) {
     static int16_t map[2][W * H];
     static uint8_t delivered[2][W * H];
     static uint8_t picture[2][W * H];
@@ -168,13 +169,4 @@ static void test_frame(void) {
         match(adapts, picture, map[adapts], delivered[adapts]);
     g_assert_cmpmem(delivered[0], W * H, delivered[1], W * H);
     g_assert_cmpint(memcmp(map[0], map[1], sizeof(map[0])), !=, 0);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/deblock/definition", test_definition);
-    g_test_add_func("/deblock/strength", test_strength);
-    g_test_add_func("/deblock/small", test_small);
-    g_test_add_func("/deblock/frame", test_frame);
-    return g_test_run();
 }

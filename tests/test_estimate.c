@@ -6,6 +6,7 @@
 #include "app/run/estimate.h"
 #include "config/params.h"
 #include "tests/cli.h"
+#include "tests/test.h"
 
 #include <math.h>
 
@@ -30,7 +31,7 @@ static void fill(struct frame *f, GRand *r, double q_pixels, double q_labels) {
     }
 }
 
-static void test_mixture(void) {
+TEST("/estimate/mixture", test_mixture) {
     struct frame *f = frame_alone(PIXELS, 1, 1, 0, NULL);
     struct params p;
     params_default(&p);
@@ -62,7 +63,7 @@ static void test_mixture(void) {
 }
 
 /* Colours that are all grey give what grey pictures give: with cost_color=0, and by census. */
-static void test_grey(void) {
+TEST("/estimate/grey", test_grey) {
     enum { W = 40, H = 30 };
     struct params of[2];
     for (int n = 0; n < 2; n++) {
@@ -91,7 +92,7 @@ static void test_grey(void) {
 /* The left picture has noise of every value from 80 to 120, as often; the right one is even. Of
  * squares the mean of their distribution is what is known, its variance; of smoothed pictures, that
  * a Gaussian of sigma 1 leaves 1 / (2 sqrt(pi)) of the noise. */
-static void test_noise(void) {
+TEST("/estimate/noise", test_noise) {
     enum { W = 120, H = 90, LEVELS = 41 };
     const double variance = (LEVELS * LEVELS - 1) / 12.0, left = sqrt(variance / (4 * M_PI)),
                  mean = left * sqrt(2 / M_PI);
@@ -121,7 +122,7 @@ static void test_noise(void) {
     frame_drop(&f);
 }
 
-static void test_option(void) {
+TEST("/estimate/option", test_option) {
     struct outcome o = run_limited(0, "run --estimate --preset yang2006_tuned "
                                       "synth:width=120,height=90,range=16,frames=2,noise=4 "
                                       "--set disparity_range=16");
@@ -136,11 +137,7 @@ static void test_option(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     set_up(NULL, NULL);
-    g_test_add_func("/estimate/mixture", test_mixture);
-    g_test_add_func("/estimate/grey", test_grey);
-    g_test_add_func("/estimate/noise", test_noise);
-    g_test_add_func("/estimate/option", test_option);
-    int code = g_test_run();
+    int code = tests_run();
     tear_down(NULL, NULL);
     return code;
 }

@@ -8,6 +8,7 @@
 #include "config/params.h"
 #include "image/picture.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -20,7 +21,7 @@
 static const int16_t disparity[8] = {160, 176, 177, U, 216, 1656, 160, 120};
 static const float truth[8] = {10, 10, 10, 10, 10, 100, NAN, 10};
 
-static void test_by_hand(void) {
+TEST("/eval/by-hand", test_by_hand) {
     struct error_sums sums = {0};
     error_add(&sums, disparity, truth, NULL, 8);
     g_assert_cmpint(sums.scored, ==, 7);
@@ -39,7 +40,7 @@ static void test_by_hand(void) {
     g_assert_cmpfloat_with_epsilon(rates.whole, 200.0 / 6, 1e-12); /* 10 and 11 px */
 }
 
-static void test_mask(void) {
+TEST("/eval/mask", test_mask) {
     const uint8_t mask[8] = {255, 0, 255, 255, 128, 0, 255, 0};
     struct error_sums sums = {0};
     error_add(&sums, disparity, truth, mask, 8);
@@ -52,7 +53,7 @@ static void test_mask(void) {
 }
 
 /* Off by more than 1 px: numbers 2, 4, 5, 7, and 3, which is unknown. */
-static void test_sparsify(void) {
+TEST("/eval/sparsify", test_sparsify) {
     const uint8_t confidence[8] = {200, 9, 9, 255, 9, 200, 0, 100};
     struct sparsification s = metrics_sparsify(disparity, confidence, truth, NULL, 8, 1);
     /* In the order of falling confidence: 0 and 5; 7; 1, 2 and 4; 3. */
@@ -69,7 +70,7 @@ static void test_sparsify(void) {
     g_assert_true(isnan(s.area) && isnan(s.best));
 }
 
-static void test_nothing_scored(void) {
+TEST("/eval/nothing-scored", test_nothing_scored) {
     const int16_t unknown[2] = {U, U};
     const float no_truth[2] = {NAN, NAN}, some[2] = {1, 2};
     struct error_sums sums = {0};
@@ -84,7 +85,7 @@ static void test_nothing_scored(void) {
     g_assert_cmpfloat(metrics_density(unknown, NULL, 2), ==, 0);
 }
 
-static void test_quantile(void) {
+TEST("/eval/quantile", test_quantile) {
     double odd[] = {5, 1, 3}, even[] = {4, 1, 2, 8}, one[] = {7};
     g_assert_cmpfloat(metrics_quantile(odd, 3, 0.5), ==, 3);
     g_assert_cmpfloat(metrics_quantile(even, 4, 0.5), ==, 3);
@@ -107,7 +108,7 @@ static void degrade(const char *text, const uint8_t *from, uint8_t left[DEGRADED
 }
 
 /* What another camera makes of a picture, in the right one alone. */
-static void test_degrade_right(void) {
+TEST("/eval/degrade-right", test_degrade_right) {
     enum { W = DEGRADED_W, H = DEGRADED_H, MIDDLE = H / 2 * W + W / 2 };
     static uint8_t from[DEGRADED], left[DEGRADED], data[DEGRADED];
     for (int i = 0; i < DEGRADED; i++)
@@ -127,7 +128,7 @@ static void test_degrade_right(void) {
     g_assert_cmpint(data[W / 2], ==, (int)floor(0.8 * from[W / 2] + 0.5)); /* above the middle */
 }
 
-static void test_degrade_rows_and_blur(void) {
+TEST("/eval/degrade-rows-and-blur", test_degrade_rows_and_blur) {
     enum { W = DEGRADED_W, H = DEGRADED_H, MIDDLE = H / 2 * W + W / 2 };
     static uint8_t from[DEGRADED], left[DEGRADED], data[DEGRADED];
     for (int i = 0; i < DEGRADED; i++)
@@ -151,7 +152,7 @@ static void test_degrade_rows_and_blur(void) {
 }
 
 /* What both cameras suffer. */
-static void test_degrade_both(void) {
+TEST("/eval/degrade-both", test_degrade_both) {
     static uint8_t from[DEGRADED], left[DEGRADED], right[DEGRADED], again[DEGRADED];
     memset(from, 128, DEGRADED);
     double sum = 0, squares = 0, products = 0;
@@ -203,7 +204,7 @@ static int read_pair(const char *folder, const char *stem, struct test_pair *pai
     return error ? error : test_pair_read(folder, stem, &ini, pair);
 }
 
-static void test_folder(void) {
+TEST("/eval/folder", test_folder) {
     g_autofree char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
     g_assert_null(test_pairs_list(folder)); /* empty */
     write_picture(folder, "left.png", 8, 10);
@@ -245,7 +246,7 @@ static void test_folder(void) {
 }
 
 /* What is surer is no less accurate; whole pixels add what rounding does. */
-static void test_sigma(void) {
+TEST("/eval/sigma", test_sigma) {
     struct params p;
     params_default(&p);
     for (int c = 1; c < 256; c++)
@@ -262,7 +263,7 @@ static void test_sigma(void) {
 
 /* Pairs of 4x2 with a truth of 3 px but where it is not known, laid out as Middlebury, ETH3D and
  * KITTI have them; the right picture shows all but the first pixel. */
-static void test_layouts(void) {
+TEST("/eval/layouts", test_layouts) {
     static const struct {
         const char *left, *right, *truth, *nonocc, *stem;
     } rows[] = {{"im0.png", "im1.png", "disp0.pfm", "mask0nocc.png", "im0.png"},
@@ -307,20 +308,4 @@ static void test_layouts(void) {
         test_pair_free(&pair);
         remove_tree(folder);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/eval/by-hand", test_by_hand);
-    g_test_add_func("/eval/mask", test_mask);
-    g_test_add_func("/eval/sparsify", test_sparsify);
-    g_test_add_func("/eval/nothing-scored", test_nothing_scored);
-    g_test_add_func("/eval/quantile", test_quantile);
-    g_test_add_func("/eval/sigma", test_sigma);
-    g_test_add_func("/eval/degrade-right", test_degrade_right);
-    g_test_add_func("/eval/degrade-rows-and-blur", test_degrade_rows_and_blur);
-    g_test_add_func("/eval/degrade-both", test_degrade_both);
-    g_test_add_func("/eval/layouts", test_layouts);
-    g_test_add_func("/eval/folder", test_folder);
-    return g_test_run();
 }

@@ -10,6 +10,7 @@
 #include "tests/frame_run.h"
 #include "tests/network.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -118,7 +119,7 @@ static void check_vector(const int8_t *vector, const int64_t *number) {
     }
 }
 
-static void test_vectors(void) {
+TEST("/features/vectors", test_vectors) {
     static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 7}, {3, 3}, {5, 2}, {17, 6}, {8, 33}};
     for (int n = 0; n < 40; n++) {
         int w = sizes[n % G_N_ELEMENTS(sizes)][0], h = sizes[n % G_N_ELEMENTS(sizes)][1];
@@ -168,7 +169,7 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
 }
 
 /* The learned vectors matter where census does, and only there; a network given is used. */
-static void test_frames(void) {
+TEST("/features/frames", test_frames) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t census[N], learned[N];
     struct frame_pool *pool;
@@ -197,7 +198,7 @@ static void test_frames(void) {
 }
 
 /* The costs of blocks are those of the whole picture. */
-static void test_blocks(void) {
+TEST("/features/blocks", test_blocks) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t whole[N], blocks[N];
     struct frame_pool *pool;
@@ -252,7 +253,7 @@ static void refuse_refinement(const char *from, const char *to, const char *reas
     refuse_changed(f, from, to, reason);
 }
 
-static void test_refused(void) {
+TEST("/features/refused", test_refused) {
     struct network_file f;
     network_random(&f, 3, 1);
     for (size_t size = 0; size < f.size; size += size < f.header + 40 ? 1 : 97)
@@ -311,7 +312,7 @@ static void test_refused(void) {
 }
 
 /* A bias that lets a sum reach 2^31 is refused, one less is not. */
-static void test_sums(void) {
+TEST("/features/sums", test_sums) {
     const struct network_layer layers[] = {{1, 32, 1, 4}, {32, 64, 1, 0}};
     for (int more = 0; more < 2; more++) {
         struct network_file f;
@@ -334,7 +335,7 @@ static void test_sums(void) {
 }
 
 /* The one that is compiled in is the file of the tree, and has the refinement. */
-static void test_built_in(void) {
+TEST("/features/built_in", test_built_in) {
     struct feature_network n;
     g_autofree char *file = NULL;
     gsize size;
@@ -348,7 +349,7 @@ static void test_built_in(void) {
 }
 
 /* The smaller one that lies beside the training is the one of its figures. */
-static void test_small(void) {
+TEST("/features/small", test_small) {
     enum { W = 64, H = 40 };
     static int8_t vectors[W * H * FEATURE_CHANNELS];
     struct frame_pool *pool;
@@ -374,16 +375,4 @@ static void test_small(void) {
     g_assert_cmpstr(sum, ==, "f42324392b8d60211356089d387a958df45655f96fc22a8e81d9a065387c387b");
     frame_drop(&f);
     pool_close(&pool);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/features/vectors", test_vectors);
-    g_test_add_func("/features/frames", test_frames);
-    g_test_add_func("/features/blocks", test_blocks);
-    g_test_add_func("/features/refused", test_refused);
-    g_test_add_func("/features/sums", test_sums);
-    g_test_add_func("/features/built_in", test_built_in);
-    g_test_add_func("/features/small", test_small);
-    return g_test_run();
 }

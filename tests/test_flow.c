@@ -5,6 +5,7 @@
 #include "app/eval/metrics.h"
 #include "image/flow.h"
 #include "tests/cli.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <png.h>
@@ -13,7 +14,7 @@
 #define U DISPARITY_UNKNOWN
 
 /* Angles by hand: left is place 27 of the wheel, up 40.5, down 13.5, right 0. */
-static void test_wheel(void) {
+TEST("/flow/wheel", test_wheel) {
     static const struct {
         double u, v;
         uint8_t rgb[3];
@@ -83,7 +84,7 @@ static void refused(const uint8_t *bytes, size_t length) {
     g_assert_null(flow.data);
 }
 
-static void test_damaged(void) {
+TEST("/flow/damaged", test_damaged) {
     uint8_t bytes[12 + 16] = {'P', 'I', 'E', 'H', 2, 0, 0, 0, 1};
     struct flow flow;
     g_assert_cmpint(flow_parse(bytes, sizeof(bytes), "test", &flow), ==, 0);
@@ -110,7 +111,7 @@ static void test_damaged(void) {
 }
 
 /* exact; 3, 4 px off; unknown; no truth; 4 of 100 px off */
-static void test_measures(void) {
+TEST("/flow/measures", test_measures) {
     static const int16_t motion[10] = {16, 64, U, 0, 1664, 0, 64, U, 0, 0};
     static const float truth[10] = {1, 1, 0, NAN, 100, 0, 0, 0, 0, 0};
     struct motion_sums sums = {0};
@@ -133,7 +134,7 @@ static void test_measures(void) {
 
 /* A ramp of 10 grey levels a px that moves by half a px; the last pixel's target lies outside, one
  * pixel is left out and one leads beside it. */
-static void test_moved(void) {
+TEST("/flow/moved", test_moved) {
     uint8_t a[6] = {0, 10, 20, 30, 40, 50}, b[6] = {25, 35, 45, 55, 65, 75};
     int16_t motion[12] = {8, 8, 8, 8, 8, 8};
     struct image from = {a, 6, 1, 1}, to = {b, 6, 1, 1};
@@ -154,7 +155,7 @@ static void test_moved(void) {
 }
 
 /* Of twenty pixels one changes by 5 px, one is unknown. */
-static void test_change(void) {
+TEST("/flow/change", test_change) {
     int16_t motion[40] = {0}, other[40] = {[5] = 48, [25] = 64, [6] = U};
     g_assert_cmpfloat_with_epsilon(metrics_mean_change(motion, other, 20, NULL), 5.0 / 19, 1e-9);
 }
@@ -411,17 +412,12 @@ static void test_errors(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/flow/wheel", test_wheel);
     cli_add("/flow/files", test_files);
-    g_test_add_func("/flow/damaged", test_damaged);
-    g_test_add_func("/flow/measures", test_measures);
-    g_test_add_func("/flow/moved", test_moved);
-    g_test_add_func("/flow/change", test_change);
     cli_add("/flow/batch", test_batch);
     cli_add("/flow/eval", test_eval);
     cli_add("/flow/sequence", test_sequence);
     cli_add("/flow/mask-pictures", test_mask_pictures);
     cli_add("/flow/scene", test_scene);
     cli_add("/flow/errors", test_errors);
-    return g_test_run();
+    return tests_run();
 }

@@ -7,6 +7,7 @@
 #include "image/picture.h"
 #include "tests/remove_tree.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <glib/gstdio.h>
 
@@ -32,7 +33,7 @@ static struct folder_about read_about(void) {
     return about;
 }
 
-static void test_rate(void) {
+TEST("/folder-about/rate", test_rate) {
     g_assert_cmpfloat(read_about().rate, ==, 0);
     put("camera.txt", "width=32\nframe_rate_hz=12.5\n");
     g_assert_cmpfloat(read_about().rate, ==, 12.5);
@@ -139,7 +140,7 @@ static const struct times {
     {"times.txt", "5\n5\n5\n", {ONE("")}, {5000000000, 5000000000, 5000000000}, 0},
 };
 
-static void test_times(void) {
+TEST("/folder-about/times", test_times) {
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
         const struct times *row = &lists[i];
         const char *pictures[3];
@@ -161,7 +162,7 @@ static void test_times(void) {
     }
 }
 
-static void test_range(void) {
+TEST("/folder-about/range", test_range) {
     g_assert_cmpint(read_about().disparities, ==, 0);
     put("calib.txt", "width=741\nndisp=70\n");
     g_assert_cmpint(read_about().disparities, ==, 70);
@@ -175,7 +176,7 @@ static void test_range(void) {
 }
 
 /* The source hands all of it on. */
-static void test_source(void) {
+TEST("/folder-about/source", test_source) {
     static uint8_t gray[32 * 24];
     const char *words[] = {folder};
     int error;
@@ -207,7 +208,7 @@ static void test_source(void) {
 }
 
 /* Times of the left pictures alone are those of the right ones, too, as of many drives. */
-static void test_one_side(void) {
+TEST("/folder-about/one-side", test_one_side) {
     const char *words[] = {folder};
     const struct source_options options = {0};
     int error;
@@ -230,7 +231,7 @@ static void test_one_side(void) {
 }
 
 /* Times that go back, or whose decimal comma hides a part of them, are told once. */
-static void test_standing(void) {
+TEST("/folder-about/standing", test_standing) {
     static const char *const files[] = {"left/0.pgm",  "left/1.pgm",  "left/2.pgm",
                                         "right/0.pgm", "right/1.pgm", "right/2.pgm"};
     static const char *const texts[] = {"0\n0.1\n0.05\n", "7,00\n7,50\n8,00\n"};
@@ -258,13 +259,7 @@ static void test_standing(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("livestereo-folder-XXXXXX", NULL);
-    g_test_add_func("/folder-about/rate", test_rate);
-    g_test_add_func("/folder-about/times", test_times);
-    g_test_add_func("/folder-about/range", test_range);
-    g_test_add_func("/folder-about/source", test_source);
-    g_test_add_func("/folder-about/one-side", test_one_side);
-    g_test_add_func("/folder-about/standing", test_standing);
-    int failed = g_test_run();
+    int failed = tests_run();
     remove_tree(folder);
     g_free(folder);
     return failed;

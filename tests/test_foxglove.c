@@ -7,6 +7,7 @@
 #include "app/live/output.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <arpa/inet.h>
 #include <glib.h>
@@ -84,11 +85,11 @@ static void serve_script(const char *script) {
         g_assert_cmpint(status, ==, 0);
 }
 
-static void test_client(void) {
+TEST("/foxglove/client", test_client) {
     serve_script("tests/foxglove_client.py");
 }
 
-static void test_page(void) {
+TEST("/foxglove/page", test_page) {
     serve_script("tests/foxglove_page.py");
 }
 
@@ -102,7 +103,7 @@ static void refuse(const char *place, int expected, const char *text) {
     g_assert_cmpint(code, ==, expected);
 }
 
-static void test_refused(void) {
+TEST("/foxglove/refused", test_refused) {
     static const char *const bad[] = {"", "port", "0", "65536", "8765x", "robot:8765", "::1"};
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         refuse(bad[i], EXIT_USAGE, "write foxglove:8765");
@@ -114,12 +115,4 @@ static void test_refused(void) {
     g_assert_nonnull(first);
     refuse(place, EXIT_RUN_FAILED, "another program");
     output_close(&first);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/foxglove/client", test_client);
-    g_test_add_func("/foxglove/page", test_page);
-    g_test_add_func("/foxglove/refused", test_refused);
-    return g_test_run();
 }

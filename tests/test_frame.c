@@ -4,6 +4,7 @@
  */
 #include "image/frame.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static struct frame_alloc ledger_of(struct ledger *ledger) {
     return (struct frame_alloc){ledger_alloc, ledger_release, ledger};
 }
 
-static void test_buffers(void) {
+TEST("/frame/buffers", test_buffers) {
     static const struct {
         int width, height, channels;
     } sizes[] = {
@@ -59,7 +60,7 @@ static void test_buffers(void) {
     }
 }
 
-static void test_without_truth(void) {
+TEST("/frame/without-truth", test_without_truth) {
     struct frame_pool *pool = pool_open(1, 8, 8, 1, 0, NULL);
     struct frame *f = pool_take(pool);
     g_assert_null(f->truth);
@@ -68,7 +69,7 @@ static void test_without_truth(void) {
     pool_close(&pool);
 }
 
-static void test_reset(void) {
+TEST("/frame/reset", test_reset) {
     struct frame_pool *pool = pool_open(1, 20, 10, 3, 1, NULL);
     struct frame *f = pool_take(pool), *first = f;
     uint8_t *left = f->left.data;
@@ -94,7 +95,7 @@ static void test_reset(void) {
     pool_close(&pool);
 }
 
-static void test_references(void) {
+TEST("/frame/references", test_references) {
     struct frame_pool *pool = pool_open(2, 4, 4, 1, 0, NULL);
     struct frame *a = pool_take(pool), *b = pool_take(pool);
     g_assert_true(a != b);
@@ -113,7 +114,7 @@ static void test_references(void) {
     pool_close(&pool);
 }
 
-static void test_all_different(void) {
+TEST("/frame/all-different", test_all_different) {
     enum { COUNT = 16 };
     struct frame_pool *pool = pool_open(COUNT, 4, 4, 1, 0, NULL);
     struct frame *f[COUNT];
@@ -129,7 +130,7 @@ static void test_all_different(void) {
     pool_close(&pool);
 }
 
-static void test_outlives_close(void) {
+TEST("/frame/outlives-close", test_outlives_close) {
     struct ledger ledger = {.fail_at = -1};
     struct frame_alloc alloc = ledger_of(&ledger);
     struct frame_pool *pool = pool_open(3, 16, 16, 3, 1, &alloc);
@@ -145,7 +146,7 @@ static void test_outlives_close(void) {
     g_assert_cmpint(ledger.held, ==, 0);
 }
 
-static void test_failing_allocations(void) {
+TEST("/frame/failing-allocations", test_failing_allocations) {
     struct ledger whole = {.fail_at = -1};
     struct frame_alloc alloc = ledger_of(&whole);
     struct frame_pool *pool = pool_open(5, 32, 32, 3, 1, &alloc);
@@ -163,7 +164,7 @@ static void test_failing_allocations(void) {
     }
 }
 
-static void test_running_out(void) {
+TEST("/frame/running-out", test_running_out) {
     if (g_test_subprocess()) {
         struct frame_pool *pool = pool_open(1, 4, 4, 1, 0, NULL);
         pool_take(pool);
@@ -204,7 +205,7 @@ static void *take_and_drop(void *argument) {
     return NULL;
 }
 
-static void test_threads(void) {
+TEST("/frame/threads", test_threads) {
     struct ledger ledger = {.fail_at = -1};
     struct frame_alloc alloc = ledger_of(&ledger);
     struct frame_pool *pool = pool_open(THREADS + 1, 4, 4, 1, 0, &alloc);
@@ -231,7 +232,7 @@ static void *drop_one(void *argument) {
 }
 
 /* Whoever is last frees, once, whether that is the closer or one of the droppers. */
-static void test_close_against_drops(void) {
+TEST("/frame/close-against-drops", test_close_against_drops) {
     for (int round = 0; round < 200; round++) {
         struct ledger ledger = {.fail_at = -1};
         struct frame_alloc alloc = ledger_of(&ledger);
@@ -244,19 +245,4 @@ static void test_close_against_drops(void) {
             pthread_join(thread[i], NULL);
         g_assert_cmpint(ledger.held, ==, 0);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/frame/buffers", test_buffers);
-    g_test_add_func("/frame/without-truth", test_without_truth);
-    g_test_add_func("/frame/reset", test_reset);
-    g_test_add_func("/frame/references", test_references);
-    g_test_add_func("/frame/all-different", test_all_different);
-    g_test_add_func("/frame/outlives-close", test_outlives_close);
-    g_test_add_func("/frame/failing-allocations", test_failing_allocations);
-    g_test_add_func("/frame/running-out", test_running_out);
-    g_test_add_func("/frame/threads", test_threads);
-    g_test_add_func("/frame/close-against-drops", test_close_against_drops);
-    return g_test_run();
 }

@@ -8,6 +8,7 @@
 #include "gpu/backend.h"
 #include "tests/pass_case.h"
 #include "tests/schedule.h"
+#include "tests/test.h"
 
 enum { BYTES = 1000, ALIGNED = 1024 };
 
@@ -84,7 +85,7 @@ static void assert_waits(const struct graph *g, int pass, int upload, int stage)
 
 /* ---- passes that are dropped */
 
-static void test_dead_passes(void) {
+TEST("/graph/dead-passes", test_dead_passes) {
     struct graph *g = open_list();
     uint8_t imported[BYTES];
     graph_import(g, imported, BYTES);
@@ -108,7 +109,7 @@ static void test_dead_passes(void) {
     g_assert_null(g);
 }
 
-static void test_empty_list(void) {
+TEST("/graph/empty-list", test_empty_list) {
     struct graph *g = open_list();
     graph_buffer(g, BYTES);
     plan_and_bind(g, NULL);
@@ -120,7 +121,7 @@ static void test_empty_list(void) {
 }
 
 /* A pass that writes to memory which nobody named is run. */
-static void test_unnamed_memory(void) {
+TEST("/graph/unnamed-memory", test_unnamed_memory) {
     static const uint8_t source[3] = {10, 20, 30};
     uint8_t out[3] = {0};
     int error;
@@ -135,7 +136,7 @@ static void test_unnamed_memory(void) {
 /* ---- memory */
 
 /* A chain needs two buffers' memory, however long it is. */
-static void test_chain_shares(void) {
+TEST("/graph/chain-shares", test_chain_shares) {
     struct graph *g = open_list();
     const void *first = upload(g), *last = first;
     for (int i = 1; i < 20; i++)
@@ -149,7 +150,7 @@ static void test_chain_shares(void) {
     graph_close(&g);
 }
 
-static void test_kept_is_not_shared_later(void) {
+TEST("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later) {
     struct graph *g = open_list();
     void *in = upload(g), *kept = copy(g, in, 1);
     graph_keep(g, kept);
@@ -164,7 +165,7 @@ static void test_kept_is_not_shared_later(void) {
 
 /* What lasts has memory that nobody else ever uses, at the beginning of the arena, the same in all
  * slots, and what is written to it is needed. */
-static void test_persistent(void) {
+TEST("/graph/persistent", test_persistent) {
     struct graph *g = open_list();
     void *one = graph_persistent(g, BYTES), *unused = graph_persistent(g, BYTES),
          *two = graph_persistent(g, BYTES);
@@ -192,7 +193,7 @@ static const bool none_apart[STAGE_COUNT];
 static const struct unit_rules as_one = {.apart = none_apart};
 
 /* What a unit reads it may not overwrite: it reads and writes all at the same time. */
-static void test_unit_lives_at_once(void) {
+TEST("/graph/unit-lives-at-once", test_unit_lives_at_once) {
     struct graph *g = open_list();
     const void *last = upload(g);
     graph_begin(g, UNIT_LEVEL);
@@ -220,7 +221,7 @@ static bool all_left_out(void *context, const struct graph *g, int i) {
 }
 
 /* Two chains that run beside each other need memory for both, or wait for each other's. */
-static void test_overlap(void) {
+TEST("/graph/overlap", test_overlap) {
     for (int round = 0; round < 3; round++) {
         static const size_t overlap_bytes[] = {0, 4 * ALIGNED - 1, 4 * ALIGNED};
         struct graph *g = open_list();
@@ -246,7 +247,7 @@ static void test_overlap(void) {
 }
 
 /* What is written and read within a unit alone has no memory where the unit leaves it out. */
-static void test_unit_leaves_out(void) {
+TEST("/graph/unit-leaves-out", test_unit_leaves_out) {
     static const struct unit_rules rules = {none_apart, all_left_out, NULL};
     struct graph *g = open_list();
     const void *in = upload(g);
@@ -270,7 +271,7 @@ static void test_unit_leaves_out(void) {
 
 /* A unit is divided before stages that the backend sets apart, and goes on where a pass of it is
  * dropped; its passes' arguments are found by stage. */
-static void test_units(void) {
+TEST("/graph/units", test_units) {
     bool apart[STAGE_COUNT] = {[STAGE_check] = true};
     const struct unit_rules rules = {.apart = apart};
     struct graph *g = open_list();
@@ -297,7 +298,7 @@ static void test_units(void) {
 /* ---- streams and waits */
 
 /* Two pictures; the second is prepared beside the first, as pipeline.c does. */
-static void test_branch_and_join(void) {
+TEST("/graph/branch-and-join", test_branch_and_join) {
     struct graph *g = open_list();
     void *left = upload(g), *a = copy(g, left, 1);
     void *right = upload(g), *b = copy(g, right, 2), *early = join(g, left, right, 3);
@@ -325,7 +326,7 @@ static void test_branch_and_join(void) {
 }
 
 /* The branch goes into a download and nowhere else: the main stream joins it at the end. */
-static void test_left_to_join(void) {
+TEST("/graph/left-to-join", test_left_to_join) {
     struct graph *g = open_list();
     void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, in, 2), *c = copy(g, a, 3);
     download(g, b);
@@ -341,7 +342,7 @@ static void test_left_to_join(void) {
 
 /* Of the caller's memory: a write waits for readers and writers of another stream, a read for the
  * writer, and who has waited once waits no more. */
-static void test_hazards(void) {
+TEST("/graph/hazards", test_hazards) {
     struct graph *g = open_list();
     uint8_t memory[2][BYTES];
     graph_import(g, memory[0], BYTES);
@@ -377,7 +378,7 @@ static void test_hazards(void) {
 
 /* ---- many passes */
 
-static void test_many_passes(void) {
+TEST("/graph/many-passes", test_many_passes) {
     enum { PASSES = 3000 };
     struct graph *g = open_list();
     uint8_t memory[2][BYTES];
@@ -583,7 +584,7 @@ static void assert_memory(const struct list *l) {
     }
 }
 
-static void test_any_list(void) {
+TEST("/graph/any-list", test_any_list) {
     static struct list l;
     long shared = 0, beside = 0, waits = 0;
     l.g = open_list();
@@ -611,7 +612,7 @@ static void test_any_list(void) {
 }
 
 /* Rows of a buffer against those of the caller, byte by byte, and that nothing else is written. */
-static void test_transfers(void) {
+TEST("/graph/transfers", test_transfers) {
     enum { ROWS = 6, MOST = 90, ALL = ROWS * (MOST + 20) };
     for (int run = 0; run < 3000; run++) {
         uint8_t inside[ALL], outside[ALL], inside_before[ALL], outside_before[ALL];
@@ -639,25 +640,4 @@ static void test_transfers(void) {
         g_assert_cmpmem(inside, ALL, inside_before, ALL);
         g_assert_cmpmem(outside, ALL, outside_before, ALL);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/graph/dead-passes", test_dead_passes);
-    g_test_add_func("/graph/empty-list", test_empty_list);
-    g_test_add_func("/graph/unnamed-memory", test_unnamed_memory);
-    g_test_add_func("/graph/chain-shares", test_chain_shares);
-    g_test_add_func("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later);
-    g_test_add_func("/graph/persistent", test_persistent);
-    g_test_add_func("/graph/unit-lives-at-once", test_unit_lives_at_once);
-    g_test_add_func("/graph/overlap", test_overlap);
-    g_test_add_func("/graph/unit-leaves-out", test_unit_leaves_out);
-    g_test_add_func("/graph/units", test_units);
-    g_test_add_func("/graph/branch-and-join", test_branch_and_join);
-    g_test_add_func("/graph/left-to-join", test_left_to_join);
-    g_test_add_func("/graph/hazards", test_hazards);
-    g_test_add_func("/graph/many-passes", test_many_passes);
-    g_test_add_func("/graph/any-list", test_any_list);
-    g_test_add_func("/graph/transfers", test_transfers);
-    return g_test_run();
 }

@@ -6,6 +6,7 @@
 
 #include "capture/source.h"
 #include "config/params.h"
+#include "tests/test.h"
 
 #include <glib.h>
 
@@ -33,14 +34,14 @@ static bool swap_hint(int swap, double min_disparity) {
     return hinted;
 }
 
-static void test_swap(void) {
+TEST("/hints/swap", test_swap) {
     g_assert_false(swap_hint(0, 0));
     g_assert_true(swap_hint(1, 0));
     g_assert_false(swap_hint(1, -48)); /* the settings search there: it is meant */
 }
 
 /* Two frames against the hint end it. */
-static void test_watch(void) {
+TEST("/hints/watch", test_watch) {
     struct swap_watch watch = {.for_swap = 1};
     g_assert_true(swap_watch_hint(&watch));
     watch.against = 1;
@@ -64,7 +65,7 @@ static int range_hint(int range, int most, int mismatches) {
     return hints_range(&frame, 399);
 }
 
-static void test_range(void) {
+TEST("/hints/range", test_range) {
     g_assert_cmpint(range_hint(64, 50, 0), ==, 0);
     g_assert_cmpint(range_hint(64, 50, 60), ==, 128); /* cut off */
     g_assert_cmpint(range_hint(256, 200, 60), ==, 399);
@@ -73,12 +74,4 @@ static void test_range(void) {
     g_assert_cmpint(range_hint(256, 20, 1), ==, 32); /* whatever one mismatch says */
     g_assert_cmpint(range_hint(64, 20, 0), ==, 0);
     g_assert_cmpint(range_hint(16, 2, 0), ==, 0); /* no fewer than a step */
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/hints/swap", test_swap);
-    g_test_add_func("/hints/watch", test_watch);
-    g_test_add_func("/hints/range", test_range);
-    return g_test_run();
 }

@@ -2,12 +2,13 @@
  * Undo and redo of settings. SPDX-License-Identifier: MIT
  */
 #include "app/view/settings.h"
+#include "tests/test.h"
 
 #include <glib.h>
 
 #define SECOND INT64_C(1000000000)
 
-static void test_steps(void) {
+TEST("/history/steps", test_steps) {
     struct history h;
     struct history_step p = {0}, q;
     params_default(&p.params);
@@ -40,7 +41,7 @@ static void test_steps(void) {
 
 /* The search for the quality changes parameters while the user changes others: no step of its own,
  * and undoing the user's steps leaves what it found. */
-static void test_program(void) {
+TEST("/history/program", test_program) {
     struct history h;
     struct history_step p = {0}, q;
     params_default(&p.params);
@@ -68,7 +69,7 @@ static void test_program(void) {
 }
 
 /* Settings that were refused leave a step that differs from no settings; undo passes it by. */
-static void test_refused(void) {
+TEST("/history/refused", test_refused) {
     struct history h;
     struct history_step first = {0}, p;
     params_default(&first.params);
@@ -85,7 +86,7 @@ static void test_refused(void) {
 }
 
 /* Undoing what a preset did brings back that the quality was searched, and no preset. */
-static void test_choice(void) {
+TEST("/history/choice", test_choice) {
     struct history h;
     struct history_step s = {.automatic = true};
     params_default(&s.params);
@@ -105,7 +106,7 @@ static void test_choice(void) {
     g_assert_cmpint(s.base.bp_iterations, ==, 6);
 }
 
-static void test_many(void) {
+TEST("/history/many", test_many) {
     struct history h;
     struct history_step p = {0};
     params_default(&p.params);
@@ -119,14 +120,4 @@ static void test_many(void) {
         steps++;
     g_assert_cmpint(steps, ==, HISTORY_STEPS - 1);
     g_assert_cmpint(p.params.bp_iterations, ==, 10 + 2 * HISTORY_STEPS + 1);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/history/steps", test_steps);
-    g_test_add_func("/history/program", test_program);
-    g_test_add_func("/history/refused", test_refused);
-    g_test_add_func("/history/choice", test_choice);
-    g_test_add_func("/history/many", test_many);
-    return g_test_run();
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/view/layout.h"
+#include "tests/test.h"
 
 #include <glib.h>
 
@@ -22,7 +23,7 @@ static void are_apart(struct layout_rect a, struct layout_rect b) {
 
 /* Every window from 800x600 to 3840x2160, every part, text of three sizes; over a narrow window's
  * views the panel may lie. */
-static void test_apart(void) {
+TEST("/layout/apart", test_apart) {
     static const int sizes[][2] = {{800, 600}, {1280, 800}, {1920, 1080}, {3840, 2160}};
     static const double pictures[][2] = {{640, 480}, {1242, 375}, {1242, 750}, {320, 960}};
     for (int i = 0; i < 4 * 4 * 3 * 16; i++) {
@@ -65,7 +66,7 @@ static double share(int width, int height, double scale, int rows, bool seek, do
 }
 
 /* Two pictures of a drive are stacked, two of 4:3 are side by side over a panel in columns. */
-static void test_share(void) {
+TEST("/layout/share", test_share) {
     struct layout l;
     g_assert_cmpfloat(share(1280, 800, 1, 2, true, 1226, 740, &l), >=, 57);
     g_assert_cmpint(l.panel.width, ==, 280);
@@ -82,7 +83,7 @@ static void test_share(void) {
 }
 
 /* What fills its place leaves none below it. */
-static void test_filled(void) {
+TEST("/layout/filled", test_filled) {
     struct layout_input in = {.width = 1280,
                               .height = 800,
                               .scale = 1,
@@ -95,12 +96,4 @@ static void test_filled(void) {
     struct layout l = layout_window(&in);
     g_assert_cmpint(l.views.width, ==, 1000);
     g_assert_cmpint(l.views.y + l.views.height, ==, l.status.y);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/layout/apart", test_apart);
-    g_test_add_func("/layout/share", test_share);
-    g_test_add_func("/layout/filled", test_filled);
-    return g_test_run();
 }

@@ -10,6 +10,7 @@
 #include "tests/network.h"
 #include "tests/rig_scene.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,7 +32,7 @@ static const char *words_of(const char *preset) {
 
 /* Every preset with every format and a gap of its own between rows. Half of the frames take no
  * rectified pictures. Under a sanitizer the first preset with each, the others with one. */
-static void test_formats(void) {
+TEST("/library/formats", test_formats) {
     for (int i = 0; livestereo_preset(i); i++) {
         const char *preset = livestereo_preset(i), *words = words_of(preset);
         struct livestereo_settings *s = pair_settings(preset, words);
@@ -85,7 +86,7 @@ static void from_tables(const struct rectify_map maps[2], struct livestereo_rema
 }
 
 /* Tables of the caller's, which the library copies; maps are smaller by the margins. */
-static void test_remap(void) {
+TEST("/library/remap", test_remap) {
     static const int margins[][2] = {{0, 0}, {7, 0}, {4, 9}};
     struct livestereo_settings *s = pair_settings("default", SMALL);
     struct params params = pair_params("default", SMALL);
@@ -118,7 +119,7 @@ static void test_remap(void) {
 }
 
 /* Rows of the right picture are moved without any table, too. */
-static void test_row_offset(void) {
+TEST("/library/row-offset", test_row_offset) {
     static const char words[] = SMALL " row_offset=0.5";
     struct livestereo_settings *s = pair_settings("default", words);
     struct params params = pair_params("default", words);
@@ -235,13 +236,13 @@ static void check_rig(enum distortion model, double alpha) {
     livestereo_settings_close(&s);
 }
 
-static void test_rig(void) {
+TEST("/library/rig", test_rig) {
     for (int model = 0; model < DISTORTION_COUNT; model++)
         check_rig((enum distortion)model, model % 2 ? 1 : 0);
 }
 
 /* Of a rig whose pictures are rectified the geometry is known and nothing is resampled. */
-static void test_rig_of_rectified(void) {
+TEST("/library/rig-of-rectified", test_rig_of_rectified) {
     struct rig rig;
     rig_made_up(DISTORTION_NONE, &rig);
     struct livestereo_rig given = rig_of(&rig);
@@ -290,7 +291,7 @@ static double depth_at(int16_t disparity) {
                                            : INFINITY;
 }
 
-static void test_depth(void) {
+TEST("/library/depth", test_depth) {
     struct livestereo_image map = some_disparities(), mm = pair_image(W, H, LIVESTEREO_MM16, 10),
                             metres = pair_image(W, H, LIVESTEREO_M32F, 4);
     int unknown = 0, infinite = 0, far = 0;
@@ -316,7 +317,7 @@ static void test_depth(void) {
     g_free(metres.data);
 }
 
-static void test_points(void) {
+TEST("/library/points", test_points) {
     struct livestereo_image map = some_disparities(), rgb = pair_image(W, H, LIVESTEREO_RGB8, 1);
     size_t count = 99, want = 0;
     double farthest = 3;
@@ -424,14 +425,14 @@ static void check_measures(int margin, enum livestereo_format depth_format) {
     livestereo_settings_close(&s);
 }
 
-static void test_measures(void) {
+TEST("/library/measures", test_measures) {
     check_measures(0, LIVESTEREO_MM16);
     check_measures(0, LIVESTEREO_M32F);
     check_measures(3, LIVESTEREO_M32F);
 }
 
 /* NV12 whose second plane lies elsewhere, with rows of its own length, is the same picture. */
-static void test_chroma(void) {
+TEST("/library/chroma", test_chroma) {
     struct livestereo_settings *s = pair_settings("default", SMALL);
     struct pair p = pair_make(W, H, LIVESTEREO_NV12, 0, 6);
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_NV12, NULL);
@@ -538,7 +539,7 @@ static void check_unseen(enum distortion model, double alpha) {
     livestereo_settings_close(&s);
 }
 
-static void test_unseen(void) {
+TEST("/library/unseen", test_unseen) {
     for (int model = DISTORTION_NONE + 1; model < DISTORTION_COUNT; model++) {
         check_unseen((enum distortion)model, 0);
         check_unseen((enum distortion)model, model == DISTORTION_FISHEYE ? 0.5 : 1);
@@ -553,7 +554,7 @@ static void note_warning(void *context, enum livestereo_level level, const char 
         g_strlcpy(note, message, 256);
 }
 
-static void test_rig_of_ros(void) {
+TEST("/library/rig-of-ros", test_rig_of_ros) {
     struct rig rig = large_rig(DISTORTION_RADTAN);
     struct livestereo_rig given = rig_of(&rig), ros = given;
     char warning[256] = "";
@@ -649,7 +650,7 @@ static void check_probe(const char *preset, const char *words, int w) {
     livestereo_settings_close(&s);
 }
 
-static void test_probe(void) {
+TEST("/library/probe", test_probe) {
     check_probe("plain", SMALL, W);
     check_probe("flow", words_of("flow"), W);
     check_probe("live", "backend=cpu threads=2 disparity_range=70", 90);
@@ -660,7 +661,7 @@ static void test_probe(void) {
 }
 
 /* In blocks, which keep no costs. */
-static void test_probe_of_blocks(void) {
+TEST("/library/probe-of-blocks", test_probe_of_blocks) {
     struct livestereo_settings *s = pair_settings("live", SMALL " block_size=64 block_overlap=16");
     struct pair p = pair_make(200, 72, LIVESTEREO_GRAY8, 0, 4);
     struct livestereo *h = pair_open(s, 200, 72, LIVESTEREO_GRAY8, NULL);
@@ -681,7 +682,7 @@ static void test_probe_of_blocks(void) {
 
 /* Settings that change while a frame is in flight are those of the next one. What is refused
  * changes nothing, and what the last frame left is asked for no more after a change. */
-static void test_update(void) {
+TEST("/library/update", test_update) {
     static const char *const words[] = {SMALL " temporal_filter=0.5 temporal_mode=on",
                                         SMALL " bp_iterations=2 lr_check=off",
                                         SMALL " smoothness=quadratic bp_schedule=rows_columns"};
@@ -713,7 +714,7 @@ static void test_update(void) {
 }
 
 /* A handle computes with the weights that it was opened with, whatever becomes of settings. */
-static void test_weights(void) {
+TEST("/library/weights", test_weights) {
     static const char words[] = SMALL " descriptor=learned";
     struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo_settings *s = pair_settings("default", words);
@@ -805,7 +806,7 @@ static void check_depends(const int64_t *numbers, int count, bool refused, bool 
     livestereo_settings_close(&bad);
 }
 
-static void test_forget(void) {
+TEST("/library/forget", test_forget) {
     check_depends((int64_t[]){4, 5}, 2, false, true);
     check_depends((int64_t[]){4, 5}, 2, true, true);
     check_depends((int64_t[]){4, 12}, 2, false, true);
@@ -820,7 +821,7 @@ static void test_forget(void) {
 }
 
 /* With mode=motion: pixels above 127 have no data cost; NULL removes the mask. */
-static void test_mask(void) {
+TEST("/library/mask", test_mask) {
     const char *words = words_of("flow");
     struct livestereo_settings *s = pair_settings("flow", words);
     struct params params = pair_params("flow", words);
@@ -857,7 +858,7 @@ static void test_mask(void) {
 }
 
 /* The parts of a frame's time add up to no more than all of it. */
-static void test_result(void) {
+TEST("/library/result", test_result) {
     struct livestereo_settings *s = pair_settings("default", SMALL " bp_fast_converging=true");
     struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
@@ -878,7 +879,7 @@ static void test_result(void) {
 }
 
 /* A pause of the caller's before it waits is no time of the frame; nothing is waited for then. */
-static void test_pause(void) {
+TEST("/library/pause", test_pause) {
     struct livestereo_settings *s = pair_settings("default", SMALL);
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
@@ -929,7 +930,7 @@ static void check_in_child(struct livestereo **h, const struct livestereo_settin
     } while (0)
 
 /* A frame is in flight at the first fork(); the second child only ends, with the handle open. */
-static void test_fork(void) {
+TEST("/library/fork", test_fork) {
     struct livestereo_settings *s = pair_settings("default", SMALL);
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
@@ -972,7 +973,7 @@ static void fork_in_a_call(void *context, enum livestereo_level level, const cha
 }
 
 /* A handle that was in use at the fork() is refused in the child, and closed without waiting. */
-static void test_fork_in_a_call(void) {
+TEST("/library/fork-in-a-call", test_fork_in_a_call) {
     struct livestereo_settings *s = pair_settings("default", SMALL);
     struct forking forking = {0};
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
@@ -992,30 +993,4 @@ static void test_fork_in_a_call(void) {
     livestereo_close(&h);
     pair_free(&p);
     livestereo_settings_close(&s);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/library/fork", test_fork);
-    g_test_add_func("/library/fork-in-a-call", test_fork_in_a_call);
-    g_test_add_func("/library/measures", test_measures);
-    g_test_add_func("/library/chroma", test_chroma);
-    g_test_add_func("/library/unseen", test_unseen);
-    g_test_add_func("/library/rig-of-ros", test_rig_of_ros);
-    g_test_add_func("/library/pause", test_pause);
-    g_test_add_func("/library/weights", test_weights);
-    g_test_add_func("/library/formats", test_formats);
-    g_test_add_func("/library/remap", test_remap);
-    g_test_add_func("/library/row-offset", test_row_offset);
-    g_test_add_func("/library/rig", test_rig);
-    g_test_add_func("/library/rig-of-rectified", test_rig_of_rectified);
-    g_test_add_func("/library/depth", test_depth);
-    g_test_add_func("/library/points", test_points);
-    g_test_add_func("/library/probe", test_probe);
-    g_test_add_func("/library/probe-of-blocks", test_probe_of_blocks);
-    g_test_add_func("/library/update", test_update);
-    g_test_add_func("/library/forget", test_forget);
-    g_test_add_func("/library/mask", test_mask);
-    g_test_add_func("/library/result", test_result);
-    return g_test_run();
 }

@@ -8,6 +8,7 @@
 #include "tests/fail_alloc.h"
 #include "tests/library_pair.h"
 #include "tests/rig_scene.h"
+#include "tests/test.h"
 
 #include <glib/gstdio.h>
 
@@ -96,11 +97,11 @@ static void fail_each(int (*call)(void), int min_failures) {
     g_assert_cmpint(failures, >=, min_failures);
 }
 
-static void test_settings(void) {
+TEST("/library-alloc/settings", test_settings) {
     fail_each(call_settings_open, 1);
 }
 
-static void test_solve(void) {
+TEST("/library-alloc/solve", test_solve) {
     fail_each(call_solve, 80);
 }
 
@@ -152,7 +153,7 @@ static void test_open(gconstpointer kind) {
 }
 
 /* One file in OpenCV's form, two in ROS's, one that is no YAML. */
-static void test_rig_read(void) {
+TEST("/library-alloc/rig-read", test_rig_read) {
     static const char kitti[] =
         "P0: 40 0 20 0 0 40 15 0 0 0 1 0\nP1: 40 0 20 -4 0 40 15 0 0 0 1 0\n";
     struct rig made_up;
@@ -293,7 +294,7 @@ static void test_calls(gconstpointer data) {
 }
 
 /* Calls that need no memory, and livestereo_alloc(), which says nothing but NULL. */
-static void test_rest(void) {
+TEST("/library-alloc/rest", test_rest) {
     use_kind(&kinds[1]);
     struct livestereo *h = pair_open(settings, W, H, LIVESTEREO_RGB8, &options);
     struct livestereo_info info = LIVESTEREO_INFO;
@@ -324,17 +325,13 @@ int main(int argc, char **argv) {
         memset(masks[i].data, 0, W * H);
         memset(masks[i].data, 255, (size_t)(W * (5 + 10 * i)));
     }
-    g_test_add_func("/library-alloc/settings", test_settings);
-    g_test_add_func("/library-alloc/rig-read", test_rig_read);
-    g_test_add_func("/library-alloc/solve", test_solve);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         g_autofree char *open = g_strconcat("/library-alloc/open/", kinds[i].name, NULL);
         g_autofree char *call = g_strconcat("/library-alloc/calls/", kinds[i].name, NULL);
         g_test_add_data_func(open, &kinds[i], test_open);
         g_test_add_data_func(call, &kinds[i], test_calls);
     }
-    g_test_add_func("/library-alloc/rest", test_rest);
-    int status = g_test_run();
+    int status = tests_run();
     for (int i = 0; i < 2; i++)
         g_free(masks[i].data);
     return status;

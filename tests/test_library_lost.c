@@ -7,6 +7,7 @@
  */
 #include "tests/library_pair.h"
 #include "tests/shuffled_backend.h"
+#include "tests/test.h"
 
 #include <errno.h>
 
@@ -271,12 +272,12 @@ static const struct scenario scenarios[] = {
 };
 
 /* The stand-in itself gives what the CPU does. */
-static void test_none(void) {
+TEST("/library-lost/none", test_none) {
     for (size_t i = 0; i < G_N_ELEMENTS(scenarios); i++)
         check(&scenarios[i], NEVER);
 }
 
-static void test_wait(void) {
+TEST("/library-lost/wait", test_wait) {
     for (size_t i = 0; i < G_N_ELEMENTS(scenarios); i++) {
         check(&scenarios[i], IN_WAIT);
         check(&scenarios[i], IN_WAIT_OF_ONE);
@@ -284,23 +285,23 @@ static void test_wait(void) {
 }
 
 /* While tables of new settings are copied. */
-static void test_update(void) {
+TEST("/library-lost/update", test_update) {
     check(&scenarios[1], IN_UPDATE);
     check(&scenarios[2], IN_UPDATE);
 }
 
 /* While what earlier frames left is set to 0, as livestereo_forget() asks. */
-static void test_start(void) {
+TEST("/library-lost/start", test_start) {
     check(&scenarios[4], IN_START);
     check(&scenarios[5], IN_START);
 }
 
-static void test_mask(void) {
+TEST("/library-lost/mask", test_mask) {
     check(&scenarios[6], IN_MASK);
 }
 
 /* A frame that is not done in time stays in flight, and is whole later. */
-static void test_deadline(void) {
+TEST("/library-lost/deadline", test_deadline) {
     struct pair p = picture(0);
     struct livestereo *h[2] = {open_on("cpu", &scenarios[0]), open_on("auto", &scenarios[0])};
     struct livestereo_frame f[2];
@@ -324,7 +325,7 @@ static void test_deadline(void) {
 }
 
 /* A change from settings to others and back, while frames in flight have the first ones. */
-static void test_many_updates(void) {
+TEST("/library-lost/many-updates", test_many_updates) {
     static const struct scenario c = {.preset = "default", .words = SMALL};
     static const char *const weight[] = {"0.05", "0.3"};
     struct livestereo_frame f[2][2];
@@ -357,7 +358,7 @@ static void test_many_updates(void) {
 }
 
 /* The CPU has no memory at first: an error each time, and frames once it has. */
-static void test_no_room(void) {
+TEST("/library-lost/no-room", test_no_room) {
     int refused = 0;
     for (int n = 0;; n++) {
         struct livestereo *h = open_on("auto", &scenarios[0]);
@@ -386,7 +387,7 @@ static void test_no_room(void) {
 }
 
 /* With backend=cuda a loss is final. */
-static void test_cuda(void) {
+TEST("/library-lost/cuda", test_cuda) {
     static const struct scenario *const c = &scenarios[0];
     struct livestereo *h = open_on("cuda", c);
     struct livestereo_info info = LIVESTEREO_INFO;
@@ -407,18 +408,4 @@ static void test_cuda(void) {
         pair_frame_free(&f[i]);
     pair_free(&p);
     livestereo_close(&h);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/library-lost/none", test_none);
-    g_test_add_func("/library-lost/wait", test_wait);
-    g_test_add_func("/library-lost/deadline", test_deadline);
-    g_test_add_func("/library-lost/update", test_update);
-    g_test_add_func("/library-lost/start", test_start);
-    g_test_add_func("/library-lost/mask", test_mask);
-    g_test_add_func("/library-lost/many-updates", test_many_updates);
-    g_test_add_func("/library-lost/no-room", test_no_room);
-    g_test_add_func("/library-lost/cuda", test_cuda);
-    return g_test_run();
 }

@@ -5,6 +5,7 @@
  */
 #include "tests/library_pair.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,7 +58,7 @@ static void expect(int result, int error, const char *sentence) {
     g_assert_null(strchr(sentence, '\n'));
 }
 
-static void test_settings(void) {
+TEST("/library-mistakes/settings", test_settings) {
     struct livestereo_settings *settings = NULL;
     char text[32];
     expect(livestereo_settings_open(NULL, NULL), -EINVAL, livestereo_error(NULL));
@@ -112,7 +113,7 @@ static void refuse_options(const struct livestereo_options *options, int error) 
     livestereo_settings_close(&settings);
 }
 
-static void test_open(void) {
+TEST("/library-mistakes/open", test_open) {
     const struct livestereo_options good = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     struct livestereo_settings *settings = open_settings(NULL);
     struct livestereo *stereo;
@@ -172,7 +173,7 @@ static void refuse_frame(struct livestereo *stereo, const struct livestereo_fram
     expect(livestereo_start(stereo, frame), -EINVAL, livestereo_error(stereo));
 }
 
-static void test_frame(void) {
+TEST("/library-mistakes/frame", test_frame) {
     struct livestereo *stereo = open_handle(NULL);
     struct livestereo_frame good = make_frame(), bad;
     struct livestereo_info info = LIVESTEREO_INFO;
@@ -241,7 +242,7 @@ static void test_frame(void) {
     free_frame(&good);
 }
 
-static void test_rest(void) {
+TEST("/library-mistakes/rest", test_rest) {
     struct livestereo *stereo = open_handle(NULL);
     struct livestereo_frame frame = make_frame();
     struct livestereo_image depth = pair_image(W, H, LIVESTEREO_MM16, 0), mask = frame.left;
@@ -321,7 +322,7 @@ static void check_beyond(const struct header *h, size_t size) {
      (ptrdiff_t)sizeof(struct livestereo_##name))
 
 /* Of what the library reads, a longer struct is taken where the rest is 0. */
-static void test_sizes_in(void) {
+TEST("/library-mistakes/sizes-in", test_sizes_in) {
     struct livestereo_settings *settings = open_settings(NULL);
     const struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     const ptrdiff_t options[] = {LESS(options, alpha), LESS(options, reserved), -8, 0, 8, 48};
@@ -356,7 +357,7 @@ static void test_sizes_in(void) {
 }
 
 /* Of what it writes, a shorter struct gets as much as it has; what a longer one has more is 0. */
-static void test_sizes_out(void) {
+TEST("/library-mistakes/sizes-out", test_sizes_out) {
     struct livestereo *stereo = open_handle(NULL);
     struct livestereo_frame f = make_frame();
     const struct livestereo_info info = LIVESTEREO_INFO;
@@ -390,7 +391,7 @@ static void test_sizes_out(void) {
 }
 
 /* Fields that may mean something one day are 0. */
-static void test_reserved(void) {
+TEST("/library-mistakes/reserved", test_reserved) {
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     struct livestereo_geometry g = {.fx = 9, .fy = 9, .baseline = 1, .reserved = {0, 1}};
     struct livestereo_rig rig = {.reserved = {1}};
@@ -469,7 +470,7 @@ static gpointer compute_frames(gpointer context) {
     return NULL;
 }
 
-static void test_threads(void) {
+TEST("/library-mistakes/threads", test_threads) {
     struct user users[2] = {{.range = "16"}, {.range = "24"}};
     struct stderr_of printed = stderr_begin();
     GThread *thread = g_thread_new("second", compute_frames, &users[1]);
@@ -481,17 +482,4 @@ static void test_threads(void) {
         g_assert_cmpint(users[i].messages, >, 0);
         g_assert_cmpint(users[i].others, ==, 0);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/library-mistakes/sizes-in", test_sizes_in);
-    g_test_add_func("/library-mistakes/sizes-out", test_sizes_out);
-    g_test_add_func("/library-mistakes/reserved", test_reserved);
-    g_test_add_func("/library-mistakes/settings", test_settings);
-    g_test_add_func("/library-mistakes/open", test_open);
-    g_test_add_func("/library-mistakes/frame", test_frame);
-    g_test_add_func("/library-mistakes/rest", test_rest);
-    g_test_add_func("/library-mistakes/threads", test_threads);
-    return g_test_run();
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <stdatomic.h>
@@ -96,7 +97,7 @@ static long take_all(struct live *live, int sleep_us) {
     return count;
 }
 
-static void test_all_in_order(void) {
+TEST("/live/all-in-order", test_all_in_order) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(60);
@@ -118,7 +119,7 @@ static void test_all_in_order(void) {
     matcher_close(&stereo);
 }
 
-static void test_limit(void) {
+TEST("/live/limit", test_limit) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
@@ -132,7 +133,7 @@ static void test_limit(void) {
 }
 
 /* A slow reader: each frame is shown, dropped by a queue, or the two add up wrongly. */
-static void test_drops(void) {
+TEST("/live/drops", test_drops) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(300);
@@ -157,7 +158,7 @@ static void test_drops(void) {
     matcher_close(&stereo);
 }
 
-static void test_quit_anywhere(void) {
+TEST("/live/quit-anywhere", test_quit_anywhere) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     for (int round = 0; round < 60; round++) {
@@ -185,7 +186,7 @@ static void test_quit_anywhere(void) {
     matcher_close(&stereo);
 }
 
-static void test_damaged_pairs(void) {
+TEST("/live/damaged-pairs", test_damaged_pairs) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(30);
@@ -203,7 +204,7 @@ static void test_damaged_pairs(void) {
     matcher_close(&stereo);
 }
 
-static void test_source_fails(void) {
+TEST("/live/source-fails", test_source_fails) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
@@ -219,7 +220,7 @@ static void test_source_fails(void) {
     matcher_close(&stereo);
 }
 
-static void test_compute_fails(void) {
+TEST("/live/compute-fails", test_compute_fails) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
@@ -236,7 +237,7 @@ static void test_compute_fails(void) {
 }
 
 /* New settings act on a whole frame or not at all, and a frame says which it had. */
-static void test_settings(void) {
+TEST("/live/settings", test_settings) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
@@ -259,7 +260,7 @@ static void test_settings(void) {
     matcher_close(&stereo);
 }
 
-static void test_time_out(void) {
+TEST("/live/time-out", test_time_out) {
     struct params params;
     struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(1);
@@ -275,18 +276,4 @@ static void test_time_out(void) {
     g_assert_cmpint(take_all(live, 0), ==, 1);
     live_close(&live);
     matcher_close(&stereo);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/live/all-in-order", test_all_in_order);
-    g_test_add_func("/live/limit", test_limit);
-    g_test_add_func("/live/drops", test_drops);
-    g_test_add_func("/live/quit-anywhere", test_quit_anywhere);
-    g_test_add_func("/live/damaged-pairs", test_damaged_pairs);
-    g_test_add_func("/live/source-fails", test_source_fails);
-    g_test_add_func("/live/compute-fails", test_compute_fails);
-    g_test_add_func("/live/settings", test_settings);
-    g_test_add_func("/live/time-out", test_time_out);
-    return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "capture/source_status.h"
 #include "tests/source_open.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ static int next(struct opened *o, struct frame **frame) {
     }
 }
 
-static void test_slow_reader(void) {
+TEST("/live-gst/slow-reader", test_slow_reader) {
     g_autofree char *word = two("RGB", 1000, "");
     struct opened o = open_one(word);
     g_assert_cmpint(o.source->live, ==, 1);
@@ -75,7 +76,7 @@ static void test_slow_reader(void) {
     opened_close(&o);
 }
 
-static void test_both(void) {
+TEST("/live-gst/both", test_both) {
     struct source_options options = {.swap = 1, .flip = {1, 0}};
     const char *word = "gst:videotestsrc is-live=true pattern=smpte horizontal-speed=1 ! "
                        "video/x-raw,format=GRAY8,width=64,height=48,framerate=100/1 ! tee name=t ! "
@@ -95,7 +96,7 @@ static void test_both(void) {
 }
 
 /* One camera's pictures, whole: each is the later one of the pair before. */
-static void test_picture(void) {
+TEST("/live-gst/picture", test_picture) {
     struct source_options options = {.motion_step = 1};
     const char *word = "gst:videotestsrc is-live=true pattern=smpte horizontal-speed=3 ! "
                        "video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
@@ -118,7 +119,7 @@ static void test_picture(void) {
     opened_close(&o);
 }
 
-static void test_ends(void) {
+TEST("/live-gst/ends", test_ends) {
     g_autofree char *word = two("GRAY8", 200, "num-buffers=40");
     struct opened o = open_one(word);
     struct frame *frame;
@@ -132,7 +133,7 @@ static void test_ends(void) {
     opened_close(&o);
 }
 
-static void test_fails(void) {
+TEST("/live-gst/fails", test_fails) {
     g_autofree char *word = two("RGB", 200, "! identity error-after=60");
     struct stderr_of caught = stderr_begin();
     struct opened o = open_one(word);
@@ -157,7 +158,7 @@ static void test_fails(void) {
 }
 
 /* Pictures of another size are left out, with one line for all of them. */
-static void test_other_size(void) {
+TEST("/live-gst/other-size", test_other_size) {
     const char *word =
         "gst:concat name=c ! appsink name=both "
         "videotestsrc num-buffers=5 ! video/x-raw,format=RGB,width=64,height=48 ! c. "
@@ -175,7 +176,7 @@ static void test_other_size(void) {
     stderr_one_line(caught, "not 32x48 any more", word);
 }
 
-static void test_refused(void) {
+TEST("/live-gst/refused", test_refused) {
     expect_refused("gst:videotestsrc ! appsink name=links", NULL, -EINVAL, "appsink name=left",
                    NULL);
     expect_refused("gst:nosuchelement ! appsink name=both", NULL, -EINVAL, "nosuchelement", NULL);
@@ -191,16 +192,4 @@ static void test_refused(void) {
     expect_refused("gst:videotestsrc ! video/x-raw,format=RGB,width=64 ! appsink name=left "
                    "videotestsrc ! video/x-raw,format=RGB,width=32 ! appsink name=right",
                    NULL, -EINVAL, "both must be of one size", NULL);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/live-gst/slow-reader", test_slow_reader);
-    g_test_add_func("/live-gst/picture", test_picture);
-    g_test_add_func("/live-gst/both", test_both);
-    g_test_add_func("/live-gst/ends", test_ends);
-    g_test_add_func("/live-gst/fails", test_fails);
-    g_test_add_func("/live-gst/other-size", test_other_size);
-    g_test_add_func("/live-gst/refused", test_refused);
-    return g_test_run();
 }

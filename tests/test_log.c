@@ -4,13 +4,14 @@
  */
 #include "config/log.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void test_log(void) {
+TEST("/log/lines", test_log) {
     enum log_level before = log_get_level();
     struct stderr_of caught = stderr_begin();
     errno = EPERM;
@@ -44,7 +45,7 @@ static void test_log(void) {
 }
 
 /* What a terminal may take for a command is replaced, all other characters stay. */
-static void test_clean(void) {
+TEST("/log/clean", test_clean) {
     static const char *const words[][2] = {
         {"a\033[31mb\n\t\x7f", "a?[31mb???"},
         {"C1 \xc2\x9b"
@@ -76,7 +77,7 @@ static void see(enum log_level level, const char *line) {
 }
 
 /* Whoever observes gets what is not shown, too, but nothing of debugging. */
-static void test_observe(void) {
+TEST("/log/observe", test_observe) {
     enum log_level before = log_get_level();
     struct stderr_of caught = stderr_begin();
     log_set_level(LOG_ERROR);
@@ -91,12 +92,4 @@ static void test_observe(void) {
     log_set_level(before);
     g_autofree char *text = stderr_end(caught);
     g_assert_cmpstr(text, ==, "livestereo: error: camera: nobody\n");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/log/lines", test_log);
-    g_test_add_func("/log/clean", test_clean);
-    g_test_add_func("/log/observe", test_observe);
-    return g_test_run();
 }

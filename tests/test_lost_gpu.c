@@ -9,6 +9,7 @@
 #include "tests/scene.h"
 #include "tests/shuffled_backend.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -102,13 +103,13 @@ static void check_falls_back(int maps_wanted, int after) {
     stereo_close(&plain);
 }
 
-static void test_auto_goes_on(void) {
+TEST("/lost-gpu/auto-goes-on", test_auto_goes_on) {
     for (int after = 0; after < 4; after++)
         check_falls_back(0, after);
     check_falls_back(1, 2);
 }
 
-static void test_cuda_ends(void) {
+TEST("/lost-gpu/cuda-ends", test_cuda_ends) {
     struct stereo *s = open_doomed(0, 1);
     struct params p = scene_params(0, LABELS);
     struct frame_pool *pool;
@@ -130,7 +131,7 @@ static void *alloc_some(struct backend *b, enum memory_kind kind, size_t bytes) 
 
 /* Settings that do not fit are refused; then those before them hold again, and what lay in the old
  * buffers does not. */
-static void test_refused_settings(void) {
+TEST("/lost-gpu/refused-settings", test_refused_settings) {
     int error;
     struct backend *b = backend_cpu_open(1, VARIANT_OPTIMISED, &error);
     real_alloc = b->alloc;
@@ -196,7 +197,7 @@ struct backend *__wrap_backend_cpu_open(int threads, enum backend_variant varian
 
 /* The frames (the tables) do not fit the GPU: the CPU computes, and a warning says so. Nor do they
  * fit the CPU: one line says that. */
-static void test_little_memory(void) {
+TEST("/lost-gpu/little-memory", test_little_memory) {
     static const size_t rooms[] = {1000, 600000}; /* for nothing; for tables, not for frames */
     struct params p = scene_params(0, LABELS);
     int error;
@@ -217,13 +218,4 @@ static void test_little_memory(void) {
         g_assert_cmpint(error, ==, -ENOMEM);
     }
     replaced = false;
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/lost-gpu/auto-goes-on", test_auto_goes_on);
-    g_test_add_func("/lost-gpu/cuda-ends", test_cuda_ends);
-    g_test_add_func("/lost-gpu/refused-settings", test_refused_settings);
-    g_test_add_func("/lost-gpu/little-memory", test_little_memory);
-    return g_test_run();
 }

@@ -5,6 +5,7 @@
  */
 #include "gpu/stages/stages.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -15,7 +16,7 @@ static int at(const uint8_t *image, int x, int y) {
     return image[CLAMP(y, 0, H - 1) * W + CLAMP(x, 0, W - 1)];
 }
 
-static void test_sobel(void) {
+TEST("/matching-input/sobel", test_sobel) {
     static const int kernel[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
     uint8_t grey[W * H], out[W * H];
     for (int i = 0; i < W * H; i++)
@@ -34,7 +35,7 @@ static void test_sobel(void) {
 }
 
 /* Grey less the mean of a square, and less a Gaussian, from the taps that the pipeline takes. */
-static void test_residual(void) {
+TEST("/matching-input/residual", test_residual) {
     uint8_t grey[W * H], smoothed[W * H], out[W * H];
     uint16_t between[W * H];
     for (int i = 0; i < W * H; i++)
@@ -91,7 +92,7 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
     pool_close(&pool);
 }
 
-static void test_offset(void) {
+TEST("/matching-input/offset", test_offset) {
     const struct param_info *info = param_find("matching_input");
     char **inputs = g_strsplit(info->choices, "|", -1);
     for (int i = 0; inputs[i]; i++) {
@@ -101,12 +102,4 @@ static void test_offset(void) {
         g_assert_cmpint(memcmp(one, two, sizeof(one)) != 0, ==, i == MATCHING_INPUT_PICTURE);
     }
     g_strfreev(inputs);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/matching-input/sobel", test_sobel);
-    g_test_add_func("/matching-input/residual", test_residual);
-    g_test_add_func("/matching-input/offset", test_offset);
-    return g_test_run();
 }

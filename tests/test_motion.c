@@ -6,6 +6,7 @@
  */
 #include "gpu/stages/stages.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -64,7 +65,7 @@ static void check_message(struct label_space space, bool centres) {
         g_free(out[r]);
 }
 
-static void test_message(void) {
+TEST("/motion/message", test_message) {
     for (int u = 1; u <= 12; u++)
         for (int v = 1; v <= 12; v++)
             for (int i = 0; i < 6; i++)
@@ -83,7 +84,7 @@ static void fill_random(uint8_t *data, size_t bytes, int most) {
         data[i] = (uint8_t)random_to(most);
 }
 
-static void test_one_row(void) {
+TEST("/motion/one-row", test_one_row) {
     static uint8_t right[W * H], left[W * H], lut[COST_LUT], census_lut[CENSUS_LUT];
     static uint64_t census[2][W * H];
     static const int kinds[] = {DATA_COST_AD, DATA_COST_SSD, DATA_COST_CENSUS, DATA_COST_AD_CENSUS};
@@ -170,7 +171,7 @@ static void test_one_row(void) {
 }
 
 /* Centres that are all equal are a fixed window, moved. */
-static void test_equal_centres(void) {
+TEST("/motion/equal-centres", test_equal_centres) {
     static uint8_t a[W * H], b[W * H], lut[COST_LUT];
     static int16_t u[W * H], v[W * H];
     fill_random(a, sizeof(a), 255);
@@ -226,7 +227,7 @@ static void test_equal_centres(void) {
 
 /* bt: a pixel against the range between its half-way points to four neighbours, on a plain slope
  * and at a peak. */
-static void test_bt(void) {
+TEST("/motion/bt", test_bt) {
     static const uint8_t a[9] = {0, 0, 0, 0, 100, 0, 0, 0, 0},
                          b[9] = {0, 10, 0, 20, 60, 90, 0, 80, 0};
     struct motion_cost_args args = {.grid = grid_make(3, 3, (struct label_space){0, 1, 0, 1}),
@@ -245,7 +246,7 @@ static void test_bt(void) {
 
 /* ---- the map */
 
-static void test_check(void) {
+TEST("/motion/check", test_check) {
     /* forward: cancelled, off by 1 px in v, unknown behind, out of the picture */
     int16_t fu[4] = {16, 16, -16, 32}, fv[4] = {0, 0, 0, 0};
     int16_t bu[4] = {0, -16, -16, UNKNOWN}, bv[4] = {0, 0, 17, 0}, ou[4], ov[4];
@@ -268,7 +269,7 @@ static void test_check(void) {
     g_assert_cmpint(ou[0], ==, UNKNOWN);
 }
 
-static void test_fill(void) {
+TEST("/motion/fill", test_fill) {
     int16_t u[5] = {UNKNOWN, 48, UNKNOWN, -16, UNKNOWN}, v[5] = {UNKNOWN, 0, UNKNOWN, 16, UNKNOWN};
     const int16_t want_u[5] = {48, 48, -16, -16, -16}, want_v[5] = {0, 0, 16, 16, 16};
     int16_t ou[5], ov[5];
@@ -283,7 +284,7 @@ static void test_fill(void) {
 
 /* By hand: of two that lead to the same place the more confident one, of equals the first; none
  * leaves the picture, confidence 0 counts for nothing; of two pictures' motion half. */
-static void test_carry(void) {
+TEST("/motion/carry", test_carry) {
     enum { COUNT = 8 };
     int16_t u[COUNT] = {32, 16, 0, UNKNOWN, 0, 23, 16, 40}, v[COUNT] = {0}, ou[COUNT], ov[COUNT];
     const uint8_t confidence[COUNT] = {5, 6, 6, 9, 0, 7, 200, 255};
@@ -308,7 +309,7 @@ static void test_carry(void) {
 }
 
 /* Each label's cost grows by min(rho |l - F'|, T), in reals, to within rounding. */
-static void test_expect(void) {
+TEST("/motion/expect", test_expect) {
     static const uint8_t mask[4] = {0, 0, 0, 255};
     for (int round = 0; round < 500; round++) {
         struct label_space space = {-random_to(9), 1 + random_to(8), -random_to(9),
@@ -437,7 +438,7 @@ static void run(const char *words, const int ground[2], const int square[2], int
 }
 
 /* Where the mask is, whatever is drawn costs nothing. */
-static void test_mask_cost(void) {
+TEST("/motion/mask-cost", test_mask_cost) {
     static const uint8_t a[3] = {0, 90, 200}, b[3] = {200, 0, 90},
                          mask[3] = {255, MASKED - 1, MASKED};
     static uint8_t lut[COST_LUT];
@@ -494,7 +495,7 @@ static int count_wrong(const uint8_t *mask, const char *words) {
     return wrong;
 }
 
-static void test_mask(void) {
+TEST("/motion/mask", test_mask) {
     static uint8_t mask[SIDE_X * SIDE_Y];
     for (int i = 0; i < SIDE_X * SIDE_Y; i++)
         mask[i] = i % SIDE_X % 20 < 3 ? 255 : 0;
@@ -538,7 +539,7 @@ static int16_t middle_of_second(double weight, long index, double weight_before)
     return u;
 }
 
-static void test_temporal(void) {
+TEST("/motion/temporal", test_temporal) {
     int16_t alone = middle_of_second(0, 4, 0);
     g_assert_cmpint(alone, !=, 2 * 16);
     g_assert_cmpint(middle_of_second(0.3, 4, 0.3), ==, 2 * 16);
@@ -550,7 +551,7 @@ static void test_temporal(void) {
 }
 
 /* Every pixel that stays inside the picture with the windows round it. */
-static void test_shift(void) {
+TEST("/motion/shift", test_shift) {
     static int16_t motion[2 * SIDE_X * SIDE_Y];
     static const char *const ways[] = {
         "motion_levels=1 motion_fraction=1", "motion_levels=1 motion_fraction=4",
@@ -572,7 +573,7 @@ static void test_shift(void) {
 }
 
 /* Beyond the labels of the coarsest level there is none; with three levels 4 times as many. */
-static void test_far(void) {
+TEST("/motion/far", test_far) {
     static int16_t motion[2 * SIDE_X * SIDE_Y];
     static const int far[2] = {11, 6};
     run("motion_levels=3 motion_fraction=1", far, NULL, motion);
@@ -581,7 +582,7 @@ static void test_far(void) {
             g_assert_cmpint(motion[y * SIDE_X + x], ==, 16 * far[0]);
 }
 
-static void test_layers(void) {
+TEST("/motion/layers", test_layers) {
     static int16_t motion[2 * SIDE_X * SIDE_Y];
     static const int ground[2] = {-2, 1}, square[2] = {3, -2};
     run("motion_levels=1 motion_fraction=4", ground, square, motion);
@@ -598,7 +599,7 @@ static void test_layers(void) {
 }
 
 /* Parameters that cannot go together, labels that are too many. */
-static void test_conflicts(void) {
+TEST("/motion/conflicts", test_conflicts) {
     static const char *const wrong[] = {"occlusion_masks=1", "lr_check=warp",
                                         "cost_smoothing=cross", "bp_schedule=tiles"};
     struct params p;
@@ -615,24 +616,4 @@ static void test_conflicts(void) {
     int error;
     g_assert_null(stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error));
     g_assert_cmpint(error, ==, -EINVAL);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/motion/message", test_message);
-    g_test_add_func("/motion/one-row", test_one_row);
-    g_test_add_func("/motion/equal-centres", test_equal_centres);
-    g_test_add_func("/motion/bt", test_bt);
-    g_test_add_func("/motion/check", test_check);
-    g_test_add_func("/motion/fill", test_fill);
-    g_test_add_func("/motion/carry", test_carry);
-    g_test_add_func("/motion/expect", test_expect);
-    g_test_add_func("/motion/temporal", test_temporal);
-    g_test_add_func("/motion/shift", test_shift);
-    g_test_add_func("/motion/mask-cost", test_mask_cost);
-    g_test_add_func("/motion/mask", test_mask);
-    g_test_add_func("/motion/far", test_far);
-    g_test_add_func("/motion/layers", test_layers);
-    g_test_add_func("/motion/conflicts", test_conflicts);
-    return g_test_run();
 }

@@ -9,6 +9,7 @@
 #include "gpu/backend.h"
 #include "gpu/mrf/mrf.h"
 #include "gpu/mrf/min_sum_bytes.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -173,7 +174,7 @@ static int make_chain(struct numbers *n, int round) {
     return length;
 }
 
-static void test_chain(void) {
+TEST("/mrf/chain", test_chain) {
     for (int round = 0; round < 200; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -206,7 +207,7 @@ static void make_tree(struct numbers *n) {
 }
 
 /* Of several best labellings each pixel may follow another one. */
-static void test_tree(void) {
+TEST("/mrf/tree", test_tree) {
     for (int round = 0; round < 60; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -246,7 +247,7 @@ static int look(void *context, const struct mrf_result *so_far) {
     return 0;
 }
 
-static void test_grid(void) {
+TEST("/mrf/grid", test_grid) {
     for (int round = 0; round < 60; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -272,7 +273,7 @@ static void test_grid(void) {
 }
 
 /* Numbers that are no multiples of the unit: a bound stays one. */
-static void test_fractions(void) {
+TEST("/mrf/fractions", test_fractions) {
     for (int round = 0; round < 40; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -292,7 +293,7 @@ static void test_fractions(void) {
 }
 
 /* What the last column and row have as classes changes nothing, no rounding of fractions either. */
-static void test_missing_edges(void) {
+TEST("/mrf/missing-edges", test_missing_edges) {
     for (int round = 0; round < 20; round++) {
         struct numbers n;
         uint16_t label[2][MAX_PIXELS];
@@ -317,7 +318,7 @@ static void test_missing_edges(void) {
 
 /* Forbidden labels cost so much that one scale for all numbers would leave nothing of the others;
  * smoothness that no integers hold beside the costs is refused. */
-static void test_forbidden(void) {
+TEST("/mrf/forbidden", test_forbidden) {
     for (int round = 0; round < 40; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -346,7 +347,7 @@ static void test_forbidden(void) {
 }
 
 /* Each edge has a table of its own: the classes' curves and factors, written out. */
-static void test_edge_tables(void) {
+TEST("/mrf/edge-tables", test_edge_tables) {
     for (int round = 0; round < 40; round++) {
         struct numbers n;
         static float table[MRF_EDGES][MAX_PIXELS * 9];
@@ -377,7 +378,7 @@ static void test_edge_tables(void) {
 
 /* On a chain the passes of BP-S, BP-M in as many sweeps as it is long, and tiles that are large
  * enough, find the optimum; fractions leave one. */
-static void test_belief_propagation_of_chains(void) {
+TEST("/mrf/chains", test_belief_propagation_of_chains) {
     for (int round = 0; round < 100; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -400,7 +401,7 @@ static void test_belief_propagation_of_chains(void) {
 
 /* Of tiles: any number of threads gives the same labels; a tile of the whole picture is BP-M from
  * zero; alone, a tile knows nothing of the others. */
-static void test_tiles(void) {
+TEST("/mrf/tiles", test_tiles) {
     for (int round = 0; round < 30; round++) {
         struct numbers n;
         uint16_t label[4][MAX_PIXELS];
@@ -435,7 +436,7 @@ static void test_tiles(void) {
 
 /* Two labels that like to be equal: one move finds the optimum. Of more, expansion and swap end
  * where no single pixel's change helps, and expansion of Potts below twice the optimum. */
-static void test_moves(void) {
+TEST("/mrf/moves", test_moves) {
     for (int round = 0; round < 60; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -466,7 +467,7 @@ static void test_moves(void) {
 
 /* Of squares and lines, truncated or not: sweeps over the labels and the envelope of parabolas
  * against trying all. */
-static void test_messages(void) {
+TEST("/mrf/messages", test_messages) {
     for (int round = 0; round < 100; round++) {
         struct numbers n;
         int32_t h[MAX_VALUES], out[MAX_VALUES];
@@ -499,7 +500,7 @@ static int stop(void *context, const struct mrf_result *so_far) {
 }
 
 /* Two labels and edges that favour equal ones: the bound reaches the optimum of any grid. */
-static void test_two_labels(void) {
+TEST("/mrf/two-labels", test_two_labels) {
     for (int round = 0; round < 30; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -652,7 +653,7 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
     return most;
 }
 
-static void test_marginals_of_trees(void) {
+TEST("/mrf/marginals/trees", test_marginals_of_trees) {
     double most = 0;
     for (int round = 0; round < 60; round++) {
         struct numbers n;
@@ -673,7 +674,7 @@ static void test_marginals_of_trees(void) {
 }
 
 /* Rows and columns of up to 96 pixels and 40 labels: smoothness of all lengths. */
-static void test_marginals_of_chains(void) {
+TEST("/mrf/marginals/chains", test_marginals_of_chains) {
     double most = 0;
     for (int round = 0; round < 100; round++) {
         struct numbers n;
@@ -688,7 +689,7 @@ static void test_marginals_of_chains(void) {
     g_assert_cmpfloat(most, <, rounding);
 }
 
-static void test_marginals_of_loops(void) {
+TEST("/mrf/marginals/loops", test_marginals_of_loops) {
     double most = 0, loops = 0;
     int converged = 0;
     for (int round = 0; round < 60; round++) {
@@ -717,7 +718,7 @@ static void test_marginals_of_loops(void) {
 }
 
 /* Labels (u, v), whose smoothness is a table of their L1 distances. */
-static void test_marginals_of_pairs(void) {
+TEST("/mrf/marginals/pairs", test_marginals_of_pairs) {
     double most = 0;
     for (int round = 0; round < 20; round++) {
         struct numbers n;
@@ -744,7 +745,7 @@ static int count_steps(void *context, const struct mrf_result *so_far) {
     return 0;
 }
 
-static void test_marginals_in_steps(void) {
+TEST("/mrf/marginals/steps", test_marginals_in_steps) {
     static const double temperatures[] = {20, 1e-9, 1e12};
     for (int round = 0; round < 15; round++) {
         struct numbers n;
@@ -781,7 +782,7 @@ static void test_marginals_in_steps(void) {
 }
 
 /* However many half-steps go down the picture together, and whatever largest numbers are. */
-static void test_marginals_together(void) {
+TEST("/mrf/marginals/together", test_marginals_together) {
     static const int sizes[][2] = {{1, 96}, {2, 48}, {96, 1}, {4, 24}};
     for (int round = 0; round < 24; round++) {
         struct numbers n;
@@ -802,7 +803,7 @@ static void test_marginals_together(void) {
 }
 
 /* A temperature far below one unit, of which costs this high make a small part: as one below it. */
-static void test_marginals_cold(void) {
+TEST("/mrf/marginals/cold", test_marginals_cold) {
     struct numbers n;
     float belief[2][MAX_PIXELS * 5];
     uint16_t label[MAX_PIXELS];
@@ -820,7 +821,7 @@ static void test_marginals_cold(void) {
 }
 
 /* Each compiler and both forms give these bytes. */
-static void test_marginals_bytes(void) {
+TEST("/mrf/marginals/bytes", test_marginals_bytes) {
     static const char expected[] =
         "bd517a6c5ea2f20834d53be41c71128799ea4a3a65b756544692a23151fd3e93";
     g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -856,7 +857,7 @@ static void test_marginals_bytes(void) {
 
 /* Enough half-steps find the optimum of a chain, whatever the smoothness. Fractions of costs leave
  * one optimum. */
-static void test_min_sum_of_chains(void) {
+TEST("/mrf/min-sum/chains", test_min_sum_of_chains) {
     for (int round = 0; round < 100; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS];
@@ -876,7 +877,7 @@ static void test_min_sum_of_chains(void) {
 
 /* Where bytes hold all numbers, and no cost is so high that it is cut, the pipeline's solver finds
  * the same labels; others it leaves. */
-static void test_min_sum_in_bytes(void) {
+TEST("/mrf/min-sum/bytes", test_min_sum_in_bytes) {
     for (int round = 0; round < 60; round++) {
         struct numbers n;
         uint16_t label[MAX_PIXELS], of_bytes[MAX_PIXELS];
@@ -905,7 +906,7 @@ static void test_min_sum_in_bytes(void) {
 
 /* Of costs up to 99 the caller's 1 is 2^19 units, and a smoothness of 1e-5 is 5 of them: in bytes a
  * number would be so many times as high that no byte holds the factor. Fractions are refused. */
-static void test_fractions_in_bytes(void) {
+TEST("/mrf/min-sum/fractions", test_fractions_in_bytes) {
     struct numbers n;
     uint16_t label[MAX_PIXELS];
     struct mrf_result result;
@@ -922,32 +923,4 @@ static void test_fractions_in_bytes(void) {
                     -ENOTSUP);
     g_assert_cmpstr(why, ==, "numbers that bytes do not hold");
     mrf_close(&m);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/mrf/chain", test_chain);
-    g_test_add_func("/mrf/tree", test_tree);
-    g_test_add_func("/mrf/grid", test_grid);
-    g_test_add_func("/mrf/fractions", test_fractions);
-    g_test_add_func("/mrf/forbidden", test_forbidden);
-    g_test_add_func("/mrf/edge-tables", test_edge_tables);
-    g_test_add_func("/mrf/chains", test_belief_propagation_of_chains);
-    g_test_add_func("/mrf/tiles", test_tiles);
-    g_test_add_func("/mrf/moves", test_moves);
-    g_test_add_func("/mrf/messages", test_messages);
-    g_test_add_func("/mrf/missing-edges", test_missing_edges);
-    g_test_add_func("/mrf/two-labels", test_two_labels);
-    g_test_add_func("/mrf/min-sum/chains", test_min_sum_of_chains);
-    g_test_add_func("/mrf/min-sum/bytes", test_min_sum_in_bytes);
-    g_test_add_func("/mrf/min-sum/fractions", test_fractions_in_bytes);
-    g_test_add_func("/mrf/marginals/trees", test_marginals_of_trees);
-    g_test_add_func("/mrf/marginals/chains", test_marginals_of_chains);
-    g_test_add_func("/mrf/marginals/loops", test_marginals_of_loops);
-    g_test_add_func("/mrf/marginals/pairs", test_marginals_of_pairs);
-    g_test_add_func("/mrf/marginals/steps", test_marginals_in_steps);
-    g_test_add_func("/mrf/marginals/together", test_marginals_together);
-    g_test_add_func("/mrf/marginals/cold", test_marginals_cold);
-    g_test_add_func("/mrf/marginals/bytes", test_marginals_bytes);
-    return g_test_run();
 }

@@ -5,6 +5,7 @@
  */
 #include "gpu/stages/occlusion.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -46,7 +47,7 @@ static bool is_hidden(const uint16_t *f, int x) {
     return d <= -1 && x - d < W && f[x - d] + d == f[x];
 }
 
-static void test_definition(void) {
+TEST("/occlusion/definition", test_definition) {
     for (int round = 0; round < 50; round++) {
         uint16_t label[W * H], mirrored[W * H];
         uint8_t mask[W * H], mirror_mask[W * H];
@@ -66,7 +67,7 @@ static void test_definition(void) {
 }
 
 /* Labels 3, then 8 from column 20 on: the pixel before the step and the one behind it, no other. */
-static void test_step(void) {
+TEST("/occlusion/step", test_step) {
     uint16_t label[W * H], falling[W * H]; /* nothing is hidden where the left side is nearer */
     uint8_t mask[W * H];
     for (int i = 0; i < W * H; i++)
@@ -85,7 +86,7 @@ static void test_step(void) {
 }
 
 /* A pixel whose mask stays is not written. */
-static void test_unchanged(void) {
+TEST("/occlusion/unchanged", test_unchanged) {
     struct grid g = grid_make(2, 1, (struct label_space){.u_count = 3, .v_count = 1});
     uint16_t label[2] = {0, 2};
     uint8_t cost[32], masked[32], mask[2] = {1, 0};
@@ -101,7 +102,7 @@ static void test_unchanged(void) {
     g_assert_cmpint(masked[16], ==, 9);
 }
 
-static void test_best_label(void) {
+TEST("/occlusion/best-label", test_best_label) {
     struct grid g = grid_make(7, 5, (struct label_space){.u_count = L, .v_count = 1});
     size_t volume = grid_volume(&g);
     uint16_t label[7 * 5], *cost = g_new(uint16_t, volume);
@@ -158,7 +159,7 @@ static void run(const char *settings, bool depth, struct frame **frame, struct f
 }
 
 /* Where no label rises nothing is masked, and the bytes are those of plain updates. */
-static void test_frame(void) {
+TEST("/occlusion/frame", test_frame) {
     static const char *const settings[] = {"bp_iterations=6", "bp_iterations=1", "bp_iterations=0",
                                            "bp_iterations=2 bp_levels=3 lr_check=off"};
     for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
@@ -182,7 +183,7 @@ static void test_frame(void) {
 }
 
 /* With edge_weakens=truncation rho stays across edges and T falls by the class's factor. */
-static void test_edge_weakens(void) {
+TEST("/occlusion/edge-weakens", test_edge_weakens) {
     struct params p;
     struct scaling s;
     params_default(&p);
@@ -201,15 +202,4 @@ static void test_edge_weakens(void) {
             g_assert_cmpint(s.tables.smoothness[i][1], ==, MIN(s.rho[i], s.truncation[i]));
         }
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/occlusion/definition", test_definition);
-    g_test_add_func("/occlusion/step", test_step);
-    g_test_add_func("/occlusion/unchanged", test_unchanged);
-    g_test_add_func("/occlusion/best-label", test_best_label);
-    g_test_add_func("/occlusion/edge-weakens", test_edge_weakens);
-    g_test_add_func("/occlusion/frame", test_frame);
-    return g_test_run();
 }

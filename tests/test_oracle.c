@@ -6,6 +6,7 @@
  */
 #include "gpu/scaling.h"
 #include "gpu/stages/stages.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -26,7 +27,7 @@ static uint8_t *random_bytes(size_t count, int maximum) {
 
 /* ---- messages: min-convolution over all pairs of labels */
 
-static void test_message(void) {
+TEST("/oracle/message", test_message) {
     for (int round = 0; round < 60; round++) {
         int labels = g_test_rand_int_range(2, 70), rho = g_test_rand_int_range(0, 60);
         int maximum = g_test_rand_int_range(0, 256);
@@ -144,7 +145,7 @@ static int cosine_distance(const int8_t *p, const int8_t *q) {
     return (int)CLAMP(floor(32 - 32 * product / (128 * 128) + 0.5), 0, 63);
 }
 
-static void test_cost(void) {
+TEST("/oracle/cost", test_cost) {
     enum { W = 13, H = 6, L = 9 };
     uint8_t *lut = g_malloc0(COST_LUT), census_lut[CENSUS_LUT];
     for (int i = 0; i < COST_LUT; i++)
@@ -277,7 +278,7 @@ static double smoothed_point(const uint8_t *p, const uint8_t *q, int w, int h, i
     return sum / weights;
 }
 
-static void test_smoothed_cost(void) {
+TEST("/oracle/smoothed-cost", test_smoothed_cost) {
     enum { W = 13, H = 9, L = 7 };
     uint8_t *lut = g_malloc0(COST_LUT);
     for (int i = 0; i < COST_LUT; i++) /* differences in halves, back to whole ones */
@@ -319,7 +320,7 @@ static void test_smoothed_cost(void) {
 
 /* ---- averages of the cost */
 
-static void test_cross(void) {
+TEST("/oracle/cross", test_cross) {
     enum { W = 21, H = 17, L = 5 };
     for (int round = 0; round < 8; round++) {
         struct grid g = make_grid(W, H, L);
@@ -374,7 +375,7 @@ static void test_cross(void) {
     }
 }
 
-static void test_downsample_cost(void) {
+TEST("/oracle/downsample-cost", test_downsample_cost) {
     struct grid fine = make_grid(7, 5, 20), coarse = make_grid(4, 3, 20);
     uint16_t *cost = g_new0(uint16_t, grid_volume(&fine)),
              *out = g_new0(uint16_t, grid_volume(&coarse));
@@ -399,7 +400,7 @@ static void test_downsample_cost(void) {
 
 /* ---- pictures */
 
-static void test_smooth(void) {
+TEST("/oracle/smooth", test_smooth) {
     enum { W = 19, H = 11 };
     uint8_t *image = random_bytes(W * H, 255), out[W * H];
     uint16_t between[W * H];
@@ -431,7 +432,7 @@ static void check_yuv(int y, int u, int v, const uint8_t *rgb) {
         g_assert_cmpfloat(fabs(rgb[c] - fmin(fmax(want[c], 0), 255)), <=, 1.5);
 }
 
-static void test_convert(void) {
+TEST("/oracle/convert", test_convert) {
     enum { W = 8, H = 6 };
     uint8_t *source = random_bytes(W * H * 4, 255), out[W * H * 3];
     for (int format = PICTURE_BGR; format <= PICTURE_YUYV; format++) {
@@ -456,7 +457,7 @@ static void test_convert(void) {
     g_free(source);
 }
 
-static void test_remap(void) {
+TEST("/oracle/remap", test_remap) {
     enum { W = 9, H = 7 };
     uint8_t *image = random_bytes(W * H * 3, 255), out[W * H * 3];
     struct rectify_point map[W * H];
@@ -496,7 +497,7 @@ static void test_remap(void) {
 }
 
 /* What a picture without blocks has given before is copied; one with blocks is sampled. */
-static void test_remap_known(void) {
+TEST("/oracle/remap-known", test_remap_known) {
     enum { W = 40, H = 24, BLOCKS = 2 * JPEG_BLOCK * 4 * 2 };
     uint8_t *image = random_bytes(W * H, 255), *before = random_bytes(W * H, 255), out[W * H];
     for (uint32_t blocks = 0; blocks < 2; blocks++) {
@@ -512,7 +513,7 @@ static void test_remap_known(void) {
 
 /* A picture of half or a quarter of the size is the mean of its source's blocks, and one of any
  * other size the mean of the samples that share out each pixel. */
-static void test_remap_smaller(void) {
+TEST("/oracle/remap-smaller", test_remap_smaller) {
     enum { W = 24, H = 16 };
     uint8_t *image = random_bytes(W * H, 255), out[W * H];
     struct rectify_point map[W * H];
@@ -545,7 +546,7 @@ static void test_remap_smaller(void) {
     g_free(image);
 }
 
-static void test_edges(void) {
+TEST("/oracle/edges", test_edges) {
     enum { W = 8, H = 6 };
     uint8_t *image = random_bytes(W * H * 3, 30), classes[W * H], coarse[12];
     struct edges_args a = {image, classes, W, H, 3, {8, 20}, 1};
@@ -588,7 +589,7 @@ static void test_edges(void) {
 
 /* ---- labels */
 
-static void test_winner_takes_all(void) {
+TEST("/oracle/winner-takes-all", test_winner_takes_all) {
     enum { W = 5, H = 4, L = 12 };
     for (int round = 0; round < 30; round++) {
         struct wta_args a = {.grid = make_grid(W, H, L), .subpixel = round % 3, .fraction = 1};
@@ -641,21 +642,4 @@ static void test_winner_takes_all(void) {
         for (int r = 0; r < DIRECTIONS; r++)
             g_free((void *)a.message[r]);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/oracle/message", test_message);
-    g_test_add_func("/oracle/cost", test_cost);
-    g_test_add_func("/oracle/smoothed-cost", test_smoothed_cost);
-    g_test_add_func("/oracle/cross", test_cross);
-    g_test_add_func("/oracle/downsample-cost", test_downsample_cost);
-    g_test_add_func("/oracle/smooth", test_smooth);
-    g_test_add_func("/oracle/convert", test_convert);
-    g_test_add_func("/oracle/remap", test_remap);
-    g_test_add_func("/oracle/remap-smaller", test_remap_smaller);
-    g_test_add_func("/oracle/remap-known", test_remap_known);
-    g_test_add_func("/oracle/edges", test_edges);
-    g_test_add_func("/oracle/winner-takes-all", test_winner_takes_all);
-    return g_test_run();
 }

@@ -6,6 +6,7 @@
  */
 #include "gpu/stages/postprocess.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -31,7 +32,7 @@ static void set(struct params *p, const char *assignments) {
 
 /* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a
  * constant. */
-static void test_row(void) {
+TEST("/oracle/row", test_row) {
     enum { W = 40, L = 11 };
     struct params p;
     params_default(&p);
@@ -86,7 +87,7 @@ static void test_row(void) {
     }
 }
 
-static void test_fast_converging(void) {
+TEST("/oracle/fast-converging", test_fast_converging) {
     static const char *const settings[] = {
         "bp_iterations=9", "bp_iterations=40 bp_levels=2 cost_smoothing=off", "bp_iterations=1",
         "bp_iterations=0 bp_levels=3", "bp_levels=10"};
@@ -119,7 +120,7 @@ static void test_fast_converging(void) {
     }
 }
 
-static void test_plane(void) {
+TEST("/oracle/plane", test_plane) {
     enum { W = 90, H = 50, L = 24 };
     static const char *const kinds[] = {"ad", "bt", "ssd", "census", "ad_census"};
     for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
@@ -169,7 +170,7 @@ static int flood(const int16_t *map, uint8_t *seen, int w, int h, int at, int ra
     return count;
 }
 
-static void test_speckle(void) {
+TEST("/oracle/speckle", test_speckle) {
     enum { W = 40, H = 30 };
     for (int round = 0; round < 20; round++) {
         int16_t map[W * H], out[W * H];
@@ -214,7 +215,7 @@ static void draw_median(int16_t *map, uint8_t *image, uint16_t weight[256], int 
 }
 
 /* The weighted median against a sorted list with every value repeated as often as it weighs. */
-static void test_median(void) {
+TEST("/oracle/median", test_median) {
     enum { W = 12, H = 9 };
     int16_t map[W * H], out[W * H], list[81 * 9];
     uint8_t image[W * H];
@@ -237,7 +238,7 @@ static void test_median(void) {
 }
 
 /* The same of every HOLE_STEP-th pixel around those that another map does not know. */
-static void test_hole_median(void) {
+TEST("/oracle/hole-median", test_hole_median) {
     enum { W = 31, H = 23 };
     int16_t map[W * H], known[W * H], out[W * H], list[169 * 9];
     uint8_t image[W * H];
@@ -264,7 +265,7 @@ static void test_hole_median(void) {
 }
 
 /* What is asked while a frame is in flight, or before there is one, is an error. */
-static void test_no_frame(void) {
+TEST("/oracle/no-frame", test_no_frame) {
     enum { W = 32, H = 20, L = 8 };
     double cost[MAX_LABELS], belief[MAX_LABELS], energy;
     struct params p;
@@ -288,16 +289,4 @@ static void test_no_frame(void) {
     stereo_close(&s);
     frame_drop(&f);
     pool_close(&pool);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/oracle/row", test_row);
-    g_test_add_func("/oracle/no-frame", test_no_frame);
-    g_test_add_func("/oracle/fast-converging", test_fast_converging);
-    g_test_add_func("/oracle/plane", test_plane);
-    g_test_add_func("/oracle/speckle", test_speckle);
-    g_test_add_func("/oracle/median", test_median);
-    g_test_add_func("/oracle/hole-median", test_hole_median);
-    return g_test_run();
 }

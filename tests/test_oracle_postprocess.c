@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stages/stages.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -43,7 +44,7 @@ static int is_seen(const int16_t *left, int x, int tolerance) {
     return 1;
 }
 
-static void test_check(void) {
+TEST("/oracle/check", test_check) {
     static const int tolerances[] = {0, 1, 16, 40};
     int kept[2] = {0, 0}, dropped[2] = {0, 0};
     for (int round = 0; round < 200; round++) {
@@ -77,7 +78,7 @@ static void test_check(void) {
 }
 
 /* Confidence alone: a negative tolerance leaves the left-right check out. */
-static void test_check_confidence(void) {
+TEST("/oracle/check-confidence", test_check_confidence) {
     int16_t left[N], out[N];
     uint8_t confidence[N];
     random_map(left, 30);
@@ -99,7 +100,7 @@ static int last_known(const int16_t *map, int first, int step, int count) {
     return known;
 }
 
-static void test_fill(void) {
+TEST("/oracle/fill", test_fill) {
     for (int round = 0; round < 200; round++) {
         int16_t map[N], out[N];
         int holes = round % 11;
@@ -125,7 +126,7 @@ static void test_fill(void) {
 }
 
 /* Holes between known pixels stay, those at an end of the row are filled from within. */
-static void test_extend(void) {
+TEST("/oracle/extend", test_extend) {
     enum { U = UNKNOWN };
     static const int16_t map[3 * 7] = {U, U, 5, U, 6, 7, U, U, U, U, U,
                                        U, U, U, 1, U, U, 2, 3, U, U},
@@ -159,7 +160,7 @@ static void side_row(int left, int right, int colour, int wide, const char *expe
 }
 
 /* The side of like colour, but for occlusions, which are as wide as the step. */
-static void test_fill_side(void) {
+TEST("/oracle/fill-side", test_fill_side) {
     side_row(64, 16, 20, 2, "left");
     side_row(64, 16, 190, 2, "right");
     side_row(64, 16, 105, 2, "right"); /* both alike: the lower one */
@@ -168,14 +169,4 @@ static void test_fill_side(void) {
     side_row(16, 64, 190, 8, "right");
     side_row(16, 64, 20, 8, "left");
     side_row(16, 31, 190, 8, "left"); /* less than 1 px apart */
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/oracle/check", test_check);
-    g_test_add_func("/oracle/check-confidence", test_check_confidence);
-    g_test_add_func("/oracle/fill", test_fill);
-    g_test_add_func("/oracle/extend", test_extend);
-    g_test_add_func("/oracle/fill-side", test_fill_side);
-    return g_test_run();
 }

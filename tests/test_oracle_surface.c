@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/stages/stages.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -33,7 +34,7 @@ static void draw_kept(uint8_t *kept, size_t tiles) {
 }
 
 /* Of all labels in every other round, else of those that tiles keep; -1 stands for no cost. */
-static void test_cost_curve(void) {
+TEST("/oracle/cost-curve", test_cost_curve) {
     enum {
         MANY = LABEL_BLOCK + 9, /* labels: two blocks */
         COLUMNS = (W + PRUNING_TILE - 1) / PRUNING_TILE,
@@ -92,7 +93,7 @@ static void test_cost_curve(void) {
     g_assert_cmpint(MIN(MIN(flat, steep), MIN(between, without)), >, 1000);
 }
 
-static void test_take_known(void) {
+TEST("/oracle/take-known", test_take_known) {
     const int16_t source[4] = {3, UNKNOWN, 5, UNKNOWN}, values[4] = {30, 40, UNKNOWN, 60};
     int16_t out[4];
     struct take_known_args a = {source, values, out, 2};
@@ -104,7 +105,7 @@ static void test_take_known(void) {
 
 /* The cell of each measure alone, and that more of each does not mean less confidence where the
  * others are in the middle. */
-static void test_chance(void) {
+TEST("/oracle/chance", test_chance) {
     static const int thirds[8] = {0, 3, 6, 12, 24, 48, 96, 192},
                      rises[8] = {0, 1, 2, 4, 8, 16, 32, 64};
     static const struct arms arms[4] = {
@@ -130,7 +131,7 @@ static void test_chance(void) {
 /* Regions of equal letters in a picture with blocks of 4x4 px a letter, each with its brightness
  * and the cost's rise: s sky, h sky near a thing, where the cost rises, w a window's white, k dark,
  * t texture, g ground like sky that reaches below the middle, o overexposed. */
-static void test_sky(void) {
+TEST("/oracle/sky", test_sky) {
     enum { BLOCK = 4, COLUMNS = 9, ROWS = 6, SKY_W = COLUMNS * BLOCK, SKY_H = ROWS * BLOCK };
     static const char *const rows[ROWS] = {"sshktkgko", "ssskwkgko", "sskktkgko",
                                            "kkkkkkgkk", "kkkkkkgkk", "kkkkkkggk"};
@@ -221,7 +222,7 @@ static void random_surfaces(int16_t *map, int noise) {
     }
 }
 
-static void test_surface(void) {
+TEST("/oracle/surface", test_surface) {
     int16_t map[N], out[N];
     struct arms arms[N];
     int32_t sums[2 * N];
@@ -255,7 +256,7 @@ static void test_surface(void) {
 }
 
 /* With the longest arms over the whole of a large plane no sum overflows: a plane stays one. */
-static void test_largest(void) {
+TEST("/oracle/surface/largest", test_largest) {
     enum { SIDE = 2 * MAX_SURFACE_LENGTH + 1, MIDDLE = MAX_SURFACE_LENGTH * SIDE + SIDE / 2 };
     static int16_t map[SIDE * SIDE], out[SIDE * SIDE];
     static struct arms arms[SIDE * SIDE];
@@ -278,7 +279,7 @@ static void test_largest(void) {
 
 /* A plane goes on to the left border, for BORDER_REACH px, and not below the least disparity; a
  * small region stays flat. */
-static void test_border(void) {
+TEST("/oracle/border", test_border) {
     enum { WIDE = 90, HIGH = 40, LEAST = 150 };
     static int16_t map[WIDE * HIGH], out[WIDE * HIGH];
     static struct border_plane plane[HIGH];
@@ -303,16 +304,4 @@ static void test_border(void) {
                 g_assert_cmpint(abs(out[i] - want), <=, small ? 0 : 3);
             }
         }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/oracle/cost-curve", test_cost_curve);
-    g_test_add_func("/oracle/take-known", test_take_known);
-    g_test_add_func("/oracle/chance", test_chance);
-    g_test_add_func("/oracle/sky", test_sky);
-    g_test_add_func("/oracle/surface", test_surface);
-    g_test_add_func("/oracle/surface/largest", test_largest);
-    g_test_add_func("/oracle/border", test_border);
-    return g_test_run();
 }

@@ -9,6 +9,7 @@
 #include "image/pixel_format.h"
 #include "tests/rig_render.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void expect(const struct pair_check *l, int unlike, const char *text) {
         g_error("\"%s\" instead of \"%s\"", said, text ? text : "");
 }
 
-static void test_pictures(void) {
+TEST("/pair_check/pictures", test_pictures) {
     g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2),
                        *before = picture(0, -0.05, 2), *later = picture(1, 0.012, 2);
     struct pair_check l = measure(left, right, NULL);
@@ -114,7 +115,7 @@ static void test_pictures(void) {
 
 /* What a command says at its end: what two pairs in a row share, or the only one has. d: a dark
  * right picture, n: a normal one, -: a left one without features. */
-static void test_samples(void) {
+TEST("/pair_check/samples", test_samples) {
     static const char *const pairs[] = {"n", "d", "nnd", "ndn", "ndd", "dd-", "d-d"};
     static const int warnings[] = {0, 1, 0, 0, 1, 1, 0};
     g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2),
@@ -141,7 +142,7 @@ static void test_samples(void) {
 
 /* Real pairs of good rigs get no sentence; kitti_seq1 with the picture before it, which moves
  * whole. */
-static void test_real(void) {
+TEST("/pair_check/real", test_real) {
     static const char *const pairs[][3] = {
         {"driving/kitti_seq1/left/000001.png", "driving/kitti_seq1/right/000001.png",
          "driving/kitti_seq1/left/000000.png"},
@@ -188,12 +189,4 @@ static void test_real(void) {
     }
     if (!seen)
         g_test_skip("needs ../shared/data");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/pair_check/pictures", test_pictures);
-    g_test_add_func("/pair_check/samples", test_samples);
-    g_test_add_func("/pair_check/real", test_real);
-    return g_test_run();
 }

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "tests/shots.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static int random_case(guint32 seed) {
     return pairing.mode == PAIR_BY_CAPTURE;
 }
 
-static void test_random(void) {
+TEST("/pairing/random", test_random) {
     guint32 first = g_test_rand_int();
     g_test_message("seeds from %u", first);
     int by_capture = 0;
@@ -153,7 +154,7 @@ static void step_case(guint32 seed) {
     g_rand_free(rand);
 }
 
-static void test_steps(void) {
+TEST("/pairing/clock-steps", test_steps) {
     guint32 first = g_test_rand_int();
     g_test_message("seeds from %u", first);
     for (guint32 i = 0; i < 500; i++)
@@ -196,7 +197,7 @@ static void drift_case(guint32 seed) {
     g_rand_free(rand);
 }
 
-static void test_drift(void) {
+TEST("/pairing/drift", test_drift) {
     guint32 first = g_test_rand_int();
     g_test_message("seeds from %u", first);
     for (guint32 i = 0; i < 500; i++)
@@ -214,7 +215,7 @@ static void start(struct pairing *pairing, int64_t tolerance_ns) {
     pairing_init(pairing, tolerance_ns, (const int64_t[]){33 * MS, 33 * MS});
 }
 
-static void test_default_tolerance(void) {
+TEST("/pairing/default-tolerance", test_default_tolerance) {
     struct pairing pairing;
     pairing_init(&pairing, 0, (const int64_t[]){40 * MS, 20 * MS});
     g_assert_cmpint(pairing.tolerance_ns, ==, 20 * MS * 9 / 16);
@@ -230,7 +231,7 @@ static void test_default_tolerance(void) {
     g_assert_cmpint(pairing.tolerance_ns, >, 32 * MS);
 }
 
-static void test_nearest(void) {
+TEST("/pairing/nearest", test_nearest) {
     /* 30 frames a second beside 60: of the two in reach the nearer one is taken */
     struct pairing pairing;
     pairing_init(&pairing, 16 * MS, (const int64_t[]){33 * MS, 16 * MS});
@@ -244,7 +245,7 @@ static void test_nearest(void) {
     g_assert_cmpint(pairing.side[1].unpaired, ==, 2);
 }
 
-static void test_start_skew(void) {
+TEST("/pairing/start-skew", test_start_skew) {
     /* the right camera comes up 10 frames later */
     struct pairing pairing;
     start(&pairing, 0);
@@ -265,7 +266,7 @@ static void test_start_skew(void) {
     g_assert_cmpfloat_with_epsilon(gaps.p95_ms, 3, 1e-9);
 }
 
-static void test_dropped_by_sequence(void) {
+TEST("/pairing/dropped-by-sequence", test_dropped_by_sequence) {
     struct pairing pairing;
     start(&pairing, 0);
     /* the left number wraps and leaves out two; then one comes twice */
@@ -281,7 +282,7 @@ static void test_dropped_by_sequence(void) {
     g_assert_cmpint(pairing.side[1].dropped, ==, 0);
 }
 
-static void test_every_drop_leaves_one_alone(void) {
+TEST("/pairing/every-drop-leaves-one-alone", test_every_drop_leaves_one_alone) {
     struct pairing pairing;
     start(&pairing, 0);
     struct shot shots[396];
@@ -318,7 +319,7 @@ static void expect_arrival(struct shot odd, const char *reason) {
         g_assert_cmpint(llabs(pairs.gap_ns[i]), <, 2 * MS);
 }
 
-static void test_odd_times(void) {
+TEST("/pairing/odd-times", test_odd_times) {
     struct shot odd = at(0, 0, 0);
     expect_arrival(odd, "backwards");
     odd = at(0, 0, 33.0 * 10 + 60);
@@ -333,7 +334,7 @@ static void test_odd_times(void) {
     expect_arrival(odd, "monotonic");
 }
 
-static void test_one_stops(void) {
+TEST("/pairing/one-stops", test_one_stops) {
     struct pairing pairing;
     start(&pairing, 0);
     struct shot shots[200];
@@ -352,19 +353,4 @@ static void test_one_stops(void) {
     g_assert_cmpint(pairs.count, ==, 10);
     g_assert_cmpint(pairing.mode, ==, PAIR_BY_CAPTURE);
     check_sums(&pairing);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/pairing/default-tolerance", test_default_tolerance);
-    g_test_add_func("/pairing/nearest", test_nearest);
-    g_test_add_func("/pairing/start-skew", test_start_skew);
-    g_test_add_func("/pairing/dropped-by-sequence", test_dropped_by_sequence);
-    g_test_add_func("/pairing/every-drop-leaves-one-alone", test_every_drop_leaves_one_alone);
-    g_test_add_func("/pairing/odd-times", test_odd_times);
-    g_test_add_func("/pairing/one-stops", test_one_stops);
-    g_test_add_func("/pairing/random", test_random);
-    g_test_add_func("/pairing/clock-steps", test_steps);
-    g_test_add_func("/pairing/drift", test_drift);
-    return g_test_run();
 }

@@ -5,6 +5,7 @@
  */
 #include "config/params.h"
 #include "tests/params_rows.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -12,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static void test_rows(void) {
+TEST("/params/rows", test_rows) {
     struct params p;
     params_default(&p);
     g_assert_cmpint(param_count, >, 0);
@@ -57,7 +58,7 @@ static bool names_choices(const char *text, char **choices) {
 
 /* The enumerators of params.h and the choices of params.def are written apart: each row has its
  * enum, or is made of the solvers. */
-static void test_choices(void) {
+TEST("/params/choices", test_choices) {
     g_autofree char *header = NULL;
     g_assert_true(g_file_get_contents("config/choices.h", &header, NULL, NULL));
     g_auto(GStrv) enums = g_strsplit(header, "enum {", -1);
@@ -89,7 +90,7 @@ static void print_and_set(const struct param_info *info, double value) {
     g_assert_cmpstr(why, ==, "");
 }
 
-static void test_round_trip(void) {
+TEST("/params/round_trip", test_round_trip) {
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         print_and_set(info, info->min);
@@ -100,7 +101,7 @@ static void test_round_trip(void) {
     }
 }
 
-static void test_short_numbers(void) {
+TEST("/params/short_numbers", test_short_numbers) {
     struct params p;
     char text[64];
     params_default(&p);
@@ -126,7 +127,7 @@ static void refused(const char *assignment, int rc, const char *first, const cha
     assert_same(&p, &before);
 }
 
-static void test_refused(void) {
+TEST("/params/refused", test_refused) {
     static const char *const numbers[] = {
         "",    " ",   "x", "4x", "4 ", " 4",  "0x4",  "inf",  "nan",    "-inf", "+", "-",
         "--4", "4,5", ".", "4e", "e4", "4\n", "true", "1..2", "NaN(4)", "1e",   "٤",
@@ -168,7 +169,7 @@ static void test_refused(void) {
     refused(long_name, -ENOENT, "no parameter \"aaaa", "...\"");
 }
 
-static void test_accepted(void) {
+TEST("/params/accepted", test_accepted) {
     static const struct {
         const char *assignment, *name;
         double value;
@@ -199,7 +200,7 @@ static void test_accepted(void) {
 }
 
 /* A message fits whatever buffer there is. */
-static void test_short_buffers(void) {
+TEST("/params/short_buffers", test_short_buffers) {
     char why[300];
     for (size_t size = 1; size < sizeof why; size++) {
         struct params p;
@@ -212,7 +213,7 @@ static void test_short_buffers(void) {
     }
 }
 
-static void test_suggestions(void) {
+TEST("/params/suggestions", test_suggestions) {
     refused("bp_itertions=5", -ENOENT, "no parameter \"bp_itertions\"; did you mean bp_iterations",
             "?");
     refused("bp-levels=5", -ENOENT, "did you mean bp_levels", "?");
@@ -247,25 +248,11 @@ static void test_suggestions(void) {
     }
 }
 
-static void test_locale(void) {
+TEST("/params/locale", test_locale) {
     if (!comma_locale())
         return;
     test_round_trip();
     test_short_numbers();
     refused("data_truncation=4,5", -EINVAL, "\"4,5\"", "from 0.1 to 1000");
     setlocale(LC_ALL, "C");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/params/rows", test_rows);
-    g_test_add_func("/params/choices", test_choices);
-    g_test_add_func("/params/round_trip", test_round_trip);
-    g_test_add_func("/params/short_numbers", test_short_numbers);
-    g_test_add_func("/params/refused", test_refused);
-    g_test_add_func("/params/accepted", test_accepted);
-    g_test_add_func("/params/short_buffers", test_short_buffers);
-    g_test_add_func("/params/suggestions", test_suggestions);
-    g_test_add_func("/params/locale", test_locale);
-    return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "config/params_file.h"
 #include "tests/params_rows.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ static char *dump_text(const struct params *p, size_t *length) {
     return text;
 }
 
-static void test_dump_and_parse(void) {
+TEST("/params_file/dump_and_parse", test_dump_and_parse) {
     for (int k = 0; k < 20; k++) {
         struct params p, again;
         size_t length;
@@ -124,7 +125,7 @@ static void parse_refused(const char *text, int rc, const char *first) {
     parse_refused_bytes(text, strlen(text), rc, first);
 }
 
-static void test_parse_refused(void) {
+TEST("/params_file/parse_refused", test_parse_refused) {
     parse_refused("[livestereo]\nbp_levels=3\nbp_itertions=5\n", -ENOENT,
                   "no parameter \"bp_itertions\"; did you mean bp_iterations");
     parse_refused("[livestereo]\nbp_levels=3\nbp_levels=11\n", -ERANGE, "from 1 to 10");
@@ -151,7 +152,7 @@ static void test_parse_refused(void) {
     g_assert_cmpint(params_parse(&p, large, length - 1, "large.ini"), ==, 0);
 }
 
-static void test_partial_file(void) {
+TEST("/params_file/partial_file", test_partial_file) {
     static const char text[] = "# c\n[livestereo]\n bp_levels = 3 \r\nfill = off\n";
     struct params p, expected;
     random_params(&p);
@@ -183,7 +184,7 @@ static void test_load_refused(gconstpointer folder) {
     g_free(large);
 }
 
-static void test_locale(void) {
+TEST("/params_file/locale", test_locale) {
     if (!comma_locale())
         return;
     test_dump_and_parse();
@@ -191,7 +192,7 @@ static void test_locale(void) {
 }
 
 /* What is compiled in says what the files say. */
-static void test_presets(void) {
+TEST("/params_file/presets", test_presets) {
     struct params named, read, defaults;
     params_default(&defaults);
     g_assert_cmpint(preset_load(&named, "default"), ==, 0);
@@ -269,7 +270,7 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
 }
 
 /* A paper's preset names all that matters to it, so that a new default does not change it. */
-static void test_papers_stand_alone(void) {
+TEST("/params_file/papers_stand_alone", test_papers_stand_alone) {
     static const char *const papers[] = {
         "brunton2006",     "felzenszwalb2006", "grauergray2008", "liang2011_tsukuba",
         "liang2011_venus", "liang2011_teddy",  "xu2009",         "xu2009_indoor",
@@ -290,7 +291,7 @@ static void test_papers_stand_alone(void) {
     }
 }
 
-static void test_yang2006(void) {
+TEST("/params_file/yang2006", test_yang2006) {
     static const struct {
         const char *name;
         double value;
@@ -362,7 +363,7 @@ static void test_preset_names(gconstpointer folder) {
     g_assert_cmpint(preset_load(&p, "liang2011_venus"), ==, 0);
 }
 
-static void test_help(void) {
+TEST("/params_file/help", test_help) {
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -389,20 +390,12 @@ int main(int argc, char **argv) {
     g_assert_nonnull(folder);
     g_setenv("XDG_CONFIG_HOME", folder, TRUE);
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/params_file/dump_and_parse", test_dump_and_parse);
     g_test_add_data_func("/params_file/save_and_load", folder, test_save_and_load);
     g_test_add_data_func("/params_file/save_refused", folder, test_save_refused);
-    g_test_add_func("/params_file/parse_refused", test_parse_refused);
-    g_test_add_func("/params_file/partial_file", test_partial_file);
     g_test_add_data_func("/params_file/load_refused", folder, test_load_refused);
-    g_test_add_func("/params_file/locale", test_locale);
     g_test_add_data_func("/params_file/include", folder, test_include);
-    g_test_add_func("/params_file/presets", test_presets);
-    g_test_add_func("/params_file/yang2006", test_yang2006);
-    g_test_add_func("/params_file/papers_stand_alone", test_papers_stand_alone);
     g_test_add_data_func("/params_file/preset_names", folder, test_preset_names);
-    g_test_add_func("/params_file/help", test_help);
-    int rc = g_test_run();
+    int rc = tests_run();
     g_rmdir(folder);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <glib/gstdio.h>
 #include <limits.h>
@@ -37,7 +38,7 @@ static void use_rig(char *path, const char *roi, double scale, struct rig_use *u
 
 /* The geometry of a part is the whole's, cropped and scaled, and its tables read where the whole's
  * do. */
-static void test_geometry(void) {
+TEST("/part/geometry", test_geometry) {
     static const double scales[] = {1, 0.5, 0.4, 0.125};
     struct rig rig;
     rig_made_up(DISTORTION_RADTAN, &rig);
@@ -70,7 +71,7 @@ static void test_geometry(void) {
 }
 
 /* alpha 0 reads nothing outside the source pictures, alpha 1 leaves no corner of them out. */
-static void test_alpha(void) {
+TEST("/part/alpha", test_alpha) {
     struct rig rig;
     rig_made_up(DISTORTION_RADTAN, &rig);
     g_autofree char *path = write_rig(&rig);
@@ -143,7 +144,7 @@ static uint8_t *random_picture(uint32_t seed) {
 }
 
 /* Of rectified pictures a part is a copy, a half the mean of blocks, moved rows are moved rows. */
-static void test_pictures(void) {
+TEST("/part/pictures", test_pictures) {
     struct rig_use use;
     g_autofree uint8_t *left = random_picture(1), *right = random_picture(99);
     use_rig(NULL, "100,50,200,100", 1, &use);
@@ -181,7 +182,7 @@ static void test_pictures(void) {
 
 /* With margins a part keeps its pixels, at any scale, and probes find matches beyond its borders.
  * The margins go as far as the disparities do, and no further than the pictures. */
-static void test_margins(void) {
+TEST("/part/margins", test_margins) {
     static const double scales[] = {1, 0.5, 0.4};
     struct params p;
     params_default(&p);
@@ -227,7 +228,7 @@ static void test_margins(void) {
 
 /* Both tables are the left camera's, which undistort and do not turn; a rig and a file of the left
  * camera alone give the same. */
-static void test_one_camera(void) {
+TEST("/part/one-camera", test_one_camera) {
     struct rig rig;
     struct rig_use use[2];
     rig_made_up(DISTORTION_RADTAN, &rig);
@@ -264,7 +265,7 @@ static void test_one_camera(void) {
     remove_file(whole);
 }
 
-static void test_options(void) {
+TEST("/part/options", test_options) {
     static const struct {
         const char *roi;
         double scale;
@@ -332,7 +333,7 @@ static double points_off(const struct plane *scene, const struct rig *rig, uint8
     return median;
 }
 
-static void test_points(void) {
+TEST("/part/points", test_points) {
     struct rig rig;
     struct plane scene[2];
     struct eye eye[2];
@@ -439,7 +440,7 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
 }
 
 /* A part has no more errors than the same area of the whole, at its borders either. */
-static void test_truth(void) {
+TEST("/part/truth", test_truth) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *folder =
         g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
@@ -463,17 +464,4 @@ static void test_truth(void) {
         mirror_pair(&pair);
     }
     test_pair_free(&pair);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/part/geometry", test_geometry);
-    g_test_add_func("/part/alpha", test_alpha);
-    g_test_add_func("/part/pictures", test_pictures);
-    g_test_add_func("/part/margins", test_margins);
-    g_test_add_func("/part/one-camera", test_one_camera);
-    g_test_add_func("/part/options", test_options);
-    g_test_add_func("/part/points", test_points);
-    g_test_add_func("/part/truth", test_truth);
-    return g_test_run();
 }

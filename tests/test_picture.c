@@ -5,6 +5,7 @@
  */
 #include "image/picture.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -142,7 +143,7 @@ static void check_made(const struct made *made) {
     free(deep);
 }
 
-static void test_png_forms(void) {
+TEST("/picture/png-forms", test_png_forms) {
     static const int sides[][2] = {{1, 1}, {13, 7}, {33, 20}};
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(sides); k++)
@@ -155,7 +156,7 @@ static void test_png_forms(void) {
 }
 
 /* Colour is no disparity, but colour whose channels agree is grey in disguise. */
-static void test_read16_of_colour(void) {
+TEST("/picture/read16-of-colour", test_read16_of_colour) {
     struct made made = make_png(5, 4, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_NONE);
     uint16_t *deep;
     int width, height;
@@ -185,7 +186,7 @@ struct pnm {
 #define PNM(text, ...) \
     { text, sizeof text - 1, __VA_ARGS__ }
 
-static void test_pnm_forms(void) {
+TEST("/picture/pnm-forms", test_pnm_forms) {
     static const struct pnm files[] = {
         PNM("P5\n3 2\n255\n\1\2\3\xfd\xfe\xff", 3, 2, 1, {1, 2, 3, 253, 254, 255},
             {1, 2, 3, 253, 254, 255}),
@@ -253,7 +254,7 @@ static void cut_everywhere(const uint8_t *bytes, size_t length) {
         }
 }
 
-static void test_truncation(void) {
+TEST("/picture/truncation", test_truncation) {
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i += 4) {
         struct made made = make_png(9, 6, forms[i].type, forms[i].depth, PNG_INTERLACE_NONE);
         cut_everywhere(made.file->data, made.file->len);
@@ -264,7 +265,7 @@ static void test_truncation(void) {
 }
 
 /* Any one byte changed: a picture of the right size, or one line. */
-static void test_bit_errors(void) {
+TEST("/picture/bit-errors", test_bit_errors) {
     struct made made = make_png(9, 6, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_ADAM7);
     int refused = 0;
     for (guint i = 0; i < made.file->len; i++) {
@@ -311,7 +312,7 @@ static void expect_parse(const void *bytes, size_t length, int expected, const c
     }
 }
 
-static void test_sides(void) {
+TEST("/picture/sides", test_sides) {
     static const unsigned sizes[][2] = {{16385, 8}, {8, 16385}, {400000, 400000}};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         GByteArray *file = png_start(sizes[i][0], sizes[i][1]);
@@ -342,15 +343,4 @@ static void test_sides(void) {
     expect_parse("P2 1 1 255\n7", 12, -EBADMSG, "not a PNG");
     expect_parse("\xff\xd8\xff\xe0 JFIF", 9, -EBADMSG, "cannot be decoded");
     expect_parse("", 0, -EBADMSG, "empty");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/picture/png-forms", test_png_forms);
-    g_test_add_func("/picture/read16-of-colour", test_read16_of_colour);
-    g_test_add_func("/picture/pnm-forms", test_pnm_forms);
-    g_test_add_func("/picture/truncation", test_truncation);
-    g_test_add_func("/picture/bit-errors", test_bit_errors);
-    g_test_add_func("/picture/sides", test_sides);
-    return g_test_run();
 }

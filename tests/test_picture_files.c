@@ -5,6 +5,7 @@
  */
 #include "image/picture.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -48,7 +49,7 @@ static struct image random_image(int width, int height, int channels) {
     return image;
 }
 
-static void test_write(void) {
+TEST("/picture/write", test_write) {
     struct folder folder = folder_make("out.png");
     for (int channels = 1; channels <= 3; channels += 2)
         for (int width = 1; width < 100; width += 33) {
@@ -66,7 +67,7 @@ static void test_write(void) {
     folder_free(&folder);
 }
 
-static void test_write16(void) {
+TEST("/picture/write16", test_write16) {
     struct folder folder = folder_make("out.png");
     uint16_t *out = g_new(uint16_t, 256 * 256), *in;
     int width, height;
@@ -82,7 +83,7 @@ static void test_write16(void) {
     folder_free(&folder);
 }
 
-static void test_disp16(void) {
+TEST("/picture/disp16", test_disp16) {
     static const int16_t disparity[] = {16, 1, 0, -1, -15, DISPARITY_UNKNOWN, 4095, 24, 2, 3};
     static const uint16_t expected[] = {256, 16, 1, 1, 1, 0, 65520, 384, 32, 48};
     static const int16_t misfits[] = {16, 4096, 32767, -16, DISPARITY_UNKNOWN, -500};
@@ -100,7 +101,7 @@ static void test_disp16(void) {
     folder_free(&folder);
 }
 
-static void test_pfm(void) {
+TEST("/picture/pfm", test_pfm) {
     static const int16_t disparity[] = {16, 24, -8, DISPARITY_UNKNOWN, 0, 1};
     static const char expected[] = "Pf\n3 2\n-1.0\n"
                                    "\x00\x00\x80\x7f\x00\x00\x00\x00\x00\x00\x80\x3d"
@@ -137,7 +138,7 @@ static void expect_write(int writer, const char *path, int expected) {
     g_assert_cmpint(error, ==, expected);
 }
 
-static void test_write_failures(void) {
+TEST("/picture/write-failures", test_write_failures) {
     struct folder folder = folder_make("here");
     g_autofree char *below = g_build_filename(folder.path, "no", "such.png", NULL);
     for (int writer = 0; writer < WRITERS; writer++) {
@@ -149,7 +150,7 @@ static void test_write_failures(void) {
 }
 
 /* A limit on file size fails as a full disk does, in the middle of a file. */
-static void test_write_limit(void) {
+TEST("/picture/write-limit", test_write_limit) {
     struct folder folder = folder_make("out.png");
     struct rlimit old, small;
     signal(SIGXFSZ, SIG_IGN);
@@ -174,7 +175,7 @@ static void test_write_limit(void) {
     folder_free(&folder);
 }
 
-static void test_write_full(void) {
+TEST("/picture/write-full", test_write_full) {
     if (access("/dev/full", W_OK)) {
         g_test_skip("needs /dev/full");
         return;
@@ -183,7 +184,7 @@ static void test_write_full(void) {
         expect_write(writer, "/dev/full", -ENOSPC);
 }
 
-static void test_read_failures(void) {
+TEST("/picture/read-failures", test_read_failures) {
     struct folder folder = folder_make("in.png");
     struct image image;
     struct stderr_of caught = stderr_begin();
@@ -206,7 +207,7 @@ static void test_read_failures(void) {
     folder_free(&folder);
 }
 
-static void test_colormaps(void) {
+TEST("/picture/colormaps", test_colormaps) {
     /* anchors as published: the ends */
     static const uint8_t ends[COLORMAP_COUNT][2][3] = {
         {{48, 18, 59}, {122, 4, 3}},
@@ -293,7 +294,7 @@ static void write_jpeg(const char *path, int orientation) {
 }
 
 /* Exif's orientations: where the quarters are, from above and from left. */
-static void test_orientation(void) {
+TEST("/picture/orientation", test_orientation) {
     static const int expected[][4] = {{10, 60, 110, 160}, {10, 60, 110, 160}, {60, 10, 160, 110},
                                       {160, 110, 60, 10}, {110, 160, 10, 60}, {10, 110, 60, 160},
                                       {110, 10, 160, 60}, {160, 60, 110, 10}, {60, 160, 10, 110},
@@ -313,19 +314,4 @@ static void test_orientation(void) {
         picture_free(&in);
     }
     folder_free(&folder);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/picture/write", test_write);
-    g_test_add_func("/picture/write16", test_write16);
-    g_test_add_func("/picture/disp16", test_disp16);
-    g_test_add_func("/picture/pfm", test_pfm);
-    g_test_add_func("/picture/write-failures", test_write_failures);
-    g_test_add_func("/picture/write-limit", test_write_limit);
-    g_test_add_func("/picture/write-full", test_write_full);
-    g_test_add_func("/picture/read-failures", test_read_failures);
-    g_test_add_func("/picture/orientation", test_orientation);
-    g_test_add_func("/picture/colormaps", test_colormaps);
-    return g_test_run();
 }

@@ -8,6 +8,7 @@
 #include "tests/stderr_of.h"
 #include "tests/watched.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #define GST_USE_UNSTABLE_API /* the hook that sees each element made */
 #include <glib/gstdio.h>
@@ -147,7 +148,7 @@ static void test_form(gconstpointer context) {
     source_close(&source);
 }
 
-static void test_swap_and_loop(void) {
+TEST("/playback/swap-and-loop", test_swap_and_loop) {
     struct source_options options = {.swap = 1, .loop = 1};
     struct source *source = open_form(&forms[0], &options);
     if (!source)
@@ -165,7 +166,7 @@ static void test_swap_and_loop(void) {
 
 /* A file cut in the middle plays up to there, says so once, and can be played again from the
  * start. */
-static void test_damaged(void) {
+TEST("/playback/damaged", test_damaged) {
     struct source *source = open_form(&forms[0], NULL);
     if (!source)
         return;
@@ -289,7 +290,7 @@ static void expect_refused(const char *name, const char *says) {
 }
 
 /* Run in a process of its own, whose GStreamer is told to forget a decoder. */
-static void test_missing_codec(void) {
+TEST("/playback/missing-codec", test_missing_codec) {
     if (g_test_subprocess()) {
         const char *path = g_getenv("LIVESTEREO_TEST_FILE");
         int error = 0;
@@ -312,7 +313,7 @@ static void test_missing_codec(void) {
     g_free(path);
 }
 
-static void test_refused(void) {
+TEST("/playback/refused", test_refused) {
     static const char *const texts[][3] = {
         {"text.mkv", "this is no video\n", "error"},
         {"empty.mp4", "", "it is empty"},
@@ -354,7 +355,7 @@ static void note_made(GObject *tracer, GstClockTime time, GstElement *element) {
 
 /* Files that tell a player to open something else, or that the manual does not name, are refused
  * before any element but those that find out what they are is made: no network, no other file. */
-static void test_strange(void) {
+TEST("/playback/strange", test_strange) {
     static const struct {
         const char *name, *text;
     } files[] = {{"hls.m3u8", "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n"
@@ -407,7 +408,7 @@ static void test_strange(void) {
 }
 
 /* Two pictures below each other: right where the user says so, or where the shape does. */
-static void test_top_bottom(void) {
+TEST("/playback/top-bottom", test_top_bottom) {
     static const struct form form = {
         "top-bottom",
         "compositor name=c sink_1::ypos=32 ! videoconvert ! jpegenc quality=95 ! matroskamux ! "
@@ -488,7 +489,7 @@ static void expect_halves(const char *name, bool white) {
 }
 
 /* Matroska's StereoMode, the display matrix of QuickTime: which picture is left. */
-static void test_said(void) {
+TEST("/playback/said", test_said) {
     static const struct {
         uint8_t mode;
         bool below, white;
@@ -523,7 +524,7 @@ static void test_said(void) {
 }
 
 /* A JPEG picture that ends early is a damaged pair, as it is in a folder. */
-static void test_cut_picture(void) {
+TEST("/playback/cut-picture", test_cut_picture) {
     static const uint8_t zeros[64] = {0};
     make_halves("cut.mov", false, "image/jpeg");
     patch("cut.mov", "\xff\xd9\xff\xd8", 0, zeros, 2);
@@ -542,7 +543,7 @@ static void test_cut_picture(void) {
 }
 
 /* One track of the shape of one picture is asked about; --eye left takes it for both sides. */
-static void test_one_picture(void) {
+TEST("/playback/one-picture", test_one_picture) {
     static const struct {
         const char *size;
         int width, height; /* of a picture of the pair, by shape alone; 0: refused */
@@ -595,18 +596,9 @@ int main(int argc, char **argv) {
         g_autofree char *path = g_strdup_printf("/playback/form/%s", forms[i].name);
         g_test_add_data_func(path, &forms[i], test_form);
     }
-    g_test_add_func("/playback/top-bottom", test_top_bottom);
-    g_test_add_func("/playback/said", test_said);
-    g_test_add_func("/playback/cut-picture", test_cut_picture);
-    g_test_add_func("/playback/one-picture", test_one_picture);
-    g_test_add_func("/playback/swap-and-loop", test_swap_and_loop);
     g_test_add_data_func("/playback/no-rate", "no-rate.mkv", test_no_rate);
     g_test_add_data_func("/playback/mean-rate", "mean-rate.mov", test_no_rate);
-    g_test_add_func("/playback/damaged", test_damaged);
-    g_test_add_func("/playback/missing-codec", test_missing_codec);
-    g_test_add_func("/playback/refused", test_refused);
-    g_test_add_func("/playback/strange", test_strange);
-    int status = g_test_run();
+    int status = tests_run();
     remove_tree(folder);
     g_free(folder);
     return status;

@@ -5,6 +5,7 @@
 #include "app/live/live.h"
 #include "config/clock.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <stdatomic.h>
@@ -336,7 +337,7 @@ static void test_tap(struct fixture *f, gconstpointer policy) {
 
 /* Without a player the threads read at the source's pace: none sooner than the rate says, however
  * late a busy machine reads it. */
-static void test_pace(void) {
+TEST("/player/pace", test_pace) {
     const char *words[] = {"synth:width=16,height=16,range=4,frames=6"};
     struct params params;
     int error;
@@ -380,6 +381,5 @@ int main(int argc, char **argv) {
                set_up, test_hammer, tear_down);
     g_test_add("/player/tap", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST), set_up, test_tap,
                tear_down);
-    g_test_add_func("/player/pace", test_pace);
-    return g_test_run();
+    return tests_run();
 }

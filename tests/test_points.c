@@ -3,6 +3,7 @@
  */
 #include "app/save/points.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <glib/gstdio.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ static char *written(const struct depth_geometry *geometry) {
     return count;
 }
 
-static void test_cut(void) {
+TEST("/points/cut", test_cut) {
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     const struct depth_geometry unknown = {0};
     g_autofree char *metres = written(&metric), *baselines = written(&unknown);
@@ -42,7 +43,7 @@ static void test_cut(void) {
 }
 
 /* The same points as text. */
-static void test_obj(void) {
+TEST("/points/obj", test_obj) {
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     int16_t disparity[4] = {DISPARITY_UNKNOWN, 160, 25, 14};
     uint8_t grey[4] = {1, 51, 255, 4};
@@ -60,7 +61,7 @@ static void test_obj(void) {
 
 /* What lies between near and far, along a row or a column, is left out, and nothing else: not a
  * step, a slope, an edge beside an unknown pixel. */
-static void test_hanging(void) {
+TEST("/points/hanging", test_hanging) {
     enum { U = DISPARITY_UNKNOWN };
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     static const struct {
@@ -93,7 +94,7 @@ static void test_hanging(void) {
 }
 
 /* Triangles join neighbours of one surface, and nothing across an edge or an unknown pixel. */
-static void test_mesh(void) {
+TEST("/points/mesh", test_mesh) {
     enum { U = DISPARITY_UNKNOWN };
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     int16_t disparity[12] = {160, 170, 400, 410, /* two surfaces */
@@ -111,13 +112,4 @@ static void test_mesh(void) {
                     "\nf 1 5 2\nf 2 5 6\nf 3 7 4\n" /* not 2 to 3, nor the unknown one */
                     "f 5 8 6\n");
     remove_tree(folder);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/points/cut", test_cut);
-    g_test_add_func("/points/obj", test_obj);
-    g_test_add_func("/points/mesh", test_mesh);
-    g_test_add_func("/points/hanging", test_hanging);
-    return g_test_run();
 }

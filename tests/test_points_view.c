@@ -2,6 +2,7 @@
  * Which pixel's point is under the mouse in the view of points. SPDX-License-Identifier: MIT
  */
 #include "render/points_view.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -31,7 +32,7 @@ static void clear(void) {
 
 /* Turned, a near surface covers one side of the far one behind it, and the near one is taken,
  * whichever comes first in a row. */
-static void test_nearer(void) {
+TEST("/points-view/nearer", test_nearer) {
     static const double yaws[] = {0, 0.4, -0.4};
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
@@ -60,7 +61,7 @@ static void test_nearer(void) {
 }
 
 /* A pixel between near and far has no point; beside an unknown one it has. */
-static void test_hanging(void) {
+TEST("/points-view/hanging", test_hanging) {
     struct draw_settings s = make_view(4 * SCALE, 0);
     double at_x, at_y, x, y;
     int found_x, found_y;
@@ -78,7 +79,7 @@ static void test_hanging(void) {
 }
 
 /* A point is taken from up to 8 px away. */
-static void test_reach(void) {
+TEST("/points-view/reach", test_reach) {
     struct draw_settings s = make_view(4, 0);
     double at_x, at_y;
     clear();
@@ -94,12 +95,4 @@ static void test_reach(void) {
         g_assert_cmpint(y, ==, 10);
         g_assert_false(points_view_pick(&s, &frame, at_x + 9 * dx, at_y + 9 * dy, &x, &y));
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/points-view/nearer", test_nearer);
-    g_test_add_func("/points-view/hanging", test_hanging);
-    g_test_add_func("/points-view/reach", test_reach);
-    return g_test_run();
 }

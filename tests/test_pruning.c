@@ -9,6 +9,7 @@
 #include "tests/shuffled_backend.h"
 #include "tests/stage_cases.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -135,7 +136,7 @@ static void assert_same_labels(struct twins *t) {
     g_assert_cmpmem(all.confidence, pixels, pruned.confidence, pixels);
 }
 
-static void test_all_kept(void) {
+TEST("/pruning/all-kept", test_all_kept) {
     static struct twins fine, coarse;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
@@ -303,7 +304,7 @@ static void assert_winner(const struct pruned_message_args *a, const struct list
     g_assert_cmpint(w->disparity[i], ==, 16 * (g->space.u_min + best) + offset);
 }
 
-static void test_some_kept(void) {
+TEST("/pruning/some-kept", test_some_kept) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
@@ -378,7 +379,7 @@ static void assert_kept_sums(const struct pruned_downsample_args *d,
             }
 }
 
-static void test_costs(void) {
+TEST("/pruning/costs", test_costs) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
@@ -398,7 +399,7 @@ static void test_costs(void) {
 }
 
 /* Means of nodes, with the arms of the pixel that lies at their middle, in doubles. */
-static void test_nodes(void) {
+TEST("/pruning/nodes", test_nodes) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
@@ -436,7 +437,7 @@ static void test_nodes(void) {
 /* ---- which blocks are kept */
 
 /* The votes, counted by asking each pixel of the third finest level whether it is near a block. */
-static void test_prune(void) {
+TEST("/pruning/prune", test_prune) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
@@ -531,7 +532,7 @@ static void test_probe_costs(gconstpointer settings) {
 
 /* Of a probed pixel, the belief is least at its label among those kept, and there are beliefs
  * outside of them; a message that is handed on is at most T. */
-static void test_probe(void) {
+TEST("/pruning/probe", test_probe) {
     enum { W = 141, H = 43, L = 90, SCENE_LABELS = 60 };
     struct params p;
     params_default(&p);
@@ -621,7 +622,7 @@ static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bo
     return found;
 }
 
-static void test_poles(void) {
+TEST("/pruning/poles", test_poles) {
     static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
     struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
     struct stereo *s = open_optimised(POLE_W, POLE_H);
@@ -645,16 +646,9 @@ static void test_poles(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/pruning/all-kept", test_all_kept);
-    g_test_add_func("/pruning/some-kept", test_some_kept);
-    g_test_add_func("/pruning/prune", test_prune);
-    g_test_add_func("/pruning/costs", test_costs);
-    g_test_add_func("/pruning/nodes", test_nodes);
-    g_test_add_func("/pruning/probe", test_probe);
     for (size_t i = 0; i < G_N_ELEMENTS(probed); i++) {
         g_autofree char *name = g_strdup_printf("/pruning/probe-costs/%zu", i);
         g_test_add_data_func(name, probed[i], test_probe_costs);
     }
-    g_test_add_func("/pruning/poles", test_poles);
-    return g_test_run();
+    return tests_run();
 }

@@ -4,10 +4,11 @@
  */
 #include "config/params_file.h"
 #include "config/quality.h"
+#include "tests/test.h"
 
 #include <glib.h>
 
-static void test_presets(void) {
+TEST("/quality/presets", test_presets) {
     struct qualities q;
     struct params live, best, mixed;
     g_assert_cmpint(qualities_load(&q), ==, 0);
@@ -48,7 +49,7 @@ static enum quality settle(double best, double balanced, double fast, int *frame
     return s.at;
 }
 
-static void test_search(void) {
+TEST("/quality/search", test_search) {
     int frames;
     g_assert_cmpint(settle(20, 15, 10, &frames), ==, QUALITY_BEST);
     g_assert_cmpint(frames, <=, 3);
@@ -60,7 +61,7 @@ static void test_search(void) {
 }
 
 /* Where fast is too slow, pictures become smaller, where they may. */
-static void test_sizes(void) {
+TEST("/quality/sizes", test_sizes) {
     static const double ms[][QUALITY_SIZES] = {{50, 12, 6}, {250, 60, 30}, {4000, 1000, 450}};
     for (int i = 0; i < 3; i++) {
         struct quality_search s;
@@ -72,12 +73,4 @@ static void test_sizes(void) {
         g_assert_cmpint(s.size, ==, i);
         g_assert_cmpfloat(s.settled_ms, ==, ms[i][i]);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/quality/presets", test_presets);
-    g_test_add_func("/quality/search", test_search);
-    g_test_add_func("/quality/sizes", test_sizes);
-    return g_test_run();
 }

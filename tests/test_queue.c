@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/queue.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -39,7 +40,7 @@ static long take(struct queue *queue) {
     return index;
 }
 
-static void test_order(void) {
+TEST("/queue/order", test_order) {
     struct frame_pool *pool = pool_open(3, 1, 1, 1, 0, NULL);
     struct queue *queue = queue_open(3, QUEUE_WAIT);
     long next = 0;
@@ -61,7 +62,7 @@ static void test_order(void) {
     close_whole(pool, 3);
 }
 
-static void test_drop_oldest(void) {
+TEST("/queue/drop-oldest", test_drop_oldest) {
     struct frame_pool *pool = pool_open(4, 1, 1, 1, 0, NULL);
     struct queue *queue = queue_open(3, QUEUE_DROP_OLDEST);
     for (long i = 0; i < 10; i++)
@@ -76,7 +77,7 @@ static void test_drop_oldest(void) {
     close_whole(pool, 4);
 }
 
-static void test_after_end(void) {
+TEST("/queue/after-end", test_after_end) {
     struct frame_pool *pool = pool_open(3, 1, 1, 1, 0, NULL);
     struct queue *queue = queue_open(2, QUEUE_WAIT);
     give(queue, pool, 1);
@@ -120,7 +121,7 @@ static void *blocked_take(void *context) {
 }
 
 /* A giver at a full queue and a taker at an empty one come back when the queue is aborted. */
-static void test_abort_wakes(void) {
+TEST("/queue/abort-wakes", test_abort_wakes) {
     struct frame_pool *pool = pool_open(2, 1, 1, 1, 0, NULL);
     struct blocked blocked = {.queue = queue_open(1, QUEUE_WAIT)};
     pthread_t thread;
@@ -206,21 +207,10 @@ static void run_crowd(enum queue_policy policy) {
     g_free(crowd);
 }
 
-static void test_crowd_waits(void) {
+TEST("/queue/crowd-waits", test_crowd_waits) {
     run_crowd(QUEUE_WAIT);
 }
 
-static void test_crowd_drops(void) {
+TEST("/queue/crowd-drops", test_crowd_drops) {
     run_crowd(QUEUE_DROP_OLDEST);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/queue/order", test_order);
-    g_test_add_func("/queue/drop-oldest", test_drop_oldest);
-    g_test_add_func("/queue/after-end", test_after_end);
-    g_test_add_func("/queue/abort-wakes", test_abort_wakes);
-    g_test_add_func("/queue/crowd-waits", test_crowd_waits);
-    g_test_add_func("/queue/crowd-drops", test_crowd_drops);
-    return g_test_run();
 }

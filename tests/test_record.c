@@ -10,6 +10,7 @@
 #include "image/pixel_format.h"
 #include "tests/source_open.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -149,7 +150,7 @@ static int is_grey(uint32_t fourcc) {
            fourcc == PIXEL_Y10;
 }
 
-static void test_formats(void) {
+TEST("/record/formats", test_formats) {
     static const char ffv1[] = "V_FFV1";
     const uint32_t formats[] = {PIXEL_MJPG, PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY, PIXEL_RGB24,
                                 PIXEL_NV12, PIXEL_Y16,  PIXEL_Y12,  PIXEL_Y10};
@@ -180,7 +181,7 @@ static void test_formats(void) {
 }
 
 /* The last test: from here on this process has no encoder. */
-static void test_without_ffv1(void) {
+TEST("/record/without-ffv1", test_without_ffv1) {
     gst_init(NULL, NULL); /* where no other test ran before */
     GstRegistry *registry = gst_registry_get();
     GstPluginFeature *encoder = gst_registry_lookup_feature(registry, "avenc_ffv1");
@@ -212,7 +213,7 @@ gboolean gst_pad_push_event(GstPad *pad, GstEvent *event) {
 
 /* An encoder that comes in before it is told that its stream begins gets told so: GStreamer's
  * warnings end the test. */
-static void test_slow_start(void) {
+TEST("/record/slow-start", test_slow_start) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     slow_start = true;
@@ -226,7 +227,7 @@ static void test_slow_start(void) {
 }
 
 /* What the side file says of the pictures: rectified, exchanged, mirrored. */
-static void test_about(void) {
+TEST("/record/about", test_about) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct params params;
     params_default(&params);
@@ -253,7 +254,7 @@ static void test_about(void) {
 
 /* A side file that knows of one track where there are two: no complaint but our own. One that
  * cannot be read: the recording is refused, for its pictures may be flipped or swapped. */
-static void test_side_file(void) {
+TEST("/record/side-file", test_side_file) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     char *text;
     g_autofree char *beside = g_build_filename(folder, "a.recording.ini", NULL);
@@ -291,7 +292,7 @@ static void check_seek(const char *path, uint32_t fourcc, long count) {
     opened_close(&o);
 }
 
-static void test_seek(void) {
+TEST("/record/seek", test_seek) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
@@ -302,7 +303,7 @@ static void test_seek(void) {
 }
 
 /* At 600 pairs a second more come before the one sought than the tracks' buffers hold. */
-static void test_seek_fast(void) {
+TEST("/record/seek-fast", test_seek_fast) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
@@ -315,7 +316,7 @@ static void test_seek_fast(void) {
 }
 
 /* Decoded pairs of a source that has no raw ones. */
-static void test_frames(void) {
+TEST("/record/frames", test_frames) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct opened from = open_one("synth:width=50,height=31,range=8,frames=12");
     struct params params;
@@ -353,7 +354,7 @@ static void test_frames(void) {
     remove_tree(folder);
 }
 
-static void test_exists(void) {
+TEST("/record/exists", test_exists) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     g_assert_true(g_file_set_contents(path, "mine", -1, NULL));
     struct params params;
@@ -418,7 +419,7 @@ static void expect_kept(const char *folder, const char *path, struct recorder_ab
 }
 
 /* What a recorder did not make, it neither overwrites nor removes. */
-static void test_not_its_own(void) {
+TEST("/record/not-its-own", test_not_its_own) {
     static const char *const names[] = {"a.csv", "a.ini", "a.recording.ini", "a.calibration.yml",
                                         "a.calibration-2.yml"};
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
@@ -459,7 +460,7 @@ static void test_not_its_own(void) {
 }
 
 /* Without a pair there is no recording: nothing is left behind, and that is said. */
-static void test_no_pair(void) {
+TEST("/record/no-pair", test_no_pair) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
@@ -555,7 +556,7 @@ static long replay_killed(const char *path) {
 }
 
 /* A file that was cut says so, and where, when it is played to its end. */
-static void test_cut(void) {
+TEST("/record/cut", test_cut) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
@@ -575,7 +576,7 @@ static void test_cut(void) {
 }
 
 /* Pairs that were overwritten within the file are counted as damaged, and playing goes on. */
-static void test_gap(void) {
+TEST("/record/gap", test_gap) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     char *bytes;
     gsize length;
@@ -611,7 +612,7 @@ static void test_gap(void) {
     remove_tree(folder);
 }
 
-static void test_killed(void) {
+TEST("/record/killed", test_killed) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     struct run run = run_self("--be-killed", path);
     if (!WIFSIGNALED(run.status) || WTERMSIG(run.status) != SIGKILL)
@@ -627,7 +628,7 @@ static void test_killed(void) {
 }
 
 /* A full disk ends the recording with as many pairs as it says; without one nothing is left. */
-static void test_full(void) {
+TEST("/record/full", test_full) {
     static const char *const max[] = {"--fill-20k", "--fill-100k", "--fill-400k"};
     long before = -1;
     for (size_t i = 0; i < G_N_ELEMENTS(max); i++) {
@@ -657,7 +658,7 @@ static void *drain(void *context) {
 }
 
 /* A disk that takes nothing: giving goes on, what waits is bounded, the rest is counted. */
-static void test_stands_still(void) {
+TEST("/record/stands-still", test_stands_still) {
     g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
     g_assert_cmpint(mkfifo(path, 0600), ==, 0);
     int fd = open(path, O_RDWR);
@@ -702,21 +703,5 @@ int main(int argc, char **argv) {
     if (argc == 3 && g_str_has_prefix(argv[1], "--fill-"))
         return fill_disk(argv[2], 1000 * (rlim_t)atoi(argv[1] + strlen("--fill-")));
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/record/formats", test_formats);
-    g_test_add_func("/record/side-file", test_side_file);
-    g_test_add_func("/record/seek", test_seek);
-    g_test_add_func("/record/seek-fast", test_seek_fast);
-    g_test_add_func("/record/frames", test_frames);
-    g_test_add_func("/record/exists", test_exists);
-    g_test_add_func("/record/not-its-own", test_not_its_own);
-    g_test_add_func("/record/no-pair", test_no_pair);
-    g_test_add_func("/record/killed", test_killed);
-    g_test_add_func("/record/cut", test_cut);
-    g_test_add_func("/record/gap", test_gap);
-    g_test_add_func("/record/full", test_full);
-    g_test_add_func("/record/stands-still", test_stands_still);
-    g_test_add_func("/record/about", test_about);
-    g_test_add_func("/record/slow-start", test_slow_start);
-    g_test_add_func("/record/without-ffv1", test_without_ffv1);
-    return g_test_run();
+    return tests_run();
 }

@@ -13,6 +13,7 @@
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -193,7 +194,7 @@ static gboolean can_find(void) {
 }
 
 /* Mirrored and upside-down pictures have rows that agree, and disparities of the wrong sign. */
-static void test_behind(void) {
+TEST("/refine/behind", test_behind) {
     if (!can_find())
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
@@ -217,7 +218,7 @@ static void test_behind(void) {
 }
 
 /* All lens models, turned about each axis and all at once. */
-static void test_points(void) {
+TEST("/refine/points", test_points) {
     static const double turns[][3] = {{0, 0, 0}, {1, 0, 0},  {0, 1, 0},
                                       {0, 0, 1}, {0, -1, 0}, {-0.7, 0.8, -1}};
     if (!can_find())
@@ -239,7 +240,7 @@ static void test_points(void) {
 }
 
 /* The errors of fifty rigs are those that their standard deviations say: 68 % within one. */
-static void test_deviations(void) {
+TEST("/refine/deviations", test_deviations) {
     if (!can_find())
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
@@ -271,7 +272,7 @@ static void test_deviations(void) {
 }
 
 /* What does not determine a pose: none of them may be taken. */
-static void test_undetermined_points(void) {
+TEST("/refine/undetermined-points", test_undetermined_points) {
     static const struct {
         struct made made;
         const char *why;
@@ -311,7 +312,7 @@ static void test_undetermined_points(void) {
 /* ---- pictures */
 
 /* A picture's only feature matches nothing: there is no other one that it could be told from. */
-static void test_single_feature(void) {
+TEST("/refine/single-feature", test_single_feature) {
     enum { SIDE = 80 };
     static uint8_t picture[2][SIDE * SIDE];
     static struct feature_match matches[MAX_FEATURES];
@@ -369,7 +370,7 @@ static int picture_points(const struct rig *rig, const struct plane *scene, int 
     return count;
 }
 
-static void test_pictures(void) {
+TEST("/refine/pictures", test_pictures) {
     static const double turns[][3] = {{0, 1, 0}, {-0.6, -0.9, 0.7}}; /* test_points() has more */
     if (!can_find())
         return;
@@ -397,7 +398,7 @@ static void test_pictures(void) {
 }
 
 /* Rendered scenes that determine nothing: a wall far away, hardly any texture, a rig at rest. */
-static void test_undetermined_pictures(void) {
+TEST("/refine/undetermined-pictures", test_undetermined_pictures) {
     const int count = g_test_thorough() ? 200 : WATCHED ? 1 : 3;
     int taken = 0;
     if (!can_find())
@@ -506,7 +507,7 @@ static int drive_points(const char *folder, const struct rig *rig, const double 
 /* The pictures of a drive, turned: the turn that is found follows the one that was made. The
  * benchmark's own calibration leaves rows a fifth of a pixel off, so that what is found without a
  * turn is the truth. */
-static void test_drive(void) {
+TEST("/refine/drive", test_drive) {
     static const double turns[][3] = {{0, 0, 0}, {0, 1, 0}, {-0.6, 0.7, 0.5}};
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *folder =
@@ -547,17 +548,4 @@ static void test_drive(void) {
         g_assert_cmpfloat(angle_between(&benchmark, &r.rig), <=, 0.04);
         g_assert_cmpfloat(rows(&r.rig, points, count), <=, rows(&benchmark, points, count));
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/refine/points", test_points);
-    g_test_add_func("/refine/behind", test_behind);
-    g_test_add_func("/refine/deviations", test_deviations);
-    g_test_add_func("/refine/undetermined-points", test_undetermined_points);
-    g_test_add_func("/refine/single-feature", test_single_feature);
-    g_test_add_func("/refine/pictures", test_pictures);
-    g_test_add_func("/refine/undetermined-pictures", test_undetermined_pictures);
-    g_test_add_func("/refine/drive", test_drive);
-    return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "tests/stderr_of.h"
 #include "tests/frame_run.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -367,7 +368,7 @@ static void free_inputs(struct inputs *in) {
     }
 }
 
-static void test_definition(void) {
+TEST("/refinement/definition", test_definition) {
     struct network_file file;
     struct feature_network network;
     char why[256];
@@ -417,7 +418,7 @@ static int run_frame(struct frame *f, const char *settings, const struct feature
 
 /* A frame's map is refined, and its confidence replaced; with other settings nothing changes, and
  * weights without refinement leave the map as it is, after a word. */
-static void test_frames(void) {
+TEST("/refinement/frames", test_frames) {
     enum { W = 64, H = 40, N = W * H };
     static const char *const others[] = {
         "descriptor=census", "descriptor=learned confidence=margin",
@@ -452,11 +453,4 @@ static void test_frames(void) {
     network_free(&file);
     frame_drop(&f);
     pool_close(&pool);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/refinement/definition", test_definition);
-    g_test_add_func("/refinement/frames", test_frames);
-    return g_test_run();
 }

@@ -8,6 +8,7 @@
 #include "tests/stderr_of.h"
 #include "tests/watched.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -56,7 +57,7 @@ static void same_rig(const struct rig *a, const struct rig *b, double max) {
     g_assert_cmpint(a->rectified, ==, b->rectified);
 }
 
-static void test_round_trips(void) {
+TEST("/rig/round_trips", test_round_trips) {
     g_autofree char *folder = g_dir_make_tmp("rig-XXXXXX", NULL);
     char *one = g_build_filename(folder, "rig.yml", NULL);
     char *left = g_build_filename(folder, "left.yaml", NULL);
@@ -94,7 +95,7 @@ static const char extrinsics[] =
     "   data: [ 1., 0., 0., 0., 1., 0., 0., 0., 1. ]\n"
     "T: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n   data: [ -60., 0.5, 0.25 ]\n";
 
-static void test_opencv_two_files(void) {
+TEST("/rig/opencv_two_files", test_opencv_two_files) {
     struct rig rig;
     const struct rig_read_options mm = {.unit = 1e-3, .model = DISTORTION_RADTAN};
     for (int order = 0; order < 2; order++) {
@@ -127,7 +128,7 @@ static const char kitti_raw[] =
     "P_rect_02: 7.2e+02 0 6.1e+02 3.6e+01 0 7.2e+02 1.7e+02 0 0 0 1 0\n"
     "P_rect_03: 7.2e+02 0 6.1e+02 -3.456e+02 0 7.2e+02 1.7e+02 0 0 0 1 0\n";
 
-static void test_kitti(void) {
+TEST("/rig/kitti", test_kitti) {
     struct rig rig;
     const struct rig_read_options color = {.color = 1};
     g_assert_cmpint(parse(kitti_raw, NULL, NULL, &rig), ==, 0);
@@ -153,7 +154,7 @@ static void test_kitti(void) {
     g_free(path);
 }
 
-static void test_middlebury(void) {
+TEST("/rig/middlebury", test_middlebury) {
     static const char text[] = "cam0=[3979.911 0 1244.772; 0 3979.911 1019.507; 0 0 1]\n"
                                "cam1=[3979.911 0 1369.115; 0 3979.911 1019.507; 0 0 1]\n"
                                "doffs=124.343\nbaseline=193.001\nwidth=2964\nheight=1988\n"
@@ -187,7 +188,7 @@ static const char kalibr[] =
     "  distortion_model: equidistant\n  intrinsics: [457.6, 456.1, 379.9, 255.2]\n"
     "  resolution: [752, 480]\n";
 
-static void test_kalibr(void) {
+TEST("/rig/kalibr", test_kalibr) {
     struct rig rig;
     g_assert_cmpint(parse(kalibr, NULL, NULL, &rig), ==, 0);
     g_assert_true(rig.metric && !rig.rectified && !rig.has_rectification);
@@ -216,7 +217,7 @@ static const char zed[] =
     "[STEREO]\nBaseline=119.905\nTY=0.05\nTZ=-0.4\nCV_HD=0.004\nRX_HD=0.002\nRZ_HD=-0.001\n"
     "CV_VGA=0.005\nRX_VGA=0.003\nRZ_VGA=-0.002\n";
 
-static void test_zed(void) {
+TEST("/rig/zed", test_zed) {
     struct rig rig;
     g_assert_cmpint(parse(zed, NULL, NULL, &rig), ==, 0);
     g_assert_cmpint(rig.camera[0].width, ==, 1280);
@@ -238,7 +239,7 @@ static void test_zed(void) {
     near(rig.camera[0].fx, 700, 0);
 }
 
-static void test_sizes(void) {
+TEST("/rig/sizes", test_sizes) {
     struct rig rig, half;
     char why[256];
     rig_made_up(DISTORTION_RADTAN, &rig);
@@ -262,7 +263,7 @@ static void test_sizes(void) {
 
 /* Each case: a good text with one thing changed, and the file and words of the one line that
  * refuses it. */
-static void test_refusals(void) {
+TEST("/rig/refusals", test_refusals) {
     static const char ros_half[] = "image_width: 4\nimage_height: 4\ncamera_matrix: {rows: 3}\n";
     const struct {
         const char *text, *what, *with, *second, *file, *word;
@@ -314,7 +315,7 @@ static void test_refusals(void) {
 }
 
 /* What would keep libyaml busy for minutes is refused before: nesting, and names for parts. */
-static void test_nested(void) {
+TEST("/rig/nested", test_nested) {
     static const char *const parts[] = {"[", "{a: ", "- ", "? ", "&a [x], ", "? &a x\n: y\n"};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
         GString *text = g_string_new("%YAML:1.0\n");
@@ -329,7 +330,7 @@ static void test_nested(void) {
     }
 }
 
-static void test_missing_file(void) {
+TEST("/rig/missing_file", test_missing_file) {
     const char *const path = "/nonexistent/rig.yml";
     struct rig rig;
     struct stderr_of log = stderr_begin();
@@ -341,7 +342,7 @@ static void test_missing_file(void) {
 /* Our rectification of the rig in reference.yml against the one OpenCV wrote into the same
  * file. OpenCV ends its search for the undistorted corners after five steps, which moves its
  * focal length by 0.17 px here. */
-static void test_reference(void) {
+TEST("/rig/reference", test_reference) {
     char *path = in_data("calibration/opencv/reference.yml");
     struct rig rig;
     struct rectification ours;
@@ -363,7 +364,7 @@ static void test_reference(void) {
 }
 
 /* There and back for every lens model, over the whole picture. */
-static void test_lenses(void) {
+TEST("/rig/lenses", test_lenses) {
     for (int model = 0; model < DISTORTION_COUNT; model++) {
         struct rig rig;
         rig_made_up((enum distortion)model, &rig);
@@ -387,21 +388,4 @@ static void test_lenses(void) {
         for (int k = 0; k < 9; k++)
             near(R[k], again[k], 1e-7);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/rig/round_trips", test_round_trips);
-    g_test_add_func("/rig/opencv_two_files", test_opencv_two_files);
-    g_test_add_func("/rig/kitti", test_kitti);
-    g_test_add_func("/rig/middlebury", test_middlebury);
-    g_test_add_func("/rig/kalibr", test_kalibr);
-    g_test_add_func("/rig/zed", test_zed);
-    g_test_add_func("/rig/sizes", test_sizes);
-    g_test_add_func("/rig/refusals", test_refusals);
-    g_test_add_func("/rig/nested", test_nested);
-    g_test_add_func("/rig/missing_file", test_missing_file);
-    g_test_add_func("/rig/reference", test_reference);
-    g_test_add_func("/rig/lenses", test_lenses);
-    return g_test_run();
 }

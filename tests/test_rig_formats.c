@@ -5,6 +5,7 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -37,7 +38,7 @@ static void expect_said(const char *first, const struct rig_read_options *option
     g_assert_cmpint(error, ==, 0);
 }
 
-static void test_xml(void) {
+TEST("/rig_formats/xml", test_xml) {
     static const char xml[] =
         "<?xml version=\"1.0\"?>\n<!-- a pair -->\n<opencv_storage>\n<imageSize>\n  640 "
         "480</imageSize>\n"
@@ -72,7 +73,7 @@ static void test_xml(void) {
 
 /* DepthAI's JSON, tabs and all. Poses lead from camera to camera: from both to the one between
  * them, or from left to right. */
-static void test_oak(void) {
+TEST("/rig_formats/oak", test_oak) {
 #define CAMERA(fx, type, to, x)                                                                    \
     "{\"cameraType\": " type ", \"distortionCoeff\": [0.1, 0.02, 0, 0, 0, 0.3, 0, 0, 0, 0, 0, 0, " \
     "0, 0], \"extrinsics\": {\"rotationMatrix\": [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, "  \
@@ -111,7 +112,7 @@ static void test_oak(void) {
 #define ROI(x, y, w, h) \
     "roi: {x_offset: " x ", y_offset: " y ", height: " h ", width: " w ", do_rectify: true}"
 
-static void test_messages(void) {
+TEST("/rig_formats/messages", test_messages) {
     const struct rig_read_options roi = {.width = 160, .height = 120};
     struct rig rig;
     struct rectification to;
@@ -157,7 +158,7 @@ static void test_messages(void) {
                    "give the left camera's first");
 }
 
-static void test_kalibr_eight(void) {
+TEST("/rig_formats/kalibr_eight", test_kalibr_eight) {
 #define KALIBR(k)                                                                  \
     "  camera_model: pinhole\n  distortion_model: radtan\n  distortion_coeffs: " k \
     "\n  intrinsics: [523.0, 465.0, 640.5, 296.5]\n  resolution: [1280, 640]\n"
@@ -188,7 +189,7 @@ static void test_kalibr_eight(void) {
                 "0, 0.11, "                                                                       \
                 "0, 0.6, -0.8, 0.02, 0, 0.8, 0.6, 0.01, 0, 0, 0, 1]\n"
 
-static void test_orb(void) {
+TEST("/rig_formats/orb", test_orb) {
     struct rig rig;
     double at[3] = {0.11, 0.02, 0.01}, seen[3];
     g_assert_cmpint(parse(ORB("PinHole", "p"), NULL, NULL, &rig), ==, 0);
@@ -226,7 +227,7 @@ static void test_orb(void) {
 #define M "[300, 0, 159, 0, 300, 119, 0, 0, 1]"
 
 /* Four coefficients are radtan's or a fisheye's. */
-static void test_model(void) {
+TEST("/rig_formats/model", test_model) {
     struct rig rig;
     const struct rig_read_options fisheye = {.model = DISTORTION_FISHEYE},
                                   radtan = {.model = DISTORTION_RADTAN};
@@ -246,7 +247,7 @@ static void test_model(void) {
 }
 
 /* The size of a calibration that does not say it shows by where its principal points are. */
-static void test_sizes(void) {
+TEST("/rig_formats/sizes", test_sizes) {
     struct rig rig;
     const struct rig_read_options same = {.width = 320, .height = 240},
                                   half = {.width = 160, .height = 120},
@@ -267,7 +268,7 @@ static void test_sizes(void) {
 }
 
 /* A rig whose right camera is to the left is that of exchanged pictures. */
-static void test_exchanged(void) {
+TEST("/rig_formats/exchanged", test_exchanged) {
     static const char text[] =
         "image_size: [320, 240]\nM1: [300, 0, 150, 0, 300, 119, 0, 0, 1]\n"
         "M2: [310, 0, 159, 0, 310, 119, 0, 0, 1]\nR: [0.02, -0.01, 0.03]\nT: [0.1, 2e-3, 1e-3]\n";
@@ -301,17 +302,4 @@ static void test_exchanged(void) {
     g_assert_true(rig_is_exchanged(&again));
     rig_exchange(&again);
     near(again.T[1], rig.T[1], 1e-15);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/rig_formats/xml", test_xml);
-    g_test_add_func("/rig_formats/oak", test_oak);
-    g_test_add_func("/rig_formats/messages", test_messages);
-    g_test_add_func("/rig_formats/kalibr_eight", test_kalibr_eight);
-    g_test_add_func("/rig_formats/orb", test_orb);
-    g_test_add_func("/rig_formats/model", test_model);
-    g_test_add_func("/rig_formats/sizes", test_sizes);
-    g_test_add_func("/rig_formats/exchanged", test_exchanged);
-    return g_test_run();
 }

@@ -9,6 +9,7 @@
 #include "gpu/stages/image.h"
 #include "tests/rig_render.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void free_pair(uint8_t *picture[2]) {
 }
 
 /* What is turned, raised or both is said to be. */
-static void test_drift(void) {
+TEST("/row_error/drift", test_drift) {
     static const double deg = M_PI / 180;
     const struct {
         double turn[3], rise, median, min_scatter, max_scatter;
@@ -90,7 +91,7 @@ static void move_block(uint8_t *right, int x, int y, int width, int height, int 
 
 /* Small things that stand alone are mismatches (glints, crossings of edges); a part of the picture
  * that moves as one is not. */
-static void test_alone(void) {
+TEST("/row_error/alone", test_alone) {
     static const double still[3] = {0, 0, 0};
     uint8_t *picture[2];
     make_pair(still, 0, picture);
@@ -113,7 +114,7 @@ static void test_alone(void) {
 
 /* The chessboards of the real set, through their own calibration: repeated squares give no false
  * alarm, and half a degree of roll is one on every pair. */
-static void test_boards(void) {
+TEST("/row_error/boards", test_boards) {
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *folder =
         g_build_filename(data ? data : "../shared/data", "calibration", "opencv", NULL);
@@ -182,7 +183,7 @@ static void test_boards(void) {
 }
 
 /* Of several pairs each figure is the median: one bad pair of three says nothing. */
-static void test_combine(void) {
+TEST("/row_error/combine", test_combine) {
     const struct row_error pairs[3] = {
         {.matches = 50, .median = 0.1, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.2},
         {.matches = 60, .median = -2, .p95_abs = 5, .scatter = 6, .spread = 2},
@@ -197,7 +198,7 @@ static void test_combine(void) {
 }
 
 /* One number, how sure and how old, and what to do. */
-static void test_health(void) {
+TEST("/row_error/health", test_health) {
     const struct row_error pairs[3] = {
         {.matches = 100, .median_abs = 0.2, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.1},
         {.matches = 100, .median_abs = 0.3, .p95_abs = 0.5, .scatter = 0.6, .spread = 0.1},
@@ -220,14 +221,4 @@ static void test_health(void) {
     health = row_error_health(&bad, 1);
     g_assert_cmpint(health.level, ==, ROWS_BAD);
     g_assert_nonnull(strstr(health.advice, "calibrate again"));
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/row_error/drift", test_drift);
-    g_test_add_func("/row_error/alone", test_alone);
-    g_test_add_func("/row_error/boards", test_boards);
-    g_test_add_func("/row_error/combine", test_combine);
-    g_test_add_func("/row_error/health", test_health);
-    return g_test_run();
 }

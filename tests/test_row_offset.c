@@ -6,6 +6,7 @@
 #include "gpu/stages/stages.h"
 #include "tests/frame_run.h"
 #include "tests/scene.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -48,7 +49,7 @@ static void measure(const uint8_t *left, const uint8_t *right, uint32_t sums[ROW
 
 /* A right picture that is rows + slope * x / W px too low is found to be so, in each cell, but for
  * the fifth of it that is the whole picture's. */
-static void test_known(void) {
+TEST("/row-offset/known", test_known) {
     static uint8_t left[N], right[N];
     static const double rows[][2] = {{0, 0},     {0.25, 0}, {-0.5, 0},  {1, 0},
                                      {-1.25, 0}, {0, 0.5},  {-0.5, 0.6}};
@@ -70,7 +71,7 @@ static void test_known(void) {
 }
 
 /* The sums, from a plain list of candidates. */
-static void test_sums(void) {
+TEST("/row-offset/sums", test_sums) {
     static uint8_t left[N], right[N];
     uint32_t sums[ROW_SUMS], want[ROW_SUMS] = {0};
     int32_t offset[CELLS];
@@ -100,7 +101,7 @@ static void test_sums(void) {
 }
 
 /* Where cells have nothing to tell, they take the picture's offset; where none has, 0. */
-static void test_nothing_to_tell(void) {
+TEST("/row-offset/nothing-to-tell", test_nothing_to_tell) {
     uint32_t sums[ROW_SUMS];
     int32_t offset[CELLS];
     struct row_offset_args a = {.sums = sums, .offset = offset};
@@ -115,7 +116,7 @@ static void test_nothing_to_tell(void) {
     }
 }
 
-static void test_move(void) {
+TEST("/row-offset/move", test_move) {
     static uint8_t from[3 * N], out[3 * N];
     int32_t offset[CELLS];
     for (int i = 0; i < 3 * N; i++)
@@ -166,19 +167,9 @@ static double share_right(bool aligned, double rows) {
     return 100.0 * right / N;
 }
 
-static void test_frame(void) {
+TEST("/row-offset/frame", test_frame) {
     double level = share_right(true, 0);
     g_assert_cmpfloat(share_right(false, 1.5), <, level - 5);
     g_assert_cmpfloat(share_right(true, 1.5), >, level - 1);
     g_assert_cmpfloat(share_right(true, -0.5), >, level - 1);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/row-offset/known", test_known);
-    g_test_add_func("/row-offset/sums", test_sums);
-    g_test_add_func("/row-offset/nothing-to-tell", test_nothing_to_tell);
-    g_test_add_func("/row-offset/move", test_move);
-    g_test_add_func("/row-offset/frame", test_frame);
-    return g_test_run();
 }

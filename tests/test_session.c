@@ -6,6 +6,7 @@
 #include "config/params_file.h"
 #include "tests/stderr_of.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <glib/gstdio.h>
 
@@ -56,7 +57,7 @@ static void back(struct session *session) {
     session->params.median_radius = 3;
 }
 
-static void test_once(void) {
+TEST("/session/once", test_once) {
     run_session(command_line, nothing);
     struct session now = load();
     g_assert_cmpint(now.colormap, ==, 0);
@@ -81,7 +82,7 @@ static void off_by_strength(struct session *session) {
 }
 
 /* The temporal filter, which the window has on by itself, stays off when the user took it off. */
-static void test_off_stays(void) {
+TEST("/session/off-stays", test_off_stays) {
     g_assert_cmpint(load().params.temporal_mode, ==, TEMPORAL_AUTO);
     g_assert_cmpfloat(load().params.temporal_filter, >, 0);
     run_session(nothing, off_by_mode);
@@ -107,7 +108,7 @@ static void no_preset(struct session *session) {
 
 /* The quality of a command line is that of its preset whatever was remembered, and is forgotten;
  * what is searched and shown is remembered. */
-static void test_quality(void) {
+TEST("/session/quality", test_quality) {
     struct common_options options = {.quality = (char[]){"fast"}};
     struct params fast, now;
     run_session(nothing, of_paper);
@@ -149,7 +150,7 @@ static void go_to_second(struct session *session) {
 }
 
 /* The disparities searched are remembered for one source; all else for any. */
-static void test_range_of_source(void) {
+TEST("/session/range-of-source", test_range_of_source) {
     run_session(of_first, wide_range);
     g_assert_cmpstr(load().source, ==, "/first");
     g_assert_cmpint(load().params.disparity_range, ==, 276);
@@ -164,7 +165,7 @@ static void test_range_of_source(void) {
 }
 
 /* A name that is not known is said once, till the settings are saved anew; the rest is used. */
-static void test_unknown(void) {
+TEST("/session/unknown", test_unknown) {
     g_autofree char *path = state_file("last.ini"), *text = NULL;
     run_session(nothing, by_hand);
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
@@ -181,7 +182,7 @@ static void test_unknown(void) {
     g_assert_cmpstr(nothing_said, ==, "");
 }
 
-static void test_damaged(void) {
+TEST("/session/damaged", test_damaged) {
     GRand *random = g_rand_new_with_seed(7);
     const char *const names[] = {"last.ini", "view.ini"};
     struct stderr_of caught = stderr_begin();
@@ -212,13 +213,7 @@ int main(int argc, char **argv) {
     g_setenv("XDG_STATE_HOME", folder, TRUE);
     g_setenv("XDG_CONFIG_HOME", folder, TRUE);
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/session/once", test_once);
-    g_test_add_func("/session/off-stays", test_off_stays);
-    g_test_add_func("/session/range-of-source", test_range_of_source);
-    g_test_add_func("/session/quality", test_quality);
-    g_test_add_func("/session/unknown", test_unknown);
-    g_test_add_func("/session/damaged", test_damaged);
-    int code = g_test_run();
+    int code = tests_run();
     remove_tree(folder);
     g_free(folder);
     return code;

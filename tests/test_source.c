@@ -7,6 +7,7 @@
 #include "capture/eyes.h"
 #include "capture/source_private.h"
 #include "tests/source_open.h"
+#include "tests/test.h"
 
 #include <ftw.h>
 #include <glib/gstdio.h>
@@ -63,7 +64,7 @@ static void expect_pair(struct opened *o, long index, int left, int right) {
     frame_drop(&f);
 }
 
-static void test_layouts(void) {
+TEST("/source/layouts", test_layouts) {
     static const char *const layouts[][2] = {
         {"left", "right"},
         {"image_0", "image_1"},
@@ -102,7 +103,7 @@ static void test_layouts(void) {
     }
 }
 
-static void test_two_files(void) {
+TEST("/source/two-files", test_two_files) {
     char *folder = folder_make();
     put(folder, "left.png", 6, 4, 3, 10);
     put(folder, "right.png", 6, 4, 3, 11);
@@ -141,7 +142,7 @@ static void test_two_files(void) {
     folder_free(folder);
 }
 
-static void test_pgm_files(void) {
+TEST("/source/pgm-files", test_pgm_files) {
     char *folder = folder_make();
     put_text(folder, "left.pgm", "P5 3 2 255\nAAAAAA");
     put_text(folder, "right.pgm", "P5 3 2 255\nBBBBBB");
@@ -168,7 +169,7 @@ static void refuse_patterns(const char *folder, const char *left, const char *ri
     g_free(b);
 }
 
-static void test_patterns(void) {
+TEST("/source/patterns", test_patterns) {
     char *folder = folder_make(), name[64];
     for (int i = 0; i < 12; i++) {
         if (i == 11)
@@ -210,7 +211,7 @@ static void test_patterns(void) {
     folder_free(folder);
 }
 
-static void test_folder_partners(void) {
+TEST("/source/folder-partners", test_folder_partners) {
     char *folder = folder_make();
     expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
     put(folder, "left/000.png", 5, 3, 1, 0);
@@ -300,7 +301,7 @@ static void expect_pixels(struct source *source, uint8_t left, uint8_t right) {
 }
 
 /* One picture that holds both, alone or one of a folder: halves by the options or by its shape. */
-static void test_both(void) {
+TEST("/source/both", test_both) {
     char *folder = folder_make(), *wide = g_build_filename(folder, "wide.png", NULL),
          *tall = g_build_filename(folder, "tall.png", NULL);
     static uint8_t halves[16 * 16];
@@ -332,7 +333,7 @@ static void test_both(void) {
 }
 
 /* Both sides in one folder, told by what their names say. */
-static void test_by_eye(void) {
+TEST("/source/by-eye", test_by_eye) {
     char *folder = folder_make();
     put(folder, "03_right.png", 5, 3, 1, 103);
     put(folder, "1_left.png", 5, 3, 1, 1);
@@ -350,7 +351,7 @@ static void test_by_eye(void) {
 }
 
 /* im0.png and im1.png, as Middlebury and ETH3D have them. */
-static void test_middlebury(void) {
+TEST("/source/middlebury", test_middlebury) {
     char *folder = folder_make();
     put(folder, "im0.png", 5, 3, 1, 1);
     put(folder, "im1.png", 5, 3, 1, 2);
@@ -373,7 +374,7 @@ static void put16(const char *folder, const char *name, uint16_t value) {
 }
 
 /* White is what the bits in use hold, for all pairs; 16 bits are as they were. */
-static void test_bits(void) {
+TEST("/source/bits", test_bits) {
     static const struct {
         uint16_t left, right, last;
         int asked, most_left, most_right;
@@ -421,7 +422,7 @@ static bool is_named_pair(const char *left, const char *right) {
     return pair;
 }
 
-static void test_eyes(void) {
+TEST("/source/eyes", test_eyes) {
     static const struct {
         const char *name;
         enum eye eye;
@@ -462,7 +463,7 @@ static void test_eyes(void) {
 }
 
 /* Both sides in one folder, told by how their names begin. */
-static void test_folder_beside(void) {
+TEST("/source/folder-beside", test_folder_beside) {
     char *folder = folder_make();
     put(folder, "other.png", 5, 3, 1, 9);
     expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
@@ -481,7 +482,7 @@ static void test_folder_beside(void) {
     folder_free(folder);
 }
 
-static void test_sizes(void) {
+TEST("/source/sizes", test_sizes) {
     char *folder = folder_make();
     put(folder, "left/0.png", 6, 4, 1, 0);
     put(folder, "right/0.png", 6, 5, 1, 0);
@@ -509,7 +510,7 @@ static void test_sizes(void) {
     folder_free(folder);
 }
 
-static void test_channels(void) {
+TEST("/source/channels", test_channels) {
     char *folder = folder_make();
     put(folder, "left/0.png", 6, 4, 3, 10);
     put(folder, "right/0.png", 6, 4, 1, 11);
@@ -541,7 +542,7 @@ static void test_channels(void) {
     folder_free(folder);
 }
 
-static void test_damaged(void) {
+TEST("/source/damaged", test_damaged) {
     char *folder = folder_make(), name[32];
     for (int i = 0; i < 5; i++)
         for (int side = 0; side < 2; side++) {
@@ -586,7 +587,7 @@ static char *data_path(const char *name) {
     return NULL;
 }
 
-static void test_kitti_sequence(void) {
+TEST("/source/kitti-sequence", test_kitti_sequence) {
     char *path = data_path("driving/kitti_seq1"), line[1024];
     if (!path)
         return;
@@ -614,7 +615,7 @@ static void test_kitti_sequence(void) {
     g_free(path);
 }
 
-static void test_kitti_pair(void) {
+TEST("/source/kitti-pair", test_kitti_pair) {
     g_autofree char *path = data_path("driving/kitti2015_pair");
     if (!path)
         return;
@@ -628,7 +629,7 @@ static void test_kitti_pair(void) {
 }
 
 /* True disparities and their masks, from the places where data sets have them. */
-static void test_truth(void) {
+TEST("/source/truth", test_truth) {
     static const struct {
         const char *left, *right, *truth, *seen, *ini;
     } sets[] = {{"left.png", "right.png", "disp_left.png", "nonocc.png", "4"},
@@ -684,34 +685,11 @@ static void test_truth(void) {
 }
 
 /* By their last part: folders may begin with dots, hidden files are none. */
-static void test_picture_names(void) {
+TEST("/source/picture-names", test_picture_names) {
     static const char *const pictures[] = {"a.png", "./a.png", "../b/c.JPG", "a.b/c.ppm"};
     static const char *const others[] = {".a.png", "../.a.png", "a", "a.png/b", "./a.mkv"};
     for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
         g_assert_true(source_is_picture_name(pictures[i]));
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         g_assert_false(source_is_picture_name(others[i]));
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/source/picture-names", test_picture_names);
-    g_test_add_func("/source/layouts", test_layouts);
-    g_test_add_func("/source/two-files", test_two_files);
-    g_test_add_func("/source/pgm-files", test_pgm_files);
-    g_test_add_func("/source/patterns", test_patterns);
-    g_test_add_func("/source/folder-partners", test_folder_partners);
-    g_test_add_func("/source/folder-beside", test_folder_beside);
-    g_test_add_func("/source/sizes", test_sizes);
-    g_test_add_func("/source/channels", test_channels);
-    g_test_add_func("/source/both", test_both);
-    g_test_add_func("/source/middlebury", test_middlebury);
-    g_test_add_func("/source/by-eye", test_by_eye);
-    g_test_add_func("/source/bits", test_bits);
-    g_test_add_func("/source/eyes", test_eyes);
-    g_test_add_func("/source/damaged", test_damaged);
-    g_test_add_func("/source/kitti-sequence", test_kitti_sequence);
-    g_test_add_func("/source/kitti-pair", test_kitti_pair);
-    g_test_add_func("/source/truth", test_truth);
-    return g_test_run();
 }

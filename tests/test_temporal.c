@@ -8,6 +8,7 @@
 #include "capture/source.h"
 #include "gpu/stages/stages.h"
 #include "gpu/stereo.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -55,7 +56,7 @@ static double remember(struct memory *m, double d, bool still, double share, int
     return m->mean;
 }
 
-static void test_oracle(void) {
+TEST("/temporal/oracle", test_oracle) {
     int averaged = 0, kept = 0;
     for (int round = 0; round < 60; round++) {
         uint8_t confidence[N], grey[N], before[N] = {0}, state[N] = {0};
@@ -188,7 +189,7 @@ static struct figures measure(double filter, bool moves) {
 
 /* Less than a third of the flicker, in the statistics as well, and no worse where nearer things
  * end. */
-static void test_still(void) {
+TEST("/temporal/still", test_still) {
     struct figures off = measure(0, false), on = measure(0.8, false);
     g_assert_cmpfloat(off.change / off.changes, >, 0.01);
     g_assert_cmpfloat(on.change / on.changes, <=, off.change / off.changes / 3);
@@ -199,7 +200,7 @@ static void test_still(void) {
 }
 
 /* What was there before does not stay. */
-static void test_moving(void) {
+TEST("/temporal/moving", test_moving) {
     struct figures off = measure(0, true), on = measure(0.8, true);
     g_assert_cmpfloat(on.bad / on.scored, <=, off.bad / off.scored + 0.001);
     g_assert_cmpfloat(off.flicker.still, <, 90); /* what moves does not count as flicker */
@@ -264,7 +265,7 @@ static bool same_maps(const struct series *a, const struct series *b) {
 }
 
 /* auto is on for pictures that follow one another, and off else. */
-static void test_mode(void) {
+TEST("/temporal/mode", test_mode) {
     const struct series off = {TEMPORAL_OFF, 0.8, false, 0, 0, 3, {0, 1, 2}};
     const struct series on = {TEMPORAL_ON, 0.8, false, 0, 0, 3, {0, 1, 2}};
     struct series other = on;
@@ -282,7 +283,7 @@ static void test_mode(void) {
 }
 
 /* Of two made-up frames: by hand; other settings and steps back do not count. */
-static void test_flicker(void) {
+TEST("/temporal/flicker", test_flicker) {
     enum { SIDE = 8 };
     uint8_t grey[2][SIDE * SIDE];
     int16_t map[2][SIDE * SIDE];
@@ -313,7 +314,7 @@ static void test_flicker(void) {
 }
 
 /* Seeking, a frame that is computed again and other settings begin anew. */
-static void test_anew(void) {
+TEST("/temporal/anew", test_anew) {
     const struct series alone = {TEMPORAL_OFF, 0.8, false, 0, 0, 1, {2}};
     const struct series changed_alone = {TEMPORAL_OFF, 0.8, false, 1, 0, 2, {5, 2}};
     const struct series anew[] = {
@@ -334,15 +335,4 @@ static void test_anew(void) {
     g_assert_true(same_maps(&changed, &changed_alone));
     g_assert_true(same_maps(&exchanged, &exchanged_alone));
     g_assert_false(same_maps(&goes_on, &alone));
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/temporal/oracle", test_oracle);
-    g_test_add_func("/temporal/still", test_still);
-    g_test_add_func("/temporal/moving", test_moving);
-    g_test_add_func("/temporal/mode", test_mode);
-    g_test_add_func("/temporal/anew", test_anew);
-    g_test_add_func("/temporal/flicker", test_flicker);
-    return g_test_run();
 }

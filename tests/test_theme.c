@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "render/theme.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -23,7 +24,7 @@ static double contrast(unsigned a, unsigned b) {
     return fmax(x, y) / fmin(x, y);
 }
 
-static void test_formula(void) {
+TEST("/theme/formula", test_formula) {
     g_assert_cmpfloat_with_epsilon(contrast(0x000000, 0xffffff), 21, 1e-9);
     g_assert_cmpfloat_with_epsilon(contrast(0x777777, 0xffffff), 4.478, 1e-3);
 }
@@ -36,7 +37,7 @@ static void is_legible(const char *what, unsigned text, const unsigned *on, int 
     }
 }
 
-static void test_contrast(void) {
+TEST("/theme/contrast", test_contrast) {
     for (int i = 0; i < THEMES; i++) {
         const struct theme *t = &themes[i];
         const unsigned all[] = {t->window, t->canvas, t->card, t->field, t->hovered, t->selected};
@@ -57,11 +58,4 @@ static void test_contrast(void) {
         is_legible("edge", t->edge, panels, 3, 3);
         is_legible("knob", t->accent, &t->field, 1, 3);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/theme/formula", test_formula);
-    g_test_add_func("/theme/contrast", test_contrast);
-    return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -44,7 +45,7 @@ static void expect(uint32_t fourcc, int width, int height, int stride, const uin
 }
 
 /* BT.601 of black, white, the three primaries at 75 % as broadcast test bars define them */
-static void test_yuv(void) {
+TEST("/v4l2-formats/yuv", test_yuv) {
     const uint8_t yuyv[] = {16,  128, 235, 128, 65, 100, 65, 212,
                             112, 72,  112, 58,  35, 212, 35, 114};
     const uint8_t rgb[] = {0, 0,   0, 255, 255, 255, 191, 0, 0,   191, 0, 0,
@@ -63,7 +64,7 @@ static void test_yuv(void) {
     expect(PIXEL_YUYV, 8, 1, 0, yuyv, sizeof yuyv, 1, grey);
 }
 
-static void test_all_yuv(void) {
+TEST("/v4l2-formats/all-yuv", test_all_yuv) {
     /* every Y, U, V in steps of 15, against the definition in doubles */
     struct image image = picture(2, 1, 3);
     for (int y = 0; y < 256; y += 15)
@@ -84,7 +85,7 @@ static void test_all_yuv(void) {
     g_free(image.data);
 }
 
-static void test_nv12(void) {
+TEST("/v4l2-formats/nv12", test_nv12) {
     /* 3x3 with rows of 4: odd sizes share the last colour */
     const uint8_t nv12[] = {16, 235, 16,  9,   235, 16,  235, 9,   65,  65,
                             65, 9,   128, 128, 128, 128, 100, 212, 100, 212};
@@ -103,7 +104,7 @@ static void test_nv12(void) {
     g_free(image.data);
 }
 
-static void test_grey(void) {
+TEST("/v4l2-formats/grey", test_grey) {
     const uint8_t grey[] = {1, 2, 3, 0xee, 4, 5, 6, 0xee};
     const uint8_t packed[] = {1, 2, 3, 4, 5, 6};
     expect(PIXEL_GREY, 3, 2, 0, packed, 6, 1, packed);
@@ -126,7 +127,7 @@ static void test_grey(void) {
     g_free(image.data);
 }
 
-static void test_names(void) {
+TEST("/v4l2-formats/names", test_names) {
     char name[5];
     g_assert_cmpstr(pixel_fourcc_name(PIXEL_Y16, name), ==, "Y16");
     g_assert_cmpstr(pixel_fourcc_name(PIXEL_YUYV, name), ==, "YUYV");
@@ -181,7 +182,7 @@ static struct jpeg without_tables(const struct jpeg *from) {
     return jpeg;
 }
 
-static void test_jpeg(void) {
+TEST("/v4l2-formats/jpeg", test_jpeg) {
     const int subsamplings[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_GRAY};
     for (size_t i = 0; i < G_N_ELEMENTS(subsamplings); i++) {
         struct jpeg jpeg = compress(97, 41, subsamplings[i]);
@@ -217,7 +218,7 @@ static void test_jpeg(void) {
     }
 }
 
-static void test_jpeg_cut(void) {
+TEST("/v4l2-formats/jpeg-cut", test_jpeg_cut) {
     struct jpeg jpeg = compress(64, 48, TJSAMP_422);
     struct image image = picture(64, 48, 3);
     for (unsigned long bytes = 0; bytes < jpeg.bytes - 2; bytes += bytes < 700 ? 1 : 13)
@@ -244,7 +245,7 @@ static void test_jpeg_cut(void) {
     tjFree(padded.data);
 }
 
-static void test_jpeg_file(void) {
+TEST("/v4l2-formats/jpeg-file", test_jpeg_file) {
     struct jpeg jpeg = compress(33, 21, TJSAMP_420);
     struct image image = picture(33, 21, 3), file;
     g_assert_cmpint(decode_jpeg(&jpeg, jpeg.bytes, &image), ==, 0);
@@ -262,7 +263,7 @@ static void test_jpeg_file(void) {
 }
 
 /* Pictures for print have four channels, with which nothing is wrong. */
-static void test_jpeg_print(void) {
+TEST("/v4l2-formats/jpeg-print", test_jpeg_print) {
     uint8_t cmyk[16 * 16 * 4] = {0};
     struct jpeg jpeg = {NULL, 0};
     struct image file;
@@ -278,7 +279,7 @@ static void test_jpeg_print(void) {
     tjFree(jpeg.data);
 }
 
-static void test_turns(void) {
+TEST("/v4l2-formats/turns", test_turns) {
     uint8_t pixels[] = {1, 2, 3, 4, 5, 6}, rgb[] = {1, 2, 3, 4, 5, 6};
     struct image grey = {pixels, 3, 2, 1}, colour = {rgb, 2, 1, 3};
     image_flip(&grey);
@@ -293,19 +294,4 @@ static void test_turns(void) {
     g_assert_cmpmem(wide, 6, ((const uint8_t[]){4, 4, 4, 5, 5, 5}), 6);
     image_convert(&to, &back);
     g_assert_cmpmem(narrow, 6, pixels, 6);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/v4l2-formats/yuv", test_yuv);
-    g_test_add_func("/v4l2-formats/all-yuv", test_all_yuv);
-    g_test_add_func("/v4l2-formats/nv12", test_nv12);
-    g_test_add_func("/v4l2-formats/grey", test_grey);
-    g_test_add_func("/v4l2-formats/names", test_names);
-    g_test_add_func("/v4l2-formats/jpeg", test_jpeg);
-    g_test_add_func("/v4l2-formats/jpeg-cut", test_jpeg_cut);
-    g_test_add_func("/v4l2-formats/jpeg-file", test_jpeg_file);
-    g_test_add_func("/v4l2-formats/jpeg-print", test_jpeg_print);
-    g_test_add_func("/v4l2-formats/turns", test_turns);
-    return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include "image/pixel_format.h"
 #include "capture/v4l2/v4l2_errors.h"
 #include "capture/v4l2/v4l2_modes.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ static void expect(const struct mode_list *list, struct mode_wish wish, const ch
     g_assert_cmpstr(mode_print(&mode, text, sizeof text), ==, wanted);
 }
 
-static void test_choose(void) {
+TEST("/v4l2-modes/choose", test_choose) {
     expect(&all, (struct mode_wish){0}, "MJPG 640x480 30/s");
     expect(&all, (struct mode_wish){0, 1280, 720, 0, 0}, "MJPG 1280x720 30/s");
     expect(&all, (struct mode_wish){PIXEL_YUYV, 0, 0, 0, 0}, "YUYV 640x480 30/s");
@@ -60,7 +61,7 @@ static const char *lighter_than(int i, char text[64]) {
     return mode_print(&lighter, text, 64);
 }
 
-static void test_lighter(void) {
+TEST("/v4l2-modes/lighter", test_lighter) {
     char text[64];
     g_assert_cmpstr(lighter_than(0, text), ==, "MJPG 640x480 30/s"); /* MJPEG first */
     g_assert_cmpstr(lighter_than(6, text), ==, "MJPG 640x480 30/s"); /* then a lower rate */
@@ -68,7 +69,7 @@ static void test_lighter(void) {
     g_assert_cmpstr(lighter_than(5, text), ==, "none");
 }
 
-static void test_bandwidth(void) {
+TEST("/v4l2-modes/bandwidth", test_bandwidth) {
     char text[512];
     struct camera_mode lighter = webcam[5];
     v4l2_explain(-ENOSPC, "start", "/dev/null", &webcam[0], &lighter, text, sizeof text);
@@ -82,7 +83,7 @@ static void test_bandwidth(void) {
     g_assert_nonnull(strstr(text, "plug it in again"));
 }
 
-static void test_busy(void) {
+TEST("/v4l2-modes/busy", test_busy) {
     char *path = NULL, text[512], process[32];
     int fd = g_file_open_tmp("livestereo-XXXXXX", &path, NULL), ready[2];
     g_assert_cmpint(pipe(ready), ==, 0);
@@ -110,7 +111,7 @@ static void test_busy(void) {
     g_free(path);
 }
 
-static void test_access(void) {
+TEST("/v4l2-modes/access", test_access) {
     char text[512];
     v4l2_explain(-EACCES, "open", "/dev/null", NULL, NULL, text, sizeof text);
     g_assert_nonnull(strstr(text, "only the group root may; join it with sudo usermod -aG root"));
@@ -130,7 +131,7 @@ static struct device camera(const char *node, const char *bus, const char *seria
     return d;
 }
 
-static void test_names(void) {
+TEST("/v4l2-modes/names", test_names) {
     struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", "/dev/v4l/by-id/cam_AAA"),
                                camera("/dev/video2", "usb-2", "BBB", "/dev/v4l/by-id/cam_BBB")};
     struct device_list list = {devices, 2};
@@ -154,7 +155,7 @@ static void test_names(void) {
     g_assert_null(device_list_again(&list, &right, &left));
 }
 
-static void test_same_name(void) {
+TEST("/v4l2-modes/same-name", test_same_name) {
     /* two of one serial: one by-id link, of which either may have got hold */
     struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", "/dev/v4l/by-id/cam_AAA"),
                                camera("/dev/video2", "usb-2", "AAA", "")};
@@ -173,7 +174,7 @@ static void test_same_name(void) {
 }
 
 /* One that may not be opened is known by its node alone. */
-static void test_closed(void) {
+TEST("/v4l2-modes/closed", test_closed) {
     struct device devices[] = {camera("/dev/video0", "usb-1", "AAA", ""),
                                {.node = "/dev/null", .error = -EACCES}};
     struct device_list list = {devices, 2};
@@ -190,7 +191,7 @@ static void test_closed(void) {
 }
 
 /* What is proposed where no source is named. */
-static void test_rig(void) {
+TEST("/v4l2-modes/rig", test_rig) {
     char rig[512];
     struct device one[] = {camera("/dev/video0", "usb-1", "AAA", "")};
     g_assert_null(device_list_rig(&(struct device_list){NULL, 0}, rig, sizeof rig));
@@ -208,18 +209,4 @@ static void test_rig(void) {
         devices[i].by_path[0] = '\0';
     g_assert_cmpstr(device_list_rig(&(struct device_list){devices, 4}, rig, sizeof rig), ==,
                     "v4l2:usb-1,usb-4");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/v4l2-modes/choose", test_choose);
-    g_test_add_func("/v4l2-modes/lighter", test_lighter);
-    g_test_add_func("/v4l2-modes/bandwidth", test_bandwidth);
-    g_test_add_func("/v4l2-modes/busy", test_busy);
-    g_test_add_func("/v4l2-modes/access", test_access);
-    g_test_add_func("/v4l2-modes/names", test_names);
-    g_test_add_func("/v4l2-modes/same-name", test_same_name);
-    g_test_add_func("/v4l2-modes/closed", test_closed);
-    g_test_add_func("/v4l2-modes/rig", test_rig);
-    return g_test_run();
 }

@@ -5,6 +5,7 @@
 #include "app/save/video_writer.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -15,7 +16,7 @@
 
 static char *folder, *base;
 
-static void test_part(void) {
+TEST("/video-writer/part", test_part) {
     enum { WIDTH = 80, HEIGHT = 60 };
     static uint8_t grey[3 * WIDTH * HEIGHT];
     static const int outside[][2] = {{-1, 0}, {0, -1}, {17, 0}, {0, 13}, {1 << 30, 1 << 30}};
@@ -36,7 +37,7 @@ static void test_part(void) {
     g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
-static void test_size(void) {
+TEST("/video-writer/size", test_size) {
     static const int sizes[][2] = {{0, 48}, {64, 0}, {-2, 48}, {2, 2}, {63, 48}, {64, 47}};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
         g_assert_null(video_writer_open(base, sizes[i][0], sizes[i][1], 10));
@@ -44,7 +45,7 @@ static void test_size(void) {
 
 /* A file that cannot grow, as on a full disk: a picture is refused sooner or later, whatever still
  * waits for the encoder, and nothing is left. */
-static void test_full(void) {
+TEST("/video-writer/full", test_full) {
     enum { WIDTH = 320, HEIGHT = 240, MOST = 2000 };
     struct image picture = {g_malloc(3 * WIDTH * HEIGHT), WIDTH, HEIGHT, 3};
     struct rlimit before, small = {.rlim_cur = 20000};
@@ -79,10 +80,7 @@ int main(int argc, char **argv) {
     }
     folder = g_dir_make_tmp("livestereo-video-XXXXXX", NULL);
     base = g_build_filename(folder, "video", NULL);
-    g_test_add_func("/video-writer/part", test_part);
-    g_test_add_func("/video-writer/size", test_size);
-    g_test_add_func("/video-writer/full", test_full);
-    int failed = g_test_run();
+    int failed = tests_run();
     g_rmdir(folder);
     g_free(base);
     g_free(folder);

@@ -5,6 +5,7 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -180,7 +181,7 @@ static void test_sweep(gconstpointer data) {
 }
 
 /* A real lens's numbers: corners at 82 degrees, where its model all but stands still. */
-static void test_asymmetric(void) {
+TEST("/wide/asymmetric", test_asymmetric) {
     struct rig rig;
     struct rectification to;
     const struct camera cameras[2] = {{1280,
@@ -217,7 +218,7 @@ static void test_asymmetric(void) {
 }
 
 /* A model that turns back inside the picture shows nothing twice. */
-static void test_fold(void) {
+TEST("/wide/fold", test_fold) {
     struct rig rig;
     struct rectification to;
     make_rig(DISTORTION_NONE, 90, &rig);
@@ -240,7 +241,5 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/wide/fisheye", &models[0], test_sweep);
     g_test_add_data_func("/wide/rational", &models[1], test_sweep);
-    g_test_add_func("/wide/asymmetric", test_asymmetric);
-    g_test_add_func("/wide/fold", test_fold);
-    return g_test_run();
+    return tests_run();
 }

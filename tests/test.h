@@ -1,0 +1,23 @@
+/*
+ * TEST("/rig/sizes", test_sizes) { ... } defines a test, which tests/main.c runs, in the order of
+ * their file. A program that has more to do than that has a main() of its own, which calls
+ * tests_run() between g_test_init() and its end. SPDX-License-Identifier: MIT
+ */
+#ifndef LIVESTEREO_TEST_H
+#define LIVESTEREO_TEST_H
+
+#include <glib.h>
+
+void tests_add(const char *path, void (*test)(void));
+
+/* Adds the tests that are listed to GLib's, and runs all. The exit code. */
+int tests_run(void);
+
+#define TEST(path, name)                                         \
+    static void name(void);                                      \
+    __attribute__((constructor)) static void list_##name(void) { \
+        tests_add(path, name);                                   \
+    }                                                            \
+    static void name(void)
+
+#endif
