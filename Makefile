@@ -760,10 +760,12 @@ $(BUILD)/draw_scenes: $(call obj,tests/draw_scenes.c) $(BUILD)/all.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 sgbm-figures: $(BUILD)/compare_sgbm $(BUILD)/draw_scenes
+	@tests/packages.sh python3-numpy python3-pil
 	@tests/accuracy.py --sgbm $<
 # Errors of presets on all pairs with ground truth, clean and degraded: docs/RESULTS.md, in some
 # fifteen minutes of a processor.
 accuracy: $(BUILD)/livestereo $(BUILD)/draw_scenes
+	@tests/packages.sh python3-numpy python3-pil
 	@tests/results.sh $(BUILD)/livestereo $(PRESETS)
 # What docs/PAPERS.md compares with the papers: its column of our own figures, on the CPU.
 papers: $(BUILD)/livestereo $(BUILD)/test_blocks

@@ -32,7 +32,7 @@ static const struct {
     {"calibrate", "SOURCE", "find a rig from views of a chessboard", cmd_calibrate},
     {"calib", "check|convert|refine ..", "look at calibrations, change their form, renew one",
      cmd_calib},
-    {"bench", "[WHAT]", "measure the speed of the stages", cmd_bench},
+    {"bench", "", "measure the speed of the stages", cmd_bench},
     {"solve", "COSTS.npy", "labels of low energy for costs of your own", cmd_solve},
     {"verify", "", "check that this machine computes what others do", cmd_verify},
 };

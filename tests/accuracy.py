@@ -13,6 +13,7 @@ SEEDS are for tuning; take others for what is reported of them.
 SPDX-License-Identifier: MIT
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import subprocess
@@ -35,7 +36,9 @@ FAMILIES = {
     "KITTI 2012, 2015": ["kitti2012_0_1", "kitti2015_46", "kitti2015_pair"],
     "KITTI raw, noise": ["kitti_0005_noisy"],
 }
-SGBM_FIGURES = os.path.join(os.path.dirname(__file__), "sgbm", "figures.txt")
+TESTS = os.path.dirname(os.path.abspath(__file__))
+SGBM_FIGURES = os.path.join(TESTS, "sgbm", "figures.txt")
+DEGRADE = os.path.join(TESTS, "degrade.py")
 SCENES = "build/scenes"
 SEEDS = range(10, 50)
 DEGRADED_SCORED = ["noise=6", "gamma=0.7"]
@@ -47,6 +50,18 @@ def folders(group, names):
     data = os.environ.get("LIVESTEREO_DATA", "../shared/data")
     return [os.path.join(data if group != "scenes" else SCENES, group if group != "scenes" else "",
                          name) for name in names]
+
+
+@contextlib.contextmanager
+def pairs(group, names, degrade=None):
+    """Folders of pairs; degraded ones are made for the time."""
+    paths = folders(group, names)
+    with tempfile.TemporaryDirectory() as made:
+        if degrade:
+            out = os.path.join(made, group)
+            subprocess.run([DEGRADE, degrade, out] + paths, check=True)
+            paths = [os.path.join(out, name) for name in names]
+        yield paths
 
 
 def scene_names():
@@ -65,12 +80,10 @@ def evaluate(program, preset, group, names, degrade=None):
     command = [program, "eval", "-q", "--json", "--preset", name, "--set", "threads=1"]
     if weights:
         command += ["--weights", weights]
-    if degrade:
-        command += ["--degrade", degrade]
-    with tempfile.NamedTemporaryFile("r") as counts:
+    with tempfile.NamedTemporaryFile("r") as counts, pairs(group, names, degrade) as paths:
         if group == "scenes":
             command += ["--confidence", counts.name]
-        done = subprocess.run(command + folders(group, names), stdout=subprocess.PIPE, check=True)
+        done = subprocess.run(command + paths, stdout=subprocess.PIPE, check=True)
         results = [json.loads(line) for line in done.stdout.splitlines()]
         sure = [line.split(",") for line in counts if int(line.split(",")[1]) > SURE]
         if sure:
@@ -98,8 +111,8 @@ def write_sgbm(tool):
               "# make sgbm-figures; SPDX-License-Identifier: MIT", file=out, flush=True)
         for arguments in scored_jobs():
             degrade = arguments[2] if len(arguments) > 2 else "-"
-            subprocess.run([tool, "figures", degrade] + folders(*arguments[:2]), stdout=out,
-                           check=True)
+            with pairs(*arguments) as paths:
+                subprocess.run([tool, "figures", degrade] + paths, stdout=out, check=True)
 
 
 def scored_jobs():

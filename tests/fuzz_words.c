@@ -6,7 +6,6 @@
 #include "app/batch/batch_rows.h"
 #include "app/calibrate/calibrate.h"
 #include "app/eval/dataset.h"
-#include "app/eval/degrade.h"
 #include "app/matcher.h"
 #include "app/rig_options.h"
 #include "app/view/session.h"
@@ -111,14 +110,6 @@ static void check_board(const char *text) {
         assert(board.metric && board.square > 0 && board.square <= 10);
 }
 
-static void check_degrade(const char *text) {
-    struct degrade d;
-    if (degrade_parse(text, &d) == 0)
-        assert(isfinite(d.gain + d.offset + d.vignette + d.rows + d.light) && d.gamma > 0 &&
-               isfinite(d.gamma) && d.noise >= 0 && d.noise <= 255 && d.blur >= 0 && d.blur <= 20 &&
-               d.jpeg >= 0 && d.jpeg <= 100 && d.seed >= 0 && d.seed <= 1e9);
-}
-
 static void check_synth(const char *text) {
     double value[SYNTH_KEYS], again[SYNTH_KEYS];
     if (synth_parse(text, value))
@@ -165,9 +156,9 @@ static void check_view_ini(const char *text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const parsers[])(const char *text) = {
-        check_pattern, check_save,     check_rows,     check_size,    check_flip,
-        check_format,  check_rotation, check_roi,      check_board,   check_degrade,
-        check_synth,   check_cameras,  check_pair_ini, check_view_ini};
+        check_pattern, check_save,     check_rows,    check_size,  check_flip,
+        check_format,  check_rotation, check_roi,     check_board, check_view_ini,
+        check_synth,   check_cameras,  check_pair_ini};
     log_set_level((enum log_level) - 1); /* millions of refusals: none of them said */
     if (size < 1)
         return 0;

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 PAGE = "docs/PAPERS.md"
 
@@ -72,6 +73,14 @@ def run(program, data, command, path):
         return memory() if words == ["--memory"] else bandwidth()
     if name == "tests/solvers.py":
         return output_of([sys.executable, name, program, data] + words).strip()
+    if name == "tests/degrade.py":
+        _, livestereo = command.split("; ")
+        keys, _, *pairs = words[:words.index("livestereo")]
+        pairs[-1] = pairs[-1].strip(";")
+        with tempfile.TemporaryDirectory() as out:
+            output_of([sys.executable, name, keys, out] + find_data(data, list(pairs)))
+            made = " ".join(os.path.join(out, pair) for pair in pairs)
+            return run(program, data, livestereo.replace("OUT/*", made), path)
     if name != "livestereo":
         shares = re.findall(r"[\d.]+ %", output_of([os.path.dirname(program) + name[5:]] + words))
         return ", ".join(shares)

@@ -461,10 +461,6 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     g_assert_cmpstr(lines[row], ==, "");
     g_assert_null(lines[row + 1]);
 
-    g_autofree char *converging = expect_success("bench converging %s/set --set threads=1", folder);
-    g_assert_nonnull(strstr(converging, "\n         1      100.0"));
-    g_assert_nonnull(strstr(converging, "\n        64 "));
-    expect_error(3, "nosuch", "bench converging %s/nosuch", folder);
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
     expect_error(3, "nosuch", "eval %s/nosuch", folder);
     g_autofree char *estimated = expect_success(

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/eval/dataset.h"
-#include "app/eval/degrade.h"
 #include "app/eval/metrics.h"
 #include "config/params.h"
 #include "image/picture.h"
@@ -92,96 +91,6 @@ TEST("/eval/quantile", test_quantile) {
     g_assert_cmpfloat(metrics_quantile(even, 4, 1), ==, 8);
     g_assert_cmpfloat(metrics_quantile(one, 1, 0.95), ==, 7);
     g_assert_true(isnan(metrics_quantile(one, 0, 0.5)));
-}
-
-enum { DEGRADED_W = 101, DEGRADED_H = 61, DEGRADED = DEGRADED_W * DEGRADED_H };
-
-/* Both pictures after degrading two equal ones. */
-static void degrade(const char *text, const uint8_t *from, uint8_t left[DEGRADED],
-                    uint8_t right[DEGRADED]) {
-    struct degrade changes;
-    struct image pair[2] = {{left, DEGRADED_W, DEGRADED_H, 1}, {right, DEGRADED_W, DEGRADED_H, 1}};
-    g_assert_cmpint(degrade_parse(text, &changes), ==, 0);
-    memcpy(left, from, DEGRADED);
-    memcpy(right, from, DEGRADED);
-    g_assert_cmpint(degrade_apply(&changes, "pair", &pair[0], &pair[1]), ==, 0);
-}
-
-/* What another camera makes of a picture, in the right one alone. */
-TEST("/eval/degrade-right", test_degrade_right) {
-    enum { W = DEGRADED_W, H = DEGRADED_H, MIDDLE = H / 2 * W + W / 2 };
-    static uint8_t from[DEGRADED], left[DEGRADED], data[DEGRADED];
-    for (int i = 0; i < DEGRADED; i++)
-        from[i] = (uint8_t)(i % 251);
-    degrade("gain=1", from, left, data);
-    g_assert_cmpmem(data, DEGRADED, from, DEGRADED);
-    degrade("gain=1.3,offset=10", from, left, data);
-    g_assert_cmpmem(left, DEGRADED, from, DEGRADED);
-    for (int i = 0; i < DEGRADED; i++)
-        g_assert_cmpint(data[i], ==, MIN((int)floor(1.3 * from[i] + 10.5), 255));
-    degrade("offset=-20,gamma=2", from, left, data);
-    for (int i = 0; i < DEGRADED; i++)
-        g_assert_cmpint(data[i], ==, MAX((int)floor(from[i] * from[i] / 255.0 - 19.5), 0));
-    degrade("vignette=0.4", from, left, data);
-    g_assert_cmpint(data[MIDDLE], ==, from[MIDDLE]);
-    g_assert_cmpint(data[W - 1], ==, (int)floor(0.6 * from[W - 1] + 0.5));
-    g_assert_cmpint(data[W / 2], ==, (int)floor(0.8 * from[W / 2] + 0.5)); /* above the middle */
-}
-
-TEST("/eval/degrade-rows-and-blur", test_degrade_rows_and_blur) {
-    enum { W = DEGRADED_W, H = DEGRADED_H, MIDDLE = H / 2 * W + W / 2 };
-    static uint8_t from[DEGRADED], left[DEGRADED], data[DEGRADED];
-    for (int i = 0; i < DEGRADED; i++)
-        from[i] = (uint8_t)(4 * (i / W));
-    degrade("rows=0.25", from, left, data);
-    g_assert_cmpmem(left, DEGRADED, from, DEGRADED);
-    for (int i = 0; i < DEGRADED; i++)
-        g_assert_cmpint(data[i], ==, MIN(from[i] + 1, 4 * (H - 1)));
-    degrade("rows=-1.5", from, left, data);
-    for (int i = 0; i < DEGRADED; i++)
-        g_assert_cmpint(data[i], ==, MAX(from[i] - 6, 0));
-    memset(from, 0, DEGRADED);
-    from[MIDDLE] = 250;
-    degrade("blur=1", from, left, data);
-    g_assert_cmpmem(left, DEGRADED, from, DEGRADED);
-    for (int dy = -3; dy <= 3; dy++)
-        for (int dx = -3; dx <= 3; dx++) {
-            double weight = exp(-(dx * dx + dy * dy) / 2.0) / (2 * G_PI); /* its sum is 1 */
-            g_assert_cmpfloat_with_epsilon(data[MIDDLE + dy * W + dx], 250 * weight, 1);
-        }
-}
-
-/* What both cameras suffer. */
-TEST("/eval/degrade-both", test_degrade_both) {
-    static uint8_t from[DEGRADED], left[DEGRADED], right[DEGRADED], again[DEGRADED];
-    memset(from, 128, DEGRADED);
-    double sum = 0, squares = 0, products = 0;
-    degrade("light=0.5,noise=5", from, left, right);
-    for (int i = 0; i < DEGRADED; i++) {
-        sum += left[i] - 64;
-        squares += (left[i] - 64) * (left[i] - 64);
-        products += (left[i] - 64) * (right[i] - 64);
-    }
-    g_assert_cmpfloat(fabs(sum / DEGRADED), <, 0.3);
-    g_assert_cmpfloat(fabs(sqrt(squares / DEGRADED) - 5), <, 0.2);
-    g_assert_cmpfloat(fabs(products / squares), <, 0.1); /* each camera has its own noise */
-    degrade("light=0.5,noise=5", from, left, again);
-    g_assert_cmpmem(right, DEGRADED, again, DEGRADED); /* the same each time */
-    degrade("light=0.5,noise=5,seed=2", from, left, again);
-    g_assert_cmpint(memcmp(right, again, DEGRADED), !=, 0);
-
-    for (int i = 0; i < DEGRADED; i++)
-        from[i] = (uint8_t)(i * i % 251);
-    double off[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        degrade(i ? "jpeg=95" : "jpeg=20", from, left, right);
-        g_assert_cmpmem(left, DEGRADED, right, DEGRADED);
-        for (int k = 0; k < DEGRADED; k++)
-            off[i] += abs(left[k] - from[k]);
-    }
-    g_assert_cmpfloat(off[1] / DEGRADED, >, 0.2);
-    g_assert_cmpfloat(off[1] / DEGRADED, <, 4);
-    g_assert_cmpfloat(off[0], >, 4 * off[1]);
 }
 
 static void write_picture(const char *folder, const char *name, int width, uint8_t value) {

@@ -3,12 +3,10 @@
  */
 #include "app/bench/bench.h"
 #include "app/commands.h"
-#include "app/eval/dataset.h"
 #include "app/matcher.h"
 #include "config/log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,83 +131,6 @@ static int check_options(struct bench *b) {
     return option_check("--frames", b->frames, 1, BENCH_MAX_FRAMES);
 }
 
-/* ---- converging: what fast-converging updates skip, and what they cost (Yang et al. 2006, figure
- * 2) */
-
-enum { REPEAT = 9, PLAIN = 0, CONVERGING = 1 };
-
-/* Half-steps on each level, of which the least time counts; a frame tells of as many at most. */
-static const int half_steps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-enum { COUNTS = G_N_ELEMENTS(half_steps) };
-
-struct convergence {
-    double energy[2][COUNTS], ms[2][COUNTS];
-};
-
-static int measure_both(struct matcher *m, struct params p, struct frame *f,
-                        struct convergence *c) {
-    p.pruning = p.occlusion_masks = 0; /* fast-converging updates leave them out, too */
-    p.bp_iterations_0 = p.bp_iterations_1 = -1;
-    for (int i = 0; i < (int)COUNTS; i++)
-        for (int n = 0; n < 2 * REPEAT; n++) {
-            int kind = n & 1;
-            p.bp_iterations = half_steps[i];
-            p.bp_fast_converging = kind;
-            if (quit_asked())
-                return EXIT_INTERRUPTED;
-            if (matcher_run(m, &p, f) != 0)
-                return EXIT_RUN_FAILED;
-            c->ms[kind][i] = n < 2 ? f->left_bp_ms : fmin(c->ms[kind][i], f->left_bp_ms);
-            c->energy[kind][i] = matcher_energy(m);
-        }
-    return EXIT_DONE;
-}
-
-static void print_rows(const struct convergence *c, const struct frame *f) {
-    printf("half-steps  updated %%  energy, plain  converging    BP ms, plain  converging\n");
-    for (int i = 0; i < (int)COUNTS; i++)
-        printf("%10d %10.1f %14.0f %11.0f %15.3f %11.3f\n", half_steps[i],
-               100 * (double)f->updated[half_steps[i] - 1], c->energy[PLAIN][i],
-               c->energy[CONVERGING][i], c->ms[PLAIN][i], c->ms[CONVERGING][i]);
-}
-
-static int measure_pair(struct params *params, const struct test_pair *pair) {
-    int code, width = pair->left.width, height = pair->left.height;
-    struct convergence c;
-    if (pair->disparities)
-        param_put(params, param_find("disparity_range"), pair->disparities);
-    struct matcher *m =
-        matcher_open(params, pair->name, width, height, pair->left.channels, NULL, false, &code);
-    if (!m)
-        return code;
-    struct frame *f =
-        frame_alone(width, height, pair->left.channels, false, matcher_frame_alloc(m));
-    code = f ? EXIT_DONE : EXIT_RUN_FAILED;
-    if (f) {
-        memcpy(f->left.data, pair->left.data, image_bytes(&pair->left));
-        memcpy(f->right.data, pair->right.data, image_bytes(&pair->right));
-        code = measure_both(m, *params, f, &c);
-    }
-    if (code == EXIT_DONE)
-        print_rows(&c, f);
-    frame_drop(&f);
-    matcher_close(&m);
-    return code;
-}
-
-/* Of the first pair of a folder, for which params get its range: prints a table. The exit code. */
-static int measure_converging(struct params *params, const char *folder) {
-    struct pair_ini ini = {0};
-    struct test_pair pair = {0};
-    g_auto(GStrv) stems = test_pairs_list(folder);
-    if (!stems || pair_ini_read(folder, &ini) != 0 ||
-        test_pair_read(folder, stems[0], &ini, &pair) != 0)
-        return EXIT_SOURCE;
-    int code = measure_pair(params, &pair);
-    test_pair_free(&pair);
-    return code;
-}
-
 /* ---- the command */
 
 int cmd_bench(int argc, char **argv) {
@@ -225,25 +146,21 @@ int cmd_bench(int argc, char **argv) {
         {0},
     };
     int code = options_parse(
-        &argc, &argv, "[converging PAIR]",
+        &argc, &argv, "",
         "Measures the speed of frames on random textures: whole frames alone and overlapped,\n"
-        "from the first stage to the last, and belief propagation of the left view, in ms.\n"
-        "converging: of the pair in a folder, the tiles that fast-converging updates update, and "
-        "the\nenergy and the time of belief propagation, over the number of half-steps.",
+        "from the first stage to the last, and belief propagation of the left view, in ms.",
         "Examples:\n"
         "  livestereo bench --preset live\n"
-        "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n"
-        "  livestereo bench converging ../shared/data/middlebury/tsukuba\n",
+        "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n",
         entries, &b.common, &b.params);
-    bool converging = argc == 3 && strcmp(argv[1], "converging") == 0;
-    if (code == GO_ON && argc > 1 && !converging) {
+    if (code == GO_ON && argc > 1) {
         log_error("bench", "does not measure '%s'; see livestereo bench --help", argv[1]);
         code = EXIT_USAGE;
     }
     if (code == GO_ON)
         code = check_options(&b);
     if (code == GO_ON)
-        code = converging ? measure_converging(&b.params, argv[2]) : measure_frames(&b);
+        code = measure_frames(&b);
     options_free(&b.common);
     return code;
 }

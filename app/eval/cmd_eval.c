@@ -273,8 +273,6 @@ bool eval_wants(const struct eval *eval, long index) {
 
 /* Runs a pair with its truth and reports it. The exit code. */
 static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
-    if (eval->degraded && degrade_apply(&eval->degrade, pair->name, &pair->left, &pair->right) != 0)
-        return EXIT_RUN_FAILED;
     struct eval_result result[2] = {{.preset = eval->all_presets ? eval->common.preset : NULL}};
     int code = run_pair(eval, pair, result);
     for (int i = 0; i < (pair->map ? 2 : 1); i++) {
@@ -440,8 +438,6 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
     }
     if (!check_frames(eval))
         return EXIT_USAGE;
-    if (eval->degraded && degrade_parse(eval->degraded, &eval->degrade) != 0)
-        return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
         log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
         return EXIT_RUN_FAILED;
@@ -479,10 +475,6 @@ int cmd_eval(int argc, char **argv) {
          "CSV"},
         {"csv", 0, 0, G_OPTION_ARG_FILENAME, &eval.csv_path,
          "Also write all figures, a line for each pair, as --json names them", "FILE"},
-        {"degrade", 0, 0, G_OPTION_ARG_STRING, &eval.degraded,
-         "Make the pictures worse: noise=SIGMA,light=L,jpeg=Q in both; "
-         "gain=G,offset=O,vignette=V,gamma=E,blur=SIGMA,rows=N in the right one; seed=N",
-         "KEY=VALUE,..."},
         {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
          "Only these pairs of each DIR, counted from 0", "N,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},

@@ -5,7 +5,6 @@
 #define LIVESTEREO_EVAL_H
 
 #include "app/commands.h"
-#include "app/eval/degrade.h"
 #include "app/eval/eval_report.h"
 #include "app/matcher.h"
 #include "app/rig_options.h"
@@ -20,12 +19,10 @@ struct eval {
     char *csv_path; /* --csv, or NULL */
     FILE *csv;
     bool csv_failed;
-    char *counts;   /* CSV of confidences, or NULL */
-    char *folder;   /* for pictures, or NULL */
-    char *degraded; /* --degrade, or NULL */
-    char *mask;     /* --mask, or NULL */
-    char *frames;   /* --frames, or NULL */
-    struct degrade degrade;
+    char *counts;             /* CSV of confidences, or NULL */
+    char *folder;             /* for pictures, or NULL */
+    char *mask;               /* --mask, or NULL */
+    char *frames;             /* --frames, or NULL */
     char *maps;               /* --maps, or NULL */
     GArray *results, *theirs; /* theirs: of the maps */
     GHashTable *failed; /* exit codes of folders and pairs that cannot be read, by their paths */

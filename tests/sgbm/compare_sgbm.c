@@ -1,6 +1,6 @@
 /*
  * usage: compare_sgbm THREADS PRESET.. DIR..     (presets are the words that end in .ini)
- *        compare_sgbm figures DEGRADE DIR..      (- or as eval --degrade takes it)
+ *        compare_sgbm figures NAME DIR..      (NAME: of the set, before each figure)
  * The CPU backend beside OpenCV's StereoSGBM: the same pictures, labels and threads in one run,
  * times, processor times of all threads, and errors of both. Each is run several times in turn,
  * medians are printed. SGBM on RGB and on grey; the pipeline on RGB. figures: the error of SGBM on
@@ -9,7 +9,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/eval/dataset.h"
-#include "app/eval/degrade.h"
 #include "app/eval/metrics.h"
 #include "image/frame.h"
 #include "config/params_file.h"
@@ -127,25 +126,19 @@ static double figure_of(const struct test_pair *pair, const int16_t *disparity) 
     return mask ? rates.bad[0] : rates.d1;
 }
 
-static int print_figures(const char *folder, const char *degraded) {
+static int print_figures(const char *folder, const char *set) {
     g_auto(GStrv) stems = test_pairs_list(folder);
     struct pair_ini ini;
-    struct degrade degrade;
     int error = stems ? pair_ini_read(folder, &ini) : -1;
-    bool clean = strcmp(degraded, "-") == 0;
-    if (!error && !clean)
-        error = degrade_parse(degraded, &degrade);
     for (char **stem = stems; stem && *stem && !error; stem++) {
         struct test_pair pair;
         error = test_pair_read(folder, *stem, &ini, &pair);
         if (error)
             return error;
-        if (!clean)
-            error = degrade_apply(&degrade, pair.name, &pair.left, &pair.right);
         g_autofree int16_t *disparity =
             g_new(int16_t, (size_t)pair.left.width * (size_t)pair.left.height);
         sgbm_run(&pair.left, &pair.right, ini.disparities, disparity);
-        printf("%s %s %.2f\n", degraded, pair.name, figure_of(&pair, disparity));
+        printf("%s %s %.2f\n", set, pair.name, figure_of(&pair, disparity));
         test_pair_free(&pair);
     }
     return error;
@@ -179,7 +172,7 @@ int main(int argc, char **argv) {
     }
     if (threads < 1) {
         fprintf(stderr, "usage: compare_sgbm THREADS PRESET.ini.. DIR..\n"
-                        "       compare_sgbm figures DEGRADE|- DIR..\n");
+                        "       compare_sgbm figures NAME DIR..\n");
         return 2;
     }
     sgbm_threads(threads);
