@@ -240,9 +240,7 @@ static int estimate(struct matcher *m, struct params *params, struct frame *f) {
     double change = 1;
     for (int i = 1; i <= ESTIMATES && change > 0.02; i++) {
         struct params labels = estimate_unrefined(params);
-        int error = start(m, &labels, f);
-        if (!error)
-            error = matcher_finish(m, f);
+        int error = start(m, &labels, f) ?: matcher_finish(m, f);
         if (error)
             return error;
         change = estimate_fit(f, params);
@@ -280,8 +278,7 @@ int matcher_finish(struct matcher *m, struct frame *f) {
 }
 
 int matcher_run(struct matcher *m, const struct params *params, struct frame *f) {
-    int error = matcher_start(m, params, f);
-    return error ? error : matcher_finish(m, f);
+    return matcher_start(m, params, f) ?: matcher_finish(m, f);
 }
 
 int mask_use(const char *path, const struct params *params, int width, int height,

@@ -112,9 +112,8 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
     use->width = to.width;
     use->height = to.height;
     use->scale = options->scale != 0 ? options->scale : 1;
-    code = option_ratio_check("--scale", use->scale, 0.125);
-    if (code == EXIT_DONE)
-        code = option_ratio_check("--alpha", options->alpha, 0);
+    code = option_ratio_check("--scale", use->scale, 0.125)
+               ?: option_ratio_check("--alpha", options->alpha, 0);
     if (code == EXIT_DONE)
         code = parse_roi(options->roi, use);
     if (code != EXIT_DONE)

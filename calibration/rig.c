@@ -119,9 +119,8 @@ void rig_exchange(struct rig *rig) {
 }
 
 int rig_check(const struct rig *rig, char *why, size_t size) {
-    int error = check_camera(&rig->camera[0], "left", why, size);
-    if (!error)
-        error = check_camera(&rig->camera[1], "right", why, size);
+    int error = check_camera(&rig->camera[0], "left", why, size)
+                    ?: check_camera(&rig->camera[1], "right", why, size);
     if (error)
         return error;
     const struct camera *l = &rig->camera[0], *r = &rig->camera[1];

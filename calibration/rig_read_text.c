@@ -247,9 +247,8 @@ static double zed_stereo(const char *text, const char *name, const struct zed_si
 static int zed_fill(struct rig_reading *in, const char *text, const struct zed_size *size,
                     struct rig *rig) {
     double baseline;
-    int error = zed_camera(in, text, "LEFT", size, &rig->camera[0]);
-    if (!error)
-        error = zed_camera(in, text, "RIGHT", size, &rig->camera[1]);
+    int error = zed_camera(in, text, "LEFT", size, &rig->camera[0])
+                    ?: zed_camera(in, text, "RIGHT", size, &rig->camera[1]);
     if (error)
         return error;
     if (!zed_number(text, "STEREO", "Baseline", &baseline) &&

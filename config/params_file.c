@@ -138,9 +138,7 @@ int params_load_network(struct params *p, struct feature_network *network, const
 static int load(struct params *p, const char *path, GString *left_out) {
     char *text;
     size_t length;
-    int rc = file_load(path, MAX_BYTES, &text, &length);
-    if (rc == 0)
-        rc = parse(p, text, length, path, left_out);
+    int rc = file_load(path, MAX_BYTES, &text, &length) ?: parse(p, text, length, path, left_out);
     free(text);
     return rc;
 }

@@ -448,9 +448,7 @@ bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoF
     frame.depth = image[ENGINE_DEPTH];
     frame.confidence = image[ENGINE_CONFIDENCE];
     frame.rectified[0] = image[ENGINE_LEFT];
-    int error = livestereo_start(e->handle, &frame);
-    if (!error)
-        error = livestereo_wait(e->handle, NULL);
+    int error = livestereo_start(e->handle, &frame) ?: livestereo_wait(e->handle, NULL);
     if (error)
         GST_ELEMENT_ERROR(e->element, LIBRARY, FAILED, ("%s", livestereo_error(e->handle)), (NULL));
     else if (paints)

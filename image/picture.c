@@ -169,9 +169,8 @@ int picture_read_bits(const char *path, struct sample_bits *bits, struct image *
     char *bytes;
     size_t length;
     *image = (struct image){0};
-    int error = file_load_bytes(path, MAX_FILE, &bytes, &length);
-    if (!error)
-        error = picture_parse_bits((const uint8_t *)bytes, length, path, bits, image);
+    int error = file_load_bytes(path, MAX_FILE, &bytes, &length)
+                    ?: picture_parse_bits((const uint8_t *)bytes, length, path, bits, image);
     free(bytes);
     return error;
 }
@@ -181,9 +180,8 @@ int picture_read16(const char *path, uint16_t **data, int *width, int *height) {
     size_t length;
     *data = NULL;
     *width = *height = 0;
-    int error = file_load_bytes(path, MAX_FILE, &bytes, &length);
-    if (!error)
-        error = picture_parse16((const uint8_t *)bytes, length, path, data, width, height);
+    int error = file_load_bytes(path, MAX_FILE, &bytes, &length)
+                    ?: picture_parse16((const uint8_t *)bytes, length, path, data, width, height);
     free(bytes);
     return error;
 }

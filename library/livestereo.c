@@ -256,9 +256,8 @@ static int use_rig(struct livestereo *h, const struct livestereo_options *o,
     rig_clear(&rig);
     memcpy(&rig, o->rig, RIG_BYTES);
     rig_complete(&rig);
-    int error = rig_check(&rig, why, sizeof(why));
-    if (!error)
-        error = rig_fit(&rig, o->width, o->height, why, sizeof(why));
+    int error =
+        rig_check(&rig, why, sizeof(why)) ?: rig_fit(&rig, o->width, o->height, why, sizeof(why));
     if (error) {
         log_explain("rig: %s", why);
         return error;
@@ -430,9 +429,7 @@ int livestereo_open(struct livestereo **handle, const struct livestereo_settings
         *handle = NULL;
     if (!handle || !settings || !given)
         return leave(before, refuse("a handle needs settings, options and a place to put it"));
-    int error = library_read_sized("options", &o, sizeof(o), given);
-    if (!error)
-        error = check_options(&o);
+    int error = library_read_sized("options", &o, sizeof(o), given) ?: check_options(&o);
     if (error)
         return leave(before, error);
     struct livestereo *h = calloc(1, sizeof(*h));
@@ -549,9 +546,7 @@ int livestereo_start(struct livestereo *h, const struct livestereo_frame *given)
         return refuse_handle(h);
     struct log_target *before = enter(h);
     struct livestereo_frame f;
-    int error = library_read_sized("frame", &f, sizeof(f), given);
-    if (!error)
-        error = check_frame(h, &f);
+    int error = library_read_sized("frame", &f, sizeof(f), given) ?: check_frame(h, &f);
     if (!error)
         error = stereo_start(h->stereo, &f);
     return leave(before, error);

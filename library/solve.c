@@ -260,9 +260,7 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
                            .context = p};
     struct mrf_result result;
     struct mrf *m;
-    int error = mrf_open(&m, &in);
-    if (!error)
-        error = run_solver(m, p, s, &result);
+    int error = mrf_open(&m, &in) ?: run_solver(m, p, s, &result);
     if (!error && p->solver != LIVESTEREO_TRWS && p->bound_sweeps)
         error = find_bound(m, p, &result.bound);
     mrf_close(&m);
@@ -288,9 +286,8 @@ int livestereo_solve(const struct livestereo_problem *problem,
     struct log_target *before = log_redirect(&library_no_handle);
     struct livestereo_problem p;
     struct livestereo_solution s;
-    int error = library_read_sized("problem", &p, sizeof(p), problem);
-    if (!error)
-        error = library_read_sized("solution", &s, sizeof(s), solution);
+    int error = library_read_sized("problem", &p, sizeof(p), problem)
+                    ?: library_read_sized("solution", &s, sizeof(s), solution);
     if (!error)
         error = check(&p, &s);
     if (!error)

@@ -42,8 +42,8 @@ int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, 
         "camera_matrix:\n   rows: 3\n   cols: 3\n"
         "   data: [ %.17g, 0., %.17g, 0., %.17g, %.17g, 0., 0., 1. ]\n",
         width, height, g->fx, g->cx, g->fy, g->cy);
-    int error = write_text(folder, "intrinsics.json", json);
-    return error ? error : write_text(folder, "calibration.yaml", yaml);
+    return write_text(folder, "intrinsics.json", json)
+               ?: write_text(folder, "calibration.yaml", yaml);
 }
 
 int batch_rgbd_lists(const char *folder) {

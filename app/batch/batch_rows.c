@@ -204,9 +204,7 @@ static int write_joined(const char *folder, const char *const *texts, int parts)
     long rows;
     g_autofree char *joined = batch_rows_join(texts, parts, &rows);
     g_autofree char *path = batch_rows_path(folder, 0, 1);
-    int error = batch_rows_may_replace(path, BATCH_HEADER_START);
-    if (!error)
-        error = batch_text_write(path, joined);
+    int error = batch_rows_may_replace(path, BATCH_HEADER_START) ?: batch_text_write(path, joined);
     if (error)
         return error;
     for (int i = 0; i < parts; i++) {
@@ -226,8 +224,7 @@ static int load_part(const char *folder, int i, int parts, char settings[65], ch
                   i + 1, parts);
         return -ENOENT;
     }
-    int error = file_load(path, MAX_CSV, text, &length);
-    return error ? error : check_part(path, *text, i, parts, settings);
+    return file_load(path, MAX_CSV, text, &length) ?: check_part(path, *text, i, parts, settings);
 }
 
 static int merge_one(const char *folder, int parts) {

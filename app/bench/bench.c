@@ -68,9 +68,7 @@ static double stages_ms(const struct frame *f) {
 static int measure_alone(struct bench_runner *r, struct frame *f, struct bench_times *t) {
     double started = 0;
     for (int i = -1; i < r->frames; i++) {
-        int error = start(r, f);
-        if (!error)
-            error = r->finish(r->context, f);
+        int error = start(r, f) ?: r->finish(r->context, f);
         if (error)
             return error;
         if (i < 0) {

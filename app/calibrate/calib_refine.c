@@ -50,9 +50,7 @@ int calib_refine_allowed(const struct source *source, bool known) {
 /* EXIT_DONE or the exit code after a log line. */
 static int open_rig(struct rig_options *options, const struct source *source, struct rig *rig) {
     struct rig_use use;
-    int code = rig_use_open_for(options, source, &use);
-    if (code == EXIT_DONE)
-        code = calib_refine_allowed(source, use.known);
+    int code = rig_use_open_for(options, source, &use) ?: calib_refine_allowed(source, use.known);
     if (code == EXIT_DONE)
         calib_refine_rig(&use, options->rectified, rig);
     rig_use_close(&use);

@@ -221,8 +221,8 @@ static void make_rgb(struct image *image) {
 
 static int read_both(const char *left, const char *right, struct sample_bits *bits,
                      struct test_pair *pair) {
-    int error = picture_read_bits(left, bits, &pair->left);
-    return error ? error : picture_read_bits(right, bits, &pair->right);
+    return picture_read_bits(left, bits, &pair->left)
+               ?: picture_read_bits(right, bits, &pair->right);
 }
 
 /* Both pictures, of one size and number of channels; of 16 bits those in use. */
@@ -262,9 +262,7 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
     g_autofree char *right = path_of(folder, stem, layout, layout->right);
     g_autofree char *truth = path_of(folder, stem, layout, layout->truth);
     g_auto(GStrv) stems = test_pairs_list(folder);
-    int error = read_views(left, right, pair);
-    if (!error)
-        error = read_truth(truth, ini->scale, pair);
+    int error = read_views(left, right, pair) ?: read_truth(truth, ini->scale, pair);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
         g_autofree char *own = g_strconcat(mask_names[i], layout->one ? ".png" : "", NULL);
         g_autofree char *mask =
@@ -389,9 +387,7 @@ int motion_pair_read(const char *folder, const char *stem, struct test_pair *pai
                     *truth = path_of(folder, now, layout, layout->truth);
     g_auto(GStrv) stems = motion_pairs_list(folder);
     *pair = (struct test_pair){0};
-    int error = read_views(from, to, pair);
-    if (!error)
-        error = read_motion(truth, pair);
+    int error = read_views(from, to, pair) ?: read_motion(truth, pair);
     pair->name = name_of(folder, stem, stems);
     if (error)
         test_pair_free(pair);

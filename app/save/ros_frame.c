@@ -328,9 +328,8 @@ int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame) {
     int error = 0;
     for (int i = 0; i < mcap->count && !error; i++) {
         error = ros_frame_message(mcap->topics[i], frame, ns, &mcap->geometry, mcap->frame_ids,
-                                  mcap->message);
-        if (!error)
-            error = mcap_writer_add(mcap->writer, i, ns, mcap->message);
+                                  mcap->message)
+                    ?: mcap_writer_add(mcap->writer, i, ns, mcap->message);
     }
     return error;
 }

@@ -235,9 +235,7 @@ static int pair_folders(const char *left, const char *right, struct pair_list *p
     const char *const folder[2] = {left, right};
     char **names[2] = {NULL, NULL};
     long count[2];
-    int error = list_folder(left, &names[0], &count[0]);
-    if (!error)
-        error = list_folder(right, &names[1], &count[1]);
+    int error = list_folder(left, &names[0], &count[0]) ?: list_folder(right, &names[1], &count[1]);
     if (!error)
         error = match_names(folder, names, count);
     if (error) {

@@ -355,9 +355,7 @@ int gst_graph_open(struct gst *gst) {
     if (code)
         return code;
     gst_element_set_state(gst->pipeline, GST_STATE_PAUSED);
-    code = wait_first(gst);
-    if (code == 0)
-        code = order_tracks(gst);
+    code = wait_first(gst) ?: order_tracks(gst);
     if (code == 0)
         gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
     return code;

@@ -395,9 +395,7 @@ struct source *source_gst_open(const char *const *words, int count,
     }
     gst->damaged = g_array_new(FALSE, FALSE, sizeof(GstClockTime));
     pthread_mutex_init(&gst->lock, NULL);
-    int code = gst_graph_open(gst);
-    if (code == 0)
-        code = learn(gst);
+    int code = gst_graph_open(gst) ?: learn(gst);
     if (code) {
         gst_source_close(&gst->source);
         return source_failed(error, code);

@@ -148,9 +148,7 @@ static int learn(struct live_gst *gst) {
 }
 
 int live_gst_begin(struct live_gst *gst, const char *text) {
-    int error = open_pipeline(gst, text);
-    if (!error)
-        error = learn(gst);
+    int error = open_pipeline(gst, text) ?: learn(gst);
     if (!error)
         find_controls(gst);
     return error;

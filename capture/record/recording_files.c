@@ -113,9 +113,8 @@ static int copy_calibration(struct recording_files *files, const char *from, int
     char *text;
     size_t length;
     GError *cause = NULL;
-    int error = file_load(from, MAX_CALIBRATION, &text, &length);
-    if (!error)
-        error = make_file(files, calibrations[number]);
+    int error =
+        file_load(from, MAX_CALIBRATION, &text, &length) ?: make_file(files, calibrations[number]);
     if (!error && !g_file_set_contents(to, text, (gssize)length, &cause)) {
         log_error(from, "cannot be copied beside the recording: %s", cause->message);
         g_error_free(cause);

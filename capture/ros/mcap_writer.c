@@ -233,9 +233,7 @@ int mcap_writer_close(struct mcap_writer **writer) {
     *writer = NULL;
     if (!w)
         return 0;
-    int error = flush_chunk(w);
-    if (!error)
-        error = write_end(w);
+    int error = flush_chunk(w) ?: write_end(w);
     if (fclose(w->file) != 0 && !error) {
         error = -errno;
         log_error(w->path, "cannot be written: %s", strerror(errno));

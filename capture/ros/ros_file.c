@@ -418,9 +418,7 @@ static int open_part(struct ros_file *f, const char *path) {
 
 static int read_part(struct ros_file *f, const char *path) {
     guint first_block = f->blocks->len, first_channel = f->channels->len;
-    int error = open_part(f, path);
-    if (!error)
-        error = f->part->format->scan(f);
+    int error = open_part(f, path) ?: f->part->format->scan(f);
     if (!error)
         error = look_into_chunks(f, first_block, first_channel);
     if (!error && f->messages > MAX_MESSAGES) {

@@ -442,9 +442,7 @@ static void find_calibration(struct mcap_pairs *s) {
 static int look_at_pair(struct mcap_pairs *s, guint left, guint right) {
     struct source *source = &s->source;
     struct image picture[2] = {{0}, {0}};
-    int error = decode(s, 0, left, &picture[0]);
-    if (!error)
-        error = decode(s, 1, right, &picture[1]);
+    int error = decode(s, 0, left, &picture[0]) ?: decode(s, 1, right, &picture[1]);
     if (!error &&
         (picture[0].width != picture[1].width || picture[0].height != picture[1].height)) {
         log_error(s->name, "has pictures of two sizes: %dx%d and %dx%d", picture[0].width,

@@ -129,9 +129,7 @@ int v4l2_camera_open(struct v4l2_camera *camera, const char *node, const struct 
     struct mode_list list = {0};
     struct camera_mode mode = {0};
     *camera = (struct v4l2_camera){.fd = -1};
-    int error = open_node(camera, node);
-    if (!error)
-        error = choose_mode(camera, &list, wish, &mode);
+    int error = open_node(camera, node) ?: choose_mode(camera, &list, wish, &mode);
     if (!error && (error = set_mode(camera, &mode)) != 0 && camera->reason[0] == '\0')
         explain(camera, error, "be set to its mode");
     if (!error && (error = start(camera)) != 0) {
