@@ -56,36 +56,6 @@ CLI_TEST("/batch/resume", test_resume) {
     expect_shell(0, "", "", "$B batch $D/in -o $D/out --resume --set threads=2 " SMALL);
 }
 
-/* Processes beside each other give the files of one, and end with the one that started them. */
-CLI_TEST("/batch/workers", test_workers) {
-    make_input();
-    expect_shell(6, "", "005.png", "$B batch $D/in -o $D/out --workers 3 " SMALL);
-    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "out/frames.csv"));
-    expect_shell(0, "", "", "diff -r -x frames.csv $D/whole $D/out");
-    expect_shell(6, "", "005.png", "$B batch $D/in -o $D/one --workers 1 " SMALL);
-    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "one/frames.csv"));
-    expect_shell(6, "", "005.png", "$B batch " SMALL " -o $D/words --workers=2 -- $D/in");
-    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "words/frames.csv"));
-    expect_shell(6, "", "005.png", "$B batch $D/in -o $D/gpus --gpus 3 " SMALL); /* on the CPU */
-    expect_shell(0, "", "", SAME_ROWS("whole/frames.csv", "gpus/frames.csv"));
-    expect_shell(0, "", "", "diff -r -x frames.csv $D/whole $D/gpus");
-    expect_shell(0, "", "",
-                 "$B batch $D/in -o $D/all --gpus all " SMALL " 2>$D/said; case $? in "
-                 "5) grep -q 'error: --gpus: ' $D/said;; "
-                 "6) diff -r -x frames.csv $D/whole $D/all;; *) false;; esac");
-    expect_shell(3, "", "nothing", "$B batch $D/nothing -o $D/no --workers 2");
-    expect_shell(0, "", "",
-                 "$B batch $(yes $D/in | head -n 300) -o $D/many --workers 2 -q " SMALL
-                 " 2>/dev/null & until ls $D/many/*; do sleep 0.1; done >/dev/null 2>&1; "
-                 "kill $!; wait $!; test $? = 130 && ! pgrep -f $D/many");
-    /* stopped while the workers start: some of them cannot catch the signal yet */
-    expect_shell(0, "", "",
-                 "for s in 3 4 5 6 7 8 9; do rm -rf $D/many; "
-                 "$B batch $(yes $D/in | head -n 300) -o $D/many --workers 2 -q " SMALL
-                 " 2>/dev/null & sleep 0.0$s; kill $!; wait $!; "
-                 "case $? in 130|143);; *) exit 1;; esac; done");
-}
-
 CLI_TEST("/batch/parts", test_parts) {
     make_input();
     expect_shell(0, "", "",
@@ -230,8 +200,10 @@ CLI_TEST_PLAIN("/batch/rgbd", test_rgbd) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
     g_free(expect_success("batch %s -o %s/out --save rgbd,depth " SMALL, source, folder));
     expect_shell(0, "Open3D", "", "/usr/bin/python3 tests/read_rgbd.py $D/out");
-    g_free(expect_success("batch %s -o %s/parts --save rgbd,depth --workers 2 " SMALL, source,
-                          folder));
+    for (int part = 1; part <= 2; part++)
+        g_free(expect_success("batch %s -o %s/parts --save rgbd,depth --part %d/2 " SMALL, source,
+                              folder, part));
+    g_free(expect_success("batch --merge %s/parts", folder));
     expect_shell(0, "", "", "diff -r -x frames.csv $D/out $D/parts");
     expect_shell(0, "", "",
                  "cp -r $D/out $D/on && cd $D/on && rm times.txt */00000[4-9].png && "
@@ -327,7 +299,7 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
                           "-o %s/again --save rgbd --calib %s/out/calib.txt " SMALL,
                           folder, folder, folder));
     expect_shell(0, "", "", "diff -r $D/out/color $D/again/color");
-    static const char *const bad[] = {"--resume", "--part 1/2", "--workers 2", "--gpus 1"};
+    static const char *const bad[] = {"--resume", "--part 1/2"};
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         expect_error(2, "mcap is one file", "batch %s -o %s/no --save mcap %s", source, folder,
                      bad[i]);

@@ -5,7 +5,6 @@
  */
 #include "app/batch/batch_output.h"
 #include "app/batch/batch_rows.h"
-#include "app/batch/batch_workers.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live/live.h"
@@ -31,9 +30,7 @@ struct batch {
     struct camera_options camera;
     char *folder, *save, *part_text, *merge, *mask;
     gboolean resume, estimate;
-    char *gpus_text;
-    int kinds, part, parts, workers, gpus;
-    char **argv; /* as they were given */
+    int kinds, part, parts;
     long written, damaged;
     bool unchecked; /* no pair of pictures without a calibration has been looked at */
     struct depth_totals depth16, rgbd;
@@ -385,11 +382,7 @@ static int parse_part(struct batch *batch) {
 static void say_seams(const struct batch *batch) {
     const struct params *p = &batch->params;
     bool motion = p->mode == MODE_MOTION;
-    const char *option = batch->parts > 1 ? "--part"
-                         : batch->gpus    ? "--gpus"
-                         : batch->workers ? "--workers"
-                         : batch->resume  ? "--resume"
-                                          : NULL;
+    const char *option = batch->parts > 1 ? "--part" : batch->resume ? "--resume" : NULL;
     if (!option || (motion ? p->temporal_weight <= 0 : p->temporal_mode != TEMPORAL_ON))
         return;
     log_warning(option,
@@ -404,16 +397,6 @@ static int merge(const struct batch *batch, int count) {
         return EXIT_USAGE;
     }
     return batch_rows_merge(batch->merge) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
-}
-
-static int run_workers(const struct batch *batch) {
-    if (batch->part_text || (batch->workers && batch->gpus)) {
-        log_error(batch->gpus ? "--gpus" : "--workers", "does not go with %s",
-                  batch->part_text ? "--part" : "--workers");
-        return EXIT_USAGE;
-    }
-    int count = batch->gpus ? batch->gpus : batch->workers;
-    return batch_workers_run(batch->argv, count, batch->gpus, batch->folder);
 }
 
 /* One name for a file or folder: without ./ before it and / behind it. */
@@ -442,18 +425,14 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     batch->kinds = batch_output_kinds(batch->save ? batch->save : first, batch->params.mode);
     if (batch->kinds < 0 || parse_part(batch) != GO_ON)
         return EXIT_USAGE;
-    if (batch->kinds & SAVE_MCAP &&
-        (batch->resume || batch->part_text || batch->workers || batch->gpus)) {
-        log_error("--save", "mcap is one file of all pairs; it does not go with --resume, --part, "
-                            "--workers or --gpus");
+    if (batch->kinds & SAVE_MCAP && (batch->resume || batch->part_text)) {
+        log_error("--save", "mcap is one file of all pairs; it goes without --resume and --part");
         return EXIT_USAGE;
     }
     for (int i = 0; i < count; i++)
         shorten(words[i]);
     say_seams(batch);
     quit_catch();
-    if (batch->workers || batch->gpus)
-        return run_workers(batch);
     int code = run_all(batch, count, words);
     if (!batch->common.quiet && (batch->written || batch->damaged))
         printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
@@ -470,30 +449,10 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
-enum { MAX_WORKERS = 64 };
-
-/* --gpus: a number, or all that the library can use. GO_ON or an exit code. */
-static int parse_gpus(struct batch *batch) {
-    char rest;
-    if (!batch->gpus_text)
-        return GO_ON;
-    if (strcmp(batch->gpus_text, "all") == 0) {
-        batch->gpus = batch_workers_find_gpus(MAX_WORKERS);
-        return batch->gpus > 0 ? GO_ON : EXIT_NO_GPU;
-    }
-    if (sscanf(batch->gpus_text, "%d%c", &batch->gpus, &rest) == 1 && batch->gpus >= 0 &&
-        batch->gpus <= MAX_WORKERS)
-        return GO_ON;
-    log_error("--gpus", "\"%s\" is no number of GPUs; write 1 to %d, or all", batch->gpus_text,
-              MAX_WORKERS);
-    return EXIT_USAGE;
-}
-
-enum { BATCH_ENTRIES = 11 + RIG_ENTRIES };
+enum { BATCH_ENTRIES = 9 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
-    g_auto(GStrv) words = g_strdupv(argv);
-    struct batch batch = {.argv = words, .unchecked = true};
+    struct batch batch = {.unchecked = true};
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
@@ -510,10 +469,6 @@ int cmd_batch(int argc, char **argv) {
          "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
         {"part", 0, 0, G_OPTION_ARG_STRING, &batch.part_text,
          "Compute every N-th pair from the K-th on, for N machines", "K/N"},
-        {"workers", 0, 0, G_OPTION_ARG_INT, &batch.workers,
-         "Compute N parts beside each other and join them; processes share the cores", "N"},
-        {"gpus", 0, 0, G_OPTION_ARG_STRING, &batch.gpus_text,
-         "The same on the first N GPUs, one process each", "N|all"},
         {"merge", 0, 0, G_OPTION_ARG_FILENAME, &batch.merge,
          "Join the parts' frames-K-of-N.csv in DIR to frames.csv, and do nothing else", "DIR"},
         RIG_OPTION_ENTRIES(&batch.rig),
@@ -563,12 +518,7 @@ int cmd_batch(int argc, char **argv) {
     if (code == GO_ON)
         code = camera_options_apply(&batch.camera, &batch.params, &batch.source);
     if (code == GO_ON)
-        code = option_check("--workers", batch.workers, 1, MAX_WORKERS);
-    if (code == GO_ON)
-        code = parse_gpus(&batch);
-    if (code == GO_ON)
         code = check_and_run(&batch, argc - 1, argv + 1);
     options_free(&batch.common);
-    g_free(batch.gpus_text);
     return code;
 }
