@@ -71,6 +71,9 @@ def run(program, data, command, path):
     name, *words = command.split()
     if name == "tests/papers.py":
         return memory() if words == ["--memory"] else bandwidth()
+    if name == "tests/moved.py":
+        means = output_of([sys.executable, name, program, words[0]] + find_data(data, words[1:]))
+        return means.split()[-3]
     if name == "tests/solvers.py":
         return output_of([sys.executable, name, program, data] + words).strip()
     if name == "tests/degrade.py":
@@ -86,8 +89,6 @@ def run(program, data, command, path):
         return ", ".join(shares)
     line = [program, words[0], "-q", "--json", "--set", "backend=cpu"] + find_data(data, words[1:])
     results = [json.loads(text) for text in output_of(line).splitlines()]
-    if path.startswith("mean "):
-        return "%.3f" % (sum(result[path[5:]] for result in results) / len(results))
     return ", ".join(figure(result, path) for result in results)
 
 

@@ -3,7 +3,10 @@
  * One thread besides the pipeline's own.
  * SPDX-License-Identifier: MIT
  */
-#include "app/eval/eval.h"
+#include "app/commands.h"
+#include "app/eval/eval_report.h"
+#include "app/matcher.h"
+#include "app/rig_options.h"
 #include "app/run/mask.h"
 #include "app/save/visualize.h"
 #include "image/picture.h"
@@ -14,6 +17,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct eval {
+    struct rig_options rig;
+    struct common_options common;
+    struct params params;
+    gboolean json, all_presets, estimate;
+    int repeat;
+    int bound;      /* sweeps for a lower bound, 0: none */
+    char *csv_path; /* --csv, or NULL */
+    FILE *csv;
+    bool csv_failed;
+    char *counts;             /* CSV of confidences, or NULL */
+    char *folder;             /* for pictures, or NULL */
+    char *mask;               /* --mask, or NULL */
+    char *frames;             /* --frames, or NULL */
+    char *maps;               /* --maps, or NULL */
+    GArray *results, *theirs; /* theirs: of the maps */
+    GHashTable *failed; /* exit codes of folders and pairs that cannot be read, by their paths */
+};
 
 /* Of the pixels of MASK_ALL. */
 static bool is_scored(const struct test_pair *pair, long i) {
@@ -118,8 +140,10 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
     return failed ? -EIO : 0;
 }
 
-int eval_save_pictures(const char *folder, const char *name, const float *truth,
-                       const struct frame *frame) {
+/* Writes NAME_color.png of a frame to the folder, and, where there is truth, NAME_error.png. 0 or
+ * -errno after a log line. */
+static int save_pictures(const char *folder, const char *name, const float *truth,
+                         const struct frame *frame) {
     g_autofree char *file = g_strdelimit(g_strdup(name), "/", '_');
     g_autofree char *color = g_strdup_printf("%s/%s_color.png", folder, file);
     g_autofree char *off = g_strdup_printf("%s/%s_error.png", folder, file);
@@ -127,9 +151,10 @@ int eval_save_pictures(const char *folder, const char *name, const float *truth,
     return error || !truth ? error : visualize_write(off, visualize_error(frame, truth));
 }
 
-/* The median of the times counts. */
-int eval_compute(const struct eval *eval, struct matcher *matcher, const struct params *params,
-                 struct frame *frame, const char *name, struct eval_result *result) {
+/* Runs the pipeline --repeat times on the frame: result gets the median of the times, memory and
+ * energy. The exit code. */
+static int run_frame(const struct eval *eval, struct matcher *matcher, const struct params *params,
+                     struct frame *frame, const char *name, struct eval_result *result) {
     g_autofree double *ms = g_new(double, eval->repeat);
     for (int i = 0; i < eval->repeat; i++) {
         if (i > 0 && quit_asked())
@@ -160,19 +185,19 @@ static int compute(struct eval *eval, struct matcher *matcher, const struct para
                    struct eval_result result[2]) {
     memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
     memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
-    int code = eval_compute(eval, matcher, params, frame, pair->name, result);
+    int code = run_frame(eval, matcher, params, frame, pair->name, result);
     if (code != EXIT_DONE)
         return code;
     measure(pair, frame, left_out, result);
     if (eval->counts && save_counts(eval->counts, pair, frame) != 0)
         return EXIT_RUN_FAILED;
-    if (eval->folder && eval_save_pictures(eval->folder, pair->name, pair->truth, frame) != 0)
+    if (eval->folder && save_pictures(eval->folder, pair->name, pair->truth, frame) != 0)
         return EXIT_RUN_FAILED;
     if (!pair->map)
         return EXIT_DONE;
     measure_map(eval, pair, frame, left_out, &result[1]);
     g_autofree char *name = g_strdup_printf("%s_maps", pair->name);
-    return eval->folder && eval_save_pictures(eval->folder, name, pair->truth, frame) != 0
+    return eval->folder && save_pictures(eval->folder, name, pair->truth, frame) != 0
                ? EXIT_RUN_FAILED
                : EXIT_DONE;
 }
@@ -244,7 +269,8 @@ static char *group_of(const char *folder) {
     return g_path_get_basename(parent);
 }
 
-void eval_report(struct eval *eval, const char *folder, struct eval_result *result) {
+/* Prints a result of a folder and stores it for the means; takes ownership of its name. */
+static void report(struct eval *eval, const char *folder, struct eval_result *result) {
     struct eval_result kept = *result;
     kept.group = group_of(folder);
     result->name = NULL;
@@ -263,7 +289,8 @@ void eval_report(struct eval *eval, const char *folder, struct eval_result *resu
     fflush(stdout);
 }
 
-bool eval_wants(const struct eval *eval, long index) {
+/* Whether --frames includes the pair of this number. */
+static bool wants(const struct eval *eval, long index) {
     g_auto(GStrv) words = eval->frames ? g_strsplit(eval->frames, ",", -1) : NULL;
     for (char **word = words; word && *word; word++)
         if (strtol(*word, NULL, 10) == index)
@@ -278,7 +305,7 @@ static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pa
     for (int i = 0; i < (pair->map ? 2 : 1); i++) {
         result[i].name = g_strdup(pair->name);
         if (code == EXIT_DONE)
-            eval_report(eval, folder, &result[i]);
+            report(eval, folder, &result[i]);
         g_free(result[i].name);
     }
     return code;
@@ -328,8 +355,6 @@ static int read_pair(struct eval *eval, const char *folder, const char *stem,
 
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
-    if (eval->params.mode == MODE_MOTION && motion_is_sequence(folder))
-        return eval_sequence(eval, folder);
     g_auto(GStrv) stems = NULL;
     struct pair_ini ini;
     int code = failure_of(eval, folder);
@@ -339,7 +364,7 @@ static int run_folder(struct eval *eval, const char *folder) {
     if (code != EXIT_DONE)
         return note_failure(eval, folder, code);
     for (char **stem = stems; *stem; stem++) {
-        if (!eval_wants(eval, stem - stems))
+        if (!wants(eval, stem - stems))
             continue;
         if (quit_asked())
             return EXIT_INTERRUPTED;
@@ -511,9 +536,7 @@ int cmd_eval(int argc, char **argv) {
         "within the share of pixels that are off by no more than what batch --save sigma says.\n"
         "With mode=motion (presets flow, clouds, road) DIR holds frame10.png, frame11.png and "
         "flow10.flo;\n"
-        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png; or numbered pictures alone: see "
-        "the\n"
-        "man page.\n"
+        "image_2/N_10.png, image_2/N_11.png and flow_occ/N_10.png.\n"
         "Below them stand the means of each folder of DIRs.\n"
         "In JSON the keys are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05,\n"
         "rms, whole, or null where there is no mask), d1, auc1, best1, auc3, best3, within, "
@@ -523,8 +546,7 @@ int cmd_eval(int argc, char **argv) {
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
         "  livestereo eval --preset yang2006 --json tsukuba/\n"
         "  livestereo eval --maps sgbm/ teddy/ cones/      (sgbm/teddy.png, sgbm/cones.png)\n"
-        "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n"
-        "  livestereo eval --preset clouds goes_irma_ir/ --mask goes_irma_ir/overlay.png\n",
+        "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n",
         entries, &eval.common, &eval.params);
     if (code == GO_ON)
         code = check_and_run(&eval, argc - 1, argv + 1);

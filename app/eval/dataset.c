@@ -332,34 +332,11 @@ int test_pair_read_map(const char *maps, const char *folder, const char *stem,
 /* The stem of the layout that has frame10.png. */
 static const char middlebury[] = "frame10";
 
-char **motion_pictures_list(const char *folder) {
-    GPtrArray *paths = g_ptr_array_new();
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir))) {
-        size_t length = strlen(name);
-        if (length > 4 && g_str_has_suffix(name, ".png") && g_ascii_isdigit(name[length - 5]))
-            g_ptr_array_add(paths, g_build_filename(folder, name, NULL));
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_ptr_array_sort(paths, compare_names);
-    g_ptr_array_add(paths, NULL);
-    return (char **)g_ptr_array_free(paths, FALSE);
-}
-
-bool motion_is_sequence(const char *folder) {
-    if (has_file(folder, "frame10.png") || has_file(folder, "image_2"))
-        return false;
-    g_auto(GStrv) pictures = motion_pictures_list(folder);
-    return pictures[0] && pictures[1];
-}
-
 char **motion_pairs_list(const char *folder) {
     return list_stems(folder, "frame10.png", middlebury, "image_2", "_10.png",
                       "holds no frame10.png and no image_2/*_10.png",
                       "of motion needs frame10.png, frame11.png and flow10.flo, image_2/N_10.png, "
-                      "image_2/N_11.png and flow_occ/N_10.png, or pictures N.png");
+                      "image_2/N_11.png and flow_occ/N_10.png");
 }
 
 static int read_motion(const char *path, struct test_pair *pair) {

@@ -49,14 +49,6 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
 int test_pair_read_map(const char *maps, const char *folder, const char *stem,
                        struct test_pair *pair);
 
-/* Whether a folder holds numbered pictures (N.png) of which nothing is known, and no pairs with
- * known motion. */
-bool motion_is_sequence(const char *folder);
-
-/* Paths of the pictures of a folder whose names end in a digit and ".png", sorted,
- * NULL-terminated, for g_strfreev. */
-char **motion_pictures_list(const char *folder);
-
 /* Like test_pairs_list and test_pair_read, for motion: left is the picture, right the later one. */
 char **motion_pairs_list(const char *folder);
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);

@@ -50,12 +50,7 @@ static const struct column of_kind[][7] = {
                      {"aae", "AAE", 7, 2, FIGURE(motion.aae)},
                      {"off1", ">1%", 6, 2, FIGURE(motion.off[0])},
                      {"off3", ">3%", 6, 2, FIGURE(motion.off[1])},
-                     {"fl", "Fl%", 6, 2, FIGURE(motion.fl)}},
-    [EVAL_SEQUENCE] = {{"still", "still", 6, 2, FIGURE(sequence.still)},
-                       {"moved", "moved", 6, 2, FIGURE(sequence.moved)},
-                       {"ratio", "ratio", 6, 3, FIGURE(sequence.ratio)},
-                       {"next", "next", 6, 3, FIGURE(sequence.next)},
-                       {"flicker", "flicker", 7, 3, FIGURE(sequence.flicker)}}};
+                     {"fl", "Fl%", 6, 2, FIGURE(motion.fl)}}};
 static const struct column of_all[] = {{"density", "dens%", 6, 2, FIGURE(density)},
                                        {"energy", "energy", 10, 0, FIGURE(energy)},
                                        {"ms", "ms", 8, 2, FIGURE(ms)},

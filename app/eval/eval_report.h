@@ -14,15 +14,8 @@
 enum { SPARSIFY_COUNT = 2 };
 extern const int sparsify_px[SPARSIFY_COUNT]; /* the thresholds: bad-1.0 and bad-3.0 */
 
-/* The kind of ground truth: disparities, motion, or none, for a sequence of pictures. */
-enum eval_kind { EVAL_STEREO, EVAL_MOTION, EVAL_SEQUENCE };
-
-/* Figures of a step between two pictures. still, moved: the mean difference in grey levels without
- * and with motion compensation; ratio: moved / still; next: the ratio if the motion is applied to
- * the following step. flicker: the mean change of motion since the step before, px. */
-struct sequence_figures {
-    double still, moved, ratio, next, flicker;
-};
+/* The kind of ground truth: disparities or motion. */
+enum eval_kind { EVAL_STEREO, EVAL_MOTION };
 
 struct eval_result {
     char *name;
@@ -35,7 +28,6 @@ struct eval_result {
     struct figures {
         struct error_rates rates[MASK_COUNT]; /* d1 is shown on MASK_ALL */
         struct motion_rates motion;
-        struct sequence_figures sequence;
         struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
         double within; /* share of known pixels off by at most metrics_sigma(), on MASK_ALL */
         double density, energy, ms;

@@ -158,54 +158,6 @@ static bool is_left_out(const uint8_t *left_out, long i) {
     return left_out && left_out[i] == 255;
 }
 
-/* Adds a pixel whose motion leads to (x, y) of the later picture. */
-static void moved_add(struct moved_sums *sums, const struct image *from, const struct image *to,
-                      const uint8_t *left_out, long i, double x, double y) {
-    int width = to->width, channels = to->channels;
-    if (!(x >= 0 && y >= 0 && x <= width - 1 && y <= to->height - 1))
-        return;
-    int x0 = (int)x, y0 = (int)y, dx = x0 + 1 < width, dy = y0 + 1 < to->height;
-    long at[4] = {(long)y0 * width + x0, (long)y0 * width + x0 + dx, (long)(y0 + dy) * width + x0,
-                  (long)(y0 + dy) * width + x0 + dx};
-    double wx = x - x0, wy = y - y0,
-           weight[4] = {(1 - wx) * (1 - wy), wx * (1 - wy), (1 - wx) * wy, wx * wy};
-    for (int k = 0; k < 4; k++)
-        if (is_left_out(left_out, at[k]))
-            return;
-    for (int c = 0; c < channels; c++) {
-        double sample = 0, here = from->data[i * channels + c];
-        for (int k = 0; k < 4; k++)
-            sample += weight[k] * to->data[at[k] * channels + c];
-        sums->moved += fabs(sample - here) / channels;
-        sums->still += fabs(to->data[i * channels + c] - here) / channels;
-    }
-    sums->count++;
-}
-
-void metrics_add_moved(struct moved_sums *sums, const int16_t *motion, const struct image *from,
-                       const struct image *to, const uint8_t *left_out) {
-    long count = (long)from->width * from->height;
-    for (long i = 0; i < count; i++) {
-        long x = i % from->width, y = i / from->width;
-        if (motion[i] != DISPARITY_UNKNOWN && !is_left_out(left_out, i))
-            moved_add(sums, from, to, left_out, i, (double)x + (double)motion[i] / DISPARITY_ONE,
-                      (double)y + (double)motion[i + count] / DISPARITY_ONE);
-    }
-}
-
-double metrics_mean_change(const int16_t *a, const int16_t *b, long count,
-                           const uint8_t *left_out) {
-    long counted = 0;
-    double sum = 0;
-    for (long i = 0; i < count; i++) {
-        if (a[i] == DISPARITY_UNKNOWN || b[i] == DISPARITY_UNKNOWN || is_left_out(left_out, i))
-            continue;
-        sum += hypot(a[i] - b[i], a[i + count] - b[i + count]) / DISPARITY_ONE;
-        counted++;
-    }
-    return counted ? sum / (double)counted : NAN;
-}
-
 /* Luma of ITU-R BT.601. */
 static int grey_at(const struct image *picture, int x, int y) {
     size_t i = (size_t)y * (size_t)picture->width + (size_t)x;

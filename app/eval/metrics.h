@@ -82,22 +82,6 @@ void frame_score_add(struct frame_score *score, const struct frame *frame);
  * pictures with ground truth (tests/fit_sigma.py); of all where the confidence is no chance. */
 double metrics_sigma(const struct params *params, int confidence);
 
-/* The quality of motion without ground truth: sums of the mean absolute difference over the
- * channels between a picture and the later one, in grey levels, with motion compensation (moved,
- * bilinear) and without (still). Only pixels count whose motion is known and leads into the
- * picture, and whose samples are not masked at either end. */
-struct moved_sums {
-    long count;
-    double moved, still;
-};
-
-/* Adds a pair of pictures of the same size; left_out: 255 where a pixel is masked, or NULL. */
-void metrics_add_moved(struct moved_sums *sums, const int16_t *motion, const struct image *from,
-                       const struct image *to, const uint8_t *left_out);
-
-/* Mean length of the difference of two motions, px, where both are known; NaN without any. */
-double metrics_mean_change(const int16_t *a, const int16_t *b, long count, const uint8_t *left_out);
-
 /* How much disparities change from one frame to the next where the picture stands still: where grey
  * levels of the left pictures differ by at most the temporal filter's STILL_STEP, mean of 3x3. Of
  * pictures wider than 320 px a grid of some 320 columns is looked at. All zero to begin with. */
