@@ -41,8 +41,7 @@ static int parse_sides(const char *name, const char *text, bool sides[2]) {
     sides[1] = g_ascii_strcasecmp(text, "R") == 0 || g_ascii_strcasecmp(text, "both") == 0;
     if (sides[0] || sides[1])
         return GO_ON;
-    log_error(name, "\"%s\" is not one of L, R, both", text);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, name, "\"%s\" is not one of L, R, both", text);
 }
 
 /* --pictures and --eye. GO_ON, or EXIT_USAGE after a log line. */
@@ -50,14 +49,11 @@ static int parse_pictures(const struct camera_options *options, enum source_pict
     static const char *const names[] = {"side-by-side", "top-bottom"};
     const char *text = options->pictures;
     *pictures = PICTURES_AUTO;
-    if (options->eye && strcmp(options->eye, "left") != 0) {
-        log_error("--eye", "there is no \"%s\"; it is left", options->eye);
-        return EXIT_USAGE;
-    }
-    if (options->eye && text) {
-        log_error("--eye", "is for one picture, --pictures for two; leave one of them out");
-        return EXIT_USAGE;
-    }
+    if (options->eye && strcmp(options->eye, "left") != 0)
+        return log_fail(EXIT_USAGE, "--eye", "there is no \"%s\"; it is left", options->eye);
+    if (options->eye && text)
+        return log_fail(EXIT_USAGE, "--eye",
+                        "is for one picture, --pictures for two; leave one of them out");
     int choice = -1;
     if (option_choice("--pictures", text, names, G_N_ELEMENTS(names), &choice) != GO_ON)
         return EXIT_USAGE;
@@ -76,10 +72,8 @@ int camera_options_apply(const struct camera_options *options, const struct para
         option_size("--size", options->size, MIN_FRAME_SIDE, &source->width, &source->height) !=
             GO_ON)
         return EXIT_USAGE;
-    if (options->format && strlen(options->format) >= sizeof(source->format)) {
-        log_error("--format", "there is no format %s", options->format);
-        return EXIT_USAGE;
-    }
+    if (options->format && strlen(options->format) >= sizeof(source->format))
+        return log_fail(EXIT_USAGE, "--format", "there is no format %s", options->format);
     if (option_check("--bits", options->bits, 8, 16) != GO_ON)
         return EXIT_USAGE;
     source->bits = options->bits;

@@ -24,10 +24,8 @@ static int parse_range(const char *text, struct display *display) {
     double min = g_ascii_strtod(text, &end), max = min;
     if (*end == ':')
         max = g_ascii_strtod(end + 1, &end);
-    if (*end || !(max > min)) {
-        log_error("--range", "%s is no range; write it as 0:64", text);
-        return EXIT_USAGE;
-    }
+    if (*end || !(max > min))
+        return log_fail(EXIT_USAGE, "--range", "%s is no range; write it as 0:64", text);
     display->settings.min = min;
     display->settings.max = max;
     display->range_from = RANGE_MANUAL;
@@ -64,13 +62,12 @@ static int set_modes(struct viewer *v, const char *keys) {
     bool known = count == 1 || count == 2 || count == 4;
     for (size_t i = 0; i < count; i++)
         known &= choice_of_key(keys[i]) < choice_count;
-    if (!known) {
-        log_error("--view",
-                  "there is no view %s; it is 1 to %s, see F1 in the window, or two or four of "
-                  "them, as 13",
-                  keys, v->display.motion ? "7" : "9, or 0 for errors");
-        return EXIT_USAGE;
-    }
+    if (!known)
+        return log_fail(
+            EXIT_USAGE, "--view",
+            "there is no view %s; it is 1 to %s, see F1 in the window, or two or four of "
+            "them, as 13",
+            keys, v->display.motion ? "7" : "9, or 0 for errors");
     display_set_layout(&v->display, layouts[count]);
     for (int i = 0; keys[i]; i++)
         viewer_set_mode(v, i, choices[choice_of_key(keys[i])].mode);
@@ -93,23 +90,19 @@ static int check_mode(const struct view_options *o, const struct params *params)
         why = "--metres-per-pixel is for motion; stereo has metres by --calib FILE";
     if (!why)
         return option_check("--metres-per-pixel", o->metres_per_pixel, 1e-9, 1e9);
-    log_error(o->motion ? "motion" : "view", "%s", why);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, o->motion ? "motion" : "view", "%s", why);
 }
 
 static int check_options(const struct view_options *o) {
-    if (o->frames < 0) {
-        log_error("view", "--frames cannot be negative");
-        return EXIT_USAGE;
-    }
+    if (o->frames < 0)
+        return log_fail(EXIT_USAGE, "view", "--frames cannot be negative");
     if (option_check_rate(o->rate) != GO_ON ||
         option_check("--start", o->start, 0, MAX_START_S) != GO_ON ||
         option_check("--ui-scale", o->scale, 0.5, 4) != GO_ON)
         return EXIT_USAGE;
-    if (o->screenshot && o->frames < 1) {
-        log_error("view", "--screenshot needs --frames N, the number of pairs before it");
-        return EXIT_USAGE;
-    }
+    if (o->screenshot && o->frames < 1)
+        return log_fail(EXIT_USAGE, "view",
+                        "--screenshot needs --frames N, the number of pairs before it");
     return GO_ON;
 }
 

@@ -97,8 +97,8 @@ static int dispatch(int argc, char **argv) {
     else if (word[0] == '-' || may_be_source(word))
         return run_view(argc, argv);
     else {
-        log_error(NULL, "there is no command and no file \"%s\"; see livestereo --help", word);
-        return EXIT_USAGE;
+        return log_fail(EXIT_USAGE, NULL,
+                        "there is no command and no file \"%s\"; see livestereo --help", word);
     }
     return EXIT_DONE;
 }
@@ -151,8 +151,7 @@ int main(int argc, char **argv) {
         raise(SIGPIPE);
     }
     if (unwritten && code == EXIT_DONE) { /* other exit codes have their own message */
-        log_error("standard output", "%s", strerror(errno));
-        code = EXIT_RUN_FAILED;
+        code = log_fail(EXIT_RUN_FAILED, "standard output", "%s", strerror(errno));
     }
     library_ends_expect();
     return code;

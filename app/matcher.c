@@ -56,18 +56,15 @@ static int check(const struct params *params, const char *name, int width, int h
     /* two disparities, the fewest, need three columns */
     int min_width = params->mode == MODE_MOTION ? 2 : 3, min = params->min_disparity,
         max = min + params->disparity_range - 1;
-    if (width < min_width || height < 2) {
-        log_error(name, "pictures of %dx%d are too small: at least %dx2 is needed", width, height,
-                  min_width);
-        return EXIT_SOURCE;
-    }
-    if (params->mode != MODE_MOTION && (min >= width || max <= -width)) {
-        log_error(name,
-                  "disparities from %d to %d all lie outside a picture %d wide; try --set "
-                  "min_disparity=0",
-                  min, max, width);
-        return EXIT_USAGE;
-    }
+    if (width < min_width || height < 2)
+        return log_fail(EXIT_SOURCE, name,
+                        "pictures of %dx%d are too small: at least %dx2 is needed", width, height,
+                        min_width);
+    if (params->mode != MODE_MOTION && (min >= width || max <= -width))
+        return log_fail(EXIT_USAGE, name,
+                        "disparities from %d to %d all lie outside a picture %d wide; try --set "
+                        "min_disparity=0",
+                        min, max, width);
     return GO_ON;
 }
 
@@ -286,10 +283,8 @@ int mask_use(const char *path, const struct params *params, int width, int heigh
     *mask = NULL;
     if (!path)
         return EXIT_DONE;
-    if (params->mode != MODE_MOTION) {
-        log_error("--mask", "needs mode=motion; preset flow has it");
-        return EXIT_USAGE;
-    }
+    if (params->mode != MODE_MOTION)
+        return log_fail(EXIT_USAGE, "--mask", "needs mode=motion; preset flow has it");
     int code = mask_read(path, width, height, mask);
     if (code == EXIT_DONE && matcher_set_mask(matcher, *mask) != 0) {
         free(*mask);

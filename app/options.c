@@ -53,17 +53,15 @@ static int apply_options(const struct common_options *options, struct params *pa
         int error = params_assign(params, *set, why, sizeof(why));
         if (error) {
             bool unlike_all = error == -ENOENT && !strchr(why, '?');
-            log_error("--set", "%s%s", why, unlike_all ? "; see livestereo --help-params" : "");
-            return EXIT_USAGE;
+            return log_fail(EXIT_USAGE, "--set", "%s%s", why,
+                            unlike_all ? "; see livestereo --help-params" : "");
         }
     }
     if (options->weights && params_load_network(params, options->network, options->weights) != 0)
         return EXIT_USAGE;
     char why[512];
-    if (options->memory && params_set_memory(params, options->memory, why, sizeof(why)) != 0) {
-        log_error("--memory", "%s", why);
-        return EXIT_USAGE;
-    }
+    if (options->memory && params_set_memory(params, options->memory, why, sizeof(why)) != 0)
+        return log_fail(EXIT_USAGE, "--memory", "%s", why);
     return GO_ON;
 }
 
@@ -165,8 +163,8 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
 int option_check(const char *name, double value, double min, double max) {
     if (value == 0 || (value >= min && value <= max))
         return GO_ON;
-    log_error(name, "%g is outside the range; give a number from %.10g to %.10g", value, min, max);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, name, "%g is outside the range; give a number from %.10g to %.10g",
+                    value, min, max);
 }
 
 int option_check_rate(double rate) {
@@ -193,9 +191,8 @@ int option_size(const char *name, const char *text, int least, int *width, int *
     if (!text || (sscanf(text, "%dx%d%c", width, height, &rest) == 2 && *width >= least &&
                   *height >= least && *width <= MAX_FRAME_SIDE && *height <= MAX_FRAME_SIDE))
         return GO_ON;
-    log_error(name, "'%s' is no size; write it as 640x480, %d to %d px a side", text, least,
-              MAX_FRAME_SIDE);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, name, "'%s' is no size; write it as 640x480, %d to %d px a side",
+                    text, least, MAX_FRAME_SIDE);
 }
 
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,

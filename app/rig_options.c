@@ -28,8 +28,7 @@ int rig_words_parse(const char *unit, const char *model, struct rig_read_options
 int option_ratio_check(const char *option, double value, double min) {
     if (value >= min && value <= 1)
         return EXIT_DONE;
-    log_error(option, "%g is not in %g..1", value, min);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, option, "%g is not in %g..1", value, min);
 }
 
 /* --roi: the part of rectified pictures that is computed. EXIT_DONE or EXIT_USAGE. */
@@ -38,17 +37,14 @@ static int parse_roi(const char *roi, struct rig_use *use) {
     int whole_width = use->width, whole_height = use->height;
     if (!roi)
         return EXIT_DONE;
-    if (sscanf(roi, "%d,%d,%d,%d%c", &use->left, &use->top, &use->width, &use->height, &rest) !=
-        4) {
-        log_error("--roi", "%s is no part of a picture; write it as X,Y,W,H", roi);
-        return EXIT_USAGE;
-    }
+    if (sscanf(roi, "%d,%d,%d,%d%c", &use->left, &use->top, &use->width, &use->height, &rest) != 4)
+        return log_fail(EXIT_USAGE, "--roi", "%s is no part of a picture; write it as X,Y,W,H",
+                        roi);
     if (use->left < 0 || use->top < 0 || use->width < 16 || use->height < 16 ||
-        use->width > whole_width - use->left || use->height > whole_height - use->top) {
-        log_error("--roi", "%s is not a part, of 16 px a side at least, of pictures of %dx%d", roi,
-                  whole_width, whole_height);
-        return EXIT_USAGE;
-    }
+        use->width > whole_width - use->left || use->height > whole_height - use->top)
+        return log_fail(EXIT_USAGE, "--roi",
+                        "%s is not a part, of 16 px a side at least, of pictures of %dx%d", roi,
+                        whole_width, whole_height);
     return EXIT_DONE;
 }
 

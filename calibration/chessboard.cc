@@ -422,15 +422,14 @@ int mend_fold(const board &b, cv::Size size, enum distortion model, board_view *
             measure(b, rig, views[k]);
         return 0;
     }
-    if (at.among_views) {
-        log_error("calibrate",
-                  "the %s camera's %s lens model folds near %.0f, %.0f, among the corners of the "
-                  "views: take --model %s, or more views, with the board in the corners of the "
-                  "pictures",
-                  side, distortion_names[model], at.x, at.y,
-                  model == DISTORTION_FISHEYE ? "radtan" : "fisheye");
-        return -EINVAL;
-    }
+    if (at.among_views)
+        return log_fail(
+            -EINVAL, "calibrate",
+            "the %s camera's %s lens model folds near %.0f, %.0f, among the corners of the "
+            "views: take --model %s, or more views, with the board in the corners of the "
+            "pictures",
+            side, distortion_names[model], at.x, at.y,
+            model == DISTORTION_FISHEYE ? "radtan" : "fisheye");
     log_warning("calibrate",
                 "the %s camera's %s lens model folds near %.0f, %.0f, outside of what the views "
                 "cover: it holds where they are; views in the corners of the pictures, or --model "
@@ -447,13 +446,11 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double min_o
         views[i].used = 1;
     for (;;) {
         std::vector<const board_view *> used = used_views(views, count);
-        if (used.size() < MIN_BOARD_VIEWS) {
-            log_error("calibrate",
-                      "%d views are left of %d, too few to go on (least is %d); take more "
-                      "pictures of a flat board, still, in different places and angles",
-                      static_cast<int>(used.size()), count, MIN_BOARD_VIEWS);
-            return -EINVAL;
-        }
+        if (used.size() < MIN_BOARD_VIEWS)
+            return log_fail(-EINVAL, "calibrate",
+                            "%d views are left of %d, too few to go on (least is %d); take more "
+                            "pictures of a flat board, still, in different places and angles",
+                            static_cast<int>(used.size()), count, MIN_BOARD_VIEWS);
         s = solve(b, size, terms_of(model)[0], used);
         fill_rig(s, b, size, model, &result->rig);
         for (int i = 0; i < count; i++)
@@ -473,10 +470,8 @@ int solve_all(const board &b, cv::Size size, enum distortion model, double min_o
     }
     spread_pose(b, views, count, result);
     char why[256];
-    if (rig_check(&result->rig, why, sizeof why)) {
-        log_error("calibrate", "the result is not a usable rig: %s", why);
-        return -EINVAL;
-    }
+    if (rig_check(&result->rig, why, sizeof why))
+        return log_fail(-EINVAL, "calibrate", "the result is not a usable rig: %s", why);
     if (result->used < BOARD_VIEWS_FEW)
         log_warning("calibrate",
                     "%d views are few: the rig may be off by more than its errors say; 10 or more, "
@@ -504,12 +499,9 @@ int chessboard_find(const uint8_t *grey, int width, int height, const struct boa
         }
         return 1;
     } catch (const std::exception &e) {
-        if (no_memory(e)) {
-            log_error("calibrate", "no memory to look for the board");
-            return -ENOMEM;
-        }
-        log_error("calibrate", "looking for the board failed: %s", e.what());
-        return -EINVAL;
+        if (no_memory(e))
+            return log_fail(-ENOMEM, "calibrate", "no memory to look for the board");
+        return log_fail(-EINVAL, "calibrate", "looking for the board failed: %s", e.what());
     }
 }
 
@@ -521,14 +513,11 @@ int chessboard_solve(const struct board *board, int width, int height, enum dist
     try {
         return solve_all(*board, cv::Size(width, height), model, min_outlier, views, count, result);
     } catch (const std::exception &e) {
-        if (no_memory(e)) {
-            log_error("calibrate", "no memory to solve %d views", count);
-            return -ENOMEM;
-        }
-        log_error("calibrate",
-                  "the views do not determine the cameras (%s); tilt the board by 30 degrees "
-                  "or so in some views and cover the corners of the pictures",
-                  e.what());
-        return -EINVAL;
+        if (no_memory(e))
+            return log_fail(-ENOMEM, "calibrate", "no memory to solve %d views", count);
+        return log_fail(-EINVAL, "calibrate",
+                        "the views do not determine the cameras (%s); tilt the board by 30 degrees "
+                        "or so in some views and cover the corners of the pictures",
+                        e.what());
     }
 }

@@ -93,12 +93,9 @@ int find(const described d[2], feature_match *matches) {
 int fail(const std::exception &e) {
     const cv::Exception *of_opencv = dynamic_cast<const cv::Exception *>(&e);
     if (of_opencv ? of_opencv->code == cv::Error::StsNoMem
-                  : dynamic_cast<const std::bad_alloc *>(&e) != nullptr) {
-        log_error("calib refine", "no memory to match features");
-        return -ENOMEM;
-    }
-    log_error("calib refine", "matching features failed: %s", e.what());
-    return -EINVAL;
+                  : dynamic_cast<const std::bad_alloc *>(&e) != nullptr)
+        return log_fail(-ENOMEM, "calib refine", "no memory to match features");
+    return log_fail(-EINVAL, "calib refine", "matching features failed: %s", e.what());
 }
 
 } // namespace

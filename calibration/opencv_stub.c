@@ -10,10 +10,9 @@
 #include <stdbool.h>
 
 bool chessboard_available(void) {
-    log_error("calibrate",
-              "this build has no chessboard calibration: install libopencv-calib3d-dev "
-              "and build again");
-    return false;
+    return log_fail(false, "calibrate",
+                    "this build has no chessboard calibration: install libopencv-calib3d-dev "
+                    "and build again");
 }
 
 int chessboard_find(const uint8_t *grey, int width, int height, const struct board *board,
@@ -31,9 +30,9 @@ int chessboard_solve(const struct board *board, int width, int height, enum dist
 }
 
 bool matches_available(void) {
-    log_error("calib refine",
-              "this build cannot find features: install libopencv-calib3d-dev and build again");
-    return false;
+    return log_fail(
+        false, "calib refine",
+        "this build cannot find features: install libopencv-calib3d-dev and build again");
 }
 
 int matches_find(const uint8_t *left, const uint8_t *right, int width, int height,

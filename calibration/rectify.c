@@ -197,13 +197,11 @@ int rectify_bouguet(const struct rig *rig, double alpha, int zero_disparity,
         out->fy = out->fx;
     }
     if (!(out->fx > fmax(focal / MAX_SHORTER, 1) && out->fx < MAX_LONGER * focal) ||
-        !(out->baseline > 0)) {
-        log_error("rectification",
-                  "these cameras see too little in common (focal length would be "
-                  "%g px); calibrate the rig again",
-                  out->fx);
-        return -EINVAL;
-    }
+        !(out->baseline > 0))
+        return log_fail(-EINVAL, "rectification",
+                        "these cameras see too little in common (focal length would be "
+                        "%g px); calibrate the rig again",
+                        out->fx);
     return 0;
 }
 

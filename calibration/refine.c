@@ -50,8 +50,7 @@ int refine_find(const uint8_t *left, const uint8_t *right, const uint8_t *later,
     int *point_of = malloc((size_t)width * (size_t)height * sizeof *point_of);
     int count = 0, found = 0;
     if (!matches || !point_of) {
-        log_error("calib refine", "no memory to match features");
-        found = -ENOMEM;
+        found = log_fail(-ENOMEM, "calib refine", "no memory to match features");
     } else {
         memset(point_of, 0xff, (size_t)width * (size_t)height * sizeof *point_of);
     }

@@ -93,10 +93,9 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
     if (options)
         in.options = *options;
     rig_clear(rig);
-    if (count < 1 || count > 2) {
-        log_error("calibration", "%d files given; one rig is in one file or two", count);
-        return -EINVAL;
-    }
+    if (count < 1 || count > 2)
+        return log_fail(-EINVAL, "calibration", "%d files given; one rig is in one file or two",
+                        count);
     int error = 0;
     for (int i = 0; i < count && !error; i++)
         if (files[i].length > MAX_FILE)

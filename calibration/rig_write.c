@@ -113,8 +113,8 @@ int rig_keep_old(const char *path) {
     if (g_file_set_contents(kept, old, (gssize)length, &failure)) {
         log_warning(path, "is replaced; what it held is kept in %s", kept);
     } else {
-        log_error(path, "is not replaced, for it cannot be kept: %s", failure->message);
-        error = -EIO;
+        error =
+            log_fail(-EIO, path, "is not replaced, for it cannot be kept: %s", failure->message);
     }
     free(old);
     return error;
@@ -153,11 +153,10 @@ char *rig_print_opencv(const char *path, const struct rig *rig, int *failed) {
     struct rig full;
     int fisheye = rig->camera[0].distortion == DISTORTION_FISHEYE;
     int error = with_rectification(rig, &full);
-    if (fisheye != (rig->camera[1].distortion == DISTORTION_FISHEYE)) {
-        log_error(path,
-                  "one camera is a fisheye and the other is not, which OpenCV's file cannot say");
-        error = -EINVAL;
-    }
+    if (fisheye != (rig->camera[1].distortion == DISTORTION_FISHEYE))
+        error = log_fail(
+            -EINVAL, path,
+            "one camera is a fisheye and the other is not, which OpenCV's file cannot say");
     if (error == -ENODATA) /* without a size there is no rectification to write */
         error = 0;
     if (rig->camera[0].width > 0)
@@ -212,19 +211,15 @@ static int write_ros_camera(const char *path, const char *name, const struct cam
 
 int rig_write_ros(const char *left_path, const char *right_path, const struct rig *rig) {
     struct rig full;
-    if (!rig->metric) {
-        log_error(left_path,
-                  "the calibration does not say its unit, and ROS means metres; say it with "
-                  "--unit mm (or cm, m)");
-        return -EINVAL;
-    }
+    if (!rig->metric)
+        return log_fail(-EINVAL, left_path,
+                        "the calibration does not say its unit, and ROS means metres; say it with "
+                        "--unit mm (or cm, m)");
     int error = rig->camera[0].width > 0 ? with_rectification(rig, &full) : -ENODATA;
-    if (error == -ENODATA) {
-        log_error(left_path,
-                  "the calibration does not say the picture size, which ROS needs; say it "
-                  "with --size WxH");
-        return -EINVAL;
-    }
+    if (error == -ENODATA)
+        return log_fail(-EINVAL, left_path,
+                        "the calibration does not say the picture size, which ROS needs; say it "
+                        "with --size WxH");
     if (!error)
         error = write_ros_camera(left_path, "left", &full.camera[0], full.rotation[0],
                                  full.projection[0]);

@@ -60,11 +60,10 @@ enum source_pictures source_arrangement(const char *name, const struct source_op
                   "or look at it alone with --eye left. Does it hold both? Add --pictures "
                   "side-by-side or --pictures top-bottom",
                   width, height);
-    if ((asked == PICTURES_SIDE_BY_SIDE && width % 2) || (below && height % 2)) {
-        log_error(name, "is %dx%d; two pictures %s have an even %s", width, height,
-                  below ? "below each other" : "side by side", below ? "height" : "width");
-        return PICTURES_AUTO;
-    }
+    if ((asked == PICTURES_SIDE_BY_SIDE && width % 2) || (below && height % 2))
+        return log_fail(PICTURES_AUTO, name, "is %dx%d; two pictures %s have an even %s", width,
+                        height, below ? "below each other" : "side by side",
+                        below ? "height" : "width");
     return asked;
 }
 
@@ -189,25 +188,22 @@ static void doubt_order(const char *const words[2]) {
 /* The kind that the words say. */
 static struct source *open_kind(const char *const *words, int count,
                                 const struct source_options *options, int *error) {
-    if (count < 1) {
-        log_error(NULL, "no source named; try synth: or a folder that holds left/ and right/, or "
+    if (count < 1)
+        return log_fail(source_failed(error, -EINVAL), NULL,
+                        "no source named; try synth: or a folder that holds left/ and right/, or "
                         "livestereo list");
-        return source_failed(error, -EINVAL);
-    }
     const struct scheme *scheme = scheme_of(words[0]);
     if (scheme && count == 1)
         return scheme->open(words[0], options, error);
-    if (scheme) {
-        log_error(words[1], "does not belong behind %s; %s", words[0], scheme->instead);
-        return source_failed(error, -EINVAL);
-    }
+    if (scheme)
+        return log_fail(source_failed(error, -EINVAL), words[1], "does not belong behind %s; %s",
+                        words[0], scheme->instead);
     for (int i = 0; i < count; i++) {
         const char *kind = other_picture(words[i]);
-        if (kind) {
-            log_error(words[i],
-                      "is a %s picture; PNG, JPEG, PGM and PPM are read: convert it to PNG", kind);
-            return source_failed(error, -EINVAL);
-        }
+        if (kind)
+            return log_fail(source_failed(error, -EINVAL), words[i],
+                            "is a %s picture; PNG, JPEG, PGM and PPM are read: convert it to PNG",
+                            kind);
     }
     if (count == 2)
         doubt_order(words);

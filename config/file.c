@@ -15,8 +15,7 @@
 enum { BOM_BYTES = 3 };
 
 static int cannot_read(const char *path, int error) {
-    log_error(path, "cannot be read: %s", strerror(error));
-    return -error;
+    return log_fail(-error, path, "cannot be read: %s", strerror(error));
 }
 
 /* Reads up to size bytes; a file that shrinks meanwhile ends early. */
@@ -40,15 +39,11 @@ static int load_open_file(int fd, const char *path, size_t max, char **text, siz
         return cannot_read(path, errno);
     if (S_ISDIR(about.stx_mode))
         return cannot_read(path, EISDIR);
-    if (!S_ISREG(about.stx_mode)) {
-        log_error(path, "is no regular file; save what it gives to a file first");
-        return -ENOTSUP;
-    }
-    if (about.stx_size > max) {
-        log_error(path, "is too large: %llu bytes, where at most %zu are read",
-                  (unsigned long long)about.stx_size, max);
-        return -EFBIG;
-    }
+    if (!S_ISREG(about.stx_mode))
+        return log_fail(-ENOTSUP, path, "is no regular file; save what it gives to a file first");
+    if (about.stx_size > max)
+        return log_fail(-EFBIG, path, "is too large: %llu bytes, where at most %zu are read",
+                        (unsigned long long)about.stx_size, max);
     *text = malloc((size_t)about.stx_size + 1);
     int error = *text ? read_all(fd, *text, (size_t)about.stx_size, length) : -ENOMEM;
     if (!error)

@@ -49,6 +49,9 @@ void log_clean(char *text);
 #define log_info(object, ...) log_at(LOG_INFO, object, __VA_ARGS__)
 #define log_debug(object, ...) log_at(LOG_DEBUG, object, __VA_ARGS__)
 
+/* The same as log_error(), and is result: return log_fail(-EINVAL, path, "is empty"); */
+#define log_fail(result, object, ...) (log_error(object, __VA_ARGS__), result)
+
 #ifdef __cplusplus
 }
 #endif

@@ -51,15 +51,12 @@ static int check_groups(GKeyFile *file, const char *name) {
     char **groups = g_key_file_get_groups(file, NULL);
     int rc = 0;
     for (char **group = groups; *group && rc == 0; group++) {
-        if (strcmp(*group, GROUP) != 0) {
-            log_error(name, "no group [%.64s] is known; did you mean [" GROUP "]?", *group);
-            rc = -EINVAL;
-        }
+        if (strcmp(*group, GROUP) != 0)
+            rc = log_fail(-EINVAL, name, "no group [%.64s] is known; did you mean [" GROUP "]?",
+                          *group);
     }
-    if (rc == 0 && !groups[0]) {
-        log_error(name, "not a settings file; the first line to write is [" GROUP "]");
-        rc = -EINVAL;
-    }
+    if (rc == 0 && !groups[0])
+        rc = log_fail(-EINVAL, name, "not a settings file; the first line to write is [" GROUP "]");
     g_strfreev(groups);
     return rc;
 }
@@ -76,20 +73,16 @@ static int read_include(struct params *p, GKeyFile *file, const char *name) {
         preset_apply(preset, p);
     if (preset || !base)
         return 0;
-    log_error(name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
-    return -EINVAL;
+    return log_fail(-EINVAL, name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
 }
 
 static int parse(struct params *p, const char *text, size_t length, const char *name,
                  GString *left_out) {
-    if (length > MAX_BYTES) {
-        log_error(name, "over 1 MiB long; not a settings file");
-        return -EFBIG;
-    }
-    if (length == 0 || memchr(text, '\0', length)) {
-        log_error(name, "%s; not a settings file", length == 0 ? "empty" : "holds binary data");
-        return -EINVAL;
-    }
+    if (length > MAX_BYTES)
+        return log_fail(-EFBIG, name, "over 1 MiB long; not a settings file");
+    if (length == 0 || memchr(text, '\0', length))
+        return log_fail(-EINVAL, name, "%s; not a settings file",
+                        length == 0 ? "empty" : "holds binary data");
     /* Without KEEP_TRANSLATIONS a key like bp_levels[de] would be dropped or kept by the locale. */
     GKeyFile *file = g_key_file_new();
     GError *error = NULL;
@@ -260,8 +253,7 @@ int preset_load_over(struct params *p, const char *name_or_path) {
     }
     g_auto(GStrv) names = preset_names();
     g_autofree char *known = g_strjoinv(", ", names);
-    log_error(NULL, "no preset \"%.64s\"; there are %s", name_or_path, known);
-    return -ENOENT;
+    return log_fail(-ENOENT, NULL, "no preset \"%.64s\"; there are %s", name_or_path, known);
 }
 
 int preset_load(struct params *p, const char *name_or_path) {

@@ -29,8 +29,7 @@ int quality_parse(const char *name) {
     for (int i = 0; i < QUALITY_CUSTOM; i++)
         if (strcmp(name, quality_names[i]) == 0)
             return i;
-    log_error("--quality", "%s is none of auto, fast, balanced, best", name);
-    return -1;
+    return log_fail(-1, "--quality", "%s is none of auto, fast, balanced, best", name);
 }
 
 bool quality_covers(const struct qualities *q, const struct param_info *info) {

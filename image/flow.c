@@ -45,8 +45,7 @@ static int take_memory(const char *name, int width, int height, struct flow *flo
     *flow = (struct flow){malloc(2 * count * sizeof(float)), width, height};
     if (flow->data)
         return 0;
-    log_error(name, "no memory for motion of %dx%d pixels", width, height);
-    return -ENOMEM;
+    return log_fail(-ENOMEM, name, "no memory for motion of %dx%d pixels", width, height);
 }
 
 static void put(struct flow *flow, size_t i, float u, float v, int known) {
@@ -68,10 +67,8 @@ static int parse_flo(const uint8_t *bytes, size_t length, const char *name, stru
                  HEADER + (size_t)width * height * PIXEL);
         error = -EBADMSG;
     }
-    if (error) {
-        log_error(name, "%s", why);
-        return error;
-    }
+    if (error)
+        return log_fail(error, name, "%s", why);
     error = take_memory(name, (int)width, (int)height, flow);
     for (size_t i = 0; !error && i < (size_t)width * height; i++) {
         float u = get_float(bytes + HEADER + PIXEL * i),
@@ -106,9 +103,8 @@ int flow_parse(const uint8_t *bytes, size_t length, const char *name, struct flo
         return parse_flo(bytes, length, name, flow);
     if (length >= 4 && memcmp(bytes, "\x89PNG", 4) == 0)
         return parse_png(bytes, length, name, flow);
-    log_error(name, "%s",
-              length ? "is neither a .flo file nor a PNG picture of motion" : "is empty");
-    return -EBADMSG;
+    return log_fail(-EBADMSG, name, "%s",
+                    length ? "is neither a .flo file nor a PNG picture of motion" : "is empty");
 }
 
 int flow_read(const char *path, struct flow *flow) {
@@ -165,10 +161,8 @@ static uint16_t kitti_of(int motion) {
 int flow_write16(const char *path, const int16_t *motion, int width, int height) {
     size_t count = (size_t)width * (size_t)height;
     uint16_t *out = calloc(count, 3 * sizeof *out);
-    if (!out) {
-        log_error(path, "cannot be written: %s", strerror(ENOMEM));
-        return -ENOMEM;
-    }
+    if (!out)
+        return log_fail(-ENOMEM, path, "cannot be written: %s", strerror(ENOMEM));
     for (size_t i = 0; i < count; i++) {
         if (motion[i] == DISPARITY_UNKNOWN)
             continue;

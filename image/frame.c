@@ -119,9 +119,9 @@ struct frame_pool *pool_open(int count, int width, int height, int channels, boo
             return pool;
         pool_free(pool);
     }
-    log_error("frames", "no memory for %d frames of %dx%d; use smaller pictures (--scale)", count,
-              width, height);
-    return NULL;
+    return log_fail(NULL, "frames",
+                    "no memory for %d frames of %dx%d; use smaller pictures (--scale)", count,
+                    width, height);
 }
 
 static void size_image(struct image *image, const struct frame_pool *pool) {

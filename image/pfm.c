@@ -22,24 +22,16 @@ int pfm_parse(const char *bytes, size_t length, const char *name, float **data, 
     char blank = 0;
     *data = NULL;
     if (sscanf(bytes, "Pf %5d %5d %31lf%c%n", width, height, &scale, &blank, &begin) != 4 ||
-        blank != '\n' || *width < 1 || *height < 1) {
-        log_error(name, "is no PFM file with one channel");
-        return -EBADMSG;
-    }
-    if (*width > MAX_FRAME_SIDE || *height > MAX_FRAME_SIDE) {
-        log_error(name, "is over %d px a side", MAX_FRAME_SIDE);
-        return -EFBIG;
-    }
+        blank != '\n' || *width < 1 || *height < 1)
+        return log_fail(-EBADMSG, name, "is no PFM file with one channel");
+    if (*width > MAX_FRAME_SIDE || *height > MAX_FRAME_SIDE)
+        return log_fail(-EFBIG, name, "is over %d px a side", MAX_FRAME_SIDE);
     size_t row = (size_t)*width, count = row * (size_t)*height;
-    if (length - (size_t)begin < 4 * count) {
-        log_error(name, "ends early: it is damaged");
-        return -EBADMSG;
-    }
+    if (length - (size_t)begin < 4 * count)
+        return log_fail(-EBADMSG, name, "ends early: it is damaged");
     *data = malloc(count * sizeof(float));
-    if (!*data) {
-        log_error(name, "out of memory");
-        return -ENOMEM;
-    }
+    if (!*data)
+        return log_fail(-ENOMEM, name, "out of memory");
     for (size_t i = 0; i < count; i++) {
         uint32_t word;
         size_t from = (size_t)*height - 1 - i / row;

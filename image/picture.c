@@ -58,8 +58,7 @@ static int decode(const uint8_t *bytes, size_t length, const char *name, struct 
 }
 
 static int no_memory(const char *name, int width, int height) {
-    log_error(name, "no memory for a picture of %dx%d pixels", width, height);
-    return -ENOMEM;
+    return log_fail(-ENOMEM, name, "no memory for a picture of %dx%d pixels", width, height);
 }
 
 /* value of 0..most to 0..255, to nearest */

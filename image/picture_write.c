@@ -21,9 +21,8 @@
 enum { READER_TRIES = 200, READER_US = 10000 }; /* 2 s */
 
 static int cannot_write(const char *path, int error) {
-    log_error(path, "cannot be written: %s",
-              error == ENXIO ? "nobody reads this pipe" : strerror(error));
-    return -error;
+    return log_fail(-error, path, "cannot be written: %s",
+                    error == ENXIO ? "nobody reads this pipe" : strerror(error));
 }
 
 bool picture_is_temporary(const char *name) {

@@ -251,23 +251,20 @@ static struct window *fail(struct window *window, int *error, int code) {
 struct window *window_open(const struct window_options *options, int *error) {
     struct window *window = g_new0(struct window, 1);
     XSetIOErrorHandler(on_lost_display);
-    if (!glfwInit()) {
-        log_error("window",
-                  "no display to open a window on; set DISPLAY, or use livestereo batch or"
-                  " livestereo run, which need none");
-        return fail(window, error, -ENODEV);
-    }
+    if (!glfwInit())
+        return log_fail(fail(window, error, -ENODEV), "window",
+                        "no display to open a window on; set DISPLAY, or use livestereo batch or"
+                        " livestereo run, which need none");
     window->glfw = make_context(options, true);
     if (!window->glfw)
         window->glfw = make_context(options, false);
     if (!window->glfw) {
         const char *why = NULL;
         glfwGetError(&why);
-        log_error("window",
-                  "this display's OpenGL cannot do version 3.3 (%s); update the graphics"
-                  " driver, or run with LIBGL_ALWAYS_SOFTWARE=1",
-                  why ? why : "no cause given");
-        return fail(window, error, -ENOTSUP);
+        return log_fail(fail(window, error, -ENOTSUP), "window",
+                        "this display's OpenGL cannot do version 3.3 (%s); update the graphics"
+                        " driver, or run with LIBGL_ALWAYS_SOFTWARE=1",
+                        why ? why : "no cause given");
     }
     XSetErrorHandler(on_x_error); /* GLFW has set others until here */
     glfwMakeContextCurrent(window->glfw);
@@ -381,12 +378,10 @@ static bool is_lost(const struct window *window) {
 
 int window_show(struct window *window) {
     glfwSwapBuffers(window->glfw);
-    if (is_lost(window)) {
-        log_error("window",
-                  "the graphics driver lost the OpenGL context (reset or unplugged); start"
-                  " livestereo again");
-        return -EIO;
-    }
+    if (is_lost(window))
+        return log_fail(-EIO, "window",
+                        "the graphics driver lost the OpenGL context (reset or unplugged); start"
+                        " livestereo again");
     return 0;
 }
 

@@ -50,8 +50,7 @@ struct batch_output {
 };
 
 static int cannot_write(const char *path, int error) {
-    log_error(path, "cannot be written: %s", strerror(error));
-    return -error;
+    return log_fail(-error, path, "cannot be written: %s", strerror(error));
 }
 
 /* ---- the files of a pair */
@@ -161,11 +160,9 @@ int batch_output_kinds(const char *text, int mode) {
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
             if (strcmp(*word, kinds[i].name) == 0 && kinds[i].modes & 1 << mode)
                 flag = kinds[i].flag;
-        if (!flag) {
-            log_error("--save", "\"%s\" is not one of %s%s", *word, known,
-                      mode == MODE_MOTION ? ", what mode=motion has" : "");
-            return -EINVAL;
-        }
+        if (!flag)
+            return log_fail(-EINVAL, "--save", "\"%s\" is not one of %s%s", *word, known,
+                            mode == MODE_MOTION ? ", what mode=motion has" : "");
         sum |= flag;
     }
     if (!sum)
@@ -177,17 +174,16 @@ int batch_output_kinds(const char *text, int mode) {
 static int lock(const struct batch_output *output, int fd, int kind) {
     if (flock(fd, kind | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
-    log_error(output->task.folder,
-              "another batch is writing here; wait for it, or name another folder");
-    return -EBUSY;
+    return log_fail(-EBUSY, output->task.folder,
+                    "another batch is writing here; wait for it, or name another folder");
 }
 
 /* A batch of all pairs locks the folder exclusively; parts share their lock. */
 static int open_folder(struct batch_output *output) {
     if (g_mkdir_with_parents(output->task.folder, 0777) != 0) {
         int error = errno;
-        log_error(output->task.folder, "cannot make this folder: %s", strerror(error));
-        return -error;
+        return log_fail(-error, output->task.folder, "cannot make this folder: %s",
+                        strerror(error));
     }
     output->folder_fd = open(output->task.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (output->folder_fd < 0)
@@ -210,12 +206,11 @@ static int check_settings(const struct batch_output *output) {
     free(before);
     if (same)
         return 1;
-    log_error(output->task.folder,
-              "holds results of another input or other settings (.frames.sha256); name another "
-              "folder, or %s",
-              output->task.parts > 1 ? "empty this one for all parts"
-                                     : "begin anew without --resume");
-    return -EINVAL;
+    return log_fail(
+        -EINVAL, output->task.folder,
+        "holds results of another input or other settings (.frames.sha256); name another "
+        "folder, or %s",
+        output->task.parts > 1 ? "empty this one for all parts" : "begin anew without --resume");
 }
 
 static int note_settings(const struct batch_output *output) {
@@ -299,14 +294,12 @@ static int take_row(struct batch_output *output, const char *line) {
         const char *files = strchr(line, '"');
         g_autofree char *field =
             index < output->task.source->count ? file_field(output, index) : g_strdup("none");
-        if (!files || !g_str_has_prefix(files, field)) {
-            log_error(
-                output->task.folder,
+        if (!files || !g_str_has_prefix(files, field))
+            return log_fail(
+                -EINVAL, output->task.folder,
                 "holds results of other files: pair %ld was not of %s; name another folder, or "
                 "begin anew without --resume",
                 index, field);
-            return -EINVAL;
-        }
         ok = ok && !has_changed(output, index);
     }
     if (ok)
@@ -333,10 +326,9 @@ static int read_rows(struct batch_output *output, bool noted, size_t *bytes) {
         error = take_row(output, *line);
     if (error || noted || g_hash_table_size(output->done) == 0)
         return error;
-    log_error(output->task.folder,
-              "holds results, but no .frames.sha256 that says of which settings; "
-              "name another folder, or begin anew without --resume");
-    return -EINVAL;
+    return log_fail(-EINVAL, output->task.folder,
+                    "holds results, but no .frames.sha256 that says of which settings; "
+                    "name another folder, or begin anew without --resume");
 }
 
 /* The file of rows, which gets its final name at the end. It is not there while rows are added, and
@@ -406,9 +398,9 @@ static int spare_inputs(struct batch_output *output) {
             if (!(output->task.kinds & kinds[k].flag) || !g_hash_table_contains(inputs, name))
                 continue;
             g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
-            log_error(path, "is a picture to compute, and a result would be written over it; name "
+            return log_fail(-EEXIST, path,
+                            "is a picture to compute, and a result would be written over it; name "
                             "another folder");
-            return -EEXIST;
         }
     }
     return 0;
@@ -451,9 +443,9 @@ static int spare_mcap(const struct batch_output *output) {
     if (ours && !(input && stat(input, &read) == 0 && read.st_ino == old.st_ino &&
                   read.st_dev == old.st_dev))
         return 0;
-    log_error(output->mcap_path, "%s, and would be written over; name another folder",
-              ours ? "is the input" : "was not written by batch");
-    return -EEXIST;
+    return log_fail(-EEXIST, output->mcap_path,
+                    "%s, and would be written over; name another folder",
+                    ours ? "is the input" : "was not written by batch");
 }
 
 /* Files under temporary names that a batch left which was killed: nobody else writes here. */

@@ -29,8 +29,7 @@ int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, 
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
         if (g_mkdir_with_parents(path, 0777) != 0) {
             int error = errno;
-            log_error(path, "cannot make this folder: %s", strerror(error));
-            return -error;
+            return log_fail(-error, path, "cannot make this folder: %s", strerror(error));
         }
     }
     g_autofree char *json = g_strdup_printf(

@@ -53,16 +53,15 @@ int batch_rows_may_replace(const char *path, const char *start) {
         close(fd);
     if (length >= 0 && memcmp(head, start, (size_t)length) == 0)
         return 0;
-    log_error(path, "was not written by batch, which would write over it; name another folder");
-    return -EEXIST;
+    return log_fail(-EEXIST, path,
+                    "was not written by batch, which would write over it; name another folder");
 }
 
 int batch_text_write(const char *path, const char *text) {
     g_autoptr(GError) error = NULL;
     if (g_file_set_contents(path, text, -1, &error))
         return 0;
-    log_error(path, "cannot be written: %s", error->message);
-    return -EIO;
+    return log_fail(-EIO, path, "cannot be written: %s", error->message);
 }
 
 /* ---- joining */
@@ -144,19 +143,18 @@ static bool part_is_whole(const char *text, int part, int parts, char settings[6
 /* Checks part i + 1, and that its settings are those of part 1, which settings then holds. */
 static int check_part(const char *path, const char *text, int i, int parts, char settings[65]) {
     char own[65];
-    if (!part_is_whole(text, i + 1, parts, own)) {
-        log_error(path, "is damaged or lacks rows; compute this part again: --part %d/%d", i + 1,
-                  parts);
-        return -EBADMSG;
-    }
+    if (!part_is_whole(text, i + 1, parts, own))
+        return log_fail(-EBADMSG, path,
+                        "is damaged or lacks rows; compute this part again: --part %d/%d", i + 1,
+                        parts);
     if (i == 0)
         g_strlcpy(settings, own, sizeof(own));
     if (strcmp(settings, own) == 0)
         return 0;
-    log_error(path,
-              "was computed of another input or with other settings than part 1; compute all parts "
-              "again, in an empty folder");
-    return -EINVAL;
+    return log_fail(
+        -EINVAL, path,
+        "was computed of another input or with other settings than part 1; compute all parts "
+        "again, in an empty folder");
 }
 
 /* The results beside the rows are of the settings noted last. */
@@ -167,11 +165,10 @@ static int check_noted(const char *folder, const char *settings) {
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return 0;
     int error = file_load(path, MAX_SETTINGS, &noted, &length);
-    if (!error && strcmp(noted, settings) != 0) {
-        log_error(folder, "holds results of another input or other settings (.frames.sha256) than "
-                          "those of its parts; compute all parts again, in an empty folder");
-        error = -EINVAL;
-    }
+    if (!error && strcmp(noted, settings) != 0)
+        error = log_fail(-EINVAL, folder,
+                         "holds results of another input or other settings (.frames.sha256) than "
+                         "those of its parts; compute all parts again, in an empty folder");
     free(noted);
     return error;
 }
@@ -186,13 +183,11 @@ static int find_parts(const char *folder) {
     while (dir && found >= 0 && (name = g_dir_read_name(dir)))
         if (sscanf(name, "frames-%6d-of-%6d.csv%c", &part, &parts, &rest) == 2 && parts > 1 &&
             parts <= MAX_PARTS) {
-            if (found && found != parts) {
-                log_error(folder,
-                          "holds some of %d parts and some of %d; remove those that do not "
-                          "belong here",
-                          MIN(found, parts), MAX(found, parts));
-                parts = -EINVAL;
-            }
+            if (found && found != parts)
+                parts = log_fail(-EINVAL, folder,
+                                 "holds some of %d parts and some of %d; remove those that do not "
+                                 "belong here",
+                                 MIN(found, parts), MAX(found, parts));
             found = parts;
         }
     if (dir)
@@ -217,13 +212,11 @@ static int write_joined(const char *folder, const char *const *texts, int parts)
 static int load_part(const char *folder, int i, int parts, char settings[65], char **text) {
     g_autofree char *path = batch_rows_path(folder, i + 1, parts);
     size_t length;
-    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
-        log_error(path,
-                  "is missing: this part has not come to its end; go on with it: "
-                  "--part %d/%d --resume",
-                  i + 1, parts);
-        return -ENOENT;
-    }
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return log_fail(-ENOENT, path,
+                        "is missing: this part has not come to its end; go on with it: "
+                        "--part %d/%d --resume",
+                        i + 1, parts);
     return file_load(path, MAX_CSV, text, &length) ?: check_part(path, *text, i, parts, settings);
 }
 
@@ -262,9 +255,7 @@ int batch_rows_merge(const char *folder) {
     }
     if (dir)
         g_dir_close(dir);
-    if (!error && !any) {
-        log_error(folder, "holds no frames-K-of-N.csv, which batch --part writes");
-        error = -ENOENT;
-    }
+    if (!error && !any)
+        error = log_fail(-ENOENT, folder, "holds no frames-K-of-N.csv, which batch --part writes");
     return error;
 }

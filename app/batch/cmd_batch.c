@@ -250,11 +250,10 @@ static int check_form(struct batch *batch) {
     if (!(batch->kinds & SAVE_DISP16) || disp16_holds(p->min_disparity, p->disparity_range))
         return EXIT_DONE;
     int end = p->min_disparity + p->disparity_range - 1;
-    if (batch->save) {
-        log_error("--save", "disp16 holds 0 to %d px, and %d to %d are searched; save pfm",
-                  DISP16_END - 1, p->min_disparity, end);
-        return EXIT_USAGE;
-    }
+    if (batch->save)
+        return log_fail(EXIT_USAGE, "--save",
+                        "disp16 holds 0 to %d px, and %d to %d are searched; save pfm",
+                        DISP16_END - 1, p->min_disparity, end);
     log_info("--save", "pfm, since disp16 holds 0 to %d px, and %d to %d are searched",
              DISP16_END - 1, p->min_disparity, end);
     batch->kinds = SAVE_PFM;
@@ -374,8 +373,8 @@ static int parse_part(struct batch *batch) {
         (sscanf(batch->part_text, "%6d/%6d%c", &batch->part, &batch->parts, &rest) == 2 &&
          batch->part >= 1 && batch->part <= batch->parts))
         return GO_ON;
-    log_error("--part", "\"%s\" is no part; write the second of eight as 2/8", batch->part_text);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, "--part", "\"%s\" is no part; write the second of eight as 2/8",
+                    batch->part_text);
 }
 
 /* What a pair takes from the one before it is missing where a part begins or a batch goes on. */
@@ -392,10 +391,8 @@ static void say_seams(const struct batch *batch) {
 }
 
 static int merge(const struct batch *batch, int count) {
-    if (count > 0 || batch->folder || batch->resume || batch->part_text) {
-        log_error("--merge", "stands alone: livestereo batch --merge DIR");
-        return EXIT_USAGE;
-    }
+    if (count > 0 || batch->folder || batch->resume || batch->part_text)
+        return log_fail(EXIT_USAGE, "--merge", "stands alone: livestereo batch --merge DIR");
     return batch_rows_merge(batch->merge) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
 }
 
@@ -425,10 +422,9 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     batch->kinds = batch_output_kinds(batch->save ? batch->save : first, batch->params.mode);
     if (batch->kinds < 0 || parse_part(batch) != GO_ON)
         return EXIT_USAGE;
-    if (batch->kinds & SAVE_MCAP && (batch->resume || batch->part_text)) {
-        log_error("--save", "mcap is one file of all pairs; it goes without --resume and --part");
-        return EXIT_USAGE;
-    }
+    if (batch->kinds & SAVE_MCAP && (batch->resume || batch->part_text))
+        return log_fail(EXIT_USAGE, "--save",
+                        "mcap is one file of all pairs; it goes without --resume and --part");
     for (int i = 0; i < count; i++)
         shorten(words[i]);
     say_seams(batch);

@@ -122,10 +122,9 @@ static int check_options(struct bench *b) {
     struct bench_size *s = &b->size;
     if (option_size("--size", b->size_text, MIN_FRAME_SIDE, &s->width, &s->height) != GO_ON)
         return EXIT_USAGE;
-    if (b->channels != 1 && b->channels != 3) {
-        log_error("--channels", "%d is neither 1 (grey) nor 3 (colour)", b->channels);
-        return EXIT_USAGE;
-    }
+    if (b->channels != 1 && b->channels != 3)
+        return log_fail(EXIT_USAGE, "--channels", "%d is neither 1 (grey) nor 3 (colour)",
+                        b->channels);
     if (option_check("--labels", s->labels, 2, LIVESTEREO_MAX_LABELS) != GO_ON)
         return EXIT_USAGE;
     return option_check("--frames", b->frames, 1, BENCH_MAX_FRAMES);
@@ -153,10 +152,9 @@ int cmd_bench(int argc, char **argv) {
         "  livestereo bench --preset live\n"
         "  livestereo bench --set backend=cpu --set threads=1 --size 640x480 --labels 64\n",
         entries, &b.common, &b.params);
-    if (code == GO_ON && argc > 1) {
-        log_error("bench", "does not measure '%s'; see livestereo bench --help", argv[1]);
-        code = EXIT_USAGE;
-    }
+    if (code == GO_ON && argc > 1)
+        code = log_fail(EXIT_USAGE, "bench", "does not measure '%s'; see livestereo bench --help",
+                        argv[1]);
     if (code == GO_ON)
         code = check_options(&b);
     if (code == GO_ON)

@@ -132,18 +132,16 @@ static int check_options(struct verify *v, int words) {
     char why[512];
     struct params own;
     const struct preset *preset = preset_find(v->common.preset ? v->common.preset : "default");
-    if (v->backend && params_set(&v->params, "backend", v->backend, why, sizeof(why))) {
-        log_error("--backend", "%s", why);
-        return EXIT_USAGE;
-    }
+    if (v->backend && params_set(&v->params, "backend", v->backend, why, sizeof(why)))
+        return log_fail(EXIT_USAGE, "--backend", "%s", why);
     params_default(&own);
     if (preset)
         preset_apply(preset, &own);
     if (words == 1 && preset && v->params.memory == 0 && params_same_method(&v->params, &own))
         return GO_ON;
-    log_error("verify", "computes built-in presets as they are: of options that change results it "
-                        "takes --preset alone, with the name of one");
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, "verify",
+                    "computes built-in presets as they are: of options that change results it "
+                    "takes --preset alone, with the name of one");
 }
 
 static int verify(struct verify *v) {
@@ -158,11 +156,11 @@ static int verify(struct verify *v) {
         code = verify_backend(v, BACKEND_CUDA);
     if (v->different == 0)
         return code;
-    log_error("verify",
-              "%d of %d results differ from those built in; please report the lines above and what "
-              "livestereo --version prints",
-              v->different, v->results);
-    return EXIT_RUN_FAILED;
+    return log_fail(
+        EXIT_RUN_FAILED, "verify",
+        "%d of %d results differ from those built in; please report the lines above and what "
+        "livestereo --version prints",
+        v->different, v->results);
 }
 
 int cmd_verify(int argc, char **argv) {

@@ -14,9 +14,8 @@ int calibrate_parse_board(const char *text, struct board *board) {
         board->cols >= 3 && board->rows >= 3 && board->cols <= MAX_BOARD_SIDE &&
         board->rows <= MAX_BOARD_SIDE)
         return GO_ON;
-    log_error("--board",
-              "say how many inner corners the board has, as in --board 9x6 for 10x7 squares");
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, "--board",
+                    "say how many inner corners the board has, as in --board 9x6 for 10x7 squares");
 }
 
 /* Metres in a unit, 0 where it is none. */
@@ -38,11 +37,10 @@ int calibrate_parse_square(const char *text, struct board *board) {
     }
     char *unit;
     double number = g_ascii_strtod(text, &unit), square = number * unit_metres(unit);
-    if (!(square > 1e-4 && square < 10)) {
-        log_error("--square",
-                  "%s: give the side of a square with its unit, as in 24mm, 2.4cm or 0.024m", text);
-        return EXIT_USAGE;
-    }
+    if (!(square > 1e-4 && square < 10))
+        return log_fail(EXIT_USAGE, "--square",
+                        "%s: give the side of a square with its unit, as in 24mm, 2.4cm or 0.024m",
+                        text);
     board->square = square;
     board->metric = 1;
     return GO_ON;

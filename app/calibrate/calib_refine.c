@@ -168,8 +168,8 @@ static int refine(struct taking *t, const char *output) {
     if (t->error == 0) {
         code = write_result(&t->result, t->couples, output);
     } else if (t->error == -ENODATA) {
-        log_error(t->source->name, "does not determine the rig: %s", t->result.why);
-        code = EXIT_CALIBRATION;
+        code = log_fail(EXIT_CALIBRATION, t->source->name, "does not determine the rig: %s",
+                        t->result.why);
     }
     return code;
 }
@@ -179,10 +179,8 @@ int calib_refine(struct rig_options *options, const struct source_options *sourc
     struct taking t = {.fitted = -1};
     struct rig rig;
     int error, code;
-    if (count == 0 || !output) {
-        log_error("calib refine", "takes a source, --calib FILE and -o OUT.yml");
-        return EXIT_USAGE;
-    }
+    if (count == 0 || !output)
+        return log_fail(EXIT_USAGE, "calib refine", "takes a source, --calib FILE and -o OUT.yml");
     if (!matches_available())
         return EXIT_RUN_FAILED;
     t.source = source_open(words, count, source_options, &error);

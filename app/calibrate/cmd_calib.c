@@ -33,10 +33,8 @@ static int parse_words(struct calib *c) {
         return code;
     if (option_size("--size", c->size, MIN_FRAME_SIDE, &c->how.width, &c->how.height) != GO_ON)
         return EXIT_USAGE;
-    if (c->labels < 2 || c->labels > 4096) {
-        log_error("--labels", "%d is not in 2..4096", c->labels);
-        return EXIT_USAGE;
-    }
+    if (c->labels < 2 || c->labels > 4096)
+        return log_fail(EXIT_USAGE, "--labels", "%d is not in 2..4096", c->labels);
     return option_ratio_check("--alpha", c->alpha, 0);
 }
 
@@ -148,11 +146,9 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
     for (int v = 0; v < 2 && code == EXIT_DONE; v++)
         if (picture_read(pair[v], &im[v]))
             code = EXIT_SOURCE;
-    if (code == EXIT_DONE && (im[0].width != im[1].width || im[0].height != im[1].height)) {
-        log_error(pair[1], "is %dx%d, but %s is %dx%d", im[1].width, im[1].height, pair[0],
-                  im[0].width, im[0].height);
-        code = EXIT_SOURCE;
-    }
+    if (code == EXIT_DONE && (im[0].width != im[1].width || im[0].height != im[1].height))
+        code = log_fail(EXIT_SOURCE, pair[1], "is %dx%d, but %s is %dx%d", im[1].width,
+                        im[1].height, pair[0], im[0].width, im[0].height);
     if (code == EXIT_DONE)
         code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
     if (code == EXIT_DONE) {
@@ -221,12 +217,11 @@ static int check(struct calib *c, int count, char **words) {
     int files = 0;
     while (files < count && !is_picture(words[files]))
         files++;
-    if (files > 2 || (count - files) % 2 || count == 0) {
-        log_error("calib check",
-                  "takes one calibration file or two, then pairs of pictures: all left ones, then "
-                  "all right ones, or left before right each time");
-        return EXIT_USAGE;
-    }
+    if (files > 2 || (count - files) % 2 || count == 0)
+        return log_fail(
+            EXIT_USAGE, "calib check",
+            "takes one calibration file or two, then pairs of pictures: all left ones, then "
+            "all right ones, or left before right each time");
     struct rig_options options = {
         .rectified = c->rectified, .unit = c->unit, .model = c->model, .alpha = c->alpha};
     options.files = g_new0(char *, files + 1);
@@ -258,23 +253,19 @@ static int check(struct calib *c, int count, char **words) {
 /* -o FILE.yml writes OpenCV's form, -o LEFT.yaml,RIGHT.yaml a ROS pair. */
 static int convert(struct calib *c, int count, char **words) {
     struct rig rig;
-    if (count < 1 || count > 2 || !c->output) {
-        log_error("calib convert", "takes one calibration file or two, and -o OUT.yml or -o "
-                                   "LEFT.yaml,RIGHT.yaml (ROS)");
-        return EXIT_USAGE;
-    }
+    if (count < 1 || count > 2 || !c->output)
+        return log_fail(EXIT_USAGE, "calib convert",
+                        "takes one calibration file or two, and -o OUT.yml or -o "
+                        "LEFT.yaml,RIGHT.yaml (ROS)");
     if (rig_load((const char *const *)words, count, &c->how, &rig))
         return EXIT_CALIBRATION;
     g_auto(GStrv) out = g_strsplit(c->output, ",", -1);
     int outputs = (int)g_strv_length(out);
-    if (outputs < 1 || outputs > 2) {
-        log_error("-o", "%s: one name (OpenCV) or two with a comma (ROS)", c->output);
-        return EXIT_USAGE;
-    }
-    if (outputs == 2 && strcmp(out[0], out[1]) == 0) {
-        log_error("-o", "%s: both names are the same file", c->output);
-        return EXIT_USAGE;
-    }
+    if (outputs < 1 || outputs > 2)
+        return log_fail(EXIT_USAGE, "-o", "%s: one name (OpenCV) or two with a comma (ROS)",
+                        c->output);
+    if (outputs == 2 && strcmp(out[0], out[1]) == 0)
+        return log_fail(EXIT_USAGE, "-o", "%s: both names are the same file", c->output);
     int error = 0;
     for (int i = 0; i < outputs && !error; i++)
         error = rig_keep_old(out[i]);
@@ -349,8 +340,8 @@ int cmd_calib(int argc, char **argv) {
     else if (code == EXIT_DONE && argc > 1 && strcmp(argv[1], "refine") == 0)
         code = refine(&c, argc - 2, argv + 2);
     else if (code == EXIT_DONE && !options.dump_config) {
-        log_error("calib", "check, convert or refine? See livestereo calib --help");
-        code = EXIT_USAGE;
+        code =
+            log_fail(EXIT_USAGE, "calib", "check, convert or refine? See livestereo calib --help");
     }
     options_free(&options);
     return code;

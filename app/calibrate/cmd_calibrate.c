@@ -15,10 +15,8 @@
  * GO_ON or the exit code. */
 static int choose_path(const char *output, const char **path) {
     *path = output ? output : "rig.yml";
-    if (!output && g_file_test(*path, G_FILE_TEST_EXISTS)) {
-        log_error(*path, "exists; say where the result goes with -o FILE");
-        return EXIT_USAGE;
-    }
+    if (!output && g_file_test(*path, G_FILE_TEST_EXISTS))
+        return log_fail(EXIT_USAGE, *path, "exists; say where the result goes with -o FILE");
     g_autofree char *folder = g_path_get_dirname(*path);
     if (g_file_test(*path, G_FILE_TEST_IS_DIR))
         log_error(*path, "is a folder; name a file, as in -o rig.yml");
@@ -45,11 +43,10 @@ static int calibrate(struct calibrate *c, int count, char **words) {
     struct board board = {0};
     struct rig_read_options how = {.model = DISTORTION_RADTAN};
     int error;
-    if (count == 0) {
-        log_error("calibrate", "no source; name a camera, a recording, a folder or LEFT.. RIGHT.., "
-                               "see livestereo calibrate --help");
-        return EXIT_USAGE;
-    }
+    if (count == 0)
+        return log_fail(EXIT_USAGE, "calibrate",
+                        "no source; name a camera, a recording, a folder or LEFT.. RIGHT.., "
+                        "see livestereo calibrate --help");
     int code = calibrate_parse_board(o->board, &board);
     if (code == GO_ON)
         code = calibrate_parse_square(o->square, &board);

@@ -173,10 +173,9 @@ static int run_frame(const struct eval *eval, struct matcher *matcher, const str
         return EXIT_RUN_FAILED;
     result->figures.bound = result->figures.least = NAN;
     if (eval->bound > 0 && livestereo_bound(matcher_handle(matcher), eval->bound,
-                                            &result->figures.bound, &result->figures.least)) {
-        log_error(name, "no bound: %s", livestereo_error(matcher_handle(matcher)));
-        return EXIT_RUN_FAILED;
-    }
+                                            &result->figures.bound, &result->figures.least))
+        return log_fail(EXIT_RUN_FAILED, name, "no bound: %s",
+                        livestereo_error(matcher_handle(matcher)));
     return EXIT_DONE;
 }
 
@@ -231,13 +230,12 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
     struct matcher *matcher = NULL;
     int code =
         rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
-    if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height)) {
-        log_error(pair->name,
-                  "is %dx%d, but %dx%d where --calib rectifies it; give the calibration of the "
-                  "pictures that the truth belongs to",
-                  pair->left.width, pair->left.height, rig.width, rig.height);
-        code = EXIT_USAGE;
-    }
+    if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height))
+        code =
+            log_fail(EXIT_USAGE, pair->name,
+                     "is %dx%d, but %dx%d where --calib rectifies it; give the calibration of the "
+                     "pictures that the truth belongs to",
+                     pair->left.width, pair->left.height, rig.width, rig.height);
     if (code == EXIT_DONE)
         matcher = matcher_open(&params, pair->name, pair->left.width, pair->left.height,
                                pair->left.channels, rig_use_maps(&rig), false, &code);
@@ -333,9 +331,9 @@ static int open_folder(const struct eval *eval, const char *folder, char ***stem
     if (take_range(eval, ini->disparities, &params) == 0)
         return EXIT_DONE;
     const struct param_info *info = param_find("disparity_range");
-    log_error(folder, "pair.ini asks for %d disparities; %.0f to %.0f are possible",
-              ini->disparities, info->min, info->max);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, folder,
+                    "pair.ini asks for %d disparities; %.0f to %.0f are possible", ini->disparities,
+                    info->min, info->max);
 }
 
 static int read_pair(struct eval *eval, const char *folder, const char *stem,
@@ -438,39 +436,30 @@ static int run_presets(struct eval *eval, int count, char **folders) {
 static bool check_frames(const struct eval *eval) {
     g_auto(GStrv) words = g_strsplit(eval->frames ? eval->frames : "0", ",", -1);
     for (char **word = words; *word; word++)
-        if (!g_ascii_isdigit(**word) || strspn(*word, "0123456789") != strlen(*word)) {
-            log_error("--frames", "\"%s\" is no list of numbers; write it as 5,10,15",
-                      eval->frames);
-            return false;
-        }
+        if (!g_ascii_isdigit(**word) || strspn(*word, "0123456789") != strlen(*word))
+            return log_fail(false, "--frames", "\"%s\" is no list of numbers; write it as 5,10,15",
+                            eval->frames);
     return true;
 }
 
 static int check_and_run(struct eval *eval, int count, char **folders) {
-    if (count == 0 || eval->repeat < 1) {
-        log_error("eval", count == 0 ? "no DIR; see livestereo eval --help"
-                                     : "--repeat must be at least 1");
-        return EXIT_USAGE;
-    }
-    if (eval->all_presets && (eval->common.preset || eval->folder)) {
-        log_error("eval", "--all-presets does not go with --preset and --save");
-        return EXIT_USAGE;
-    }
-    if (eval->maps && (eval->all_presets || eval->params.mode == MODE_MOTION)) {
-        log_error("--maps", "goes with disparities of one preset; it does not go with %s",
-                  eval->all_presets ? "--all-presets" : "mode=motion");
-        return EXIT_USAGE;
-    }
+    if (count == 0 || eval->repeat < 1)
+        return log_fail(EXIT_USAGE, "eval",
+                        count == 0 ? "no DIR; see livestereo eval --help"
+                                   : "--repeat must be at least 1");
+    if (eval->all_presets && (eval->common.preset || eval->folder))
+        return log_fail(EXIT_USAGE, "eval", "--all-presets does not go with --preset and --save");
+    if (eval->maps && (eval->all_presets || eval->params.mode == MODE_MOTION))
+        return log_fail(EXIT_USAGE, "--maps",
+                        "goes with disparities of one preset; it does not go with %s",
+                        eval->all_presets ? "--all-presets" : "mode=motion");
     if (!check_frames(eval))
         return EXIT_USAGE;
-    if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0) {
-        log_error(eval->folder, "cannot make this folder: %s", strerror(errno));
-        return EXIT_RUN_FAILED;
-    }
-    if (eval->csv_path && !(eval->csv = fopen(eval->csv_path, "we"))) {
-        log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
-        return EXIT_RUN_FAILED;
-    }
+    if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0)
+        return log_fail(EXIT_RUN_FAILED, eval->folder, "cannot make this folder: %s",
+                        strerror(errno));
+    if (eval->csv_path && !(eval->csv = fopen(eval->csv_path, "we")))
+        return log_fail(EXIT_RUN_FAILED, eval->csv_path, "cannot be written: %s", strerror(errno));
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
     eval->theirs = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
     g_array_set_clear_func(eval->results, clear_result);
@@ -479,10 +468,8 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
     quit_catch();
     int code =
         eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
-    if (eval->csv && (fclose(eval->csv) != 0 || eval->csv_failed)) {
-        log_error(eval->csv_path, "cannot be written: %s", strerror(errno));
-        code = EXIT_RUN_FAILED;
-    }
+    if (eval->csv && (fclose(eval->csv) != 0 || eval->csv_failed))
+        code = log_fail(EXIT_RUN_FAILED, eval->csv_path, "cannot be written: %s", strerror(errno));
     g_array_free(eval->results, TRUE);
     g_array_free(eval->theirs, TRUE);
     g_hash_table_destroy(eval->failed);

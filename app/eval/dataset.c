@@ -109,23 +109,19 @@ static char *path_of(const char *folder, const char *stem, const struct layout *
 int pair_ini_parse(const char *text, size_t length, const char *path, struct pair_ini *ini) {
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
-    if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error)) {
-        log_error(path, "%s; it must say disparity_scale and may say disparities", error->message);
-        return -EBADMSG;
-    }
+    if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, &error))
+        return log_fail(-EBADMSG, path, "%s; it must say disparity_scale and may say disparities",
+                        error->message);
     ini->scale = g_key_file_get_double(file, "pair", "disparity_scale", &error);
-    if (error || !(ini->scale >= MIN_SCALE && ini->scale <= MAX_SCALE)) {
-        log_error(path, "disparity_scale in [pair] must be a number from %g to %g", MIN_SCALE,
-                  MAX_SCALE);
-        return -EBADMSG;
-    }
+    if (error || !(ini->scale >= MIN_SCALE && ini->scale <= MAX_SCALE))
+        return log_fail(-EBADMSG, path, "disparity_scale in [pair] must be a number from %g to %g",
+                        MIN_SCALE, MAX_SCALE);
     ini->disparities = 0;
     if (g_key_file_has_key(file, "pair", "disparities", NULL)) {
         ini->disparities = g_key_file_get_integer(file, "pair", "disparities", &error);
-        if (error || ini->disparities < 2) {
-            log_error(path, "disparities in [pair] must be a whole number, at least 2");
-            return -EBADMSG;
-        }
+        if (error || ini->disparities < 2)
+            return log_fail(-EBADMSG, path,
+                            "disparities in [pair] must be a whole number, at least 2");
     }
     return 0;
 }
@@ -167,11 +163,9 @@ static int read_values(const char *path, const struct image *left, uint16_t **va
 static int read_pfm(const char *path, const struct image *left, float **map) {
     int width, height;
     int error = pfm_read(path, map, &width, &height);
-    if (!error && (width != left->width || height != left->height)) {
-        log_error(path, "is %dx%d, but the left picture is %dx%d", width, height, left->width,
-                  left->height);
-        error = -EBADMSG;
-    }
+    if (!error && (width != left->width || height != left->height))
+        error = log_fail(-EBADMSG, path, "is %dx%d, but the left picture is %dx%d", width, height,
+                         left->width, left->height);
     for (long i = 0; !error && i < (long)width * height; i++)
         if (!isfinite((*map)[i]))
             (*map)[i] = NAN;
@@ -237,11 +231,9 @@ static int read_views(const char *left, const char *right, struct test_pair *pai
     }
     if (error)
         return error;
-    if (pair->left.width != pair->right.width || pair->left.height != pair->right.height) {
-        log_error(right, "is %dx%d, but %s is %dx%d", pair->right.width, pair->right.height, left,
-                  pair->left.width, pair->left.height);
-        return -EBADMSG;
-    }
+    if (pair->left.width != pair->right.width || pair->left.height != pair->right.height)
+        return log_fail(-EBADMSG, right, "is %dx%d, but %s is %dx%d", pair->right.width,
+                        pair->right.height, left, pair->left.width, pair->left.height);
     if (pair->left.channels != pair->right.channels)
         make_rgb(pair->left.channels == 1 ? &pair->left : &pair->right);
     return 0;
@@ -293,11 +285,10 @@ static char *find_map(const char *maps, const char *folder, const char *stem) {
             return path;
         g_free(path);
     }
-    log_error(maps,
-              "holds no map of %s: neither %s nor %s, with the ending _disp16.png, .pfm or "
-              ".png",
-              folder, names[0], names[1]);
-    return NULL;
+    return log_fail(NULL, maps,
+                    "holds no map of %s: neither %s nor %s, with the ending _disp16.png, .pfm or "
+                    ".png",
+                    folder, names[0], names[1]);
 }
 
 /* Px of a 16-bit picture. */
@@ -315,8 +306,8 @@ static int read_map16(const char *path, struct test_pair *pair) {
     free(values);
     if (most == 0 || most > UINT8_MAX)
         return 0;
-    log_error(path, "has no disparity of 1 px; it must have 16 bits that are disparity * 256");
-    return -EBADMSG;
+    return log_fail(-EBADMSG, path,
+                    "has no disparity of 1 px; it must have 16 bits that are disparity * 256");
 }
 
 int test_pair_read_map(const char *maps, const char *folder, const char *stem,
@@ -342,11 +333,9 @@ char **motion_pairs_list(const char *folder) {
 static int read_motion(const char *path, struct test_pair *pair) {
     struct flow flow;
     int error = flow_read(path, &flow);
-    if (!error && (flow.width != pair->left.width || flow.height != pair->left.height)) {
-        log_error(path, "is %dx%d, but the pictures are %dx%d", flow.width, flow.height,
-                  pair->left.width, pair->left.height);
-        error = -EBADMSG;
-    }
+    if (!error && (flow.width != pair->left.width || flow.height != pair->left.height))
+        error = log_fail(-EBADMSG, path, "is %dx%d, but the pictures are %dx%d", flow.width,
+                         flow.height, pair->left.width, pair->left.height);
     if (error)
         flow_free(&flow);
     pair->truth = flow.data;

@@ -507,16 +507,13 @@ static int start(struct output_foxglove *server, const char *address, int port) 
     };
     lws_set_log_level(LLL_ERR | LLL_WARN, note_library);
     server->lws = lws_create_context(&info);
-    if (!server->lws) {
-        log_error("--out", "port %d at %s cannot be listened at; is another program using it?",
-                  port, address);
-        return EXIT_RUN_FAILED;
-    }
+    if (!server->lws)
+        return log_fail(EXIT_RUN_FAILED, "--out",
+                        "port %d at %s cannot be listened at; is another program using it?", port,
+                        address);
     int error = pthread_create(&server->thread, NULL, serve, server);
-    if (error) {
-        log_error("--out", "cannot be started: %s", strerror(error));
-        return EXIT_RUN_FAILED;
-    }
+    if (error)
+        return log_fail(EXIT_RUN_FAILED, "--out", "cannot be started: %s", strerror(error));
     g_autofree char *place =
         g_strdup_printf(strchr(address, ':') ? "[%s]:%d" : "%s:%d", address, port);
     log_info("--out", "http://%s/ in a browser, ws://%s in Foxglove", place, place);
@@ -529,17 +526,14 @@ struct output_foxglove *output_foxglove_open(const struct output_options *option
     const char *place = options->pipeline + strlen(OUTPUT_FOXGLOVE_PREFIX);
     int port;
     *code = EXIT_USAGE;
-    if (options->what) {
-        log_error("--out-what", "says what gst: and v4l2: send; of foxglove: each client chooses");
-        return NULL;
-    }
-    if (parse_place(place, &address, &port) != 0) {
-        log_error("--out",
-                  "\"%s\": write foxglove:8765, for this machine alone, or "
-                  "foxglove:ADDRESS:8765 with an address of this machine, 0.0.0.0 for all",
-                  options->pipeline);
-        return NULL;
-    }
+    if (options->what)
+        return log_fail(NULL, "--out-what",
+                        "says what gst: and v4l2: send; of foxglove: each client chooses");
+    if (parse_place(place, &address, &port) != 0)
+        return log_fail(NULL, "--out",
+                        "\"%s\": write foxglove:8765, for this machine alone, or "
+                        "foxglove:ADDRESS:8765 with an address of this machine, 0.0.0.0 for all",
+                        options->pipeline);
     struct output_foxglove *server = g_new0(struct output_foxglove, 1);
     pthread_mutex_init(&server->lock, NULL);
     server->clients = g_ptr_array_new();

@@ -237,33 +237,29 @@ static int choose(struct output_gst *output, const struct output_options *option
     const char *what = options->what ? options->what : what_names[WHAT_COLOR];
     while (output->what < WHAT_COUNT && strcmp(what, what_names[output->what]) != 0)
         output->what++;
-    if (output->what == WHAT_COUNT) {
-        log_error("--out-what", "\"%s\" is not one of color, disparity, depth, left", what);
-        return EXIT_USAGE;
-    }
+    if (output->what == WHAT_COUNT)
+        return log_fail(EXIT_USAGE, "--out-what",
+                        "\"%s\" is not one of color, disparity, depth, left", what);
     if (about->params->mode == MODE_MOTION &&
-        (output->what == WHAT_DISPARITY || output->what == WHAT_DEPTH)) {
-        log_error("--out-what", "%s needs mode=stereo; motion goes out as color", what);
-        return EXIT_USAGE;
-    }
-    if (!options->pipeline) {
-        log_error("--out-what", "says what --out sends; add --out gst:PIPELINE or v4l2:DEVICE");
-        return EXIT_USAGE;
-    }
+        (output->what == WHAT_DISPARITY || output->what == WHAT_DEPTH))
+        return log_fail(EXIT_USAGE, "--out-what", "%s needs mode=stereo; motion goes out as color",
+                        what);
+    if (!options->pipeline)
+        return log_fail(EXIT_USAGE, "--out-what",
+                        "says what --out sends; add --out gst:PIPELINE or v4l2:DEVICE");
     if (!g_str_has_prefix(options->pipeline, "gst:") &&
-        !g_str_has_prefix(options->pipeline, DEVICE_PREFIX)) {
-        log_error("--out",
-                  "\"%s\" is no pipeline; write it as 'gst:videoconvert ! ... ! sink', or a device "
-                  "as v4l2:/dev/videoN",
-                  options->pipeline);
-        return EXIT_USAGE;
-    }
+        !g_str_has_prefix(options->pipeline, DEVICE_PREFIX))
+        return log_fail(
+            EXIT_USAGE, "--out",
+            "\"%s\" is no pipeline; write it as 'gst:videoconvert ! ... ! sink', or a device "
+            "as v4l2:/dev/videoN",
+            options->pipeline);
     if (about->geometry)
         output->geometry = *about->geometry;
     if (output->what != WHAT_DEPTH || output->geometry.metric)
         return GO_ON;
-    log_error("--out-what", "depth needs the cameras' calibration in metres: --calib FILE");
-    return EXIT_CALIBRATION;
+    return log_fail(EXIT_CALIBRATION, "--out-what",
+                    "depth needs the cameras' calibration in metres: --calib FILE");
 }
 
 static void set_head(struct output_gst *output, const struct output_about *about) {
@@ -302,11 +298,10 @@ static int make_pipeline(struct output_gst *output, const char *text,
     g_autoptr(GError) error = NULL;
     g_autofree char *launch = g_strconcat("appsrc name=livestereo_out ! ", text, NULL);
     output->pipeline = gst_launch(launch, &error);
-    if (!output->pipeline) {
-        log_error("--out", "%s; try the pipeline with gst-launch-1.0 videotestsrc ! ...",
-                  error->message);
-        return EXIT_USAGE;
-    }
+    if (!output->pipeline)
+        return log_fail(EXIT_USAGE, "--out",
+                        "%s; try the pipeline with gst-launch-1.0 videotestsrc ! ...",
+                        error->message);
     output->bus = gst_element_get_bus(output->pipeline);
     output->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(output->pipeline), "livestereo_out"));
     set_head(output, about);

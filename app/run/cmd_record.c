@@ -85,10 +85,9 @@ static int open_maps(const struct record *record, const struct source *source, c
     int code = count < 0 ? EXIT_USAGE : rig_use_open_for(&options, source, &maps->rig);
     if (code != EXIT_DONE)
         return code;
-    if (!maps->rig.geometry.metric) {
-        log_error("--save", "needs the cameras' calibration in metres: --calib FILE");
-        return EXIT_CALIBRATION;
-    }
+    if (!maps->rig.geometry.metric)
+        return log_fail(EXIT_CALIBRATION, "--save",
+                        "needs the cameras' calibration in metres: --calib FILE");
     maps->matcher = matcher_open(&record->params, source->name, source->width, source->height,
                                  source->channels, rig_use_maps(&maps->rig), true, &code);
     if (!maps->matcher)
@@ -248,11 +247,10 @@ static int record_source(struct record *record, struct source *source) {
 }
 
 static int record_words(struct record *record, int argc, char **argv) {
-    if (argc < 2 || record->frames < 0) {
-        log_error("record", argc < 2 ? "no SOURCE; livestereo list shows the cameras"
-                                     : "--frames cannot be negative");
-        return EXIT_USAGE;
-    }
+    if (argc < 2 || record->frames < 0)
+        return log_fail(EXIT_USAGE, "record",
+                        argc < 2 ? "no SOURCE; livestereo list shows the cameras"
+                                 : "--frames cannot be negative");
     if (option_check("--seconds", record->seconds, 0, MAX_SECONDS) != GO_ON)
         return EXIT_USAGE;
     int error;

@@ -199,8 +199,7 @@ static int read_live(const struct run *run, struct source *source, struct live *
     struct live_stats stats;
     live_get_stats(live, &stats);
     if (code == EXIT_DONE && !reader->last && !quit_asked()) {
-        log_error(source->name, "not one pair could be read");
-        code = EXIT_SOURCE;
+        code = log_fail(EXIT_SOURCE, source->name, "not one pair could be read");
     } else if (code == EXIT_DONE && stats.damaged && !source->live) {
         code = EXIT_SOME_FAILED;
     }
@@ -213,10 +212,8 @@ static int read_pattern(const struct run *run, struct number_pattern *pattern,
                         struct reader *reader) {
     const char *why = NULL;
     int is = run->disparity ? number_pattern_parse(run->disparity, pattern, &why) : 0;
-    if (is < 0) {
-        log_error(run->disparity, "%s", why);
-        return EXIT_USAGE;
-    }
+    if (is < 0)
+        return log_fail(EXIT_USAGE, run->disparity, "%s", why);
     reader->pattern = is ? pattern : NULL;
     return GO_ON;
 }
@@ -227,10 +224,9 @@ static int check_form(const struct run *run) {
     if (!run->disparity || p->mode == MODE_MOTION || g_str_has_suffix(run->disparity, ".pfm") ||
         disp16_holds(p->min_disparity, p->disparity_range))
         return GO_ON;
-    log_error("--save-disparity",
-              "the PNG holds 0 to %d px, and %d to %d are searched; name a file .pfm",
-              DISP16_END - 1, p->min_disparity, p->min_disparity + p->disparity_range - 1);
-    return EXIT_USAGE;
+    return log_fail(EXIT_USAGE, "--save-disparity",
+                    "the PNG holds 0 to %d px, and %d to %d are searched; name a file .pfm",
+                    DISP16_END - 1, p->min_disparity, p->min_disparity + p->disparity_range - 1);
 }
 
 static int run_live(const struct run *run, struct source *source, struct matcher *matcher,
@@ -278,11 +274,10 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     how.one_camera = run->params.mode == MODE_MOTION;
     how.params = &run->params;
     how.exchanged = run->source.swap;
-    if (argc < 2 || run->frames < 0) {
-        log_error("run", argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
-                                  : "--frames cannot be negative");
-        return EXIT_USAGE;
-    }
+    if (argc < 2 || run->frames < 0)
+        return log_fail(EXIT_USAGE, "run",
+                        argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
+                                 : "--frames cannot be negative");
     int error;
     struct source *source =
         source_open((const char *const *)argv + 1, argc - 1, &run->source, &error);

@@ -141,10 +141,8 @@ static int put_jpeg(GByteArray *m, const struct image *image) {
     unsigned char *data;
     unsigned long bytes;
     int error = mjpeg_encode(image, JPEG_QUALITY, &data, &bytes);
-    if (error) {
-        log_error("ROS", "a picture cannot be compressed as JPEG");
-        return error;
-    }
+    if (error)
+        return log_fail(error, "ROS", "a picture cannot be compressed as JPEG");
     put_string(m, "jpeg");
     memcpy(put_sequence(m, bytes), data, bytes);
     mjpeg_free(data);

@@ -54,15 +54,12 @@ static int look(const struct video_writer *w, GstClockTime timeout, bool end) {
     g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(w->bus, timeout, types);
     if (!message && !end)
         return 0;
-    if (!message) {
-        log_error(w->path, "could not be finished within %d s", END_S);
-        return -EIO;
-    }
+    if (!message)
+        return log_fail(-EIO, w->path, "could not be finished within %d s", END_S);
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR)
         return 0;
     gst_message_parse_error(message, &cause, NULL);
-    log_error(w->path, "cannot be written: %s", cause->message);
-    return -EIO;
+    return log_fail(-EIO, w->path, "cannot be written: %s", cause->message);
 }
 
 /* appsrc ! videoconvert ! encoder ! muxer ! filesink. 0 or -errno after a log line. */
@@ -73,11 +70,10 @@ static int make_pipeline(struct video_writer *w, const char *chain, int width, i
         "appsrc name=head ! videoconvert ! video/x-raw,format=I420 ! %s ! filesink name=file",
         chain);
     w->pipeline = gst_launch(launch, &error);
-    if (!w->pipeline) {
-        log_error(w->path, "no encoder: %s; as root: apt install gstreamer1.0-plugins-good",
-                  error->message);
-        return -ENOSYS;
-    }
+    if (!w->pipeline)
+        return log_fail(-ENOSYS, w->path,
+                        "no encoder: %s; as root: apt install gstreamer1.0-plugins-good",
+                        error->message);
     w->bus = gst_element_get_bus(w->pipeline);
     w->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(w->pipeline), "head"));
     gst_launch_set_location(w->pipeline, w->path);
@@ -94,14 +90,11 @@ static int make_pipeline(struct video_writer *w, const char *chain, int width, i
 struct video_writer *video_writer_open(const char *base, int width, int height, double rate) {
     size_t i = 0;
     g_autoptr(GError) error = NULL;
-    if (width < SMALLEST || height < SMALLEST || width % 2 || height % 2) {
-        log_error(base, "no video has %dx%d pixels; make the window larger", width, height);
-        return NULL;
-    }
-    if (!gst_init_check(NULL, NULL, &error)) {
-        log_error(base, "GStreamer does not start: %s", error ? error->message : "");
-        return NULL;
-    }
+    if (width < SMALLEST || height < SMALLEST || width % 2 || height % 2)
+        return log_fail(NULL, base, "no video has %dx%d pixels; make the window larger", width,
+                        height);
+    if (!gst_init_check(NULL, NULL, &error))
+        return log_fail(NULL, base, "GStreamer does not start: %s", error ? error->message : "");
     for (; i + 1 < G_N_ELEMENTS(encoders); i++) {
         g_autoptr(GstElementFactory) found = gst_element_factory_find(encoders[i].element);
         if (found)
@@ -122,11 +115,9 @@ const char *video_writer_path(const struct video_writer *w) {
 
 int video_writer_add(struct video_writer *w, const struct image *picture, int left, int top) {
     if (left < 0 || top < 0 || left > picture->width - w->info.width ||
-        top > picture->height - w->info.height) {
-        log_error(w->path, "%dx%d at %d,%d is no part of a picture of %dx%d", w->info.width,
-                  w->info.height, left, top, picture->width, picture->height);
-        return -EINVAL;
-    }
+        top > picture->height - w->info.height)
+        return log_fail(-EINVAL, w->path, "%dx%d at %d,%d is no part of a picture of %dx%d",
+                        w->info.width, w->info.height, left, top, picture->width, picture->height);
     while (gst_app_src_get_current_level_bytes(w->head) >= MAX_WAITING * w->info.size)
         if (look(w, GST_MSECOND, false) != 0) /* a push that waits would not end after an error */
             return -EIO;

@@ -85,10 +85,8 @@ static int check_options(const struct solve *s, int argc) {
         {!(p->temperature > 0), "solve", "--temperature must be above 0"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rules); i++)
-        if (rules[i].wrong) {
-            log_error(rules[i].name, "%s", rules[i].why);
-            return EXIT_USAGE;
-        }
+        if (rules[i].wrong)
+            return log_fail(EXIT_USAGE, rules[i].name, "%s", rules[i].why);
     return GO_ON;
 }
 
@@ -97,22 +95,16 @@ _Static_assert(RECIPE_PICTURES == 8, "what check_options says of it");
 static int parse_words(struct solve *s, int argc) {
     const char *usual = s->montage && g_strv_length(s->montage) > 2 ? "expansion" : "trws";
     int solver = find_word(s->solver ? s->solver : usual, solvers, G_N_ELEMENTS(solvers));
-    if (solver < 0) {
-        log_error("--solver", "%s is none; there are " SOLVER_WORDS, s->solver);
-        return EXIT_USAGE;
-    }
+    if (solver < 0)
+        return log_fail(EXIT_USAGE, "--solver", "%s is none; there are " SOLVER_WORDS, s->solver);
     s->problem.solver = (enum livestereo_solver)solver;
     int backend = find_word(s->backend ? s->backend : "cpu", backends, G_N_ELEMENTS(backends));
-    if (backend < 0) {
-        log_error("--backend", "%s is none; there are cpu, cuda", s->backend);
-        return EXIT_USAGE;
-    }
+    if (backend < 0)
+        return log_fail(EXIT_USAGE, "--backend", "%s is none; there are cpu, cuda", s->backend);
     s->problem.backend = (enum livestereo_backend)backend;
     for (char **o = s->outputs; o && *o; o++)
-        if (!g_str_has_suffix(*o, ".npy") && !g_str_has_suffix(*o, ".png")) {
-            log_error(*o, "ends neither with .npy nor with .png");
-            return EXIT_USAGE;
-        }
+        if (!g_str_has_suffix(*o, ".npy") && !g_str_has_suffix(*o, ".png"))
+            return log_fail(EXIT_USAGE, *o, "ends neither with .npy nor with .png");
     return check_options(s, argc);
 }
 
@@ -132,13 +124,11 @@ static int read_costs(struct solve *s, const char *path) {
     if (npy_read(path, c) != 0)
         return EXIT_SOURCE;
     if (c->dimensions != 3 || c->shape[0] > MAX_FRAME_SIDE || c->shape[1] > MAX_FRAME_SIDE ||
-        c->shape[2] < 2 || c->shape[2] > LIVESTEREO_MAX_LABELS) {
-        log_error(path,
-                  "must have the shape (height, width, labels): at most 16384 px a side, 2 "
-                  "to %d labels",
-                  LIVESTEREO_MAX_LABELS);
-        return EXIT_SOURCE;
-    }
+        c->shape[2] < 2 || c->shape[2] > LIVESTEREO_MAX_LABELS)
+        return log_fail(EXIT_SOURCE, path,
+                        "must have the shape (height, width, labels): at most 16384 px a side, 2 "
+                        "to %d labels",
+                        LIVESTEREO_MAX_LABELS);
     p->height = (int)c->shape[0];
     p->width = (int)c->shape[1];
     p->labels = (int)c->shape[2];
@@ -180,16 +170,12 @@ static int read_matrix(const char *path, enum npy_type type, size_t rows, size_t
     size_t bytes = npy_bytes[type], all = rows * columns;
     if (npy_read(path, n) != 0)
         return EXIT_SOURCE;
-    if (n->dimensions != 2 || n->type != type || n->shape[0] != rows || n->shape[1] != columns) {
-        log_error(path, "must have the shape (%zu, %zu) and numbers of type %s", rows, columns,
-                  type == NPY_UINT8 ? "uint8" : "float32");
-        return EXIT_SOURCE;
-    }
+    if (n->dimensions != 2 || n->type != type || n->shape[0] != rows || n->shape[1] != columns)
+        return log_fail(EXIT_SOURCE, path, "must have the shape (%zu, %zu) and numbers of type %s",
+                        rows, columns, type == NPY_UINT8 ? "uint8" : "float32");
     char *straight = malloc(all * bytes), *from = n->data;
-    if (!straight) {
-        log_error(path, "there is not enough memory for it");
-        return EXIT_RUN_FAILED;
-    }
+    if (!straight)
+        return log_fail(EXIT_RUN_FAILED, path, "there is not enough memory for it");
     for (size_t i = 0; i < all; i++)
         memcpy(straight + i * bytes,
                from + (i / columns * n->step[0] + i % columns * n->step[1]) * bytes, bytes);
@@ -230,10 +216,9 @@ static int choose_smoothness(struct solve *s) {
                         : s->strokes ? "potts"
                                      : "linear";
     int b = s->benchmark ? find_word(s->benchmark, benchmarks, G_N_ELEMENTS(benchmarks)) : -1;
-    if (s->benchmark && b < 0) {
-        log_error("--benchmark", "%s is none; there are house, penguin", s->benchmark);
-        return EXIT_USAGE;
-    }
+    if (s->benchmark && b < 0)
+        return log_fail(EXIT_USAGE, "--benchmark", "%s is none; there are house, penguin",
+                        s->benchmark);
     p->lambda = s->lambda != NOT_GIVEN ? s->lambda : b >= 0 ? lambdas[b] : s->segment ? 2 : 1;
     p->truncation = s->truncation != NOT_GIVEN ? s->truncation
                     : b >= 0                   ? truncations[b]
@@ -248,10 +233,9 @@ static int choose_smoothness(struct solve *s) {
         p->smoothness = (enum livestereo_smoothness)found;
         return EXIT_DONE;
     }
-    if (!g_str_has_suffix(model, ".npy")) {
-        log_error("--model", "%s is none; there are linear, quadratic, potts and TABLE.npy", model);
-        return EXIT_USAGE;
-    }
+    if (!g_str_has_suffix(model, ".npy"))
+        return log_fail(EXIT_USAGE, "--model",
+                        "%s is none; there are linear, quadratic, potts and TABLE.npy", model);
     p->smoothness = LIVESTEREO_TABLE;
     int code = read_matrix(model, NPY_FLOAT32, (size_t)p->labels, (size_t)p->labels, &s->table);
     p->table = s->table.data;
@@ -337,10 +321,8 @@ static int run(struct solve *s, const char *name) {
     for (int i = 0; i < MARGINALS && taken; i++)
         taken =
             !s->marginal[i] || (s->found[i] = g_try_new(float, pixels *(size_t)numbers_of(p, i)));
-    if (!taken) {
-        log_error(name, "there is not enough memory for its labels");
-        return EXIT_RUN_FAILED;
-    }
+    if (!taken)
+        return log_fail(EXIT_RUN_FAILED, name, "there is not enough memory for its labels");
     solution.label = label;
     solution.mean = s->found[MEAN];
     solution.confidence = s->found[CONFIDENCE];

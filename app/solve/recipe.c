@@ -112,9 +112,9 @@ static bool leaves_some(const struct image *strokes, int labels, const char *nam
     for (size_t i = 0; i < (size_t)strokes->width * (size_t)strokes->height; i++)
         if (marked(strokes, i, labels) < 0)
             return true;
-    log_error(name, "marks every pixel; leave the others grey, not transparent, which is black "
+    return log_fail(false, name,
+                    "marks every pixel; leave the others grey, not transparent, which is black "
                     "or white here");
-    return false;
 }
 
 /* Each bin counts one pixel more than it has, so that no colour is impossible. */
@@ -196,10 +196,9 @@ static int segment(struct recipe *r, const struct image *im, const char *picture
     double cost[2][BINS];
     if (!has_size_of(marks, im, strokes))
         return EXIT_SOURCE;
-    if (!count_colours(im, marks, cost)) {
-        log_error(strokes, "must mark some pixels white (the object) and some black (the rest)");
-        return EXIT_SOURCE;
-    }
+    if (!count_colours(im, marks, cost))
+        return log_fail(EXIT_SOURCE, strokes,
+                        "must mark some pixels white (the object) and some black (the rest)");
     if (!leaves_some(marks, 2, strokes))
         return EXIT_SOURCE;
     int code = take_memory(r, im->width, im->height, false, picture);
@@ -283,10 +282,9 @@ static bool marks_all(const struct image *strokes, int labels, const char *name)
     for (size_t i = 0; i < (size_t)strokes->width * (size_t)strokes->height; i++)
         found[1 + marked(strokes, i, labels)] = true;
     for (int l = 0; l < labels; l++)
-        if (!found[1 + l]) {
-            log_error(name, "must mark some pixels of each picture; none is %s", colours[l]);
-            return false;
-        }
+        if (!found[1 + l])
+            return log_fail(false, name, "must mark some pixels of each picture; none is %s",
+                            colours[l]);
     return true;
 }
 
@@ -313,10 +311,8 @@ int recipe_montage(struct recipe *r, char *const *pictures, const char *strokes,
 int recipe_compose(const struct recipe *r, const uint16_t *label, const char *path) {
     size_t pixels = (size_t)r->width * (size_t)r->height;
     struct image im = {malloc(pixels * 3), r->width, r->height, 3};
-    if (!im.data) {
-        log_error(path, "there is not enough memory for it");
-        return -EIO;
-    }
+    if (!im.data)
+        return log_fail(-EIO, path, "there is not enough memory for it");
     for (size_t i = 0; i < pixels; i++)
         for (int c = 0; c < 3; c++) {
             const struct image *from = &r->picture[label[i]];
@@ -358,10 +354,8 @@ int recipe_read(struct recipe *r, const char *path) {
     g_autofree char *text = NULL;
     g_autoptr(GError) why = NULL;
     *r = (struct recipe){0};
-    if (!g_file_get_contents(path, &text, NULL, &why)) {
-        log_error(path, "cannot be read: %s", why->message);
-        return EXIT_SOURCE;
-    }
+    if (!g_file_get_contents(path, &text, NULL, &why))
+        return log_fail(EXIT_SOURCE, path, "cannot be read: %s", why->message);
     struct text t = {text, false};
     int width = next_number(&t, 1, 16384), height = next_number(&t, 1, 16384);
     size_t pixels = (size_t)width * (size_t)height;

@@ -50,10 +50,9 @@ char *export_base(const char *folder) {
         folder = g_get_home_dir();
     g_autofree char *whole = g_canonicalize_filename(folder, NULL);
     folder = whole;
-    if (g_mkdir_with_parents(folder, 0777) != 0) {
-        log_error(folder, "cannot be made: %s; choose a folder with -o", g_strerror(errno));
-        return NULL;
-    }
+    if (g_mkdir_with_parents(folder, 0777) != 0)
+        return log_fail(NULL, folder, "cannot be made: %s; choose a folder with -o",
+                        g_strerror(errno));
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *time = g_date_time_format(now, "livestereo-%Y%m%d-%H%M%S");
     char *base = g_build_filename(folder, time, NULL);

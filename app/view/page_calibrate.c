@@ -19,8 +19,7 @@ char *calibrate_choose_path(const char *folder) {
         folder = own;
     if (g_mkdir_with_parents(folder, 0777) == 0 && access(folder, W_OK) == 0)
         return g_build_filename(folder, name, NULL);
-    log_error(folder, "cannot be written to; choose a folder with -o");
-    return NULL;
+    return log_fail(NULL, folder, "cannot be written to; choose a folder with -o");
 }
 
 /* Whether calibrate can use what the form says; if not, a log line says why, which the window

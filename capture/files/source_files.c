@@ -102,8 +102,7 @@ static int list_names(const char *folder, char ***names, long *count) {
 }
 
 static int cannot_list(const char *folder, int error) {
-    log_error(folder, "cannot be read: %s", g_strerror(-error));
-    return error;
+    return log_fail(error, folder, "cannot be read: %s", g_strerror(-error));
 }
 
 /* The same after a log line, where none is an error. */
@@ -115,8 +114,7 @@ static int list_folder(const char *folder, char ***names, long *count) {
         return 0;
     g_strfreev(*names);
     *names = NULL;
-    log_error(folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
-    return -ENOENT;
+    return log_fail(-ENOENT, folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
 }
 
 /* How many bytes all names begin with, 0 where there are none; a number is not cut. */
@@ -217,10 +215,10 @@ static int match_names(const char *const folder[2], char **const names[2], long 
                     folder[1], names[0][0], names[1][0]);
         return 0;
     }
-    log_error(folder[0],
-              "holds %ld pictures and %s holds %ld, with other names; give both the same names",
-              count[0], folder[1], count[1]);
-    return -ENOENT;
+    return log_fail(
+        -ENOENT, folder[0],
+        "holds %ld pictures and %s holds %ld, with other names; give both the same names", count[0],
+        folder[1], count[1]);
 }
 
 static void prepend_folder(char **names, const char *folder) {
@@ -272,8 +270,8 @@ static int is_pair(const char *left, const char *right) {
     bool has_left = is_there(left), has_right = is_there(right);
     if (has_left == has_right)
         return has_left;
-    log_error(has_left ? right : left, "is missing, the partner of %s", has_left ? left : right);
-    return -ENOENT;
+    return log_fail(-ENOENT, has_left ? right : left, "is missing, the partner of %s",
+                    has_left ? left : right);
 }
 
 /* left.png and right.png, or im0.png and im1.png (Middlebury, ETH3D), in a folder. 0, 1 when they
@@ -372,22 +370,20 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
             return pair_folders(left, right, pairs);
         if (!has_left && !has_right)
             continue;
-        log_error(folder, "holds %s/ but no %s/ beside it", layouts[i][has_right],
-                  layouts[i][has_left]);
-        return -ENOENT;
+        return log_fail(-ENOENT, folder, "holds %s/ but no %s/ beside it", layouts[i][has_right],
+                        layouts[i][has_left]);
     }
     int error = pair_in_folder(folder, pairs);
     if (error == 1)
         error = pairs_beside(folder, pairs);
     if (error == 1)
         error = pairs_by_eye(folder, pairs);
-    if (error == 1) {
-        log_error(folder,
-                  "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
-                  "the like), nor left.png and right.png, im0.png and im1.png, left01.png and "
-                  "right01.png ...");
-        error = -ENOENT;
-    }
+    if (error == 1)
+        error =
+            log_fail(-ENOENT, folder,
+                     "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
+                     "the like), nor left.png and right.png, im0.png and im1.png, left01.png and "
+                     "right01.png ...");
     return error;
 }
 
@@ -460,8 +456,7 @@ static int pair_patterns(const struct number_pattern pattern[2], struct pair_lis
     }
     g_autofree char *name = number_pattern_name(&pattern[0], 0);
     g_autofree char *next = number_pattern_name(&pattern[0], 1);
-    log_error(name, "is missing, and so is %s; numbers start at 0 or 1", next);
-    return -ENOENT;
+    return log_fail(-ENOENT, name, "is missing, and so is %s; numbers start at 0 or 1", next);
 }
 
 static int pair_words(const char *const *words, struct pair_list *pairs) {
@@ -472,16 +467,13 @@ static int pair_words(const char *const *words, struct pair_list *pairs) {
         if (is_there(words[i])) /* a file may have a % in its name */
             continue;
         is_pattern[i] = number_pattern_parse(words[i], &pattern[i], &why);
-        if (is_pattern[i] < 0) {
-            log_error(words[i], "%s", why);
-            error = -EINVAL;
-        }
+        if (is_pattern[i] < 0)
+            error = log_fail(-EINVAL, words[i], "%s", why);
     }
-    if (!error && is_pattern[0] != is_pattern[1]) {
-        log_error(words[is_pattern[0]], "is one file but %s is a pattern; give two of a kind",
-                  words[is_pattern[1]]);
-        error = -EINVAL;
-    }
+    if (!error && is_pattern[0] != is_pattern[1])
+        error =
+            log_fail(-EINVAL, words[is_pattern[0]],
+                     "is one file but %s is a pattern; give two of a kind", words[is_pattern[1]]);
     if (!error && is_pattern[0])
         error = pair_patterns(pattern, pairs);
     else if (!error && is_folder(words[0]) && is_folder(words[1]))
@@ -494,13 +486,12 @@ static int pair_words(const char *const *words, struct pair_list *pairs) {
 }
 
 static int pair_halves(const char *const *words, int count, struct pair_list *pairs) {
-    if (count % 2) {
-        log_error(words[count - 1],
-                  "%d pictures cannot be pairs; give as many right ones as left ones, first all "
-                  "left ones, then all right ones",
-                  count);
-        return -EINVAL;
-    }
+    if (count % 2)
+        return log_fail(
+            -EINVAL, words[count - 1],
+            "%d pictures cannot be pairs; give as many right ones as left ones, first all "
+            "left ones, then all right ones",
+            count);
     copy_pairs(words, words + count / 2, count / 2, pairs);
     return 0;
 }
@@ -511,19 +502,16 @@ int pair_list_find(const char *const *words, int count, bool lists, struct pair_
         return pair_words(words, pairs);
     if (lists && count > 2)
         return pair_halves(words, count, pairs);
-    if (count != 1) {
-        log_error(words[2], "is one word too many; name a folder, or the left and the right file");
-        return -EINVAL;
-    }
+    if (count != 1)
+        return log_fail(-EINVAL, words[2],
+                        "is one word too many; name a folder, or the left and the right file");
     if (is_folder(words[0]))
         return pairs_below(words[0], pairs);
-    if (is_there(words[0])) {
-        log_error(words[0], "is one file; name the left and the right one, or a folder of pairs");
-        return -EINVAL;
-    }
+    if (is_there(words[0]))
+        return log_fail(-EINVAL, words[0],
+                        "is one file; name the left and the right one, or a folder of pairs");
     int error = errno;
-    log_error(words[0], "cannot be opened: %s", g_strerror(error));
-    return -error;
+    return log_fail(-error, words[0], "cannot be opened: %s", g_strerror(error));
 }
 
 /* ---- one stream of pictures */
@@ -531,12 +519,11 @@ int pair_list_find(const char *const *words, int count, bool lists, struct pair_
 /* Each and the one step later; 0: itself. */
 static int pair_stream(const char *word, const char *const *names, long count, int step,
                        struct pair_list *pairs) {
-    if (count <= step) {
-        log_error(word,
-                  "%ld picture%s cannot be motion, which leads to the one %d later; give more",
-                  count, count == 1 ? "" : "s", step);
-        return -EINVAL;
-    }
+    if (count <= step)
+        return log_fail(
+            -EINVAL, word,
+            "%ld picture%s cannot be motion, which leads to the one %d later; give more", count,
+            count == 1 ? "" : "s", step);
     copy_pairs(names, names + step, count - step, pairs);
     return 0;
 }
@@ -567,8 +554,8 @@ static int stream_of_pattern(const char *word, int step, struct pair_list *pairs
             return pair_stream(word, (const char *const *)names, g_strv_length(names), step, pairs);
         why = "no picture is called so; numbers start at 0 or 1";
     }
-    log_error(word, "%s", why ? why : "cannot be opened: there is no such file or folder");
-    return -ENOENT;
+    return log_fail(-ENOENT, word, "%s",
+                    why ? why : "cannot be opened: there is no such file or folder");
 }
 
 /* The folder whose pictures the stream is: that of the left ones where there are pairs. */

@@ -53,11 +53,10 @@ static int read_pair(struct pictures *pictures, long index, struct image pair[2]
     if (!error && pictures->pictures == PICTURES_ONE)
         error = picture_read_bits(right, &pictures->bits, &pair[1]);
     if (!error && pair[1].data &&
-        (pair[0].width != pair[1].width || pair[0].height != pair[1].height)) {
-        log_error(left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
-                  pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
-        error = -EINVAL;
-    }
+        (pair[0].width != pair[1].width || pair[0].height != pair[1].height))
+        error =
+            log_fail(-EINVAL, left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
+                     pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
     if (error)
         free_pair(pair);
     return error;

@@ -156,9 +156,8 @@ static const char *package_for(const char *detail) {
 static int tell_missing(struct gst *gst, GstMessage *message) {
     g_autofree char *what = gst_missing_plugin_message_get_description(message);
     g_autofree char *detail = gst_missing_plugin_message_get_installer_detail(message);
-    log_error(gst->name, "no %s here; as root: apt install %s", what,
-              package_for(detail ? detail : ""));
-    return -ENOSYS;
+    return log_fail(-ENOSYS, gst->name, "no %s here; as root: apt install %s", what,
+                    package_for(detail ? detail : ""));
 }
 
 /* A file without a video track that is played. */
@@ -240,12 +239,10 @@ static int add_file(struct gst *gst, const char *word, int file) {
     g_autofree char *uri =
         gst_uri_is_valid(word) ? g_strdup(word) : gst_filename_to_uri(word, &error);
     GstElement *decoder = uri ? add_decoder(gst, uri) : NULL;
-    if (!decoder) {
-        log_error(word, "%s",
-                  error ? error->message
-                        : "no decodebin; as root: apt install gstreamer1.0-plugins-base");
-        return -ENOSYS;
-    }
+    if (!decoder)
+        return log_fail(-ENOSYS, word, "%s",
+                        error ? error->message
+                              : "no decodebin; as root: apt install gstreamer1.0-plugins-base");
     g_object_set_data(G_OBJECT(decoder), "livestereo-file", GINT_TO_POINTER(file));
     g_signal_connect(decoder, "autoplug-continue", G_CALLBACK(wants_stream), gst);
     g_signal_connect(decoder, "pad-added", G_CALLBACK(on_pad), gst);
@@ -300,8 +297,8 @@ static int wait_first(struct gst *gst) {
             complete)
             return gst_bus_look(gst);
     }
-    log_error(gst->name, "no picture came within %d s; is it a video file?", OPEN_S);
-    return -ETIMEDOUT;
+    return log_fail(-ETIMEDOUT, gst->name, "no picture came within %d s; is it a video file?",
+                    OPEN_S);
 }
 
 /* Puts left first: by file, by title, else in the order of the file. */
@@ -313,10 +310,8 @@ static int order_tracks(struct gst *gst) {
             log_error(gst->name, "holds no video");
         return refused ? refused : -EBADMSG;
     }
-    if (gst->files == 2 && found[0].file == found[1].file) {
-        log_error(gst->name, "each of two files must hold one video track");
-        return -EINVAL;
-    }
+    if (gst->files == 2 && found[0].file == found[1].file)
+        return log_fail(-EINVAL, gst->name, "each of two files must hold one video track");
     if (gst->extra)
         log_warning(gst->name, "has %d video tracks; the first two are taken", 2 + gst->extra);
     gst->tracks = gst->found_count;
@@ -335,11 +330,9 @@ static int order_tracks(struct gst *gst) {
 
 int gst_graph_open(struct gst *gst) {
     g_autoptr(GError) error = NULL;
-    if (!gst_init_check(NULL, NULL, &error)) {
-        log_error(gst->name, "GStreamer does not start: %s",
-                  error ? error->message : "no cause given");
-        return -ENOSYS;
-    }
+    if (!gst_init_check(NULL, NULL, &error))
+        return log_fail(-ENOSYS, gst->name, "GStreamer does not start: %s",
+                        error ? error->message : "no cause given");
     gst_pb_utils_init();
     gst->pipeline = gst_pipeline_new(NULL);
     g_signal_connect(gst->pipeline, "deep-element-added", G_CALLBACK(on_element), gst);

@@ -80,9 +80,9 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
         if (error)
             return error;
     }
-    log_error(gst->name, "the decoder gave nothing for %d s after frame %ld; is the file damaged?",
-              STALL_S, gst->next - 1);
-    return -EIO;
+    return log_fail(-EIO, gst->name,
+                    "the decoder gave nothing for %d s after frame %ld; is the file damaged?",
+                    STALL_S, gst->next - 1);
 }
 
 /* The part of the source's size that begins at column, row of a decoded picture. */
@@ -239,11 +239,9 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     frame_turn(&gst->options, frame);
     gst->next = index + 1;
     frame->index = index;
-    if (damaged) {
-        log_error(gst->name, "frame %ld (%.3f s) is a JPEG picture that ends early", index,
-                  (double)time[0] / 1e9);
-        return -EBADMSG;
-    }
+    if (damaged)
+        return log_fail(-EBADMSG, gst->name, "frame %ld (%.3f s) is a JPEG picture that ends early",
+                        index, (double)time[0] / 1e9);
     frame->left_ns = (int64_t)time[gst->options.swap];
     frame->right_ns = (int64_t)time[!gst->options.swap];
     frame->has_truth = 0;
@@ -288,13 +286,12 @@ static enum source_pictures said(struct gst *gst, const GstVideoInfo *info) {
                            ? (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) &
                               GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST) != 0
                            : about->right_first;
-    if (about->other && gst->options.pictures == PICTURES_AUTO && !gst->options.motion_step) {
-        log_error(gst->name,
-                  "says that it holds both pictures %s, which is not played; convert it to two "
-                  "side by side, or say --pictures if they are",
-                  about->other);
-        return PICTURES_ONE;
-    }
+    if (about->other && gst->options.pictures == PICTURES_AUTO && !gst->options.motion_step)
+        return log_fail(
+            PICTURES_ONE, gst->name,
+            "says that it holds both pictures %s, which is not played; convert it to two "
+            "side by side, or say --pictures if they are",
+            about->other);
     return pictures;
 }
 
@@ -340,19 +337,16 @@ static int learn(struct gst *gst) {
     gst_video_info_init(&info[0]);
     gst_video_info_init(&info[1]);
     for (int i = 0; i < gst->tracks; i++) {
-        if (!gst_launch_sink_info(gst->sink[i], &info[i])) {
-            log_error(gst->name, "holds no picture that could be decoded");
-            return -EBADMSG;
-        }
+        if (!gst_launch_sink_info(gst->sink[i], &info[i]))
+            return log_fail(-EBADMSG, gst->name, "holds no picture that could be decoded");
     }
     const GstVideoInfo *left = &info[0], *right = &info[gst->tracks - 1];
     if (left->width != right->width || left->height != right->height ||
-        left->finfo->format != right->finfo->format) {
-        log_error(gst->name, "left is %dx%d %s but right is %dx%d %s; both must be alike",
-                  left->width, left->height, left->finfo->name, right->width, right->height,
-                  right->finfo->name);
-        return -EINVAL;
-    }
+        left->finfo->format != right->finfo->format)
+        return log_fail(-EINVAL, gst->name,
+                        "left is %dx%d %s but right is %dx%d %s; both must be alike", left->width,
+                        left->height, left->finfo->name, right->width, right->height,
+                        right->finfo->name);
     gst->pictures = PICTURES_ONE;
     if (gst->tracks == 1 && learn_pictures(gst, left) != 0)
         return -EINVAL;

@@ -34,13 +34,12 @@ static int find_sinks(struct live_gst *gst) {
         gst->stream[0].sink = find_sink(gst, "left");
         gst->stream[1].sink = find_sink(gst, "right");
     }
-    if (!gst->stream[0].sink || (gst->streams == 2 && !gst->stream[1].sink)) {
-        log_error(gst->name,
-                  "has no sinks for us; end it in \"! videoconvert ! appsink name=left\" and "
-                  "name=right, or in one appsink name=both%s",
-                  gst->options.motion_step > 0 ? ", or in one name=picture of one camera" : "");
-        return -EINVAL;
-    }
+    if (!gst->stream[0].sink || (gst->streams == 2 && !gst->stream[1].sink))
+        return log_fail(-EINVAL, gst->name,
+                        "has no sinks for us; end it in \"! videoconvert ! appsink name=left\" and "
+                        "name=right, or in one appsink name=both%s",
+                        gst->options.motion_step > 0 ? ", or in one name=picture of one camera"
+                                                     : "");
     g_autoptr(GstCaps) caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
     static const char *const sides[2] = {"left camera", "right camera"};
     for (int i = 0; i < 2 && i < gst->streams; i++) {
@@ -57,15 +56,11 @@ static int find_sinks(struct live_gst *gst) {
 static int open_pipeline(struct live_gst *gst, const char *text) {
     g_autoptr(GError) error = NULL;
     gst->pipeline = gst_launch(text, &error);
-    if (!gst->pipeline) {
-        log_error(gst->name, "%s", error->message);
-        return -EINVAL;
-    }
+    if (!gst->pipeline)
+        return log_fail(-EINVAL, gst->name, "%s", error->message);
     gst->bus = gst_element_get_bus(gst->pipeline);
-    if (!GST_IS_BIN(gst->pipeline)) {
-        log_error(gst->name, "is one element, not a pipeline");
-        return -EINVAL;
-    }
+    if (!GST_IS_BIN(gst->pipeline))
+        return log_fail(-EINVAL, gst->name, "is one element, not a pipeline");
     return find_sinks(gst);
 }
 
@@ -103,12 +98,11 @@ static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
         if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
             gst_message_parse_error(message, &error, NULL);
         const char *cause = other ? "gives no video" : "ends before its first picture";
-        log_error(gst->name, "%s (RGB or GRAY8 is taken; put videoconvert before the appsink)",
-                  error ? error->message : cause);
-        return -EIO;
+        return log_fail(-EIO, gst->name,
+                        "%s (RGB or GRAY8 is taken; put videoconvert before the appsink)",
+                        error ? error->message : cause);
     }
-    log_error(gst->name, "gave no picture in %d s", (int)(FIRST_NS / NS_PER_S));
-    return -ETIMEDOUT;
+    return log_fail(-ETIMEDOUT, gst->name, "gave no picture in %d s", (int)(FIRST_NS / NS_PER_S));
 }
 
 static int learn(struct live_gst *gst) {
@@ -122,11 +116,10 @@ static int learn(struct live_gst *gst) {
         return error;
     if (gst->streams == 1)
         info[1] = info[0];
-    if (info[0].width != info[1].width || info[0].height != info[1].height) {
-        log_error(gst->name, "left is %dx%d but right is %dx%d; both must be of one size",
-                  info[0].width, info[0].height, info[1].width, info[1].height);
-        return -EINVAL;
-    }
+    if (info[0].width != info[1].width || info[0].height != info[1].height)
+        return log_fail(-EINVAL, gst->name,
+                        "left is %dx%d but right is %dx%d; both must be of one size", info[0].width,
+                        info[0].height, info[1].width, info[1].height);
     int64_t interval[2] = {0, 0};
     source->channels = 3;
     for (int i = 0; i < 2; i++) {

@@ -150,13 +150,11 @@ static int open_pipeline(struct recorder *recorder) {
     const char *one = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
                       "appsrc name=left ! taginject name=tag0 tags=title=sbs ! mux.video_0";
     recorder->pipeline = gst_launch(recorder->tracks == 2 ? two : one, &error);
-    if (!recorder->pipeline) {
-        log_error(recorder->path,
-                  "cannot be recorded: %s; as root: apt install"
-                  " gstreamer1.0-plugins-good",
-                  error->message);
-        return -ENOSYS;
-    }
+    if (!recorder->pipeline)
+        return log_fail(-ENOSYS, recorder->path,
+                        "cannot be recorded: %s; as root: apt install"
+                        " gstreamer1.0-plugins-good",
+                        error->message);
     gst_launch_set_location(recorder->pipeline, recorder->path);
     g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
     gst_util_set_object_arg(G_OBJECT(file), "buffer-mode", "unbuffered");
@@ -174,11 +172,9 @@ static int open_pipeline(struct recorder *recorder) {
     gst_launch_probe_buffers(GST_ELEMENT(recorder->track[0]), "src", write_row, recorder);
     atomic_store(&recorder->header, -1);
     atomic_store(&recorder->in_write, -1);
-    if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
-        log_error(recorder->path,
-                  "cannot be written; is there such a folder, and may you write there?");
-        return -EACCES;
-    }
+    if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+        return log_fail(-EACCES, recorder->path,
+                        "cannot be written; is there such a folder, and may you write there?");
     return 0;
 }
 
@@ -426,9 +422,9 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
     struct recorder_status status = recorder->status;
     long whole = whole_pairs(recorder), kept = MIN(status.pairs, whole);
     if (ended && kept < status.pairs) { /* avenc_ffv1 goes on without a picture */
-        log_error(recorder->path, "lacks %ld of %ld pairs: encoding failed; has memory run out?",
-                  status.pairs - kept, status.pairs);
-        status.error = -EIO;
+        status.error = log_fail(-EIO, recorder->path,
+                                "lacks %ld of %ld pairs: encoding failed; has memory run out?",
+                                status.pairs - kept, status.pairs);
     }
     status.dropped += status.pairs - kept;
     status.pairs = kept;

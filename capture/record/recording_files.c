@@ -36,15 +36,15 @@ char *recording_beside(const char *path, const char *ending) {
 /* ---- writing */
 
 static int fail_to_write(const char *path, int error) {
-    log_error(path, "cannot be written: %s; is there such a folder, and may you write there?",
-              strerror(error));
-    return -error;
+    return log_fail(-error, path,
+                    "cannot be written: %s; is there such a folder, and may you write there?",
+                    strerror(error));
 }
 
 static int refuse_existing(const char *path) {
-    log_error(path, "exists already and is not overwritten; choose another name for the recording,"
+    return log_fail(-EEXIST, path,
+                    "exists already and is not overwritten; choose another name for the recording,"
                     " or remove it");
-    return -EEXIST;
 }
 
 /* Makes the file of that ending, which from then on is the recording's to write and to remove. */
@@ -186,8 +186,7 @@ int recording_files_add_row(struct recording_files *files, const char *row) {
         return 0;
     int error = errno ? errno : EIO;
     g_autofree char *csv = recording_beside(files->path, ".csv");
-    log_error(csv, "cannot be written: %s", strerror(error));
-    return -error;
+    return log_fail(-error, csv, "cannot be written: %s", strerror(error));
 }
 
 int recording_files_keep_rows(struct recording_files *files, long rows) {

@@ -151,9 +151,8 @@ static int pull_row(struct recording *r, int tracks) {
         int64_t waited_ns = clock_ns() - asked_ns;
         idle_ns += MIN(waited_ns, 2 * PULL_NS);
     }
-    log_error(r->name, "nothing came for %d s after pair %ld; is the file damaged?",
-              (int)(STALL_NS / CLOCK_NS_PER_S), r->next - 1);
-    return -EIO;
+    return log_fail(-EIO, r->name, "nothing came for %d s after pair %ld; is the file damaged?",
+                    (int)(STALL_NS / CLOCK_NS_PER_S), r->next - 1);
 }
 
 static int decode(struct recording *r, int track, struct image *image) {
@@ -203,10 +202,8 @@ static int recording_seek(struct source *source, long index) {
     r->next = index;
     g_clear_error(&r->failure);
     if (!gst_element_seek_simple(r->pipeline, GST_FORMAT_TIME,
-                                 GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, to)) {
-        log_error(r->name, "cannot go to pair %ld", index);
-        return -ESPIPE;
-    }
+                                 GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, to))
+        return log_fail(-ESPIPE, r->name, "cannot go to pair %ld", index);
     gst_element_get_state(r->pipeline, NULL, NULL, STALL_NS);
     return 0;
 }
@@ -235,10 +232,8 @@ static int recording_read(struct source *source, struct frame *frame) {
         drop_sample(r, i);
     r->next = index + 1;
     frame->index = index;
-    if (status) {
-        log_error(r->name, "pair %ld is damaged", index);
-        return -EBADMSG;
-    }
+    if (status)
+        return log_fail(-EBADMSG, r->name, "pair %ld is damaged", index);
     frame->left_ns = row_at(r, index)->capture_ns[r->options.swap];
     frame->right_ns = row_at(r, index)->capture_ns[!r->options.swap];
     frame->has_truth = 0;
@@ -310,8 +305,7 @@ static int read_beside(struct recording *r, const char *path) {
     r->source.count = (long)r->rows->len;
     if (r->rows->len)
         return 0;
-    log_error(r->name, "holds no pair");
-    return -EBADMSG;
+    return log_fail(-EBADMSG, r->name, "holds no pair");
 }
 
 /* FFV1 comes back in the format it was made of. NULL for what needs no decoder, or where there is
@@ -356,11 +350,10 @@ static int open_pipeline(struct recording *r, const char *path) {
     for (int i = 0; i < r->tracks; i++)
         g_string_append_printf(text, track, i, i);
     r->pipeline = gst_launch(text->str, &error);
-    if (!r->pipeline) {
-        log_error(r->name, "cannot be played: %s; as root: apt install gstreamer1.0-plugins-good",
-                  error->message);
-        return -ENOSYS;
-    }
+    if (!r->pipeline)
+        return log_fail(-ENOSYS, r->name,
+                        "cannot be played: %s; as root: apt install gstreamer1.0-plugins-good",
+                        error->message);
     gst_launch_set_location(r->pipeline, path);
     g_autoptr(GstElement) demux = gst_bin_get_by_name(GST_BIN(r->pipeline), "demux");
     g_signal_connect(demux, "pad-added", G_CALLBACK(on_pad), NULL);
@@ -379,10 +372,9 @@ static int learn(struct recording *r) {
     struct raw_picture raw;
     if (status)
         return status;
-    if (format_of_caps(gst_sample_get_caps(r->sample[0]), &raw)) {
-        log_error(r->name, "holds pictures of a kind that livestereo does not write");
-        return -EBADMSG;
-    }
+    if (format_of_caps(gst_sample_get_caps(r->sample[0]), &raw))
+        return log_fail(-EBADMSG, r->name,
+                        "holds pictures of a kind that livestereo does not write");
     r->source.width = r->tracks == 1 ? raw.width / 2 : raw.width;
     r->source.height = raw.height;
     if (r->tracks == 1) {

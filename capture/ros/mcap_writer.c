@@ -80,10 +80,8 @@ static void put_topics(const struct mcap_writer *w, GByteArray *to) {
 
 struct mcap_writer *mcap_writer_open(const char *path, const struct mcap_topic *topics, int count) {
     FILE *file = fopen(path, "wbe");
-    if (!file) {
-        log_error(path, "cannot be written: %s", strerror(errno));
-        return NULL;
-    }
+    if (!file)
+        return log_fail(NULL, path, "cannot be written: %s", strerror(errno));
     struct mcap_writer *w = g_new0(struct mcap_writer, 1);
     *w = (struct mcap_writer){.path = g_strdup(path),
                               .file = file,

@@ -25,8 +25,7 @@ static struct block *block_at(const struct ros_file *f, guint i) {
 }
 
 int ros_file_damaged(const struct ros_file *f, uint64_t at, const char *what) {
-    log_error(f->name, "is damaged: %s at byte %llu", what, (unsigned long long)at);
-    return -EBADMSG;
+    return log_fail(-EBADMSG, f->name, "is damaged: %s at byte %llu", what, (unsigned long long)at);
 }
 
 void ros_file_no_end(struct ros_file *f, bool within_record) {
@@ -40,8 +39,7 @@ bool ros_file_is_cut(const struct ros_file *f) {
 }
 
 static int no_memory(const struct ros_file *f) {
-    log_error(f->name, "out of memory");
-    return -ENOMEM;
+    return log_fail(-ENOMEM, f->name, "out of memory");
 }
 
 int ros_file_bytes(const struct ros_file *f, uint64_t at, uint64_t size, uint8_t *out) {
@@ -51,8 +49,7 @@ int ros_file_bytes(const struct ros_file *f, uint64_t at, uint64_t size, uint8_t
             continue;
         if (got <= 0) {
             int error = got < 0 ? errno : EIO;
-            log_error(f->name, "cannot be read: %s", strerror(error));
-            return -error;
+            return log_fail(-error, f->name, "cannot be read: %s", strerror(error));
         }
         done += (uint64_t)got;
     }
@@ -121,11 +118,10 @@ int ros_file_add_chunk(struct ros_file *f, struct block *chunk, const char *comp
     size_t i = 0;
     while (i < G_N_ELEMENTS(names) && strcmp(compression, names[i]) != 0)
         i++;
-    if (i == G_N_ELEMENTS(names)) {
-        log_error(f->name, "holds chunks of the compression \"%s\"; lz4, zstd and bz2 are read",
-                  compression);
-        return -ENOTSUP;
-    }
+    if (i == G_N_ELEMENTS(names))
+        return log_fail(-ENOTSUP, f->name,
+                        "holds chunks of the compression \"%s\"; lz4, zstd and bz2 are read",
+                        compression);
     chunk->part = f->part_number;
     chunk->compression = kinds[i];
     chunk->is_chunk = true;
@@ -267,11 +263,11 @@ static int may_look_into(struct ros_file *f, uint64_t bytes) {
     f->looked += bytes;
     if (f->looked <= MAX_LOOKED_INTO || f->looked / MAX_LOOKED_RATIO <= f->bytes)
         return 0;
-    log_error(f->name,
-              "announces %llu MiB in chunks that must be unpacked to see what is in them, more "
-              "than a file of its size holds",
-              (unsigned long long)(f->looked >> 20));
-    return -EFBIG;
+    return log_fail(
+        -EFBIG, f->name,
+        "announces %llu MiB in chunks that must be unpacked to see what is in them, more "
+        "than a file of its size holds",
+        (unsigned long long)(f->looked >> 20));
 }
 
 /* Looks into the chunks of a part that have no index, or into all where they alone say what the
@@ -399,8 +395,7 @@ static int open_part(struct ros_file *f, const char *path) {
     bool known = part->fd >= 0 && fstat(part->fd, &about) == 0;
     if (!known || S_ISDIR(about.st_mode)) {
         int error = known ? EISDIR : errno;
-        log_error(path, "cannot be opened: %s", strerror(error));
-        return -error;
+        return log_fail(-error, path, "cannot be opened: %s", strerror(error));
     }
     part->bytes = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
     f->bytes += part->bytes;
@@ -412,8 +407,7 @@ static int open_part(struct ros_file *f, const char *path) {
             part->format = formats[i];
     if (error || part->format)
         return error;
-    log_error(path, "%s", other_file(start, head));
-    return -EBADMSG;
+    return log_fail(-EBADMSG, path, "%s", other_file(start, head));
 }
 
 static int read_part(struct ros_file *f, const char *path) {
@@ -421,11 +415,10 @@ static int read_part(struct ros_file *f, const char *path) {
     int error = open_part(f, path) ?: f->part->format->scan(f);
     if (!error)
         error = look_into_chunks(f, first_block, first_channel);
-    if (!error && f->messages > MAX_MESSAGES) {
-        log_error(f->name, "holds more than %d messages; split it: ros2 bag convert, rosbag filter",
-                  MAX_MESSAGES);
-        error = -EFBIG;
-    }
+    if (!error && f->messages > MAX_MESSAGES)
+        error = log_fail(-EFBIG, f->name,
+                         "holds more than %d messages; split it: ros2 bag convert, rosbag filter",
+                         MAX_MESSAGES);
     end_part(f, first_channel);
     return error;
 }

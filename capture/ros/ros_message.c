@@ -256,11 +256,10 @@ int ros_image_decode(const struct ros_image *image, const char *name, struct sam
         if (strcmp(image->format, encodings[i].name) == 0)
             encoding = &encodings[i];
     bool big_endian = image->big_endian && encoding && encoding->bytes == 2;
-    if (!encoding || big_endian) {
-        log_error(name, "is of the encoding %s%s, which is not read; convert it to mono8 or rgb8",
-                  image->format, big_endian ? ", big-endian" : "");
-        return -ENOTSUP;
-    }
+    if (!encoding || big_endian)
+        return log_fail(-ENOTSUP, name,
+                        "is of the encoding %s%s, which is not read; convert it to mono8 or rgb8",
+                        image->format, big_endian ? ", big-endian" : "");
     int error = image->width < 1 || image->height < 1 || image->width > MAX_FRAME_SIDE ||
                         image->height > MAX_FRAME_SIDE || image->step > INT32_MAX
                     ? -EBADMSG

@@ -130,9 +130,9 @@ static int read_side(struct mcap_pairs *s, int side, guint i, struct image *to) 
     int error = 0, width = picture.width, height = picture.height;
     source_halve(s->pictures, &width, &height);
     if (width != source->width || height != source->height) {
-        log_error(s->name, "picture %u of %s is %dx%d, but those of the first pair are %dx%d", i,
-                  s->side[side].channel->topic, width, height, source->width, source->height);
-        error = -EBADMSG;
+        error = log_fail(
+            -EBADMSG, s->name, "picture %u of %s is %dx%d, but those of the first pair are %dx%d",
+            i, s->side[side].channel->topic, width, height, source->width, source->height);
     } else {
         *to = (struct image){to->data, source->width, source->height, source->channels};
         source_take_half(&picture, s->pictures, side, to);
@@ -156,8 +156,8 @@ static int at_end(struct mcap_pairs *s) {
 static int count_damaged(struct mcap_pairs *s, int error) {
     if (++s->damaged < MAX_DAMAGED)
         return error;
-    log_error(s->name, "has %d damaged pairs in a row; the others are not read", MAX_DAMAGED);
-    return -EIO;
+    return log_fail(-EIO, s->name, "has %d damaged pairs in a row; the others are not read",
+                    MAX_DAMAGED);
 }
 
 static int mcap_pairs_read(struct source *source, struct frame *frame) {
@@ -443,12 +443,9 @@ static int look_at_pair(struct mcap_pairs *s, guint left, guint right) {
     struct source *source = &s->source;
     struct image picture[2] = {{0}, {0}};
     int error = decode(s, 0, left, &picture[0]) ?: decode(s, 1, right, &picture[1]);
-    if (!error &&
-        (picture[0].width != picture[1].width || picture[0].height != picture[1].height)) {
-        log_error(s->name, "has pictures of two sizes: %dx%d and %dx%d", picture[0].width,
-                  picture[0].height, picture[1].width, picture[1].height);
-        error = -EINVAL;
-    }
+    if (!error && (picture[0].width != picture[1].width || picture[0].height != picture[1].height))
+        error = log_fail(-EINVAL, s->name, "has pictures of two sizes: %dx%d and %dx%d",
+                         picture[0].width, picture[0].height, picture[1].width, picture[1].height);
     source->width = picture[0].width;
     source->height = picture[0].height;
     source->channels = MIN(picture[0].channels, picture[1].channels);

@@ -74,17 +74,16 @@ static int parse_pair(char *text, double *value) {
                 value[i] = (double)k;
                 return 0;
             }
-        log_error("synth", "scene=%s: it takes %s or %s", number, scenes[0], scenes[1]);
-        return -EINVAL;
+        return log_fail(-EINVAL, "synth", "scene=%s: it takes %s or %s", number, scenes[0],
+                        scenes[1]);
     }
     char *end;
     double v = g_ascii_strtod(number, &end);
     if (end == number || *end || !(v >= keys[i].min && v <= keys[i].max) ||
-        (keys[i].whole && v != floor(v))) {
-        log_error("synth", "%s=%s: it takes a %snumber from %.10g to %.10g", keys[i].name, number,
-                  keys[i].whole ? "whole " : "", keys[i].min, keys[i].max);
-        return -EINVAL;
-    }
+        (keys[i].whole && v != floor(v)))
+        return log_fail(-EINVAL, "synth", "%s=%s: it takes a %snumber from %.10g to %.10g",
+                        keys[i].name, number, keys[i].whole ? "whole " : "", keys[i].min,
+                        keys[i].max);
     value[i] = v;
     return 0;
 }
@@ -344,9 +343,7 @@ struct source *source_synth_open(const char *spec, const struct source_options *
     if (code)
         return source_failed(error, code);
     struct source *source = synth_make(spec, value, options);
-    if (!source) {
-        log_error(spec, "no memory for the scene");
-        return source_failed(error, -ENOMEM);
-    }
+    if (!source)
+        return log_fail(source_failed(error, -ENOMEM), spec, "no memory for the scene");
     return source;
 }

@@ -26,8 +26,7 @@ static int identify(struct v4l2 *v4l2, const char *const words[2]) {
         char why[512];
         const struct device *device = device_list_find(&list, words[i], why, sizeof why);
         if (!device) {
-            log_error(words[i], "%s", why);
-            error = -ENODEV;
+            error = log_fail(-ENODEV, words[i], "%s", why);
         } else {
             v4l2->stream[i].identity = device->identity;
             if (device->error) /* opening it again explains why */
@@ -36,10 +35,8 @@ static int identify(struct v4l2 *v4l2, const char *const words[2]) {
         }
     }
     if (!error && v4l2->streams == 2 &&
-        strcmp(v4l2->stream[0].identity.bus, v4l2->stream[1].identity.bus) == 0) {
-        log_error(v4l2->name, "left and right are the same camera");
-        error = -EINVAL;
-    }
+        strcmp(v4l2->stream[0].identity.bus, v4l2->stream[1].identity.bus) == 0)
+        error = log_fail(-EINVAL, v4l2->name, "left and right are the same camera");
     device_list_free(&list);
     return error;
 }
@@ -54,11 +51,9 @@ static int open_camera(struct v4l2 *v4l2, int number) {
         g_usleep(100000);
         error = stream_open(v4l2, number);
     }
-    if (error) {
-        log_error(stream->status.name[0] ? stream->status.name : stream->side, "%s",
-                  stream->camera.reason);
-        return error;
-    }
+    if (error)
+        return log_fail(error, stream->status.name[0] ? stream->status.name : stream->side, "%s",
+                        stream->camera.reason);
     const struct camera_mode *mode = &stream->camera.mode;
     char text[64];
     log_info(stream->status.name, "%s", mode_print(mode, text, sizeof text));
@@ -66,10 +61,8 @@ static int open_camera(struct v4l2 *v4l2, int number) {
     stream->slot_bytes = stream->camera.frame_bytes;
     for (int s = 0; s < PAIRING_SLOTS; s++) {
         stream->slot[s] = malloc(stream->slot_bytes);
-        if (!stream->slot[s]) {
-            log_error(stream->status.name, "out of memory");
-            return -ENOMEM;
-        }
+        if (!stream->slot[s])
+            return log_fail(-ENOMEM, stream->status.name, "out of memory");
     }
     const struct pixel_format *format = pixel_format_find(mode->fourcc);
     stream->channels = format ? format->channels : 3;
@@ -81,13 +74,11 @@ static int open_cameras(struct v4l2 *v4l2) {
     struct mode_wish wish = {0, options->width, options->height, options->rate, 0};
     if (options->format[0]) {
         const struct pixel_format *format = pixel_format_named(options->format);
-        if (!format) {
-            log_error("--format",
-                      "there is no format %s; MJPG, YUYV, UYVY, NV12, GREY, Y10, Y12 and Y16"
-                      " are known",
-                      options->format);
-            return -EINVAL;
-        }
+        if (!format)
+            return log_fail(-EINVAL, "--format",
+                            "there is no format %s; MJPG, YUYV, UYVY, NV12, GREY, Y10, Y12 and Y16"
+                            " are known",
+                            options->format);
         wish.fourcc = format->fourcc;
     }
     if (v4l2->streams == 1 && !v4l2->whole)
@@ -115,15 +106,12 @@ static int learn_channels(struct v4l2 *v4l2) {
             if (!error && mjpeg_look(v4l2->mjpeg, stream->slot[0], frame.bytes, &width, &height,
                                      &stream->channels))
                 stream->channels = 0;
-            if (error && error != -EAGAIN) {
-                log_error(stream->status.name, "%s", stream->camera.reason);
-                return error;
-            }
-            if (stream->channels == 0 && clock_ns() > until) {
-                log_error(stream->status.name, "gave no picture in %d s; plug it in again",
-                          (int)(FIRST_NS / 1000000000));
-                return -ETIMEDOUT;
-            }
+            if (error && error != -EAGAIN)
+                return log_fail(error, stream->status.name, "%s", stream->camera.reason);
+            if (stream->channels == 0 && clock_ns() > until)
+                return log_fail(-ETIMEDOUT, stream->status.name,
+                                "gave no picture in %d s; plug it in again",
+                                (int)(FIRST_NS / 1000000000));
         }
     }
     return 0;
@@ -153,11 +141,10 @@ static int learn(struct v4l2 *v4l2) {
         malloc((size_t)left->width * (size_t)left->height * (size_t)source->channels), left->width,
         left->height, source->channels};
     source->width /= 2;
-    if (!v4l2->wide.data || left->width % 2) {
-        log_error(v4l2->name,
-                  v4l2->wide.data ? "is of odd width, which cannot be split" : "out of memory");
-        return -EINVAL;
-    }
+    if (!v4l2->wide.data || left->width % 2)
+        return log_fail(-EINVAL, v4l2->name,
+                        v4l2->wide.data ? "is of odd width, which cannot be split"
+                                        : "out of memory");
     return 0;
 }
 
@@ -167,12 +154,12 @@ int v4l2_parse_word(const char *word, bool motion, char ***words) {
     *words = g_strsplit(strchr(word, ':') + 1, ",", count);
     if ((int)g_strv_length(*words) == count && (*words)[0][0] && (*words)[count - 1][0])
         return count;
-    log_error(word, side_by_side ? "names no camera; write sbs:DEVICE (livestereo list shows the "
+    return log_fail(-EINVAL, word,
+                    side_by_side ? "names no camera; write sbs:DEVICE (livestereo list shows the "
                                    "names)"
                     : whole
                         ? "names no camera; write v4l2:DEVICE (livestereo list shows the names)"
                         : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
-    return -EINVAL;
 }
 
 struct source *source_v4l2_open(const char *word, const struct source_options *options,
