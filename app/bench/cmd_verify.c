@@ -173,10 +173,9 @@ int cmd_verify(int argc, char **argv) {
         &argc, &argv, "",
         "Computes a built-in sequence of small pictures with each preset, on the CPU and, where\n"
         "there is one, on the GPU, and compares SHA-256 hashes of disparity or motion and\n"
-        "confidence with those built in. A line for each: same or differs, the preset, the time "
-        "of\n"
-        "the last frame, the hash, the backend. With --quiet those alone that differ. The exit\n"
-        "code is 1 when one differs.",
+        "confidence with those built in. A line for each: same or differs, the preset, the time\n"
+        "of the last frame, the hash, the backend. With --quiet those alone that differ. The\n"
+        "exit code is 1 when one differs.",
         "Examples:\n"
         "  livestereo verify\n"
         "  livestereo verify --backend cuda --preset live\n",

@@ -314,16 +314,13 @@ int cmd_calib(int argc, char **argv) {
     struct common_options options = {0};
     int code = options_parse(
         &argc, &argv, "check|convert|refine FILE [FILE] [LEFT.. RIGHT..]",
-        "check prints what a calibration says, the depths it gives, and how well the rows of "
-        "pictures\n"
-        "match. convert writes it in another form. refine takes a SOURCE, recorded or live while "
-        "the\n"
-        "rig is moved past near and far things, and finds from it, without a board, how the "
-        "cameras\n"
-        "stand to each other since they were nudged; lenses and baseline's length stay. Files are\n"
-        "OpenCV's (one, or intrinsics and extrinsics), ROS's (left and right), KITTI's, "
-        "Middlebury's,\n"
-        "Kalibr's, ORB_SLAM's, DepthAI's (OAK) or ZED's.",
+        "check prints what a calibration says, the depths it gives, and how well the rows of\n"
+        "pictures match. convert writes it in another form. refine takes a SOURCE, recorded or\n"
+        "live while the rig is moved past near and far things, and finds from it, without a\n"
+        "board, how the cameras stand to each other since they were nudged; lenses and\n"
+        "baseline's length stay. Files are OpenCV's (one, or intrinsics and extrinsics), ROS's\n"
+        "(left and right), KITTI's, Middlebury's, Kalibr's, ORB_SLAM's, DepthAI's (OAK) or\n"
+        "ZED's.",
         "Examples:\n"
         "  livestereo calib check rig.yml left*.png right*.png\n"
         "  livestereo calib check --rectified left.png right.png\n"

@@ -75,29 +75,26 @@ enum { CALIBRATE_ENTRIES = 11 };
 static const char summary[] =
     "Finds a chessboard in pairs of pictures, and from it the two cameras and how they stand to\n"
     "each other. With a display it opens a window that shows the corners it finds, takes a view\n"
-    "when the board is still and new, says what is missing, and solves when nothing is. SOURCE is\n"
-    "what the other commands take: cameras, a recording, a folder, two patterns. LEFT.. RIGHT..\n"
-    "are pictures (first all left ones, then all right ones), which need no window. The whole "
-    "board\n"
-    "must be in both pictures of a pair, its squares at least 10 px a side. Best is a board with\n"
-    "one even and one odd side, like 9x6; others look the same when turned, and the pictures of a\n"
-    "pair must then stand the same way up.";
+    "when the board is still and new, says what is missing, and solves when nothing is. SOURCE\n"
+    "is what the other commands take: cameras, a recording, a folder, two patterns. LEFT..\n"
+    "RIGHT.. are pictures (first all left ones, then all right ones), which need no window. The\n"
+    "whole board must be in both pictures of a pair, its squares at least 10 px a side. Best is\n"
+    "a board with one even and one odd side, like 9x6; others look the same when turned, and the\n"
+    "pictures of a pair must then stand the same way up.";
 
 static const char examples[] =
-    "Views whose error is three times that of the others are left out and listed. Of picture "
-    "files\n"
-    "every pair is a view; of cameras and recordings those where the board is held still for half "
-    "a\n"
-    "second. 256 views are the most; pairs after them are left out.\n\n"
-    "Keys in the window: SPACE takes the view at hand unless it is taken already, BACKSPACE drops\n"
-    "the last one, ENTER solves, a turns automatic taking off and on, q quits.\n\n"
+    "Views whose error is three times that of the others are left out and listed. Of picture\n"
+    "files every pair is a view; of cameras and recordings those where the board is held still\n"
+    "for half a second. 256 views are the most; pairs after them are left out.\n\n"
+    "Keys in the window: SPACE takes the view at hand unless it is taken already, BACKSPACE\n"
+    "drops the last one, ENTER solves, a turns automatic taking off and on, q quits.\n\n"
     "Examples:\n"
     "  livestereo calibrate --board 9x6 --square 24mm v4l2:0,2 -o rig.yml\n"
     "  livestereo calibrate --board 9x6 --square 24mm --headless left_%02d.png right_%02d.png\n"
     "  livestereo calibrate --board 9x6 --square 24mm --model fisheye l*.png r*.png\n\n"
-    "Exit codes: 0 done, 1 could not write or not built in, 2 usage, 3 the source cannot be read,\n"
-    "4 no rig was written: the views do not determine the cameras, or there were none,\n"
-    "5 the window's OpenGL is missing or too old, 130 interrupted without a window, before all\n"
+    "Exit codes: 0 done, 1 could not write or not built in, 2 usage, 3 the source cannot be\n"
+    "read, 4 no rig was written: the views do not determine the cameras, or there were none, 5\n"
+    "the window's OpenGL is missing or too old, 130 interrupted without a window, before all\n"
     "files were read.";
 
 int cmd_calibrate(int argc, char **argv) {

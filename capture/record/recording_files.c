@@ -158,9 +158,9 @@ int recording_files_make(struct recording_files *files, const char *path,
     if (!error)
         error = params_save(about->params, settings, NULL);
     if (!error)
-        error = recording_files_add_row(files, "index,left_ns,right_ns,left_sequence,"
-                                               "right_sequence,start_ns,left_time_ns,"
-                                               "right_time_ns\n");
+        error =
+            recording_files_add_row(files, "index,left_ns,right_ns,left_sequence,"
+                                           "right_sequence,start_ns,left_time_ns,right_time_ns\n");
     if (error)
         return error;
     describe(files, about, tracks);
