@@ -3,8 +3,7 @@
  * Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CAMERA_OPTIONS_H
-#define LIVESTEREO_CAMERA_OPTIONS_H
+#pragma once
 
 #include "app/commands.h"
 
@@ -29,5 +28,3 @@ int camera_options_apply(const struct camera_options *options, const struct para
  * shown, and a replay does nothing. */
 struct source_options camera_options_to_note(const struct source_options *options,
                                              const struct source *source, bool swap);
-
-#endif

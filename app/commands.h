@@ -3,8 +3,7 @@
  * except for the quit flag, which the signal handler sets.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_COMMANDS_H
-#define LIVESTEREO_COMMANDS_H
+#pragma once
 
 #include "capture/source.h"
 #include "config/params.h"
@@ -145,5 +144,3 @@ char **next_command_take(void);
 /* Stores and returns the folder for results that an earlier command was given; NULL: none. */
 void next_command_keep_folder(const char *folder);
 const char *next_command_folder(void);
-
-#endif

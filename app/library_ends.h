@@ -5,13 +5,10 @@
  * the program sees an error and not a crash. Main thread; the ends come from any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LIBRARY_ENDS_H
-#define LIVESTEREO_LIBRARY_ENDS_H
+#pragma once
 
 /* Call first in main(). GLib's messages go to the log from here on. */
 void library_ends_catch(void);
 
 /* main() is about to return: exit() is no longer a library's. */
 void library_ends_expect(void);
-
-#endif

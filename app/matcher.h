@@ -3,8 +3,7 @@
  * from struct params, messages to the program's log. One thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MATCHER_H
-#define LIVESTEREO_MATCHER_H
+#pragma once
 
 #include "calibration/rectify.h"
 #include "config/params.h"
@@ -67,5 +66,3 @@ int matcher_finish(struct matcher *matcher, struct frame *frame);
 /* Memory for pool_open() that the library copies fastest. It is returned before the matcher is
  * closed. */
 const struct frame_alloc *matcher_frame_alloc(struct matcher *matcher);
-
-#endif

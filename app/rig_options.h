@@ -3,8 +3,7 @@
  * geometry that follow from them for a source. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RIG_OPTIONS_H
-#define LIVESTEREO_RIG_OPTIONS_H
+#pragma once
 
 #include "app/commands.h"
 #include "calibration/depth.h"
@@ -96,5 +95,3 @@ int rig_words_parse(const char *unit, const char *model, struct rig_read_options
 
 /* Whether the value of an option such as --alpha is in min..1. EXIT_DONE or EXIT_USAGE. */
 int option_ratio_check(const char *option, double value, double min);
-
-#endif

@@ -4,8 +4,7 @@
  * state: any thread, the caller owns all memory.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CHESSBOARD_H
-#define LIVESTEREO_CHESSBOARD_H
+#pragma once
 
 #include "calibration/rig.h"
 
@@ -85,6 +84,4 @@ int chessboard_solve(const struct board *board, int width, int height, enum dist
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

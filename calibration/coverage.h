@@ -4,8 +4,7 @@
  * allocation; one thread at a time uses one of them.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_COVERAGE_H
-#define LIVESTEREO_COVERAGE_H
+#pragma once
 
 #include "calibration/chessboard.h"
 
@@ -72,5 +71,3 @@ int64_t stillness_look(struct stillness *s, const struct board *board, const flo
 
 /* To be called when the board is not found. */
 void stillness_lost(struct stillness *s);
-
-#endif

@@ -3,8 +3,7 @@
  * allocates or keeps state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_DEPTH_H
-#define LIVESTEREO_DEPTH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void depth_map_metres(const struct depth_geometry *g, const int16_t *disparity, 
 /* The point of pixel (x, y), metres. 0, or -ERANGE where it has none or lies beyond farthest. */
 int depth_point(const struct depth_geometry *g, int x, int y, int16_t disparity, double farthest,
                 float xyz[3]);
-
-#endif

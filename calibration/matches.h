@@ -4,8 +4,7 @@
  * state: any thread, the caller owns all memory.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MATCHES_H
-#define LIVESTEREO_MATCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +38,4 @@ int matches_agree(const double (*rays)[4], int count, double max, uint8_t *in);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * matches that row_error.h found. No state; any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PAIR_CHECK_H
-#define LIVESTEREO_PAIR_CHECK_H
+#pragma once
 
 #include "calibration/row_error.h"
 
@@ -33,5 +32,3 @@ int pair_check_rows(const uint8_t *left, const uint8_t *right, const uint8_t *be
 
 /* Logs a warning for each of these kinds that are unlike, with what to do. name: of the source. */
 void pair_check_warn(const char *name, const struct pair_check *check, int kinds);
-
-#endif

@@ -2,8 +2,7 @@
  * Quantiles of a few numbers. No state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_QUANTILE_H
-#define LIVESTEREO_QUANTILE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -17,5 +16,3 @@ static inline double quantile_of(double *values, int count, double share) {
     qsort(values, (size_t)count, sizeof *values, quantile_compare);
     return values[(int)(share * count)];
 }
-
-#endif

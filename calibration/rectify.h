@@ -3,8 +3,7 @@
  * remap stage, in doubles on the host, once per rig. No state; the caller frees tables.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RECTIFY_H
-#define LIVESTEREO_RECTIFY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -79,5 +78,3 @@ void rectify_source(const struct rig *rig, const struct rectification *to, int v
                     const double rectified[2], double source[2]);
 int rectify_apply(const struct rig *rig, const struct rectification *to, int v,
                   const double source[2], double rectified[2]);
-
-#endif

@@ -4,8 +4,7 @@
  * all memory.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_REFINE_H
-#define LIVESTEREO_REFINE_H
+#pragma once
 
 #include "calibration/matches.h"
 #include "calibration/rig.h"
@@ -55,5 +54,3 @@ double refine_adapt(const struct refine_point *points, int count, int width);
  * determine the pose, with result->why; -ENOMEM or another -errno after a log line. */
 int refine_rig(const struct rig *rig, const struct refine_point *points, int count,
                struct refinement *result);
-
-#endif

@@ -4,8 +4,7 @@
  * values without pointers: copy it freely, any thread may use its own copy.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RIG_H
-#define LIVESTEREO_RIG_H
+#pragma once
 
 #include <stddef.h>
 
@@ -88,6 +87,4 @@ void matrix_apply(const double a[9], const double v[3], double out[3]);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * of its format. It returns 0, or -errno with why (no newline) and at, the file with the error.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RIG_PRIVATE_H
-#define LIVESTEREO_RIG_PRIVATE_H
+#pragma once
 
 #include "calibration/rig_read.h"
 
@@ -43,5 +42,3 @@ void rig_make_rectified(struct rig *rig, double fx, double fy, double cx_left, d
 
 /* R, T from rotations and projections of a rectification. */
 void rig_pose_from_rectification(struct rig *rig);
-
-#endif

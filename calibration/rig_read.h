@@ -5,8 +5,7 @@
  * JSON, ZED's SN*.conf. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RIG_READ_H
-#define LIVESTEREO_RIG_READ_H
+#pragma once
 
 #include "calibration/rig.h"
 
@@ -58,5 +57,3 @@ int rig_write_opencv(const char *path, const struct rig *rig);
 /* Writes two ROS camera_info files. 0, or -errno after a log line: -EINVAL for a rig without a
  * unit, since ROS files are in metres. */
 int rig_write_ros(const char *left_path, const char *right_path, const struct rig *rig);
-
-#endif

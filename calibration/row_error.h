@@ -3,8 +3,7 @@
  * the right one, and their vertical distance is the error. No state; any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ROW_ERROR_H
-#define LIVESTEREO_ROW_ERROR_H
+#pragma once
 
 #include "calibration/matches.h"
 
@@ -82,5 +81,3 @@ struct row_health row_error_health(const struct row_error *pairs, int count);
 
 /* "rows 0.21 ± 0.02 px, 3 s old: good"; without the age where that is NaN. */
 void row_health_print(const struct row_health *health, double age_s, char *text, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * write them. Nodes live as long as their tree. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_YAML_TREE_H
-#define LIVESTEREO_YAML_TREE_H
+#pragma once
 
 #include <stddef.h>
 #include <yaml.h>
@@ -38,5 +37,3 @@ int yaml_number(const yaml_node_t *node, double *out);
  * Returns how many (at most max are stored), or -1 if node is none of these or its counts
  * do not fit. */
 int yaml_numbers(struct yaml_tree *tree, yaml_node_t *node, double *out, int max);
-
-#endif

@@ -5,8 +5,7 @@
  * again when a camera returns after a loss.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CONTROLS_H
-#define LIVESTEREO_CONTROLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ int control_choices(const struct control *control, int value, char *buf, size_t 
 
 /* Prints the controls of one camera for `livestereo list -l`, indented. */
 void controls_print(const struct control_driver *driver, void *camera);
-
-#endif

@@ -2,8 +2,7 @@
  * Which eye a name means: of topics, tracks and files. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_EYES_H
-#define LIVESTEREO_EYES_H
+#pragma once
 
 #include <glib.h>
 
@@ -19,5 +18,3 @@ enum eye eye_of_name(const char *name);
 void eye_pair_keys(const char *name,
                    void (*found)(void *context, const char *key, enum eye eye, int rank),
                    void *context);
-
-#endif

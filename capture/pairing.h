@@ -11,8 +11,7 @@
  * the cameras' deliveries are fewer than PAIRING_KEPT frames apart.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PAIRING_H
-#define LIVESTEREO_PAIRING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void pairing_offer_single(struct pairing *pairing, const struct frame_stamp *sta
 void pairing_skip(struct pairing *pairing, int side, const struct frame_stamp *stamp);
 
 void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps);
-
-#endif

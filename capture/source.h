@@ -2,8 +2,7 @@
  * A source hands out synchronised pairs, one after the other. Used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOURCE_H
-#define LIVESTEREO_SOURCE_H
+#pragma once
 
 #include "image/frame.h"
 #include "image/pixel_format.h"
@@ -162,5 +161,3 @@ struct source *source_recording_open(const char *path, const struct source_optio
 /* One or two files (or URIs) that GStreamer can decode. */
 struct source *source_gst_open(const char *const *words, int count,
                                const struct source_options *options, int *error);
-
-#endif

@@ -3,8 +3,7 @@
  * the source.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOURCE_PRIVATE_H
-#define LIVESTEREO_SOURCE_PRIVATE_H
+#pragma once
 
 #include "image/picture.h"
 #include "capture/source.h"
@@ -69,5 +68,3 @@ void pair_list_free(struct pair_list *pairs);
 
 /* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
 void frame_turn(const struct source_options *options, struct frame *frame);
-
-#endif

@@ -2,8 +2,7 @@
  * The status of a live source's cameras, for statistics, banner and report. A snapshot by value.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOURCE_STATUS_H
-#define LIVESTEREO_SOURCE_STATUS_H
+#pragma once
 
 #include "capture/pairing.h"
 
@@ -34,5 +33,3 @@ struct source_status {
 
 /* Prints the status to stdout, for the report of a run. */
 void source_status_print(const struct source_status *status);
-
-#endif

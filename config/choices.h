@@ -3,8 +3,7 @@
  * rows. They stand by themselves so that a new parameter recompiles no stage.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CHOICES_H
-#define LIVESTEREO_CHOICES_H
+#pragma once
 
 #include "config/solvers.h"
 
@@ -38,5 +37,3 @@ enum { MODE_STEREO, MODE_MOTION };
 enum { MOTION_FRACTION_1, MOTION_FRACTION_2, MOTION_FRACTION_4, MOTION_FRACTION_8 };
 
 enum { CHANCE_MATCHED = 128 }; /* confidence=chance: matches that a check rejected have less */
-
-#endif

@@ -2,8 +2,7 @@
  * CLOCK_MONOTONIC in ns and ms. Any thread; no state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CLOCK_H
-#define LIVESTEREO_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline void clock_cond_init(pthread_cond_t *cond) {
     pthread_cond_init(cond, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
-
-#endif

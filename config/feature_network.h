@@ -17,8 +17,7 @@
  * [OUTPUTS][3][3][INPUTS].
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FEATURE_NETWORK_H
-#define LIVESTEREO_FEATURE_NETWORK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -100,5 +99,3 @@ static inline int feature_weight(const struct feature_layer *layer, int output, 
 
 /* Frees the file of a network that was parsed from memory of malloc(); NULL is none. */
 void feature_network_drop(struct feature_network *network);
-
-#endif

@@ -3,8 +3,7 @@
  * thread; no shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FILE_H
-#define LIVESTEREO_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ int file_load_bytes(const char *path, size_t max, char **bytes, size_t *length);
 
 /* The same for text: a byte order mark before it (UTF-8) is left out. */
 int file_load(const char *path, size_t max, char **text, size_t *length);
-
-#endif

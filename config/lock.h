@@ -1,8 +1,7 @@
 /*
  * Holds a mutex until the end of the block. Any thread. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LOCK_H
-#define LIVESTEREO_LOCK_H
+#pragma once
 
 #include <pthread.h>
 
@@ -18,5 +17,3 @@ static inline void lock_end(pthread_mutex_t *const *mutex) {
 /* From here to the end of the block; once in a block. */
 #define LOCKED(mutex) \
     __attribute__((cleanup(lock_end), unused)) pthread_mutex_t *const lock_held = lock_begin(mutex)
-
-#endif

@@ -3,8 +3,7 @@
  * The function that sees the cause of an error logs it once; its callers only return the error.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LOG_H
-#define LIVESTEREO_LOG_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +53,4 @@ void log_clean(char *text);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * (files are params_file.h's).
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PARAMS_H
-#define LIVESTEREO_PARAMS_H
+#pragma once
 
 #include "config/choices.h"
 #include "config/limits.h"
@@ -102,5 +101,3 @@ int params_assign(struct params *p, const char *assignment, char *why, size_t si
 /* The same for memory, from text such as "4G": a number of bytes, or of 1024, 1024^2 or 1024^3 of
  * them with K, M or G behind it; above 0. */
 int params_set_memory(struct params *p, const char *text, char *why, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PARAMS_FILE_H
-#define LIVESTEREO_PARAMS_FILE_H
+#pragma once
 
 #include "config/params.h"
 
@@ -59,5 +58,3 @@ int params_load_network(struct params *p, struct feature_network *network, const
 /* Prints the reference page (--help-params): group by group, range, default, unit, LIVE/START,
  * help. */
 void params_help(FILE *out);
-
-#endif

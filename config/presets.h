@@ -2,8 +2,7 @@
  * The presets of config/presets, compiled in. Constant; any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PRESETS_H
-#define LIVESTEREO_PRESETS_H
+#pragma once
 
 #include "config/params.h"
 
@@ -20,5 +19,3 @@ const struct preset *preset_find(const char *name);
 
 /* Sets what the preset names, with those that it includes. */
 void preset_apply(const struct preset *preset, struct params *params);
-
-#endif

@@ -4,8 +4,7 @@
  * parameters in which these presets differ and does not change others. Plain values; one thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_QUALITY_H
-#define LIVESTEREO_QUALITY_H
+#pragma once
 
 #include "config/params.h"
 
@@ -59,5 +58,3 @@ void quality_search_begin(struct quality_search *search, int sizes);
 /* Notes the time of a frame with the present quality. True when that changed search->at or size or
  * ended the search. The first frame of each quality does not count, since it allocates memory. */
 bool quality_search_frame(struct quality_search *search, double ms);
-
-#endif

@@ -4,8 +4,7 @@
  * rows.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOLVERS_H
-#define LIVESTEREO_SOLVERS_H
+#pragma once
 
 /* clang-format off */
 #define SOLVERS(ROW, BETWEEN)                                                                      \
@@ -31,5 +30,3 @@ enum { SOLVERS(SOLVER_CONSTANT, ) };
 
 #define SOLVER_NAME(constant, name, function, can) name
 #define SOLVER_NAMES SOLVERS(SOLVER_NAME, "|") /* "a|b|c" */
-
-#endif

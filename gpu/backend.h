@@ -3,8 +3,7 @@
  * backend at a time. An error while a frame runs is stored and returned by the next wait.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BACKEND_H
-#define LIVESTEREO_BACKEND_H
+#pragma once
 
 #include "gpu/graph.h"
 
@@ -91,6 +90,4 @@ int backend_run_graph(struct backend *b, struct graph *g, const struct image_mem
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  * graph, in which their buffers share memory.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BLOCKS_H
-#define LIVESTEREO_BLOCKS_H
+#pragma once
 
 #include "gpu/solver.h"
 
@@ -54,5 +53,3 @@ const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struc
 /* Copies the core of a block's map into the picture's map. */
 void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block,
                       const void *map, void *whole, int pixel_bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * the passes of layers.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FEATURES_H
-#define LIVESTEREO_FEATURES_H
+#pragma once
 
 #include "gpu/graph.h"
 
@@ -22,5 +21,3 @@ struct feature_args features_layer(const struct feature_network *network, const 
 /* Adds the passes that give each pixel of a grey picture, width*height, its vector. */
 const uint64_t *features_describe(struct graph *g, const struct feature_network *network,
                                   const void *packed, const uint8_t *grey, int width, int height);
-
-#endif

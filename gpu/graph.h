@@ -14,8 +14,7 @@
  * time; the graph owns all that it points to.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_GRAPH_H
-#define LIVESTEREO_GRAPH_H
+#pragma once
 
 #include "gpu/stages/stages.h"
 
@@ -183,6 +182,4 @@ void *graph_address(const struct graph *g, const void *buffer, int slot);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

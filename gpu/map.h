@@ -3,8 +3,7 @@
  * motion.c.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MAP_H
-#define LIVESTEREO_MAP_H
+#pragma once
 
 #include "gpu/picture.h"
 
@@ -26,5 +25,3 @@ struct motion_map map_fill(struct graph *g, const struct picture *picture, struc
 /* Colour-weighted median of rows first..last-1. */
 int16_t *map_median(struct graph *g, const struct pipeline *p, const struct picture *picture,
                     const int16_t *map, int radius, int first, int last);
-
-#endif

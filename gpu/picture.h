@@ -3,8 +3,7 @@
  * matching. Used by pipeline.c and motion.c.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PICTURE_H
-#define LIVESTEREO_PICTURE_H
+#pragma once
 
 #include "gpu/pipeline.h"
 
@@ -68,5 +67,3 @@ enum { CROSS_LENGTH = 17 }; /* px, the longest arm along the row */
 /* Arms of rows first..first+rows-1 of a picture, which end there. */
 const struct arms *picture_arms(struct graph *g, const struct pipeline *p, const struct picture *v,
                                 int first, int rows);
-
-#endif

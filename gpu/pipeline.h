@@ -3,8 +3,7 @@
  * frames (stereo.c) and by tests.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PIPELINE_H
-#define LIVESTEREO_PIPELINE_H
+#pragma once
 
 #include "gpu/blocks.h"
 #include "gpu/features.h"
@@ -80,5 +79,3 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
 
 /* The same for mode=motion, in motion.c. */
 struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p);
-
-#endif

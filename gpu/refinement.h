@@ -2,8 +2,7 @@
  * The passes of refinement=learned (gpu/stages/refinement.h).
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_REFINEMENT_H
-#define LIVESTEREO_REFINEMENT_H
+#pragma once
 
 #include "gpu/picture.h"
 
@@ -12,5 +11,3 @@
 const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
                                    const struct picture picture[2], const int16_t *map,
                                    const uint8_t **confidence);
-
-#endif

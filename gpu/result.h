@@ -2,8 +2,7 @@
  * What a computed frame says about itself, besides its maps: times and updates.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RESULT_H
-#define LIVESTEREO_RESULT_H
+#pragma once
 
 /* The parts of a frame that are timed, in the order of enum livestereo_stage. */
 enum stage_time {
@@ -23,5 +22,3 @@ enum stage_time {
 extern const char *const stage_time_names[TIME_COUNT]; /* "cost", "bp" */
 
 enum { FRAME_UPDATES = 64 }; /* half-steps whose share of updated tiles is kept, finest level */
-
-#endif

@@ -3,8 +3,7 @@
  * compute with (docs/DESIGN.md, Numbers). Pure functions of their arguments.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SCALING_H
-#define LIVESTEREO_SCALING_H
+#pragma once
 
 #include "config/params.h"
 #include "gpu/stages/stages.h"
@@ -59,5 +58,3 @@ bool scaling_sums(const struct params *p);
  * of an edge class and a difference of labels. */
 double scaling_sum_cost(const struct params *p, int sum);
 double scaling_smoothness(const struct params *p, int edge_class, int difference);
-
-#endif

@@ -3,8 +3,7 @@
  * by pipeline.c and motion.c, which make the costs.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SEARCH_H
-#define LIVESTEREO_SEARCH_H
+#pragma once
 
 #include "gpu/picture.h"
 
@@ -42,5 +41,3 @@ void search_block(struct graph *g, struct search *s, const struct block *b,
 
 /* What can be inspected of it, which is kept until the next frame. */
 struct pipeline_result search_result(struct graph *g, const struct search *s);
-
-#endif

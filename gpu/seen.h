@@ -2,8 +2,7 @@
  * Which part of a rectified picture shows something of its source, from its table. No state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SEEN_H
-#define LIVESTEREO_SEEN_H
+#pragma once
 
 #include "calibration/rectify.h"
 
@@ -16,5 +15,3 @@ bool seen_whole(const struct rectify_map *map, int width, int height);
 /* The largest rectangle of the results, without the margins, in which all pixels show something of
  * the source: x, y, width, height. 0 or -ENOMEM after a log line. */
 int seen_window(const struct rectify_map *map, int width, int height, int window[4]);
-
-#endif

@@ -3,8 +3,7 @@
  * map of labels. Its messages may have any type. Pointers are addresses of the graph's buffers.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOLVER_H
-#define LIVESTEREO_SOLVER_H
+#pragma once
 
 #include "gpu/graph.h"
 #include "gpu/scaling.h"
@@ -79,5 +78,3 @@ SOLVERS(SOLVER_DECLARATION, )
 /* Iterations at a level, 0 the finest. Fewer do among pruned labels, whose messages begin with
  * those of all labels. */
 int solver_iterations(const struct problem *p, int level, bool pruned);
-
-#endif

@@ -4,8 +4,7 @@
  * memory.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STEREO_H
-#define LIVESTEREO_STEREO_H
+#pragma once
 
 #include "calibration/rectify.h"
 #include "config/params.h"
@@ -90,5 +89,3 @@ void *stereo_alloc(struct stereo *stereo, size_t bytes);
 void stereo_release(struct stereo *stereo, void *memory);
 
 void stereo_close(struct stereo **stereo);
-
-#endif

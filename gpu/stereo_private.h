@@ -3,8 +3,7 @@
  * by the thread that uses the pipeline.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STEREO_PRIVATE_H
-#define LIVESTEREO_STEREO_PRIVATE_H
+#pragma once
 
 #include "config/log.h"
 #include "gpu/backend.h"
@@ -80,5 +79,3 @@ static inline int stereo_busy(void) {
 /* Copies a volume of the finest level, grid_volume(&s->result.grid) bytes, from an address of the
  * graph, and sets the bytes that belong to no pixel to 0. 0 or -errno. */
 int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from);
-
-#endif

@@ -6,8 +6,7 @@
  * Errors are posted as messages of the element, with the library's sentence.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_GST_ENGINE_H
-#define LIVESTEREO_GST_ENGINE_H
+#pragma once
 
 #include "include/livestereo.h"
 
@@ -103,5 +102,3 @@ void engine_close(struct engine *engine);
 /* Register the types of the elements. */
 GType pair_register(void);
 GType sbs_register(void);
-
-#endif

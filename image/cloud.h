@@ -3,8 +3,7 @@
  * shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CLOUD_H
-#define LIVESTEREO_CLOUD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int ply_write(const char *path, const struct ply_point *points, size_t count, co
 int obj_write(const char *path, const struct ply_point *points, size_t count,
               const uint32_t *number, const int16_t *disparity, int width, int height,
               const char *unit);
-
-#endif

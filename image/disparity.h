@@ -3,8 +3,7 @@
  * which disparities belong to no surface. Pure function.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_DISPARITY_H
-#define LIVESTEREO_DISPARITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@
  * between a near and a far side: both neighbours in its row or in its column are known and more
  * than a pixel of disparity away, on either side of it. As in shaders/points.vert. */
 bool disparity_hangs(const int16_t *disparity, int x, int y, int width, int height);
-
-#endif

@@ -3,8 +3,7 @@
  * damaged files with one log line that names file and cause. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FLOW_H
-#define LIVESTEREO_FLOW_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -43,5 +42,3 @@ int flow_write(const char *path, const int16_t *motion, int width, int height);
 
 /* The same as KITTI's PNG; u and v are clamped to -512..511 px. */
 int flow_write16(const char *path, const int16_t *motion, int width, int height);
-
-#endif

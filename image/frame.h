@@ -4,8 +4,7 @@
  * come from a pool, which is freed when it is closed and its last frame has been returned.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FRAME_H
-#define LIVESTEREO_FRAME_H
+#pragma once
 
 #include "config/limits.h"
 #include "image/disparity.h"
@@ -99,5 +98,3 @@ struct frame *frame_ref(struct frame *frame);
 
 /* Drops a reference and clears the pointer; the last one returns the frame to its pool. */
 void frame_drop(struct frame **frame);
-
-#endif

@@ -3,8 +3,7 @@
  * one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MJPEG_H
-#define LIVESTEREO_MJPEG_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -32,5 +31,3 @@ void mjpeg_free(unsigned char *data);
 
 /* Why the last call failed. */
 const char *mjpeg_reason(struct mjpeg *mjpeg);
-
-#endif

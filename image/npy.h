@@ -4,8 +4,7 @@
  * return 0 or -errno after a log line.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_NPY_H
-#define LIVESTEREO_NPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int npy_write16(const char *path, const uint16_t *data, int width, int height);
 
 /* height x width x labels numbers of float32; height x width with 1 label. */
 int npy_write_float(const char *path, const float *data, int width, int height, int labels);
-
-#endif

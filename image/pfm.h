@@ -2,8 +2,7 @@
  * Reads maps in Portable FloatMap files: Middlebury's disp0.pfm. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PFM_H
-#define LIVESTEREO_PFM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ int pfm_read(const char *path, float **data, int *width, int *height);
 /* The same from memory, behind which there is a 0; name is for messages. */
 int pfm_parse(const char *bytes, size_t length, const char *name, float **data, int *width,
               int *height);
-
-#endif

@@ -5,8 +5,7 @@
  * log line.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PICTURE_H
-#define LIVESTEREO_PICTURE_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -88,5 +87,3 @@ extern const uint8_t colormap_table[COLORMAP_COUNT][256][3];
  * colormap is an enum colormap. out is width*height*3. */
 void colormap_disparity(const int16_t *disparity, int width, int height, double min, double max,
                         enum colormap colormap, uint8_t *out);
-
-#endif

@@ -3,8 +3,7 @@
  * function that began it.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PICTURE_PRIVATE_H
-#define LIVESTEREO_PICTURE_PRIVATE_H
+#pragma once
 
 #include "image/picture.h"
 
@@ -52,5 +51,3 @@ int save_end(struct save *save);
 
 /* Writes bytes; does nothing after an error. */
 void save_write(struct save *save, const void *data, size_t bytes);
-
-#endif

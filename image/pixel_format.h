@@ -3,8 +3,7 @@
  * decoder that callers pass in. A format is named by its V4L2 four-character code.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PIXEL_FORMAT_H
-#define LIVESTEREO_PIXEL_FORMAT_H
+#pragma once
 
 #include "image/frame.h"
 #include "image/mjpeg.h"
@@ -80,5 +79,3 @@ void image_part(const struct image *from, int column, int row, struct image *to)
 /* Converts between grey and RGB pictures of equal size: grey is the luma (ITU-R BT.601) that
  * picture readers use, RGB repeats the grey value. */
 void image_convert(const struct image *from, struct image *to);
-
-#endif

@@ -2,8 +2,7 @@
  * What the files behind include/livestereo.h share: settings, and where a call's messages go.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LIBRARY_H
-#define LIVESTEREO_LIBRARY_H
+#pragma once
 
 #include "config/feature_network.h"
 #include "config/log.h"
@@ -35,5 +34,3 @@ bool library_is_zero(const void *memory, size_t bytes);
 
 /* What a call without a handle says; of this thread. */
 extern _Thread_local struct log_target library_no_handle;
-
-#endif

@@ -4,8 +4,7 @@
  * stays the caller's and is not kept.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_DRAW_H
-#define LIVESTEREO_DRAW_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -119,5 +118,3 @@ bool draw_window_to_pixel(const struct draw_settings *settings, int width, int h
 /* The middle of pixel x, y of the left picture in the window. */
 void draw_pixel_to_window(const struct draw_settings *settings, int width, int height, double x,
                           double y, double *window_x, double *window_y);
-
-#endif

@@ -2,8 +2,7 @@
  * The icons of the window, by their places in the font Material Icons.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ICONS_H
-#define LIVESTEREO_ICONS_H
+#pragma once
 
 #define ICON_OPEN "\ue2c8"
 #define ICON_RECORD "\ue061"
@@ -40,5 +39,3 @@
         ICON_SEARCH ICON_HELP ICON_MORE ICON_DEPTH ICON_CAMERA ICON_STATISTICS ICON_PROBES     \
             ICON_ALL ICON_BACK ICON_FORWARD ICON_PLAY ICON_PAUSE ICON_LOOP ICON_LIST ICON_GOOD \
                 ICON_WARNING ICON_ERROR ICON_INFO ICON_CLOSE ICON_BOARD
-
-#endif

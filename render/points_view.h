@@ -2,8 +2,7 @@
  * Where the points of a frame are in a view of DISPLAY_POINTS. Pure functions.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_POINTS_VIEW_H
-#define LIVESTEREO_POINTS_VIEW_H
+#pragma once
 
 #include "render/draw.h"
 
@@ -30,5 +29,3 @@ bool points_view_find(const struct draw_settings *settings, const struct frame *
  * none is. */
 bool points_view_pick(const struct draw_settings *settings, const struct frame *frame,
                       double window_x, double window_y, int *x, int *y);
-
-#endif

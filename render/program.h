@@ -2,8 +2,7 @@
  * OpenGL programs, made from the texts in shaders/. Main thread, with the window's context.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PROGRAM_H
-#define LIVESTEREO_PROGRAM_H
+#pragma once
 
 #include <epoxy/gl.h>
 
@@ -12,5 +11,3 @@
  * words. */
 GLuint program_make(const char *name, const char *defines, const char *vertex_text,
                     const char *fragment_text);
-
-#endif

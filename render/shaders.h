@@ -1,11 +1,8 @@
 /*
  * The texts of the files in shaders/, which the Makefile turns into C. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SHADERS_H
-#define LIVESTEREO_SHADERS_H
+#pragma once
 
 extern const char shader_image_vert[], shader_image_frag[];
 extern const char shader_motion_glsl[], shader_arrow_vert[], shader_arrow_frag[];
 extern const char shader_points_vert[], shader_points_frag[];
-
-#endif

@@ -4,8 +4,7 @@
  * (tests/test_theme.c). Constant; any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_THEME_H
-#define LIVESTEREO_THEME_H
+#pragma once
 
 enum theme_name { THEME_DARK, THEME_LIGHT, THEMES };
 extern const char *const theme_names[THEMES];
@@ -36,5 +35,3 @@ struct theme {
 };
 
 extern const struct theme themes[THEMES];
-
-#endif

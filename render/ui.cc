@@ -9,6 +9,7 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#define IMGUI_DEFINE_MATH_OPERATORS
 #include <imgui.h>
 #include <imgui_internal.h> /* ClearActiveID, the wheel of one widget, a column's edge */
 
@@ -70,6 +71,10 @@ struct ui {
 
 static ImU32 color_of(unsigned rgb, double alpha = 1) {
     return IM_COL32(rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255, (int)(alpha * 255 + 0.5));
+}
+
+static ImVec2 point(double x, double y) {
+    return ImVec2((float)x, (float)y);
 }
 
 static void add_rect(struct ui *ui, const char *name, const char *suffix, ImVec2 min, ImVec2 max) {
@@ -140,6 +145,11 @@ static void tooltip(struct ui *ui, const char *help) {
     ImGui::EndTooltip();
 }
 
+static void end_widget(struct ui *ui, const char *name, const char *help, const char *suffix = "") {
+    add_widget_rect(ui, name, suffix);
+    tooltip(ui, help);
+}
+
 /* Text at a place, in the font of now or another one, cut to an area. */
 static void put(struct ui *ui, ImVec2 at, unsigned rgb, const char *text, const ImVec4 *clip = NULL,
                 const ImFont *font = ImGui::GetFont()) {
@@ -157,8 +167,7 @@ static bool press(struct ui *ui, const char *name, const char *label, ImVec2 siz
     ImGui::PushStyleColor(ImGuiCol_Button, color);
     bool pressed = ImGui::Button(label, size);
     ImGui::PopStyleColor();
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
+    end_widget(ui, name, help);
     ImGui::PopID();
     return pressed;
 }
@@ -427,9 +436,9 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     if (flags & UI_FROM_TOP)
         ImGui::SetNextWindowScroll(ImVec2(0, 0));
     float corner = flags & UI_CORNER ? 1 : 0;
-    ImGui::SetNextWindowPos(ImVec2((float)x, (float)y), ImGuiCond_Always, ImVec2(corner, corner));
+    ImGui::SetNextWindowPos(point(x, y), ImGuiCond_Always, ImVec2(corner, corner));
     if (!(flags & UI_AUTO_SIZE))
-        ImGui::SetNextWindowSize(ImVec2((float)width, (float)height));
+        ImGui::SetNextWindowSize(point(width, height));
     ImVec2 padding = ImGui::GetStyle().WindowPadding;
     if (flags & UI_BAR)
         padding.y = std::floor(((float)height - ImGui::GetFrameHeight()) / 2);
@@ -459,7 +468,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         ui->most_width = (float)width - ImGui::GetStyle().WindowPadding.x;
     snprintf(ui->panel, sizeof(ui->panel), "%s", name);
     ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-    ImVec2 max(min.x + size.x, min.y + size.y), screen = ImGui::GetIO().DisplaySize;
+    ImVec2 max = min + size, screen = ImGui::GetIO().DisplaySize;
     add_rect(ui, "panel.", name, min, max);
     if (min.x < 0 || min.y < 0 || max.x > screen.x || max.y > screen.y)
         note_cut(ui, name);
@@ -506,8 +515,7 @@ bool ui_list_row(struct ui *ui, const char *name, const char *label, const char 
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     bool pressed = list_line(ui, name, label, note, selected, 0);
     ImGui::PopStyleVar();
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
+    end_widget(ui, name, help);
     return pressed;
 }
 
@@ -542,11 +550,14 @@ void ui_pop_font(struct ui *) {
     ImGui::PopFont();
 }
 
-static void print(struct ui *ui, ImU32 color, ImFont *font, const char *format, va_list values) {
+void ui_print(struct ui *ui, unsigned rgb, enum ui_font font, const char *format, ...) {
     char text[1024];
+    va_list values;
+    va_start(values, format);
     vsnprintf(text, sizeof(text), format, values);
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::PushFont(font);
+    va_end(values);
+    ImGui::PushStyleColor(ImGuiCol_Text, color_of(rgb));
+    ImGui::PushFont(font < UI_FONTS ? ui->font[font] : ImGui::GetFont());
     bool breaks = !(ui->panel_flags & UI_AUTO_SIZE) || ui->most_width > 0;
     float left = ImGui::GetCursorPosX(), right = ImGui::GetContentRegionAvail().x + left;
     right = ui->most_width > 0 ? ui->most_width : right;
@@ -555,34 +566,6 @@ static void print(struct ui *ui, ImU32 color, ImFont *font, const char *format, 
     ImGui::PopTextWrapPos();
     ImGui::PopFont();
     ImGui::PopStyleColor();
-}
-
-void ui_text(struct ui *ui, const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    print(ui, color_of(ui_theme(ui)->text), ImGui::GetFont(), format, values);
-    va_end(values);
-}
-
-void ui_note(struct ui *ui, const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    print(ui, color_of(ui_theme(ui)->note), ImGui::GetFont(), format, values);
-    va_end(values);
-}
-
-void ui_text_color(struct ui *ui, unsigned rgb, const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    print(ui, color_of(rgb), ImGui::GetFont(), format, values);
-    va_end(values);
-}
-
-void ui_heading(struct ui *ui, enum ui_font font, const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    print(ui, color_of(ui_theme(ui)->text), ui->font[font], format, values);
-    va_end(values);
 }
 
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
@@ -666,8 +649,8 @@ bool ui_tool(struct ui *ui, const char *name, const char *icon, const char *labe
 bool ui_tab(struct ui *ui, const char *name, const char *icon, const char *label, const char *help,
             bool on, double x, double y, double width, double height) {
     const struct theme *theme = ui_theme(ui);
-    ImGui::SetCursorScreenPos(ImVec2((float)x, (float)y));
-    bool pressed = press(ui, name, "##tab", ImVec2((float)width, (float)height), 0, help);
+    ImGui::SetCursorScreenPos(point(x, y));
+    bool pressed = press(ui, name, "##tab", point(width, height), 0, help);
     const ImFont *small = ui->font[UI_NOTE];
     float picture = icon_width(ui, icon), middle = (float)(x + width / 2),
           line = ImGui::GetFontSize();
@@ -712,9 +695,7 @@ static bool open_list(struct ui *ui, const char *name, ImVec2 below, float width
     ui->list = ImGui::GetWindowDrawList();
     snprintf(ui->opened, sizeof(ui->opened), "%s", name);
     ui->list_size = ImGui::GetWindowSize();
-    add_rect(ui, "panel.", "list", ImGui::GetWindowPos(),
-             ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowSize().x,
-                    ImGui::GetWindowPos().y + ImGui::GetWindowSize().y));
+    add_rect(ui, "panel.", "list", ImGui::GetWindowPos(), ImGui::GetWindowPos() + ui->list_size);
     return true;
 }
 
@@ -768,8 +749,7 @@ bool ui_item(struct ui *ui, const char *name, const char *label, const char *not
     bool pressed = list_line(ui, name, label, note, on, line / 2 + (colors ? wide : 0));
     std::string whole = std::string(ui->opened) + "." + name;
     std::transform(whole.begin(), whole.end(), whole.begin(), tolower);
-    add_widget_rect(ui, whole.c_str());
-    tooltip(ui, help);
+    end_widget(ui, whole.c_str(), help);
     if (colors)
         draw_swatch(ui, ImVec2(at.x + line / 2, at.y + (ImGui::GetFrameHeight() - line) / 2),
                     ImVec2(wide - line, line), colors);
@@ -854,8 +834,7 @@ bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char 
                  bool *value) {
     ImGui::PushID(name);
     bool changed = ImGui::Checkbox(label, value);
-    add_widget_rect(ui, name);
-    tooltip(ui, help);
+    end_widget(ui, name, help);
     ImGui::PopID();
     return changed;
 }
@@ -1007,8 +986,7 @@ static void draw_slider(struct ui *ui, const struct ui_row *row, float width, do
     ui_pop_font(ui);
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
-    add_widget_rect(ui, row->name, ".value");
-    tooltip(ui, "drag it, or click to type");
+    end_widget(ui, row->name, "drag it, or click to type", ".value");
     take_wheel(row, value);
 }
 
@@ -1017,8 +995,7 @@ static void draw_switch(struct ui *ui, const struct ui_row *row, double *value) 
     float high = ImGui::GetFrameHeight(), wide = (float)ui_px(ui, 30), radius = high / 3;
     if (ImGui::InvisibleButton("##switch", ImVec2(wide, high)))
         *value = *value == 0;
-    add_widget_rect(ui, row->name);
-    tooltip(ui, row->help);
+    end_widget(ui, row->name, row->help);
     ImGui::RenderNavHighlight(ImRect(at, ImVec2(at.x + wide, at.y + high)), ImGui::GetItemID());
     bool on = *value != 0;
     const struct theme *theme = ui_theme(ui);
@@ -1057,8 +1034,7 @@ static void draw_segments(struct ui *ui, const struct ui_row *row, float width, 
         ImGui::PopStyleColor();
         std::string name = std::string(row->name) + "." + choice;
         std::transform(name.begin(), name.end(), name.begin(), tolower);
-        add_widget_rect(ui, name.c_str());
-        tooltip(ui, row->help);
+        end_widget(ui, name.c_str(), row->help);
         if (on) {
             ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
             ui_box(ui, min.x, max.y - ui_px(ui, 2), max.x - min.x, ui_px(ui, 2),
@@ -1075,8 +1051,7 @@ static bool list_field(struct ui *ui, const struct ui_row *row, const char *show
     float high = ImGui::GetFrameHeight(), line = ImGui::GetFontSize();
     float left = at.x + ImGui::GetStyle().FramePadding.x, arrow = icon_width(ui, ICON_LIST);
     bool pressed = ImGui::Button("##field", ImVec2(width, high));
-    add_widget_rect(ui, row->name);
-    tooltip(ui, row->help);
+    end_widget(ui, row->name, row->help);
     ui->list->AddRect(at, ImVec2(at.x + width, at.y + high), color_of(ui_theme(ui)->edge),
                       ImGui::GetStyle().FrameRounding);
     float y = at.y + (high - line) / 2;
@@ -1150,8 +1125,7 @@ bool ui_row_range(struct ui *ui, const struct ui_row *row, const char *text, dou
     width -= words;
     ImVec2 max(min.x + std::max(width, line), min.y + ImGui::GetFrameHeight());
     ImGui::InvisibleButton("##range", ImVec2(max.x - min.x, max.y - min.y));
-    add_widget_rect(ui, row->name);
-    tooltip(ui, row->help);
+    end_widget(ui, row->name, row->help);
     float inset = (float)ui_px(ui, 7),
           at[2] = {(float)place_of(row, *low), (float)place_of(row, *high)};
     float mouse = (ImGui::GetIO().MousePos.x - min.x - inset) / (max.x - min.x - 2 * inset);
@@ -1253,7 +1227,7 @@ void ui_chip(struct ui *ui, const char *name, const char *icon, unsigned rgb, co
 void ui_reserve(struct ui *ui, const char *name, double width, double height, double *x,
                 double *y) {
     ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy(ImVec2((float)width, (float)height));
+    ImGui::Dummy(point(width, height));
     add_widget_rect(ui, name);
     *x = at.x;
     *y = at.y;
@@ -1261,18 +1235,15 @@ void ui_reserve(struct ui *ui, const char *name, double width, double height, do
 
 void ui_box(struct ui *ui, double x, double y, double width, double height, unsigned rgb,
             double alpha) {
-    ui->list->AddRectFilled(ImVec2((float)x, (float)y),
-                            ImVec2((float)(x + width), (float)(y + height)), color_of(rgb, alpha));
+    ui->list->AddRectFilled(point(x, y), point(x + width, y + height), color_of(rgb, alpha));
 }
 
 void ui_outline(struct ui *ui, double x, double y, double width, double height, unsigned rgb) {
-    ui->list->AddRect(ImVec2((float)x, (float)y), ImVec2((float)(x + width), (float)(y + height)),
-                      color_of(rgb));
+    ui->list->AddRect(point(x, y), point(x + width, y + height), color_of(rgb));
 }
 
 void ui_line(struct ui *ui, double x0, double y0, double x1, double y1, unsigned rgb) {
-    ui->list->AddLine(ImVec2((float)x0, (float)y0), ImVec2((float)x1, (float)y1), color_of(rgb),
-                      (float)ui->scale);
+    ui->list->AddLine(point(x0, y0), point(x1, y1), color_of(rgb), (float)ui->scale);
 }
 
 void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb) {
@@ -1283,8 +1254,8 @@ void ui_polyline(struct ui *ui, const float *xy, int count, unsigned rgb) {
 void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text) {
     unsigned shadow = (rgb >> 8 & 255) > 110 ? 0 : 0xffffff; /* of the other brightness */
     if (ui->list == ImGui::GetBackgroundDrawList())
-        put(ui, ImVec2((float)x + 1, (float)y + 1), shadow, text);
-    put(ui, ImVec2((float)x, (float)y), rgb, text);
+        put(ui, point(x + 1, y + 1), shadow, text);
+    put(ui, point(x, y), rgb, text);
 }
 
 void ui_tag(struct ui *ui, double x, double y, const char *text) {
@@ -1301,8 +1272,7 @@ void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double l
     if (at_x + size + line / 2 > left + width)
         at_x = x - size - line;
     ui_tag(ui, at_x, at_y, text);
-    add_rect(ui, name, "", ImVec2((float)at_x - 4, (float)at_y - 2),
-             ImVec2((float)(at_x + size) + 4, (float)(at_y + line) + 2));
+    add_rect(ui, name, "", point(at_x - 4, at_y - 2), point(at_x + size + 4, at_y + line + 2));
 }
 
 void ui_sheet_begin(struct ui *ui) {
@@ -1320,7 +1290,7 @@ void ui_sheet_end(struct ui *ui, int width, int height) {
     data.CmdListsCount = 1;
     data.TotalIdxCount = ui->list->IdxBuffer.Size;
     data.TotalVtxCount = ui->list->VtxBuffer.Size;
-    data.DisplaySize = ImVec2((float)width, (float)height);
+    data.DisplaySize = point(width, height);
     data.FramebufferScale = ImVec2(1, 1);
     ImGui_ImplOpenGL3_RenderDrawData(&data);
     IM_DELETE(ui->list);
@@ -1353,8 +1323,7 @@ const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name) {
 
 void ui_note_rect(struct ui *ui, const char *name, double x, double y, double width,
                   double height) {
-    add_rect(ui, name, "", ImVec2((float)x, (float)y),
-             ImVec2((float)(x + width), (float)(y + height)));
+    add_rect(ui, name, "", point(x, y), point(x + width, y + height));
 }
 
 const char *ui_focused(const struct ui *ui) {

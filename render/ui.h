@@ -4,8 +4,7 @@
  * each one is, so that tests and scripts find it.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_UI_H
-#define LIVESTEREO_UI_H
+#pragma once
 
 #include "render/icons.h"
 #include "render/theme.h"
@@ -60,14 +59,14 @@ void ui_push_font(struct ui *ui, enum ui_font font);
 void ui_pop_font(struct ui *ui);
 
 /* Lines of text, as printf makes them: in the colour of text, of notes, in another one; in another
- * font. Long lines break at the edge of the panel; those in a panel with UI_AUTO_SIZE alone where
- * it has a width. */
-void ui_text(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ui_note(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ui_text_color(struct ui *ui, unsigned rgb, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void ui_heading(struct ui *ui, enum ui_font font, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+ * font (UI_FONTS: the one of now). Long lines break at the edge of the panel; those in a panel with
+ * UI_AUTO_SIZE alone where it has a width. */
+void ui_print(struct ui *ui, unsigned rgb, enum ui_font font, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define ui_text(ui, ...) ui_print(ui, ui_theme(ui)->text, UI_FONTS, __VA_ARGS__)
+#define ui_note(ui, ...) ui_print(ui, ui_theme(ui)->note, UI_FONTS, __VA_ARGS__)
+#define ui_text_color(ui, rgb, ...) ui_print(ui, rgb, UI_FONTS, __VA_ARGS__)
+#define ui_heading(ui, font, ...) ui_print(ui, ui_theme(ui)->text, font, __VA_ARGS__)
 /* One line, cut at the panel's edge, so that nothing below moves with its length; resting the mouse
  * on it shows all of it and help (or NULL). Where text is too long another one is shown. */
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
@@ -267,6 +266,4 @@ const char *ui_cut_line(const struct ui *ui);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * main thread, except window_wake. Positions are in pixels of the frame buffer, from its top left.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_WINDOW_H
-#define LIVESTEREO_WINDOW_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -87,5 +86,3 @@ struct image window_read(const struct window *window);
 
 /* The same of the lower left part of the framebuffer that is bound, which is no longer so then. */
 struct image window_read_area(int width, int height);
-
-#endif

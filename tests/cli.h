@@ -3,8 +3,7 @@
  * build/livestereo) and looks at exit code, messages and files. Each test has a folder of its own,
  * which is removed. Single-threaded tests only. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TEST_CLI_H
-#define LIVESTEREO_TEST_CLI_H
+#pragma once
 
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
@@ -249,5 +248,3 @@ static inline int cli_run(int argc, char **argv) {
     g_free(lists);
     return status;
 }
-
-#endif

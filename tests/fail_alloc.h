@@ -3,8 +3,7 @@
  * that include this with --wrap for the functions below. Any thread may allocate.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FAIL_ALLOC_H
-#define LIVESTEREO_FAIL_ALLOC_H
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -79,5 +78,3 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument) {
     return fail_alloc_now() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
 }
-
-#endif

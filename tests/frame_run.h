@@ -2,8 +2,7 @@
  * Frames of the program (image/frame.h) computed by the pipeline (gpu/stereo.h): for tests.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FRAME_RUN_H
-#define LIVESTEREO_FRAME_RUN_H
+#pragma once
 
 #include "gpu/stereo_private.h"
 #include "image/frame.h"
@@ -93,5 +92,3 @@ static inline void *graph_run_once(struct backend *b, struct graph *g) {
     b->discard(b, compiled);
     return arena;
 }
-
-#endif

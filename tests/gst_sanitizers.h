@@ -6,8 +6,7 @@
  * own accesses are not. Include once a program.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_GST_SANITIZERS_H
-#define LIVESTEREO_GST_SANITIZERS_H
+#pragma once
 
 #include <glib.h>
 
@@ -72,5 +71,3 @@ static inline char *gst_tell_sanitizers(void) {
     gst_add_option("ASAN_OPTIONS", "%s", __asan_default_options());
     return below;
 }
-
-#endif

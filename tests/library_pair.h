@@ -3,8 +3,7 @@
  * maps between guard bytes, and the same pair through the plain form of gpu/stereo.h.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LIBRARY_PAIR_H
-#define LIVESTEREO_LIBRARY_PAIR_H
+#pragma once
 
 #include "config/log.h"
 #include "include/livestereo.h"
@@ -271,5 +270,3 @@ static inline void pair_check_plain(struct stereo *s, const struct params *param
     }
     frame_drop(&f);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * the refinement, with random numbers. No GLib.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TESTS_NETWORK_H
-#define LIVESTEREO_TESTS_NETWORK_H
+#pragma once
 
 #include "config/feature_network.h"
 #include "tests/pass_case.h"
@@ -115,5 +114,3 @@ static inline void network_free(struct network_file *f) {
     free(f->bytes);
     f->bytes = NULL;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * OpenCV's own rectification, to compare ours with. Tests only. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_OPENCV_ORACLE_H
-#define LIVESTEREO_OPENCV_ORACLE_H
+#pragma once
 
 #include "calibration/rectify.h"
 #include "calibration/rig.h"
@@ -21,6 +20,4 @@ void opencv_rectify(const struct rig *rig, double alpha, int zero_disparity,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

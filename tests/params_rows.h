@@ -3,8 +3,7 @@
  * random numbers; single thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PARAMS_ROWS_H
-#define LIVESTEREO_PARAMS_ROWS_H
+#pragma once
 
 #include "config/params.h"
 
@@ -55,5 +54,3 @@ static inline bool comma_locale(void) {
     g_assert_cmpstr(comma, ==, "0,5");
     return true;
 }
-
-#endif

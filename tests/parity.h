@@ -4,8 +4,7 @@
  * which is a failure where it was named or LIVESTEREO_NEED_CUDA is set. One thread. Needs no GLib.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PARITY_H
-#define LIVESTEREO_PARITY_H
+#pragma once
 
 #include "gpu/backend.h"
 #include "tests/emulated_gpu/emulated_backend.h"
@@ -112,5 +111,3 @@ static inline int parity_end(const struct parity *t) {
     printf("1..%d\n", t->test);
     return t->failed ? 1 : 0;
 }
-
-#endif

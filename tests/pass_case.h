@@ -5,8 +5,7 @@
  * thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PASS_CASE_H
-#define LIVESTEREO_PASS_CASE_H
+#pragma once
 
 #include "gpu/backend.h"
 
@@ -380,5 +379,3 @@ static inline void case_say(const struct pass_case *c, int buffer, const char *v
         printf("%s %s", c->passes[i].begins ? " |" : "", stage_info(c->passes[i].stage)->name);
     printf("\n");
 }
-
-#endif

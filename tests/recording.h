@@ -2,8 +2,7 @@
  * Recordings for tests, made with GStreamer: every picture carries its number as bits in blocks and
  * its side as a grey level, so that what comes out says what it is. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TEST_RECORDING_H
-#define LIVESTEREO_TEST_RECORDING_H
+#pragma once
 
 #include <glib.h>
 #include <gst/app/gstappsrc.h>
@@ -110,5 +109,3 @@ static inline gboolean recording_write_times(const char *launch, int frames, int
 static inline gboolean recording_write(const char *launch, int frames, int rate) {
     return recording_write_times(launch, frames, rate, NULL);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Removes what a test has written. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TEST_REMOVE_TREE_H
-#define LIVESTEREO_TEST_REMOVE_TREE_H
+#pragma once
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -19,5 +18,3 @@ static inline void remove_tree(const char *path) {
         g_dir_close(dir);
     g_remove(path);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * planes. For tests; slow and plain.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RIG_RENDER_H
-#define LIVESTEREO_RIG_RENDER_H
+#pragma once
 
 #include "calibration/rig.h"
 #include "tests/watched.h"
@@ -251,5 +250,3 @@ static inline void wall_and_box(struct plane scene[2]) {
                               .cols = 0.6,
                               .rows = 0.6};
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Made-up rigs with known geometry, for tests: lenses of every model, cameras turned and unlike.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RIG_SCENE_H
-#define LIVESTEREO_RIG_SCENE_H
+#pragma once
 
 #include "calibration/rig.h"
 
@@ -40,5 +39,3 @@ static inline void rig_made_up(enum distortion model, struct rig *rig) {
         rig->T[i] = -rig->T[i];
     rig->metric = 1;
 }
-
-#endif

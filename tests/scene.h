@@ -3,8 +3,7 @@
  * boxes in front of it, left truth known by construction.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SCENE_H
-#define LIVESTEREO_SCENE_H
+#pragma once
 
 #include "image/frame.h"
 #include "tests/frame_run.h"
@@ -136,5 +135,3 @@ static inline struct params scene_params(int set, int labels) {
     p.disparity_range = labels;
     return p;
 }
-
-#endif

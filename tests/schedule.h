@@ -6,8 +6,7 @@
  * Needs GLib.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SCHEDULE_H
-#define LIVESTEREO_SCHEDULE_H
+#pragma once
 
 #include "gpu/graph.h"
 
@@ -260,5 +259,3 @@ static inline bool wait_is_implied(struct graph *g, int unit, int stream) {
     *wait = awaited;
     return node_is_before(&s, schedule_find(&s, 0, awaited), schedule_find(&s, 0, unit));
 }
-
-#endif

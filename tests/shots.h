@@ -3,8 +3,7 @@
  * delivery, clock steps) take their pictures, and the largest matching of two of them.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SHOTS_H
-#define LIVESTEREO_SHOTS_H
+#pragma once
 
 #include "capture/pairing.h"
 
@@ -93,5 +92,3 @@ static inline int64_t shortest_interval(const struct shot *shots, int count) {
         shortest = MIN(shortest, shots[i].true_ns - shots[i - 1].true_ns);
     return shortest;
 }
-
-#endif

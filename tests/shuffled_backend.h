@@ -5,8 +5,7 @@
  * says. Host memory is read and written no sooner. Two frames may be in flight.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SHUFFLED_BACKEND_H
-#define LIVESTEREO_SHUFFLED_BACKEND_H
+#pragma once
 
 #include "gpu/backend.h"
 
@@ -15,5 +14,3 @@ struct backend *shuffled_backend_open(uint64_t seed);
 
 /* One pixel of a stage, as written. */
 void stage_run_pixel(enum stage stage, const void *args, int x, int y);
-
-#endif

@@ -3,8 +3,7 @@
  * refused. The caller closes what it opened. Single-threaded tests only.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOURCE_OPEN_H
-#define LIVESTEREO_SOURCE_OPEN_H
+#pragma once
 
 #include "capture/source.h"
 #include "tests/gst_sanitizers.h"
@@ -68,5 +67,3 @@ static inline void expect_refused(const char *first, const char *second, int cod
 static inline int same_pixels(const struct image *a, const struct image *b) {
     return memcmp(a->data, b->data, image_bytes(a)) == 0;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * in stage_cases.c.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_CASES_H
-#define LIVESTEREO_STAGE_CASES_H
+#pragma once
 
 #include "tests/pass_case.h"
 
@@ -69,5 +68,3 @@ struct pruned_message_args case_pruned_message_args(struct pass_case *c, int blo
 struct pruned_wta_args
 case_pruned_wta_args(struct pass_case *c, const struct pruned_message_args *m, const uint8_t *cost);
 void case_add_stage(struct pass_case *c, enum stage stage);
-
-#endif

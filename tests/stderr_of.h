@@ -3,8 +3,7 @@
  * the output. Single-threaded tests only; stderr_begin and stderr_end come in pairs.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STDERR_OF_H
-#define LIVESTEREO_STDERR_OF_H
+#pragma once
 
 #include <glib.h>
 #include <stdio.h>
@@ -47,5 +46,3 @@ static inline void stderr_one_line(struct stderr_of s, const char *first, const 
                 second ? second : "", text);
     g_free(text);
 }
-
-#endif

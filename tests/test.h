@@ -3,8 +3,7 @@
  * their file. A program that has more to do than that has a main() of its own, which calls
  * tests_run() between g_test_init() and its end. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TEST_H
-#define LIVESTEREO_TEST_H
+#pragma once
 
 #include <glib.h>
 
@@ -19,5 +18,3 @@ int tests_run(void);
         tests_add(path, name);                                   \
     }                                                            \
     static void name(void)
-
-#endif

@@ -3,8 +3,7 @@
  * of many alike pictures or rounds make do with fewer there. What the results are is seen to
  * without one, on all of them. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_WATCHED_H
-#define LIVESTEREO_WATCHED_H
+#pragma once
 
 #ifndef __has_feature
 #define __has_feature(name) 0
@@ -25,6 +24,4 @@ enum { WATCHED = 0 };
 enum { THREADS_WATCHED = 1 };
 #else
 enum { THREADS_WATCHED = 0 };
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * frames.csv. Used by the thread that takes the frames.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BATCH_OUTPUT_H
-#define LIVESTEREO_BATCH_OUTPUT_H
+#pragma once
 
 #include "calibration/depth.h"
 #include "capture/source.h"
@@ -73,5 +72,3 @@ enum batch_end {
 
 /* Finishes frames.csv. 0 or -errno, logged. Clears the pointer. */
 int batch_output_close(struct batch_output **output, enum batch_end end);
-
-#endif

@@ -4,8 +4,7 @@
  * sets take. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BATCH_RGBD_H
-#define LIVESTEREO_BATCH_RGBD_H
+#pragma once
 
 #include "calibration/depth.h"
 
@@ -28,5 +27,3 @@ bool batch_rgbd_is_there(const char *folder);
 /* Whether none of these files in a folder is another's, which would be written over. 0, or -EEXIST
  * after a log line. */
 int batch_rgbd_may_replace(const char *folder);
-
-#endif

@@ -2,8 +2,7 @@
  * Parses and joins the rows of frames.csv, one line per pair. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BATCH_ROWS_H
-#define LIVESTEREO_BATCH_ROWS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ char *batch_rows_settings_path(const char *folder);
 /* The path of the rows of a part: frames.csv, or with parts > 1 frames-1-of-4.csv. Free it with
  * g_free. */
 char *batch_rows_path(const char *folder, int part, int parts);
-
-#endif

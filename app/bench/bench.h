@@ -4,8 +4,7 @@
  * to stdout.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BENCH_H
-#define LIVESTEREO_BENCH_H
+#pragma once
 
 #include "calibration/rectify.h"
 #include "image/frame.h"
@@ -63,5 +62,3 @@ double bench_quantile(double *values, int count, double share);
 
 /* The next number of splitmix64. */
 uint64_t bench_random(uint64_t *state);
-
-#endif

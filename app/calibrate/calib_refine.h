@@ -3,8 +3,7 @@
  * Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CALIB_REFINE_H
-#define LIVESTEREO_CALIB_REFINE_H
+#pragma once
 
 #include "app/rig_options.h"
 #include "capture/source.h"
@@ -20,5 +19,3 @@ void calib_refine_rig(const struct rig_use *use, bool rectified, struct rig *rig
 /* Whether there is a calibration, of pictures as the cameras gave them. EXIT_DONE, or
  * EXIT_CALIBRATION after a log line. */
 int calib_refine_allowed(const struct source *source, bool known);
-
-#endif

@@ -3,8 +3,7 @@
  * cmd_calibrate.c opens and closes it; headless.c or guide_window.c does the work. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CALIBRATE_H
-#define LIVESTEREO_CALIBRATE_H
+#pragma once
 
 #include "app/calibrate/views.h"
 #include "app/camera_options.h"
@@ -43,5 +42,3 @@ int guide_window_run(struct calibrate *calibrate);
 /* Takes views until the source ends, of a camera until nothing is missing, then writes the rig. The
  * exit code. */
 int headless_run(struct calibrate *calibrate);
-
-#endif

@@ -3,8 +3,7 @@
  * belong to the main thread. The source is the caller's, who must not use it meanwhile.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_COLLECTOR_H
-#define LIVESTEREO_COLLECTOR_H
+#pragma once
 
 #include "calibration/chessboard.h"
 #include "capture/source.h"
@@ -34,5 +33,3 @@ int collector_take(struct collector *collector, int timeout_ms, struct detection
 void collector_close(struct collector **collector);
 
 void detection_free(struct detection *detection);
-
-#endif

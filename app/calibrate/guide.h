@@ -3,8 +3,7 @@
  * loop. Main thread; the solver runs in a separate thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_GUIDE_H
-#define LIVESTEREO_GUIDE_H
+#pragma once
 
 #include "app/calibrate/calibrate.h"
 #include "app/calibrate/solution.h"
@@ -85,5 +84,3 @@ void guide_panel_draw_corners(struct guide *g);
 /* Draws beside the pictures, or below them in columns, what to do next, the coverage and the
  * result. */
 void guide_panel_draw(struct guide *g);
-
-#endif

@@ -3,8 +3,7 @@
  * views are taken. One thread at a time uses one of them.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOLUTION_H
-#define LIVESTEREO_SOLUTION_H
+#pragma once
 
 #include "app/calibrate/views.h"
 
@@ -37,5 +36,3 @@ void solution_print(const struct solution *solution);
 int solution_write(const struct solution *solution, const char *path, bool replace);
 
 void solution_free(struct solution **solution);
-
-#endif

@@ -3,8 +3,7 @@
  * thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_VIEWS_H
-#define LIVESTEREO_VIEWS_H
+#pragma once
 
 #include "app/calibrate/collector.h"
 #include "calibration/coverage.h"
@@ -43,5 +42,3 @@ int views_find(const struct views *views, long pair);
 
 /* Copies of the corners of a view: two arrays, g_free both. */
 struct board_view views_copy(const struct views *views, int number);
-
-#endif

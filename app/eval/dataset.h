@@ -8,8 +8,7 @@
  * DIR/image_2/N_10.png image_2/N_11.png flow_occ/N_10.png (KITTI).
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_DATASET_H
-#define LIVESTEREO_DATASET_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -57,5 +56,3 @@ int motion_pair_read(const char *folder, const char *stem, struct test_pair *pai
 int pair_ini_parse(const char *text, size_t length, const char *path, struct pair_ini *ini);
 
 void test_pair_free(struct test_pair *pair);
-
-#endif

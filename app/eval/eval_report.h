@@ -1,8 +1,7 @@
 /*
  * How eval prints its figures, on standard output. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_EVAL_REPORT_H
-#define LIVESTEREO_EVAL_REPORT_H
+#pragma once
 
 #include "app/eval/dataset.h"
 #include "app/eval/metrics.h"
@@ -56,5 +55,3 @@ int eval_report_csv(FILE *file, const struct eval_result *result);
 
 /* One object on one line; null for what is absent. */
 void eval_report_json(const struct eval_result *result);
-
-#endif

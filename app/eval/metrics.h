@@ -4,8 +4,7 @@
  * not scored.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_METRICS_H
-#define LIVESTEREO_METRICS_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -110,5 +109,3 @@ double metrics_density(const int16_t *disparity, const uint8_t *left_out, long c
 /* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN
  * for none. */
 double metrics_quantile(double *values, int count, double share);
-
-#endif

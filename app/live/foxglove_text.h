@@ -3,8 +3,7 @@
  * those that the page reads beside it. Pure functions; texts are JSON and given back with g_free.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FOXGLOVE_TEXT_H
-#define LIVESTEREO_FOXGLOVE_TEXT_H
+#pragma once
 
 #include "app/save/ros_frame.h"
 
@@ -48,5 +47,3 @@ bool foxglove_whole(JsonNode *node, uint32_t *value);
 /* Sets what an element of setParameters (NULL: no object) says: a parameter, or "preset", which
  * sets all but the range searched and the rig. 0 or -errno; why says what is wrong with it. */
 int foxglove_set_param(struct params *params, JsonObject *object, char *why, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * source's end.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LIVE_H
-#define LIVESTEREO_LIVE_H
+#pragma once
 
 #include "app/live/queue.h"
 #include "capture/source.h"
@@ -151,5 +150,3 @@ void live_set_probes(struct live *live, const struct live_probe *probes, int cou
 
 /* The last answers; returns their count. */
 int live_get_probes(struct live *live, struct live_probe probes[PROBES]);
-
-#endif

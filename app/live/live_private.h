@@ -2,8 +2,7 @@
  * What live.c and the threads in live_threads.c share.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LIVE_PRIVATE_H
-#define LIVESTEREO_LIVE_PRIVATE_H
+#pragma once
 
 #include "app/live/live.h"
 
@@ -59,5 +58,3 @@ struct live {
 
 void *live_capture_thread(void *live);
 void *live_compute_thread(void *live);
-
-#endif

@@ -4,8 +4,7 @@
  * A receiver that is slow costs it frames; whoever gives frames never waits.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_OUTPUT_H
-#define LIVESTEREO_OUTPUT_H
+#pragma once
 
 #include "calibration/depth.h"
 #include "image/frame.h"
@@ -75,5 +74,3 @@ void output_print(struct output *output);
 /* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine.
  * False, after a log line, where what it got may lack its end. */
 bool output_close(struct output **output);
-
-#endif

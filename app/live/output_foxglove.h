@@ -6,8 +6,7 @@
  * gets the newest message that its connection has room for.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_OUTPUT_FOXGLOVE_H
-#define LIVESTEREO_OUTPUT_FOXGLOVE_H
+#pragma once
 
 #include "app/live/output.h"
 
@@ -31,5 +30,3 @@ bool output_foxglove_take_params(struct output_foxglove *server, struct params *
 
 /* Closes all connections and frees all. */
 void output_foxglove_close(struct output_foxglove *server);
-
-#endif

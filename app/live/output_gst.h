@@ -6,8 +6,7 @@
  * behind at the end. Whoever gives frames never waits.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_OUTPUT_GST_H
-#define LIVESTEREO_OUTPUT_GST_H
+#pragma once
 
 #include "app/live/output.h"
 
@@ -25,5 +24,3 @@ void output_gst_get_status(struct output_gst *output, struct output_status *stat
 /* Lets the receiver finish its file for a few seconds and frees all. False, after a log line, where
  * what it got may lack its end. */
 bool output_gst_close(struct output_gst *output);
-
-#endif

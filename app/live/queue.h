@@ -3,8 +3,7 @@
  * frame given is the queue's, a frame taken is the taker's; what is dropped goes back to its pool.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_QUEUE_H
-#define LIVESTEREO_QUEUE_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -42,5 +41,3 @@ long queue_dropped(struct queue *queue);
 
 /* Drops what is left. No thread may be inside. Clears the pointer; NULL inside is fine. */
 void queue_close(struct queue **queue);
-
-#endif

@@ -3,8 +3,7 @@
  * Estimation for MRF Stereo. CVPR 2005). No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ESTIMATE_H
-#define LIVESTEREO_ESTIMATE_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -24,5 +23,3 @@ double estimate_fit(const struct frame *frame, struct params *params);
 
 /* "lambda 0.31, tau 12.5; rho 1.7, T 4.2": of census, too, where it counts. */
 const char *estimate_print(const struct params *params, char *text, size_t bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * into the pictures. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MASK_H
-#define LIVESTEREO_MASK_H
+#pragma once
 
 #include "app/commands.h"
 #include "app/matcher.h"
@@ -25,5 +24,3 @@ int mask_read(const char *path, int width, int height, uint8_t **mask);
  * log line. */
 int mask_use(const char *path, const struct params *params, int width, int height,
              struct matcher *matcher, uint8_t **mask);
-
-#endif

@@ -3,8 +3,7 @@
  * its end. One thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ROW_SAMPLES_H
-#define LIVESTEREO_ROW_SAMPLES_H
+#pragma once
 
 #include "calibration/rectify.h"
 #include "image/frame.h"
@@ -41,5 +40,3 @@ void rectified_pair_check(const char *name, const struct image *left, const stru
  * caller frees it. */
 uint8_t *rectified_grey(const struct image *picture, const struct rectify_map *map, int width,
                         int height, double row_offset);
-
-#endif

@@ -2,8 +2,7 @@
  * The points of a frame, and files of them (PLY, OBJ). No state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_POINTS_H
-#define LIVESTEREO_POINTS_H
+#pragma once
 
 #include "calibration/depth.h"
 #include "image/frame.h"
@@ -21,5 +20,3 @@ struct ply_point *points_of(const struct frame *frame, const struct depth_geomet
 /* Writes them, as OBJ if path ends in .obj, else as PLY. 0 or -errno after a log line. */
 int points_write(const char *path, const struct frame *frame,
                  const struct depth_geometry *geometry);
-
-#endif

@@ -2,8 +2,7 @@
  * The results of a frame as messages of ROS 2 (CDR, little-endian), for MCAP files and for the
  * network. Used by one thread at a time. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ROS_FRAME_H
-#define LIVESTEREO_ROS_FRAME_H
+#pragma once
 
 #include "calibration/depth.h"
 #include "capture/ros/mcap_writer.h"
@@ -52,5 +51,3 @@ int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame);
 
 /* Finishes the file. 0 or -errno after a log line. Clears the pointer; NULL inside is fine. */
 int ros_mcap_close(struct ros_mcap **mcap);
-
-#endif

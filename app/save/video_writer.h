@@ -3,8 +3,7 @@
  * VP8 in WebM. Used by one thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_VIDEO_WRITER_H
-#define LIVESTEREO_VIDEO_WRITER_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -24,5 +23,3 @@ int video_writer_add(struct video_writer *writer, const struct image *picture, i
 /* Writes what is left and frees the writer; without a picture, or where keep is 0, the file is
  * removed. 0, or -EIO after a log line. */
 int video_writer_close(struct video_writer **writer, int keep);
-
-#endif

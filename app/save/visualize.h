@@ -4,8 +4,7 @@
  * picture_free, or visualize_write() does.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_VISUALIZE_H
-#define LIVESTEREO_VISUALIZE_H
+#pragma once
 
 #include "image/frame.h"
 #include "image/picture.h"
@@ -35,5 +34,3 @@ int visualize_write(const char *path, struct image picture);
 /* Writes the disparity in KITTI's form, or where the name ends so as .pfm; the motion as a 16-bit
  * picture or as .flo. 0 or -errno after a log line. */
 int map_write(const char *path, const struct frame *frame);
-
-#endif

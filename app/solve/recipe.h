@@ -4,8 +4,7 @@
  * thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RECIPE_H
-#define LIVESTEREO_RECIPE_H
+#pragma once
 
 #include "image/picture.h"
 
@@ -55,5 +54,3 @@ int recipe_read(struct recipe *r, const char *path);
 int recipe_compose(const struct recipe *r, const uint16_t *label, const char *path);
 
 void recipe_free(struct recipe *r);
-
-#endif

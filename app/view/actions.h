@@ -2,8 +2,7 @@
  * The actions of keys, buttons and lists of the viewer, generated from actions.def. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ACTIONS_H
-#define LIVESTEREO_ACTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void action_button(struct viewer *v, const char *name, const char *label, enum a
 /* The same as a tool of a bar; icon, label and rgb as of ui_tool. */
 void action_tool(struct viewer *v, const char *name, const char *icon, const char *label,
                  enum action action, bool on, unsigned rgb);
-
-#endif

@@ -3,8 +3,7 @@
  * program. The functions belong to the main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BACKGROUND_H
-#define LIVESTEREO_BACKGROUND_H
+#pragma once
 
 #include "render/window.h"
 
@@ -32,5 +31,3 @@ bool background_is_done(const struct background *background);
 
 /* Waits until work has returned, and returns its result. */
 int background_take(struct background *background);
-
-#endif

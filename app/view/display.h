@@ -3,8 +3,7 @@
  * legend of the colours. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_DISPLAY_H
-#define LIVESTEREO_DISPLAY_H
+#pragma once
 
 #include "app/view/layout.h"
 #include "calibration/depth.h"
@@ -142,5 +141,3 @@ struct motion_speed {
  * confidence. */
 void display_describe_motion(const struct frame *frame, const struct motion_speed *speed, int x,
                              int y, char *text, size_t size);
-
-#endif

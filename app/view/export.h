@@ -4,8 +4,7 @@
  * Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_EXPORT_H
-#define LIVESTEREO_EXPORT_H
+#pragma once
 
 #include "app/rig_options.h"
 #include "app/save/video_writer.h"
@@ -102,5 +101,3 @@ void video_export_update(struct viewer *v, bool wait);
 
 /* How far it is. */
 void video_export_describe(const struct viewer *v, char *text, size_t size);
-
-#endif

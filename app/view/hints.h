@@ -3,8 +3,7 @@
  * left and right are exchanged. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_HINTS_H
-#define LIVESTEREO_HINTS_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -30,5 +29,3 @@ void hints_swap_count(const struct frame *frame, int range, int *negative, int *
  * negative disparities, unless the settings include those. */
 bool swap_watch_add(struct swap_watch *watch, const struct frame *frame);
 bool swap_watch_hint(const struct swap_watch *watch);
-
-#endif

@@ -3,8 +3,7 @@
  * under a heading, the panel beside or below them, and the seek bar. Pure functions.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_LAYOUT_H
-#define LIVESTEREO_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ struct layout layout_window(const struct layout_input *input);
 
 /* Whether a window is so narrow that its panel lies over the views. */
 bool layout_is_narrow(int width, double scale);
-
-#endif

@@ -3,8 +3,7 @@
  * actions, the log. Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PAGES_H
-#define LIVESTEREO_PAGES_H
+#pragma once
 
 #include "app/view/display.h"
 #include "app/view/screen.h"
@@ -116,5 +115,3 @@ bool file_is_calibration(const char *path);
 /* The words that the dialog gave, which the caller frees with g_strfreev; NULL while there are
  * none. */
 char **start_page_take(struct viewer *v);
-
-#endif

@@ -4,8 +4,7 @@
  * Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PANEL_H
-#define LIVESTEREO_PANEL_H
+#pragma once
 
 #include "app/rig_options.h"
 #include "app/view/background.h"
@@ -158,5 +157,3 @@ void refine_watch_stop(struct refine_watch *watch);
 
 /* The button, and what was found. */
 void refine_watch_draw(struct viewer *v);
-
-#endif

@@ -3,8 +3,7 @@
  * the threads of app/live/live.h.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PLAYBACK_H
-#define LIVESTEREO_PLAYBACK_H
+#pragma once
 
 #include "app/live/live.h"
 
@@ -53,5 +52,3 @@ void playback_apply_loop(struct playback *playback);
 
 /* The bar below the picture. Between ui_begin and ui_end. */
 void playback_bar_draw(struct viewer *v);
-
-#endif

@@ -4,8 +4,7 @@
  * widgets are and what they hold. Main thread, with the window's context.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SCREEN_H
-#define LIVESTEREO_SCREEN_H
+#pragma once
 
 #include "render/ui.h"
 #include "render/window.h"
@@ -83,5 +82,3 @@ GString *screen_map_begin(const struct screen *screen);
 
 /* Writes the map if it differs from the last one, and frees it. */
 void screen_map_end(struct screen *screen, GString *map, const char *path);
-
-#endif

@@ -3,8 +3,7 @@
  * settings in last.ini, the look of the window in view.ini. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SESSION_H
-#define LIVESTEREO_SESSION_H
+#pragma once
 
 #include "app/commands.h"
 #include "render/theme.h"
@@ -48,5 +47,3 @@ bool session_take_params(const struct session *remembered, struct params *params
  * the source of the end. Without a home folder nothing is written. */
 void session_save(const struct session *end, const struct session *start,
                   const struct session *remembered);
-
-#endif

@@ -3,8 +3,7 @@
  * thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SETTINGS_H
-#define LIVESTEREO_SETTINGS_H
+#pragma once
 
 #include "config/params.h"
 
@@ -88,5 +87,3 @@ void history_scale_search(struct history *history, double ratio);
 /* Sets *step to the next one back (-1) or forward (1) that differs from its parameters. False where
  * there is none. */
 bool history_move(struct history *history, int direction, struct history_step *step);
-
-#endif

@@ -162,15 +162,11 @@ static void draw_rates(struct viewer *v, double width) {
              still ? v->playback.shown->compute_ms / 1000 : s->rates.shown);
     snprintf(unit, sizeof(unit), still ? "s" : "of %.1f /s", s->rates.computed);
     const char *limit = strstr(note, "limit");
+    const char *backend = v->playback.state.backend, *below = still || !limit ? backend : limit;
+    int count = line_of(s->compute_ms, s->frames, line);
     ui_card_draw(v->screen.ui,
-                 &(struct ui_card){.name = "card.rate",
-                                   .title = still ? "One pair" : "Shown of computed",
-                                   .value = value,
-                                   .unit = unit,
-                                   .note = still || !limit ? v->playback.state.backend : limit,
-                                   .help = v->playback.state.backend,
-                                   .history = line,
-                                   .count = line_of(s->compute_ms, s->frames, line)},
+                 &(struct ui_card){"card.rate", still ? "One pair" : "Shown of computed", value,
+                                   unit, below, backend, line, count},
                  width);
 }
 
@@ -178,14 +174,10 @@ static void draw_age(const struct statistics *s, struct ui *ui, double width) {
     char value[24];
     float line[STATISTICS_HISTORY];
     snprintf(value, sizeof(value), "%.0f", s->age_ms);
+    int count = line_of(s->ages_ms, s->shown, line);
     ui_card_draw(ui,
-                 &(struct ui_card){.name = "card.age",
-                                   .title = "Delay",
-                                   .value = value,
-                                   .unit = "ms",
-                                   .note = "from capture to screen",
-                                   .history = line,
-                                   .count = line_of(s->ages_ms, s->shown, line)},
+                 &(struct ui_card){"card.age", "Delay", value, "ms", "from capture to screen", NULL,
+                                   line, count},
                  width);
 }
 
@@ -221,14 +213,10 @@ static void draw_error(struct viewer *v, double width) {
         snprintf(note, sizeof(note), "%.1f %% with hidden areas", e->all);
         snprintf(help, sizeof(help), "D1 %.2f %%", e->d1);
     }
-    ui_card_draw(v->screen.ui,
-                 &(struct ui_card){.name = "card.error",
-                                   .title = "Off by more than 1 px",
-                                   .value = value,
-                                   .unit = "%",
-                                   .note = note,
-                                   .help = help},
-                 width);
+    ui_card_draw(
+        v->screen.ui,
+        &(struct ui_card){"card.error", "Off by more than 1 px", value, "%", note, help, NULL, 0},
+        width);
 }
 
 static void draw_flicker(const struct flicker_sums *sums, struct ui *ui, double width) {
@@ -236,11 +224,8 @@ static void draw_flicker(const struct flicker_sums *sums, struct ui *ui, double 
     char value[24], note[96];
     snprintf(value, sizeof(value), "%.2f", flicker.px);
     snprintf(note, sizeof(note), "of the %.0f %% that stand still", flicker.still);
-    ui_card_draw(
-        ui,
-        &(struct ui_card){
-            .name = "card.flicker", .title = "Flicker", .value = value, .unit = "px", .note = note},
-        width);
+    ui_card_draw(ui, &(struct ui_card){"card.flicker", "Flicker", value, "px", note, NULL, NULL, 0},
+                 width);
 }
 
 static void draw_output(struct viewer *v) {

@@ -3,8 +3,7 @@
  * against a known truth, flicker. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STATISTICS_H
-#define LIVESTEREO_STATISTICS_H
+#pragma once
 
 #include "app/live/live.h"
 #include "app/live/output.h"
@@ -84,5 +83,3 @@ void statistics_describe(const struct viewer *v, char *text, size_t size);
 /* Cards: shown of computed, delay, time of a frame by its parts; in the tab of statistics error
  * against the truth, stability, cameras and output, too. */
 void statistics_draw_cards(struct viewer *v);
-
-#endif

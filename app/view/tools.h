@@ -3,8 +3,7 @@
  * part that is computed. Main thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TOOLS_H
-#define LIVESTEREO_TOOLS_H
+#pragma once
 
 #include "app/live/live.h"
 #include "app/rig_options.h"
@@ -108,5 +107,3 @@ void measure_print(double metres, double error, enum length_unit unit, int error
 void measure_draw(const struct measure *measure, const struct draw_settings *view,
                   const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
                   struct ui *ui);
-
-#endif

@@ -6,8 +6,7 @@
  * Files that take a struct viewer include this header; the headers included here do not know it.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_VIEWER_H
-#define LIVESTEREO_VIEWER_H
+#pragma once
 
 #include "app/camera_options.h"
 #include "app/live/output.h"
@@ -331,5 +330,3 @@ void opening_update(struct viewer *v);
 
 /* Writes the map if it has changed and the option was given; called after each drawing. */
 void ui_map_write(struct viewer *v);
-
-#endif

@@ -3,8 +3,7 @@
  * pictures. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_FOLDER_ABOUT_H
-#define LIVESTEREO_FOLDER_ABOUT_H
+#pragma once
 
 struct folder_about {
     char *calibration;      /* path of a calibration file, or NULL; g_free */
@@ -16,5 +15,3 @@ struct folder_about {
 /* Looks for calib.txt, calib_cam_to_cam.txt (here or, as KITTI has it, one folder up),
  * calibration.yml, rig.yml; camera.txt; pair.ini. Damaged files are skipped. */
 void folder_about_read(const char *folder, struct folder_about *about);
-
-#endif

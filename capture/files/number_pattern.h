@@ -2,8 +2,7 @@
  * Names of files that are counted up, as printf writes them. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_NUMBER_PATTERN_H
-#define LIVESTEREO_NUMBER_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ struct number_pattern {
 int number_pattern_parse(const char *text, struct number_pattern *pattern, const char **why);
 char *number_pattern_name(const struct number_pattern *pattern, long number);
 void number_pattern_free(struct number_pattern *pattern);
-
-#endif

@@ -2,8 +2,7 @@
  * When pictures were taken, by a list of times beside them or by their names. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PICTURE_TIMES_H
-#define LIVESTEREO_PICTURE_TIMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@
  * picture or its number (DSO). g_free; NULL where nothing says it, which has a log line where a
  * list is there that cannot be used. *rate: pictures a second by the median step; 0: not known. */
 int64_t *picture_times_read(const char *const *pictures, long count, double *rate);
-
-#endif

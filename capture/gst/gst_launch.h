@@ -2,8 +2,7 @@
  * GStreamer pipelines from their text, and what all of them need. No state; any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_GST_LAUNCH_H
-#define LIVESTEREO_GST_LAUNCH_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -33,5 +32,3 @@ bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info);
 /* Copies the part of a picture (RGB or GRAY8) that begins at column, row and has the size of to, in
  * to's channels. 0, or -EBADMSG where the picture is too small or cannot be read. */
 int gst_launch_copy_picture(GstSample *sample, int column, int row, struct image *to);
-
-#endif

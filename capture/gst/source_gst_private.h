@@ -3,8 +3,7 @@
  * thread that reads, except for what the lock guards.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOURCE_GST_PRIVATE_H
-#define LIVESTEREO_SOURCE_GST_PRIVATE_H
+#pragma once
 
 #include "capture/source_private.h"
 #include "capture/gst/video_about.h"
@@ -53,5 +52,3 @@ int gst_bus_look(struct gst *gst);
 
 /* Frees what gst_graph_open() made, even if that failed; it may be opened again. */
 void gst_graph_close(struct gst *gst);
-
-#endif

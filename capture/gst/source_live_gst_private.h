@@ -3,8 +3,7 @@
  * Owned by the thread that reads; what the lock guards, GStreamer's threads share.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SOURCE_LIVE_GST_PRIVATE_H
-#define LIVESTEREO_SOURCE_LIVE_GST_PRIVATE_H
+#pragma once
 
 #include "capture/controls.h"
 #include "capture/pairing.h"
@@ -65,5 +64,3 @@ void live_gst_listen(struct live_gst *gst, struct stream *stream);
 /* Attaches the element before the sink that offers controls; the pipeline must outlive them. 0, or
  * -ENOENT where there is none. */
 int controls_gst_attach(struct controls *controls, int side, GstElement *sink);
-
-#endif

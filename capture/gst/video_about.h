@@ -4,8 +4,7 @@
  * other file; GStreamer 1.22 does not know Matroska's StereoMode 11. No shared state.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_VIDEO_ABOUT_H
-#define LIVESTEREO_VIDEO_ABOUT_H
+#pragma once
 
 #include "capture/source.h"
 
@@ -20,5 +19,3 @@ struct video_about {
 
 /* Of the first video track of a file; what is no such file says nothing. */
 void video_about_read(const char *path, struct video_about *about);
-
-#endif

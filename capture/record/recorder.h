@@ -8,8 +8,7 @@
  * there.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RECORDER_H
-#define LIVESTEREO_RECORDER_H
+#pragma once
 
 #include "capture/source.h"
 
@@ -59,5 +58,3 @@ char *recorder_default_path(void);
 
 /* For set_tap: context is the recorder. */
 void recorder_tap(void *context, const struct raw_pair *pair);
-
-#endif

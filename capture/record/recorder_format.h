@@ -3,8 +3,7 @@
  * nothing) where GStreamer has it, else uncompressed. No state; the thread that gives the pairs.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RECORDER_FORMAT_H
-#define LIVESTEREO_RECORDER_FORMAT_H
+#pragma once
 
 #include "capture/source.h"
 
@@ -35,5 +34,3 @@ int format_of_caps(const GstCaps *caps, struct raw_picture *raw);
 
 /* A copy in GStreamer's layout of rows; NULL if the picture has too few bytes. */
 GstBuffer *format_buffer(const struct raw_picture *raw);
-
-#endif

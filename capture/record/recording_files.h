@@ -5,8 +5,7 @@
  * and used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_RECORDING_FILES_H
-#define LIVESTEREO_RECORDING_FILES_H
+#pragma once
 
 #include "capture/record/recorder.h"
 
@@ -77,5 +76,3 @@ int recording_note_read(const char *path, struct recording_note *note);
 /* The same from memory, for fuzzing; text of rows ends in 0. */
 GArray *recording_rows_parse(const char *text);
 struct recording_note recording_note_parse(const char *text, size_t length);
-
-#endif

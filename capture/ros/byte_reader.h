@@ -3,8 +3,7 @@
  * passed once everything is 0, and failed says so. A reader belongs to one thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BYTE_READER_H
-#define LIVESTEREO_BYTE_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ static inline double take_double(struct byte_reader *r) {
     memcpy(&number, &bits, sizeof number);
     return number;
 }
-
-#endif

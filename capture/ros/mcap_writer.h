@@ -3,8 +3,7 @@
  * with indices. Used by one thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MCAP_WRITER_H
-#define LIVESTEREO_MCAP_WRITER_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int mcap_writer_add(struct mcap_writer *writer, int topic, int64_t ns, const GBy
 /* Writes what is left and the index, unless an earlier write failed, and frees the writer. 0 or
  * the first error, -errno, of which there was a log line. */
 int mcap_writer_close(struct mcap_writer **writer);
-
-#endif

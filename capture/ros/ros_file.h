@@ -7,8 +7,7 @@
  * thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ROS_FILE_H
-#define LIVESTEREO_ROS_FILE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ bool ros_file_is_cut(const struct ros_file *file);
  * a log line: -EBADMSG where it is damaged; of a damaged chunk there is one line. */
 int ros_file_read(struct ros_file *file, const struct ros_channel *channel, guint index,
                   const uint8_t **data, size_t *size);
-
-#endif

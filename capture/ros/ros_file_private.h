@@ -1,8 +1,7 @@
 /*
  * What the readers of the two forms of files that ROS records share. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ROS_FILE_PRIVATE_H
-#define LIVESTEREO_ROS_FILE_PRIVATE_H
+#pragma once
 
 #include "capture/ros/byte_reader.h"
 #include "capture/ros/ros_file.h"
@@ -100,5 +99,3 @@ int ros_file_add_chunk(struct ros_file *file, struct block *chunk, const char *c
 
 /* Says that the file has no end; within_record: it ends within a record. */
 void ros_file_no_end(struct ros_file *file, bool within_record);
-
-#endif

@@ -3,8 +3,7 @@
  * CameraInfo, as ROS 2 (little-endian CDR) and ROS 1 write them. Pure functions; what a message
  * says in bytes belongs to it. SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ROS_MESSAGE_H
-#define LIVESTEREO_ROS_MESSAGE_H
+#pragma once
 
 #include "image/picture.h"
 
@@ -45,5 +44,3 @@ int ros_image_decode(const struct ros_image *image, const char *name, struct sam
 
 /* What a file of camera_info (YAML) says of the camera; g_free. */
 char *ros_camera_print(const struct ros_camera *camera);
-
-#endif

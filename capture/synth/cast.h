@@ -6,8 +6,7 @@
  * Axes of the left camera: x to the right, y down, z forwards. A disparity is f * base / z + zero.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SYNTH_CAST_H
-#define LIVESTEREO_SYNTH_CAST_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -427,5 +426,3 @@ CAST float cast_disparity(const struct scene *s, const uint8_t *pixels, const ui
     *seen = there >= 0 && other.t > hit.t * (1 - 0.6f / maxf(d, 0.7f));
     return d;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The desk of synth: its pictures with truth. Used by one thread at a time, which lets others help.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SYNTH_DESK_H
-#define LIVESTEREO_SYNTH_DESK_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -28,5 +27,3 @@ void desk_render(struct desk *desk, long index, int step, struct image *left, st
                  int16_t *truth, uint8_t *mask);
 
 void desk_close(struct desk *desk);
-
-#endif

@@ -2,8 +2,7 @@
  * Pictures of a scene of cast.h, by several threads.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SYNTH_RENDER_H
-#define LIVESTEREO_SYNTH_RENDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ void scene_render(const struct render *render, int threads);
 /* Calls row(context, i) for i in [0, rows) in threads threads, the caller's included; with fewer
  * where they cannot be created. Returns when all are done. */
 void rows_run(int rows, int threads, void (*row)(void *context, int i), void *context);
-
-#endif

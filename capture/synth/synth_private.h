@@ -3,8 +3,7 @@
  * belongs to its source and is used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SYNTH_PRIVATE_H
-#define LIVESTEREO_SYNTH_PRIVATE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ void shapes_close(struct shapes *scene);
 
 /* A well-mixed function of two numbers, for everything that looks random. */
 uint64_t synth_hash(uint64_t a, uint64_t b);
-
-#endif

@@ -2,8 +2,7 @@
  * Textures for scenes of cast.h, painted from seeds.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SYNTH_TEXTURES_H
-#define LIVESTEREO_SYNTH_TEXTURES_H
+#pragma once
 
 #include "capture/synth/cast.h"
 
@@ -28,5 +27,3 @@ vec spine_colour(int book);
 
 /* An even number in [0, 1) for two whole numbers. */
 float noise_hash(int x, int y, uint32_t seed);
-
-#endif

@@ -4,8 +4,7 @@
  * own list.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_DEVICE_LIST_H
-#define LIVESTEREO_DEVICE_LIST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -53,5 +52,3 @@ int device_list_pair(const struct device_list *list, int index[2]);
 /* Writes those two as a source, "v4l2:LEFT,RIGHT", with stable names. Returns buf, or NULL where
  * there is no such pair. */
 const char *device_list_rig(const struct device_list *list, char *buf, size_t size);
-
-#endif

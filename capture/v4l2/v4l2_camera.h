@@ -3,8 +3,7 @@
  * what went wrong, and the owner logs that when it changes. Used by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_V4L2_CAMERA_H
-#define LIVESTEREO_V4L2_CAMERA_H
+#pragma once
 
 #include "capture/v4l2/device_list.h"
 #include "capture/pairing.h"
@@ -43,5 +42,3 @@ void v4l2_camera_close(struct v4l2_camera *camera);
 /* The oldest frame that waits, copied to data (frame_bytes of it). 0, -EAGAIN when none waits,
  * or -errno with reason: then the camera must be closed. */
 int v4l2_camera_take(struct v4l2_camera *camera, uint8_t *data, struct camera_frame *frame);
-
-#endif

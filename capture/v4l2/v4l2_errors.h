@@ -2,8 +2,7 @@
  * What a failed call to a camera means and what to do about it. Any thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_V4L2_ERRORS_H
-#define LIVESTEREO_V4L2_ERRORS_H
+#pragma once
 
 #include "capture/v4l2/v4l2_modes.h"
 
@@ -19,5 +18,3 @@ const char *v4l2_explain(int error, const char *doing, const char *node,
 /* The processes that have node open, as "guvcview (4711), zoom (4712)"; "" when none is seen
  * (those of other users are not, without root). Returns buf. */
 const char *v4l2_users(const char *node, char *buf, size_t size);
-
-#endif

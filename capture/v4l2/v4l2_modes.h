@@ -3,8 +3,7 @@
  * choosing is pure.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_V4L2_MODES_H
-#define LIVESTEREO_V4L2_MODES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ double mode_bits(const struct camera_mode *mode);
 
 /* "MJPG 640x480 30/s" */
 const char *mode_print(const struct camera_mode *mode, char *buf, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * unplugged) share. It belongs to the reading thread, except for what the lock guards.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_V4L2_SOURCE_PRIVATE_H
-#define LIVESTEREO_V4L2_SOURCE_PRIVATE_H
+#pragma once
 
 #include "capture/controls.h"
 #include "image/mjpeg.h"
@@ -92,5 +91,3 @@ void hotplug_close(struct v4l2 *v4l2);
 /* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart: how many cameras,
  * words (g_strfreev, in any case) their names; or -EINVAL, logged. */
 int v4l2_parse_word(const char *word, bool motion, char ***words);
-
-#endif

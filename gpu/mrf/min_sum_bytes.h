@@ -3,8 +3,7 @@
  * whose numbers are bytes, where these hold all of them. Used by one thread.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MIN_SUM_BYTES_H
-#define LIVESTEREO_MIN_SUM_BYTES_H
+#pragma once
 
 #include "gpu/backend.h"
 #include "gpu/mrf/mrf.h"
@@ -17,5 +16,3 @@
 int mrf_min_sum_in_bytes(const struct mrf *m, int sweeps, struct backend *b, int threads,
                          const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
                          const char **why);
-
-#endif

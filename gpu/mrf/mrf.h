@@ -16,8 +16,7 @@
  * logged.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MRF_H
-#define LIVESTEREO_MRF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -204,5 +203,3 @@ int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct 
 
 /* The label of least cost of each pixel, of equals the first. */
 void mrf_least_costs(const struct mrf *m, uint16_t *label);
-
-#endif

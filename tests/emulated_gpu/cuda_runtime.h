@@ -5,8 +5,7 @@
  * does, and how long anything takes, it does not show.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_EMULATED_CUDA_RUNTIME_H
-#define LIVESTEREO_EMULATED_CUDA_RUNTIME_H
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -219,5 +218,3 @@ int cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Paramete
     emulated_run(config->grid, config->block, [&] { kernel(arguments...); });
     return 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * A backend for tests that runs CUDA kernels of belief propagation on the processor.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_EMULATED_BACKEND_H
-#define LIVESTEREO_EMULATED_BACKEND_H
+#pragma once
 
 #include "gpu/backend.h"
 
@@ -16,6 +15,4 @@ __attribute__((weak)) struct backend *emulated_backend_open(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

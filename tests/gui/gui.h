@@ -6,8 +6,7 @@
  * thread; the caller frees each returned char * with g_free.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_GUI_H
-#define LIVESTEREO_GUI_H
+#pragma once
 
 #include "image/picture.h"
 #include "tests/remove_tree.h"
@@ -186,5 +185,3 @@ struct image gui_shot(const struct gui_program *p);
 /* Pixels of the upper three quarters of the picture's area, below which messages are written, that
  * differ between two shots of one size. */
 long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b);
-
-#endif

@@ -3,8 +3,7 @@
  * is told.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_TEST_SGBM_H
-#define LIVESTEREO_TEST_SGBM_H
+#pragma once
 
 #include "image/frame.h"
 
@@ -24,6 +23,4 @@ const char *sgbm_version(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif
