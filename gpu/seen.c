@@ -43,10 +43,9 @@ int seen_window(const struct rectify_map *map, int width, int height, int window
     if (seen_whole(map, width, height))
         return 0;
     int *above = calloc(2 * (size_t)columns + 1, sizeof(*above));
-    if (!above) {
-        log_error("rectification", "no memory to look at a table of %dx%d", columns, map->height);
-        return -ENOMEM;
-    }
+    if (!above)
+        return log_fail(-ENOMEM, "rectification", "no memory to look at a table of %dx%d", columns,
+                        map->height);
     window[2] = window[3] = 0;
     for (int y = 0; y < map->height; y++) {
         const struct rectify_point *row = map->point + (size_t)y * (size_t)map->width;

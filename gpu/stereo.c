@@ -146,15 +146,14 @@ static int over_limit(const struct stereo *s) {
     if (p->params.memory <= 0)
         return no_memory(s, "frames");
     bool smallest = params_solver_can(&p->params, SOLVES_BLOCKS);
-    log_error(
-        "memory",
+    return log_fail(
+        -ENOSPC, "memory",
         "%.1f MiB are too little: %dx%d with %d labels takes %.1f MiB, in blocks of %dx%d px, "
         "%s%s",
         p->params.memory, p->width, p->height, params_labels(&p->params), mebibytes(frame_bytes(s)),
         p->blocks.core_width, p->blocks.core_height,
         smallest ? "the smallest" : "smaller ones need bp_schedule=",
         smallest ? "" : params_solvers(SOLVES_BLOCKS, names, sizeof(names)));
-    return -ENOSPC;
 }
 
 /* Plans frames in as few blocks as the memory allows, and allocates that memory. */
@@ -309,9 +308,8 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
     scaling_make(&s->pipeline.scaling, params,
                  pipeline_match_channels(params, s->pipeline.channels));
     error = s->backend->copy(s->backend, s->tables, &s->pipeline.scaling.tables,
-                             sizeof(s->pipeline.scaling.tables));
-    if (!error)
-        error = take_weights(s);
+                             sizeof(s->pipeline.scaling.tables))
+                ?: take_weights(s);
     if (!error)
         error = describe(s);
     s->described = !error;
@@ -528,10 +526,9 @@ static int compute_again(struct stereo *s, struct flight *f, struct livestereo_r
     const struct params now = s->pipeline.params;
     bool next_forgets = s->forgets;
     int in_flight = s->in_flight;
-    if (f->frame.left.memory == LIVESTEREO_CUDA) {
-        log_error(s->backend->name, "the pictures were in the memory of the GPU that was lost");
-        return -EIO;
-    }
+    if (f->frame.left.memory == LIVESTEREO_CUDA)
+        return log_fail(-EIO, s->backend->name,
+                        "the pictures were in the memory of the GPU that was lost");
     s->in_flight = 1;
     s->forgets = f->forgets;
     int error = make_ready(s, &f->params, &f->frame);
@@ -691,13 +688,7 @@ static int take_mask(struct stereo *s) {
 
 static int take_inputs(struct stereo *s, const struct rectify_map maps[2]) {
     release_inputs(s);
-    int error = take_tables(s);
-    if (!error)
-        error = take_mask(s);
-    if (!error)
-        error = take_depths(s);
-    if (!error)
-        error = take_maps(s, maps);
+    int error = take_tables(s) ?: take_mask(s) ?: take_depths(s) ?: take_maps(s, maps);
     s->has_inputs = !error;
     return error;
 }
@@ -737,11 +728,11 @@ static int check_size(int width, int height, enum picture_format format) {
         even = false;
     if (width >= 2 && height >= 1 && width <= MAX_FRAME_SIDE && height <= MAX_FRAME_SIDE && even)
         return 0;
-    log_error("stereo",
-              "pictures of %dx%d cannot be matched; they must be 2 to 16384 px wide and 1 to 16384 "
-              "px high%s",
-              width, height, even ? "" : ", and even with this format");
-    return -EINVAL;
+    return log_fail(
+        -EINVAL, "stereo",
+        "pictures of %dx%d cannot be matched; they must be 2 to 16384 px wide and 1 to 16384 "
+        "px high%s",
+        width, height, even ? "" : ", and even with this format");
 }
 
 /* has_next: another backend is tried where this one has too little memory. */

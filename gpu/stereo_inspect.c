@@ -258,9 +258,7 @@ int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
         return -ENOTSUP;
     }
     struct labelling l;
-    int error = fetch_labelling(s, &l);
-    if (!error)
-        error = bound_labelling(&l, sweeps, bound, least);
+    int error = fetch_labelling(s, &l) ?: bound_labelling(&l, sweeps, bound, least);
     free_labelling(&l);
     return error;
 }

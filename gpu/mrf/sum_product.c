@@ -380,9 +380,7 @@ static int watch_steps(const struct sum_product *s, int sweeps, const struct mrf
             add_labels(s, g);
         }
         result->sweeps++;
-        error = run_passes(s, &g);
-        if (!error)
-            error = find_labels(s, label, result);
+        error = run_passes(s, &g) ?: find_labels(s, label, result);
         stop = error ? 0 : watch->each(watch->context, result);
     }
     return error;
@@ -469,9 +467,7 @@ int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct 
     s->bits_per_unit = fmin(M_LOG2E / (temperature * m->scale), 64);
     make_powers(s);
     make_logarithms(s);
-    int error = open_kernels(s);
-    if (!error)
-        error = open_levels(s, marginals);
+    int error = open_kernels(s) ?: open_levels(s, marginals);
     if (!error)
         error = run(s, sweeps, watch, label, result);
     if (!error &&
