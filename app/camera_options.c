@@ -6,7 +6,6 @@
 #include "config/log.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_SYNC_MS 60000

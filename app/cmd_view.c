@@ -11,7 +11,6 @@
 #include "image/picture.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- options */

@@ -6,7 +6,6 @@
 #include "app/commands.h"
 #include "app/run/estimate.h"
 #include "app/run/mask.h"
-#include "config/feature_network.h"
 #include "config/log.h"
 #include "library/library.h"
 

@@ -6,7 +6,6 @@
 #include "calibration/rig_private.h"
 #include "config/number.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,8 +4,6 @@
  */
 #include "gpu/features.h"
 
-#include <string.h>
-
 static size_t layer_bytes(const struct feature_layer *l) {
     return (size_t)l->outputs *
            (sizeof(int32_t) + (size_t)(FEATURE_TAPS * stage_max(l->inputs, FEATURE_GROUP)));

@@ -6,8 +6,6 @@
 #include "library/library.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,13 +5,11 @@
 #include "render/draw.h"
 
 #include "config/clock.h"
-#include "config/log.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "render/points_view.h"
 #include "render/program.h"
 #include "render/shaders.h"
-#include "render/theme.h"
 
 #include <cglm/cglm.h>
 #include <glib.h>

@@ -9,7 +9,6 @@
 #include "config/clock.h"
 #include "config/log.h"
 #include "config/presets.h"
-#include "config/solvers.h"
 #include "gpu/mrf/min_sum_bytes.h"
 #include "tests/frame_run.h"
 

@@ -6,7 +6,6 @@
 #include "config/log.h"
 #include "image/mjpeg.h"
 #include "image/pixel_format.h"
-#include "tests/gst_sanitizers.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -17,7 +17,6 @@
 #include "image/picture.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 
 #include <glib.h>
 #include <stdio.h>
-#include <string.h>
 
 static int lines; /* logged. Atomic */
 

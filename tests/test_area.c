@@ -11,9 +11,7 @@
 #include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <math.h>
 
 static void set(struct params *p, const char *assignments) {

@@ -12,7 +12,6 @@
 #include "tests/remove_tree.h"
 #include "tests/test.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "tests/cli.h"
 #include "tests/watched.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 

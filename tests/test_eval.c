@@ -10,7 +10,6 @@
 #include "tests/test.h"
 
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 

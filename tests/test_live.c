@@ -8,7 +8,6 @@
 
 #include <glib.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 enum { WIDTH = 24, HEIGHT = 10, RANGE = 8 };

@@ -3,7 +3,6 @@
  * side by side, swap and flip, a pipeline that fails and one that ends, pipelines refused.
  * SPDX-License-Identifier: MIT
  */
-#include "image/pixel_format.h"
 #include "capture/source_status.h"
 #include "tests/source_open.h"
 #include "tests/watched.h"

@@ -8,7 +8,6 @@
 #include "tests/shots.h"
 #include "tests/test.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MS 1000000LL

@@ -3,7 +3,6 @@
  * of its own under the temporary one, removed at the end.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
 #include "config/params_file.h"
 #include "tests/params_rows.h"
 #include "tests/stderr_of.h"
@@ -16,7 +15,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PRESETS "config/presets"
 

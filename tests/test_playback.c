@@ -11,7 +11,6 @@
 #include "tests/test.h"
 
 #define GST_USE_UNSTABLE_API /* the hook that sees each element made */
-#include <glib/gstdio.h>
 #include <gst/gsttracer.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "tests/remove_tree.h"
 #include "tests/test.h"
 
-#include <glib/gstdio.h>
 #include <stdbool.h>
 #include <string.h>
 

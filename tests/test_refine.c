@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <stdio.h>
 #include <string.h>
 
 #define DEGREE (M_PI / 180)

@@ -9,7 +9,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <math.h>
 

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <math.h>
 
 #define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)

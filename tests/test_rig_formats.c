@@ -7,7 +7,6 @@
 #include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <math.h>
 
 #define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)

@@ -8,8 +8,6 @@
 #include "tests/remove_tree.h"
 #include "tests/test.h"
 
-#include <glib/gstdio.h>
-
 static char *folder; /* of states */
 
 static char *state_file(const char *name) {

@@ -12,7 +12,6 @@
 #include "config/file.h"
 #include "config/log.h"
 #include "config/params.h"
-#include "image/flow.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 

@@ -6,7 +6,6 @@
 #include "app/rig_options.h"
 #include "config/log.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* ---- options; each of these returns GO_ON, or EXIT_USAGE after a log line */

@@ -3,7 +3,6 @@
  */
 #include "app/calibrate/guide.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- the solver */

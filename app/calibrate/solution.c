@@ -6,7 +6,6 @@
 #include "calibration/rig_read.h"
 #include "config/log.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -9,7 +9,6 @@
 #include "app/rig_options.h"
 #include "app/run/mask.h"
 #include "app/save/visualize.h"
-#include "image/picture.h"
 #include "config/log.h"
 #include "config/params_file.h"
 

@@ -5,7 +5,6 @@
 
 #include "config/log.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>

@@ -16,7 +16,6 @@
 #include "capture/source_status.h"
 #include "config/log.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -10,7 +10,6 @@
 #include "image/mjpeg.h"
 #include "image/picture.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

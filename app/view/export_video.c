@@ -8,7 +8,6 @@
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -8,7 +8,6 @@
 #include "app/view/actions.h"
 #include "config/clock.h"
 #include "config/log.h"
-#include "image/picture.h"
 
 #include <math.h>
 #include <string.h>

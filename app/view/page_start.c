@@ -8,7 +8,6 @@
 #include "app/view/viewer.h"
 #include "capture/v4l2/device_list.h"
 #include "config/file.h"
-#include "image/picture.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "app/view/viewer.h"
 #include "app/save/visualize.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

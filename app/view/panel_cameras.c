@@ -6,7 +6,6 @@
 
 #include "config/clock.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

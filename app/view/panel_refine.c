@@ -14,7 +14,6 @@
 #include "image/pixel_format.h"
 
 #include <glib.h>
-#include <stdio.h>
 
 /* On a thread of its own. 0; -ENODATA where more is needed; another -errno (logged). */
 static int work(void *context) {

@@ -3,9 +3,8 @@
  */
 #include "app/view/session.h"
 
-#include "app/view/layout.h"
 #include "app/view/settings.h"
-#include "app/view/tools.h"
+#include "app/view/display.h"
 #include "config/file.h"
 #include "config/log.h"
 #include "config/params_file.h"

@@ -7,7 +7,6 @@
 #include "config/file.h"
 
 #include <glib.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static gboolean source_is_rig(const struct gui_program *p) {

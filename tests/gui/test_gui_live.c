@@ -5,8 +5,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

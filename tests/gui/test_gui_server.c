@@ -8,9 +8,7 @@
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <X11/keysym.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ANSWERS 60
 #define POLL_US 500

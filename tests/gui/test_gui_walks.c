@@ -5,7 +5,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
