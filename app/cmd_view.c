@@ -258,16 +258,6 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     return GO_ON;
 }
 
-static void print_report(struct viewer *v) {
-    struct source *source = v->playback.source;
-    statistics_print(&v->statistics, v->playback.live);
-    if (source->get_status) {
-        source->get_status(source, &v->cameras.status);
-        source_status_print(&v->cameras.status);
-    }
-    output_print(v->output);
-}
-
 static int run_viewer(struct viewer *v) {
     bool screenshot = v->options->screenshot != NULL;
     v->started = session_now(v);
@@ -277,8 +267,6 @@ static int run_viewer(struct viewer *v) {
         session_save(&end, &v->started, &v->remembered);
     }
     recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
-    if (v->options->report)
-        print_report(v);
     return code;
 }
 
@@ -410,7 +398,6 @@ int cmd_view(int argc, char **argv) {
         {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o.screenshot,
          "Write a picture of the window after --frames pairs and quit; no window is shown", "FILE"},
         {"frames", 0, 0, G_OPTION_ARG_INT, &o.frames, "Stop after this many pairs", "N"},
-        {"report", 0, 0, G_OPTION_ARG_NONE, &o.report, "Print statistics at the end", NULL},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
         [VIEW_ENTRIES + CAMERA_ENTRIES - 1] = {0},

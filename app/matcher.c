@@ -269,7 +269,6 @@ int matcher_finish(struct matcher *m, struct frame *f) {
     f->compute_ms = r.ms;
     f->left_bp_ms = r.left_bp_ms;
     f->updated_count = r.half_steps;
-    f->energy = NAN;
     return error;
 }
 

@@ -60,7 +60,6 @@ struct frame {
     double compute_ms; /* wall time of the whole compute stage */
     float updated[64]; /* ratio of tiles updated per half-step, finest level */
     int updated_count;
-    double energy; /* in the papers' units; NaN where it was not computed */
 
     /* the pool's */
     uint8_t *rectified[2]; /* room for what rect_left and rect_right show when it is resampled */

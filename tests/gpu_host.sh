@@ -1,6 +1,6 @@
 #!/bin/bash
 # The window on a bare GPU machine (no display, no network): the GUI tests with NVIDIA's OpenGL and
-# the CUDA backend, answer times.
+# the CUDA backend, which tell how soon a key is answered.
 #   tests/gpu_host.sh prepare DIR [SM]   here: collects into DIR what the machine lacks (60 MB)
 #   tests/gpu_host.sh run DIR            there, as root, in a copy of the tree with DIR carried
 # SM is the GPU's architecture, sm_90 by default. GPU_HOST is the folder of collect-debs.sh and
@@ -24,10 +24,6 @@ prepare() {
     # shellcheck disable=SC2086
     cp build/gpu/livestereo build/gpu/lost_context.so build/gpu/given_input.so $tests "$all"
     install -m 755 "$gpu_host/with-display.sh" "$all"
-    # shellcheck disable=SC2046
-    gcc -D_GNU_SOURCE -I. -o build/gpu/make_recording tests/make_recording.c \
-        $(pkg-config --cflags --libs gstreamer-app-1.0)
-    build/gpu/make_recording "$all/hd.mkv" 60 1280 720
     for plugin in app coreelements debug jpeg matroska playback typefindfunctions \
         videoconvertscale videofilter videotestsrc; do
         cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$all/gst"
@@ -86,18 +82,6 @@ measure() {
     local dir=$1
     export PATH=/opt/gl/usr/bin:$PATH HOME=/nonexistent LIVESTEREO_BIN=$dir/livestereo
     export GST_PLUGIN_SYSTEM_PATH_1_0=$dir/gst GST_REGISTRY=/tmp/gst-registry GST_REGISTRY_FORK=no
-    echo "== a recording of 1280x720 at 30 a second, 10 s, CUDA"
-    "$dir/livestereo" view "$dir/hd.mkv" --set backend=cuda --set disparity_range=96 --loop --drop \
-        --frames 300 --stats --report -v
-    for view in 3 5 6 9; do # disparity, confidence, blend, points
-        echo "== 1920x1080, view $view, CUDA"
-        "$dir/livestereo" view synth:width=1920,height=1080,range=128,frames=8 --loop \
-            --set backend=cuda --set disparity_range=128 --rate 1000 --frames 60 \
-            --view "$view" --report
-    done
-    echo "== the same with every core at work on the CPU backend: answers to a key"
-    "$dir/livestereo" view synth:width=1280,height=720,range=96 --set backend=cpu \
-        --set disparity_range=96 --frames 3 --report
     echo "== GUI tests, CUDA backend"
     for test in "$dir"/test_gui*; do
         GUI_OPTIONS="--set backend=cuda" "$test" || status=1

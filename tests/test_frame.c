@@ -76,7 +76,6 @@ TEST("/frame/reset", test_reset) {
     f->left.width = f->right.height = f->rect_left.channels = f->rect_right.width = 1;
     f->index = 9;
     f->has_truth = 1;
-    f->energy = 5;
     f->updated_count = 3;
     frame_drop(&f);
     f = pool_take(pool);
@@ -90,7 +89,6 @@ TEST("/frame/reset", test_reset) {
     g_assert_cmpint(f->index, ==, 0);
     g_assert_cmpint(f->has_truth, ==, 0);
     g_assert_cmpint(f->updated_count, ==, 0);
-    g_assert_cmpfloat(f->energy, ==, 0);
     frame_drop(&f);
     pool_close(&pool);
 }

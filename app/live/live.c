@@ -290,16 +290,6 @@ void live_set_probes(struct live *live, const struct live_probe *probes, int cou
     queue_interrupt(live->pairs);
 }
 
-void live_want_energy(struct live *live, bool wanted) {
-    pthread_mutex_lock(&live->lock);
-    bool begins = wanted && !live->energy_wanted;
-    live->energy_wanted = wanted;
-    live->settings_changed |= begins; /* a pair that rests is computed again */
-    pthread_mutex_unlock(&live->lock);
-    if (begins)
-        queue_interrupt(live->pairs);
-}
-
 int live_get_probes(struct live *live, struct live_probe probes[PROBES]) {
     LOCKED(&live->lock);
     int count = live->probe_count;

@@ -101,10 +101,6 @@ void live_pause(struct live *live, struct frame *frame);
 /* Computes a pair, of whatever player, in a paused one whose source cannot seek. */
 void live_hold(struct live *live, struct frame *pair);
 
-/* Whether frames of a player get their energy: each one while it rests, about one a second while
- * it plays, since it takes time. */
-void live_want_energy(struct live *live, bool wanted);
-
 /* Copies a pair as captured, with its truth, into a frame of the same size. */
 void live_copy_pair(const struct frame *from, struct frame *to);
 

@@ -49,8 +49,6 @@ struct live {
     long refused, answered;
     struct frame *held; /* the frame at which a player is paused, or the last one computed */
     long last_run;      /* number of the pair the pipeline ran last, -1 for none */
-    bool energy_wanted;
-    int64_t energy_ns; /* when the last one was computed */
     bool probes_asked;
     int probe_count;
     struct live_probe probes[PROBES];

@@ -333,26 +333,8 @@ static int start_or_refuse(struct live *live, struct frame *frame) {
     return matcher_start(live->matcher, &params, frame);
 }
 
-#define ENERGY_INTERVAL_NS INT64_C(1000000000)
-
-static void add_energy(struct live *live, struct frame *frame) {
-    pthread_mutex_lock(&live->lock);
-    bool rests = live->paused || live->ended,
-         wanted =
-             live->energy_wanted && (rests || clock_ns() - live->energy_ns > ENERGY_INTERVAL_NS);
-    pthread_mutex_unlock(&live->lock);
-    if (!wanted)
-        return;
-    frame->energy = matcher_energy(live->matcher);
-    LOCKED(&live->lock);
-    live->energy_ns = clock_ns();
-}
-
 static bool finish(struct live *live, struct frame *frame) {
-    int status = matcher_finish(live->matcher, frame);
-    if (status == 0)
-        add_energy(live, frame);
-    return give_computed(live, frame, status);
+    return give_computed(live, frame, matcher_finish(live->matcher, frame));
 }
 
 /* Whether a pair that is waiting is started before the one in flight is finished. A player shows

@@ -197,11 +197,10 @@ static int read_live(const struct run *run, struct source *source, struct live *
         print_report(source, live, reader);
     struct live_stats stats;
     live_get_stats(live, &stats);
-    if (code == EXIT_DONE && !reader->last && !quit_asked()) {
+    if (code == EXIT_DONE && !reader->last && !quit_asked())
         code = log_fail(EXIT_SOURCE, source->name, "not one pair could be read");
-    } else if (code == EXIT_DONE && stats.damaged && !source->live) {
+    else if (code == EXIT_DONE && stats.damaged && !source->live)
         code = EXIT_SOME_FAILED;
-    }
     int saved = save_last(run, reader);
     return code ? code : saved;
 }

@@ -33,10 +33,9 @@ static void take_back_settings(struct viewer *v) {
 }
 
 /* Shows the frame that was taken and hands it to those who watch or record it. */
-static void see_frame(struct viewer *v, bool skipped) {
+static void see_frame(struct viewer *v) {
     struct playback *p = &v->playback;
-    statistics_add_frame(&v->statistics, p->shown, skipped,
-                         p->state.paused ? 0 : p->rate * p->speed);
+    statistics_add_frame(&v->statistics, p->shown);
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
     v->pace = p->shown->compute_ms * 1e3 / v->rig.width / v->rig.height /
@@ -65,14 +64,12 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
     struct frame *frame;
     int status;
     for (; (status = live_take(p->live, timeout_ms, &frame)) == 0; timeout_ms = 0) {
-        bool skipped = p->fresh;
-        statistics_add_flicker(&v->statistics, p->shown, frame);
         frame_drop(&p->shown);
         frame_drop(&v->first);
         p->shown = frame;
         p->fresh = true;
         p->target = -1; /* the first frame after a seek is the one that was asked for */
-        see_frame(v, skipped);
+        see_frame(v);
     }
     struct live_state before = p->state;
     if (playback_update(p))
@@ -144,7 +141,6 @@ static void draw_widgets(struct viewer *v, int width, int height) {
         playback_bar_draw(v);
     if (v->visible[PART_LOG])
         messages_draw(v->screen.ui, &v->display.settings);
-    live_want_energy(v->playback.live, v->tab == TAB_STATISTICS);
     if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])
@@ -291,7 +287,6 @@ static void handle_events(struct viewer *v) {
 int loop_run(struct viewer *v) {
     while (!v->quit && !window_closing(v->screen.window) && !quit_asked()) {
         screen_wait(&v->screen);
-        int64_t woke_ns = clock_ns();
         bool more = take_frames(v, 0);
         handle_events(v);
         take_sent_settings(v);
@@ -314,7 +309,6 @@ int loop_run(struct viewer *v) {
             v->screen.redraws--;
             if (redraw(v) != 0)
                 return EXIT_RUN_FAILED;
-            statistics_add_answer(&v->statistics, woke_ns);
         }
         if (!more)
             return live_exit_code(v->playback.live);

@@ -381,8 +381,6 @@ static void forget(struct viewer *v) {
     v->region = (struct region){0};
     v->cameras = (struct cameras){0};
     v->statistics.error = (struct statistics_error){0};
-    v->statistics.flicker = (struct statistics_flicker){0};
-    v->statistics.energy = 0;
     v->mouse.pressed = 0;
     v->refused = 0;
     v->still.keeps = false;

@@ -20,18 +20,10 @@
 
 void statistics_restart(struct statistics *s) {
     s->rates = (struct statistics_rates){.since_ns = clock_ns(), .shown_then = s->shown};
-    s->last_taken_ns = 0;
 }
 
-void statistics_add_frame(struct statistics *s, const struct frame *frame, bool skipped,
-                          double rate) {
+void statistics_add_frame(struct statistics *s, const struct frame *frame) {
     s->frames++;
-    if (!isnan(frame->energy))
-        s->energy = frame->energy;
-    s->skipped += skipped;
-    if (s->last_taken_ns && rate > 0 && (double)(frame->taken_ns - s->last_taken_ns) > 1.5e9 / rate)
-        s->late++;
-    s->last_taken_ns = rate > 0 ? frame->taken_ns : 0;
     s->compute_ms[(s->frames - 1) % STATISTICS_HISTORY] = (float)frame->compute_ms;
 }
 
@@ -60,12 +52,6 @@ void statistics_add_drawing(struct statistics *s, struct live *live, const struc
     update_rates(s, live);
 }
 
-void statistics_add_answer(struct statistics *s, int64_t woke_ns) {
-    double ms = (double)(clock_ns() - woke_ns) / 1e6;
-    s->answer_ms[s->answers++ % STATISTICS_ANSWERS] = ms;
-    s->longest_answer_ms = fmax(s->longest_answer_ms, ms);
-}
-
 /* Counts the errors of a frame whose truth is known; each is counted once. */
 static void add_error(struct statistics *s, const struct frame *f) {
     struct statistics_error *e = &s->error;
@@ -84,35 +70,6 @@ static void add_error(struct statistics *s, const struct frame *f) {
                                        motion ? score.motion_seen.scored < score.motion_all.scored
                                               : score.seen.scored < score.all.scored,
                                    .taken_ns = f->taken_ns};
-}
-
-void statistics_add_flicker(struct statistics *s, const struct frame *before,
-                            const struct frame *now) {
-    struct statistics_flicker *f = &s->flicker;
-    if (!params_equal(&f->params, now->params))
-        *f = (struct statistics_flicker){.params = *now->params};
-    if (before && now->params->mode == MODE_STEREO && now->index > before->index &&
-        now->exchanged == before->exchanged && params_equal(before->params, now->params))
-        flicker_add(&f->sums, before, now);
-}
-
-void statistics_print(struct statistics *s, struct live *live) {
-    struct live_stats l;
-    live_get_stats(live, &l);
-    printf(
-        "frames    %ld captured, %ld computed, %ld shown, %ld dropped, %ld late, %ld not drawn\n",
-        l.captured, l.computed, l.shown, l.dropped, s->late, s->skipped);
-    printf("rate      %.2f frames/s shown, %.2f s in all\n", l.show_rate, l.seconds);
-    printf("compute   %.2f ms a frame\n", l.compute_ms);
-    printf("age       %.1f ms median, %.1f ms 95 %%, from capture to the window\n", l.age_median_ms,
-           l.age_95_ms);
-    int count = s->answers < STATISTICS_ANSWERS ? (int)s->answers : STATISTICS_ANSWERS;
-    double median = metrics_quantile(s->answer_ms, count, 0.5),
-           p95 = metrics_quantile(s->answer_ms, count, 0.95);
-    printf("drawing   %ld times; %.2f ms median, %.2f ms 95 %%, %.2f ms longest; an input is "
-           "answered within two\n",
-           s->answers, median, p95, s->longest_answer_ms);
-    flicker_print(&s->flicker.sums);
 }
 
 /* ---- the cards */
@@ -219,15 +176,6 @@ static void draw_error(struct viewer *v, double width) {
         width);
 }
 
-static void draw_flicker(const struct flicker_sums *sums, struct ui *ui, double width) {
-    struct flicker flicker = flicker_of(sums);
-    char value[24], note[96];
-    snprintf(value, sizeof(value), "%.2f", flicker.px);
-    snprintf(note, sizeof(note), "of the %.0f %% that stand still", flicker.still);
-    ui_card_draw(ui, &(struct ui_card){"card.flicker", "Flicker", value, "px", note, NULL, NULL, 0},
-                 width);
-}
-
 static void draw_output(struct viewer *v) {
     struct output_status status;
     action_button(v, "send", v->output ? "End sending" : "Show in browsers", ACTION_SEND);
@@ -263,8 +211,6 @@ void statistics_draw_cards(struct viewer *v) {
         draw_age(&v->statistics, ui, width);
         ui_same_line(ui);
     }
-    if (v->statistics.flicker.sums.compared)
-        draw_flicker(&v->statistics.flicker.sums, ui, width);
     if (v->layout.columns > 1)
         ui_table_next(ui);
     if (v->playback.source->get_status)

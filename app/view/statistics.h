@@ -12,7 +12,6 @@
 #include "app/view/playback.h"
 
 enum { STATISTICS_HISTORY = 120 }; /* frames in the lines of the cards */
-#define STATISTICS_ANSWERS 1024
 
 /* Rates in the last half second. */
 struct statistics_rates {
@@ -29,57 +28,29 @@ struct statistics_error {
     int64_t taken_ns;             /* of that frame; 0: none had a truth */
 };
 
-/* Of disparities from frame to frame since the settings changed. */
-struct statistics_flicker {
-    struct flicker_sums sums;
-    struct params params; /* the settings */
-};
-
-struct statistics {        /* zero to begin with */
-    long frames;           /* taken to be shown */
-    long skipped;          /* replaced by the next one before they were drawn */
-    long late;             /* came later than 1.5 intervals after the one before */
-    long shown;            /* frames that were drawn */
-    int64_t last_taken_ns; /* of the last frame, 0: no interval begins with it */
-    double age_ms;         /* of the frame shown, from capture to screen */
+struct statistics { /* zero to begin with */
+    long frames;    /* taken to be shown */
+    long shown;     /* frames that were drawn */
+    double age_ms;  /* of the frame shown, from capture to screen */
     struct statistics_rates rates;
     struct statistics_error error;
-    struct statistics_flicker flicker;
-    double energy; /* of the last frame that has one; 0: none has */
     float compute_ms[STATISTICS_HISTORY], ages_ms[STATISTICS_HISTORY]; /* of frames and shown */
-    double
-        answer_ms[STATISTICS_ANSWERS]; /* ring buffer, by answers: from an event to its picture */
-    double longest_answer_ms;
-    long answers;
 };
 
 /* Rates and intervals begin anew: the frames to come are those of another struct live, whose counts
  * begin at 0. */
 void statistics_restart(struct statistics *s);
 
-/* A frame was taken to be shown. skipped: the one before it was not drawn. rate: frames a second
- * that should come, 0 where none in particular. */
-void statistics_add_frame(struct statistics *s, const struct frame *frame, bool skipped,
-                          double rate);
+/* A frame was taken to be shown. */
+void statistics_add_frame(struct statistics *s, const struct frame *frame);
 
 /* The window was drawn. fresh: it shows this frame for the first time, else NULL. */
 void statistics_add_drawing(struct statistics *s, struct live *live, const struct frame *fresh);
-
-/* The loop has answered the events that woke it at this time. */
-void statistics_add_answer(struct statistics *s, int64_t woke_ns);
-
-/* A frame that is to be shown after another; what is computed again or comes before it does not
- * count. */
-void statistics_add_flicker(struct statistics *s, const struct frame *before,
-                            const struct frame *now);
-
-/* --report, to stdout. */
-void statistics_print(struct statistics *s, struct live *live);
 
 /* What limits the frames that are shown, and how many are: "9.8 of 10 frames/s, limit: source"; of
  * a picture at rest how long it took. */
 void statistics_describe(const struct viewer *v, char *text, size_t size);
 
 /* Cards: shown of computed, delay, time of a frame by its parts; in the tab of statistics error
- * against the truth, stability, cameras and output, too. */
+ * against the truth, cameras and output, too. */
 void statistics_draw_cards(struct viewer *v);

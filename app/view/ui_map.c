@@ -159,7 +159,6 @@ void ui_map_write(struct viewer *v) {
         g_string_append_printf(map, "state read-out %s\n", text);
     g_string_append_printf(map, "state wipe %s %d\n", wipe_names[v->wipe.with],
                            v->display.settings.other != NULL);
-    g_string_append_printf(map, "state energy %.6g\n", v->statistics.energy);
     const struct statistics_error *e = &v->statistics.error;
     if (e->taken_ns)
         g_string_append_printf(map, "state error %.2f %.2f %.2f\n",

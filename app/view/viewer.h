@@ -43,7 +43,7 @@ struct view_options {
     char *screenshot, *output, *colormap, *theme, *range, *window, *ui_map, *view;
     int frames;
     double rate, start, scale, metres_per_pixel;
-    gboolean report, swap, loop, drop, paused, fullscreen, plain, stats;
+    gboolean swap, loop, drop, paused, fullscreen, plain, stats;
     bool motion;          /* the command is motion */
     bool remembered;      /* the parameters are those of the last time */
     struct params stated; /* the parameters without those of the last time */

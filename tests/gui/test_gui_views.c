@@ -266,7 +266,6 @@ GUI_TEST("/gui/views/truth", test_truth) {
     g_assert_cmpfloat(all, <, 20);
     g_assert_cmpfloat(d1, <=, all);
     g_assert_true(isnan(seen)); /* without a mask of non-occluded pixels */
-    gui_wait_for(&p, gui_number(&p, "state", "energy") > 0);
 
     gui_run_until(&p, "wipe", "wipe", "truth 1");
     gui_run_action(&p, "stats");
