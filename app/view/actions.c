@@ -403,7 +403,8 @@ bool action_run_key(struct viewer *v, const char *key) {
     return false;
 }
 
-void action_describe(enum action action, char *help, size_t size) {
+/* What an action does, and its first key, for a tooltip. */
+static void action_describe(enum action action, char *help, size_t size) {
     const struct action_info *info = &action_table[action];
     int key = (int)strcspn(info->keys, " ");
     snprintf(help, size, "%s%s%.*s%s", info->help, key ? " (" : "", key, info->keys,

@@ -35,9 +35,6 @@ void action_run(struct viewer *v, enum action action);
 /* Runs the action of a key, or shows that it is not available; false if no action has this key. */
 bool action_run_key(struct viewer *v, const char *key);
 
-/* What an action does, and its first key, for a tooltip. */
-void action_describe(enum action action, char *help, size_t size);
-
 /* A button that runs an action; its tooltip says what that is, and the key. name is the widget's.
  * Between ui_begin and ui_end. */
 void action_button(struct viewer *v, const char *name, const char *label, enum action action);

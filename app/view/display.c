@@ -56,7 +56,8 @@ int display_choice_of(const struct display *d, enum display_mode mode) {
     return 0;
 }
 
-enum display_mode display_main_mode(const struct display *d) {
+/* The one that is shown first: disparity or motion. */
+static enum display_mode display_main_mode(const struct display *d) {
     return d->motion ? DISPLAY_MOTION : DISPLAY_DISPARITY;
 }
 

@@ -52,9 +52,6 @@ const struct display_choice *display_choices(const struct display *display, int 
 /* The one that shows this mode; the first where none does. */
 int display_choice_of(const struct display *display, enum display_mode mode);
 
-/* The one that is shown first: disparity or motion. */
-enum display_mode display_main_mode(const struct display *display);
-
 /* Resets zoom, pan and orbit. */
 void display_reset(struct display *display);
 

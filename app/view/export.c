@@ -12,30 +12,14 @@
 #include <errno.h>
 #include <unistd.h>
 
-enum ending {
-    WINDOW,
-    LEFT,
-    RIGHT,
-    DISP16,
-    DISP_PFM,
-    FLOW16,
-    FLOW,
-    COLOR,
-    POINTS,
-    POINTS_OBJ,
-    VIDEO_MP4,
-    VIDEO_WEBM,
-    ENDINGS
-};
-static const char *const endings[ENDINGS] = {
-    [WINDOW] = ".png",        [LEFT] = "-left.png",     [RIGHT] = "-right.png",
-    [DISP16] = "-disp16.png", [DISP_PFM] = "-disp.pfm", [FLOW16] = "-flow16.png",
-    [FLOW] = ".flo",          [COLOR] = "-color.png",   [POINTS] = ".ply",
-    [POINTS_OBJ] = ".obj",    [VIDEO_MP4] = ".mp4",     [VIDEO_WEBM] = ".webm",
-};
+enum ending { WINDOW, LEFT, RIGHT, DISP16, DISP_PFM, FLOW16, FLOW, COLOR, POINTS, POINTS_OBJ };
+/* By these, then those of videos. */
+static const char *const endings[] = {".png",      "-left.png",   "-right.png", "-disp16.png",
+                                      "-disp.pfm", "-flow16.png", ".flo",       "-color.png",
+                                      ".ply",      ".obj",        ".mp4",       ".webm"};
 
 static bool is_taken(const char *base) {
-    for (int i = 0; i < ENDINGS; i++) {
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
         g_autofree char *path = g_strconcat(base, endings[i], NULL);
         if (access(path, F_OK) == 0)
             return true;

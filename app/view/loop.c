@@ -35,7 +35,8 @@ static void take_back_settings(struct viewer *v) {
 /* Shows the frame that was taken and hands it to those who watch or record it. */
 static void see_frame(struct viewer *v) {
     struct playback *p = &v->playback;
-    statistics_add_frame(&v->statistics, p->shown);
+    struct statistics *s = &v->statistics;
+    s->compute_ms[s->frames++ % STATISTICS_HISTORY] = (float)p->shown->compute_ms;
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
     v->pace = p->shown->compute_ms * 1e3 / v->rig.width / v->rig.height /

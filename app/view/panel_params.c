@@ -10,17 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Static until the next call. A parameter that takes effect at the next start also shows its
- * present value. */
-static const char *describe(const struct param_info *info, const struct settings *settings) {
+/* Static until the next call. */
+static const char *describe(const struct param_info *info) {
     static char help[1024];
-    char now[64];
-    int used = snprintf(help, sizeof(help), "%s%s%s\n--set %s", info->help,
-                        *info->unit ? "\nUnit: " : "", info->unit, info->name);
-    if (info->when == PARAM_START && used < (int)sizeof(help))
-        snprintf(help + used, sizeof(help) - (size_t)used,
-                 "\nA change acts at the next start; now it is %s.",
-                 param_print(&settings->running, info, now, sizeof(now)));
+    snprintf(help, sizeof(help), "%s%s%s\n--set %s%s", info->help, *info->unit ? "\nUnit: " : "",
+             info->unit, info->name,
+             info->when == PARAM_START ? "\nA change acts at the next start." : "");
     return help;
 }
 
@@ -29,7 +24,7 @@ void param_row_fit(const struct param_info *info, const struct viewer *v, struct
         [PARAM_TYPE_ENUM] = UI_COMBO, [PARAM_TYPE_BOOL] = UI_SWITCH, [PARAM_TYPE_REAL] = UI_SLIDER};
     const struct settings *s = &v->settings;
     bool limited = strcmp(info->name, "disparity_range") == 0;
-    row->help = describe(info, s);
+    row->help = describe(info);
     row->kind = kinds[info->type];
     row->choices = info->choices;
     row->def = param_get(&s->base, info);

@@ -22,11 +22,6 @@ void statistics_restart(struct statistics *s) {
     s->rates = (struct statistics_rates){.since_ns = clock_ns(), .shown_then = s->shown};
 }
 
-void statistics_add_frame(struct statistics *s, const struct frame *frame) {
-    s->frames++;
-    s->compute_ms[(s->frames - 1) % STATISTICS_HISTORY] = (float)frame->compute_ms;
-}
-
 static void update_rates(struct statistics *s, struct live *live) {
     struct statistics_rates *r = &s->rates;
     int64_t now_ns = clock_ns();

@@ -41,9 +41,6 @@ struct statistics { /* zero to begin with */
  * begin at 0. */
 void statistics_restart(struct statistics *s);
 
-/* A frame was taken to be shown. */
-void statistics_add_frame(struct statistics *s, const struct frame *frame);
-
 /* The window was drawn. fresh: it shows this frame for the first time, else NULL. */
 void statistics_add_drawing(struct statistics *s, struct live *live, const struct frame *fresh);
 

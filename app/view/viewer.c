@@ -149,13 +149,6 @@ struct params viewer_params_at(const struct viewer *v, double from, double to) {
     return params;
 }
 
-void viewer_load_preset(struct viewer *v, const char *name) {
-    if (!presets_load(&v->presets, name, &v->settings, &v->screen))
-        return;
-    viewer_rebase(v);
-    viewer_apply_settings(v);
-}
-
 void viewer_seek(struct viewer *v, long index) {
     if (playback_seek(&v->playback, index) != 0)
         screen_notify(&v->screen, "a live source cannot go back or forth");
@@ -272,8 +265,11 @@ bool presets_are_changed(const struct presets *p, const struct settings *setting
            !settings_equal_live(&loaded, &settings->params);
 }
 
-bool presets_load(struct presets *p, const char *name, struct settings *settings,
-                  struct screen *screen) {
+/* Loads a preset. Parameters that it does not name get their default, but START parameters, those
+ * of the rig and the disparities searched are kept. False, after a notice, if there is no such
+ * preset or it has another mode. */
+static bool presets_load(struct presets *p, const char *name, struct settings *settings,
+                         struct screen *screen) {
     struct params loaded, alone;
     if (!with_preset(name, &settings->params, &loaded)) {
         g_autofree char *known = p->names ? g_strjoinv(", ", p->names) : NULL;
@@ -291,6 +287,13 @@ bool presets_load(struct presets *p, const char *name, struct settings *settings
     g_strlcpy(p->name, name, sizeof(p->name));
     screen_notify(screen, "preset %s", name);
     return true;
+}
+
+void viewer_load_preset(struct viewer *v, const char *name) {
+    if (!presets_load(&v->presets, name, &v->settings, &v->screen))
+        return;
+    viewer_rebase(v);
+    viewer_apply_settings(v);
 }
 
 const char *viewer_preset(const struct viewer *v) {

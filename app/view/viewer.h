@@ -60,12 +60,6 @@ void presets_update(struct presets *presets, int mode);
 /* Saves the parameters as presets->name in the user's folder and shows the result. */
 void presets_save(struct presets *presets, const struct params *params, struct screen *screen);
 
-/* Loads a preset. Parameters that it does not name get their default, but START parameters, those
- * of the rig and the disparities searched are kept. False, after a notice, if there is no such
- * preset or it has another mode. */
-bool presets_load(struct presets *presets, const char *name, struct settings *settings,
-                  struct screen *screen);
-
 /* Whether the settings differ from what loading the preset of that name would make of them. */
 bool presets_are_changed(const struct presets *presets, const struct settings *settings);
 
@@ -259,9 +253,6 @@ void wipe_set(struct viewer *v, enum wipe_with with);
 
 /* Before the settings change between A and B: keeps the map of a pair that stands still. */
 void wipe_keep(struct viewer *v);
-
-/* The frame of the pair on screen with the other settings, or NULL. */
-const struct frame *wipe_kept(const struct viewer *v);
 
 /* Finds the pixel under the mouse; among points that of the one that is seen there. */
 void viewer_find_hovered(struct viewer *v);

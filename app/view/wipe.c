@@ -10,7 +10,8 @@
 
 const char *const wipe_names[WIPES] = {"off", "truth", "A and B"};
 
-const struct frame *wipe_kept(const struct viewer *v) {
+/* The frame of the pair on screen with the other settings, or NULL. */
+static const struct frame *wipe_kept(const struct viewer *v) {
     const struct frame *shown = v->playback.shown, *kept = v->wipe.kept;
     bool same = shown && kept && kept != shown && kept->index == shown->index &&
                 kept->exchanged == shown->exchanged && v->wipe.slot != v->slot_in_use &&
