@@ -315,7 +315,7 @@ static int view(int count, char **words, const struct common_options *common,
     struct source *source = opening_source(o, named, named_count);
     if (!source)
         return EXIT_SOURCE;
-    struct viewer *v = g_new0(struct viewer, 1);
+    g_autofree struct viewer *v = g_new0(struct viewer, 1);
     init_viewer(v, o, params, remembered, source);
     session_name_source(v->source, named, named_count);
     bool cameras = chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion;
@@ -331,7 +331,6 @@ static int view(int count, char **words, const struct common_options *common,
     if (code == GO_ON)
         code = run_viewer(v);
     close_viewer(v);
-    g_free(v);
     return code;
 }
 

@@ -61,10 +61,9 @@ static void print_help(FILE *out) {
 }
 
 static void print_presets(void) {
-    char **names = preset_names();
+    g_auto(GStrv) names = preset_names();
     for (char **name = names; *name; name++)
         puts(*name);
-    g_strfreev(names);
 }
 
 /* Whether a first word that is no command may be a source, rather than a misspelt command. */

@@ -25,13 +25,13 @@ enum { MAX_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78
 /* Reads every key of the group into *p, which is scratch on failure. left_out gets the names that
  * are not known; NULL: they are an error. */
 static int read_keys(struct params *p, GKeyFile *file, const char *name, GString *left_out) {
-    char **keys = g_key_file_get_keys(file, GROUP, NULL, NULL);
+    g_auto(GStrv) keys = g_key_file_get_keys(file, GROUP, NULL, NULL);
     int rc = 0;
     for (char **key = keys; key && *key && rc == 0; key++) {
         char why[WHY_BYTES];
         if (strcmp(*key, INCLUDE) == 0)
             continue;
-        char *value = g_key_file_get_value(file, GROUP, *key, NULL);
+        g_autofree char *value = g_key_file_get_value(file, GROUP, *key, NULL);
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
         if (rc == -ENOENT && left_out) {
             g_string_append_printf(left_out, "%s%.64s", left_out->len ? ", " : "", *key);
@@ -39,15 +39,13 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name, GString
         } else if (rc != 0) {
             log_error(name, "%s", why);
         }
-        g_free(value);
     }
-    g_strfreev(keys);
     return rc;
 }
 
 /* A file of ours has the one group and no other. */
 static int check_groups(GKeyFile *file, const char *name) {
-    char **groups = g_key_file_get_groups(file, NULL);
+    g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
     int rc = 0;
     for (char **group = groups; *group && rc == 0; group++) {
         if (strcmp(*group, GROUP) != 0)
@@ -56,7 +54,6 @@ static int check_groups(GKeyFile *file, const char *name) {
     }
     if (rc == 0 && !groups[0])
         rc = log_fail(-EINVAL, name, "not a settings file; the first line to write is [" GROUP "]");
-    g_strfreev(groups);
     return rc;
 }
 
@@ -83,7 +80,7 @@ static int parse(struct params *p, const char *text, size_t length, const char *
         return log_fail(-EINVAL, name, "%s; not a settings file",
                         length == 0 ? "empty" : "holds binary data");
     /* Without KEEP_TRANSLATIONS a key like bp_levels[de] would be dropped or kept by the locale. */
-    GKeyFile *file = g_key_file_new();
+    g_autoptr(GKeyFile) file = g_key_file_new();
     GError *error = NULL;
     int rc = 0;
     if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_KEEP_TRANSLATIONS, &error)) {
@@ -100,7 +97,6 @@ static int parse(struct params *p, const char *text, size_t length, const char *
         rc = read_keys(&read, file, name, left_out);
     if (rc == 0)
         *p = read;
-    g_key_file_free(file);
     return rc;
 }
 
@@ -165,35 +161,31 @@ static char *range_text(const struct param_info *info) {
 
 /* The whole file as text; the caller frees it with g_free. */
 static char *file_text(const struct params *p, const char *without, size_t *length) {
-    GKeyFile *file = g_key_file_new();
+    g_autoptr(GKeyFile) file = g_key_file_new();
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         char value[VALUE_BYTES];
         if (without && strcmp(info->group, without) == 0)
             continue;
-        char *range = range_text(info);
-        char *comment = g_strdup_printf(" %s (%s)", info->help, range);
+        g_autofree char *range = range_text(info);
+        g_autofree char *comment = g_strdup_printf(" %s (%s)", info->help, range);
         g_key_file_set_value(file, GROUP, info->name, param_print(p, info, value, sizeof value));
         g_key_file_set_comment(file, GROUP, info->name, comment, NULL);
-        g_free(comment);
-        g_free(range);
     }
     g_key_file_set_comment(file, NULL, NULL, " Settings of livestereo", NULL);
     char *text = g_key_file_to_data(file, length, NULL);
-    g_key_file_free(file);
     return text;
 }
 
 int params_dump(const struct params *p, FILE *out) {
     size_t length;
-    char *text = file_text(p, NULL, &length);
+    g_autofree char *text = file_text(p, NULL, &length);
     errno = 0;
     int rc = 0;
     if (fwrite(text, 1, length, out) != length || fflush(out) != 0) {
         rc = errno ? -errno : -EIO;
         log_error(NULL, "cannot write the settings: %s", g_strerror(-rc));
     }
-    g_free(text);
     return rc;
 }
 
@@ -219,7 +211,7 @@ char **preset_names(void) {
     for (const struct preset *preset = preset_table; preset->name; preset++)
         g_ptr_array_add(names, g_strdup(preset->name));
     g_autofree char *folder = preset_user_folder();
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *entry;
     while (dir && (entry = g_dir_read_name(dir))) {
         size_t length = strlen(entry), ending = strlen(".ini");
@@ -231,8 +223,6 @@ char **preset_names(void) {
         else
             g_ptr_array_add(names, name);
     }
-    if (dir)
-        g_dir_close(dir);
     g_ptr_array_sort(names, by_name);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(names, FALSE);
@@ -269,9 +259,8 @@ char *params_user_path(void) {
 }
 
 int params_load_user(struct params *p) {
-    char *path = params_user_path();
+    g_autofree char *path = params_user_path();
     int rc = access(path, F_OK) == 0 ? params_load(p, path) : 0;
-    g_free(path);
     return rc;
 }
 
@@ -297,12 +286,11 @@ static void print_row(FILE *out, const struct param_info *info) {
     struct params defaults;
     params_default(&defaults);
     char value[VALUE_BYTES];
-    char *range = range_text(info);
+    g_autofree char *range = range_text(info);
     fprintf(out, "  %s  %s, default %s, %s\n", info->name, range,
             param_print(&defaults, info, value, sizeof value),
             info->when == PARAM_LIVE ? "LIVE" : "START");
     print_wrapped(out, info->help);
-    g_free(range);
 }
 
 void params_help(FILE *out) {

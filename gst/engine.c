@@ -210,14 +210,13 @@ void engine_class_init(GstElementClass *class, const char *long_name, const char
 }
 
 static void engine_free(gpointer engine) {
-    struct engine *e = engine;
+    g_autofree struct engine *e = engine;
     engine_close(e);
     livestereo_settings_close(&e->settings);
     g_hash_table_unref(e->given);
     for (int i = 1; i < ENGINE_PARAMETERS; i++)
         g_value_unset(&e->value[i]);
     g_mutex_clear(&e->lock);
-    g_free(e);
 }
 
 struct engine *engine_new(GstElement *element) {

@@ -136,12 +136,10 @@ static inline bool exists(const char *name) {
 
 static inline int count_files(const char *name) {
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    GDir *dir = g_dir_open(path, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     int count = 0;
     while (dir && g_dir_read_name(dir))
         count++;
-    if (dir)
-        g_dir_close(dir);
     return count;
 }
 
@@ -242,9 +240,8 @@ static inline int cli_run(int argc, char **argv) {
     for (size_t i = 0; i < cli_count; i++)
         if (!cli_tests[i].plain || !THREADS_WATCHED)
             cli_add(cli_tests[i].name, cli_tests[i].test);
-    char *lists = gst_tell_sanitizers();
+    g_autofree char *lists = gst_tell_sanitizers();
     int status = g_test_run();
     remove_tree(lists);
-    g_free(lists);
     return status;
 }

@@ -86,9 +86,8 @@ static void check_rows(const char *text) {
     assert(whole <= strlen(text) && (whole == 0 || text[whole - 1] == '\n'));
     g_autofree char *joined = batch_rows_join(&text, 1, &rows);
     assert(batch_rows_whole(joined) == strlen(joined));
-    char *twice = batch_rows_join((const char *const[]){joined, text}, 2, &again);
+    g_autofree char *twice = batch_rows_join((const char *const[]){joined, text}, 2, &again);
     assert(strlen(twice) == strlen(joined) && again == rows);
-    g_free(twice);
 }
 
 static void check_roi(const char *text) {

@@ -50,8 +50,9 @@ static inline GstBuffer *recording_picture(int number, gboolean left, gboolean r
 static inline void recording_push(GstElement *pipeline, const char *name, int frames, int rate,
                                   const GstClockTime *times_ns, gboolean left, gboolean right) {
     GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), name);
-    char *text = g_strdup_printf("video/x-raw,format=RGB,width=%d,height=%d,framerate=%d/1",
-                                 RECORDING_WIDTH * (left && right ? 2 : 1), RECORDING_HEIGHT, rate);
+    g_autofree char *text =
+        g_strdup_printf("video/x-raw,format=RGB,width=%d,height=%d,framerate=%d/1",
+                        RECORDING_WIDTH * (left && right ? 2 : 1), RECORDING_HEIGHT, rate);
     GstCaps *caps = gst_caps_from_string(text);
     g_object_set(source, "caps", caps, "max-bytes", (guint64)0, NULL);
     for (int i = 0; i < frames; i++) {
@@ -67,7 +68,6 @@ static inline void recording_push(GstElement *pipeline, const char *name, int fr
     }
     gst_app_src_end_of_stream(GST_APP_SRC(source));
     gst_caps_unref(caps);
-    g_free(text);
     gst_object_unref(source);
 }
 

@@ -8,13 +8,12 @@
 
 /* A file, or a folder with all that is in it; links are not followed. */
 static inline void remove_tree(const char *path) {
-    GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+    g_autoptr(GDir) dir =
+        g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
     const char *name;
     while (dir && (name = g_dir_read_name(dir))) {
         g_autofree char *below = g_build_filename(path, name, NULL);
         remove_tree(below);
     }
-    if (dir)
-        g_dir_close(dir);
     g_remove(path);
 }

@@ -73,7 +73,7 @@ static inline int by_arrival(const void *a, const void *b) {
 /* Largest matching in order, by dynamic programming over all prefixes. */
 static inline int largest_matching(const struct shot *left, int lefts, const struct shot *right,
                                    int rights, int64_t tolerance) {
-    int *best = g_new0(int, (gsize)(lefts + 1) * (gsize)(rights + 1));
+    g_autofree int *best = g_new0(int, (gsize)(lefts + 1) * (gsize)(rights + 1));
     for (int i = 1; i <= lefts; i++)
         for (int j = 1; j <= rights; j++) {
             int *here = &best[i * (rights + 1) + j];
@@ -82,7 +82,6 @@ static inline int largest_matching(const struct shot *left, int lefts, const str
                 *here = MAX(*here, best[(i - 1) * (rights + 1) + j - 1] + 1);
         }
     int max = best[lefts * (rights + 1) + rights];
-    g_free(best);
     return max;
 }
 

@@ -38,11 +38,10 @@ static inline char *stderr_end(struct stderr_of s) {
 
 /* Ends the catch and demands exactly one line that holds both texts (NULL: any). */
 static inline void stderr_one_line(struct stderr_of s, const char *first, const char *second) {
-    char *text = stderr_end(s);
+    g_autofree char *text = stderr_end(s);
     char *newline = strchr(text, '\n');
     if (!newline || newline[1] || (first && !strstr(text, first)) ||
         (second && !strstr(text, second)))
         g_error("expected one line with '%s' and '%s', got: '%s'", first ? first : "",
                 second ? second : "", text);
-    g_free(text);
 }

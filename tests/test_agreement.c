@@ -110,7 +110,7 @@ TEST("/agreement/quartile", test_quartile) {
 /* Gaussian noise on a ramp is measured; the texture on the right third of the picture is not. */
 TEST("/agreement/noise", test_noise) {
     static struct pictures p;
-    GRand *random = g_rand_new_with_seed(1);
+    g_autoptr(GRand) random = g_rand_new_with_seed(1);
     for (int sigma = 0; sigma <= 12; sigma += 3) {
         make(&p, 0);
         for (int i = 0; i < N; i++) {
@@ -128,7 +128,6 @@ TEST("/agreement/noise", test_noise) {
         /* a fifth of all is three tenths of the ramp: 0.385 of its standard deviation */
         g_assert_cmpfloat(fabs(p.likeness.noise - 0.385 * 4 * sigma), <=, 1 + 0.5 * sigma);
     }
-    g_rand_free(random);
 }
 
 /* Pixels without a match make bits come from smoothed pictures. */

@@ -16,11 +16,10 @@
 
 static void set(struct params *p, const char *assignments) {
     char why[256];
-    char **words = g_strsplit(assignments, " ", -1);
+    g_auto(GStrv) words = g_strsplit(assignments, " ", -1);
     for (char **w = words; *w; w++)
         if (params_assign(p, *w, why, sizeof(why)))
             g_error("%s", why);
-    g_strfreev(words);
 }
 
 #define MRF                                                                                      \
@@ -275,7 +274,7 @@ static void compare_orders(bool skip, int outer) {
     struct frame_pool *pool;
     struct frame *f = scene_frame(&pool, CASE_W, CASE_H, 3, CASE_L, 3);
     size_t picture = (size_t)CASE_W * CASE_H * 3;
-    uint8_t *pictures = g_malloc(2 * picture);
+    g_autofree uint8_t *pictures = g_malloc(2 * picture);
     memcpy(pictures, f->left.data, picture);
     memcpy(pictures + picture, f->right.data, picture);
     struct tile_case a = tile_case(&scaling[0], pictures), b = tile_case(&scaling[1], pictures);
@@ -298,7 +297,6 @@ static void compare_orders(bool skip, int outer) {
     g_assert_cmpmem(a.block, a.bytes, b.block, b.bytes);
     tile_case_free(&a);
     tile_case_free(&b);
-    g_free(pictures);
     frame_drop(&f);
     pool_close(&pool);
 }

@@ -33,7 +33,7 @@ static void make_rig(double k1, double k2, struct rig *rig) {
  * noise in px. */
 static void make_views(const struct rig *rig, double spread, double away, double noise,
                        struct board_view views[VIEWS]) {
-    GRand *random = g_rand_new_with_seed(3);
+    g_autoptr(GRand) random = g_rand_new_with_seed(3);
     for (int n = 0; n < VIEWS; n++) {
         const double tilt[3] = {0.5 * sin(1.9 * n), 0.5 * cos(1.3 * n), 0.2 * sin(0.7 * n)};
         const double at[3] = {spread * cos(2.4 * n) + 0.06, 0.5 * spread * sin(2.4 * n),
@@ -56,7 +56,6 @@ static void make_views(const struct rig *rig, double spread, double away, double
             }
         }
     }
-    g_rand_free(random);
 }
 
 /* Solves such views; what was logged, to g_free. */

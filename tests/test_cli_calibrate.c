@@ -529,7 +529,7 @@ static void test_eval(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    char *lists = suppress();
+    g_autofree char *lists = suppress();
     if (!THREADS_WATCHED) { /* one thread, or those of the tests above and of run */
         g_test_add_func("/cli/calibrate/errors", test_errors);
         g_test_add_func("/cli/calibrate/recording", test_recording);
@@ -541,6 +541,5 @@ int main(int argc, char **argv) {
     }
     int failed = tests_run();
     remove_tree(lists);
-    g_free(lists);
     return failed;
 }

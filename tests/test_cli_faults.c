@@ -336,7 +336,7 @@ CLI_TEST("/cli/little-memory-playing", test_little_memory_playing) {
 
 /* Pictures can be read and tables end with a line, whatever is in a folder. */
 static void expect_whole(const char *path) {
-    GDir *dir = g_dir_open(path, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     for (const char *name; dir && (name = g_dir_read_name(dir));) {
         g_autofree char *below = g_build_filename(path, name, NULL), *text = NULL;
         struct image picture;
@@ -351,8 +351,6 @@ static void expect_whole(const char *path) {
             g_assert_true(length > 0 && text[length - 1] == '\n');
         }
     }
-    if (dir)
-        g_dir_close(dir);
 }
 
 /* Commands that are ended at any moment leave no half file; batch goes on from there. */

@@ -75,7 +75,7 @@ static struct outcome attempt(const struct command *c, const char *kind, const s
 
 /* The files below a folder: those of the first run by name, with their sizes. */
 static void list_files(GHashTable *files, const char *path, size_t cut) {
-    GDir *dir = g_dir_open(path, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     for (const char *name; dir && (name = g_dir_read_name(dir));) {
         g_autofree char *below = g_build_filename(path, name, NULL);
         struct stat about;
@@ -84,8 +84,6 @@ static void list_files(GHashTable *files, const char *path, size_t cut) {
         else if (stat(below, &about) == 0)
             g_hash_table_insert(files, g_strdup(below + cut), GSIZE_TO_POINTER(about.st_size));
     }
-    if (dir)
-        g_dir_close(dir);
 }
 
 static GHashTable *files_made(void) {

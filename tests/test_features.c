@@ -218,11 +218,11 @@ TEST("/features/blocks", test_blocks) {
 static void refuse(const void *bytes, size_t size, const char *reason) {
     struct feature_network n;
     char why[256];
-    uint8_t *copy = g_memdup2(bytes, size); /* a read past its end is seen by a sanitizer */
+    g_autofree uint8_t *copy =
+        g_memdup2(bytes, size); /* a read past its end is seen by a sanitizer */
     g_assert_cmpint(feature_network_parse(&n, copy, size, why, sizeof(why)), ==, -EINVAL);
     if (!strstr(why, reason))
         g_error("\"%s\" does not say \"%s\"", why, reason);
-    g_free(copy);
 }
 
 /* A file whose text has been changed, which it frees. */

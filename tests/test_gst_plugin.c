@@ -379,7 +379,7 @@ static int number_at(const struct shot *shots, int count, int64_t ns) {
 
 /* As many pairs as can be made of these times, each buffer once and in order. */
 static int pairing_case(guint32 seed) {
-    GRand *rand = g_rand_new_with_seed(seed);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
     double interval = 1e9 / uniform(rand, 5, 120);
     struct camera cameras[2] = {random_camera(rand, interval), random_camera(rand, interval)};
     if (g_rand_int_range(rand, 0, 4) == 0) /* two unlike cameras */
@@ -419,7 +419,6 @@ static int pairing_case(guint32 seed) {
     }
     g_assert_cmpint(pairs, ==, largest_matching(shots[0], count[0], shots[1], count[1], tolerance));
     end(&r);
-    g_rand_free(rand);
     return pairs;
 }
 

@@ -363,7 +363,7 @@ TEST("/library/points", test_points) {
 static void check_measures(int margin, enum livestereo_format depth_format) {
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     struct livestereo_settings *s = pair_settings("default", SMALL);
-    int32_t *point = g_new(int32_t, 2 * W * H);
+    g_autofree int32_t *point = g_new(int32_t, 2 * W * H);
     for (int i = 0; i < W * H; i++) {
         point[2 * i] = 32 * (i % W);
         point[2 * i + 1] = 32 * (i / W);
@@ -420,7 +420,6 @@ static void check_measures(int margin, enum livestereo_format depth_format) {
     g_free(f.points.data);
     pair_frame_free(&f);
     pair_free(&p);
-    g_free(point);
     livestereo_close(&h);
     livestereo_settings_close(&s);
 }
@@ -936,7 +935,7 @@ TEST("/library/fork", test_fork) {
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
     struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     pair_run(h, &f);
-    int16_t *right = pair_packed(&f.disparity);
+    g_autofree int16_t *right = pair_packed(&f.disparity);
     g_assert_cmpint(livestereo_start(h, &f), ==, 0);
     IN_CHILD((void)(livestereo_wait(h, NULL), check_in_child(&h, s, &f, right)));
     IN_CHILD((void)0);
@@ -944,7 +943,6 @@ TEST("/library/fork", test_fork) {
     g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
     pair_run(h, &f);
     g_assert_cmpmem(f.disparity.data, 2 * W * H, right, 2 * W * H);
-    g_free(right);
     pair_frame_free(&f);
     livestereo_close(&h);
     pair_free(&p);

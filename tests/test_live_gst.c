@@ -14,10 +14,9 @@
 
 static long resident_kb(void) {
     long pages = 0;
-    char *text = NULL;
+    g_autofree char *text = NULL;
     if (g_file_get_contents("/proc/self/statm", &text, NULL, NULL))
         sscanf(text, "%*d %ld", &pages);
-    g_free(text);
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
@@ -150,10 +149,9 @@ TEST("/live-gst/fails", test_fails) {
             break;
     }
     opened_close(&o);
-    char *text = stderr_end(caught);
+    g_autofree char *text = stderr_end(caught);
     g_assert_nonnull(strstr(text, "it will be started again"));
     g_assert_cmpint(status.camera[0].losses, >=, 1);
-    g_free(text);
 }
 
 /* Pictures of another size are left out, with one line for all of them. */

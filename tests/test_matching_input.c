@@ -94,12 +94,11 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
 
 TEST("/matching-input/offset", test_offset) {
     const struct param_info *info = param_find("matching_input");
-    char **inputs = g_strsplit(info->choices, "|", -1);
+    g_auto(GStrv) inputs = g_strsplit(info->choices, "|", -1);
     for (int i = 0; inputs[i]; i++) {
         int16_t one[W * H], two[W * H];
         run(inputs[i], 0, one);
         run(inputs[i], 40, two);
         g_assert_cmpint(memcmp(one, two, sizeof(one)) != 0, ==, i == MATCHING_INPUT_PICTURE);
     }
-    g_strfreev(inputs);
 }

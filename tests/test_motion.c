@@ -121,7 +121,7 @@ TEST("/motion/one-row", test_one_row) {
         g_assert_cmpmem(got, volume, want, volume);
     }
     /* the messages and the labels of those costs */
-    uint8_t *memory = g_malloc0(8 * volume);
+    g_autofree uint8_t *memory = g_malloc0(8 * volume);
     struct message_args one = {.grid = g, .cost8 = want},
                         two = {.grid = g, .cost8 = want, .windows = 1};
     memset(one.rho, 9, 4);
@@ -167,7 +167,6 @@ TEST("/motion/one-row", test_one_row) {
     g_assert_cmpmem(labels[1], sizeof(labels[1]), labels[0], sizeof(labels[0]));
     g_assert_cmpmem(u, sizeof(u), disparity, sizeof(disparity));
     g_assert_cmpmem(confidence[1], W * H, confidence[0], W * H);
-    g_free(memory);
 }
 
 /* Centres that are all equal are a fixed window, moved. */
@@ -200,7 +199,7 @@ TEST("/motion/equal-centres", test_equal_centres) {
     m.grid = moved;
     m.cost = got;
     m.centre = (struct motion_map){u, v};
-    uint8_t *memory = g_malloc0(8 * volume);
+    g_autofree uint8_t *memory = g_malloc0(8 * volume);
     struct message_args one = {.grid = fixed, .cost8 = want, .windows = 1},
                         two = {.grid = moved, .cost8 = want, .windows = 1, .centre = m.centre};
     for (int i = 0; i < W * H; i++) {
@@ -222,7 +221,6 @@ TEST("/motion/equal-centres", test_equal_centres) {
             stage_message(&two, i % fixed.half, i / fixed.half);
         }
     g_assert_cmpmem(memory, 4 * volume, memory + 4 * volume, 4 * volume);
-    g_free(memory);
 }
 
 /* bt: a pixel against the range between its half-way points to four neighbours, on a plain slope

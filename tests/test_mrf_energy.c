@@ -98,7 +98,7 @@ static void compare(const struct benchmark *b, const char *pair, const char *opt
     g_free(expect_success("batch %s %s -o %s --save disp16", pair, settings, out));
     g_autofree char *printed = expect_success("eval --json --bound 5 %s %s", settings, pair);
     const char *energy = strstr(printed, "\"energy\": ");
-    GDir *dir = g_dir_open(out, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(out, 0, NULL);
     const char *name;
     while ((name = g_dir_read_name(dir)) && !g_str_has_suffix(name, "_disp16.png"))
         ;
@@ -114,7 +114,6 @@ static void compare(const struct benchmark *b, const char *pair, const char *opt
     g_assert_cmpfloat(least, <=, want);
     g_assert_cmpfloat(least, <=, g_ascii_strtod(trws + strlen("\"trws\": "), NULL));
     g_assert_cmpfloat(least, >, 0.5 * want);
-    g_dir_close(dir);
     remove_tree(out);
 }
 

@@ -106,7 +106,7 @@ TEST("/occlusion/best-label", test_best_label) {
     struct grid g = grid_make(7, 5, (struct label_space){.u_count = L, .v_count = 1});
     size_t volume = grid_volume(&g);
     uint16_t label[7 * 5], *cost = g_new(uint16_t, volume);
-    uint8_t *message = g_malloc(DIRECTIONS * volume);
+    g_autofree uint8_t *message = g_malloc(DIRECTIONS * volume);
     struct best_label_args a = {.grid = g, .cost16 = cost, .label = label};
     for (int r = 0; r < DIRECTIONS; r++)
         a.message[r] = message + (size_t)r * volume;
@@ -133,7 +133,6 @@ TEST("/occlusion/best-label", test_best_label) {
         g_assert_cmpint(label[i], ==, best);
     }
     g_free(cost);
-    g_free(message);
 }
 
 /* The maps of a frame; the right picture is the left one where there is no depth. */

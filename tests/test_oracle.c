@@ -280,7 +280,7 @@ static double smoothed_point(const uint8_t *p, const uint8_t *q, int w, int h, i
 
 TEST("/oracle/smoothed-cost", test_smoothed_cost) {
     enum { W = 13, H = 9, L = 7 };
-    uint8_t *lut = g_malloc0(COST_LUT);
+    g_autofree uint8_t *lut = g_malloc0(COST_LUT);
     for (int i = 0; i < COST_LUT; i++) /* differences in halves, back to whole ones */
         lut[i] = (uint8_t)MIN(i / 2, 255);
     for (int round = 0; round < 8; round++) {
@@ -315,7 +315,6 @@ TEST("/oracle/smoothed-cost", test_smoothed_cost) {
         g_free(p);
         g_free(q);
     }
-    g_free(lut);
 }
 
 /* ---- averages of the cost */
@@ -327,7 +326,7 @@ TEST("/oracle/cross", test_cross) {
         size_t volume = grid_volume(&g);
         uint8_t *image = random_bytes(W * H, 20), *cost = random_bytes(volume, MAX_COST),
                 *out = g_malloc0(volume);
-        uint16_t *between = g_new0(uint16_t, volume);
+        g_autofree uint16_t *between = g_new0(uint16_t, volume);
         struct arms arms[W * H];
         int longest = 1 + round * 3, tallest = round, step = 8 + round;
         struct arms_args aa = {.image = image,
@@ -371,7 +370,6 @@ TEST("/oracle/cross", test_cross) {
         g_free(image);
         g_free(cost);
         g_free(out);
-        g_free(between);
     }
 }
 

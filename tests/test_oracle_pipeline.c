@@ -23,11 +23,10 @@ static struct stereo *open_plain(int width, int height, int channels) {
 
 static void set(struct params *p, const char *assignments) {
     char why[256];
-    char **words = g_strsplit(assignments, " ", -1);
+    g_auto(GStrv) words = g_strsplit(assignments, " ", -1);
     for (char **w = words; *w; w++)
         if (params_assign(p, *w, why, sizeof(why)))
             g_error("%s", why);
-    g_strfreev(words);
 }
 
 /* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a

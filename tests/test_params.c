@@ -133,13 +133,12 @@ TEST("/params/refused", test_refused) {
         "--4", "4,5", ".", "4e", "e4", "4\n", "true", "1..2", "NaN(4)", "1e",   "٤",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
-        char *whole = g_strconcat("bp_levels=", numbers[i], NULL);
+        g_autofree char *whole = g_strconcat("bp_levels=", numbers[i], NULL);
         g_autofree char *real = g_strconcat("data_truncation=", numbers[i], NULL);
         refused(whole, -EINVAL, "bp_levels: \"",
                 "is not a whole number; give a whole number from 1 to 10");
         refused(real, -EINVAL, "data_truncation: \"",
                 "is not a number; give a number from 0.1 to 1000");
-        g_free(whole);
     }
     refused("bp_levels=5.5", -EINVAL, "\"5.5\"", "whole number from 1 to 10");
     refused("bp_levels=1e1", -EINVAL, "\"1e1\"", "whole number from 1 to 10");

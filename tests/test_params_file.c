@@ -50,11 +50,10 @@ static char *in_folder(gconstpointer folder, const char *name) {
 }
 
 static guint entries(const char *folder) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     guint count = 0;
     while (g_dir_read_name(dir))
         count++;
-    g_dir_close(dir);
     return count;
 }
 
@@ -89,7 +88,7 @@ static void test_save_refused(gconstpointer folder) {
     stderr_one_line(caught, missing, "make the folder first");
 
     /* The rename fails over a folder; what was written beside it must go. */
-    char *taken = in_folder(folder, "taken.ini");
+    g_autofree char *taken = in_folder(folder, "taken.ini");
     g_assert_cmpint(g_mkdir(taken, 0755), ==, 0);
     guint before = entries(folder);
     caught = stderr_begin();
@@ -97,7 +96,6 @@ static void test_save_refused(gconstpointer folder) {
     stderr_one_line(caught, taken, "directory");
     g_assert_cmpuint(entries(folder), ==, before);
     g_rmdir(taken);
-    g_free(taken);
 
     FILE *full = fopen("/dev/full", "w");
     if (full) {
@@ -227,12 +225,11 @@ static void test_include(gconstpointer folder) {
     parse_refused("[livestereo]\ninclude=nobody\n", -EINVAL, "no preset \"nobody\" comes with");
     parse_refused("[livestereo]\ninclude=../presets/plain\n", -EINVAL, "no preset");
     g_autofree char *mine = in_folder(folder, "livestereo/presets");
-    char *path = in_folder(folder, "livestereo/presets/mine.ini");
+    g_autofree char *path = in_folder(folder, "livestereo/presets/mine.ini");
     g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     parse_refused("[livestereo]\ninclude=mine\n", -EINVAL, "no preset \"mine\" comes with");
     g_unlink(path);
-    g_free(path);
 }
 
 /* Whether a parameter means nothing to the paper presets, or is the pictures' own: they do not
@@ -328,7 +325,7 @@ TEST("/params_file/yang2006", test_yang2006) {
 static void test_preset_names(gconstpointer folder) {
     struct params p, before;
     g_autofree char *mine = in_folder(folder, "livestereo/presets");
-    char *path = in_folder(folder, "livestereo/presets/yang2006.ini");
+    g_autofree char *path = in_folder(folder, "livestereo/presets/yang2006.ini");
     g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
     g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=9\n", -1, NULL));
     params_default(&before);
@@ -354,10 +351,8 @@ static void test_preset_names(gconstpointer folder) {
 
     g_unlink(path);
     g_rmdir(mine);
-    char *between = in_folder(folder, "livestereo");
+    g_autofree char *between = in_folder(folder, "livestereo");
     g_rmdir(between);
-    g_free(between);
-    g_free(path);
     g_assert_cmpint(preset_load(&p, "liang2011_venus"), ==, 0);
 }
 
@@ -369,11 +364,10 @@ TEST("/params_file/help", test_help) {
     fclose(out);
     for (int i = 0; i < param_count; i++) {
         g_autofree char *name = g_strdup_printf("\n  %s  ", param_table[i].name);
-        char *group = g_strdup_printf("\n\n%s\n", param_table[i].group);
+        g_autofree char *group = g_strdup_printf("\n\n%s\n", param_table[i].group);
         char *found = strstr(text, name), *heading = strstr(text, group);
         if (!found || strstr(found + 1, name) || !heading || strstr(heading + 1, group))
             g_error("%s or its group is not on the page once", param_table[i].name);
-        g_free(group);
     }
     char *levels =
         g_strdup_printf("  bp_levels  1 to 10, default %d, LIVE\n", (int)row("bp_levels")->def);

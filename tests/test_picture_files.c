@@ -26,11 +26,10 @@ static struct folder folder_make(const char *name) {
 }
 
 static int folder_count(const char *path) {
-    GDir *dir = g_dir_open(path, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     int count = 0;
     while (g_dir_read_name(dir))
         count++;
-    g_dir_close(dir);
     return count;
 }
 

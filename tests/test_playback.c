@@ -302,14 +302,13 @@ TEST("/playback/missing-codec", test_missing_codec) {
     if (!source)
         return;
     source_close(&source);
-    char *path = in_folder("ffv1.mkv");
+    g_autofree char *path = in_folder("ffv1.mkv");
     g_setenv("LIVESTEREO_TEST_FILE", path, TRUE);
     g_setenv("GST_PLUGIN_FEATURE_RANK", "avdec_ffv1:NONE", TRUE);
     g_test_trap_subprocess(NULL, 0, 0);
     g_unsetenv("GST_PLUGIN_FEATURE_RANK");
     g_test_trap_assert_passed();
     g_test_trap_assert_stderr("*ffv1.mkv*apt install gstreamer1.0-libav*");
-    g_free(path);
 }
 
 TEST("/playback/refused", test_refused) {

@@ -179,7 +179,7 @@ static void *crowd_take(void *context) {
 
 static void run_crowd(enum queue_policy policy) {
     enum { CAPACITY = 5, PLACES = CAPACITY + GIVERS + TAKERS };
-    struct crowd *crowd = g_new0(struct crowd, 1);
+    g_autofree struct crowd *crowd = g_new0(struct crowd, 1);
     crowd->queue = queue_open(CAPACITY, policy);
     crowd->pool = pool_open(PLACES, 1, 1, 1, 0, NULL);
     pthread_t givers[GIVERS], takers[TAKERS];
@@ -204,7 +204,6 @@ static void run_crowd(enum queue_policy policy) {
         g_assert_cmpint(seen, ==, ALL);
     queue_close(&crowd->queue);
     close_whole(crowd->pool, PLACES);
-    g_free(crowd);
 }
 
 TEST("/queue/crowd-waits", test_crowd_waits) {

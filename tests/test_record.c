@@ -398,11 +398,10 @@ static char *content(const char *folder, const char *name) {
 }
 
 static int count_names(const char *folder) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     int count = 0;
     while (g_dir_read_name(dir))
         count++;
-    g_dir_close(dir);
     return count;
 }
 
@@ -663,7 +662,7 @@ TEST("/record/stands-still", test_stands_still) {
     int fd = open(path, O_RDWR);
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
-    uint8_t *data = g_malloc0(4000 * 1000); /* is written as it is */
+    g_autofree uint8_t *data = g_malloc0(4000 * 1000); /* is written as it is */
     struct raw_picture raw = {PIXEL_MJPG, 4000, 1000, 0, data, 4000 * 1000, 0};
     int given = 0;
     while (given < 60 || !recorder_full(recorder)) { /* a busy machine fills the places later */
@@ -692,7 +691,6 @@ TEST("/record/stands-still", test_stands_still) {
     g_assert_cmpint(after.dropped, ==, status.dropped);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     close(fd);
-    g_free(data);
     remove_tree(folder);
 }
 

@@ -58,9 +58,9 @@ static void same_rig(const struct rig *a, const struct rig *b, double max) {
 
 TEST("/rig/round_trips", test_round_trips) {
     g_autofree char *folder = g_dir_make_tmp("rig-XXXXXX", NULL);
-    char *one = g_build_filename(folder, "rig.yml", NULL);
-    char *left = g_build_filename(folder, "left.yaml", NULL);
-    char *right = g_build_filename(folder, "right.yaml", NULL);
+    g_autofree char *one = g_build_filename(folder, "rig.yml", NULL);
+    g_autofree char *left = g_build_filename(folder, "left.yaml", NULL);
+    g_autofree char *right = g_build_filename(folder, "right.yaml", NULL);
     const char *const files[] = {one}, *const pair[] = {left, right};
     for (int model = 0; model < DISTORTION_COUNT; model++) {
         struct rig rig, again;
@@ -76,9 +76,6 @@ TEST("/rig/round_trips", test_round_trips) {
         same_rig(&rig, &again, 1e-9); /* R and T come back out of R1, R2, P2 */
     }
     remove_tree(folder);
-    g_free(one);
-    g_free(left);
-    g_free(right);
 }
 
 static const char intrinsics[] =
@@ -200,10 +197,9 @@ TEST("/rig/kalibr", test_kalibr) {
 }
 
 static char *replaced(const char *text, const char *what, const char *with) {
-    char **parts = g_strsplit(text, what, -1);
+    g_auto(GStrv) parts = g_strsplit(text, what, -1);
     g_assert_cmpuint(g_strv_length(parts), >, 1);
     char *out = g_strjoinv(with, parts);
-    g_strfreev(parts);
     return out;
 }
 

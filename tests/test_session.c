@@ -181,7 +181,7 @@ TEST("/session/unknown", test_unknown) {
 }
 
 TEST("/session/damaged", test_damaged) {
-    GRand *random = g_rand_new_with_seed(7);
+    g_autoptr(GRand) random = g_rand_new_with_seed(7);
     const char *const names[] = {"last.ini", "view.ini"};
     struct stderr_of caught = stderr_begin();
     for (int i = 0; i < 100; i++) {
@@ -203,7 +203,6 @@ TEST("/session/damaged", test_damaged) {
         }
     }
     g_free(stderr_end(caught));
-    g_rand_free(random);
 }
 
 int main(int argc, char **argv) {

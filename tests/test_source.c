@@ -81,7 +81,7 @@ TEST("/source/layouts", test_layouts) {
                 g_autofree char *name = g_build_filename(layouts[i][side], names[k], NULL);
                 put(folder, name, 6, 4, 1, 10 * k + side);
             }
-        char *stray = g_build_filename(layouts[i][0], "timestamps.txt", NULL);
+        g_autofree char *stray = g_build_filename(layouts[i][0], "timestamps.txt", NULL);
         put_text(folder, stray, "0.0\n");
         put_text(folder, "calib.txt", "P0:\n");
         struct opened o = open_one(folder);
@@ -98,7 +98,6 @@ TEST("/source/layouts", test_layouts) {
         expect_pair(&o, 3, 40, 41);
         g_assert_cmpint(o.source->seek(o.source, 5), ==, -EINVAL);
         opened_close(&o);
-        g_free(stray);
         folder_free(folder);
     }
 }
@@ -108,7 +107,7 @@ TEST("/source/two-files", test_two_files) {
     put(folder, "left.png", 6, 4, 3, 10);
     put(folder, "right.png", 6, 4, 3, 11);
     g_autofree char *left = g_build_filename(folder, "left.png", NULL);
-    char *right = g_build_filename(folder, "right.png", NULL);
+    g_autofree char *right = g_build_filename(folder, "right.png", NULL);
     struct opened o = open_one(folder); /* a folder that holds left.png and right.png */
     g_assert_cmpint(o.source->count, ==, 1);
     expect_pair(&o, 0, 10, 11);
@@ -122,7 +121,7 @@ TEST("/source/two-files", test_two_files) {
     for (int i = 0; i < 3; i++)
         expect_pair(&o, 0, 11, 10);
     opened_close(&o);
-    char *gone = g_build_filename(folder, "gone.png", NULL);
+    g_autofree char *gone = g_build_filename(folder, "gone.png", NULL);
     expect_refused(left, gone, -ENOENT, gone, g_strerror(ENOENT));
     expect_refused(left, NULL, -EINVAL, left, "the shape of one picture");
     expect_refused(gone, NULL, -ENOENT, gone, g_strerror(ENOENT));
@@ -137,8 +136,6 @@ TEST("/source/two-files", test_two_files) {
     caught = stderr_begin();
     g_assert_null(source_open(NULL, 0, NULL, &error));
     stderr_one_line(caught, "no source", NULL);
-    g_free(right);
-    g_free(gone);
     folder_free(folder);
 }
 
@@ -565,14 +562,13 @@ TEST("/source/damaged", test_damaged) {
     stderr_one_line(caught, "right/3.png", NULL);
     expect_pair(&o, 4, 40, 41);
     g_assert_cmpint(o.source->seek(o.source, 4), ==, 0);
-    char *gone = g_build_filename(folder, "left/4.png", NULL);
+    g_autofree char *gone = g_build_filename(folder, "left/4.png", NULL);
     g_assert_cmpint(g_remove(gone), ==, 0); /* removed while we play */
     caught = stderr_begin();
     expect_read(&o, -EBADMSG);
     stderr_one_line(caught, gone, NULL);
     expect_read(&o, SOURCE_END);
     opened_close(&o);
-    g_free(gone);
     folder_free(folder);
 }
 
@@ -607,11 +603,10 @@ TEST("/source/kitti-sequence", test_kitti_sequence) {
     g_assert_nonnull(strstr(line, "left/000050.png"));
     opened_close(&o);
     g_autofree char *left = g_build_filename(path, "left", "%06d.png", NULL);
-    char *right = g_build_filename(path, "right", "%06d.png", NULL);
+    g_autofree char *right = g_build_filename(path, "right", "%06d.png", NULL);
     o = open_words(left, right, NULL);
     g_assert_cmpint(o.source->count, ==, 51);
     opened_close(&o);
-    g_free(right);
     g_free(path);
 }
 

@@ -69,7 +69,7 @@ static void check_mask(const char *spec) {
     struct opened o = open_one(spec);
     struct frame *f = read_one(&o);
     int w = 480, h = 320, agree = 0, seen = 0;
-    int *nearest = g_new(int, w);
+    g_autofree int *nearest = g_new(int, w);
     for (int y = 0; y < h; y++) {
         const int16_t *d = f->truth + y * w;
         for (int x = 0; x < w; x++)
@@ -95,7 +95,6 @@ static void check_mask(const char *spec) {
     g_assert_cmpint(agree, >, w * h * 98 / 100);
     g_assert_cmpint(seen, >, w * h / 2);
     g_assert_cmpint(seen, <, w * h * 98 / 100);
-    g_free(nearest);
     frame_drop(&f);
     opened_close(&o);
 }

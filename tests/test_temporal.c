@@ -159,7 +159,7 @@ static struct figures measure(double filter, bool moves) {
     struct matcher *s =
         matcher_open(&p, "test", WIDTH, HEIGHT, source->channels, NULL, false, &error);
     struct frame_pool *pool = pool_open(2, WIDTH, HEIGHT, source->channels, 1, NULL);
-    GRand *random = g_rand_new_with_seed(5);
+    g_autoptr(GRand) random = g_rand_new_with_seed(5);
     for (int i = 0; i < FRAMES; i++) {
         struct frame *f = pool_take(pool);
         g_assert_cmpint(source->seek(source, moves ? i : 0), ==, 0);
@@ -177,7 +177,6 @@ static struct figures measure(double filter, bool moves) {
     }
     sums.flicker = flicker_of(&flicker);
     frame_drop(&before);
-    g_rand_free(random);
     pool_close(&pool);
     matcher_close(&s);
     source_close(&source);

@@ -144,7 +144,7 @@ struct jpeg {
 };
 
 static struct jpeg compress(int width, int height, int subsampling) {
-    uint8_t *rgb = g_malloc((gsize)(width * height * 3));
+    g_autofree uint8_t *rgb = g_malloc((gsize)(width * height * 3));
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             for (int c = 0; c < 3; c++)
@@ -156,7 +156,6 @@ static struct jpeg compress(int width, int height, int subsampling) {
                                 subsampling, 90, 0),
                     ==, 0);
     tjDestroy(handle);
-    g_free(rgb);
     return jpeg;
 }
 

@@ -452,14 +452,12 @@ static void remove_left_behind(const struct batch_output *output) {
     static const char *const folders[] = {"", "color", "depth"};
     for (size_t i = 0; i < G_N_ELEMENTS(folders) && output->task.parts == 1; i++) {
         g_autofree char *below = g_build_filename(output->task.folder, folders[i], NULL);
-        GDir *dir = g_dir_open(below, 0, NULL);
+        g_autoptr(GDir) dir = g_dir_open(below, 0, NULL);
         for (const char *name; dir && (name = g_dir_read_name(dir));) {
             g_autofree char *path = g_build_filename(below, name, NULL);
             if (picture_is_temporary(name) || strcmp(path, output->mcap_part) == 0)
                 unlink(path);
         }
-        if (dir)
-            g_dir_close(dir);
     }
 }
 

@@ -176,7 +176,7 @@ static int check_noted(const char *folder, const char *settings) {
 /* The number of parts that the names of files in a folder say, 0 where there are none; -EINVAL
  * after a log line where they differ. */
 static int find_parts(const char *folder) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *name;
     int part, parts = 0, found = 0;
     char rest;
@@ -190,8 +190,6 @@ static int find_parts(const char *folder) {
                                  MIN(found, parts), MAX(found, parts));
             found = parts;
         }
-    if (dir)
-        g_dir_close(dir);
     return found;
 }
 
@@ -246,15 +244,13 @@ static int merge_folder(const char *folder, bool *any) {
 int batch_rows_merge(const char *folder) {
     bool any = false;
     int error = merge_folder(folder, &any);
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *name;
     while (dir && !error && (name = g_dir_read_name(dir))) {
         g_autofree char *below = g_build_filename(folder, name, NULL);
         if (g_file_test(below, G_FILE_TEST_IS_DIR))
             error = merge_folder(below, &any);
     }
-    if (dir)
-        g_dir_close(dir);
     if (!error && !any)
         error = log_fail(-ENOENT, folder, "holds no frames-K-of-N.csv, which batch --part writes");
     return error;

@@ -77,7 +77,7 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
     struct frame_pool *pool =
         pool_open(2, size->width, size->height, b->channels, 0, matcher_frame_alloc(m));
     struct frame *frames[2] = {pool ? pool_take(pool) : NULL, pool ? pool_take(pool) : NULL};
-    struct bench_times *times = g_new(struct bench_times, 1);
+    g_autofree struct bench_times *times = g_new(struct bench_times, 1);
     struct bench_runner runner = {
         m, start_frame, finish_frame, overlaps(&info), b->frames ? b->frames : BENCH_FRAMES, 0};
     int error = pool ? 0 : -ENOMEM;
@@ -95,7 +95,6 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
         bench_print_header(info.backend);
     if (!error && !b->json)
         bench_print_row(size, times, info.memory, livestereo_stage_name);
-    g_free(times);
     for (int i = 0; i < 2 && pool; i++)
         frame_drop(&frames[i]);
     pool_close(&pool);

@@ -71,13 +71,11 @@ static char **list_stems(const char *folder, const char *file, const char *stem,
     if (g_file_test(first, G_FILE_TEST_EXISTS)) {
         g_ptr_array_add(stems, g_strdup(stem));
     } else {
-        GDir *dir = g_dir_open(names, 0, NULL);
+        g_autoptr(GDir) dir = g_dir_open(names, 0, NULL);
         const char *name;
         while (dir && (name = g_dir_read_name(dir)))
             if (g_str_has_suffix(name, ending) && name[0] != '.')
                 g_ptr_array_add(stems, g_strndup(name, strlen(name) - strlen(ending)));
-        if (dir)
-            g_dir_close(dir);
     }
     if (stems->len == 0) {
         log_error(folder, "%s; eval %s",

@@ -56,13 +56,12 @@ void output_print(struct output *output) {
 }
 
 bool output_close(struct output **pointer) {
-    struct output *output = *pointer;
+    g_autofree struct output *output = *pointer;
     bool is_whole = true;
     *pointer = NULL;
     if (output && output->foxglove)
         output_foxglove_close(output->foxglove);
     else if (output)
         is_whole = output_gst_close(output->gst);
-    g_free(output);
     return is_whole;
 }

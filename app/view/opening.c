@@ -477,10 +477,9 @@ static void open_words(struct viewer *v, char **words) {
 }
 
 void opening_update(struct viewer *v) {
-    char **given = start_page_take(v);
+    g_auto(GStrv) given = start_page_take(v);
     if (given)
         opening_take_files(v, (const char *const *)given, (int)g_strv_length(given));
-    g_strfreev(given);
     if (v->wanted_part.on)
         set_part(v);
     if (!v->chosen)

@@ -74,7 +74,7 @@ static void describe(struct recording_files *files, const struct recorder_about 
     const struct source_options none = {0};
     const struct source_options *o = about->options ? about->options : &none;
     GDateTime *now = g_date_time_new_now_utc();
-    char *time = g_date_time_format_iso8601(now);
+    g_autofree char *time = g_date_time_format_iso8601(now);
     g_key_file_set_string(file, GROUP, "source", about->source->name);
     g_key_file_set_string(file, GROUP, "time", time);
     g_key_file_set_integer(file, GROUP, "width", about->source->width);
@@ -90,7 +90,6 @@ static void describe(struct recording_files *files, const struct recorder_about 
     char rate[G_ASCII_DTOSTR_BUF_SIZE];
     g_key_file_set_string(file, GROUP, "rate",
                           g_ascii_formatd(rate, sizeof rate, "%.9g", about->source->rate));
-    g_free(time);
     g_date_time_unref(now);
 }
 
@@ -255,14 +254,13 @@ static bool parse_row(const char *line, struct recording_row *row) {
 
 GArray *recording_rows_parse(const char *text) {
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct recording_row));
-    char **lines = g_strsplit(text, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     /* the first is the header; what has no end of line was cut */
     for (char **line = lines; line[0] && line[1]; line++) {
         struct recording_row row;
         if (parse_row(*line, &row))
             g_array_append_val(rows, row);
     }
-    g_strfreev(lines);
     return rows;
 }
 
@@ -279,7 +277,7 @@ GArray *recording_rows_read(const char *path) {
 }
 
 struct recording_note recording_note_parse(const char *text, size_t length) {
-    GKeyFile *file = g_key_file_new();
+    g_autoptr(GKeyFile) file = g_key_file_new();
     struct recording_note note = {0};
     g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL); /* keys have defaults */
     for (int i = 0; i < 2; i++) {
@@ -290,14 +288,11 @@ struct recording_note recording_note_parse(const char *text, size_t length) {
     note.tracks = g_key_file_get_integer(file, GROUP, "tracks", NULL) == 1 ? 1 : 2;
     note.swap = g_key_file_get_boolean(file, GROUP, "swap", NULL);
     note.rectified = g_key_file_get_boolean(file, GROUP, "rectified", NULL);
-    char *format = g_key_file_get_string(file, GROUP, "format", NULL);
+    g_autofree char *format = g_key_file_get_string(file, GROUP, "format", NULL);
     const struct pixel_format *known = format ? pixel_format_named(format) : NULL;
     note.fourcc = known ? known->fourcc : 0;
-    char *rate = g_key_file_get_string(file, GROUP, "rate", NULL);
+    g_autofree char *rate = g_key_file_get_string(file, GROUP, "rate", NULL);
     note.rate = rate ? rate_of_fraction(g_ascii_strtod(rate, NULL), 1) : 0;
-    g_free(rate);
-    g_free(format);
-    g_key_file_free(file);
     return note;
 }
 

@@ -432,7 +432,7 @@ static gint compare_names(gconstpointer a, gconstpointer b) {
 char **ros_file_parts(const char *folder) {
     GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
     GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     bool about = false, alone = true;
     for (const char *name; dir && (name = g_dir_read_name(dir));) {
         about |= strcmp(name, "metadata.yaml") == 0;
@@ -443,8 +443,6 @@ char **ros_file_parts(const char *folder) {
         else
             alone = alone && name[0] == '.';
     }
-    if (dir)
-        g_dir_close(dir);
     if (!about && !alone)
         g_ptr_array_set_size(parts, 0);
     GPtrArray *taken = parts->len == 0 && about ? others : parts;
@@ -461,10 +459,9 @@ bool ros_file_is_folder(const char *path) {
 }
 
 static void close_part(void *of) {
-    struct ros_part *part = of;
+    g_autofree struct ros_part *part = of;
     if (part->fd >= 0)
         close(part->fd);
-    g_free(part);
 }
 
 struct ros_file *ros_file_open(const char *path, int *error) {

@@ -94,11 +94,10 @@ int synth_parse(const char *spec, double value[SYNTH_KEYS]) {
     if (strncmp(spec, "synth", 5) == 0 && (spec[5] == ':' || spec[5] == '\0'))
         spec += spec[5] ? 6 : 5;
     int error = 0;
-    char **pairs = g_strsplit(spec, ",", -1);
+    g_auto(GStrv) pairs = g_strsplit(spec, ",", -1);
     for (char **p = pairs; *p && !error; p++)
         if (**p)
             error = parse_pair(*p, value);
-    g_strfreev(pairs);
     return error;
 }
 

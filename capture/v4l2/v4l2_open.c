@@ -185,7 +185,7 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     v4l2->mjpeg = mjpeg_open();
     if (!v4l2->mjpeg || !v4l2->source.controls)
         log_error(word, "out of memory");
-    char **words = NULL;
+    g_auto(GStrv) words = NULL;
     int code = -ENOMEM;
     if (v4l2->mjpeg && v4l2->source.controls) {
         code = v4l2_parse_word(word, v4l2->options.motion_step > 0, &words);
@@ -201,7 +201,6 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
                                         v4l2->streams == 2 ? words[!swapped] : NULL};
         code = identify(v4l2, ordered);
     }
-    g_strfreev(words);
     hotplug_open(v4l2); /* before the cameras, so that nothing is missed */
     if (!code)
         code = open_cameras(v4l2);

@@ -432,13 +432,11 @@ char *gui_new_file(const struct gui_program *p, const char *key, const char *end
     gui_run_action(p, key);
     gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
     while (!found && g_get_monotonic_time() < end) {
-        GDir *dir = g_dir_open(p->output, 0, NULL);
+        g_autoptr(GDir) dir = g_dir_open(p->output, 0, NULL);
         const char *name;
         while (dir && (name = g_dir_read_name(dir)) != NULL && !found)
             if (g_str_has_suffix(name, ending) && !strchr(name, '~'))
                 found = g_build_filename(p->output, name, NULL);
-        if (dir)
-            g_dir_close(dir);
         gui_pause();
     }
     g_assert_nonnull(found);
@@ -484,16 +482,15 @@ void gui_quit(struct gui_program *p) {
 
 void gui_on_recording(void (*test)(const char *path)) {
     g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
-    char *path = g_build_filename(folder, "sbs.mkv", NULL);
-    char *launch = g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
-                                   "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
-                                   "matroskamux ! filesink location=%s",
-                                   path); /* no two frames have one disparity */
+    g_autofree char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    g_autofree char *launch =
+        g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
+                        "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
+                        "matroskamux ! filesink location=%s",
+                        path); /* no two frames have one disparity */
     if (recording_write(launch, 0, 20))
         test(path);
     else
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    g_free(launch);
-    g_free(path);
     remove_tree(folder);
 }

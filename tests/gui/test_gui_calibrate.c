@@ -190,14 +190,12 @@ static void type_into(const struct gui_program *p, const char *name, const char 
 }
 
 static char *newest_recording(const struct gui_program *p) {
-    GDir *dir = g_dir_open(p->output, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(p->output, 0, NULL);
     const char *name;
     char *path = NULL;
     while (dir && !path && (name = g_dir_read_name(dir)) != NULL)
         if (g_str_has_suffix(name, ".mkv"))
             path = g_build_filename(p->output, name, NULL);
-    if (dir)
-        g_dir_close(dir);
     return path;
 }
 

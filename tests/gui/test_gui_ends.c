@@ -24,9 +24,8 @@ static int run(const char *changes[], const char *words, char **said) {
     int status = 0;
     GError *error = NULL;
     for (int i = 0; changes[i]; i++) {
-        char **parts = g_strsplit(changes[i], "=", 2);
+        g_auto(GStrv) parts = g_strsplit(changes[i], "=", 2);
         environment = g_environ_setenv(environment, parts[0], parts[1], TRUE);
-        g_strfreev(parts);
     }
     g_assert_true(g_shell_parse_argv(line, NULL, &argv, NULL));
     g_spawn_sync(NULL, argv, environment, G_SPAWN_SEARCH_PATH, gui_die_with_test, NULL, &out, said,
@@ -95,18 +94,16 @@ GUI_TEST("/gui-ends/missing-codec", test_missing_codec) {
     const char *changes[] = {"GST_PLUGIN_FEATURE_RANK=jpegdec:NONE,avdec_mjpeg:NONE,nvjpegdec:NONE",
                              NULL};
     g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
-    char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    g_autofree char *path = g_build_filename(folder, "sbs.mkv", NULL);
     g_autofree char *launch =
         g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=320,height=120 "
                         "! jpegenc ! matroskamux ! filesink location=%s",
                         path);
-    char *words = g_strdup_printf("view -q %s", path);
+    g_autofree char *words = g_strdup_printf("view -q %s", path);
     if (recording_write(launch, 0, 20))
         expect(changes, words, 3, "apt install gstreamer1.0-");
     else
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    g_free(words);
-    g_free(path);
     remove_tree(folder);
 }
 

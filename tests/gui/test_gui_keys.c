@@ -120,9 +120,9 @@ GUI_TEST("/gui/keys", test_keys) {
     g_free(gui_new_file(&p, "screenshot", ".png"));
     g_free(gui_new_file(&p, "export", ".pfm"));
     g_free(gui_new_file(&p, "points", ".ply"));
-    char *map = NULL;
+    g_autofree char *map = NULL;
     g_assert_true(g_file_get_contents(p.map, &map, NULL, NULL));
-    char **lines = g_strsplit(map, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(map, "\n", -1);
     for (char **line = lines; *line; line++) { /* no key of the table was forgotten here */
         char name[64];
         if (sscanf(*line, "key %63s", name) != 1)
@@ -137,8 +137,6 @@ GUI_TEST("/gui/keys", test_keys) {
         if (!known)
             g_error("the key %s is not tested", name);
     }
-    g_strfreev(lines);
-    g_free(map);
     gui_quit(&p);
 }
 

@@ -114,7 +114,7 @@ GUI_TEST("/gui-live/banner", test_banner) {
 }
 
 static char *only_file(const char *folder, const char *ending) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *name;
     char *found = NULL;
     while (dir && (name = g_dir_read_name(dir)))
@@ -122,8 +122,6 @@ static char *only_file(const char *folder, const char *ending) {
             g_assert_null(found);
             found = g_build_filename(folder, name, NULL);
         }
-    if (dir)
-        g_dir_close(dir);
     g_assert_nonnull(found);
     return found;
 }

@@ -222,13 +222,12 @@ GUI_TEST("/gui/motion/saved", test_saved) {
     gui_wait_for(&p, gui_says(&p, "saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, PICTURES - 2);
 
-    GDir *dir = g_dir_open(p.output, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(p.output, 0, NULL);
     const char *name;
     g_autofree char *recording = NULL;
     while ((name = g_dir_read_name(dir)) != NULL)
         if (g_str_has_suffix(name, ".mkv"))
             recording = g_build_filename(p.output, name, NULL);
-    g_dir_close(dir);
     const char *words[] = {recording};
     int error;
     struct source *source = source_open(words, 1, NULL, &error);

@@ -26,20 +26,18 @@ static void seek_and_compare(const char *source, long min_index) {
     char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes, *batch_bytes;
     gsize length, batch_length;
     g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
-    char *path = batch_file(source, folder, index - 1);
+    g_autofree char *path = batch_file(source, folder, index - 1);
     g_assert_true(g_file_get_contents(seen, &seen_bytes, &length, NULL));
     g_assert_true(g_file_get_contents(path, &batch_bytes, &batch_length, NULL));
     g_test_message("frame %ld, %s", index - 1, path);
     g_assert_cmpmem(seen_bytes, length, batch_bytes, batch_length);
     g_free(batch_bytes);
-    char *next = g_strdup_printf("%s/%06ld_disp16.png", folder, index);
+    g_autofree char *next = g_strdup_printf("%s/%06ld_disp16.png", folder, index);
     g_assert_true(g_file_get_contents(next, &batch_bytes, &batch_length, NULL));
     g_assert_true(batch_length != length || memcmp(seen_bytes, batch_bytes, length) != 0);
-    g_free(next);
     g_free(batch_bytes);
     g_free(seen_bytes);
     g_free(seen);
-    g_free(path);
     gui_quit(&p);
 }
 

@@ -151,12 +151,11 @@ GUI_TEST("/gui/rig/refine", test_refine) {
     gui_click(&p, "refine_take");
     gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "refine")) &&
                          g_str_has_suffix(text, " 0"));
-    GDir *dir = g_dir_open(p.output, 0, NULL);
+    g_autoptr(GDir) dir = g_dir_open(p.output, 0, NULL);
     g_assert_nonnull(dir);
     for (name = g_dir_read_name(dir); name && !g_str_has_suffix(name, ".yml");)
         name = g_dir_read_name(dir);
     g_assert_nonnull(name);
-    g_dir_close(dir);
     gui_settle(&p);
     gui_quit(&p);
 }

@@ -38,13 +38,12 @@ static int write_picture(const struct image *image, int scale, const char *folde
         tjCompress2(handle, small.data, small.width, 0, small.height, grey ? TJPF_GRAY : TJPF_RGB,
                     &data, &bytes, grey ? TJSAMP_GRAY : TJSAMP_422, 90, 0);
     g_autofree char *path = g_strdup_printf("%s/%s/%03ld.jpg", folder, side, number);
-    char *all = g_strdup_printf("%s/%s.mjpg", folder, side);
+    g_autofree char *all = g_strdup_printf("%s/%s.mjpg", folder, side);
     FILE *clip = fopen(all, number ? "ab" : "wb");
     failed |= !g_file_set_contents(path, (const char *)data, (gssize)bytes, NULL);
     failed |= !clip || fwrite(data, 1, bytes, clip) != bytes || fclose(clip);
     tjDestroy(handle);
     tjFree(data);
-    g_free(all);
     g_free(small.data);
     return failed;
 }
