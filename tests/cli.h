@@ -8,6 +8,7 @@
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 #include "tests/watched.h"
 
 #include <glib.h>
@@ -204,44 +205,28 @@ static inline void expect_shell(int code, const char *out, const char *err, cons
     outcome_free(&o);
 }
 
-struct cli_test {
-    const char *name;
-    void (*test)(void);
-    bool plain;
-};
-static struct cli_test cli_tests[64];
-static size_t cli_count;
-
-/* CLI_TEST("/path", name) { ... } defines a test that cli_run() runs, in their order;
- * CLI_TEST_PLAIN one without threads but those that others have, too: ThreadSanitizer does
- * without it. */
-#define CLI_TEST_OF(path, name, plain)                                 \
-    static void name(void);                                            \
-    __attribute__((constructor)) static void add_##name(void) {        \
-        g_assert(cli_count < G_N_ELEMENTS(cli_tests));                 \
-        cli_tests[cli_count++] = (struct cli_test){path, name, plain}; \
-    }                                                                  \
+/* CLI_TEST("/path", name) { ... } is a TEST() with a folder of its own, CLI_TEST_PLAIN one without
+ * threads but those that others have, too: ThreadSanitizer does without it. */
+#define CLI_TEST_OF(path, name, wanted)                          \
+    static void name(void);                                      \
+    static void name##_in_folder(void) {                         \
+        set_up(NULL, NULL);                                      \
+        name();                                                  \
+        tear_down(NULL, NULL);                                   \
+    }                                                            \
+    __attribute__((constructor)) static void list_##name(void) { \
+        if (wanted)                                              \
+            tests_add(path, name##_in_folder);                   \
+    }                                                            \
     static void name(void)
-#define CLI_TEST(path, name) CLI_TEST_OF(path, name, false)
-#define CLI_TEST_PLAIN(path, name) CLI_TEST_OF(path, name, true)
+#define CLI_TEST(path, name) CLI_TEST_OF(path, name, true)
+#define CLI_TEST_PLAIN(path, name) CLI_TEST_OF(path, name, !THREADS_WATCHED)
 
-static inline void cli_call(void *fixture, const void *test) {
-    (void)fixture;
-    ((void (*)(void))(uintptr_t)test)();
-}
-
-/* Adds a test that has a folder of its own. */
-static inline void cli_add(const char *name, void (*test)(void)) {
-    g_test_add_vtable(name, 0, (const void *)(uintptr_t)test, set_up, cli_call, tear_down);
-}
-
+/* For main(): runs the tests that are listed. */
 static inline int cli_run(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < cli_count; i++)
-        if (!cli_tests[i].plain || !THREADS_WATCHED)
-            cli_add(cli_tests[i].name, cli_tests[i].test);
     g_autofree char *lists = gst_tell_sanitizers();
-    int status = g_test_run();
+    int status = tests_run();
     remove_tree(lists);
     return status;
 }

@@ -69,7 +69,7 @@ static void same_all(const char *format_a, const char *format_b, int count) {
 
 /* A recording of the scene, and what is computed of it: as of the scene itself, by run as by
  * batch, alone as beside others. */
-static void test_recording(void) {
+CLI_TEST("/cli-cameras/recording", test_recording) {
     must("record " SCENE " -o a.mkv");
     must("record " SCENE ",seed=7 -o b.mkv");
     must("batch " SCENE " -o scene " SMALL);
@@ -82,7 +82,7 @@ static void test_recording(void) {
 }
 
 /* Pictures turned on disk are those turned by the option. */
-static void test_turned(void) {
+CLI_TEST("/cli-cameras/turned", test_turned) {
     must("record " SCENE " -o a.mkv");
     must("batch a.mkv -o turned --rotate180 both --flip R --swap " SMALL);
     must("record a.mkv -o b.mkv --rotate180 both --flip R --swap");
@@ -93,7 +93,7 @@ static void test_turned(void) {
     same_all("plain", "back", 6);
 }
 
-static void test_pictures(void) {
+CLI_TEST("/cli-cameras/pictures", test_pictures) {
     must("run " SCENE
          ",color=0 --frames 1 --out-what left --out 'gst:filesink location=raw' " SMALL);
     g_autofree char *path = g_build_filename(folder, "0.png", NULL);
@@ -114,7 +114,7 @@ static void test_pictures(void) {
 }
 
 /* Rectified pictures are not rectified again. */
-static void test_rectified(void) {
+CLI_TEST("/cli-cameras/rectified", test_rectified) {
     static const char rig[] = "%YAML:1.0\n---\n"
                               "M1: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
                               "   data: [ 60., 0., 31., 0., 60., 23., 0., 0., 1. ]\n"
@@ -138,28 +138,6 @@ static void test_rectified(void) {
     g_assert_false(same("plain/000000_disp16.png", "maps/000000_disp16.png"));
 }
 
-/* Each test in a folder of its own. */
-static void in_folder(gconstpointer test) {
-    folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
-    g_assert_nonnull(folder);
-    (*(void (*const *)(void))test)();
-    remove_tree(folder);
-    g_clear_pointer(&folder, g_free);
-}
-
 int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    static const struct {
-        const char *name;
-        void (*test)(void);
-    } tests[] = {{"/cli-cameras/recording", test_recording},
-                 {"/cli-cameras/turned", test_turned},
-                 {"/cli-cameras/pictures", test_pictures},
-                 {"/cli-cameras/rectified", test_rectified}};
-    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
-        g_test_add_data_func(tests[i].name, &tests[i].test, in_folder);
-    g_autofree char *below = gst_tell_sanitizers();
-    int status = g_test_run();
-    remove_tree(below);
-    return status;
+    return cli_run(argc, argv);
 }

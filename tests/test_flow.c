@@ -41,7 +41,7 @@ TEST("/flow/wheel", test_wheel) {
     g_assert_cmpmem(out, 6, want, 6);
 }
 
-static void test_files(void) {
+CLI_TEST("/flow/files", test_files) {
     static const int16_t motion[12] = {0,  16, -1, U, 8191, -8192, /* u */
                                        -7, 0,  33, U, 5,    8191};
     g_autofree char *flo = path_in("a.flo"), *png = path_in("a.png");
@@ -150,7 +150,7 @@ static void write_stream(const char *below, int count) {
     }
 }
 
-static void test_batch(void) {
+CLI_TEST("/flow/batch", test_batch) {
     write_stream("in", 4);
     g_free(expect_success("batch %s/in -o %s/out --save flo,flow16,color " MOTION, folder, folder));
     g_assert_cmpint(count_files("out"), >=, 10); /* three of each and frames.csv */
@@ -182,7 +182,7 @@ static void test_batch(void) {
     expect_shell(0, "", "", "cmp $D/out/002.flo $D/last.flo");
 }
 
-static void test_eval(void) {
+CLI_TEST("/flow/eval", test_eval) {
     int16_t motion[2 * 40 * 24] = {0};
     write_picture("one/frame10.png", 40, 24, 0);
     write_picture("one/frame11.png", 40, 24, 0);
@@ -217,7 +217,7 @@ static void test_eval(void) {
 
 /* Pictures that move by 2 px to the left behind bars that stand: with the mask the motion is found,
  * the same by batch and run. */
-static void test_masked(void) {
+CLI_TEST("/flow/masked", test_masked) {
     enum { WIDTH = 48, HEIGHT = 32, PICTURES = 4 };
     uint8_t pixels[WIDTH * HEIGHT], mask[WIDTH * HEIGHT];
     int found = 0, count = 0;
@@ -283,7 +283,7 @@ static void write_mask1(const char *path, const uint8_t *pixels, int width, int 
 
 /* The same mask of every kind of picture gives the same motion, another one than none; one of grey
  * that is nowhere white is none. What is no picture of this size ends in a line with its name. */
-static void test_mask_pictures(void) {
+CLI_TEST("/flow/mask-pictures", test_mask_pictures) {
     enum { WIDTH = 40, HEIGHT = 24, COUNT = WIDTH * HEIGHT };
     uint8_t grey[COUNT], rgb[3 * COUNT], dim[COUNT];
     uint16_t deep[COUNT];
@@ -360,7 +360,7 @@ static void test_mask_pictures(void) {
 }
 
 /* The built-in scene knows how its pixels move. */
-static void test_scene(void) {
+CLI_TEST("/flow/scene", test_scene) {
     g_autofree char *out =
         expect_success("run synth:width=128,height=96,frames=3,range=16 " MOTION);
     const char *aee = strstr(out, "AEE "), *off = strstr(out, "off by 1 ");
@@ -372,7 +372,7 @@ static void test_scene(void) {
     g_assert_null(strstr(out, "bad-1.0"));
 }
 
-static void test_errors(void) {
+CLI_TEST("/flow/errors", test_errors) {
     write_stream("in", 2);
     write_stream("single", 1);
     expect_error(3, "1 picture cannot", "run %s/single " MOTION, folder);
@@ -384,13 +384,5 @@ static void test_errors(void) {
 }
 
 int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    cli_add("/flow/files", test_files);
-    cli_add("/flow/batch", test_batch);
-    cli_add("/flow/eval", test_eval);
-    cli_add("/flow/masked", test_masked);
-    cli_add("/flow/mask-pictures", test_mask_pictures);
-    cli_add("/flow/scene", test_scene);
-    cli_add("/flow/errors", test_errors);
-    return tests_run();
+    return cli_run(argc, argv);
 }

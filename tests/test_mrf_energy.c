@@ -132,7 +132,7 @@ static void write_png(const char *name, int seed) {
 }
 
 /* All three energies of one small pair, of which eval wants to know some truth. */
-static void test_small(void) {
+CLI_TEST("/mrf-energy/small", test_small) {
     for (size_t i = 0; i < G_N_ELEMENTS(benchmarks); i++) {
         g_autofree char *pair = g_build_filename(folder, benchmarks[i].name, NULL);
         char *files[] = {g_build_filename(benchmarks[i].name, "left.png", NULL),
@@ -156,7 +156,7 @@ static void test_small(void) {
 }
 
 /* Whether on the benchmark's own pictures, too; MRF_FULL computes as long as the presets say. */
-static void test_pictures(void) {
+CLI_TEST_OF("/mrf-energy/pictures", test_pictures, !WATCHED) {
     const char *where = g_getenv("LIVESTEREO_DATA");
     for (size_t i = 0; i < G_N_ELEMENTS(benchmarks); i++) {
         g_autofree char *pair = g_build_filename(where ? where : "../shared/data", "middlebury",
@@ -167,12 +167,4 @@ static void test_pictures(void) {
         else
             g_test_skip("there are no pictures");
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    cli_add("/mrf-energy/small", test_small);
-    if (!WATCHED) /* the same again with more pixels */
-        cli_add("/mrf-energy/pictures", test_pictures);
-    return g_test_run();
 }
