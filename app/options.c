@@ -133,11 +133,10 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     char *command = (*argv)[0];
     g_autofree char *name = g_strdup_printf("livestereo %s", command); /* what --help prints */
     g_set_prgname(name);
-    GOptionContext *context = make_context(usage, summary, examples, entries, options);
+    g_autoptr(GOptionContext) context = make_context(usage, summary, examples, entries, options);
     options->entries = entries;
     GError *error = NULL;
     bool parsed = g_option_context_parse(context, argc, argv, &error);
-    g_option_context_free(context);
     if (!parsed) {
         log_error(command, "%s; see %s --help", error->message, name);
         g_error_free(error);

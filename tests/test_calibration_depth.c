@@ -370,7 +370,7 @@ TEST("/calibration/depth/motorcycle", test_motorcycle) {
     path = g_build_filename(pair, "nonocc.png", NULL);
     g_assert_cmpint(picture_read16(path, &seen, &w, &h), ==, 0);
     g_free(path);
-    GArray *errors = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) errors = g_array_new(FALSE, FALSE, sizeof(double));
     for (int i = 0; i < w * h; i++)
         if (seen[i] == 255 && mm[i]) {
             double z = 193.001 * 994.978 / (truth[i] / 256.0 + 31.086), e = fabs(mm[i] / z - 1);
@@ -381,7 +381,6 @@ TEST("/calibration/depth/motorcycle", test_motorcycle) {
     double median = g_array_index(errors, double, errors->len / 2);
     g_test_message("median error of depth %.4f %% over %u pixels", 100 * median, errors->len);
     g_assert_cmpfloat(median, <, 0.01);
-    g_array_free(errors, TRUE);
     free(mm);
     free(truth);
     free(seen);

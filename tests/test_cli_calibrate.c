@@ -29,7 +29,7 @@ struct outcome {
 /* The words are split as a shell does; %D is the set, %F the test's folder. */
 static struct outcome run(const char *words) {
     const char *bin = g_getenv("LIVESTEREO_BIN");
-    GString *line = g_string_new(bin ? bin : "build/livestereo");
+    g_autoptr(GString) line = g_string_new(bin ? bin : "build/livestereo");
     struct outcome o = {NULL, NULL, -1};
     GError *error = NULL;
     char **argv;
@@ -43,7 +43,6 @@ static struct outcome run(const char *words) {
     g_assert_no_error(error);
     o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     g_strfreev(argv);
-    g_string_free(line, TRUE);
     return o;
 }
 
@@ -482,12 +481,11 @@ static void test_refine(void) {
     g_autofree char *new_rig = g_build_filename(folder, "new.yml", NULL);
     g_assert_false(g_file_test(new_rig, G_FILE_TEST_EXISTS));
     if (!WATCHED) {
-        GString *words = g_string_new("calib refine --calib %D/calib.txt -o %F/new.yml");
+        g_autoptr(GString) words = g_string_new("calib refine --calib %D/calib.txt -o %F/new.yml");
         for (int side = 0; side < 2; side++)
             for (int i = 0; i < 12; i++)
                 g_string_append_printf(words, " %%D/%s/%06d.png", side ? "right" : "left", i);
         check(0, "written to", words->str);
-        g_string_free(words, TRUE);
         struct rig rig = read_rig("new.yml");
         double turn[3];
         rotation_to_vector(rig.R, turn);

@@ -772,12 +772,11 @@ static int has_property(void *context, const struct livestereo_parameter *p) {
         g_assert_true(real->minimum == p->min && real->maximum == p->max &&
                       real->default_value == p->def);
     } else if (p->type == LIVESTEREO_CHOICE) {
-        GString *choices = g_string_new(NULL);
+        g_autoptr(GString) choices = g_string_new(NULL);
         GEnumClass *class = G_PARAM_SPEC_ENUM(spec)->enum_class;
         for (guint i = 0; i < class->n_values; i++)
             g_string_append_printf(choices, "%s%s", i ? "|" : "", class->values[i].value_nick);
         g_assert_cmpstr(choices->str, ==, p->choices);
-        g_string_free(choices, TRUE);
     }
     return 0;
 }

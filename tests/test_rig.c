@@ -313,7 +313,7 @@ TEST("/rig/refusals", test_refusals) {
 TEST("/rig/nested", test_nested) {
     static const char *const parts[] = {"[", "{a: ", "- ", "? ", "&a [x], ", "? &a x\n: y\n"};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-        GString *text = g_string_new("%YAML:1.0\n");
+        g_autoptr(GString) text = g_string_new("%YAML:1.0\n");
         while (text->len < (WATCHED ? 90000 : 900000))
             g_string_append(text, parts[i]);
         struct rig_text file = {"deep.yml", text->str, text->len};
@@ -321,7 +321,6 @@ TEST("/rig/nested", test_nested) {
         struct stderr_of log = stderr_begin();
         g_assert_cmpint(rig_parse(&file, 1, NULL, &rig), ==, -EBADMSG);
         stderr_one_line(log, "deep.yml", "calibration");
-        g_string_free(text, TRUE);
     }
 }
 

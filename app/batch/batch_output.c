@@ -179,11 +179,9 @@ static int lock(const struct batch_output *output, int fd, int kind) {
 
 /* A batch of all pairs locks the folder exclusively; parts share their lock. */
 static int open_folder(struct batch_output *output) {
-    if (g_mkdir_with_parents(output->task.folder, 0777) != 0) {
-        int error = errno;
-        return log_fail(-error, output->task.folder, "cannot make this folder: %s",
-                        strerror(error));
-    }
+    if (g_mkdir_with_parents(output->task.folder, 0777) != 0)
+        return log_fail(-errno, output->task.folder, "cannot make this folder: %s",
+                        strerror(errno));
     output->folder_fd = open(output->task.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (output->folder_fd < 0)
         return cannot_write(output->task.folder, errno);

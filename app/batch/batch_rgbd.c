@@ -27,10 +27,8 @@ int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, 
     const struct depth_geometry *g = geometry;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
-        if (g_mkdir_with_parents(path, 0777) != 0) {
-            int error = errno;
-            return log_fail(-error, path, "cannot make this folder: %s", strerror(error));
-        }
+        if (g_mkdir_with_parents(path, 0777) != 0)
+            return log_fail(-errno, path, "cannot make this folder: %s", strerror(errno));
     }
     g_autofree char *json = g_strdup_printf(
         INTRINSICS_START "%d,\n  \"baseline_metres\": %.17g,\n  \"width\": %d,\n  \"height\": %d,\n"

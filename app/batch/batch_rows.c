@@ -83,7 +83,7 @@ static int compare_rows(const void *a, const void *b) {
 }
 
 char *batch_rows_join(const char *const *texts, int count, long *joined_rows) {
-    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct row));
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct row));
     for (int i = 0; i < count; i++) {
         g_auto(GStrv) lines = g_strsplit(texts[i], "\n", -1);
         for (char **line = lines; line[0] && line[1]; line++) {
@@ -108,7 +108,6 @@ char *batch_rows_join(const char *const *texts, int count, long *joined_rows) {
         last = row->index;
         g_free(row->line);
     }
-    g_array_free(rows, TRUE);
     return g_string_free(joined, FALSE);
 }
 

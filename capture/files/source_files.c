@@ -510,8 +510,7 @@ int pair_list_find(const char *const *words, int count, bool lists, struct pair_
     if (is_there(words[0]))
         return log_fail(-EINVAL, words[0],
                         "is one file; name the left and the right one, or a folder of pairs");
-    int error = errno;
-    return log_fail(-error, words[0], "cannot be opened: %s", g_strerror(error));
+    return log_fail(-errno, words[0], "cannot be opened: %s", g_strerror(errno));
 }
 
 /* ---- one stream of pictures */

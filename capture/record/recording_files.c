@@ -73,7 +73,7 @@ static void describe(struct recording_files *files, const struct recorder_about 
     GKeyFile *file = files->note = g_key_file_new();
     const struct source_options none = {0};
     const struct source_options *o = about->options ? about->options : &none;
-    GDateTime *now = g_date_time_new_now_utc();
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
     g_autofree char *time = g_date_time_format_iso8601(now);
     g_key_file_set_string(file, GROUP, "source", about->source->name);
     g_key_file_set_string(file, GROUP, "time", time);
@@ -90,7 +90,6 @@ static void describe(struct recording_files *files, const struct recorder_about 
     char rate[G_ASCII_DTOSTR_BUF_SIZE];
     g_key_file_set_string(file, GROUP, "rate",
                           g_ascii_formatd(rate, sizeof rate, "%.9g", about->source->rate));
-    g_date_time_unref(now);
 }
 
 /* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */

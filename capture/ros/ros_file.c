@@ -340,7 +340,7 @@ static void end_part(struct ros_file *f, guint first) {
 /* Leaves out channels that nothing is known of, or that are empty, and sorts the others. */
 static void finish(struct ros_file *f) {
     g_autofree guint *number = g_new0(guint, f->channels->len + 1); /* by the one before */
-    GPtrArray *kept = g_ptr_array_new();
+    g_autoptr(GPtrArray) kept = g_ptr_array_new();
     for (guint i = 0; i < f->channels->len; i++)
         if (channel_at(f, i)->topic && channel_at(f, i)->messages->len > 0)
             g_ptr_array_add(kept, channel_at(f, i));
@@ -359,7 +359,6 @@ static void finish(struct ros_file *f) {
         for (guint id = 0; id <= UINT16_MAX; id++)
             part->numbers[id] = number[part->numbers[id]];
     }
-    g_ptr_array_free(kept, TRUE);
     g_array_free(f->channels, TRUE);
     f->channels = sorted;
 }

@@ -60,11 +60,10 @@ static int parse_pair(char *text, double *value) {
     while (i < SYNTH_KEYS && strcmp(keys[i].name, text) != 0)
         i++;
     if (i == SYNTH_KEYS) {
-        GString *names = g_string_new(NULL);
+        g_autoptr(GString) names = g_string_new(NULL);
         for (int k = 0; k < SYNTH_KEYS; k++)
             g_string_append_printf(names, k ? ", %s" : "%s", keys[k].name);
         log_error("synth", "no key is called '%s'; the keys are %s", text, names->str);
-        g_string_free(names, TRUE);
         return -EINVAL;
     }
     const char *number = equals ? equals + 1 : "";
