@@ -297,14 +297,19 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
     }
 }
 
-static const uint64_t *steady_bits(struct graph *g, const struct picture *v) {
+static void steady_bits(struct graph *g, const struct pipeline *p, struct picture *v) {
+    int channels = pipeline_match_channels(&p->params, p->channels);
     struct steady_bits_args a = {.likeness = v->likeness,
                                  .grey = v->grey,
+                                 .picture = channels > 1 ? v->matched : v->grey,
                                  .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
+                                 .slack = graph_buffer(g, picture_pixels(v)),
                                  .width = v->width,
-                                 .height = v->height};
+                                 .height = v->height,
+                                 .channels = channels};
     graph_stage(g, STAGE_steady_bits, &a, v->width, v->height);
-    return a.out;
+    v->steady = a.out;
+    v->slack = a.slack;
 }
 
 void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v,
@@ -313,7 +318,8 @@ void picture_describe(struct graph *g, const struct pipeline *p, struct picture 
     v->words = 1;
     picture_group(g, v->side, TIME_SMOOTH);
     if (p->params.descriptor != DESCRIPTOR_LEARNED) {
-        v->steady = v->likeness && reference ? steady_bits(g, v) : NULL;
+        if (v->likeness && reference)
+            steady_bits(g, p, v);
         return;
     }
     v->descriptor = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);

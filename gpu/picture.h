@@ -18,6 +18,7 @@ struct picture {
     const uint64_t *descriptor; /* census or vectors, of so many words a pixel */
     int words;
     const uint64_t *steady; /* of the census bits: stage steady_bits's, or NULL */
+    const uint8_t *slack;   /* with it */
     const struct arms *arms;
     const struct likeness *likeness; /* what arms and census have been adapted to, or NULL */
     const uint8_t *edges[MAX_LEVELS];

@@ -102,6 +102,7 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
         a.descriptor_reference = reference->descriptor + first * (size_t)a.words;
         a.descriptor_target = target->descriptor + first * (size_t)a.words;
         a.steady = reference->steady ? reference->steady + first : NULL;
+        a.slack = reference->slack ? reference->slack + first : NULL;
     }
     return a;
 }
@@ -210,8 +211,9 @@ static void keep_match(struct graph *g, const struct search *s, const struct cos
                                 r->match.descriptor_target,
                                 r->match.lut,
                                 r->match.census_lut,
-                                r->match.steady};
-    int count = scaling_adapts(&s->p->params) ? 7 : 4; /* else these tables are not the frame's */
+                                r->match.steady,
+                                r->match.slack};
+    int count = scaling_adapts(&s->p->params) ? 8 : 4; /* else these tables are not the frame's */
     for (int i = 0; i < count; i++)
         if (kept[i])
             graph_keep(g, kept[i]);

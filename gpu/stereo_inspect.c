@@ -309,8 +309,8 @@ static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
     size_t width = (size_t)g->width, at = (size_t)first * width,
            count = (size_t)(end - first) * width, channels = (size_t)m->channels,
            words = (size_t)m->words * sizeof(uint64_t);
-    uint8_t *memory = malloc(count * (2 * channels + 2 * words + sizeof(*m->steady)) + COST_LUT +
-                             CENSUS_LUT + 64);
+    uint8_t *memory = malloc(count * (2 * channels + 2 * words + sizeof(*m->steady) + 1) +
+                             COST_LUT + CENSUS_LUT + 72);
     if (!memory)
         return -ENOMEM;
     *rows = (struct cost_rows){.match = *m, .first = first, .memory = memory};
@@ -320,6 +320,7 @@ static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
         fetch_part(s, m->descriptor_reference, at, count, words, &memory, &error);
     to->descriptor_target = fetch_part(s, m->descriptor_target, at, count, words, &memory, &error);
     to->steady = fetch_part(s, m->steady, at, count, sizeof(*m->steady), &memory, &error);
+    to->slack = fetch_part(s, m->slack, at, count, 1, &memory, &error);
     to->reference = fetch_part(s, m->reference, at, count, channels, &memory, &error);
     to->target = fetch_part(s, m->target, at, count, channels, &memory, &error);
     bool adapts = scaling_adapts(&s->pipeline.params);

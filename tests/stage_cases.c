@@ -355,8 +355,10 @@ struct cost_args case_cost_args(struct pass_case *c) {
         a.descriptor_reference = case_descriptors(c, w, h, a.words);
         a.descriptor_target = case_descriptors(c, w, h, a.words);
     }
-    if (a.kind == DATA_COST_AD_CENSUS && a.words == 1 && case_between(c, 0, 1))
+    if (a.kind == DATA_COST_AD_CENSUS && a.words == 1 && case_between(c, 0, 1)) {
         a.steady = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+        a.slack = case_bytes(c, w, h, 1, SLACK_MAX);
+    }
     a.cost = case_volume8(c, &a.grid, 255);
     return a;
 }
@@ -454,8 +456,11 @@ static void case_steady_bits(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct likeness *likeness = case_likeness(c);
     likeness->difference *= case_between(c, 0, 1);
-    struct steady_bits_args a = {.likeness = likeness, .width = w, .height = h};
+    struct steady_bits_args a = {
+        .likeness = likeness, .width = w, .height = h, .channels = c->shape.channels};
     a.grey = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? 255 : 30);
+    a.picture = case_bytes(c, w, h, a.channels, case_between(c, 0, 1) ? 255 : 30);
+    a.slack = case_bytes(c, w, h, 1, 255);
     a.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
     case_add_pass(c, STAGE_steady_bits, &a, w, h);
 }

@@ -163,10 +163,11 @@ TEST("/oracle/cost", test_cost) {
                 vectors[k][i] = (int8_t)((uint8_t)vectors[k][i] - 63);
         uint8_t *p = random_bytes(W * H * 3, 255), *q = random_bytes(W * H * 3, 255);
         uint64_t census[2][W * H], bits[W * H];
+        uint8_t slacks[W * H];
         /* 0: without; 1: pictures that differ, so that all counts */
         int steadies = kind == DATA_COST_AD_CENSUS && !learned ? round / 40 : 0;
         struct likeness likeness = {.difference = steadies == 1};
-        struct steady_bits_args steady_args = {&likeness, p, bits, W, H};
+        struct steady_bits_args steady_args = {&likeness, p, p, bits, slacks, W, H, ch};
         uint8_t cost[2 * H * 7 * 16];
         for (int y = 0; y < H; y++)
             for (int x = 0; x < W; x++) {
@@ -181,6 +182,7 @@ TEST("/oracle/cost", test_cost) {
                               .descriptor_target = learned ? (void *)vectors[1] : census[1],
                               .words = learned ? VECTOR_WORDS : 1,
                               .steady = steadies ? bits : NULL,
+                              .slack = steadies ? slacks : NULL,
                               .lut = lut,
                               .census_lut = census_lut,
                               .cost = cost,

@@ -172,6 +172,8 @@ void FORM(rows_steady_bits)(const void *args, int width, int first, int last, vo
     for (int y = first; y < last; y++) {
         uint64_t *out = a->out + (size_t)y * (size_t)width;
         bool differs = a->likeness->difference > 0;
+        for (int x = 0; x < width; x++)
+            a->slack[(size_t)y * (size_t)width + (size_t)x] = (uint8_t)slack_of(a, x, y);
         if (!differs) {
             pad_rows(a->grey, width, a->height, y, rows);
             for (int i = 0; i < ROWS; i++) {
@@ -181,7 +183,7 @@ void FORM(rows_steady_bits)(const void *args, int width, int first, int last, vo
             }
             census_row(rows, between, width, out);
         }
-        for (int x = 0; x < width; x++)
-            out[x] = differs ? STEADY_SLACK - 1 : out[x] | STEADY_SLACK;
+        for (int x = 0; x < width && differs; x++)
+            out[x] = STEADY_ALL;
     }
 }

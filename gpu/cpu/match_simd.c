@@ -291,7 +291,7 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
         struct own own = {.steady = a->steady ? (const uint8_t *)(a->steady + i) : all};
         if (ad) {
             own.color = a->reference + i * (size_t)channels;
-            own.slack = cost_slack(a, x, y);
+            own.slack = a->slack ? a->slack[i] : 0;
         }
         if (descriptor != NONE)
             own.descriptor = (const uint8_t *)(a->descriptor_reference + i * (size_t)a->words);

@@ -1,9 +1,10 @@
 /*
  * Census optimised for CUDA, from a tile in shared memory: of a picture, or mixed with that of the
- * smoothed picture, which is not stored; and its steady bits.
+ * smoothed picture, which is not stored; and its steady bits, with the slack of colours.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
+#include "gpu/cuda/packed_pixel.cuh"
 #include "gpu/cuda/packed_u16x2.h"
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, REACH_X = 4, REACH_Y = 3 };
@@ -31,16 +32,17 @@ DEVICE void load_tile(const uint8_t *grey, int width, int height, int left, int 
                       stage_clamp(left + i % WIDTH, 0, width - 1));
 }
 
-/* Bytes i and i + 1 of the twelve in three words, a 16-bit lane each. */
-DEVICE uint32_t two_of(const uint32_t words[3], int i) {
+/* Bytes i and i + 1 of words that follow each other, a 16-bit lane each. */
+DEVICE uint32_t two_of(const uint32_t *words, int i) {
     if (i % 4 == 3)
         return byte_permute(words[i / 4], words[i / 4 + 1], 0x0403) & 0xff00ffu;
     return byte_permute(words[i / 4], 0, 0x4040u + 0x101u * (uint32_t)(i % 4) + 0x100u);
 }
 
-/* Bit 15 of set's lanes goes into the highest bits of these lanes, what is there moves down. */
+/* Bit 15 of set's lanes goes into the highest bits of these lanes, what is there moves down: of
+ * sixteen bits none moves beyond its lane. */
 DEVICE void add_bit(uint32_t set, uint32_t *bits) {
-    *bits = (*bits >> 1 & 0x7fff7fffu) | (set & 0x80008000u);
+    *bits = (*bits >> 1) + (set & 0x80008000u);
 }
 
 /* Census of two pixels from sixteen bits of each at a time, the lowest first. */
@@ -126,46 +128,39 @@ DEVICE uint32_t mean_of(uint32_t a, uint32_t b) {
     return (a | b) - ((a ^ b) >> 1 & 0x7f7f7f7fu);
 }
 
-/* Three words of a row from those at `from` on: half a pixel to the left of the picture, the
- * picture, half a pixel to the right. */
-DEVICE void row_of(const uint32_t *from, uint32_t words[3][3]) {
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        uint32_t own = from[i + 1];
-        words[0][i] = mean_of(own, byte_permute(from[i], own, 0x6543));
-        words[1][i] = own;
-        words[2][i] = mean_of(own, byte_permute(own, from[i + 2], 0x4321));
-    }
+/* Bit 15 of each lane: own has it, and one of the others has not and is more than STEADY_STEP away,
+ * or the other way round. */
+DEVICE uint32_t changes(uint32_t own, uint32_t left, uint32_t right) {
+    const uint32_t apart = (0x7fffu - STEADY_STEP) * 0x10001u;
+    uint32_t least = u16x2_min(left, right), most = u16x2_max(left, right);
+    return (own & ~least & (own - least + apart)) | (~own & most & (most - own + apart));
 }
 
-/* Bit 15 of each lane: one has it and the other has not, and they are more than STEADY_STEP
- * apart. */
-DEVICE uint32_t changes(uint32_t one, uint32_t other) {
-    uint32_t least = u16x2_min(one, other), apart = one - least + (other - least);
-    return (one ^ other) & (apart + (0x7fffu - STEADY_STEP) * 0x10001u);
-}
-
-/* Of a thread's four pixels, as census_of. */
+/* Of a thread's four pixels, as census_of. Left of each pixel lies what is half a pixel aside. */
 DEVICE void steady_of(const steady_tile &tile, uint64_t steady[QUAD]) {
-    uint32_t words[3][3], centre[3][2], bits[2][4] = {};
-    row_of(&tile.words[threadIdx.y + REACH_Y][threadIdx.x], words);
-    for (int k = 0; k < 3; k++)
-        centres_of(words[k][REACH_X / 4], centre[k]);
+    uint32_t centre[2], aside[2][2], bits[2][4] = {};
+    const uint32_t *own = &tile.words[threadIdx.y + REACH_Y][threadIdx.x + 1 + REACH_X / 4];
+    centres_of(own[0], centre);
+    centres_of(mean_of(own[0], byte_permute(own[-1], own[0], 0x6543)), aside[0]);
+    centres_of(mean_of(own[0], byte_permute(own[0], own[1], 0x4321)), aside[1]);
     int place = 0;
 #pragma unroll
     for (int dy = 2 * REACH_Y; dy >= 0; dy--) {
-        row_of(&tile.words[threadIdx.y + dy][threadIdx.x], words);
+        const uint32_t *words = &tile.words[threadIdx.y + dy][threadIdx.x + 1];
+        uint32_t left[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            left[i] = mean_of(words[i], byte_permute(words[i - 1], words[i], 0x6543));
 #pragma unroll
         for (int dx = 2 * REACH_X; dx >= 0; dx--) {
             if (dx == REACH_X && dy == REACH_Y)
                 continue;
 #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                uint32_t own = centre[1][i] - two_of(words[1], dx + 2 * i),
-                         change = changes(own, centre[0][i] - two_of(words[0], dx + 2 * i)) |
-                                  changes(own, centre[2][i] - two_of(words[2], dx + 2 * i));
-                add_bit(~change, &bits[i][place / 16]);
-            }
+            for (int i = 0; i < 2; i++)
+                add_bit(changes(centre[i] - two_of(words, dx + 2 * i),
+                                aside[0][i] - two_of(left, dx + 2 * i),
+                                aside[1][i] - two_of(left, dx + 2 * i + 1)),
+                        &bits[i][place / 16]);
             place++;
         }
     }
@@ -173,13 +168,31 @@ DEVICE void steady_of(const steady_tile &tile, uint64_t steady[QUAD]) {
     pair_of(bits[1], steady + 2);
 }
 
+/* slack_of() of a thread's four pixels. */
+template <int CHANNELS>
+DEVICE void slack_of_quad(const steady_bits_args &a, int x, int y, uint8_t slack[QUAD]) {
+    uint32_t color[QUAD + 2];
+#pragma unroll
+    for (int i = 0; i < QUAD + 2; i++)
+        color[i] =
+            packed_pixel<CHANNELS>(a.picture, (size_t)y * (size_t)a.width +
+                                                  (size_t)stage_clamp(x + i - 1, 0, a.width - 1));
+#pragma unroll
+    for (int i = 0; i < QUAD; i++) {
+        uint32_t most = __vmaxu4(__vabsdiffu4(color[i + 1], color[i]),
+                                 __vabsdiffu4(color[i + 1], color[i + 2]));
+        slack[i] = (uint8_t)min((int)__vsadu4(most, 0) / 2, (int)SLACK_MAX);
+    }
+}
+
+template <int CHANNELS>
 static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     steady_bits_kernel(const __grid_constant__ steady_bits_args a) {
     __shared__ steady_tile tile;
     int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
     int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
-    uint64_t steady[QUAD] = {STEADY_SLACK - 1, STEADY_SLACK - 1, STEADY_SLACK - 1,
-                             STEADY_SLACK - 1};
+    uint64_t steady[QUAD] = {STEADY_ALL, STEADY_ALL, STEADY_ALL, STEADY_ALL};
+    uint8_t slack[QUAD] = {};
     wait_for_previous_kernel();
     if (a.likeness->difference == 0) {
         load_tile<STEADY_TILE_WIDTH, CENSUS_TILE_HEIGHT>(a.grey, a.width, a.height,
@@ -189,17 +202,23 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
         steady_of(tile, steady);
 #pragma unroll
         for (int i = 0; i < QUAD; i++)
-            steady[i] |= STEADY_SLACK;
+            steady[i] ^= STEADY_ALL;
+        slack_of_quad<CHANNELS>(a, x, min(y, a.height - 1), slack);
     }
 #pragma unroll
-    for (int i = 0; i < QUAD; i++)
-        if (y < a.height && x + i < a.width)
-            a.out[(size_t)y * (size_t)a.width + (size_t)(x + i)] = steady[i];
+    for (int i = 0; i < QUAD; i++) {
+        size_t at = (size_t)y * (size_t)a.width + (size_t)(x + i);
+        if (y >= a.height || x + i >= a.width)
+            continue;
+        a.out[at] = steady[i];
+        a.slack[at] = slack[i];
+    }
 }
 
 void cuda_launch_steady_bits(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, steady_bits_kernel, census_blocks(width, height), census_block,
-                     *static_cast<const steady_bits_args *>(args));
+    const steady_bits_args *a = static_cast<const steady_bits_args *>(args);
+    launch_dependent(cuda, a->channels == 3 ? steady_bits_kernel<3> : steady_bits_kernel<1>,
+                     census_blocks(width, height), census_block, *a);
 }
 
 /* ---- bits of census of the picture and of the smoothed one, without storing the latter */

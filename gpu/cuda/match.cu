@@ -88,15 +88,15 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
             __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* descriptor_distance() */
 }
 
-/* What a comparison needs of a pixel. */
+/* What a comparison needs of a pixel. With both costs the highest byte of the reference's colour
+ * has its slack, that of the target's SLACK_MAX: so the sum of differences is SLACK_MAX less the
+ * slack too large. */
 template <bool AD, bool CENSUS> struct sample { uint32_t color, low, high; };
 
-/* Of the reference's pixel, with both costs also which bits of census count, and the slack of
- * differences. */
+/* Of the reference's pixel, with both costs also which bits of census count. */
 template <bool AD, bool CENSUS> struct reference_sample {
     sample<AD, CENSUS> own;
     uint32_t steady_low, steady_high;
-    int slack;
 };
 
 template <bool AD, bool CENSUS>
@@ -105,22 +105,13 @@ DEVICE uint32_t compare(const match_tables &t, int last, const reference_sample<
     uint32_t cost = 0;
     uint32_t low = p.own.low ^ q.low, high = p.own.high ^ q.high;
     if (AD && CENSUS)
-        return t.ad[max(min((int)__vsadu4(p.own.color, q.color) - p.slack, last), 0)] +
+        return t.ad[max(min((int)__vsadu4(p.own.color, q.color) - SLACK_MAX, last), 0)] +
                t.census[__popc(low & p.steady_low) + __popc(high & p.steady_high)];
     if (AD)
         cost = t.ad[min((int)__vsadu4(p.own.color, q.color), last)];
     if (CENSUS)
         cost = t.census[__popc(low) + __popc(high)];
     return cost;
-}
-
-/* cost_slack() */
-template <int CHANNELS>
-DEVICE int slack_of(const cost_args &a, uint32_t color, int x, size_t from) {
-    uint32_t left = packed_pixel<CHANNELS>(a.reference, from - (x > 0)),
-             right = packed_pixel<CHANNELS>(a.reference, from + (x + 1 < a.grid.width));
-    uint32_t most = __vmaxu4(__vabsdiffu4(color, left), __vabsdiffu4(color, right));
-    return min((int)__vsadu4(most, 0) / 2, (int)SLACK_MAX);
 }
 
 /* Labels whose target lies outside the picture, and those that are none. */
@@ -153,7 +144,8 @@ DEVICE void load_row(const cost_args &a, int start, int y, int count,
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
         size_t from = row + (size_t)stage_clamp(start + i, 0, a.grid.width - 1);
         if (AD)
-            to.color[place_of(i)] = packed_pixel<CHANNELS>(a.target, from);
+            to.color[place_of(i)] =
+                packed_pixel<CHANNELS>(a.target, from) | (uint32_t)(CENSUS * SLACK_MAX) << 24;
         if (CENSUS) {
             uint64_t bits = __ldg(a.descriptor_target + from);
             to.low[place_of(i)] = (uint32_t)bits;
@@ -173,14 +165,14 @@ DEVICE void match_quad(const cost_args &a, const match_tables &tables,
     for (int j = 0; j < PIXELS; j++) {
         int px = min(x + j, a.grid.width - 1);
         size_t from = (size_t)y * (size_t)a.grid.width + (size_t)px;
+        bool steadies = AD && CENSUS && a.steady;
         uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0,
-                 steady = AD && CENSUS && a.steady ? __ldg(a.steady + from) : STEADY_SLACK - 1;
-        uint32_t color = AD ? packed_pixel<CHANNELS>(a.reference, from) : 0;
-        reference[j] = {
-            {color, (uint32_t)bits, (uint32_t)(bits >> 32)},
-            (uint32_t)steady,
-            (uint32_t)(steady >> 32),
-            AD && CENSUS && steady & STEADY_SLACK ? slack_of<CHANNELS>(a, color, px, from) : 0};
+                 steady = steadies ? __ldg(a.steady + from) : STEADY_ALL;
+        uint32_t slack = steadies ? __ldg(a.slack + from) : 0,
+                 color = AD ? packed_pixel<CHANNELS>(a.reference, from) | slack << 24 : 0;
+        reference[j] = {{color, (uint32_t)bits, (uint32_t)(bits >> 32)},
+                        (uint32_t)steady,
+                        (uint32_t)(steady >> 32)};
         w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
     }
 #pragma unroll
@@ -309,10 +301,10 @@ DEVICE void store_nodes(const cost_args &, const downsample_cost_args &, const t
 
 /* SIGN 1: targets lie to the left. LEVELS: how far above the finest one the level is whose costs
  * are computed, too, 0: none; a block has the rows of a node. pixels: of a block; group: threads
- * per pixel. Kernels with slack want more registers than lets enough blocks run beside each other:
- * they are held to three or four. */
+ * per pixel. Kernels with both costs want more registers than lets enough blocks run beside each
+ * other: they are held to three or four. */
 template <bool AD, bool CENSUS, int CHANNELS, int SIGN, int LEVELS>
-static __global__ void __launch_bounds__(THREADS, (AD && CENSUS) * (LEVELS ? 3 : 4))
+static __global__ void __launch_bounds__(THREADS, (AD && CENSUS) * (LEVELS == 2 ? 3 : 4))
     match_kernel(const __grid_constant__ cost_args a,
                  const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int ROWS = 1 << LEVELS;

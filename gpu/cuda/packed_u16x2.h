@@ -36,6 +36,14 @@ STAGE uint32_t u16x2_min(uint32_t a, uint32_t b) {
 #endif
 }
 
+STAGE uint32_t u16x2_max(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+    return __vmaxu2(a, b);
+#else
+    return ~u16x2_min(~a, ~b);
+#endif
+}
+
 STAGE uint32_t u16x2_min3(uint32_t a, uint32_t b, uint32_t c) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     return __vimin3_u16x2(a, b, c);

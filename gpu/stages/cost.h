@@ -20,7 +20,7 @@ enum {
 };
 
 /* D_p(d): the dissimilarity of reference (x, y) and target (x - sign*(u_min + d), y). The index
- * into lut depends on the kind: ad, sum of |difference| over channels, less the slack of steady;
+ * into lut depends on the kind: ad, sum of |difference| over channels, less the slack;
  * bt, Birchfield and Tomasi's dissimilarity (1998) in half grey levels, summed over channels; ssd,
  * mean of squares over 3x3 and channels. Descriptors have their own table. */
 struct cost_args {
@@ -28,6 +28,7 @@ struct cost_args {
     const uint8_t *reference, *target;                        /* width*height*channels */
     const uint64_t *descriptor_reference, *descriptor_target; /* width*height*words */
     const uint64_t *steady;                                   /* stage steady_bits's, or NULL */
+    const uint8_t *slack;                                     /* with it */
     const uint8_t *lut;                                       /* COST_LUT entries */
     const uint8_t *census_lut;                                /* CENSUS_LUT entries */
     uint8_t *cost;
@@ -74,30 +75,13 @@ STAGE int descriptor_distance(const uint64_t *a, const uint64_t *b, int words) {
     return vector_place(product);
 }
 
-/* What half a pixel's shift to either side changes of a reference pixel's colours, at most. So much
- * of a difference costs nothing. */
-enum { SLACK_MAX = 127 };
-
-STAGE int cost_slack(const struct cost_args *a, int x, int y) {
-    const uint8_t *row = a->reference + (size_t)y * a->grid.width * a->channels;
-    const uint8_t *p = row + (size_t)x * a->channels,
-                  *left = row + (size_t)stage_max(x - 1, 0) * a->channels,
-                  *right = row + (size_t)stage_min(x + 1, a->grid.width - 1) * a->channels;
-    int sum = 0;
-    if (!a->steady || !(a->steady[(size_t)y * a->grid.width + x] & STEADY_SLACK))
-        return 0;
-    for (int c = 0; c < a->channels; c++)
-        sum += stage_max(stage_abs(p[c] - left[c]), stage_abs(p[c] - right[c]));
-    return stage_min(sum / 2, SLACK_MAX);
-}
-
 STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
     const uint8_t *p = a->reference + ((size_t)y * a->grid.width + x) * a->channels;
     const uint8_t *q = a->target + ((size_t)y * a->grid.width + xo) * a->channels;
     int sum = 0;
     for (int c = 0; c < a->channels; c++)
         sum += stage_abs(p[c] - q[c]);
-    return stage_max(sum - cost_slack(a, x, y), 0);
+    return a->slack ? stage_max(sum - a->slack[(size_t)y * a->grid.width + x], 0) : sum;
 }
 
 /* The distance of v from the interval of row[x] and its half-way values, in half grey levels. */

@@ -222,18 +222,30 @@ struct likeness {
 /* Bits of census that stay as they are where the picture moves by half a pixel to either side. The
  * others compare how the scene was sampled, and do not count. A bit changes where its difference
  * and the one half a pixel aside have other signs and lie more than STEADY_STEP grey levels apart.
- * Where colours differ (likeness) all bits count, and differences have no slack. */
-enum { STEADY_STEP = 8 };
-
-/* In a word of these bits: differences of colour have slack, cost_slack(). */
-static const uint64_t STEADY_SLACK = (uint64_t)1 << 63;
+ * Slack is what such a shift changes of a pixel's colours, at most: so much of a difference of
+ * colour costs nothing. Where colours differ (likeness) all bits count, and there is no slack. */
+enum { STEADY_STEP = 8, SLACK_MAX = 127 };
+static const uint64_t STEADY_ALL = ((uint64_t)1 << CENSUS_BITS) - 1;
 
 struct steady_bits_args {
     const struct likeness *likeness;
     const uint8_t *grey;
+    const uint8_t *picture; /* whose colours are compared */
     uint64_t *out;
-    int width, height;
+    uint8_t *slack;
+    int width, height, channels;
 };
+
+STAGE int slack_of(const struct steady_bits_args *a, int x, int y) {
+    const uint8_t *row = a->picture + (size_t)y * a->width * a->channels;
+    int left = stage_max(x - 1, 0), right = stage_min(x + 1, a->width - 1), sum = 0;
+    for (int c = 0; c < a->channels; c++, row++) {
+        int own = row[(size_t)x * a->channels];
+        sum += stage_max(stage_abs(own - row[(size_t)left * a->channels]),
+                         stage_abs(own - row[(size_t)right * a->channels]));
+    }
+    return a->likeness->difference > 0 ? 0 : stage_min(sum / 2, SLACK_MAX);
+}
 
 /* The grey level between columns x and x + 1. */
 STAGE int half_pixel(const uint8_t *row, int x, int width) {
@@ -258,11 +270,8 @@ STAGE void stage_steady_bits(const struct steady_bits_args *a, int x, int y) {
                                  is_steady(difference, half_pixel(row, px, a->width) - right));
         }
     }
-    if (a->likeness->difference > 0)
-        bits = STEADY_SLACK - 1;
-    else
-        bits |= STEADY_SLACK;
-    a->out[(size_t)y * a->width + x] = bits;
+    a->out[(size_t)y * a->width + x] = a->likeness->difference > 0 ? STEADY_ALL : bits;
+    a->slack[(size_t)y * a->width + x] = (uint8_t)slack_of(a, x, y);
 }
 
 struct arms_args {
