@@ -55,6 +55,7 @@ static const uint8_t *deblock(struct graph *g, const struct pipeline *p, struct 
     picture_group(g, v->side, TIME_SMOOTH);
     graph_stage(g, STAGE_deblock_start, &a, BLOCK_SUMS, 1);
     graph_stage(g, STAGE_deblock_sum, &a, across, down);
+    graph_begin(g, UNIT_GREY);
     graph_stage(g, STAGE_deblock, &a, width, height);
     v->block_sums = a.sums;
     return a.out;
@@ -146,6 +147,7 @@ static const uint8_t *make_grey(struct graph *g, const struct pipeline *p, const
     uint8_t *grey = graph_buffer(g, picture_pixels(v));
     struct grey_args a = {image, grey, v->width, p->channels};
     graph_stage(g, STAGE_grey, &a, v->width, v->height);
+    graph_end(g);
     return grey;
 }
 
@@ -271,6 +273,7 @@ void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid g
     graph_stage(g, STAGE_row_offset_sum, &a, (p->width + ROW_STEP - 1) / ROW_STEP,
                 (p->height + ROW_STEP - 1) / ROW_STEP * ROW_TRIED);
     graph_stage(g, STAGE_row_offset_find, &a, ROW_CELLS * ROW_CELLS, 1);
+    graph_begin(g, UNIT_GREY);
     graph_stage(g, STAGE_move_rows, &m, p->width, p->height);
     right->image = m.out;
     prepare(g, p, right);

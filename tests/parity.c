@@ -72,6 +72,25 @@ static void list_of_census(struct pass_case *c) {
     case_compare_only(c, census.out, COMPARE_NOTHING);
 }
 
+/* Grey of a picture whose blocks are smoothed, or whose rows are moved. */
+static void list_of_grey(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
+    bool moves = case_between(c, 0, 1);
+    uint8_t *out = case_bytes(c, w, h, channels, 255);
+    struct grey_args grey = {out, case_bytes(c, w, h, 1, 255), w, channels};
+    c->unit = UNIT_GREY;
+    if (moves) {
+        struct move_rows_args a = case_move_rows_args(c);
+        a.out = out;
+        add(c, STAGE_move_rows, &a, w, h);
+    } else {
+        struct deblock_args a = case_deblock_args(c, w, h);
+        a.out = out;
+        add(c, STAGE_deblock, &a, w, h);
+    }
+    add(c, STAGE_grey, &grey, w, h);
+}
+
 /* Sums of costs for the next two levels, for one of them or for none. */
 static void add_sums(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
     struct downsample_cost_args a = case_downsample_args(c, *grid, case_between(c, 1, 2));
@@ -216,6 +235,7 @@ static const struct subject lists[] = {
     {"cost, cross_x, cross_y, downsample_cost", list_of_cross, 0, FUSED_ALL},
     {"pruned_cost, pruned_downsample", list_of_kept_costs, 0, FUSED_CUDA | 1 << EMULATED},
     {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
+    {"deblock or move_rows, grey", list_of_grey, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
 };

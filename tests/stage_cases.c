@@ -106,10 +106,8 @@ struct likeness *case_likeness(struct pass_case *c) {
 }
 
 /* Pictures of steps between blocks of 8x8 and some noise: all strengths. */
-static void case_deblocks(struct pass_case *c, enum stage last) {
-    int least = last == STAGE_deblock_sum ? 3 * JPEG_BLOCK : 1; /* px: smaller ones have no sums */
-    int w = stage_max(c->shape.width, least), h = stage_max(c->shape.height, least),
-        channels = c->shape.channels;
+struct deblock_args case_deblock_args(struct pass_case *c, int w, int h) {
+    int channels = c->shape.channels;
     struct deblock_args a = {.width = w, .height = h, .channels = channels};
     uint8_t *source = case_bytes(c, w, h, channels, (uint32_t)case_between(c, 0, 20));
     int step = case_between(c, 0, 12);
@@ -117,8 +115,16 @@ static void case_deblocks(struct pass_case *c, enum stage last) {
         for (int k = 0; k < channels; k++)
             source[i * channels + k] += (uint8_t)(step * ((i % w / 8 + i / w / 8) % 3));
     a.source = source;
-    a.sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.sums)), 4, 5000);
+    a.sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.sums)), 4,
+                            case_between(c, 0, 2) ? 5000 : 0);
     a.out = case_bytes(c, w, h, channels, 255);
+    return a;
+}
+
+static void case_deblocks(struct pass_case *c, enum stage last) {
+    int least = last == STAGE_deblock_sum ? 3 * JPEG_BLOCK : 1; /* px: smaller ones have no sums */
+    int w = stage_max(c->shape.width, least), h = stage_max(c->shape.height, least);
+    struct deblock_args a = case_deblock_args(c, w, h);
     case_add_pass(c, STAGE_deblock_start, &a, BLOCK_SUMS, 1);
     if (last != STAGE_deblock_start && jpeg_blocks(w) > 0 && jpeg_blocks(h) > 0)
         case_add_pass(c, STAGE_deblock_sum, &a, jpeg_blocks(w), jpeg_blocks(h));
@@ -430,17 +436,23 @@ STAGE_UNTIL(row_offset_start, case_row_offsets)
 STAGE_UNTIL(row_offset_sum, case_row_offsets)
 STAGE_UNTIL(row_offset_find, case_row_offsets)
 
-static void case_move_rows(struct pass_case *c) {
+struct move_rows_args case_move_rows_args(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
     struct move_rows_args a = {.width = w, .height = h, .channels = channels};
-    uint32_t *offset = case_randomise(c, case_add_table(c, ROW_CELLS * ROW_CELLS * sizeof(*offset)),
-                                      4, 4 * ROW_ONE);
+    uint32_t most = case_between(c, 0, 2) ? 2 * ROW_ONE : 0;
+    uint32_t *offset =
+        case_randomise(c, case_add_table(c, ROW_CELLS * ROW_CELLS * sizeof(*offset)), 4, 2 * most);
     for (int i = 0; i < ROW_CELLS * ROW_CELLS; i++)
-        offset[i] -= 2 * ROW_ONE;
+        offset[i] -= most;
     a.source = case_bytes(c, w, h, channels, 255);
     a.offset = (const int32_t *)offset;
     a.out = case_bytes(c, w, h, channels, 255);
-    case_add_pass(c, STAGE_move_rows, &a, w, h);
+    return a;
+}
+
+static void case_move_rows(struct pass_case *c) {
+    struct move_rows_args a = case_move_rows_args(c);
+    case_add_pass(c, STAGE_move_rows, &a, a.width, a.height);
 }
 
 static void case_mix_census(struct pass_case *c) {

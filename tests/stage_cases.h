@@ -21,6 +21,10 @@ uint8_t *case_classes(struct pass_case *c);
 /* Every number of it in its range. */
 struct likeness *case_likeness(struct pass_case *c);
 
+/* Two thirds of them of pictures that have blocks, or whose rows do not match. */
+struct deblock_args case_deblock_args(struct pass_case *c, int w, int h);
+struct move_rows_args case_move_rows_args(struct pass_case *c);
+
 struct cost_args case_cost_args(struct pass_case *c);
 struct cross_args case_cross_args(struct pass_case *c);
 struct downsample_cost_args case_downsample_args(struct pass_case *c, struct grid fine, int levels);

@@ -49,20 +49,23 @@ DEVICE uint32_t weighted_grey(uint32_t colour) {
     return __dp4a(colour, 77u | 150u << 8 | 29u << 16, 128u) >> 8; /* grey_level() */
 }
 
+/* Of a picture in colour, which this thread may have written. */
+DEVICE void store_grey(const uint8_t *picture, uint8_t *out, const pixel_range &r) {
+    if (!r.whole) {
+        for (size_t i = r.first; i < r.end; i++)
+            out[i] = grey_level(picture + 3 * i, 3);
+        return;
+    }
+    const uint32_t *w = reinterpret_cast<const uint32_t *>(picture + 3 * r.first);
+    *reinterpret_cast<uint32_t *>(out + r.first) =
+        weighted_grey(w[0]) | weighted_grey(byte_permute(w[0], w[1], 0x543)) << 8 |
+        weighted_grey(byte_permute(w[1], w[2], 0x432)) << 16 | weighted_grey(w[2] >> 8) << 24;
+}
+
 static __global__ void __launch_bounds__(THREADS)
     grey_kernel(const __grid_constant__ grey_args a, size_t count) {
     wait_for_previous_kernel();
-    pixel_range r = range_of_thread(count);
-    if (!r.whole) {
-        for (size_t i = r.first; i < r.end; i++)
-            a.out[i] = grey_level(a.source + 3 * i, 3);
-        return;
-    }
-    const uint32_t *from = reinterpret_cast<const uint32_t *>(a.source + 3 * r.first);
-    uint32_t w[3] = {__ldg(from), __ldg(from + 1), __ldg(from + 2)};
-    *reinterpret_cast<uint32_t *>(a.out + r.first) =
-        weighted_grey(w[0]) | weighted_grey(byte_permute(w[0], w[1], 0x543)) << 8 |
-        weighted_grey(byte_permute(w[1], w[2], 0x432)) << 16 | weighted_grey(w[2] >> 8) << 24;
+    store_grey(a.source, a.out, range_of_thread(count));
 }
 
 void cuda_launch_grey(backend_cuda *cuda, const void *args, int width, int height) {
@@ -94,17 +97,26 @@ DEVICE void run_stage(const move_rows_args &a, int x, int y) {
     stage_move_rows(&a, x, y);
 }
 
+/* grey: with that of the picture, which has colours; or null. */
 template <typename Args>
-static __global__ void __launch_bounds__(THREADS) copying_kernel(const __grid_constant__ Args a) {
+static __global__ void __launch_bounds__(THREADS)
+    copying_kernel(const __grid_constant__ Args a, uint8_t *grey) {
     wait_for_previous_kernel();
     pixel_range r = range_of_thread((size_t)a.width * (size_t)a.height);
-    if (is_copied(a)) {
+    bool copied = is_copied(a);
+    if (copied)
         copy_pixels(a.source, a.out, r, a.channels);
-        return;
-    }
-    for (size_t i = r.first; i < r.end; i++)
+    for (size_t i = r.first; i < r.end && !copied; i++)
         run_stage(a, (int)((uint32_t)i % (uint32_t)a.width),
                   (int)((uint32_t)i / (uint32_t)a.width));
+    if (grey)
+        store_grey(copied ? a.source : a.out, grey, r);
+}
+
+template <typename Args>
+static void launch_words(backend_cuda *cuda, const Args *a, uint8_t *grey) {
+    launch_dependent(cuda, copying_kernel<Args>, pixel_blocks((size_t)a->width * (size_t)a->height),
+                     dim3(THREADS), *a, grey);
 }
 
 template <typename Args>
@@ -112,10 +124,19 @@ static void launch_copying(backend_cuda *cuda, stage stage, const void *args, in
                            int height) {
     const Args *a = static_cast<const Args *>(args);
     if (in_words(a->source, a->out, a->width, width) && a->height == height)
-        launch_dependent(cuda, copying_kernel<Args>, pixel_blocks((size_t)width * (size_t)height),
-                         dim3(THREADS), *a);
+        launch_words(cuda, a, nullptr);
     else
         cuda->plain[stage](cuda, args, width, height);
+}
+
+/* a: null where the unit has none. */
+template <typename Args>
+static int launch_with_grey(backend_cuda *cuda, const Args *a, const grey_args *grey) {
+    if (!a || !grey || grey->source != a->out || grey->channels != 3 ||
+        !in_words(a->source, a->out, a->width, grey->width) || (uintptr_t)grey->out % PIXELS)
+        return 0;
+    launch_words(cuda, a, grey->out);
+    return 2;
 }
 
 void cuda_launch_deblock(backend_cuda *cuda, const void *args, int width, int height) {
@@ -124,6 +145,14 @@ void cuda_launch_deblock(backend_cuda *cuda, const void *args, int width, int he
 
 void cuda_launch_move_rows(backend_cuda *cuda, const void *args, int width, int height) {
     launch_copying<move_rows_args>(cuda, STAGE_move_rows, args, width, height);
+}
+
+int cuda_unit_grey(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const grey_args *grey = cuda_args<grey_args>(g, unit, STAGE_grey, slot);
+    int done = launch_with_grey(cuda, cuda_args<deblock_args>(g, unit, STAGE_deblock, slot), grey);
+    return done ? done
+                : launch_with_grey(cuda, cuda_args<move_rows_args>(g, unit, STAGE_move_rows, slot),
+                                   grey);
 }
 
 /* ---- colours with ten bits for each channel, so that sums of them do not carry into the next */
