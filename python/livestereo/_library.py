@@ -60,7 +60,8 @@ def text(value: Any) -> bytes:
 class Struct(Structure):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        _check_number(value, getattr(self, name), f"{name} ")
+        if isinstance(value, int):
+            _check_number(value, getattr(self, name), f"{name} ")
 
     def __repr__(self) -> str:
         values = (f"{name}={_plain(getattr(self, name))!r}" for name, *_ in self._fields_)
