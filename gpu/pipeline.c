@@ -35,9 +35,10 @@ struct band {
     const uint8_t *cost;
 };
 
-/* What the frame's matched pixels and its noise tell. */
+/* What the frame's matched pixels and its noise tell. places: where pixels have a match. */
 static const struct likeness *measure_likeness(struct graph *g, const struct pipeline *p,
-                                               struct grid grid, const struct picture picture[2]) {
+                                               struct grid grid, const struct picture picture[2],
+                                               const uint8_t **places) {
     const struct picture *left = &picture[LEFT_SIDE], *right = &picture[RIGHT_SIDE];
     struct agreement_args a = {
         .grid = grid,
@@ -50,7 +51,10 @@ static const struct likeness *measure_likeness(struct graph *g, const struct pip
         .source_height = p->source_height,
         .counts = graph_buffer(g, AGREEMENT_COUNTS * sizeof(*a.counts)),
         .likeness = graph_buffer(g, sizeof(*a.likeness)),
+        .places =
+            graph_buffer(g, (size_t)(agreement_columns(p->width) * agreement_columns(p->height))),
     };
+    *places = a.places;
     a.reference = a.channels > 1 ? left->matched : left->grey;
     a.target = a.channels > 1 ? right->matched : right->grey;
     picture_group(g, LEFT_SIDE, TIME_SMOOTH);
@@ -306,9 +310,8 @@ static struct surface_args find_regions(struct graph *g, const struct pipeline *
 }
 
 /* The confidence that is estimated from the margin. */
-static const uint8_t *estimate_chance(struct graph *g, const struct pipeline *p,
-                                      const uint8_t *margin, const struct cost_curve *curve,
-                                      const int16_t *map) {
+static uint8_t *estimate_chance(struct graph *g, const struct pipeline *p, const uint8_t *margin,
+                                const struct cost_curve *curve, const int16_t *map) {
     struct chance_args a = {.source = map,
                             .arms = find_regions(g, p, map, CHANCE_LENGTH, CHANCE_STEP).arms,
                             .margin = margin,
@@ -318,6 +321,19 @@ static const uint8_t *estimate_chance(struct graph *g, const struct pipeline *p,
                             .cells = p->params.confidence == CONFIDENCE_CELL};
     graph_stage(g, STAGE_chance, &a, p->width, p->height);
     return a.out;
+}
+
+static bool refines(const struct pipeline *p) {
+    return params_refines(&p->params) && p->network.refine_layers;
+}
+
+/* Confidence that is a chance becomes less where the picture repeats itself. */
+static void doubt_repeated(struct graph *g, const struct pipeline *p, const uint8_t *places,
+                           uint8_t *confidence) {
+    struct doubt_repeated_args a = {places, confidence, p->width, p->height};
+    if (places && has_chance(p) && p->params.confidence != CONFIDENCE_CELL)
+        graph_stage(g, STAGE_doubt_repeated, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
+                    (p->height + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
 }
 
 /* Disparities of too little confidence become unknown. */
@@ -383,16 +399,33 @@ static const int16_t *fill_holes(struct graph *g, const struct pipeline *p,
     return map_fill(g, left, map, true).u;
 }
 
-/* Fills the holes at the left and right border alone. The planes there are those of the disparities
- * from beliefs, which are smoother than those from costs and known at the same pixels. */
-static const int16_t *fill_borders(struct graph *g, const struct pipeline *p,
-                                   const int16_t *beliefs, const int16_t *map) {
+/* The planes that holes at the left border take: of the disparities from beliefs, which are
+ * smoother than those from costs and known at the same pixels. NULL: they are filled as others. */
+static const struct border_plane *fit_borders(struct graph *g, const struct pipeline *p,
+                                              const int16_t *beliefs) {
     if (!smooths_holes(p))
+        return NULL;
+    struct border_plane_args a = {beliefs, graph_buffer(g, (size_t)p->height * sizeof(*a.out)),
+                                  p->width, p->height};
+    graph_stage(g, STAGE_border_plane, &a, 1, p->height);
+    return a.out;
+}
+
+/* Fills the holes at the left and right border alone. */
+static const int16_t *fill_borders(struct graph *g, const struct pipeline *p,
+                                   const struct picture *left, const struct border_plane *plane,
+                                   const int16_t *map) {
+    if (!plane)
         return map;
-    struct border_plane_args plane = {
-        beliefs, graph_buffer(g, (size_t)p->height * sizeof(*plane.out)), p->width, p->height};
-    struct extend_args a = {map, make_map(g, p), p->width, 16 * p->params.min_disparity, plane.out};
-    graph_stage(g, STAGE_border_plane, &plane, 1, p->height);
+    struct extend_args a = {.source = map,
+                            .image = left->image,
+                            .weight = p->tables->hole_weight,
+                            .out = make_map(g, p),
+                            .width = p->width,
+                            .height = p->height,
+                            .channels = p->channels,
+                            .minimum = 16 * p->params.min_disparity,
+                            .plane = plane};
     graph_stage(g, STAGE_extend, &a, p->width, p->height);
     return a.out;
 }
@@ -516,14 +549,17 @@ enum { UPPER_PARTS = 9 };
 /* Colour-weighted median, refinement and temporal filter. With the median alone the map is computed
  * in two parts, and the upper part is downloaded while the lower one is computed. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct picture picture[2],
-                       const uint8_t *confidence, const int16_t *map) {
+                       const uint8_t *places, const uint8_t *confidence, const int16_t *map) {
     const struct picture *left = &picture[LEFT_SIDE];
     int radius = p->params.median_radius;
     bool smooths = radius > 0, filters = filters_frames(p);
-    if (params_refines(&p->params) && p->network.refine_layers) {
+    if (refines(p)) {
         if (smooths)
             map = map_median(g, p, left, map, radius, 0, p->height);
-        map = refinement_describe(g, p, picture, map, &confidence);
+        uint8_t *refined;
+        map = refinement_describe(g, p, picture, map, confidence, &refined);
+        doubt_repeated(g, p, places, refined);
+        confidence = refined;
         smooths = false;
     }
     graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
@@ -558,8 +594,9 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (p->params.row_alignment)
         picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
     const struct likeness *likeness = NULL;
+    const uint8_t *places = NULL;
     if (scaling_adapts(&p->params)) {
-        likeness = measure_likeness(g, p, grid, picture);
+        likeness = measure_likeness(g, p, grid, picture, &places);
         picture_adapt(g, p, likeness, picture);
     }
     for (int side = 0; side < 2; side++)
@@ -576,20 +613,23 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     const int16_t *beliefs = map;
     map = offset_by_costs(g, p, &found.curve, map);
     bool offset = map != beliefs;
-    const uint8_t *confidence = found.map.confidence;
+    uint8_t *chance = found.map.confidence;
     if (has_chance(p))
-        confidence = estimate_chance(g, p, confidence, &found.curve, map);
-    confidence = picture_doubt_unseen(g, p, confidence);
+        chance = estimate_chance(g, p, chance, &found.curve, map);
+    if (!refines(p)) /* what is refined is given other chances, by these */
+        doubt_repeated(g, p, places, chance);
+    const uint8_t *confidence = picture_doubt_unseen(g, p, chance);
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);
-    const int16_t *known = fill_borders(g, p, beliefs, map);
+    const struct border_plane *planes = fit_borders(g, p, beliefs);
+    const int16_t *known = fill_borders(g, p, left, planes, map);
     const int16_t *filled = fill_holes(g, p, left, known), *regions = filled;
     if (offset)
-        regions = fill_holes(g, p, left, fill_borders(g, p, beliefs, beliefs));
+        regions = fill_holes(g, p, left, fill_borders(g, p, left, planes, beliefs));
     map = fit_planes(g, p, regions, filled);
     map = smooth_holes(g, p, left, known, map);
     map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, map));
-    finish_map(g, p, picture, confidence, map);
+    finish_map(g, p, picture, places, confidence, map);
     struct pipeline_result result = search_result(g, &found);
     keep_match(g, &found, &costs, &result);
     return result;

@@ -82,9 +82,9 @@ static const int32_t *regress(struct graph *g, const struct pipeline *p, struct 
 
 const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
                                    const struct picture picture[2], const int16_t *map,
-                                   const uint8_t **confidence) {
+                                   const uint8_t *confidence, uint8_t **refined) {
     size_t pixels = (size_t)p->width * (size_t)p->height;
-    struct refine_map from = find_nearest(g, p, map, *confidence);
+    struct refine_map from = find_nearest(g, p, map, confidence);
     struct channels evidence = find_evidence(g, p, picture, from);
 
     struct channels e1 = add_layer(g, p, REFINE_E1, add_layer(g, p, REFINE_I, evidence));
@@ -116,6 +116,6 @@ const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
     a.layer.source = h1.out;
     memcpy(a.chance, p->network.chance, sizeof(a.chance));
     graph_stage(g, STAGE_refine_choose, &a, p->width, p->height);
-    *confidence = a.confidence_out;
+    *refined = a.confidence_out;
     return a.out;
 }

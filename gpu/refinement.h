@@ -7,7 +7,7 @@
 #include "gpu/picture.h"
 
 /* Adds the passes that choose the disparities of a map of the left picture anew. Returns the map;
- * *confidence, the map's, becomes that of the choice. */
+ * *refined becomes the confidence of the choice. */
 const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
                                    const struct picture picture[2], const int16_t *map,
-                                   const uint8_t **confidence);
+                                   const uint8_t *confidence, uint8_t **refined);

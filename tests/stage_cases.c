@@ -390,6 +390,12 @@ static void case_smoothed_cost(struct pass_case *c) {
     case_add_pass(c, STAGE_smoothed_cost, &a, a.match.grid.width, a.match.grid.height);
 }
 
+/* Of one pixel at least. */
+static uint8_t *case_places(struct pass_case *c) {
+    int places = agreement_columns(c->shape.width) * agreement_columns(c->shape.height);
+    return case_randomise(c, case_add_table(c, (size_t)stage_max(places, 1)), 1, SEVERAL_PLACES);
+}
+
 static void case_agreements(struct pass_case *c, enum stage last) {
     int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
     struct agreement_args a = {.grid = case_grid(c), .channels = channels};
@@ -400,6 +406,7 @@ static void case_agreements(struct pass_case *c, enum stage last) {
     a.grey = case_bytes(c, w, h, 1, 255);
     a.counts = case_randomise(c, case_add_table(c, AGREEMENT_COUNTS * sizeof(*a.counts)), 4, 1000);
     a.likeness = case_likeness(c);
+    a.places = case_places(c);
     if (case_between(c, 0, 1))
         a.block_sums = case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(uint32_t)), 4, 9999);
     a.source_width = w;
@@ -1122,10 +1129,23 @@ static void case_border_plane(struct pass_case *c) {
 
 static void case_extend(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct extend_args a = {.width = w, .minimum = case_between(c, -64, 64)};
+    struct extend_args a = {.width = w,
+                            .height = h,
+                            .channels = c->shape.channels,
+                            .minimum = case_between(c, -64, 64)};
     struct border_plane *plane = case_add_rows(c, 1, h, sizeof(*plane));
     a.plane = case_randomise(c, plane, 4, 300);
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
+    a.image = case_bytes(c, w, h, a.channels, 255);
+    a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
+    int16_t *source = case_disparities(c, stage_min(w, c->shape.labels));
+    for (int y = 0; y < h; y++) {
+        int hole = case_between(c, 0, w);
+        for (int x = 0; x < hole; x++)
+            source[y * w + x] = UNKNOWN;
+        plane[y].first = first_known(source + y * w, w, 0, 1);
+        plane[y].last = first_known(source + y * w, w, w - 1, -1);
+    }
+    a.source = source;
     a.out = case_disparities(c, 1);
     case_add_pass(c, STAGE_extend, &a, w, h);
 }
@@ -1188,6 +1208,14 @@ static void case_chance(struct pass_case *c) {
     a.rise = case_bytes(c, w, h, 1, MAX_COST);
     a.out = case_bytes(c, w, h, 1, 255);
     case_add_pass(c, STAGE_chance, &a, w, h);
+}
+
+static void case_doubt_repeated(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct doubt_repeated_args a = {.width = w, .height = h};
+    a.places = case_places(c);
+    a.confidence = case_bytes(c, w, h, 1, 255);
+    case_add_pass(c, STAGE_doubt_repeated, &a, (w + 7) / 8, (h + 7) / 8);
 }
 
 static void case_surface(struct pass_case *c, enum stage last) {

@@ -17,6 +17,7 @@ struct pictures {
     uint64_t census[2][N];
     uint32_t counts[AGREEMENT_COUNTS];
     struct likeness likeness;
+    uint8_t places[N / (AGREEMENT_STEP * AGREEMENT_STEP)];
 };
 
 /* A random texture SHIFT px apart, and brighter by up to most grey levels on the right. */
@@ -46,6 +47,7 @@ static void measure(struct pictures *p) {
                                p->counts,
                                NULL,
                                &p->likeness,
+                               p->places,
                                1,
                                W,
                                H};
@@ -55,6 +57,13 @@ static void measure(struct pictures *p) {
     for (int i = 0; i < W / AGREEMENT_STEP * (H / AGREEMENT_STEP); i++)
         stage_agreement(&a, i % (W / AGREEMENT_STEP), i / (W / AGREEMENT_STEP));
     stage_agreement_strength(&a, 0, 0);
+}
+
+static int count_places(const struct pictures *p, enum places places) {
+    int count = 0;
+    for (size_t i = 0; i < sizeof(p->places); i++)
+        count += p->places[i] == places;
+    return count;
 }
 
 /* Exposure: all matches differ alike, and the strength follows from the difference. */
@@ -70,6 +79,7 @@ TEST("/agreement/exposure", test_exposure) {
         }
         g_assert_cmpint(chance, <=, 9);
         g_assert_cmpint(found, >, N / 64 * 3 / 4); /* nearly all that have a match inside */
+        g_assert_cmpint(count_places(&p, ONE_PLACE), ==, found);
         double part = fmax(0, fmin(1, (most - 7) / 4.0));
         g_assert_cmpfloat(fabs(p.likeness.difference - 16 * part), <=, 1);
     }
@@ -83,8 +93,19 @@ TEST("/agreement/repetition", test_repetition) {
     measure(&p);
     for (int i = 0; i < AGREEMENT_BINS; i++)
         g_assert_cmpuint(p.counts[i], ==, 0);
+    g_assert_cmpint(count_places(&p, SEVERAL_PLACES), ==, N / 64);
     g_assert_cmpint(p.likeness.difference, ==, AGREEMENT_NONE);
     g_assert_cmpint(p.likeness.smooth_bits, ==, SMOOTH_ALL);
+}
+
+/* Pictures that have nothing in common. */
+TEST("/agreement/without", test_without) {
+    static struct pictures p;
+    make(&p, 0);
+    memset(p.census[0], 0, sizeof(p.census[0]));
+    memset(p.census[1], 0xff, sizeof(p.census[1]));
+    measure(&p);
+    g_assert_cmpint(count_places(&p, NO_PLACE), ==, N / 64);
 }
 
 TEST("/agreement/quartile", test_quartile) {

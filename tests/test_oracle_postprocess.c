@@ -125,6 +125,12 @@ TEST("/oracle/fill", test_fill) {
     }
 }
 
+/* A picture's weights by colour: 256 for the same one, 0 from a step of 100 on. */
+static void weigh(uint16_t weight[256]) {
+    for (int i = 0; i < 256; i++)
+        weight[i] = (uint16_t)MAX(256 - 2 * i, i < 100 ? 56 : 0);
+}
+
 /* Holes between known pixels stay, those at an end of the row are filled from within. */
 TEST("/oracle/extend", test_extend) {
     enum { U = UNKNOWN };
@@ -132,12 +138,51 @@ TEST("/oracle/extend", test_extend) {
                                        U, U, U, 1, U, U, 2, 3, U, U},
                                  expected[3 * 7] = {5, 5, 5, U, 6, 7, 7, U, U, U, U,
                                                     U, U, U, 1, U, U, 2, 3, 3, 3};
-    static const struct border_plane flat[3];
+    static const struct border_plane flat[3] = {
+        {.first = 2, .last = 5}, {.first = 7, .last = -1}, {.first = 0, .last = 4}};
+    static const uint8_t image[3 * 7];
+    uint16_t weight[256];
     int16_t out[3 * 7];
-    struct extend_args a = {.source = map, .out = out, .width = 7, .plane = flat};
+    struct extend_args a = {.source = map,
+                            .image = image,
+                            .weight = weight,
+                            .out = out,
+                            .width = 7,
+                            .height = 3,
+                            .channels = 1,
+                            .plane = flat};
+    weigh(weight);
     for (int i = 0; i < 3 * 7; i++)
         stage_extend(&a, i % 7, i / 7);
     g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));
+}
+
+/* The hole at the left border continues surfaces of its colours, whose border is no row: a bright
+ * one of disparity 600 above a dark one of 300, known from column KNOWN on, where the dark one
+ * begins at row STEP; in the hole it begins at row STEP + 8. */
+TEST("/oracle/extend/colour", test_extend_by_colour) {
+    enum { WIDE = 30, HIGH = 60, KNOWN = 20, STEP = 30 };
+    static uint8_t image[WIDE * HIGH];
+    static int16_t map[WIDE * HIGH], out[WIDE * HIGH];
+    static struct border_plane plane[HIGH];
+    uint16_t weight[256];
+    struct extend_args a = {map, image, weight, out, WIDE, HIGH, 1, 0, plane};
+    weigh(weight);
+    for (int i = 0; i < WIDE * HIGH; i++) {
+        int x = i % WIDE, y = i / WIDE, dark = y >= STEP + (x < KNOWN ? 8 : 0);
+        image[i] = dark ? 20 : 200;
+        map[i] = (int16_t)(x < KNOWN ? UNKNOWN : dark ? 300 : 600);
+        plane[y] = (struct border_plane){.first = KNOWN, .last = WIDE - 1};
+    }
+    for (int i = 0; i < WIDE * HIGH; i++) {
+        stage_extend(&a, i % WIDE, i / WIDE);
+        g_assert_cmpint(out[i], ==, image[i] == 20 ? 300 : 600);
+    }
+    plane[STEP - 8].value = 5000; /* one row's plane that is off changes nothing */
+    for (int i = 0; i < WIDE * HIGH; i++) {
+        stage_extend(&a, i % WIDE, i / WIDE);
+        g_assert_cmpint(out[i], ==, image[i] == 20 ? 300 : 600);
+    }
 }
 
 /* A hole of two columns: known pixels of colour 10 to its left, of 200 to its right. */

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { W = 37, H = 29, N = W * H, LABELS = 9 };
 
@@ -126,6 +127,43 @@ TEST("/oracle/chance", test_chance) {
     g_assert_cmpint(chance_of(3 * 64 + 4 * 8 + 5), >, chance_of(1 * 64 + 4 * 8 + 5));
     g_assert_cmpint(chance_of(1 * 64 + 4 * 8 + 5), >, chance_of(0 * 64 + 4 * 8 + 5));
     g_assert_cmpint(chance_of(2 * 64 + 4 * 8 + 6), >, chance_of(2 * 64 + 4 * 8 + 1));
+}
+
+/* Random places, by sums over squares of samples; the picture ends within tiles. */
+TEST("/oracle/doubt-repeated", test_doubt_repeated) {
+    enum { WIDE = 60, HIGH = 43, COLUMNS = 7, ROWS = 5, PIXELS = WIDE * HIGH };
+    uint8_t places[COLUMNS * ROWS], confidence[PIXELS], out[PIXELS];
+    struct doubt_repeated_args a = {places, out, WIDE, HIGH};
+    int changed = 0, kept = 0;
+    g_assert_cmpint(agreement_columns(WIDE), ==, COLUMNS); /* the last pixel of 8 is number 52 */
+    g_assert_cmpint(agreement_columns(HIGH), ==, ROWS);
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < COLUMNS * ROWS; i++)
+            places[i] = (uint8_t)(g_test_rand_int_range(0, 5) ? SEVERAL_PLACES
+                                                              : g_test_rand_int_range(0, 2));
+        for (int i = 0; i < PIXELS; i++)
+            out[i] = confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
+        for (int i = 0; i < (WIDE + 7) / 8 * ((HIGH + 7) / 8); i++)
+            stage_doubt_repeated(&a, i % ((WIDE + 7) / 8), i / ((WIDE + 7) / 8));
+        for (int i = 0; i < PIXELS; i++) {
+            int several = 0, matched = 0, c = confidence[i];
+            for (int k = 0; k < COLUMNS * ROWS; k++)
+                if (abs(k % COLUMNS - i % WIDE / 8) <= 2 && abs(k / COLUMNS - i / WIDE / 8) <= 2) {
+                    several += places[k] == SEVERAL_PLACES;
+                    matched += places[k] != NO_PLACE;
+                }
+            bool repeated = matched && several >= 0.8 * matched;
+            g_assert_cmpint(out[i], ==, repeated && c > 128 ? 128 + 3 * (c - 128) / 4 : c);
+            changed += repeated;
+            kept += !repeated;
+        }
+    }
+    g_assert_cmpint(changed, >, PIXELS);
+    g_assert_cmpint(kept, >, PIXELS);
+    memset(places, NO_PLACE, sizeof(places)); /* nothing is known of what has no match */
+    memcpy(out, confidence, sizeof(out));
+    stage_doubt_repeated(&a, 0, 0);
+    g_assert_cmpmem(out, AGREEMENT_STEP, confidence, AGREEMENT_STEP);
 }
 
 /* Regions of equal letters in a picture with blocks of 4x4 px a letter, each with its brightness
@@ -284,23 +322,26 @@ TEST("/oracle/border", test_border) {
     static int16_t map[WIDE * HIGH], out[WIDE * HIGH];
     static struct border_plane plane[HIGH];
     struct border_plane_args planes = {map, plane, WIDE, HIGH};
-    struct extend_args extend = {map, out, WIDE, LEAST, plane};
+    static const uint8_t image[WIDE * HIGH];
+    static const uint16_t weight[256] = {256};
+    struct extend_args extend = {map, image, weight, out, WIDE, HIGH, 1, LEAST, plane};
     for (int slope = -4; slope <= 4; slope++)
         for (int small = 0; small < 2; small++) {
             for (int i = 0; i < WIDE * HIGH; i++) {
-                int x = i % WIDE, y = i / WIDE, first = 45 + y / 4;
+                int x = i % WIDE, y = i / WIDE, first = 45 + (small ? y / 4 : 0);
                 bool known = small ? x >= first && x < first + 2 && y % 4 < 2 : x >= first;
-                map[i] = (int16_t)(known ? 320 + slope * x - 2 * y : UNKNOWN);
+                int d = 320 + (small ? slope * (x - first) : slope * x - 2 * y);
+                map[i] = (int16_t)(known ? d : UNKNOWN);
             }
             for (int y = 0; y < HIGH; y++)
                 stage_border_plane(&planes, 0, y);
             for (int i = 0; i < WIDE * HIGH; i++) {
-                int x = i % WIDE, y = i / WIDE, first = 45 + y / 4;
+                int x = i % WIDE, y = i / WIDE, first = 45 + (small ? y / 4 : 0);
                 stage_extend(&extend, x, y);
                 if (x >= first || (small && y % 4 >= 2))
                     continue;
-                int at = small ? first : MAX(x, first - BORDER_REACH);
-                int want = MAX(320 + slope * at - 2 * y, LEAST);
+                int at = MAX(x, first - BORDER_REACH);
+                int want = small ? 320 : MAX(320 + slope * at - 2 * y, LEAST);
                 g_assert_cmpint(abs(out[i] - want), <=, small ? 0 : 3);
             }
         }

@@ -306,7 +306,7 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     struct picture picture[2];
     struct graph *g = graph_open();
     void *packed = aligned_alloc(64, (features_bytes(network) + 63) / 64 * 64);
-    const uint8_t *chance = in->confidence;
+    uint8_t *chance;
     features_pack(network, packed);
     p.weights = packed;
     p.params.min_disparity = in->least / 16;
@@ -314,7 +314,7 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     for (int i = 0; i < 2; i++)
         picture[i] = (struct picture){.image = in->picture[i],
                                       .descriptor = (const uint64_t *)(const void *)in->vectors[i]};
-    const int16_t *out = refinement_describe(g, &p, picture, in->map, &chance);
+    const int16_t *out = refinement_describe(g, &p, picture, in->map, in->confidence, &chance);
     graph_keep(g, out);
     graph_keep(g, chance);
     void *arena = graph_run_once(b, g);

@@ -79,7 +79,7 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
     STAGE(row_offset_sum) STAGE(agreement) STAGE(agreement_strength) \
     STAGE(grey) STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \
-    STAGE(surface_plane) STAGE(cost_curve) STAGE(extend) STAGE(cross_nodes) STAGE(pruned_cost) \
+    STAGE(surface_plane) STAGE(cost_curve) STAGE(cross_nodes) STAGE(pruned_cost) \
     STAGE(refine_nearest) STAGE(refine_evidence) STAGE(refine_sum) STAGE(refine_regress) \
     STAGE(refine_choose)
 /* clang-format on */

@@ -1,6 +1,6 @@
 /*
- * Holes at the borders optimised for CUDA. Planes: a warp a row of the picture, whose lanes share
- * the rows of the region. Filling: a block a row, which finds its first and last known pixel.
+ * Planes at the left border optimised for CUDA: a warp a row of the picture, whose lanes share the
+ * rows of the region.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
@@ -16,6 +16,17 @@ DEVICE int first_known(const int16_t *row, int width) {
             return x + __ffs((int)known) - 1;
     }
     return width;
+}
+
+/* The last one, or -1. */
+DEVICE int last_known(const int16_t *row, int width) {
+    for (int end = width; end > 0; end -= WARP_SIZE) {
+        int at = end - WARP_SIZE + (int)threadIdx.x;
+        unsigned known = __ballot_sync(ALL_LANES, at >= 0 && row[at] != UNKNOWN);
+        if (known)
+            return end - 1 - __clz((int)known);
+    }
+    return -1;
 }
 
 static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
@@ -35,50 +46,12 @@ static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
     }
     s = {warp_sum(s.n),  warp_sum(s.x), warp_sum(s.y),  warp_sum(s.xx), warp_sum(s.xy),
          warp_sum(s.yy), warp_sum(s.d), warp_sum(s.xd), warp_sum(s.yd)};
+    int last = last_known(row, a.width);
     if (threadIdx.x == 0)
-        a.out[y] = border_plane_of(&s);
+        a.out[y] = border_plane_of(&s, x, last);
 }
 
 void cuda_launch_border_plane(backend_cuda *cuda, const void *args, int, int height) {
     launch_dependent(cuda, border_plane_kernel, dim3((unsigned)(height + WARPS - 1) / WARPS),
                      dim3(WARP_SIZE, WARPS), *static_cast<const border_plane_args *>(args));
-}
-
-enum { THREADS = 256 };
-
-static __global__ void __launch_bounds__(THREADS)
-    extend_kernel(const __grid_constant__ extend_args a) {
-    __shared__ int ends[2]; /* width - 1 - the first known column, and the last one; -1: none */
-    wait_for_previous_kernel();
-    const int16_t *row = a.source + (size_t)blockIdx.x * (size_t)a.width;
-    if (threadIdx.x < 2)
-        ends[threadIdx.x] = -1;
-    __syncthreads();
-    int first = a.width, last = -1;
-    for (int x = (int)threadIdx.x; x < a.width; x += THREADS)
-        if (row[x] != UNKNOWN) {
-            first = min(first, x);
-            last = x;
-        }
-    if (last >= 0) {
-        atomicMax(ends, a.width - 1 - first);
-        atomicMax(ends + 1, last);
-    }
-    __syncthreads();
-    first = a.width - 1 - ends[0];
-    last = ends[1];
-    for (int x = (int)threadIdx.x; x < a.width; x += THREADS) {
-        int d = x > last && last >= 0 ? row[last] : row[x];
-        if (x < first && first < a.width)
-            d = plane_at_border(&a.plane[blockIdx.x], row[first], first - x, a.minimum);
-        a.out[(size_t)blockIdx.x * (size_t)a.width + (size_t)x] = (int16_t)d;
-    }
-}
-
-void cuda_launch_extend(backend_cuda *cuda, const void *args, int width, int height) {
-    const extend_args *a = static_cast<const extend_args *>(args);
-    if (width != a->width)
-        cuda->plain[STAGE_extend](cuda, args, width, height);
-    else
-        launch_dependent(cuda, extend_kernel, dim3((unsigned)height), dim3(THREADS), *a);
 }

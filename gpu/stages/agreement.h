@@ -14,6 +14,9 @@
  * like and no other place is nearly as like, the difference of the two is counted. */
 enum { AGREEMENT_STEP = 8, AGREEMENT_BITS = 12, AGREEMENT_LEAD = 4, AGREEMENT_BINS = 256 };
 
+/* Where such a pixel has a match. */
+enum places { NO_PLACE, ONE_PLACE, SEVERAL_PLACES };
+
 /* How strongly the curves change, from none to all: from the upper quartile of the differences. */
 enum { AGREEMENT_NONE = 0, AGREEMENT_ALL = 16, AGREEMENT_MIN = 7, AGREEMENT_MAX = 11 };
 
@@ -34,9 +37,15 @@ struct agreement_args {
     uint32_t *counts;                  /* AGREEMENT_BINS, one a grey level; NOISE_BINS */
     const uint32_t *block_sums;        /* of the reference as it came, or NULL */
     struct likeness *likeness;
+    uint8_t *places; /* enum places of each pixel looked at, in rows of agreement_columns() */
     int channels;
     int source_width, source_height;
 };
+
+/* How many pixels are looked at along a side. */
+STAGE int agreement_columns(int side) {
+    return (side + AGREEMENT_STEP / 2 - 1) / AGREEMENT_STEP;
+}
 
 /* Run over AGREEMENT_COUNTS x 1. */
 STAGE void stage_agreement_start(const struct agreement_args *a, int x, int y) {
@@ -81,12 +90,21 @@ STAGE int agreement_bits(const struct agreement_args *a, int x, int y, int label
                : hamming64(a->census_reference[row + x], a->census_target[row + xo]);
 }
 
+STAGE enum places agreement_places(const struct agreement_search *s) {
+    if (s->best > AGREEMENT_BITS)
+        return NO_PLACE;
+    return s->second < s->best + AGREEMENT_LEAD ? SEVERAL_PLACES : ONE_PLACE;
+}
+
 /* Counts pixel (x, y) and, where it has only one match, how far the two differ in colour. */
 STAGE void agreement_count(const struct agreement_args *a, int x, int y,
                            const struct agreement_search *s) {
     stage_add(a->counts + AGREEMENT_BINS + stage_min(second_derivative(a, x, y), NOISE_BINS - 1),
               1);
-    if (s->best > AGREEMENT_BITS || s->second < s->best + AGREEMENT_LEAD)
+    enum places places = agreement_places(s);
+    a->places[(size_t)(y / AGREEMENT_STEP) * (size_t)agreement_columns(a->grid.width) +
+              (size_t)(x / AGREEMENT_STEP)] = (uint8_t)places;
+    if (places != ONE_PLACE)
         return;
     size_t row = (size_t)y * a->grid.width;
     const uint8_t *p = a->reference + (row + x) * a->channels;

@@ -189,38 +189,78 @@ STAGE void stage_fill_side(const struct fill_side_args *a, int x, int y) {
         a->out[row + x] = source[left];
 }
 
-/* The surface at the end of a hole that reaches the left border: how far the plane lies above the
- * disparity there, in 1/BORDER_SCALE of 1/16 px, and its slope, in those a px. */
+/* A row of a map: its first known pixel, or the width, and its last one. And the surface at the
+ * first: how far the plane lies above the disparity there, in 1/BORDER_SCALE of 1/16 px, and its
+ * slopes along x and y, in those a px. */
 enum { BORDER_SHIFT = 4, BORDER_SCALE = 1 << BORDER_SHIFT };
-enum { BORDER_REACH = 40 }; /* px, beyond it there is no slope */
 
 struct border_plane {
-    int32_t value, slope;
+    int32_t first, last, value, slope, steep;
 };
 
-/* A hole that reaches the left or right border of the picture takes the disparity at its end, on
- * the left that of the plane there. */
+/* A hole that reaches the right border of the picture takes the disparity at its end. One that
+ * reaches the left border takes the weighted median of what the planes of rows around it have
+ * there, every BORDER_ROWS-th row up to BORDER_HIGH px above and below. A row weighs as much as the
+ * colour of its first known pixel is like the hole's. */
+enum { BORDER_ROWS = 4, BORDER_HIGH = 16, BORDER_COUNT = 2 * BORDER_HIGH / BORDER_ROWS + 1 };
+enum { BORDER_REACH = 40 }; /* px, beyond it there is no slope along x */
+enum { BORDER_INSIDE = 8 }; /* px: a row that is known that far left of the hole does not count */
+
 struct extend_args {
     const int16_t *source;
+    const uint8_t *image;
+    const uint16_t *weight; /* 256, at most 256 each */
     int16_t *out;
-    int width;
+    int width, height, channels;
     int minimum;                      /* 1/16 px: no plane goes below it */
-    const struct border_plane *plane; /* of each row */
+    const struct border_plane *plane; /* of each row of the source */
 };
 
-STAGE int plane_at_border(const struct border_plane *plane, int d, int distance, int minimum) {
-    int offset = plane->value - plane->slope * stage_min(distance, BORDER_REACH);
-    return stage_clamp(d + ((offset + BORDER_SCALE / 2) >> BORDER_SHIFT), minimum, 32767);
+/* The plane of a row at (x, y), in 1/BORDER_SCALE of 1/16 px. */
+STAGE int plane_at_border(const struct extend_args *a, int x, int y, int row) {
+    const struct border_plane *p = &a->plane[row];
+    return BORDER_SCALE * a->source[(size_t)row * a->width + p->first] + p->value -
+           p->slope * stage_clamp(p->first - x, 0, BORDER_REACH) + p->steep * (y - row);
+}
+
+STAGE int plane_weight(const struct extend_args *a, int x, int y, int row) {
+    size_t own = (size_t)y * a->width + x, known = (size_t)row * a->width + a->plane[row].first;
+    return a->weight[color_step(a->image + own * a->channels, a->image + known * a->channels,
+                                a->channels)];
+}
+
+STAGE int border_disparity(const struct extend_args *a, int x, int y) {
+    int value[BORDER_COUNT], weight[BORDER_COUNT], count = 0, total = 0;
+    for (int row = y - BORDER_HIGH; row <= y + BORDER_HIGH; row += BORDER_ROWS) {
+        if (row < 0 || row >= a->height || a->plane[row].first >= a->width ||
+            a->plane[row].first < x - BORDER_INSIDE)
+            continue;
+        int v = plane_at_border(a, x, y, row);
+        int w = plane_weight(a, x, y, row) + (row == y); /* where no colour is like it, its own */
+        int k = count++;
+        for (; k > 0 && value[k - 1] > v; k--) {
+            value[k] = value[k - 1];
+            weight[k] = weight[k - 1];
+        }
+        value[k] = v;
+        weight[k] = w;
+        total += w;
+    }
+    int k = 0;
+    for (int sum = weight[0]; 2 * sum < total; sum += weight[k])
+        k++;
+    return stage_clamp((value[k] + BORDER_SCALE / 2) >> BORDER_SHIFT, a->minimum, 32767);
 }
 
 STAGE void stage_extend(const struct extend_args *a, int x, int y) {
     const int16_t *row = a->source + (size_t)y * a->width;
-    int left = first_known(row, a->width, x, -1), right = first_known(row, a->width, x, 1);
-    int d = left >= 0 ? row[left] : right < a->width ? row[right] : UNKNOWN;
-    if (left < 0 && right < a->width)
-        d = plane_at_border(&a->plane[y], d, right - x, a->minimum);
-    int between = left >= 0 && right < a->width && left < x;
-    a->out[(size_t)y * a->width + x] = (int16_t)(between ? UNKNOWN : d);
+    const struct border_plane *p = &a->plane[y];
+    int d = row[x];
+    if (p->first < a->width && x < p->first)
+        d = border_disparity(a, x, y);
+    else if (p->first < a->width && x > p->last)
+        d = row[p->last];
+    a->out[(size_t)y * a->width + x] = (int16_t)d;
 }
 
 /* The weighted median again, of every HOLE_STEP-th pixel along rows and columns of a larger window,

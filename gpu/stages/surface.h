@@ -6,6 +6,7 @@
 #ifndef LIVESTEREO_STAGE_SURFACE_H
 #define LIVESTEREO_STAGE_SURFACE_H
 
+#include "gpu/stages/agreement.h"
 #include "gpu/stages/image.h"
 #include "gpu/stages/pruning.h"
 #include "gpu/stages/postprocess.h"
@@ -128,11 +129,11 @@ STAGE int rounded_ratio(int64_t part, int64_t whole) {
                            : -((-2 * part + whole) / (2 * whole)));
 }
 
-/* The determinants of Cramer's rule: the plane's value at distance 0 is value / whole, its slope
- * along x slope / whole. A ridge of 1 on the slopes gives regions without height or width a plane
- * as well. */
+/* The determinants of Cramer's rule: the plane's value at distance 0 is value / whole, its slopes
+ * along x and y slope / whole and steep / whole. A ridge of 1 on the slopes gives regions without
+ * height or width a plane as well. */
 struct plane_determinants {
-    int64_t whole, value, slope;
+    int64_t whole, value, slope, steep;
 };
 
 STAGE struct plane_determinants plane_solve(const struct plane_sums *s) {
@@ -140,7 +141,8 @@ STAGE struct plane_determinants plane_solve(const struct plane_sums *s) {
     int64_t m = xx * yy - xy * xy, mx = x * yy - y * xy, my = y * xx - x * xy;
     struct plane_determinants determinants = {
         s->n * m - x * mx - y * my, s->d * m - xd * mx - yd * my,
-        s->n * (xd * yy - xy * yd) - s->d * mx + y * (x * yd - y * xd)};
+        s->n * (xd * yy - xy * yd) - s->d * mx + y * (x * yd - y * xd),
+        s->n * (yd * xx - xy * xd) - s->d * my + x * (y * xd - x * yd)};
     return determinants;
 }
 
@@ -182,8 +184,9 @@ STAGE void stage_surface_plane(const struct surface_args *a, int x, int y) {
 }
 
 /* The plane of the first known pixel of each row, where holes reach the left border, over a region
- * like those above with longer arms; flat where the region is small. */
-enum { BORDER_LENGTH = 24, BORDER_STEP = 8, MIN_BORDER = 100 };
+ * like those above with longer arms and larger steps; flat where the region is small. Determinants
+ * stay below 2^59. */
+enum { BORDER_LENGTH = 24, BORDER_STEP = 16, MIN_BORDER = 100 };
 
 struct border_plane_args {
     const int16_t *source;
@@ -210,13 +213,20 @@ STAGE void plane_add_arms(const struct surface_args *a, int x, int y, int dy, in
     }
 }
 
-STAGE struct border_plane border_plane_of(const struct plane_sums *s) {
-    struct border_plane out = {0, 0};
+/* In 1/BORDER_SCALE. */
+STAGE int border_ratio(int64_t part, int64_t whole) {
+    return BORDER_SCALE * (int)(part / whole) + rounded_ratio(BORDER_SCALE * (part % whole), whole);
+}
+
+/* Of the pixels first to last of a row, whose plane has these sums. */
+STAGE struct border_plane border_plane_of(const struct plane_sums *s, int first, int last) {
+    struct border_plane out = {first, last, 0, 0, 0};
     if (s->n < MIN_BORDER)
         return out;
     struct plane_determinants plane = plane_solve(s);
-    out.value = rounded_ratio(BORDER_SCALE * plane.value, plane.whole);
-    out.slope = rounded_ratio(BORDER_SCALE * plane.slope, plane.whole);
+    out.value = border_ratio(plane.value, plane.whole);
+    out.slope = border_ratio(plane.slope, plane.whole);
+    out.steep = border_ratio(plane.steep, plane.whole);
     return out;
 }
 
@@ -235,7 +245,7 @@ STAGE void stage_border_plane(const struct border_plane_args *a, int x, int y) {
         for (int dy = -up; dy <= down; dy++)
             plane_add_arms(&map, x, y, dy, row[x], &s);
     }
-    a->out[y] = border_plane_of(&s);
+    a->out[y] = border_plane_of(&s, x, first_known(row, a->width, a->width - 1, -1));
 }
 
 /* Confidence as the estimated chance, in 1/255, that the disparity is off by at most 1 px: a table
@@ -282,6 +292,43 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
     int cell = (chance_kind(a, i) * CHANCE_BINS + chance_bin(a->margin[i] / 3)) * CHANCE_BINS +
                chance_bin(a->rise[i]);
     a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
+}
+
+/* What a pattern that repeats says of a disparity, each pixel says again, so that its margin and
+ * its checks mean less: of what a chance is above CHANCE_MATCHED three quarters are left. Where
+ * most of the pixels around a tile that have a match have several (struct agreement_args). Run
+ * over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP px. */
+enum { REPEATED_REACH = 2, REPEATED_MOST = 4, REPEATED_OF = 5 }; /* tiles; four fifths */
+
+struct doubt_repeated_args {
+    const uint8_t *places; /* struct agreement_args' */
+    uint8_t *confidence;
+    int width, height;
+};
+
+STAGE int is_repeated(const struct doubt_repeated_args *a, int x, int y) {
+    int columns = agreement_columns(a->width), rows = agreement_columns(a->height);
+    int matched = 0, several = 0;
+    for (int py = stage_max(y - REPEATED_REACH, 0); py <= stage_min(y + REPEATED_REACH, rows - 1);
+         py++)
+        for (int px = stage_max(x - REPEATED_REACH, 0);
+             px <= stage_min(x + REPEATED_REACH, columns - 1); px++) {
+            int places = a->places[(size_t)py * (size_t)columns + (size_t)px];
+            matched += places != NO_PLACE;
+            several += places == SEVERAL_PLACES;
+        }
+    return matched > 0 && REPEATED_OF * several >= REPEATED_MOST * matched;
+}
+
+STAGE void stage_doubt_repeated(const struct doubt_repeated_args *a, int x, int y) {
+    if (!is_repeated(a, x, y))
+        return;
+    for (int py = AGREEMENT_STEP * y; py < stage_min(AGREEMENT_STEP * (y + 1), a->height); py++)
+        for (int px = AGREEMENT_STEP * x; px < stage_min(AGREEMENT_STEP * (x + 1), a->width);
+             px++) {
+            uint8_t *c = a->confidence + (size_t)py * a->width + px;
+            *c = (uint8_t)(*c - (stage_max(*c - CHANCE_MATCHED, 0) + 3) / 4);
+        }
 }
 
 /* Sky: regions of neighbours whose brightness, the mean over 3x3 of each pixel's greatest channel,

@@ -30,7 +30,6 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(census)             \
     STAGE(agreement_strength) \
     STAGE(border_plane)       \
-    STAGE(extend)             \
     STAGE(grey)               \
     STAGE(deblock)            \
     STAGE(move_rows)          \
