@@ -18,7 +18,7 @@
 #define CAST static inline
 #endif
 
-enum { SOLIDS = 200, SIDE = 512, LEVELS = 8, TEXTURE_PIXELS = (4 * SIDE * SIDE - 1) / 3 };
+enum { SOLIDS = 250, SIDE = 512, LEVELS = 8, TEXTURE_PIXELS = (4 * SIDE * SIDE - 1) / 3 };
 enum shape { QUAD, DISC, BOX, BALL, CYLINDER };
 enum cut { WHOLE, RAGGED, BARS, GRID, FRAME };
 
@@ -64,7 +64,7 @@ struct solid {
     float texels[3], per_length; /* of the texture: for each local unit, for a unit of length */
     float u, v, cos, sin;        /* where the texture begins, and how it is turned */
     float contrast, grain, colour[3];
-    float mirror, gloss, gloss_power;
+    float mirror, clear, gloss, gloss_power; /* clear: share of what lies behind */
     float cut_at, cut_scale;
 };
 
@@ -325,6 +325,18 @@ CAST vec lit(vec paint, float ambient, float light) {
     return scaled(paint, ambient + (1 - ambient) * light);
 }
 
+/* What a ray meets that starts at a hit's place, without shadows, mirrors and glass. */
+CAST vec glimpse(const struct scene *s, const uint8_t *pixels, vec at, vec way,
+                 const struct hit *hit, float pixel) {
+    struct hit far = trace(s, pixels, NULL, s->solids, at, way, 1e-3f, 1e9f, 0, hit->solid);
+    if (far.solid < 0)
+        return sky_at(s, pixels, way);
+    const struct solid *q = &s->solid[far.solid];
+    float size = (hit->t + far.t) * pixel * q->per_length;
+    return lit(paint_at(q, pixels, far.local, size), s->ambient,
+               fabsf(dot(normal_at(q, far.local), s->sun)));
+}
+
 /* pixel: of what size one is at distance 1. casters: what may cast shadows
  * into a space, or NULL. */
 CAST vec shade(const struct scene *s, const uint8_t *pixels, const struct space *casters, vec from,
@@ -352,17 +364,12 @@ CAST vec shade(const struct scene *s, const uint8_t *pixels, const struct space 
         float shine = 255 * p->gloss * powf(maxf(dot(back, s->sun), 0), p->gloss_power);
         out = plus(out, vec_of(1, 1, 1), shine);
     }
-    if (p->mirror > 0) { /* one ray more, without shadows */
+    if (p->clear > 0)
+        out = plus(scaled(out, 1 - p->clear),
+                   glimpse(s, pixels, plus(from, way, hit->t), e, hit, pixel), p->clear);
+    if (p->mirror > 0) {
         float glance = 1 + facing, share = p->mirror * (0.4f + 0.6f * glance * glance);
-        struct hit far = trace(s, pixels, NULL, s->solids, at, back, 1e-3f, 1e9f, 0, hit->solid);
-        vec seen = sky_at(s, pixels, back);
-        if (far.solid >= 0) {
-            const struct solid *q = &s->solid[far.solid];
-            size = (hit->t + far.t) * pixel * q->per_length;
-            seen = lit(paint_at(q, pixels, far.local, size), s->ambient,
-                       fabsf(dot(normal_at(q, far.local), s->sun)));
-        }
-        out = plus(scaled(out, 1 - share), seen, share);
+        out = plus(scaled(out, 1 - share), glimpse(s, pixels, at, back, hit, pixel), share);
     }
     return out;
 }
