@@ -46,7 +46,7 @@ static int draw_pair(uint32_t seed, const struct textures *textures, const char 
     struct image images[] = {
         {pixels[0], WIDTH, HEIGHT, 3}, {pixels[1], WIDTH, HEIGHT, 3}, {seen, WIDTH, HEIGHT, 1}};
     draw_scene(&scene, OWN_SEEDS + seed, textures, WIDTH, HEIGHT,
-               kinds[seed % G_N_ELEMENTS(kinds)].kind);
+               kinds[seed % G_N_ELEMENTS(kinds)].kind, 0);
     scene.rows_off = 0;
     struct render render = {.scene = &scene,
                             .pixels = textures->pixels,

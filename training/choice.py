@@ -18,7 +18,7 @@ AWAY = (2, 9)  # px, of two candidates in each direction
 DIAGONAL = ((-5, -5), (5, -5), (-5, 5), (5, 5))
 CANDIDATES, REGRESSED, FEATURES = 13, 2, 48
 MODES = CANDIDATES + REGRESSED
-PRIOR = 96  # 1/64: added to the logit of a disparity that passed
+PRIOR = 192  # 1/64: added to the logit of a disparity that passed
 LAYERS = {  # inputs, outputs, stride, in the order of the file
     'i': (192, 64, 1), 'e1': (64, 64, 1), 'e2a': (64, 64, 2), 'e2b': (64, 64, 1),
     'e3a': (64, 96, 2), 'e3b': (96, 96, 1), 'e4a': (96, 96, 2), 'e4b': (96, 96, 1),
@@ -164,17 +164,17 @@ def convolved(x, weight, bias, stride=1, dilation=1):
 
 def whole_network(weights, f, keep=None):
     """weights: name -> (weight (O, I, 3, 3), bias, shift). Returns 'out' and 'reg' as whole numbers
-    in 1/64. Sums are exact below 2^24 in float32, and in float64, which the CPU takes."""
+    in 1/64. keep: takes each layer's sums, before they are rounded down and cut off. Sums are exact
+    below 2^24 in float32, and in float64, which the CPU takes."""
     kind = torch.float32 if f.is_cuda else torch.float64
 
     def layer(name, x):
         weight, bias, shift = (torch.as_tensor(t, device=f.device) for t in weights[name])
-        total = convolved(x, weight.to(kind), bias.to(kind), LAYERS[name][2])
-        least, most = (-32767, 32767) if name in LINEAR else (0, 127)
-        y = torch.floor(total / 2.0**float(shift)).clamp(least, most)
+        total = convolved(x, weight.to(kind), bias.to(kind), LAYERS[name][2]) / 2.0**float(shift)
         if keep is not None:
-            keep[name] = y
-        return y
+            keep[name] = total
+        least, most = (-32767, 32767) if name in LINEAR else (0, 127)
+        return torch.floor(total).clamp(least, most)
     out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f.to(kind))
     return out[:, :2 * MODES].int(), regressed[:, :REGRESSED].int()
 

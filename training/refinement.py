@@ -4,8 +4,8 @@
     python3 training/refinement.py PHOTOGRAPHS --minutes 30 --out weights.features
 
 Needs an NVIDIA GPU, nvcc, and the library that is built for it (make). The program's own matcher
-makes the maps that are refined. Trained first in floats; then weights, activations and means are
-rounded as the program rounds them, so what is shown at the end is what the program computes.
+makes the maps that are refined. Trained in floats; then weights, activations and means are rounded
+as the program rounds them, so what is shown at the end is what the program computes.
 """
 import argparse
 import configparser
@@ -35,7 +35,6 @@ WIDTH, HEIGHT = 640, 384  # of a pair
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
 KINDS = ('rooms', 'streets', 'flying', 'planes')
 BATCH = 8
-ROUNDED = 0.2  # share of the minutes, at their end, in which weights and activations are rounded
 AVERAGED = 500  # steps: weights are kept as their moving average
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
@@ -285,33 +284,15 @@ class Pairs(threading.Thread):
         return {name: tensor[at] for name, tensor in self.ring.items()}
 
 
-# ---- the network while it is trained: activations are numbers of 1/128
-
-def rounded(soft, hard):
-    """hard, with the gradient of soft."""
-    return soft + (hard - soft).detach()
-
-
-def activation(x):
-    """x rounded to 0..127/128; outside of this a fiftieth of the gradient passes: with a tenth,
-    gradients grew from layer to layer without end."""
-    inside = x.float().clamp(0, 127 / 128)
-    return rounded(0.98 * inside + 0.02 * x, (inside * 128).round() / 128).to(x.dtype)
-
-
-def mean_whole(a, b):
-    """(a + b + 1) >> 1 of whole numbers / 128."""
-    half = (a.float() + b) / 2
-    return rounded(half, (half * 128 + 0.5).floor() / 128).to(a.dtype)
-
+# ---- the network, trained in floats, then rounded
 
 class Layer(torch.nn.Module):
-    """In floats at first: a convolution, batch normalisation, ReLU. Then in whole numbers."""
+    """A convolution, batch normalisation, ReLU."""
 
     def __init__(self, name):
         super().__init__()
         inputs, outputs, self.stride = choice.LAYERS[name]
-        self.linear, self.whole_numbers, self.shift = name in choice.LINEAR, False, 0
+        self.linear, self.shift = name in choice.LINEAR, None  # that of whole numbers
         self.weight = torch.nn.Parameter(torch.empty(outputs, inputs, 3, 3))
         self.bias = torch.nn.Parameter(torch.zeros(outputs))
         self.norm = None if self.linear else torch.nn.BatchNorm2d(outputs)
@@ -320,17 +301,13 @@ class Layer(torch.nn.Module):
         else:
             torch.nn.init.kaiming_normal_(self.weight, nonlinearity='relu')
 
+    def sums(self, x):
+        bias = None if self.norm else self.bias.to(x.dtype)
+        z = choice.convolved(x, self.weight.to(x.dtype), bias, self.stride)
+        return self.norm(z) if self.norm else z
+
     def forward(self, x):
-        weight, bias = self.weight, self.bias
-        if self.whole_numbers:
-            scale = 2.0**self.shift
-            weight = weight.clamp(-127 / scale, 127 / scale)
-            weight = rounded(weight, (weight * scale).round() / scale)
-        z = choice.convolved(x, weight.to(x.dtype), None if self.norm else bias.to(x.dtype),
-                             self.stride)
-        if self.linear:
-            return z
-        return activation(z) if self.whole_numbers else F.relu(self.norm(z) if self.norm else z)
+        return self.sums(x) if self.linear else F.relu(self.sums(x))
 
     @torch.no_grad()
     def fold(self):
@@ -365,8 +342,7 @@ class Network(torch.nn.Module):
             self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
 
     def run(self, layer, f):
-        whole = self.layers['i'].whole_numbers
-        out, regressed = choice.wired(layer, mean_whole if whole else lambda a, b: (a + b) / 2, f)
+        out, regressed = choice.wired(layer, lambda a, b: (a + b) / 2, f)
         return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
 
     def forward(self, f):
@@ -413,21 +389,45 @@ class Network(torch.nn.Module):
             one.weight *= scale[name].view(-1, 1, 1, 1) / before[name].view(1, -1, 1, 1)
             one.bias *= scale[name]
             one.shift = int(math.floor(math.log2(127.5 / float(most[name].max()))))
-            one.whole_numbers = True
+        self.correct_biases(batches)
 
-    def rates(self):
-        """Parameters for the optimiser: steps of whole numbers follow the size of weights."""
-        if not self.layers['i'].whole_numbers:
-            return [{'params': list(self.parameters()), 'part': 1}]
-        return [{'params': [one.bias for one in self.layers.values()], 'part': 0.02},
-                *({'params': [one.weight], 'part': 0.02 * float(one.weight.detach().abs().max())}
-                  for one in self.layers.values())]
+    def whole(self):
+        return {name: one.whole() for name, one in self.layers.items()}
+
+    @torch.no_grad()
+    def correct_biases(self, batches):
+        """Rounded weights and activations give sums of other means: biases take the difference,
+        layer by layer (Nagel et al. 2019)."""
+        def means(run):
+            sums = {name: 0 for name in self.layers}
+            for f in batches:
+                for name, y in run(f).items():
+                    sums[name] = sums[name] + y.float().mean((0, 2, 3)) / len(batches)
+            return sums
+
+        def in_floats(f):
+            kept = {}
+
+            def layer(name, x):
+                kept[name] = self.layers[name].sums(x)
+                return kept[name] if self.layers[name].linear else F.relu(kept[name])
+            self.run(layer, f.float() / 128)
+            return kept
+
+        def in_whole_numbers(f):
+            kept = {}
+            choice.whole_network(self.whole(), f, kept)
+            return {name: (y - 0.5) / (64 if self.layers[name].linear else 128)
+                    for name, y in kept.items()}
+        wanted = means(in_floats)
+        for name, one in self.layers.items():  # those before it are right by then
+            one.bias -= means(in_whole_numbers)[name] - wanted[name]
 
     @torch.no_grad()
     def answers(self, f):
         """What choice.whole_network() returns."""
-        if self.layers['i'].whole_numbers:
-            return choice.whole_network({n: one.whole() for n, one in self.layers.items()}, f)
+        if self.layers['i'].shift is not None:
+            return choice.whole_network(self.whole(), f)
         return tuple((64 * t).round().int() for t in self.eval()(f))
 
 
@@ -584,12 +584,13 @@ def train(network, minutes, rate, pairs, random, say, figures):
     """Trains for minutes, at a rate that falls to 0 as a cosine. figures(average) is called half
     way. Returns the moving average of the network."""
     average = copy.deepcopy(network).eval()
-    optimiser = torch.optim.AdamW(network.rates(), betas=(0.9, 0.99), weight_decay=0, fused=True)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, betas=(0.9, 0.99), weight_decay=0,
+                                  fused=True)
     run_network, run_loss = torch.compile(network), torch.compile(loss_of)
     step, done, shown, losses, begun = 0, 0, 0, [], time.time()
     while done < 1:
         for group in optimiser.param_groups:
-            group['lr'] = rate * group['part'] * min(1, (step + 1) / 200) * \
+            group['lr'] = rate * min(1, (step + 1) / 200) * \
                 (0.5 + 0.5 * math.cos(math.pi * done))
         b = pairs.batch(random)
         base = choice.regressed_base(b['cand'][:, 0].int(), b['known'])
@@ -659,25 +660,21 @@ def main():
         network.load_state_dict(start['network'])
     pairs.batch(random)
     say('first pairs', pairs.made)
-    network, steps = train(network, (1 - ROUNDED) * options.minutes, options.rate, pairs, random,
-                           say, figures)
+    network, steps = train(network, options.minutes, options.rate, pairs, random, say, figures)
     torch.save({'network': network.state_dict(), 'runs': start.get('runs', 0) + 1},
                options.out + '.pt')
     figures(network)
     network.make_whole([pairs.batch(random)['f'] for _ in range(16)])
     say('whole numbers')
     figures(network)
-    network, more = train(network, ROUNDED * options.minutes, options.rate, pairs, random, say,
-                          figures)
     pairs.stop = True
     pairs.join()
     after = judge.errors(network)
     say('after', json.dumps(summary(after)))
     curve, table = calibrate(pairs, network, 8)
     say('curve', curve, json.dumps(table))
-    choice.write_file(options.out, DESCRIPTOR,
-                      {n: one.whole() for n, one in network.layers.items()}, choice.PRIOR, curve,
-                      f'{steps + more} steps, seed {options.seed}')
+    choice.write_file(options.out, DESCRIPTOR, network.whole(), choice.PRIOR, curve,
+                      f'{steps} steps, seed {options.seed}')
     with open(options.out + '.json', 'w') as file:
         json.dump({'before': judge.before, 'after': after, 'curve': curve, 'scenes': table}, file,
                   indent=1)

@@ -20,6 +20,7 @@ struct lot {
     const struct textures *textures;
     float per_length; /* texels for a unit of length */
     float wide;       /* half of the picture's width at distance 1 */
+    int varied;       /* 0: as the accuracy score's scenes stay */
 };
 
 static float share_of(struct lot *r) {
@@ -171,7 +172,7 @@ static vec in_view(struct lot *r, float z, float low, float high) {
 
 /* Large, of one colour, with edges alone to go by. */
 static void add_plain_boxes(struct lot *r, float nearest, float wall) {
-    for (int i = chance(r, 0.3f) ? 1 + pick(r, 2) : 0; i > 0; i--) {
+    for (int i = r->varied && chance(r, 0.3f) ? 1 + pick(r, 2) : 0; i > 0; i--) {
         float z = 1 / between(r, 1 / wall, 1 / nearest), k = z * r->wide * between(r, 0.25f, 0.8f);
         struct solid *s = add_turned(
             r, chance(r, 0.7f) ? BOX : CYLINDER, in_view(r, z, -0.6f, 0.6f),
@@ -283,7 +284,6 @@ static void add_car(struct lot *r, const struct street *w, float x, float z) {
     float gloss = chance(r, 0.3f) ? 0 : between(r, 0.1f, 1);
     float colour[3] = {grey, grey + between(r, -40, 40), grey + between(r, -40, 40)};
     int first = r->scene->solids, curved = chance(r, 0.6f);
-    int detailed = z < 18 && r->scene->solids < 190;
     if (chance(r, 0.2f))
         yaw += between(r, -1.57f, 1.57f);
     if (chance(r, 0.15f)) { /* a van */
@@ -292,19 +292,14 @@ static void add_car(struct lot *r, const struct street *w, float x, float z) {
     }
     struct street here = {yaw, w->ground};
     vec origin = in_street(w, x, 0, z);
-    float cabin = length * between(r, 0.45f, 0.65f), back = between(r, -0.3f, 0.4f);
-    float sill = 0.35f + 2 * high, post = by_octaves(r, 0.03f, 0.15f);
-#define PART(shape, X, UP, Z, a, b, c, look)                                                      \
+#define PART(shape, X, UP, Z, a, b, c)                                                            \
     add_turned(r, shape, plus(in_street(&here, X, UP, Z), vec_of(origin.x, 0, origin.z), 1), yaw, \
-               0, 0, vec_of(a, b, c), look)
-    PART(BOX, 0, 0.35f + high, 0, wide, high, length, GLOSSY);
-    PART(BOX, 0, sill + 2 * top, back, 0.88f * wide, 0.05f, 0.85f * cabin, GLOSSY);
+               0, 0, vec_of(a, b, c), GLOSSY)
+    PART(BOX, 0, 0.35f + high, 0, wide, high, length);
+    PART(BOX, 0, 0.38f + 2 * high + 2 * top, 0, 0.85f * wide, 0.05f, 0.45f * length);
     for (int end = -1; end <= 1 && curved; end += 2) /* bonnet and boot */
         PART(BALL, 0, 0.35f + 1.6f * high, end * 0.55f * length, 0.98f * wide,
-             high * between(r, 0.6f, 1), 0.5f * length, GLOSSY);
-    for (int i = detailed ? 0 : 6; i < 6; i++) /* between windows */
-        PART(BOX, (i & 1 ? 0.9f : -0.9f) * wide, sill + top,
-             back + (float)(i / 2 - 1) * 0.95f * cabin, post, top, post, GLOSSY);
+             high * between(r, 0.6f, 1), 0.5f * length);
     for (int i = first; i < r->scene->solids; i++) {
         struct solid *s = &r->scene->solid[i];
         set_colour(s, colour[0], colour[1], colour[2]);
@@ -312,23 +307,33 @@ static void add_car(struct lot *r, const struct street *w, float x, float z) {
         s->gloss = gloss;
         s->contrast = contrast;
     }
+    float back = between(r, -0.3f, 0.4f), sill = 0.35f + 2 * high;
     struct solid *glass =
-        PART(chance(r, 0.6f) ? BOX : BALL, 0, sill + top, back, 0.92f * wide, top, cabin, GLOSSY);
+        PART(chance(r, 0.5f) ? BOX : BALL, 0, sill + top, back, 0.92f * wide, top, 0.6f * length);
     set_colour(glass, between(r, 5, 60), between(r, 5, 60), between(r, 5, 60));
-    glass->clear = chance(r, 0.3f) ? 0 : between(r, 0.1f, 0.8f);
-    for (int i = detailed ? 0 : 4; i < 4; i++) /* seats */
-        PART(BALL, (i & 1 ? 0.4f : -0.4f) * wide, sill + between(r, 0, 0.8f) * top,
-             back + (i & 2 ? 0.4f : -0.4f) * cabin, 0.2f, 0.3f, 0.12f, ANY);
-    for (int i = detailed ? 0 : 4; i < 4; i++) /* lights */
-        set_colour(PART(BOX, (i & 1 ? 0.75f : -0.75f) * wide, 0.35f + high * between(r, 0.8f, 1.4f),
-                        i & 2 ? length : -length, 0.15f * wide, between(r, 0.05f, 0.12f), 0.03f,
-                        GLOSSY),
-                   i & 2 ? 230 : between(r, 120, 220), i & 2 ? 230 : 30, i & 2 ? 230 : 20);
     for (int i = 0; i < 4; i++) {
         vec at = in_street(&here, i & 1 ? wide : -wide, 0.33f, (i & 2 ? 0.6f : -0.6f) * length);
         set_colour(add_turned(r, CYLINDER, plus(at, vec_of(origin.x, 0, origin.z), 1), yaw, 0,
                               1.5708f, vec_of(0.33f, 0.12f, 0.33f), PLAIN),
                    25, 25, 25);
+    }
+    if (!r->varied || z > 18 || r->scene->solids > 190)
+        return;
+    glass->clear = chance(r, 0.3f) ? 0 : between(r, 0.1f, 0.8f);
+    for (int i = 0; i < 6; i++) { /* posts between windows */
+        float thick = between(r, 0.03f, 0.15f);
+        struct solid *s = PART(BOX, (i & 1 ? 0.9f : -0.9f) * wide, sill + top,
+                               back + (float)(i / 2 - 1) * 0.57f * length, thick, top, thick);
+        set_colour(s, colour[0], colour[1], colour[2]);
+    }
+    for (int i = 0; i < 4; i++) /* seats */
+        PART(BALL, (i & 1 ? 0.4f : -0.4f) * wide, sill + between(r, 0, 0.8f) * top,
+             back + (i & 2 ? 0.24f : -0.24f) * length, 0.2f, 0.3f, 0.12f);
+    for (int i = 0; i < 4; i++) { /* lights */
+        struct solid *s =
+            PART(BOX, (i & 1 ? 0.75f : -0.75f) * wide, 0.35f + high * between(r, 0.8f, 1.4f),
+                 i & 2 ? length : -length, 0.15f * wide, between(r, 0.05f, 0.12f), 0.03f);
+        set_colour(s, 220, i & 2 ? 220 : 30, i & 2 ? 220 : 20);
     }
 #undef PART
 }
@@ -344,7 +349,7 @@ static void add_side(struct lot *r, const struct street *w, float edge) {
                        w->yaw, 1.5708f, 0, vec_of(20, 100, 1), ANY);
         s->mirror = s->gloss = 0;
     }
-    while (z < 90 && r->scene->solids < 110) {
+    while (z < 90 && r->scene->solids < (r->varied ? 110 : 140)) {
         float length = between(r, 2, 14), x = edge + side * between(r, 0, 3);
         if (kind == 0 || (kind == 3 && chance(r, 0.5f))) {
             float tall = between(r, 2, 6), deep = between(r, 1, 5);
@@ -376,7 +381,7 @@ static void add_side(struct lot *r, const struct street *w, float edge) {
                 add_turned(r, BOX, in_street(w, x + side, 0.6f, z + 3), w->yaw, 0, 0,
                            vec_of(0.6f, between(r, 0.4f, 1.2f), 4), ROUGH)
                     ->colour[1] += 30;
-            for (int i = chance(r, 0.3f) ? 3 : 0; i > 0; i--) { /* a hedge of leaves */
+            for (int i = r->varied && chance(r, 0.3f) ? 3 : 0; i > 0; i--) { /* a hedge of leaves */
                 struct solid *s =
                     add_turned(r, QUAD, in_street(w, x - side * between(r, 0, 0.8f), 0.8f, z + 4),
                                w->yaw + 1.5708f + between(r, -0.2f, 0.2f), 0, 0,
@@ -418,7 +423,7 @@ static void draw_street(struct lot *r) {
                     ? between(r, -3, 3)
                     : (i & 1 ? edge[0] + between(r, 0.5f, 2.5f) : edge[1] - between(r, 0.5f, 2.5f)),
                 by_octaves(r, 4.5f, 50));
-    if (chance(r, 0.5f)) /* parked beside the cameras */
+    if (r->varied && chance(r, 0.5f)) /* parked beside the cameras */
         add_car(r, &w, either(r, between(r, 2.2f, 4)), between(r, 3, 8));
     for (int i = pick(r, 9); i > 0; i--) { /* poles and signs */
         float thick = by_octaves(r, 0.02f, 0.15f), tall = between(r, 0.5f, 4);
@@ -474,12 +479,12 @@ static void set_base(struct lot *r, enum kind kind) {
     s->largest = s->f * s->base * most * 1.02f + s->zero + 2;
 }
 
-/* The scene of a seed; kind BY_LOT is one of those before it. */
+/* The scene of a seed; kind BY_LOT is one of those before it. varied: with more in it. */
 static void draw_scene(struct scene *s, uint64_t seed, const struct textures *textures, int width,
-                       int height, int kind) {
+                       int height, int kind, int varied) {
     static void (*const draw[KINDS])(struct lot *) = {draw_room,   draw_street, draw_flying,
                                                       draw_planes, NULL,        draw_slats};
-    struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0}, *r = &lot;
+    struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0, varied}, *r = &lot;
     struct scene none = {0};
     float a = share_of(r), sky = between(r, 150, 255), blue = between(r, 0, 60);
     *s = none;
@@ -498,7 +503,8 @@ static void draw_scene(struct scene *s, uint64_t seed, const struct textures *te
         rotation(s->turn, 0, chance(r, 0.7f) ? between(r, -0.4f, 0.1f) : 0,
                  between(r, -0.03f, 0.03f));
     s->sun = unit(vec_of(between(r, -1, 1), between(r, -1, -0.1f), between(r, -1, 0.6f)));
-    s->ambient = street && chance(r, 0.4f) ? between(r, 0.12f, 0.45f) : between(r, 0.45f, 1);
+    s->ambient =
+        r->varied && street && chance(r, 0.4f) ? between(r, 0.12f, 0.45f) : between(r, 0.45f, 1);
     s->shadow = chance(r, 0.6f) ? between(r, 0.3f, 1) : 0;
     for (int c = 0; c < 3; c++) {
         s->sky[0][c] = fminf(sky + 20, 255);

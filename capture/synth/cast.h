@@ -18,7 +18,7 @@
 #define CAST static inline
 #endif
 
-enum { SOLIDS = 250, SIDE = 512, LEVELS = 8, TEXTURE_PIXELS = (4 * SIDE * SIDE - 1) / 3 };
+enum { SOLIDS = 200, SIDE = 512, LEVELS = 8, TEXTURE_PIXELS = (4 * SIDE * SIDE - 1) / 3 };
 enum shape { QUAD, DISC, BOX, BALL, CYLINDER };
 enum cut { WHOLE, RAGGED, BARS, GRID, FRAME };
 
