@@ -30,6 +30,7 @@ const char *__lsan_default_suppressions(void) {
 
 const char *__tsan_default_suppressions(void) {
     return "called_from_lib:libglib-2.0.so\n"
+           "called_from_lib:libgio-2.0.so\n"
            "called_from_lib:libgobject-2.0.so\n"
            "called_from_lib:libgstreamer-1.0.so\n"
            "called_from_lib:libgstbase-1.0.so\n"
