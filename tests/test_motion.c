@@ -97,8 +97,19 @@ TEST("/motion/one-row", test_one_row) {
     size_t volume = grid_volume(&g);
     g_autofree uint8_t *want = g_malloc0(volume), *got = g_malloc0(volume);
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
-        struct cost_args a = {g,          right, left, census[0], census[1], NULL, lut,
-                              census_lut, want,  1,    1,         kinds[k],  -1,   77};
+        struct cost_args a = {.grid = g,
+                              .reference = right,
+                              .target = left,
+                              .descriptor_reference = census[0],
+                              .descriptor_target = census[1],
+                              .lut = lut,
+                              .census_lut = census_lut,
+                              .cost = want,
+                              .channels = 1,
+                              .words = 1,
+                              .kind = kinds[k],
+                              .sign = -1,
+                              .outside = 77};
         struct motion_cost_args b = {.grid = g,
                                      .width = W,
                                      .height = H,
