@@ -96,6 +96,24 @@ STAGE int first_known(const int16_t *row, int width, int x, int dx) {
     return x;
 }
 
+/* Adds a value to `count` others in rising order, and its weight to theirs. */
+STAGE void add_weighted(int *value, int *weight, int count, int v, int w) {
+    for (; count > 0 && value[count - 1] > v; count--) {
+        value[count] = value[count - 1];
+        weight[count] = weight[count - 1];
+    }
+    value[count] = v;
+    weight[count] = w;
+}
+
+/* The first of these values up to which lies half of the total weight. */
+STAGE int weighted_median(const int *value, const int *weight, int total) {
+    int k = 0;
+    for (int sum = weight[0]; 2 * sum < total; sum += weight[k])
+        k++;
+    return value[k];
+}
+
 /* Median over a square window, each known pixel weighted by the likeness of its colour to the
  * centre's; unknown pixels stay unknown. weight[colour step] in 1/256. */
 enum { MAX_MEDIAN_WINDOW = 9 * 9 };
@@ -114,8 +132,7 @@ STAGE void stage_median(const struct median_args *a, int x, int y) {
     y += a->first_row;
     size_t i = (size_t)y * a->width + x;
     const uint8_t *centre = a->image + i * a->channels;
-    int16_t value[MAX_MEDIAN_WINDOW];
-    uint16_t weight[MAX_MEDIAN_WINDOW];
+    int value[MAX_MEDIAN_WINDOW], weight[MAX_MEDIAN_WINDOW];
     int count = 0, total = 0;
     if (a->source[i] == UNKNOWN) {
         *out = UNKNOWN;
@@ -128,20 +145,11 @@ STAGE void stage_median(const struct median_args *a, int x, int y) {
             int16_t v = a->source[j];
             if (v == UNKNOWN)
                 continue;
-            uint16_t w = a->weight[color_step(centre, a->image + j * a->channels, a->channels)];
-            int k = count++;
-            for (; k > 0 && value[k - 1] > v; k--) {
-                value[k] = value[k - 1];
-                weight[k] = weight[k - 1];
-            }
-            value[k] = v;
-            weight[k] = w;
+            int w = a->weight[color_step(centre, a->image + j * a->channels, a->channels)];
+            add_weighted(value, weight, count++, v, w);
             total += w;
         }
-    int k = 0;
-    for (int sum = weight[0]; 2 * sum < total; sum += weight[k])
-        k++;
-    *out = value[k];
+    *out = (int16_t)weighted_median(value, weight, total);
 }
 
 /* A hole between known pixels of a row, which took the lower disparity, takes that of the other
@@ -237,19 +245,11 @@ STAGE int border_disparity(const struct extend_args *a, int x, int y) {
             continue;
         int v = plane_at_border(a, x, y, row);
         int w = plane_weight(a, x, y, row) + (row == y); /* where no colour is like it, its own */
-        int k = count++;
-        for (; k > 0 && value[k - 1] > v; k--) {
-            value[k] = value[k - 1];
-            weight[k] = weight[k - 1];
-        }
-        value[k] = v;
-        weight[k] = w;
+        add_weighted(value, weight, count++, v, w);
         total += w;
     }
-    int k = 0;
-    for (int sum = weight[0]; 2 * sum < total; sum += weight[k])
-        k++;
-    return stage_clamp((value[k] + BORDER_SCALE / 2) >> BORDER_SHIFT, a->minimum, 32767);
+    int d = weighted_median(value, weight, total);
+    return stage_clamp((d + BORDER_SCALE / 2) >> BORDER_SHIFT, a->minimum, 32767);
 }
 
 STAGE void stage_extend(const struct extend_args *a, int x, int y) {
