@@ -120,6 +120,7 @@ CLI_TEST_PLAIN("/cli/bench", test_bench) {
     g_assert_nonnull(strstr(json, "\"width\": 64, \"height\": 48, \"channels\": 1, "
                                   "\"rectified\": 0, \"labels\": 8, "));
     g_assert_nonnull(strstr(json, "\"frames\": 3}"));
+    g_assert_cmpstr(strchr(json, '\n'), ==, "\n"); /* a line */
     g_assert_null(strstr(json, "\"memory\": 0,"));
 }
 

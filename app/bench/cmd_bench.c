@@ -48,9 +48,10 @@ static void print_json(const struct bench *b, const struct params *p, const stru
                        struct bench_times *t, const struct livestereo_info *info) {
     double whole = bench_quantile(t->whole, t->count, 0.5);
     printf("{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"channels\": %d, "
-           "\"rectified\": %d, \"labels\": %d, \"levels\": %d, \"iterations\": %d, \"frame_ms\":\n"
-           "%.4f, \"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, \"overlapped_ms\": %.4f,\n"
-           "\"stages_ms\": %.4f, \"bp_ms\": %.4f, \"memory\": %zu, \"frames\": %d}\n",
+           "\"rectified\": %d, \"labels\": %d, \"levels\": %d, \"iterations\": %d, "
+           "\"frame_ms\": %.4f, \"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, "
+           "\"overlapped_ms\": %.4f, \"stages_ms\": %.4f, \"bp_ms\": %.4f, \"memory\": %zu, "
+           "\"frames\": %d}\n",
            info->backend, size->width, size->height, b->channels, !b->rectify, size->labels,
            p->bp_levels, p->bp_iterations, whole, bench_quantile(t->whole, t->count, 0.1),
            bench_quantile(t->whole, t->count, 0.9), t->overlapped,
