@@ -115,7 +115,7 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     return m;
 }
 
-bool matcher_has_gpu(const struct params *params, char **why) {
+bool matcher_has_gpu(const struct params *params) {
     const struct livestereo_options options = LIVESTEREO_OPTIONS(16, 2, LIVESTEREO_GRAY8);
     struct matcher m = {.handle = NULL};
     struct params smallest;
@@ -130,8 +130,6 @@ bool matcher_has_gpu(const struct params *params, char **why) {
         take(&m, &smallest);
         error = livestereo_open(&m.handle, m.settings, &options);
     }
-    if (error && why)
-        *why = g_strdup(livestereo_error(m.handle));
     livestereo_close(&m.handle);
     livestereo_settings_close(&m.settings);
     return !error;

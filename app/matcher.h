@@ -24,8 +24,8 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
 void matcher_close(struct matcher **matcher);
 
 /* Whether a GPU can compute with these parameters' backend and gpu, where no matcher is open yet;
- * opens and closes a small one. What keeps it from that goes to *why, if asked for: g_free. */
-bool matcher_has_gpu(const struct params *params, char **why);
+ * opens and closes a small one. */
+bool matcher_has_gpu(const struct params *params);
 
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */
 struct livestereo *matcher_handle(struct matcher *matcher);

@@ -152,7 +152,7 @@ static int verify(struct verify *v) {
     if (backend != BACKEND_CUDA)
         code = verify_backend(v, BACKEND_CPU);
     if (code == EXIT_DONE &&
-        (backend == BACKEND_CUDA || (backend == BACKEND_AUTO && matcher_has_gpu(&v->params, NULL))))
+        (backend == BACKEND_CUDA || (backend == BACKEND_AUTO && matcher_has_gpu(&v->params))))
         code = verify_backend(v, BACKEND_CUDA);
     if (v->different == 0)
         return code;

@@ -1,6 +1,6 @@
 /*
- * The statistics of the viewer: rates, frames that were not shown, age, times of the stages, error
- * against a known truth, flicker. Main thread.
+ * The statistics of the viewer: rates, age, times of the stages, error against a known truth. Main
+ * thread.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
