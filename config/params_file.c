@@ -22,9 +22,9 @@
 
 enum { MAX_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
 
-/* Reads every key of the group into *p, which is scratch on failure. left_out gets the names that
- * are not known; NULL: they are an error. */
-static int read_keys(struct params *p, GKeyFile *file, const char *name, GString *left_out) {
+/* Reads every key of the group into *p, which is scratch on failure. ours: the program wrote the
+ * file, perhaps an earlier version; what is not known today is left out, which is said once. */
+static int read_keys(struct params *p, GKeyFile *file, const char *name, bool ours) {
     g_auto(GStrv) keys = g_key_file_get_keys(file, GROUP, NULL, NULL);
     int rc = 0;
     for (char **key = keys; key && *key && rc == 0; key++) {
@@ -33,12 +33,14 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name, GString
             continue;
         g_autofree char *value = g_key_file_get_value(file, GROUP, *key, NULL);
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
-        if (rc == -ENOENT && left_out) {
-            g_string_append_printf(left_out, "%s%.64s", left_out->len ? ", " : "", *key);
-            rc = 0;
-        } else if (rc != 0) {
+        if (rc == 0)
+            continue;
+        g_autofree char *said = g_strconcat(name, ": ", why, NULL);
+        if (!ours)
             log_error(name, "%s", why);
-        }
+        else if (!g_quark_try_string(said) && g_quark_from_string(said))
+            log_warning(name, "%s; it is left out", why);
+        rc = ours ? 0 : rc;
     }
     return rc;
 }
@@ -72,8 +74,7 @@ static int read_include(struct params *p, GKeyFile *file, const char *name) {
     return log_fail(-EINVAL, name, INCLUDE ": no preset \"%.64s\" comes with the program", base);
 }
 
-static int parse(struct params *p, const char *text, size_t length, const char *name,
-                 GString *left_out) {
+static int parse(struct params *p, const char *text, size_t length, const char *name, bool ours) {
     if (length > MAX_BYTES)
         return log_fail(-EFBIG, name, "over 1 MiB long; not a settings file");
     if (length == 0 || memchr(text, '\0', length))
@@ -94,14 +95,14 @@ static int parse(struct params *p, const char *text, size_t length, const char *
     if (rc == 0)
         rc = read_include(&read, file, name);
     if (rc == 0)
-        rc = read_keys(&read, file, name, left_out);
+        rc = read_keys(&read, file, name, ours);
     if (rc == 0)
         *p = read;
     return rc;
 }
 
 int params_parse(struct params *p, const char *text, size_t length, const char *name) {
-    return parse(p, text, length, name, NULL);
+    return parse(p, text, length, name, false);
 }
 
 int params_load_network(struct params *p, struct feature_network *network, const char *path) {
@@ -123,25 +124,20 @@ int params_load_network(struct params *p, struct feature_network *network, const
     return 0;
 }
 
-static int load(struct params *p, const char *path, GString *left_out) {
+static int load(struct params *p, const char *path, bool ours) {
     char *text;
     size_t length;
-    int rc = file_load(path, MAX_BYTES, &text, &length) ?: parse(p, text, length, path, left_out);
+    int rc = file_load(path, MAX_BYTES, &text, &length) ?: parse(p, text, length, path, ours);
     free(text);
     return rc;
 }
 
 int params_load(struct params *p, const char *path) {
-    return load(p, path, NULL);
+    return load(p, path, false);
 }
 
 int params_load_known(struct params *p, const char *path) {
-    g_autoptr(GString) left_out = g_string_new(NULL);
-    int rc = load(p, path, left_out);
-    if (rc == 0 && left_out->len)
-        log_warning(path, "no parameters of these names are known: %s; the rest is used",
-                    left_out->str);
-    return rc;
+    return load(p, path, true);
 }
 
 /* "1 to 10", "0 to 4 px", "off|warp|bp", "true|false". */
@@ -234,7 +230,7 @@ int preset_load_over(struct params *p, const char *name_or_path) {
     g_autofree char *folder = preset_user_folder();
     g_autofree char *own = g_strconcat(folder, "/", name_or_path, ".ini", NULL);
     if (*name_or_path && access(own, F_OK) == 0)
-        return params_load(p, own);
+        return params_load_known(p, own);
     const struct preset *preset = preset_find(name_or_path);
     if (preset) {
         preset_apply(preset, p);

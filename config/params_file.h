@@ -16,7 +16,8 @@
  * then *p is unchanged. */
 int params_load(struct params *p, const char *path);
 
-/* The same, but names that are not known are left out, with one warning. */
+/* The same of a file that the program wrote: names and values that this version does not know are
+ * left out, with a warning the first time. */
 int params_load_known(struct params *p, const char *path);
 
 /* params_load() from memory (length bytes, not terminated); name is for messages. */

@@ -321,7 +321,8 @@ TEST("/params_file/yang2006", test_yang2006) {
     }
 }
 
-/* By name: the user's folder comes first, a bad or unknown one changes nothing. */
+/* By name: the user's folder comes first, where the window may have saved what is not known today:
+ * it is left out, which is said once. An unknown preset changes nothing. */
 static void test_preset_names(gconstpointer folder) {
     struct params p, before;
     g_autofree char *mine = in_folder(folder, "livestereo/presets");
@@ -336,8 +337,12 @@ static void test_preset_names(gconstpointer folder) {
 
     g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=3\nbp_level=9\n", -1, NULL));
     struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(preset_load(&p, "yang2006"), ==, -ENOENT);
-    stderr_one_line(caught, path, "did you mean bp_levels");
+    before.bp_levels = 3;
+    for (int i = 0; i < 2; i++) {
+        g_assert_cmpint(preset_load(&p, "yang2006"), ==, 0);
+        assert_same(&p, &before);
+    }
+    stderr_one_line(caught, path, "did you mean bp_levels?; it is left out");
     caught = stderr_begin();
     g_assert_cmpint(preset_load(&p, "yang2007"), ==, -ENOENT);
     stderr_one_line(caught, "no preset \"yang2007\"", "yang2006");

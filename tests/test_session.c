@@ -162,17 +162,21 @@ TEST("/session/range-of-source", test_range_of_source) {
     g_assert_cmpint(load().params.disparity_range, ==, 40);
 }
 
-/* A name that is not known is said once, till the settings are saved anew; the rest is used. */
+/* Names and values that are not known are said once; the rest is used. */
 TEST("/session/unknown", test_unknown) {
     g_autofree char *path = state_file("last.ini"), *text = NULL;
     run_session(nothing, by_hand);
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-    g_autofree char *more = g_strconcat(text, "of_tomorrow=1\nno_more=2\n", NULL);
+    g_autofree char *more =
+        g_strconcat(text, "of_tomorrow=1\nbp_levels=400\nlr_check=gone\n", NULL);
     g_assert_true(g_file_set_contents(path, more, -1, NULL));
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(load().params.bp_iterations, ==, 7);
     g_autofree char *said = stderr_end(caught);
-    g_assert_nonnull(strstr(said, "known: of_tomorrow, no_more; the rest is used\n"));
+    g_assert_nonnull(strstr(said, "no parameter \"of_tomorrow\"; it is left out\n"));
+    g_assert_nonnull(strstr(said, "bp_levels: 400 is outside the range; give a whole number from 1 "
+                                  "to 10; it is left out\n"));
+    g_assert_nonnull(strstr(said, "lr_check: \"gone\" is not one of its choices"));
     run_session(nothing, nothing);
     caught = stderr_begin();
     g_assert_cmpint(load().params.bp_iterations, ==, 7);
