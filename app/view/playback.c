@@ -126,7 +126,8 @@ static void draw_seek_bar(struct viewer *v) {
                width = ui_available_width(ui) - ui_text_width(ui, end) - ui_px(ui, 12);
         snprintf(help, sizeof(help), "frame %ld of 0 to %ld, as in the frames.csv of batch", index,
                  p->source->count - 1);
-        if (ui_seek_bar(ui, "seek", help, width, (double)(p->source->count - 1), &at))
+        if (ui_seek_bar(ui, "seek", help, width, (double)(p->source->count - 1), &at) &&
+            lround(at) != index) /* between two frames it is changed as long as it is held */
             viewer_seek(v, lround(at));
         ui_same_line(ui);
     }
