@@ -728,11 +728,11 @@ void ui_list_end(struct ui *ui) {
     ImGui::PopID();
 }
 
-/* A picture of 256 colours. */
+/* A picture of 256 colours, near at the left, as in the legends. */
 static void draw_swatch(struct ui *ui, ImVec2 at, ImVec2 size, const unsigned char (*colors)[3]) {
     enum { PARTS = 32 };
     for (int i = 0; i < PARTS; i++) {
-        const unsigned char *c = colors[i * 255 / (PARTS - 1)];
+        const unsigned char *c = colors[255 - i * 255 / (PARTS - 1)];
         ui_box(ui, at.x + size.x * i / PARTS, at.y, size.x / PARTS + 0.5, size.y,
                (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2], 1);
     }
@@ -893,20 +893,25 @@ static int digits_of(double step) {
     return step < 0.01 ? 3 : step < 0.1 ? 2 : 1;
 }
 
-/* Where a value is on its slider, 0..1, and the value at a place; on a wide one steps grow. */
+/* Where a value is on its slider, 0..1, and the value at a place; on a wide one steps grow, and one
+ * of real numbers ends at ten times the default: what is beyond is typed. */
 static bool is_wide(const struct ui_row *row) {
-    return row->min >= 0 && row->max - row->min >= 900 * row->step;
+    return row->min >= 0 && row->max - row->min >= 300 * row->step;
+}
+
+static double end_of(const struct ui_row *row) {
+    bool cut = is_wide(row) && !row->integer && row->def > 0;
+    return cut ? std::min(row->max, 10 * row->def) : row->max;
 }
 
 static double place_of(const struct ui_row *row, double value) {
-    double at = row->max > row->min ? (value - row->min) / (row->max - row->min) : 0;
+    double end = end_of(row), at = end > row->min ? (value - row->min) / (end - row->min) : 0;
     return is_wide(row) ? std::cbrt(at) : at;
 }
 
 static double value_at(const struct ui_row *row, double at) {
-    double value = row->min + (row->max - row->min) * (is_wide(row) ? at * at * at : at);
-    return row->step > 0 ? row->min + row->step * std::round((value - row->min) / row->step)
-                         : value;
+    double value = row->min + (end_of(row) - row->min) * (is_wide(row) ? at * at * at : at);
+    return row->step > 0 ? row->step * std::round(value / row->step) : value;
 }
 
 /* A thin track whose left part has the accent. */
@@ -923,7 +928,7 @@ static void draw_knob(struct ui *ui, ImVec2 min, ImVec2 max, float at) {
     float inset = (float)ui_px(ui, 7);
     ImVec2 middle(min.x + inset + at * (max.x - min.x - 2 * inset), (min.y + max.y) / 2);
     ui->list->AddCircleFilled(middle, (float)ui_px(ui, 6.5), color_of(ui_theme(ui)->accent));
-    ui->list->AddCircleFilled(middle, (float)ui_px(ui, 5), color_of(ui_theme(ui)->text));
+    ui->list->AddCircleFilled(middle, (float)ui_px(ui, 5), color_of(0xffffff));
 }
 
 /* A slider from 0 to 1. True when *at changed. */
@@ -1022,14 +1027,16 @@ template <typename Visit> static void each_choice(const char *choices, Visit vis
 static void draw_segments(struct ui *ui, const struct ui_row *row, float width, double *value) {
     int count = 0;
     each_choice(row->choices, [&](int, const std::string &) { count++; });
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    ui->list->AddRectFilled(at, ImVec2(at.x + width, at.y + ImGui::GetFrameHeight()),
+                            color_of(ui_theme(ui)->field), ImGui::GetStyle().FrameRounding);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, ImGui::GetStyle().FramePadding.y));
     each_choice(row->choices, [&](int i, const std::string &choice) {
         bool on = (int)*value == i;
         if (i > 0)
-            ImGui::SameLine(0, 1);
-        ImGui::PushStyleColor(ImGuiCol_Button,
-                              color_of(on ? ui_theme(ui)->selected : ui_theme(ui)->field));
-        if (ImGui::Button(choice.c_str(), ImVec2(width / (float)count - 1, 0)))
+            ImGui::SameLine(0, 0);
+        ImGui::PushStyleColor(ImGuiCol_Button, on ? color_of(ui_theme(ui)->selected) : 0);
+        if (ImGui::Button(choice.c_str(), ImVec2(width / (float)count, 0)))
             *value = i;
         ImGui::PopStyleColor();
         std::string name = std::string(row->name) + "." + choice;

@@ -277,7 +277,7 @@ static char *describe_frame(const struct viewer *v) {
 }
 
 static void save_pair(struct viewer *v) {
-    if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_PAIR))
+    if (!still_is_whole(v, ACTION_SAVE_PAIR))
         return;
     struct frame frame = *v->playback.shown;
     struct params params = *frame.params;
@@ -288,7 +288,7 @@ static void save_pair(struct viewer *v) {
 }
 
 static void save_points(struct viewer *v) {
-    if (!v->playback.shown || !still_is_whole(v, ACTION_SAVE_POINTS))
+    if (!still_is_whole(v, ACTION_SAVE_POINTS))
         return;
     g_autofree char *how = describe_frame(v);
     export_points(v->options->output, v->playback.shown, &v->rig, how, &v->screen);

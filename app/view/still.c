@@ -75,24 +75,26 @@ static bool wants_best(const struct viewer *v, enum action action) {
 
 bool still_is_whole(struct viewer *v, enum action action) {
     struct playback *p = &v->playback;
-    if (!v->still.preview_ns && (!is_small(v) || !may_change(v)) && !wants_best(v, action))
+    if (p->shown && !v->still.preview_ns && (!is_small(v) || !may_change(v)) &&
+        !wants_best(v, action))
         return true;
     v->still.waiting = (int)action;
-    v->still.resumes = !playback_is_stopped(p);
+    v->still.resumes = p->shown && !playback_is_stopped(p);
     if (v->still.resumes)
         playback_pause(p, true);
     screen_notify(&v->screen, "first the whole pictures are computed");
     return false;
 }
 
-/* What waited for whole pictures. */
+/* What waited for whole pictures; what waited for the first map may wait again, for those. */
 static void go_on(struct viewer *v) {
     enum action action = (enum action)v->still.waiting;
-    if (is_small(v) || !viewer_is_current(v) || wants_best(v, action))
+    bool stopped = playback_is_stopped(&v->playback);
+    if (!viewer_is_current(v) || (stopped && (is_small(v) || wants_best(v, action))))
         return;
     v->still.waiting = -1;
     action_run(v, action);
-    if (v->still.resumes && !v->video_export.on)
+    if (v->still.resumes && v->still.waiting < 0 && !v->video_export.on)
         playback_pause(&v->playback, false);
 }
 

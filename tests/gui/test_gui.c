@@ -66,10 +66,15 @@ GUI_TEST("/gui/slider", test_slider) {
     gui_quit(&p);
 }
 
-/* A row's value is typed; the mark that resets it is there while the user has changed it; the size
- * of speckles has small steps at its beginning. */
+/* A row's value is typed, be it beyond the slider's end, which is ten times the default; the mark
+ * that resets it is there while the user has changed it; the size of speckles has small steps at
+ * its beginning. */
 GUI_TEST("/gui/row", test_row) {
     struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    gui_set(&p, "discontinuity_weight", "50");
+    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "50"));
+    gui_drag(&p, "discontinuity_weight", 0.5, 1.2, 1);
+    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "2"));
     gui_set(&p, "discontinuity_weight", "0.35");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "0.35"));
     gui_tab(&p, "all");
@@ -579,6 +584,21 @@ GUI_TEST("/gui/still", test_still) {
     g_assert_true(g_file_get_contents(path, &pfm, NULL, NULL));
     g_assert_true(g_str_has_prefix(pfm, "Pf\n1280 720\n"));
     gui_wait_for(&p, gui_is(&p, "state", "part", small));
+    gui_quit(&p);
+}
+
+/* What is saved before there is a map is saved once it is there. */
+GUI_TEST("/gui/save-early", test_save_early) {
+    struct gui_program p = gui_open("--paused --set threads=1 --set bp_iterations=1000",
+                                    "synth:width=480,height=360,range=16,frames=1");
+    gui_tab(&p, "all");
+    gui_click_leaving(&p, "scale.1/2");
+    gui_wait_for(&p, gui_is(&p, "state", "frame", "-1"));
+    gui_give(&p, "key P");
+    g_autofree char *said = NULL;
+    gui_wait_for(&p, (g_free(said), said = gui_look(&p, "state", "message")) &&
+                         g_str_has_prefix(said, "saved "));
+    g_assert_nonnull(strstr(said, ".ply and .obj, 240x180"));
     gui_quit(&p);
 }
 
