@@ -89,7 +89,7 @@ static void draw_bar(struct ui *ui, const char *name, const char *label, double 
            ratio > 0.999 ? ui_theme(ui)->good : ui_theme(ui)->changed, 1);
 }
 
-static void draw_coverage(const struct views *views, struct ui *ui) {
+static void draw_coverage(const struct views *views, bool ended, struct ui *ui) {
     struct coverage_shares covered;
     char text[256];
     coverage_measure(&views->coverage, &covered);
@@ -99,7 +99,8 @@ static void draw_coverage(const struct views *views, struct ui *ui) {
     draw_bar(ui, "bar.angle", "angles", covered.angle);
     draw_bar(ui, "bar.distance", "distances", covered.distance);
     bool all = coverage_missing(&views->coverage, text, sizeof(text));
-    ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, "%s", text);
+    if (all || !ended)
+        ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, "%s", text);
 }
 
 static void action_button(struct guide *g, const char *name, const char *label,
@@ -179,7 +180,8 @@ static void draw_view(const struct solution *s, struct ui *ui, int number, doubl
     double width = fmin(19 * line, ui_available_width(ui) - 2.5 * line);
     char name[32], text[64];
     snprintf(name, sizeof(name), "view.%d", number);
-    ui_reserve(ui, name, width, 1.4 * line, &x, &y);
+    ui_reserve(ui, name, width, 1.8 * line, &x, &y); /* as high as the button beside it */
+    y += 0.4 * line;
     if (selected)
         ui_outline(ui, x - 2, y - 1, width + 4, 1.4 * line, ui_theme(ui)->mark);
     ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, s->name[number]);
@@ -249,7 +251,7 @@ void guide_panel_draw(struct guide *g) {
     draw_head(g);
     guide_status(g, status, sizeof(status));
     ui_text_color(ui, verdict_color(g, ui_theme(ui)), "%s", status);
-    draw_coverage(&g->calibrate->views, ui);
+    draw_coverage(&g->calibrate->views, g->ended, ui);
     begin_column_from(g, 2);
     draw_buttons(g);
     if (g->screen.notice[0])

@@ -83,7 +83,7 @@ void bars_draw_top(struct viewer *v) {
     const struct theme *theme = ui_theme(v->screen.ui);
     struct ui *ui = v->screen.ui;
     bool words = r->width >= ui_px(ui, 900), recording = v->recording.recorder != NULL;
-    ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR);
+    ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
     action_tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
     action_tool(v, "tool.record", ICON_RECORD, words ? recording ? "End" : "Record" : NULL,
                 ACTION_RECORD, recording, theme->recording);
@@ -203,6 +203,7 @@ static void draw_heading(struct viewer *v, int i) {
     struct draw_settings s = display_view(&v->display, i);
     const struct theme *theme = ui_theme(ui);
     const struct frame *shown = v->playback.shown;
+    bool map = s.mode != DISPLAY_LEFT && s.mode != DISPLAY_RIGHT;
     double y = s.y - v->display.heading;
     char panel[24], name[16] = "view";
     g_snprintf(panel, sizeof(panel), "heading%d", i);
@@ -213,10 +214,10 @@ static void draw_heading(struct viewer *v, int i) {
     bars_draw_legend(v, i, false);
     if (s.mode == DISPLAY_POINTS && s.width > ui_px(ui, 480)) {
         draw_points_tools(v);
-    } else if (v->still.preview_ns && s.mode != DISPLAY_LEFT && s.mode != DISPLAY_RIGHT) {
+    } else if (v->still.preview_ns && map) {
         ui_same_line(ui);
         ui_chip(ui, "preview", NULL, 0, "preview", "the best map follows when the slider rests");
-    } else if (s.width > ui_px(ui, 480) && shown) {
+    } else if (!map && s.width > ui_px(ui, 480) && shown) {
         char size[48];
         ui_same_line(ui);
         g_snprintf(size, sizeof(size), "%d \u00d7 %d", shown->left.width, shown->left.height);
@@ -278,7 +279,7 @@ void bars_draw_status(struct viewer *v) {
     const struct theme *theme = ui_theme(v->screen.ui);
     struct ui *ui = v->screen.ui;
     char text[4][256];
-    ui_panel_begin(ui, "status", r->x, r->y, r->width, r->height, UI_BAR);
+    ui_panel_begin(ui, "status", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
     ui_push_font(ui, UI_VALUE);
     double x = r->x + ui_px(ui, 12), right = r->x + r->width - ui_px(ui, 12);
     double y = r->y + (r->height - ui_text_height(ui)) / 2, gap = ui_px(ui, 18);
@@ -317,10 +318,10 @@ void bars_draw_status(struct viewer *v) {
     ui_panel_end(ui);
 }
 
-/* What happened, at the lower right of the views, so that it covers no value; errors stay until
- * they are closed. */
+/* What happened, at the lower right of the views, so that it covers no value, or of the start page;
+ * errors stay until they are closed. */
 void bars_draw_toast(struct viewer *v) {
-    const struct layout_rect *r = &v->layout.seek_bar;
+    const struct layout_rect *r = v->visible[PART_START] ? &v->layout.status : &v->layout.seek_bar;
     struct screen *screen = &v->screen;
     struct ui *ui = screen->ui;
     const struct theme *theme = ui_theme(ui);

@@ -83,10 +83,10 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
     ui_text_input(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));
     ui_same_line(ui);
     if (!ui_button(ui, "start.calibrate", "Calibrate",
-                   "the cameras, or what is typed above as a path"))
+                   "the cameras, or what is typed below as a path"))
         return;
     if (source && *source)
         go_on(v, source);
     else
-        screen_notify(&v->screen, "type a source above first, or plug two cameras in");
+        screen_notify(&v->screen, "type a source below first, or plug two cameras in");
 }

@@ -28,10 +28,10 @@ static const char *why_no_cameras(void) {
         if (!g_str_has_prefix(name, "video"))
             continue;
         return access(node, R_OK | W_OK) == 0
-                   ? "there are video devices, but none that gives pictures"
-                   : "there are video devices, but you may not open them: join the group video";
+                   ? "There are video devices, but none that gives pictures."
+                   : "There are video devices, but you may not open them: join the group video.";
     }
-    return "none is plugged in: there is no /dev/video0";
+    return "None is plugged in.";
 }
 
 static void look_for_cameras(struct start_page *page) {
@@ -41,9 +41,9 @@ static void look_for_cameras(struct start_page *page) {
     g_clear_pointer(&page->left_word, g_free);
     device_list_free(&page->list);
     if (device_list_read(&page->list) != 0)
-        page->cameras = g_strdup("cameras could not be listed; key m shows why");
+        page->cameras = g_strdup("They could not be listed; key m shows why.");
     else if (page->list.count == 0)
-        page->cameras = g_strdup_printf("no cameras: %s", why_no_cameras());
+        page->cameras = g_strdup(why_no_cameras());
     else
         page->cameras = g_strdup("");
     if (device_list_rig(&page->list, rig, sizeof(rig)))
@@ -357,7 +357,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     double wide = fmin(width, ui_px(ui, 1124)); /* in the middle of a large window */
     ui_panel_begin(ui, "start.around", 0, 0, width, height, UI_ON_TOP | UI_DOCKED);
     ui_panel_end(ui);
-    ui_panel_begin(ui, "start", (width - wide) / 2, 0, wide, height,
+    ui_panel_begin(ui, "start", (width - wide) / 2, height / 20, wide, height - height / 20,
                    UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     ui_heading(ui, UI_NAME, "livestereo");
     ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 70));

@@ -151,7 +151,7 @@ static struct layout_rect draw_tabs(struct viewer *v) {
         rest.height -= size;
     }
     ui_panel_begin(ui, "tabs", own.x, own.y, own.width, own.height,
-                   UI_DOCKED | UI_TIGHT | (v->drawer ? UI_FRONT : 0));
+                   UI_DOCKED | UI_TIGHT | UI_EDGED | (v->drawer ? UI_FRONT : 0));
     for (int i = 0; i < TABS; i++) {
         double width = low ? own.width : own.width / (double)TABS;
         double height = low ? own.height / (double)TABS : own.height;
@@ -168,7 +168,7 @@ void panel_draw(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     struct layout_rect r = draw_tabs(v);
     ui_panel_begin(ui, "settings", r.x, r.y, r.width, r.height,
-                   UI_SCROLL | UI_DOCKED | (v->panel_keys ? UI_KEYBOARD : 0) |
+                   UI_SCROLL | UI_DOCKED | UI_EDGED | (v->panel_keys ? UI_KEYBOARD : 0) |
                        (v->drawer ? UI_FRONT : 0) | (v->tab == v->tab_drawn ? 0 : UI_FROM_TOP));
     v->tab_drawn = v->tab;
     ui_table_begin(ui, "settings.columns", v->layout.columns);

@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-#define PICTURE_WIDTH 240
-
 /* Of the source with this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
@@ -24,7 +22,8 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
         return;
     if (g_mkdir_with_parents(folder, 0700) != 0)
         return;
-    int step = MAX(1, picture->width / PICTURE_WIDTH), channels = picture->channels;
+    int step = MAX(1, MIN(picture->width / 240, picture->height / 150)); /* it fills a tile */
+    int channels = picture->channels;
     int width = picture->width / step, height = picture->height / step;
     g_autoptr(GString) file = g_string_new(NULL);
     g_string_printf(file, "P%c %d %d 255\n", channels == 3 ? '6' : '5', width, height);
