@@ -324,7 +324,7 @@ static void draw_cameras(struct viewer *v, char **chosen) {
     struct start_page *page = &v->start_page;
     begin_card(ui, ICON_CAMERA, "Two cameras", page->cameras);
     if (!page->rig && page->list.count > 1 && !v->display.motion)
-        ui_note(ui, "no two of one make: click the left one, then the right one");
+        ui_note(ui, "No two of one make: click the left one, then the right one");
     list_cameras(v, chosen);
     if (page->rig && ui_button(ui, "start.cameras", "Open these two", page->rig))
         *chosen = g_strdup(page->rig);
@@ -361,9 +361,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
                    UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     ui_heading(ui, UI_NAME, "livestereo");
     ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 70));
-    if (ui_tool(ui, "start.help", ICON_HELP, NULL, "keys and commands (F1)", 0))
-        action_run(v, ACTION_HELP);
-    ui_same_line(ui);
+    action_tool(v, "start.help", ICON_HELP, NULL, ACTION_HELP, false, 0);
     if (ui_button(ui, "start.close", "Close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;
     ui_separator(ui);
@@ -371,7 +369,8 @@ void start_page_draw(struct viewer *v, int width, int height) {
     draw_cameras(v, &chosen);
     draw_files(v);
     begin_card(ui, ICON_BOARD, "Calibrate", "");
-    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(page->rig);
+    const char *cameras = v->playback.source->live ? v->playback.source->name : page->rig;
+    g_autofree char *source = *page->path ? typed_words(page) : g_strdup(cameras);
     calibrate_form_draw(v, source);
     ui_table_end(ui);
     ui_separator(ui);

@@ -132,7 +132,7 @@ static bool draw_control(struct screen *screen, struct source *source,
 
 static void draw_lock(struct cameras *c, struct screen *screen, struct source *source) {
     bool locked = controls_locked(source->controls);
-    if (ui_checkbox(screen->ui, "camera_lock", "lock",
+    if (ui_checkbox(screen->ui, "camera_lock", "Lock",
                     "turns every automatic off on both cameras and gives the right one the values "
                     "of the left one; unchecking gives the automatics back",
                     &locked)) {
@@ -140,9 +140,9 @@ static void draw_lock(struct cameras *c, struct screen *screen, struct source *s
             screen_notify(screen, "not every control could be locked; see the terminal");
         read_controls(c, source, true);
     }
-    ui_same_line_for(screen->ui, "     both at once");
+    ui_same_line_for(screen->ui, "     Both at once");
     bool both = !c->separate;
-    ui_checkbox(screen->ui, "camera_link", "both at once",
+    ui_checkbox(screen->ui, "camera_link", "Both at once",
                 "unchecked: left and right have sliders of their own", &both);
     c->separate = !both;
 }

@@ -109,7 +109,7 @@ void refine_watch_draw(struct viewer *v) {
         ui_note(ui, "stopping");
         return;
     }
-    if (ui_button(ui, "refine", w->on ? "stop refining" : "refine the calibration",
+    if (ui_button(ui, "refine", w->on ? "Stop refining" : "Refine the calibration",
                   "for cameras that were nudged: carry the rig past near and far things while it "
                   "collects pairs; it needs no board, and asks before it changes anything")) {
         if (w->on && w->background.on) {
@@ -133,10 +133,10 @@ void refine_watch_draw(struct viewer *v) {
                   "rows %.2f px before, %.2f px after; turned by %.2f %.2f %.2f degrees",
                   w->result.rows_before, w->result.rows_after, w->result.turn[0], w->result.turn[1],
                   w->result.turn[2]);
-    if (ui_button(ui, "refine_take", "take it",
+    if (ui_button(ui, "refine_take", "Take it",
                   "writes a new calibration file and goes on with it; the old file stays"))
         take(v);
     ui_same_line(ui);
-    if (ui_button(ui, "refine_leave", "leave it", "goes on with the calibration of now"))
+    if (ui_button(ui, "refine_leave", "Leave it", "goes on with the calibration of now"))
         refine_watch_stop(w);
 }

@@ -201,7 +201,7 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
                     struct params *params, bool *row_lines) {
     bool changed = false, on = watch->on;
     draw_calibration(screen->ui, rig);
-    if (ui_checkbox(screen->ui, "measure_rows", "measure rows",
+    if (ui_checkbox(screen->ui, "measure_rows", "Measure rows",
                     "matches features of the pictures at hand, about once a second, and tells how "
                     "well their rows agree; costs some of a core",
                     &on)) {
@@ -213,7 +213,7 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
     if (watch->on)
         changed = draw_rows(screen->ui, watch, rig, params);
     ui_checkbox(
-        screen->ui, "rig_row_lines", "row lines (g)",
+        screen->ui, "rig_row_lines", "Row lines (g)",
         "lines along rows: a point must lie on the same one left and right (key 8 shows both)",
         row_lines);
     if (rig_use_is_metric(rig))

@@ -3,6 +3,7 @@
  * is away and comes back, exchange, recording by its key, --out. The cameras are GStreamer's test
  * sources, which need no device. SPDX-License-Identifier: MIT
  */
+#include "calibration/chessboard.h"
 #include "tests/gui/gui.h"
 
 #include <stdbool.h>
@@ -163,6 +164,22 @@ GUI_TEST("/gui-live/record", test_record) {
     g_assert_true(g_file_get_contents(raw, &bytes, &length, NULL));
     g_assert_cmpint((long)length, >=, 160 * 120 * 3);
     remove_tree(folder);
+}
+
+/* The start page calibrates the cameras that are open, be they of two makes. */
+GUI_TEST("/gui-live/calibrate", test_calibrate) {
+    if (!chessboard_available()) {
+        g_test_skip("needs libopencv-calib3d-dev");
+        return;
+    }
+    struct gui_program p = gui_begin("", CAMERAS(""));
+    gui_key(&p, "n");
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    gui_click_leaving(&p, "start.calibrate");
+    gui_wait_for(&p, gui_is(&p, "state", "views", "0"));
+    gui_key(&p, "q");
+    gui_wait_end(&p);
+    gui_forget(&p);
 }
 
 /* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. Its map

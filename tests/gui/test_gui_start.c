@@ -191,7 +191,7 @@ GUI_TEST("/gui/start/no-list", test_no_list) {
     struct gui_program p = {0};
     start_with_cameras(&p, "-5");
     for (int i = 0; i < 2; i++) {
-        gui_wait_for(&p, cameras_say(&p, "cameras could not be listed"));
+        gui_wait_for(&p, cameras_say(&p, "They could not be listed"));
         gui_wait_for(&p, gui_says(&p, "cannot be listed: Input/output error"));
         g_assert_false(gui_is_visible(&p, "start.camera0"));
         gui_click(&p, "start.look");
