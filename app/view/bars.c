@@ -324,15 +324,14 @@ void bars_draw_toast(struct viewer *v) {
     const struct layout_rect *r = v->visible[PART_START] ? &v->layout.status : &v->layout.seek_bar;
     struct screen *screen = &v->screen;
     struct ui *ui = screen->ui;
-    const struct theme *theme = ui_theme(ui);
     bool error = screen->notice_kind == NOTICE_ERROR;
     if (!screen->notice_until_ns)
         return;
     double wide = fmin(ui_px(ui, 380), r->width - ui_px(ui, 24));
     ui_panel_begin(ui, "toast", r->x + r->width - ui_px(ui, 12), r->y - ui_px(ui, 12), wide, 0,
                    UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
-    ui_text_color(ui, error ? theme->bad : theme->text, "%c%s", g_ascii_toupper(*screen->notice),
-                  screen->notice + 1);
+    ui_text_color(ui, error ? ui_theme(ui)->bad : ui_theme(ui)->text, "%c%s",
+                  g_ascii_toupper(*screen->notice), screen->notice + 1);
     if (*screen->notice_path) {
         if (ui_button(ui, "toast.show", "Show", "opens the folder"))
             screen_show_folder(screen->notice_path);

@@ -284,12 +284,15 @@ static struct frame *keep_pair(const struct viewer *v) {
     return pair;
 }
 
-/* Views of depth become views of disparity where there are no metres, and nothing is measured. */
-static void leave_depth(struct viewer *v) {
-    v->measure.on &= rig_use_is_metric(&v->rig);
-    for (int i = 0; i < DRAW_VIEWS && !rig_use_is_metric(&v->rig); i++)
-        if (*display_mode_of(&v->display, i) == DISPLAY_DEPTH)
-            *display_mode_of(&v->display, i) = DISPLAY_DISPARITY;
+/* Views of depth become views of disparity where metres end, and nothing is measured; where they
+ * begin, it is the other way round. */
+static void follow_metres(struct viewer *v, bool before) {
+    static const enum display_mode modes[] = {DISPLAY_DISPARITY, DISPLAY_DEPTH};
+    bool metric = rig_use_is_metric(&v->rig);
+    v->measure.on &= metric;
+    for (int i = 0; i < DRAW_VIEWS && metric != before; i++)
+        if (*display_mode_of(&v->display, i) == modes[before])
+            *display_mode_of(&v->display, i) = modes[metric];
 }
 
 void opening_want_calib(struct viewer *v, const char *path, bool rectified) {
@@ -314,6 +317,7 @@ static void set_part(struct viewer *v) {
     if (calib)
         wanted.rectified = v->wanted_part.rectified;
     bool paused = v->playback.state.paused, same_part = g_strcmp0(wanted.roi, before.roi) == 0;
+    bool metric = rig_use_is_metric(&v->rig);
     v->wanted_part.on = false;
     v->still.keeps = same_part;
     if (v->recording.recorder || v->output) {
@@ -343,7 +347,7 @@ static void set_part(struct viewer *v) {
         v->quit = open_again(v, index, paused) != GO_ON;
     } else if (calib) {
         screen_notify(&v->screen, "calibration: %s", calib[0]);
-        leave_depth(v);
+        follow_metres(v, metric);
     }
     g_free(done ? before.roi : wanted.roi);
     if (calib)
@@ -410,6 +414,7 @@ static void forget_rig(struct viewer *v) {
 /* Plays a source that is open. GO_ON or the exit code. */
 static int play(struct viewer *v, struct source *source, const char *const *words, bool paused) {
     struct params *params = &v->settings.params;
+    bool metric = rig_use_is_metric(&v->rig);
     g_autofree char *title = g_strdup_printf("%s - livestereo", source->name);
     forget(v);
     opening_begin(v, source);
@@ -422,7 +427,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     int code = opening_finish(v, 0, paused);
     if (code != GO_ON)
         return code;
-    leave_depth(v);
+    follow_metres(v, metric);
     display_fit_range(&v->display, params);
     window_set_title(v->screen.window, title);
     v->quality.search.size = 0; /* the pictures are whole */

@@ -298,15 +298,14 @@ static char *typed_words(const struct start_page *page) {
 /* The head of one of the three cards; their widgets follow. */
 static void begin_card(struct ui *ui, const char *icon, const char *title, const char *text) {
     ui_table_next(ui);
-    bool icons = ui_has_icons(ui);
-    ui_heading(ui, UI_TITLE, "%s%s%s", icons ? icon : "", icons ? "  " : "", title);
+    ui_heading(ui, UI_TITLE, "%s%s", ui_has_icons(ui) ? icon : "", title);
     if (*text)
         ui_note(ui, "%s", text);
 }
 
 static void draw_files(struct viewer *v) {
     struct ui *ui = v->screen.ui;
-    begin_card(ui, ICON_OPEN, "Files",
+    begin_card(ui, ICON_OPEN "  ", "Files",
                "A folder, two pictures, a recording. Or drop them anywhere.");
     action_button(v, "start.files", "Choose ...", ACTION_OPEN);
     g_autofree char *zenity = g_find_program_in_path("zenity");
@@ -322,7 +321,7 @@ static void draw_files(struct viewer *v) {
 static void draw_cameras(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    begin_card(ui, ICON_CAMERA, "Two cameras", page->cameras);
+    begin_card(ui, ICON_CAMERA "  ", "Two cameras", page->cameras);
     if (!page->rig && page->list.count > 1 && !v->display.motion)
         ui_note(ui, "No two of one make: click the left one, then the right one");
     list_cameras(v, chosen);
@@ -368,7 +367,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_table_begin(ui, "start.columns", wide > ui_px(ui, 700) ? 3 : 1);
     draw_cameras(v, &chosen);
     draw_files(v);
-    begin_card(ui, ICON_BOARD, "Calibrate", "");
+    begin_card(ui, ICON_BOARD "  ", "Calibrate", "");
     const char *cameras = v->playback.source->live ? v->playback.source->name : page->rig;
     g_autofree char *source = *page->path ? typed_words(page) : g_strdup(cameras);
     calibrate_form_draw(v, source);

@@ -136,14 +136,12 @@ static void draw_age(const struct statistics *s, struct ui *ui, double width) {
 /* The times of a frame's stages, side by side as parts of one bar. */
 static void draw_stages(const struct frame *f, struct ui *ui) {
     double line = ui_text_height(ui), sum = 0, x, y, width = ui_available_width(ui);
-    char text[160] = "One frame, ms: ";
-    const int head = (int)strlen(text);
+    char text[160] = "ms";
     for (int i = 0; i < FRAME_STAGES; i++)
         sum += f->stage_ms[i];
-    for (int i = 0, used = head; i < FRAME_STAGES && used < 130; i++)
+    for (int i = 0, used = 2; i < FRAME_STAGES && used < 130; i++)
         if (f->stage_ms[i] >= 0.05 * sum)
-            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %.0f",
-                             used > head ? " \u00b7 " : "",
+            used += snprintf(text + used, sizeof(text) - (size_t)used, " \u00b7 %s %.0f",
                              livestereo_stage_name((enum livestereo_stage)i), f->stage_ms[i]);
     ui_push_font(ui, UI_NOTE);
     ui_reserve(ui, "stage_bar", width, line * 0.7, &x, &y);
@@ -152,7 +150,7 @@ static void draw_stages(const struct frame *f, struct ui *ui) {
         ui_box(ui, x, y, part, line * 0.7, ui_theme(ui)->stage[i], 1);
         x += part;
     }
-    ui_text_line(ui, ui_theme(ui)->note, text, text + head, NULL);
+    ui_text_line(ui, ui_theme(ui)->note, text, "", "where the time of one frame goes");
     ui_pop_font(ui);
 }
 

@@ -120,11 +120,13 @@ GUI_TEST("/gui/start/page", test_page) {
     gui_wait_for(&p, source_is(&p, pair));
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
     gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "view", "left disparity")); /* there are no metres */
     gui_run_action(&p, "start");
     gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
     gui_click(&p, "start.synth");
     gui_wait_for(&p, source_is(&p, "synth:scene=desk"));
     gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "view", "left depth"));
     gui_quit_once(&p);
 
     start_without_source(&p); /* which remembers what was opened */
