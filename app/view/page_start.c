@@ -353,10 +353,10 @@ void start_page_draw(struct viewer *v, int width, int height) {
         load_recent(page);
     }
     page->look_again = false;
-    double wide = fmin(width, ui_px(ui, 1124)); /* in the middle of a large window */
+    double wide = fmin(width, ui_px(ui, 1124)), top = floor(height * 0.05); /* in its middle */
     ui_panel_begin(ui, "start.around", 0, 0, width, height, UI_ON_TOP | UI_DOCKED);
     ui_panel_end(ui);
-    ui_panel_begin(ui, "start", (width - wide) / 2, height / 20, wide, height - height / 20,
+    ui_panel_begin(ui, "start", (width - wide) / 2, top, wide, height - top,
                    UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     ui_heading(ui, UI_NAME, "livestereo");
     ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 70));
