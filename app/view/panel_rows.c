@@ -46,8 +46,8 @@ static void set_nearest(struct viewer *v, double metres) {
 static void fit_nearest(const struct viewer *v, struct ui_row *row) {
     row->min = nearest_of(v, largest_range(v));
     row->max = fmin(50, nearest_of(v, fmax(2, largest_range(v) / 64.0)));
-    row->step = 0.1;
     row->def = nearest_of(v, v->settings.base.disparity_range);
+    row->step = row->def < 1 ? 0.01 : 0.1;
     row->unit = "m";
 }
 
