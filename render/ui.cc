@@ -185,6 +185,8 @@ static void set_colors(const struct ui *ui) {
                {ImGuiCol_TextDisabled, t->hint},
                {ImGuiCol_WindowBg, t->window},
                {ImGuiCol_PopupBg, t->card},
+               {ImGuiCol_TableRowBg, t->card},
+               {ImGuiCol_TableRowBgAlt, t->card},
                {ImGuiCol_Border, t->divider},
                {ImGuiCol_Separator, t->divider},
                {ImGuiCol_FrameBg, t->field},
@@ -814,10 +816,11 @@ bool ui_tile(struct ui *ui, const char *name, const char *label, const char *not
     return pressed;
 }
 
-void ui_table_begin(struct ui *, const char *name, int columns) {
-    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding,
-                        ImVec2(columns > 1 ? ImGui::GetStyle().ItemSpacing.x : 0, 0));
-    ImGui::BeginTable(name, columns, ImGuiTableFlags_SizingStretchSame);
+void ui_table_begin(struct ui *, const char *name, int columns, bool filled) {
+    int card = filled ? ImGuiTableFlags_RowBg | ImGuiTableFlags_PadOuterX : 0;
+    ImVec2 gap = ImGui::GetStyle().ItemSpacing, bare(columns > 1 ? gap.x : 0, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, filled ? gap : bare);
+    ImGui::BeginTable(name, columns, ImGuiTableFlags_SizingStretchSame | card);
 }
 
 void ui_table_next(struct ui *) {

@@ -149,8 +149,9 @@ void ui_texture_free(unsigned *texture);
 bool ui_tile(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
              unsigned texture, double width, double height);
 
-/* Columns of equal width; each ui_table_next begins one, the first, too. */
-void ui_table_begin(struct ui *ui, const char *name, int columns);
+/* Columns of equal width, filled as cards are or not; each ui_table_next begins one, the first,
+ * too. */
+void ui_table_begin(struct ui *ui, const char *name, int columns, bool filled);
 void ui_table_next(struct ui *ui);
 void ui_table_end(struct ui *ui);
 

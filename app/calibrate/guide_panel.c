@@ -246,7 +246,7 @@ void guide_panel_draw(struct guide *g) {
     const struct layout_rect *r = &g->layout.panel;
     char status[256];
     ui_panel_begin(ui, "settings", r->x, r->y, r->width, r->height, UI_SCROLL);
-    ui_table_begin(ui, "settings.columns", g->layout.columns);
+    ui_table_begin(ui, "settings.columns", g->layout.columns, false);
     ui_table_next(ui);
     draw_head(g);
     guide_status(g, status, sizeof(status));

@@ -312,8 +312,7 @@ static void draw_files(struct viewer *v) {
     if (zenity) {
         ui_same_line(ui);
         if (ui_button(ui, "start.folder", "A folder ...",
-                      "with left/ and right/, image_2/ and image_3/, or left.png and right.png, "
-                      "left01.png and right01.png ..."))
+                      "with left/ and right/, image_2/ and image_3/, or left01.png, right01.png"))
             open_dialog(&v->start_page, v->screen.window, true);
     }
 }
@@ -363,8 +362,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     action_tool(v, "start.help", ICON_HELP, NULL, ACTION_HELP, false, 0);
     if (ui_button(ui, "start.close", "Close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;
-    ui_separator(ui);
-    ui_table_begin(ui, "start.columns", wide > ui_px(ui, 700) ? 3 : 1);
+    ui_table_begin(ui, "start.columns", wide > ui_px(ui, 700) ? 3 : 1, true);
     draw_cameras(v, &chosen);
     draw_files(v);
     begin_card(ui, ICON_BOARD "  ", "Calibrate", "");
@@ -372,7 +370,6 @@ void start_page_draw(struct viewer *v, int width, int height) {
     g_autofree char *source = *page->path ? typed_words(page) : g_strdup(cameras);
     calibrate_form_draw(v, source);
     ui_table_end(ui);
-    ui_separator(ui);
     draw_path(v, &chosen);
     ui_heading(ui, UI_HEADING, "%s", page->recent[0] ? "Opened before" : "Or look at");
     draw_tiles(v, &chosen);

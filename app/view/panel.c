@@ -171,7 +171,7 @@ void panel_draw(struct viewer *v) {
                    UI_SCROLL | UI_DOCKED | UI_EDGED | (v->panel_keys ? UI_KEYBOARD : 0) |
                        (v->drawer ? UI_FRONT : 0) | (v->tab == v->tab_drawn ? 0 : UI_FROM_TOP));
     v->tab_drawn = v->tab;
-    ui_table_begin(ui, "settings.columns", v->layout.columns);
+    ui_table_begin(ui, "settings.columns", v->layout.columns, false);
     ui_table_next(ui);
     tabs[v->tab].draw(v);
     ui_table_end(ui);
