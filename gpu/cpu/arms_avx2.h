@@ -2,8 +2,7 @@
  * Private: arms of 16 pixels from their lengths, a direction each.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_ARMS_AVX2_H
-#define LIVESTEREO_ARMS_AVX2_H
+#pragma once
 
 #include "gpu/cpu/vector_avx2.h"
 #include "gpu/stages/image.h"
@@ -19,5 +18,3 @@ static inline void put_arms(__m128i up, __m128i down, __m128i left, __m128i righ
         store_128((out + 8 * i + 4), _mm_unpackhi_epi16(columns[i], sides[i]));
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The CPU backend's launch table, for it and for the files of its optimised stages.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BACKEND_CPU_H
-#define LIVESTEREO_BACKEND_CPU_H
+#pragma once
 
 #include "gpu/backend.h"
 #include "gpu/cpu/thread_pool.h"
@@ -55,5 +54,3 @@ const char *cpu_vectors(enum backend_variant variant);
 /* Enters the stages optimised for AVX2 into the launch table, then those for AVX-512. */
 void cpu_optimise_avx2(struct backend_cpu *cpu);
 void cpu_optimise_avx512(struct backend_cpu *cpu);
-
-#endif

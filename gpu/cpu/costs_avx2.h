@@ -2,8 +2,7 @@
  * Private: data costs of some pixels of a row, from the pictures.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_COSTS_AVX2_H
-#define LIVESTEREO_COSTS_AVX2_H
+#pragma once
 
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
@@ -106,5 +105,3 @@ void FORM(match_make)(struct match *m, const struct cost_args *a);
 
 /* Stage cost of a span of row y. */
 void FORM(match_span)(const struct match *m, struct target_row *row, int y, const struct span *s);
-
-#endif

@@ -4,8 +4,7 @@
  * constants.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MESSAGE_AVX2_H
-#define LIVESTEREO_MESSAGE_AVX2_H
+#pragma once
 
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
@@ -311,5 +310,3 @@ INLINE void messages_pair(const struct envelope *e, const struct pair *p, struct
             store_pair(p->out[r], 16 * k, g[k]);
     }
 }
-
-#endif

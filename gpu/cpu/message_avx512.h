@@ -3,8 +3,7 @@
  * sums in two.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_MESSAGE_AVX512_H
-#define LIVESTEREO_MESSAGE_AVX512_H
+#pragma once
 
 #include "gpu/cpu/message_avx2.h"
 
@@ -189,5 +188,3 @@ INLINE void wide_message_row(const struct envelope *e, const struct message_row 
         wide_convolve(e, &shifts, &here, steps);
     }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * name_avx512; AVX-512 stands for its extensions BW, VL, VBMI and BITALG.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_OPTIMISE_AVX2_H
-#define LIVESTEREO_OPTIMISE_AVX2_H
+#pragma once
 
 #include "gpu/cpu/backend_cpu.h"
 
@@ -55,5 +54,3 @@ bool has_vnni(void), has_vnni_512(void);
 
 /* The stages message and winner_takes_all of labels in windows. */
 cpu_rows window_rows_message_avx2, window_rows_wta_avx2;
-
-#endif

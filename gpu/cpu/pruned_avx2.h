@@ -2,8 +2,7 @@
  * Private: what comes to two pixels among pruned labels, for their messages and their labels.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PRUNED_AVX2_H
-#define LIVESTEREO_PRUNED_AVX2_H
+#pragma once
 
 #include "gpu/cpu/message_avx2.h"
 #include "gpu/stages/pruning.h"
@@ -238,5 +237,3 @@ INLINE struct halves load_block_cost(const struct pruned_pair *p, int k, int wid
         return (struct halves){{load_lanes(first, second), load_lanes(first + 16, second + 16)}};
     return side_by_side(load_lanes(first, second), _mm256_setzero_si256());
 }
-
-#endif

@@ -4,8 +4,7 @@
  * In a child process the pool starts threads of its own, unless it was running at the fork().
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_THREAD_POOL_H
-#define LIVESTEREO_THREAD_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ void thread_pool_run(struct thread_pool *pool, int rows, int block, thread_pool_
                      void *context);
 
 void thread_pool_close(struct thread_pool **pool);
-
-#endif

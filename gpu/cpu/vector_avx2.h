@@ -3,8 +3,7 @@
  * places at once.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_VECTOR_AVX2_H
-#define LIVESTEREO_VECTOR_AVX2_H
+#pragma once
 
 #include <stdint.h>
 #ifdef __x86_64__
@@ -54,5 +53,3 @@ INLINE __m256i look_up(const __m256i *parts, int count, __m256i place) {
     }
     return out;
 }
-
-#endif

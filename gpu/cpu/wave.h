@@ -3,8 +3,7 @@
  * before, and find their messages in the cache.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_WAVE_H
-#define LIVESTEREO_WAVE_H
+#pragma once
 
 #include "gpu/cpu/thread_pool.h"
 
@@ -15,5 +14,3 @@ typedef void wave_row(const void *context, int step, int y, void *scratch);
 /* together: steps that go down the picture at the same time, as many as the cache has rows for. */
 void wave_run(struct thread_pool *pool, int height, int steps, int together, wave_row *row,
               const void *context);
-
-#endif

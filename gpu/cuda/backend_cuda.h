@@ -2,8 +2,7 @@
  * The CUDA backend, for backend_cuda.cu and the files of optimised kernels.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_BACKEND_CUDA_H
-#define LIVESTEREO_BACKEND_CUDA_H
+#pragma once
 
 #include "gpu/backend.h"
 
@@ -120,5 +119,3 @@ static inline void cuda_issue_unit(struct backend_cuda *cuda, const struct graph
 
 /* The stages message and winner_takes_all of labels in windows. */
 cuda_launch cuda_launch_window_message, cuda_launch_window_wta;
-
-#endif

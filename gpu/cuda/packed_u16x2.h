@@ -9,8 +9,7 @@
  * are little else.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_PACKED_U16X2_H
-#define LIVESTEREO_PACKED_U16X2_H
+#pragma once
 
 #include "gpu/stages/stage.h"
 
@@ -243,5 +242,3 @@ STAGE void packed_subtract(struct packed_labels *m, uint32_t minimum) {
     for (int i = 0; i < PACKED_REGISTERS; i++)
         m->v[i] -= minimum;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * and arms are chosen by that.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_AGREEMENT_H
-#define LIVESTEREO_STAGE_AGREEMENT_H
+#pragma once
 
 #include "gpu/stages/cost.h"
 #include "gpu/stages/deblock.h"
@@ -210,5 +209,3 @@ STAGE void stage_mix_census(const struct mix_census_args *a, int x, int y) {
     uint64_t mask = smoothed_bits(a);
     a->out[i] = (a->census[i] & ~mask) | (a->smoothed[i] & mask);
 }
-
-#endif

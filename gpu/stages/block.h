@@ -2,8 +2,7 @@
  * Stages that extract a block from the whole picture and copy it back: see gpu/blocks.h.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_BLOCK_H
-#define LIVESTEREO_STAGE_BLOCK_H
+#pragma once
 
 #include "gpu/stages/pruning.h"
 
@@ -54,5 +53,3 @@ STAGE void stage_label_data_cost(const struct label_data_cost_args *a, int x, in
     int exists;
     a->out[i] = a->cost[label_place(&a->grid, &a->pruning, x, y, a->label[i], &exists)];
 }
-
-#endif

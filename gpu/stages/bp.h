@@ -4,8 +4,7 @@
  * it has the messages that pixels send in that direction, one byte per label in [0, T].
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_BP_H
-#define LIVESTEREO_STAGE_BP_H
+#pragma once
 
 #include "config/choices.h"
 #include "gpu/stages/stage.h"
@@ -310,5 +309,3 @@ STAGE void stage_winner_takes_all(const struct wta_args *a, int x, int y) {
                 second = stage_min(second, belief(a, &n, own, d));
     wta_put(a, x, y, best, &around, second);
 }
-
-#endif

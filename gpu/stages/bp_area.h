@@ -4,8 +4,7 @@
  * per direction, [y][x][label], one byte per label in [0, T]. Costs have 16 bits.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_BP_AREA_H
-#define LIVESTEREO_STAGE_BP_AREA_H
+#pragma once
 
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
@@ -359,5 +358,3 @@ STAGE void stage_tiles(const struct tiles_args *a, int unused, int i) {
         for (int x = 0; x < area.width; x++)
             area_wta(s, &area, x, y, &a->out);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * in 16..235, in 1/256, as image/pixel_format.c has it.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_CONVERT_H
-#define LIVESTEREO_CONVERT_H
+#pragma once
 
 #include "gpu/stages/stage.h"
 
@@ -67,5 +66,3 @@ STAGE void stage_convert(const struct convert_args *a, int x, int y) {
         rgb[2] = pixel[blue_first ? 0 : 2];
     }
 }
-
-#endif

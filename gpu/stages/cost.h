@@ -5,8 +5,7 @@
  * labels.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_COST_H
-#define LIVESTEREO_STAGE_COST_H
+#pragma once
 
 #include "config/choices.h"
 #include "gpu/stages/feature.h"
@@ -411,5 +410,3 @@ STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
         for (int px = x << a->level; px < right; px++)
             add_label_costs(a, px, py, out);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * pixels, at the same places for both eyes, so that they match at wrong disparities.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_DEBLOCK_H
-#define LIVESTEREO_STAGE_DEBLOCK_H
+#pragma once
 
 #include "gpu/stages/stage.h"
 
@@ -124,5 +123,3 @@ STAGE void stage_deblock(const struct deblock_args *a, int x, int y) {
         a->out[i + c] = strength ? soften_byte(sum) : a->source[i + c];
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * coordinate is one product of floats, rounded once: the same bytes everywhere.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGES_DEPTH_H
-#define LIVESTEREO_STAGES_DEPTH_H
+#pragma once
 
 #include "gpu/stages/stage.h"
 
@@ -45,5 +44,3 @@ STAGE void stage_depth(const struct depth_args *a, int x, int y) {
         a->points[3 * i + 2] = finite ? z : a->nothing;
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
  * fits 32 bits (config/feature_network.h), so its order does not matter.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_FEATURE_H
-#define LIVESTEREO_STAGE_FEATURE_H
+#pragma once
 
 #include "config/feature_network.h"
 #include "gpu/stages/stage.h"
@@ -136,5 +135,3 @@ STAGE void stage_feature_vector(const struct feature_args *a, int x, int y) {
     for (int o = 0; o < FEATURE_CHANNELS; o++)
         vector[o] = feature_scaled(sum[o], scale);
 }
-
-#endif

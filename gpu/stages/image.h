@@ -4,8 +4,7 @@
  * Pictures are rows without gaps, channels side by side; outside a picture its border repeats.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_IMAGE_H
-#define LIVESTEREO_STAGE_IMAGE_H
+#pragma once
 
 #include "calibration/rectify.h"
 #include "gpu/stages/deblock.h"
@@ -375,5 +374,3 @@ STAGE void stage_downsample_edges(const struct downsample_edges_args *a, int x, 
     a->out[(size_t)y * a->width + x] =
         (uint8_t)(up << (2 * UP) | down << (2 * DOWN) | left << (2 * LEFT) | right << (2 * RIGHT));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * speckles (postprocess.h) are those of disparities.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_MOTION_H
-#define LIVESTEREO_STAGE_MOTION_H
+#pragma once
 
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
@@ -346,5 +345,3 @@ STAGE void stage_motion_check(const struct motion_check_args *a, int x, int y) {
         a->confidence[i] >= a->min_confidence && (!a->backward.u || motion_cancels(a, x, y, d));
     motion_put(&a->out, i, keep ? d : unknown);
 }
-
-#endif

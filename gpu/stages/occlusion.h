@@ -4,8 +4,7 @@
  * labels.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_OCCLUSION_H
-#define LIVESTEREO_STAGE_OCCLUSION_H
+#pragma once
 
 #include "gpu/stages/bp.h"
 
@@ -90,5 +89,3 @@ STAGE void stage_mask_cost(const struct mask_cost_args *a, int i, int y) {
         else
             a->masked8[own + d] = masked ? 0 : a->cost8[own + d];
 }
-
-#endif

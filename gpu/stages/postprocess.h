@@ -3,8 +3,7 @@
  * speckles. Maps are width*height int16 in 1/16 px, UNKNOWN where there is none.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_POSTPROCESS_H
-#define LIVESTEREO_STAGE_POSTPROCESS_H
+#pragma once
 
 #include "gpu/stages/stage.h"
 
@@ -450,5 +449,3 @@ STAGE void stage_speckle_drop(const struct speckle_args *a, int x, int y) {
     if (a->out.v)
         a->out.v[i] = (int16_t)(small ? UNKNOWN : a->source.v[i]);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * PRUNING_APART apart, so that this is exact where T <= PRUNING_APART * rho.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_PRUNING_H
-#define LIVESTEREO_STAGE_PRUNING_H
+#pragma once
 
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
@@ -348,5 +347,3 @@ STAGE void stage_pruned_winner(const struct pruned_wta_args *a, int x, int y) {
     a->disparity[i] = (int16_t)(16 * (g->space.u_min + label) + offset);
     a->confidence[i] = (uint8_t)(second - belief[best]);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * px, those of the choice, logits and residuals in 1/64.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_REFINEMENT_H
-#define LIVESTEREO_STAGE_REFINEMENT_H
+#pragma once
 
 #include "config/choices.h"
 #include "gpu/stages/feature.h"
@@ -362,5 +361,3 @@ STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y)
     else
         refine_choose(a, i, mode, logit);
 }
-
-#endif

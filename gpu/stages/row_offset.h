@@ -4,8 +4,7 @@
  * offset is interpolated: a rotated camera, or another focal length, moves each part differently.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_ROW_OFFSET_H
-#define LIVESTEREO_STAGE_ROW_OFFSET_H
+#pragma once
 
 #include "gpu/stages/cost.h"
 
@@ -117,5 +116,3 @@ STAGE void stage_move_rows(const struct move_rows_args *a, int x, int y) {
         a->out[(size_t)y * a->width * a->channels + i] = (uint8_t)stage_clamp(sum >> 14, 0, 255);
     }
 }
-
-#endif

@@ -7,8 +7,7 @@
  * active tiles). Stages but `depth` use integers only, so that all backends give the same bytes.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_H
-#define LIVESTEREO_STAGE_H
+#pragma once
 
 #include "config/limits.h"
 
@@ -183,5 +182,3 @@ STAGE int divide_round(int a, int b) {
     int size = (2 * stage_abs(a) + b) / (2 * b); /* without a branch, which depends on noise */
     return a < 0 ? -size : size;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * All stages: their numbers, and what the rows of stages.def say of each.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGES_H
-#define LIVESTEREO_STAGES_H
+#pragma once
 
 #include "gpu/stages/block.h"
 #include "gpu/stages/agreement.h"
@@ -58,6 +57,4 @@ const struct stage_info *stage_info(enum stage stage);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

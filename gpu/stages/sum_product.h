@@ -8,8 +8,7 @@
  * pixel, and what comes from outside of the picture, have UINT16_MAX for all labels.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_SUM_PRODUCT_H
-#define LIVESTEREO_SUM_PRODUCT_H
+#pragma once
 
 #include "gpu/stages/stage.h"
 
@@ -394,5 +393,3 @@ STAGE void stage_sum_labels(const struct sum_labels_args *a, int i, int y) {
     if (a->bits)
         a->bits[at] = bits;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * fitted to the map, and of confidence. Maps as in postprocess.h.
  * SPDX-License-Identifier: MIT
  */
-#ifndef LIVESTEREO_STAGE_SURFACE_H
-#define LIVESTEREO_STAGE_SURFACE_H
+#pragma once
 
 #include "gpu/stages/agreement.h"
 #include "gpu/stages/image.h"
@@ -414,5 +413,3 @@ STAGE void stage_sky(const struct sky_args *a, int x, int y) {
         }
     a->out[i] = (int16_t)(sky ? a->value : a->source[i]);
 }
-
-#endif
