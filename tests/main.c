@@ -22,6 +22,16 @@ int tests_run(void) {
     return g_test_run();
 }
 
+char *data_path(const char *name) {
+    const char *root = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *path = g_build_filename(root ? root : "../shared/data", name, NULL);
+    if (g_file_test(path, G_FILE_TEST_EXISTS))
+        return g_steal_pointer(&path);
+    g_autofree char *why = g_strdup_printf("needs %s (set LIVESTEREO_DATA)", path);
+    g_test_skip(why);
+    return NULL;
+}
+
 __attribute__((weak)) int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     return tests_run();

@@ -12,6 +12,14 @@ void tests_add(const char *path, void (*test)(void));
 /* Adds the tests that are listed to GLib's, and runs all. The exit code. */
 int tests_run(void);
 
+/* The path of this file or folder of the data beside the repository, or of LIVESTEREO_DATA; NULL
+ * after a skip where it is missing. g_free. */
+char *data_path(const char *name);
+
+/* AUTO(frame_drop) struct frame *f = ...; is dropped at the end of its block. What is declared last
+ * goes first. */
+#define AUTO(release) __attribute__((cleanup(release)))
+
 #define TEST(path, name)                                         \
     static void name(void);                                      \
     __attribute__((constructor)) static void list_##name(void) { \

@@ -54,7 +54,7 @@ static int attempt_backend(void) {
 
 /* Describes and plans; what failed must not be in the way of the next list. */
 static int attempt_graph(void) {
-    struct graph *g = graph_open();
+    AUTO(graph_close) struct graph *g = graph_open();
     uint8_t memory[64];
     void *const slots[MAX_SLOTS] = {NULL};
     int error = g ? 0 : -ENOMEM;
@@ -81,7 +81,6 @@ static int attempt_graph(void) {
         g_assert_cmpint(graph_bind(g, NULL, slots, 1), ==, 0);
     }
     fail_alloc_resume(paused);
-    graph_close(&g);
     return error;
 }
 
@@ -95,30 +94,28 @@ static int attempt_stereo(void) {
     p.backend = BACKEND_CPU;
     p.threads = 2;
     p.disparity_range = 16;
-    struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
+    AUTO(stereo_close) struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
     p.bp_levels = 4;
     if (s && !error)
         error = stereo_prepare(s, &p);
     p.disparity_range = 32; /* other labels: all taken anew, and more is kept */
     if (s && !error)
         error = stereo_prepare(s, &p);
-    stereo_close(&s);
     return error;
 }
 
 static int attempt_pool(void) {
-    struct frame_pool *pool = pool_open(3, 20, 10, 3, 1, NULL);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(3, 20, 10, 3, 1, NULL);
     int error = pool ? 0 : -ENOMEM;
-    pool_close(&pool);
     return error;
 }
 
 static int attempt_synth(void) {
     int error = 0;
     struct source_options options = {0};
+    AUTO(source_close)
     struct source *source =
         source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1, &options, &error);
-    source_close(&source);
     return error;
 }
 

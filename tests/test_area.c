@@ -271,12 +271,13 @@ static void run_diagonals(struct tile_case *c) {
 
 static void compare_orders(bool skip, int outer) {
     static struct scaling scaling[2];
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, CASE_W, CASE_H, 3, CASE_L, 3);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, CASE_W, CASE_H, 3, CASE_L, 3);
     size_t picture = (size_t)CASE_W * CASE_H * 3;
     g_autofree uint8_t *pictures = g_malloc(2 * picture);
     memcpy(pictures, f->left.data, picture);
     memcpy(pictures + picture, f->right.data, picture);
+    AUTO(tile_case_free)
     struct tile_case a = tile_case(&scaling[0], pictures), b = tile_case(&scaling[1], pictures);
     for (int i = 0; i < outer; i++) {
         run_raster(&a, true);
@@ -295,10 +296,6 @@ static void compare_orders(bool skip, int outer) {
         memset(b.args.tiling.changed, 0, (size_t)tiles * TILE_FLAGS);
     }
     g_assert_cmpmem(a.block, a.bytes, b.block, b.bytes);
-    tile_case_free(&a);
-    tile_case_free(&b);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 TEST("/area/diagonals", test_diagonals) {
@@ -398,13 +395,11 @@ TEST("/area/hierarchy", test_hierarchy) {
         params_default(&p);
         set(&p, costs[i]);
         p.disparity_range = 16;
-        struct result one = run(&p, 150, 90);
+        AUTO(result_free) struct result one = run(&p, 150, 90);
         p.bp_levels = 4;
-        struct result four = run(&p, 150, 90);
+        AUTO(result_free) struct result four = run(&p, 150, 90);
         g_test_message("%g, %g", one.energy, four.energy);
         g_assert_cmpfloat(four.energy, <, one.energy);
-        result_free(&one);
-        result_free(&four);
     }
 }
 
@@ -464,14 +459,13 @@ static void test_energy(gconstpointer preset) {
     for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
         p.bp_schedule = schedule;
         p.outside_match = schedule == BP_SCHEDULE_ROWS_COLUMNS;
-        struct result r = run(&p, W, H);
+        AUTO(result_free) struct result r = run(&p, W, H);
         g_assert_cmpfloat_with_epsilon(r.energy, energy_of(&p, r.frame), 1e-3);
         double best = r.energy;
         for (int i = 0; i < W * H; i++)
             r.disparity[i] = 16 * 2;
         g_test_message("%.0f, all labels 2: %.0f", best, energy_of(&p, r.frame));
         g_assert_cmpfloat(best, <, energy_of(&p, r.frame));
-        result_free(&r);
     }
 }
 
@@ -482,7 +476,7 @@ TEST("/area/probe", test_probe) {
     struct params p = params_of(SMOOTHNESS_QUADRATIC, L);
     for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
         p.bp_schedule = schedule;
-        struct result r = run(&p, W, H);
+        AUTO(result_free) struct result r = run(&p, W, H);
         g_assert_cmpint(stereo_probe(r.stereo, 40, 10, cost, belief), ==,
                         r.disparity[10 * W + 40] / 16);
         for (int l = 0; l < L; l++) {
@@ -492,7 +486,6 @@ TEST("/area/probe", test_probe) {
         }
         g_assert_cmpfloat(stereo_probe(r.stereo, 1, 10, cost, belief), >=, 0);
         g_assert_cmpfloat(cost[L - 1], ==, 60); /* outside */
-        result_free(&r);
     }
 }
 
@@ -503,17 +496,14 @@ TEST("/area/other costs", test_other_costs) {
     params_default(&p);
     set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
     p.disparity_range = 12;
-    struct result few = run(&p, 90, 50);
+    AUTO(result_free) struct result few = run(&p, 90, 50);
     set(&p, "bp_schedule=rows_columns bp_iterations=20");
-    struct result rows = run(&p, 90, 50);
+    AUTO(result_free) struct result rows = run(&p, 90, 50);
     set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3");
-    struct result tiles = run(&p, 90, 50);
+    AUTO(result_free) struct result tiles = run(&p, 90, 50);
     g_test_message("%g, %g, %g", few.energy, rows.energy, tiles.energy);
     g_assert_cmpfloat(rows.energy, <, few.energy);
     g_assert_cmpfloat(tiles.energy, <, few.energy);
-    result_free(&few);
-    result_free(&rows);
-    result_free(&tiles);
 }
 
 /* Everything that a frame by tiles takes, pictures and maps included, beside the costs and messages
@@ -526,6 +516,7 @@ TEST("/area/memory", test_memory) {
         struct params p = params_of(SMOOTHNESS_LINEAR, L);
         set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
         p.bp_levels = levels;
+        AUTO(stereo_close)
         struct stereo *s =
             stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
         g_assert_nonnull(s);
@@ -534,7 +525,6 @@ TEST("/area/memory", test_memory) {
         double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);
         g_test_message("%.2f %% of plain belief propagation's", 100 * taken / plain);
         g_assert_cmpfloat(taken, <, (levels == 1 ? 0.06 : 0.0735) * plain);
-        stereo_close(&s);
     }
 }
 

@@ -412,9 +412,8 @@ CLI_TEST("/batch/rate-of-others", test_rate_of_others) {
     write_frames("in", 3);
     expect_shell(0, "", "30 pairs a second are assumed", "$B run $D/in " SMALL);
     expect_shell(0, "", "30 pairs a second are assumed", "$B record $D/in -o $D/r.mkv");
-    struct outcome o = shell("$B run $D/in --rate 20 " SMALL);
+    AUTO(outcome_free) struct outcome o = shell("$B run $D/in --rate 20 " SMALL);
     g_assert_null(strstr(o.err, "assumed"));
-    outcome_free(&o);
 }
 
 /* Depth of 16 bits in mm ends at 65.5 m; what is beyond is said once. */
@@ -461,11 +460,11 @@ CLI_TEST("/batch/seams", test_seams) {
                  "$B batch $D/in -o $D/a --part 1/2 --set temporal_mode=on " SMALL);
     expect_shell(0, "", "differ from those of a whole batch",
                  "$B batch $D/in -o $D/b --resume --set temporal_mode=on " SMALL);
+    AUTO(outcome_free)
     struct outcome o = shell("$B batch $D/in -o $D/c --part 1/2 " SMALL
                              " && $B batch $D/in -o $D/d --set temporal_mode=on " SMALL);
     g_assert_cmpint(o.code, ==, 0);
     g_assert_null(strstr(o.err, "differ"));
-    outcome_free(&o);
 }
 
 /* Names of files do not steer the terminal. */
@@ -510,13 +509,13 @@ CLI_TEST("/batch/names", test_names) {
 /* The progress line shows a name, and obeys none. */
 CLI_TEST("/batch/progress", test_progress) {
     write_frames("in", 2);
+    AUTO(outcome_free)
     struct outcome o = shell("B=$(realpath $B) && cd $D && mv in $'a\\e[31mb\\xc2\\x9b2J' && "
                              "script -qec \"$B batch a* -o out " SMALL "\" /dev/null");
     g_assert_cmpint(o.code, ==, 0);
     g_assert_nonnull(strstr(o.out, "a?[31mb??2J ["));
     g_assert_null(strstr(o.out, "\033[31m"));
     g_assert_null(strstr(o.out, "\xc2\x9b"));
-    outcome_free(&o);
 }
 
 /* A source without files of its own: every pair is read, a share is computed. */

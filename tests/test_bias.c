@@ -42,10 +42,10 @@ static double largest_bias(const char *from, const char *curve, double base, dou
     p.disparity_range = LABELS;
     g_assert_cmpint(params_set(&p, "subpixel_from", from, why, sizeof(why)), ==, 0);
     g_assert_cmpint(params_set(&p, "subpixel", curve, why, sizeof(why)), ==, 0);
-    struct stereo *s = stereo_open(&p, W, H, 1, NULL, &error);
+    AUTO(stereo_close) struct stereo *s = stereo_open(&p, W, H, 1, NULL, &error);
     g_assert_nonnull(s);
-    struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
-    struct frame *f = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
+    AUTO(frame_drop) struct frame *f = pool_take(pool);
     double sum[FRACTIONS] = {0}, count[FRACTIONS] = {0}, most = 0;
     for (int i = 0; i < W * H; i++) {
         int x = i % W, y = i / W;
@@ -68,9 +68,6 @@ static double largest_bias(const char *from, const char *curve, double base, dou
                        (k + 0.5) / FRACTIONS, sum[k] / count[k]);
         most = fmax(most, fabs(sum[k] / count[k]));
     }
-    frame_drop(&f);
-    pool_close(&pool);
-    stereo_close(&s);
     return most;
 }
 

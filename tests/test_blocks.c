@@ -81,6 +81,7 @@ static void result_free(struct result *r) {
 static struct result compute(const struct params *p, struct frame *f) {
     int error, w = f->left.width, h = f->left.height;
     size_t pixels = (size_t)w * (size_t)h;
+    AUTO(stereo_close)
     struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), w, h,
                                       f->left.channels, NULL, &error);
     g_assert_nonnull(s);
@@ -95,7 +96,6 @@ static struct result compute(const struct params *p, struct frame *f) {
     g_assert_cmpint(stereo_energy(s, &r.energy), ==, 0);
     double cost[MAX_LABELS], belief[MAX_LABELS];
     g_assert_true((stereo_probe(s, 0, 0, cost, belief) == -ENOTSUP) == (r.blocks > 1));
-    stereo_close(&s);
     return r;
 }
 
@@ -126,25 +126,21 @@ static void test_whole(void) {
         p.disparity_range = 12;
         if (!in_blocks(&p))
             continue;
-        struct frame_pool *pool;
+        AUTO(pool_close) struct frame_pool *pool = NULL;
+        AUTO(frame_drop)
         struct frame *f = scene_frame(&pool, 75, 41, i % 2 ? 1 : 3, 12, (uint32_t)i);
-        struct result plain = compute(&p, f);
+        AUTO(result_free) struct result plain = compute(&p, f);
         g_assert_cmpint(plain.blocks, ==, 1);
         p.block_size = 1000;
-        struct result one = compute(&p, f);
+        AUTO(result_free) struct result one = compute(&p, f);
         g_assert_cmpint(one.blocks, ==, 1);
         expect_equal(&plain, &one);
         p.block_size = 1;
         p.block_overlap = 96;
         p.bp_levels = MIN(p.bp_levels, 6); /* nodes of 32 px */
-        struct result many = compute(&p, f);
+        AUTO(result_free) struct result many = compute(&p, f);
         g_assert_cmpint(many.blocks, >=, p.bp_levels < 6 ? 6 : 4);
         expect_equal(&plain, &many);
-        result_free(&plain);
-        result_free(&one);
-        result_free(&many);
-        frame_drop(&f);
-        pool_close(&pool);
     }
 }
 
@@ -164,18 +160,14 @@ static void test_costs(void) {
                             "right_iterations=-1 %s",
                             costs[i]);
         struct params p = make_params(settings);
-        struct frame_pool *pool;
-        struct frame *f = scene_frame(&pool, 75, 41, 3, 12, (uint32_t)i);
-        struct result plain = compute(&p, f);
+        AUTO(pool_close) struct frame_pool *pool = NULL;
+        AUTO(frame_drop) struct frame *f = scene_frame(&pool, 75, 41, 3, 12, (uint32_t)i);
+        AUTO(result_free) struct result plain = compute(&p, f);
         p.block_size = 9;
         p.block_overlap = 1; /* confidence and sub-pixel values ask no neighbour either */
-        struct result many = compute(&p, f);
+        AUTO(result_free) struct result many = compute(&p, f);
         g_assert_cmpint(many.blocks, ==, 45);
         expect_equal(&plain, &many);
-        result_free(&plain);
-        result_free(&many);
-        frame_drop(&f);
-        pool_close(&pool);
     }
 }
 
@@ -188,26 +180,22 @@ static void compare_overlaps(const char *name, struct frame *f, int labels, int 
                                   "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
                                   "lr_check=off fill=0 median_radius=0 row_alignment=0");
     p.disparity_range = labels;
-    struct result plain = compute(&p, f);
+    AUTO(result_free) struct result plain = compute(&p, f);
     p.block_size = 128;
     for (int i = 0; i < 4; i += step) {
         p.block_overlap = i ? 8 << i : 0;
-        struct result blocks = compute(&p, f);
+        AUTO(result_free) struct result blocks = compute(&p, f);
         double share = percent_unlike(&plain, &blocks);
         g_test_message("%s, overlap %d: %.3f %%", name, p.block_overlap, share);
         g_assert_cmpfloat(share, <=, most[i]);
         g_assert_true(i || share > 0);
-        result_free(&blocks);
     }
-    result_free(&plain);
 }
 
 static void test_overlap(void) {
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, 300, 150, 1, 16, 3);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, 300, 150, 1, 16, 3);
     compare_overlaps("scene", f, 16, 1, (const double[]){5, 0.5, 0.2, 0.1});
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* Motion of several picture levels: how many pixels have another motion than without blocks. */
@@ -216,28 +204,24 @@ static void test_overlap_of_motion(void) {
                                   "subpixel=parabola bp_iterations=8 motion_levels=2 "
                                   "motion_u_min=-4 motion_u_range=9 motion_v_min=-2 "
                                   "motion_v_range=5");
-    struct frame_pool *pool;
+    AUTO(pool_close) struct frame_pool *pool = NULL;
     int part = WATCHED ? 2 : 1, width = 220 / part, height = 110 / part, pixels = width * height;
-    struct frame *f = scene_frame(&pool, width, height, 1, 8, 3);
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, width, height, 1, 8, 3);
     int unlike[2] = {0};
-    struct result plain = compute(&p, f);
+    AUTO(result_free) struct result plain = compute(&p, f);
     p.block_size = 64 / part;
     for (int i = 0; i < 2; i++) {
         p.block_overlap = i ? 64 : 0;
-        struct result blocks = compute(&p, f);
+        AUTO(result_free) struct result blocks = compute(&p, f);
         g_assert_cmpint(blocks.blocks, ==, 8);
         for (int k = 0; k < pixels; k++)
             unlike[i] += blocks.disparity[k] != plain.disparity[k] ||
                          blocks.disparity[k + pixels] != plain.disparity[k + pixels];
         g_test_message("overlap %d: %.3f %%", p.block_overlap, 100.0 * unlike[i] / pixels);
         g_assert_cmpfloat(fabs(blocks.energy - plain.energy), <=, 0.02 * plain.energy);
-        result_free(&blocks);
     }
     g_assert_cmpint(unlike[0], >, 0);
     g_assert_cmpint(200 * unlike[1], <=, pixels);
-    result_free(&plain);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* 121 labels of a picture take less than what is allowed, in blocks. */
@@ -245,11 +229,10 @@ static void test_limit_of_motion(void) {
     struct params p = make_params("mode=motion cost_smoothing=off motion_levels=1 bp_levels=4 "
                                   "backend=cpu memory=100");
     int error;
-    struct stereo *s = stereo_open(&p, 512, 512, 1, NULL, &error);
+    AUTO(stereo_close) struct stereo *s = stereo_open(&p, 512, 512, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(blocks_count(&s->pipeline.blocks), >, 1);
     g_assert_cmpfloat((double)stereo_info(s).memory, <=, 100 * (1 << 20));
-    stereo_close(&s);
 }
 
 static void test_overlap_of_pictures(void) {
@@ -259,25 +242,22 @@ static void test_overlap_of_pictures(void) {
         double most[4];
     } pairs[] = {{"tsukuba", 16, {1.5, 0.3, 0.1, 0.1}}, {"cones", 60, {9, 1, 0.5, 0.1}}};
     for (size_t i = 0; i < (WATCHED ? 1 : G_N_ELEMENTS(pairs)); i++) {
-        const char *data = g_getenv("LIVESTEREO_DATA");
         struct image side[2] = {0};
         for (int k = 0; k < 2; k++) {
-            g_autofree char *path =
-                g_build_filename(data ? data : "../shared/data", "middlebury", pairs[i].name,
-                                 k ? "right.png" : "left.png", NULL);
-            if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
-                g_test_skip("there are no pictures");
+            g_autofree char *name = g_strdup_printf("middlebury/%s/%s.png", pairs[i].name,
+                                                    k ? "right" : "left"),
+                            *path = data_path(name);
+            if (!path)
                 return;
-            }
             g_assert_cmpint(picture_read(path, &side[k]), ==, 0);
         }
+        AUTO(frame_drop)
         struct frame *f = frame_alone(side[0].width, side[0].height, side[0].channels, 0, NULL);
         uint8_t *left = f->left.data, *right = f->right.data;
         f->left = f->right = side[0];
         f->left.data = memcpy(left, side[0].data, image_bytes(&side[0]));
         f->right.data = memcpy(right, side[1].data, image_bytes(&side[1]));
         compare_overlaps(pairs[i].name, f, pairs[i].labels, i ? 3 : 1, pairs[i].most);
-        frame_drop(&f);
         picture_free(&side[0]);
         picture_free(&side[1]);
     }
@@ -287,8 +267,8 @@ static void test_overlap_of_pictures(void) {
 
 /* What frames take stays below the limit, whatever that is, until the smallest blocks. */
 static void test_limits(void) {
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, 240, 160, 1, 64, 1);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, 240, 160, 1, 64, 1);
     struct params p = make_params(
         "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
     int error = 0, steps = 0, before = 0;
@@ -310,8 +290,6 @@ static void test_limits(void) {
     g_assert_cmpint(error, ==, -ENOSPC);
     g_assert_cmpint(steps, >, 5);
     g_assert_cmpint(before, >, 10);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* A device with less memory than the picture takes: passes that wait for each other's, then blocks
@@ -331,19 +309,19 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
     b->own_memory = true;
     b->overlap_bytes = overlap_bytes;
     device_bytes = SIZE_MAX;
+    AUTO(stereo_close)
     struct stereo *s = stereo_open_on(b, f->left.width, f->left.height, 1, NULL, &error);
     device_bytes = bytes;
     error = frame_run(s, p, f);
     *blocks = blocks_count(&s->pipeline.blocks);
     g_assert_true(error || s->arena_bytes <= bytes);
     taken_bytes = s->arena_bytes;
-    stereo_close(&s);
     return error;
 }
 
 static void test_device(void) {
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, 240, 160, 1, 32, 1);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, 240, 160, 1, 32, 1);
     struct params p = make_params("disparity_range=32 bp_levels=4 block_overlap=16");
     int blocks;
     g_assert_cmpint(run_on_device(&p, f, SIZE_MAX, &blocks), ==, 0);
@@ -361,8 +339,6 @@ static void test_device(void) {
     g_assert_cmpint(run_on_device(&p, f, apart - 1, &blocks), ==, 0);
     g_assert_true(blocks == 1 && taken_bytes == shared);
     overlap_bytes = 0;
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 static void test_option(void) {
@@ -371,6 +347,7 @@ static void test_option(void) {
         expect_error(2, "--memory", "run --memory %s synth:", wrong[i]);
         expect_error(2, "--memory", "bench --memory %s", wrong[i]);
     }
+    AUTO(outcome_free)
     struct outcome o = run_limited(
         0, "run --memory 6M --set block_overlap=16 --set disparity_range=32 --set threads=1 "
            "synth:width=200,height=150,frames=2");
@@ -378,7 +355,6 @@ static void test_option(void) {
     g_assert_cmpint(o.code, ==, 0);
     g_assert_nonnull(line);
     g_assert_null(strstr(line + 1, " blocks of "));
-    outcome_free(&o);
 }
 
 static void add(const char *path, void (*test)(void)) {

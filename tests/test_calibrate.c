@@ -54,7 +54,7 @@ static enum verdict take(struct views *v, long index, double x, double y) {
 /* A view is taken once, by the same pair and by the next one of a board at rest; again when it was
  * forgotten. */
 TEST("/calibrate/taken-once", test_taken_once) {
-    struct views v;
+    AUTO(views_free) struct views v = {0};
     struct source source;
     begin(&v, &source);
     g_assert_cmpint(take(&v, 0, 100, 100), ==, TAKEN);
@@ -66,7 +66,6 @@ TEST("/calibrate/taken-once", test_taken_once) {
     g_assert_cmpint(views_count(&v), ==, 2);
     views_forget(&v, 0);
     g_assert_cmpint(take(&v, 4, 100, 100), ==, TAKEN);
-    views_free(&v);
 }
 
 /* The first signal says at once what it does, the second ends the program. */
@@ -88,23 +87,21 @@ TEST("/calibrate/quit", test_quit) {
 
 /* Those of a solution are found after others were forgotten, and not once they are themselves. */
 TEST("/calibrate/find", test_find) {
-    struct views v;
+    AUTO(views_free) struct views v = {0};
     struct source source;
     begin(&v, &source);
     for (int i = 0; i < 4; i++)
         g_assert_cmpint(take(&v, 10 * i, 100 + 20 * i, 100), ==, TAKEN);
-    struct solution *s = solution_new(&v, DISTORTION_RADTAN, 0.5);
+    AUTO(solution_free) struct solution *s = solution_new(&v, DISTORTION_RADTAN, 0.5);
     views_forget(&v, 1);
     static const int places[] = {0, -1, 1, 2};
     for (int i = 0; i < 4; i++)
         g_assert_cmpint(views_find(&v, s->pair[i]), ==, places[i]);
     g_assert_cmpstr(v.names->pdata[1], ==, s->name[2]);
-    solution_free(&s);
-    views_free(&v);
 }
 
 TEST("/calibrate/too-many", test_too_many) {
-    struct views v;
+    AUTO(views_free) struct views v = {0};
     struct source source;
     begin(&v, &source);
     for (int i = 0; i < MAX_COVERAGE_VIEWS; i++)
@@ -113,7 +110,6 @@ TEST("/calibrate/too-many", test_too_many) {
     g_assert_cmpint(views_count(&v), ==, MAX_COVERAGE_VIEWS);
     views_forget(&v, 7);
     g_assert_cmpint(take(&v, 1001, 60, 300), ==, TAKEN);
-    views_free(&v);
 }
 
 /* ---- how the threads end */

@@ -112,14 +112,12 @@ static const struct set *real_set(void) {
     data = data ? data : "../shared/data";
     *set = (struct set){.board = {9, 6, 1, 0}};
     for (int i = 1; i <= 14; i++) {
-        struct image l, r;
+        AUTO(picture_free) struct image l = {0}, r = {0};
         if (read_grey(data, "left", i, &l))
             continue; /* there is no number 10 */
         g_assert_cmpint(read_grey(data, "right", i, &r), ==, 0);
         g_assert_cmpint(l.channels, ==, 1);
         g_assert_cmpint(set_add(set, l.data, r.data, l.width, l.height), ==, 1);
-        picture_free(&l);
-        picture_free(&r);
     }
     if (set->count == 0)
         g_test_skip("needs ../shared/data/calibration/opencv");
@@ -138,7 +136,7 @@ static int read_real_set(struct set *set) {
 }
 
 TEST("/calibration/real_set", test_real_set) {
-    struct set set;
+    AUTO(set_free) struct set set = {0};
     struct board_result result;
     if (!read_real_set(&set))
         return;
@@ -167,7 +165,6 @@ TEST("/calibration/real_set", test_real_set) {
     }
     g_assert_cmpfloat(fabs(rig_baseline(rig) / 3.3273 - 1), <, 0.005);
     g_assert_cmpint(rig->metric, ==, 0);
-    set_free(&set);
 }
 
 /* The corners of a part of a board, from column and row x, y on. */
@@ -200,28 +197,26 @@ static int look_at_parts(const struct image *im, const struct board *whole, cons
 
 TEST("/calibration/goes-on", test_goes_on) {
     const char *data = g_getenv("LIVESTEREO_DATA");
-    struct set set;
+    AUTO(set_free) struct set set = {0};
     int parts = 0;
     if (!read_real_set(&set))
         return;
     for (int i = 0; i < set.count; i++)
         for (int v = 0; v < 2; v++) {
-            struct image im; /* there is no number 10 */
+            AUTO(picture_free) struct image im = {0}; /* there is no number 10 */
             g_assert_cmpint(read_grey(data ? data : "../shared/data", v ? "right" : "left",
                                       i < 9 ? i + 1 : i + 2, &im),
                             ==, 0);
             parts += look_at_parts(&im, &set.board, set.view[i].xy[v]);
-            picture_free(&im);
         }
     g_test_message("%d parts", parts);
     g_assert_cmpint(parts, >, 2000);
-    set_free(&set);
 }
 
 /* A view whose corners are moved is found, left out, and the rest solved as if it had not been
  * there. */
 TEST("/calibration/outlier", test_outlier) {
-    struct set set;
+    AUTO(set_free) struct set set = {0};
     struct board_result result;
     if (!read_real_set(&set))
         return;
@@ -235,11 +230,10 @@ TEST("/calibration/outlier", test_outlier) {
     g_assert_cmpint(result.used, ==, 12);
     g_assert_cmpfloat(result.rig.rms, <=, 0.22);
     g_assert_cmpfloat(set.view[4].rms_stereo, >, 0.5);
-    set_free(&set);
 }
 
 TEST("/calibration/too_few", test_too_few) {
-    struct set set;
+    AUTO(set_free) struct set set = {0};
     struct board_result result;
     if (!read_real_set(&set))
         return;
@@ -248,7 +242,6 @@ TEST("/calibration/too_few", test_too_few) {
         chessboard_solve(&set.board, 640, 480, DISTORTION_RADTAN, 0.3, set.view, 2, &result);
     stderr_one_line(log, "calibrate", "too few");
     g_assert_cmpint(error, ==, -EINVAL);
-    set_free(&set);
 }
 
 /* ---- made-up rigs */
@@ -303,11 +296,9 @@ static int usable_view(const struct eye eye[2], const struct plane *b) {
 }
 
 static int add_rendered(struct set *set, struct eye eye[2], const struct plane *board, int seed) {
-    uint8_t *l = render(&eye[0], board, 1, 2, (uint32_t)(2 * seed + 1), NULL);
-    uint8_t *r = render(&eye[1], board, 1, 2, (uint32_t)(2 * seed + 2), NULL);
+    g_autofree uint8_t *l = render(&eye[0], board, 1, 2, (uint32_t)(2 * seed + 1), NULL);
+    g_autofree uint8_t *r = render(&eye[1], board, 1, 2, (uint32_t)(2 * seed + 2), NULL);
     int added = set_add(set, l, r, eye[0].camera->width, eye[0].camera->height);
-    free(l);
-    free(r);
     return added;
 }
 
@@ -356,7 +347,7 @@ static double worst_depth(const struct rig *truth, const struct rig *rig) {
  * away within 1 %. */
 static void test_made_up(gconstpointer data) {
     enum distortion model = *(const enum distortion *)data;
-    struct set set = {.board = {9, 6, 0.024, 1}};
+    AUTO(set_free) struct set set = {.board = {9, 6, 0.024, 1}};
     struct board_result result;
     struct rig truth;
     if (skip_without_solver())
@@ -405,7 +396,6 @@ static void test_made_up(gconstpointer data) {
     g_assert_cmpfloat(angle, <, 0.1);
     g_assert_cmpfloat(depth, <, 0.01);
     g_assert_cmpfloat(row_distance(&set, rig), <, 0.15);
-    set_free(&set);
     eyes_free(eye);
 }
 
@@ -416,7 +406,7 @@ TEST("/calibration/symmetric", test_symmetric) {
     if (skip_without_solver())
         return;
     for (size_t k = 0; k < G_N_ELEMENTS(sides); k++) {
-        struct set set = {.board = {sides[k][0], sides[k][1], 0.024, 1}};
+        AUTO(set_free) struct set set = {.board = {sides[k][0], sides[k][1], 0.024, 1}};
         struct board_result result;
         struct rig truth;
         struct eye eye[2];
@@ -441,7 +431,6 @@ TEST("/calibration/symmetric", test_symmetric) {
         g_assert_cmpint(result.used, ==, 10);
         g_assert_cmpfloat(result.rig.rms, <, 0.15);
         g_assert_cmpfloat(fabs(rig_baseline(&result.rig) / rig_baseline(&truth) - 1), <, 0.01);
-        set_free(&set);
         eyes_free(eye);
     }
 }
@@ -459,7 +448,7 @@ TEST("/calibration/order", test_order) {
     rig_made_up(DISTORTION_NONE, &rig);
     eyes_of(&rig, eye);
     pose_board(&plane, 0, 0.3, 0.55);
-    uint8_t *picture = render(&eye[0], &plane, 1, 0, 1, NULL);
+    g_autofree uint8_t *picture = render(&eye[0], &plane, 1, 0, 1, NULL);
     float a[108], b[108];
     g_assert_cmpint(chessboard_find(picture, 640, 480, &board, 0, a), ==, 1);
     for (int i = 0; i < 54; i++)
@@ -470,13 +459,12 @@ TEST("/calibration/order", test_order) {
     double xy[2] = {plane.origin[0] / plane.origin[2], plane.origin[1] / plane.origin[2]}, pixel[2];
     camera_project(&rig.camera[0], xy, pixel);
     g_assert_cmpfloat(hypot((double)a[0] - pixel[0], (double)a[1] - pixel[1]), <, 0.3);
-    free(picture);
     eyes_free(eye);
 }
 
 /* A partly hidden board is not found: no corners are made up for what cannot be seen. */
 TEST("/calibration/hidden", test_hidden) {
-    struct set set = {.board = {9, 6, 0.024, 1}};
+    AUTO(set_free) struct set set = {.board = {9, 6, 0.024, 1}};
     struct rig rig;
     struct plane plane = {
         .texture = board_texture, .cols = 9, .rows = 6, .square = 0.024, .hide_from = 5.5};
@@ -489,7 +477,6 @@ TEST("/calibration/hidden", test_hidden) {
     g_assert_cmpint(add_rendered(&set, eye, &plane, 1), ==, 0);
     plane.hide_from = 99;
     g_assert_cmpint(add_rendered(&set, eye, &plane, 1), ==, 1);
-    set_free(&set);
     eyes_free(eye);
 }
 

@@ -77,7 +77,7 @@ TEST("/calibration/depth/ply", test_ply) {
                                         {{0, 0, 1}, {255, 0, 1}, 2}};
     static const uint8_t first[16] = {0, 0, 0x80, 0x3f, 0,  0,  0,  0xc0,
                                       0, 0, 0x60, 0x40, 10, 20, 30, 40};
-    char *folder = g_dir_make_tmp("ply-XXXXXX", NULL), *text;
+    g_autofree char *folder = g_dir_make_tmp("ply-XXXXXX", NULL), *text = NULL;
     g_autofree char *path = g_build_filename(folder, "a.ply", NULL);
     gsize length;
     g_assert_cmpint(ply_write(path, points, 2, "metres"), ==, 0);
@@ -90,8 +90,6 @@ TEST("/calibration/depth/ply", test_ply) {
     g_assert_cmpint(text + length - end, ==, 32);
     g_assert_cmpmem(end, 16, first, 16);
     remove_tree(folder);
-    g_free(text);
-    g_free(folder);
 }
 
 /* ---- a textured room, rectified by rendering and by our maps */
@@ -153,7 +151,7 @@ static void eval(const char *folder, const char *calibration, double *bad1, doub
                           "--set",     "cost_adapts=false",
                           folder,      calibration ? "--calib" : NULL,
                           calibration, NULL};
-    char *out = NULL;
+    g_autofree char *out = NULL;
     int status = 1;
     g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out,
                                NULL, &status, NULL));
@@ -164,31 +162,27 @@ static void eval(const char *folder, const char *calibration, double *bad1, doub
     g_assert_true(b && m);
     *bad1 = g_ascii_strtod(b + 7, NULL);
     *mean = g_ascii_strtod(m + 7, NULL);
-    g_free(out);
 }
 
 /* The truth of the rectified left view and what both see of it, from depths along its axis;
  * and what a made-up folder needs beside. */
 static void write_truth(const char *folder, const struct rectification *to, double *const z[2]) {
     size_t count = (size_t)to->width * (size_t)to->height;
-    uint16_t *value = g_new(uint16_t, count);
-    uint8_t *seen = g_new(uint8_t, count);
+    g_autofree uint16_t *value = g_new(uint16_t, count);
+    g_autofree uint8_t *seen = g_new(uint8_t, count);
     for (size_t i = 0; i < count; i++) {
         double d = to->fx * to->baseline / z[0][i] - (to->cx[1] - to->cx[0]);
         int x = (int)(i % (size_t)to->width), there = (int)lrint(x - d);
         value[i] = (uint16_t)lrint(d * 256);
         seen[i] = there >= 0 && fabs(z[1][i - (size_t)(x - there)] / z[0][i] - 1) < 0.02 ? 255 : 0;
     }
-    char *path = g_build_filename(folder, "disp_left.png", NULL);
+    g_autofree char *path = g_build_filename(folder, "disp_left.png", NULL);
     g_assert_cmpint(picture_write16(path, value, to->width, to->height), ==, 0);
     g_free(path);
     write_grey(folder, "nonocc.png", seen, to->width, to->height);
     path = g_build_filename(folder, "pair.ini", NULL);
     static const char ini[] = "[pair]\ndisparity_scale=256\ndisparities=64\n";
     g_assert_true(g_file_set_contents(path, ini, -1, NULL));
-    g_free(path);
-    g_free(value);
-    g_free(seen);
 }
 
 /* A rectified pair rendered on a grid a quarter of a pixel off and read back to its place: what one
@@ -198,12 +192,12 @@ static uint8_t *render_and_read(const struct eye *straight, const struct plane *
     struct camera moved = *straight->camera;
     struct eye eye = *straight;
     uint8_t *out = malloc(640 * 480);
-    struct rectify_point *map = malloc(640 * 480 * sizeof *map);
+    g_autofree struct rectify_point *map = malloc(640 * 480 * sizeof *map);
     moved.cx += 0.25;
     moved.cy += 0.25;
     eye.camera = &moved;
     eye.corner = NULL;
-    uint8_t *seen = render(&eye, room, 3, 2, seed, NULL);
+    g_autofree uint8_t *seen = render(&eye, room, 3, 2, seed, NULL);
     const struct remap_args a = {.source = seen,
                                  .map = map,
                                  .out = out,
@@ -216,8 +210,6 @@ static uint8_t *render_and_read(const struct eye *straight, const struct plane *
         stage_remap(&a, i % 640, i / 640);
     }
     free(eye.corner);
-    free(seen);
-    free(map);
     return out;
 }
 
@@ -342,15 +334,13 @@ TEST("/calibration/depth/far", test_far) {
 /* Depth in mm of the Motorcycle pair by its calib.txt (doffs 31 px) against the depth of its
  * truth. */
 TEST("/calibration/depth/motorcycle", test_motorcycle) {
-    const char *data = g_getenv("LIVESTEREO_DATA"), *bin = g_getenv("LIVESTEREO_BIN");
-    char *pair = g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
-    char *calib = g_build_filename(pair, "calib.txt", NULL);
-    if (!bin || !g_file_test(calib, G_FILE_TEST_EXISTS)) {
-        g_test_skip(bin ? "needs ../shared/data/middlebury/motorcycle" : "needs LIVESTEREO_BIN");
-        g_free(pair);
-        g_free(calib);
+    g_autofree char *calib = data_path("middlebury/motorcycle/calib.txt");
+    const char *bin = g_getenv("LIVESTEREO_BIN");
+    if (!bin)
+        g_test_skip("needs LIVESTEREO_BIN");
+    if (!bin || !calib)
         return;
-    }
+    g_autofree char *pair = g_path_get_dirname(calib);
     g_autofree char *folder = g_dir_make_tmp("depth-XXXXXX", NULL);
     const char *argv[] = {
         bin,      "batch",       "--quiet", "--set", "backend=cpu", "--set", "disparity_range=64",
@@ -360,7 +350,7 @@ TEST("/calibration/depth/motorcycle", test_motorcycle) {
     g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
                                NULL, &status, NULL));
     g_assert_cmpint(status, ==, 0);
-    uint16_t *mm, *truth, *seen;
+    g_autofree uint16_t *mm = NULL, *truth = NULL, *seen = NULL;
     char *path = g_build_filename(folder, "left_depth16.png", NULL);
     g_assert_cmpint(picture_read16(path, &mm, &w, &h), ==, 0);
     g_free(path);
@@ -381,10 +371,5 @@ TEST("/calibration/depth/motorcycle", test_motorcycle) {
     double median = g_array_index(errors, double, errors->len / 2);
     g_test_message("median error of depth %.4f %% over %u pixels", 100 * median, errors->len);
     g_assert_cmpfloat(median, <, 0.01);
-    free(mm);
-    free(truth);
-    free(seen);
     remove_tree(folder);
-    g_free(pair);
-    g_free(calib);
 }

@@ -4,6 +4,7 @@
 #include "calibration/rectify.h"
 #include "tests/opencv_oracle.h"
 #include "tests/rig_scene.h"
+#include "tests/test.h"
 
 #include <glib.h>
 #include <math.h>
@@ -20,7 +21,7 @@ static void test_maps(gconstpointer data) {
     g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &to), ==, 0);
     g_assert_cmpint(rectify_tables(&rig, &to, maps), ==, 0);
     size_t count = (size_t)to.width * (size_t)to.height;
-    float *x = g_new(float, count), *y = g_new(float, count);
+    g_autofree float *x = g_new(float, count), *y = g_new(float, count);
     double worst = 0;
     for (int v = 0; v < 2; v++) {
         g_assert_cmpint(maps[v].width, ==, 640);
@@ -35,8 +36,6 @@ static void test_maps(gconstpointer data) {
                    worst);
     g_assert_cmpfloat(worst, <=, 1.0 / 32);
     g_assert_cmpfloat(worst, >, 0);
-    g_free(x);
-    g_free(y);
     rectify_free(maps);
 }
 

@@ -23,10 +23,9 @@ CLI_TEST("/cli/reader-gone", test_reader_gone) {
                  "$B run " SYNTH " --rate 100 --frames 60 " SMALL
                  " --out \"gst:videoconvert ! filesink location=$D/f buffer-mode=2\"");
     /* of standard output: ends as other programs do, without a word */
-    struct outcome o = shell("$B --help-params | true; exit ${PIPESTATUS[0]}");
+    AUTO(outcome_free) struct outcome o = shell("$B --help-params | true; exit ${PIPESTATUS[0]}");
     g_assert_true(o.code == 128 + SIGPIPE || o.code == 0);
     g_assert_cmpstr(o.err, ==, "");
-    outcome_free(&o);
 }
 
 /* Messages of a program whose standard streams are closed do not land in its files. */
@@ -236,16 +235,14 @@ CLI_TEST("/cli/quiet", test_quiet) {
     expect_shell(0, "4608\n", "",
                  "$B run -q " SYNTH " --frames 1 " SMALL " --save-picture $D/p.png "
                  "--out 'gst:fdsink fd=1' | wc -c; exit ${PIPESTATUS[0]}");
-    struct outcome o = shell("$B record -q " SYNTH " --frames 3 -o $D/a.mkv");
+    AUTO(outcome_free) struct outcome o = shell("$B record -q " SYNTH " --frames 3 -o $D/a.mkv");
     g_assert_cmpstr(o.out, ==, "");
-    outcome_free(&o);
 }
 
 static bool starts_in(int mb) {
     g_autofree char *line = g_strdup_printf("ulimit -v %d000; exec $B --version", mb);
-    struct outcome o = shell(line);
+    AUTO(outcome_free) struct outcome o = shell(line);
     bool starts = o.code == 0;
-    outcome_free(&o);
     return starts;
 }
 
@@ -298,16 +295,14 @@ CLI_TEST("/cli/record-ended", test_record_ended) {
         g_autofree char *line = g_strdup_printf(
             "mkdir $D/%d; %s $B record " SYNTH " --rate 200 -o $D/%d/a.mkv >/dev/null %s; ls $D/%d",
             i, limit, i, end, i);
-        struct outcome made = shell(line);
+        AUTO(outcome_free) struct outcome made = shell(line);
         g_autofree char *play = g_strdup_printf("$B run " SMALL " $D/%d/a.mkv", i);
-        struct outcome played = shell(play);
+        AUTO(outcome_free) struct outcome played = shell(play);
         bool nothing = made.out[0] == 0, killed = i % 3 == 2; /* rows may lack their pictures */
         if (nothing ? played.code != 3 : played.code != 0 && !(killed && played.code == 3))
             g_error("%s\nleft %s\nexit code %d:\n%s%s\nrecord said:\n%s", line, made.out,
                     played.code, played.out, played.err, made.err);
         g_assert_cmpint(error_lines(played.err), ==, played.code == 3);
-        outcome_free(&made);
-        outcome_free(&played);
     }
 }
 
@@ -372,12 +367,11 @@ CLI_TEST("/cli/ended", test_ended) {
             g_autofree char *line = g_strdup_printf(
                 "rm -rf $D/o; mkdir $D/o; timeout --foreground -k 600 -s %s %.4f $B %s",
                 signals[i % 3], WATCHED ? 10 * after_s : after_s, commands[k]);
-            struct outcome o = shell(line);
+            AUTO(outcome_free) struct outcome o = shell(line);
             g_autofree char *below = path_in("o");
             if (i % 3 != 2 && o.code == 137)
                 g_error("%s\ndid not end:\n%s", line, o.err);
             expect_whole(below);
-            outcome_free(&o);
         }
     expect_shell(0, "", "", "$B batch --resume $D/in -o $D/o " SMALL " --save disp16,color");
     g_autofree char *below = path_in("o");

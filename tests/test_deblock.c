@@ -145,17 +145,16 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
     p.row_offset = 1;
     p.data_cost = DATA_COST_CENSUS; /* whose curve does not adapt */
     p.cost_adapts = adapts;
-    struct frame *f = frame_alone(W, H, 1, 0, NULL);
+    AUTO(frame_drop) struct frame *f = frame_alone(W, H, 1, 0, NULL);
     memcpy(f->left.data, picture[LEFT_SIDE], W * H);
     memcpy(f->right.data, picture[RIGHT_SIDE], W * H);
+    AUTO(stereo_close)
     struct stereo *s =
         stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
     memcpy(delivered, f->rectified[RIGHT_SIDE], W * H);
-    stereo_close(&s);
-    frame_drop(&f);
 }
 
 /* What is matched is smoothed, what is delivered is the picture that came. */

@@ -32,7 +32,7 @@ static void fill(struct frame *f, GRand *r, double q_pixels, double q_labels) {
 }
 
 TEST("/estimate/mixture", test_mixture) {
-    struct frame *f = frame_alone(PIXELS, 1, 1, 0, NULL);
+    AUTO(frame_drop) struct frame *f = frame_alone(PIXELS, 1, 1, 0, NULL);
     struct params p;
     params_default(&p);
     GRand *r = g_rand_new_with_seed(5);
@@ -59,7 +59,6 @@ TEST("/estimate/mixture", test_mixture) {
     g_assert_cmpfloat(fabs(p.data_weight - largest), <, 1e-9);
     g_assert_cmpfloat(fabs(p.data_weight / p.data_truncation - slope), <, 1e-9);
     g_rand_free(r);
-    frame_drop(&f);
 }
 
 /* Colours that are all grey give what grey pictures give: with cost_color=0, and by census. */
@@ -67,7 +66,7 @@ TEST("/estimate/grey", test_grey) {
     enum { W = 40, H = 30 };
     struct params of[2];
     for (int n = 0; n < 2; n++) {
-        struct frame *f = frame_alone(W, H, n ? 3 : 1, 0, NULL);
+        AUTO(frame_drop) struct frame *f = frame_alone(W, H, n ? 3 : 1, 0, NULL);
         GRand *r = g_rand_new_with_seed(7);
         params_default(&of[n]);
         of[n].cost_color = 0;
@@ -82,7 +81,6 @@ TEST("/estimate/grey", test_grey) {
         }
         estimate_fit(f, &of[n]);
         g_rand_free(r);
-        frame_drop(&f);
     }
     g_assert_true(params_equal(&of[0], &of[1]));
     /* most bits of census are the same: a narrow curve of its own */
@@ -96,7 +94,7 @@ TEST("/estimate/noise", test_noise) {
     enum { W = 120, H = 90, LEVELS = 41 };
     const double variance = (LEVELS * LEVELS - 1) / 12.0, left = sqrt(variance / (4 * M_PI)),
                  mean = left * sqrt(2 / M_PI);
-    struct frame *f = frame_alone(W, H, 3, 0, NULL);
+    AUTO(frame_drop) struct frame *f = frame_alone(W, H, 3, 0, NULL);
     GRand *r = g_rand_new_with_seed(11);
     struct params p;
     params_default(&p);
@@ -119,10 +117,10 @@ TEST("/estimate/noise", test_noise) {
     g_test_message("of squares of %g, smoothed to %g: lambda %g", variance, left, p.data_weight);
     g_assert_cmpfloat(fabs(p.data_weight / (3 * log1p(1 / (3 * mean))) - 1), <, 0.05);
     g_rand_free(r);
-    frame_drop(&f);
 }
 
 TEST("/estimate/option", test_option) {
+    AUTO(outcome_free)
     struct outcome o = run_limited(0, "run --estimate --preset yang2006_tuned "
                                       "synth:width=120,height=90,range=16,frames=2,noise=4 "
                                       "--set disparity_range=16");
@@ -131,7 +129,6 @@ TEST("/estimate/option", test_option) {
     g_assert_nonnull(line);
     g_assert_nonnull(strstr(line, "; rho "));
     g_assert_null(strstr(line + 1, "estimate: 1: ")); /* of the first pair alone */
-    outcome_free(&o);
 }
 
 int main(int argc, char **argv) {

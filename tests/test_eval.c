@@ -203,7 +203,7 @@ TEST("/eval/layouts", test_layouts) {
                 g_assert_cmpint(picture_write16(path, values, 4, 2), ==, 0);
         }
         g_auto(GStrv) stems = test_pairs_list(folder);
-        struct test_pair pair;
+        AUTO(test_pair_free) struct test_pair pair = {0};
         g_assert_cmpstr(stems[0], ==, rows[i].stem);
         g_assert_null(stems[1]);
         g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
@@ -213,7 +213,6 @@ TEST("/eval/layouts", test_layouts) {
         g_assert_cmpint(pair.mask[MASK_NONOCC][kitti], ==, 0);
         g_assert_cmpint(pair.mask[MASK_NONOCC][kitti + 1], ==, 255);
         g_assert_null(pair.mask[MASK_ALL]);
-        test_pair_free(&pair);
         remove_tree(folder);
     }
 }

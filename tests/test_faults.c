@@ -150,13 +150,12 @@ static bool plays(int code, GHashTable *whole) {
     if (bytes == 0)
         return true;
     size_t held = 3 * bytes / GPOINTER_TO_SIZE(g_hash_table_lookup(whole, "a.mkv")), played = 0;
-    struct outcome o = shell("$B run " SMALL " $D/o/a.mkv");
+    AUTO(outcome_free) struct outcome o = shell("$B run " SMALL " $D/o/a.mkv");
     if (g_str_has_prefix(o.out, "frames "))
         sscanf(o.out, "frames %*d captured, %zu", &played);
     bool fine = code == 0 || o.code == 0
                     ? o.code == 0 && error_lines(o.err) == 0
                     : (o.code == 3 || o.code == 6) && error_lines(o.err) == 1 && played >= held;
-    outcome_free(&o);
     return fine;
 }
 
@@ -236,7 +235,7 @@ static void test_command(void *fixture, const void *data) {
         g_free(report);
         for (guint i = 0; i < faults->len; i++) {
             const struct fault *f = &g_array_index(faults, struct fault, i);
-            struct outcome o = attempt(c, kinds[k].name, f, &report);
+            AUTO(outcome_free) struct outcome o = attempt(c, kinds[k].name, f, &report);
             bool library = ended_by_library(&o);
             const char *why = library ? NULL : fault_of(&o, whole);
             if (!why && strcmp(c->name, "record") == 0 && !plays(o.code, whole))
@@ -249,7 +248,6 @@ static void test_command(void *fixture, const void *data) {
             libraries += library;
             late += report && atol(report) < f->n;
             g_free(report);
-            outcome_free(&o);
         }
         g_test_message("%s: %ld calls, %u faults tried, %d lost, %d ended by a library, %d came "
                        "after the last call",

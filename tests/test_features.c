@@ -63,16 +63,13 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
 /* The vectors by the stages, on a backend. */
 static void describe(struct backend *b, const struct feature_network *n, const uint8_t *grey, int w,
                      int h, int8_t *vectors) {
-    struct graph *g = graph_open();
-    void *packed = aligned_alloc(64, (features_bytes(n) + 63) / 64 * 64);
+    AUTO(graph_close) struct graph *g = graph_open();
+    g_autofree void *packed = aligned_alloc(64, (features_bytes(n) + 63) / 64 * 64);
     features_pack(n, packed);
     const uint64_t *out = features_describe(g, n, packed, grey, w, h);
     graph_keep(g, out);
-    void *arena = graph_run_once(b, g);
+    g_autofree void *arena = graph_run_once(b, g);
     memcpy(vectors, graph_address(g, out, 0), (size_t)(w * h) * FEATURE_CHANNELS);
-    graph_close(&g);
-    free(arena);
-    free(packed);
 }
 
 /* Backends of all forms that this processor can run, number by number; NULL behind the last. */
@@ -126,7 +123,7 @@ TEST("/features/vectors", test_vectors) {
         struct backend *b;
         g_autofree uint8_t *grey = g_malloc((gsize)(w * h));
         g_autofree int8_t *vectors = g_new(int8_t, w * h * FEATURE_CHANNELS);
-        struct network_file f;
+        AUTO(network_free) struct network_file f = {0};
         struct feature_network network;
         char why[256];
         network_random(&f, 2 + n % 7, (uint64_t)g_test_rand_int());
@@ -140,7 +137,6 @@ TEST("/features/vectors", test_vectors) {
             for (int i = 0; i < w * h; i++)
                 check_vector(vectors + FEATURE_CHANNELS * i, numbers + FEATURE_CHANNELS * i);
         }
-        network_free(&f);
     }
 }
 
@@ -159,22 +155,22 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
     for (char **word = words; *word; word++)
         if (**word)
             g_assert_cmpint(params_assign(&p, *word, why, sizeof(why)), ==, 0);
+    AUTO(stereo_close)
     struct stereo *s = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), width, height,
                                       PICTURE_RGB, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, p.mode == MODE_MOTION ? f->motion : f->disparity,
            sizeof(*map) * (size_t)(width * height));
-    stereo_close(&s);
 }
 
 /* The learned vectors matter where census does, and only there; a network given is used. */
 TEST("/features/frames", test_frames) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t census[N], learned[N];
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
-    struct network_file file;
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    AUTO(network_free) struct network_file file = {0};
     struct feature_network network;
     char why[256];
     const char *modes[] = {"", "data_cost=census row_alignment=0", "data_cost=ad", "cost_adapts=0",
@@ -192,25 +188,20 @@ TEST("/features/frames", test_frames) {
         run_frame(f, with, NULL, census); /* the one that is compiled in */
         g_assert_cmpint(memcmp(census, learned, sizeof(census)), !=, 0);
     }
-    network_free(&file);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* The costs of blocks are those of the whole picture. */
 TEST("/features/blocks", test_blocks) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t whole[N], blocks[N];
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
     run_frame(f, "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1", NULL, whole);
     run_frame(f,
               "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1 block_size=16 "
               "block_overlap=0",
               NULL, blocks);
     g_assert_cmpint(memcmp(whole, blocks, sizeof(whole)), ==, 0);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* ---- files */
@@ -275,7 +266,7 @@ TEST("/features/refused", test_refused) {
     refuse_text("layer 1 ", "player 1 ", "fewer than 2 layers");
     refuse_text("hash ", "hash", "hash");
     refuse_text("hash ", "hash 0", "hash");
-    struct network_file broken;
+    AUTO(network_free) struct network_file broken = {0};
     const struct {
         struct network_layer layer[9];
         int layers;
@@ -308,14 +299,13 @@ TEST("/features/refused", test_refused) {
         many[i] = (struct network_layer){32, i < 8 ? 32 : 64, 1, 4};
     network_make(&broken, many, 9, 3);
     refuse(broken.bytes, broken.size, "more than 8");
-    network_free(&broken);
 }
 
 /* A bias that lets a sum reach 2^31 is refused, one less is not. */
 TEST("/features/sums", test_sums) {
     const struct network_layer layers[] = {{1, 32, 1, 4}, {32, 64, 1, 0}};
     for (int more = 0; more < 2; more++) {
-        struct network_file f;
+        AUTO(network_free) struct network_file f = {0};
         struct feature_network n;
         char why[256];
         network_make(&f, layers, 2, 3);
@@ -330,7 +320,6 @@ TEST("/features/sums", test_sums) {
         g_assert_cmpint(error, ==, more ? -EINVAL : 0);
         if (more)
             g_assert_nonnull(strstr(why, "32 bits"));
-        network_free(&f);
     }
 }
 
@@ -352,8 +341,8 @@ TEST("/features/built_in", test_built_in) {
 TEST("/features/small", test_small) {
     enum { W = 64, H = 40 };
     static int8_t vectors[W * H * FEATURE_CHANNELS];
-    struct frame_pool *pool;
-    struct frame *f;
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = NULL;
     struct backend *b;
     struct feature_network n;
     g_autofree char *file = NULL;
@@ -373,6 +362,4 @@ TEST("/features/small", test_small) {
     g_autofree char *sum =
         g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)vectors, sizeof(vectors));
     g_assert_cmpstr(sum, ==, "f42324392b8d60211356089d387a958df45655f96fc22a8e81d9a065387c387b");
-    frame_drop(&f);
-    pool_close(&pool);
 }

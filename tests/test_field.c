@@ -95,7 +95,7 @@ static double wrong(const char *path, double px) {
     int width, height, scene_width, scene_height;
     g_autofree char *name = g_path_get_basename(path);
     g_autofree char *below = g_strdup_printf("scene/%.6s.pfm", name), *scene_path = path_in(below);
-    float *map = read_map(path, &width, &height), *scene = NULL;
+    g_autofree float *map = read_map(path, &width, &height), *scene = NULL;
     long bad = 0, count = 0;
     if (px == SCENE) {
         scene = read_map(scene_path, &scene_width, &scene_height);
@@ -104,8 +104,6 @@ static double wrong(const char *path, double px) {
     for (int y = 0; y < height; y++)
         for (int x = scene ? 0 : FIRST_COLUMN; x < width; x++, count++)
             bad += !(fabs(map[y * width + x] - (scene ? scene[y * width + x] : px)) <= 1);
-    free(map);
-    free(scene);
     return 100.0 * (double)bad / (double)count;
 }
 

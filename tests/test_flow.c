@@ -48,7 +48,7 @@ CLI_TEST("/flow/files", test_files) {
     g_assert_cmpint(flow_write(flo, motion, 3, 2), ==, 0);
     g_assert_cmpint(flow_write16(png, motion, 3, 2), ==, 0);
     for (int kind = 0; kind < 2; kind++) {
-        struct flow flow;
+        AUTO(flow_free) struct flow flow = {0};
         g_assert_cmpint(flow_read(kind ? png : flo, &flow), ==, 0);
         g_assert_cmpint(flow.width, ==, 3);
         g_assert_cmpint(flow.height, ==, 2);
@@ -58,7 +58,6 @@ CLI_TEST("/flow/files", test_files) {
             else
                 g_assert_cmpfloat((double)flow.data[i], ==, motion[i] / 16.0);
         }
-        flow_free(&flow);
     }
     g_autofree char *bytes = NULL;
     gsize length;
@@ -69,12 +68,11 @@ CLI_TEST("/flow/files", test_files) {
     g_assert_cmpmem(bytes, 20, head, 20);
     /* what is beyond KITTI's form becomes the nearest */
     static const int16_t far[2] = {20000, -20000};
-    struct flow flow;
+    AUTO(flow_free) struct flow flow = {0};
     g_assert_cmpint(flow_write16(png, far, 1, 1), ==, 0);
     g_assert_cmpint(flow_read(png, &flow), ==, 0);
     g_assert_cmpfloat((double)flow.data[0], ==, (65535.0 - 32768) / 64);
     g_assert_cmpfloat((double)flow.data[1], ==, -512);
-    flow_free(&flow);
 }
 
 static void refused(const uint8_t *bytes, size_t length) {
@@ -86,7 +84,7 @@ static void refused(const uint8_t *bytes, size_t length) {
 
 TEST("/flow/damaged", test_damaged) {
     uint8_t bytes[12 + 16] = {'P', 'I', 'E', 'H', 2, 0, 0, 0, 1};
-    struct flow flow;
+    AUTO(flow_free) struct flow flow = {0};
     g_assert_cmpint(flow_parse(bytes, sizeof(bytes), "test", &flow), ==, 0);
     flow_free(&flow);
     for (size_t length = 0; length < sizeof(bytes); length++)
@@ -107,7 +105,6 @@ TEST("/flow/damaged", test_damaged) {
     memcpy(bytes + 24, "\0\0\x80\xff", 4);
     g_assert_cmpint(flow_parse(bytes, sizeof(bytes), "test", &flow), ==, 0);
     g_assert_true(isnan(flow.data[0]) && isnan(flow.data[1]));
-    flow_free(&flow);
 }
 
 /* exact; 3, 4 px off; unknown; no truth; 4 of 100 px off */

@@ -5,23 +5,13 @@
 #include "capture/files/picture_times.h"
 #include "capture/source.h"
 #include "image/picture.h"
-#include "tests/remove_tree.h"
+#include "tests/cli.h"
 #include "tests/stderr_of.h"
-#include "tests/test.h"
 
 #include <glib/gstdio.h>
 
-static char *folder;
-
-static void put(const char *name, const char *text) {
-    g_autofree char *path = g_build_filename(folder, name, NULL),
-                    *parent = g_path_get_dirname(path);
-    g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
-}
-
 static void take(const char *name) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autofree char *path = path_in(name);
     g_assert_cmpint(g_remove(path), ==, 0);
 }
 
@@ -33,13 +23,12 @@ static struct folder_about read_about(void) {
     return about;
 }
 
-TEST("/folder-about/rate", test_rate) {
+CLI_TEST("/folder-about/rate", test_rate) {
     g_assert_cmpfloat(read_about().rate, ==, 0);
-    put("camera.txt", "width=32\nframe_rate_hz=12.5\n");
+    write_text("camera.txt", "width=32\nframe_rate_hz=12.5\n");
     g_assert_cmpfloat(read_about().rate, ==, 12.5);
-    put("camera.txt", "frame_rate_hz=-3\n");
+    write_text("camera.txt", "frame_rate_hz=-3\n");
     g_assert_cmpfloat(read_about().rate, ==, 0);
-    take("camera.txt");
 }
 
 #define ONE(before) before "00.png", before "01.png", before "02.png"
@@ -140,7 +129,7 @@ static const struct times {
     {"times.txt", "5\n5\n5\n", {ONE("")}, {5000000000, 5000000000, 5000000000}, 0},
 };
 
-TEST("/folder-about/times", test_times) {
+CLI_TEST("/folder-about/times", test_times) {
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
         const struct times *row = &lists[i];
         const char *pictures[3];
@@ -148,7 +137,7 @@ TEST("/folder-about/times", test_times) {
         for (int k = 0; k < 3; k++)
             pictures[k] = g_build_filename(folder, "left", row->names[k], NULL);
         if (row->list)
-            put(row->list, row->text);
+            write_text(row->list, row->text);
         g_autofree int64_t *times = picture_times_read(pictures, 3, &rate);
         g_test_message("%s: %s", row->list, row->text);
         g_assert_true((times != NULL) == (row->ns[1] != 0));
@@ -162,33 +151,32 @@ TEST("/folder-about/times", test_times) {
     }
 }
 
-TEST("/folder-about/range", test_range) {
+CLI_TEST("/folder-about/range", test_range) {
     g_assert_cmpint(read_about().disparities, ==, 0);
-    put("calib.txt", "width=741\nndisp=70\n");
+    write_text("calib.txt", "width=741\nndisp=70\n");
     g_assert_cmpint(read_about().disparities, ==, 70);
-    put("pair.ini", "[pair]\ndisparity_scale=4\ndisparities=60\n");
+    write_text("pair.ini", "[pair]\ndisparity_scale=4\ndisparities=60\n");
     g_assert_cmpint(read_about().disparities, ==, 60);
-    put("pair.ini", "[pair]\ndisparity_scale=4\ndisparities=100000\n");
+    write_text("pair.ini", "[pair]\ndisparity_scale=4\ndisparities=100000\n");
     g_assert_cmpint(read_about().disparities, ==, 0);
-    put("pair.ini", "damaged");
+    write_text("pair.ini", "damaged");
     g_assert_cmpint(read_about().disparities, ==, 70);
-    take("pair.ini");
 }
 
 /* The source hands all of it on. */
-TEST("/folder-about/source", test_source) {
+CLI_TEST("/folder-about/source", test_source) {
     static uint8_t gray[32 * 24];
     const char *words[] = {folder};
     int error;
     for (int side = 0; side < 2; side++) {
-        g_autofree char *path = g_build_filename(folder, side ? "right.png" : "left.png", NULL);
+        g_autofree char *path = path_in(side ? "right.png" : "left.png");
         g_assert_cmpint(picture_write(path, &(struct image){gray, 32, 24, 1}), ==, 0);
     }
-    put("times.txt", "0.25\n");
-    put("camera.txt", "frame_rate_hz=4\n"); /* one time has no rate */
-    put("calib.txt", "ndisp=12\n");
+    write_text("times.txt", "0.25\n");
+    write_text("camera.txt", "frame_rate_hz=4\n"); /* one time has no rate */
+    write_text("calib.txt", "ndisp=12\n");
     struct source_options options = {0};
-    struct source *source = source_open(words, 1, &options, &error);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat(source->rate, ==, 4);
     g_assert_false(source->assumes_rate);
@@ -199,39 +187,26 @@ TEST("/folder-about/source", test_source) {
     options.rate = 7; /* the user's own */
     source = source_open(words, 1, &options, &error);
     g_assert_cmpfloat(source->rate, ==, 7);
-    source_close(&source);
-    take("times.txt");
-    take("camera.txt");
-    take("calib.txt");
-    take("left.png");
-    take("right.png");
 }
 
 /* Times of the left pictures alone are those of the right ones, too, as of many drives. */
-TEST("/folder-about/one-side", test_one_side) {
+CLI_TEST("/folder-about/one-side", test_one_side) {
     const char *words[] = {folder};
     const struct source_options options = {0};
     int error;
-    static const char *const files[] = {"left/0.pgm", "right/0.pgm", "left/times.txt"};
-    put(files[0], "P5 2 2 255\nabcd");
-    put(files[1], "P5 2 2 255\nabcd");
-    put(files[2], "7.5\n");
-    struct source *source = source_open(words, 1, &options, &error);
-    struct frame *frame = frame_alone(2, 2, 1, false, NULL);
+    write_text("left/0.pgm", "P5 2 2 255\nabcd");
+    write_text("right/0.pgm", "P5 2 2 255\nabcd");
+    write_text("left/times.txt", "7.5\n");
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    AUTO(frame_drop) struct frame *frame = frame_alone(2, 2, 1, false, NULL);
     g_assert_false(source->assumes_rate);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_cmpint(frame->left_ns, ==, 7500000000);
     g_assert_cmpint(frame->right_ns, ==, 7500000000);
-    frame_drop(&frame);
-    source_close(&source);
-    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-        take(files[i]);
-    take("left");
-    take("right");
 }
 
 /* Times that go back, or whose decimal comma hides a part of them, are told once. */
-TEST("/folder-about/standing", test_standing) {
+CLI_TEST("/folder-about/standing", test_standing) {
     static const char *const files[] = {"left/0.pgm",  "left/1.pgm",  "left/2.pgm",
                                         "right/0.pgm", "right/1.pgm", "right/2.pgm"};
     static const char *const texts[] = {"0\n0.1\n0.05\n", "7,00\n7,50\n8,00\n"};
@@ -240,27 +215,12 @@ TEST("/folder-about/standing", test_standing) {
     const struct source_options options = {0};
     int error;
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-        put(files[i], "P5 2 2 255\nabcd");
+        write_text(files[i], "P5 2 2 255\nabcd");
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-        put("times.txt", texts[i]);
+        write_text("times.txt", texts[i]);
         struct stderr_of caught = stderr_begin();
-        struct source *source = source_open(words, 1, &options, &error);
+        AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
         stderr_one_line(caught, "1 of 3 times are no later", first[i]);
         g_assert_false(source->assumes_rate);
-        source_close(&source);
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-        take(files[i]);
-    take("times.txt");
-    take("left");
-    take("right");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    folder = g_dir_make_tmp("livestereo-folder-XXXXXX", NULL);
-    int failed = tests_run();
-    remove_tree(folder);
-    g_free(folder);
-    return failed;
 }

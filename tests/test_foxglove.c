@@ -111,8 +111,7 @@ TEST("/foxglove/refused", test_refused) {
     params_default(&params);
     int code;
     g_autofree char *place = g_strdup_printf("%d", free_port());
-    struct output *first = open_server(place, &params, &code);
+    AUTO(output_close) struct output *first = open_server(place, &params, &code);
     g_assert_nonnull(first);
     refuse(place, EXIT_RUN_FAILED, "another program");
-    output_close(&first);
 }

@@ -61,16 +61,14 @@ TEST("/frame/buffers", test_buffers) {
 }
 
 TEST("/frame/without-truth", test_without_truth) {
-    struct frame_pool *pool = pool_open(1, 8, 8, 1, 0, NULL);
-    struct frame *f = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(1, 8, 8, 1, 0, NULL);
+    AUTO(frame_drop) struct frame *f = pool_take(pool);
     g_assert_null(f->truth);
     g_assert_null(f->non_occluded);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 TEST("/frame/reset", test_reset) {
-    struct frame_pool *pool = pool_open(1, 20, 10, 3, 1, NULL);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(1, 20, 10, 3, 1, NULL);
     struct frame *f = pool_take(pool), *first = f;
     uint8_t *left = f->left.data;
     f->left.width = f->right.height = f->rect_left.channels = f->rect_right.width = 1;
@@ -90,7 +88,6 @@ TEST("/frame/reset", test_reset) {
     g_assert_cmpint(f->has_truth, ==, 0);
     g_assert_cmpint(f->updated_count, ==, 0);
     frame_drop(&f);
-    pool_close(&pool);
 }
 
 TEST("/frame/references", test_references) {
@@ -114,7 +111,7 @@ TEST("/frame/references", test_references) {
 
 TEST("/frame/all-different", test_all_different) {
     enum { COUNT = 16 };
-    struct frame_pool *pool = pool_open(COUNT, 4, 4, 1, 0, NULL);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(COUNT, 4, 4, 1, 0, NULL);
     struct frame *f[COUNT];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < COUNT; i++) {
@@ -125,7 +122,6 @@ TEST("/frame/all-different", test_all_different) {
         for (int i = 0; i < COUNT; i++)
             frame_drop(&f[(i * 5 + round) % COUNT]);
     }
-    pool_close(&pool);
 }
 
 TEST("/frame/outlives-close", test_outlives_close) {
@@ -195,9 +191,8 @@ static void *take_and_drop(void *argument) {
             g_assert_cmpint(twice->disparity[k], ==, me->number * 0x101);
         g_assert_cmpint(twice->index, ==, me->number);
         frame_drop(&twice);
-        struct frame *mine = frame_ref(me->shared);
+        AUTO(frame_drop) struct frame *mine = frame_ref(me->shared);
         g_assert_cmpint(mine->index, ==, 77);
-        frame_drop(&mine);
     }
     frame_drop(&me->shared);
     return NULL;
@@ -224,8 +219,7 @@ TEST("/frame/threads", test_threads) {
 }
 
 static void *drop_one(void *argument) {
-    struct frame *f = argument;
-    frame_drop(&f);
+    AUTO(frame_drop) struct frame *f = argument;
     return NULL;
 }
 

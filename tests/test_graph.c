@@ -110,14 +110,13 @@ TEST("/graph/dead-passes", test_dead_passes) {
 }
 
 TEST("/graph/empty-list", test_empty_list) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     graph_buffer(g, BYTES);
     plan_and_bind(g, NULL);
     g_assert_cmpint(g->count, ==, 0);
     g_assert_true(g->arena_bytes == 0 && g->slot_bytes == 0);
     for (int t = 0; t < STREAMS; t++)
         g_assert_true(g->begun[t] < 0 && g->joined[t] < 0);
-    graph_close(&g);
 }
 
 /* A pass that writes to memory which nobody named is run. */
@@ -137,7 +136,7 @@ TEST("/graph/unnamed-memory", test_unnamed_memory) {
 
 /* A chain needs two buffers' memory, however long it is. */
 TEST("/graph/chain-shares", test_chain_shares) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     const void *first = upload(g), *last = first;
     for (int i = 1; i < 20; i++)
         last = copy(g, last, i);
@@ -147,11 +146,10 @@ TEST("/graph/chain-shares", test_chain_shares) {
     g_assert_cmpuint(g->slot_bytes, ==, 2 * ALIGNED);
     g_assert_true(graph_address(g, first, 0) != graph_address(g, first, 1));
     g_assert_cmpuint(place_of(g, (const uint8_t *)first + 100), ==, place_of(g, first) + 100);
-    graph_close(&g);
 }
 
 TEST("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     void *in = upload(g), *kept = copy(g, in, 1);
     graph_keep(g, kept);
     const void *last = copy(g, kept, 2);
@@ -160,13 +158,12 @@ TEST("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later) {
     download(g, last);
     plan_and_bind(g, NULL);
     g_assert_cmpuint(g->arena_bytes, ==, 3 * ALIGNED);
-    graph_close(&g);
 }
 
 /* What lasts has memory that nobody else ever uses, at the beginning of the arena, the same in all
  * slots, and what is written to it is needed. */
 TEST("/graph/persistent", test_persistent) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     void *one = graph_persistent(g, BYTES), *unused = graph_persistent(g, BYTES),
          *two = graph_persistent(g, BYTES);
     const void *last = join(g, upload(g), one, 1);
@@ -186,7 +183,6 @@ TEST("/graph/persistent", test_persistent) {
     g_assert_cmpuint(place_of(g, two), ==, 0x10000000 + ALIGNED);
     g_assert_true(graph_address(g, one, 0) == graph_address(g, one, 1));
     g_assert_cmpint(schedule_races(g), ==, 0);
-    graph_close(&g);
 }
 
 static const bool none_apart[STAGE_COUNT];
@@ -194,7 +190,7 @@ static const struct unit_rules as_one = {.apart = none_apart};
 
 /* What a unit reads it may not overwrite: it reads and writes all at the same time. */
 TEST("/graph/unit-lives-at-once", test_unit_lives_at_once) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     const void *last = upload(g);
     graph_begin(g, UNIT_LEVEL);
     for (int i = 1; i < 6; i++)
@@ -212,7 +208,6 @@ TEST("/graph/unit-lives-at-once", test_unit_lives_at_once) {
         g_assert_cmpint(g->passes[i].unit, ==, 0);
     g_assert_cmpint(g->passes[6].unit, ==, 2);
     g_assert_cmpuint(g->arena_bytes, ==, 5 * ALIGNED); /* the last one is in the slots */
-    graph_close(&g);
 }
 
 static bool all_left_out(void *context, const struct graph *g, int i) {
@@ -224,7 +219,7 @@ static bool all_left_out(void *context, const struct graph *g, int i) {
 TEST("/graph/overlap", test_overlap) {
     for (int round = 0; round < 3; round++) {
         static const size_t overlap_bytes[] = {0, 4 * ALIGNED - 1, 4 * ALIGNED};
-        struct graph *g = open_list();
+        AUTO(graph_close) struct graph *g = open_list();
         const void *in = upload(g), *last[2];
         for (int chain = 0; chain < 2; chain++) {
             last[chain] = in;
@@ -242,14 +237,13 @@ TEST("/graph/overlap", test_overlap) {
         g_assert_cmpint(waits > 0, ==, !beside);
         g_assert_cmpint(g->passes[pass_of(g, 11)].stream, ==, STREAM_BRANCH);
         g_assert_cmpint(schedule_races(g), ==, 0);
-        graph_close(&g);
     }
 }
 
 /* What is written and read within a unit alone has no memory where the unit leaves it out. */
 TEST("/graph/unit-leaves-out", test_unit_leaves_out) {
     static const struct unit_rules rules = {none_apart, all_left_out, NULL};
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     const void *in = upload(g);
     graph_begin(g, UNIT_COSTS);
     const void *a = copy(g, in, 1), *b = copy(g, a, 2);
@@ -266,7 +260,6 @@ TEST("/graph/unit-leaves-out", test_unit_leaves_out) {
     g_assert_nonnull(graph_address(g, stored, 0));
     g_assert_nonnull(graph_address(g, d, 0));
     g_assert_cmpuint(g->arena_bytes, ==, 3 * ALIGNED);
-    graph_close(&g);
 }
 
 /* A unit is divided before stages that the backend sets apart, and goes on where a pass of it is
@@ -274,7 +267,7 @@ TEST("/graph/unit-leaves-out", test_unit_leaves_out) {
 TEST("/graph/units", test_units) {
     bool apart[STAGE_COUNT] = {[STAGE_check] = true};
     const struct unit_rules rules = {.apart = apart};
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     void *in = upload(g);
     graph_begin(g, UNIT_LEVEL);
     void *a = copy(g, in, 1);
@@ -292,14 +285,13 @@ TEST("/graph/units", test_units) {
     g_assert_true(graph_unit_args(g, first, STAGE_grey, 1, 1) == graph_args(g, first + 1, 1));
     g_assert_true(graph_unit_args(g, second, STAGE_check, 0, 0) == graph_args(g, second, 0));
     g_assert_null(graph_unit_args(g, second, STAGE_grey, 1, 0));
-    graph_close(&g);
 }
 
 /* ---- streams and waits */
 
 /* Two pictures; the second is prepared beside the first, as pipeline.c does. */
 TEST("/graph/branch-and-join", test_branch_and_join) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     void *left = upload(g), *a = copy(g, left, 1);
     void *right = upload(g), *b = copy(g, right, 2), *early = join(g, left, right, 3);
     void *both = join(g, a, b, 4), *c = copy(g, both, 5);
@@ -322,12 +314,11 @@ TEST("/graph/branch-and-join", test_branch_and_join) {
     g_assert_true(g->passes[three].awaited && !g->passes[four].awaited);
     g_assert_cmpint(g->joined[STREAM_BRANCH], ==, pass_of(g, 6));
     g_assert_cmpint(g->joined[STREAM_BRANCH + 1], ==, -1); /* pass 6 waits for it */
-    graph_close(&g);
 }
 
 /* The branch goes into a download and nowhere else: the main stream joins it at the end. */
 TEST("/graph/left-to-join", test_left_to_join) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, in, 2), *c = copy(g, a, 3);
     download(g, b);
     download(g, c);
@@ -337,13 +328,12 @@ TEST("/graph/left-to-join", test_left_to_join) {
     g_assert_cmpint(g->joined[STREAM_BRANCH], ==, two);
     g_assert_cmpint(g->passes[three + 1].wait[STREAM_BRANCH], ==, two);
     g_assert_cmpint(g->passes[three + 2].wait[STREAM_MAIN], ==, three);
-    graph_close(&g);
 }
 
 /* Of the caller's memory: a write waits for readers and writers of another stream, a read for the
  * writer, and who has waited once waits no more. */
 TEST("/graph/hazards", test_hazards) {
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     uint8_t memory[2][BYTES];
     graph_import(g, memory[0], BYTES);
     graph_import(g, memory[1], BYTES);
@@ -373,14 +363,13 @@ TEST("/graph/hazards", test_hazards) {
     g_assert_true(bound->out == memory[0]); /* stays where it is */
     g_assert_cmpuint((uintptr_t)bound->source, ==, (uintptr_t)graph_address(g, in, 1));
     g_assert_cmpint(schedule_races(g), ==, 0);
-    graph_close(&g);
 }
 
 /* ---- many passes */
 
 TEST("/graph/many-passes", test_many_passes) {
     enum { PASSES = 3000 };
-    struct graph *g = open_list();
+    AUTO(graph_close) struct graph *g = open_list();
     uint8_t memory[2][BYTES];
     for (int round = 0; round < 2; round++) { /* the second time in what was taken for the first */
         graph_clear(g);
@@ -399,7 +388,6 @@ TEST("/graph/many-passes", test_many_passes) {
                 g_assert_cmpuint((uintptr_t)a % _Alignof(max_align_t), ==, 0);
             }
     }
-    graph_close(&g);
 }
 
 /* ---- any list */

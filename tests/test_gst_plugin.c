@@ -165,14 +165,12 @@ static char *next_message(struct run *r, GstMessageType type) {
 
 /* What the library makes of the pair. */
 static int16_t *disparity_of(const struct pair *p, const char *words) {
-    struct livestereo_settings *s = pair_settings(NULL, words);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings(NULL, words);
+    AUTO(livestereo_close)
     struct livestereo *h = pair_open(s, p->width, p->height, p->picture[0].format, NULL);
-    struct livestereo_frame f = pair_frame(h, p, false, 0, 0);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, p, false, 0, 0);
     pair_run(h, &f);
     int16_t *packed = pair_packed(&f.disparity);
-    pair_frame_free(&f);
-    livestereo_close(&h);
-    livestereo_settings_close(&s);
     return packed;
 }
 
@@ -181,7 +179,7 @@ static int16_t *disparity_of(const struct pair *p, const char *words) {
 CLI_TEST("/gst/formats", test_formats) {
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         const char *name = formats[i].name;
-        struct pair p = pair_make(W, H, formats[i].format, 5, (uint32_t)i);
+        AUTO(pair_free) struct pair p = pair_make(W, H, formats[i].format, 5, (uint32_t)i);
         g_autofree int16_t *want = disparity_of(&p, FAST_WORDS " disparity_range=16");
         struct run r = begin("livestereo " FAST " disparity-range=16");
         set_caps(&r, name, W, H);
@@ -197,7 +195,6 @@ CLI_TEST("/gst/formats", test_formats) {
             expect_map(r.left, map, "GRAY16_LE", want, W, H);
             end(&r);
         }
-        pair_free(&p);
     }
 }
 
@@ -238,10 +235,11 @@ CLI_TEST("/gst/outputs", test_outputs) {
     const char *file = path;
     g_assert_cmpint(livestereo_rig_read(&rig, &file, 1, W, H, 0), ==, 0);
     options.rig = &rig;
-    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 3, 1);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 3, 1);
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings(NULL, FAST_WORDS " disparity_range=16");
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, &options);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, &options);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     pair_run(h, &f);
     livestereo_get_info(h, &info);
     int w = info.width, height = info.height;
@@ -285,10 +283,6 @@ CLI_TEST("/gst/outputs", test_outputs) {
         end(&r);
     }
     g_free(depth.data);
-    pair_frame_free(&f);
-    livestereo_close(&h);
-    livestereo_settings_close(&s);
-    pair_free(&p);
 }
 
 CLI_TEST("/gst/refused", test_refused) {
@@ -299,7 +293,7 @@ CLI_TEST("/gst/refused", test_refused) {
         {"livestereo disparity-range=64", "disparity_range"},
         {"livestereo disparity-range=16 smoothness=quadratic", "smoothness"},
     };
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct run r = begin(cases[i][0]);
         set_caps(&r, "GRAY8", W, H);
@@ -331,7 +325,6 @@ CLI_TEST("/gst/refused", test_refused) {
     g_autofree char *odd = next_message(&r, GST_MESSAGE_ERROR);
     g_assert_nonnull(strstr(odd, "63x48 cannot be halved"));
     end(&r);
-    pair_free(&p);
 }
 
 /* ---- pairing */
@@ -490,6 +483,7 @@ CLI_TEST("/gst/gap-event", test_gap_event) {
 
 /* After a flush nothing of earlier frames is left, in the queues and in the average over frames. */
 CLI_TEST("/gst/flush", test_flush) {
+    AUTO(pair_free)
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
                 other = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     for (int side = 0; side < 2; side++) /* so little that the average goes on */
@@ -532,8 +526,6 @@ CLI_TEST("/gst/flush", test_flush) {
     g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, 1100 * MS);
     gst_buffer_unref(map);
     end(&r);
-    pair_free(&p);
-    pair_free(&other);
 }
 
 static GstClockTime first_time(GstElement *sink) {
@@ -582,13 +574,13 @@ CLI_TEST("/gst/caps-change", test_caps_change) {
     struct run r = begin("livestereo disparity-range=16 " FAST);
     for (int i = 0; i < 4; i++) {
         const char *name = formats[i % 3].name;
+        AUTO(pair_free)
         struct pair p = pair_make(W + 8 * i, H - 4 * i, formats[i % 3].format, 0, (uint32_t)i);
         g_autofree int16_t *want = disparity_of(&p, FAST_WORDS " disparity_range=16");
         set_caps(&r, name, p.width, p.height);
         for (int twice = 0; twice < 2; twice++)
             expect_map(r.left, one_map(&r, &p, name, (2 * i + twice) * 33 * MS), "GRAY16_LE", want,
                        p.width, p.height);
-        pair_free(&p);
     }
     end(&r);
 }
@@ -623,7 +615,7 @@ CLI_TEST("/gst/caps-apart", test_caps_apart) {
 }
 
 CLI_TEST("/gst/changes", test_changes) {
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     g_autofree int16_t *before = disparity_of(&p, FAST_WORDS " disparity_range=4");
     g_autofree int16_t *after = disparity_of(&p, FAST_WORDS " disparity_range=16 speckle_size=0");
     struct run r = begin("livestereo disparity-range=4 " FAST);
@@ -650,7 +642,6 @@ CLI_TEST("/gst/changes", test_changes) {
     g_assert_cmpint(radius_now, ==, atoi(radius));
     gst_buffer_unref(one_map(&r, &p, "GRAY8", 99 * MS));
     end(&r);
-    pair_free(&p);
 }
 
 /* ---- live */
@@ -840,11 +831,10 @@ static void expect_depths(const char *name, int count) {
     for (int i = 0; i < count; i++) {
         g_autofree char *png = g_strdup_printf("batch/%03d_depth16.png", i + 1);
         g_autofree char *batch = path_in(png);
-        uint16_t *depth;
+        g_autofree uint16_t *depth = NULL;
         int width, height;
         g_assert_cmpint(picture_read16(batch, &depth, &width, &height), ==, 0);
         g_assert_cmpmem(raw + (gsize)i * frame, frame, depth, frame);
-        free(depth);
     }
 }
 
@@ -863,7 +853,7 @@ CLI_TEST("/gst/manual", test_manual) {
     }
     write_text("rig.yml", rig_text);
     for (int i = 0; i < PAIRS; i++) {
-        struct pair p = pair_make(WIDE, HIGH, LIVESTEREO_RGB8, 0, (uint32_t)i);
+        AUTO(pair_free) struct pair p = pair_make(WIDE, HIGH, LIVESTEREO_RGB8, 0, (uint32_t)i);
         uint8_t beside[HIGH][2][WIDE * 3];
         for (int y = 0; y < 2 * HIGH; y++)
             memcpy(beside[y / 2][y % 2], p.plain[y % 2].data + y / 2 * 3 * WIDE,
@@ -871,7 +861,6 @@ CLI_TEST("/gst/manual", test_manual) {
         write_numbered("left", i + 1, &p.plain[0]);
         write_numbered("right", i + 1, &p.plain[1]);
         write_numbered("both", i + 1, &(struct image){beside[0][0], 2 * WIDE, HIGH, 3});
-        pair_free(&p);
     }
     run_line("cp left/001.png left.png && cp right/001.png right.png && "
              "gst-launch-1.0 -q multifilesrc location=both/%03d.png start-index=1 "

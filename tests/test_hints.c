@@ -17,8 +17,8 @@ static bool swap_hint(int swap, double min_disparity) {
     struct params params;
     int error;
     params_default(&params);
-    struct source *source = source_open(words, 1, &options, &error);
-    struct frame *frame = frame_alone(320, 240, source->channels, 0, NULL);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    AUTO(frame_drop) struct frame *frame = frame_alone(320, 240, source->channels, 0, NULL);
     struct swap_watch watch = {0};
     g_assert_cmpint(source->read(source, frame), ==, 0);
     params.disparity_range = 48;
@@ -29,8 +29,6 @@ static bool swap_hint(int swap, double min_disparity) {
     hints_swap_count(&as_computed, 48, &negative, &positive);
     g_test_message("swap %d: %d negative, %d positive", swap, negative, positive);
     bool hinted = swap_watch_add(&watch, &as_computed);
-    frame_drop(&frame);
-    source_close(&source);
     return hinted;
 }
 

@@ -35,15 +35,20 @@ static const char *words_of(const char *preset) {
 TEST("/library/formats", test_formats) {
     for (int i = 0; livestereo_preset(i); i++) {
         const char *preset = livestereo_preset(i), *words = words_of(preset);
+        AUTO(livestereo_settings_close)
         struct livestereo_settings *s = pair_settings(preset, words);
         struct params params = pair_params(preset, words);
         for (int format = LIVESTEREO_GRAY8; format <= LIVESTEREO_YUYV; format++) {
             if (WATCHED && i > 0 && i % LIVESTEREO_YUYV != format - 1)
                 continue;
+            AUTO(pair_free)
             struct pair p =
                 pair_make(W, H, (enum livestereo_format)format, format + 2, (uint32_t)i);
+            AUTO(livestereo_close)
             struct livestereo *h = pair_open(s, W, H, (enum livestereo_format)format, NULL);
+            AUTO(stereo_close)
             struct stereo *plain = pair_open_plain(W, H, p.plain[0].channels, NULL);
+            AUTO(pair_frame_free)
             struct livestereo_frame f =
                 pair_frame(h, &p, params.mode == MODE_MOTION, 2 * format, 0);
             struct livestereo_image kept[2] = {f.rectified[0], f.rectified[1]};
@@ -52,12 +57,7 @@ TEST("/library/formats", test_formats) {
             pair_run(h, &f);
             pair_check_plain(plain, &params, &p, &f);
             memcpy(f.rectified, kept, sizeof(kept));
-            pair_frame_free(&f);
-            stereo_close(&plain);
-            livestereo_close(&h);
-            pair_free(&p);
         }
-        livestereo_settings_close(&s);
     }
 }
 
@@ -88,10 +88,10 @@ static void from_tables(const struct rectify_map maps[2], struct livestereo_rema
 /* Tables of the caller's, which the library copies; maps are smaller by the margins. */
 TEST("/library/remap", test_remap) {
     static const int margins[][2] = {{0, 0}, {7, 0}, {4, 9}};
-    struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
     struct params params = pair_params("default", SMALL);
     for (size_t i = 0; i < G_N_ELEMENTS(margins); i++) {
-        struct pair p = pair_make(2 * W, 2 * H, LIVESTEREO_RGBA8, 5, 3);
+        AUTO(pair_free) struct pair p = pair_make(2 * W, 2 * H, LIVESTEREO_RGBA8, 5, 3);
         struct livestereo_options o = LIVESTEREO_OPTIONS(2 * W, 2 * H, LIVESTEREO_RGBA8);
         struct livestereo_remap remap[2];
         struct rectify_map maps[2];
@@ -99,41 +99,31 @@ TEST("/library/remap", test_remap) {
         make_tables(maps, W, H, margins[i]);
         from_tables(maps, remap);
         o.remap = remap;
-        struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-        struct stereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
+        AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+        AUTO(stereo_close) struct stereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
         rectify_free(maps);
         memset(remap, 0, sizeof(remap));
         g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
         g_assert_cmpint(info.width, ==, W - margins[i][0] - margins[i][1]);
         g_assert_cmpint(info.height, ==, H);
         g_assert_true(info.is_resampled[0] && info.is_resampled[1] && !info.has_geometry);
-        struct livestereo_frame f = pair_frame(h, &p, false, 6, 0);
+        AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 6, 0);
         pair_run(h, &f);
         pair_check_plain(plain, &params, &p, &f);
-        pair_frame_free(&f);
-        stereo_close(&plain);
-        livestereo_close(&h);
-        pair_free(&p);
     }
-    livestereo_settings_close(&s);
 }
 
 /* Rows of the right picture are moved without any table, too. */
 TEST("/library/row-offset", test_row_offset) {
     static const char words[] = SMALL " row_offset=0.5";
-    struct livestereo_settings *s = pair_settings("default", words);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", words);
     struct params params = pair_params("default", words);
-    struct pair p = pair_make(W, H, LIVESTEREO_BGR8, 1, 3);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_BGR8, NULL);
-    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
-    struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_BGR8, 1, 3);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_BGR8, NULL);
+    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
     pair_run(h, &f);
     pair_check_plain(plain, &params, &p, &f);
-    pair_frame_free(&f);
-    stereo_close(&plain);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 /* ---- calibration */
@@ -211,12 +201,12 @@ static void check_rig(enum distortion model, double alpha) {
     o[0].alpha = o[1].alpha = alpha;
     o[2].remap = remap;
     o[2].geometry = &geometry;
-    struct livestereo_settings *s = pair_settings("live", SMALL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("live", SMALL);
     struct params params = pair_params("live", SMALL);
-    struct pair p = pair_make(W, H, LIVESTEREO_NV12, 3, 8);
-    struct stereo *plain = pair_open_plain(W, H, 3, maps);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_NV12, 3, 8);
+    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, maps);
     for (int i = 0; i < 3; i++) {
-        struct livestereo *h = pair_open(s, 0, 0, 0, &o[i]);
+        AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o[i]);
         struct livestereo_info info = LIVESTEREO_INFO;
         g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
         g_assert_true(info.has_geometry && info.is_resampled[0] && info.is_resampled[1]);
@@ -224,16 +214,11 @@ static void check_rig(enum distortion model, double alpha) {
         g_assert_true(g->fx == geometry.fx && g->fy == geometry.fy && g->cx == geometry.cx &&
                       g->cy == geometry.cy && g->baseline == geometry.baseline &&
                       g->doffs == geometry.doffs && g->metric == geometry.metric);
-        struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
+        AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
         pair_run(h, &f);
         pair_check_plain(plain, &params, &p, &f);
-        pair_frame_free(&f);
-        livestereo_close(&h);
     }
-    stereo_close(&plain);
     rectify_free(maps);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 TEST("/library/rig", test_rig) {
@@ -255,8 +240,8 @@ TEST("/library/rig-of-rectified", test_rig_of_rectified) {
     given.T[1] = given.T[2] = 0;
     struct livestereo_options o = LIVESTEREO_OPTIONS(64, 48, LIVESTEREO_GRAY8);
     o.rig = &given;
-    struct livestereo_settings *s = pair_settings("default", SMALL);
-    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
     struct livestereo_info info = LIVESTEREO_INFO;
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_true(info.has_geometry && !info.is_resampled[0] && !info.is_resampled[1]);
@@ -264,8 +249,6 @@ TEST("/library/rig-of-rectified", test_rig_of_rectified) {
     g_assert_cmpfloat_with_epsilon(info.geometry.fx, given.camera[0].fx / 10, 1e-9);
     g_assert_cmpfloat_with_epsilon(info.geometry.fy, given.camera[0].fy / 10, 1e-9);
     g_assert_cmpfloat_with_epsilon(info.geometry.doffs, 2, 1e-9);
-    livestereo_close(&h);
-    livestereo_settings_close(&s);
 }
 
 /* ---- depth */
@@ -362,7 +345,7 @@ TEST("/library/points", test_points) {
  * disparities in px. Margins of the tables are cut off. */
 static void check_measures(int margin, enum livestereo_format depth_format) {
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-    struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
     g_autofree int32_t *point = g_new(int32_t, 2 * W * H);
     for (int i = 0; i < W * H; i++) {
         point[2 * i] = 32 * (i % W);
@@ -373,8 +356,8 @@ static void check_measures(int margin, enum livestereo_format depth_format) {
         {.width = W, .height = H, .margin = {margin, 2}, .point = point}};
     o.geometry = &geometry;
     o.remap = margin ? remap : NULL;
-    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
     struct livestereo_frame f = pair_frame(h, &p, false, 0, 0), px;
     int w = f.disparity.width, surely = 0, unsurely = 0;
     f.min_confidence = 128;
@@ -419,9 +402,6 @@ static void check_measures(int margin, enum livestereo_format depth_format) {
     g_free(f.depth.data);
     g_free(f.points.data);
     pair_frame_free(&f);
-    pair_free(&p);
-    livestereo_close(&h);
-    livestereo_settings_close(&s);
 }
 
 TEST("/library/measures", test_measures) {
@@ -432,9 +412,10 @@ TEST("/library/measures", test_measures) {
 
 /* NV12 whose second plane lies elsewhere, with rows of its own length, is the same picture. */
 TEST("/library/chroma", test_chroma) {
-    struct livestereo_settings *s = pair_settings("default", SMALL);
-    struct pair p = pair_make(W, H, LIVESTEREO_NV12, 0, 6);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_NV12, NULL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_NV12, 0, 6);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_NV12, NULL);
+    AUTO(pair_frame_free)
     struct livestereo_frame one = pair_frame(h, &p, false, 0, 0),
                             two = pair_frame(h, &p, false, 0, 0);
     struct livestereo_image *pictures[] = {&two.left, &two.right};
@@ -452,11 +433,6 @@ TEST("/library/chroma", test_chroma) {
     pair_same_frame(&one, &two);
     for (int side = 0; side < 2; side++)
         g_free(pictures[side]->chroma);
-    pair_frame_free(&one);
-    pair_frame_free(&two);
-    pair_free(&p);
-    livestereo_close(&h);
-    livestereo_settings_close(&s);
 }
 
 /* ---- what the left picture does not show */
@@ -493,10 +469,10 @@ static void check_unseen(enum distortion model, double alpha) {
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     o.rig = &given;
     o.alpha = alpha;
-    struct livestereo_settings *s = pair_settings("default", SMALL);
-    struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_info info = LIVESTEREO_INFO;
     f.depth = pair_image(W, H, LIVESTEREO_M32F, 0);
     f.points = pair_image(W, H, LIVESTEREO_XYZ32F, 0);
@@ -532,10 +508,6 @@ static void check_unseen(enum distortion model, double alpha) {
     }
     g_free(f.depth.data);
     g_free(f.points.data);
-    pair_frame_free(&f);
-    pair_free(&p);
-    livestereo_close(&h);
-    livestereo_settings_close(&s);
 }
 
 TEST("/library/unseen", test_unseen) {
@@ -559,7 +531,7 @@ TEST("/library/rig-of-ros", test_rig_of_ros) {
     char warning[256] = "";
     struct livestereo_info info[2] = {LIVESTEREO_INFO, LIVESTEREO_INFO};
     struct livestereo_options o = LIVESTEREO_OPTIONS(16 * W, 16 * H, LIVESTEREO_GRAY8);
-    struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
     memset(ros.R, 0, sizeof(ros.R));
     memset(ros.T, 0, sizeof(ros.T));
     given.metric = 1;
@@ -582,7 +554,6 @@ TEST("/library/rig-of-ros", test_rig_of_ros) {
         g_assert_true(i % 2 == 0 ||
                       fabs(info[0].geometry.baseline / info[1].geometry.baseline - 1) < 1e-9);
     }
-    livestereo_settings_close(&s);
 }
 
 /* ---- of the last frame */
@@ -603,13 +574,13 @@ static void check_bound(struct livestereo *h, bool has_one, double energy) {
 
 /* What pixels and the whole frame say of themselves is what the plain form says. */
 static void check_probe(const char *preset, const char *words, int w) {
-    struct livestereo_settings *s = pair_settings(preset, words);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings(preset, words);
     struct params params = pair_params(preset, words);
-    struct pair p = pair_make(w, H, LIVESTEREO_RGB8, 0, 4);
-    struct livestereo *h = pair_open(s, w, H, LIVESTEREO_RGB8, NULL);
-    struct stereo *plain = pair_open_plain(w, H, 3, NULL);
+    AUTO(pair_free) struct pair p = pair_make(w, H, LIVESTEREO_RGB8, 0, 4);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, w, H, LIVESTEREO_RGB8, NULL);
+    AUTO(stereo_close) struct stereo *plain = pair_open_plain(w, H, 3, NULL);
     bool motion = params.mode == MODE_MOTION;
-    struct livestereo_frame f = pair_frame(h, &p, motion, 0, 0);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, motion, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     double energy = 0, plain_energy = 1;
     g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, -EINVAL); /* no frame yet */
@@ -642,11 +613,6 @@ static void check_probe(const char *preset, const char *words, int w) {
         }
     g_assert_cmpint(livestereo_get_probe(h, w, 0, &probe), ==, -EINVAL);
     g_assert_cmpint(livestereo_get_probe(h, 0, -1, &probe), ==, -EINVAL);
-    stereo_close(&plain);
-    livestereo_close(&h);
-    pair_frame_free(&f);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 TEST("/library/probe", test_probe) {
@@ -661,20 +627,17 @@ TEST("/library/probe", test_probe) {
 
 /* In blocks, which keep no costs. */
 TEST("/library/probe-of-blocks", test_probe_of_blocks) {
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings("live", SMALL " block_size=64 block_overlap=16");
-    struct pair p = pair_make(200, 72, LIVESTEREO_GRAY8, 0, 4);
-    struct livestereo *h = pair_open(s, 200, 72, LIVESTEREO_GRAY8, NULL);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(pair_free) struct pair p = pair_make(200, 72, LIVESTEREO_GRAY8, 0, 4);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 200, 72, LIVESTEREO_GRAY8, NULL);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     pair_run(h, &f);
     g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, -ENOTSUP);
     double bound, least;
     g_assert_cmpint(livestereo_bound(h, 1, &bound, &least), ==, -ENOTSUP);
     g_assert_nonnull(strstr(livestereo_error(h), "block"));
-    livestereo_close(&h);
-    pair_frame_free(&f);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 /* ---- from frame to frame */
@@ -685,15 +648,15 @@ TEST("/library/update", test_update) {
     static const char *const words[] = {SMALL " temporal_filter=0.5 temporal_mode=on",
                                         SMALL " bp_iterations=2 lr_check=off",
                                         SMALL " smoothness=quadratic bp_schedule=rows_columns"};
-    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo_settings *s = pair_settings("default", words[0]);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
-    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
     livestereo_settings_close(&s);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     for (int i = 0; i < 3; i++) {
         struct params params = pair_params("default", words[i]);
-        struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
+        AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
         g_assert_cmpint(livestereo_start(h, &f), ==, 0);
         s = pair_settings("default", words[MIN(i + 1, 2)]);
         if (livestereo_update(h, s))
@@ -705,21 +668,17 @@ TEST("/library/update", test_update) {
         g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
         pair_check_plain(plain, &params, &p, &f);
         g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, i < 2 ? -EINVAL : 0);
-        pair_frame_free(&f);
     }
-    stereo_close(&plain);
-    livestereo_close(&h);
-    pair_free(&p);
 }
 
 /* A handle computes with the weights that it was opened with, whatever becomes of settings. */
 TEST("/library/weights", test_weights) {
     static const char words[] = SMALL " descriptor=learned";
-    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
-    struct livestereo_settings *s = pair_settings("default", words);
-    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", words);
+    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
     struct params params = pair_params("default", words);
-    struct network_file file, other;
+    AUTO(network_free) struct network_file file = {0}, other = {0};
     struct feature_network network;
     char why[256];
     network_random(&file, 2, 4);
@@ -730,7 +689,7 @@ TEST("/library/weights", test_weights) {
         params.network = given ? NULL : &network;
         g_assert_cmpint(livestereo_settings_set_weights(s, file.bytes, given ? 0 : file.size), ==,
                         0);
-        struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+        AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
         for (int i = 0; i < 2; i++) {
             struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
             g_assert_cmpint(livestereo_start(h, &f), ==, 0);
@@ -740,13 +699,7 @@ TEST("/library/weights", test_weights) {
             g_assert_cmpint(livestereo_settings_set_weights(s, other.bytes, other.size), ==, 0);
             g_assert_cmpint(livestereo_update(h, s), ==, 0);
         }
-        livestereo_close(&h);
     }
-    network_free(&file);
-    network_free(&other);
-    stereo_close(&plain);
-    livestereo_settings_close(&s);
-    pair_free(&p);
 }
 
 /* One scene, grey, with noise: what temporal_filter takes for a scene at rest. */
@@ -769,12 +722,14 @@ static void *unwanted(void *memory) {
  * refused change of settings is no reason to forget, nor is a picture that is wanted at last. */
 static void check_depends(const int64_t *numbers, int count, bool refused, bool want) {
     static const char words[] = SMALL " temporal_filter=0.7 temporal_mode=on";
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings("default", words),
                                *bad = pair_settings("default", SMALL " disparity_range=44");
+    AUTO(livestereo_close)
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL),
                       *alone = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
-    struct pair p = {0};
-    struct livestereo_frame f = {0}, f_alone;
+    AUTO(pair_free) struct pair p = {0};
+    AUTO(pair_frame_free) struct livestereo_frame f = {0}, f_alone = {0};
     for (int i = 0; i < count; i++) {
         if (numbers[i] == -1) {
             g_assert_cmpint(livestereo_forget(h), ==, 0);
@@ -796,13 +751,6 @@ static void check_depends(const int64_t *numbers, int count, bool refused, bool 
     if (differs != want)
         g_error("%d numbers from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ": %s", count,
                 numbers[0], numbers[count - 1], differs ? "dependent" : "independent");
-    pair_frame_free(&f);
-    pair_frame_free(&f_alone);
-    pair_free(&p);
-    livestereo_close(&h);
-    livestereo_close(&alone);
-    livestereo_settings_close(&s);
-    livestereo_settings_close(&bad);
 }
 
 TEST("/library/forget", test_forget) {
@@ -822,11 +770,11 @@ TEST("/library/forget", test_forget) {
 /* With mode=motion: pixels above 127 have no data cost; NULL removes the mask. */
 TEST("/library/mask", test_mask) {
     const char *words = words_of("flow");
-    struct livestereo_settings *s = pair_settings("flow", words);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("flow", words);
     struct params params = pair_params("flow", words);
-    struct pair p = pair_make(W, H, LIVESTEREO_YUYV, 0, 6);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_YUYV, NULL);
-    struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_YUYV, 0, 6);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_YUYV, NULL);
+    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
     struct livestereo_image mask = pair_image(W, H, LIVESTEREO_GRAY8, 3);
     uint8_t binary[W * H];
     for (int y = 0; y < H; y++)
@@ -850,18 +798,15 @@ TEST("/library/mask", test_mask) {
     for (int i = 0; i < 3; i++)
         pair_frame_free(&f[i]);
     g_free(mask.data);
-    stereo_close(&plain);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 /* The parts of a frame's time add up to no more than all of it. */
 TEST("/library/result", test_result) {
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings("default", SMALL " bp_fast_converging=true");
-    struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_result r = LIVESTEREO_RESULT;
     double sum = 0;
     g_assert_cmpint(livestereo_start(h, &f), ==, 0);
@@ -871,18 +816,14 @@ TEST("/library/result", test_result) {
     g_assert_true(sum > 0 && sum <= r.ms && r.left_bp_ms > 0 && r.left_bp_ms <= r.ms);
     g_assert_cmpint(r.half_steps, >, 0);
     g_assert_true(r.updated[0] >= 1 && r.updated[r.half_steps - 1] > 0);
-    pair_frame_free(&f);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 /* A pause of the caller's before it waits is no time of the frame; nothing is waited for then. */
 TEST("/library/pause", test_pause) {
-    struct livestereo_settings *s = pair_settings("default", SMALL);
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_result r = LIVESTEREO_RESULT;
     enum { PAUSE_MS = 300 };
     gint64 before = g_get_monotonic_time();
@@ -894,10 +835,6 @@ TEST("/library/pause", test_pause) {
     g_assert_cmpint(livestereo_wait_for(h, 0, &r), ==, 0);
     g_assert_true(r.ms > 0 && r.ms * 1000 <= (double)(started - before) + 1);
     g_assert_cmpint(livestereo_wait_for(h, 0, &r), ==, -EINVAL); /* none is in flight */
-    pair_frame_free(&f);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 /* What a child process makes of a handle: the frame's disparities as its parent has them, then the
@@ -930,10 +867,10 @@ static void check_in_child(struct livestereo **h, const struct livestereo_settin
 
 /* A frame is in flight at the first fork(); the second child only ends, with the handle open. */
 TEST("/library/fork", test_fork) {
-    struct livestereo_settings *s = pair_settings("default", SMALL);
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     pair_run(h, &f);
     g_autofree int16_t *right = pair_packed(&f.disparity);
     g_assert_cmpint(livestereo_start(h, &f), ==, 0);
@@ -943,10 +880,6 @@ TEST("/library/fork", test_fork) {
     g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
     pair_run(h, &f);
     g_assert_cmpmem(f.disparity.data, 2 * W * H, right, 2 * W * H);
-    pair_frame_free(&f);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }
 
 struct forking {
@@ -972,23 +905,19 @@ static void fork_in_a_call(void *context, enum livestereo_level level, const cha
 
 /* A handle that was in use at the fork() is refused in the child, and closed without waiting. */
 TEST("/library/fork-in-a-call", test_fork_in_a_call) {
-    struct livestereo_settings *s = pair_settings("default", SMALL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
     struct forking forking = {0};
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     o.log = fork_in_a_call;
     o.log_context = &forking;
     o.log_level = LIVESTEREO_LOG_DEBUG;
-    struct livestereo *h;
+    AUTO(livestereo_close) struct livestereo *h = NULL;
     g_assert_cmpint(livestereo_open(&h, s, &o), ==, 0);
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
+    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
+    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     forking = (struct forking){.h = h, .frame = &f};
     g_assert_cmpint(livestereo_settings_set(s, "bp_levels", "2"), ==, 0);
     g_assert_cmpint(livestereo_update(h, s), ==, 0);
     g_assert_cmpint(forking.forks, >, 0);
     pair_run(h, &f);
-    pair_frame_free(&f);
-    livestereo_close(&h);
-    pair_free(&p);
-    livestereo_settings_close(&s);
 }

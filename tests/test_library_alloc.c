@@ -30,18 +30,16 @@ static char *rig_files[2];
 static int rig_count;
 
 static int call_settings_open(void) {
-    struct livestereo_settings *s;
+    AUTO(livestereo_settings_close) struct livestereo_settings *s = NULL;
     int error = livestereo_settings_open(&s, "live");
     g_assert_true(!s == (error != 0));
-    livestereo_settings_close(&s);
     return error;
 }
 
 static int call_open(void) {
-    struct livestereo *h;
+    AUTO(livestereo_close) struct livestereo *h = NULL;
     int error = livestereo_open(&h, settings, &options);
     g_assert_true(!h == (error != 0));
-    livestereo_close(&h);
     return error;
 }
 

@@ -124,9 +124,9 @@ static struct livestereo_settings *settings_of(const struct scenario *c, const c
 }
 
 static void change_settings(struct livestereo *h, const struct scenario *c, const char *backend) {
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = settings_of(c, backend, c->words_after);
     g_assert_cmpint(livestereo_update(h, s), ==, 0);
-    livestereo_settings_close(&s);
 }
 
 static void set_mask(struct livestereo *h) {
@@ -158,11 +158,11 @@ static const struct livestereo_remap *tables(void) {
 }
 
 static struct livestereo *open_on(const char *backend, const struct scenario *c) {
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = settings_of(c, backend, c->words);
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     o.remap = c->rectified ? NULL : tables();
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
-    livestereo_settings_close(&s);
     return h;
 }
 
@@ -194,7 +194,7 @@ static struct livestereo_frame begin(struct livestereo *h, const struct scenario
 /* All frames of a scenario. */
 static void run_all(const struct scenario *c, const char *backend, enum when when,
                     struct livestereo_frame f[FRAMES]) {
-    struct livestereo *h = open_on(backend, c);
+    AUTO(livestereo_close) struct livestereo *h = open_on(backend, c);
     struct livestereo_info info = LIVESTEREO_INFO;
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     struct pair p[FRAMES];
@@ -232,7 +232,6 @@ static void run_all(const struct scenario *c, const char *backend, enum when whe
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_cmpint(info.gpu_lost, ==, when != NEVER);
     g_assert_true((strstr(info.backend, "cpu") != NULL) == (when != NEVER || backend[1] == 'p'));
-    livestereo_close(&h);
     for (int i = 0; i < FRAMES; i++)
         pair_free(&p[i]);
 }
@@ -302,7 +301,7 @@ TEST("/library-lost/mask", test_mask) {
 
 /* A frame that is not done in time stays in flight, and is whole later. */
 TEST("/library-lost/deadline", test_deadline) {
-    struct pair p = picture(0);
+    AUTO(pair_free) struct pair p = picture(0);
     struct livestereo *h[2] = {open_on("cpu", &scenarios[0]), open_on("auto", &scenarios[0])};
     struct livestereo_frame f[2];
     for (int i = 0; i < 2; i++)
@@ -321,7 +320,6 @@ TEST("/library-lost/deadline", test_deadline) {
         pair_frame_free(&f[i]);
         livestereo_close(&h[i]);
     }
-    pair_free(&p);
 }
 
 /* A change from settings to others and back, while frames in flight have the first ones. */
@@ -329,12 +327,13 @@ TEST("/library-lost/many-updates", test_many_updates) {
     static const struct scenario c = {.preset = "default", .words = SMALL};
     static const char *const weight[] = {"0.05", "0.3"};
     struct livestereo_frame f[2][2];
-    struct pair p = picture(0);
+    AUTO(pair_free) struct pair p = picture(0);
     for (int round = 0; round < 2; round++) {
         g_autofree char *words = g_strdup_printf("backend=%s%s", round ? "auto" : "cpu", c.words);
+        AUTO(livestereo_settings_close)
         struct livestereo_settings *s = pair_settings("default", words);
         struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-        struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
+        AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
         f[round][0] = begin(h, &c, 0, &p);
         frames_left = 0;
         for (int i = 0; i < 9; i++) {
@@ -347,14 +346,11 @@ TEST("/library-lost/many-updates", test_many_updates) {
         f[round][1] = begin(h, &c, 1, &p);
         while (livestereo_wait(h, NULL) == 0)
             continue;
-        livestereo_settings_close(&s);
-        livestereo_close(&h);
     }
     pair_same_frame(&f[0][0], &f[1][0]);
     pair_same_frame(&f[0][1], &f[1][1]);
     for (int i = 0; i < 4; i++)
         pair_frame_free(&f[i / 2][i % 2]);
-    pair_free(&p);
 }
 
 /* The CPU has no memory at first: an error each time, and frames once it has. */
@@ -389,23 +385,21 @@ TEST("/library-lost/no-room", test_no_room) {
 /* With backend=cuda a loss is final. */
 TEST("/library-lost/cuda", test_cuda) {
     static const struct scenario *const c = &scenarios[0];
-    struct livestereo *h = open_on("cuda", c);
+    AUTO(livestereo_close) struct livestereo *h = open_on("cuda", c);
     struct livestereo_info info = LIVESTEREO_INFO;
-    struct pair p = picture(0);
+    AUTO(pair_free) struct pair p = picture(0);
     struct livestereo_frame f[3] = {begin(h, c, 0, &p), begin(h, c, 1, &p)};
     frames_left = 0;
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);
     f[2] = begin(h, c, 2, &p);
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings("default", "backend=cuda" SMALL " bp_levels=2");
     g_assert_cmpint(livestereo_update(h, s), ==, -EIO);
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_cmpint(info.gpu_lost, ==, 0);
     g_assert_null(strstr(info.backend, "cpu"));
-    livestereo_settings_close(&s);
     for (int i = 0; i < 3; i++)
         pair_frame_free(&f[i]);
-    pair_free(&p);
-    livestereo_close(&h);
 }

@@ -25,10 +25,9 @@ static struct livestereo_settings *open_settings(const char *const *words) {
 
 static struct livestereo *open_handle(const char *const *words) {
     struct livestereo *stereo;
-    struct livestereo_settings *settings = open_settings(words);
+    AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(words);
     struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     g_assert_cmpint(livestereo_open(&stereo, settings, &options), ==, 0);
-    livestereo_settings_close(&settings);
     return stereo;
 }
 
@@ -106,11 +105,10 @@ TEST("/library-mistakes/settings", test_settings) {
 }
 
 static void refuse_options(const struct livestereo_options *options, int error) {
-    struct livestereo_settings *settings = open_settings(NULL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(NULL);
     struct livestereo *stereo = (struct livestereo *)(uintptr_t)1;
     expect(livestereo_open(&stereo, settings, options), error, livestereo_error(NULL));
     g_assert_null(stereo);
-    livestereo_settings_close(&settings);
 }
 
 TEST("/library-mistakes/open", test_open) {

@@ -98,7 +98,7 @@ static long take_all(struct live *live, int sleep_us) {
 
 TEST("/live/all-in-order", test_all_in_order) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(60);
     struct live *live =
         open_live(&fake, stereo, &params,
@@ -115,12 +115,11 @@ TEST("/live/all-in-order", test_all_in_order) {
     g_assert_cmpfloat(stats.age_95_ms, >=, stats.age_median_ms);
     live_close(&live);
     g_assert_null(live);
-    matcher_close(&stereo);
 }
 
 TEST("/live/limit", test_limit) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
     struct live *live =
         open_live(&fake, stereo, &params,
@@ -128,14 +127,14 @@ TEST("/live/limit", test_limit) {
     g_assert_cmpint(take_all(live, 0), ==, 7);
     live_close(&live);
     g_assert_cmpint(fake.next, ==, 7);
-    matcher_close(&stereo);
 }
 
 /* A slow reader: each frame is shown, dropped by a queue, or the two add up wrongly. */
 TEST("/live/drops", test_drops) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(300);
+    AUTO(live_close)
     struct live *live =
         open_live(&fake, stereo, &params,
                   (struct live_options){.policy = QUEUE_DROP_OLDEST, .frames = 0, .kept = 0});
@@ -153,13 +152,11 @@ TEST("/live/drops", test_drops) {
     g_assert_cmpint(stats.shown, ==, shown);
     g_assert_cmpint(stats.shown + stats.dropped, ==, 300);
     g_assert_cmpint(shown, >=, 2); /* the last queue has one where the first frame came last */
-    live_close(&live);
-    matcher_close(&stereo);
 }
 
 TEST("/live/quit-anywhere", test_quit_anywhere) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     for (int round = 0; round < 60; round++) {
         struct fake fake = fake_of(-1);
         enum queue_policy policy = g_test_rand_int_range(0, 2) ? QUEUE_WAIT : QUEUE_DROP_OLDEST;
@@ -182,14 +179,14 @@ TEST("/live/quit-anywhere", test_quit_anywhere) {
         g_assert_true(!kept || kept->left.width == WIDTH); /* a held frame outlives the threads */
         frame_drop(&kept);
     }
-    matcher_close(&stereo);
 }
 
 TEST("/live/damaged-pairs", test_damaged_pairs) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(30);
     fake.damaged_each = 5;
+    AUTO(live_close)
     struct live *live =
         open_live(&fake, stereo, &params,
                   (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
@@ -199,15 +196,14 @@ TEST("/live/damaged-pairs", test_damaged_pairs) {
     g_assert_cmpint(stats.damaged, ==, 6);
     bool in_compute;
     g_assert_cmpint(live_error(live, &in_compute), ==, 0);
-    live_close(&live);
-    matcher_close(&stereo);
 }
 
 TEST("/live/source-fails", test_source_fails) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
     fake.fails_at = 9;
+    AUTO(live_close)
     struct live *live =
         open_live(&fake, stereo, &params,
                   (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
@@ -215,15 +211,14 @@ TEST("/live/source-fails", test_source_fails) {
     bool in_compute = true;
     g_assert_cmpint(live_error(live, &in_compute), ==, -EIO);
     g_assert_false(in_compute);
-    live_close(&live);
-    matcher_close(&stereo);
 }
 
 TEST("/live/compute-fails", test_compute_fails) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
     fake.odd_at = 5;
+    AUTO(live_close)
     struct live *live =
         open_live(&fake, stereo, &params,
                   (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
@@ -231,15 +226,14 @@ TEST("/live/compute-fails", test_compute_fails) {
     bool in_compute = false;
     g_assert_cmpint(live_error(live, &in_compute), ==, -EINVAL);
     g_assert_true(in_compute);
-    live_close(&live);
-    matcher_close(&stereo);
 }
 
 /* New settings act on a whole frame or not at all, and a frame says which it had. */
 TEST("/live/settings", test_settings) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
+    AUTO(live_close)
     struct live *live =
         open_live(&fake, stereo, &params,
                   (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
@@ -255,16 +249,15 @@ TEST("/live/settings", test_settings) {
         frame_drop(&frame);
     }
     g_assert_true(seen);
-    live_close(&live);
-    matcher_close(&stereo);
 }
 
 TEST("/live/time-out", test_time_out) {
     struct params params;
-    struct matcher *stereo = open_stereo(&params);
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
     struct fake fake = fake_of(1);
     atomic_bool may_read = false;
     fake.may_read = &may_read;
+    AUTO(live_close)
     struct live *live =
         open_live(&fake, stereo, &params,
                   (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
@@ -273,6 +266,4 @@ TEST("/live/time-out", test_time_out) {
     g_assert_null(frame);
     atomic_store(&may_read, true);
     g_assert_cmpint(take_all(live, 0), ==, 1);
-    live_close(&live);
-    matcher_close(&stereo);
 }

@@ -43,7 +43,7 @@ static int next(struct opened *o, struct frame **frame) {
 
 TEST("/live-gst/slow-reader", test_slow_reader) {
     g_autofree char *word = two("RGB", 1000, "");
-    struct opened o = open_one(word);
+    AUTO(opened_close) struct opened o = open_one(word);
     g_assert_cmpint(o.source->live, ==, 1);
     struct source_status status, before;
     long last = -1, read = 0, early_kb = 0;
@@ -71,7 +71,6 @@ TEST("/live-gst/slow-reader", test_slow_reader) {
     g_assert_cmpint(status.passed, >, read);
     if (!WATCHED) /* which keep freed memory for a while */
         g_assert_cmpint(resident_kb() - early_kb, <, 4096);
-    opened_close(&o);
 }
 
 TEST("/live-gst/both", test_both) {
@@ -79,18 +78,15 @@ TEST("/live-gst/both", test_both) {
     const char *word = "gst:videotestsrc is-live=true pattern=smpte horizontal-speed=1 ! "
                        "video/x-raw,format=GRAY8,width=64,height=48,framerate=100/1 ! tee name=t ! "
                        "queue ! appsink name=both";
+    AUTO(opened_close)
     struct opened o = open_words(word, NULL, NULL), p = open_words(word, NULL, &options);
     g_assert_cmpint(o.source->width, ==, 32);
     g_assert_cmpint(o.source->channels, ==, 1);
-    struct frame *frame, *other;
+    AUTO(frame_drop) struct frame *frame = NULL, *other = NULL;
     g_assert_cmpint(next(&o, &frame), ==, 0);
     g_assert_cmpint(next(&p, &other), ==, 0);
     g_assert_cmpint(frame->left_ns, ==, frame->right_ns);
     g_assert_false(same_pixels(&frame->left, &frame->right));
-    frame_drop(&frame);
-    frame_drop(&other);
-    opened_close(&o);
-    opened_close(&p);
 }
 
 /* One camera's pictures, whole: each is the later one of the pair before. */
@@ -99,10 +95,10 @@ TEST("/live-gst/picture", test_picture) {
     const char *word = "gst:videotestsrc is-live=true pattern=smpte horizontal-speed=3 ! "
                        "video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
                        "appsink name=picture";
-    struct opened o = open_words(word, NULL, &options);
+    AUTO(opened_close) struct opened o = open_words(word, NULL, &options);
     g_assert_cmpint(o.source->width, ==, 64);
     g_assert_cmpint(o.source->height, ==, 48);
-    struct frame *before = NULL;
+    AUTO(frame_drop) struct frame *before = NULL;
     for (int n = 0; n < 4; n++) {
         struct frame *frame;
         g_assert_cmpint(next(&o, &frame), ==, 0);
@@ -113,13 +109,11 @@ TEST("/live-gst/picture", test_picture) {
         frame_drop(&before);
         before = frame;
     }
-    frame_drop(&before);
-    opened_close(&o);
 }
 
 TEST("/live-gst/ends", test_ends) {
     g_autofree char *word = two("GRAY8", 200, "num-buffers=40");
-    struct opened o = open_one(word);
+    AUTO(opened_close) struct opened o = open_one(word);
     struct frame *frame;
     int status, count = 0;
     while ((status = next(&o, &frame)) == 0) {
@@ -128,7 +122,6 @@ TEST("/live-gst/ends", test_ends) {
     }
     g_assert_cmpint(status, ==, SOURCE_END);
     g_assert_cmpint(count, >, 0);
-    opened_close(&o);
 }
 
 TEST("/live-gst/fails", test_fails) {
@@ -163,11 +156,10 @@ TEST("/live-gst/other-size", test_other_size) {
     struct stderr_of caught = stderr_begin();
     struct opened o = open_one(word);
     for (int others = 0; others < 10;) {
-        struct frame *frame = pool_take(o.pool);
+        AUTO(frame_drop) struct frame *frame = pool_take(o.pool);
         int status = o.source->read(o.source, frame);
         g_assert_true(status == 0 || status == -EAGAIN || status == -EBADMSG);
         others += status == -EBADMSG;
-        frame_drop(&frame);
     }
     opened_close(&o);
     stderr_one_line(caught, "not 32x48 any more", word);

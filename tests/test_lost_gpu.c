@@ -64,9 +64,10 @@ static void check_falls_back(int maps_wanted, int after) {
     if (maps_wanted)
         make_maps(maps);
     int error;
+    AUTO(stereo_close)
     struct stereo *plain = stereo_open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), W, H, 3,
                                           maps_wanted ? maps : NULL, &error);
-    struct stereo *s = open_doomed(maps_wanted, after);
+    AUTO(stereo_close) struct stereo *s = open_doomed(maps_wanted, after);
     struct params p = scene_params(0, LABELS);
     struct frame_pool *pool[FRAMES], *pool_plain;
     struct frame *f[FRAMES];
@@ -99,8 +100,6 @@ static void check_falls_back(int maps_wanted, int after) {
     }
     log_set_level(LOG_INFO);
     rectify_free(maps);
-    stereo_close(&s);
-    stereo_close(&plain);
 }
 
 TEST("/lost-gpu/auto-goes-on", test_auto_goes_on) {
@@ -110,16 +109,13 @@ TEST("/lost-gpu/auto-goes-on", test_auto_goes_on) {
 }
 
 TEST("/lost-gpu/cuda-ends", test_cuda_ends) {
-    struct stereo *s = open_doomed(0, 1);
+    AUTO(stereo_close) struct stereo *s = open_doomed(0, 1);
     struct params p = scene_params(0, LABELS);
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 3, LABELS, 1);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, LABELS, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     g_assert_cmpint(frame_run(s, &p, f), ==, -EIO);
     g_assert_cmpint(frame_run(s, &p, f), ==, -EIO);
-    frame_drop(&f);
-    pool_close(&pool);
-    stereo_close(&s);
 }
 
 /* A backend that has no room for large requests. */
@@ -137,11 +133,13 @@ TEST("/lost-gpu/refused-settings", test_refused_settings) {
     real_alloc = b->alloc;
     b->alloc = alloc_some;
     struct params p = scene_params(1, LABELS), large = scene_params(1, W - 1);
+    AUTO(stereo_close)
     struct stereo *s = stereo_open_on(b, W, H, 3, NULL, &error),
                   *plain = stereo_open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), W, H, 3, NULL,
                                           &error);
     g_assert_nonnull(s);
     struct frame_pool *pools[2];
+    AUTO(frame_drop)
     struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
                  *want = scene_frame(&pools[1], W, H, 3, LABELS, 1);
     g_assert_cmpint(frame_run(s, &p, a), ==, 0);
@@ -150,12 +148,8 @@ TEST("/lost-gpu/refused-settings", test_refused_settings) {
     g_assert_cmpint(frame_run(plain, &p, want), ==, 0);
     g_assert_cmpmem(a->disparity, W * H * sizeof(*a->disparity), want->disparity,
                     W * H * sizeof(*a->disparity));
-    frame_drop(&a);
-    frame_drop(&want);
     pool_close(&pools[0]);
     pool_close(&pools[1]);
-    stereo_close(&s);
-    stereo_close(&plain);
 }
 
 /* ---- backend=auto, with backends of little memory in place of both */

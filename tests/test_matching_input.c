@@ -76,20 +76,18 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
     p.data_cost = DATA_COST_AD;
     p.row_alignment = false; /* it would cut what overshoots */
     g_assert_cmpint(params_set(&p, "matching_input", input, why, sizeof(why)), ==, 0);
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 3, L, 1);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, L, 1);
     for (int i = 0; i < 3 * W * H; i++) { /* the sum stays within 8 bits */
         f->left.data[i] = (uint8_t)(f->left.data[i] / 2);
         f->right.data[i] = (uint8_t)(f->right.data[i] / 2 + offset);
     }
+    AUTO(stereo_close)
     struct stereo *s =
         stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
-    stereo_close(&s);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 TEST("/matching-input/offset", test_offset) {

@@ -96,11 +96,10 @@ static void expect_pair(struct source *source, struct frame *frame, long index) 
     g_assert_cmpint(frame->left_ns, ==, 1700000000000000000 + index * 50000000);
     g_assert_cmpint(frame->right_ns, ==, frame->left_ns + 1000000);
     g_autofree char *name = g_strdup_printf("right/%06ld.png", index), *path = path_in(name);
-    struct image picture;
+    AUTO(picture_free) struct image picture = {0};
     g_assert_cmpint(picture_read(path, &picture), ==, 0);
     g_assert_cmpmem(frame->right.data, image_bytes(&frame->right), picture.data,
                     image_bytes(&picture));
-    picture_free(&picture);
 }
 
 /* Pictures without a partner are left out, wherever reading begins; pairs are told by the times in
@@ -108,7 +107,8 @@ static void expect_pair(struct source *source, struct frame *frame, long index) 
 CLI_TEST("/mcap/pairs", test_pairs) {
     static const long kept[] = {0, 2, 3, 6, 7};
     expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
-    struct source *source = open_word(TOPICS, (struct source_options){0});
+    AUTO(source_close) struct source *source = open_word(TOPICS, (struct source_options){0});
+    AUTO(frame_drop)
     struct frame *frame = frame_alone(source->width, source->height, source->channels, 0, NULL);
     g_assert_cmpint(source->count, ==, 8);
     g_assert_cmpfloat_with_epsilon(source->rate, 20, 1e-9);
@@ -131,8 +131,6 @@ CLI_TEST("/mcap/pairs", test_pairs) {
     source = open_word("%s/ros.mcap", (struct source_options){.loop = 1});
     for (long i = 0; i < 5; i++)
         expect_pair(source, frame, i % 2);
-    source_close(&source);
-    frame_drop(&frame);
 }
 
 /* A recording in several files is one; so is a folder that a recorder left. */
@@ -228,6 +226,7 @@ CLI_TEST("/mcap/damaged-pairs", test_damaged_pairs) {
 /* Rectified topics are preferred, and need no rectification. */
 CLI_TEST("/mcap/rectified", test_rectified) {
     expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
+    AUTO(source_close)
     struct source *source = open_word("mcap:%s/ros.mcap", (struct source_options){0});
     g_assert_true(source->rectified);
     source_close(&source);
@@ -235,7 +234,6 @@ CLI_TEST("/mcap/rectified", test_rectified) {
     source = open_word("%s/ros.mcap", (struct source_options){0}); /* the only two */
     g_assert_null(source->calibration_text[0]);
     g_assert_false(source->rectified);
-    source_close(&source);
 }
 
 CLI_TEST("/mcap/refused", test_refused) {
@@ -282,10 +280,9 @@ CLI_TEST("/mcap/camera", test_camera) {
         g_autofree char *write = g_strconcat(WRITE "info=", infos[i][0], NULL);
         expect_shell(0, "", "", write);
         struct stderr_of caught = stderr_begin();
-        struct source *source = open_word(TOPICS, (struct source_options){0});
+        AUTO(source_close) struct source *source = open_word(TOPICS, (struct source_options){0});
         stderr_one_line(caught, "/stereo/left/camera_info cannot be used", infos[i][1]);
         g_assert_null(source->calibration_text[0]);
-        source_close(&source);
     }
 }
 
@@ -295,16 +292,14 @@ CLI_TEST("/mcap/roi", test_roi) {
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
         g_autofree char *write = g_strconcat(WRITE "roi=20,10 file=", files[i], NULL),
                         *word = g_strconcat("%s/ros.", files[i], NULL);
-        struct rig_use use;
+        AUTO(rig_use_close) struct rig_use use = {0};
         expect_shell(0, "", "", write);
-        struct source *source = open_word(word, (struct source_options){0});
+        AUTO(source_close) struct source *source = open_word(word, (struct source_options){0});
         g_assert_cmpint(rig_use_open_for(&(struct rig_options){0}, source, &use), ==, EXIT_DONE);
         g_assert_cmpfloat_with_epsilon(use.rig.camera[0].cx, 31.5, 1e-9);
         g_assert_cmpfloat_with_epsilon(use.geometry.fx, 60, 1e-9);
         g_assert_cmpfloat_with_epsilon(use.geometry.cy, 23.5, 1e-9);
         g_assert_cmpfloat_with_epsilon(use.geometry.baseline, 0.1, 1e-9);
-        rig_use_close(&use);
-        source_close(&source);
     }
 }
 

@@ -416,9 +416,9 @@ static void probe(struct stereo *s) {
 static void run(const char *words, const int ground[2], const int square[2], int16_t *motion) {
     int error;
     struct params p;
-    struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
     g_assert_nonnull(pool);
-    struct frame *f = pool_take(pool);
+    AUTO(frame_drop) struct frame *f = pool_take(pool);
     for (int later = 0; later < 2; later++)
         for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
             int x = i % SIDE_X, y = i / SIDE_X, sx = x - later * (square ? square[0] : 0),
@@ -433,7 +433,7 @@ static void run(const char *words, const int ground[2], const int square[2], int
     if (*words)
         set(&p, words);
     p.backend = BACKEND_CPU;
-    struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
+    AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     double energy;
@@ -441,9 +441,6 @@ static void run(const char *words, const int ground[2], const int square[2], int
     g_assert_cmpfloat(energy, >=, 0);
     probe(s);
     memcpy(motion, f->motion, 2 * (size_t)SIDE_X * SIDE_Y * sizeof(*motion));
-    stereo_close(&s);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* Where the mask is, whatever is drawn costs nothing. */
@@ -478,9 +475,9 @@ TEST("/motion/mask-cost", test_mask_cost) {
 static int count_wrong(const uint8_t *mask, const char *words) {
     struct params p;
     int error, wrong = 0;
-    struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
     g_assert_nonnull(pool);
-    struct frame *f = pool_take(pool);
+    AUTO(frame_drop) struct frame *f = pool_take(pool);
     for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
         bool bar = i % SIDE_X % 20 < 3;
         f->left.data[i] = bar ? 255 : texture(i % SIDE_X, i / SIDE_X, 7);
@@ -490,7 +487,7 @@ static int count_wrong(const uint8_t *mask, const char *words) {
     set(&p, base);
     set(&p, words);
     p.backend = BACKEND_CPU;
-    struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
+    AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(stereo_set_mask(s, mask), ==, 0);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
@@ -498,9 +495,6 @@ static int count_wrong(const uint8_t *mask, const char *words) {
         for (int x = 8; x < SIDE_X - 8; x++)
             wrong +=
                 f->motion[y * SIDE_X + x] != 16 * 2 || f->motion[(SIDE_Y + y) * SIDE_X + x] != -16;
-    stereo_close(&s);
-    frame_drop(&f);
-    pool_close(&pool);
     return wrong;
 }
 
@@ -521,14 +515,14 @@ TEST("/motion/mask", test_mask) {
 static int16_t middle_of_second(double weight, long index, double weight_before) {
     struct params p;
     int error;
-    struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
+    AUTO(pool_close) struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
     g_assert_nonnull(pool);
-    struct frame *f = pool_take(pool);
+    AUTO(frame_drop) struct frame *f = pool_take(pool);
     params_default(&p);
     set(&p, base);
     set(&p, "motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
     p.backend = BACKEND_CPU;
-    struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
+    AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
     g_assert_nonnull(s);
     for (int n = 0; n < 2; n++) {
         for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
@@ -542,9 +536,6 @@ static int16_t middle_of_second(double weight, long index, double weight_before)
         g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     }
     int16_t u = f->motion[SIDE_Y / 2 * SIDE_X + SIDE_X / 2];
-    stereo_close(&s);
-    frame_drop(&f);
-    pool_close(&pool);
     return u;
 }
 

@@ -180,13 +180,12 @@ TEST("/mrf/chain", test_chain) {
         uint16_t label[MAX_PIXELS];
         struct mrf_result result;
         make_chain(&n, round);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_trws(m, 3, NULL, label, &result), ==, 0);
         g_assert_true(m->whole);
         g_assert_cmpfloat(result.bound, ==, optimum_of_chain(&n));
         g_assert_cmpfloat(result.energy, ==, result.bound);
         g_assert_cmpfloat(energy_of(&n, label), ==, result.energy);
-        mrf_close(&m);
     }
 }
 
@@ -215,7 +214,7 @@ TEST("/mrf/tree", test_tree) {
         int labels = round % 2 ? 2 : 3;
         make_numbers(&n, 4, labels == 2 ? 4 : 2, labels, round % 5, 1);
         make_tree(&n);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         bool unique;
         double optimum = optimum_of(&n, &unique);
         g_assert_cmpint(mrf_trws(m, 2000, NULL, label, &result), ==, 0);
@@ -223,7 +222,6 @@ TEST("/mrf/tree", test_tree) {
         g_assert_cmpfloat(energy_of(&n, label), ==, result.energy);
         if (unique)
             g_assert_cmpfloat(result.energy, ==, optimum);
-        mrf_close(&m);
     }
 }
 
@@ -254,7 +252,7 @@ TEST("/mrf/grid", test_grid) {
         struct mrf_result result;
         int labels = round % 2 ? 2 : 4;
         make_numbers(&n, labels == 2 ? 4 : 2, 4, labels, round % 5, 1);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         bool unique;
         double optimum = optimum_of(&n, &unique);
         struct seen seen = {optimum, -INFINITY, INFINITY, 0};
@@ -268,7 +266,6 @@ TEST("/mrf/grid", test_grid) {
         mrf_icm(m, 30, &watch, label, &result);
         g_assert_cmpfloat(energy_of(&n, label), ==, result.energy);
         g_assert_cmpint(seen.sweeps, ==, result.sweeps);
-        mrf_close(&m);
     }
 }
 
@@ -279,7 +276,7 @@ TEST("/mrf/fractions", test_fractions) {
         uint16_t label[MAX_PIXELS];
         struct mrf_result result;
         make_numbers(&n, 4, 4, 2, round % 5, round % 3 ? 0.1 : 1e7 / 3);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         bool unique;
         double optimum = optimum_of(&n, &unique), rounding = 1e-12 * fabs(optimum);
         g_assert_false(m->whole);
@@ -288,7 +285,6 @@ TEST("/mrf/fractions", test_fractions) {
         g_assert_cmpfloat(result.bound, <=, optimum + rounding);
         g_assert_cmpfloat(result.energy, >=, optimum - rounding);
         g_assert_cmpfloat(fabs(energy_of(&n, label) - result.energy), <=, rounding);
-        mrf_close(&m);
     }
 }
 
@@ -305,9 +301,8 @@ TEST("/mrf/missing-edges", test_missing_edges) {
                 n.classes[MRF_RIGHT][y * width + width - 1] = i ? 255 : 0;
             for (int x = 0; x < width; x++)
                 n.classes[MRF_DOWN][(height - 1) * width + x] = i ? 255 : 0;
-            struct mrf *m = open_problem(&n);
+            AUTO(mrf_close) struct mrf *m = open_problem(&n);
             g_assert_cmpint(mrf_trws(m, 30, NULL, label[i], &result[i]), ==, 0);
-            mrf_close(&m);
         }
         g_assert_cmpmem(label[0], sizeof(label[0][0]) * (size_t)(width * height), label[1],
                         sizeof(label[1][0]) * (size_t)(width * height));
@@ -360,7 +355,7 @@ TEST("/mrf/edge-tables", test_edge_tables) {
                 table[r][i] = (float)(n.classes[r][i / 9] * n.smoothness[i / 3 % 3][i % 3]);
         for (int i = 0; i < 2; i++) {
             struct mrf_input in = input_of(&n);
-            struct mrf *m;
+            AUTO(mrf_close) struct mrf *m = NULL;
             if (i) {
                 in.tables[MRF_RIGHT] = table[MRF_RIGHT];
                 in.tables[MRF_DOWN] = table[MRF_DOWN];
@@ -368,7 +363,6 @@ TEST("/mrf/edge-tables", test_edge_tables) {
             }
             g_assert_cmpint(mrf_open(&m, &in), ==, 0);
             solve_by(m, method, 6, label[i], &result[i]);
-            mrf_close(&m);
         }
         g_assert_cmpmem(label[0], sizeof(label[0]), label[1], sizeof(label[1]));
         g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
@@ -387,7 +381,7 @@ TEST("/mrf/chains", test_belief_propagation_of_chains) {
         for (int i = 0; i < length; i++)
             for (int l = 0; l < n.labels; l++)
                 n.cost[i][l] = (float)(n.cost[i][l] + g_test_rand_double_range(0, 0.5));
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         struct mrf_area how = {.tile = round % 3 ? 16 : 0, .inner = 1, .levels = 1, .threads = 2};
         g_assert_cmpint(mrf_area(m, &how, length, NULL, label, &result), ==, 0);
         g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);
@@ -395,7 +389,6 @@ TEST("/mrf/chains", test_belief_propagation_of_chains) {
         g_assert_cmpint(mrf_bp_s(m, 2, NULL, label, &result), ==, 0);
         g_assert_cmpfloat_with_epsilon(result.energy, optimum_of_chain(&n), 0.001);
         g_assert_true(isnan(result.bound));
-        mrf_close(&m);
     }
 }
 
@@ -446,7 +439,7 @@ TEST("/mrf/moves", test_moves) {
         for (int i = 0; i < 16; i++)
             for (int l = 0; l < n.labels; l++)
                 n.cost[i][l] = fabs(n.cost[i][l]);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         double optimum = optimum_of(&n, &unique);
         for (int swap = 0; swap < 2; swap++) {
             mrf_least_costs(m, label);
@@ -461,7 +454,6 @@ TEST("/mrf/moves", test_moves) {
             else if (round % 5 == 2 && !swap)
                 g_assert_cmpfloat(result.energy, <=, 2 * optimum);
         }
-        mrf_close(&m);
     }
 }
 
@@ -476,7 +468,7 @@ TEST("/mrf/messages", test_messages) {
         for (int l = 0; l < MAX_VALUES && round % 2; l++)
             for (int k = 0; k < MAX_VALUES; k++)
                 n.smoothness[l][k] = round % 4 > 1 ? abs(l - k) : (l - k) * (l - k);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         for (int l = 0; l < MAX_VALUES; l++)
             h[l] = g_test_rand_int_range(0, 1 << (round % 25 + 1));
         for (size_t edge = 1; edge < 4; edge++) {
@@ -490,7 +482,6 @@ TEST("/mrf/messages", test_messages) {
                 g_assert_cmpint(out[k], ==, least);
             }
         }
-        mrf_close(&m);
     }
 }
 
@@ -507,7 +498,7 @@ TEST("/mrf/two-labels", test_two_labels) {
         struct mrf_result result;
         struct mrf_watch watch = {stop, NULL};
         make_numbers(&n, 4, 4, 2, 2, 1);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_trws(m, 20000, NULL, label, &result), ==, 0);
         bool unique;
         double optimum = optimum_of(&n, &unique);
@@ -516,7 +507,6 @@ TEST("/mrf/two-labels", test_two_labels) {
             g_assert_cmpfloat(result.energy, ==, optimum);
         g_assert_cmpint(mrf_trws(m, 20000, &watch, label, &result), ==, 0);
         g_assert_cmpint(result.sweeps, <=, 2);
-        mrf_close(&m);
     }
 }
 
@@ -617,7 +607,7 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
         entropy[MAX_PIXELS];
     uint16_t label[MAX_PIXELS];
     struct mrf_result result;
-    struct mrf *m = open_problem(n);
+    AUTO(mrf_close) struct mrf *m = open_problem(n);
     struct mrf_marginals to = {belief, mean, near, entropy, n->columns};
     int columns = n->columns ? n->columns : n->labels, step = n->columns ? 2 : 1;
     double most = 0;
@@ -649,7 +639,6 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
         g_assert_cmpfloat(fabs(entropy[i] - bits), <, 5e-5);
         g_assert_cmpfloat(fabs(entropy[i] - true_bits), <, rounding_of_entropy);
     }
-    mrf_close(&m);
     return most;
 }
 
@@ -758,7 +747,7 @@ TEST("/mrf/marginals/steps", test_marginals_in_steps) {
                              other = {.belief = belief[1], .entropy = entropy[1]};
         double temperature = temperatures[round % 3];
         make_numbers(&n, 8, 12, 12, round % 5, 1);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         g_assert_cmpint(
             mrf_sum_product(m, temperature, 9, backend_of(2), &watch, &to, label[0], &result[0]),
             ==, 0);
@@ -777,7 +766,6 @@ TEST("/mrf/marginals/steps", test_marginals_in_steps) {
             mrf_sum_product(m, temperature, 9, backend_of(2), &watch, &to, label[0], &result[0]),
             ==, 0);
         g_assert_cmpint(result[0].sweeps, ==, 2);
-        mrf_close(&m);
     }
 }
 
@@ -790,7 +778,7 @@ TEST("/mrf/marginals/together", test_marginals_together) {
         uint16_t label[MAX_PIXELS];
         struct mrf_result result;
         make_numbers(&n, sizes[round % 4][0], sizes[round % 4][1], 9, round % 5, 1);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         for (int threads = 0; threads < 3; threads++) {
             struct mrf_marginals to = {.belief = belief[threads]};
             g_assert_cmpint(mrf_sum_product(m, 3 << round % 6, 29, backend_of(threads), NULL, &to,
@@ -798,7 +786,6 @@ TEST("/mrf/marginals/together", test_marginals_together) {
                             ==, 0);
             g_assert_cmpmem(belief[threads], sizeof(belief[0]), belief[0], sizeof(belief[0]));
         }
-        mrf_close(&m);
     }
 }
 
@@ -809,7 +796,7 @@ TEST("/mrf/marginals/cold", test_marginals_cold) {
     uint16_t label[MAX_PIXELS];
     struct mrf_result result;
     make_numbers(&n, 8, 12, 5, 2, 1e36);
-    struct mrf *m = open_problem(&n);
+    AUTO(mrf_close) struct mrf *m = open_problem(&n);
     for (int i = 0; i < 2; i++) {
         struct mrf_marginals to = {.belief = belief[i]};
         g_assert_cmpint(
@@ -817,7 +804,6 @@ TEST("/mrf/marginals/cold", test_marginals_cold) {
             0);
     }
     g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
-    mrf_close(&m);
 }
 
 /* Each compiler and both forms give these bytes. */
@@ -844,13 +830,12 @@ TEST("/mrf/marginals/bytes", test_marginals_bytes) {
                                      : kind == 1 ? MIN((l - m) * (l - m), 70)
                                      : kind == 2 ? 20 * (l != m)
                                                  : (7 * l + 3 * m) % 40;
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_sum_product(m, 9, 20, backend_of(2), NULL, &to, label, &result), ==, 0);
         to.belief = plain;
         g_assert_cmpint(mrf_sum_product(m, 9, 20, backend_of(0), NULL, &to, label, &result), ==, 0);
         g_assert_cmpmem(belief, sizeof(belief), plain, sizeof(plain));
         g_checksum_update(sum, (const guchar *)belief, sizeof(belief));
-        mrf_close(&m);
     }
     g_assert_cmpstr(g_checksum_get_string(sum), ==, expected);
 }
@@ -866,12 +851,11 @@ TEST("/mrf/min-sum/chains", test_min_sum_of_chains) {
         for (int i = 0; i < length; i++)
             for (int l = 0; l < n.labels; l++)
                 n.cost[i][l] = (float)(n.cost[i][l] + g_test_rand_double_range(0, 0.5));
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_min_sum(m, 5, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);
         g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);
         g_assert_cmpfloat_with_epsilon(result.energy, energy_of(&n, label), 0.001);
         g_assert_true(isnan(result.bound));
-        mrf_close(&m);
     }
 }
 
@@ -888,7 +872,7 @@ TEST("/mrf/min-sum/bytes", test_min_sum_in_bytes) {
         for (int l = 0; l < n.labels; l++)
             for (int k = 0; k < n.labels; k++)
                 n.smoothness[l][k] = round & 1 ? 15 * (l != k) : MIN(3 * ABS(l - k), 20);
-        struct mrf *m = open_problem(&n);
+        AUTO(mrf_close) struct mrf *m = open_problem(&n);
         g_assert_cmpint(mrf_min_sum(m, 5, sweeps, 2, NULL, label, &result), ==, 0);
         g_assert_cmpint(
             mrf_min_sum_in_bytes(m, sweeps, backend_of(1), 2, NULL, of_bytes, &other, &why), ==, 0);
@@ -900,7 +884,6 @@ TEST("/mrf/min-sum/bytes", test_min_sum_in_bytes) {
         g_assert_cmpint(
             mrf_min_sum_in_bytes(m, sweeps, backend_of(1), 2, NULL, of_bytes, &other, &why), ==,
             -ENOTSUP);
-        mrf_close(&m);
     }
 }
 
@@ -918,9 +901,8 @@ TEST("/mrf/min-sum/fractions", test_fractions_in_bytes) {
             n.smoothness[l][k] = l == k ? 0 : 1e-5;
     for (int r = 0; r < MRF_EDGES; r++)
         memset(n.classes[r], 1, sizeof(n.classes[r]));
-    struct mrf *m = open_problem(&n);
+    AUTO(mrf_close) struct mrf *m = open_problem(&n);
     g_assert_cmpint(mrf_min_sum_in_bytes(m, 1, backend_of(1), 2, NULL, label, &result, &why), ==,
                     -ENOTSUP);
     g_assert_cmpstr(why, ==, "numbers that bytes do not hold");
-    mrf_close(&m);
 }

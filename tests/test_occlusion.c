@@ -16,7 +16,7 @@ enum { W = 40, H = 9, L = 20 };
 static void make_masks(const uint16_t label[W * H], int sign, uint8_t mask[W * H]) {
     struct grid g = grid_make(W, H, (struct label_space){.u_count = L, .v_count = 1});
     size_t volume = grid_volume(&g);
-    uint8_t *cost = g_malloc(volume), *masked = g_malloc(volume);
+    g_autofree uint8_t *cost = g_malloc(volume), *masked = g_malloc(volume);
     for (size_t i = 0; i < volume; i++)
         cost[i] = (uint8_t)(1 + i % 100);
     struct mask_cost_args a = {.grid = g,
@@ -34,8 +34,6 @@ static void make_masks(const uint16_t label[W * H], int sign, uint8_t mask[W * H
             size_t at = grid_labels(&g, i % W, i / W) + (size_t)d;
             g_assert_cmpint(masked[at], ==, mask[i] ? 0 : cost[at]);
         }
-    g_free(cost);
-    g_free(masked);
 }
 
 /* By the paper's words; a label beyond the picture is never met. */
@@ -148,13 +146,13 @@ static void run(const char *settings, bool depth, struct frame **frame, struct f
     *frame = scene_frame(pool, W, H, 3, L, 1);
     if (!depth)
         memcpy((*frame)->right.data, (*frame)->left.data, image_bytes(&(*frame)->left));
+    AUTO(stereo_close)
     struct stereo *s =
         stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(frame_run(s, &p, *frame), ==, 0);
     double cost[L], belief[L]; /* which may be asked for as ever */
     g_assert_cmpint(stereo_probe(s, W / 2, H / 2, cost, belief), >=, 0);
-    stereo_close(&s);
 }
 
 /* Where no label rises nothing is masked, and the bytes are those of plain updates. */

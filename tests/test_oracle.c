@@ -161,7 +161,7 @@ TEST("/oracle/cost", test_cost) {
         for (int i = 0; i < W * H * FEATURE_CHANNELS; i++)
             for (int k = 0; k < 2; k++)
                 vectors[k][i] = (int8_t)((uint8_t)vectors[k][i] - 63);
-        uint8_t *p = random_bytes(W * H * 3, 255), *q = random_bytes(W * H * 3, 255);
+        g_autofree uint8_t *p = random_bytes(W * H * 3, 255), *q = random_bytes(W * H * 3, 255);
         uint64_t census[2][W * H], bits[W * H];
         uint8_t slacks[W * H];
         /* 0: without; 1: pictures that differ, so that all counts */
@@ -250,8 +250,6 @@ TEST("/oracle/cost", test_cost) {
                             census_distance(p, q, W, H, 5, 7, 2, true));
         g_free(vectors[0]);
         g_free(vectors[1]);
-        g_free(p);
-        g_free(q);
     }
     g_free(lut);
 }
@@ -288,7 +286,7 @@ TEST("/oracle/smoothed-cost", test_smoothed_cost) {
     for (int round = 0; round < 8; round++) {
         int ch = round & 1 ? 3 : 1, sign = round & 2 ? -1 : 1, border = round & 4;
         double sigma = round % 3 ? 0.7 : 1;
-        uint8_t *p = random_bytes(W * H * 3, 80), *q = random_bytes(W * H * 3, 80);
+        g_autofree uint8_t *p = random_bytes(W * H * 3, 80), *q = random_bytes(W * H * 3, 80);
         uint8_t cost[2 * H * 7 * 16];
         struct smoothed_cost_args a = {.taps = scaling_taps(sigma), .border = border};
         a.match = (struct cost_args){.grid = make_grid(W, H, L),
@@ -314,8 +312,6 @@ TEST("/oracle/smoothed-cost", test_smoothed_cost) {
             else
                 g_assert_cmpfloat(fabs(got - floor(want)), <=, 1);
         }
-        g_free(p);
-        g_free(q);
     }
 }
 
@@ -326,8 +322,8 @@ TEST("/oracle/cross", test_cross) {
     for (int round = 0; round < 8; round++) {
         struct grid g = make_grid(W, H, L);
         size_t volume = grid_volume(&g);
-        uint8_t *image = random_bytes(W * H, 20), *cost = random_bytes(volume, MAX_COST),
-                *out = g_malloc0(volume);
+        g_autofree uint8_t *image = random_bytes(W * H, 20), *cost = random_bytes(volume, MAX_COST),
+                           *out = g_malloc0(volume);
         g_autofree uint16_t *between = g_new0(uint16_t, volume);
         struct arms arms[W * H];
         int longest = 1 + round * 3, tallest = round, step = 8 + round;
@@ -369,16 +365,13 @@ TEST("/oracle/cross", test_cross) {
                     if (foot < H && up[DOWN] < tallest)
                         g_assert_cmpint(abs(image[foot * W + x] - image[y * W + x]), >, step);
                 }
-        g_free(image);
-        g_free(cost);
-        g_free(out);
     }
 }
 
 TEST("/oracle/downsample-cost", test_downsample_cost) {
     struct grid fine = make_grid(7, 5, 20), coarse = make_grid(4, 3, 20);
-    uint16_t *cost = g_new0(uint16_t, grid_volume(&fine)),
-             *out = g_new0(uint16_t, grid_volume(&coarse));
+    g_autofree uint16_t *cost = g_new0(uint16_t, grid_volume(&fine)),
+                        *out = g_new0(uint16_t, grid_volume(&coarse));
     for (size_t i = 0; i < grid_volume(&fine); i++)
         cost[i] = (uint16_t)g_test_rand_int_range(0, 12000);
     struct downsample_cost_args a = {coarse, fine, 1, NULL, cost, out};
@@ -394,8 +387,6 @@ TEST("/oracle/downsample-cost", test_downsample_cost) {
                             sum += cost[grid_labels(&fine, cx, cy) + d];
                 g_assert_cmpint(out[grid_labels(&coarse, x, y) + d], ==, MIN(sum, 30720));
             }
-    g_free(cost);
-    g_free(out);
 }
 
 /* ---- pictures */

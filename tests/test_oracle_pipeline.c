@@ -40,9 +40,9 @@ TEST("/oracle/row", test_row) {
             "edge_factor_1=0.5 edge_factor_2=0.25 edge_step_1=20 edge_step_2=90");
     p.disparity_range = L;
     for (int round = 0; round < 10; round++) {
-        struct frame_pool *pool;
-        struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
-        struct stereo *s = open_plain(W, 1, 1);
+        AUTO(pool_close) struct frame_pool *pool = NULL;
+        AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
+        AUTO(stereo_close) struct stereo *s = open_plain(W, 1, 1);
         g_assert_cmpint(frame_run(s, &p, f), ==, 0);
         double cost[W][L], belief[W][L], jump[W], maximum[W];
         for (int x = 0; x < W; x++) {
@@ -80,9 +80,6 @@ TEST("/oracle/row", test_row) {
         }
         g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
         g_assert_cmpfloat(energy, >=, minimum - 1e-6); /* equal where no label ties */
-        stereo_close(&s);
-        frame_drop(&f);
-        pool_close(&pool);
     }
 }
 
@@ -100,10 +97,9 @@ TEST("/oracle/fast-converging", test_fast_converging) {
         struct frame *f[2];
         for (int converging = 0; converging < 2; converging++) {
             f[converging] = scene_frame(&pools[converging], W, H, 3, L, i);
-            struct stereo *s = open_plain(W, H, 3);
+            AUTO(stereo_close) struct stereo *s = open_plain(W, H, 3);
             p.bp_fast_converging = converging;
             g_assert_cmpint(frame_run(s, &p, f[converging]), ==, 0);
-            stereo_close(&s);
         }
         g_assert_cmpmem(f[0]->disparity, W * H * 2, f[1]->disparity, W * H * 2);
         g_assert_cmpmem(f[0]->confidence, W * H, f[1]->confidence, W * H);
@@ -130,23 +126,20 @@ TEST("/oracle/plane", test_plane) {
                 g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
             set(&p, kind);
             p.disparity_range = L;
-            struct frame_pool *pool;
-            struct frame *f = scene_frame(&pool, W, H, 3, L, k);
+            AUTO(pool_close) struct frame_pool *pool = NULL;
+            AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, L, k);
             for (int i = 0; i < 3 * W * H; i++)
                 f->left.data[i] = (uint8_t)(scene_hash((uint32_t)i, k, 5) % 256);
             for (int i = 0; i < W * H; i++) /* right(x) = left(x + shift) */
                 for (int c = 0; c < 3; c++)
                     f->right.data[3 * i + c] =
                         i % W + shift < W ? f->left.data[3 * (i + shift) + c] : 40;
-            struct stereo *s = open_plain(W, H, 3);
+            AUTO(stereo_close) struct stereo *s = open_plain(W, H, 3);
             g_assert_cmpint(frame_run(s, &p, f), ==, 0);
             int wrong = 0;
             for (int i = 0; i < W * H; i++)
                 wrong += i % W >= shift + 4 && i % W < W - 4 && f->disparity[i] != 16 * shift;
             g_assert_cmpint(wrong, ==, 0);
-            stereo_close(&s);
-            frame_drop(&f);
-            pool_close(&pool);
         }
 }
 
@@ -270,9 +263,9 @@ TEST("/oracle/no-frame", test_no_frame) {
     struct params p;
     params_default(&p);
     p.disparity_range = L;
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 1, L, 1);
-    struct stereo *s = open_plain(W, H, 1);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 1, L, 1);
+    AUTO(stereo_close) struct stereo *s = open_plain(W, H, 1);
     g_assert_cmpint(stereo_energy(s, &energy), ==, -EINVAL);
     g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EINVAL);
     g_assert_cmpint(frame_start(s, &p, f), ==, 0);
@@ -285,7 +278,4 @@ TEST("/oracle/no-frame", test_no_frame) {
     g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
     g_assert_cmpint(stereo_probe(s, W, 5, cost, belief), ==, -EINVAL);
     g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), >=, 0);
-    stereo_close(&s);
-    frame_drop(&f);
-    pool_close(&pool);
 }

@@ -9,6 +9,7 @@
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/stderr_of.h"
+#include "tests/test.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -56,9 +57,8 @@ static struct frame_pool *open_pool(void) {
 }
 
 static void give(struct output *output, struct frame_pool *pool, int number) {
-    struct frame *frame = make_frame(pool, number);
+    AUTO(frame_drop) struct frame *frame = make_frame(pool, number);
     output_give(output, frame);
-    frame_drop(&frame);
 }
 
 /* Gives frames until the receiver has failed. */
@@ -118,7 +118,7 @@ static void test_bytes(void) {
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
         g_autofree char *path = g_build_filename(folder, "raw", NULL), *bytes = NULL;
         g_autofree char *pipeline = g_strdup_printf("gst:filesink location=%s", path);
-        struct frame_pool *pool = open_pool();
+        AUTO(pool_close) struct frame_pool *pool = open_pool();
         struct output *output = must_open(pipeline, kinds[k]);
         give_all(output, pool, 5);
         output_close(&output);
@@ -128,7 +128,7 @@ static void test_bytes(void) {
         const char *at = bytes;
         g_test_message("%s, %d bytes", kinds[k], (int)length);
         for (int i = 0; i < 5; i++) {
-            struct frame *frame = make_frame(pool, i);
+            AUTO(frame_drop) struct frame *frame = make_frame(pool, i);
             for (int y = 0; y < H; y++) {
                 uint8_t row[W * 3];
                 size_t size = expected_row(kinds[k], frame, y, row);
@@ -136,11 +136,9 @@ static void test_bytes(void) {
                 g_assert_cmpmem(at, size, row, size);
                 at += (size + 3) / 4 * 4;
             }
-            frame_drop(&frame);
         }
         g_assert_cmpint(at - bytes, ==, (long)length);
         g_unlink(path);
-        pool_close(&pool);
     }
     g_rmdir(folder);
 }
@@ -154,7 +152,7 @@ static void test_blocks(void) {
     g_assert_cmpint(mkfifo(path, 0600), ==, 0);
     int fd = open(path, O_RDWR);
     g_assert_cmpint(fcntl(fd, F_SETPIPE_SZ, 4096), >=, 4096);
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
     struct output *output = must_open(pipeline, "color");
     wait_sent(output, 0);
     for (int i = 0; i < 2000; i++) {
@@ -175,14 +173,14 @@ static void test_blocks(void) {
     while (read(reader, buf, sizeof buf) > 0) /* until the receiver's side has closed */
         continue;
     close(reader);
-    pool_close(&pool);
     g_unlink(path);
     g_rmdir(folder);
 }
 
 /* Slow, not dead: frames are left out, the last one given goes out. */
 static void test_slow(void) {
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
+    AUTO(output_close)
     struct output *output =
         must_open("gst:identity sleep-time=20000 ! fakesink sync=false", "disparity");
     struct output_status status = {0};
@@ -192,12 +190,10 @@ static void test_slow(void) {
         output_get_status(output, &status);
     }
     g_test_message("%ld given, %ld sent", status.given, status.sent);
-    output_close(&output);
-    pool_close(&pool);
 }
 
 static void test_fails(void) {
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:identity error-after=4 ! fakesink sync=false", NULL);
     struct output_status status = {0};
@@ -211,28 +207,25 @@ static void test_fails(void) {
     g_assert_nonnull(line);
     g_assert_nonnull(strstr(line, "it is tried again"));
     g_free(text);
-    pool_close(&pool);
 }
 
 static void test_ends(void) {
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:identity eos-after=3 ! fakesink sync=false", "left");
     give_until_failed(output, pool);
     output_close(&output);
     stderr_one_line(caught, "--out", "ended by itself");
-    pool_close(&pool);
 }
 
 /* A receiver that is not there when it starts, and never comes. */
 static void test_absent(void) {
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:filesink location=/dev/null/file", "left");
     give_until_failed(output, pool);
     output_close(&output);
     stderr_one_line(caught, "--out", "tried again");
-    pool_close(&pool);
 }
 
 /* The cause is said once, however long it is. */
@@ -240,7 +233,7 @@ static void test_long_cause(void) {
     g_autofree char *name = g_strnfill(200, 'x');
     g_autofree char *pipeline =
         g_strdup_printf("gst:filesink location=/dev/null/%s/%s", name, name);
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open(pipeline, "left");
     struct output_status status = {0};
@@ -251,18 +244,16 @@ static void test_long_cause(void) {
     g_usleep(2600000); /* another round; on a busy machine it may not come to it */
     output_close(&output);
     stderr_one_line(caught, "--out", "tried again");
-    pool_close(&pool);
 }
 
 /* A receiver that the end does not come to, as with one that waits for something. */
 static void test_late(void) {
-    struct frame_pool *pool = open_pool();
+    AUTO(pool_close) struct frame_pool *pool = open_pool();
     struct stderr_of caught = stderr_begin();
     struct output *output = must_open("gst:valve drop=true ! fakesink async=false", "left");
     give(output, pool, 0);
     g_assert_false(output_close(&output));
     stderr_one_line(caught, "--out", "may lack the end");
-    pool_close(&pool);
 }
 
 /* A receiver that fails and, started again, hangs: no frame stays with what is left behind. */
@@ -330,8 +321,7 @@ static void test_refused(void) {
     g_assert_null(output_open(&options, &about, &code));
     g_assert_cmpint(code, ==, EXIT_DONE);
     output_give(NULL, NULL);
-    struct output *none = NULL;
-    output_close(&none);
+    AUTO(output_close) struct output *none = NULL;
 }
 
 int main(int argc, char **argv) {

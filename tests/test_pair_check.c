@@ -122,7 +122,7 @@ TEST("/pair_check/samples", test_samples) {
                        *dark = g_memdup2(right, W * H), *flat = g_malloc0(W * H);
     scale(dark, 0.7);
     for (size_t i = WATCHED ? 5 : 0; i < G_N_ELEMENTS(pairs); i++) {
-        struct row_samples samples;
+        AUTO(row_samples_close) struct row_samples samples = {0};
         row_samples_open(&samples, W, H);
         for (const char *p = pairs[i]; *p; p++) {
             row_samples_add(&samples, &(struct image){*p == '-' ? flat : left, W, H, 1},
@@ -136,7 +136,6 @@ TEST("/pair_check/samples", test_samples) {
         char *first = strstr(said, "times as bright");
         if (!first != !warnings[i] || (first && strstr(first + 1, "times as bright")))
             g_error("%s: %s", pairs[i], said);
-        row_samples_close(&samples);
     }
 }
 

@@ -32,7 +32,7 @@ TEST("/params_file/dump_and_parse", test_dump_and_parse) {
         struct params p, again;
         size_t length;
         random_params(&p);
-        char *text = dump_text(&p, &length);
+        g_autofree char *text = dump_text(&p, &length);
         params_default(&again);
         g_assert_cmpint(params_parse(&again, text, length, "dump"), ==, 0);
         assert_same(&p, &again);
@@ -41,7 +41,6 @@ TEST("/params_file/dump_and_parse", test_dump_and_parse) {
             g_assert_nonnull(strstr(text, line));
             g_assert_nonnull(strstr(text, param_table[i].help));
         }
-        free(text);
     }
 }
 
@@ -162,7 +161,8 @@ TEST("/params_file/partial_file", test_partial_file) {
 static void test_load_refused(gconstpointer folder) {
     struct params p;
     params_default(&p);
-    char *missing = in_folder(folder, "missing.ini"), *large = in_folder(folder, "large.ini");
+    g_autofree char *missing = in_folder(folder, "missing.ini"),
+                    *large = in_folder(folder, "large.ini");
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(params_load(&p, missing), ==, -ENOENT);
     stderr_one_line(caught, missing, "No such file");
@@ -176,8 +176,6 @@ static void test_load_refused(gconstpointer folder) {
     g_assert_cmpint(params_load(&p, large), ==, -EFBIG);
     stderr_one_line(caught, large, "too large");
     g_unlink(large);
-    g_free(missing);
-    g_free(large);
 }
 
 TEST("/params_file/locale", test_locale) {
@@ -362,7 +360,7 @@ static void test_preset_names(gconstpointer folder) {
 }
 
 TEST("/params_file/help", test_help) {
-    char *text = NULL;
+    g_autofree char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     params_help(out);
@@ -379,7 +377,6 @@ TEST("/params_file/help", test_help) {
     g_assert_nonnull(strstr(text, levels));
     g_free(levels);
     g_assert_nonnull(strstr(text, "  backend  auto|cpu|cuda, default auto, START\n"));
-    free(text);
 }
 
 int main(int argc, char **argv) {

@@ -45,7 +45,7 @@ TEST("/part/geometry", test_geometry) {
     g_autofree char *path = write_rig(&rig);
     for (size_t i = 0; i < G_N_ELEMENTS(scales); i++) {
         double s = scales[i];
-        struct rig_use whole, part;
+        AUTO(rig_use_close) struct rig_use whole = {0}, part = {0};
         use_rig(path, NULL, 1, &whole);
         use_rig(path, "60,40,400,300", s, &part);
         const struct depth_geometry *g = &whole.geometry;
@@ -64,8 +64,6 @@ TEST("/part/geometry", test_geometry) {
                     struct rectify_point b = whole.maps[v].point[640 * (y + 40) + x + 60];
                     g_assert_true(a.x == b.x && a.y == b.y);
                 }
-        rig_use_close(&whole);
-        rig_use_close(&part);
     }
     remove_file(path);
 }
@@ -78,7 +76,7 @@ TEST("/part/alpha", test_alpha) {
     char *files[] = {path, NULL};
     for (int alpha = 0; alpha <= 1; alpha++) {
         const struct rig_options options = {.files = files, .alpha = alpha};
-        struct rig_use use;
+        AUTO(rig_use_close) struct rig_use use = {0};
         g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
         for (int v = 0; v < 2; v++) {
             int minimum[2] = {INT_MAX, INT_MAX}, maximum[2] = {0, 0};
@@ -96,7 +94,6 @@ TEST("/part/alpha", test_alpha) {
             g_assert_true((maximum[0] > 32 * 639 + rim) == alpha);
             g_assert_true((maximum[1] > 32 * 479 + rim) == alpha);
         }
-        rig_use_close(&use);
     }
     remove_file(path);
 }
@@ -148,6 +145,7 @@ TEST("/part/pictures", test_pictures) {
     struct rig_use use;
     g_autofree uint8_t *left = random_picture(1), *right = random_picture(99);
     use_rig(NULL, "100,50,200,100", 1, &use);
+    AUTO(result_free)
     struct result r = compute(left, right, &use, "disparity_range=16 bp_iterations=1");
     g_assert_cmpint(r.frame->rect_left.width, ==, 200);
     g_assert_cmpint(r.frame->rect_right.height, ==, 100);
@@ -177,7 +175,6 @@ TEST("/part/pictures", test_pictures) {
     for (int i = 2 * 640; i < 640 * 480; i++)
         g_assert_cmpint(r.frame->rect_right.data[i], ==,
                         (right[i - 1280] + 3 * right[i - 640] + 2) / 4);
-    result_free(&r);
 }
 
 /* With margins a part keeps its pixels, at any scale, and probes find matches beyond its borders.
@@ -190,7 +187,7 @@ TEST("/part/margins", test_margins) {
     p.min_disparity = -4;
     for (size_t i = 0; i < G_N_ELEMENTS(scales); i++) {
         struct rig_options options = {.roi = "60,40,400,300", .scale = scales[i]};
-        struct rig_use narrow, wide;
+        AUTO(rig_use_close) struct rig_use narrow = {0}, wide = {0};
         g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &narrow), ==, EXIT_DONE);
         options.params = &p;
         g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &wide), ==, EXIT_DONE);
@@ -207,23 +204,19 @@ TEST("/part/margins", test_margins) {
         g_assert_true(rig_use_reaches(&wide, &other));
         other.min_disparity = -40;
         g_assert_false(rig_use_reaches(&wide, &other));
-        rig_use_close(&narrow);
-        rig_use_close(&wide);
     }
     g_autofree uint8_t *left = random_picture(1), *right = random_picture(1 + 9); /* 9 px apart */
     struct rig_options options = {.roi = "100,50,200,100", .params = &p};
-    struct rig_use use;
+    AUTO(rig_use_close) struct rig_use use = {0};
     double cost[MAX_LABELS], belief[MAX_LABELS];
     p.min_disparity = 0;
     g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
-    struct result r = compute(left, right, &use, "disparity_range=24");
+    AUTO(result_free) struct result r = compute(left, right, &use, "disparity_range=24");
     for (int x = 0; x < 200; x += 3) {
         g_assert_cmpint(stereo_probe(r.stereo, x, 50, cost, belief), ==, 9);
         g_assert_cmpint(r.frame->disparity[200 * 50 + x], ==, 9 * DISPARITY_ONE);
     }
     g_assert_cmpint(stereo_probe(r.stereo, 200, 50, cost, belief), ==, -EINVAL);
-    result_free(&r);
-    rig_use_close(&use);
 }
 
 /* Both tables are the left camera's, which undistort and do not turn; a rig and a file of the left
@@ -293,7 +286,7 @@ static gint compare(gconstpointer a, gconstpointer b) {
  * the scene. */
 static double points_off(const struct plane *scene, const struct rig *rig, uint8_t *const seen[2],
                          const char *roi, double scale, const char *settings, char *path) {
-    struct rig_use use;
+    AUTO(rig_use_close) struct rig_use use = {0};
     struct rectification whole;
     struct eye straight[2];
     use_rig(path, roi, scale, &use);
@@ -310,7 +303,7 @@ static double points_off(const struct plane *scene, const struct rig *rig, uint8
     matrix_multiply(whole.rotation[0], straight[0].R, straight[0].R);
     g_autofree double *z = g_new(double, use.width *use.height);
     free(render(&straight[0], scene, 2, 0, 1, z));
-    struct result r = compute(seen[0], seen[1], &use, settings);
+    AUTO(result_free) struct result r = compute(seen[0], seen[1], &use, settings);
     g_autoptr(GArray) off = g_array_new(FALSE, FALSE, sizeof(double));
     for (int i = 0; i < use.width * use.height; i++) {
         float xyz[3];
@@ -327,8 +320,6 @@ static double points_off(const struct plane *scene, const struct rig *rig, uint8
     double median = g_array_index(off, double, off->len / 2);
     g_test_message("%s at %g, %s: %dx%d, median %.3f %% off", roi ? roi : "all", scale, settings,
                    use.width, use.height, 100 * median);
-    result_free(&r);
-    rig_use_close(&use);
     eyes_free(straight);
     return median;
 }
@@ -441,16 +432,12 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
 
 /* A part has no more errors than the same area of the whole, at its borders either. */
 TEST("/part/truth", test_truth) {
-    const char *data = g_getenv("LIVESTEREO_DATA");
-    g_autofree char *folder =
-        g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
-    struct test_pair pair;
+    g_autofree char *folder = data_path("middlebury/motorcycle");
+    AUTO(test_pair_free) struct test_pair pair = {0};
     struct pair_ini ini;
     struct params p;
-    if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
-        g_test_skip("needs ../shared/data/middlebury");
+    if (!folder)
         return;
-    }
     g_assert_cmpint(pair_ini_read(folder, &ini), ==, 0);
     g_assert_cmpint(test_pair_read(folder, "left.png", &ini, &pair), ==, 0);
     params_default(&p);
@@ -463,5 +450,4 @@ TEST("/part/truth", test_truth) {
         g_assert_cmpfloat(part.edge, <=, whole.edge + 2);
         mirror_pair(&pair);
     }
-    test_pair_free(&pair);
 }

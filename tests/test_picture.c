@@ -89,7 +89,7 @@ static struct made make_png(int width, int height, int type, int depth, int inte
         set_palette(png, info, palette, depth);
     png_write_info(png, info);
     size_t bytes = png_get_rowbytes(png, info);
-    uint8_t **rows = g_new0(uint8_t *, height);
+    g_autofree uint8_t **rows = g_new0(uint8_t *, height);
     for (int y = 0; y < height; y++) {
         rows[y] = g_malloc(bytes);
         for (size_t i = 0; i < bytes; i++)
@@ -101,7 +101,6 @@ static struct made make_png(int width, int height, int type, int depth, int inte
     png_destroy_write_struct(&png, &info);
     for (int y = 0; y < height; y++)
         g_free(rows[y]);
-    g_free(rows);
     return made;
 }
 
@@ -132,7 +131,7 @@ static void check_made(const struct made *made) {
     g_assert_null(image.data);
     if (made->channels == 3)
         return;
-    uint16_t *deep;
+    g_autofree uint16_t *deep = NULL;
     int width, height;
     g_assert_cmpint(
         picture_parse16(made->file->data, made->file->len, "made", &deep, &width, &height), ==, 0);
@@ -140,7 +139,6 @@ static void check_made(const struct made *made) {
     g_assert_cmpint(height, ==, made->height);
     size_t bytes = (size_t)(width * height) * 2;
     g_assert_cmpmem(deep, bytes, made->deep, bytes);
-    free(deep);
 }
 
 TEST("/picture/png-forms", test_png_forms) {
@@ -148,17 +146,17 @@ TEST("/picture/png-forms", test_png_forms) {
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(sides); k++)
             for (int interlace = 0; interlace < 2; interlace++) {
+                AUTO(made_free)
                 struct made made = make_png(sides[k][0], sides[k][1], forms[i].type, forms[i].depth,
                                             interlace ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE);
                 check_made(&made);
-                made_free(&made);
             }
 }
 
 /* Colour is no disparity, but colour whose channels agree is grey in disguise. */
 TEST("/picture/read16-of-colour", test_read16_of_colour) {
     struct made made = make_png(5, 4, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_NONE);
-    uint16_t *deep;
+    g_autofree uint16_t *deep = NULL;
     int width, height;
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(
@@ -173,7 +171,6 @@ TEST("/picture/read16-of-colour", test_read16_of_colour) {
         0);
     g_assert_cmpint(deep[0], ==, 7);
     g_assert_cmpint(deep[1], ==, 200);
-    free(deep);
 }
 
 struct pnm {
@@ -210,14 +207,13 @@ TEST("/picture/pnm-forms", test_pnm_forms) {
         picture_free(&image);
         if (f->deep[0] < 0)
             continue;
-        uint16_t *deep;
+        g_autofree uint16_t *deep = NULL;
         int width, height;
         g_assert_cmpint(
             picture_parse16((const uint8_t *)f->bytes, f->length, "f", &deep, &width, &height), ==,
             0);
         for (int k = 0; k < width * height; k++)
             g_assert_cmpint(deep[k], ==, f->deep[k]);
-        free(deep);
     }
 }
 
@@ -226,17 +222,15 @@ static int parse_copy(const uint8_t *bytes, size_t length, int deep, int *width,
     memcpy(copy, bytes, length);
     int error;
     if (deep) {
-        uint16_t *data;
+        g_autofree uint16_t *data = NULL;
         error = picture_parse16(copy, length, "cut", &data, width, height);
         g_assert_true((error == 0) == (data != NULL));
-        free(data);
     } else {
-        struct image image;
+        AUTO(picture_free) struct image image = {0};
         error = picture_parse(copy, length, "cut", &image);
         g_assert_true((error == 0) == (image.data != NULL));
         *width = image.width;
         *height = image.height;
-        picture_free(&image);
     }
     free(copy);
     return error;
@@ -256,9 +250,9 @@ static void cut_everywhere(const uint8_t *bytes, size_t length) {
 
 TEST("/picture/truncation", test_truncation) {
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i += 4) {
+        AUTO(made_free)
         struct made made = make_png(9, 6, forms[i].type, forms[i].depth, PNG_INTERLACE_NONE);
         cut_everywhere(made.file->data, made.file->len);
-        made_free(&made);
     }
     cut_everywhere((const uint8_t *)"P5\n# x\n3 2\n255\nabcdef", 21);
     cut_everywhere((const uint8_t *)"P6\n2 1\n65535\nabcdefabcdef", 25);
@@ -266,7 +260,7 @@ TEST("/picture/truncation", test_truncation) {
 
 /* Any one byte changed: a picture of the right size, or one line. */
 TEST("/picture/bit-errors", test_bit_errors) {
-    struct made made = make_png(9, 6, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_ADAM7);
+    AUTO(made_free) struct made made = make_png(9, 6, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_ADAM7);
     int refused = 0;
     for (guint i = 0; i < made.file->len; i++) {
         int width, height;
@@ -285,7 +279,6 @@ TEST("/picture/bit-errors", test_bit_errors) {
         made.file->data[i] ^= 1 << (i % 8);
     }
     g_assert_cmpint(refused, ==, (int)made.file->len); /* all its chunks matter, all have sums */
-    made_free(&made);
 }
 
 /* A PNG's start for a picture of that size, with its checksum right, and no pixels. */

@@ -49,10 +49,10 @@ static struct image random_image(int width, int height, int channels) {
 }
 
 TEST("/picture/write", test_write) {
-    struct folder folder = folder_make("out.png");
+    AUTO(folder_free) struct folder folder = folder_make("out.png");
     for (int channels = 1; channels <= 3; channels += 2)
         for (int width = 1; width < 100; width += 33) {
-            struct image out = random_image(width, 17, channels), in;
+            AUTO(picture_free) struct image out = random_image(width, 17, channels), in = {0};
             g_assert_cmpint(picture_write(folder.file, &out), ==, 0);
             g_assert_cmpint(folder_count(folder.path), ==, 1);
             g_assert_cmpint(picture_read(folder.file, &in), ==, 0);
@@ -60,15 +60,12 @@ TEST("/picture/write", test_write) {
             g_assert_cmpint(in.height, ==, 17);
             g_assert_cmpint(in.channels, ==, channels);
             g_assert_cmpmem(in.data, image_bytes(&in), out.data, image_bytes(&out));
-            picture_free(&in);
-            picture_free(&out);
         }
-    folder_free(&folder);
 }
 
 TEST("/picture/write16", test_write16) {
-    struct folder folder = folder_make("out.png");
-    uint16_t *out = g_new(uint16_t, 256 * 256), *in;
+    AUTO(folder_free) struct folder folder = folder_make("out.png");
+    g_autofree uint16_t *out = g_new(uint16_t, 256 * 256), *in = NULL;
     int width, height;
     for (int i = 0; i < 65536; i++)
         out[i] = (uint16_t)i;
@@ -77,16 +74,13 @@ TEST("/picture/write16", test_write16) {
     g_assert_cmpint(width, ==, 256);
     g_assert_cmpint(height, ==, 256);
     g_assert_cmpmem(in, 65536 * 2, out, 65536 * 2);
-    free(in);
-    g_free(out);
-    folder_free(&folder);
 }
 
 TEST("/picture/disp16", test_disp16) {
     static const int16_t disparity[] = {16, 1, 0, -1, -15, DISPARITY_UNKNOWN, 4095, 24, 2, 3};
     static const uint16_t expected[] = {256, 16, 1, 1, 1, 0, 65520, 384, 32, 48};
     static const int16_t misfits[] = {16, 4096, 32767, -16, DISPARITY_UNKNOWN, -500};
-    struct folder folder = folder_make("disp.png");
+    AUTO(folder_free) struct folder folder = folder_make("disp.png");
     uint16_t *in;
     int width, height;
     g_assert_cmpint(picture_write_disp16(folder.file, disparity, 5, 2), ==, 0);
@@ -97,7 +91,6 @@ TEST("/picture/disp16", test_disp16) {
     uint16_t out[6];
     g_assert_cmpint(disp16_of(misfits, 6, out), ==, 4);
     g_assert_cmpmem(out, sizeof out, ((uint16_t[6]){256}), sizeof out);
-    folder_free(&folder);
 }
 
 TEST("/picture/pfm", test_pfm) {
@@ -105,26 +98,23 @@ TEST("/picture/pfm", test_pfm) {
     static const char expected[] = "Pf\n3 2\n-1.0\n"
                                    "\x00\x00\x80\x7f\x00\x00\x00\x00\x00\x00\x80\x3d"
                                    "\x00\x00\x80\x3f\x00\x00\xc0\x3f\x00\x00\x00\xbf";
-    struct folder folder = folder_make("disp.pfm");
-    char *text;
+    AUTO(folder_free) struct folder folder = folder_make("disp.pfm");
+    g_autofree char *text = NULL;
     gsize length;
     g_assert_cmpint(picture_write_pfm(folder.file, disparity, 3, 2), ==, 0);
     g_assert_true(g_file_get_contents(folder.file, &text, &length, NULL));
     g_assert_cmpmem(text, length, expected, sizeof expected - 1);
-    g_free(text);
-    folder_free(&folder);
 }
 
 /* Each writer in turn. */
 static int write_by(int writer, const char *path) {
     static const int16_t disparity[64 * 64];
     static const uint16_t deep[64 * 64];
-    struct image image = random_image(64, 64, 3);
+    AUTO(picture_free) struct image image = random_image(64, 64, 3);
     int error = writer == 0   ? picture_write(path, &image)
                 : writer == 1 ? picture_write16(path, deep, 64, 64)
                 : writer == 2 ? picture_write_disp16(path, disparity, 64, 64)
                               : picture_write_pfm(path, disparity, 64, 64);
-    picture_free(&image);
     return error;
 }
 
@@ -138,19 +128,18 @@ static void expect_write(int writer, const char *path, int expected) {
 }
 
 TEST("/picture/write-failures", test_write_failures) {
-    struct folder folder = folder_make("here");
+    AUTO(folder_free) struct folder folder = folder_make("here");
     g_autofree char *below = g_build_filename(folder.path, "no", "such.png", NULL);
     for (int writer = 0; writer < WRITERS; writer++) {
         expect_write(writer, below, -ENOENT);
         expect_write(writer, folder.path, -EISDIR);
         g_assert_cmpint(folder_count(folder.path), ==, 0);
     }
-    folder_free(&folder);
 }
 
 /* A limit on file size fails as a full disk does, in the middle of a file. */
 TEST("/picture/write-limit", test_write_limit) {
-    struct folder folder = folder_make("out.png");
+    AUTO(folder_free) struct folder folder = folder_make("out.png");
     struct rlimit old, small;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
@@ -165,13 +154,11 @@ TEST("/picture/write-limit", test_write_limit) {
         g_assert_cmpint(error, ==, -EFBIG);
         g_assert_cmpstr(line, !=, "");
         g_assert_cmpint(folder_count(folder.path), ==, 1);
-        char *text;
+        g_autofree char *text = NULL;
         g_assert_true(g_file_get_contents(folder.file, &text, NULL, NULL));
         g_assert_cmpstr(text, ==, "old");
-        g_free(text);
     }
     signal(SIGXFSZ, SIG_DFL);
-    folder_free(&folder);
 }
 
 TEST("/picture/write-full", test_write_full) {
@@ -184,7 +171,7 @@ TEST("/picture/write-full", test_write_full) {
 }
 
 TEST("/picture/read-failures", test_read_failures) {
-    struct folder folder = folder_make("in.png");
+    AUTO(folder_free) struct folder folder = folder_make("in.png");
     struct image image;
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(picture_read(folder.file, &image), ==, -ENOENT);
@@ -203,7 +190,6 @@ TEST("/picture/read-failures", test_read_failures) {
     caught = stderr_begin();
     g_assert_cmpint(picture_read("/dev/null", &image), ==, -ENOTSUP);
     stderr_one_line(caught, "/dev/null", NULL);
-    folder_free(&folder);
 }
 
 TEST("/picture/colormaps", test_colormaps) {
@@ -298,9 +284,9 @@ TEST("/picture/orientation", test_orientation) {
                                       {160, 110, 60, 10}, {110, 160, 10, 60}, {10, 110, 60, 160},
                                       {110, 10, 160, 60}, {160, 60, 110, 10}, {60, 160, 10, 110},
                                       {10, 60, 110, 160}};
-    struct folder folder = folder_make("in.jpg");
+    AUTO(folder_free) struct folder folder = folder_make("in.jpg");
     for (int o = 0; o < (int)G_N_ELEMENTS(expected); o++) {
-        struct image in;
+        AUTO(picture_free) struct image in = {0};
         write_jpeg(folder.file, o);
         g_assert_cmpint(picture_read(folder.file, &in), ==, 0);
         bool turned = o >= 5 && o <= 8;
@@ -310,7 +296,5 @@ TEST("/picture/orientation", test_orientation) {
             int x = (1 + 2 * (k % 2)) * in.width / 4, y = (1 + 2 * (k / 2)) * in.height / 4;
             g_assert_cmpint(abs(in.data[y * in.width + x] - expected[o][k]), <=, 3);
         }
-        picture_free(&in);
     }
-    folder_free(&folder);
 }

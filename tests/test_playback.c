@@ -117,11 +117,11 @@ static struct frame_pool *open_pool(const struct source *source) {
 }
 
 static void test_form(gconstpointer context) {
-    struct source *source = open_form(context, NULL);
+    AUTO(source_close) struct source *source = open_form(context, NULL);
     if (!source)
         return;
-    struct frame_pool *pool = open_pool(source);
-    struct frame *frame = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
+    AUTO(frame_drop) struct frame *frame = pool_take(pool);
     g_assert_cmpint(source->count, ==, FRAMES);
     g_assert_cmpfloat_with_epsilon(source->rate, RATE, 0.01);
     for (int i = 0; i < FRAMES; i++) {
@@ -142,31 +142,25 @@ static void test_form(gconstpointer context) {
     }
     g_assert_cmpint(source->seek(source, -1), ==, -EINVAL);
     g_assert_cmpint(source->seek(source, FRAMES), ==, -EINVAL);
-    frame_drop(&frame);
-    pool_close(&pool);
-    source_close(&source);
 }
 
 TEST("/playback/swap-and-loop", test_swap_and_loop) {
     struct source_options options = {.swap = 1, .loop = 1};
-    struct source *source = open_form(&forms[0], &options);
+    AUTO(source_close) struct source *source = open_form(&forms[0], &options);
     if (!source)
         return;
-    struct frame_pool *pool = open_pool(source);
-    struct frame *frame = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
+    AUTO(frame_drop) struct frame *frame = pool_take(pool);
     for (int i = 0; i < 2 * FRAMES + 3; i++) {
         g_assert_cmpint(source->read(source, frame), ==, 0);
         check_pair(frame, i % FRAMES, 1);
     }
-    frame_drop(&frame);
-    pool_close(&pool);
-    source_close(&source);
 }
 
 /* A file cut in the middle plays up to there, says so once, and can be played again from the
  * start. */
 TEST("/playback/damaged", test_damaged) {
-    struct source *source = open_form(&forms[0], NULL);
+    AUTO(source_close) struct source *source = open_form(&forms[0], NULL);
     if (!source)
         return;
     source_close(&source);
@@ -179,8 +173,8 @@ TEST("/playback/damaged", test_damaged) {
     int error, status, frames = 0;
     source = source_open(words, 1, NULL, &error);
     g_assert_nonnull(source);
-    struct frame_pool *pool = open_pool(source);
-    struct frame *frame = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
+    AUTO(frame_drop) struct frame *frame = pool_take(pool);
     struct stderr_of caught = stderr_begin();
     while ((status = source->read(source, frame)) == 0)
         check_pair(frame, frames++, 0);
@@ -195,9 +189,6 @@ TEST("/playback/damaged", test_damaged) {
     g_assert_cmpint(source->seek(source, 3), ==, 0);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     check_pair(frame, 3, 0);
-    frame_drop(&frame);
-    pool_close(&pool);
-    source_close(&source);
     g_free(whole);
     g_free(cut);
 }
@@ -233,10 +224,10 @@ static void test_no_rate(gconstpointer context) {
     }
     const char *words[] = {path};
     int error = 0;
-    struct source *source = source_open(words, 1, NULL, &error);
+    AUTO(source_close) struct source *source = source_open(words, 1, NULL, &error);
     g_assert_nonnull(source);
-    struct frame_pool *pool = open_pool(source);
-    struct frame *frame = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
+    AUTO(frame_drop) struct frame *frame = pool_take(pool);
     bool stated = source->rate > 0; /* a mean, then seeking is by that */
     if (!stated) {
         g_assert_cmpint(source->count, ==, -1);
@@ -266,13 +257,10 @@ static void test_no_rate(gconstpointer context) {
         g_assert_cmpint(source->seek(source, IRREGULAR), ==, 0);
         g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
     }
-    frame_drop(&frame);
-    pool_close(&pool);
-    source_close(&source);
 }
 
 static void expect_refused(const char *name, const char *says) {
-    char *path = in_folder(name), *said;
+    g_autofree char *path = in_folder(name), *said = NULL;
     const char *words[] = {path};
     int error = 0;
     struct stderr_of caught = stderr_begin();
@@ -284,8 +272,6 @@ static void expect_refused(const char *name, const char *says) {
     g_assert_nonnull(strstr(said, says));
     g_assert_nonnull(strstr(said, name));
     g_assert_true(strchr(said, '\n') == said + strlen(said) - 1); /* one line */
-    g_free(said);
-    g_free(path);
 }
 
 /* Run in a process of its own, whose GStreamer is told to forget a decoder. */
@@ -415,11 +401,11 @@ TEST("/playback/top-bottom", test_top_bottom) {
         {"tb.mkv"},
         1};
     const struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};
-    struct source *source = open_form(&form, &options);
+    AUTO(source_close) struct source *source = open_form(&form, &options);
     if (!source)
         return;
-    struct frame_pool *pool = open_pool(source);
-    struct frame *frame = pool_take(pool);
+    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
+    AUTO(frame_drop) struct frame *frame = pool_take(pool);
     for (long i = 0; i < 5; i++) {
         g_assert_cmpint(source->read(source, frame), ==, 0);
         check_pair(frame, i, 0);
@@ -427,23 +413,18 @@ TEST("/playback/top-bottom", test_top_bottom) {
     g_assert_cmpint(source->seek(source, 40), ==, 0);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     check_pair(frame, 40, 0);
-    frame_drop(&frame);
-    pool_close(&pool);
-    source_close(&source);
 }
 
 /* Puts bytes into a file, so far behind where these begin that it has once. */
 static void patch(const char *name, const char *mark, size_t at, const uint8_t *bytes,
                   size_t count) {
-    char *path = in_folder(name), *data;
+    g_autofree char *path = in_folder(name), *data = NULL;
     gsize length;
     g_assert_true(g_file_get_contents(path, &data, &length, NULL));
     char *found = memmem(data, length, mark, strlen(mark));
     g_assert_nonnull(found);
     memcpy(found + at, bytes, count);
     g_assert_true(g_file_set_contents(path, data, (gssize)length, NULL));
-    g_free(data);
-    g_free(path);
 }
 
 /* A file of which the first half of each picture is black and the second white. */
@@ -474,16 +455,14 @@ static void expect_halves(const char *name, bool white) {
     const char *words[] = {path};
     const struct source_options options = {0};
     int error;
-    struct source *source = source_open(words, 1, &options, &error);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
     g_assert_cmpint(source->width, ==, 64);
     g_assert_cmpint(source->height, ==, 64);
-    struct frame *frame = frame_alone(64, 64, source->channels, false, NULL);
+    AUTO(frame_drop) struct frame *frame = frame_alone(64, 64, source->channels, false, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_true((frame->left.data[0] > 128) == white);
     g_assert_true((frame->right.data[0] > 128) != white);
-    frame_drop(&frame);
-    source_close(&source);
 }
 
 /* Matroska's StereoMode, the display matrix of QuickTime: which picture is left. */
@@ -530,14 +509,12 @@ TEST("/playback/cut-picture", test_cut_picture) {
     const char *words[] = {path};
     const struct source_options options = {0};
     int error;
-    struct source *source = source_open(words, 1, &options, &error);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
-    struct frame *frame = frame_alone(64, 64, source->channels, false, NULL);
+    AUTO(frame_drop) struct frame *frame = frame_alone(64, 64, source->channels, false, NULL);
     for (int i = 0; i < 5; i++)
         g_assert_cmpint(source->read(source, frame), ==, i ? 0 : -EBADMSG);
     g_assert_cmpint(source->read(source, frame), ==, SOURCE_END);
-    frame_drop(&frame);
-    source_close(&source);
 }
 
 /* One track of the shape of one picture is asked about; --eye left takes it for both sides. */
@@ -559,7 +536,7 @@ TEST("/playback/one-picture", test_one_picture) {
         int error = 0;
         g_assert_true(recording_write(launch, 0, RATE));
         struct stderr_of caught = stderr_begin();
-        struct source *source = source_open(words, 1, &options, &error);
+        AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
         g_autofree char *said = stderr_end(caught);
         if (shapes[i].width) {
             g_assert_nonnull(source);
@@ -574,12 +551,10 @@ TEST("/playback/one-picture", test_one_picture) {
         options.pictures = PICTURES_ONE;
         source = source_open(words, 1, &options, &error);
         g_assert_nonnull(source);
-        struct frame *frame = frame_alone(64, 48, source->channels, 0, NULL);
+        AUTO(frame_drop) struct frame *frame = frame_alone(64, 48, source->channels, 0, NULL);
         g_assert_cmpint(source->read(source, frame), ==, 0);
         g_assert_cmpmem(frame->left.data, image_bytes(&frame->left), frame->right.data,
                         image_bytes(&frame->right));
-        frame_drop(&frame);
-        source_close(&source);
     }
 }
 

@@ -62,14 +62,13 @@ static struct frame *take(struct fixture *f) {
 /* The frame is that pair, computed with these settings. Drops it. */
 static void check(struct fixture *f, struct frame **frame, long index,
                   const struct params *params) {
-    struct frame *alone = pool_take(f->pool);
+    AUTO(frame_drop) struct frame *alone = pool_take(f->pool);
     g_assert_cmpint((*frame)->index, ==, index);
     g_assert_cmpint(f->other_source->seek(f->other_source, index), ==, 0);
     g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
     g_assert_cmpint(matcher_run(f->other_matcher, params, alone), ==, 0);
     g_assert_cmpmem((*frame)->left.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
     g_assert_cmpmem((*frame)->disparity, 64 * 48 * 2, alone->disparity, 64 * 48 * 2);
-    frame_drop(&alone);
     frame_drop(frame);
 }
 
@@ -184,7 +183,7 @@ static void test_loop(struct fixture *f, gconstpointer policy) {
 
 static void test_swap(struct fixture *f, gconstpointer policy) {
     (void)policy;
-    struct frame *frame = take(f), *alone = pool_take(f->pool);
+    AUTO(frame_drop) struct frame *frame = take(f), *alone = pool_take(f->pool);
     live_pause(f->live, frame);
     frame_drop(&frame);
     live_set_swap(f->live, true);
@@ -196,8 +195,6 @@ static void test_swap(struct fixture *f, gconstpointer policy) {
     g_assert_cmpmem(frame->right.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
     g_assert_false(frame->has_truth);
     g_assert_true(frame->exchanged);
-    frame_drop(&frame);
-    frame_drop(&alone);
 }
 
 static void test_probes(struct fixture *f, gconstpointer policy) {
@@ -345,11 +342,13 @@ TEST("/player/pace", test_pace) {
     params.backend = BACKEND_CPU;
     params.threads = 1;
     params.disparity_range = 4;
+    AUTO(source_close)
     struct source *source = source_open(words, 1, &(struct source_options){.rate = 50}, &error);
+    AUTO(matcher_close)
     struct matcher *stereo = matcher_open(&params, "test", 16, 16, 3, NULL, false, &error);
     struct live_options options = {.policy = QUEUE_WAIT};
     int64_t begin_ns = clock_ns();
-    struct live *live = live_open(source, stereo, &params, &options, &error);
+    AUTO(live_close) struct live *live = live_open(source, stereo, &params, &options, &error);
     struct frame *frame;
     for (int i = 0; i < 6; i++) {
         g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
@@ -357,9 +356,6 @@ TEST("/player/pace", test_pace) {
         frame_drop(&frame);
     }
     g_assert_cmpint(live_take(live, -1, &frame), ==, LIVE_END);
-    live_close(&live);
-    matcher_close(&stereo);
-    source_close(&source);
 }
 
 int main(int argc, char **argv) {

@@ -2,8 +2,7 @@
  * The points that the window and batch save: one cut for both. SPDX-License-Identifier: MIT
  */
 #include "app/save/points.h"
-#include "tests/remove_tree.h"
-#include "tests/test.h"
+#include "tests/cli.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -20,20 +19,18 @@ static char *written(const struct depth_geometry *geometry) {
     int16_t disparity[4] = {DISPARITY_UNKNOWN, 160, 18, 14};
     uint8_t grey[4] = {1, 2, 3, 4};
     struct frame frame;
-    g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "a.ply", NULL);
+    g_autofree char *path = path_in("a.ply");
     char *text, *count;
     g_assert_cmpint(points_write(path, make_frame(&frame, disparity, grey), geometry), ==, 0);
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     count = strstr(text, "element vertex ");
     g_assert_nonnull(count);
     count = g_strndup(count + strlen("element vertex "), 1);
-    remove_tree(folder);
     g_free(text);
     return count;
 }
 
-TEST("/points/cut", test_cut) {
+CLI_TEST("/points/cut", test_cut) {
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     const struct depth_geometry unknown = {0};
     g_autofree char *metres = written(&metric), *baselines = written(&unknown);
@@ -42,25 +39,23 @@ TEST("/points/cut", test_cut) {
 }
 
 /* The same points as text. */
-TEST("/points/obj", test_obj) {
+CLI_TEST("/points/obj", test_obj) {
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     int16_t disparity[4] = {DISPARITY_UNKNOWN, 160, 25, 14};
     uint8_t grey[4] = {1, 51, 255, 4};
     struct frame frame;
-    g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "a.obj", NULL), *text = NULL;
+    g_autofree char *path = path_in("a.obj"), *text = NULL;
     g_assert_cmpint(points_write(path, make_frame(&frame, disparity, grey), &metric), ==, 0);
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     g_assert_cmpstr(lines[1], ==, "v 0.10000 0.00000 10.00000 0.2000 0.2000 0.2000");
     g_assert_cmpstr(lines[2], ==, "v 1.28000 0.00000 64.00000 1.0000 1.0000 1.0000");
     g_assert_cmpstr(lines[3], ==, "");
-    remove_tree(folder);
 }
 
 /* What lies between near and far, along a row or a column, is left out, and nothing else: not a
  * step, a slope, an edge beside an unknown pixel. */
-TEST("/points/hanging", test_hanging) {
+CLI_TEST("/points/hanging", test_hanging) {
     enum { U = DISPARITY_UNKNOWN };
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     static const struct {
@@ -71,8 +66,7 @@ TEST("/points/hanging", test_hanging) {
         {{640, 640, 640, 160, 160}, 5}, {{160, 176, 192, 208, 224}, 5},
         {{640, U, 400, 160, 160}, 4},   {{640, 160, 640, 160, 640}, 5},
     };
-    g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "a.obj", NULL);
+    g_autofree char *path = path_in("a.obj");
     for (size_t i = 0; i < 2 * G_N_ELEMENTS(cases); i++) {
         uint8_t grey[5] = {0}, confidence[5] = {0};
         int16_t disparity[5];
@@ -89,11 +83,10 @@ TEST("/points/hanging", test_hanging) {
             points++;
         g_assert_cmpint(points, ==, cases[i / 2].points);
     }
-    remove_tree(folder);
 }
 
 /* Triangles join neighbours of one surface, and nothing across an edge or an unknown pixel. */
-TEST("/points/mesh", test_mesh) {
+CLI_TEST("/points/mesh", test_mesh) {
     enum { U = DISPARITY_UNKNOWN };
     const struct depth_geometry metric = {.fx = 100, .fy = 100, .baseline = 1, .metric = 1};
     int16_t disparity[12] = {160, 170, 400, 410, /* two surfaces */
@@ -101,8 +94,7 @@ TEST("/points/mesh", test_mesh) {
     uint8_t grey[12] = {0}, confidence[12] = {0};
     struct frame frame = {
         .disparity = disparity, .confidence = confidence, .rect_left = {grey, 4, 3, 1}};
-    g_autofree char *folder = g_dir_make_tmp("livestereo-points-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "a.obj", NULL), *text = NULL;
+    g_autofree char *path = path_in("a.obj"), *text = NULL;
     g_assert_cmpint(points_write(path, &frame, &metric), ==, 0);
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     const char *faces = strstr(text, "\nf ");
@@ -110,5 +102,4 @@ TEST("/points/mesh", test_mesh) {
     g_assert_cmpstr(faces, ==,
                     "\nf 1 5 2\nf 2 5 6\nf 3 7 4\n" /* not 2 to 3, nor the unknown one */
                     "f 5 8 6\n");
-    remove_tree(folder);
 }

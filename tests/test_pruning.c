@@ -500,8 +500,8 @@ static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
 static void test_probe_costs(gconstpointer settings) {
     enum { W = 97, H = 41, L = 90 };
     struct params p;
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 3, 60, 5);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 60, 5);
     struct stereo *s[2];
     int error;
     params_default(&p);
@@ -526,8 +526,6 @@ static void test_probe_costs(gconstpointer settings) {
         }
     for (int i = 0; i < 2; i++)
         stereo_close(&s[i]);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* Of a probed pixel, the belief is least at its label among those kept, and there are beliefs
@@ -537,9 +535,9 @@ TEST("/pruning/probe", test_probe) {
     struct params p;
     params_default(&p);
     p.disparity_range = L;
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 1, SCENE_LABELS, 3);
-    struct stereo *s = open_optimised(W, H);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 1, SCENE_LABELS, 3);
+    AUTO(stereo_close) struct stereo *s = open_optimised(W, H);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     const struct pipeline_result *r = &s->result;
     g_assert_nonnull(r->pruning.kept);
@@ -566,9 +564,6 @@ TEST("/pruning/probe", test_probe) {
     double energy;
     g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
     g_assert_cmpfloat(energy, >, 0);
-    stereo_close(&s);
-    frame_drop(&f);
-    pool_close(&pool);
 }
 
 /* A wall far behind, textured, with poles before it that are 1 to POLES px wide. */
@@ -624,8 +619,8 @@ static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bo
 
 TEST("/pruning/poles", test_poles) {
     static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
-    struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
-    struct stereo *s = open_optimised(POLE_W, POLE_H);
+    AUTO(frame_drop) struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
+    AUTO(stereo_close) struct stereo *s = open_optimised(POLE_W, POLE_H);
     f->left = (struct image){f->left.data, POLE_W, POLE_H, 1};
     f->right = (struct image){f->right.data, POLE_W, POLE_H, 1};
     int sought = 0;
@@ -640,8 +635,6 @@ TEST("/pruning/poles", test_poles) {
         sought += __builtin_popcount(all);
     }
     g_assert_cmpint(sought, >, 16 * POLES / 2);
-    stereo_close(&s);
-    frame_drop(&f);
 }
 
 int main(int argc, char **argv) {

@@ -33,10 +33,9 @@ static void give(struct queue *queue, struct frame_pool *pool, long index) {
 }
 
 static long take(struct queue *queue) {
-    struct frame *frame;
+    AUTO(frame_drop) struct frame *frame = NULL;
     g_assert_cmpint(queue_take(queue, -1, &frame), ==, 0);
     long index = frame->index;
-    frame_drop(&frame);
     return index;
 }
 

@@ -8,9 +8,8 @@
 #include "capture/source_private.h"
 #include "config/params.h"
 #include "image/pixel_format.h"
+#include "tests/cli.h"
 #include "tests/source_open.h"
-#include "tests/remove_tree.h"
-#include "tests/test.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,12 +25,6 @@
 
 #define W 62 /* no multiple of four: rows are padded in the file */
 #define H 40
-
-static char *new_folder(void) {
-    char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
-    g_assert_nonnull(folder);
-    return folder;
-}
 
 /* A source that is only described. */
 static struct recorder *start(const char *path, struct source *source, int channels) {
@@ -117,7 +110,7 @@ static void check_pair(uint32_t fourcc, long number, const struct frame *frame) 
 
 /* The pairs until the end, which is this one. */
 static long replay_until(const char *path, uint32_t fourcc, int end) {
-    struct opened o = open_one(path);
+    AUTO(opened_close) struct opened o = open_one(path);
     g_assert_cmpint(o.source->width, ==, W);
     g_assert_cmpint(o.source->live, ==, 0);
     long count = 0;
@@ -132,7 +125,6 @@ static long replay_until(const char *path, uint32_t fourcc, int end) {
             break;
         }
     }
-    opened_close(&o);
     return count;
 }
 
@@ -149,19 +141,19 @@ static int is_grey(uint32_t fourcc) {
            fourcc == PIXEL_Y10;
 }
 
-TEST("/record/formats", test_formats) {
+CLI_TEST("/record/formats", test_formats) {
     static const char ffv1[] = "V_FFV1";
     const uint32_t formats[] = {PIXEL_MJPG, PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY, PIXEL_RGB24,
                                 PIXEL_NV12, PIXEL_Y16,  PIXEL_Y12,  PIXEL_Y10};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-        g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+        g_autofree char *path = path_in("a.mkv");
         struct source source;
         struct recorder *recorder = start(path, &source, is_grey(formats[i]) ? 1 : 3);
         give(recorder, formats[i], 40);
         g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
         g_assert_null(recorder);
         g_assert_cmpint(replay(path, formats[i]), ==, 40);
-        char *file;
+        g_autofree char *file = NULL;
         gsize length;
         g_assert_true(g_file_get_contents(path, &file, &length, NULL));
         int as_it_came = formats[i] == PIXEL_MJPG, have = format_have_ffv1();
@@ -174,13 +166,12 @@ TEST("/record/formats", test_formats) {
                 free_pair(&pair);
             }
         }
-        g_free(file);
         remove_tree(folder);
     }
 }
 
 /* The last test: from here on this process has no encoder. */
-TEST("/record/without-ffv1", test_without_ffv1) {
+CLI_TEST("/record/without-ffv1", test_without_ffv1) {
     gst_init(NULL, NULL); /* where no other test ran before */
     GstRegistry *registry = gst_registry_get();
     GstPluginFeature *encoder = gst_registry_lookup_feature(registry, "avenc_ffv1");
@@ -212,8 +203,8 @@ gboolean gst_pad_push_event(GstPad *pad, GstEvent *event) {
 
 /* An encoder that comes in before it is told that its stream begins gets told so: GStreamer's
  * warnings end the test. */
-TEST("/record/slow-start", test_slow_start) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/slow-start", test_slow_start) {
+    g_autofree char *path = path_in("a.mkv");
     struct source source;
     slow_start = true;
     struct recorder *recorder = start(path, &source, 3);
@@ -222,12 +213,11 @@ TEST("/record/slow-start", test_slow_start) {
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     slow_start = false;
     g_assert_cmpint(replay(path, PIXEL_YUYV), ==, 3);
-    remove_tree(folder);
 }
 
 /* What the side file says of the pictures: rectified, exchanged, mirrored. */
-TEST("/record/about", test_about) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/about", test_about) {
+    g_autofree char *path = path_in("a.mkv");
     struct params params;
     params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 1, .rate = 30};
@@ -237,26 +227,23 @@ TEST("/record/about", test_about) {
     struct recorder *recorder = recorder_open(path, &about, &error);
     give(recorder, PIXEL_GREY, 3);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
-    struct opened o = open_one(path);
+    AUTO(opened_close) struct opened o = open_one(path);
     g_assert_cmpint(o.source->rectified, ==, 1);
-    struct frame *frame = read_one(&o);
+    AUTO(frame_drop) struct frame *frame = read_one(&o);
     struct raw_pair pair = make_pair(PIXEL_GREY, 0);
     g_assert_cmpint(frame->left_ns, ==, pair.capture_ns[1]);
     g_assert_cmpmem(frame->left.data, W * H, pair.picture[1].data, pair.picture[1].bytes);
     image_flip(&frame->right);
     g_assert_cmpmem(frame->right.data, W * H, pair.picture[0].data, pair.picture[0].bytes);
     free_pair(&pair);
-    frame_drop(&frame);
-    opened_close(&o);
-    remove_tree(folder);
 }
 
 /* A side file that knows of one track where there are two: no complaint but our own. One that
  * cannot be read: the recording is refused, for its pictures may be flipped or swapped. */
-TEST("/record/side-file", test_side_file) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
-    char *text;
-    g_autofree char *beside = g_build_filename(folder, "a.recording.ini", NULL);
+CLI_TEST("/record/side-file", test_side_file) {
+    g_autofree char *path = path_in("a.mkv");
+    g_autofree char *text = NULL;
+    g_autofree char *beside = path_in("a.recording.ini");
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
     give(recorder, PIXEL_GREY, 3);
@@ -273,37 +260,32 @@ TEST("/record/side-file", test_side_file) {
     opened_close(&o);
     g_assert_cmpint(truncate(beside, 2 << 20), ==, 0);
     expect_refused(path, NULL, -EFBIG, "a.recording.ini", "");
-    remove_tree(folder);
-    g_free(text);
 }
 
 /* Going to a pair gives just that one, however many come before it. */
 static void check_seek(const char *path, uint32_t fourcc, long count) {
-    struct opened o = open_one(path);
+    AUTO(opened_close) struct opened o = open_one(path);
     const long places[] = {count / 2, 0, count - 1, 7, 8, count - 2, count / 3};
     for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
         g_assert_cmpint(o.source->seek(o.source, places[i]), ==, 0);
-        struct frame *frame = read_one(&o);
+        AUTO(frame_drop) struct frame *frame = read_one(&o);
         check_pair(fourcc, places[i], frame);
-        frame_drop(&frame);
     }
     g_assert_cmpint(o.source->seek(o.source, o.source->count), ==, -EINVAL);
-    opened_close(&o);
 }
 
-TEST("/record/seek", test_seek) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/seek", test_seek) {
+    g_autofree char *path = path_in("a.mkv");
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     give(recorder, PIXEL_MJPG, 120);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     check_seek(path, PIXEL_MJPG, 120);
-    remove_tree(folder);
 }
 
 /* At 600 pairs a second more come before the one sought than the tracks' buffers hold. */
-TEST("/record/seek-fast", test_seek_fast) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/seek-fast", test_seek_fast) {
+    g_autofree char *path = path_in("a.mkv");
     struct source source;
     struct recorder *recorder = start(path, &source, 1);
     spacing_ns = 1666667;
@@ -311,12 +293,11 @@ TEST("/record/seek-fast", test_seek_fast) {
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     check_seek(path, PIXEL_GREY, 200);
     spacing_ns = 33333333;
-    remove_tree(folder);
 }
 
 /* Decoded pairs of a source that has no raw ones. */
-TEST("/record/frames", test_frames) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/frames", test_frames) {
+    g_autofree char *path = path_in("a.mkv");
     struct opened from = open_one("synth:width=50,height=31,range=8,frames=12");
     struct params params;
     params_default(&params);
@@ -325,6 +306,7 @@ TEST("/record/frames", test_frames) {
     int error = 0;
     struct recorder *recorder = recorder_open(path, &about, &error);
     struct frame *frames[12];
+    AUTO(pool_close)
     struct frame_pool *pool = pool_open(12, 50, 31, from.source->channels, 1, NULL);
     for (int i = 0; i < 12; i++) {
         frames[i] = pool_take(pool);
@@ -336,25 +318,21 @@ TEST("/record/frames", test_frames) {
     g_assert_cmpint(status.pairs, ==, 12);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     opened_close(&from);
-    struct opened back = open_one(path);
+    AUTO(opened_close) struct opened back = open_one(path);
     for (int i = 0; i < 12; i++) {
-        struct frame *frame = read_one(&back);
+        AUTO(frame_drop) struct frame *frame = read_one(&back);
         g_assert_cmpint(frame->left_ns, ==, frames[i]->left_ns);
         g_assert_true(same_pixels(&frame->right, &frames[i]->right));
         g_assert_false(same_pixels(&frame->left, &frames[i]->left)); /* flipped, as noted */
         image_flip(&frame->left);
         g_assert_true(same_pixels(&frame->left, &frames[i]->left));
-        frame_drop(&frame);
         frame_drop(&frames[i]);
     }
     expect_read(&back, SOURCE_END);
-    opened_close(&back);
-    pool_close(&pool);
-    remove_tree(folder);
 }
 
-TEST("/record/exists", test_exists) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/exists", test_exists) {
+    g_autofree char *path = path_in("a.mkv");
     g_assert_true(g_file_set_contents(path, "mine", -1, NULL));
     struct params params;
     params_default(&params);
@@ -372,7 +350,7 @@ TEST("/record/exists", test_exists) {
     g_assert_null(recorder_open("a.avi", &about, &error));
     stderr_one_line(caught, "a.avi", "Matroska");
     /* one that could not begin leaves nothing that would be in the way of the next */
-    g_autofree char *next = g_build_filename(folder, "b.mkv", NULL);
+    g_autofree char *next = path_in("b.mkv");
     const char *const missing[] = {"/nowhere.yml", NULL};
     about.calibration = missing;
     caught = stderr_begin();
@@ -382,66 +360,55 @@ TEST("/record/exists", test_exists) {
     caught = stderr_begin();
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, next, "no pair came");
-    char *text;
+    g_autofree char *text = NULL;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "mine");
-    g_free(text);
-    remove_tree(folder);
 }
 
 /* Content of a file in a folder. g_free. */
-static char *content(const char *folder, const char *name) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
+static char *content(const char *name) {
+    g_autofree char *path = path_in(name);
     char *text = NULL;
     g_file_get_contents(path, &text, NULL, NULL);
     return text;
 }
 
-static int count_names(const char *folder) {
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    int count = 0;
-    while (g_dir_read_name(dir))
-        count++;
-    return count;
-}
-
 /* A recording is refused where one of its files exists, and that one is left as it is. */
-static void expect_kept(const char *folder, const char *path, struct recorder_about *about,
-                        const char *name) {
+static void expect_kept(const char *path, struct recorder_about *about, const char *name) {
     int error = 0;
     struct stderr_of caught = stderr_begin();
     g_assert_null(recorder_open(path, about, &error));
     stderr_one_line(caught, name, "exists already");
     g_assert_cmpint(error, ==, -EEXIST);
-    g_assert_cmpint(count_names(folder), ==, 1);
+    g_assert_cmpint(count_files("."), ==, 1);
 }
 
 /* What a recorder did not make, it neither overwrites nor removes. */
-TEST("/record/not-its-own", test_not_its_own) {
+CLI_TEST("/record/not-its-own", test_not_its_own) {
     static const char *const names[] = {"a.csv", "a.ini", "a.recording.ini", "a.calibration.yml",
                                         "a.calibration-2.yml"};
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+    g_autofree char *path = path_in("a.mkv");
     struct params params;
     params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
     struct recorder_about about = {&source, NULL, &params, NULL, 0};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        g_autofree char *mine = g_build_filename(folder, names[i], NULL);
+        g_autofree char *mine = path_in(names[i]);
         g_assert_true(g_file_set_contents(mine, "mine", -1, NULL));
-        expect_kept(folder, path, &about, names[i]);
-        g_autofree char *text = content(folder, names[i]);
+        expect_kept(path, &about, names[i]);
+        g_autofree char *text = content(names[i]);
         g_assert_cmpstr(text, ==, "mine");
         g_unlink(mine);
     }
     g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-    expect_kept(folder, path, &about, "a.mkv");
+    expect_kept(path, &about, "a.mkv");
     g_rmdir(path);
     g_assert_cmpint(symlink("nowhere", path), ==, 0);
-    expect_kept(folder, path, &about, "a.mkv");
+    expect_kept(path, &about, "a.mkv");
     g_unlink(path);
 
     /* the calibration in use may be in its place already */
-    g_autofree char *rig = g_build_filename(folder, "a.calibration.yml", NULL);
+    g_autofree char *rig = path_in("a.calibration.yml");
     const char *const calibration[] = {rig, NULL};
     about.calibration = calibration;
     g_assert_true(g_file_set_contents(rig, "mine", -1, NULL));
@@ -451,23 +418,21 @@ TEST("/record/not-its-own", test_not_its_own) {
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, path, "no pair came");
-    g_autofree char *text = content(folder, "a.calibration.yml");
+    g_autofree char *text = content("a.calibration.yml");
     g_assert_cmpstr(text, ==, "mine");
-    g_assert_cmpint(count_names(folder), ==, 1);
-    remove_tree(folder);
+    g_assert_cmpint(count_files("."), ==, 1);
 }
 
 /* Without a pair there is no recording: nothing is left behind, and that is said. */
-TEST("/record/no-pair", test_no_pair) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/no-pair", test_no_pair) {
+    g_autofree char *path = path_in("a.mkv");
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     stderr_one_line(caught, path, "no pair came");
-    g_assert_cmpint(count_names(folder), ==, 0);
-    remove_tree(folder);
+    g_assert_cmpint(count_files("."), ==, 0);
 }
 
 /* What this program did when it was run again: GStreamer's threads do not survive a fork. */
@@ -540,11 +505,10 @@ static long replay_killed(const char *path) {
     long listed = o.source->count, pairs = 0;
     int status;
     do {
-        struct frame *frame = pool_take(o.pool);
+        AUTO(frame_drop) struct frame *frame = pool_take(o.pool);
         status = o.source->read(o.source, frame);
         if (status == 0)
             check_pair(PIXEL_YUYV, pairs++, frame);
-        frame_drop(&frame);
     } while (status == 0);
     opened_close(&o);
     g_autofree char *said = stderr_end(caught);
@@ -554,8 +518,8 @@ static long replay_killed(const char *path) {
 }
 
 /* A file that was cut says so, and where, when it is played to its end. */
-TEST("/record/cut", test_cut) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/cut", test_cut) {
+    g_autofree char *path = path_in("a.mkv");
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     give(recorder, PIXEL_MJPG, 100);
@@ -570,12 +534,11 @@ TEST("/record/cut", test_cut) {
         stderr_one_line(caught, path, said);
         g_assert_cmpint(labs(pairs - 10 * tenths), <, 10);
     }
-    remove_tree(folder);
 }
 
 /* Pairs that were overwritten within the file are counted as damaged, and playing goes on. */
-TEST("/record/gap", test_gap) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/gap", test_gap) {
+    g_autofree char *path = path_in("a.mkv");
     char *bytes;
     gsize length;
     struct source source;
@@ -586,19 +549,18 @@ TEST("/record/gap", test_gap) {
     memset(bytes + length / 3, 0, length / 6);
     g_assert_true(g_file_set_contents(path, bytes, (gssize)length, NULL));
     g_free(bytes);
-    struct opened o = open_one(path);
+    AUTO(opened_close) struct opened o = open_one(path);
     long next = 0, damaged = 0;
     int status;
     struct stderr_of caught = stderr_begin();
     do {
-        struct frame *frame = pool_take(o.pool);
+        AUTO(frame_drop) struct frame *frame = pool_take(o.pool);
         status = o.source->read(o.source, frame);
         if (status == 0)
             check_pair(PIXEL_MJPG, next++, frame);
         else if (status == -EBADMSG)
             g_assert_cmpint(frame->index, ==, next++);
         damaged += status == -EBADMSG;
-        frame_drop(&frame);
     } while (status == 0 || status == -EBADMSG);
     g_autofree char *said = stderr_end(caught);
     g_test_message("%ld read, of these %ld damaged, then %d: %s", next, damaged, status, said);
@@ -606,12 +568,10 @@ TEST("/record/gap", test_gap) {
     g_assert_cmpint(next, ==, 300);
     g_assert_cmpint(damaged, >, 20);
     g_assert_nonnull(strstr(said, "is damaged: pair "));
-    opened_close(&o);
-    remove_tree(folder);
 }
 
-TEST("/record/killed", test_killed) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/killed", test_killed) {
+    g_autofree char *path = path_in("a.mkv");
     struct run run = run_self("--be-killed", path);
     if (!WIFSIGNALED(run.status) || WTERMSIG(run.status) != SIGKILL)
         run_failed(&run, "the signal of kill");
@@ -622,15 +582,14 @@ TEST("/record/killed", test_killed) {
     struct stderr_of caught = stderr_begin();
     check_seek(path, PIXEL_YUYV, pairs);
     g_free(stderr_end(caught));
-    remove_tree(folder);
 }
 
 /* A full disk ends the recording with as many pairs as it says; without one nothing is left. */
-TEST("/record/full", test_full) {
+CLI_TEST("/record/full", test_full) {
     static const char *const max[] = {"--fill-20k", "--fill-100k", "--fill-400k"};
     long before = -1;
     for (size_t i = 0; i < G_N_ELEMENTS(max); i++) {
-        g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+        g_autofree char *path = path_in("a.mkv");
         struct run run = run_self(max[i], path);
         long pairs = -1;
         if (run.status != 0 || sscanf(run.out, "%ld pairs", &pairs) != 1 ||
@@ -656,8 +615,8 @@ static void *drain(void *context) {
 }
 
 /* A disk that takes nothing: giving goes on, what waits is bounded, the rest is counted. */
-TEST("/record/stands-still", test_stands_still) {
-    g_autofree char *folder = new_folder(), *path = g_build_filename(folder, "a.mkv", NULL);
+CLI_TEST("/record/stands-still", test_stands_still) {
+    g_autofree char *path = path_in("a.mkv");
     g_assert_cmpint(mkfifo(path, 0600), ==, 0);
     int fd = open(path, O_RDWR);
     struct source source;
@@ -691,7 +650,6 @@ TEST("/record/stands-still", test_stands_still) {
     g_assert_cmpint(after.dropped, ==, status.dropped);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     close(fd);
-    remove_tree(folder);
 }
 
 int main(int argc, char **argv) {

@@ -304,8 +304,8 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     struct pipeline p = {
         .width = in->w, .height = in->h, .channels = in->channels, .network = *network};
     struct picture picture[2];
-    struct graph *g = graph_open();
-    void *packed = aligned_alloc(64, (features_bytes(network) + 63) / 64 * 64);
+    AUTO(graph_close) struct graph *g = graph_open();
+    g_autofree void *packed = aligned_alloc(64, (features_bytes(network) + 63) / 64 * 64);
     uint8_t *chance;
     features_pack(network, packed);
     p.weights = packed;
@@ -317,12 +317,9 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     const int16_t *out = refinement_describe(g, &p, picture, in->map, in->confidence, &chance);
     graph_keep(g, out);
     graph_keep(g, chance);
-    void *arena = graph_run_once(b, g);
+    g_autofree void *arena = graph_run_once(b, g);
     memcpy(map, graph_address(g, out, 0), (size_t)(in->w * in->h) * sizeof(*map));
     memcpy(confidence, graph_address(g, chance, 0), (size_t)(in->w * in->h));
-    graph_close(&g);
-    free(arena);
-    free(packed);
 }
 
 /* Surfaces with holes, few or many; pictures and vectors that fit them here and there. */
@@ -368,7 +365,7 @@ static void free_inputs(struct inputs *in) {
 }
 
 TEST("/refinement/definition", test_definition) {
-    struct network_file file;
+    AUTO(network_free) struct network_file file = {0};
     struct feature_network network;
     char why[256];
     int moved = 0, pixels = 0;
@@ -395,7 +392,6 @@ TEST("/refinement/definition", test_definition) {
         free_inputs(&in);
     }
     g_assert_cmpint(moved, >, pixels / 2); /* it is not the map that went in */
-    network_free(&file);
 }
 
 /* ---- frames */
@@ -407,11 +403,11 @@ static int run_frame(struct frame *f, const char *settings, const struct feature
     scene_set(&p, settings);
     p.disparity_range = 16;
     p.network = network;
+    AUTO(stereo_close)
     struct stereo *s = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), f->left.width,
                                       f->left.height, PICTURE_RGB, NULL, &error);
     g_assert_nonnull(s);
     error = frame_run(s, &p, f);
-    stereo_close(&s);
     return error;
 }
 
@@ -424,8 +420,8 @@ TEST("/refinement/frames", test_frames) {
         "descriptor=learned confidence=cell", "descriptor=learned"};
     static int16_t map[N];
     static uint8_t confidence[N];
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    AUTO(pool_close) struct frame_pool *pool = NULL;
+    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
         bool refines = i + 1 == G_N_ELEMENTS(others);
         g_autofree char *with = g_strconcat(others[i], " refinement=learned", NULL);
@@ -436,7 +432,7 @@ TEST("/refinement/frames", test_frames) {
         g_assert_true((memcmp(map, f->disparity, sizeof(map)) != 0) == refines);
         g_assert_true((memcmp(confidence, f->confidence, sizeof(confidence)) != 0) == refines);
     }
-    struct network_file file;
+    AUTO(network_free) struct network_file file = {0};
     struct feature_network network;
     char why[256];
     network_random(&file, 3, 5);
@@ -449,7 +445,4 @@ TEST("/refinement/frames", test_frames) {
     g_autofree char *said = stderr_end(caught);
     g_assert_nonnull(strstr(said, "these weights have none"));
     g_assert_cmpmem(map, sizeof(map), f->disparity, sizeof(map));
-    network_free(&file);
-    frame_drop(&f);
-    pool_close(&pool);
 }

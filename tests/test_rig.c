@@ -16,17 +16,6 @@
 
 #define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)
 
-static char *in_data(const char *name) {
-    const char *folder = g_getenv("LIVESTEREO_DATA");
-    char *path = g_build_filename(folder ? folder : "../shared/data", name, NULL);
-    if (g_file_test(path, G_FILE_TEST_EXISTS))
-        return path;
-    g_autofree char *reason = g_strdup_printf("needs %s", path);
-    g_test_skip(reason);
-    g_free(path);
-    return NULL;
-}
-
 static int parse(const char *first, const char *second, const struct rig_read_options *options,
                  struct rig *rig) {
     const struct rig_text files[2] = {
@@ -135,7 +124,7 @@ TEST("/rig/kitti", test_kitti) {
     g_assert_cmpint(parse(kitti_raw, NULL, &color, &rig), ==, 0);
     near(rig.T[0], -0.53, 1e-12);
 
-    char *path = in_data("driving/kitti_seq1/calib.txt");
+    g_autofree char *path = data_path("driving/kitti_seq1/calib.txt");
     if (!path)
         return;
     const struct rig_read_options size = {.width = 1226, .height = 370};
@@ -143,11 +132,10 @@ TEST("/rig/kitti", test_kitti) {
     near(rig_baseline(&rig), 0.537151, 1e-6); /* camera.txt beside it */
     near(rig.camera[0].fx, 707.0912, 1e-9);
     g_free(path);
-    path = in_data("driving/kitti2015_pair/calib.txt"); /* the colour pair alone */
+    path = data_path("driving/kitti2015_pair/calib.txt"); /* the colour pair alone */
     g_assert_cmpint(rig_load((const char *const *)&path, 1, NULL, &rig), ==, 0);
     near(rig_baseline(&rig), 0.532725, 2e-5);
     near(rig.projection[0][6], 172.854, 1e-9);
-    g_free(path);
 }
 
 TEST("/rig/middlebury", test_middlebury) {
@@ -163,14 +151,13 @@ TEST("/rig/middlebury", test_middlebury) {
     near(rig_baseline(&rig), 0.193001, 1e-9);
     g_assert_true(rig.rectified && rig.metric);
 
-    char *path = in_data("middlebury/motorcycle/calib.txt");
+    g_autofree char *path = data_path("middlebury/motorcycle/calib.txt");
     if (!path)
         return;
     g_assert_cmpint(rig_load((const char *const *)&path, 1, NULL, &rig), ==, 0);
     near(rig.camera[0].fx, 994.978, 1e-9);
     near(rig.projection[1][2] - rig.projection[0][2], 31.086, 1e-9);
     near(rig_baseline(&rig), 0.193001, 1e-9);
-    g_free(path);
 }
 
 static const char kalibr[] =
@@ -337,7 +324,7 @@ TEST("/rig/missing_file", test_missing_file) {
  * file. OpenCV ends its search for the undistorted corners after five steps, which moves its
  * focal length by 0.17 px here. */
 TEST("/rig/reference", test_reference) {
-    char *path = in_data("calibration/opencv/reference.yml");
+    g_autofree char *path = data_path("calibration/opencv/reference.yml");
     struct rig rig;
     struct rectification ours;
     if (!path)
@@ -354,7 +341,6 @@ TEST("/rig/reference", test_reference) {
     near(ours.fx, rig.projection[0][0], 0.3);
     near(ours.cy, rig.projection[0][6], 0.02);
     near(-ours.fx * ours.baseline, rig.projection[1][3], 1);
-    g_free(path);
 }
 
 /* There and back for every lens model, over the whole picture. */

@@ -151,19 +151,18 @@ static double share_right(bool aligned, double rows) {
     params_default(&p);
     p.disparity_range = LABELS;
     p.row_alignment = aligned;
-    struct frame *f = frame_alone(W, H, 1, 0, NULL);
+    AUTO(frame_drop) struct frame *f = frame_alone(W, H, 1, 0, NULL);
     for (int i = 0; i < N; i++) {
         f->left.data[i] = (uint8_t)lround(texture(i % W, (double)(i / W)));
         f->right.data[i] = (uint8_t)lround(texture(i % W + SHIFT, i / W - rows));
     }
+    AUTO(stereo_close)
     struct stereo *s =
         stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int i = 0; i < N; i++)
         right += abs(f->disparity[i] - 16 * SHIFT) <= 8;
-    stereo_close(&s);
-    frame_drop(&f);
     return 100.0 * right / N;
 }
 

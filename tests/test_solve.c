@@ -56,12 +56,11 @@ static void write_costs(void) {
 static char *solve(const char *words, uint16_t label[H * W]) {
     char *out = expect_success("solve %s -o %s/labels.npy", words, folder);
     g_autofree char *path = path_in("labels.npy");
-    struct npy a;
+    AUTO(npy_free) struct npy a = {0};
     g_assert_cmpint(npy_read(path, &a), ==, 0);
     g_assert_cmpint(a.dimensions, ==, 2);
     g_assert_true(a.type == NPY_UINT16 && a.shape[0] == H && a.shape[1] == W);
     memcpy(label, a.data, H * W * sizeof(*label));
-    npy_free(&a);
     return out;
 }
 
@@ -403,11 +402,10 @@ static void write_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
 
 static void read_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
     g_autofree char *path = path_in(name);
-    struct image im;
+    AUTO(picture_free) struct image im = {0};
     g_assert_cmpint(picture_read(path, &im), ==, 0);
     g_assert_true(im.width == SIDE && im.height == SIDE && im.channels == 1);
     memcpy(pixels, im.data, (size_t)SIDE * SIDE);
-    picture_free(&im);
 }
 
 /* A disc. */

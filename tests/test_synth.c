@@ -10,6 +10,7 @@
 #include "capture/synth/desk.h"
 #include "tests/source_open.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <limits.h>
 #include <math.h>
@@ -37,10 +38,10 @@ static double warp_error(const struct frame *f, int sign, int wanted) {
 }
 
 static void check_warp(const char *spec) {
-    struct opened o = open_one(spec);
+    AUTO(opened_close) struct opened o = open_one(spec);
     for (int i = 0; i < 3; i++) {
         g_assert_cmpint(o.source->seek(o.source, i * 37), ==, 0);
-        struct frame *f = read_one(&o);
+        AUTO(frame_drop) struct frame *f = read_one(&o);
         g_assert_cmpint(f->has_truth, ==, 1);
         double right = warp_error(f, 1, 255);
         g_test_message("%s frame %d: moved %.2f, hidden %.1f, not moved %.1f, wrong way %.1f", spec,
@@ -50,9 +51,7 @@ static void check_warp(const char *spec) {
         g_assert_cmpfloat(warp_error(f, 1, 0), >, 4 * right);
         g_assert_cmpfloat(warp_error(f, 0, 255), >, 4 * right);
         g_assert_cmpfloat(warp_error(f, -1, 255), >, 4 * right);
-        frame_drop(&f);
     }
-    opened_close(&o);
 }
 
 static void test_synth_warp(void) {
@@ -66,8 +65,8 @@ static void test_synth_warp(void) {
 /* Middlebury's way to the mask, from the truth alone: a pixel is hidden where another one of
  * clearly larger disparity lands on the same right column. */
 static void check_mask(const char *spec) {
-    struct opened o = open_one(spec);
-    struct frame *f = read_one(&o);
+    AUTO(opened_close) struct opened o = open_one(spec);
+    AUTO(frame_drop) struct frame *f = read_one(&o);
     int w = 480, h = 320, agree = 0, seen = 0;
     g_autofree int *nearest = g_new(int, w);
     for (int y = 0; y < h; y++) {
@@ -95,8 +94,6 @@ static void check_mask(const char *spec) {
     g_assert_cmpint(agree, >, w * h * 98 / 100);
     g_assert_cmpint(seen, >, w * h / 2);
     g_assert_cmpint(seen, <, w * h * 98 / 100);
-    frame_drop(&f);
-    opened_close(&o);
 }
 
 static void test_synth_mask(void) {
@@ -116,23 +113,21 @@ static void check_range(const char *scene) {
         int w = cases[i].width, h = cases[i].height, min = cases[i].min, range = cases[i].range;
         g_autofree char *spec = g_strdup_printf(
             "synth:scene=%s,width=%d,height=%d,min_disparity=%d,range=%d", scene, w, h, min, range);
-        struct opened o = open_one(spec);
+        AUTO(opened_close) struct opened o = open_one(spec);
         int low = INT_MAX, high = INT_MIN;
         for (int n = 0; n < 400; n += WATCHED ? 228 : 114) {
             g_assert_cmpint(o.source->seek(o.source, n), ==, 0);
-            struct frame *f = read_one(&o);
+            AUTO(frame_drop) struct frame *f = read_one(&o);
             for (int k = 0; k < w * h; k++) {
                 low = MIN(low, f->truth[k]);
                 high = MAX(high, f->truth[k]);
             }
-            frame_drop(&f);
         }
         g_assert_cmpint(low, >=, min * 16);
         g_assert_cmpint(high, <=, (min + range - 1) * 16);
         /* and the range is used, not only kept to; of the desk a strip shows little */
         if (w >= 100 && range <= w && (h >= 100 || strcmp(scene, "desk") != 0))
             g_assert_cmpint(high - low, >, (range - 1) * 16 / 2);
-        opened_close(&o);
     }
 }
 
@@ -143,12 +138,12 @@ static void test_synth_range(void) {
 
 static void test_synth_deterministic(void) {
     const char *spec = "synth:width=160,height=120,noise=3";
-    struct opened a = open_one(spec), b = open_one(spec);
-    struct opened c = open_one("synth:width=160,height=120,noise=3,seed=2");
+    AUTO(opened_close) struct opened a = open_one(spec), b = open_one(spec);
+    AUTO(opened_close) struct opened c = open_one("synth:width=160,height=120,noise=3,seed=2");
     g_assert_cmpint(b.source->seek(b.source, 5), ==, 0);
-    struct frame *fb = read_one(&b), *fc = read_one(&c);
+    AUTO(frame_drop) struct frame *fb = read_one(&b), *fc = read_one(&c);
     for (int i = 0; i < 6; i++) {
-        struct frame *fa = read_one(&a);
+        AUTO(frame_drop) struct frame *fa = read_one(&a);
         g_assert_cmpint(fa->index, ==, i);
         g_assert_cmpint(fa->left_ns, ==, (int64_t)llround(i * 1e9 / 30));
         g_assert_cmpint(fa->right_ns, ==, fa->left_ns);
@@ -161,19 +156,13 @@ static void test_synth_deterministic(void) {
             g_assert_false(same_pixels(&fa->left, &fc->left));
             g_assert_cmpint(memcmp(fa->truth, fb->truth, 160 * 120 * 2), !=, 0);
         }
-        frame_drop(&fa);
     }
-    frame_drop(&fb);
-    frame_drop(&fc);
-    opened_close(&a);
-    opened_close(&b);
-    opened_close(&c);
 }
 
 static void test_synth_noise(void) {
-    struct opened clean = open_one("synth:width=320,height=240");
-    struct opened noisy = open_one("synth:width=320,height=240,noise=5");
-    struct frame *a = read_one(&clean), *b = read_one(&noisy);
+    AUTO(opened_close) struct opened clean = open_one("synth:width=320,height=240");
+    AUTO(opened_close) struct opened noisy = open_one("synth:width=320,height=240,noise=5");
+    AUTO(frame_drop) struct frame *a = read_one(&clean), *b = read_one(&noisy);
     const struct image *from[] = {&a->left, &a->right}, *to[] = {&b->left, &b->right};
     for (int view = 0; view < 2; view++) {
         double sum = 0, squares = 0, count = 0;
@@ -190,35 +179,28 @@ static void test_synth_noise(void) {
         g_assert_cmpfloat(fabs(sqrt(squares / count) - 5), <, 0.1);
     }
     g_assert_cmpmem(a->truth, 320 * 240 * 2, b->truth, 320 * 240 * 2);
-    frame_drop(&a);
-    frame_drop(&b);
-    opened_close(&clean);
-    opened_close(&noisy);
 }
 
 static void test_synth_gain(void) {
     static const double gains[] = {0.5, 1.25};
-    struct opened plain = open_one("synth:width=160,height=120");
-    struct frame *a = read_one(&plain);
+    AUTO(opened_close) struct opened plain = open_one("synth:width=160,height=120");
+    AUTO(frame_drop) struct frame *a = read_one(&plain);
     for (size_t i = 0; i < G_N_ELEMENTS(gains); i++) {
+        AUTO(opened_close)
         struct opened o = open_one(i ? "synth:width=160,height=120,gain=1.25"
                                      : "synth:width=160,height=120,gain=0.5");
-        struct frame *b = read_one(&o);
+        AUTO(frame_drop) struct frame *b = read_one(&o);
         g_assert_true(same_pixels(&a->left, &b->left));
         for (size_t k = 0; k < image_bytes(&a->right); k++)
             g_assert_cmpfloat(fabs(b->right.data[k] - fmin(255, a->right.data[k] * gains[i])), <=,
                               0.5);
-        frame_drop(&b);
-        opened_close(&o);
     }
-    frame_drop(&a);
-    opened_close(&plain);
 }
 
 static void test_synth_row_offset(void) {
-    struct opened plain = open_one("synth:width=160,height=120");
-    struct opened down = open_one("synth:width=160,height=120,row_offset=3");
-    struct frame *a = read_one(&plain), *b = read_one(&down);
+    AUTO(opened_close) struct opened plain = open_one("synth:width=160,height=120");
+    AUTO(opened_close) struct opened down = open_one("synth:width=160,height=120,row_offset=3");
+    AUTO(frame_drop) struct frame *a = read_one(&plain), *b = read_one(&down);
     size_t row = 160 * 3;
     g_assert_true(same_pixels(&a->left, &b->left));
     g_assert_cmpmem(b->right.data + 3 * row, 117 * row, a->right.data, 117 * row);
@@ -226,20 +208,15 @@ static void test_synth_row_offset(void) {
     g_assert_cmpmem(a->non_occluded, 160 * 117, b->non_occluded, 160 * 117);
     for (int i = 160 * 117; i < 160 * 120; i++) /* moved out of the right picture */
         g_assert_cmpint(b->non_occluded[i], ==, 0);
-    frame_drop(&a);
-    frame_drop(&b);
-    opened_close(&plain);
-    opened_close(&down);
 }
 
 static void test_synth_end(void) {
-    struct opened o = open_one("synth:width=32,height=32,frames=3,rate=10");
+    AUTO(opened_close) struct opened o = open_one("synth:width=32,height=32,frames=3,rate=10");
     g_assert_cmpint(o.source->count, ==, 3);
     g_assert_cmpfloat(o.source->rate, ==, 10);
     for (int i = 0; i < 3; i++) {
-        struct frame *f = read_one(&o);
+        AUTO(frame_drop) struct frame *f = read_one(&o);
         g_assert_cmpint(f->left_ns, ==, i * 100000000LL);
-        frame_drop(&f);
     }
     expect_read(&o, SOURCE_END);
     expect_read(&o, SOURCE_END);
@@ -265,21 +242,17 @@ static void test_synth_end(void) {
     g_assert_cmpint(o.source->channels, ==, 3);
     g_assert_cmpint(o.source->live, ==, 0);
     g_assert_nonnull(strstr(o.source->name, "synth"));
-    opened_close(&o);
 }
 
 static void test_synth_swap(void) {
-    struct opened a = open_one("synth:width=64,height=48");
+    AUTO(opened_close) struct opened a = open_one("synth:width=64,height=48");
+    AUTO(opened_close)
     struct opened b =
         open_words("synth:width=64,height=48", NULL, &(struct source_options){.swap = 1});
-    struct frame *f = read_one(&a), *g = read_one(&b);
+    AUTO(frame_drop) struct frame *f = read_one(&a), *g = read_one(&b);
     g_assert_true(same_pixels(&f->left, &g->right) && same_pixels(&f->right, &g->left));
     g_assert_cmpint(b.source->has_truth, ==, 0);
     g_assert_cmpint(g->has_truth, ==, 0);
-    frame_drop(&f);
-    frame_drop(&g);
-    opened_close(&a);
-    opened_close(&b);
 }
 
 /* Mean grey difference of the left picture and the right one where sign times the true motion
@@ -307,12 +280,13 @@ static double moved_error(const struct frame *f, int sign, int wanted) {
 static void check_motion(const char *spec, const int steps[2]) {
     for (int i = 0; i < (WATCHED ? 1 : 2); i++) {
         int step = steps[i];
+        AUTO(opened_close)
         struct opened o = open_words(spec, NULL, &(struct source_options){.motion_step = step}),
                       plain = open_one(spec);
         g_assert_cmpint(o.source->count, ==, 60 - step);
         g_assert_cmpint(o.source->seek(o.source, 20), ==, 0);
         g_assert_cmpint(plain.source->seek(plain.source, 20 + step), ==, 0);
-        struct frame *f = read_one(&o), *later = read_one(&plain);
+        AUTO(frame_drop) struct frame *f = read_one(&o), *later = read_one(&plain);
         double right = moved_error(f, 1, 255);
         g_test_message("%s step %d: moved %.2f, hidden %.1f, wrong way %.1f", spec, step, right,
                        moved_error(f, 1, 0), moved_error(f, -1, 255));
@@ -320,14 +294,10 @@ static void check_motion(const char *spec, const int steps[2]) {
         g_assert_cmpfloat(right, <, 4);
         g_assert_cmpfloat(moved_error(f, 1, 0), >, 4 * right);
         g_assert_cmpfloat(moved_error(f, -1, 255), >, 2 * right);
-        frame_drop(&f);
-        frame_drop(&later);
-        opened_close(&o);
-        opened_close(&plain);
     }
+    AUTO(opened_close)
     struct opened o = open_words(spec, NULL, &(struct source_options){.motion_step = 1, .swap = 1});
     g_assert_cmpint(o.source->has_truth, ==, 0);
-    opened_close(&o);
 }
 
 static void test_synth_motion(void) {
@@ -342,8 +312,8 @@ static void test_synth_motion(void) {
  * is y = 0, and the picture outside of the window at z = 25 m. */
 static void test_desk_planes(void) {
     const int w = 640, h = 480;
-    struct opened o = open_one("synth:scene=desk");
-    struct frame *f = read_one(&o);
+    AUTO(opened_close) struct opened o = open_one("synth:scene=desk");
+    AUTO(frame_drop) struct frame *f = read_one(&o);
     double focal = 1.1 * sqrt(w * h), s = sin(0.31), c = cos(0.31);
     int on_desk = 0, on_desk_rows = 0, outside = 0;
     for (int y = 0; y < h; y++) {
@@ -363,15 +333,13 @@ static void test_desk_planes(void) {
     g_test_message("desk %d of %d, outside %d", on_desk, on_desk_rows, outside);
     g_assert_cmpint(on_desk, >, on_desk_rows / 2);
     g_assert_cmpint(outside, >, w * h / 20);
-    frame_drop(&f);
-    opened_close(&o);
 }
 
 /* Where both cameras see a point and no edge is near, they see it in the same colour. */
 static void test_desk_colors(void) {
-    struct opened o = open_one("synth:scene=desk");
+    AUTO(opened_close) struct opened o = open_one("synth:scene=desk");
     g_assert_cmpint(o.source->seek(o.source, 200), ==, 0);
-    struct frame *f = read_one(&o);
+    AUTO(frame_drop) struct frame *f = read_one(&o);
     int w = 640, h = 480, count = 0, off = 0;
     for (int y = 2; y < h - 2; y++)
         for (int x = 2; x < w - 2; x++) {
@@ -396,8 +364,6 @@ static void test_desk_colors(void) {
     g_test_message("%d of %d off", off, count);
     g_assert_cmpint(count, >, w * h * 3 / 2);
     g_assert_cmpint(off, <, count / 500);
-    frame_drop(&f);
-    opened_close(&o);
 }
 
 /* The same bytes with any number of threads, and when a frame is rendered after another one. */
@@ -468,9 +434,12 @@ static void test_desk_calibration(void) {
 
 /* Gain, rows and noise are what they are of the other scene. */
 static void test_desk_degraded(void) {
-    struct opened plain = open_one("synth:scene=desk,width=160,height=120");
+    AUTO(opened_close) struct opened plain = open_one("synth:scene=desk,width=160,height=120");
+    AUTO(opened_close)
     struct opened down = open_one("synth:scene=desk,width=160,height=120,row_offset=3,gain=0.5");
+    AUTO(opened_close)
     struct opened noisy = open_one("synth:scene=desk,width=160,height=120,noise=4");
+    AUTO(frame_drop)
     struct frame *a = read_one(&plain), *b = read_one(&down), *c = read_one(&noisy);
     size_t row = 160 * 3;
     g_assert_true(same_pixels(&a->left, &b->left));
@@ -488,12 +457,6 @@ static void test_desk_degraded(void) {
             count++;
         }
     g_assert_cmpfloat(fabs(sqrt(squares / count) - 4), <, 0.1);
-    frame_drop(&a);
-    frame_drop(&b);
-    frame_drop(&c);
-    opened_close(&plain);
-    opened_close(&down);
-    opened_close(&noisy);
 }
 
 static void test_synth_refused(void) {

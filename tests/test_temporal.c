@@ -228,6 +228,7 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     struct params p;
     g_autofree char *word = g_strdup_printf("synth:width=%d,height=%d,range=16,noise=2,color=0",
                                             SMALL_WIDTH, SMALL_HEIGHT);
+    AUTO(source_close)
     struct source *source = source_open((const char *const[]){word}, 1, NULL, &error);
     g_assert_nonnull(source);
     params_default(&p);
@@ -235,9 +236,11 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     p.temporal_mode = t->mode;
     p.temporal_filter = t->filter;
     p.backend = BACKEND_CPU;
+    AUTO(matcher_close)
     struct matcher *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
                                      t->sequence, &error);
     for (int i = 0; i < t->count; i++) {
+        AUTO(frame_drop)
         struct frame *f = frame_alone(SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
         g_assert_cmpint(source->seek(source, t->index[i]), ==, 0);
         g_assert_cmpint(source->read(source, f), ==, 0);
@@ -252,10 +255,7 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
             p.median_radius = 1;
         g_assert_cmpint(matcher_run(s, &p, f), ==, 0);
         memcpy(map, f->disparity, SMALL * sizeof(*map));
-        frame_drop(&f);
     }
-    matcher_close(&s);
-    source_close(&source);
 }
 
 static bool same_maps(const struct series *a, const struct series *b) {

@@ -23,13 +23,11 @@ static struct image picture(int width, int height, int channels) {
 /* A copy in memory of just its size, so that AddressSanitizer sees a byte too many. */
 static int decode(uint32_t fourcc, int width, int height, int stride, const uint8_t *data,
                   size_t bytes, struct image *image) {
-    uint8_t *copy = malloc(bytes ? bytes : 1);
+    g_autofree uint8_t *copy = malloc(bytes ? bytes : 1);
     memcpy(copy, data, bytes);
-    struct mjpeg *mjpeg = mjpeg_open();
+    AUTO(mjpeg_close) struct mjpeg *mjpeg = mjpeg_open();
     struct raw_picture raw = {fourcc, width, height, stride, copy, bytes, 0};
     int error = pixels_decode(&raw, mjpeg, image);
-    mjpeg_close(&mjpeg);
-    free(copy);
     return error;
 }
 

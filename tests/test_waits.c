@@ -9,6 +9,7 @@
 #include "tests/schedule.h"
 #include "tests/shuffled_backend.h"
 #include "tests/watched.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -210,6 +211,7 @@ static void test_waits(gconstpointer data) {
     struct stereo *shares = open_on(b, setting); /* passes wait for each other's memory */
     g_assert_cmpint(schedule_races(shares->graph), ==, 0);
     g_assert_cmpuint(run_frames(shares, setting), ==, right);
+    AUTO(stereo_close)
     struct stereo *s = open_on(shuffled_backend_open(0), setting); /* last: its buffers are noted */
     struct graph *g = s->graph;
     g_assert_cmpint(schedule_races(g), ==, 0);
@@ -237,7 +239,6 @@ static void test_waits(gconstpointer data) {
             *g = was;
             check_wait(setting, g, wait, races, right);
         }
-    stereo_close(&s);
 }
 
 int main(int argc, char **argv) {
