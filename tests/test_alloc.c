@@ -8,7 +8,6 @@
 #include "capture/synth/desk.h"
 #include "image/picture.h"
 #include "config/log.h"
-#include "gpu/stereo_private.h"
 #include "tests/fail_alloc.h"
 #include "tests/test.h"
 
@@ -42,66 +41,6 @@ static void fail_each(int (*attempt)(void), int min_failures, bool says) {
         failures++;
     }
     g_assert_cmpint(failures, >=, min_failures);
-}
-
-static int attempt_backend(void) {
-    int error;
-    struct backend *b = backend_cpu_open(3, VARIANT_OPTIMISED, &error);
-    if (b)
-        b->close(&b);
-    return error;
-}
-
-/* Describes and plans; what failed must not be in the way of the next list. */
-static int attempt_graph(void) {
-    AUTO(graph_close) struct graph *g = graph_open();
-    uint8_t memory[64];
-    void *const slots[MAX_SLOTS] = {NULL};
-    int error = g ? 0 : -ENOMEM;
-    for (int round = 0; round < 2 && !error; round++) {
-        graph_clear(g);
-        graph_import(g, memory, sizeof(memory));
-        for (int i = 0; i < 100; i++) {
-            struct grey_args a = {.source = memory, .out = memory};
-            graph_stage(g, STAGE_grey, &a, 1 + i, 1);
-        }
-        error = graph_plan(g, SIZE_MAX, NULL);
-        g_assert_true(error || g->count == 100);
-        if (!error)
-            error = graph_bind(g, NULL, slots, 1);
-    }
-    int paused = fail_alloc_pause(); /* and now nothing fails */
-    if (error && g) {
-        graph_clear(g);
-        struct grey_args a = {.source = memory, .out = memory};
-        graph_import(g, memory, sizeof(memory));
-        graph_stage(g, STAGE_grey, &a, 1, 1);
-        g_assert_cmpint(graph_plan(g, SIZE_MAX, NULL), ==, 0);
-        g_assert_cmpint(g->count, ==, 1);
-        g_assert_cmpint(graph_bind(g, NULL, slots, 1), ==, 0);
-    }
-    fail_alloc_resume(paused);
-    return error;
-}
-
-static int attempt_stereo(void) {
-    struct params p;
-    struct rectify_point points[40 * 30] = {{0, 0}};
-    const struct rectify_map map = {.width = 40, .height = 30, .point = points};
-    struct rectify_map maps[2] = {map, map};
-    int error;
-    params_default(&p);
-    p.backend = BACKEND_CPU;
-    p.threads = 2;
-    p.disparity_range = 16;
-    AUTO(stereo_close) struct stereo *s = stereo_open(&p, 40, 30, 3, maps, &error);
-    p.bp_levels = 4;
-    if (s && !error)
-        error = stereo_prepare(s, &p);
-    p.disparity_range = 32; /* other labels: all taken anew, and more is kept */
-    if (s && !error)
-        error = stereo_prepare(s, &p);
-    return error;
 }
 
 static int attempt_pool(void) {
@@ -169,15 +108,6 @@ static int attempt_write(void) {
     return error;
 }
 
-TEST("/alloc/backend", test_backend) {
-    fail_each(attempt_backend, 4, true);
-}
-TEST("/alloc/graph", test_graph) {
-    fail_each(attempt_graph, 15, false);
-}
-TEST("/alloc/stereo", test_stereo) {
-    fail_each(attempt_stereo, 30, true);
-}
 TEST("/alloc/pool", test_pool) {
     fail_each(attempt_pool, 4, true);
 }

@@ -96,37 +96,47 @@ static long take_all(struct live *live, int sleep_us) {
     return count;
 }
 
-TEST("/live/all-in-order", test_all_in_order) {
+/* Sources that end, go on for ever, have damaged pairs, fail, or give what cannot be computed: the
+ * pairs that come, in order, and what is said in the end. */
+TEST("/live/ends", test_ends) {
+    static const struct {
+        struct fake fake;
+        long count, frames; /* of the source, that are asked for */
+        long taken, damaged;
+        int error;
+        bool in_compute;
+    } rows[] = {
+        {{.fails_at = -1, .odd_at = -1}, 60, 0, 60, 0, 0, false},
+        {{.fails_at = -1, .odd_at = -1}, -1, 7, 7, 0, 0, false},
+        {{.damaged_each = 5, .fails_at = -1, .odd_at = -1}, 30, 0, 24, 6, 0, false},
+        {{.fails_at = 9, .odd_at = -1}, -1, 0, 9, 0, -EIO, false},
+        {{.fails_at = -1, .odd_at = 5}, -1, 0, 5, 0, -EINVAL, true},
+    };
     struct params params;
     AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
-    struct fake fake = fake_of(60);
-    struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
-    g_assert_cmpint(take_all(live, 1000), ==, 60);
-    bool in_compute;
-    g_assert_cmpint(live_error(live, &in_compute), ==, 0);
-    struct live_stats stats;
-    live_get_stats(live, &stats);
-    g_assert_cmpint(stats.captured, ==, 60);
-    g_assert_cmpint(stats.computed, ==, 60);
-    g_assert_cmpint(stats.shown, ==, 60);
-    g_assert_cmpint(stats.dropped, ==, 0);
-    g_assert_cmpfloat(stats.age_95_ms, >=, stats.age_median_ms);
-    live_close(&live);
-    g_assert_null(live);
-}
-
-TEST("/live/limit", test_limit) {
-    struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
-    struct fake fake = fake_of(-1);
-    struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 7, .kept = 0});
-    g_assert_cmpint(take_all(live, 0), ==, 7);
-    live_close(&live);
-    g_assert_cmpint(fake.next, ==, 7);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct fake fake = rows[i].fake;
+        struct live_stats stats;
+        bool in_compute = false;
+        fake.source = fake_of(rows[i].count).source;
+        AUTO(live_close)
+        struct live *live =
+            open_live(&fake, stereo, &params,
+                      (struct live_options){.policy = QUEUE_WAIT, .frames = rows[i].frames});
+        g_assert_cmpint(take_all(live, i == 0 ? 1000 : 0), ==, rows[i].taken);
+        g_assert_cmpint(live_error(live, &in_compute), ==, rows[i].error);
+        g_assert_cmpint(in_compute, ==, rows[i].in_compute);
+        live_get_stats(live, &stats);
+        g_assert_cmpint(stats.shown, ==, rows[i].taken);
+        g_assert_cmpint(stats.damaged, ==, rows[i].damaged);
+        g_assert_cmpint(stats.dropped, ==, 0);
+        g_assert_cmpfloat(stats.age_95_ms, >=, stats.age_median_ms);
+        if (rows[i].error)
+            continue;
+        g_assert_cmpint(stats.captured, ==, rows[i].taken);
+        g_assert_cmpint(stats.computed, ==, rows[i].taken);
+        g_assert_cmpint(fake.next, ==, rows[i].taken + rows[i].damaged);
+    }
 }
 
 /* A slow reader: each frame is shown, dropped by a queue, or the two add up wrongly. */
@@ -179,53 +189,6 @@ TEST("/live/quit-anywhere", test_quit_anywhere) {
         g_assert_true(!kept || kept->left.width == WIDTH); /* a held frame outlives the threads */
         frame_drop(&kept);
     }
-}
-
-TEST("/live/damaged-pairs", test_damaged_pairs) {
-    struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
-    struct fake fake = fake_of(30);
-    fake.damaged_each = 5;
-    AUTO(live_close)
-    struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
-    g_assert_cmpint(take_all(live, 0), ==, 24);
-    struct live_stats stats;
-    live_get_stats(live, &stats);
-    g_assert_cmpint(stats.damaged, ==, 6);
-    bool in_compute;
-    g_assert_cmpint(live_error(live, &in_compute), ==, 0);
-}
-
-TEST("/live/source-fails", test_source_fails) {
-    struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
-    struct fake fake = fake_of(-1);
-    fake.fails_at = 9;
-    AUTO(live_close)
-    struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
-    g_assert_cmpint(take_all(live, 0), ==, 9); /* what was read before still arrives */
-    bool in_compute = true;
-    g_assert_cmpint(live_error(live, &in_compute), ==, -EIO);
-    g_assert_false(in_compute);
-}
-
-TEST("/live/compute-fails", test_compute_fails) {
-    struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
-    struct fake fake = fake_of(-1);
-    fake.odd_at = 5;
-    AUTO(live_close)
-    struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
-    g_assert_cmpint(take_all(live, 0), ==, 5);
-    bool in_compute = false;
-    g_assert_cmpint(live_error(live, &in_compute), ==, -EINVAL);
-    g_assert_true(in_compute);
 }
 
 /* New settings act on a whole frame or not at all, and a frame says which it had. */

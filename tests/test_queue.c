@@ -39,28 +39,6 @@ static long take(struct queue *queue) {
     return index;
 }
 
-TEST("/queue/order", test_order) {
-    struct frame_pool *pool = pool_open(3, 1, 1, 1, 0, NULL);
-    struct queue *queue = queue_open(3, QUEUE_WAIT);
-    long next = 0;
-    for (long i = 0; i < 20; i++) { /* the ring goes round several times at different fillings */
-        give(queue, pool, i);
-        if (i % 3 == 2)
-            while (next <= i)
-                g_assert_cmpint(take(queue), ==, next++);
-    }
-    queue_end(queue);
-    while (next < 20)
-        g_assert_cmpint(take(queue), ==, next++);
-    struct frame *frame;
-    g_assert_cmpint(queue_take(queue, -1, &frame), ==, QUEUE_END);
-    g_assert_null(frame);
-    g_assert_cmpint(queue_dropped(queue), ==, 0);
-    queue_close(&queue);
-    g_assert_null(queue);
-    close_whole(pool, 3);
-}
-
 TEST("/queue/drop-oldest", test_drop_oldest) {
     struct frame_pool *pool = pool_open(4, 1, 1, 1, 0, NULL);
     struct queue *queue = queue_open(3, QUEUE_DROP_OLDEST);
