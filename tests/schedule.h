@@ -249,13 +249,3 @@ static inline int schedule_races(const struct graph *g) {
             races += !node_is_before(&s, k, i) && nodes_conflict(&s.nodes[k], &s.nodes[i]);
     return races;
 }
-
-/* Whether a unit comes after the one that it waits for, even if it does not wait for that. */
-static inline bool wait_is_implied(struct graph *g, int unit, int stream) {
-    static struct schedule s;
-    int *wait = &g->passes[unit].wait[stream], awaited = *wait;
-    *wait = -1;
-    schedule_make(&s, g);
-    *wait = awaited;
-    return node_is_before(&s, schedule_find(&s, 0, awaited), schedule_find(&s, 0, unit));
-}

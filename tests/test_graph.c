@@ -83,32 +83,6 @@ static void assert_waits(const struct graph *g, int pass, int upload, int stage)
     g_assert_cmpint(latest, ==, stage);
 }
 
-/* ---- passes that are dropped */
-
-TEST("/graph/dead-passes", test_dead_passes) {
-    struct graph *g = open_list();
-    uint8_t imported[BYTES];
-    graph_import(g, imported, BYTES);
-    void *in = upload(g), *a = copy(g, in, 1), *dead = copy(g, a, 2);
-    copy(g, dead, 3);
-    void *kept = copy(g, a, 4);
-    graph_keep(g, kept);
-    copy_to(g, a, imported, 5);
-    void *rewritten = copy(g, in, 6); /* part of it may stay: never dead */
-    copy_to(g, a, rewritten, 7);
-    download(g, rewritten);
-    copy_to(g, in, a, 8); /* nobody reads it any more */
-    plan_and_bind(g, NULL);
-    static const int alive[] = {1, 4, 5, 6, 7}, gone[] = {2, 3, 8};
-    for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
-        g_assert_cmpint(pass_of(g, alive[i]), >=, 0);
-    for (size_t i = 0; i < G_N_ELEMENTS(gone); i++)
-        g_assert_cmpint(pass_of(g, gone[i]), ==, -1);
-    g_assert_cmpint(g->count, ==, 7); /* with both transfers */
-    graph_close(&g);
-    g_assert_null(g);
-}
-
 TEST("/graph/empty-list", test_empty_list) {
     AUTO(graph_close) struct graph *g = open_list();
     graph_buffer(g, BYTES);
@@ -146,18 +120,6 @@ TEST("/graph/chain-shares", test_chain_shares) {
     g_assert_cmpuint(g->slot_bytes, ==, 2 * ALIGNED);
     g_assert_true(graph_address(g, first, 0) != graph_address(g, first, 1));
     g_assert_cmpuint(place_of(g, (const uint8_t *)first + 100), ==, place_of(g, first) + 100);
-}
-
-TEST("/graph/kept-is-not-shared-later", test_kept_is_not_shared_later) {
-    AUTO(graph_close) struct graph *g = open_list();
-    void *in = upload(g), *kept = copy(g, in, 1);
-    graph_keep(g, kept);
-    const void *last = copy(g, kept, 2);
-    for (int i = 3; i < 9; i++)
-        last = copy(g, last, i);
-    download(g, last);
-    plan_and_bind(g, NULL);
-    g_assert_cmpuint(g->arena_bytes, ==, 3 * ALIGNED);
 }
 
 /* What lasts has memory that nobody else ever uses, at the beginning of the arena, the same in all
@@ -296,7 +258,7 @@ TEST("/graph/branch-and-join", test_branch_and_join) {
     void *right = upload(g), *b = copy(g, right, 2), *early = join(g, left, right, 3);
     void *both = join(g, a, b, 4), *c = copy(g, both, 5);
     copy_to(g, early, c, 6);
-    download(g, c);
+    download(g, join(g, early, c, 7));
     plan_and_bind(g, NULL);
     int one = pass_of(g, 1), two = pass_of(g, 2), three = pass_of(g, 3), four = pass_of(g, 4);
     g_assert_cmpint(g->passes[one].stream, ==, STREAM_MAIN);
@@ -308,61 +270,13 @@ TEST("/graph/branch-and-join", test_branch_and_join) {
     g_assert_cmpint(g->passes[four].stream, ==, STREAM_BRANCH); /* what it needs last is there */
     assert_waits(g, four, -1, one);
     assert_waits(g, pass_of(g, 6), -1, three);
+    assert_waits(g, pass_of(g, 7), -1, -1); /* pass 6 has waited for both */
     g_assert_cmpint(g->begun[STREAM_BRANCH], ==, two);
     g_assert_cmpint(g->begun[STREAM_BRANCH + 1], ==, three);
     g_assert_cmpint(g->begun[STREAM_BRANCH + 2], ==, -1);
     g_assert_true(g->passes[three].awaited && !g->passes[four].awaited);
-    g_assert_cmpint(g->joined[STREAM_BRANCH], ==, pass_of(g, 6));
+    g_assert_cmpint(g->joined[STREAM_BRANCH], ==, pass_of(g, 7));
     g_assert_cmpint(g->joined[STREAM_BRANCH + 1], ==, -1); /* pass 6 waits for it */
-}
-
-/* The branch goes into a download and nowhere else: the main stream joins it at the end. */
-TEST("/graph/left-to-join", test_left_to_join) {
-    AUTO(graph_close) struct graph *g = open_list();
-    void *in = upload(g), *a = copy(g, in, 1), *b = copy(g, in, 2), *c = copy(g, a, 3);
-    download(g, b);
-    download(g, c);
-    plan_and_bind(g, NULL);
-    int two = pass_of(g, 2), three = pass_of(g, 3);
-    g_assert_cmpint(g->passes[two].stream, ==, STREAM_BRANCH);
-    g_assert_cmpint(g->joined[STREAM_BRANCH], ==, two);
-    g_assert_cmpint(g->passes[three + 1].wait[STREAM_BRANCH], ==, two);
-    g_assert_cmpint(g->passes[three + 2].wait[STREAM_MAIN], ==, three);
-}
-
-/* Of the caller's memory: a write waits for readers and writers of another stream, a read for the
- * writer, and who has waited once waits no more. */
-TEST("/graph/hazards", test_hazards) {
-    AUTO(graph_close) struct graph *g = open_list();
-    uint8_t memory[2][BYTES];
-    graph_import(g, memory[0], BYTES);
-    graph_import(g, memory[1], BYTES);
-    void *in = upload(g), *a = copy(g, in, 1);
-    copy_to(g, in, memory[0], 2);                     /* a branch */
-    void *b = copy(g, a, 3);                          /* main */
-    void *read = join(g, memory[0] + 10, b, 4);       /* main: read after write */
-    void *again = join(g, memory[0], read, 5);        /* main: has waited */
-    copy_to(g, memory[0], memory[1], 6);              /* the branch: reads beside */
-    copy_to(g, again, memory[0], 7);                  /* the branch: write after read */
-    copy_to(g, in, memory[1], 8);                     /* another: write after write */
-    copy_to(g, copy(g, memory[0], 9), memory[1], 10); /* the branch: write after write */
-    plan_and_bind(g, NULL);
-    const enum stream another = STREAM_BRANCH + 1;
-    const enum stream streams[] = {STREAM_MAIN,   STREAM_BRANCH, STREAM_MAIN,   STREAM_MAIN,
-                                   STREAM_MAIN,   STREAM_BRANCH, STREAM_BRANCH, another,
-                                   STREAM_BRANCH, STREAM_BRANCH};
-    for (int i = 1; i <= 10; i++)
-        g_assert_cmpint(g->passes[pass_of(g, i)].stream, ==, streams[i - 1]);
-    g_assert_cmpint(g->passes[pass_of(g, 4)].wait[STREAM_BRANCH], ==, pass_of(g, 2));
-    g_assert_cmpint(g->passes[pass_of(g, 5)].wait[STREAM_BRANCH], ==, -1);
-    g_assert_cmpint(g->passes[pass_of(g, 7)].wait[STREAM_MAIN], ==, pass_of(g, 5));
-    g_assert_cmpint(g->passes[pass_of(g, 8)].wait[STREAM_BRANCH], ==, pass_of(g, 6));
-    g_assert_cmpint(g->passes[pass_of(g, 10)].wait[another], ==, pass_of(g, 8));
-    g_assert_true(graph_args(g, pass_of(g, 2), 1) != graph_args(g, pass_of(g, 2), 0));
-    const struct grey_args *bound = graph_args(g, pass_of(g, 2), 1);
-    g_assert_true(bound->out == memory[0]); /* stays where it is */
-    g_assert_cmpuint((uintptr_t)bound->source, ==, (uintptr_t)graph_address(g, in, 1));
-    g_assert_cmpint(schedule_races(g), ==, 0);
 }
 
 /* ---- many passes */
