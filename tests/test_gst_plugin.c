@@ -254,7 +254,7 @@ CLI_TEST("/gst/outputs", test_outputs) {
         g_autofree char *words =
             g_strdup_printf("livestereo%s output=%s calibration=%s disparity-range=16 " FAST,
                             one ? "sbs" : "", outputs[i / 2][0], path);
-        struct run r = begin(words);
+        AUTO(end) struct run r = begin(words);
         GstHarness *requested[G_N_ELEMENTS(outputs)];
         for (size_t k = 0; k < G_N_ELEMENTS(outputs); k++)
             requested[k] = gst_harness_new_with_element(r.element, NULL, outputs[k][0]);
@@ -280,7 +280,6 @@ CLI_TEST("/gst/outputs", test_outputs) {
             }
             gst_harness_teardown(requested[k]);
         }
-        end(&r);
     }
     g_free(depth.data);
 }
@@ -295,16 +294,15 @@ CLI_TEST("/gst/refused", test_refused) {
     };
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct run r = begin(cases[i][0]);
+        AUTO(end) struct run r = begin(cases[i][0]);
         set_caps(&r, "GRAY8", W, H);
         gst_harness_push(r.left, at(buffer_of(&p.picture[0], "GRAY8"), 0));
         gst_harness_push(r.right, at(buffer_of(&p.picture[1], "GRAY8"), 0));
         g_autofree char *text = next_message(&r, GST_MESSAGE_ERROR);
         if (!strstr(text, cases[i][1]))
             g_error("%s: \"%s\" has no \"%s\"", cases[i][0], text, cases[i][1]);
-        end(&r);
     }
-    struct run r = begin("livestereo " FAST);
+    AUTO(end) struct run r = begin("livestereo " FAST);
     gst_harness_set_src_caps_str(r.left,
                                  "video/x-raw,format=GRAY8,width=64,height=48,framerate=1/1");
     gst_harness_set_src_caps_str(r.right,
@@ -324,7 +322,6 @@ CLI_TEST("/gst/refused", test_refused) {
     gst_harness_push(r.left, at(gst_buffer_new_allocate(NULL, 64 * 48, NULL), 0));
     g_autofree char *odd = next_message(&r, GST_MESSAGE_ERROR);
     g_assert_nonnull(strstr(odd, "63x48 cannot be halved"));
-    end(&r);
 }
 
 /* ---- pairing */
@@ -427,7 +424,7 @@ CLI_TEST("/gst/pairing", test_pairing) {
 /* Gives the times of both sides, ms, -1 without one, and expects the pairs' left ones. */
 static void expect_pairs(const char *words, const int *left, int lefts, const int *right,
                          int rights, const int *want, int wants) {
-    struct run r = begin(words);
+    AUTO(end) struct run r = begin(words);
     set_caps(&r, "GRAY8", 8, 4);
     struct shot shots[2][16];
     for (int i = 0; i < lefts; i++)
@@ -446,7 +443,6 @@ static void expect_pairs(const char *words, const int *left, int lefts, const in
         gst_buffer_unref(map);
     }
     g_assert_null(gst_harness_try_pull(r.left));
-    end(&r);
 }
 #define TIMES(...) (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
 
@@ -467,7 +463,7 @@ CLI_TEST("/gst/chosen", test_chosen) {
 
 /* A gap event stands for no picture. */
 CLI_TEST("/gst/gap-event", test_gap_event) {
-    struct run r = begin("livestereo disparity-range=2 " FAST);
+    AUTO(end) struct run r = begin("livestereo disparity-range=2 " FAST);
     set_caps(&r, "GRAY8", 8, 4);
     gst_harness_push_event(r.left, gst_event_new_gap(0, 33 * GST_MSECOND));
     gst_harness_push(r.right, small(0));
@@ -476,7 +472,6 @@ CLI_TEST("/gst/gap-event", test_gap_event) {
     GstBuffer *map = gst_harness_pull(r.left);
     g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, 33 * MS);
     gst_buffer_unref(map);
-    end(&r);
 }
 
 /* ---- flush, seek, caps, parameters */
@@ -491,7 +486,7 @@ CLI_TEST("/gst/flush", test_flush) {
             ((uint8_t *)other.picture[side].data)[i] ^=
                 (uint8_t)(scene_hash((uint32_t)i, (uint32_t)side, 1) & 3);
     g_autofree int16_t *want = disparity_of(&other, FAST_WORDS " disparity_range=16");
-    struct run r = begin("livestereo temporal-mode=on disparity-range=16 " FAST);
+    AUTO(end) struct run r = begin("livestereo temporal-mode=on disparity-range=16 " FAST);
     GstSegment segment;
     set_caps(&r, "GRAY8", W, H);
     for (int i = 0; i < 3; i++)
@@ -525,7 +520,6 @@ CLI_TEST("/gst/flush", test_flush) {
     map = one_map(&r, &p, "GRAY8", 1100 * MS);
     g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, 1100 * MS);
     gst_buffer_unref(map);
-    end(&r);
 }
 
 static GstClockTime first_time(GstElement *sink) {
@@ -571,7 +565,7 @@ CLI_TEST("/gst/seek", test_seek) {
 }
 
 CLI_TEST("/gst/caps-change", test_caps_change) {
-    struct run r = begin("livestereo disparity-range=16 " FAST);
+    AUTO(end) struct run r = begin("livestereo disparity-range=16 " FAST);
     for (int i = 0; i < 4; i++) {
         const char *name = formats[i % 3].name;
         AUTO(pair_free)
@@ -582,7 +576,6 @@ CLI_TEST("/gst/caps-change", test_caps_change) {
             expect_map(r.left, one_map(&r, &p, name, (2 * i + twice) * 33 * MS), "GRAY16_LE", want,
                        p.width, p.height);
     }
-    end(&r);
 }
 
 /* Sides whose caps change two frames apart, there and back: the pairs between are left out. */
@@ -618,7 +611,7 @@ CLI_TEST("/gst/changes", test_changes) {
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     g_autofree int16_t *before = disparity_of(&p, FAST_WORDS " disparity_range=4");
     g_autofree int16_t *after = disparity_of(&p, FAST_WORDS " disparity_range=16 speckle_size=0");
-    struct run r = begin("livestereo disparity-range=4 " FAST);
+    AUTO(end) struct run r = begin("livestereo disparity-range=4 " FAST);
     int range;
     set_caps(&r, "GRAY8", W, H);
     expect_map(r.left, one_map(&r, &p, "GRAY8", 0), "GRAY16_LE", before, W, H);
@@ -641,13 +634,12 @@ CLI_TEST("/gst/changes", test_changes) {
     g_assert_cmpint(range, ==, 16);
     g_assert_cmpint(radius_now, ==, atoi(radius));
     gst_buffer_unref(one_map(&r, &p, "GRAY8", 99 * MS));
-    end(&r);
 }
 
 /* ---- live */
 
 CLI_TEST("/gst/late", test_late) {
-    struct run r = begin("livestereo disparity-range=2 " FAST);
+    AUTO(end) struct run r = begin("livestereo disparity-range=2 " FAST);
     guint64 computed, skipped;
     set_caps(&r, "GRAY8", 8, 4);
     for (int i = 0; i < 4; i++) {
@@ -679,11 +671,10 @@ CLI_TEST("/gst/late", test_late) {
         }
         g_assert_true(seen);
     }
-    end(&r);
 }
 
 CLI_TEST("/gst/latency", test_latency) {
-    struct run r = begin("livestereo disparity-range=2 " FAST);
+    AUTO(end) struct run r = begin("livestereo disparity-range=2 " FAST);
     for (int side = 0; side < 2; side++) {
         gst_harness_set_live(side ? r.right : r.left, TRUE);
         gst_harness_set_upstream_latency(side ? r.right : r.left, (side ? 7 : 5) * GST_MSECOND);
@@ -708,7 +699,6 @@ CLI_TEST("/gst/latency", test_latency) {
     gst_buffer_unref(gst_harness_pull(r.left));
     g_assert_cmpint((int64_t)gst_harness_query_latency(r.left), ==,
                     5 * MS + (int64_t)GST_SECOND / 30);
-    end(&r);
 }
 
 static long resident_kb(void) {
@@ -723,9 +713,10 @@ CLI_TEST("/gst/memory", test_memory) {
     const int frames = WATCHED ? 100 : 1000;
     long early = 0;
     for (int one = 0; one < 2; one++) {
+        AUTO(end)
         struct run r = begin(one ? "livestereosbs output=color disparity-range=16 " FAST
                                  : "livestereo output=color disparity-range=16 " FAST);
-        struct pair p = pair_make(W, H, LIVESTEREO_NV12, 5, 1);
+        AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_NV12, 5, 1);
         set_caps(&r, "NV12", one ? 2 * W : W, H);
         for (int i = 0; i < frames; i++) {
             if (i == frames / 5)
@@ -736,8 +727,6 @@ CLI_TEST("/gst/memory", test_memory) {
         g_test_message("grew by %ld KiB", resident_kb() - early);
         if (!WATCHED) /* which keep freed memory for a while */
             g_assert_cmpint(resident_kb() - early, <, 512);
-        pair_free(&p);
-        end(&r);
     }
 }
 

@@ -249,7 +249,7 @@ static void expect_pixels(struct source *source, uint8_t left, uint8_t right) {
 
 /* One picture that holds both, alone or one of a folder: halves by the options or by its shape. */
 CLI_TEST("/source/both", test_both) {
-    char *wide = path_in("wide.png"), *tall = path_in("tall.png");
+    g_autofree char *wide = path_in("wide.png"), *tall = path_in("tall.png");
     static uint8_t halves[16 * 16];
     for (int i = 0; i < 16 * 16; i++)
         halves[i] = (uint8_t)(i % 16 < 8 ? 10 : 20);
@@ -272,8 +272,6 @@ CLI_TEST("/source/both", test_both) {
     source = open_quietly(tall, (struct source_options){0});
     g_assert_cmpint(source->height, ==, 8);
     expect_pixels(source, 30, 40);
-    g_free(wide);
-    g_free(tall);
 }
 
 /* Both sides in one folder, told by what their names say. */

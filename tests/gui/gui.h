@@ -10,6 +10,7 @@
 
 #include "image/picture.h"
 #include "tests/remove_tree.h"
+#include "tests/test.h"
 
 #include <glib.h>
 
@@ -179,7 +180,7 @@ void gui_on_recording(void (*test)(const char *path));
  * the program does not see it. */
 char *gui_new_file(const struct gui_program *p, const char *key, const char *ending);
 /* The window; picture_free it, as GUI_SHOT does at the end of its scope. */
-#define GUI_SHOT __attribute__((cleanup(picture_free))) struct image
+#define GUI_SHOT AUTO(picture_free) struct image
 struct image gui_shot(const struct gui_program *p);
 
 /* Pixels of the upper three quarters of the picture's area, below which messages are written, that

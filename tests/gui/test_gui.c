@@ -12,7 +12,7 @@
 /* A slider dragged by the mouse changes the value and, on the frame that stands still, the
  * picture. */
 GUI_TEST("/gui/slider", test_slider) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     GUI_SHOT before = gui_shot(&p);
     long value = gui_number(&p, "value", "bp_iterations");
     g_autofree char *weight = gui_look(&p, "value", "discontinuity_weight");
@@ -63,14 +63,13 @@ GUI_TEST("/gui/slider", test_slider) {
     kill(p.pid, SIGCONT);
     gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
     g_assert_cmpint(gui_number(&p, "value", "bp_iterations"), ==, 12);
-    gui_quit(&p);
 }
 
 /* A row's value is typed, be it beyond the slider's end, which is ten times the default; the mark
  * that resets it is there while the user has changed it; the size of speckles has small steps at
  * its beginning. */
 GUI_TEST("/gui/row", test_row) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_set(&p, "discontinuity_weight", "50");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "50"));
     gui_drag(&p, "discontinuity_weight", 0.5, 1.2, 1);
@@ -91,12 +90,11 @@ GUI_TEST("/gui/row", test_row) {
     gui_click(&p, "speckle_size.reset");
     gui_wait_for(&p, gui_is(&p, "value", "speckle_size", "50"));
     gui_wait_for(&p, !gui_is_visible(&p, "speckle_size.reset"));
-    gui_quit(&p);
 }
 
 /* ESC closes an open list, and leaves everything else as it is. */
 GUI_TEST("/gui/list", test_list) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_click(&p, "colormap");
     gui_wait_for(&p, gui_is_visible(&p, "colormap.viridis"));
     gui_key(&p, "ESC");
@@ -104,13 +102,12 @@ GUI_TEST("/gui/list", test_list) {
     g_assert_true(gui_is(&p, "state", "colormap", "turbo"));
     gui_choose(&p, "colormap", "viridis");
     gui_wait_for(&p, gui_is(&p, "state", "colormap", "viridis"));
-    gui_quit(&p);
 }
 
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
  * change a value. */
 GUI_TEST("/gui/panel-keys", test_panel_keys) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_focus(&p, "quality.fast");
     gui_focus(&p, "disparity_range");
     long before = gui_number(&p, "value", "disparity_range");
@@ -129,12 +126,11 @@ GUI_TEST("/gui/panel-keys", test_panel_keys) {
     gui_focus(&p, "quality.fast"); /* shows what was hidden */
     gui_key(&p, "ESC");
     gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
-    gui_quit(&p);
 }
 
 /* Words typed above the parameters leave those that have them, in name or help. */
 GUI_TEST("/gui/search", test_search) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "param_search");
     gui_type(&p, "lambda");
@@ -143,7 +139,6 @@ GUI_TEST("/gui/search", test_search) {
     g_assert_false(gui_is_visible(&p, "bp_iterations"));
     gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
-    gui_quit(&p);
 }
 
 /* Pixels of an area of the window that two shots differ in. */
@@ -158,7 +153,7 @@ static long changed_in(const struct image *a, const struct image *b, struct gui_
 
 /* The help of a row lies beside the panel: it covers no other row's value. */
 GUI_TEST("/gui/help-beside", test_help_beside) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect row = gui_find(&p, "discontinuity_weight"), next = gui_find(&p, "hide_below"),
                     picture = gui_find(&p, "picture");
     gui_move(&p, picture.x + 5, picture.y + 5);
@@ -167,7 +162,6 @@ GUI_TEST("/gui/help-beside", test_help_beside) {
     GUI_SHOT with = gui_shot(&p);
     g_assert_cmpint(changed_in(&without, &with, picture), >, 20);
     g_assert_cmpint(changed_in(&without, &with, next), ==, 0);
-    gui_quit(&p);
 }
 
 /* The mean grey level of the panel's upper part. */
@@ -183,7 +177,7 @@ static int panel_level(const struct gui_program *p) {
 
 /* The window is dark, light by a switch and by --theme; the switch is remembered. */
 GUI_TEST("/gui/theme", test_theme) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_cmpint(panel_level(&p), <, 80);
     gui_choose(&p, "tool.more", "theme");
     gui_wait_for(&p, gui_is(&p, "state", "theme", "light"));
@@ -207,12 +201,11 @@ GUI_TEST("/gui/theme", test_theme) {
     gui_start(&p, "--paused --theme dark", GUI_SOURCE);
     gui_settle(&p);
     g_assert_cmpint(panel_level(&p), <, 80);
-    gui_quit(&p);
 }
 
 /* Wheel, drag, click and orbit on the picture; the view stays while frames pass. */
 GUI_TEST("/gui/mouse", test_mouse) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect at = gui_find(&p, "picture");
     double x = at.x + at.width * 0.4, y = at.y + at.height * 0.3;
     gui_move(&p, x, y);
@@ -238,11 +231,10 @@ GUI_TEST("/gui/mouse", test_mouse) {
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
     gui_run_until(&p, "reset-view", "orbit", "0.250 -0.350");
     g_assert_true(gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
-    gui_quit(&p);
 }
 
 GUI_TEST("/gui/resize", test_resize) {
-    struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
+    AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
     struct gui_rect before = gui_find(&p, "picture");
     gui_give(&p, "size 1300 850");
     gui_wait_for(&p, gui_find(&p, "picture").width > before.width + 200);
@@ -253,7 +245,6 @@ GUI_TEST("/gui/resize", test_resize) {
     picture_free(&picture);
     gui_give(&p, "size 300 200");
     gui_wait_for(&p, gui_find(&p, "picture").width <= 300);
-    gui_quit(&p);
 }
 
 /* A signal closes the window as q does. */
@@ -278,7 +269,7 @@ static void save_preset(const struct gui_program *p, const char *name) {
 
 /* Settings and presets outlive the program. */
 GUI_TEST("/gui/remembered", test_remembered) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "group.smooth");
     gui_set(&p, "smooth_sigma", "0.1");
@@ -299,12 +290,11 @@ GUI_TEST("/gui/remembered", test_remembered) {
     gui_run_action(&p, "compare");
     gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     gui_settle(&p);
-    gui_quit(&p);
 }
 
 /* A and B have each their own preset and quality. */
 GUI_TEST("/gui/compare-presets", test_compare_presets) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
         "%s view --paused --set backend=cpu --window 1000x700 --ui-map %s -o %s -q %s",
@@ -323,7 +313,6 @@ GUI_TEST("/gui/compare-presets", test_compare_presets) {
         g_assert_true(gui_is(&p, "state", "preset", i ? "felzenszwalb2006" : ""));
         g_assert_true(gui_is(&p, "state", "quality", i ? quality : "best auto"));
     }
-    gui_quit(&p);
 }
 
 static char *message_with(const struct gui_program *p, const char *text) {
@@ -335,8 +324,8 @@ static char *message_with(const struct gui_program *p, const char *text) {
 
 /* An unknown preset is answered with those that exist; none is saved over a built-in one. */
 GUI_TEST("/gui/preset-names", test_preset_names) {
-    struct gui_program p = {0};
-    char *message = NULL;
+    AUTO(gui_quit) struct gui_program p = {0};
+    g_autofree char *message = NULL;
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     save_preset(&p, "live");
@@ -352,14 +341,12 @@ GUI_TEST("/gui/preset-names", test_preset_names) {
     gui_run_action(&p, "load-preset");
     gui_wait_for(&p,
                  (message = message_with(&p, "there are balanced, best, brunton2006, ")) != NULL);
-    g_free(message);
-    gui_quit(&p);
 }
 
 /* Another size of text leaves open what was opened; what the command line asked for is shown
  * whatever was remembered, and not remembered itself. */
 GUI_TEST("/gui/text-size", test_text_size) {
-    struct gui_program p = gui_open("--paused --stats", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused --stats", GUI_SOURCE);
     g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
     gui_tab(&p, "all");
     gui_click(&p, "group.check");
@@ -372,12 +359,11 @@ GUI_TEST("/gui/text-size", test_text_size) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=0"));
-    gui_quit(&p);
 }
 
 /* Undo, redo, and the settings as words for a command line. */
 GUI_TEST("/gui/undo", test_undo) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     char *message = NULL;
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
@@ -398,7 +384,6 @@ GUI_TEST("/gui/undo", test_undo) {
     g_assert_nonnull(strstr(message, "--set bp_iterations=3"));
     g_free(message);
     gui_settle(&p);
-    gui_quit(&p);
 }
 
 /* A window with the settings that it has by itself. */
@@ -412,8 +397,8 @@ static void start_as_it_is(struct gui_program *p, const char *source) {
 
 /* The first change is undone while the quality is found automatically. */
 GUI_TEST("/gui/undo-auto", test_undo_auto) {
-    struct gui_program p = {0};
-    char *quality = NULL;
+    AUTO(gui_quit) struct gui_program p = {0};
+    g_autofree char *quality = NULL;
     start_as_it_is(&p, "synth:width=160,height=120");
     gui_settle(&p);
     quality = gui_look(&p, "state", "quality");
@@ -425,8 +410,6 @@ GUI_TEST("/gui/undo-auto", test_undo_auto) {
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 64);
     g_assert_true(gui_is(&p, "state", "quality", quality));
     gui_run_until(&p, "undo", "message", "nothing to undo");
-    g_free(quality);
-    gui_quit(&p);
 }
 
 /* Remembered for the source that it was chosen for, and for no other one. */
@@ -457,7 +440,7 @@ static char *read_out(const struct gui_program *p) {
 
 /* A preset keeps the disparities that are searched, and the confidence its unit. */
 GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     static const char *const presets[] = {"plain", "driving", "default"};
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
         g_autofree char *said = g_strdup_printf("preset %s", presets[i]);
@@ -476,17 +459,16 @@ GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
     gui_wait_for(&p, gui_is(&p, "state", "preset", "default changed"));
     gui_click(&p, "fill");
     gui_wait_for(&p, gui_is(&p, "state", "preset", "default"));
-    gui_quit(&p);
 }
 
 /* A range that is too large is noticed, and the better one taken by a click. */
 GUI_TEST("/gui/range-hint", test_range_hint) {
+    AUTO(gui_quit)
     struct gui_program p = gui_open("--paused --set disparity_range=120", GUI_SOURCE);
     gui_click(&p, "range_take");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") < 40);
     gui_settle(&p);
     g_assert_false(gui_is_visible(&p, "range_take"));
-    gui_quit(&p);
 }
 
 /* The size of the pictures that are computed. */
@@ -509,7 +491,7 @@ static void start_slow(struct gui_program *p, const char *options) {
 }
 
 GUI_TEST("/gui/quality", test_quality) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_slow(&p, "");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
     gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
@@ -533,7 +515,6 @@ GUI_TEST("/gui/quality", test_quality) {
     gui_click(&p, "group.belief propagation");
     gui_set(&p, "bp_iterations", "9");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "custom"));
-    gui_quit(&p);
 }
 
 static gboolean shows(const struct gui_program *p, const char *shown) {
@@ -543,7 +524,7 @@ static gboolean shows(const struct gui_program *p, const char *shown) {
 /* What stands still is whole and best, by fast while a slider moves; what is saved while it plays
  * is whole, and zoom and pins stay. */
 GUI_TEST("/gui/still", test_still) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_slow(&p, "--loop");
     gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
     gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
@@ -584,7 +565,6 @@ GUI_TEST("/gui/still", test_still) {
     g_assert_true(g_file_get_contents(path, &pfm, NULL, NULL));
     g_assert_true(g_str_has_prefix(pfm, "Pf\n1280 720\n"));
     gui_wait_for(&p, gui_is(&p, "state", "part", small));
-    gui_quit(&p);
 }
 
 /* What is saved before there is a map is saved once it is there. */
@@ -604,7 +584,7 @@ GUI_TEST("/gui/save-early", test_save_early) {
 
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
 GUI_TEST("/gui/next-start", test_next_start) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "rig");
     gui_set(&p, "sync_tolerance_ms", "0.5");
     gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
@@ -622,12 +602,11 @@ GUI_TEST("/gui/next-start", test_next_start) {
     gui_start(&p, "--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
     g_assert_true(gui_is(&p, "state", "next", ""));
-    gui_quit(&p);
 }
 
 /* What the user writes down himself comes before what was remembered, if it is newer. */
 GUI_TEST("/gui/own-settings", test_own_settings) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0"));
     gui_quit_once(&p);
 
@@ -638,5 +617,4 @@ GUI_TEST("/gui/own-settings", test_own_settings) {
     g_assert_cmpint(g_utime(own, &later), ==, 0);
     gui_start(&p, "--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.3"));
-    gui_quit(&p);
 }

@@ -40,18 +40,18 @@ static int run(const char *changes[], const char *words, char **said) {
 
 /* The exit code, and one line that holds the text. */
 static void expect(const char *changes[], const char *words, int code, const char *text) {
-    char *said;
+    g_autofree char *said = NULL;
     int got = run(changes, words, &said);
     g_test_message("%s", said);
     g_assert_cmpint(got, ==, code);
     g_assert_nonnull(strstr(said, text));
     g_assert_cmpint(strchr(said, '\n') - said, ==, (long)strlen(said) - 1);
-    g_free(said);
 }
 
 GUI_TEST("/gui-ends/old-opengl", test_old_opengl) {
     const char *none[] = {NULL}, *changes[] = {"MESA_GL_VERSION_OVERRIDE=2.1", NULL};
-    char *path = g_build_filename(g_get_tmp_dir(), "livestereo-gui-old.png", NULL), *said;
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "livestereo-gui-old.png", NULL),
+                    *said = NULL;
     g_autofree char *words =
         g_strdup_printf("view -v --frames 1 --screenshot %s " GUI_SOURCE, path);
     g_assert_cmpint(run(none, words, &said), ==, 0);
@@ -60,8 +60,6 @@ GUI_TEST("/gui-ends/old-opengl", test_old_opengl) {
         expect(changes, "view -q " GUI_SOURCE, 5, "OpenGL cannot do version 3.3");
     else
         g_test_skip("only Mesa's OpenGL can be told to be old");
-    g_free(said);
-    g_free(path);
 }
 
 /* A picture of the last pair, which is computed for seconds after the source has ended. */
@@ -119,7 +117,7 @@ static void play_half(const char *path) {
     g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
     g_assert_true(g_file_set_contents(path, bytes, (gssize)length / 2, NULL));
     g_free(bytes);
-    struct gui_program p = gui_begin("--rate 100", path);
+    AUTO(gui_quit) struct gui_program p = gui_begin("--rate 100", path);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1") && says_error(&p));
     gui_run_action(&p, "step-back"); /* nothing is under way any more */
     gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
@@ -130,7 +128,6 @@ static void play_half(const char *path) {
     g_assert_cmpint(last, <, 30);
     gui_run_action(&p, "step-back");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == last - 1);
-    gui_quit(&p);
 }
 
 GUI_TEST("/gui-ends/damaged", test_damaged) {

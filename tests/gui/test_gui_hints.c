@@ -5,17 +5,18 @@
 #include "tests/gui/gui.h"
 
 GUI_TEST("/gui/hints/swap", test_swap) {
+    AUTO(gui_quit)
     struct gui_program p = gui_open("--paused --swap", "synth:width=320,height=240,range=16");
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     gui_click(&p, "swap_take");
     gui_wait_for(&p, gui_is(&p, "state", "swap", "0"));
     gui_settle(&p);
     gui_wait_for(&p, !gui_is_visible(&p, "swap_take"));
-    gui_quit(&p);
 }
 
 /* Colours span what is searched: they are the same at every start, and with other settings. */
 GUI_TEST("/gui/hints/first-range", test_first_range) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
     g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
@@ -25,13 +26,12 @@ GUI_TEST("/gui/hints/first-range", test_first_range) {
     gui_run_action(&p, "range-from-frame");
     gui_wait_for(&p, !gui_is(&p, "state", "range", "0.00 64.00"));
     gui_run_until(&p, "range-fixed", "range", "0.00 64.00");
-    gui_quit(&p);
 }
 
 /* What the program set has no mark; of a picture at rest nothing is searched, and the line of
  * status says how long it took. */
 GUI_TEST("/gui/hints/rest", test_rest) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
         "%s view --set backend=cpu --window 1000x700 --paused --ui-map %s -o %s -q " GUI_SOURCE,
@@ -44,12 +44,11 @@ GUI_TEST("/gui/hints/rest", test_rest) {
     g_assert_false(gui_is_visible(&p, "discontinuity_weight.reset"));
     gui_set(&p, "discontinuity_weight", "0.4");
     gui_wait_for(&p, gui_is_visible(&p, "discontinuity_weight.reset"));
-    gui_quit(&p);
 }
 
 /* A folder that says its range and its calibration is shown in metres without any option. */
 GUI_TEST("/gui/hints/folder", test_folder) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *folder = g_build_filename(p.folder, "pair", NULL),
                     *ini = g_build_filename(folder, "pair.ini", NULL),
@@ -76,5 +75,4 @@ GUI_TEST("/gui/hints/folder", test_folder) {
     g_autofree char *nearest = gui_look(&p, "state", "nearest");
     g_assert_cmpfloat_with_epsilon(g_ascii_strtod(nearest, NULL), 200 * 0.1 / 23, 1e-3);
     gui_run_until(&p, "view-depth", "view", "depth");
-    gui_quit(&p);
 }

@@ -108,7 +108,7 @@ static gboolean says(const struct gui_program *p, const char *state, const char 
 
 /* Every key of the table is pressed, and each changes what it says. */
 GUI_TEST("/gui/keys", test_keys) {
-    struct gui_program p = gui_open("--paused --rate 30", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused --rate 30", GUI_SOURCE);
     for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
         gui_run_action(&p, effects[i].name);
         if (effects[i].state)
@@ -137,13 +137,12 @@ GUI_TEST("/gui/keys", test_keys) {
         if (!known)
             g_error("the key %s is not tested", name);
     }
-    gui_quit(&p);
 }
 
 /* The list of actions takes what is typed at once, leaves those that have it, runs the one that is
  * clicked or, with Enter, marked, and F1 and ESC close it whatever was typed. */
 GUI_TEST("/gui/help", test_help) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     for (int i = 0; i < 4; i++) {
         gui_run_action(&p, "help");
         gui_wait_for(&p, gui_is_visible(&p, "command.pause"));
@@ -162,5 +161,4 @@ GUI_TEST("/gui/help", test_help) {
         gui_wait_for(&p, !gui_is_visible(&p, "help_search"));
         gui_wait_for(&p, gui_is(&p, "state", "colormap", i == 1 ? "viridis" : "turbo"));
     }
-    gui_quit(&p);
 }

@@ -48,7 +48,7 @@ static double level(const struct gui_program *p) {
 }
 
 GUI_TEST("/gui-live/controls", test_controls) {
-    struct gui_program p = gui_begin("--view 1", CAMERAS(""));
+    AUTO(gui_quit) struct gui_program p = gui_begin("--view 1", CAMERAS(""));
     gui_tab(&p, "rig"); /* which reads the controls */
     gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
     gui_scroll_to(&p, "camera.brightness");
@@ -69,10 +69,10 @@ GUI_TEST("/gui-live/controls", test_controls) {
     gui_wait_for(&p, both_below(&p, -200));
     gui_click(&p, "camera_lock");
     gui_wait_for(&p, gui_is(&p, "state", "locked", "0"));
-    gui_quit(&p);
 }
 
 GUI_TEST("/gui-live/swap", test_swap) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_begin("--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_tab(&p, "rig");
@@ -81,17 +81,15 @@ GUI_TEST("/gui-live/swap", test_swap) {
     gui_click(&p, "camera_swap");
     gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
     gui_wait_for(&p, level(&p) <= 50);
-    gui_quit(&p);
 }
 
 /* A recording is no camera: the panel says so, in place of controls. */
 GUI_TEST("/gui-live/none", test_none) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_null(gui_look(&p, "place", "camera_lock"));
     gui_tab(&p, "rig");
     gui_wait_for(&p, gui_is_visible(&p, "camera_swap"));
     g_assert_null(gui_look(&p, "place", "camera_lock"));
-    gui_quit(&p);
 }
 
 static gboolean lost(const struct gui_program *p) {
@@ -106,12 +104,11 @@ static gboolean has_status(const struct gui_program *p) {
 /* The source fails every two seconds and is started again: picture and program stay. The banner may
  * be gone when the window is looked at, and comes again. */
 GUI_TEST("/gui-live/banner", test_banner) {
-    struct gui_program p = gui_begin("", CAMERAS("identity error-after=40 ! "));
+    AUTO(gui_quit) struct gui_program p = gui_begin("", CAMERAS("identity error-after=40 ! "));
     gui_wait_for(&p, lost(&p) && has_status(&p));
     long stands_at = gui_number(&p, "state", "frame");
     g_assert_cmpint(stands_at, >, 0);
     gui_wait_for(&p, !lost(&p) && gui_number(&p, "state", "frame") > stands_at + 1);
-    gui_quit(&p);
 }
 
 static char *only_file(const char *folder, const char *ending) {
@@ -185,6 +182,7 @@ GUI_TEST("/gui-live/calibrate", test_calibrate) {
 /* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. Its map
  * takes so long that a slider is followed by a preview, which ends while recording, too. */
 GUI_TEST("/gui-live/record-still", test_record_still) {
+    AUTO(gui_quit)
     struct gui_program p = gui_begin("--set threads=1 --set bp_iterations=1000",
                                      "synth:width=320,height=240,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
@@ -202,7 +200,6 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
     long pairs = 0;
     g_assert_cmpint(sscanf(report, "frames %ld captured", &pairs), ==, 1);
     g_assert_cmpint(pairs, ==, 1);
-    gui_quit(&p);
 }
 
 /* Pairs a second are counted anew after a region is drawn, and after another source is opened: they
@@ -220,6 +217,7 @@ static void expect_rates(const struct gui_program *p) {
 }
 
 GUI_TEST("/gui-live/rates", test_rates) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_begin("--rate 200", "synth:width=160,height=120,range=16,frames=1000");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > 200);
@@ -246,7 +244,6 @@ GUI_TEST("/gui-live/rates", test_rates) {
         gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.4);
         gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.5);
     }
-    gui_quit(&p);
 }
 
 /* What sets a parameter over the network, as Foxglove does; prints what it is then. */

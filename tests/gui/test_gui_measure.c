@@ -23,13 +23,11 @@ static void read_truth(int16_t truth[WIDTH * HEIGHT]) {
     const char *words[] = {GUI_SOURCE};
     struct source_options options = {0};
     int error;
-    struct source *source = source_open(words, 1, &options, &error);
-    struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 1, NULL);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    AUTO(frame_drop) struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 1, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_true(frame->has_truth);
     memcpy(truth, frame->truth, WIDTH * HEIGHT * sizeof(*truth));
-    frame_drop(&frame);
-    source_close(&source);
 }
 
 /* The nearest and the farthest spot that is flat for 13 px around. */
@@ -102,7 +100,7 @@ static void begin_measuring(const struct gui_program *p) {
 
 /* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
 GUI_TEST("/gui/measure/from-panel", test_from_panel) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     struct point point[2];
     find_points(point);
     start(&p, "");
@@ -114,7 +112,6 @@ GUI_TEST("/gui/measure/from-panel", test_from_panel) {
     gui_give(&p, "release 0");
     click_pixel(&p, &point[0]);
     g_assert_true(gui_has(&p, "state", "distance"));
-    gui_quit(&p);
 }
 
 /* Measures from the first of two points to the second, each by one call of click: the length and
@@ -141,7 +138,7 @@ static double expect_distance(const struct gui_program *p, const struct point po
 }
 
 GUI_TEST("/gui/measure/distance", test_distance) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
     find_points(point);
@@ -159,7 +156,6 @@ GUI_TEST("/gui/measure/distance", test_distance) {
     g_test_message("pinned: %.3f m, off by %.3f px at 68 %%", distance, sigma);
     g_assert_cmpfloat(sigma, >, 0.15);
     g_assert_cmpfloat(sigma, <, 6);
-    gui_quit(&p);
 }
 
 /* Clicks where a pixel's true point is in the view of points. */
@@ -183,7 +179,7 @@ static void click_point(const struct gui_program *p, const struct point *point) 
 
 /* The same among the points: their pixels are measured. */
 GUI_TEST("/gui/measure/points", test_points) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
     find_points(point);
@@ -208,13 +204,12 @@ GUI_TEST("/gui/measure/points", test_points) {
     gui_move(&p, at.x + 3, at.y + 3);
     gui_button(&p, "click", 1);
     g_assert_true(gui_is(&p, "state", "probes", "2"));
-    gui_quit(&p);
 }
 
 /* Another calibration, here by the desktop's dialog, is not taken while pairs are recorded; once it
  * is, pins and measured points are forgotten, which were those of other pictures. */
 GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     struct point point[2];
     find_points(point);
     start(&p, "");
@@ -252,7 +247,6 @@ GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
     g_assert_cmpfloat(fabs(g_ascii_strtod(now, NULL) / g_ascii_strtod(nearest, NULL) - 2), <, 0.01);
     g_assert_true(gui_is(&p, "state", "probes", "0"));
     g_assert_false(gui_has(&p, "state", "distance"));
-    gui_quit(&p);
 }
 
 /* The unit is remembered. */
@@ -271,7 +265,7 @@ GUI_TEST("/gui/measure/unit", test_unit) {
 }
 
 GUI_TEST("/gui/measure/region", test_region) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     int left, top, width, height;
     start(&p, "");
     gui_run_action(&p, "step-forward");
@@ -327,5 +321,4 @@ GUI_TEST("/gui/measure/region", test_region) {
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
-    gui_quit(&p);
 }

@@ -88,7 +88,7 @@ static gboolean near(const uint8_t *a, const uint8_t *b, int most) {
 
 /* Parts of a pixel move a colour a little. */
 GUI_TEST("/gui/motion/colors", test_colors) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start(&p, "");
     g_assert_true(has_view(&p, "motion"));
     GUI_SHOT shot = gui_shot(&p);
@@ -106,19 +106,17 @@ GUI_TEST("/gui/motion/colors", test_colors) {
 
     /* The saved picture of colours has what the window shows. */
     g_autofree char *path = gui_new_file(&p, "export", "-color.png");
-    struct image saved;
+    AUTO(picture_free) struct image saved = {0};
     g_assert_cmpint(picture_read(path, &saved), ==, 0);
     g_assert_cmpint(saved.width, ==, WIDTH);
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
             g_assert_true(near(window_pixel(&p, &shot, x, y), saved.data + 3 * (y * WIDTH + x), 1));
-    picture_free(&saved);
-    gui_quit(&p);
 }
 
 /* In each half; a rate and what a pixel measures give speeds. */
 GUI_TEST("/gui/motion/read-out", test_read_out) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start(&p, "--rate 10 --metres-per-pixel 4");
     for (int half = 0; half < 2; half++) {
         int x = WIDTH / 4 + half * WIDTH / 2, y = HEIGHT / 2, at_x, at_y;
@@ -126,7 +124,7 @@ GUI_TEST("/gui/motion/read-out", test_read_out) {
         place_of(&p, x, y, &window_x, &window_y);
         gui_move(&p, window_x, window_y);
         g_autofree char *begin = g_strdup_printf("%d, %d ", x, y);
-        char *text = NULL;
+        g_autofree char *text = NULL;
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
                              g_str_has_prefix(text, begin));
         g_test_message("%s", text);
@@ -138,9 +136,7 @@ GUI_TEST("/gui/motion/read-out", test_read_out) {
         g_assert_cmpfloat_with_epsilon(length, hypot(u, v), 0.01);
         g_assert_cmpfloat_with_epsilon(px_s, 10 * length, 0.1);
         g_assert_cmpfloat_with_epsilon(m_s, 40 * length, 0.4);
-        g_free(text);
     }
-    gui_quit(&p);
 }
 
 /* Keys show the views of motion; what needs two cameras is refused in a line. */
@@ -150,7 +146,7 @@ GUI_TEST("/gui/motion/views", test_views) {
         {"view-depth", "arrows"},    {"view-confidence", "confidence"},
         {"view-blend", "overlay"},   {"view-anaglyph", "error"},
         {"view-disparity", "motion"}};
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start(&p, "");
     struct image before = gui_shot(&p);
     for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
@@ -175,12 +171,11 @@ GUI_TEST("/gui/motion/views", test_views) {
     g_assert_true(has_view(&p, "motion"));
     gui_run_action(&p, "range-from-frame"); /* as long as most are: 3.6 px */
     gui_wait_for(&p, gui_is(&p, "value", "motion_color_range", "4"));
-    gui_quit(&p);
 }
 
 /* The label, and that of least belief, is the known motion. */
 GUI_TEST("/gui/motion/probe", test_probe) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     double window_x, window_y, at[2], least[2];
     start(&p, "--set motion_fraction=1");
     place_of(&p, WIDTH / 4, HEIGHT / 4, &window_x, &window_y);
@@ -195,12 +190,11 @@ GUI_TEST("/gui/motion/probe", test_probe) {
         g_assert_cmpfloat(at[i], ==, motion[0][i]);
         g_assert_cmpfloat(least[i], ==, motion[0][i]);
     }
-    gui_quit(&p);
 }
 
 /* Motion as a file, a recording of the pair on screen, a video. */
 GUI_TEST("/gui/motion/saved", test_saved) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     struct flow flow;
     start(&p, "");
     g_autofree char *path = gui_new_file(&p, "export", ".flo");
@@ -230,27 +224,23 @@ GUI_TEST("/gui/motion/saved", test_saved) {
             recording = g_build_filename(p.output, name, NULL);
     const char *words[] = {recording};
     int error;
-    struct source *source = source_open(words, 1, NULL, &error);
+    AUTO(source_close) struct source *source = source_open(words, 1, NULL, &error);
     g_assert_nonnull(source);
     g_assert_cmpint(source->width, ==, WIDTH);
-    struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 0, NULL);
+    AUTO(frame_drop) struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 0, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     for (int n = 0; n < 2; n++) {
-        struct image picture;
+        AUTO(picture_free) struct image picture = {0};
         g_autofree char *file = g_strdup_printf("%s/pictures/p%d.png", p.folder, n);
         const struct image *got = n ? &frame->right : &frame->left;
         g_assert_cmpint(picture_read(file, &picture), ==, 0);
         g_assert_cmpmem(picture.data, image_bytes(&picture), got->data, image_bytes(got));
-        picture_free(&picture);
     }
-    frame_drop(&frame);
-    source_close(&source);
-    gui_quit(&p);
 }
 
 /* The error is small where the motion is known and large where there is none. */
 GUI_TEST("/gui/motion/error", test_error) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start(&p, "--view 7 --colormap gray");
     GUI_SHOT shot = gui_shot(&p);
     long inner = 0, dark = 0;
@@ -260,13 +250,12 @@ GUI_TEST("/gui/motion/error", test_error) {
             dark += is_inner(x, y) && window_pixel(&p, &shot, x, y)[1] < 80; /* 20 grey levels */
         }
     g_assert_cmpint(dark * 100, >=, inner * 90);
-    gui_quit(&p);
 }
 
 /* Of a source that knows the motion: the read-out says it, and the error is small where what is
  * found is right. */
 GUI_TEST("/gui/motion/truth", test_truth) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line =
         g_strdup_printf("%s motion " SETTINGS
@@ -287,15 +276,13 @@ GUI_TEST("/gui/motion/truth", test_truth) {
     g_assert_cmpint(dark, <, count); /* at the edges of what moves they are not */
     place_of(&p, 40, 16, &window_x, &window_y);
     gui_move(&p, window_x, window_y);
-    char *text = NULL;
+    g_autofree char *text = NULL;
     gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
                          g_str_has_prefix(text, "40, 16 "));
     g_test_message("%s", text);
     g_assert_cmpint(sscanf(text, "%d, %d   u %lf v %lf   %lf px   truth %lf %lf px", &at_x, &at_y,
                            &u, &v, &length, &true_u, &true_v),
                     ==, 7);
-    g_free(text);
-    gui_quit(&p);
 }
 
 /* One live camera: its pictures come on, are recorded, and give way to a folder that is opened. A

@@ -15,7 +15,7 @@ static char *batch_file(const char *source, const char *folder, long index) {
 
 /* A frame sought in the window is the one that batch writes under that number. */
 static void seek_and_compare(const char *source, long min_index) {
-    struct gui_program p = gui_open("--paused", source);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", source);
     gui_drag(&p, "seek", 0.0, 0.5, 1);
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= min_index);
     gui_settle(&p);
@@ -23,7 +23,8 @@ static void seek_and_compare(const char *source, long min_index) {
     gui_run_action(&p, "step-back");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == index - 1);
     gui_settle(&p);
-    char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes, *batch_bytes;
+    g_autofree char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes = NULL,
+                    *batch_bytes = NULL;
     gsize length, batch_length;
     g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
     g_autofree char *path = batch_file(source, folder, index - 1);
@@ -35,10 +36,6 @@ static void seek_and_compare(const char *source, long min_index) {
     g_autofree char *next = g_strdup_printf("%s/%06ld_disp16.png", folder, index);
     g_assert_true(g_file_get_contents(next, &batch_bytes, &batch_length, NULL));
     g_assert_true(batch_length != length || memcmp(seen_bytes, batch_bytes, length) != 0);
-    g_free(batch_bytes);
-    g_free(seen_bytes);
-    g_free(seen);
-    gui_quit(&p);
 }
 
 GUI_TEST("/gui/seek", test_seek) {
@@ -70,7 +67,7 @@ static gboolean step_and_compare(const struct gui_program *p, long index, const 
 /* The temporal filter is on in the window and off in batch; taken off, it stays off. */
 GUI_TEST("/gui/temporal-filter", test_temporal_filter) {
     const char *source = GUI_SOURCE ",noise=2";
-    struct gui_program p = gui_open("--paused", source);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", source);
     g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
     g_autofree char *path = batch_file(source, folder, 3);
     g_assert_false(step_and_compare(&p, 3, path));
@@ -87,7 +84,6 @@ GUI_TEST("/gui/temporal-filter", test_temporal_filter) {
     g_assert_true(gui_is(&p, "value", "temporal_filter", "0"));
     g_assert_true(gui_is(&p, "value", "temporal_mode", "auto"));
     g_assert_true(step_and_compare(&p, 3, path));
-    gui_quit(&p);
 }
 
 /* No pair outside the loop is shown until playback has twice gone back to A. */
@@ -161,16 +157,15 @@ static char *find_recording(const struct gui_program *p) {
 
 static void check_times(const char *recording) {
     int error;
-    struct source *source = source_open(&recording, 1, NULL, &error);
+    AUTO(source_close) struct source *source = source_open(&recording, 1, NULL, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat(source->rate, ==, 10);
     for (int i = 0; i < 6; i++) {
+        AUTO(frame_drop)
         struct frame *f = frame_alone(source->width, source->height, source->channels, 0, NULL);
         g_assert_cmpint(source->read(source, f), ==, 0);
         g_assert_cmpint(f->left_ns, ==, i * 100000000);
-        frame_drop(&f);
     }
-    source_close(&source);
 }
 
 /* Begins to record a folder of pictures, which is played to its end. */
@@ -216,7 +211,7 @@ GUI_TEST("/gui/record", test_record) {
 
 /* Another source ends a recording, which is whole. */
 GUI_TEST("/gui/record-ended", test_record_ended) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused");
     gui_run_action(&p, "start");
     gui_click(&p, "start.synth");
@@ -225,11 +220,11 @@ GUI_TEST("/gui/record-ended", test_record_ended) {
     g_autofree char *recording = find_recording(&p);
     g_assert_nonnull(recording);
     check_times(recording);
-    gui_quit(&p);
 }
 
 /* --loop shows one pair once. */
 GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
+    AUTO(gui_quit)
     struct gui_program p = gui_begin("--loop", "synth:width=160,height=120,range=16,frames=1");
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
     gui_settle(&p);
@@ -237,5 +232,4 @@ GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
     gui_run_until(&p, "loop-file", "message", "there is one pair, which is shown");
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
-    gui_quit(&p);
 }

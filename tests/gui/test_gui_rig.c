@@ -25,6 +25,7 @@ static struct rows rows_of(const struct gui_program *p) {
 }
 
 GUI_TEST("/gui/rig/rows", test_rows) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_begin("", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
     gui_tab(&p, "rig");
@@ -66,7 +67,6 @@ GUI_TEST("/gui/rig/rows", test_rows) {
     gui_quit_once(&p);
     gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20");
     g_assert_true(gui_is(&p, "value", "row_offset", "0"));
-    gui_quit(&p);
 }
 
 /* Beside the number of labels stands how near they reach, and the plot of the depth error is there
@@ -99,7 +99,7 @@ GUI_TEST("/gui/rig/depths", test_depths) {
 GUI_TEST("/gui/rig/health", test_health) {
     static const char *const options[] = {"--quality fast", "--quality fast --set row_offset=2"};
     for (int i = 0; i < 2; i++) {
-        struct gui_program p = {0};
+        AUTO(gui_quit) struct gui_program p = {0};
         g_autofree char *level = g_strdup_printf(" %d", i), *text = NULL;
         gui_start(&p, options[i], "synth:scene=desk,width=320,height=240");
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "health")) &&
@@ -114,7 +114,6 @@ GUI_TEST("/gui/rig/health", test_health) {
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "message")) &&
                              g_str_has_prefix(text, "Recorded ") && strstr(text, "rows "));
         g_assert_null(strstr(text, " old")); /* an age would stand still with the picture */
-        gui_quit(&p);
     }
 }
 

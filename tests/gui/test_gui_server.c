@@ -46,7 +46,7 @@ GUI_TEST("/gui/close-button", test_close_button) {
 
 /* Docks group the window by its class and draw its icon. */
 GUI_TEST("/gui/class", test_class) {
-    struct gui_program p = gui_begin("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
     XClassHint hint;
@@ -66,7 +66,6 @@ GUI_TEST("/gui/class", test_class) {
     XFree(hint.res_class);
     XFree(hint.res_name);
     XCloseDisplay(display);
-    gui_quit(&p);
 }
 
 static GBytes *look_at(Display *display, Window window, struct gui_rect at) {
@@ -103,7 +102,7 @@ static int by_size(const void *a, const void *b) {
 /* While compute takes every core for longer than a second a frame, a key is answered; how soon is
  * told, not judged: it depends on the machine. */
 GUI_TEST("/gui/answers", test_answers) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     double ms[ANSWERS];
     gui_start(&p,
               "--set backend=cpu --set disparity_range=96 --set bp_iterations=10 --set lr_check=bp"
@@ -121,7 +120,6 @@ GUI_TEST("/gui/answers", test_answers) {
     qsort(ms, ANSWERS, sizeof(ms[0]), by_size);
     g_test_message("key to picture: %.1f ms median, %.1f ms 95 %%, %.1f ms longest of %d",
                    ms[ANSWERS / 2], ms[ANSWERS * 95 / 100], ms[ANSWERS - 1], ANSWERS);
-    gui_quit(&p);
 }
 
 /* A point of a widget, by the display's mouse; a click there. */

@@ -45,7 +45,7 @@ static const struct {
 
 static void test_view(gconstpointer data) {
     size_t i = GPOINTER_TO_SIZE(data);
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *calib = g_build_filename(p.folder, "calib.txt", NULL),
                     *options = g_strdup_printf("--paused --window %s --ui-scale %g --calib %s",
@@ -70,12 +70,11 @@ static void test_view(gconstpointer data) {
     gui_tab(&p, "probes");
     gui_wait_for(&p, gui_is_visible(&p, "unpin"));
     expect_whole(&p, "a pinned probe");
-    gui_quit(&p);
 }
 
 static void test_motion(gconstpointer data) {
     size_t i = GPOINTER_TO_SIZE(data);
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
         "%s motion --preset flow --set bp_iterations=2 --set threads=2 --window %s --ui-scale %g "
@@ -83,7 +82,6 @@ static void test_motion(gconstpointer data) {
         g_getenv("LIVESTEREO_BIN"), sizes[i].size, sizes[i].text_scale, p.map, p.output);
     gui_spawn(&p, line);
     expect_whole_panels(&p);
-    gui_quit(&p);
 }
 
 /* The pictures' share of the window, and its controls. */
@@ -95,7 +93,7 @@ GUI_TEST("/gui/sizes/share", test_share) {
                  {"1920x1080", "width=1226,height=370,frames=60", 66},
                  {"1280x800", "width=450,height=375,frames=1", 66}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct gui_program p = {0};
+        AUTO(gui_quit) struct gui_program p = {0};
         gui_prepare(&p);
         int width, height, controls = 0;
         double area = 0;
@@ -123,7 +121,6 @@ GUI_TEST("/gui/sizes/share", test_share) {
                        100 * area / width / height, controls);
         g_assert_cmpfloat(100 * area / width / height, >=, cases[i].least);
         g_assert_cmpint(controls, <=, 36);
-        gui_quit(&p);
     }
 }
 

@@ -73,7 +73,7 @@ static int tile_levels(const struct gui_program *p, const char *tile) {
 
 /* The notice of an error lies over the page, and stays until it is closed. */
 GUI_TEST("/gui/start/error", test_error) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
     gui_settle(&p);
@@ -90,20 +90,18 @@ GUI_TEST("/gui/start/error", test_error) {
             changed += memcmp(now.data + i, before.data + i, 3) != 0;
         }
     g_assert_cmpint(changed, >, 1000);
-    gui_quit(&p);
 }
 
 /* The demonstration has its picture over another source, too. */
 GUI_TEST("/gui/start/scene", test_scene) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "start");
     gui_wait_for(&p, gui_is_visible(&p, "start.synth"));
     g_assert_cmpint(tile_levels(&p, "start.synth"), >, 20);
-    gui_quit(&p);
 }
 
 GUI_TEST("/gui/start/page", test_page) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     g_autofree char *pair = make_pair(&p, "pair");
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
@@ -135,7 +133,6 @@ GUI_TEST("/gui/start/page", test_page) {
     gui_click(&p, "start.recent0");
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
-    gui_quit(&p);
 }
 
 /* Tab and the arrow keys reach all of the page and Enter presses; nothing behind it answers. */
@@ -143,7 +140,7 @@ GUI_TEST("/gui/start/keyboard", test_keyboard) {
     static const char *const reached[] = {"start.look",      "start.board", "start.square",
                                           "start.calibrate", "start.open",  "start.path",
                                           "start.files",     "start.synth", "start.help"};
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
     for (size_t i = 0; i < G_N_ELEMENTS(reached); i++)
@@ -153,12 +150,11 @@ GUI_TEST("/gui/start/keyboard", test_keyboard) {
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
     g_assert_true(gui_is(&p, "state", "frame", "0"));
     g_assert_true(gui_is(&p, "state", "paused", "1"));
-    gui_quit(&p);
 }
 
 /* The desktop's dialog is a program that prints what was chosen. */
 GUI_TEST("/gui/start/dialog", test_dialog) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *pair = make_pair(&p, "pair"), *bin = g_build_filename(p.folder, "bin", NULL),
                     *tool = g_build_filename(bin, "zenity", NULL),
@@ -171,7 +167,6 @@ GUI_TEST("/gui/start/dialog", test_dialog) {
     gui_click(&p, "start.folder");
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
-    gui_quit(&p);
 }
 
 /* ---- cameras, of which listed_cameras.c makes the list */
@@ -190,7 +185,7 @@ static void start_with_cameras(struct gui_program *p, const char *count) {
 
 /* A list that cannot be read is no reason to end; looking again says the same. */
 GUI_TEST("/gui/start/no-list", test_no_list) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_with_cameras(&p, "-5");
     for (int i = 0; i < 2; i++) {
         gui_wait_for(&p, cameras_say(&p, "They could not be listed"));
@@ -198,12 +193,11 @@ GUI_TEST("/gui/start/no-list", test_no_list) {
         g_assert_false(gui_is_visible(&p, "start.camera0"));
         gui_click(&p, "start.look");
     }
-    gui_quit(&p);
 }
 
 /* Each has a line; the first click names the left one, the second the right one. */
 GUI_TEST("/gui/start/seven-cameras", test_seven) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_with_cameras(&p, "7");
     gui_wait_for(&p, gui_is_visible(&p, "start.camera6"));
     g_assert_false(gui_is_visible(&p, "start.camera7"));
@@ -212,12 +206,11 @@ GUI_TEST("/gui/start/seven-cameras", test_seven) {
     g_assert_false(gui_says(&p, "left camera"));
     gui_click(&p, "start.camera0");
     gui_wait_for(&p, gui_says(&p, "left camera")); /* which cannot be opened */
-    gui_quit(&p);
 }
 
 /* Where no dialog answers, the page says what else opens files. */
 GUI_TEST("/gui/start/no-dialog", test_no_dialog) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *bin = g_build_filename(p.folder, "bin", NULL),
                     *tool = g_build_filename(bin, "zenity", NULL);
@@ -228,7 +221,6 @@ GUI_TEST("/gui/start/no-dialog", test_no_dialog) {
     start_without_source(&p);
     gui_click(&p, "start.files");
     gui_wait_for(&p, gui_says(&p, "install zenity, type a path, or drop the files"));
-    gui_quit(&p);
 }
 
 static void write_below(const char *folder, const char *name, const char *text) {
@@ -309,7 +301,7 @@ static void drop(const char *list) {
 /* A folder; then two pictures, whose names say which is left whatever their order is; then a
  * calibration for them. */
 GUI_TEST("/gui/start/drop", test_drop) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     g_autofree char *pair = make_pair(&p, "a pair"), *uri = g_filename_to_uri(pair, NULL, NULL),
                     *folder = g_strdup_printf("%s\r\n", uri),
@@ -326,12 +318,11 @@ GUI_TEST("/gui/start/drop", test_drop) {
     drop(calib);
     gui_wait_for(&p, has_metres(&p));
     g_assert_true(source_is(&p, both));
-    gui_quit(&p);
 }
 
 /* The program that files are dragged from ends before it is answered: the window stays. */
 GUI_TEST("/gui/start/drag-gone", test_drag_gone) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
@@ -344,13 +335,12 @@ GUI_TEST("/gui/start/drag-gone", test_drag_gone) {
     drop(folder);
     gui_wait_for(&p, source_is(&p, pair));
     gui_settle(&p);
-    gui_quit(&p);
 }
 
 /* While the first map is computed its left picture is shown, and how long that takes. */
 GUI_TEST("/gui/start/first", test_first) {
     enum { W = 160, H = 120 }; /* as the source before: nothing of that stays */
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     g_autofree uint8_t *grey = g_malloc(W * H);
     gui_start(
         &p, "--paused --view 13 --set threads=1 --set bp_iterations=1000 --set disparity_range=64",
@@ -379,5 +369,4 @@ GUI_TEST("/gui/start/first", test_first) {
     g_assert_true(gui_is_visible(&p, "wait"));
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 0);
     g_assert_false(gui_is_visible(&p, "wait"));
-    gui_quit(&p);
 }

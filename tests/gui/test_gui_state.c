@@ -34,7 +34,7 @@ static void expect_start(struct gui_program *p) {
 /* Each step of the keys, down to the smallest text and up to the largest; the next start takes what
  * the last one left. */
 GUI_TEST("/gui/state/text", test_text) {
-    struct gui_program p = gui_begin("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     static const struct {
         const char *key;
         double end;
@@ -57,7 +57,6 @@ GUI_TEST("/gui/state/text", test_text) {
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_run_action(&p, "smaller");
     gui_wait_for(&p, gui_is(&p, "state", "message", "text size 0.50"));
-    gui_quit(&p);
 }
 
 /* Every key of view.ini and every one of recent.ini. */
@@ -65,7 +64,7 @@ GUI_TEST("/gui/state/odd-look", test_odd_look) {
     static const char *const odd[] = {"",  "nan", "-inf",  "0.75",        "0.5", "1e308",
                                       "4", "-1",  "\\s\\", "2147483647;", ";",   "\xff\xfe"};
     for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
-        struct gui_program p = {0};
+        AUTO(gui_quit) struct gui_program p = {0};
         gui_prepare(&p);
         g_autofree char *look = g_strdup_printf("[view]\ncolormap=%s\nui_scale=%s\nstats=%s\n"
                                                 "unit=%s\nquality=%s\npreset=%s\n",
@@ -81,7 +80,6 @@ GUI_TEST("/gui/state/odd-look", test_odd_look) {
                                                 g_getenv("LIVESTEREO_BIN"), p.map);
         gui_spawn(&p, line); /* without a source: what was opened before is shown */
         gui_wait_for(&p, gui_is_visible(&p, "panel.start"));
-        gui_quit(&p);
     }
 }
 

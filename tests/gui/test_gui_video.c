@@ -22,7 +22,7 @@ static double difference(const struct frame *a, const struct frame *b) {
 /* It has the source's size under headings, whatever the window measures, every pair once, and is
  * computed by quality best where the user has chosen none. */
 GUI_TEST("/gui/video/compared", test_video) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
         "%s view --set backend=cpu --view 13 --window 1000x700 --paused --ui-map %s -o %s -q "
@@ -48,12 +48,13 @@ GUI_TEST("/gui/video/compared", test_video) {
     const char *words[] = {message + strlen("saved ")};
     struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};
     int error, count = 0;
-    struct source *source = source_open(words, 1, &options, &error);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat_with_epsilon(source->rate, 12, 0.1);
     g_assert_cmpint(source->width, ==, 160);
     g_assert_cmpint(source->height, >=, 120 + 20); /* and a heading */
     g_assert_cmpint(source->height, <=, 120 + 60);
+    AUTO(pool_close)
     struct frame_pool *pool =
         pool_open(2, source->width, source->height, source->channels, 0, NULL);
     struct frame *frame[2] = {pool_take(pool), pool_take(pool)};
@@ -66,13 +67,11 @@ GUI_TEST("/gui/video/compared", test_video) {
     g_assert_cmpint(count, ==, LAST - FIRST + 1);
     frame_drop(&frame[0]);
     frame_drop(&frame[1]);
-    pool_close(&pool);
-    source_close(&source);
-    gui_quit(&p);
 }
 
 /* Ended early, what was written is kept. */
 GUI_TEST("/gui/video/end", test_end) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused", "synth:width=320,height=240,range=16,frames=100000");
     gui_run_action(&p, "save-video");
@@ -81,7 +80,6 @@ GUI_TEST("/gui/video/end", test_end) {
     gui_wait_for(&p, gui_says(&p, "saved "));
     g_autofree char *message = gui_look(&p, "state", "message");
     g_assert_true(g_file_test(message + strlen("saved "), G_FILE_TEST_IS_REGULAR));
-    gui_quit(&p);
 }
 
 /* A pipeline that does not end (held_pipeline.c) holds neither the window nor the keys, be it a
@@ -89,7 +87,7 @@ GUI_TEST("/gui/video/end", test_end) {
 GUI_TEST("/gui/video/held", test_held) {
     static const char *const kinds[][3] = {{"save-video", "video", "saved "},
                                            {"record", "recording", "Recorded "}};
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *preload = gui_preload("held_pipeline.so"),
                     *held = g_build_filename(p.folder, "held", NULL),
@@ -117,5 +115,4 @@ GUI_TEST("/gui/video/held", test_held) {
         gui_wait_for(&p, gui_is(&p, "state", kinds[i][1], "0"));
         gui_run_action(&p, "pause");
     }
-    gui_quit(&p);
 }

@@ -15,7 +15,7 @@ static gboolean has_view(const struct gui_program *p, const char *view) {
 
 /* One view, left over disparity, side by side, four; keys act on the view under the mouse. */
 GUI_TEST("/gui/views/layouts", test_layouts) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(has_view(&p, "disparity"));
     gui_run_action(&p, "layout");
     gui_wait_for(&p, has_view(&p, "left disparity"));
@@ -33,7 +33,6 @@ GUI_TEST("/gui/views/layouts", test_layouts) {
     gui_wait_for(&p, has_view(&p, "right confidence right blend"));
     gui_run_action(&p, "layout");
     gui_wait_for(&p, has_view(&p, "confidence"));
-    gui_quit(&p);
 }
 
 /* Rows of pixels of the picture's area; below them may be a notice. */
@@ -70,25 +69,22 @@ static long differing(const struct image *a, const struct image *b) {
 
 /* The halves show two things, each of which moves with the zoom of the other. */
 GUI_TEST("/gui/views/stacked", test_stacked) {
-    struct gui_program p = gui_open("--paused --view 13", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 13", GUI_SOURCE);
     g_assert_true(has_view(&p, "left disparity"));
-    struct image upper = part(&p, 0, 0.49), lower = part(&p, 0.51, 1);
+    AUTO(picture_free) struct image upper = part(&p, 0, 0.49), lower = part(&p, 0.51, 1);
     g_assert_cmpint(differing(&upper, &lower), >, 10000);
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.75);
     gui_button(&p, "click", 4);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
-    struct image zoomed = part(&p, 0, 0.49);
+    AUTO(picture_free) struct image zoomed = part(&p, 0, 0.49);
     g_assert_cmpint(differing(&upper, &zoomed), >, 10000);
-    picture_free(&upper);
-    picture_free(&lower);
-    picture_free(&zoomed);
-    gui_quit(&p);
 }
 
 /* A picture that is high has the panel beside it, two side by side have it below, over the whole
  * width. */
 GUI_TEST("/gui/views/wide", test_wide) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused --view 1", "synth:width=320,height=240,range=16,frames=60");
     struct gui_rect picture = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
@@ -101,12 +97,11 @@ GUI_TEST("/gui/views/wide", test_wide) {
     g_assert_cmpint(panel.y, >=, picture.y + picture.height);
     gui_set(&p, "discontinuity_weight", "0.4");
     gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "0.4"));
-    gui_quit(&p);
 }
 
 /* Disparity is linear in inverse depth: with one range of colours both views are the same. */
 GUI_TEST("/gui/views/depth", test_depth) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *calib = g_build_filename(p.folder, "calib.txt", NULL),
                     *options = g_strdup_printf("--paused --calib %s", calib);
@@ -114,25 +109,22 @@ GUI_TEST("/gui/views/depth", test_depth) {
         g_file_set_contents(calib, "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n", -1, NULL));
     gui_start(&p, options, GUI_SOURCE);
     gui_settle(&p);
-    struct image disparity = part(&p, 0, 0.8);
+    AUTO(picture_free) struct image disparity = part(&p, 0, 0.8);
     gui_run_action(&p, "view-depth");
     gui_wait_for(&p, has_view(&p, "depth"));
-    struct image depth = part(&p, 0, 0.8);
+    AUTO(picture_free) struct image depth = part(&p, 0, 0.8);
     g_assert_cmpint(differing(&disparity, &depth), ==, 0);
     g_autofree char *before = gui_look(&p, "state", "range");
     gui_drag(&p, "range", 0.02, 0.3, 1); /* the near end: fewer px */
     gui_wait_for(&p, !gui_is(&p, "state", "range", before));
-    struct image other = part(&p, 0, 0.8);
+    AUTO(picture_free) struct image other = part(&p, 0, 0.8);
     g_assert_cmpint(differing(&depth, &other), >, 1000);
-    picture_free(&disparity);
-    picture_free(&depth);
-    picture_free(&other);
-    gui_quit(&p);
 }
 
 /* What was filled in is hatched until key H or its box says otherwise, and what has too little
  * confidence looks unknown: all of it at 255. */
 GUI_TEST("/gui/views/confidence", test_confidence) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_begin("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
@@ -173,7 +165,6 @@ GUI_TEST("/gui/views/confidence", test_confidence) {
     struct image *shots[] = {&hatched, &plain, &again, &cut, &some, &points};
     for (size_t i = 0; i < G_N_ELEMENTS(shots); i++)
         picture_free(shots[i]);
-    gui_quit(&p);
 }
 
 /* Gives B another weight, and goes back to A. */
@@ -188,6 +179,7 @@ static void change_b(const struct gui_program *p) {
 
 /* Of another map the wipe hatches what was filled in there. */
 GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     change_b(&p);
@@ -197,17 +189,14 @@ GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.3, at.y + at.height * 0.9);
     gui_settle(&p);
-    struct image hatched = part(&p, 0, 0.7);
+    AUTO(picture_free) struct image hatched = part(&p, 0, 0.7);
     gui_run_action(&p, "mark-filled");
     gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "false"));
     gui_settle(&p);
-    struct image plain = part(&p, 0, 0.7);
+    AUTO(picture_free) struct image plain = part(&p, 0, 0.7);
     long kept = differing_from(&hatched, &plain, plain.width * 2 / 5);
     g_test_message("%ld pixels of the kept map are hatched", kept);
     g_assert_cmpint(kept, >, (long)plain.width * plain.height / 200);
-    picture_free(&hatched);
-    picture_free(&plain);
-    gui_quit(&p);
 }
 
 /* Percent of the pixels in these columns of an image that have this colour. */
@@ -225,12 +214,11 @@ static void assert_wiped(const struct gui_program *p, const char *with) {
     gui_move(p, at.x + at.width * 0.3, at.y + at.height * 0.7);
     gui_settle(p);
     g_assert_true(gui_is(p, "state", "wipe", with));
-    struct image wiped = part(p, 0.2, 0.5);
+    AUTO(picture_free) struct image wiped = part(p, 0.2, 0.5);
     const uint8_t *middle = wiped.data + 3 * (size_t)(wiped.width * wiped.height / 2 - 20);
     double share = share_of(&wiped, 0.32, 0.78, middle);
     g_test_message("wipe %s: %.1f %%", with, share);
     g_assert_cmpfloat(share, >, 95);
-    picture_free(&wiped);
 }
 
 /* The statistics have the errors against true disparities that lie beside the pictures, and the
@@ -239,7 +227,7 @@ GUI_TEST("/gui/views/truth", test_truth) {
     enum { WIDTH = 96, HEIGHT = 64, MOVED = 5 };
     static uint8_t row[HEIGHT][WIDTH + MOVED], side[2][HEIGHT][WIDTH];
     static uint16_t truth[HEIGHT * WIDTH];
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     for (int i = 0; i < HEIGHT * WIDTH; i++)
         truth[i] = i % WIDTH < MOVED ? 0 : 4 * MOVED;
@@ -298,11 +286,11 @@ GUI_TEST("/gui/views/truth", test_truth) {
     gui_move(&p, at.x + middle, at.y + at.height / 2.0);
     g_autofree char *said = gui_look(&p, "state", "read-out");
     g_assert_nonnull(strstr(said, "truth 5.00 px, off by 0."));
-    gui_quit(&p);
 }
 
 /* The points begin slightly turned, and become all of them once nothing changes. */
 GUI_TEST("/gui/views/points", test_points) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
     g_assert_true(gui_is(&p, "state", "orbit", "0.250 -0.350"));
@@ -310,7 +298,6 @@ GUI_TEST("/gui/views/points", test_points) {
     gui_drag(&p, "picture", 0.5, 0.6, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
     gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
-    gui_quit(&p);
 }
 
 /* The window at rest, with the mouse in the middle of the picture: what it reads there. g_free. */
@@ -328,13 +315,12 @@ GUI_TEST("/gui/views/source-px", test_source_px) {
                                           "--paused --stats --scale 0.5"};
     double x[2], y[2], disparity[2];
     for (int i = 0; i < 2; i++) {
-        struct gui_program p = {0};
+        AUTO(gui_quit) struct gui_program p = {0};
         g_autofree char *text = read_middle(&p, options[i]);
         g_test_message("%s", text);
         g_assert_cmpint(sscanf(text, "%lf, %lf   disparity %lf", &x[i], &y[i], &disparity[i]), ==,
                         3);
         g_assert_true(gui_is_visible(&p, "card.error"));
-        gui_quit(&p);
     }
     g_assert_cmpfloat(fabs(x[1] - 160) + fabs(y[1] - 120), <=, 4);
     g_assert_cmpfloat(fabs(x[0] - x[1]) + fabs(y[0] - y[1]), <=, 4);
@@ -343,12 +329,13 @@ GUI_TEST("/gui/views/source-px", test_source_px) {
 
 /* The colours that are saved are those on screen. */
 GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
+    AUTO(gui_quit)
     struct gui_program p =
         gui_begin("--paused --colormap viridis --range 2:14 --set mark_filled=off", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
-    struct image seen = part(&p, 0, 1), saved;
+    AUTO(picture_free) struct image seen = part(&p, 0, 1), saved = {0};
     g_autofree char *path = gui_new_file(&p, "export", "-color.png");
     g_assert_cmpint(picture_read(path, &saved), ==, 0);
     double scale = fmin(seen.width / (double)saved.width, seen.height / (double)saved.height);
@@ -362,36 +349,30 @@ GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
         }
     g_test_message("%.1f %% of the colours are the same", 100 * (double)same / (double)all);
     g_assert_cmpint(same, >, all * 9 / 10);
-    picture_free(&seen);
-    picture_free(&saved);
-    gui_quit(&p);
 }
 
 /* What the window says of row lines is what it draws, in the view that has them at first, too. */
 GUI_TEST("/gui/views/row-lines", test_row_lines) {
-    struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "view-rows");
     gui_wait_for(&p,
                  gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
-    struct image with = part(&p, 0, 0.7);
+    AUTO(picture_free) struct image with = part(&p, 0, 0.7);
     gui_run_action(&p, "rows");
     gui_wait_for(&p,
                  gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
-    struct image without = part(&p, 0, 0.7);
+    AUTO(picture_free) struct image without = part(&p, 0, 0.7);
     g_assert_cmpint(differing(&with, &without), >, 1000);
     gui_run_action(&p, "rows");
     gui_run_action(&p, "view-left");
     gui_wait_for(&p,
                  gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
-    picture_free(&with);
-    picture_free(&without);
-    gui_quit(&p);
 }
 
 /* A rectangle is drawn in a picture, not among points; a drag whose press and release come between
  * two drawings turns them, and is no click. */
 GUI_TEST("/gui/views/points-drag", test_points_drag) {
-    struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
     gui_run_action(&p, "region");
     gui_drag(&p, "picture", 0.3, 0.7, 1);
     gui_wait_for(&p, gui_is(&p, "state", "message", "draw it in a picture"));
@@ -406,5 +387,4 @@ GUI_TEST("/gui/views/points-drag", test_points_drag) {
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "probes", "0"));
-    gui_quit(&p);
 }
