@@ -556,7 +556,7 @@ ON_ARM = CC=$(ARM)gcc CXX=$(ARM)g++ AR=$(ARM)ar LD=$(ARM)ld OBJCOPY=$(ARM)objcop
 arm:
 	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O3 -g1' RUNNER=qemu-aarch64-static \
 	    PARITY_ARGS='--small --backend cpu' EMULATED_GPU= \
-	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_active parity_frames)' golden parity \
+	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_frames)' golden parity \
 	    $(patsubst %,$(BUILD)/arm/%.o,$(filter library/%,$(LIBRARY)))
 
 # Instructions of each function of one frame on one thread, plain and optimised; by hand, with

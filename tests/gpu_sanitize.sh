@@ -6,7 +6,7 @@ set -u
 build=$1 failed=0
 command -v compute-sanitizer >/dev/null || { echo "SKIP: needs compute-sanitizer"; exit 77; }
 for tool in memcheck racecheck initcheck synccheck; do
-    for program in parity parity_active parity_frames; do
+    for program in parity parity_frames; do
         log=$build/$program.$tool.log
         if compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/$program" --backend cuda \
             --small --seed 5 >"$log" 2>&1; then
