@@ -369,15 +369,13 @@ struct cost_args case_cost_args(struct pass_case *c) {
     return a;
 }
 
-static void case_cost(struct pass_case *c) {
+static void case_costs(struct pass_case *c, enum stage stage) {
     struct cost_args a = case_cost_args(c);
-    case_add_pass(c, STAGE_cost, &a, a.grid.width, a.grid.height);
+    case_add_pass(c, stage, &a, a.grid.width, a.grid.height);
 }
 
-static void case_border_cost(struct pass_case *c) {
-    struct cost_args a = case_cost_args(c);
-    case_add_pass(c, STAGE_border_cost, &a, a.grid.width, a.grid.height);
-}
+STAGE_UNTIL(cost, case_costs)
+STAGE_UNTIL(border_cost, case_costs)
 
 static void case_smoothed_cost(struct pass_case *c) {
     struct smoothed_cost_args a = {.match = case_cost_args(c), .border = case_between(c, 0, 1)};
@@ -506,17 +504,16 @@ struct cross_args case_cross_args(struct pass_case *c) {
     return a;
 }
 
-static void case_cross_x(struct pass_case *c) {
+/* The pass along columns needs sums that belong to the arms. */
+static void case_cross(struct pass_case *c, enum stage last) {
     struct cross_args a = case_cross_args(c);
     case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
+    if (last == STAGE_cross_y)
+        case_add_pass(c, STAGE_cross_y, &a, a.grid.width, a.grid.height);
 }
 
-/* The pass along columns needs sums that belong to the arms. */
-static void case_cross_y(struct pass_case *c) {
-    struct cross_args a = case_cross_args(c);
-    case_add_pass(c, STAGE_cross_x, &a, a.grid.width, a.grid.height);
-    case_add_pass(c, STAGE_cross_y, &a, a.grid.width, a.grid.height);
-}
+STAGE_UNTIL(cross_x, case_cross)
+STAGE_UNTIL(cross_y, case_cross)
 
 struct downsample_cost_args case_downsample_args(struct pass_case *c, struct grid fine,
                                                  int levels) {

@@ -344,31 +344,6 @@ CLI_TEST("/cli/ranges", test_ranges) {
     g_assert_nonnull(strstr(one, "1 pair written"));
 }
 
-CLI_TEST("/cli/batch-damaged", test_batch_damaged) {
-    write_frames("in", 5);
-    write_text("in/right/002.png", "not a picture");
-    write_text("in/left/005.png", "");
-    g_autofree char *words = g_strdup_printf("batch %s/in -o %s/out " SMALL, folder, folder);
-    struct outcome o = run_limited(0, words);
-    g_assert_cmpint(o.code, ==, 6);
-    g_assert_nonnull(strstr(o.err, "002.png"));
-    g_assert_nonnull(strstr(o.out, "3 pairs written"));
-    g_assert_nonnull(strstr(o.out, "2 failed"));
-    g_assert_true(exists("out/004_disp16.png"));
-    g_auto(GStrv) lines = read_lines("out/frames.csv");
-    g_assert_cmpint(g_strv_length(lines), ==, 7);
-    for (int i = 0; i < 5; i++) {
-        g_autofree char *start = g_strdup_printf("%d,", i);
-        g_assert_true(g_str_has_prefix(lines[i + 1], start));
-        g_assert_true(g_str_has_suffix(lines[i + 1], i % 3 == 1 ? "\",,,,damaged" : ",ok"));
-    }
-    g_assert_false(exists("out/002_disp16.png"));
-    outcome_free(&o);
-
-    expect_error(3, "nosuch", "batch %s/nosuch -o %s/out2 " SMALL, folder, folder);
-    g_assert_false(exists("out2"));
-}
-
 CLI_TEST("/cli/unwritable", test_unwritable) {
     write_frames("in", 2);
     write_text("file", "");

@@ -91,6 +91,7 @@ CLI_TEST("/cli/bad-pairs", test_bad_pairs) {
                  "$B batch $D/in -o $D/out " SMALL);
     g_auto(GStrv) lines = read_lines("out/frames.csv");
     g_assert_cmpint(g_strv_length(lines), ==, 10);
+    g_assert_true(exists("out/002_disp16.png") && !exists("out/001_disp16.png"));
     static const char *const status[] = {"damaged", "ok",      "damaged", "damaged",
                                          "",        "damaged", "damaged", "ok"};
     for (int i = 0; i < 8; i++)

@@ -63,7 +63,7 @@ static void check_sums(const struct pairing *pairing) {
 
 /* 1 when the times were good enough to the end. */
 static int random_case(guint32 seed) {
-    GRand *rand = g_rand_new_with_seed(seed);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
     double interval = 1e9 / uniform(rand, 5, 120);
     struct camera cameras[2] = {random_camera(rand, interval), random_camera(rand, interval)};
     if (g_rand_int_range(rand, 0, 4) == 0) /* two unlike cameras */
@@ -97,7 +97,6 @@ static int random_case(guint32 seed) {
         if (2 * tolerance <= MIN(shortest_interval(left, lefts), shortest_interval(right, rights)))
             g_assert_cmpint(pairing.side[0].passed_over + pairing.side[1].passed_over, ==, 0);
     }
-    g_rand_free(rand);
     return pairing.mode == PAIR_BY_CAPTURE;
 }
 
@@ -111,10 +110,18 @@ TEST("/pairing/random", test_random) {
     g_assert_cmpint(by_capture, >, 500);
 }
 
+/* In the order of their arrival. */
+static int shoot_both(GRand *rand, const struct camera cameras[2], struct shot *shots) {
+    int count = shoot(rand, &cameras[0], 0, shots);
+    count += shoot(rand, &cameras[1], 1, shots + count);
+    qsort(shots, (size_t)count, sizeof *shots, by_arrival);
+    return count;
+}
+
 /* Like cameras, calm delivery, one clock that steps: at most two windows of pairs are wrong,
  * none once the step was noticed, and it is noticed when the step is a frame or more. */
 static void step_case(guint32 seed) {
-    GRand *rand = g_rand_new_with_seed(seed);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
     double interval = 1e9 / uniform(rand, 10, 60);
     struct camera cameras[2];
     for (int i = 0; i < 2; i++)
@@ -129,9 +136,7 @@ static void step_case(guint32 seed) {
     cameras[side].step_at = g_rand_int_range(rand, 50, 150);
     cameras[side].step_ns = (int64_t)(frames * interval);
     struct shot shots[2 * MOST];
-    int count = shoot(rand, &cameras[0], 0, shots);
-    count += shoot(rand, &cameras[1], 1, shots + count);
-    qsort(shots, (size_t)count, sizeof *shots, by_arrival);
+    int count = shoot_both(rand, cameras, shots);
 
     struct pairing pairing;
     pairing_init(&pairing, 0, (const int64_t[]){(int64_t)interval, (int64_t)interval});
@@ -150,7 +155,6 @@ static void step_case(guint32 seed) {
     }
     g_assert_cmpint(wrong, <=, 2 * PAIRING_WINDOW);
     g_assert_cmpint(pairs.count, >=, 300 - 45 - 3 * PAIRING_WINDOW);
-    g_rand_free(rand);
 }
 
 TEST("/pairing/clock-steps", test_steps) {
@@ -163,7 +167,7 @@ TEST("/pairing/clock-steps", test_steps) {
 /* Clocks that drift apart, with jitter: the slower camera's frames all find a partner, and each
  * slip by a frame costs the faster one just one. */
 static void drift_case(guint32 seed) {
-    GRand *rand = g_rand_new_with_seed(seed);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
     double interval = 1e9 / uniform(rand, 10, 60);
     struct camera cameras[2];
     for (int i = 0; i < 2; i++)
@@ -178,9 +182,7 @@ static void drift_case(guint32 seed) {
     cameras[slow].interval_ns *= ratio;
     cameras[slow].frames = (int)(MOST / ratio) - 1; /* the other one ends last */
     struct shot shots[2 * MOST];
-    int count = shoot(rand, &cameras[0], 0, shots);
-    count += shoot(rand, &cameras[1], 1, shots + count);
-    qsort(shots, (size_t)count, sizeof *shots, by_arrival);
+    int count = shoot_both(rand, cameras, shots);
     struct pairing pairing;
     pairing_init(&pairing, 0, (const int64_t[]){(int64_t)interval, (int64_t)interval});
     struct pairs pairs = run(&pairing, shots, count);
@@ -193,7 +195,6 @@ static void drift_case(guint32 seed) {
     g_assert_cmpint(pairing.side[!slow].unpaired + pairing.side[!slow].count, <=,
                     MOST - cameras[slow].frames);
     g_assert_cmpint(pairs.count + pairing.side[slow].count, ==, cameras[slow].frames);
-    g_rand_free(rand);
 }
 
 TEST("/pairing/drift", test_drift) {
