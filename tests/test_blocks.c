@@ -200,7 +200,8 @@ static void test_overlap(void) {
 
 /* Motion of several picture levels: how many pixels have another motion than without blocks. */
 static void test_overlap_of_motion(void) {
-    struct params p = make_params("mode=motion cost_smoothing=off right_iterations=-1 "
+    struct params p = make_params("mode=motion data_weight=0.2 discontinuity_truncation=1.6 "
+                                  "cost_smoothing=off right_iterations=-1 "
                                   "subpixel=parabola bp_iterations=8 motion_levels=2 "
                                   "motion_u_min=-4 motion_u_range=9 motion_v_min=-2 "
                                   "motion_v_range=5");
