@@ -2,7 +2,8 @@
  * Labelling problems of the caller's own: checks them, and hands them to gpu/mrf/mrf.h.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf/min_sum_bytes.h"
+#include "gpu/backend.h"
+#include "gpu/mrf/mrf.h"
 #include "library/library.h"
 
 #include <errno.h>

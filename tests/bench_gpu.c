@@ -9,7 +9,7 @@
 #include "config/clock.h"
 #include "config/log.h"
 #include "config/presets.h"
-#include "gpu/mrf/min_sum_bytes.h"
+#include "gpu/mrf/mrf.h"
 #include "tests/frame_run.h"
 
 #include <dirent.h>

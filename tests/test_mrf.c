@@ -8,7 +8,6 @@
  */
 #include "gpu/backend.h"
 #include "gpu/mrf/mrf.h"
-#include "gpu/mrf/min_sum_bytes.h"
 #include "tests/test.h"
 
 #include <errno.h>

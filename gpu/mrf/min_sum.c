@@ -25,23 +25,17 @@ struct half_step {
     int parity;
 };
 
-/* What comes to (x, y) from each direction; NULL where there is no neighbour. */
-static void find_messages(const struct level *v, int x, int y, const int32_t *from[DIRECTIONS]) {
-    size_t width = (size_t)v->problem->width, labels = (size_t)v->problem->labels,
-           i = (size_t)y * width + (size_t)x;
-    from[UP] = y > 0 ? v->message[DOWN] + (i - width) * labels : NULL;
-    from[DOWN] = y + 1 < v->problem->height ? v->message[UP] + (i + width) * labels : NULL;
-    from[LEFT] = x > 0 ? v->message[RIGHT] + (i - 1) * labels : NULL;
-    from[RIGHT] = x + 1 < v->problem->width ? v->message[LEFT] + (i + 1) * labels : NULL;
-}
-
-/* The costs of (x, y) with all messages to it. */
+/* The costs of (x, y) with all messages to it, and what comes from each direction, NULL where there
+ * is no neighbour. */
 static void add_messages(const struct level *v, int x, int y, const int32_t *from[DIRECTIONS],
                          int32_t *sum) {
     const struct mrf *m = v->problem;
-    size_t labels = (size_t)m->labels, i = (size_t)y * (size_t)m->width + (size_t)x;
+    size_t width = (size_t)m->width, labels = (size_t)m->labels, i = (size_t)y * width + (size_t)x;
+    from[UP] = y > 0 ? v->message[DOWN] + (i - width) * labels : NULL;
+    from[DOWN] = y + 1 < m->height ? v->message[UP] + (i + width) * labels : NULL;
+    from[LEFT] = x > 0 ? v->message[RIGHT] + (i - 1) * labels : NULL;
+    from[RIGHT] = x + 1 < m->width ? v->message[LEFT] + (i + 1) * labels : NULL;
     memcpy(sum, m->cost + i * labels, labels * sizeof(*sum));
-    find_messages(v, x, y, from);
     for (int r = 0; r < DIRECTIONS; r++)
         for (size_t l = 0; l < labels && from[r]; l++)
             sum[l] += from[r][l];
@@ -173,7 +167,6 @@ int mrf_min_sum(const struct mrf *m, int most_levels, int sweeps, int threads,
         find_labels(&level[0], label, result);
     for (int l = 0; l < levels; l++)
         close_level(&level[l]);
-    if (pool)
-        thread_pool_close(&pool);
+    thread_pool_close(&pool);
     return error;
 }

@@ -1,9 +1,9 @@
 /*
- * See min_sum_bytes.h. SPDX-License-Identifier: MIT
+ * Min-sum belief propagation by the pipeline's solver: see mrf.h. SPDX-License-Identifier: MIT
  */
-#include "gpu/mrf/min_sum_bytes.h"
-
+#include "gpu/backend.h"
 #include "gpu/cpu/thread_pool.h"
+#include "gpu/mrf/mrf.h"
 #include "gpu/solver.h"
 
 #include <errno.h>
@@ -217,7 +217,7 @@ int mrf_min_sum_in_bytes(const struct mrf *m, int sweeps, struct backend *b, int
     t->pool = thread_pool_open(threads, 0, &error);
     *why = NULL;
     if (t->pool) {
-        *why = m->is_table || m->tables[0]
+        *why = m->in.table || m->tables[0]
                    ? "this solver takes a smoothness that depends on the difference of labels alone"
                    : number_classes(t);
         *why = *why ? *why : choose_scale(t);

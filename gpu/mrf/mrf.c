@@ -203,7 +203,6 @@ int mrf_open(struct mrf **out, const struct mrf_input *in) {
     m->width = in->width;
     m->height = in->height;
     m->labels = in->labels;
-    m->is_table = in->table;
     memcpy(m->tables, in->tables, sizeof(m->tables));
     m->cost = backend_host_alloc(pixels_of(m) * labels * sizeof(*m->cost));
     m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
@@ -339,22 +338,18 @@ static int32_t entry(const struct mrf *m, const float *table, int at) {
 
 int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k) {
     return m->tables[0]  ? entry(m, table_of(m, edge), l * m->labels + k)
-           : m->is_table ? (int32_t)edge * m->table[l * m->labels + k]
+           : m->in.table ? (int32_t)edge * m->table[l * m->labels + k]
                          : m->curve[edge].value[abs(l - k)];
 }
 
 int32_t mrf_strength(const struct mrf *m, size_t edge) {
     if (!m->tables[0])
-        return m->is_table ? (int32_t)edge : m->curve[edge].largest;
+        return m->in.table ? (int32_t)edge : m->curve[edge].largest;
     const float *table = table_of(m, edge);
     int largest = 0;
     for (int i = 0; i < m->labels * m->labels; i++)
         largest = table[i] > table[largest] ? i : largest;
     return entry(m, table, largest);
-}
-
-bool mrf_is_free(const struct mrf *m, size_t edge) {
-    return mrf_strength(m, edge) == 0;
 }
 
 /* ---- messages */
@@ -439,7 +434,7 @@ static void convolve_table(const struct mrf *m, size_t edge, bool onward, const 
 }
 
 void mrf_convolve(const struct mrf *m, size_t edge, bool onward, const int32_t *h, int32_t *out) {
-    if (m->is_table || m->tables[0])
+    if (m->in.table || m->tables[0])
         convolve_table(m, edge, onward, h, out);
     else
         convolve_curve(&m->curve[edge], m->labels, h, out);

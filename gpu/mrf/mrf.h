@@ -62,10 +62,9 @@ struct mrf_curve {
 struct mrf {
     struct mrf_input in;
     int width, height, labels;
-    int32_t *cost;      /* [y][x][label], above the pixel's least one */
-    int32_t cost_range; /* the largest of them */
-    double least_costs; /* the sum of all pixels' least ones, in the caller's units */
-    bool is_table;
+    int32_t *cost;               /* [y][x][label], above the pixel's least one */
+    int32_t cost_range;          /* the largest of them */
+    double least_costs;          /* the sum of all pixels' least ones, in the caller's units */
     int32_t *table;              /* [l][m], of class 1 */
     int32_t *values;             /* of all curves */
     bool used[256];              /* which classes edges have */
@@ -97,10 +96,8 @@ static inline size_t mrf_edge(const struct mrf *m, int r, size_t i) {
 /* V of an edge. */
 int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k);
 
-/* Whether it costs nothing, as if it were not there. */
-bool mrf_is_free(const struct mrf *m, size_t edge);
-
-/* The largest V of an edge, as far as edges of one problem differ: of a table its factor. */
+/* The largest V of an edge, as far as edges of one problem differ: of a table its factor. 0: it is
+ * as if it were not there. */
 int32_t mrf_strength(const struct mrf *m, size_t edge);
 
 int32_t mrf_least(const int32_t *v, int count);
@@ -154,6 +151,16 @@ int mrf_bp_s(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
  * threads 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
 int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
                 const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
+
+/* The labels of mrf_min_sum() on five levels by the pipeline's solver (gpu/solver.h), whose numbers
+ * are bytes, where these hold all of them. With watch the problem is solved with 1, 2, 4, 8...
+ * half-steps and with all of them, and each of these results is told. Every backend gives the same
+ * bytes. threads translate the problem, 0: all cores. 0; -ENOTSUP with *why where the solver cannot
+ * have this smoothness, as many classes of edges or these numbers; -ENOMEM, and what the backend
+ * returns. */
+int mrf_min_sum_in_bytes(const struct mrf *m, int sweeps, struct backend *b, int threads,
+                         const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
+                         const char **why);
 
 /* How belief propagation goes along rows and columns. */
 struct mrf_area {

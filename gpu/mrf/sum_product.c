@@ -164,10 +164,10 @@ static void make_recursion(const struct sum_product *s, const struct mrf_curve *
 static void make_kernel(struct sum_product *s, int edge_class, struct sum_kernel *k) {
     const struct mrf *m = s->m;
     const struct mrf_curve *c = &m->curve[edge_class];
-    k->kind = mrf_is_free(m, (size_t)edge_class)    ? SUM_FREE
-              : m->is_table                         ? SUM_TABLE
-              : c->linear && c->steps > MOST_DIRECT ? SUM_RECURSIVE
-                                                    : SUM_DIRECT;
+    k->kind = mrf_strength(m, (size_t)edge_class) == 0 ? SUM_FREE
+              : m->in.table                            ? SUM_TABLE
+              : c->linear && c->steps > MOST_DIRECT    ? SUM_RECURSIVE
+                                                       : SUM_DIRECT;
     if (k->kind == SUM_TABLE)
         make_table(s, edge_class, s->values + k->values);
     else if (k->kind == SUM_RECURSIVE)
@@ -180,7 +180,7 @@ static void make_kernel(struct sum_product *s, int edge_class, struct sum_kernel
 /* 0 or -ENOMEM. */
 static int open_kernels(struct sum_product *s) {
     const bool *used = s->m->used;
-    size_t labels = (size_t)s->m->labels, each = s->m->is_table ? labels * labels : labels;
+    size_t labels = (size_t)s->m->labels, each = s->m->in.table ? labels * labels : labels;
     size_t values = 1;
     for (int c = 0; c < 256; c++)
         if (used[c]) {

@@ -45,7 +45,7 @@ static void add_edge(const struct trws *t, struct edges *edges, int r, size_t fr
                      bool outwards) {
     const struct mrf *m = t->m;
     size_t edge = mrf_edge(m, r, from);
-    if (!mrf_is_free(m, edge))
+    if (mrf_strength(m, edge) > 0)
         edges->edge[edges->count++] = (struct edge){edge, outwards, outwards ? to : from,
                                                     t->message[r] + from * (size_t)m->labels};
 }
@@ -85,7 +85,7 @@ static void send(struct trws *t, const struct edge *e) {
 /* Adds V of an edge to a pixel whose label is known, for each label at this end. */
 static void add_smoothness(const struct trws *t, const struct edge *e, int32_t *sum) {
     int other = t->label[e->other], labels = t->m->labels;
-    if (t->m->is_table || t->m->tables[0]) {
+    if (t->m->in.table || t->m->tables[0]) {
         for (int l = 0; l < labels; l++)
             sum[l] += mrf_smoothness(t->m, e->edge, e->to_right_or_down ? l : other,
                                      e->to_right_or_down ? other : l);
