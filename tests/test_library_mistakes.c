@@ -242,9 +242,9 @@ TEST("/library-mistakes/frame", test_frame) {
 
 TEST("/library-mistakes/rest", test_rest) {
     struct livestereo *stereo = open_handle(NULL);
-    struct livestereo_frame frame = make_frame();
+    AUTO(free_frame) struct livestereo_frame frame = make_frame();
     struct livestereo_image depth = pair_image(W, H, LIVESTEREO_MM16, 0), mask = frame.left;
-    struct livestereo_settings *settings = open_settings(NULL);
+    AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(NULL);
     float points[6];
     size_t count;
     struct livestereo_geometry g = {.fx = 1, .fy = 1, .baseline = 1};
@@ -287,9 +287,7 @@ TEST("/library-mistakes/rest", test_rest) {
     g_assert_cmpint(livestereo_get_probe(NULL, 0, 0, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_energy(NULL, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_bound(NULL, 1, NULL, NULL), ==, -EINVAL);
-    livestereo_settings_close(&settings);
     g_free(depth.data);
-    free_frame(&frame);
 }
 
 /* ---- headers that are older or newer than the library */
@@ -324,7 +322,7 @@ TEST("/library-mistakes/sizes-in", test_sizes_in) {
     struct livestereo_settings *settings = open_settings(NULL);
     const struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     const ptrdiff_t options[] = {LESS(options, alpha), LESS(options, reserved), -8, 0, 8, 48};
-    struct livestereo *stereo;
+    AUTO(livestereo_close) struct livestereo *stereo = NULL;
     struct header h;
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
         of_header(&h, &o, sizeof(o), options[i]);
@@ -337,7 +335,7 @@ TEST("/library-mistakes/sizes-in", test_sizes_in) {
     }
     livestereo_settings_close(&settings);
     stereo = open_handle(NULL);
-    struct livestereo_frame f = make_frame();
+    AUTO(free_frame) struct livestereo_frame f = make_frame();
     const ptrdiff_t frames[] = {LESS(frame, depth), LESS(frame, reserved), 0, 8};
     for (size_t i = 0; i < G_N_ELEMENTS(frames); i++) {
         of_header(&h, &f, sizeof(f), frames[i]);
@@ -350,14 +348,12 @@ TEST("/library-mistakes/sizes-in", test_sizes_in) {
     }
     f.size = SIZE_MAX;
     refuse_frame(stereo, &f);
-    livestereo_close(&stereo);
-    free_frame(&f);
 }
 
 /* Of what it writes, a shorter struct gets as much as it has; what a longer one has more is 0. */
 TEST("/library-mistakes/sizes-out", test_sizes_out) {
-    struct livestereo *stereo = open_handle(NULL);
-    struct livestereo_frame f = make_frame();
+    AUTO(livestereo_close) struct livestereo *stereo = open_handle(NULL);
+    AUTO(free_frame) struct livestereo_frame f = make_frame();
     const struct livestereo_info info = LIVESTEREO_INFO;
     const struct livestereo_probe probe = LIVESTEREO_PROBE;
     const struct livestereo_result result = LIVESTEREO_RESULT;
@@ -384,8 +380,6 @@ TEST("/library-mistakes/sizes-out", test_sizes_out) {
         g_assert_cmpint(got->labels, ==, 16);
         check_beyond(&h, sizeof(probe) + (size_t)probes[i]);
     }
-    livestereo_close(&stereo);
-    free_frame(&f);
 }
 
 /* Fields that may mean something one day are 0. */
@@ -443,11 +437,12 @@ static void count_message(void *context, enum livestereo_level level, const char
 
 static gpointer compute_frames(gpointer context) {
     struct user *user = context;
+    AUTO(livestereo_settings_close)
     struct livestereo_settings *settings =
         open_settings((const char *const[]){"disparity_range", user->range, NULL});
     struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-    struct livestereo_frame frame = make_frame();
-    struct livestereo *stereo;
+    AUTO(free_frame) struct livestereo_frame frame = make_frame();
+    AUTO(livestereo_close) struct livestereo *stereo = NULL;
     options.log = count_message;
     options.log_context = user;
     options.log_level = LIVESTEREO_LOG_DEBUG;
@@ -462,9 +457,6 @@ static gpointer compute_frames(gpointer context) {
     }
     frame.left.width = 3;
     expect(livestereo_start(stereo, &frame), -EINVAL, livestereo_error(stereo));
-    livestereo_close(&stereo);
-    livestereo_settings_close(&settings);
-    free_frame(&frame);
     return NULL;
 }
 

@@ -85,15 +85,14 @@ static void free_pair(struct raw_pair *pair) {
 
 static void give(struct recorder *recorder, uint32_t fourcc, int count) {
     for (int i = 0; i < count; i++) {
-        struct raw_pair pair = make_pair(fourcc, i);
+        AUTO(free_pair) struct raw_pair pair = make_pair(fourcc, i);
         recorder_give(recorder, &pair);
-        free_pair(&pair);
     }
 }
 
 static void check_pair(uint32_t fourcc, long number, const struct frame *frame) {
-    struct raw_pair pair = make_pair(fourcc, (int)number);
-    struct mjpeg *mjpeg = mjpeg_open();
+    AUTO(free_pair) struct raw_pair pair = make_pair(fourcc, (int)number);
+    AUTO(mjpeg_close) struct mjpeg *mjpeg = mjpeg_open();
     const struct image *sides[2] = {&frame->left, &frame->right};
     g_assert_cmpint(frame->index, ==, number);
     g_assert_cmpint(frame->left_ns, ==, pair.capture_ns[0]);
@@ -104,8 +103,6 @@ static void check_pair(uint32_t fourcc, long number, const struct frame *frame) 
         g_assert_true(same_pixels(&image, sides[i]));
         g_free(image.data);
     }
-    mjpeg_close(&mjpeg);
-    free_pair(&pair);
 }
 
 /* The pairs until the end, which is this one. */
@@ -160,10 +157,9 @@ CLI_TEST("/record/formats", test_formats) {
         g_assert_cmpint(memmem(file, length, ffv1, 6) != NULL, ==, have && !as_it_came);
         if (as_it_came) {
             for (int n = 0; n < 40; n++) {
-                struct raw_pair pair = make_pair(PIXEL_MJPG, n);
+                AUTO(free_pair) struct raw_pair pair = make_pair(PIXEL_MJPG, n);
                 g_assert_true(holds(file, length, &pair.picture[0]));
                 g_assert_true(holds(file, length, &pair.picture[1]));
-                free_pair(&pair);
             }
         }
         remove_tree(folder);
@@ -230,12 +226,11 @@ CLI_TEST("/record/about", test_about) {
     AUTO(opened_close) struct opened o = open_one(path);
     g_assert_cmpint(o.source->rectified, ==, 1);
     AUTO(frame_drop) struct frame *frame = read_one(&o);
-    struct raw_pair pair = make_pair(PIXEL_GREY, 0);
+    AUTO(free_pair) struct raw_pair pair = make_pair(PIXEL_GREY, 0);
     g_assert_cmpint(frame->left_ns, ==, pair.capture_ns[1]);
     g_assert_cmpmem(frame->left.data, W * H, pair.picture[1].data, pair.picture[1].bytes);
     image_flip(&frame->right);
     g_assert_cmpmem(frame->right.data, W * H, pair.picture[0].data, pair.picture[0].bytes);
-    free_pair(&pair);
 }
 
 /* A side file that knows of one track where there are two: no complaint but our own. One that

@@ -31,6 +31,15 @@ static void expect_pair(struct opened *o, long index, int left, int right) {
     }
 }
 
+/* The folder of the test has these pairs, left and right, and no more. */
+static void expect_pairs(int count, const int (*values)[2]) {
+    AUTO(opened_close) struct opened o = open_one(folder);
+    g_assert_cmpint(o.source->count, ==, count);
+    for (int i = 0; i < count; i++)
+        expect_pair(&o, i, values[i][0], values[i][1]);
+    expect_read(&o, SOURCE_END);
+}
+
 CLI_TEST("/source/layouts", test_layouts) {
     static const char *const layouts[][2] = {
         {"left", "right"},
@@ -73,11 +82,8 @@ CLI_TEST("/source/two-files", test_two_files) {
     put("right.png", 6, 4, 3, 11);
     g_autofree char *left = path_in("left.png");
     g_autofree char *right = path_in("right.png");
-    struct opened o = open_one(folder); /* a folder that holds left.png and right.png */
-    g_assert_cmpint(o.source->count, ==, 1);
-    expect_pair(&o, 0, 10, 11);
-    opened_close(&o);
-    o = open_words(left, right, NULL);
+    expect_pairs(1, (const int[][2]){{10, 11}}); /* a folder that holds left.png and right.png */
+    struct opened o = open_words(left, right, NULL);
     g_assert_cmpint(o.source->channels, ==, 3);
     expect_pair(&o, 0, 10, 11);
     expect_read(&o, SOURCE_END);
@@ -173,18 +179,11 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("right/000.png", 5, 3, 1, 2);
     put("right/002.png", 5, 3, 1, 4);
     struct stderr_of caught = stderr_begin();
-    struct opened o = open_one(folder);
+    expect_pairs(1, (const int[][2]){{0, 2}});
     stderr_one_line(caught, "2 pictures here", "are left out, the first is 001.png");
-    g_assert_cmpint(o.source->count, ==, 1);
-    expect_pair(&o, 0, 0, 2);
-    opened_close(&o);
     put("left/002.png", 5, 3, 1, 5);
     put("left/003.png", 5, 3, 1, 6);
-    o = open_one(folder);
-    g_assert_cmpint(o.source->count, ==, 2);
-    expect_pair(&o, 0, 0, 2);
-    expect_pair(&o, 1, 5, 4);
-    opened_close(&o);
+    expect_pairs(2, (const int[][2]){{0, 2}, {5, 4}});
 
     remove_tree(folder); /* names that all differ: by what tells those of a side apart */
     put("left/l2.png", 5, 3, 1, 2);
@@ -192,14 +191,11 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("right/r2.png", 5, 3, 1, 102);
     put("right/r10.png", 5, 3, 1, 110);
     caught = stderr_begin();
-    o = open_one(folder);
+    expect_pairs(2, (const int[][2]){{2, 102}, {10, 110}});
     stderr_one_line(caught, "by numbers", "l2.png");
-    expect_pair(&o, 0, 2, 102);
-    expect_pair(&o, 1, 10, 110);
-    opened_close(&o);
     char *left = path_in("left"), *right = path_in("right");
     caught = stderr_begin();
-    o = open_words(left, right, NULL); /* the two folders by name */
+    struct opened o = open_words(left, right, NULL); /* the two folders by name */
     stderr_one_line(caught, "by numbers", NULL);
     g_assert_cmpint(o.source->count, ==, 2);
     opened_close(&o);
@@ -207,12 +203,7 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("left/l03.png", 5, 3, 1, 3);
     put("left/l0011.png", 5, 3, 1, 11);
     put("left/l12.png", 5, 3, 1, 12);
-    o = open_one(folder);
-    g_assert_cmpint(o.source->count, ==, 3);
-    expect_pair(&o, 0, 2, 102);
-    expect_pair(&o, 1, 10, 110);
-    expect_pair(&o, 2, 11, 111);
-    opened_close(&o);
+    expect_pairs(3, (const int[][2]){{2, 102}, {10, 110}, {11, 111}});
     g_free(left);
     g_free(right);
 
@@ -222,11 +213,8 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("right/r21.png", 5, 3, 1, 102);
     put("right/r31.png", 5, 3, 1, 103);
     caught = stderr_begin();
-    o = open_one(folder);
+    expect_pairs(2, (const int[][2]){{2, 102}, {3, 103}});
     stderr_one_line(caught, "by order", "l20.png");
-    expect_pair(&o, 0, 2, 102);
-    expect_pair(&o, 1, 3, 103);
-    opened_close(&o);
     put("right/r41.png", 5, 3, 1, 1);
     expect_refused(folder, NULL, -ENOENT, "2 pictures", "3");
 }
@@ -281,11 +269,7 @@ CLI_TEST("/source/by-eye", test_by_eye) {
     put("001_right.png", 5, 3, 1, 101);
     put("3_left.png", 5, 3, 1, 3);
     put("4_left.png", 5, 3, 1, 4);
-    struct opened o = open_one(folder);
-    g_assert_cmpint(o.source->count, ==, 2);
-    expect_pair(&o, 0, 1, 101);
-    expect_pair(&o, 1, 3, 103);
-    opened_close(&o);
+    expect_pairs(2, (const int[][2]){{1, 101}, {3, 103}});
     put("5_both.png", 5, 3, 1, 4);
     expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
 }
@@ -404,11 +388,7 @@ CLI_TEST("/source/folder-beside", test_folder_beside) {
     put("right2.png", 5, 3, 1, 102);
     expect_refused(folder, NULL, -ENOENT, "right10.png", "the partner of");
     put("right10.png", 5, 3, 1, 110);
-    struct opened o = open_one(folder);
-    g_assert_cmpint(o.source->count, ==, 2);
-    expect_pair(&o, 0, 2, 102);
-    expect_pair(&o, 1, 10, 110);
-    opened_close(&o);
+    expect_pairs(2, (const int[][2]){{2, 102}, {10, 110}});
     put("right_.png", 5, 3, 1, 1);
     expect_refused(folder, NULL, -ENOENT, "left_.png", "the partner of");
 }
