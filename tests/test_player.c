@@ -77,6 +77,15 @@ static void expect(struct fixture *f, long index) {
     check(f, &frame, index, &f->params);
 }
 
+/* Playing stops, at this pair. */
+static void pause_at(struct fixture *f, long index) {
+    struct frame *frame = take(f);
+    live_pause(f->live, frame);
+    frame_drop(&frame);
+    live_seek(f->live, index);
+    expect(f, index);
+}
+
 static void nothing_more(struct fixture *f) {
     struct frame *frame;
     g_assert_cmpint(live_take(f->live, 100, &frame), ==, -ETIMEDOUT);
@@ -106,11 +115,7 @@ static void test_steps(struct fixture *f, gconstpointer policy) {
 
 static void test_play_on(struct fixture *f, gconstpointer policy) {
     (void)policy;
-    struct frame *frame = take(f);
-    live_pause(f->live, frame);
-    frame_drop(&frame);
-    live_seek(f->live, 10);
-    expect(f, 10);
+    pause_at(f, 10);
     live_play(f->live);
     expect(f, 11);
     for (long i = 12; i < FRAMES; i++)
@@ -128,11 +133,7 @@ static void test_play_on(struct fixture *f, gconstpointer policy) {
 
 static void test_settings(struct fixture *f, gconstpointer policy) {
     (void)policy;
-    struct frame *frame = take(f);
-    live_pause(f->live, frame);
-    frame_drop(&frame);
-    live_seek(f->live, 5);
-    expect(f, 5);
+    pause_at(f, 5);
     f->params.data_weight = 0.05;
     f->params.subpixel = SUBPIXEL_OFF;
     live_set_params(f->live, &f->params);
@@ -164,11 +165,7 @@ static void test_refused(struct fixture *f, gconstpointer policy) {
 
 static void test_loop(struct fixture *f, gconstpointer policy) {
     (void)policy;
-    struct frame *frame = take(f);
-    live_pause(f->live, frame);
-    frame_drop(&frame);
-    live_seek(f->live, 20);
-    expect(f, 20);
+    pause_at(f, 20);
     live_set_loop(f->live, 18, 21);
     live_play(f->live);
     static const long order[] = {21, 18, 19, 20, 21, 18, 19};
@@ -199,11 +196,8 @@ static void test_swap(struct fixture *f, gconstpointer policy) {
 
 static void test_probes(struct fixture *f, gconstpointer policy) {
     (void)policy;
-    struct frame *frame = take(f), *alone = pool_take(f->pool);
-    live_pause(f->live, frame);
-    frame_drop(&frame);
-    live_seek(f->live, 4);
-    expect(f, 4);
+    pause_at(f, 4);
+    AUTO(frame_drop) struct frame *alone = pool_take(f->pool);
     struct live_probe probes[PROBES] = {{.x = 20, .y = 10}, {.x = 50, .y = 40}};
     live_set_probes(f->live, probes, 2);
     do {
@@ -225,7 +219,6 @@ static void test_probes(struct fixture *f, gconstpointer policy) {
         g_assert_cmpfloat(found->u, ==, f->params.min_disparity);
         g_assert_cmpmem(found, sizeof *found, &want, sizeof want);
     }
-    frame_drop(&alone);
 }
 
 /* Everything at once from this thread while the others run; the end finds nothing locked or
