@@ -146,8 +146,7 @@ TEST("/live/drops", test_drops) {
     struct fake fake = fake_of(300);
     AUTO(live_close)
     struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_DROP_OLDEST, .frames = 0, .kept = 0});
+        open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_DROP_OLDEST});
     struct frame *held;
     g_assert_cmpint(live_take(live, -1, &held), ==, 0);
     struct live_stats stats;
@@ -171,8 +170,7 @@ TEST("/live/quit-anywhere", test_quit_anywhere) {
         struct fake fake = fake_of(-1);
         enum queue_policy policy = g_test_rand_int_range(0, 2) ? QUEUE_WAIT : QUEUE_DROP_OLDEST;
         struct live *live =
-            open_live(&fake, stereo, &params,
-                      (struct live_options){.policy = policy, .frames = 0, .kept = 1});
+            open_live(&fake, stereo, &params, (struct live_options){.policy = policy, .kept = 1});
         struct frame *kept = NULL, *frame;
         for (int n = g_test_rand_int_range(0, 4); n > 0; n--) {
             g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
@@ -198,8 +196,7 @@ TEST("/live/settings", test_settings) {
     struct fake fake = fake_of(-1);
     AUTO(live_close)
     struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+        open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_WAIT});
     params.median_radius = 1;
     params.bp_iterations = 3;
     live_set_params(live, &params);
@@ -222,8 +219,7 @@ TEST("/live/time-out", test_time_out) {
     fake.may_read = &may_read;
     AUTO(live_close)
     struct live *live =
-        open_live(&fake, stereo, &params,
-                  (struct live_options){.policy = QUEUE_WAIT, .frames = 0, .kept = 0});
+        open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_WAIT});
     struct frame *frame;
     g_assert_cmpint(live_take(live, 0, &frame), ==, -ETIMEDOUT);
     g_assert_null(frame);
