@@ -18,7 +18,7 @@ char *data_path(const char *name);
 
 /* AUTO(frame_drop) struct frame *f = ...; is dropped at the end of its block. What is declared last
  * goes first. */
-#define AUTO(release) __attribute__((cleanup(release)))
+#define AUTO(release) __attribute__((cleanup(release), unused))
 
 #define TEST(path, name)                                         \
     static void name(void);                                      \

@@ -68,7 +68,7 @@ static void describe(struct backend *b, const struct feature_network *n, const u
     features_pack(n, packed);
     const uint64_t *out = features_describe(g, n, packed, grey, w, h);
     graph_keep(g, out);
-    g_autofree void *arena = graph_run_once(b, g);
+    g_autofree void *arena G_GNUC_UNUSED = graph_run_once(b, g);
     memcpy(vectors, graph_address(g, out, 0), (size_t)(w * h) * FEATURE_CHANNELS);
 }
 

@@ -317,7 +317,7 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     const int16_t *out = refinement_describe(g, &p, picture, in->map, in->confidence, &chance);
     graph_keep(g, out);
     graph_keep(g, chance);
-    g_autofree void *arena = graph_run_once(b, g);
+    g_autofree void *arena G_GNUC_UNUSED = graph_run_once(b, g);
     memcpy(map, graph_address(g, out, 0), (size_t)(in->w * in->h) * sizeof(*map));
     memcpy(confidence, graph_address(g, chance, 0), (size_t)(in->w * in->h));
 }
