@@ -54,7 +54,7 @@ DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
     p.y = (int)blockIdx.y;
     p.x = half ? grid_column(parity, i, p.y) : i;
     p.exists = in_warp < pixels && p.x < g.width;
-    if (!p.exists) /* the labels there are read, and nothing of them is stored */
+    if (!p.exists) /* the costs there are read, and nothing of them is stored */
         p.x = half ? min(grid_column(parity, 0, p.y), g.width - 1) : 0;
     p.labels = grid_labels(&g, p.x, p.y);
     return p;
@@ -84,7 +84,8 @@ struct word_source {
 
 DEVICE word_source source_of(const grid &g, int padded, const pixel_share &p, const uint8_t *cost8,
                              const uint16_t *cost16, const uint8_t *const message[DIRECTIONS]) {
-    const bool exists[DIRECTIONS] = {p.y > 0, p.y + 1 < g.height, p.x > 0, p.x + 1 < g.width};
+    const bool exists[DIRECTIONS] = {p.exists && p.y > 0, p.exists && p.y + 1 < g.height,
+                                     p.exists && p.x > 0, p.exists && p.x + 1 < g.width};
     ptrdiff_t same = (ptrdiff_t)grid_labels(&g, p.x ^ 1, p.y) + 4 * p.number,
               own = (ptrdiff_t)p.labels + 4 * p.number, row = (ptrdiff_t)g.half * padded,
               odd = p.x & 1;
