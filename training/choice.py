@@ -162,20 +162,19 @@ def convolved(x, weight, bias, stride=1, dilation=1):
     return F.conv2d(x, weight, bias, stride=stride, dilation=dilation)
 
 
-def whole_network(weights, f, keep=None):
-    """weights: name -> (weight (O, I, 3, 3), bias, shift). Returns 'out' and 'reg' as whole numbers
-    in 1/64. keep: takes each layer's sums, before they are rounded down and cut off. Sums are exact
-    below 2^24 in float32, and in float64, which the CPU takes."""
-    kind = torch.float32 if f.is_cuda else torch.float64
+def whole_sums(name, weights, x):
+    """A layer's sums before they are rounded down. weights: (weight (O, I, 3, 3), bias, shift)."""
+    weight, bias, shift = (torch.as_tensor(t, device=x.device) for t in weights)
+    return convolved(x, weight.to(x.dtype), bias.to(x.dtype), LAYERS[name][2]) / 2.0**float(shift)
 
+
+def whole_network(layer_sums, f):
+    """layer_sums(name, x): a layer's sums in units of its output, which are rounded down and cut
+    off here. Returns 'out' and 'reg' as whole numbers in 1/64."""
     def layer(name, x):
-        weight, bias, shift = (torch.as_tensor(t, device=f.device) for t in weights[name])
-        total = convolved(x, weight.to(kind), bias.to(kind), LAYERS[name][2]) / 2.0**float(shift)
-        if keep is not None:
-            keep[name] = total
         least, most = (-32767, 32767) if name in LINEAR else (0, 127)
-        return torch.floor(total).clamp(least, most)
-    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f.to(kind))
+        return torch.floor(layer_sums(name, x)).clamp(least, most)
+    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f)
     return out[:, :2 * MODES].int(), regressed[:, :REGRESSED].int()
 
 

@@ -18,9 +18,10 @@ struct lot {
     uint64_t state; /* SplitMix64 */
     struct scene *scene;
     const struct textures *textures;
-    float per_length; /* texels for a unit of length */
-    float wide;       /* half of the picture's width at distance 1 */
-    int varied;       /* 0: as the accuracy score's scenes stay */
+    float per_length;  /* texels for a unit of length */
+    float wide;        /* half of the picture's width at distance 1 */
+    float photographs; /* their share among textures */
+    int varied;        /* 0: as the accuracy score's scenes stay */
 };
 
 static float share_of(struct lot *r) {
@@ -48,10 +49,10 @@ static float either(struct lot *r, float a) {
 static void paint(struct lot *r, struct solid *s, enum look look) {
     const struct textures *t = r->textures;
     float grey = between(r, 50, 210), tint = chance(r, 0.4f) ? 60 : 15;
-    s->texture = pick(r, chance(r, 0.65f) ? t->photographs : t->photographs + t->drawn);
+    s->texture = pick(r, chance(r, r->photographs) ? t->photographs : t->photographs + t->drawn);
     s->cut_texture = t->photographs + t->drawn + pick(r, t->waves);
     s->contrast = chance(r, 0.2f) ? between(r, 0.05f, 0.3f) : between(r, 0.4f, 1.2f);
-    s->grain = by_octaves(r, 0.02f, 0.2f);
+    s->grain = r->varied ? by_octaves(r, 0.04f, 0.3f) : by_octaves(r, 0.02f, 0.2f);
     if (chance(r, 0.14f)) /* dark, or white */
         grey = chance(r, 0.6f) ? between(r, 5, 45) : between(r, 220, 270);
     if (look == PLAIN) {
@@ -280,7 +281,7 @@ static void add_car(struct lot *r, const struct street *w, float x, float z) {
     float top = between(r, 0.25f, 0.4f), yaw = w->yaw + between(r, -0.1f, 0.1f);
     float grey = chance(r, 0.25f) ? between(r, 200, 290) : between(r, 15, 230);
     float mirror = chance(r, 0.35f) ? 0 : between(r, 0.03f, 0.5f),
-          contrast = by_octaves(r, 0.02f, 0.2f);
+          contrast = by_octaves(r, 0.02f, r->varied ? 0.4f : 0.2f);
     float gloss = chance(r, 0.3f) ? 0 : between(r, 0.1f, 1);
     float colour[3] = {grey, grey + between(r, -40, 40), grey + between(r, -40, 40)};
     int first = r->scene->solids, curved = chance(r, 0.6f);
@@ -319,7 +320,7 @@ static void add_car(struct lot *r, const struct street *w, float x, float z) {
     }
     if (!r->varied || z > 18 || r->scene->solids > 190)
         return;
-    glass->clear = chance(r, 0.3f) ? 0 : between(r, 0.1f, 0.8f);
+    glass->clear = chance(r, 0.5f) ? 0 : between(r, 0.05f, 0.35f);
     for (int i = 0; i < 6; i++) { /* posts between windows */
         float thick = between(r, 0.03f, 0.15f);
         struct solid *s = PART(BOX, (i & 1 ? 0.9f : -0.9f) * wide, sill + top,
@@ -354,7 +355,8 @@ static void add_side(struct lot *r, const struct street *w, float edge) {
         if (kind == 0 || (kind == 3 && chance(r, 0.5f))) {
             float tall = between(r, 2, 6), deep = between(r, 1, 5);
             add_turned(r, BOX, in_street(w, x + side * deep, tall, z + length), w->yaw, 0, 0,
-                       vec_of(deep, tall, length), chance(r, 0.2f) ? PLAIN : ANY);
+                       vec_of(deep, tall, length),
+                       chance(r, r->varied ? 0.1f : 0.2f) ? PLAIN : ANY);
             for (int i = chance(r, 0.5f) ? 4 : 0; i > 0; i--) /* windows */
                 add_turned(r, QUAD,
                            in_street(w, x - 0.02f * side, between(r, 1, 2 * tall),
@@ -398,11 +400,15 @@ static void draw_street(struct lot *r) {
     struct street w = {between(r, -0.12f, 0.12f), between(r, 1.3f, 2)};
     float edge[2] = {-between(r, 3.5f, 12), between(r, 3.5f, 12)}, lane = between(r, -3, 3);
     r->per_length = by_octaves(r, 40, 150);
+    if (r->varied)
+        r->photographs = 0.88f;
     struct solid *road =
         add_turned(r, QUAD, vec_of(0, w.ground, 0), 0, 1.5708f, 0, vec_of(300, 300, 1), PLAIN);
     float grey = between(r, 40, 150);
     set_colour(road, grey, grey + between(r, -8, 8), grey + between(r, -8, 8));
-    road->contrast = by_octaves(r, 0.1f, 0.7f);
+    road->contrast = r->varied ? by_octaves(r, 0.25f, 0.9f) : by_octaves(r, 0.1f, 0.7f);
+    if (r->varied)
+        road->grain = by_octaves(r, 0.1f, 0.5f);
     road->mirror = chance(r, 0.08f) ? between(r, 0.1f, 0.5f) : 0;
     for (int side = 0; side < 2; side++)
         add_side(r, &w, edge[side]);
@@ -484,7 +490,7 @@ static void draw_scene(struct scene *s, uint64_t seed, const struct textures *te
                        int height, int kind, int varied) {
     static void (*const draw[KINDS])(struct lot *) = {draw_room,   draw_street, draw_flying,
                                                       draw_planes, NULL,        draw_slats};
-    struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0, varied}, *r = &lot;
+    struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0, 0.65f, varied}, *r = &lot;
     struct scene none = {0};
     float a = share_of(r), sky = between(r, 150, 255), blue = between(r, 0, 60);
     *s = none;
@@ -504,7 +510,7 @@ static void draw_scene(struct scene *s, uint64_t seed, const struct textures *te
                  between(r, -0.03f, 0.03f));
     s->sun = unit(vec_of(between(r, -1, 1), between(r, -1, -0.1f), between(r, -1, 0.6f)));
     s->ambient =
-        r->varied && street && chance(r, 0.4f) ? between(r, 0.12f, 0.45f) : between(r, 0.45f, 1);
+        r->varied && street && chance(r, 0.3f) ? between(r, 0.25f, 0.45f) : between(r, 0.45f, 1);
     s->shadow = chance(r, 0.6f) ? between(r, 0.3f, 1) : 0;
     for (int c = 0; c < 3; c++) {
         s->sky[0][c] = fminf(sky + 20, 255);
