@@ -18,7 +18,7 @@ AWAY = (2, 9)  # px, of two candidates in each direction
 DIAGONAL = ((-5, -5), (5, -5), (-5, 5), (5, 5))
 CANDIDATES, REGRESSED, FEATURES = 13, 2, 48
 MODES = CANDIDATES + REGRESSED
-PRIOR = 192  # 1/64: added to the logit of a disparity that passed
+PRIOR = 112  # 1/64: added to the logit of a disparity that passed
 LAYERS = {  # inputs, outputs, stride, in the order of the file
     'i': (192, 64, 1), 'e1': (64, 64, 1), 'e2a': (64, 64, 2), 'e2b': (64, 64, 1),
     'e3a': (64, 96, 2), 'e3b': (96, 96, 1), 'e4a': (96, 96, 2), 'e4b': (96, 96, 1),
