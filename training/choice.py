@@ -252,25 +252,6 @@ def chosen(logits, modes, known, prior=PRIOR):
     return best + shift, (score // w.sum(1).int()).clamp(max=255)
 
 
-def calibrated(support, curve):
-    """The chance of 255 for a support; curve: its 17 values."""
-    curve = torch.as_tensor(curve, device=support.device, dtype=torch.int32)
-    i = (support >> 4).long()
-    return curve[i] + ((curve[i + 1] - curve[i]) * (support & 15) >> 4)
-
-
-def refined(weights, d, confidence, left, right, vectors, labels, least=0, prior=PRIOR,
-            curve=None):
-    """The map after the choice and its support, or its confidence if there is a curve."""
-    f, cand, known = features(d, confidence, left, right, vectors, least)
-    logits, modes = modes_of(*whole_network(weights, f), cand, known)
-    fine, support = chosen(logits, modes, known, prior)
-    out = ((fine + 2) >> 2).clamp(16 * least, 16 * (least + labels - 1))
-    sure = calibrated(support, curve) if curve is not None else support
-    return (torch.where(d == UNKNOWN, UNKNOWN, out).int(),
-            torch.where(d == UNKNOWN, confidence.int(), sure))
-
-
 # ---- pictures as the program compares them
 
 def grey_of(picture):
