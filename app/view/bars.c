@@ -330,8 +330,7 @@ void bars_draw_toast(struct viewer *v) {
     double wide = fmin(ui_px(ui, 380), r->width - ui_px(ui, 24));
     ui_panel_begin(ui, "toast", r->x + r->width - ui_px(ui, 12), r->y - ui_px(ui, 12), wide, 0,
                    UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
-    ui_text_color(ui, error ? ui_theme(ui)->bad : ui_theme(ui)->text, "%c%s",
-                  g_ascii_toupper(*screen->notice), screen->notice + 1);
+    ui_text_color(ui, error ? ui_theme(ui)->bad : ui_theme(ui)->text, "%s", screen->notice);
     if (*screen->notice_path) {
         if (ui_button(ui, "toast.show", "Show", "opens the folder"))
             screen_show_folder(screen->notice_path);
