@@ -55,7 +55,7 @@ DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
     p.x = half ? grid_column(parity, i, p.y) : i;
     p.exists = in_warp < pixels && p.x < g.width;
     if (!p.exists) /* the costs there are read, and nothing of them is stored */
-        p.x = half ? min(grid_column(parity, 0, p.y), g.width - 1) : 0;
+        p.x = 0;
     p.labels = grid_labels(&g, p.x, p.y);
     return p;
 }
