@@ -394,17 +394,16 @@ class Network(torch.nn.Module):
             one.weight *= scale[name].view(-1, 1, 1, 1) / before[name].view(1, -1, 1, 1)
             one.bias *= scale[name]
             one.shift = int(math.floor(math.log2(127.5 / float(most[name].max()))))
-        self.correct_biases(batches)
+        self.correct_biases(torch.cat(batches[:4]).float())  # all in the GPU's memory at once
 
     def whole(self):
         return {name: one.whole() for name, one in self.layers.items()}
 
     @torch.no_grad()
-    def correct_biases(self, batches):
+    def correct_biases(self, f):
         """Rounded weights and activations give sums of other means: biases take the difference,
         layer by layer (Nagel et al. 2019)."""
-        f, wanted = torch.cat(batches).float(), {}
-        mean = lambda sums: sums.mean((0, 2, 3))
+        wanted, mean = {}, lambda sums: sums.mean((0, 2, 3))
 
         def in_floats(name, x):
             sums = self.layers[name].sums(x)
