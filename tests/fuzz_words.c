@@ -3,7 +3,6 @@
  * is taken lies in range, and means the same when it is read again. SPDX-License-Identifier: MIT
  */
 #include "app/batch/batch_output.h"
-#include "app/batch/batch_rows.h"
 #include "app/calibrate/calibrate.h"
 #include "app/eval/dataset.h"
 #include "app/matcher.h"
@@ -80,16 +79,6 @@ static void check_rotation(const char *text) {
     check_camera(text, 3);
 }
 
-static void check_rows(const char *text) {
-    long rows, again;
-    size_t whole = batch_rows_whole(text);
-    assert(whole <= strlen(text) && (whole == 0 || text[whole - 1] == '\n'));
-    g_autofree char *joined = batch_rows_join(&text, 1, &rows);
-    assert(batch_rows_whole(joined) == strlen(joined));
-    g_autofree char *twice = batch_rows_join((const char *const[]){joined, text}, 2, &again);
-    assert(strlen(twice) == strlen(joined) && again == rows);
-}
-
 static void check_roi(const char *text) {
     struct rig_options options = {.roi = (char *)text, .scale = 1};
     struct rig_use use;
@@ -154,9 +143,8 @@ static void check_view_ini(const char *text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const parsers[])(const char *text) = {
-        check_pattern, check_save,     check_rows,    check_size,  check_flip,
-        check_format,  check_rotation, check_roi,     check_board, check_view_ini,
-        check_synth,   check_cameras,  check_pair_ini};
+        check_pattern, check_save,  check_size,     check_flip,  check_format,  check_rotation,
+        check_roi,     check_board, check_view_ini, check_synth, check_cameras, check_pair_ini};
     log_set_level((enum log_level) - 1); /* millions of refusals: none of them said */
     if (size < 1)
         return 0;

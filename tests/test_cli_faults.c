@@ -349,7 +349,7 @@ static void expect_whole(const char *path) {
     }
 }
 
-/* Commands that are ended at any moment leave no half file; batch goes on from there. */
+/* Commands that are ended at any moment leave no half file. */
 CLI_TEST("/cli/ended", test_ended) {
     static const char *const signals[] = {"INT", "TERM", "KILL"};
     static const char *const commands[] = {"run " SYNTH " " SMALL
@@ -374,9 +374,6 @@ CLI_TEST("/cli/ended", test_ended) {
                 g_error("%s\ndid not end:\n%s", line, o.err);
             expect_whole(below);
         }
-    expect_shell(0, "", "", "$B batch --resume $D/in -o $D/o " SMALL " --save disp16,color");
-    g_autofree char *below = path_in("o");
-    expect_whole(below);
 }
 
 int main(int argc, char **argv) {

@@ -3,13 +3,12 @@
  */
 #include "app/batch/batch_output.h"
 
+#include "app/batch/batch_files.h"
 #include "app/batch/batch_rgbd.h"
-#include "app/batch/batch_rows.h"
 #include "app/eval/metrics.h"
 #include "app/save/points.h"
 #include "app/save/ros_frame.h"
 #include "app/save/visualize.h"
-#include "config/file.h"
 #include "config/log.h"
 #include "config/params.h"
 #include "image/picture.h"
@@ -28,22 +27,20 @@
 #include <unistd.h>
 
 #define DEPTH_UNITS_START "# metres = value / units_per_metre"
-
-enum { MAX_SETTINGS = 1 << 10, MAX_CSV = 1 << 30 }; /* bytes */
+#define CSV_START "index,pts_s," /* of every version */
+#define CSV_HEADER CSV_START "times,file,pair_gap_ms,valid_percent,ms,status\n"
 
 struct batch_output {
     struct batch_task task;
-    char *csv_path, *csv_part;
-    char *digest; /* of the settings */
+    char *csv_path;
     FILE *csv;
-    int folder_fd; /* locked, as csv is */
-    bool locked;
+    int folder_fd;    /* locked */
     GPtrArray *names; /* of the results of the first pairs; they are those in stems */
     GHashTable *stems;
-    GHashTable *done; /* pairs of an earlier run: number + 1 */
-    long next;        /* number of the pair after the last row */
-    long rows;        /* written in this run */
-    int depth_units;  /* of depth16, per metre */
+    long next;                        /* number of the pair after the last row */
+    long rows;                        /* written in this run */
+    int depth_units;                  /* of depth16, per metre */
+    GString *rgbd_times, *rgbd_pairs; /* lines of the lists of rgbd */
     char *mcap_path, *mcap_part;
     struct ros_mcap *mcap; /* NULL: none is wanted */
 };
@@ -169,15 +166,7 @@ int batch_output_kinds(const char *text, int mode) {
     return sum ? sum : -EINVAL;
 }
 
-/* Locks the file until it is closed; does nothing on file systems without locks. */
-static int lock(const struct batch_output *output, int fd, int kind) {
-    if (flock(fd, kind | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return 0;
-    return log_fail(-EBUSY, output->task.folder,
-                    "another batch is writing here; wait for it, or name another folder");
-}
-
-/* A batch of all pairs locks the folder exclusively; parts share their lock. */
+/* Locks the folder until it is closed; does nothing on file systems without locks. */
 static int open_folder(struct batch_output *output) {
     if (g_mkdir_with_parents(output->task.folder, 0777) != 0)
         return log_fail(-errno, output->task.folder, "cannot make this folder: %s",
@@ -185,34 +174,10 @@ static int open_folder(struct batch_output *output) {
     output->folder_fd = open(output->task.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (output->folder_fd < 0)
         return cannot_write(output->task.folder, errno);
-    return lock(output, output->folder_fd, output->task.parts > 1 ? LOCK_SH : LOCK_EX);
-}
-
-/* Compares the settings with those of the results that are kept. 1 for the same, 0 where none are
- * noted, or -errno after a log line. */
-static int check_settings(const struct batch_output *output) {
-    g_autofree char *path = batch_rows_settings_path(output->task.folder);
-    char *before = NULL;
-    size_t length;
-    if (access(path, F_OK) != 0)
+    if (flock(output->folder_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
-    int error = file_load(path, MAX_SETTINGS, &before, &length);
-    if (error)
-        return error;
-    bool same = strcmp(before, output->digest) == 0;
-    free(before);
-    if (same)
-        return 1;
-    return log_fail(
-        -EINVAL, output->task.folder,
-        "holds results of another input or other settings (.frames.sha256); name another "
-        "folder, or %s",
-        output->task.parts > 1 ? "empty this one for all parts" : "begin anew without --resume");
-}
-
-static int note_settings(const struct batch_output *output) {
-    g_autofree char *path = batch_rows_settings_path(output->task.folder);
-    return batch_text_write(path, output->digest);
+    return log_fail(-EBUSY, output->task.folder,
+                    "another batch is writing here; wait for it, or name another folder");
 }
 
 /* Name of the left file without folder and ending, where pairs have files; with a number behind it
@@ -259,101 +224,12 @@ static char *file_field(const struct batch_output *output, long index) {
     return g_string_free(field, FALSE);
 }
 
-static bool is_newer(const char *path, const struct stat *than) {
-    struct stat about;
-    return stat(path, &about) == 0 && (about.st_mtim.tv_sec != than->st_mtim.tv_sec
-                                           ? about.st_mtim.tv_sec > than->st_mtim.tv_sec
-                                           : about.st_mtim.tv_nsec > than->st_mtim.tv_nsec);
-}
-
-/* Whether a picture of the pair was changed after its results were written. */
-static bool has_changed(struct batch_output *output, long index) {
-    const char *left, *right;
-    bool changed = false;
-    output->task.source->files(output->task.source, index, &left, &right);
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        g_autofree char *name = choose_name(output, i, index);
-        g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
-        struct stat about;
-        if ((output->task.kinds & kinds[i].flag) && stat(path, &about) == 0)
-            changed |= is_newer(left, &about) || is_newer(right, &about);
-    }
-    return changed;
-}
-
-/* Takes the pair of a row of an earlier run as done, if it was computed and is still the same. */
-static int take_row(struct batch_output *output, const char *line) {
-    bool ok;
-    long index = batch_row_index(line, &ok);
-    if (index < 0)
+/* The rows of an earlier batch are gone before the first result is written. */
+static int open_rows(struct batch_output *output) {
+    output->csv = fopen(output->csv_path, "we");
+    if (output->csv && fputs(CSV_HEADER, output->csv) >= 0 && fflush(output->csv) == 0)
         return 0;
-    if (output->task.source->files) {
-        const char *files = strchr(line, '"');
-        g_autofree char *field =
-            index < output->task.source->count ? file_field(output, index) : g_strdup("none");
-        if (!files || !g_str_has_prefix(files, field))
-            return log_fail(
-                -EINVAL, output->task.folder,
-                "holds results of other files: pair %ld was not of %s; name another folder, or "
-                "begin anew without --resume",
-                index, field);
-        ok = ok && !has_changed(output, index);
-    }
-    if (ok)
-        g_hash_table_add(output->done, GSIZE_TO_POINTER((size_t)index + 1));
-    return 0;
-}
-
-/* Notes the pairs that an earlier run has computed. Its rows are in one of two files; *bytes: their
- * size without a last line that is incomplete. */
-static int read_rows(struct batch_output *output, bool noted, size_t *bytes) {
-    const char *path = access(output->csv_part, F_OK) == 0 ? output->csv_part : output->csv_path;
-    char *text;
-    size_t length;
-    if (access(path, F_OK) != 0)
-        return 0;
-    int error = file_load(path, MAX_CSV, &text, &length);
-    if (error)
-        return error;
-    *bytes = batch_rows_whole(text);
-    text[*bytes] = '\0';
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    free(text);
-    for (char **line = lines; *line && !error; line++)
-        error = take_row(output, *line);
-    if (error || noted || g_hash_table_size(output->done) == 0)
-        return error;
-    return log_fail(-EINVAL, output->task.folder,
-                    "holds results, but no .frames.sha256 that says of which settings; "
-                    "name another folder, or begin anew without --resume");
-}
-
-/* The file of rows, which gets its final name at the end. It is not there while rows are added, and
- * an earlier one is gone before the first result is written. */
-static int open_rows(struct batch_output *output, size_t kept_bytes) {
-    if (output->task.resume && access(output->csv_part, F_OK) != 0 &&
-        rename(output->csv_path, output->csv_part) != 0 && errno != ENOENT)
-        return cannot_write(output->csv_path, errno);
-    int fd = open(output->csv_part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    struct stat about;
-    if (fd < 0)
-        return cannot_write(output->csv_part, errno);
-    output->csv = fdopen(fd, "a");
-    if (!output->csv || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        if (!output->csv)
-            close(fd);
-        return cannot_write(output->csv_part, output->csv ? EINVAL : ENOMEM);
-    }
-    int error = lock(output, fd, LOCK_EX);
-    if (error)
-        return error;
-    output->locked = true;
-    if (!output->task.resume && unlink(output->csv_path) != 0 && errno != ENOENT)
-        return cannot_write(output->csv_path, errno);
-    if (ftruncate(fd, (off_t)kept_bytes) != 0 ||
-        (kept_bytes == 0 && fputs(BATCH_HEADER "\n", output->csv) < 0))
-        return cannot_write(output->csv_path, errno);
-    return 0;
+    return cannot_write(output->csv_path, errno);
 }
 
 /* Adds the names, below the folder of the results, of the input's pictures that are in its folder
@@ -405,9 +281,9 @@ static int spare_inputs(struct batch_output *output) {
 
 static int spare_others(struct batch_output *output) {
     g_autofree char *units = g_build_filename(output->task.folder, "depth16.ini", NULL);
-    int error = batch_rows_may_replace(output->csv_path, BATCH_HEADER_START);
+    int error = batch_may_replace(output->csv_path, CSV_START);
     if (!error && (output->task.kinds & SAVE_DEPTH16))
-        error = batch_rows_may_replace(units, DEPTH_UNITS_START);
+        error = batch_may_replace(units, DEPTH_UNITS_START);
     if (!error && (output->task.kinds & SAVE_RGBD))
         error = batch_rgbd_may_replace(output->task.folder);
     return error ? error : spare_inputs(output);
@@ -448,7 +324,7 @@ static int spare_mcap(const struct batch_output *output) {
 /* Files under temporary names that a batch left which was killed: nobody else writes here. */
 static void remove_left_behind(const struct batch_output *output) {
     static const char *const folders[] = {"", "color", "depth"};
-    for (size_t i = 0; i < G_N_ELEMENTS(folders) && output->task.parts == 1; i++) {
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
         g_autofree char *below = g_build_filename(output->task.folder, folders[i], NULL);
         g_autoptr(GDir) dir = g_dir_open(below, 0, NULL);
         for (const char *name; dir && (name = g_dir_read_name(dir));) {
@@ -459,40 +335,25 @@ static void remove_left_behind(const struct batch_output *output) {
     }
 }
 
-/* Nothing of an earlier batch is touched before all is checked, and no row of it is left when other
- * settings are noted. */
+/* Nothing of an earlier batch is touched before all is checked. */
 static int begin(struct batch_output *output) {
     const struct batch_task *task = &output->task;
-    size_t kept_bytes = 0;
-    int noted = 0, error = open_folder(output);
-    if (!error && (task->resume || task->parts > 1)) {
-        noted = check_settings(output);
-        error = MIN(noted, 0);
-    }
-    if (!error)
-        error = spare_others(output);
-    if (!error)
-        error = spare_mcap(output);
-    if (!error && task->resume)
-        error = read_rows(output, noted, &kept_bytes);
-    if (!error)
-        error = open_rows(output, kept_bytes);
-    if (!error)
-        remove_left_behind(output);
-    if (!error)
-        error = note_depth_units(output);
-    if (!error && (output->task.kinds & SAVE_RGBD))
-        error =
-            batch_rgbd_begin(output->task.folder, output->task.geometry, task->width, task->height);
-    if (!error && (output->task.kinds & SAVE_MCAP)) {
+    int error = open_folder(output) ?: spare_others(output) ?: spare_mcap(output);
+    if (error)
+        return error;
+    remove_left_behind(output);
+    error = open_rows(output) ?: note_depth_units(output);
+    if (!error && task->kinds & SAVE_RGBD)
+        error = batch_rgbd_begin(task->folder, task->geometry, task->width, task->height);
+    if (!error && task->kinds & SAVE_MCAP) {
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
                                                ROS_DISPARITY};
-        output->mcap = ros_mcap_open(
-            output->mcap_part, saved, G_N_ELEMENTS(saved), output->task.geometry,
-            output->task.source->frame_ids[0] ? output->task.source->frame_ids : NULL, 0);
+        output->mcap =
+            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), task->geometry,
+                          task->source->frame_ids[0] ? task->source->frame_ids : NULL, 0);
         error = output->mcap ? 0 : -EIO;
     }
-    return error || noted ? error : note_settings(output);
+    return error;
 }
 
 static void release(struct batch_output **output) {
@@ -502,12 +363,11 @@ static void release(struct batch_output **output) {
         fclose(o->csv);
     if (o->folder_fd >= 0)
         close(o->folder_fd);
+    g_string_free(o->rgbd_times, TRUE);
+    g_string_free(o->rgbd_pairs, TRUE);
     g_ptr_array_free(o->names, TRUE);
     g_hash_table_destroy(o->stems);
-    g_hash_table_destroy(o->done);
     g_free(o->csv_path);
-    g_free(o->csv_part);
-    g_free(o->digest);
     g_free(o->mcap_path);
     g_free(o->mcap_part);
     g_free(o);
@@ -529,30 +389,22 @@ static int finish_mcap(struct batch_output *output, bool keep) {
 struct batch_output *batch_output_open(const struct batch_task *task) {
     struct batch_output *output = g_new0(struct batch_output, 1);
     output->task = *task;
-    output->csv_path = batch_rows_path(task->folder, task->part, task->parts);
-    g_autofree char *name = g_path_get_basename(output->csv_path);
-    output->csv_part = g_strdup_printf("%s/.%s.part", task->folder, name);
-    output->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, task->settings, -1);
+    output->csv_path = g_build_filename(task->folder, "frames.csv", NULL);
     output->mcap_path = g_build_filename(task->folder, "maps.mcap", NULL);
     output->mcap_part = g_build_filename(task->folder, ".maps.mcap.part", NULL);
     output->folder_fd = -1;
+    output->rgbd_times = g_string_new(NULL);
+    output->rgbd_pairs = g_string_new(NULL);
     output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    output->done = g_hash_table_new(NULL, NULL);
     output->depth_units = depth_units(task->geometry, task->min_disparity);
     if (begin(output) == 0)
         return output;
-    struct stat about;
-    if (output->locked && fstat(fileno(output->csv), &about) == 0 && about.st_size == 0)
-        unlink(output->csv_part); /* it was not there before */
+    if (output->csv)
+        unlink(output->csv_path);
     finish_mcap(output, false);
     release(&output);
     return NULL;
-}
-
-bool batch_output_wants(const struct batch_output *output, long index) {
-    return index % output->task.parts == output->task.part - 1 &&
-           !g_hash_table_contains(output->done, GSIZE_TO_POINTER((size_t)index + 1));
 }
 
 static int write_files(struct batch_output *output, const struct frame *frame) {
@@ -579,8 +431,6 @@ static void begin_row(struct batch_output *output, long index, const struct fram
  * certainly damaged: the numbers of a recording may have gaps. */
 static void write_damaged(struct batch_output *output, long index) {
     for (; output->task.source->files && output->next < index; output->next++) {
-        if (!batch_output_wants(output, output->next))
-            continue;
         begin_row(output, output->next, NULL);
         fputs(",,,,damaged\n", output->csv);
     }
@@ -594,6 +444,10 @@ static void write_row(struct batch_output *output, const struct frame *frame) {
                             output->task.left_out,
                             (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
+    g_string_append_printf(output->rgbd_times, "%.6f\n", (double)frame->left_ns / 1e9);
+    g_string_append_printf(output->rgbd_pairs, "%.6f color/%06ld.png %.6f depth/%06ld.png\n",
+                           (double)frame->left_ns / 1e9, frame->index, (double)frame->left_ns / 1e9,
+                           frame->index);
     output->rows++;
 }
 
@@ -611,49 +465,21 @@ int batch_output_write(struct batch_output *output, const struct frame *frame) {
     return -error;
 }
 
-/* Gives the rows their name; in the order of the pairs where an earlier run has rows in them. Those
- * of a part get a last line. */
-static int name_csv(struct batch_output *output) {
-    const struct batch_task *task = &output->task;
-    if (!task->resume && task->parts == 1)
-        return rename(output->csv_part, output->csv_path) == 0 ? 0 : -errno;
-    char *text;
-    size_t length;
-    long rows;
-    int error = file_load(output->csv_part, MAX_CSV, &text, &length);
-    if (error)
-        return error;
-    g_autofree char *joined = batch_rows_join((const char *const[]){text}, 1, &rows);
-    g_autofree char *end = batch_rows_end(task->part, task->parts, rows, output->digest);
-    g_autofree char *all = g_strconcat(joined, task->parts > 1 ? end : "", NULL);
-    free(text);
-    if (!g_file_set_contents(output->csv_path, all, -1, NULL))
-        return -EIO;
-    return unlink(output->csv_part) == 0 ? 0 : -errno;
-}
-
 int batch_output_close(struct batch_output **output, enum batch_end end) {
     struct batch_output *o = *output;
     if (end == BATCH_ENDED)
         write_damaged(o, o->task.source->count);
     errno = 0;
     int error = fflush(o->csv) != 0 || ferror(o->csv) ? -(errno ? errno : EIO) : 0;
-    if (!error && (end == BATCH_ENDED || (end == BATCH_LEFT && o->task.parts == 1)))
-        error = name_csv(o);
-    if (!error && end != BATCH_FAILED && o->task.kinds & SAVE_RGBD && o->task.parts == 1)
-        error = batch_rgbd_lists(o->task.folder);
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
-    int mcap_error = finish_mcap(o, !error && end != BATCH_FAILED);
-    error = error ? error : mcap_error;
-    if ((error || end == BATCH_FAILED) && o->rows == 0 && !o->task.resume) {
-        g_autofree char *settings = batch_rows_settings_path(o->task.folder);
+    if (!error && end != BATCH_FAILED && o->task.kinds & SAVE_RGBD)
+        error = batch_rgbd_lists(o->task.folder, o->rgbd_times->str, o->rgbd_pairs->str);
+    error = error ?: finish_mcap(o, !error && end != BATCH_FAILED);
+    if (end == BATCH_FAILED && o->rows == 0) {
         g_autofree char *units = g_build_filename(o->task.folder, "depth16.ini", NULL);
-        unlink(o->csv_part);
-        if (o->task.parts == 1) {
-            unlink(settings);
-            unlink(units);
-        }
+        unlink(o->csv_path);
+        unlink(units);
     }
     release(output);
     return error;

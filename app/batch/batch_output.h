@@ -8,8 +8,6 @@
 #include "calibration/depth.h"
 #include "capture/source.h"
 
-#include <stdbool.h>
-
 enum {
     SAVE_DISP16 = 1,
     SAVE_PFM = 2,
@@ -41,24 +39,15 @@ struct batch_task {
     int width, height;                     /* of the results */
     const struct depth_geometry *geometry; /* for depths, ply, rgbd and mcap */
     int min_disparity;                     /* that the pairs are searched from, px */
-    int part, parts;                       /* of pairs 0, 1, ..: every parts-th from part - 1 on */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
-    bool resume;                           /* skip pairs that have a row already */
-    const char *settings;                  /* text with all that the results depend on */
     struct depth_totals *depth16, *rgbd;   /* the pixels of these are added to them */
 };
 
 struct batch_output;
 
-/* Makes the folder (and its parents) and begins a temporary frames.csv, which is locked against
- * other processes and renamed when it is complete. Stores a checksum of the settings in
- * .frames.sha256; with resume it must equal that of the earlier run, whose rows must be of the same
- * files. A pair whose pictures have changed since is computed again. NULL after a log line; then an
- * earlier run's files are as they were. */
+/* Makes the folder (and its parents), which is locked against other processes, and begins
+ * frames.csv. NULL after a log line; a refusal leaves an earlier batch's files as they were. */
 struct batch_output *batch_output_open(const struct batch_task *task);
-
-/* Whether this pair is to be computed. Any thread. */
-bool batch_output_wants(const struct batch_output *output, long index);
 
 /* Writes the files of one frame and its row, after the rows of the damaged pairs before it. 0, or
  * -errno after a log line. */
@@ -66,8 +55,8 @@ int batch_output_write(struct batch_output *output, const struct frame *frame);
 
 enum batch_end {
     BATCH_ENDED,  /* the source ended: pairs that were not written are damaged */
-    BATCH_LEFT,   /* interrupted, or the source failed: a part's rows are kept for resume */
-    BATCH_FAILED, /* a file could not be written: no frames.csv, but its rows are kept for resume */
+    BATCH_LEFT,   /* interrupted, or the source failed */
+    BATCH_FAILED, /* a file could not be written */
 };
 
 /* Finishes frames.csv. 0 or -errno, logged. Clears the pointer. */

@@ -3,8 +3,7 @@
  */
 #include "app/batch/batch_rgbd.h"
 
-#include "app/batch/batch_rows.h"
-#include "config/file.h"
+#include "app/batch/batch_files.h"
 #include "config/log.h"
 
 #include <errno.h>
@@ -13,8 +12,6 @@
 #include <string.h>
 
 #define INTRINSICS_START "{\n  \"depth_units_per_metre\": "
-
-enum { MAX_CSV = 1 << 30 };
 
 static int write_text(const char *folder, const char *name, const char *text) {
     g_autofree char *path = g_build_filename(folder, name, NULL);
@@ -43,44 +40,18 @@ int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, 
                ?: write_text(folder, "calibration.yaml", yaml);
 }
 
-int batch_rgbd_lists(const char *folder) {
-    g_autofree char *path = batch_rows_path(folder, 0, 1);
-    char *text;
-    size_t length;
-    int error = file_load(path, MAX_CSV, &text, &length);
-    if (error)
-        return error;
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    g_autoptr(GString) times = g_string_new(NULL);
-    g_autoptr(GString) both = g_string_new(NULL);
-    free(text);
-    for (char **line = lines; *line; line++) {
-        bool computed;
-        long index = batch_row_index(*line, &computed);
-        g_auto(GStrv) fields = g_strsplit(*line, ",", 3);
-        if (index < 0 || !computed)
-            continue;
-        g_string_append_printf(times, "%s\n", fields[1]);
-        g_string_append_printf(both, "%s color/%06ld.png %s depth/%06ld.png\n", fields[1], index,
-                               fields[1], index);
-    }
-    error = write_text(folder, "times.txt", times->str);
-    return error ? error : write_text(folder, "associations.txt", both->str);
-}
-
-bool batch_rgbd_is_there(const char *folder) {
-    g_autofree char *path = g_build_filename(folder, "intrinsics.json", NULL), *text = NULL;
-    return g_file_get_contents(path, &text, NULL, NULL) && g_str_has_prefix(text, INTRINSICS_START);
+int batch_rgbd_lists(const char *folder, const char *times, const char *pairs) {
+    return write_text(folder, "times.txt", times) ?: write_text(folder, "associations.txt", pairs);
 }
 
 int batch_rgbd_may_replace(const char *folder) {
     static const char *const names[] = {"intrinsics.json", "calibration.yaml", "times.txt",
                                         "associations.txt"};
-    size_t count = batch_rgbd_is_there(folder) ? 1 : G_N_ELEMENTS(names);
-    int error = 0;
-    for (size_t i = 0; i < count && !error; i++) {
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
-        error = batch_rows_may_replace(path, INTRINSICS_START);
+        int error = batch_may_replace(path, INTRINSICS_START);
+        if (error || (i == 0 && g_file_test(path, G_FILE_TEST_EXISTS))) /* the others are ours */
+            return error;
     }
-    return error;
+    return 0;
 }

@@ -8,8 +8,6 @@
 
 #include "calibration/depth.h"
 
-#include <stdbool.h>
-
 enum { RGBD_UNITS = 1000 }; /* of its depths, per metre */
 
 /* Makes color/ and depth/, and writes intrinsics.json (Open3D's form) and calibration.yaml
@@ -17,12 +15,9 @@ enum { RGBD_UNITS = 1000 }; /* of its depths, per metre */
 int batch_rgbd_begin(const char *folder, const struct depth_geometry *geometry, int width,
                      int height);
 
-/* Writes times.txt (seconds, a line for each picture) and associations.txt (TUM's) of the rows of
- * frames.csv that were computed. 0 or -errno after a log line. */
-int batch_rgbd_lists(const char *folder);
-
-/* Whether the folder has intrinsics.json of batch_rgbd_begin(). */
-bool batch_rgbd_is_there(const char *folder);
+/* Writes times.txt (seconds, a line for each picture) and associations.txt (TUM's). 0 or -errno
+ * after a log line. */
+int batch_rgbd_lists(const char *folder, const char *times, const char *pairs);
 
 /* Whether none of these files in a folder is another's, which would be written over. 0, or -EEXIST
  * after a log line. */

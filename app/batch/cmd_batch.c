@@ -4,20 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/batch/batch_output.h"
-#include "app/batch/batch_rows.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live/live.h"
 #include "app/run/mask.h"
 #include "app/rig_options.h"
 #include "app/run/row_samples.h"
-#include "capture/record/recording_files.h"
-#include "capture/ros/ros_file.h"
-#include "config/feature_network.h"
 #include "image/picture.h"
 #include "config/log.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +23,12 @@ struct batch {
     struct source_options source;
     struct rig_options rig;
     struct camera_options camera;
-    char *folder, *save, *part_text, *merge, *mask;
-    gboolean resume, estimate;
-    int kinds, part, parts;
+    char *folder, *save, *mask;
+    gboolean estimate;
+    int kinds;
     long written, damaged;
     bool unchecked; /* no pair of pictures without a calibration has been looked at */
     struct depth_totals depth16, rgbd;
-};
-
-/* One of the inputs, with its words. */
-struct input {
-    struct source *source;
-    const char *const *words;
-    int count;
 };
 
 /* An input is one word (a folder of pairs, a recording, pictures that hold both) or two that make a
@@ -120,114 +108,6 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
     return code;
 }
 
-static void add_word(GString *text, const char *key, const char *word) {
-    if (word)
-        g_string_append_printf(text, "%s=%s\n", key, word);
-}
-
-/* The name and the contents of a file, as a checksum; nothing where it is none. 0 or -errno: -EINTR
- * where the user ends the batch meanwhile, any other after a log line. */
-static int add_file(GString *text, const char *key, const char *path) {
-    enum { BYTES = 1 << 20 };
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
-        return 0;
-    g_autofree uint8_t *bytes = g_malloc(BYTES);
-    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-    FILE *file = fopen(path, "rbe");
-    bool whole = false;
-    while (file && !whole && !quit_asked()) {
-        size_t got = fread(bytes, 1, BYTES, file);
-        g_checksum_update(sum, bytes, (gssize)got);
-        whole = got == 0;
-    }
-    int error = whole ? 0 : -EINTR;
-    if (!file || ferror(file))
-        error = -errno;
-    if (file)
-        fclose(file);
-    if (error && error != -EINTR)
-        log_error(path, "cannot be read: %s", strerror(-error));
-    add_word(text, key, path);
-    add_word(text, "sha256", g_checksum_get_string(sum));
-    return error;
-}
-
-/* A recording with the files beside it that its pairs depend on. Pictures are compared one by one,
- * see app/batch/batch_output.h. */
-static int add_recording(GString *text, const char *word) {
-    static const char *const endings[] = {".csv", ".recording.ini"};
-    g_autofree char *of_uri = g_filename_from_uri(word, NULL, NULL);
-    g_autofree char *of_mcap = source_mcap_path(word);
-    const char *path = of_uri ? of_uri : of_mcap ? of_mcap : word;
-    g_auto(GStrv) parts = ros_file_parts(path);
-    int error = add_file(text, "recording", path);
-    for (char **part = parts; *part && !error; part++)
-        error = add_file(text, "recording", *part);
-    for (size_t i = 0; i < G_N_ELEMENTS(endings) && !error; i++) {
-        g_autofree char *beside = recording_beside(path, endings[i]);
-        error = add_file(text, "beside", beside);
-    }
-    return error;
-}
-
-static int add_files(GString *text, const struct batch *batch, const struct input *input) {
-    const struct source *source = input->source;
-    const char *const *calibration = batch->rig.files && batch->rig.files[0]
-                                         ? (const char *const *)batch->rig.files
-                                         : source->calibration;
-    int error = 0;
-    for (; *calibration && !error; calibration++)
-        error = add_file(text, "calib", *calibration);
-    if (batch->mask && !error)
-        error = add_file(text, "mask", batch->mask);
-    for (int i = 0; i < input->count && !source->files && !error; i++)
-        error = add_recording(text, input->words[i]);
-    return error;
-}
-
-/* Everything that the results of an input depend on, as text; threads, backend and the number of
- * the GPU are not part of it. g_free. NULL: see add_file(). */
-static char *describe_settings(const struct batch *batch, const struct input *input) {
-    const struct rig_options *rig = &batch->rig;
-    const struct source *source = input->source;
-    GString *text = g_string_new("# what the results here were computed of, and how\n[batch]\n");
-    add_word(text, "version", LIVESTEREO_VERSION);
-    add_word(text, "input", source->name);
-    add_word(text, "unit", rig->unit);
-    add_word(text, "model", rig->model);
-    add_word(text, "roi", rig->roi);
-    add_word(text, "flip", batch->camera.flip);
-    add_word(text, "rotate180", batch->camera.rotate180);
-    add_word(text, "pictures", batch->camera.pictures);
-    add_word(text, "eye", batch->camera.eye);
-    if (batch->camera.bits)
-        g_string_append_printf(text, "bits=%d\n", batch->camera.bits);
-    g_string_append_printf(
-        text,
-        "width=%d\nheight=%d\nchannels=%d\nrate=%.9g\nsave=%d\nswap=%d\nrectified=%d\n"
-        "scale=%.9g\nalpha=%.9g\ntolerance=%.9g\n",
-        source->width, source->height, source->channels, source->rate, batch->kinds,
-        batch->source.swap, rig->rectified, rig->scale, rig->alpha,
-        batch->source.sync_tolerance_ms);
-    for (int i = 0; i < param_count; i++) {
-        const struct param_info *info = &param_table[i];
-        char value[64];
-        if (strcmp(info->name, "threads") != 0 && strcmp(info->name, "backend") != 0 &&
-            strcmp(info->name, "gpu") != 0)
-            add_word(text, info->name, param_print(&batch->params, info, value, sizeof(value)));
-    }
-    if (batch->estimate)
-        add_word(text, "estimate", "true");
-    if (batch->params.network)
-        g_string_append_printf(text, "weights=%016" PRIx64 "\n", batch->params.network->hash);
-    int error = add_files(text, batch, input);
-    return g_string_free(text, error != 0);
-}
-
-static bool wants(void *context, long index) {
-    return batch_output_wants(context, index);
-}
-
 static enum batch_end how_it_ended(int code) {
     if (code == EXIT_RUN_FAILED)
         return BATCH_FAILED;
@@ -260,8 +140,7 @@ static int check_form(struct batch *batch) {
     return EXIT_DONE;
 }
 
-static int run_input(struct batch *batch, const struct input *input, const char *folder) {
-    struct source *source = input->source;
+static int run_input(struct batch *batch, struct source *source, const char *folder) {
     struct rig_use rig;
     struct rig_options how = batch->rig;
     struct matcher *matcher = NULL;
@@ -290,7 +169,6 @@ static int run_input(struct batch *batch, const struct input *input, const char 
         rig_use_close(&rig);
         return code;
     }
-    g_autofree char *settings = describe_settings(batch, input);
     const struct batch_task task = {.folder = folder,
                                     .kinds = batch->kinds,
                                     .source = source,
@@ -298,18 +176,14 @@ static int run_input(struct batch *batch, const struct input *input, const char 
                                     .height = rig.height,
                                     .geometry = &rig.geometry,
                                     .min_disparity = batch->params.min_disparity,
-                                    .part = batch->part,
-                                    .parts = batch->parts,
                                     .left_out = left_out,
-                                    .resume = batch->resume,
-                                    .settings = settings,
                                     .depth16 = &batch->depth16,
                                     .rgbd = &batch->rgbd};
-    struct batch_output *output = settings ? batch_output_open(&task) : NULL;
-    code = !settings && quit_asked() ? EXIT_INTERRUPTED : EXIT_RUN_FAILED;
+    struct batch_output *output = batch_output_open(&task);
+    code = EXIT_RUN_FAILED;
     batch->unchecked &= !rig.known && batch->params.mode != MODE_MOTION;
     if (output) {
-        struct live_options options = {.policy = QUEUE_WAIT, .wants = wants, .context = output};
+        struct live_options options = {.policy = QUEUE_WAIT};
         int error;
         struct live *live = live_open(source, matcher, &batch->params, &options, &error);
         if (live)
@@ -347,15 +221,15 @@ static int run_all(struct batch *batch, int count, char **words) {
     for (int i = 0, step; i < count; i += step) {
         int error, wanted = words_of_input(batch, words[i]);
         step = MIN(wanted, count - i);
-        struct input input = {.words = (const char *const *)words + i, .count = step};
         int code = EXIT_SOURCE;
-        input.source = source_open(input.words, step, &batch->source, &error);
-        if (input.source) {
-            use_rate(batch, input.source);
+        struct source *source =
+            source_open((const char *const *)words + i, step, &batch->source, &error);
+        if (source) {
+            use_rate(batch, source);
             g_autofree char *folder =
                 several ? subfolder(batch->folder, words[i], used) : g_strdup(batch->folder);
-            code = run_input(batch, &input, folder);
-            source_close(&input.source);
+            code = run_input(batch, source, folder);
+            source_close(&source);
         }
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_CALIBRATION ||
             code == EXIT_INTERRUPTED)
@@ -365,52 +239,7 @@ static int run_all(struct batch *batch, int count, char **words) {
     return worst;
 }
 
-/* K/N. GO_ON or EXIT_USAGE. */
-static int parse_part(struct batch *batch) {
-    char rest;
-    batch->part = batch->parts = 1;
-    if (!batch->part_text ||
-        (sscanf(batch->part_text, "%6d/%6d%c", &batch->part, &batch->parts, &rest) == 2 &&
-         batch->part >= 1 && batch->part <= batch->parts))
-        return GO_ON;
-    return log_fail(EXIT_USAGE, "--part", "\"%s\" is no part; write the second of eight as 2/8",
-                    batch->part_text);
-}
-
-/* What a pair takes from the one before it is missing where a part begins or a batch goes on. */
-static void say_seams(const struct batch *batch) {
-    const struct params *p = &batch->params;
-    bool motion = p->mode == MODE_MOTION;
-    const char *option = batch->parts > 1 ? "--part" : batch->resume ? "--resume" : NULL;
-    if (!option || (motion ? p->temporal_weight <= 0 : p->temporal_mode != TEMPORAL_ON))
-        return;
-    log_warning(option,
-                "pairs after a gap differ from those of a whole batch, since %s takes from the "
-                "pair before",
-                motion ? "temporal_weight" : "temporal_mode=on");
-}
-
-static int merge(const struct batch *batch, int count) {
-    if (count > 0 || batch->folder || batch->resume || batch->part_text)
-        return log_fail(EXIT_USAGE, "--merge", "stands alone: livestereo batch --merge DIR");
-    return batch_rows_merge(batch->merge) == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
-}
-
-/* One name for a file or folder: without ./ before it and / behind it. */
-static void shorten(char *word) {
-    if (!g_file_test(word, G_FILE_TEST_EXISTS))
-        return;
-    for (size_t length = strlen(word); length > 1 && word[length - 1] == '/';)
-        word[--length] = '\0';
-    while (g_str_has_prefix(word, "./") && word[2]) {
-        size_t slashes = 1 + strspn(word + 1, "/");
-        memmove(word, word + slashes, strlen(word + slashes) + 1);
-    }
-}
-
 static int check_and_run(struct batch *batch, int count, char **words) {
-    if (batch->merge)
-        return merge(batch, count);
     if (count == 0)
         log_error("batch", "no INPUT; see livestereo batch --help");
     else if (!batch->folder)
@@ -420,14 +249,8 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     bool motion = batch->params.mode == MODE_MOTION;
     const char *first = motion ? "flow16" : "disp16";
     batch->kinds = batch_output_kinds(batch->save ? batch->save : first, batch->params.mode);
-    if (batch->kinds < 0 || parse_part(batch) != GO_ON)
+    if (batch->kinds < 0)
         return EXIT_USAGE;
-    if (batch->kinds & SAVE_MCAP && (batch->resume || batch->part_text))
-        return log_fail(EXIT_USAGE, "--save",
-                        "mcap is one file of all pairs; it goes without --resume and --part");
-    for (int i = 0; i < count; i++)
-        shorten(words[i]);
-    say_seams(batch);
     quit_catch();
     int code = run_all(batch, count, words);
     if (!batch->common.quiet && (batch->written || batch->damaged))
@@ -445,7 +268,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
-enum { BATCH_ENTRIES = 9 + RIG_ENTRIES };
+enum { BATCH_ENTRIES = 6 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
     struct batch batch = {.unchecked = true};
@@ -461,12 +284,6 @@ int cmd_batch(int argc, char **argv) {
         {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &batch.source.rate,
          "Pairs a second that picture files were taken at, for pts_s", "N"},
-        {"resume", 0, 0, G_OPTION_ARG_NONE, &batch.resume,
-         "Go on where an earlier batch stopped: pairs that it computed are left out", NULL},
-        {"part", 0, 0, G_OPTION_ARG_STRING, &batch.part_text,
-         "Compute every N-th pair from the K-th on, for N machines", "K/N"},
-        {"merge", 0, 0, G_OPTION_ARG_FILENAME, &batch.merge,
-         "Join the parts' frames-K-of-N.csv in DIR to frames.csv, and do nothing else", "DIR"},
         RIG_OPTION_ENTRIES(&batch.rig),
         [BATCH_ENTRIES + CAMERA_ENTRIES - 1] = {0},
     };
@@ -506,7 +323,6 @@ int cmd_batch(int argc, char **argv) {
         "  livestereo batch drive.mkv -o out/ --rotate180 R\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
         "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n"
-        "  livestereo batch recording/ -o out/ --part 2/8\n"
         "  livestereo batch --preset flow clouds/ -o out/ --save flo,color\n\n"
         "Exit codes: 0 all done, 1 could not write, 2 usage, 3 an input cannot be opened,\n"
         "4 the calibration cannot be used, 5 no usable GPU, 6 some pairs failed, 130 interrupted.",

@@ -27,9 +27,6 @@ struct live_options {
      * called before the first pair was read. */
     bool paused, swap, loop;
     long start;
-    /* Which pairs are read, by their number; NULL all. Not for a player. Called by the capture
-     * thread. */
-    bool (*wants)(void *context, long index);
     /* From the first pair on, as live_set_tap says. */
     void (*tap)(void *context, const struct frame *frame);
     /* Called by the threads when there is something new: a frame, an answer, the end. Must not

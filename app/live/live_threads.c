@@ -57,28 +57,13 @@ static bool wait_until_due(struct live *live) {
     return true;
 }
 
-/* Before a read: goes to the next pair that is wanted, where each pair has files of its own. False
- * where there is none. Other sources read all pairs, and those not wanted are dropped. */
-static bool go_to_wanted(struct live *live) {
-    struct source *source = live->source;
-    if (!live->options.wants || !source->files)
-        return true;
-    long index = live->next;
-    while (index < source->count && !live->options.wants(live->options.context, index))
-        index++;
-    return index < source->count && (index == live->next || source->seek(source, index) == 0);
-}
-
 /* 0, SOURCE_END or -errno. A source that starts over is given up once a whole round was damaged. */
 static int read_pair(struct live *live, struct frame *frame) {
-    const struct live_options *options = &live->options;
     long in_a_row = 0;
-    while (!is_stopped(live) && go_to_wanted(live)) {
+    while (!is_stopped(live)) {
         int status = live->source->read(live->source, frame);
         if (status == 0 || status == -EBADMSG)
             live->next = frame->index + 1;
-        if (status == 0 && options->wants && !options->wants(options->context, frame->index))
-            continue;
         if (status == -EAGAIN) /* a silent camera; it may come back */
             continue;
         if (status != -EBADMSG)
