@@ -23,16 +23,12 @@ struct eval {
     struct params params;
     gboolean json, all_presets, estimate;
     int repeat;
-    int bound;      /* sweeps for a lower bound, 0: none */
-    char *csv_path; /* --csv, or NULL */
-    FILE *csv;
-    bool csv_failed;
-    char *counts;             /* CSV of confidences, or NULL */
-    char *folder;             /* for pictures, or NULL */
-    char *mask;               /* --mask, or NULL */
-    char *frames;             /* --frames, or NULL */
-    char *maps;               /* --maps, or NULL */
-    GArray *results, *theirs; /* theirs: of the maps */
+    int bound;    /* sweeps for a lower bound, 0: none */
+    char *counts; /* CSV of confidences, or NULL */
+    char *folder; /* for pictures, or NULL */
+    char *mask;   /* --mask, or NULL */
+    char *frames; /* --frames, or NULL */
+    GArray *results;
     GHashTable *failed; /* exit codes of folders and pairs that cannot be read, by their paths */
 };
 
@@ -84,23 +80,6 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
                              count, sparsify_px[i]);
     result->figures.within = share_within(pair, frame, count);
     result->figures.density = metrics_density(frame->disparity, NULL, count);
-}
-
-/* The same of another method's map, which takes the place of the frame's, rounded to 1/16 px. It
- * has no confidence and no energy. */
-static void measure_map(const struct eval *eval, const struct test_pair *pair, struct frame *frame,
-                        const uint8_t *left_out, struct eval_result *result) {
-    long count = (long)pair->left.width * pair->left.height;
-    struct figures *f = &result->figures;
-    for (long i = 0; i < count; i++) {
-        double value = round((double)pair->map[i] * DISPARITY_ONE);
-        frame->disparity[i] =
-            isfinite(value) ? (int16_t)fmax(-INT16_MAX, fmin(value, INT16_MAX)) : DISPARITY_UNKNOWN;
-    }
-    measure(pair, frame, left_out, result);
-    result->maps = eval->maps;
-    f->sparsify[0] = f->sparsify[1] = (struct sparsification){NAN, NAN};
-    f->within = f->energy = f->ms = f->mib = f->bound = f->least = NAN;
 }
 
 /* Appends a line for each confidence: how many scored pixels have it, how many of those are off by
@@ -180,7 +159,7 @@ static int run_frame(const struct eval *eval, struct matcher *matcher, const str
 
 static int compute(struct eval *eval, struct matcher *matcher, const struct params *params,
                    const struct test_pair *pair, struct frame *frame, const uint8_t *left_out,
-                   struct eval_result result[2]) {
+                   struct eval_result *result) {
     memcpy(frame->left.data, pair->left.data, image_bytes(&pair->left));
     memcpy(frame->right.data, pair->right.data, image_bytes(&pair->right));
     int code = run_frame(eval, matcher, params, frame, pair->name, result);
@@ -189,13 +168,7 @@ static int compute(struct eval *eval, struct matcher *matcher, const struct para
     measure(pair, frame, left_out, result);
     if (eval->counts && save_counts(eval->counts, pair, frame) != 0)
         return EXIT_RUN_FAILED;
-    if (eval->folder && save_pictures(eval->folder, pair->name, pair->truth, frame) != 0)
-        return EXIT_RUN_FAILED;
-    if (!pair->map)
-        return EXIT_DONE;
-    measure_map(eval, pair, frame, left_out, &result[1]);
-    g_autofree char *name = g_strdup_printf("%s_maps", pair->name);
-    return eval->folder && save_pictures(eval->folder, name, pair->truth, frame) != 0
+    return eval->folder && save_pictures(eval->folder, pair->name, pair->truth, frame) != 0
                ? EXIT_RUN_FAILED
                : EXIT_DONE;
 }
@@ -221,8 +194,7 @@ static int take_range(const struct eval *eval, int disparities, struct params *p
     return param_put(params, param_find("disparity_range"), disparities);
 }
 
-/* result[1] gets the figures of the pair's other map, where it has one. */
-static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result result[2]) {
+static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result *result) {
     struct params params = eval->params;
     struct rig_use rig;
     take_range(eval, pair->disparities, &params);
@@ -271,15 +243,13 @@ static void report(struct eval *eval, const char *folder, struct eval_result *re
     struct eval_result kept = *result;
     kept.group = group_of(folder);
     result->name = NULL;
-    g_array_append_vals(kept.maps ? eval->theirs : eval->results, &kept, 1);
-    if (eval->csv && eval_report_csv(eval->csv, &kept) != 0)
-        eval->csv_failed = true;
+    g_array_append_vals(eval->results, &kept, 1);
     if (eval->json) {
         eval_report_json(&kept);
     } else if (eval->all_presets) {
         eval_report_preset_row(&kept);
     } else {
-        if (eval->results->len == 1 && !kept.maps)
+        if (eval->results->len == 1)
             eval_report_header(kept.kind);
         eval_report_row(&kept);
     }
@@ -297,14 +267,12 @@ static bool wants(const struct eval *eval, long index) {
 
 /* Runs a pair with its truth and reports it. The exit code. */
 static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
-    struct eval_result result[2] = {{.preset = eval->all_presets ? eval->common.preset : NULL}};
-    int code = run_pair(eval, pair, result);
-    for (int i = 0; i < (pair->map ? 2 : 1); i++) {
-        result[i].name = g_strdup(pair->name);
-        if (code == EXIT_DONE)
-            report(eval, folder, &result[i]);
-        g_free(result[i].name);
-    }
+    struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
+    int code = run_pair(eval, pair, &result);
+    result.name = g_strdup(pair->name);
+    if (code == EXIT_DONE)
+        report(eval, folder, &result);
+    g_free(result.name);
     return code;
 }
 
@@ -343,10 +311,6 @@ static int read_pair(struct eval *eval, const char *folder, const char *stem,
         return code;
     int error = eval->params.mode == MODE_MOTION ? motion_pair_read(folder, stem, pair)
                                                  : test_pair_read(folder, stem, ini, pair);
-    if (!error && eval->maps && test_pair_read_map(eval->maps, folder, stem, pair) != 0) {
-        test_pair_free(pair);
-        error = -ENOENT;
-    }
     return error ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
 }
 
@@ -395,11 +359,6 @@ static int run_folders(struct eval *eval, int count, char **folders) {
         eval_report_preset_mean(results, rows);
     else if (!eval->json && !eval->all_presets && rows > 0)
         eval_report_means(results, rows);
-    if (!eval->json && eval->theirs->len > 0) {
-        printf("\n%s\n", eval->maps);
-        eval_report_means((const struct eval_result *)(void *)eval->theirs->data,
-                          (int)eval->theirs->len);
-    }
     return worst;
 }
 
@@ -448,29 +407,18 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
                                    : "--repeat must be at least 1");
     if (eval->all_presets && (eval->common.preset || eval->folder))
         return log_fail(EXIT_USAGE, "eval", "--all-presets does not go with --preset and --save");
-    if (eval->maps && (eval->all_presets || eval->params.mode == MODE_MOTION))
-        return log_fail(EXIT_USAGE, "--maps",
-                        "goes with disparities of one preset; it does not go with %s",
-                        eval->all_presets ? "--all-presets" : "mode=motion");
     if (!check_frames(eval))
         return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0)
         return log_fail(EXIT_RUN_FAILED, eval->folder, "cannot make this folder: %s",
                         strerror(errno));
-    if (eval->csv_path && !(eval->csv = fopen(eval->csv_path, "we")))
-        return log_fail(EXIT_RUN_FAILED, eval->csv_path, "cannot be written: %s", strerror(errno));
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
-    eval->theirs = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
     g_array_set_clear_func(eval->results, clear_result);
-    g_array_set_clear_func(eval->theirs, clear_result);
     eval->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     quit_catch();
     int code =
         eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
-    if (eval->csv && (fclose(eval->csv) != 0 || eval->csv_failed))
-        code = log_fail(EXIT_RUN_FAILED, eval->csv_path, "cannot be written: %s", strerror(errno));
     g_array_free(eval->results, TRUE);
-    g_array_free(eval->theirs, TRUE);
     g_hash_table_destroy(eval->failed);
     return code;
 }
@@ -484,15 +432,9 @@ int cmd_eval(int argc, char **argv) {
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
          "pixels, bad ones, px within which 68 % lie",
          "CSV"},
-        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &eval.csv_path,
-         "Also write all figures, a line for each pair, as --json names them", "FILE"},
         {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
          "Only these pairs of each DIR, counted from 0", "N,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
-        {"maps", 0, 0, G_OPTION_ARG_FILENAME, &eval.maps,
-         "Also another method's maps: MAPS/DIR.png or .pfm, MAPS/DIR/N.png; 16-bit PNG as KITTI's, "
-         "PFM in px",
-         "MAPS"},
         MASK_ENTRY(&eval.mask),
         ESTIMATE_ENTRY(&eval.estimate),
         RIG_WHOLE_ENTRIES(&eval.rig),
@@ -519,11 +461,10 @@ int cmd_eval(int argc, char **argv) {
         "flow_occ/N_10.png. Below them stand the means of each folder of DIRs. In JSON the keys\n"
         "are name, group, nonocc, all, disc (each bad1, bad2, bad3, mean, bad05, rms, whole, or\n"
         "null where there is no mask), d1, auc1, best1, auc3, best3, within, density, energy,\n"
-        "ms, mib, parameters; with --maps also maps, in place of parameters.\n\n"
+        "ms, mib, parameters.\n\n"
         "Examples:\n"
         "  livestereo eval tsukuba/ venus/ teddy/ cones/\n"
         "  livestereo eval --preset yang2006 --json tsukuba/\n"
-        "  livestereo eval --maps sgbm/ teddy/ cones/      (sgbm/teddy.png, sgbm/cones.png)\n"
         "  livestereo eval --set disparity_range=96 --save out/ motorcycle/\n",
         entries, &eval.common, &eval.params);
     if (code == GO_ON)

@@ -265,59 +265,6 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
     return error;
 }
 
-/* The path of the map; NULL after a log line. */
-static char *find_map(const char *maps, const char *folder, const char *stem) {
-    static const char *const endings[] = {"_disp16.png", ".pfm", ".png"};
-    bool one = layout_of(folder)->one;
-    g_autofree char *name = g_strdup(stem);
-    if (one)
-        *strrchr(name, '.') = '\0';
-    g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
-    g_autofree char *base = g_path_get_basename(absolute);
-    g_autofree char *below = g_build_filename(base, name, NULL);
-    const char *const names[] = {below, one ? base : name, name};
-    for (size_t i = 0; i < G_N_ELEMENTS(names) * G_N_ELEMENTS(endings); i++) {
-        char *path = g_strdup_printf("%s/%s%s", maps, names[i / G_N_ELEMENTS(endings)],
-                                     endings[i % G_N_ELEMENTS(endings)]);
-        if (g_file_test(path, G_FILE_TEST_EXISTS))
-            return path;
-        g_free(path);
-    }
-    return log_fail(NULL, maps,
-                    "holds no map of %s: neither %s nor %s, with the ending _disp16.png, .pfm or "
-                    ".png",
-                    folder, names[0], names[1]);
-}
-
-/* Px of a 16-bit picture. */
-static int read_map16(const char *path, struct test_pair *pair) {
-    uint16_t *values, most = 0;
-    int error = read_values(path, &pair->left, &values);
-    if (error)
-        return error;
-    size_t count = (size_t)pair->left.width * (size_t)pair->left.height;
-    pair->map = g_new(float, count);
-    for (size_t i = 0; i < count; i++) {
-        pair->map[i] = values[i] ? (float)values[i] / 256 : NAN;
-        most = MAX(most, values[i]);
-    }
-    free(values);
-    if (most == 0 || most > UINT8_MAX)
-        return 0;
-    return log_fail(-EBADMSG, path,
-                    "has no disparity of 1 px; it must have 16 bits that are disparity * 256");
-}
-
-int test_pair_read_map(const char *maps, const char *folder, const char *stem,
-                       struct test_pair *pair) {
-    g_autofree char *path = find_map(maps, folder, stem);
-    if (!path)
-        return -ENOENT;
-    if (!g_str_has_suffix(path, ".pfm"))
-        return read_map16(path, pair);
-    return read_pfm(path, &pair->left, &pair->map);
-}
-
 /* The stem of the layout that has frame10.png. */
 static const char middlebury[] = "frame10";
 
@@ -362,7 +309,6 @@ void test_pair_free(struct test_pair *pair) {
     picture_free(&pair->left);
     picture_free(&pair->right);
     free(pair->truth);
-    free(pair->map);
     for (int i = 0; i < MASK_COUNT; i++)
         free(pair->mask[i]);
     g_free(pair->name);

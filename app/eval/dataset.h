@@ -19,7 +19,6 @@ struct test_pair {
     char *name;               /* of the folder; with /N where it holds several pairs */
     struct image left, right; /* same size and channels */
     float *truth; /* px of the left view, NaN where unknown; of motion all u, then all v */
-    float *map;   /* px of the left view, another method's, NaN where unknown; or NULL */
     uint8_t
         *mask[MASK_COUNT]; /* 255 where a pixel is scored, or NULL where there is no such file */
     int disparities;       /* labels to search, from pair.ini; 0: not known */
@@ -41,12 +40,6 @@ int pair_ini_read(const char *folder, struct pair_ini *ini);
 /* Reads one of the pairs. 0 or -errno after a log line. */
 int test_pair_read(const char *folder, const char *stem, const struct pair_ini *ini,
                    struct test_pair *pair);
-
-/* Reads another method's map of a pair of a folder: MAPS/FOLDER/STEM, MAPS/FOLDER for left.png, or
- * MAPS/STEM, with the ending _disp16.png or .png (16 bits, disparity * 256, 0 unknown, as KITTI has
- * it) or .pfm (px; infinite or NaN: unknown). 0 or -errno after a log line. */
-int test_pair_read_map(const char *maps, const char *folder, const char *stem,
-                       struct test_pair *pair);
 
 /* Like test_pairs_list and test_pair_read, for motion: left is the picture, right the later one. */
 char **motion_pairs_list(const char *folder);

@@ -108,9 +108,7 @@ static void print_bound(const struct figures *f) {
 
 void eval_report_row(const struct eval_result *result) {
     bool stereo = result->kind == EVAL_STEREO;
-    g_autofree char *base = result->maps ? g_path_get_basename(result->maps) : NULL;
-    g_autofree char *theirs = g_strconcat("  ", base, NULL);
-    print_name(base ? theirs : result->name);
+    print_name(result->name);
     for (int i = 0; i < MASK_COUNT && stereo; i++) {
         printf("  |");
         print_figures(of_mask, &result->figures.rates[i]);
@@ -263,54 +261,6 @@ static void print_json_string(const char *text) {
     putchar('"');
 }
 
-/* figures NULL: the heads. */
-static void print_csv(FILE *file, const struct column *column, const void *figures,
-                      const char *mask) {
-    for (; column->key; column++) {
-        double value = figures ? value_of(column, figures) : NAN;
-        if (!figures)
-            fprintf(file, ",%s%s%s", mask, *mask ? "_" : "", column->key);
-        else if (isfinite(value))
-            fprintf(file, ",%.*g", column->digits ? 6 : 9, value);
-        else
-            fputc(',', file);
-    }
-}
-
-static void print_csv_text(FILE *file, const char *text) {
-    fputc('"', file);
-    for (; text && *text; text++) {
-        if (*text == '"')
-            fputc('"', file);
-        fputc(*text == '\n' || *text == '\r' ? '?' : *text, file);
-    }
-    fputc('"', file);
-}
-
-static void print_csv_line(FILE *file, const struct eval_result *r, bool heads) {
-    for (int i = 0; i < MASK_COUNT && r->kind == EVAL_STEREO; i++)
-        print_csv(file, of_mask, heads ? NULL : &r->figures.rates[i], mask_names[i]);
-    print_csv(file, of_kind[r->kind], heads ? NULL : &r->figures, "");
-    print_csv(file, of_all, heads ? NULL : &r->figures, "");
-    fputc('\n', file);
-}
-
-int eval_report_csv(FILE *file, const struct eval_result *result) {
-    if (ftell(file) == 0) {
-        fputs("name,group,preset,maps", file);
-        print_csv_line(file, result, true);
-    }
-    print_csv_text(file, result->name);
-    fputc(',', file);
-    print_csv_text(file, result->group);
-    fputc(',', file);
-    print_csv_text(file, result->preset);
-    fputc(',', file);
-    print_csv_text(file, result->maps);
-    print_csv_line(file, result, false);
-    return fflush(file) == 0 && !ferror(file) ? 0 : -EIO;
-}
-
 /* Their values by name, as --set takes them. */
 static void print_json_parameters(const struct params *params) {
     printf(", \"parameters\": {");
@@ -335,11 +285,6 @@ void eval_report_json(const struct eval_result *result) {
         print_json_string(result->preset);
         printf(", ");
     }
-    if (result->maps) {
-        printf("\"maps\": ");
-        print_json_string(result->maps);
-        printf(", ");
-    }
     for (int i = 0; i < MASK_COUNT && result->kind == EVAL_STEREO; i++) {
         printf("\"%s\": %s", mask_names[i], result->has_mask[i] ? "{" : "null, ");
         if (result->has_mask[i]) {
@@ -351,7 +296,6 @@ void eval_report_json(const struct eval_result *result) {
     print_json(of_all, &result->figures, ", ");
     if (!isnan(result->figures.bound))
         printf(", \"bound\": %.9g, \"trws\": %.9g", result->figures.bound, result->figures.least);
-    if (!result->maps)
-        print_json_parameters(&result->params);
+    print_json_parameters(&result->params);
     printf("}\n");
 }

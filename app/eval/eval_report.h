@@ -20,7 +20,6 @@ struct eval_result {
     char *name;
     char *group;          /* the folder that DIR lies in */
     const char *preset;   /* with all presets, else NULL */
-    const char *maps;     /* the folder of another method's maps that this is of, else NULL */
     struct params params; /* that it was computed with */
     bool has_mask[MASK_COUNT];
     enum eval_kind kind; /* but for stereo no mask is there */
@@ -47,11 +46,6 @@ void eval_report_means(const struct eval_result *results, int count);
 void eval_report_preset_header(void);
 void eval_report_preset_row(const struct eval_result *result);
 void eval_report_preset_mean(const struct eval_result *results, int count);
-
-/* A line of a CSV file for each result, and before the first one of a file its head: name, group,
- * preset, maps, of stereo all_bad1 and so on for each mask, and the figures by their keys in JSON;
- * "" for what is absent. 0 or -errno. */
-int eval_report_csv(FILE *file, const struct eval_result *result);
 
 /* One object on one line; null for what is absent. */
 void eval_report_json(const struct eval_result *result);
