@@ -70,43 +70,54 @@ template <bool MOTION> static __global__ void join_kernel(const __grid_constant_
     join_roots(a.parent, i, below);
 }
 
-static __global__ void flatten_kernel(const __grid_constant__ speckle_args a) {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+/* Every step-th pixel hangs from its root. Of all pixels, most are then two links from it. */
+static __global__ void flatten_kernel(const __grid_constant__ speckle_args a, uint32_t step) {
+    uint32_t i = step * (blockIdx.x * blockDim.x + threadIdx.x);
     if (i < (uint32_t)a.width * (uint32_t)a.height)
-        a.parent[i] = find_root(a.parent, i);
+        a.parent[i] = speckle_root(a.parent, i);
 }
 
-/* One addition for all pixels of a warp that have the same root. */
+/* A warp counts this many times 32 pixels, and adds once for those in a row with the same root. */
+enum { COUNTED = 8 };
+
 static __global__ void count_kernel(const __grid_constant__ speckle_args a) {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= (uint32_t)a.width * (uint32_t)a.height)
-        return;
-    uint32_t root = speckle_root(a.parent, i), left = __activemask();
-    for (;;) { /* most warps see one root or two */
-        uint32_t first = __shfl_sync(left, root, __ffs((int)left) - 1);
-        uint32_t same = __ballot_sync(left, root == first);
-        if (root == first) {
-            if ((int)(threadIdx.x % WARP_SIZE) == __ffs((int)same) - 1)
-                atomicAdd(a.count + root, (uint32_t)__popc(same));
-            return;
+    uint32_t lane = threadIdx.x % WARP_SIZE, pixels = (uint32_t)a.width * (uint32_t)a.height,
+             first = COUNTED * (blockIdx.x * blockDim.x + threadIdx.x - lane), last = 0, sum = 0;
+    for (uint32_t i = first + lane; i - lane < min(pixels, first + COUNTED * WARP_SIZE);
+         i += WARP_SIZE) {
+        uint32_t root = i < pixels ? speckle_root(a.parent, i) : 0;
+        unsigned left = __ballot_sync(ALL_LANES, i < pixels);
+        while (left) { /* most warps see one root or two */
+            uint32_t next = __shfl_sync(ALL_LANES, root, __ffs((int)left) - 1);
+            unsigned same = left & __ballot_sync(ALL_LANES, root == next);
+            if (next != last && lane == 0 && sum)
+                atomicAdd(a.count + last, sum);
+            sum = (next == last ? sum : 0) + (uint32_t)__popc(same);
+            last = next;
+            left &= ~same;
         }
-        left &= ~same;
     }
+    if (lane == 0 && sum)
+        atomicAdd(a.count + last, sum);
+}
+
+static unsigned blocks_of(int width, int height, unsigned step) {
+    return (unsigned)(((size_t)width * (size_t)height + 256 * step - 1) / (256 * step));
 }
 
 void cuda_launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
     const speckle_args *a = static_cast<const speckle_args *>(args);
-    unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
     auto run = a->source.v ? run_kernel<true> : run_kernel<false>,
          join = a->source.v ? join_kernel<true> : join_kernel<false>;
     run<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0,
           cuda->stream>>>(*a);
     join<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT),
            0, cuda->stream>>>(*a);
-    flatten_kernel<<<blocks, 256, 0, cuda->stream>>>(*a);
+    for (unsigned step : {(unsigned)WARP_SIZE, 1u})
+        flatten_kernel<<<blocks_of(width, height, step), 256, 0, cuda->stream>>>(*a, step);
 }
 
 void cuda_launch_speckle_count(backend_cuda *cuda, const void *args, int width, int height) {
-    unsigned blocks = (unsigned)(((size_t)width * (size_t)height + 255) / 256);
-    count_kernel<<<blocks, 256, 0, cuda->stream>>>(*static_cast<const speckle_args *>(args));
+    count_kernel<<<blocks_of(width, height, COUNTED), 256, 0, cuda->stream>>>(
+        *static_cast<const speckle_args *>(args));
 }

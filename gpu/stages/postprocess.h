@@ -396,16 +396,24 @@ STAGE uint32_t speckle_parent(const uint32_t *parent, uint32_t i) {
 #endif
 }
 
-STAGE uint32_t speckle_root(const uint32_t *parent, uint32_t i) {
+/* The root of i, while others join trees. */
+STAGE uint32_t speckle_root_now(const uint32_t *parent, uint32_t i) {
     for (uint32_t up; (up = speckle_parent(parent, i)) != i;)
+        i = up;
+    return i;
+}
+
+/* The same when all are joined: a GPU may keep the root, which all ask for, in its caches. */
+STAGE uint32_t speckle_root(const uint32_t *parent, uint32_t i) {
+    for (uint32_t up; (up = parent[i]) != i;)
         i = up;
     return i;
 }
 
 STAGE void speckle_unite(uint32_t *parent, uint32_t a, uint32_t b) {
     for (;;) {
-        a = speckle_root(parent, a);
-        b = speckle_root(parent, b);
+        a = speckle_root_now(parent, a);
+        b = speckle_root_now(parent, b);
         if (a == b)
             return;
         uint32_t high = a > b ? a : b, low = a > b ? b : a;
