@@ -52,9 +52,8 @@ static int apply_options(const struct common_options *options, struct params *pa
         char why[512];
         int error = params_assign(params, *set, why, sizeof(why));
         if (error) {
-            bool unlike_all = error == -ENOENT && !strchr(why, '?');
             return log_fail(EXIT_USAGE, "--set", "%s%s", why,
-                            unlike_all ? "; see livestereo --help-params" : "");
+                            error == -ENOENT ? "; see livestereo --help-params" : "");
         }
     }
     if (options->weights && params_load_network(params, options->network, options->weights) != 0)

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64, CHOICES_BYTES = 64, NUMBER_BYTES = 32, SUGGESTIONS = 3 };
+enum { NAME_BYTES = 64, CHOICES_BYTES = 64, NUMBER_BYTES = 32 };
 
 /* Number of '|' in a string literal of up to CHOICES_BYTES, a constant: the largest enum value. */
 #define BAR(s, i) ((s)[(i) < sizeof(s) - 1 ? (i) : sizeof(s) - 1] == '|')
@@ -257,87 +257,6 @@ static const char *quotable(const char *text, char buf[NAME_BYTES]) {
     return buf;
 }
 
-static char folded(char c) {
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    return c == '-' ? '_' : c;
-}
-
-static int min_of(int a, int b) {
-    return a < b ? a : b;
-}
-
-/* Letters inserted, dropped, changed or swapped with their neighbour on the way from a to b; both
- * shorter than NAME_BYTES. Case, and '-' for '_', cost nothing. */
-static int edit_distance(const char *a, const char *b) {
-    int rows[3][NAME_BYTES + 1];
-    int a_length = (int)strlen(a), b_length = (int)strlen(b);
-    for (int j = 0; j <= b_length; j++)
-        rows[0][j] = j;
-    for (int i = 1; i <= a_length; i++) {
-        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = i;
-        for (int j = 1; j <= b_length; j++) {
-            bool same = folded(a[i - 1]) == folded(b[j - 1]);
-            row[j] = min_of(above[j - 1] + !same, min_of(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
-                folded(a[i - 2]) == folded(b[j - 1]))
-                row[j] = min_of(row[j], two_above[j - 2] + 1);
-        }
-    }
-    return rows[a_length % 3][b_length];
-}
-
-/* How far a name is from what was typed; INT32_MAX when it is no help to suggest it. */
-static int32_t remoteness(const char *typed, int length, const char *name) {
-    int allowed = length / 3 > 2 ? length / 3 : min_of(2, length / 2);
-    int distance = edit_distance(typed, name);
-    /* A part of the name, as in "median", is as good as two slips. */
-    if (length >= 3 && strstr(name, typed))
-        return min_of(distance, 2);
-    return distance <= allowed ? distance : INT32_MAX;
-}
-
-/* Writes the nearest names, nearest first, as "a, b, c"; empty when there are none. */
-static void suggest(const char *typed, char *buf, size_t size) {
-    const char *names[SUGGESTIONS];
-    int32_t far[SUGGESTIONS];
-    int count = 0;
-    buf[0] = '\0';
-    int length = (int)strnlen(typed, NAME_BYTES);
-    if (length == NAME_BYTES)
-        return;
-    for (int i = 0; i < param_count; i++) {
-        int32_t distance = remoteness(typed, length, param_table[i].name);
-        int at = count;
-        while (at > 0 && distance < far[at - 1])
-            at--;
-        if (distance == INT32_MAX || at == SUGGESTIONS)
-            continue;
-        count = min_of(count + 1, SUGGESTIONS);
-        for (int k = count - 1; k > at; k--) {
-            names[k] = names[k - 1];
-            far[k] = far[k - 1];
-        }
-        names[at] = param_table[i].name;
-        far[at] = distance;
-    }
-    for (int i = 0; i < count; i++) {
-        size_t used = strlen(buf);
-        snprintf(buf + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-}
-
-static int unknown_name(const char *name, char *why, size_t size) {
-    char quoted[NAME_BYTES], names[SUGGESTIONS * (NAME_BYTES + 2)];
-    suggest(name, names, sizeof names);
-    if (names[0])
-        snprintf(why, size, "no parameter \"%s\"; did you mean %s?", quotable(name, quoted), names);
-    else
-        snprintf(why, size, "no parameter \"%s\"", quotable(name, quoted));
-    return -ENOENT;
-}
-
 /* "give a number from 0 to 4", "give true or false", "give ad, bt or census". */
 static void describe_allowed(const struct param_info *info, char *buf, size_t size) {
     char min[NUMBER_BYTES], max[NUMBER_BYTES];
@@ -400,9 +319,12 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
         [PARAM_TYPE_BOOL] = "a yes or no",
         [PARAM_TYPE_ENUM] = "one of its choices",
     };
+    char quoted[NAME_BYTES];
     const struct param_info *info = param_find(name);
-    if (!info)
-        return unknown_name(name, why, size);
+    if (!info) {
+        snprintf(why, size, "no parameter \"%s\"", quotable(name, quoted));
+        return -ENOENT;
+    }
 
     double value = 0;
     int rc;
@@ -420,7 +342,7 @@ int params_set(struct params *p, const char *name, const char *text, char *why, 
         return 0;
     }
 
-    char quoted[NAME_BYTES], allowed[2 * CHOICES_BYTES];
+    char allowed[2 * CHOICES_BYTES];
     describe_allowed(info, allowed, sizeof allowed);
     if (readable)
         snprintf(why, size, "%s: %s is outside the range; %s", name, quotable(text, quoted),

@@ -212,41 +212,6 @@ TEST("/params/short_buffers", test_short_buffers) {
     }
 }
 
-TEST("/params/suggestions", test_suggestions) {
-    refused("bp_itertions=5", -ENOENT, "no parameter \"bp_itertions\"; did you mean bp_iterations",
-            "?");
-    refused("bp-levels=5", -ENOENT, "did you mean bp_levels", "?");
-    refused("BP_Levels=5", -ENOENT, "did you mean bp_levels", "?");
-    refused("flil=1", -ENOENT, "did you mean fill", "?");
-    refused("lrcheck=bp", -ENOENT, "did you mean lr_check", "?");
-    refused("disparty_range=64", -ENOENT, "did you mean disparity_range", "?");
-    refused("median=2", -ENOENT, "median_radius", "?");
-    refused("sigma=2", -ENOENT, "smooth_sigma", "?");
-    refused("iterations=2", -ENOENT, "did you mean", "bp_iterations");
-    refused("qqqqqqqqq=1", -ENOENT, "no parameter \"qqqqqqqqq\"", "");
-    refused("z=1", -ENOENT, "no parameter \"z\"", "");
-
-    /* One slip anywhere in any name brings that name back, among three at most; but a slip in the
-     * number at the end of a name says nothing about which of its family was meant. */
-    for (int i = 0; i < param_count; i++) {
-        const char *name = param_table[i].name;
-        size_t letters = strcspn(name, "0123456789");
-        for (size_t k = 0; strlen(name) > 3 && k < letters; k++) {
-            char *typed = g_strdup(name), why[256];
-            typed[k] = typed[k] == 'x' ? 'w' : 'x';
-            struct params p;
-            params_default(&p);
-            g_assert_cmpint(params_set(&p, typed, "1", why, sizeof why), ==, -ENOENT);
-            int commas = 0;
-            for (const char *c = why; *c; c++)
-                commas += *c == ',';
-            if (!strstr(why, name) || commas >= 3)
-                g_error("%s: %s", typed, why);
-            g_free(typed);
-        }
-    }
-}
-
 TEST("/params/locale", test_locale) {
     if (!comma_locale())
         return;
