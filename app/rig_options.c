@@ -18,7 +18,6 @@ int rig_words_parse(const char *unit, const char *model, struct rig_read_options
         option_choice("--model", model, distortion_names + DISTORTION_RADTAN,
                       DISTORTION_COUNT - DISTORTION_RADTAN, &model_is) != GO_ON)
         return EXIT_USAGE;
-    how->from_xml = rig_xml_to_yaml;
     how->unit = unit_is < 0 ? 0 : metres[unit_is];
     if (model_is >= 0)
         how->model = (enum distortion)(DISTORTION_RADTAN + model_is);

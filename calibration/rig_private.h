@@ -33,7 +33,7 @@ int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig);
 int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig);
 int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig);
 
-/* All formats that are YAML, JSON or XML, from all files. */
+/* All formats that are YAML or JSON, from all files. */
 int rig_read_yaml(struct rig_reading *in, struct rig *rig);
 
 /* A rectified pair from what both have in common: focal lengths, principal points, baseline. */

@@ -1,5 +1,5 @@
 /*
- * Reads and writes rig files. The format is detected by content: OpenCV YAML or XML (one file, or
+ * Reads and writes rig files. The format is detected by content: OpenCV YAML (one file, or
  * intrinsics and extrinsics), a pair of ROS camera_info files or messages, KITTI's calib.txt and
  * calib_cam_to_cam.txt, Middlebury's calib.txt, Kalibr's camchain, ORB_SLAM's settings, DepthAI's
  * JSON, ZED's SN*.conf. No shared state.
@@ -19,13 +19,7 @@ struct rig_read_options {
     double unit;           /* metres per unit for files without a unit (OpenCV's); 0: not known */
     enum distortion model; /* of both lenses of OpenCV's file; NONE: as it says, or their count */
     int exchanged; /* the pictures are exchanged: so is a rig whose right camera is to the left */
-    /* rig_xml_to_yaml(), which needs GLib; XML is refused without it. */
-    char *(*from_xml)(const char *text, size_t length, char *why, size_t size);
 };
-
-/* OpenCV's XML as YAML: elements become keys, words in one a list. To free; NULL with why, of size
- * bytes. */
-char *rig_xml_to_yaml(const char *text, size_t length, char *why, size_t size);
 
 /* Reads one rig from count (1 or 2) files, the left camera's first where each has one camera;
  * checks it (rig_check) and, where options has a size, fits it (rig_fit). 0, or -errno after

@@ -1,6 +1,6 @@
 /*
- * Rig files in YAML, of which JSON is a part: OpenCV's (one file, or intrinsics and extrinsics;
- * also its XML), ROS camera_info pairs, Kalibr's camchain, ORB_SLAM's settings, DepthAI's
+ * Rig files in YAML, of which JSON is a part: OpenCV's (one file, or intrinsics and extrinsics),
+ * ROS camera_info pairs, Kalibr's camchain, ORB_SLAM's settings, DepthAI's
  * calibration of OAK cameras. The keys say which it is. The first refusal counts: what is read
  * after it, zeros or not, is thrown away. No state.
  * SPDX-License-Identifier: MIT
@@ -608,7 +608,6 @@ static void read_trees(struct trees *t, struct rig *rig) {
                "(ROS), cam0 (Kalibr), Camera1.fx (ORB_SLAM) or cameraData (DepthAI)");
 }
 
-/* XML is turned into YAML by the caller's function. */
 static int open_tree(struct trees *t, int i) {
     struct rig_reading *in = t->in;
     const struct rig_text *file = &in->files[i];
@@ -616,17 +615,11 @@ static int open_tree(struct trees *t, int i) {
     while (blank < file->length && strchr(" \t\r\n", file->text[blank]))
         blank++;
     in->at = i;
-    if (blank == file->length || file->text[blank] != '<')
-        return yaml_tree_open(&t->tree[i], file->text, file->length, in->why, sizeof in->why);
-    if (!in->options.from_xml)
+    if (blank < file->length && file->text[blank] == '<')
         return rig_refuse(in, i,
-                          "is XML, which only the program reads; convert it to YAML with that");
-    char *yaml = in->options.from_xml(file->text, file->length, in->why, sizeof in->why);
-    if (!yaml)
-        return -EBADMSG;
-    int error = yaml_tree_open(&t->tree[i], yaml, strlen(yaml), in->why, sizeof in->why);
-    free(yaml);
-    return error;
+                          "is XML; write it as YAML, as OpenCV's FileStorage does where the name "
+                          "ends in .yml");
+    return yaml_tree_open(&t->tree[i], file->text, file->length, in->why, sizeof in->why);
 }
 
 int rig_read_yaml(struct rig_reading *in, struct rig *rig) {

@@ -54,10 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t first = part ? (size_t)(part - text) : size - 1;
     struct rig_text files[2] = {{"first", text, first},
                                 {"second", part ? part + 1 : text, part ? size - 2 - first : 0}};
-    struct rig_read_options options = {.color = choice & 1,
-                                       .unit = choice & 2 ? 1e-3 : 0,
-                                       .exchanged = choice & 8,
-                                       .from_xml = rig_xml_to_yaml};
+    struct rig_read_options options = {
+        .color = choice & 1, .unit = choice & 2 ? 1e-3 : 0, .exchanged = choice & 8};
     if (choice & 4) {
         options.width = 32;
         options.height = 24;

@@ -1,5 +1,6 @@
 /*
- * Rig files: every format, round trips, sizes, units, and what is refused with which words.
+ * Rig files: every format, as other programs write it, round trips, sizes, units, lens models, and
+ * what is refused with which words.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rectify.h"
@@ -22,6 +23,22 @@ static int parse(const char *first, const char *second, const struct rig_read_op
         {"first", first, strlen(first)},
         {"second", second ? second : "", second ? strlen(second) : 0}};
     return rig_parse(files, second ? 2 : 1, options, rig);
+}
+
+/* A rig of the fuzzer's, behind the byte that is its own. */
+static char *seed_of(const char *name) {
+    g_autofree char *path = g_strconcat("tests/corpus/rig/", name, NULL), *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    return g_strdup(text + 1);
+}
+
+static void expect_refusal(const char *first, const char *second,
+                           const struct rig_read_options *options, const char *word) {
+    struct rig rig;
+    struct stderr_of log = stderr_begin();
+    int error = parse(first, second, options, &rig);
+    stderr_one_line(log, "livestereo: error: ", word);
+    g_assert_cmpint(error, <, 0);
 }
 
 static void same_rig(const struct rig *a, const struct rig *b, double max) {
@@ -104,16 +121,8 @@ TEST("/rig/opencv_two_files", test_opencv_two_files) {
     }
 }
 
-static const char kitti_raw[] =
-    "calib_time: 09-Jan-2012 13:57:47\ncorner_dist: 9.950000e-02\n"
-    "S_02: 1.392000e+03 5.120000e+02\nS_rect_00: 1.242000e+03 3.750000e+02\n"
-    "P_rect_00: 7.2e+02 0 6.1e+02 0 0 7.2e+02 1.7e+02 0 0 0 1 0\n"
-    "P_rect_01: 7.2e+02 0 6.1e+02 -3.888e+02 0 7.2e+02 1.7e+02 0 0 0 1 0\n"
-    "S_rect_02: 1.242000e+03 3.750000e+02\n"
-    "P_rect_02: 7.2e+02 0 6.1e+02 3.6e+01 0 7.2e+02 1.7e+02 0 0 0 1 0\n"
-    "P_rect_03: 7.2e+02 0 6.1e+02 -3.456e+02 0 7.2e+02 1.7e+02 0 0 0 1 0\n";
-
 TEST("/rig/kitti", test_kitti) {
+    g_autofree char *kitti_raw = seed_of("kitti");
     struct rig rig;
     const struct rig_read_options color = {.color = 1};
     g_assert_cmpint(parse(kitti_raw, NULL, NULL, &rig), ==, 0);
@@ -139,10 +148,7 @@ TEST("/rig/kitti", test_kitti) {
 }
 
 TEST("/rig/middlebury", test_middlebury) {
-    static const char text[] = "cam0=[3979.911 0 1244.772; 0 3979.911 1019.507; 0 0 1]\n"
-                               "cam1=[3979.911 0 1369.115; 0 3979.911 1019.507; 0 0 1]\n"
-                               "doffs=124.343\nbaseline=193.001\nwidth=2964\nheight=1988\n"
-                               "ndisp=270\nisint=0\n";
+    g_autofree char *text = seed_of("middlebury");
     struct rig rig;
     const struct rig_read_options quarter = {.width = 741, .height = 497};
     g_assert_cmpint(parse(text, NULL, &quarter, &rig), ==, 0);
@@ -160,18 +166,8 @@ TEST("/rig/middlebury", test_middlebury) {
     near(rig_baseline(&rig), 0.193001, 1e-9);
 }
 
-static const char kalibr[] =
-    "cam0:\n  cam_overlaps: [1]\n  camera_model: pinhole\n"
-    "  distortion_coeffs: [-0.28, 0.07, 0.0002, 1.8e-05]\n  distortion_model: radtan\n"
-    "  intrinsics: [458.6, 457.3, 367.2, 248.4]\n  resolution: [752, 480]\n  rostopic: "
-    "/cam0/image_raw\n"
-    "cam1:\n  T_cn_cnm1:\n  - [1.0, 0.0, 0.0, -0.11]\n  - [0.0, 1.0, 0.0, 0.0004]\n"
-    "  - [0.0, 0.0, 1.0, -0.0008]\n  - [0.0, 0.0, 0.0, 1.0]\n"
-    "  camera_model: pinhole\n  distortion_coeffs: [-0.01, 0.02, -0.03, 0.04]\n"
-    "  distortion_model: equidistant\n  intrinsics: [457.6, 456.1, 379.9, 255.2]\n"
-    "  resolution: [752, 480]\n";
-
 TEST("/rig/kalibr", test_kalibr) {
+    g_autofree char *kalibr = seed_of("kalibr");
     struct rig rig;
     g_assert_cmpint(parse(kalibr, NULL, NULL, &rig), ==, 0);
     g_assert_true(rig.metric && !rig.rectified && !rig.has_rectification);
@@ -190,16 +186,8 @@ static char *replaced(const char *text, const char *what, const char *with) {
     return out;
 }
 
-static const char zed[] =
-    "[LEFT_CAM_HD]\nfx=700.5\nfy=700.6\ncx=640.1\ncy=360.2\nk1=-0.17\nk2=0.027\np1=0.001\np2=-0."
-    "002\n"
-    "[RIGHT_CAM_HD]\nfx=701.5\nfy=701.6\ncx=641.1\ncy=361.2\nk1=-0.16\nk2=0.026\n"
-    "[LEFT_CAM_VGA]\nfx=350.5\nfy=350.6\ncx=336.1\ncy=188.2\nk1=-0.17\nk2=0.027\n"
-    "[RIGHT_CAM_VGA]\nfx=351.5\nfy=351.6\ncx=337.1\ncy=189.2\nk1=-0.16\nk2=0.026\n"
-    "[STEREO]\nBaseline=119.905\nTY=0.05\nTZ=-0.4\nCV_HD=0.004\nRX_HD=0.002\nRZ_HD=-0.001\n"
-    "CV_VGA=0.005\nRX_VGA=0.003\nRZ_VGA=-0.002\n";
-
 TEST("/rig/zed", test_zed) {
+    g_autofree char *zed = seed_of("zed");
     struct rig rig;
     g_assert_cmpint(parse(zed, NULL, NULL, &rig), ==, 0);
     g_assert_cmpint(rig.camera[0].width, ==, 1280);
@@ -246,6 +234,8 @@ TEST("/rig/sizes", test_sizes) {
 /* Each case: a good text with one thing changed, and the file and words of the one line that
  * refuses it. */
 TEST("/rig/refusals", test_refusals) {
+    g_autofree char *kitti_raw = seed_of("kitti"), *kalibr = seed_of("kalibr"),
+                    *zed = seed_of("zed");
     static const char ros_half[] = "image_width: 4\nimage_height: 4\ncamera_matrix: {rows: 3}\n";
     const struct {
         const char *text, *what, *with, *second, *file, *word;
@@ -285,6 +275,7 @@ TEST("/rig/refusals", test_refusals) {
         {"hello", "hello", "hello", NULL, "first", "no calibration"},
         {"a: [1, 2", "a", "a", NULL, "first", "no calibration"},
         {"x", "x", "", NULL, "first", "empty"},
+        {" <a>", "a", "a", NULL, "first", "XML"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct rig rig;
@@ -368,4 +359,248 @@ TEST("/rig/lenses", test_lenses) {
         for (int k = 0; k < 9; k++)
             near(R[k], again[k], 1e-7);
     }
+}
+
+/* ---- what files do not say, or say in another way */
+
+/* Parses with one line of a lower level. */
+static void expect_said(const char *first, const struct rig_read_options *options,
+                        const char *level, const char *word, struct rig *rig) {
+    struct stderr_of log = stderr_begin();
+    int error = parse(first, NULL, options, rig);
+    stderr_one_line(log, level, word);
+    g_assert_cmpint(error, ==, 0);
+}
+
+/* DepthAI's JSON, tabs and all. Poses lead from camera to camera: from both to the one between
+ * them, or from left to right. */
+TEST("/rig/oak", test_oak) {
+#define CAMERA(fx, type, to, x)                                                                    \
+    "{\"cameraType\": " type ", \"distortionCoeff\": [0.1, 0.02, 0, 0, 0, 0.3, 0, 0, 0, 0, 0, 0, " \
+    "0, 0], \"extrinsics\": {\"rotationMatrix\": [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, "  \
+    "0.0]], \"toCameraSocket\": " to ", \"translation\": {\"x\": " x                               \
+    ", \"y\": 1.0, \"z\": 0.5}},\n\t\"height\": 800, \"intrinsicMatrix\": [[" fx                   \
+    ", 0, 640], [0, 790, 400], [0, 0, 1]], \"width\": 1280}"
+#define OAK(left, right)                                                                           \
+    "{\n\t\"boardName\": \"B\", \"cameraData\": [[0, {\"extrinsics\": {\"toCameraSocket\": -1}}]," \
+    " [1, " left "], [2, " right "]], \"stereoRectificationData\": {\"leftCameraSocket\": 1, "     \
+    "\"rightCameraSocket\": 2}}"
+    static const char between[] =
+        OAK(CAMERA("799", "0", "0", "-3.75"), CAMERA("801", "0", "0", "3.75"));
+    struct rig rig;
+    g_assert_cmpint(parse(between, NULL, NULL, &rig), ==, 0);
+    near(rig.camera[1].fx, 801, 0);
+    g_assert_cmpint(rig.camera[0].width, ==, 1280);
+    g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RATIONAL);
+    near(rig.camera[0].k[5], 0.3, 0);
+    g_assert_true(rig.metric);
+    near(rig.R[8], 1, 1e-12);
+    near(rig.T[0], -0.075, 1e-12);
+    near(rig.T[1], 0, 1e-12);
+    expect_refusal(OAK(CAMERA("799", "0", "2", "-7.5"), CAMERA("801", "0", "1", "7.5")), NULL, NULL,
+                   "from camera to camera"); /* in a circle */
+    expect_refusal(OAK(CAMERA("799", "1", "2", "-7.5"), CAMERA("801", "1", "-1", "0")), NULL, NULL,
+                   "coefficient 6 is not 0"); /* of a fisheye, which has four */
+    expect_refusal(OAK("{}", "{}"), NULL, NULL, "leftCameraSocket");
+}
+
+/* As `ros2 topic echo` and `rostopic echo` print it. */
+#define MESSAGE(k, p3, rest)                                                              \
+    "header:\n  frame_id: left\nheight: 240\nwidth: 320\ndistortion_model: plumb_bob\n" k \
+    ": [300.0, 0.0, 159.5, 0.0, 300.0, 119.5, 0.0, 0.0, 1.0]\n"                           \
+    "d: [0.0, 0.0, 0.0, 0.0, 0.0]\nr: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]\n"    \
+    "p: [300.0, 0.0, 159.5, " p3 ", 0.0, 300.0, 119.5, 0.0, 0.0, 0.0, 1.0, 0.0]\n" rest "\n---\n"
+#define ROI(x, y, w, h) \
+    "roi: {x_offset: " x ", y_offset: " y ", height: " h ", width: " w ", do_rectify: true}"
+
+TEST("/rig/messages", test_messages) {
+    const struct rig_read_options roi = {.width = 160, .height = 120};
+    struct rig rig;
+    struct rectification to;
+    g_assert_cmpint(parse(MESSAGE("k", "0.0", ""), MESSAGE("k", "-30.0", ""), NULL, &rig), ==, 0);
+    near(rig.projection[0][0], 300, 0);
+    near(rig_baseline(&rig), 0.1, 1e-12);
+    /* a region of the sensor's shape: f stays */
+    g_assert_cmpint(parse(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
+                          MESSAGE("k", "-30.0", ROI("80", "60", "160", "120")), &roi, &rig),
+                    ==, 0);
+    near(rig.camera[1].cx, 79.5, 1e-12);
+    near(rig.camera[1].cy, 59.5, 1e-12);
+    g_assert_cmpint(rectify_of_rig(&rig, 0, &to), ==, 0);
+    near(to.fx, 300, 1e-12);
+    near(to.cx[0], 79.5, 1e-12);
+    near(to.cy, 59.5, 1e-12);
+    near(to.baseline, 0.1, 1e-12);
+    g_assert_cmpint(to.width, ==, 160);
+    /* the columns of the right one begin elsewhere: points at infinity have a disparity */
+    g_assert_cmpint(parse(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
+                          MESSAGE("k", "-30.0", ROI("70", "60", "160", "120")), &roi, &rig),
+                    ==, 0);
+    near(rig.projection[1][2], 89.5, 1e-12);
+    /* two pixels to one, of all rows and columns */
+    g_assert_cmpint(parse(MESSAGE("K", "0.0", "binning_x: 2\nbinning_y: 2\n"),
+                          MESSAGE("K", "-30.0", "binning_x: 2\nbinning_y: 2\n"), &roi, &rig),
+                    ==, 0);
+    near(rig.projection[0][0], 150, 1e-12);
+    near(rig.projection[0][2], (159.5 + 0.5) / 2 - 0.5, 1e-12);
+    near(rig_baseline(&rig), 0.1, 1e-12);
+    g_assert_cmpint(rig.camera[0].width, ==, 160);
+    const struct rig_read_options whole = {.width = 320, .height = 240};
+    expect_refusal(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
+                   MESSAGE("k", "-30.0", ROI("80", "60", "160", "120")), &whole, "roi, binning");
+    expect_refusal(MESSAGE("k", "0.0", ROI("200", "60", "160", "120")), MESSAGE("k", "-30.0", ""),
+                   &roi, "roi: 200, 60");
+    expect_refusal(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
+                   MESSAGE("k", "-30.0", ROI("80", "61", "160", "120")), &roi, "rows");
+    expect_refusal(MESSAGE("k", "-30.0", ""), MESSAGE("k", "-30.0", ""), NULL,
+                   "in the left camera's file too");
+    expect_refusal(MESSAGE("k", "0.0", ""), MESSAGE("k", "0.0", ""), NULL, "fourth number is 0");
+    expect_refusal(MESSAGE("k", "-30.0", ""), MESSAGE("k", "0.0", ""), NULL,
+                   "give the left camera's first");
+}
+
+TEST("/rig/kalibr_eight", test_kalibr_eight) {
+#define KALIBR(k)                                                                  \
+    "  camera_model: pinhole\n  distortion_model: radtan\n  distortion_coeffs: " k \
+    "\n  intrinsics: [523.0, 465.0, 640.5, 296.5]\n  resolution: [1280, 640]\n"
+    struct rig rig;
+    g_assert_cmpint(
+        parse(
+            "cam0:\n" KALIBR(
+                "[0.66, 0.086, 1e-4, 0.0, 1.3e-3, 1.03, 0.237, 0.0117]") "cam1:\n  T_cn_cnm1: [[1, "
+                                                                         "0, 0, -0.07], [0, 1, 0, "
+                                                                         "0], [0, 0, 1, 0], "
+                                                                         "[0, 0, 0, 1]]\n" KALIBR(
+                                                                             "[-0.1, 0.02, 0, 0]"),
+            NULL, NULL, &rig),
+        ==, 0);
+    g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RATIONAL);
+    near(rig.camera[0].k[7], 0.0117, 0);
+    g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RADTAN);
+}
+
+#define NUMBERS_OF(n, k)                                                                          \
+    "Camera" n ".fx: 458.6\nCamera" n ".fy: 457.3\nCamera" n ".cx: 367.2\nCamera" n               \
+    ".cy: 248.4\nCamera" n ".k1: -0.28\nCamera" n ".k2: 0.07\nCamera" n "." k "1: 2e-4\nCamera" n \
+    "." k "2: 1e-5\n"
+#define ORB(type, k)                                                                              \
+    "%YAML:1.0\nCamera.type: \"" type "\"\n" NUMBERS_OF("1", k) NUMBERS_OF(                       \
+        "2", k) "Camera.width: 752\nCamera.height: 480\nStereo.ThDepth: 60.0\nStereo.b: 0.11\n"   \
+                "Stereo.T_c1_c2: !!opencv-matrix\n  rows: 4\n  cols: 4\n  dt: f\n  data: [1, 0, " \
+                "0, 0.11, "                                                                       \
+                "0, 0.6, -0.8, 0.02, 0, 0.8, 0.6, 0.01, 0, 0, 0, 1]\n"
+
+TEST("/rig/orb", test_orb) {
+    struct rig rig;
+    double at[3] = {0.11, 0.02, 0.01}, seen[3];
+    g_assert_cmpint(parse(ORB("PinHole", "p"), NULL, NULL, &rig), ==, 0);
+    g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RADTAN);
+    near(rig.camera[1].k[2], 2e-4, 0);
+    near(rig.camera[0].fy, 457.3, 0);
+    g_assert_cmpint(rig.camera[1].height, ==, 480);
+    matrix_apply(rig.R, at, seen); /* where the right camera is, it sees 0 */
+    for (int i = 0; i < 3; i++)
+        near(seen[i] + rig.T[i], 0, 1e-12);
+    near(rig.R[5], 0.8, 1e-12);
+    g_assert_cmpint(parse(ORB("Rectified", "p"), NULL, NULL, &rig), ==, 0);
+    g_assert_true(rig.rectified && rig.metric);
+    near(rig.T[0], -0.11, 0);
+    expect_refusal(ORB("KannalaBrandt8", "p"), NULL, NULL, "Camera1.k3");
+    expect_refusal(ORB("Fov", "p"), NULL, NULL, "Camera.type");
+    /* settings of ORB_SLAM2: both cameras as ROS has them */
+#define SIDE(side, p3)                                                                             \
+    side ".height: 480\n" side ".width: 752\n" side ".D: {rows: 1, cols: 5, data: [-0.28, 0.07, "  \
+         "1e-4, 2e-5, 0]}\n" side ".K: {rows: 3, cols: 3, data: [458, 0, 367, 0, 457, 248, 0, 0, " \
+         "1]}\n" side ".R: {rows: 3, cols: 3, data: [1, 0, 0, 0, 1, 0, 0, 0, 1]}\n" side           \
+         ".P: {rows: 3, cols: 4, data: [435, 0, 367, " p3 ", 0, 435, 252, 0, 0, 0, 1, 0]}\n"
+    static const char two[] =
+        "%YAML:1.0\nCamera.fx: 435\n" SIDE("LEFT", "0") SIDE("RIGHT", "-47.85");
+    g_assert_cmpint(parse(two, NULL, NULL, &rig), ==, 0);
+    near(rig_baseline(&rig), 0.11, 1e-12);
+    near(rig.camera[1].k[3], 2e-5, 0);
+    expect_refusal(two, two, NULL, "both cameras");
+    expect_refusal("body_T_cam0: {rows: 4}\ncam0_calib: a.yaml\n", NULL, NULL, "VINS");
+}
+
+#define OPENCV(m, d1, rest)                                                                   \
+    "M1: " m "\nD1: " d1 "\nM2: " m "\nD2: [0, 0, 0, 0, 0]\nR: [1, 0, 0, 0, 1, 0, 0, 0, 1]\n" \
+    "T: [-0.1, 0, 0]\n" rest
+#define M "[300, 0, 159, 0, 300, 119, 0, 0, 1]"
+
+/* Four coefficients are radtan's or a fisheye's. */
+TEST("/rig/model", test_model) {
+    struct rig rig;
+    const struct rig_read_options fisheye = {.model = DISTORTION_FISHEYE},
+                                  radtan = {.model = DISTORTION_RADTAN};
+    static const char both[] = OPENCV(M, "[0.003, 7e-4, -8e-4, 2e-4]", ""),
+                      one[] = OPENCV(M, "[-0.008, 0.044, -0.041, 0.0075]", "");
+    expect_said(both, NULL, "livestereo: warning: first: D1", "distortion_model: fisheye", &rig);
+    g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RADTAN);
+    expect_refusal(one, NULL, NULL, "distortion_model: fisheye");
+    g_assert_cmpint(parse(one, NULL, &fisheye, &rig), ==, 0);
+    g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_FISHEYE);
+    near(rig.camera[0].k[2], -0.041, 0);
+    g_assert_cmpint(parse(one, NULL, &radtan, &rig), ==, 0);
+    g_assert_cmpint(parse(OPENCV(M, "[-0.008, 0.044, -0.041, 0.0075]", "distortion_model: fisheye"),
+                          NULL, NULL, &rig),
+                    ==, 0);
+    g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_FISHEYE);
+}
+
+/* The size of a calibration that does not say it shows by where its principal points are. */
+TEST("/rig/size_of_points", test_size_of_points) {
+    struct rig rig;
+    const struct rig_read_options same = {.width = 320, .height = 240},
+                                  half = {.width = 160, .height = 120},
+                                  twice = {.width = 640, .height = 480};
+    static const char *const keys[] = {"image_size: [320, 240]", "imageSize: [320, 240]",
+                                       "image_width: 320\nimage_height: 240"};
+    static const char silent[] = OPENCV(M, "[0, 0, 0, 0, 0]", "");
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        g_autofree char *text = g_strconcat(silent, keys[i], NULL);
+        g_assert_cmpint(parse(text, NULL, &half, &rig), ==, 0);
+        near(rig.camera[0].fx, 150, 0);
+    }
+    expect_said(silent, &same, "livestereo: info: first", "320x240 is taken", &rig);
+    near(rig.camera[0].fx, 300, 0);
+    expect_refusal(silent, NULL, &half, "image_width: W");
+    expect_refusal(silent, NULL, &twice, "image_width: W");
+    expect_refusal(OPENCV(M, "[0, 0, 0, 0, 0]", "image_size: [320]"), NULL, NULL, "image_size");
+}
+
+/* A rig whose right camera is to the left is that of exchanged pictures. */
+TEST("/rig/exchanged", test_exchanged) {
+    static const char text[] =
+        "image_size: [320, 240]\nM1: [300, 0, 150, 0, 300, 119, 0, 0, 1]\n"
+        "M2: [310, 0, 159, 0, 310, 119, 0, 0, 1]\nR: [0.02, -0.01, 0.03]\nT: [0.1, 2e-3, 1e-3]\n";
+    const struct rig_read_options exchanged = {.exchanged = 1};
+    struct rig rig, again;
+    struct rectification to;
+    double at[3], p[2][2], seen[3];
+    expect_refusal(text, NULL, NULL, "--swap");
+    expect_said(text, &exchanged, "livestereo: info: first", "exchanged", &rig);
+    near(rig.camera[0].fx, 310, 0);
+    /* a point of the file's first camera, which is the right one, where the file has it */
+    const double x[3] = {0.2, -0.1, 1.5}, turn[3] = {0.02, -0.01, 0.03}, T[3] = {0.1, 2e-3, 1e-3};
+    double R[9];
+    rotation_from_vector(turn, R);
+    matrix_apply(R, x, at);
+    for (int i = 0; i < 3; i++)
+        at[i] += T[i];
+    matrix_apply(rig.R, at, seen);
+    for (int i = 0; i < 3; i++)
+        near(seen[i] + rig.T[i], x[i], 1e-12);
+    g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &to), ==, 0);
+    for (int v = 0; v < 2; v++) {
+        const double *q = v ? x : at, pixel[2] = {q[0] / q[2], q[1] / q[2]};
+        camera_project(&rig.camera[v], pixel, seen);
+        g_assert_cmpint(rectify_apply(&rig, &to, v, seen, p[v]), ==, 0);
+    }
+    near(p[0][1], p[1][1], 1e-9);
+    g_assert_cmpfloat(p[0][0], >, p[1][0]);
+    again = rig;
+    rig_exchange(&again);
+    g_assert_true(rig_is_exchanged(&again));
+    rig_exchange(&again);
+    near(again.T[1], rig.T[1], 1e-15);
 }

@@ -16,7 +16,7 @@ static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, in
 }
 
 struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *g,
-                            size_t *count, uint32_t *number) {
+                            size_t *count) {
     const struct image *left = &frame->rect_left;
     const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
     double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
@@ -33,20 +33,12 @@ struct ply_point *points_of(const struct frame *frame, const struct depth_geomet
             point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
         point->confidence = frame->confidence[i];
         ++*count;
-        if (number)
-            number[i] = (uint32_t)*count;
     }
     return points;
 }
 
 int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
-    const struct image *left = &frame->rect_left;
-    size_t pixels = (size_t)left->width * (size_t)left->height, count;
-    bool obj = g_str_has_suffix(path, ".obj");
-    g_autofree uint32_t *number = obj ? g_new0(uint32_t, pixels) : NULL;
-    g_autofree struct ply_point *points = points_of(frame, g, &count, number);
-    const char *unit = g->metric ? "metres" : "baselines, not calibrated";
-    return obj ? obj_write(path, points, count, number, frame->disparity, left->width, left->height,
-                           unit)
-               : ply_write(path, points, count, unit);
+    size_t count;
+    g_autofree struct ply_point *points = points_of(frame, g, &count);
+    return ply_write(path, points, count, g->metric ? "metres" : "baselines, not calibrated");
 }

@@ -1,5 +1,5 @@
 /*
- * The points of a frame, and files of them (PLY, OBJ). No state.
+ * The points of a frame, and files of them (PLY). No state.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -12,11 +12,10 @@
 
 /* The coloured points of a frame (free): in metres up to POINTS_FARTHEST_M if the geometry is
  * metric, else all of them in baselines. Pixels without a disparity are omitted, and those at a
- * discontinuity, whose points lie between foreground and background. number (may be NULL; zeros,
- * width*height) gets the number of each pixel's point, from 1 on. */
+ * discontinuity, whose points lie between foreground and background. */
 struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *geometry,
-                            size_t *count, uint32_t *number);
+                            size_t *count);
 
-/* Writes them, as OBJ if path ends in .obj, else as PLY. 0 or -errno after a log line. */
+/* Writes them as PLY. 0 or -errno after a log line. */
 int points_write(const char *path, const struct frame *frame,
                  const struct depth_geometry *geometry);

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-enum ending { WINDOW, LEFT, RIGHT, DISP16, DISP_PFM, FLOW16, FLOW, COLOR, POINTS, POINTS_OBJ };
+enum ending { WINDOW, LEFT, RIGHT, DISP16, DISP_PFM, FLOW16, FLOW, COLOR, POINTS };
 /* By these, then those of videos. */
 static const char *const endings[] = {".png",      "-left.png",   "-right.png", "-disp16.png",
                                       "-disp.pfm", "-flow16.png", ".flo",       "-color.png",
-                                      ".ply",      ".obj",        ".mp4",       ".webm"};
+                                      ".ply",      ".mp4",        ".webm"};
 
 static bool is_taken(const char *base) {
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
@@ -111,10 +111,7 @@ void export_pair(const char *folder, const struct frame *frame, const struct dra
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    const char *how, struct screen *screen) {
     g_autofree char *base = export_base(folder);
-    int error = base ? 0 : -EIO;
-    for (int i = POINTS; i <= POINTS_OBJ && !error; i++) {
-        g_autofree char *path = g_strconcat(base, endings[i], NULL);
-        error = points_write(path, frame, &rig->geometry);
-    }
-    export_report(screen, error, base, ".ply and .obj", how);
+    g_autofree char *path = base ? g_strconcat(base, endings[POINTS], NULL) : NULL;
+    int error = path ? points_write(path, frame, &rig->geometry) : -EIO;
+    export_report(screen, error, base, endings[POINTS], how);
 }

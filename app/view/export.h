@@ -37,7 +37,7 @@ void export_report(struct screen *screen, int error, const char *base, const cha
 void export_pair(const char *folder, const struct frame *frame, const struct draw_settings *seen,
                  const char *how, struct screen *screen);
 
-/* Saves the points as PLY and OBJ, in metres, or in baselines where the rig has no unit. */
+/* Saves the points as PLY, in metres, or in baselines where the rig has no unit. */
 void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
                    const char *how, struct screen *screen);
 

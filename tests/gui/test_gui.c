@@ -578,7 +578,7 @@ GUI_TEST("/gui/save-early", test_save_early) {
     g_autofree char *said = NULL;
     gui_wait_for(&p, (g_free(said), said = gui_look(&p, "state", "message")) &&
                          g_str_has_prefix(said, "saved "));
-    g_assert_nonnull(strstr(said, ".ply and .obj, 240x180"));
+    g_assert_nonnull(strstr(said, ".ply, 240x180"));
     gui_quit(&p);
 }
 
