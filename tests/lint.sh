@@ -24,8 +24,9 @@ lint_style() {
     local files
     files=$(sources c h cu cuh cc def sh py; echo .ci/run)
     ! grep -nIP '\t|\r| $' $files docs/* *.md tests/*.md || return 1
-    ! grep -nIP ' $|\r' Makefile config/presets/* $(find share -type f) || return 1
-    ! grep -nIP '^.{101,}' $files Makefile config/presets/* $(find share -type f) || return 1
+    ! grep -nIP ' $|\r' Makefile tests/checks.mk config/presets/* $(find share -type f) || return 1
+    ! grep -nIP '^.{101,}' $files Makefile tests/checks.mk config/presets/* \
+        $(find share -type f) || return 1
     for file in $files; do
         head -n 24 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
             { echo "$file: no SPDX line in its header"; return 1; }
