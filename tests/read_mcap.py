@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-# usage: tests/read_mcap.py FOLDER [RECORDING.mcap]    of `batch --save mcap,depth,pfm,rgbd`
-# Reads FOLDER/maps.mcap, or a recording of the same pairs with maps, by the specifications of
-# MCAP and CDR, by its index and without it, and,
+# usage: tests/read_mcap.py FOLDER FX CX CY BASELINE [RECORDING.mcap]
+# FOLDER is of `batch --save mcap,depth,pfm,left`; the numbers are the rectified camera's.
+# Reads FOLDER/maps.mcap, or a recording of the same pairs with maps, by the specifications of MCAP
+# and CDR, by its index and without it, and,
 # where they are installed, by the packages mcap and mcap-ros2-support: pictures, depths and
 # disparities are those of the other files. SPDX-License-Identifier: MIT
+import csv
 import ctypes
 import io
-import json
 import struct
 import sys
 import zlib
@@ -16,8 +17,9 @@ from PIL import Image
 from read_pfm import pfm
 
 folder = sys.argv[1]
-path = sys.argv[2] if len(sys.argv) > 2 else f"{folder}/maps.mcap"
-recorded = len(sys.argv) > 2
+fx, cx, cy, baseline = map(float, sys.argv[2:6])
+path = sys.argv[6] if len(sys.argv) > 6 else f"{folder}/maps.mcap"
+recorded = len(sys.argv) > 6
 with open(path, "rb") as file:
     data = file.read()
 MAGIC = b"\x89MCAP0\r\n"
@@ -114,15 +116,12 @@ for _, kind, record in records(data[summary:-8]):
     if kind == 8:  # points to its chunk, and to the indices behind it
         start, length = struct.unpack_from("<QQ", record, 16)
         assert data[start] == 6 and data[start + length] == 7
-with open(f"{folder}/intrinsics.json") as file:
-    about = json.load(file)
-fx, _, _, _, fy, _, cx, cy, _ = about["intrinsic_matrix"]
-times = [round(float(line) * 1e6) for line in open(f"{folder}/times.txt")]
+with open(f"{folder}/frames.csv") as file:
+    times = [round(float(row["pts_s"]) * 1e6) for row in csv.DictReader(file)]
 cameras = ["/depth/camera_info", "/left/camera_info", "/right/camera_info"][:3 if recorded else 2]
 pictures = (["/left/image_rect/compressed", "/right/image_rect/compressed"] if recorded
             else ["/left/image_rect"])
 assert sorted(topics.values()) == sorted(["/depth/image_rect", "/disparity"] + cameras + pictures)
-baseline = about["baseline_metres"]
 for topic, of in messages.items():
     assert len(of) == len(times), topic
     for i, (log, message) in enumerate(of):
@@ -131,13 +130,13 @@ for topic, of in messages.items():
         assert stamp == log and abs(stamp / 1000 - times[i]) <= 1
         assert frame == ("right" if topic.startswith("/right") else "left")
         if topic == "/left/image_rect":
-            assert (fields.image() == np.asarray(Image.open(f"{folder}/color/{i:06d}.png"))).all()
+            assert (fields.image() == np.asarray(Image.open(f"{folder}/{i:06d}_left.png"))).all()
         elif topic.endswith("/compressed"):
             assert fields.string() == "jpeg"
             size = fields.take("I")
             jpeg = Image.open(io.BytesIO(fields.data[fields.at:fields.at + size])).convert("RGB")
             fields.at += size
-            color = np.asarray(Image.open(f"{folder}/color/{i:06d}.png").convert("RGB"), int)
+            color = np.asarray(Image.open(f"{folder}/{i:06d}_left.png").convert("RGB"), int)
             off = np.abs(np.asarray(jpeg, int) - color).mean()
             assert off < 8 if frame == "left" else off > 8, off
         elif topic == "/depth/image_rect":
@@ -160,13 +159,13 @@ for topic, of in messages.items():
             assert d[seen].max() <= most + 1
         else:
             height, width = fields.take("I", 2)
-            assert (width, height) == (about["width"], about["height"])
+            assert (width, height) == (96, 64)
             assert fields.string() == "plumb_bob" and fields.take("I") == 0
-            assert fields.take("d", 9) == (fx, 0, cx, 0, fy, cy, 0, 0, 1)
+            assert np.allclose(fields.take("d", 9), (fx, 0, cx, 0, fx, cy, 0, 0, 1), rtol=1e-6)
             assert fields.take("d", 9) == (1, 0, 0, 0, 1, 0, 0, 0, 1)
             p = fields.take("d", 12)
             tx = -fx * baseline if frame == "right" else 0
-            assert np.allclose(p, (fx, 0, cx, tx, 0, fy, cy, 0, 0, 0, 1, 0), rtol=1e-6)
+            assert np.allclose(p, (fx, 0, cx, tx, 0, fx, cy, 0, 0, 0, 1, 0), rtol=1e-6)
             fields.take("I", 6)
             fields.take("B")
         assert fields.at == len(fields.data), topic
@@ -183,7 +182,7 @@ with open(path, "rb") as file:
     for schema, channel, message, ros in reader.iter_decoded_messages():
         count += 1
         if channel.topic == "/disparity":
-            assert np.isclose(ros.t, about["baseline_metres"]) and ros.image.encoding == "32FC1"
+            assert np.isclose(ros.t, baseline) and ros.image.encoding == "32FC1"
             assert len(ros.image.data) == ros.image.step * ros.image.height
         if channel.topic == "/left/camera_info":
             assert np.isclose(ros.k[0], fx) and len(ros.d) == 0

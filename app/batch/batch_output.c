@@ -3,8 +3,6 @@
  */
 #include "app/batch/batch_output.h"
 
-#include "app/batch/batch_files.h"
-#include "app/batch/batch_rgbd.h"
 #include "app/eval/metrics.h"
 #include "app/save/points.h"
 #include "app/save/ros_frame.h"
@@ -37,10 +35,9 @@ struct batch_output {
     int folder_fd;    /* locked */
     GPtrArray *names; /* of the results of the first pairs; they are those in stems */
     GHashTable *stems;
-    long next;                        /* number of the pair after the last row */
-    long rows;                        /* written in this run */
-    int depth_units;                  /* of depth16, per metre */
-    GString *rgbd_times, *rgbd_pairs; /* lines of the lists of rgbd */
+    long next;       /* number of the pair after the last row */
+    long rows;       /* written in this run */
+    int depth_units; /* of depth16, per metre */
     char *mcap_path, *mcap_part;
     struct ros_mcap *mcap; /* NULL: none is wanted */
 };
@@ -71,33 +68,14 @@ static int write_sigma(struct batch_output *output, const char *path, const stru
     return picture_write_floats(path, sigma, frame->rect_left.width, frame->rect_left.height);
 }
 
-static int write_units(const struct batch_output *output, const char *path,
-                       const struct frame *frame, int units, struct depth_totals *totals) {
+static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
+    struct depth_totals *totals = output->task.depth16;
     g_autofree uint16_t *depth = g_new(uint16_t, pixels_of(frame));
-    totals->far +=
-        depth_map_16(output->task.geometry, frame->disparity, width, height, units, depth);
+    totals->far += depth_map_16(output->task.geometry, frame->disparity, width, height,
+                                output->depth_units, depth);
     totals->all += (long)pixels_of(frame);
     return picture_write16(path, depth, width, height);
-}
-
-static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
-    return write_units(output, path, frame, output->depth_units, output->task.depth16);
-}
-
-static int write_rgbd_depth(struct batch_output *output, const char *path,
-                            const struct frame *frame) {
-    return write_units(output, path, frame, RGBD_UNITS, output->task.rgbd);
-}
-
-/* In colour, whatever the pictures are: Open3D's coloured mode refuses grey ones. */
-static int write_rgbd_color(struct batch_output *output, const char *path,
-                            const struct frame *frame) {
-    g_autofree uint8_t *data = g_malloc(3 * pixels_of(frame));
-    struct image color = {data, frame->rect_left.width, frame->rect_left.height, 3};
-    (void)output;
-    image_convert(&frame->rect_left, &color);
-    return picture_write(path, &color);
 }
 
 static int write_depth(struct batch_output *output, const char *path, const struct frame *frame) {
@@ -117,6 +95,12 @@ static int write_mcap(struct batch_output *output, const char *path, const struc
     return ros_mcap_add(output->mcap, frame);
 }
 
+/* The rectified left picture, whose pixels have the disparities. */
+static int write_left(struct batch_output *output, const char *path, const struct frame *frame) {
+    (void)output;
+    return picture_write(path, &frame->rect_left);
+}
+
 static int write_color(struct batch_output *output, const char *path, const struct frame *frame) {
     (void)output;
     return visualize_write(path, visualize_disparity(frame));
@@ -126,29 +110,27 @@ static int write_color(struct batch_output *output, const char *path, const stru
 static const struct {
     const char *name;
     int flag, modes;
-    const char *folder; /* below that of the results, with numbers as names; or "" */
     const char *ending; /* of the file of a pair */
     /* 0 or -errno after a log line */
     int (*write)(struct batch_output *output, const char *path, const struct frame *frame);
 } kinds[] = {
-    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "", "_disp16.png", write_map},
-    {"pfm", SAVE_PFM, 1 << MODE_STEREO, "", ".pfm", write_map},
-    {"sigma", SAVE_SIGMA, 1 << MODE_STEREO, "", "_sigma.pfm", write_sigma},
-    {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "", "_depth16.png", write_depth16},
-    {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "", "_depth.pfm", write_depth},
-    {"ply", SAVE_PLY, 1 << MODE_STEREO, "", ".ply", write_ply},
-    {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "color", ".png", write_rgbd_color},
-    {"rgbd", SAVE_RGBD, 1 << MODE_STEREO, "depth", ".png", write_rgbd_depth},
-    {"mcap", SAVE_MCAP, 1 << MODE_STEREO, "", ".mcap", write_mcap},
-    {"flo", SAVE_FLO, 1 << MODE_MOTION, "", ".flo", write_map},
-    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "", "_flow16.png", write_map},
-    {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "", "_color.png", write_color},
+    {"disp16", SAVE_DISP16, 1 << MODE_STEREO, "_disp16.png", write_map},
+    {"pfm", SAVE_PFM, 1 << MODE_STEREO, ".pfm", write_map},
+    {"sigma", SAVE_SIGMA, 1 << MODE_STEREO, "_sigma.pfm", write_sigma},
+    {"depth16", SAVE_DEPTH16, 1 << MODE_STEREO, "_depth16.png", write_depth16},
+    {"depth", SAVE_DEPTH, 1 << MODE_STEREO, "_depth.pfm", write_depth},
+    {"ply", SAVE_PLY, 1 << MODE_STEREO, ".ply", write_ply},
+    {"left", SAVE_LEFT, 1 << MODE_STEREO, "_left.png", write_left},
+    {"mcap", SAVE_MCAP, 1 << MODE_STEREO, ".mcap", write_mcap},
+    {"flo", SAVE_FLO, 1 << MODE_MOTION, ".flo", write_map},
+    {"flow16", SAVE_FLOW16, 1 << MODE_MOTION, "_flow16.png", write_map},
+    {"color", SAVE_COLOR, 1 << MODE_STEREO | 1 << MODE_MOTION, "_color.png", write_color},
 };
 
 int batch_output_kinds(const char *text, int mode) {
     const char *known = mode == MODE_MOTION
                             ? "flo, flow16, color"
-                            : "disp16, pfm, sigma, depth16, depth, ply, rgbd, mcap, color";
+                            : "disp16, pfm, sigma, depth16, depth, ply, mcap, left, color";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     int sum = 0;
     for (char **word = words; *word; word++) {
@@ -203,8 +185,6 @@ static char *choose_stem(struct batch_output *output, long index) {
 
 /* The name, below the folder, of a file of a pair: kinds[kind]'s. */
 static char *choose_name(struct batch_output *output, size_t kind, long index) {
-    if (*kinds[kind].folder)
-        return g_strdup_printf("%s/%06ld%s", kinds[kind].folder, index, kinds[kind].ending);
     g_autofree char *stem = choose_stem(output, index);
     return g_strconcat(stem, kinds[kind].ending, NULL);
 }
@@ -232,13 +212,12 @@ static int open_rows(struct batch_output *output) {
     return cannot_write(output->csv_path, errno);
 }
 
-/* Adds the names, below the folder of the results, of the input's pictures that are in its folder
- * below. */
-static void add_inputs_in(const struct batch_output *output, const char *below, GHashTable *names) {
-    g_autofree char *path = g_build_filename(output->task.folder, below, NULL), *last = NULL;
+/* Adds the names of the input's pictures that are in the folder of the results. */
+static void add_inputs(const struct batch_output *output, GHashTable *names) {
+    g_autofree char *last = NULL;
     struct stat folder, about;
     bool here = false;
-    if (!output->task.source->files || stat(path, &folder) != 0)
+    if (!output->task.source->files || stat(output->task.folder, &folder) != 0)
         return;
     for (long i = 0; i < output->task.source->count; i++) {
         const char *pair[2];
@@ -251,9 +230,8 @@ static void add_inputs_in(const struct batch_output *output, const char *below, 
                 g_free(last);
                 last = g_steal_pointer(&above);
             }
-            g_autofree char *name = g_path_get_basename(pair[side]);
             if (here)
-                g_hash_table_add(names, g_build_filename(below, name, NULL));
+                g_hash_table_add(names, g_path_get_basename(pair[side]));
         }
     }
 }
@@ -261,10 +239,7 @@ static void add_inputs_in(const struct batch_output *output, const char *below, 
 /* Whether no result has the name of a picture that is computed. 0, or -EEXIST after a log line. */
 static int spare_inputs(struct batch_output *output) {
     g_autoptr(GHashTable) inputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    add_inputs_in(output, "", inputs);
-    for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
-        if (output->task.kinds & kinds[k].flag && *kinds[k].folder)
-            add_inputs_in(output, kinds[k].folder, inputs);
+    add_inputs(output, inputs);
     for (long i = 0; g_hash_table_size(inputs) > 0 && i < output->task.source->count; i++) {
         for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
             g_autofree char *name = choose_name(output, k, i);
@@ -279,13 +254,28 @@ static int spare_inputs(struct batch_output *output) {
     return 0;
 }
 
+/* Whether path may be written over: nothing is there, or a file that begins with this text, as
+ * batch's own do. 0, or -EEXIST after a log line. */
+static int may_replace(const char *path, const char *start) {
+    char head[64] = "";
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return 0;
+    FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re") : NULL;
+    size_t length = file ? fread(head, 1, MIN(strlen(start), sizeof head), file) : 1;
+    bool ours = file && !ferror(file) && memcmp(head, start, length) == 0;
+    if (file)
+        fclose(file);
+    if (ours)
+        return 0;
+    return log_fail(-EEXIST, path,
+                    "was not written by batch, which would write over it; name another folder");
+}
+
 static int spare_others(struct batch_output *output) {
     g_autofree char *units = g_build_filename(output->task.folder, "depth16.ini", NULL);
-    int error = batch_may_replace(output->csv_path, CSV_START);
+    int error = may_replace(output->csv_path, CSV_START);
     if (!error && (output->task.kinds & SAVE_DEPTH16))
-        error = batch_may_replace(units, DEPTH_UNITS_START);
-    if (!error && (output->task.kinds & SAVE_RGBD))
-        error = batch_rgbd_may_replace(output->task.folder);
+        error = may_replace(units, DEPTH_UNITS_START);
     return error ? error : spare_inputs(output);
 }
 
@@ -303,7 +293,10 @@ static int note_depth_units(const struct batch_output *output) {
                  "depth16 has %d units a metre, not 1000, since depths can be beyond "
                  "65.535 m; depth16.ini says so",
                  output->depth_units);
-    return batch_text_write(path, text);
+    g_autoptr(GError) error = NULL;
+    if (g_file_set_contents(path, text, -1, &error))
+        return 0;
+    return log_fail(-EIO, path, "cannot be written: %s", error->message);
 }
 
 /* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */
@@ -323,15 +316,11 @@ static int spare_mcap(const struct batch_output *output) {
 
 /* Files under temporary names that a batch left which was killed: nobody else writes here. */
 static void remove_left_behind(const struct batch_output *output) {
-    static const char *const folders[] = {"", "color", "depth"};
-    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
-        g_autofree char *below = g_build_filename(output->task.folder, folders[i], NULL);
-        g_autoptr(GDir) dir = g_dir_open(below, 0, NULL);
-        for (const char *name; dir && (name = g_dir_read_name(dir));) {
-            g_autofree char *path = g_build_filename(below, name, NULL);
-            if (picture_is_temporary(name) || strcmp(path, output->mcap_part) == 0)
-                unlink(path);
-        }
+    g_autoptr(GDir) dir = g_dir_open(output->task.folder, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
+        if (picture_is_temporary(name) || strcmp(path, output->mcap_part) == 0)
+            unlink(path);
     }
 }
 
@@ -343,8 +332,6 @@ static int begin(struct batch_output *output) {
         return error;
     remove_left_behind(output);
     error = open_rows(output) ?: note_depth_units(output);
-    if (!error && task->kinds & SAVE_RGBD)
-        error = batch_rgbd_begin(task->folder, task->geometry, task->width, task->height);
     if (!error && task->kinds & SAVE_MCAP) {
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
                                                ROS_DISPARITY};
@@ -363,8 +350,6 @@ static void release(struct batch_output **output) {
         fclose(o->csv);
     if (o->folder_fd >= 0)
         close(o->folder_fd);
-    g_string_free(o->rgbd_times, TRUE);
-    g_string_free(o->rgbd_pairs, TRUE);
     g_ptr_array_free(o->names, TRUE);
     g_hash_table_destroy(o->stems);
     g_free(o->csv_path);
@@ -393,8 +378,6 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     output->mcap_path = g_build_filename(task->folder, "maps.mcap", NULL);
     output->mcap_part = g_build_filename(task->folder, ".maps.mcap.part", NULL);
     output->folder_fd = -1;
-    output->rgbd_times = g_string_new(NULL);
-    output->rgbd_pairs = g_string_new(NULL);
     output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     output->depth_units = depth_units(task->geometry, task->min_disparity);
@@ -444,10 +427,6 @@ static void write_row(struct batch_output *output, const struct frame *frame) {
                             output->task.left_out,
                             (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
-    g_string_append_printf(output->rgbd_times, "%.6f\n", (double)frame->left_ns / 1e9);
-    g_string_append_printf(output->rgbd_pairs, "%.6f color/%06ld.png %.6f depth/%06ld.png\n",
-                           (double)frame->left_ns / 1e9, frame->index, (double)frame->left_ns / 1e9,
-                           frame->index);
     output->rows++;
 }
 
@@ -473,8 +452,6 @@ int batch_output_close(struct batch_output **output, enum batch_end end) {
     int error = fflush(o->csv) != 0 || ferror(o->csv) ? -(errno ? errno : EIO) : 0;
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
-    if (!error && end != BATCH_FAILED && o->task.kinds & SAVE_RGBD)
-        error = batch_rgbd_lists(o->task.folder, o->rgbd_times->str, o->rgbd_pairs->str);
     error = error ?: finish_mcap(o, !error && end != BATCH_FAILED);
     if (end == BATCH_FAILED && o->rows == 0) {
         g_autofree char *units = g_build_filename(o->task.folder, "depth16.ini", NULL);

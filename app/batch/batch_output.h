@@ -18,11 +18,11 @@ enum {
     SAVE_FLOW16 = 64,
     SAVE_DEPTH = 128,
     SAVE_SIGMA = 256,
-    SAVE_RGBD = 512,
+    SAVE_LEFT = 512,
     SAVE_MCAP = 1024
 };
 
-/* "disp16,pfm,sigma,depth16,depth,ply,rgbd,mcap,color" to the sum of the flags, or
+/* "disp16,pfm,sigma,depth16,depth,ply,mcap,left,color" to the sum of the flags, or
  * "flo,flow16,color" with mode=motion; -EINVAL after a log line. */
 int batch_output_kinds(const char *text, int mode);
 
@@ -36,11 +36,10 @@ struct batch_task {
     const char *folder;
     int kinds;
     struct source *source;
-    int width, height;                     /* of the results */
-    const struct depth_geometry *geometry; /* for depths, ply, rgbd and mcap */
+    const struct depth_geometry *geometry; /* for depths, ply and mcap */
     int min_disparity;                     /* that the pairs are searched from, px */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
-    struct depth_totals *depth16, *rgbd;   /* the pixels of these are added to them */
+    struct depth_totals *depth16;          /* the pixels of these are added to them */
 };
 
 struct batch_output;

@@ -28,7 +28,7 @@ struct batch {
     int kinds;
     long written, damaged;
     bool unchecked; /* no pair of pictures without a calibration has been looked at */
-    struct depth_totals depth16, rgbd;
+    struct depth_totals depth16;
 };
 
 /* An input is one word (a folder of pairs, a recording, pictures that hold both) or two that make a
@@ -148,8 +148,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
     how.params = &batch->params;
     how.exchanged = batch->source.swap;
     int code = rig_use_open_for(&how, source, &rig);
-    if (code == EXIT_DONE &&
-        (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY | SAVE_RGBD | SAVE_MCAP)))
+    if (code == EXIT_DONE && (batch->kinds & (SAVE_DEPTH16 | SAVE_DEPTH | SAVE_PLY | SAVE_MCAP)))
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)
         matcher = matcher_open(&batch->params, source->name, source->width, source->height,
@@ -172,13 +171,10 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
     const struct batch_task task = {.folder = folder,
                                     .kinds = batch->kinds,
                                     .source = source,
-                                    .width = rig.width,
-                                    .height = rig.height,
                                     .geometry = &rig.geometry,
                                     .min_disparity = batch->params.min_disparity,
                                     .left_out = left_out,
-                                    .depth16 = &batch->depth16,
-                                    .rgbd = &batch->rgbd};
+                                    .depth16 = &batch->depth16};
     struct batch_output *output = batch_output_open(&task);
     code = EXIT_RUN_FAILED;
     batch->unchecked &= !rig.known && batch->params.mode != MODE_MOTION;
@@ -261,10 +257,6 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         printf("depth16: %.3g %% of the pixels are too far for it and 0 there (see depth16.ini); "
                "--save depth has them\n",
                100.0 * (double)batch->depth16.far / (double)batch->depth16.all);
-    if (!batch->common.quiet && batch->rgbd.far)
-        printf("rgbd: %.3g %% of the pixels are beyond 65.535 m and 0 there; --save depth has "
-               "them\n",
-               100.0 * (double)batch->rgbd.far / (double)batch->rgbd.all);
     return code;
 }
 
@@ -275,9 +267,8 @@ int cmd_batch(int argc, char **argv) {
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
-         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, rgbd, mcap, color; "
-         "of "
-         "motion flow16 (the default), flo, color",
+         "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, mcap, left, color; "
+         "of motion flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
         ESTIMATE_ENTRY(&batch.estimate),

@@ -49,6 +49,18 @@ def test_pair_plot(run, tmp_path):
         assert plot.size == (1800, 400)
 
 
+def test_rgbd_folder(run, tmp_path):
+    run("rgbd_folder.py", *PAIR, "-o", "out")
+    color, depth = (np.asarray(Image.open(tmp_path / f"out/{name}/000000.png"))
+                    for name in ("color", "depth"))
+    assert np.array_equal(color, np.asarray(Image.open(tmp_path / "left.png")))
+    assert np.median(depth[depth > 0]) == 2000
+    assert "[200.0, 0, 0, 0, 200.0, 0, 160.0, 60.0, 1]" in (
+        tmp_path / "out/intrinsics.json").read_text()
+    assert (tmp_path / "out/associations.txt").read_text() == (
+        "0.000000 color/000000.png 0.000000 depth/000000.png\n")
+
+
 def test_camera(run, tmp_path):
     cv2 = pytest.importorskip("cv2", reason="examples/camera.py needs OpenCV (python3-opencv)")
     both = np.hstack([cv2.imread(str(tmp_path / name)) for name in ("left.png", "right.png")])
