@@ -175,21 +175,21 @@ int coverage_missing(const struct coverage *c, char *text, size_t size) {
         }
     }
     if (c->count == 0) {
-        snprintf(text, size, "show the board to both cameras and hold it still");
+        snprintf(text, size, "Show the board to both cameras and hold it still");
     } else if (region >= 0) {
-        snprintf(text, size, "move the board to the %s of the pictures", regions[region]);
+        snprintf(text, size, "Move the board to the %s of the pictures", regions[region]);
     } else if (log(max / min) < full * log(SIZES_WANTED)) {
         snprintf(text, size,
-                 max < NEAR_ENOUGH ? "bring the board nearer" : "take the board farther away");
+                 max < NEAR_ENOUGH ? "Bring the board nearer" : "Take the board farther away");
     } else {
         for (int side = 0; side < 4; side++)
             if (max_tilt(c, side) < full * TILT_WANTED) {
-                snprintf(text, size, "tilt the board: its %s side towards the cameras",
+                snprintf(text, size, "Tilt the board: its %s side towards the cameras",
                          sides[side]);
                 return 0;
             }
         if (c->count >= COVERAGE_VIEWS_WANTED) {
-            snprintf(text, size, "nothing is missing");
+            snprintf(text, size, "Nothing is missing");
             return 1;
         }
         snprintf(text, size, "%d more views, each in another place or at another angle",

@@ -115,7 +115,7 @@ TEST("/coverage/missing", test_missing) {
     struct coverage_shares shares;
     struct coverage_view view;
     char text[128];
-    expect_missing(&c, "show the board");
+    expect_missing(&c, "Show the board");
     for (int i = 0; i < 9; i++) { /* the right camera sees all of it 5 cm further left */
         if (i == 8)
             expect_missing(&c, "lower right corner");

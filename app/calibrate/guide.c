@@ -30,7 +30,7 @@ static void start_solver(struct guide *g) {
         solution_new(&g->calibrate->views, g->calibrate->model, g->calibrate->options.outlier);
     g->solved = 0;
     g->solver = g_thread_new("solver", solver_thread, g);
-    screen_notify(&g->screen, "solving %d views", count);
+    screen_notify(&g->screen, "Solving %d views", count);
 }
 
 void guide_finish_solver(struct guide *g) {
@@ -44,7 +44,7 @@ void guide_finish_solver(struct guide *g) {
     }
     if (g->solving->error) {
         screen_notify(&g->screen,
-                      "these views do not determine the cameras (the terminal says why); take "
+                      "These views do not determine the cameras (the terminal says why); take "
                       "more, tilted and in the corners of the pictures");
         solution_free(&g->solving);
         return;
@@ -55,7 +55,7 @@ void guide_finish_solver(struct guide *g) {
     solution_print(g->result);
     g->written = solution_write(g->result, path, g->written) == 0;
     if (g->written)
-        screen_notify(&g->screen, "written to %s", path);
+        screen_notify(&g->screen, "Written to %s", path);
     else
         screen_notify(&g->screen, "%s could not be written; see the terminal", path);
 }
@@ -87,16 +87,16 @@ static void take_by_hand(struct guide *g) {
     struct views *views = &g->calibrate->views;
     enum verdict verdict = g->shown.frame ? views_consider(views, &g->shown, true) : NO_BOARD;
     if (verdict == NO_BOARD)
-        screen_notify(&g->screen, "there is no whole board in both pictures");
+        screen_notify(&g->screen, "There is no whole board in both pictures");
     else if (verdict == LARGER_BOARD)
         screen_notify(&g->screen,
-                      "the board has more corners than --board says; start again with all of them");
+                      "The board has more corners than --board says; start again with all of them");
     else if (verdict == TOO_MANY)
         notify_too_many(g);
     else if (verdict == TAKEN_BEFORE)
-        screen_notify(&g->screen, "this view is taken already; move or tilt the board");
+        screen_notify(&g->screen, "This view is taken already; move or tilt the board");
     else
-        screen_notify(&g->screen, "taken: view %d", views_count(views));
+        screen_notify(&g->screen, "Taken: view %d", views_count(views));
 }
 
 /* The verdict about a pair of which no view is taken without being asked for. */
@@ -115,7 +115,7 @@ void guide_show(struct guide *g, struct detection *detection) {
     screen_redraw(&g->screen);
     g->verdict = g->automatic ? views_consider(views, &g->shown, false) : look(&g->shown);
     if (g->verdict == TAKEN)
-        screen_notify(&g->screen, "taken: view %d", views_count(views));
+        screen_notify(&g->screen, "Taken: view %d", views_count(views));
     else if (g->verdict == TOO_MANY && views->stills)
         notify_too_many(g);
     /* Picture files are solved at their end, other views as soon as nothing is missing. */
@@ -132,7 +132,7 @@ void guide_end(struct guide *g, int status) {
     if (status == SOURCE_END)
         start_solver(g);
     else
-        screen_notify(&g->screen, "the source is lost; see the terminal");
+        screen_notify(&g->screen, "The source is lost; see the terminal");
     screen_settle(&g->screen);
 }
 
@@ -143,38 +143,38 @@ static void describe_verdict(const struct guide *g, char *text, size_t size) {
     switch (g->verdict) {
     case NO_BOARD:
         if (found[0] || found[1])
-            g_snprintf(text, size, "no whole board in the %s picture", found[0] ? "right" : "left");
+            g_snprintf(text, size, "No whole board in the %s picture", found[0] ? "right" : "left");
         else
-            g_snprintf(text, size, "no whole board in the pictures");
+            g_snprintf(text, size, "No whole board in the pictures");
         break;
     case LARGER_BOARD:
-        g_snprintf(text, size, "the board has more corners than %dx%d: see --board", board->cols,
+        g_snprintf(text, size, "The board has more corners than %dx%d: see --board", board->cols,
                    board->rows);
         break;
     case NOT_STILL:
-        g_snprintf(text, size, "hold the board still");
+        g_snprintf(text, size, "Hold the board still");
         break;
     case NOT_NEW:
         g_snprintf(text, size,
-                   g->automatic ? "too much like a view that is taken already"
-                                : "board found; SPACE takes it");
+                   g->automatic ? "Too much like a view that is taken already"
+                                : "Board found; SPACE takes it");
         break;
     case TOO_MANY:
         g_snprintf(text, size, "%d views are enough", MAX_COVERAGE_VIEWS);
         break;
     default:
-        g_snprintf(text, size, "taken");
+        g_snprintf(text, size, "Taken");
         break;
     }
 }
 
 void guide_status(const struct guide *g, char *text, size_t size) {
     if (g->solver)
-        g_snprintf(text, size, "solving");
+        g_snprintf(text, size, "Solving");
     else if (g->ended)
-        g_snprintf(text, size, "end of the source");
+        g_snprintf(text, size, "End of the source");
     else if (!g->shown.frame)
-        g_snprintf(text, size, "waiting for the first pair");
+        g_snprintf(text, size, "Waiting for the first pair");
     else
         describe_verdict(g, text, size);
 }
@@ -222,8 +222,8 @@ static void toggle_automatic(struct guide *g) {
 static void open_in_viewer(struct guide *g) {
     g->open = g->quit = guide_has_rig(g);
     if (!g->open)
-        screen_notify(&g->screen, g->solver ? "the rig is not solved yet"
-                                            : "there is no rig yet: ENTER solves the views taken");
+        screen_notify(&g->screen, g->solver ? "The rig is not solved yet"
+                                            : "There is no rig yet: ENTER solves the views taken");
 }
 
 static void quit(struct guide *g) {

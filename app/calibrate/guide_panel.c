@@ -76,7 +76,7 @@ static void draw_head(const struct guide *g) {
     ui_text(g->screen.ui, "%dx%d corners, %s%s lenses, %dx%d", board->cols, board->rows, square,
             distortion_names[c->model], c->source->width, c->source->height);
     if (!board->metric)
-        ui_note(g->screen.ui, "distances in squares: --square gives metres");
+        ui_note(g->screen.ui, "Distances in squares: --square gives metres");
 }
 
 static void draw_bar(struct ui *ui, const char *name, const char *label, double ratio) {
@@ -93,11 +93,11 @@ static void draw_coverage(const struct views *views, bool ended, struct ui *ui) 
     struct coverage_shares covered;
     char text[256];
     coverage_measure(&views->coverage, &covered);
-    snprintf(text, sizeof(text), "views %d of %d", views_count(views), COVERAGE_VIEWS_WANTED);
+    snprintf(text, sizeof(text), "Views %d of %d", views_count(views), COVERAGE_VIEWS_WANTED);
     draw_bar(ui, "bar.views", text, covered.views);
-    draw_bar(ui, "bar.image", "places", covered.image);
-    draw_bar(ui, "bar.angle", "angles", covered.angle);
-    draw_bar(ui, "bar.distance", "distances", covered.distance);
+    draw_bar(ui, "bar.image", "Places", covered.image);
+    draw_bar(ui, "bar.angle", "Angles", covered.angle);
+    draw_bar(ui, "bar.distance", "Distances", covered.distance);
     bool all = coverage_missing(&views->coverage, text, sizeof(text));
     if (all || !ended)
         ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, "%s", text);
@@ -165,7 +165,7 @@ static void draw_verdict(const struct board_result *r, struct ui *ui) {
 static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
     const struct camera *k = &r->rig.camera[side];
     const double *spread = r->spread[side];
-    ui_text(ui, "%s: rms %.3f px, f %.1f %.1f, c %.1f %.1f", side ? "right" : "left", r->rms[side],
+    ui_text(ui, "%s: rms %.3f px, f %.1f %.1f, c %.1f %.1f", side ? "Right" : "Left", r->rms[side],
             k->fx, k->fy, k->cx, k->cy);
     if (isfinite(spread[SPREAD_FX]))
         ui_text(ui, "    \u00b1 %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX], spread[SPREAD_FY],
@@ -233,7 +233,7 @@ static void draw_result(struct guide *g) {
     ui_push_font(ui, UI_NOTE);
     draw_camera(r, ui, 0);
     draw_camera(r, ui, 1);
-    ui_text(ui, "pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
+    ui_text(ui, "Pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
             rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_pop_font(ui);
     begin_column_from(g, 3);

@@ -36,7 +36,7 @@ static void skip_seconds(struct viewer *v, int seconds) {
 static void go_to_last(struct viewer *v) {
     long count = v->playback.source->count;
     if (count < 0)
-        screen_notify(&v->screen, "this source has no end");
+        screen_notify(&v->screen, "This source has no end");
     else
         viewer_seek(v, count - 1);
 }
@@ -46,26 +46,26 @@ static void change_speed(struct viewer *v, int direction) {
     if (direction != 0)
         speed = v->playback.speed * (direction > 0 ? 2 : 0.5);
     playback_set_speed(&v->playback, speed);
-    screen_notify(&v->screen, "speed x%g", v->playback.speed);
+    screen_notify(&v->screen, "Speed x%g", v->playback.speed);
 }
 
 static void set_loop(struct viewer *v) {
     struct playback *p = &v->playback;
     long index = playback_index(p);
     if (!p->source->seek) {
-        screen_notify(&v->screen, "a live source has no loop");
+        screen_notify(&v->screen, "A live source has no loop");
         return;
     }
     if (p->loop[0] < 0) {
         p->loop[0] = index;
-        screen_notify(&v->screen, "loop begins at frame %ld; press again at its end", index);
+        screen_notify(&v->screen, "Loop begins at frame %ld; press again at its end", index);
     } else if (p->loop[1] < 0 && index > p->loop[0]) {
         p->loop[1] = index;
-        screen_notify(&v->screen, "loop from frame %ld to %ld; press again to end it", p->loop[0],
+        screen_notify(&v->screen, "Loop from frame %ld to %ld; press again to end it", p->loop[0],
                       index);
     } else {
         p->loop[0] = p->loop[1] = -1;
-        screen_notify(&v->screen, "loop cleared");
+        screen_notify(&v->screen, "Loop cleared");
     }
     playback_apply_loop(p);
     if (p->loop[1] >= 0 && !p->state.paused)
@@ -75,11 +75,11 @@ static void set_loop(struct viewer *v) {
 static void toggle_loop_all(struct viewer *v) {
     struct playback *p = &v->playback;
     if (p->source->count == 1) {
-        screen_notify(&v->screen, "there is one pair, which is shown");
+        screen_notify(&v->screen, "There is one pair, which is shown");
         return;
     }
     p->loop_all = !p->loop_all;
-    screen_notify(&v->screen, p->loop_all ? "will start again at the end" : "will stop at the end");
+    screen_notify(&v->screen, p->loop_all ? "Will start again at the end" : "Will stop at the end");
     playback_apply_loop(p);
     if (p->loop_all && p->state.ended)
         toggle_pause(v);
@@ -88,14 +88,14 @@ static void toggle_loop_all(struct viewer *v) {
 static void toggle_swap(struct viewer *v) {
     struct playback *p = &v->playback;
     if (v->recording.recorder) { /* the file notes once which picture is the left one */
-        screen_notify(&v->screen, "left and right stay as they are while recording (r ends it)");
+        screen_notify(&v->screen, "Left and right stay as they are while recording (r ends it)");
         return;
     }
     p->swap = !p->swap;
     live_set_swap(p->live, p->swap);
     v->swap_watch = (struct swap_watch){0};
     screen_notify(&v->screen,
-                  p->swap ? "left and right exchanged" : "left and right as in the source");
+                  p->swap ? "Left and right exchanged" : "Left and right as in the source");
     if (playback_is_stopped(p))
         viewer_seek(v, playback_index(p));
 }
@@ -111,7 +111,7 @@ static void show(struct viewer *v, int choice) {
 
 static void change_layout(struct viewer *v) {
     display_set_layout(&v->display, (enum display_layout)((v->display.layout + 1) % LAYOUT_COUNT));
-    screen_notify(&v->screen, "views: %s%s", display_layout_names[v->display.layout],
+    screen_notify(&v->screen, "Views: %s%s", display_layout_names[v->display.layout],
                   v->display.layout == LAYOUT_ONE ? "" : "; keys 1 to 9 act where the mouse is");
 }
 
@@ -126,14 +126,14 @@ static void show_space(struct viewer *v, int look) {
     if (!alone)
         display_enter_space(d);
     display_look(d, (enum display_look)look);
-    screen_notify(&v->screen, "left drag turns, right drag moves, the wheel nears");
+    screen_notify(&v->screen, "Left drag turns, right drag moves, the wheel nears");
 }
 
 static void toggle_mark_filled(struct viewer *v) {
     v->settings.params.mark_filled = !v->settings.params.mark_filled;
     viewer_apply_settings(v);
-    screen_notify(&v->screen, v->settings.params.mark_filled ? "what was filled in is hatched"
-                                                             : "what was filled in looks measured");
+    screen_notify(&v->screen, v->settings.params.mark_filled ? "What was filled in is hatched"
+                                                             : "What was filled in looks measured");
 }
 
 /* To the next kind that there is. */
@@ -148,14 +148,14 @@ static void change_wipe(struct viewer *v) {
 static void change_colormap(struct viewer *v, int step) {
     int *colormap = &v->display.settings.colormap;
     *colormap = (*colormap + COLORMAP_COUNT + step) % COLORMAP_COUNT;
-    screen_notify(&v->screen, "colours: %s", colormap_names[*colormap]);
+    screen_notify(&v->screen, "Colours: %s", colormap_names[*colormap]);
 }
 
 /* motion_color_range is the range of motion; 0 is that of the search. */
 static void set_motion_range(struct viewer *v, int length) {
     param_put(&v->settings.params, param_find("motion_color_range"), length);
     viewer_apply_settings(v);
-    screen_notify(&v->screen, "full colour at %g px", v->display.settings.max);
+    screen_notify(&v->screen, "Full colour at %g px", v->display.settings.max);
 }
 
 static void range_from_frame(struct viewer *v) {
@@ -165,7 +165,7 @@ static void range_from_frame(struct viewer *v) {
     if (v->display.motion)
         return;
     if (v->playback.shown && display_range_from_frame(&v->display, v->playback.shown))
-        screen_notify(&v->screen, "range from this frame: %.1f to %.1f", s->min, s->max);
+        screen_notify(&v->screen, "Range from this frame: %.1f to %.1f", s->min, s->max);
 }
 
 static void range_of_search(struct viewer *v) {
@@ -175,13 +175,13 @@ static void range_of_search(struct viewer *v) {
     }
     v->display.range_from = RANGE_OF_SEARCH;
     display_fit_range(&v->display, &v->settings.params);
-    screen_notify(&v->screen, "range of the whole search");
+    screen_notify(&v->screen, "Range of the whole search");
 }
 
 static void toggle_measure(struct viewer *v) {
     bool on = !v->measure.on;
     if (on && !rig_use_is_metric(&v->rig)) {
-        screen_notify(&v->screen, "distances need a calibration: " CALIBRATION_WAYS);
+        screen_notify(&v->screen, "Distances need a calibration: " CALIBRATION_WAYS);
         return;
     }
     v->measure.on = on;
@@ -190,7 +190,7 @@ static void toggle_measure(struct viewer *v) {
     bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
     if (q->automatic && differs && !playback_is_stopped(&v->playback))
         viewer_set_quality(v, QUALITY_AUTO); /* of whole pictures while it is on */
-    screen_notify(&v->screen, on ? "measure: click two points" : "clicks pin probes");
+    screen_notify(&v->screen, on ? "Measure: click two points" : "Clicks pin probes");
 }
 
 static void choose_region(struct viewer *v) {
@@ -198,8 +198,8 @@ static void choose_region(struct viewer *v) {
     v->region = (struct region){.choosing = !v->region.choosing && !part};
     if (part)
         viewer_want_part(v, NULL, v->rig.scale);
-    screen_notify(&v->screen, v->region.choosing ? "drag a rectangle: that part is computed"
-                                                 : "all of the pictures is computed");
+    screen_notify(&v->screen, v->region.choosing ? "Drag a rectangle: that part is computed"
+                                                 : "All of the pictures is computed");
 }
 
 /* ---- settings */
@@ -222,7 +222,7 @@ static void compare(struct viewer *v) {
         quality_apply(&q->all, q->still ? QUALITY_BEST : q->search.at, &v->settings.params);
     v->other = before;
     viewer_apply_settings(v);
-    screen_notify(&v->screen, "settings %c", "AB"[v->slot_in_use]);
+    screen_notify(&v->screen, "Settings %c", "AB"[v->slot_in_use]);
 }
 
 /* Those of motion are its first preset's. */
@@ -240,7 +240,7 @@ static void reset_settings(struct viewer *v) {
 static void move_history(struct viewer *v, int step) {
     struct history_step to = viewer_step(v);
     if (!history_move(&v->history, step, &to)) {
-        screen_notify(&v->screen, step < 0 ? "nothing to undo" : "nothing to redo");
+        screen_notify(&v->screen, step < 0 ? "Nothing to undo" : "Nothing to redo");
         return;
     }
     v->settings.params = to.params;
@@ -264,7 +264,7 @@ static void copy_settings(struct viewer *v) {
             g_string_append_printf(text, "%s--set %s=%s", text->len ? " " : "", param_table[i].name,
                                    param_print(params, &param_table[i], value, sizeof(value)));
     window_copy_text(v->screen.window, text->str);
-    screen_notify(&v->screen, "copied %s", text->len ? text->str : "nothing: all is built-in");
+    screen_notify(&v->screen, "Copied %s", text->len ? text->str : "nothing: all is built-in");
 }
 
 /* ---- files */
@@ -344,7 +344,7 @@ static void toggle_panel_keys(struct viewer *v) {
 
 static void change_text_scale(struct viewer *v, int step) {
     screen_set_text_scale(&v->screen, v->screen.text_scale + 0.25 * step);
-    screen_notify(&v->screen, "text size %.2f", v->screen.text_scale);
+    screen_notify(&v->screen, "Text size %.2f", v->screen.text_scale);
 }
 
 static void leave_fullscreen(struct viewer *v) {
@@ -378,7 +378,7 @@ const char *action_help(const struct display *display, enum action action) {
 
 void action_run(struct viewer *v, enum action action) {
     if (!action_fits(&v->display, action)) {
-        screen_notify(&v->screen, "motion has one camera, so there is no: %s",
+        screen_notify(&v->screen, "Motion has one camera, so there is no: %s",
                       action_table[action].help);
         return;
     }

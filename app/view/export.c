@@ -52,7 +52,7 @@ void export_report(struct screen *screen, int error, const char *base, const cha
                    const char *how) {
     g_autofree char *text =
         error ? g_strdup_printf("%s could not be saved; key m shows why", what)
-              : g_strdup_printf("saved %s%s%s%s", base, what, *how ? ", " : "", how);
+              : g_strdup_printf("Saved %s%s%s%s", base, what, *how ? ", " : "", how);
     if (error) {
         screen_notify_error(screen, text);
     } else {

@@ -34,14 +34,14 @@ void recording_start(struct recording *r, const struct recorder_about *about, co
     struct source *source = playback->source;
     int error;
     if (r->background.on) {
-        screen_notify(screen, "the last recording is still being written");
+        screen_notify(screen, "The last recording is still being written");
         return;
     }
     g_autofree char *path = make_path(folder);
     r->recorder = recorder_open(path, about, &error);
     r->last_index = -1;
     if (!r->recorder) {
-        screen_notify(screen, "recording could not start; key m shows why");
+        screen_notify(screen, "Recording could not start; key m shows why");
         return;
     }
     struct source_tap tap = {.pair = recorder_tap, .context = r->recorder};
@@ -52,7 +52,7 @@ void recording_start(struct recording *r, const struct recorder_about *about, co
     else if (playback->shown && playback_is_stopped(playback))
         add(r, playback->shown); /* no pair may come after it */
     r->path = g_canonicalize_filename(path, NULL);
-    screen_notify(screen, "recording %s", path);
+    screen_notify(screen, "Recording %s", path);
 }
 
 /* On a thread of its own. */
@@ -81,9 +81,9 @@ void recording_update(struct recording *r, struct screen *screen, bool wait) {
     if (!(wait ? r->background.on : background_is_done(&r->background)))
         return;
     if (background_take(&r->background) != 0)
-        screen_notify(screen, "recording ended early, %ld pairs; key m shows why", r->status.pairs);
+        screen_notify(screen, "Recording ended early, %ld pairs; key m shows why", r->status.pairs);
     else if (r->status.pairs == 0)
-        screen_notify(screen, "no pair came, so nothing is kept");
+        screen_notify(screen, "No pair came, so nothing is kept");
     else {
         g_autofree char *text = g_strdup_printf("Recorded %ld pair%s: %s%s%s", r->status.pairs,
                                                 r->status.pairs == 1 ? "" : "s", r->path,

@@ -68,7 +68,7 @@ void video_export_end(struct viewer *v, bool keep) {
         return;
     e->on = false;
     if (!e->writer) {
-        screen_notify(&v->screen, "nothing was shown, so no video is kept");
+        screen_notify(&v->screen, "Nothing was shown, so no video is kept");
         return;
     }
     e->keep = keep;
@@ -81,7 +81,7 @@ void video_export_update(struct viewer *v, bool wait) {
     if (!(wait ? e->background.on : background_is_done(&e->background)))
         return;
     if (background_take(&e->background) != 0)
-        screen_notify_error(&v->screen, "the video could not be saved; key m shows why");
+        screen_notify_error(&v->screen, "The video could not be saved; key m shows why");
     else if (e->keep)
         export_report(&v->screen, 0, e->path, "", "");
     g_clear_pointer(&e->path, g_free);
@@ -91,7 +91,7 @@ void video_export_toggle(struct viewer *v) {
     if (v->video_export.on)
         video_export_end(v, true);
     else if (v->video_export.background.on)
-        screen_notify(&v->screen, "the last video is still being written");
+        screen_notify(&v->screen, "The last video is still being written");
     else if (v->playback.shown)
         begin(v);
 }
@@ -115,7 +115,7 @@ void video_export_add(struct viewer *v, bool fresh) {
         e->writer = base ? video_writer_open(base, e->width, e->height, p->rate) : NULL;
         e->on = e->writer != NULL;
         if (!e->writer)
-            screen_notify_error(&v->screen, "the video could not be begun; key m shows why");
+            screen_notify_error(&v->screen, "The video could not be begun; key m shows why");
     }
     int error = e->writer ? video_writer_add(e->writer, &picture, 0, 0) : -EIO;
     picture_free(&picture);

@@ -20,7 +20,7 @@ static void watch_swap(struct viewer *v) {
     if (!swap_watch_add(&v->swap_watch, v->playback.shown) || v->swap_watch.told)
         return;
     v->swap_watch.told = true;
-    screen_notify(&v->screen, "left and right look exchanged; key x exchanges them");
+    screen_notify(&v->screen, "Left and right look exchanged; key x exchanges them");
 }
 
 /* The pipeline could not compute a frame with the settings and took the ones before. */
@@ -28,7 +28,7 @@ static void take_back_settings(struct viewer *v) {
     v->refused = v->playback.state.refused;
     settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
     screen_notify(&v->screen,
-                  "a frame could not be computed, so the previous settings are back; key m "
+                  "A frame could not be computed, so the previous settings are back; key m "
                   "shows why");
 }
 
@@ -227,14 +227,14 @@ static void take_region(struct viewer *v) {
     if (!roi) {
         int i = display_view_at(&v->display, v->region.from_x, v->region.from_y);
         if (display_view(&v->display, i).mode == DISPLAY_POINTS)
-            screen_notify(&v->screen, "draw it in a picture");
+            screen_notify(&v->screen, "Draw it in a picture");
         else
-            screen_notify(&v->screen, "too small: %d px a side at least", MIN_REGION);
+            screen_notify(&v->screen, "Too small: %d px a side at least", MIN_REGION);
         return;
     }
     v->region.choosing = false;
     viewer_want_part(v, roi, v->rig.scale);
-    screen_notify(&v->screen, "this part is computed; key z goes back to all");
+    screen_notify(&v->screen, "This part is computed; key z goes back to all");
 }
 
 static void handle_mouse(struct viewer *v, const struct window_event *event) {

@@ -130,7 +130,7 @@ void opening_toggle_output(struct viewer *v) {
     if (v->output) {
         output_close(&v->output);
         v->out = (struct output_options){0};
-        screen_notify(&v->screen, "nothing is sent any more");
+        screen_notify(&v->screen, "Nothing is sent any more");
         return;
     }
     v->out = v->options->out;
@@ -143,7 +143,7 @@ void opening_toggle_output(struct viewer *v) {
     if (v->playback.shown)
         output_give(v->output, v->playback.shown);
     if (v->out.pipeline == browsers)
-        screen_notify(&v->screen, "shown in browsers of this machine: http://localhost:8765/");
+        screen_notify(&v->screen, "Shown in browsers of this machine: http://localhost:8765/");
 }
 
 static int open_live(struct viewer *v, double start_s, bool paused) {
@@ -321,7 +321,7 @@ static void set_part(struct viewer *v) {
     v->wanted_part.on = false;
     v->still.keeps = same_part;
     if (v->recording.recorder || v->output) {
-        screen_notify(&v->screen, "size and calibration stay while pairs are recorded or sent");
+        screen_notify(&v->screen, "Size and calibration stay while pairs are recorded or sent");
         g_free(wanted.roi);
         g_strfreev(calib);
         return;
@@ -346,7 +346,7 @@ static void set_part(struct viewer *v) {
             settings_copy(&v->settings.params, &state.params, PARAM_LIVE);
         v->quit = open_again(v, index, paused) != GO_ON;
     } else if (calib) {
-        screen_notify(&v->screen, "calibration: %s", calib[0]);
+        screen_notify(&v->screen, "Calibration: %s", calib[0]);
         follow_metres(v, metric);
     }
     g_free(done ? before.roi : wanted.roi);
@@ -478,7 +478,7 @@ static void open_words(struct viewer *v, char **words) {
     }
     v->visible[PART_START] = false;
     opening_remember(v, list, count);
-    screen_notify(&v->screen, "opened %s", v->playback.source->name);
+    screen_notify(&v->screen, "Opened %s", v->playback.source->name);
 }
 
 void opening_update(struct viewer *v) {

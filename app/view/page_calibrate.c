@@ -88,5 +88,5 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
     if (source && *source)
         go_on(v, source);
     else
-        screen_notify(&v->screen, "type a source below first, or plug two cameras in");
+        screen_notify(&v->screen, "Type a source below first, or plug two cameras in");
 }

@@ -68,7 +68,7 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
     }
     v->help_selected = MAX(0, MIN(v->help_selected, count - 1));
     if (count == 0)
-        ui_text(ui, "nothing found");
+        ui_text(ui, "Nothing found");
     ui_panel_end(ui);
     if (chosen >= 0)
         run(v, chosen);

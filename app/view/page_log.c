@@ -58,7 +58,7 @@ void messages_draw(struct ui *ui, const struct draw_settings *area) {
     pthread_mutex_lock(&messages.lock);
     long first = MAX(0, messages.count - LINES_SHOWN);
     if (messages.count == 0)
-        ui_text(ui, "no messages");
+        ui_text(ui, "No messages");
     for (long i = messages.count - 1; i >= first; i--) /* the newest on top */
         ui_text_color(ui, colors[messages.level[i % LINES]], "%s", messages.line[i % LINES]);
     pthread_mutex_unlock(&messages.lock);

@@ -210,7 +210,7 @@ char **start_page_take(struct viewer *v) {
         return NULL;
     char **words = NULL;
     if (!d->answered)
-        screen_notify_error(&v->screen, "no dialog for files here: install zenity, type a path, or "
+        screen_notify_error(&v->screen, "No dialog for files here: install zenity, type a path, or "
                                         "drop the files");
     else if (d->out && *g_strchomp(d->out))
         words = g_strsplit(d->out, "\n", -1);

@@ -26,7 +26,7 @@ static void draw_hint(struct viewer *v) {
     if (v->display.motion) {
         struct params p = v->settings.params;
         p.motion_color_range = 0; /* what the coarsest level searches, and 3 px at each other one */
-        ui_note(v->screen.ui, "finds motions of up to %g px",
+        ui_note(v->screen.ui, "Finds motions of up to %g px",
                 visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
         return;
     }

@@ -23,13 +23,13 @@ bool cameras_update(struct cameras *c, struct source *source) {
 
 static void draw_side(const struct cameras *c, struct ui *ui, int side) {
     const struct camera_status *s = &c->status.camera[side];
-    ui_text(ui, "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld", side ? "right" : "left",
+    ui_text(ui, "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld", side ? "Right" : "Left",
             s->rate, s->unpaired, s->dropped, s->flagged + s->damaged);
 }
 
 void cameras_draw_statistics(const struct cameras *c, struct ui *ui) {
     const struct source_status *s = &c->status;
-    ui_text(ui, "pairs %ld  gap %.2f ms median, %.2f ms 95 %%  by %s", s->pairs, s->gaps.median_ms,
+    ui_text(ui, "Pairs %ld  gap %.2f ms median, %.2f ms 95 %%  by %s", s->pairs, s->gaps.median_ms,
             s->gaps.p95_ms, s->by_arrival ? "arrival (less exact)" : "capture time");
     draw_side(c, ui, 0);
     draw_side(c, ui, 1);
@@ -126,7 +126,7 @@ static bool draw_control(struct screen *screen, struct source *source,
     if (!draw_row(screen->ui, control, row, &value))
         return false;
     if (controls_set(source->controls, side, control->id, value) != 0)
-        screen_notify(screen, "the camera refuses %s = %d", control->name, value);
+        screen_notify(screen, "The camera refuses %s = %d", control->name, value);
     return true;
 }
 
@@ -137,7 +137,7 @@ static void draw_lock(struct cameras *c, struct screen *screen, struct source *s
                     "of the left one; unchecking gives the automatics back",
                     &locked)) {
         if (controls_lock(source->controls, locked) != 0)
-            screen_notify(screen, "not every control could be locked; see the terminal");
+            screen_notify(screen, "Not every control could be locked; see the terminal");
         read_controls(c, source, true);
     }
     ui_same_line_for(screen->ui, "     Both at once");
@@ -151,8 +151,8 @@ void cameras_draw_controls(struct cameras *c, struct screen *screen, struct sour
     bool changed = false;
     if (!source->controls) {
         ui_note(screen->ui, "%s",
-                source->live ? "these cameras offer no controls"
-                             : "no controls: this source is no camera");
+                source->live ? "These cameras offer no controls"
+                             : "No controls: this source is no camera");
         return;
     }
     draw_lock(c, screen, source);

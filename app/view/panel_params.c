@@ -48,7 +48,7 @@ bool param_row_draw(const struct param_info *info, struct viewer *v) {
     if (settings_is_pending(&v->settings, info)) {
         char now[64];
         ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->changed,
-                      "now %s; the new value acts at the next start",
+                      "Now %s; the new value acts at the next start",
                       param_print(&v->settings.running, info, now, sizeof(now)));
     }
     return changed && param_put(&v->settings.params, info, value) == 0;

@@ -106,7 +106,7 @@ void refine_watch_draw(struct viewer *v) {
     struct refine_watch *w = &v->refine;
     struct ui *ui = v->screen.ui;
     if (w->stopped) {
-        ui_note(ui, "stopping");
+        ui_note(ui, "Stopping");
         return;
     }
     if (ui_button(ui, "refine", w->on ? "Stop refining" : "Refine the calibration",
@@ -130,7 +130,7 @@ void refine_watch_draw(struct viewer *v) {
         return;
     }
     ui_text_color(ui, ui_theme(ui)->good,
-                  "rows %.2f px before, %.2f px after; turned by %.2f %.2f %.2f degrees",
+                  "Rows %.2f px before, %.2f px after; turned by %.2f %.2f %.2f degrees",
                   w->result.rows_before, w->result.rows_after, w->result.turn[0], w->result.turn[1],
                   w->result.turn[2]);
     if (ui_button(ui, "refine_take", "Take it",

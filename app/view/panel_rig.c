@@ -131,13 +131,13 @@ void row_watch_draw(const struct row_watch *w, struct ui *ui, const struct rig_u
 static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
     const struct depth_geometry *g = &rig->geometry;
     if (!rig->known) {
-        ui_note(ui, "no calibration (--calib FILE); livestereo calibrate makes one");
+        ui_note(ui, "No calibration (--calib FILE); livestereo calibrate makes one");
         return;
     }
     ui_text(ui, "f %.1f px, baseline %.4g %s, doffs %.2f px", g->fx, g->baseline,
             g->metric ? "m" : "units", g->doffs);
     if (isfinite(rig->rig.rms))
-        ui_note(ui, "calibrated with an error of %.2f px", rig->rig.rms);
+        ui_note(ui, "Calibrated with an error of %.2f px", rig->rig.rms);
 }
 
 /* ---- the rows */
@@ -166,16 +166,16 @@ static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const s
 static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
                       struct params *params) {
     if (s->count == 0) {
-        ui_text(ui, "measuring");
+        ui_text(ui, "Measuring");
         return false;
     }
     if (s->error) {
-        ui_note(ui, "only %d of %d features match: %s", s->rows.matches, s->rows.features,
+        ui_note(ui, "Only %d of %d features match: %s", s->rows.matches, s->rows.features,
                 row_error_too_few(&s->rows));
         return false;
     }
-    ui_text(ui, "row error: median %+.2f px, 95 %% %.2f px", s->rows.median, s->rows.p95_abs);
-    ui_note(ui, "of %d features; 95 %% %.2f px about the median", s->rows.matches, s->rows.scatter);
+    ui_text(ui, "Row error: median %+.2f px, 95 %% %.2f px", s->rows.median, s->rows.p95_abs);
+    ui_note(ui, "Of %d features; 95 %% %.2f px about the median", s->rows.matches, s->rows.scatter);
     if (s->advice)
         ui_text_color(ui, ui_theme(ui)->bad, "%s", s->advice);
     return draw_offset_button(ui, s, rig, params);

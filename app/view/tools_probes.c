@@ -116,7 +116,7 @@ void probes_draw_plots(const struct viewer *v) {
     bool motion = v->display.motion;
     int count = live_get_probes(v->playback.live, probes);
     double line = ui_text_height(ui), width = ui_available_width(ui), xyz[3], error;
-    ui_note(ui, "data cost (grey) and belief (colour) over the labels; a line: chosen");
+    ui_note(ui, "Data cost (grey) and belief (colour) over the labels; a line: chosen");
     for (int i = 0; i < count; i++) {
         const struct live_probe *p = &probes[i];
         const struct livestereo_probe *f = &p->found;

@@ -93,7 +93,7 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame) {
     if (q->search.size != size)
         viewer_want_part(v, v->rig_options.roi, quality_sizes[q->search.size]);
     if (!q->search.on)
-        screen_notify(&v->screen, "quality %s%s: %.0f ms a frame on this machine",
+        screen_notify(&v->screen, "Quality %s%s: %.0f ms a frame on this machine",
                       quality_names[q->search.at],
                       (const char *const[]){"", ", size 1/2", ", size 1/3"}[size],
                       q->search.settled_ms);
@@ -151,18 +151,18 @@ struct params viewer_params_at(const struct viewer *v, double from, double to) {
 
 void viewer_seek(struct viewer *v, long index) {
     if (playback_seek(&v->playback, index) != 0)
-        screen_notify(&v->screen, "a live source cannot go back or forth");
+        screen_notify(&v->screen, "A live source cannot go back or forth");
 }
 
 void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
     enum display_mode *now = display_mode_of(&v->display, i);
     if (mode == DISPLAY_DEPTH && !rig_use_is_metric(&v->rig)) {
         screen_notify(&v->screen,
-                      "depth needs a calibration, disparities are in pixels: " CALIBRATION_WAYS);
+                      "Depth needs a calibration, disparities are in pixels: " CALIBRATION_WAYS);
         return;
     }
     if (mode == DISPLAY_POINTS && *now != DISPLAY_POINTS)
-        screen_notify(&v->screen, "points: left drag turns, right drag moves, the wheel nears");
+        screen_notify(&v->screen, "Points: left drag turns, right drag moves, the wheel nears");
     if ((mode == DISPLAY_ROWS) != (*now == DISPLAY_ROWS)) /* which has them at first */
         v->display.settings.row_lines = mode == DISPLAY_ROWS;
     *now = mode;
@@ -228,7 +228,7 @@ void presets_update(struct presets *p, int mode) {
 
 void presets_save(struct presets *p, const struct params *params, struct screen *screen) {
     if (!*p->name || strchr(p->name, '/')) {
-        screen_notify(screen, "type a name for the preset first");
+        screen_notify(screen, "Type a name for the preset first");
         return;
     }
     if (preset_find(p->name)) {
@@ -240,11 +240,11 @@ void presets_save(struct presets *p, const struct params *params, struct screen 
     g_autofree char *path = g_build_filename(folder, file, NULL);
     if (g_mkdir_with_parents(folder, 0700) != 0 ||
         params_save(params, path, SETTINGS_RIG_GROUP) != 0) {
-        screen_notify(screen, "the preset could not be saved in %s", folder);
+        screen_notify(screen, "The preset could not be saved in %s", folder);
         return;
     }
     presets_update(p, params->mode);
-    screen_notify(screen, "saved %s", path);
+    screen_notify(screen, "Saved %s", path);
 }
 
 /* The settings with a preset in place of all that it may change; false where there is none. */
@@ -273,19 +273,19 @@ static bool presets_load(struct presets *p, const char *name, struct settings *s
     struct params loaded, alone;
     if (!with_preset(name, &settings->params, &loaded)) {
         g_autofree char *known = p->names ? g_strjoinv(", ", p->names) : NULL;
-        screen_notify(screen, "there is no preset \"%s\"; there are %s", name,
+        screen_notify(screen, "There is no preset \"%s\"; there are %s", name,
                       known ? known : "none");
         return false;
     }
     if (preset_load(&alone, name) == 0 && alone.mode != settings->running.mode) {
-        screen_notify(screen, "preset %s is for mode=%s, which the window is not opened in", name,
+        screen_notify(screen, "Preset %s is for mode=%s, which the window is not opened in", name,
                       alone.mode == MODE_MOTION ? "motion" : "stereo");
         return false;
     }
     settings_copy_display(&loaded, &settings->params);
     settings->params = loaded;
     g_strlcpy(p->name, name, sizeof(p->name));
-    screen_notify(screen, "preset %s", name);
+    screen_notify(screen, "Preset %s", name);
     return true;
 }
 

@@ -60,11 +60,11 @@ bool wipe_can(const struct viewer *v, enum wipe_with with) {
 void wipe_set(struct viewer *v, enum wipe_with with) {
     v->wipe.with = with;
     if (!wipe_can(v, with))
-        screen_notify(&v->screen, "no truth lies beside these pictures");
+        screen_notify(&v->screen, "No truth lies beside these pictures");
     else if (with == WIPE_SETTINGS && !wipe_kept(v))
-        screen_notify(&v->screen, "wipe between A and B: pause, change settings, key b");
+        screen_notify(&v->screen, "Wipe between A and B: pause, change settings, key b");
     else
-        screen_notify(&v->screen, "wipe: %s", wipe_names[with]);
+        screen_notify(&v->screen, "Wipe: %s", wipe_names[with]);
 }
 
 /* What is left and right of the wipe, at the upper edge of each view that has it. */

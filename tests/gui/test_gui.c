@@ -351,7 +351,7 @@ GUI_TEST("/gui/text-size", test_text_size) {
     gui_tab(&p, "all");
     gui_click(&p, "group.check");
     gui_scroll_to(&p, "speckle_size");
-    gui_run_until(&p, "larger", "message", "text size 1.25");
+    gui_run_until(&p, "larger", "message", "Text size 1.25");
     gui_settle(&p);
     gui_scroll_to(&p, "speckle_size");
     gui_quit_once(&p);
@@ -375,7 +375,7 @@ GUI_TEST("/gui/undo", test_undo) {
     gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
-    gui_run_until(&p, "undo", "message", "nothing to undo");
+    gui_run_until(&p, "undo", "message", "Nothing to undo");
     gui_run_action(&p, "redo");
     gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
@@ -409,7 +409,7 @@ GUI_TEST("/gui/undo-auto", test_undo_auto) {
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 64);
     g_assert_true(gui_is(&p, "state", "quality", quality));
-    gui_run_until(&p, "undo", "message", "nothing to undo");
+    gui_run_until(&p, "undo", "message", "Nothing to undo");
 }
 
 /* Remembered for the source that it was chosen for, and for no other one. */
@@ -443,7 +443,7 @@ GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     static const char *const presets[] = {"plain", "driving", "default"};
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
-        g_autofree char *said = g_strdup_printf("preset %s", presets[i]);
+        g_autofree char *said = g_strdup_printf("Preset %s", presets[i]);
         gui_choose(&p, "preset", presets[i]);
         gui_wait_for(&p, gui_is(&p, "state", "message", said));
         g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 16);
@@ -577,7 +577,7 @@ GUI_TEST("/gui/save-early", test_save_early) {
     gui_give(&p, "key P");
     g_autofree char *said = NULL;
     gui_wait_for(&p, (g_free(said), said = gui_look(&p, "state", "message")) &&
-                         g_str_has_prefix(said, "saved "));
+                         g_str_has_prefix(said, "Saved "));
     g_assert_nonnull(strstr(said, ".ply, 240x180"));
     gui_quit(&p);
 }

@@ -138,7 +138,7 @@ GUI_TEST("/gui/calibrate", test_guided) {
     gui_wait_for(&p, gui_number(&p, "state", "views") == 12);
     gui_click(&p, "take");
     gui_wait_for(
-        &p, gui_is(&p, "state", "message", "this view is taken already; move or tilt the board"));
+        &p, gui_is(&p, "state", "message", "This view is taken already; move or tilt the board"));
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 12);
     g_remove(rig_path);
     gui_key(&p, "ENTER");
@@ -148,7 +148,7 @@ GUI_TEST("/gui/calibrate", test_guided) {
     g_assert_true(g_file_set_contents(held, "", 0, NULL));
     gui_click(&p, "view.10.drop"); /* those after the first that was forgotten */
     gui_key(&p, "o");              /* never the rig with that view */
-    gui_wait_for(&p, gui_is(&p, "state", "message", "the rig is not solved yet"));
+    gui_wait_for(&p, gui_is(&p, "state", "message", "The rig is not solved yet"));
     g_remove(held);
     gui_wait_for(&p, gui_number(&p, "state", "used") == 11);
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 11);

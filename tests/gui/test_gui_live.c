@@ -138,7 +138,7 @@ GUI_TEST("/gui-live/record", test_record) {
     gui_run_until(&p, "record", "recording", "1");
     gui_run_action(&p, "swap"); /* not now */
     gui_wait_for(&p, gui_is(&p, "state", "message",
-                            "left and right stay as they are while recording (r ends it)"));
+                            "Left and right stay as they are while recording (r ends it)"));
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);

@@ -95,7 +95,7 @@ static double depth_error(double z) {
 
 static void begin_measuring(const struct gui_program *p) {
     gui_run_action(p, "measure");
-    gui_wait_for(p, gui_is(p, "state", "message", "measure: click two points"));
+    gui_wait_for(p, gui_is(p, "state", "message", "Measure: click two points"));
 }
 
 /* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
@@ -233,7 +233,7 @@ GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
 
     gui_run_until(&p, "record", "recording", "1");
     gui_key(&p, "Ctrl+o");
-    gui_wait_for(&p, gui_says(&p, "size and calibration stay while pairs are recorded"));
+    gui_wait_for(&p, gui_says(&p, "Size and calibration stay while pairs are recorded"));
     gui_run_until(&p, "record", "recording", "0");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "nearest", nearest));
@@ -241,7 +241,7 @@ GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
     g_assert_true(gui_has(&p, "state", "distance"));
 
     gui_key(&p, "Ctrl+o");
-    gui_wait_for(&p, gui_says(&p, "calibration: "));
+    gui_wait_for(&p, gui_says(&p, "Calibration: "));
     gui_settle(&p);
     now = gui_look(&p, "state", "nearest");
     g_assert_cmpfloat(fabs(g_ascii_strtod(now, NULL) / g_ascii_strtod(nearest, NULL) - 2), <, 0.01);

@@ -162,11 +162,11 @@ GUI_TEST("/gui/motion/views", test_views) {
     static const char *const refused[] = {"view-rows", "view-points", "swap", "measure", "points"};
     for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
         gui_run_action(&p, "range-fixed"); /* another message */
-        gui_wait_for(&p, gui_is(&p, "state", "message", "full colour at 4 px"));
+        gui_wait_for(&p, gui_is(&p, "state", "message", "Full colour at 4 px"));
         gui_run_action(&p, refused[i]);
-        gui_wait_for(&p, !gui_is(&p, "state", "message", "full colour at 4 px"));
+        gui_wait_for(&p, !gui_is(&p, "state", "message", "Full colour at 4 px"));
         g_autofree char *message = gui_look(&p, "state", "message");
-        g_assert_true(g_str_has_prefix(message, "motion has one camera"));
+        g_assert_true(g_str_has_prefix(message, "Motion has one camera"));
     }
     g_assert_true(has_view(&p, "motion"));
     gui_run_action(&p, "range-from-frame"); /* as long as most are: 3.6 px */
@@ -213,7 +213,7 @@ GUI_TEST("/gui/motion/saved", test_saved) {
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_says(&p, "Recorded 1 pair: "));
     gui_run_action(&p, "save-video");
-    gui_wait_for(&p, gui_says(&p, "saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
+    gui_wait_for(&p, gui_says(&p, "Saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, PICTURES - 2);
 
     g_autoptr(GDir) dir = g_dir_open(p.output, 0, NULL);

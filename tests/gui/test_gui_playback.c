@@ -230,6 +230,6 @@ GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "loop", "-1 -1 0"));
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
-    gui_run_until(&p, "loop-file", "message", "there is one pair, which is shown");
+    gui_run_until(&p, "loop-file", "message", "There is one pair, which is shown");
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);
 }

@@ -54,7 +54,7 @@ GUI_TEST("/gui/rig/rows", test_rows) {
     /* The rig's: a preset, other settings and the defaults keep it, the next start has it not. */
     gui_tab(&p, "depth");
     gui_choose(&p, "preset", "yang2006");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "preset yang2006"));
+    gui_wait_for(&p, gui_is(&p, "state", "message", "Preset yang2006"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
     gui_run_action(&p, "compare"); /* B is of before the rows were moved */
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));

@@ -43,7 +43,7 @@ GUI_TEST("/gui/state/text", test_text) {
     for (size_t i = 0; i < G_N_ELEMENTS(ways); i++)
         while (scale != ways[i].end) {
             scale += ways[i].end < scale ? -0.25 : 0.25;
-            g_autofree char *text = g_strdup_printf("text size %.2f", scale);
+            g_autofree char *text = g_strdup_printf("Text size %.2f", scale);
             gui_run_action(&p, ways[i].key);
             gui_wait_for(&p, gui_is(&p, "state", "message", text));
         }
@@ -56,7 +56,7 @@ GUI_TEST("/gui/state/text", test_text) {
     gui_forget_names(&p);
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_run_action(&p, "smaller");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "text size 0.50"));
+    gui_wait_for(&p, gui_is(&p, "state", "message", "Text size 0.50"));
 }
 
 /* Every key of view.ini and every one of recent.ini. */

@@ -41,11 +41,11 @@ GUI_TEST("/gui/video/compared", test_video) {
     }
     gui_wait_for(&p, gui_is(&p, "state", "loop", "2 8 0"));
     gui_choose(&p, "tool.save", "video");
-    gui_wait_for(&p, gui_says(&p, "saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
+    gui_wait_for(&p, gui_says(&p, "Saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_true(gui_is(&p, "state", "video", "0"));
     g_assert_true(gui_is(&p, "state", "quality", "best auto"));
     g_autofree char *message = gui_look(&p, "state", "message");
-    const char *words[] = {message + strlen("saved ")};
+    const char *words[] = {message + strlen("Saved ")};
     struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};
     int error, count = 0;
     AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
@@ -77,15 +77,15 @@ GUI_TEST("/gui/video/end", test_end) {
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
     gui_choose(&p, "tool.save", "video"); /* which ends it now */
-    gui_wait_for(&p, gui_says(&p, "saved "));
+    gui_wait_for(&p, gui_says(&p, "Saved "));
     g_autofree char *message = gui_look(&p, "state", "message");
-    g_assert_true(g_file_test(message + strlen("saved "), G_FILE_TEST_IS_REGULAR));
+    g_assert_true(g_file_test(message + strlen("Saved "), G_FILE_TEST_IS_REGULAR));
 }
 
 /* A pipeline that does not end (held_pipeline.c) holds neither the window nor the keys, be it a
  * video's or a recording's. */
 GUI_TEST("/gui/video/held", test_held) {
-    static const char *const kinds[][3] = {{"save-video", "video", "saved "},
+    static const char *const kinds[][3] = {{"save-video", "video", "Saved "},
                                            {"record", "recording", "Recorded "}};
     AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);

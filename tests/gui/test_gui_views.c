@@ -375,8 +375,8 @@ GUI_TEST("/gui/views/points-drag", test_points_drag) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
     gui_run_action(&p, "region");
     gui_drag(&p, "picture", 0.3, 0.7, 1);
-    gui_wait_for(&p, gui_is(&p, "state", "message", "draw it in a picture"));
-    gui_run_until(&p, "region", "message", "all of the pictures is computed");
+    gui_wait_for(&p, gui_is(&p, "state", "message", "Draw it in a picture"));
+    gui_run_until(&p, "region", "message", "All of the pictures is computed");
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.5);
     kill(p.pid, SIGSTOP);

@@ -160,7 +160,7 @@ GUI_TEST("/gui/walks/webcams", test_webcams) {
 
 static gboolean is_saved(const struct gui_program *p) {
     g_autofree char *message = gui_look(p, "state", "message");
-    return message && g_str_has_prefix(message, "saved ") &&
+    return message && g_str_has_prefix(message, "Saved ") &&
            (strstr(message, ".mp4") || strstr(message, ".webm"));
 }
 
@@ -215,7 +215,7 @@ GUI_TEST("/gui/walks/street", test_street) {
     click(&p, "tool.save.points");
     g_autofree char *message = NULL;
     gui_wait_for(&p, (g_free(message), message = gui_look(&p, "state", "message")) &&
-                         g_str_has_prefix(message, "saved /"));
+                         g_str_has_prefix(message, "Saved /"));
     end(&p, "street", 2);
 }
 
