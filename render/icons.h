@@ -23,6 +23,7 @@
 #define ICON_FORWARD "\ue044"
 #define ICON_PLAY "\ue037"
 #define ICON_PAUSE "\ue034"
+#define ICON_LOOP "\ue028"
 #define ICON_LIST "\ue5cf"
 #define ICON_GOOD "\ue86c"
 #define ICON_WARNING "\ue002"
@@ -30,8 +31,8 @@
 #define ICON_BOARD "\ue3ec"
 
 /* All of them, for the font's picture. */
-#define ICONS                                                                                     \
-    ICON_OPEN ICON_RECORD ICON_SAVE ICON_MEASURE ICON_POINTS ICON_COMPARE ICON_UNDO ICON_REDO     \
-        ICON_HELP ICON_MORE ICON_DEPTH ICON_CAMERA ICON_STATISTICS ICON_PROBES ICON_ALL ICON_BACK \
-            ICON_FORWARD ICON_PLAY ICON_PAUSE ICON_LIST ICON_GOOD ICON_WARNING ICON_INFO          \
+#define ICONS                                                                                      \
+    ICON_OPEN ICON_RECORD ICON_SAVE ICON_MEASURE ICON_POINTS ICON_COMPARE ICON_UNDO ICON_REDO      \
+        ICON_HELP ICON_MORE ICON_DEPTH ICON_CAMERA ICON_STATISTICS ICON_PROBES ICON_ALL ICON_BACK  \
+            ICON_FORWARD ICON_PLAY ICON_PAUSE ICON_LOOP ICON_LIST ICON_GOOD ICON_WARNING ICON_INFO \
                 ICON_BOARD

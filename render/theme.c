@@ -5,11 +5,8 @@
 
 const char *const theme_names[THEMES] = {"dark", "light"};
 
-#define STAGES                                                                                    \
-    {                                                                                             \
-        0x808080, 0x4e79a7, 0xa0cbe8, 0xf28e2b, 0xffbe7d, 0xe15759, 0x59a14f, 0x8cd17d, 0xb07aa1, \
-            0xc0c0c0                                                                              \
-    }
+const unsigned theme_stages[THEME_STAGES] = {0x808080, 0x4e79a7, 0xa0cbe8, 0xf28e2b, 0xffbe7d,
+                                             0xe15759, 0x59a14f, 0x8cd17d, 0xb07aa1, 0xc0c0c0};
 
 const struct theme themes[THEMES] = {
     [THEME_DARK] = {.canvas = 0x0e0f11,
@@ -34,8 +31,7 @@ const struct theme themes[THEMES] = {
                     .box_text = 0xffffff,
                     .mark = 0xffe060,
                     .recording = 0xd93025,
-                    .pin = {0xff6060, 0x60ff60, 0x60a0ff, 0xffe060},
-                    .stage = STAGES},
+                    .pin = {0xff6060, 0x60ff60, 0x60a0ff, 0xffe060}},
     [THEME_LIGHT] = {.canvas = 0xe4e6ea,
                      .window = 0xfbfbfc,
                      .card = 0xf1f2f5,
@@ -58,6 +54,5 @@ const struct theme themes[THEMES] = {
                      .box_text = 0x16181c,
                      .mark = 0xffe060,
                      .recording = 0xc00000,
-                     .pin = {0xc02020, 0x176f17, 0x2060c0, 0x7a5c00},
-                     .stage = STAGES},
+                     .pin = {0xc02020, 0x176f17, 0x2060c0, 0x7a5c00}},
 };

@@ -31,7 +31,9 @@ struct theme {
     unsigned box, box_text, mark;      /* boxes over pictures, and points of the user's there */
     unsigned recording;                /* an icon */
     unsigned pin[THEME_PINS];          /* probes */
-    unsigned stage[THEME_STAGES];      /* of the pipeline, enum livestereo_stage */
 };
 
 extern const struct theme themes[THEMES];
+
+/* Of the pipeline's stages, enum livestereo_stage. */
+extern const unsigned theme_stages[THEME_STAGES];

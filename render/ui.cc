@@ -134,11 +134,10 @@ static void tooltip(struct ui *ui, const char *help) {
         wrap = std::min(wrap, left - 2 * ImGui::GetStyle().WindowPadding.x);
         ImGui::SetNextWindowPos(ImVec2(left, ImGui::GetItemRectMin().y), ImGuiCond_Always,
                                 ImVec2(1, 0));
-    } else if (ui->panel_flags & UI_DOCKED) {
-        ImGui::SetNextWindowPos(
-            ImVec2(std::min(ImGui::GetItemRectMin().x, ImGui::GetIO().DisplaySize.x - wrap),
-                   ImGui::GetWindowPos().y),
-            ImGuiCond_Always, ImVec2(0, 1));
+    } else if (ui->panel_flags & (UI_DOCKED | UI_BAR)) {
+        float x = std::min(ImGui::GetItemRectMin().x, ImGui::GetIO().DisplaySize.x - wrap);
+        float y = ImGui::GetWindowPos().y, below = y > 0 ? 0 : ImGui::GetWindowSize().y;
+        ImGui::SetNextWindowPos(ImVec2(x, y + below), ImGuiCond_Always, ImVec2(0, y > 0 ? 1 : 0));
     }
     ImGui::BeginTooltip();
     ImGui::TextUnformatted(break_lines(help, wrap).c_str());
@@ -198,7 +197,6 @@ static void set_colors(const struct ui *ui) {
                {ImGuiCol_Header, t->selected},
                {ImGuiCol_HeaderHovered, t->hovered},
                {ImGuiCol_HeaderActive, t->selected},
-               {ImGuiCol_CheckMark, t->accent},
                {ImGuiCol_ScrollbarBg, t->window},
                {ImGuiCol_ScrollbarGrab, t->edge},
                {ImGuiCol_ScrollbarGrabHovered, t->note},
@@ -419,6 +417,18 @@ static void note_cut(struct ui *ui, const char *panel) {
         snprintf(ui->cut, sizeof(ui->cut), "%s", panel);
 }
 
+/* Lines where a panel meets another one or the picture: at its left, and above it or, at the top of
+ * the window, below it. */
+static void draw_edges(struct ui *ui, ImVec2 min, ImVec2 max) {
+    unsigned rgb = ui_theme(ui)->divider;
+    double y = min.y > 0 ? min.y : max.y - 1;
+    ui->list->PushClipRect(min, max);
+    ui_box(ui, min.x, y, max.x - min.x, 1, rgb, 1);
+    if (min.x > 0)
+        ui_box(ui, min.x, min.y, 1, max.y - min.y, rgb, 1);
+    ui->list->PopClipRect();
+}
+
 void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
                     double height, int flags) {
     int f = ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
@@ -450,7 +460,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding,
                         flags & (UI_DOCKED | UI_BAR) ? 0 : ImGui::GetStyle().WindowRounding);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize,
-                        flags & (UI_AUTO_SIZE | UI_EDGED) ? ImGui::GetStyle().PopupBorderSize : 0);
+                        flags & UI_AUTO_SIZE ? ImGui::GetStyle().PopupBorderSize : 0);
     ImGui::Begin(name, NULL, f);
     ImGui::PopStyleVar(3);
     if (flags & UI_FRONT)
@@ -472,6 +482,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     ImVec2 max = min + size, screen = ImGui::GetIO().DisplaySize;
     add_rect(ui, "panel.", name, min, max);
+    if (flags & UI_EDGED)
+        draw_edges(ui, min, max);
     if (min.x < 0 || min.y < 0 || max.x > screen.x || max.y > screen.y)
         note_cut(ui, name);
 }
@@ -819,7 +831,7 @@ bool ui_tile(struct ui *ui, const char *name, const char *label, const char *not
 void ui_table_begin(struct ui *, const char *name, int columns, bool filled) {
     int card = filled ? ImGuiTableFlags_RowBg | ImGuiTableFlags_PadOuterX : 0;
     ImVec2 gap = ImGui::GetStyle().ItemSpacing, bare(columns > 1 ? gap.x : 0, 0);
-    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, filled ? gap : bare);
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, filled ? ImVec2(1.5f * gap.x, gap.y) : bare);
     ImGui::BeginTable(name, columns, ImGuiTableFlags_SizingStretchSame | card);
 }
 
@@ -828,18 +840,16 @@ void ui_table_next(struct ui *) {
     ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset = 0; /* each column has its own lines */
 }
 
-void ui_table_end(struct ui *) {
+/* Cards have a gap between them. */
+void ui_table_end(struct ui *ui) {
+    const ImGuiTable *table = ImGui::GetCurrentTable();
+    bool cards = table->Flags & ImGuiTableFlags_RowBg;
+    float gap = ImGui::GetStyle().ItemSpacing.x;
     ImGui::EndTable();
     ImGui::PopStyleVar();
-}
-
-bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help,
-                 bool *value) {
-    ImGui::PushID(name);
-    bool changed = ImGui::Checkbox(label, value);
-    end_widget(ui, name, help);
-    ImGui::PopID();
-    return changed;
+    for (int i = 1; i < table->ColumnsCount && cards; i++)
+        ui_box(ui, table->Columns[i].MinX - gap / 2, table->OuterRect.Min.y, gap,
+               table->OuterRect.GetHeight(), ui_theme(ui)->window, 1);
 }
 
 /* ---- rows */
@@ -1016,6 +1026,22 @@ static void draw_switch(struct ui *ui, const struct ui_row *row, double *value) 
         ImGui::AlignTextToFramePadding();
         ImGui::TextDisabled("%s", row->note);
     }
+}
+
+bool ui_switch(struct ui *ui, const char *name, const char *label, const char *help, bool *value) {
+    struct ui_row row = {};
+    double on = *value;
+    row.name = name;
+    row.help = help;
+    ImGui::PushID(name);
+    draw_switch(ui, &row, &on);
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label);
+    ImGui::PopID();
+    bool changed = ImGui::IsItemClicked() || (on != 0) != *value;
+    *value ^= changed;
+    return changed;
 }
 
 /* Calls visit with the number and the text of each of "a|b|c". */
@@ -1270,7 +1296,8 @@ void ui_label(struct ui *ui, double x, double y, unsigned rgb, const char *text)
 
 void ui_tag(struct ui *ui, double x, double y, const char *text) {
     ImVec2 size = ImGui::CalcTextSize(text);
-    ui_box(ui, x - 4, y - 2, size.x + 8, size.y + 4, ui_theme(ui)->box, 0.75);
+    ui->list->AddRectFilled(point(x - 6, y - 3), point(x + size.x + 6, y + size.y + 3),
+                            color_of(ui_theme(ui)->box, 0.85), ImGui::GetStyle().FrameRounding);
     ui_label(ui, x, y, ui_theme(ui)->box_text, text);
 }
 
@@ -1282,7 +1309,7 @@ void ui_tag_inside(struct ui *ui, const char *name, double x, double y, double l
     if (at_x + size + line / 2 > left + width)
         at_x = x - size - line;
     ui_tag(ui, at_x, at_y, text);
-    add_rect(ui, name, "", point(at_x - 4, at_y - 2), point(at_x + size + 4, at_y + line + 2));
+    add_rect(ui, name, "", point(at_x - 6, at_y - 3), point(at_x + size + 6, at_y + line + 3));
 }
 
 void ui_sheet_begin(struct ui *ui) {

@@ -155,8 +155,8 @@ void ui_table_begin(struct ui *ui, const char *name, int columns, bool filled);
 void ui_table_next(struct ui *ui);
 void ui_table_end(struct ui *ui);
 
-/* True when *value changed; so for all that follow. */
-bool ui_checkbox(struct ui *ui, const char *name, const char *label, const char *help, bool *value);
+/* A switch before its label. True when *value changed; so for all that follow. */
+bool ui_switch(struct ui *ui, const char *name, const char *label, const char *help, bool *value);
 
 enum ui_row_kind { UI_SLIDER, UI_COMBO, UI_SWITCH, UI_SEGMENTS };
 

@@ -113,7 +113,6 @@ static void action_button(struct guide *g, const char *name, const char *label,
 }
 
 static void draw_buttons(struct guide *g) {
-    const struct guide_action_info *automatic = &guide_actions[GUIDE_AUTOMATIC];
     action_button(g, "take", "Take", GUIDE_TAKE);
     ui_same_line_for(g->screen.ui, "Drop last");
     action_button(g, "drop", "Drop last", GUIDE_FORGET);
@@ -122,14 +121,10 @@ static void draw_buttons(struct guide *g) {
     ui_same_line_for(g->screen.ui, "Quit");
     action_button(g, "quit", "Quit", GUIDE_QUIT);
     bool on = g->automatic;
-    if (ui_checkbox(g->screen.ui, "automatic", "",
-                    "takes a view when the board is held still for half a second where none was "
-                    "yet",
-                    &on))
-        automatic->run(g);
-    ui_same_line(g->screen.ui);
-    /* Not as the label of the box: text breaks into lines where the panel is narrow. */
-    ui_text(g->screen.ui, "%s (%s)", automatic->help, automatic->key);
+    if (ui_switch(g->screen.ui, "automatic", "Take views by itself (a)",
+                  "takes a view when the board is held still for half a second where none was yet",
+                  &on))
+        guide_actions[GUIDE_AUTOMATIC].run(g);
 }
 
 /* ---- the result */
@@ -228,6 +223,7 @@ static void draw_result(struct guide *g) {
     if (g->layout.columns == 1)
         ui_separator(ui);
     draw_verdict(r, ui);
+    ui_mark_next(ui, true);
     if (guide_has_rig(g))
         action_button(g, "open", "Show depth", GUIDE_OPEN);
     ui_push_font(ui, UI_NOTE);

@@ -42,10 +42,8 @@ static void go_to_last(struct viewer *v) {
 }
 
 static void change_speed(struct viewer *v, int direction) {
-    double speed = 1;
-    if (direction != 0)
-        speed = v->playback.speed * (direction > 0 ? 2 : 0.5);
-    playback_set_speed(&v->playback, speed);
+    double factor = direction > 0 ? 2 : 0.5;
+    playback_set_speed(&v->playback, direction ? factor * v->playback.speed : 1);
     screen_notify(&v->screen, "Speed x%g", v->playback.speed);
 }
 
@@ -206,17 +204,18 @@ static void choose_region(struct viewer *v) {
 
 static void compare(struct viewer *v) {
     struct viewer_quality *q = &v->quality;
-    struct slot before = viewer_slot(v);
+    const struct slot before = viewer_slot(v);
+    struct history_step *other = &v->other.settings;
     wipe_keep(v);
     v->slot_in_use = !v->slot_in_use;
-    settings_copy_group(&v->other.params, &v->settings.params, SETTINGS_RIG_GROUP);
-    v->settings.params = v->other.params;
-    g_strlcpy(v->presets.name, v->other.preset, sizeof(v->presets.name));
-    if (v->other.automatic && !q->automatic && q->search.size == v->other.search.size)
+    settings_copy_group(&other->params, &v->settings.params, SETTINGS_RIG_GROUP);
+    v->settings.params = other->params;
+    g_strlcpy(v->presets.name, other->preset, sizeof(v->presets.name));
+    if (other->automatic && !q->automatic && q->search.size == v->other.search.size)
         q->search = v->other.search;
-    else if (v->other.automatic && !q->automatic)
+    else if (other->automatic && !q->automatic)
         viewer_begin_search(v); /* the pictures have another size now */
-    q->automatic = v->other.automatic;
+    q->automatic = other->automatic;
     q->search.on &= q->automatic;
     if (q->automatic)
         quality_apply(&q->all, q->still ? QUALITY_BEST : q->search.at, &v->settings.params);
@@ -233,7 +232,7 @@ static void reset_settings(struct viewer *v) {
     }
     settings_reset(&v->settings);
     opening_take_range(v);
-    viewer_rebase(v);
+    v->settings.base = v->settings.params;
     viewer_apply_settings(v);
 }
 
@@ -394,13 +393,12 @@ void action_run(struct viewer *v, enum action action) {
     }
 }
 
-bool action_run_key(struct viewer *v, const char *key) {
-    for (int i = 0; i < ACTIONS; i++)
-        if (screen_has_key(action_table[i].keys, key)) {
-            action_run(v, (enum action)i);
-            return true;
-        }
-    return false;
+void action_run_key(struct viewer *v, const char *key) {
+    int i = 0;
+    while (i < ACTIONS && !screen_has_key(action_table[i].keys, key))
+        i++;
+    if (i < ACTIONS)
+        action_run(v, (enum action)i);
 }
 
 /* What an action does, and its first key, for a tooltip. */

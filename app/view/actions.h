@@ -33,7 +33,7 @@ const char *action_help(const struct display *display, enum action action);
 void action_run(struct viewer *v, enum action action);
 
 /* Runs the action of a key, or shows that it is not available; false if no action has this key. */
-bool action_run_key(struct viewer *v, const char *key);
+void action_run_key(struct viewer *v, const char *key);
 
 /* A button that runs an action; its tooltip says what that is, and the key. name is the widget's.
  * Between ui_begin and ui_end. */

@@ -70,7 +70,6 @@ static void draw_more(struct viewer *v) {
     item(v, "fullscreen", "Full screen", ACTION_FULLSCREEN, window_is_fullscreen(v->screen.window));
     item(v, "panel", "Panel", ACTION_PANELS, v->visible[PART_PANELS]);
     item(v, "seek_bar", "Seek bar", ACTION_SEEK_BAR, v->visible[PART_SEEK_BAR]);
-    item(v, "rows", "Row lines", ACTION_ROW_LINES, v->display.settings.row_lines);
     item(v, "region", v->rig_options.roi ? "Whole picture" : "Compute a part", ACTION_REGION,
          v->rig_options.roi != NULL);
     item(v, "log", "Messages", ACTION_LOG, v->visible[PART_LOG]);
@@ -94,7 +93,8 @@ void bars_draw_top(struct viewer *v) {
                 display_shows(&v->display, DISPLAY_POINTS), 0);
     if (!v->display.motion)
         draw_compare(v, words ? "Compare" : NULL);
-    double right = 4 * (ui_tool_width(ui, ICON_UNDO, NULL) + ui_px(ui, 8));
+    bool redo = v->history.at + 1 < v->history.count;
+    double right = (3 + redo) * (ui_tool_width(ui, ICON_UNDO, NULL) + ui_px(ui, 8));
     double left = ui_available_width(ui) - right;
     g_autofree char *name = g_path_get_basename(v->playback.source->name);
     ui_push_font(ui, UI_HEADING);
@@ -108,7 +108,8 @@ void bars_draw_top(struct viewer *v) {
         row_watch_draw(&v->row_watch, ui, &v->rig);
     ui_align_right(ui, right - ui_px(ui, 8));
     action_tool(v, "undo", ICON_UNDO, NULL, ACTION_UNDO, false, 0);
-    action_tool(v, "redo", ICON_REDO, NULL, ACTION_REDO, false, 0);
+    if (redo)
+        action_tool(v, "redo", ICON_REDO, NULL, ACTION_REDO, false, 0);
     action_tool(v, "help", ICON_HELP, NULL, ACTION_HELP, false, 0);
     draw_more(v);
     ui_panel_end(ui);
@@ -128,16 +129,14 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
     struct ui *ui = v->screen.ui;
     int count;
     const struct display_choice *choices = display_choices(&v->display, &count);
-    bool open = ui_menu_begin(ui, name, UI_HEADING, NULL, title_of(v, i),
-                              "what is shown here, and in how many views");
-    if (!open)
+    if (!ui_menu_begin(ui, name, UI_HEADING, NULL, title_of(v, i),
+                       "what is shown here, and in how many views"))
         return;
     for (int k = 0; k < count; k++) {
-        char key[8], id[32];
+        char key[8];
         g_snprintf(key, sizeof(key), "%s", action_table[(int)ACTION_SHOW_LEFT + k].keys);
         key[strcspn(key, " ")] = '\0';
-        g_snprintf(id, sizeof(id), "%s", display_mode_names[choices[k].mode]);
-        if (ui_item(ui, id, choices[k].title, key, choices[k].help,
+        if (ui_item(ui, display_mode_names[choices[k].mode], choices[k].title, key, choices[k].help,
                     choices[k].mode == *display_mode_of(&v->display, i), NULL))
             viewer_set_mode(v, i, choices[k].mode);
     }
@@ -225,9 +224,7 @@ static void draw_heading(struct viewer *v, int i) {
         ui_text_line(ui, theme->hint, size, "", "size of the source's pictures");
         ui_pop_font(ui);
     }
-    bool under =
-        display_views(&v->display) > 1 && display_view_at(&v->display, v->mouse.x, v->mouse.y) == i;
-    if (under)
+    if (display_views(&v->display) > 1 && display_view_at(&v->display, v->mouse.x, v->mouse.y) == i)
         ui_box(ui, s.x, s.y - ui_px(ui, 2), s.width, ui_px(ui, 2), theme->accent, 1);
     ui_panel_end(ui);
 }
@@ -291,9 +288,11 @@ void bars_draw_status(struct viewer *v) {
         g_snprintf(text[2], sizeof(text[2]), "%.0f ms", v->playback.shown->compute_ms);
     if (v->display.motion)
         text[1][0] = '\0';
-    for (int i = 0; i < 3; i++) {
+    g_strlcpy(text[3], v->playback.state.backend, sizeof(text[3]));
+    for (int i = 0; i < 4; i++) {
         double width = ui_text_width(ui, text[i]);
-        static const char *const names[] = {"status.rate", "status.quality", "status.time"};
+        static const char *const names[] = {"status.rate", "status.quality", "status.time",
+                                            "status.backend"};
         if (!*text[i] || right - width < r->x + r->width * 0.45)
             continue;
         right -= width;

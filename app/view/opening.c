@@ -226,7 +226,7 @@ static void scale_disparities(struct viewer *v, double from, double to) {
     v->wanted_part.range = params->disparity_range;
     *params = viewer_params_at(v, from, to);
     v->wanted_part.range = params->disparity_range;
-    settings_scale_search(&v->other.params, ratio);
+    settings_scale_search(&v->other.settings.params, ratio);
     settings_scale_search(&v->settings.base, ratio);
     history_scale_search(&v->history, ratio);
     v->display.settings.min *= ratio;
@@ -435,7 +435,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
         viewer_set_quality(v, QUALITY_AUTO);
     v->other = viewer_slot(v);
     v->slot_in_use = 0;
-    viewer_rebase(v);
+    v->settings.base = v->settings.params;
     viewer_begin_history(v);
     return GO_ON;
 }

@@ -35,7 +35,7 @@ void messages_end(void) {
     log_observe(NULL);
 }
 
-bool messages_update(struct screen *screen) {
+void messages_update(struct screen *screen) {
     char error[LINE_BYTES] = "";
     pthread_mutex_lock(&messages.lock);
     bool fresh = messages.seen < messages.count;
@@ -47,7 +47,6 @@ bool messages_update(struct screen *screen) {
         screen_notify_error(screen, error);
     else if (fresh)
         screen_redraw(screen);
-    return fresh;
 }
 
 void messages_draw(struct ui *ui, const struct draw_settings *area) {

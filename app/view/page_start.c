@@ -298,14 +298,16 @@ static char *typed_words(const struct start_page *page) {
 /* The head of one of the three cards; their widgets follow. */
 static void begin_card(struct ui *ui, const char *icon, const char *title, const char *text) {
     ui_table_next(ui);
-    ui_heading(ui, UI_TITLE, "%s%s", ui_has_icons(ui) ? icon : "", title);
+    ui_print(ui, ui_theme(ui)->accent, UI_TITLE, "%s", ui_has_icons(ui) ? icon : "");
+    ui_same_line(ui);
+    ui_heading(ui, UI_TITLE, "%s", title);
     if (*text)
         ui_note(ui, "%s", text);
 }
 
 static void draw_files(struct viewer *v) {
     struct ui *ui = v->screen.ui;
-    begin_card(ui, ICON_OPEN "  ", "Files",
+    begin_card(ui, ICON_OPEN, "Files",
                "A folder, two pictures, a recording. Or drop them anywhere.");
     action_button(v, "start.files", "Choose ...", ACTION_OPEN);
     g_autofree char *zenity = g_find_program_in_path("zenity");
@@ -320,7 +322,7 @@ static void draw_files(struct viewer *v) {
 static void draw_cameras(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    begin_card(ui, ICON_CAMERA "  ", "Two cameras", page->cameras);
+    begin_card(ui, ICON_CAMERA, "Two cameras", page->cameras);
     if (!page->rig && page->list.count > 1 && !v->display.motion)
         ui_note(ui, "No two of one make: click the left one, then the right one");
     list_cameras(v, chosen);
@@ -335,8 +337,8 @@ static void draw_cameras(struct viewer *v, char **chosen) {
 static void draw_path(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...", 0.85,
-                      page->path, sizeof(page->path)))
+    if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...",
+                      1 - ui_px(ui, 56) / ui_available_width(ui), page->path, sizeof(page->path)))
         *chosen = typed_words(page);
     ui_same_line(ui);
     if (ui_button(ui, "start.open", "Open", "what is typed here") && *page->path)
@@ -352,20 +354,22 @@ void start_page_draw(struct viewer *v, int width, int height) {
         load_recent(page);
     }
     page->look_again = false;
-    double wide = fmin(width, ui_px(ui, 1124)), top = floor(height * 0.05); /* in its middle */
+    double wide = fmin(width, ui_px(ui, 1124)),
+           top = floor(fmax(height * 0.05, (height - ui_px(ui, 640)) / 3));
     ui_panel_begin(ui, "start.around", 0, 0, width, height, UI_ON_TOP | UI_DOCKED);
     ui_panel_end(ui);
     ui_panel_begin(ui, "start", (width - wide) / 2, top, wide, height - top,
                    UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     ui_heading(ui, UI_NAME, "livestereo");
-    ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 70));
+    ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 54));
     action_tool(v, "start.help", ICON_HELP, NULL, ACTION_HELP, false, 0);
     if (ui_button(ui, "start.close", "Close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;
+    ui_note(ui, "Depth from two cameras");
     ui_table_begin(ui, "start.columns", wide > ui_px(ui, 700) ? 3 : 1, true);
     draw_cameras(v, &chosen);
     draw_files(v);
-    begin_card(ui, ICON_BOARD "  ", "Calibrate", "");
+    begin_card(ui, ICON_BOARD, "Calibrate", "");
     const char *cameras = v->playback.source->live ? v->playback.source->name : page->rig;
     g_autofree char *source = *page->path ? typed_words(page) : g_strdup(cameras);
     calibrate_form_draw(v, source);

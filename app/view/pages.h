@@ -47,7 +47,7 @@ void messages_begin(void);
 void messages_end(void);
 
 /* Shows a new error as a notice. True when there are new lines. */
-bool messages_update(struct screen *screen);
+void messages_update(struct screen *screen);
 
 /* The newest lines, in the upper left of the area. Between ui_begin and ui_end. */
 void messages_draw(struct ui *ui, const struct draw_settings *area);

@@ -16,6 +16,7 @@
 static void draw_warning(struct ui *ui, const char *text) {
     ui_chip(ui, "hint", ICON_WARNING, ui_theme(ui)->changed, text, NULL);
     ui_same_line_for(ui, "Use 1000 px");
+    ui_mark_next(ui, true);
 }
 
 /* At most one: that the pictures are exchanged, or a range that fits the frame better. */

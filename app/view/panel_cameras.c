@@ -132,18 +132,18 @@ static bool draw_control(struct screen *screen, struct source *source,
 
 static void draw_lock(struct cameras *c, struct screen *screen, struct source *source) {
     bool locked = controls_locked(source->controls);
-    if (ui_checkbox(screen->ui, "camera_lock", "Lock",
-                    "turns every automatic off on both cameras and gives the right one the values "
-                    "of the left one; unchecking gives the automatics back",
-                    &locked)) {
+    if (ui_switch(screen->ui, "camera_lock", "Lock",
+                  "turns every automatic off on both cameras and gives the right one the values "
+                  "of the left one; unchecking gives the automatics back",
+                  &locked)) {
         if (controls_lock(source->controls, locked) != 0)
             screen_notify(screen, "Not every control could be locked; see the terminal");
         read_controls(c, source, true);
     }
     ui_same_line_for(screen->ui, "     Both at once");
     bool both = !c->separate;
-    ui_checkbox(screen->ui, "camera_link", "Both at once",
-                "unchecked: left and right have sliders of their own", &both);
+    ui_switch(screen->ui, "camera_link", "Both at once",
+              "unchecked: left and right have sliders of their own", &both);
     c->separate = !both;
 }
 

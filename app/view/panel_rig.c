@@ -201,10 +201,10 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
                     struct params *params, bool *row_lines) {
     bool changed = false, on = watch->on;
     draw_calibration(screen->ui, rig);
-    if (ui_checkbox(screen->ui, "measure_rows", "Measure rows",
-                    "matches features of the pictures at hand, about once a second, and tells how "
-                    "well their rows agree; costs some of a core",
-                    &on)) {
+    if (ui_switch(screen->ui, "measure_rows", "Measure rows",
+                  "matches features of the pictures at hand, about once a second, and tells how "
+                  "well their rows agree; costs some of a core",
+                  &on)) {
         watch->on = on;
         watch->count = watch->agree = 0;
         watch->advice = watch->last_advice = NULL;
@@ -212,7 +212,7 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
     }
     if (watch->on)
         changed = draw_rows(screen->ui, watch, rig, params);
-    ui_checkbox(
+    ui_switch(
         screen->ui, "rig_row_lines", "Row lines (g)",
         "lines along rows: a point must lie on the same one left and right (key 8 shows both)",
         row_lines);

@@ -108,7 +108,7 @@ static void draw_marks(const struct playback *p, struct ui *ui) {
 static void draw_seek_bar(struct viewer *v) {
     struct playback *p = &v->playback;
     struct ui *ui = v->screen.ui;
-    char text[48], end[48] = "", help[96];
+    char text[48], end[48] = "", speed[16], help[96];
     long index = MAX(0, playback_index(p));
     bool bar = p->source->seek && p->source->count > 0;
     describe_seconds(p, index, text, sizeof(text));
@@ -116,14 +116,13 @@ static void draw_seek_bar(struct viewer *v) {
         describe_seconds(p, p->source->count - 1, end, sizeof(end));
     if (p->state.error)
         snprintf(end, sizeof(end), "damaged here");
-    int used = (int)strlen(end);
-    if (p->speed != 1)
-        snprintf(end + used, sizeof(end) - (size_t)used, "  x%g", p->speed);
+    double loop = bar ? ui_tool_width(ui, ICON_LOOP, NULL) + ui_px(ui, 8) : 0;
+    snprintf(speed, sizeof(speed), "%g\u00d7", p->speed);
     ui_text_line(ui, ui_theme(ui)->text, text, text, NULL);
     ui_same_line(ui);
     if (bar) {
-        double at = (double)index,
-               width = ui_available_width(ui) - ui_text_width(ui, end) - ui_px(ui, 12);
+        double at = (double)index, width = ui_available_width(ui) - ui_text_width(ui, end) - loop -
+                                           ui_text_width(ui, speed) - ui_px(ui, 24);
         snprintf(help, sizeof(help), "frame %ld of 0 to %ld, as in the frames.csv of batch", index,
                  p->source->count - 1);
         if (ui_seek_bar(ui, "seek", help, width, (double)(p->source->count - 1), &at) &&
@@ -132,6 +131,10 @@ static void draw_seek_bar(struct viewer *v) {
         ui_same_line(ui);
     }
     ui_text_line(ui, ui_theme(ui)->note, end, end, NULL);
+    ui_same_line(ui);
+    if (bar)
+        action_tool(v, "loop", ICON_LOOP, NULL, ACTION_LOOP_ALL, p->loop_all, 0);
+    ui_text_line(ui, ui_theme(ui)->note, speed, speed, "speed: keys [ ] and Backspace");
     if (bar)
         draw_marks(p, ui);
 }

@@ -77,7 +77,7 @@ static bool is_still(const struct viewer *v) {
 void statistics_describe(const struct viewer *v, char *text, size_t size) {
     const struct statistics_rates *r = &v->statistics.rates;
     const struct playback *p = &v->playback;
-    if (!p->shown)
+    if (!p->shown || (!is_still(v) && r->computed == 0))
         snprintf(text, size, "computing");
     else if (is_still(v))
         snprintf(text, size, "still picture, computed in %.2f s", p->shown->compute_ms / 1000);
@@ -147,7 +147,7 @@ static void draw_stages(const struct frame *f, struct ui *ui) {
     ui_reserve(ui, "stage_bar", width, line * 0.7, &x, &y);
     for (int i = 0; i < FRAME_STAGES && sum > 0; i++) {
         double part = width * f->stage_ms[i] / sum;
-        ui_box(ui, x, y, part, line * 0.7, ui_theme(ui)->stage[i], 1);
+        ui_box(ui, x, y, part, line * 0.7, theme_stages[i], 1);
         x += part;
     }
     ui_text_line(ui, ui_theme(ui)->note, text, "", "where the time of one frame goes");

@@ -96,8 +96,5 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
     ui_line(ui, x[0], y[0], x[1], y[1], ui_theme(ui)->mark);
     if (measure_distance(m, frame, rig, &distance, &error))
         measure_print(distance, error, unit, 2, text, sizeof(text));
-    double width = ui_text_width(ui, text), at_x = (x[0] + x[1] - width) / 2,
-           at_y = (y[0] + y[1]) / 2 + arm;
-    ui_box(ui, at_x - 4, at_y - 2, width + 8, 2 * arm + 4, 0, 0.75);
-    ui_label(ui, at_x, at_y, ui_theme(ui)->mark, text);
+    ui_tag(ui, (x[0] + x[1] - ui_text_width(ui, text)) / 2, (y[0] + y[1]) / 2 + arm, text);
 }

@@ -53,10 +53,6 @@ void viewer_set_quality(struct viewer *v, int quality) {
     viewer_apply_settings(v);
 }
 
-void viewer_rebase(struct viewer *v) {
-    v->settings.base = v->settings.params;
-}
-
 struct history_step viewer_step(const struct viewer *v) {
     struct history_step step = {
         .params = v->settings.params, .base = v->settings.base, .automatic = v->quality.automatic};
@@ -70,11 +66,7 @@ void viewer_begin_history(struct viewer *v) {
 }
 
 struct slot viewer_slot(const struct viewer *v) {
-    struct slot slot = {.params = v->settings.params,
-                        .automatic = v->quality.automatic,
-                        .search = v->quality.search};
-    g_strlcpy(slot.preset, v->presets.name, sizeof(slot.preset));
-    return slot;
+    return (struct slot){viewer_step(v), v->quality.search};
 }
 
 void viewer_search_quality(struct viewer *v, const struct frame *frame) {
@@ -100,8 +92,8 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame) {
 }
 
 static void limit_range(struct viewer *v) {
-    if (v->settings.params.disparity_range >= v->rig.width)
-        v->settings.params.disparity_range = v->rig.width - 1;
+    int *range = &v->settings.params.disparity_range;
+    *range = MIN(*range, v->rig.width - 1);
 }
 
 /* A part of the pictures is opened again where its margins are too narrow for the disparities that
@@ -265,35 +257,23 @@ bool presets_are_changed(const struct presets *p, const struct settings *setting
            !settings_equal_live(&loaded, &settings->params);
 }
 
-/* Loads a preset. Parameters that it does not name get their default, but START parameters, those
- * of the rig and the disparities searched are kept. False, after a notice, if there is no such
- * preset or it has another mode. */
-static bool presets_load(struct presets *p, const char *name, struct settings *settings,
-                         struct screen *screen) {
-    struct params loaded, alone;
-    if (!with_preset(name, &settings->params, &loaded)) {
-        g_autofree char *known = p->names ? g_strjoinv(", ", p->names) : NULL;
-        screen_notify(screen, "There is no preset \"%s\"; there are %s", name,
-                      known ? known : "none");
-        return false;
-    }
-    if (preset_load(&alone, name) == 0 && alone.mode != settings->running.mode) {
-        screen_notify(screen, "Preset %s is for mode=%s, which the window is not opened in", name,
-                      alone.mode == MODE_MOTION ? "motion" : "stereo");
-        return false;
-    }
-    settings_copy_display(&loaded, &settings->params);
-    settings->params = loaded;
-    g_strlcpy(p->name, name, sizeof(p->name));
-    screen_notify(screen, "Preset %s", name);
-    return true;
-}
-
 void viewer_load_preset(struct viewer *v, const char *name) {
-    if (!presets_load(&v->presets, name, &v->settings, &v->screen))
-        return;
-    viewer_rebase(v);
-    viewer_apply_settings(v);
+    struct settings *settings = &v->settings;
+    struct params loaded, alone;
+    char **names = v->presets.names;
+    if (!with_preset(name, &settings->params, &loaded)) {
+        g_autofree char *known = names ? g_strjoinv(", ", names) : g_strdup("none");
+        screen_notify(&v->screen, "There is no preset \"%s\"; there are %s", name, known);
+    } else if (preset_load(&alone, name) == 0 && alone.mode != settings->running.mode) {
+        screen_notify(&v->screen, "Preset %s is for mode=%s, which the window is not opened in",
+                      name, alone.mode == MODE_MOTION ? "motion" : "stereo");
+    } else {
+        settings_copy_display(&loaded, &settings->params);
+        settings->params = settings->base = loaded;
+        g_strlcpy(v->presets.name, name, sizeof(v->presets.name));
+        screen_notify(&v->screen, "Preset %s", name);
+        viewer_apply_settings(v);
+    }
 }
 
 const char *viewer_preset(const struct viewer *v) {

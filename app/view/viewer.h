@@ -75,9 +75,7 @@ struct viewer_quality {
 };
 
 struct slot { /* what A and B of the comparison have each */
-    struct params params;
-    char preset[64];
-    bool automatic;
+    struct history_step settings;
     struct quality_search search;
 };
 
@@ -182,9 +180,6 @@ struct history_step viewer_step(const struct viewer *v);
 
 /* Nothing can be undone from now on. */
 void viewer_begin_history(struct viewer *v);
-
-/* The settings are as the program, or a choice of the user's, made them all: none is marked. */
-void viewer_rebase(struct viewer *v);
 
 /* The preset that was loaded last; else that of the quality, or of the built-in settings; or "". */
 const char *viewer_preset(const struct viewer *v);

@@ -72,12 +72,11 @@ void wipe_draw(const struct viewer *v) {
     struct ui *ui = v->screen.ui;
     const struct frame *f = v->playback.shown;
     double line = ui_text_height(ui), x, y;
-    const char *const slots[] = {"A", "B"};
     if (!v->display.settings.other)
         return;
     bool of_slots = v->wipe.with == WIPE_SETTINGS;
-    const char *left = of_slots ? slots[v->slot_in_use] : "ours",
-               *right = of_slots ? slots[v->wipe.slot] : "truth";
+    const char *left = of_slots ? v->slot_in_use ? "B" : "A" : "ours",
+               *right = of_slots ? v->wipe.slot ? "B" : "A" : "truth";
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
         if ((s.mode != DISPLAY_DISPARITY && s.mode != DISPLAY_DEPTH) ||
