@@ -38,11 +38,13 @@ static inline void limit_file_size(gpointer bytes) {
         _exit(99);
 }
 
-/* Runs the program with words split at blanks; file_bytes limits the size of any file it writes,
- * 0 not. */
+/* Runs the program with words split at blanks, in which $D is the test's folder; file_bytes limits
+ * the size of any file it writes, 0 not. */
 static inline struct outcome run_limited(size_t file_bytes, const char *words) {
-    g_autofree char *line = g_strdup_printf("%s %s", binary(), words);
-    g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+    g_autoptr(GString) line = g_string_new(words);
+    g_string_prepend(g_string_prepend_c(line, ' '), binary());
+    g_string_replace(line, "$D", folder, 0);
+    g_auto(GStrv) argv = g_strsplit(line->str, " ", -1);
     struct outcome o = {0};
     int status;
     GError *error = NULL;
@@ -97,6 +99,8 @@ static inline char *expect_success(const char *format, ...) {
     g_free(o.err);
     return o.out;
 }
+
+#define must(...) g_free(expect_success(__VA_ARGS__))
 
 static inline char *path_in(const char *name) {
     char *path = g_build_filename(folder, name, NULL);

@@ -37,20 +37,17 @@ CLI_TEST("/batch/spared", test_spared) {
                  "printf 'P0: 50 0 20 0 0 50 10 0 0 0 1 0\nP1: 50 0 20 -5 0 50 10 0 0 0 1 0\n' "
                  ">calib.txt");
     expect_error(1, "a_disp16.png: is a picture to compute",
-                 "batch %s/a.png %s/a_disp16.png -o %s " SMALL, folder, folder, folder);
+                 "batch $D/a.png $D/a_disp16.png -o $D " SMALL);
     expect_shell(0, "", "", "cmp $D/in/right/001.png $D/a_disp16.png && rm -f $D/.frames*");
-    g_free(expect_success("batch %s/a.png %s/a_disp16.png -o %s --save pfm " SMALL, folder, folder,
-                          folder));
+    must("batch $D/a.png $D/a_disp16.png -o $D --save pfm " SMALL);
     expect_error(1, "001_color.png: is a picture to compute",
-                 "batch --preset flow %s/flow -o %s/../%s/flow --save color " SMALL, folder, folder,
+                 "batch --preset flow $D/flow -o $D/../%s/flow --save color " SMALL,
                  strrchr(folder, '/') + 1);
-    expect_error(1, "frames.csv: was not written by batch", "batch %s/in -o %s/own " SMALL, folder,
-                 folder);
+    expect_error(1, "frames.csv: was not written by batch", "batch $D/in -o $D/own " SMALL);
     expect_shell(0, "", "", "diff $D/own/frames.csv $D/kept/frames.csv && rm $D/own/frames.csv");
-    expect_error(1, "depth16.ini: was not written by batch",
-                 "batch %s/in -o %s/own --save depth16 --calib %s/calib.txt --rectified "
-                 "--unit m " SMALL,
-                 folder, folder, folder);
+    expect_error(
+        1, "depth16.ini: was not written by batch",
+        "batch $D/in -o $D/own --save depth16 --calib $D/calib.txt --rectified --unit m " SMALL);
     expect_shell(0, "", "", "diff $D/own/depth16.ini $D/kept/depth16.ini");
 }
 
@@ -82,13 +79,11 @@ CLI_TEST_PLAIN("/batch/ros", test_ros) {
  * and replaces nothing but its like. */
 CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
-    g_free(expect_success("batch %s -o %s/out --save mcap,pfm,depth,left " SMALL, source, folder));
+    must("batch %s -o $D/out --save mcap,pfm,depth,left " SMALL, source);
     expect_shell(0, "packages", "",
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out " DESK " && "
                  "test ! -e $D/out/.maps.mcap.part");
-    g_free(expect_success("record %s -o %s/drive.mkv --save depth,disparity "
-                          "--set temporal_mode=off " SMALL,
-                          source, folder));
+    must("record %s -o $D/drive.mkv --save depth,disparity --set temporal_mode=off " SMALL, source);
     expect_shell(0, "packages", "",
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out " DESK " $D/drive.mcap");
     /* of a bent rig with all that it saw: the valid window is the part that is seen */
@@ -103,26 +98,23 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
                  "--save mcap,pfm,depth,left " SMALL " && "
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/bent 70.391782 48.432494 "
                  "32.251116 0.1");
-    expect_error(2, "\"z\" is not one of", "record %s -o %s/no.mkv --save depth,z", source, folder);
+    expect_error(2, "\"z\" is not one of", "record %s -o $D/no.mkv --save depth,z", source);
     expect_shell(0, "", "", "rm $D/drive.mkv");
-    expect_error(1, "drive.mcap: exists", "record %s -o %s/drive.mkv --save depth", source, folder);
+    expect_error(1, "drive.mcap: exists", "record %s -o $D/drive.mkv --save depth", source);
     write_text("out/calib.txt", "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
                                 "doffs=0\nbaseline=100\nwidth=96\nheight=64\n");
-    g_free(expect_success("batch mcap:%s/out/maps.mcap,/left/image_rect,/left/image_rect "
-                          "-o %s/again --save left --calib %s/out/calib.txt " SMALL,
-                          folder, folder, folder));
+    must("batch mcap:$D/out/maps.mcap,/left/image_rect,/left/image_rect -o "
+         "$D/again --save left --calib $D/out/calib.txt " SMALL);
     expect_shell(0, "", "",
                  "for f in $D/out/*_left.png; do cmp $f $D/again/${f##*/} || exit; done");
     expect_error(1, "maps.mcap: is the input",
-                 "batch mcap:%s/out/maps.mcap,/left/image_rect,/left/image_rect -o %s/out "
-                 "--save mcap --calib %s/out/calib.txt " SMALL,
-                 folder, folder, folder);
+                 "batch mcap:$D/out/maps.mcap,/left/image_rect,/left/image_rect -o $D/out --save "
+                 "mcap --calib $D/out/calib.txt " SMALL);
     expect_shell(0, "", "", "mkdir $D/mine && echo mine >$D/mine/maps.mcap");
-    expect_error(1, "maps.mcap: was not written by batch", "batch %s -o %s/mine --save mcap " SMALL,
-                 source, folder);
+    expect_error(1, "maps.mcap: was not written by batch", "batch %s -o $D/mine --save mcap " SMALL,
+                 source);
     expect_shell(0, "mine\n", "", "cat $D/mine/maps.mcap");
-    g_autofree char *words =
-        g_strdup_printf("batch %s -o %s/full --save mcap " SMALL, source, folder);
+    g_autofree char *words = g_strdup_printf("batch %s -o $D/full --save mcap " SMALL, source);
     expect_error_limited(20000, 1, "maps.mcap", words);
     expect_shell(0, "0\n", "", "ls -A $D/full | grep -c mcap || true");
 }
@@ -170,20 +162,17 @@ CLI_TEST("/batch/far-output", test_far_output) {
 /* Disparities that disp16 does not hold: refused, or saved in another form; never cut. */
 CLI_TEST("/batch/far-disparities", test_far_disparities) {
     static const char *const searched[] = {"min_disparity=-4", "min_disparity=250"};
-    g_free(
-        expect_success("record synth:width=320,height=32,range=8 -o %s/in.mkv --frames 1", folder));
+    must("record synth:width=320,height=32,range=8 -o $D/in.mkv --frames 1");
     for (int i = 0; i < 2; i++) {
         g_autofree char *words = g_strdup_printf(" --set disparity_range=8 --set %s", searched[i]);
-        expect_error(2, "save pfm", "batch %s/in.mkv -o %s/no --save disp16%s", folder, folder,
-                     words);
-        expect_error(2, ".pfm", "run %s/in.mkv --save-disparity %s/no.png%s", folder, folder,
-                     words);
+        expect_error(2, "save pfm", "batch $D/in.mkv -o $D/no --save disp16%s", words);
+        expect_error(2, ".pfm", "run $D/in.mkv --save-disparity $D/no.png%s", words);
         g_autofree char *shell_words = g_strconcat("$B batch $D/in.mkv -o $D/out", words,
                                                    " && ls $D/out/*.pfm >$D/list && ! ls "
                                                    "$D/out/*disp16* 2>/dev/null && rm -r $D/out",
                                                    NULL);
         expect_shell(0, "", "pfm, since disp16 holds 0 to 255 px", shell_words);
-        g_free(expect_success("run %s/in.mkv --save-disparity %s/no.pfm%s", folder, folder, words));
+        must("run $D/in.mkv --save-disparity $D/no.pfm%s", words);
     }
     expect_shell(
         0, "1\n", "",
@@ -247,7 +236,7 @@ CLI_TEST("/batch/one-at-a-time", test_one_at_a_time) {
     g_autofree char *out = path_in("out");
     int fd = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     g_assert_cmpint(flock(fd, LOCK_EX), ==, 0);
-    expect_error(1, "another batch", "batch %s/in -o %s/out " SMALL, folder, folder);
+    expect_error(1, "another batch", "batch $D/in -o $D/out " SMALL);
     expect_shell(0, "", "", "diff $D/before $D/out/frames.csv");
     close(fd);
 }

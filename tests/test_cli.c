@@ -22,9 +22,7 @@ CLI_TEST_PLAIN("/cli/usage", test_usage) {
         if (**line == '#' || !**line)
             continue;
         g_assert_cmpuint(g_strv_length(row), ==, 3);
-        g_auto(GStrv) parts = g_strsplit(row[2], "$D", -1);
-        g_autofree char *words = g_strjoinv(folder, parts);
-        expect_error_limited(0, atoi(row[0]), row[1], words);
+        expect_error_limited(0, atoi(row[0]), row[1], row[2]);
         rows++;
     }
     g_assert_cmpint(rows, >, 50);
@@ -211,10 +209,8 @@ CLI_TEST_PLAIN("/cli/completion/values", test_completion_values) {
 CLI_TEST("/cli/precedence", test_precedence) {
     write_text("preset.ini", "[livestereo]\nbp_levels=2\nbp_iterations=2\nmedian_radius=0\n");
     write_text("config.ini", "[livestereo]\nbp_iterations=3\nmedian_radius=3\n");
-    g_autofree char *text =
-        expect_success("run --dump-config --set median_radius=4 --config %s/config.ini --preset "
-                       "%s/preset.ini",
-                       folder, folder);
+    g_autofree char *text = expect_success(
+        "run --dump-config --set median_radius=4 --config $D/config.ini --preset $D/preset.ini");
     g_assert_nonnull(strstr(text, "\nbp_levels=2\n"));
     g_assert_nonnull(strstr(text, "\nbp_iterations=3\n"));
     g_assert_nonnull(strstr(text, "\nmedian_radius=4\n"));
@@ -224,7 +220,7 @@ CLI_TEST("/cli/precedence", test_precedence) {
     write_text("livestereo/livestereo.ini", "[livestereo]\nsmooth_sigma=0.3\n");
     g_autofree char *own = expect_success("run --dump-config --set median_radius=4");
     g_assert_nonnull(strstr(own, "\nsmooth_sigma=0.3\n"));
-    g_autofree char *preset = expect_success("run --dump-config --preset %s/preset.ini", folder);
+    g_autofree char *preset = expect_success("run --dump-config --preset $D/preset.ini");
     g_assert_null(strstr(preset, "\nsmooth_sigma=0.3\n"));
     write_text("livestereo/livestereo.ini", "[livestereo]\nsmoth_sigma=0.3\n");
     expect_error(2, "smoth_sigma", "run --dump-config");
@@ -253,29 +249,26 @@ CLI_TEST("/cli/bad-sources", test_bad_sources) {
     g_autofree char *damaged = path_in("damaged.png");
     g_assert_true(g_file_set_contents(damaged, bytes, (gssize)length / 2, NULL));
 
-    const char *f = folder;
-    expect_error(3, "nosuch.png", "run " SMALL " %s/l.png %s/nosuch.png", f, f);
-    expect_error(3, "damaged.png", "run " SMALL " %s/damaged.png %s/r.png", f, f);
-    expect_error(3, "small.png", "run " SMALL " %s/l.png %s/small.png", f, f);
-    expect_error(3, "empty", "run " SMALL " %s/empty", f);
-    expect_error(3, "thin.png", "run " SMALL " %s/thin.png %s/thin.png", f, f);
-    expect_error(3, "at least 3x2", "run --set disparity_range=2 %s/two.png %s/two.png", f, f);
-    expect_error(2, "disparity_range 64", "run %s/l.png %s/r.png", f, f);
-    expect_error(2, "disparity_range 40", "run --set disparity_range=40 %s/l.png %s/r.png", f, f);
+    expect_error(3, "nosuch.png", "run " SMALL " $D/l.png $D/nosuch.png");
+    expect_error(3, "damaged.png", "run " SMALL " $D/damaged.png $D/r.png");
+    expect_error(3, "small.png", "run " SMALL " $D/l.png $D/small.png");
+    expect_error(3, "empty", "run " SMALL " $D/empty");
+    expect_error(3, "thin.png", "run " SMALL " $D/thin.png $D/thin.png");
+    expect_error(3, "at least 3x2", "run --set disparity_range=2 $D/two.png $D/two.png");
+    expect_error(2, "disparity_range 64", "run $D/l.png $D/r.png");
+    expect_error(2, "disparity_range 40", "run --set disparity_range=40 $D/l.png $D/r.png");
     g_autofree char *weights = path_in("cut.features");
     g_assert_true(g_file_set_contents(weights, "livestereo-features 1\n", -1, NULL));
     expect_error(2, "no line licence:", "run --weights %s synth:", weights);
-    expect_error(2, "cut.features", "batch --weights %s synth: %s/out", weights, f);
-    expect_error(2, "bp_schedule", "run --set smoothness=quadratic " SMALL " %s/l.png %s/r.png", f,
-                 f);
-    g_autofree char *fine = expect_success("run " SMALL " %s/l.png %s/r.png", f, f);
+    expect_error(2, "cut.features", "batch --weights %s synth: $D/out", weights);
+    expect_error(2, "bp_schedule", "run --set smoothness=quadratic " SMALL " $D/l.png $D/r.png");
+    g_autofree char *fine = expect_success("run " SMALL " $D/l.png $D/r.png");
     g_assert_nonnull(strstr(fine, "1 computed"));
 }
 
 CLI_TEST("/cli/run-picture", test_run_picture) {
     g_autofree char *out = expect_success("run synth:width=48,height=32,range=8 --frames 3 " SMALL
-                                          " --save-picture %s/p.png",
-                                          folder);
+                                          " --save-picture $D/p.png");
     g_assert_nonnull(strstr(out, "3 computed"));
     g_assert_nonnull(strstr(out, "bad-1.0"));
     g_assert_nonnull(strstr(out, "\nflicker   0."));
@@ -286,15 +279,13 @@ CLI_TEST("/cli/run-picture", test_run_picture) {
     g_assert_cmpint(picture.height, ==, 32);
     picture_free(&picture);
     expect_error(1, "no/p.png",
-                 "run synth:width=48,height=32,range=8 --frames 1 " SMALL " --save-picture "
-                 "%s/no/p.png",
-                 folder);
+                 "run synth:width=48,height=32,range=8 --frames 1 " SMALL
+                 " --save-picture $D/no/p.png");
 }
 
 CLI_TEST("/cli/batch", test_batch) {
     write_frames("in", 5);
-    g_autofree char *out =
-        expect_success("batch %s/in -o %s/a/out --save disp16,pfm,color " SMALL, folder, folder);
+    g_autofree char *out = expect_success("batch $D/in -o $D/a/out --save disp16,pfm,color " SMALL);
     g_assert_nonnull(strstr(out, "5 pairs written"));
     g_assert_cmpint(count_files("a/out"), ==, 16);
     g_assert_true(exists("a/out/001_disp16.png") && exists("a/out/005.pfm") &&
@@ -310,9 +301,9 @@ CLI_TEST("/cli/batch", test_batch) {
     /* colours: hatched where filled in, black below a confidence, and the map is the same */
     static const char *const looks[] = {"mark_filled=true", "mark_filled=false", "hide_below=255"};
     for (size_t i = 0; i < G_N_ELEMENTS(looks); i++)
-        g_free(expect_success("batch %s/in -o %s/a/look%d --save disp16,color,sigma " SMALL
-                              " --set lr_check=warp --set %s",
-                              folder, folder, (int)i, looks[i]));
+        must("batch $D/in -o $D/a/look%d --save disp16,color,sigma " SMALL
+             " --set lr_check=warp --set %s",
+             (int)i, looks[i]);
     expect_shell(0, "1\n1\n3\n", "",
                  "cd $D/a && for what in disp16.png sigma.pfm color.png; do "
                  "sha256sum look?/001_$what | cut -c1-64 | sort -u | wc -l; done");
@@ -320,8 +311,7 @@ CLI_TEST("/cli/batch", test_batch) {
     /* two inputs of the same name, and a pair of patterns: a folder each */
     write_frames("other/in", 2);
     g_autofree char *several = expect_success(
-        "batch %s/in %s/in/left/%%03d.png %s/in/right/%%03d.png %s/other/in -o %s/b " SMALL, folder,
-        folder, folder, folder, folder);
+        "batch $D/in $D/in/left/%%03d.png $D/in/right/%%03d.png $D/other/in -o $D/b " SMALL);
     g_assert_nonnull(strstr(several, "12 pairs written"));
     g_assert_cmpint(count_files("b"), ==, 3);
     g_assert_cmpint(count_files("b/in"), ==, 6);
@@ -330,25 +320,22 @@ CLI_TEST("/cli/batch", test_batch) {
 
 CLI_TEST("/cli/ranges", test_ranges) {
     write_pair("in", 40);
-    expect_error(2, "disparity_range 40", "batch %s/in -o %s/out --set disparity_range=40", folder,
-                 folder);
+    expect_error(2, "disparity_range 40", "batch $D/in -o $D/out --set disparity_range=40");
     expect_error(2, "min_disparity=0",
-                 "batch %s/in -o %s/out --set disparity_range=8 --set min_disparity=40", folder,
-                 folder);
+                 "batch $D/in -o $D/out --set disparity_range=8 --set min_disparity=40");
     expect_error(2, "min_disparity=0",
-                 "batch %s/in -o %s/out --set disparity_range=8 --set min_disparity=-47", folder,
-                 folder);
+                 "batch $D/in -o $D/out --set disparity_range=8 --set min_disparity=-47");
     g_assert_false(exists("out"));
-    g_autofree char *one = expect_success(
-        "batch %s/in -o %s/out --set disparity_range=8 --set min_disparity=39", folder, folder);
+    g_autofree char *one =
+        expect_success("batch $D/in -o $D/out --set disparity_range=8 --set min_disparity=39");
     g_assert_nonnull(strstr(one, "1 pair written"));
 }
 
 CLI_TEST("/cli/unwritable", test_unwritable) {
     write_frames("in", 2);
     write_text("file", "");
-    expect_error(1, "file", "batch %s/in -o %s/file/out " SMALL, folder, folder);
-    expect_error(1, "/proc/nowhere", "batch %s/in -o /proc/nowhere " SMALL, folder);
+    expect_error(1, "file", "batch $D/in -o $D/file/out " SMALL);
+    expect_error(1, "/proc/nowhere", "batch $D/in -o /proc/nowhere " SMALL);
 }
 
 /* A limit on file sizes stands for the full disk: write() fails after part of the file is there. No
@@ -359,15 +346,14 @@ CLI_TEST("/cli/full-disk", test_full_disk) {
     write_frames("in", 3);
     const char *kinds[] = {"disp16", "pfm", "color"};
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        g_autofree char *words = g_strdup_printf("batch %s/in -o %s/%s --save %s " SMALL, folder,
-                                                 folder, kinds[i], kinds[i]);
+        g_autofree char *words =
+            g_strdup_printf("batch $D/in -o $D/%s --save %s " SMALL, kinds[i], kinds[i]);
         expect_error_limited(FULL_AFTER, 1, "001", words);
         g_assert_cmpint(count_files(kinds[i]), ==, 0); /* nothing whole, so nothing at all */
     }
-    g_autofree char *words = g_strdup_printf(
-        "run synth:width=48,height=32,range=8 --frames 1 " SMALL " --save-picture %s/p.png",
-        folder);
-    expect_error_limited(FULL_AFTER, 1, "p.png", words);
+    expect_error_limited(FULL_AFTER, 1, "p.png",
+                         "run synth:width=48,height=32,range=8 --frames 1 " SMALL
+                         " --save-picture $D/p.png");
     g_assert_false(exists("p.png"));
     expect_shell(1, "", "No space left",
                  "$B run synth:width=48,height=32,range=8 --frames 3 " SMALL
@@ -383,7 +369,7 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     g_assert_cmpint(picture_write16(truth_path, truth, 40, 20), ==, 0);
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=8\n");
 
-    g_autofree char *json = expect_success("eval --json --set threads=1 %s/set", folder);
+    g_autofree char *json = expect_success("eval --json --set threads=1 $D/set");
     g_assert_true(g_str_has_prefix(json, "{\"name\": \"set\", \"group\": "));
     g_assert_nonnull(strstr(json, "\"nonocc\": null, \"all\": {\"bad1\": "));
     g_assert_true(g_str_has_suffix(json, "}\n"));
@@ -402,26 +388,23 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     g_assert_nonnull(strstr(json, "\"parameters\": {"));
     g_assert_nonnull(strstr(json, "\"disparity_range\": 8,")); /* of pair.ini */
     /* run finds the truth that lies beside the pictures, too */
-    g_autofree char *found =
-        expect_success("run %s/set --set threads=1 --set disparity_range=8", folder);
+    g_autofree char *found = expect_success("run $D/set --set threads=1 --set disparity_range=8");
     g_assert_nonnull(strstr(found, "D1        0.00 % of what both cameras see"));
 
     const char *bad1 = strstr(json, "\"bad1\": ") + strlen("\"bad1\": ");
     g_assert_cmpfloat(g_ascii_strtod(bad1, NULL), <, 20); /* the moved texture is found */
 
     g_autofree char *table =
-        expect_success("eval --save %s/e --confidence %s/counts.csv --set threads=1 %s/set", folder,
-                       folder, folder);
+        expect_success("eval --save $D/e --confidence $D/counts.csv --set threads=1 $D/set");
     g_autofree char *counts_path = path_in("counts.csv"), *counts = NULL;
     g_assert_true(g_file_get_contents(counts_path, &counts, NULL, NULL));
     g_assert_true(g_str_has_prefix(counts, "set,"));
-    expect_error(1, "nosuch", "eval --confidence %s/nosuch/c.csv --set threads=1 %s/set", folder,
-                 folder);
+    expect_error(1, "nosuch", "eval --confidence $D/nosuch/c.csv --set threads=1 $D/set");
     g_assert_nonnull(strstr(table, "\nmean "));
     g_assert_nonnull(strstr(table, "sparsification"));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));
     g_autofree char *presets =
-        expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 %s/set", folder);
+        expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 $D/set");
     g_auto(GStrv) names = preset_names();
     g_auto(GStrv) lines = g_strsplit(presets, "\n", -1);
     static const char *const motion[] = {"clouds", "flow", "road", "grauergray2008_motion", NULL};
@@ -432,16 +415,16 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     g_assert_cmpstr(lines[row], ==, "");
     g_assert_null(lines[row + 1]);
 
-    expect_error(2, "disparity_range 40", "eval --set disparity_range=40 %s/set", folder);
-    expect_error(3, "nosuch", "eval %s/nosuch", folder);
-    g_autofree char *estimated = expect_success(
-        "eval --json --estimate --preset yang2006_tuned --set threads=1 %s/set", folder);
+    expect_error(2, "disparity_range 40", "eval --set disparity_range=40 $D/set");
+    expect_error(3, "nosuch", "eval $D/nosuch");
+    g_autofree char *estimated =
+        expect_success("eval --json --estimate --preset yang2006_tuned --set threads=1 $D/set");
     g_assert_nonnull(strstr(estimated, "\"discontinuity_weight\": "));
     g_assert_null(strstr(estimated, "\"discontinuity_weight\": 1,")); /* the preset's */
     write_text("set/pair.ini", "[pair]\n");
-    expect_error(3, "pair.ini", "eval %s/set", folder);
+    expect_error(3, "pair.ini", "eval $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=1000\n");
-    expect_error(2, "1000", "eval %s/set", folder);
+    expect_error(2, "1000", "eval $D/set");
 }
 
 int main(int argc, char **argv) {

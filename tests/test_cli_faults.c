@@ -102,16 +102,15 @@ CLI_TEST("/cli/bad-pairs", test_bad_pairs) {
 CLI_TEST("/cli/said-once", test_said_once) {
     write_frames("set", 5);
     expect_shell(0, "", "", "cp -r $D/set/left $D/set/disp_left");
-    expect_error(3, "pair.ini", "eval %s/set", folder);
+    expect_error(3, "pair.ini", "eval $D/set");
     write_text("set/pair.ini", "[pair]\n");
-    expect_error(3, "disparity_scale", "eval %s/set", folder);
-    expect_error(3, "disparity_scale", "eval --all-presets %s/set", folder);
+    expect_error(3, "disparity_scale", "eval $D/set");
+    expect_error(3, "disparity_scale", "eval --all-presets $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=1000\n");
-    expect_error(2, "1000", "eval --all-presets %s/set", folder);
+    expect_error(2, "1000", "eval --all-presets $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=8\n");
     write_text("set/right/002.png", "");
-    expect_error(3, "002.png", "eval --all-presets --set threads=1 --set bp_iterations=1 %s/set",
-                 folder);
+    expect_error(3, "002.png", "eval --all-presets --set threads=1 --set bp_iterations=1 $D/set");
 }
 
 /* Names of files in the table and in JSON do not steer the terminal. */
@@ -139,7 +138,7 @@ CLI_TEST_PLAIN("/cli/odd-files", test_odd_files) {
         if (i != 3) /* a folder's name is that of a preset to look for */
             expect_error(2, why[i], "run " SYNTH " --preset %s", paths[i]);
         expect_error(4, why[i], "run " SYNTH " " SMALL " --calib %s", paths[i]);
-        expect_error(1, why[i], "record " SYNTH " --frames 1 -o %s/r%d.mkv --calib %s", folder, i,
+        expect_error(1, why[i], "record " SYNTH " --frames 1 -o $D/r%d.mkv --calib %s", i,
                      paths[i]);
     }
     write_frames("in", 2);

@@ -149,7 +149,7 @@ static void write_stream(const char *below, int count) {
 
 CLI_TEST("/flow/batch", test_batch) {
     write_stream("in", 4);
-    g_free(expect_success("batch %s/in -o %s/out --save flo,flow16,color " MOTION, folder, folder));
+    must("batch $D/in -o $D/out --save flo,flow16,color " MOTION);
     g_assert_cmpint(count_files("out"), >=, 10); /* three of each and frames.csv */
     g_autofree char *flo = path_in("out/000.flo"), *png = path_in("out/000_flow16.png");
     struct flow a, b;
@@ -162,20 +162,16 @@ CLI_TEST("/flow/batch", test_batch) {
     g_assert_true(exists("out/002_color.png"));
     g_assert_false(exists("out/003.flo"));
     /* two steps leave two pairs; a pattern is the same stream; the left ones of pairs as well */
-    g_free(expect_success("batch %s/in -o %s/two --save flo --set motion_step=2 " MOTION, folder,
-                          folder));
+    must("batch $D/in -o $D/two --save flo --set motion_step=2 " MOTION);
     g_assert_true(exists("two/001.flo"));
     g_assert_false(exists("two/002.flo"));
-    g_free(
-        expect_success("batch %s/in/%%03d.png -o %s/pattern --save flo " MOTION, folder, folder));
+    must("batch $D/in/%%03d.png -o $D/pattern --save flo " MOTION);
     expect_shell(0, "", "", "cmp $D/out/001.flo $D/pattern/001.flo");
     write_frames("drive", 3);
-    g_free(expect_success("batch %s/drive -o %s/pairs --save flo " MOTION, folder, folder));
+    must("batch $D/drive -o $D/pairs --save flo " MOTION);
     g_assert_true(exists("pairs/002.flo"));
     g_assert_false(exists("pairs/003.flo"));
-    g_free(
-        expect_success("run %s/in --save-picture %s/last.png --save-disparity %s/last.flo " MOTION,
-                       folder, folder, folder));
+    must("run $D/in --save-picture $D/last.png --save-disparity $D/last.flo " MOTION);
     expect_shell(0, "", "", "cmp $D/out/002.flo $D/last.flo");
 }
 
@@ -189,8 +185,8 @@ CLI_TEST("/flow/eval", test_eval) {
     write_picture("kitti/image_2/000_11.png", 40, 24, 0);
     g_autofree char *png = path_in("kitti/flow_occ/000_10.png");
     g_assert_cmpint(flow_write16(png, motion, 40, 24), ==, 0);
-    g_autofree char *out = expect_success(
-        "eval %s/one %s/kitti -q --json " MOTION " --set subpixel=off", folder, folder);
+    g_autofree char *out =
+        expect_success("eval $D/one $D/kitti -q --json " MOTION " --set subpixel=off");
     g_assert_nonnull(strstr(out, "\"name\": \"one\""));
     g_assert_nonnull(strstr(out, "\"name\": \"kitti\""));
     g_auto(GStrv) exact = g_strsplit(out, "\"aee\": 0, \"aae\": 0, ", -1);
@@ -198,17 +194,16 @@ CLI_TEST("/flow/eval", test_eval) {
     /* the same truth where pictures are played */
     static const char *const played[] = {"one", "kitti"};
     for (size_t i = 0; i < G_N_ELEMENTS(played); i++) {
-        g_autofree char *run =
-            expect_success("run %s/%s " MOTION " --set subpixel=off", folder, played[i]);
+        g_autofree char *run = expect_success("run $D/%s " MOTION " --set subpixel=off", played[i]);
         g_assert_nonnull(strstr(run, "AEE       0.000 px"));
     }
-    expect_error(3, "frame10.png", "eval %s " MOTION, folder);
+    expect_error(3, "frame10.png", "eval $D " MOTION);
     g_assert_cmpint(flow_write(flo, motion, 39, 24), ==, 0);
-    expect_error(3, "39x24", "eval %s/one " MOTION, folder);
-    g_autofree char *unfit = expect_success("run %s/one " MOTION, folder);
+    expect_error(3, "39x24", "eval $D/one " MOTION);
+    g_autofree char *unfit = expect_success("run $D/one " MOTION);
     g_assert_null(strstr(unfit, "AEE"));
     write_text("one/flow10.flo", "PIEH");
-    expect_error(3, "ends early", "eval %s/one " MOTION, folder);
+    expect_error(3, "ends early", "eval $D/one " MOTION);
     expect_shell(0, "1 computed", "ends early", "$B run $D/one " MOTION);
 }
 
@@ -235,9 +230,7 @@ CLI_TEST("/flow/masked", test_masked) {
         g_assert_cmpint(picture_write(path, &image), ==, 0);
         g_assert_cmpint(picture_write(mask_path, &left_out), ==, 0);
     }
-    g_free(expect_success(
-        "batch %s/seq/%%03d.png -o %s/out --save flo --mask %s/seq/overlay.png " MOTION, folder,
-        folder, folder));
+    must("batch $D/seq/%%03d.png -o $D/out --save flo --mask $D/seq/overlay.png " MOTION);
     g_autofree char *flo = path_in("out/000.flo");
     g_assert_cmpint(flow_read(flo, &flow), ==, 0);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
@@ -248,13 +241,11 @@ CLI_TEST("/flow/masked", test_masked) {
         }
     flow_free(&flow);
     g_assert_cmpfloat(found, >, 0.9 * count);
-    g_free(expect_success("run %s/seq/%%03d.png --save-disparity %s/last.flo --mask "
-                          "%s/seq/overlay.png " MOTION,
-                          folder, folder, folder));
+    must("run $D/seq/%%03d.png --save-disparity $D/last.flo --mask $D/seq/overlay.png " MOTION);
     expect_shell(0, "", "", "cmp $D/out/002.flo $D/last.flo");
     write_stream("in", 1);
-    expect_error(3, "40x24", "run %s/seq/%%03d.png --mask %s/in/000.png " MOTION, folder, folder);
-    expect_error(3, "nosuch", "run %s/seq/%%03d.png --mask %s/nosuch.png " MOTION, folder, folder);
+    expect_error(3, "40x24", "run $D/seq/%%03d.png --mask $D/in/000.png " MOTION);
+    expect_error(3, "nosuch", "run $D/seq/%%03d.png --mask $D/nosuch.png " MOTION);
 }
 
 static void write_mask1(const char *path, const uint8_t *pixels, int width, int height) {
@@ -321,11 +312,10 @@ CLI_TEST("/flow/mask-pictures", test_mask_pictures) {
         g_file_set_contents(pgm_path, pgm, (gssize)strlen("P5 40 24 255\n") + COUNT, NULL));
     static const char *const masks[] = {"grey.png", "rgb.png",  "deep.png",
                                         "bits.png", "grey.pgm", "dim.png"};
-    g_free(expect_success("run %s/in --save-disparity %s/none.flo " MOTION, folder, folder));
+    must("run $D/in --save-disparity $D/none.flo " MOTION);
     for (size_t i = 0; i < G_N_ELEMENTS(masks); i++) {
         bool none = i + 1 == G_N_ELEMENTS(masks);
-        g_free(expect_success("run %s/in --save-disparity %s/%zu.flo --mask %s/%s " MOTION, folder,
-                              folder, i, folder, masks[i]));
+        must("run $D/in --save-disparity $D/%zu.flo --mask $D/%s " MOTION, i, masks[i]);
         g_autofree char *command =
             g_strdup_printf("cmp -s $D/%zu.flo $D/%s.flo", i, none ? "none" : "0");
         expect_shell(0, "", "", command);
@@ -338,22 +328,21 @@ CLI_TEST("/flow/mask-pictures", test_mask_pictures) {
     g_assert_true(g_file_get_contents(whole, &bytes, &length, NULL));
     for (gsize end = 0; end < length; end += 29) {
         g_assert_true(g_file_set_contents(part, bytes, (gssize)end, NULL));
-        expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+        expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
     }
     for (gsize at = 8; at < length; at += 17) { /* a byte that changed on the way */
         g_autofree char *damaged = g_memdup2(bytes, length);
         damaged[at] ^= 0x55;
         g_assert_true(g_file_set_contents(part, damaged, (gssize)length, NULL));
-        expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+        expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
     }
     write_text("part.png", "white\n");
-    expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+    expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
     write_text("part.png", "P5 40 20000 255\n");
-    expect_error(3, "part.png", "run %s/in --mask %s " MOTION, folder, part);
+    expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
     write_picture("part.png", 24, 40, 0);
-    expect_error(3, "is 24x40, but the pictures are 40x24", "run %s/in --mask %s " MOTION, folder,
-                 part);
-    expect_error(3, folder, "run %s/in --mask %s " MOTION, folder, folder);
+    expect_error(3, "is 24x40, but the pictures are 40x24", "run $D/in --mask %s " MOTION, part);
+    expect_error(3, folder, "run $D/in --mask $D " MOTION);
 }
 
 /* The built-in scene knows how its pixels move. */
@@ -372,12 +361,12 @@ CLI_TEST("/flow/scene", test_scene) {
 CLI_TEST("/flow/errors", test_errors) {
     write_stream("in", 2);
     write_stream("single", 1);
-    expect_error(3, "1 picture cannot", "run %s/single " MOTION, folder);
-    expect_error(3, "2 pictures cannot", "run %s/in --set motion_step=2 " MOTION, folder);
+    expect_error(3, "1 picture cannot", "run $D/single " MOTION);
+    expect_error(3, "2 pictures cannot", "run $D/in --set motion_step=2 " MOTION);
     expect_error(2, "540 labels, more than the 512",
-                 "run %s/in " MOTION " --set motion_u_range=30 --set motion_v_range=18", folder);
+                 "run $D/in " MOTION " --set motion_u_range=30 --set motion_v_range=18");
     write_picture("in/002.png", 44, 24, 0);
-    expect_error(3, "44x24", "run %s/in/001.png %s/in/002.png " MOTION, folder, folder);
+    expect_error(3, "44x24", "run $D/in/001.png $D/in/002.png " MOTION);
 }
 
 int main(int argc, char **argv) {

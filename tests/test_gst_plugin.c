@@ -855,8 +855,7 @@ CLI_TEST("/gst/manual", test_manual) {
              "gst-launch-1.0 -q multifilesrc location=both/%03d.png start-index=1 "
              "caps=image/png,framerate=10/1 ! pngdec ! videoconvert ! "
              "video/x-raw,format=BGRA ! avenc_ffv1 ! matroskamux ! filesink location=both.mkv");
-    g_free(expect_success("batch %s -o %s/batch --save depth16 --calib %s/rig.yml", folder, folder,
-                          folder));
+    must("batch $D -o $D/batch --save depth16 --calib $D/rig.yml");
     g_auto(GStrv) pipelines = manual_pipelines();
     g_assert_cmpint(g_strv_length(pipelines), ==, 4); /* the last one is of cameras */
     for (int i = 0; i < 3; i++)

@@ -149,17 +149,15 @@ CLI_TEST("/mcap/folder", test_folder) {
     expect_shell(0, "", "",
                  "mkdir $D/db && touch $D/db/metadata.yaml && "
                  "printf 'SQLite format 3\\0' >$D/db/a_0.db3");
-    expect_error(3, "ros2 bag convert", "run %s/db " TINY, folder);
-    expect_error(3, "ros2 bag convert", "run %s/db/a_0.db3 " TINY, folder);
+    expect_error(3, "ros2 bag convert", "run $D/db " TINY);
+    expect_error(3, "ros2 bag convert", "run $D/db/a_0.db3 " TINY);
     expect_shell(0, "", "", "printf '\x28\xb5\x2f\xfd' >$D/a.mcap.zstd");
-    expect_error(3, "unzstd", "run %s/a.mcap.zstd " TINY, folder);
+    expect_error(3, "unzstd", "run $D/a.mcap.zstd " TINY);
     expect_shell(0, "", "",
                  WRITE "file=bag && mkdir $D/c,/ && cp $D/ros.bag $D/c,/x.bag.active && "
                        "cp $D/ros.bag $D/c,");
-    g_free(expect_success("run %s/c,/x.bag.active -q " TINY, folder));
-    g_free(expect_success("run mcap:%s/c,/ros.bag,/stereo/left/image_raw,/stereo/right/image_raw "
-                          "-q " TINY,
-                          folder));
+    must("run $D/c,/x.bag.active -q " TINY);
+    must("run mcap:$D/c,/ros.bag,/stereo/left/image_raw,/stereo/right/image_raw -q " TINY);
 }
 
 /* One topic of pictures that hold both. */
@@ -237,19 +235,21 @@ CLI_TEST("/mcap/rectified", test_rectified) {
 }
 
 CLI_TEST("/mcap/refused", test_refused) {
-    static const char run[] = "run mcap:%s/ros.mcap%s " TINY;
     expect_shell(0, "", "", WRITE "compression=zstd encoding=mono8 chunk=1");
-    expect_error(3, "pictures are in /stereo/left/image_raw, /stereo/right/image_raw", run, folder,
-                 ",/left,/right");
-    expect_error(3, "the shape of one picture", run, folder, ",/stereo/left/image_raw");
-    expect_error(3, "has no such topics", run, folder,
-                 ",/stereo/left/image_raw,/stereo/right/image_raw,/stereo/right/image_raw");
+    expect_error(3, "pictures are in /stereo/left/image_raw, /stereo/right/image_raw",
+                 "run mcap:$D/ros.mcap,/left,/right " TINY);
+    expect_error(3, "the shape of one picture",
+                 "run mcap:$D/ros.mcap,/stereo/left/image_raw " TINY);
+    expect_error(3, "has no such topics",
+                 "run "
+                 "mcap:$D/ros.mcap,/stereo/left/image_raw,/stereo/right/image_raw,/stereo/right/"
+                 "image_raw " TINY);
     expect_error(3, "write mcap:FILE,/TOPIC",
-                 "motion mcap:%s/ros.mcap,/stereo/left/image_raw,/stereo/right/image_raw", folder);
-    expect_error(3, "No such file", "run mcap:%s/no.mcap " TINY, folder);
-    expect_error(3, "is neither an MCAP file nor a bag", "run mcap:%s/left.yaml " TINY, folder);
-    expect_error(3, "cannot be opened", "run mcap:%s/left " TINY, folder);
-    expect_error(3, "does not belong behind", "run mcap:%s/ros.mcap x.mcap " TINY, folder);
+                 "motion mcap:$D/ros.mcap,/stereo/left/image_raw,/stereo/right/image_raw");
+    expect_error(3, "No such file", "run mcap:$D/no.mcap " TINY);
+    expect_error(3, "is neither an MCAP file nor a bag", "run mcap:$D/left.yaml " TINY);
+    expect_error(3, "cannot be opened", "run mcap:$D/left " TINY);
+    expect_error(3, "does not belong behind", "run mcap:$D/ros.mcap x.mcap " TINY);
     /* a byte of one chunk of pictures is another: the others are read */
     expect_shell(0, "", "",
                  "/usr/bin/python3 -c 'import sys; f = open(sys.argv[1], \"r+b\"); "
@@ -266,9 +266,9 @@ CLI_TEST("/mcap/refused", test_refused) {
                        "test $code = $((3 * $(grep -c error: $D/log))) || exit 2; done");
     expect_shell(0, "", "",
                  WRITE "chunk=0 topics=/a,/b info=0 && sed -i s/mono8/rggb8/ $D/ros.mcap");
-    expect_error(3, "is of the encoding rggb8", run, folder, "");
+    expect_error(3, "is of the encoding rggb8", "run mcap:$D/ros.mcap " TINY);
     expect_shell(0, "", "", "sed -i 's,msg/Image,msg/Imoge,' $D/ros.mcap");
-    expect_error(3, "holds no pictures", run, folder, "");
+    expect_error(3, "holds no pictures", "run mcap:$D/ros.mcap " TINY);
 }
 
 /* A camera_info that cannot be used is told; the pictures are read. */

@@ -95,7 +95,7 @@ static void compare(const struct benchmark *b, const char *pair, const char *opt
     g_autofree char *out = path_in("saved");
     g_autofree char *settings =
         g_strdup_printf("--set backend=cpu --preset liang2011_%s %s", b->name, options);
-    g_free(expect_success("batch %s %s -o %s --save disp16", pair, settings, out));
+    must("batch %s %s -o %s --save disp16", pair, settings, out);
     g_autofree char *printed = expect_success("eval --json --bound 5 %s %s", settings, pair);
     const char *energy = strstr(printed, "\"energy\": ");
     g_autoptr(GDir) dir = g_dir_open(out, 0, NULL);

@@ -52,12 +52,17 @@ static void write_costs(void) {
     write_array("c4.npy", "<f4", "False", "(12, 17, 6)", floats, sizeof(floats));
 }
 
+static struct npy read_array(const char *name) {
+    g_autofree char *path = path_in(name);
+    struct npy a;
+    g_assert_cmpint(npy_read(path, &a), ==, 0);
+    return a;
+}
+
 /* What solve prints, with its labels in label. */
 static char *solve(const char *words, uint16_t label[H * W]) {
-    char *out = expect_success("solve %s -o %s/labels.npy", words, folder);
-    g_autofree char *path = path_in("labels.npy");
-    AUTO(npy_free) struct npy a = {0};
-    g_assert_cmpint(npy_read(path, &a), ==, 0);
+    char *out = expect_success("solve %s -o $D/labels.npy", words);
+    AUTO(npy_free) struct npy a = read_array("labels.npy");
     g_assert_cmpint(a.dimensions, ==, 2);
     g_assert_true(a.type == NPY_UINT16 && a.shape[0] == H && a.shape[1] == W);
     memcpy(label, a.data, H * W * sizeof(*label));
@@ -65,7 +70,7 @@ static char *solve(const char *words, uint16_t label[H * W]) {
 }
 
 static char *solve_file(const char *file, const char *words, uint16_t label[H * W]) {
-    g_autofree char *all = g_strdup_printf("%s/%s %s", folder, file, words);
+    g_autofree char *all = g_strdup_printf("$D/%s %s", file, words);
     return solve(all, label);
 }
 
@@ -105,9 +110,8 @@ CLI_TEST("/cli/solve/solvers", test_solvers) {
     uint16_t label[H * W];
     write_costs();
     for (size_t i = 0; i < G_N_ELEMENTS(solvers); i++) {
-        g_autofree char *words =
-            g_strdup_printf(LINEAR " --sweeps 20 --bound 200 --energy %s/energy.csv --solver %s",
-                            folder, solvers[i]);
+        g_autofree char *words = g_strdup_printf(
+            LINEAR " --sweeps 20 --bound 200 --energy $D/energy.csv --solver %s", solvers[i]);
         g_autofree char *out = solve_file("c1.npy", words, label);
         const char *bound = strstr(out, "lower bound ");
         double energy = g_ascii_strtod(out + strlen("energy "), NULL);
@@ -139,33 +143,27 @@ CLI_TEST("/cli/solve/smoothness", test_smoothness) {
     write_array("table.npy", "<f4", "False", "(6, 6)", table, sizeof(table));
     write_array("two.npy", "|u1", "False", "(12, 17)", weight, sizeof(weight));
     g_autofree char *first = solve_file("c1.npy", LINEAR, label);
-    g_autofree char *weighted = g_strdup_printf("--model linear --lambda 10 --truncation 22.5 "
-                                                "--right %s/two.npy --down %s/two.npy",
-                                                folder, folder);
-    g_autofree char *tabled = g_strdup_printf("--lambda 2 --model %s/table.npy", folder);
-    const char *const same[] = {weighted, tabled};
+    static const char weighted[] = "--model linear --lambda 10 --truncation 22.5 "
+                                   "--right $D/two.npy --down $D/two.npy",
+                      tabled[] = "--lambda 2 --model $D/table.npy",
+                      edged[] = "--right-table $D/edges.npy --down-table $D/edges.npy";
+    static const char *const same[] = {weighted, tabled, edged};
+    static float edges[H][W][L][L];
+    for (int i = 0; i < H * W * L * L; i++)
+        (&edges[0][0][0][0])[i] = 2 * (&table[0][0])[i % (L * L)];
+    write_array("edges.npy", "<f4", "False", "(12, 612)", edges, sizeof(edges));
     for (size_t i = 0; i < G_N_ELEMENTS(same); i++) {
         g_autofree char *out = solve_file("c1.npy", same[i], other);
         g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
         g_assert_cmpint(strncmp(out, first, strcspn(first, ",")), ==, 0);
     }
-    static float edges[H][W][L][L];
-    for (int i = 0; i < H * W * L * L; i++)
-        (&edges[0][0][0][0])[i] = 2 * (&table[0][0])[i % (L * L)];
-    write_array("edges.npy", "<f4", "False", "(12, 612)", edges, sizeof(edges));
-    g_autofree char *edged =
-        g_strdup_printf("--right-table %s/edges.npy --down-table %s/edges.npy", folder, folder);
-    g_autofree char *of_edges = solve_file("c1.npy", edged, other);
-    g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
-    g_assert_cmpint(strncmp(of_edges, first, strcspn(first, ",")), ==, 0);
-    expect_error(2, "sum_product takes no tables", "solve %s/c1.npy %s --solver sum_product",
-                 folder, edged);
+    expect_error(2, "sum_product takes no tables", "solve $D/c1.npy %s --solver sum_product",
+                 edged);
     for (int i = 0; i < W; i++)
         weight[3][i] = (uint8_t)i;
     write_array("many.npy", "|u1", "False", "(12, 17)", weight, sizeof(weight));
-    g_autofree char *many =
-        g_strdup_printf("--model quadratic --lambda 3 --down %s/many.npy", folder);
-    const char *const any[] = {"--model quadratic --lambda 3", tabled, many};
+    static const char *const any[] = {"--model quadratic --lambda 3", tabled,
+                                      "--model quadratic --lambda 3 --down $D/many.npy"};
     static const char *const solvers[] = {"min_sum", "tiles --tile-size 4", "rows_columns"};
     for (size_t i = 0; i < G_N_ELEMENTS(any); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(solvers); k++) {
@@ -200,73 +198,73 @@ CLI_TEST("/cli/solve/forbidden", test_forbidden) {
     g_assert_cmpfloat(fabs(energy - sum), <, 1e-9 * sum);
     g_assert_cmpfloat(bound, <=, energy);
     g_assert_cmpfloat(bound, >, 0.99 * energy);
-    expect_error(3, "27 bits do not hold both", "solve %s/forbidden.npy --lambda 1e15", folder);
+    expect_error(3, "27 bits do not hold both", "solve $D/forbidden.npy --lambda 1e15");
 }
 
 /* The benchmark's text: two labels, costs 3 and 5, 0 and 9, 4 and 1; edges 70 and 1000 in a row. */
 CLI_TEST("/cli/solve/text", test_benchmark_text) {
-    uint16_t label[3];
     write_text("row.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70 1000\n");
-    g_autofree char *out = expect_success("solve %s/row.txt -o %s/row.npy", folder, folder);
-    g_autofree char *path = path_in("row.npy");
-    struct npy a;
-    g_assert_cmpint(npy_read(path, &a), ==, 0);
-    memcpy(label, a.data, sizeof(label));
-    npy_free(&a);
+    g_autofree char *out = expect_success("solve $D/row.txt -o $D/row.npy");
+    AUTO(npy_free) struct npy a = read_array("row.npy");
+    const uint16_t *label = a.data;
     g_assert_true(g_str_has_prefix(out, "energy 7 "));
     g_assert_true(!label[0] && !label[1] && !label[2]);
     write_text("short.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70\n");
-    expect_error(3, "at byte", "solve %s/short.txt", folder);
+    expect_error(3, "at byte", "solve $D/short.txt");
     write_text("high.txt", "3 1 2\n0 0 0\n3 0 4\n5 9 1\n70 16777217\n");
-    expect_error(3, "at byte", "solve %s/high.txt", folder);
+    expect_error(3, "at byte", "solve $D/high.txt");
 }
 
-/* What --mmse, --confidence, --entropy and --beliefs write is of one distribution, whose labels are
- * written, too; at a low temperature they are those of low energy. */
-CLI_TEST("/cli/solve/marginals", test_marginals) {
-    uint16_t label[H * W];
-    struct npy mean, near, entropy, belief;
-    write_costs();
-    g_autofree char *words = g_strdup_printf(
-        LINEAR " --solver sum_product --temperature 12 --sweeps 20 --bound 200 --mmse %s/mean.npy "
-               "--confidence %s/near.npy --entropy %s/entropy.npy --beliefs %s/belief.npy",
-        folder, folder, folder, folder);
-    g_autofree char *out = solve_file("c1.npy", words, label);
-    const char *bound = strstr(out, "lower bound ");
-    g_assert_nonnull(bound);
-    g_assert_cmpfloat(energy_of(label), <,
-                      1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
-    g_autofree char *mean_path = path_in("mean.npy"), *near_path = path_in("near.npy"),
-                    *entropy_path = path_in("entropy.npy"), *belief_path = path_in("belief.npy");
-    g_assert_cmpint(npy_read(mean_path, &mean), ==, 0);
-    g_assert_cmpint(npy_read(near_path, &near), ==, 0);
-    g_assert_cmpint(npy_read(entropy_path, &entropy), ==, 0);
-    g_assert_cmpint(npy_read(belief_path, &belief), ==, 0);
-    g_assert_true(mean.type == NPY_FLOAT32 && mean.dimensions == 2 && mean.shape[0] == H &&
-                  mean.shape[1] == W && near.dimensions == 2);
-    g_assert_true(belief.dimensions == 3 && belief.shape[2] == L);
+#define MARGINALS                                                                        \
+    "--solver sum_product --temperature 12 --sweeps 20 --mmse $D/mean.npy --confidence " \
+    "$D/near.npy --entropy $D/entropy.npy --beliefs $D/belief.npy"
+
+/* What --mmse, --confidence, --entropy and --beliefs wrote is of one distribution, of labels or of
+ * labels (u, v) with so many columns. */
+static void check_marginals(const uint16_t *label, int columns) {
+    AUTO(npy_free)
+    struct npy mean = read_array("mean.npy"), near = read_array("near.npy"),
+               entropy = read_array("entropy.npy"), belief = read_array("belief.npy");
+    int numbers = columns < L ? 2 : 1;
+    g_assert_true(mean.type == NPY_FLOAT32 && mean.shape[0] == H && mean.shape[1] == W);
+    g_assert_cmpint(mean.dimensions, ==, 1 + numbers);
+    g_assert_true(near.dimensions == 2 && belief.dimensions == 3 && belief.shape[2] == L);
     for (int i = 0; i < H * W; i++) {
-        const float *p = (const float *)belief.data + i * L;
-        double sum = 0, expected = 0, close = 0, bits = 0;
+        const float *p = (const float *)belief.data + i * L,
+                    *found = (const float *)mean.data + numbers * i;
+        double sum = 0, u = 0, v = 0, close = 0, bits = 0;
         for (int l = 0; l < L; l++) {
             g_assert_cmpfloat(p[l], <=, p[label[i]]);
             sum += p[l];
             bits -= p[l] * log2(p[l]);
-            expected += l * p[l];
-            close += ABS(l - label[i]) <= 1 ? p[l] : 0;
+            u += l % columns * p[l];
+            v += l / columns * p[l];
+            close +=
+                ABS(l % columns - label[i] % columns) + ABS(l / columns - label[i] / columns) <= 1
+                    ? p[l]
+                    : 0;
         }
         g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
-        g_assert_cmpfloat(fabs(((const float *)mean.data)[i] - expected), <, 1e-4);
+        g_assert_cmpfloat(fabs(found[0] - u), <, 1e-4);
+        g_assert_cmpfloat(numbers == 2 ? fabs(found[1] - v) : 0, <, 1e-4);
         g_assert_cmpfloat(fabs(((const float *)near.data)[i] - close), <, 1e-5);
         g_assert_cmpfloat(fabs(((const float *)entropy.data)[i] - bits), <, 1e-4);
     }
-    npy_free(&mean);
-    npy_free(&near);
-    npy_free(&entropy);
-    npy_free(&belief);
-    expect_error(2, "on the CPU alone", "solve %s/c1.npy --backend cuda", folder);
+}
+
+/* At a low temperature the labels are those of low energy. */
+CLI_TEST("/cli/solve/marginals", test_marginals) {
+    uint16_t label[H * W];
+    write_costs();
+    g_autofree char *out = solve_file("c1.npy", LINEAR " --bound 200 " MARGINALS, label);
+    const char *bound = strstr(out, "lower bound ");
+    g_assert_nonnull(bound);
+    g_assert_cmpfloat(energy_of(label), <,
+                      1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
+    check_marginals(label, L);
+    expect_error(2, "on the CPU alone", "solve $D/c1.npy --backend cuda");
     expect_error(1, "cannot be written",
-                 "solve %s/c1.npy --solver sum_product --beliefs %s/no/b.npy", folder, folder);
+                 "solve $D/c1.npy --solver sum_product --beliefs $D/no/b.npy");
 }
 
 /* Labels (u, v) are the problem of a table of their distances, and u and v have a mean each. */
@@ -275,7 +273,6 @@ CLI_TEST("/cli/solve/columns", test_columns) {
     static const char *const models[] = {"linear", "quadratic"};
     float table[L][L];
     uint16_t label[H * W], other[H * W];
-    struct npy mean, near, belief;
     write_costs();
     for (int kind = 0; kind < 2; kind++) {
         for (int l = 0; l < L; l++)
@@ -285,40 +282,14 @@ CLI_TEST("/cli/solve/columns", test_columns) {
             }
         write_array("pairs.npy", "<f4", "False", "(6, 6)", table, sizeof(table));
         g_autofree char *words = g_strdup_printf(
-            "--columns 3 --model %s --lambda 20 --truncation 45 --solver sum_product --sweeps 20 "
-            "--temperature 12 --mmse %s/mean.npy --confidence %s/near.npy --beliefs %s/belief.npy",
-            models[kind], folder, folder, folder);
-        g_autofree char *tabled = g_strdup_printf(
-            "--model %s/pairs.npy --solver sum_product --sweeps 20 --temperature 12", folder);
-        g_autofree char *first = solve_file("c1.npy", words, label),
-                        *second = solve_file("c1.npy", tabled, other);
+            "--columns 3 --model %s --lambda 20 --truncation 45 " MARGINALS, models[kind]);
+        g_autofree char *first = solve_file("c1.npy", words, label);
+        check_marginals(label, COLUMNS);
+        g_autofree char *second = solve_file("c1.npy", "--model $D/pairs.npy " MARGINALS, other);
         g_assert_cmpstr(first, ==, second);
         g_assert_cmpmem(other, sizeof(other), label, sizeof(label));
     }
-    g_autofree char *mean_path = path_in("mean.npy"), *near_path = path_in("near.npy"),
-                    *belief_path = path_in("belief.npy");
-    g_assert_cmpint(npy_read(mean_path, &mean), ==, 0);
-    g_assert_cmpint(npy_read(near_path, &near), ==, 0);
-    g_assert_cmpint(npy_read(belief_path, &belief), ==, 0);
-    g_assert_true(mean.dimensions == 3 && mean.shape[2] == 2);
-    for (int i = 0; i < H * W; i++) {
-        const float *p = (const float *)belief.data + i * L;
-        double u = 0, v = 0, close = 0;
-        for (int l = 0; l < L; l++) {
-            int du = ABS(l % COLUMNS - label[i] % COLUMNS),
-                dv = ABS(l / COLUMNS - label[i] / COLUMNS);
-            u += l % COLUMNS * p[l];
-            v += l / COLUMNS * p[l];
-            close += du + dv <= 1 ? p[l] : 0;
-        }
-        g_assert_cmpfloat(fabs(((const float *)mean.data)[2 * i] - u), <, 1e-4);
-        g_assert_cmpfloat(fabs(((const float *)mean.data)[2 * i + 1] - v), <, 1e-4);
-        g_assert_cmpfloat(fabs(((const float *)near.data)[i] - close), <, 1e-5);
-    }
-    npy_free(&mean);
-    npy_free(&near);
-    npy_free(&belief);
-    expect_error(3, "no whole number of rows", "solve %s/c1.npy --columns 4", folder);
+    expect_error(3, "no whole number of rows", "solve $D/c1.npy --columns 4");
 }
 
 CLI_TEST("/cli/solve/bad", test_bad) {
@@ -333,25 +304,24 @@ CLI_TEST("/cli/solve/bad", test_bad) {
     write_array("nan.npy", "<f4", "False", "(1, 2, 2)", numbers, 16);
     write_array("order.npy", "<f4", "Maybe", "(1, 2, 2)", numbers, 16);
     write_array("good.npy", "<f4", "False", "(2, 1, 2)", numbers + 4, 16);
-    expect_error(3, "no .npy file", "solve %s/text.npy", folder);
-    expect_error(3, "uint8, uint16 or float32", "solve %s/double.npy", folder);
-    expect_error(3, "another size", "solve %s/short.npy", folder);
-    expect_error(3, "another size", "solve %s/long.npy", folder);
-    expect_error(3, "(height, width, labels)", "solve %s/flat.npy", folder);
-    expect_error(3, "one to three dimensions", "solve %s/four.npy", folder);
-    expect_error(3, "cost of label 0 at 1, 0 is no finite number", "solve %s/nan.npy", folder);
-    expect_error(3, "header is damaged", "solve %s/order.npy", folder);
-    expect_error(3, "No such file", "solve %s/none.npy", folder);
-    expect_error(3, "must have the shape (2, 1)", "solve %s/good.npy --right %s/flat.npy", folder,
-                 folder);
-    expect_error(3, "lambda and truncation", "solve %s/good.npy --truncation inf", folder);
-    expect_error(3, "lambda and truncation", "solve %s/good.npy --lambda -1", folder);
-    expect_error(3, "lambda and truncation", "solve %s/good.npy --lambda nan", folder);
-    expect_error(3, "lambda and truncation", "solve %s/good.npy --truncation -1", folder);
-    expect_error(2, "there are linear", "solve %s/good.npy --model cubic", folder);
-    expect_error(3, "no problem of the MRF", "solve %s/text.npy.txt", folder);
-    expect_error(1, "cannot be written", "solve %s/good.npy -o %s/no/labels.npy", folder, folder);
-    expect_error(1, "cannot be written", "solve %s/good.npy --energy %s/no/e.csv", folder, folder);
+    expect_error(3, "no .npy file", "solve $D/text.npy");
+    expect_error(3, "uint8, uint16 or float32", "solve $D/double.npy");
+    expect_error(3, "another size", "solve $D/short.npy");
+    expect_error(3, "another size", "solve $D/long.npy");
+    expect_error(3, "(height, width, labels)", "solve $D/flat.npy");
+    expect_error(3, "one to three dimensions", "solve $D/four.npy");
+    expect_error(3, "cost of label 0 at 1, 0 is no finite number", "solve $D/nan.npy");
+    expect_error(3, "header is damaged", "solve $D/order.npy");
+    expect_error(3, "No such file", "solve $D/none.npy");
+    expect_error(3, "must have the shape (2, 1)", "solve $D/good.npy --right $D/flat.npy");
+    expect_error(3, "lambda and truncation", "solve $D/good.npy --truncation inf");
+    expect_error(3, "lambda and truncation", "solve $D/good.npy --lambda -1");
+    expect_error(3, "lambda and truncation", "solve $D/good.npy --lambda nan");
+    expect_error(3, "lambda and truncation", "solve $D/good.npy --truncation -1");
+    expect_error(2, "there are linear", "solve $D/good.npy --model cubic");
+    expect_error(3, "no problem of the MRF", "solve $D/text.npy.txt");
+    expect_error(1, "cannot be written", "solve $D/good.npy -o $D/no/labels.npy");
+    expect_error(1, "cannot be written", "solve $D/good.npy --energy $D/no/e.csv");
 }
 
 /* Ctrl-C ends it after a sweep, with the labels so far: it would take hours. */
@@ -382,10 +352,7 @@ CLI_TEST("/cli/solve/interrupted", test_interrupted) {
     g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
     g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     g_assert_nonnull(strstr(said->str, "Ctrl-C again"));
-    g_autofree char *path = path_in("so_far.npy");
-    struct npy labels;
-    g_assert_cmpint(npy_read(path, &labels), ==, 0);
-    npy_free(&labels);
+    AUTO(npy_free) struct npy labels = read_array("so_far.npy");
     g_auto(GStrv) rows = read_lines("so_far.csv");
     g_assert_cmpuint(g_strv_length(rows), >=, 2);
 }
@@ -400,10 +367,15 @@ static void write_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
     g_assert_cmpint(picture_write(path, &im), ==, 0);
 }
 
-static void read_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
+static struct image read_picture(const char *name) {
     g_autofree char *path = path_in(name);
-    AUTO(picture_free) struct image im = {0};
+    struct image im;
     g_assert_cmpint(picture_read(path, &im), ==, 0);
+    return im;
+}
+
+static void read_grey(const char *name, uint8_t pixels[SIDE][SIDE]) {
+    AUTO(picture_free) struct image im = read_picture(name);
     g_assert_true(im.width == SIDE && im.height == SIDE && im.channels == 1);
     memcpy(pixels, im.data, (size_t)SIDE * SIDE);
 }
@@ -424,9 +396,7 @@ CLI_TEST("/cli/solve/denoise", test_denoise) {
         }
     write_grey("noisy.png", noisy);
     write_grey("mask.png", mask);
-    g_free(expect_success("solve --denoise %s/noisy.png --mask %s/mask.png --sweeps 5 "
-                          "-o %s/clean.png",
-                          folder, folder, folder));
+    must("solve --denoise $D/noisy.png --mask $D/mask.png --sweeps 5 -o $D/clean.png");
     read_grey("clean.png", clean);
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
@@ -437,8 +407,7 @@ CLI_TEST("/cli/solve/denoise", test_denoise) {
     g_test_message("mean difference %.2f, then %.2f", before / SIDE / SIDE, after / SIDE / SIDE);
     g_assert_cmpfloat(after, <, before / 2);
     write_picture("small.png", 20, 20, 0);
-    expect_error(3, "is 20x20, but", "solve --denoise %s/noisy.png --mask %s/small.png", folder,
-                 folder);
+    expect_error(3, "is 20x20, but", "solve --denoise $D/noisy.png --mask $D/small.png");
 }
 
 CLI_TEST("/cli/solve/segment", test_segment) {
@@ -456,8 +425,8 @@ CLI_TEST("/cli/solve/segment", test_segment) {
     }
     write_grey("photo.png", photo);
     write_grey("strokes.png", strokes);
-    g_free(expect_success("solve --segment %s/photo.png --strokes %s/strokes.png -o %s/object.png",
-                          folder, folder, folder));
+    g_free(
+        expect_success("solve --segment $D/photo.png --strokes $D/strokes.png -o $D/object.png"));
     read_grey("object.png", object);
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
@@ -470,21 +439,17 @@ CLI_TEST("/cli/solve/segment", test_segment) {
     g_assert_cmpint(wrong, <, SIDE * SIDE / 20);
     memset(strokes, 255, sizeof(strokes));
     write_grey("strokes.png", strokes);
-    expect_error(3, "and some black", "solve --segment %s/photo.png --strokes %s/strokes.png",
-                 folder, folder);
+    expect_error(3, "and some black", "solve --segment $D/photo.png --strokes $D/strokes.png");
     memset(strokes, 0, sizeof(strokes) / 2);
     write_grey("strokes.png", strokes);
-    expect_error(3, "marks every pixel", "solve --segment %s/photo.png --strokes %s/strokes.png",
-                 folder, folder);
+    expect_error(3, "marks every pixel", "solve --segment $D/photo.png --strokes $D/strokes.png");
     expect_error(3, "marks every pixel",
-                 "solve --montage %s/photo.png --montage %s/photo.png --strokes %s/strokes.png",
-                 folder, folder, folder);
+                 "solve --montage $D/photo.png --montage $D/photo.png --strokes $D/strokes.png");
 }
 
 /* Pictures of noise that are alike in a crooked band: the seam lies in it. */
 CLI_TEST("/cli/solve/montage", test_montage) {
     uint8_t photo[2][SIDE][SIDE], strokes[SIDE][SIDE], label[SIDE][SIDE];
-    struct image im;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             unsigned hash = (unsigned)(y * 131 + x * 17) * 2654435761u;
@@ -496,15 +461,12 @@ CLI_TEST("/cli/solve/montage", test_montage) {
     write_grey("a.png", photo[0]);
     write_grey("b.png", photo[1]);
     write_grey("strokes.png", strokes);
-    g_autofree char *words =
-        g_strdup_printf("solve --montage %s/a.png --montage %s/b.png --strokes %s/strokes.png",
-                        folder, folder, folder);
-    g_autofree char *out =
-        expect_success("%s -o %s/label.png --composed %s/ab.png", words, folder, folder);
-    g_autofree char *path = path_in("ab.png");
+    static const char words[] =
+        "solve --montage $D/a.png --montage $D/b.png --strokes $D/strokes.png";
+    g_autofree char *out = expect_success("%s -o $D/label.png --composed $D/ab.png", words);
     g_assert_nonnull(strstr(out, "gap 0"));
     read_grey("label.png", label);
-    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    AUTO(picture_free) struct image im = read_picture("ab.png");
     g_assert_true(im.width == SIDE && im.height == SIDE);
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
@@ -514,17 +476,14 @@ CLI_TEST("/cli/solve/montage", test_montage) {
             g_assert_cmpint(im.data[(y * SIDE + x) * im.channels], ==,
                             photo[label[y][x] == 255][y][x]);
         }
-    picture_free(&im);
     write_picture("small.png", 20, 20, 0);
     expect_error(3, "is 20x20, but",
-                 "solve --montage %s/a.png --montage %s/small.png --strokes %s/strokes.png", folder,
-                 folder, folder);
+                 "solve --montage $D/a.png --montage $D/small.png --strokes $D/strokes.png");
     memset(strokes, 128, sizeof(strokes));
     write_grey("unmarked.png", strokes);
     expect_error(3, "must mark some pixels",
-                 "solve --montage %s/a.png --montage %s/b.png --strokes %s/unmarked.png", folder,
-                 folder, folder);
-    expect_error(1, "cannot be written", "%s --composed %s/no/ab.png", words, folder);
+                 "solve --montage $D/a.png --montage $D/b.png --strokes $D/unmarked.png");
+    expect_error(1, "cannot be written", "%s --composed $D/no/ab.png", words);
 }
 
 static void write_colours(const char *name, uint8_t *pixels, int width, int height) {
@@ -546,16 +505,12 @@ CLI_TEST("/cli/solve/footprints", test_footprints) {
     write_grey("a.png", photo[0]);
     write_grey("b.png", photo[1]);
     write_grey("c.png", photo[2]);
-    g_autofree char *words = g_strdup_printf(
-        "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --footprints", folder,
-        folder, folder);
-    g_autofree char *out = expect_success("%s --composed %s/abc.png", words, folder);
-    g_autofree char *path = path_in("abc.png");
-    struct image im;
-    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    static const char words[] =
+        "solve --montage $D/a.png --montage $D/b.png --montage $D/c.png --footprints";
+    g_autofree char *out = expect_success("%s --composed $D/abc.png", words);
+    AUTO(picture_free) struct image im = read_picture("abc.png");
     for (int i = 0; i < SIDE * SIDE; i++)
         g_assert_true((im.data[i * im.channels] == 0) == (i < SIDE));
-    picture_free(&im);
     /* between pictures alike at x = 13, 24 and the next one, that differ by 20 at one of the two */
     g_assert_true(g_str_has_prefix(out, "energy 2730 "));
     g_autofree char *bounded = expect_success("%s --solver trws", words);
@@ -563,7 +518,7 @@ CLI_TEST("/cli/solve/footprints", test_footprints) {
 }
 
 #define THREE \
-    "solve --montage %s/a.png --montage %s/b.png --montage %s/c.png --strokes %s/strokes.png"
+    "solve --montage $D/a.png --montage $D/b.png --montage $D/c.png --strokes $D/strokes.png"
 
 /* Noise again: two pictures are alike in one band, the third and the second in another. */
 CLI_TEST("/cli/solve/montage-of-three", test_montage_of_three) {
@@ -587,15 +542,11 @@ CLI_TEST("/cli/solve/montage-of-three", test_montage_of_three) {
     write_grey("b.png", photo[1]);
     write_grey("c.png", photo[2]);
     write_colours("strokes.png", &strokes[0][0][0], SIDE, SIDE);
-    g_autofree char *words = g_strdup_printf(THREE, folder, folder, folder, folder);
     g_autofree char *out =
-        expect_success("%s -o %s/label.png --composed %s/abc.png --energy %s/energy.csv", words,
-                       folder, folder, folder);
+        expect_success(THREE " -o $D/label.png --composed $D/abc.png --energy $D/energy.csv");
     g_assert_nonnull(strstr(out, " sweeps"));
     read_grey("label.png", label);
-    struct image im;
-    g_autofree char *path = path_in("abc.png");
-    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    AUTO(picture_free) struct image im = read_picture("abc.png");
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             int first = 8 + abs(y - 20) / 3, second = first + 16;
@@ -604,7 +555,6 @@ CLI_TEST("/cli/solve/montage-of-three", test_montage_of_three) {
             g_assert_cmpint(im.data[(y * SIDE + x) * im.channels], ==,
                             photo[label[y][x] / 127][y][x]);
         }
-    picture_free(&im);
     g_auto(GStrv) rows = read_lines("energy.csv");
     for (char **row = rows + 1; **row; row++) {
         double energy = g_ascii_strtod(strchr(*row, ',') + 1, NULL);
@@ -612,17 +562,16 @@ CLI_TEST("/cli/solve/montage-of-three", test_montage_of_three) {
         before = energy;
     }
     g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), ==, before);
-    expect_error(2, "its own smoothness", "%s --model linear", words);
-    g_autofree char *bounded = expect_success("%s --solver trws", words);
+    expect_error(2, "its own smoothness", THREE " --model linear");
+    g_autofree char *bounded = expect_success(THREE " --solver trws");
     g_assert_nonnull(strstr(bounded, "gap 0"));
     for (int i = 0; i < SIDE; i++)
         strokes[i][SIDE - 1][0] = strokes[i][SIDE - 2][0] = 0;
     write_colours("strokes.png", &strokes[0][0][0], SIDE, SIDE);
-    expect_error(3, "none is red", "%s", words);
+    expect_error(3, "none is red", THREE);
     expect_error(2, "2 to 8 times",
-                 "%s --montage x --montage x --montage x --montage x "
-                 "--montage x --montage x",
-                 words);
+                 THREE " --montage x --montage x --montage x --montage x "
+                       "--montage x --montage x");
 }
 
 /* Each colour of the strokes is its picture's: plain pictures, marked along their diagonal. */
@@ -643,19 +592,14 @@ CLI_TEST("/cli/solve/montage-of-eight", test_montage_of_eight) {
         g_string_append_printf(words, " --montage %s", path);
     }
     write_colours("strokes.png", &strokes[0][0][0], 8, 8);
-    g_free(expect_success("%s --strokes %s/strokes.png --composed %s/all.png", words->str, folder,
-                          folder));
-    g_autofree char *path = path_in("all.png");
-    struct image im;
-    g_assert_cmpint(picture_read(path, &im), ==, 0);
+    must("%s --strokes $D/strokes.png --composed $D/all.png", words->str);
+    AUTO(picture_free) struct image im = read_picture("all.png");
     for (int i = 0; i < 8; i++)
         g_assert_cmpint(im.data[9 * i * im.channels], ==, 20 + 30 * i);
-    picture_free(&im);
     write_picture("small.png", 20, 20, 0);
     expect_error(3, "is 20x20, but",
-                 "solve --montage %s/0.png --montage %s/1.png --montage %s/small.png --strokes "
-                 "%s/strokes.png",
-                 folder, folder, folder, folder);
+                 "solve --montage $D/0.png --montage $D/1.png --montage $D/small.png --strokes "
+                 "$D/strokes.png");
 }
 
 /* Small montages of which all labellings are tried. */
@@ -744,7 +688,7 @@ CLI_TEST("/cli/solve/montage-optimum", test_montage_optimum) {
             try_all(&m, before, k, best);
         }
         int joined = montage_energy(&m, best, NULL, -1), optimum = try_all(&m, NULL, -1, best);
-        g_autofree char *out = expect_success(THREE, folder, folder, folder, folder);
+        g_autofree char *out = expect_success(THREE);
         int energy = (int)g_ascii_strtod(out + strlen("energy "), NULL);
         g_test_message("%d by moves, %d joined, optimum %d", energy, joined, optimum);
         g_assert_cmpint(energy, >=, optimum);
