@@ -458,9 +458,12 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         padding = ImVec2(0, 0);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding,
-                        flags & (UI_DOCKED | UI_BAR) ? 0 : ImGui::GetStyle().WindowRounding);
+                        flags & (UI_DOCKED | UI_BAR) && !(flags & UI_CORNER)
+                            ? 0
+                            : ImGui::GetStyle().WindowRounding);
+    bool floats = flags & UI_AUTO_SIZE || (flags & UI_EDGED && flags & UI_ON_TOP);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize,
-                        flags & UI_AUTO_SIZE ? ImGui::GetStyle().PopupBorderSize : 0);
+                        floats ? ImGui::GetStyle().PopupBorderSize : 0);
     ImGui::Begin(name, NULL, f);
     ImGui::PopStyleVar(3);
     if (flags & UI_FRONT)
@@ -482,7 +485,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     ImVec2 max = min + size, screen = ImGui::GetIO().DisplaySize;
     add_rect(ui, "panel.", name, min, max);
-    if (flags & UI_EDGED)
+    if (flags & UI_EDGED && !floats)
         draw_edges(ui, min, max);
     if (min.x < 0 || min.y < 0 || max.x > screen.x || max.y > screen.y)
         note_cut(ui, name);

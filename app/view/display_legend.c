@@ -143,7 +143,7 @@ void display_describe_motion(const struct frame *f, const struct motion_speed *s
                              char *text, size_t size) {
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     size_t count = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
-    int used = snprintf(text, size, "%d, %d", x, y);
+    int used = snprintf(text, size, "x %d y %d", x, y);
     if (f->motion[i] == DISPARITY_UNKNOWN) {
         snprintf(text + used, size - (size_t)used, "   no motion known");
         return;

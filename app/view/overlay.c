@@ -20,7 +20,7 @@ static void describe_pixel(const struct viewer *v, int x, int y, char *text, siz
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     double xyz[3], error, px = 1 / (v->rig.scale * DISPARITY_ONE);
     char depth[64];
-    int used = snprintf(text, size, "%.0f, %.0f", v->rig.left + x / v->rig.scale,
+    int used = snprintf(text, size, "x %.0f y %.0f", v->rig.left + x / v->rig.scale,
                         v->rig.top + y / v->rig.scale);
     if (f->disparity[i] == DISPARITY_UNKNOWN) {
         snprintf(text + used, size - (size_t)used, "   no disparity");

@@ -307,10 +307,11 @@ static void begin_card(struct ui *ui, const char *icon, const char *title, const
 
 static void draw_files(struct viewer *v) {
     struct ui *ui = v->screen.ui;
-    begin_card(ui, ICON_OPEN, "Files",
-               "A folder, two pictures, a recording. Or drop them anywhere.");
-    action_button(v, "start.files", "Choose ...", ACTION_OPEN);
     g_autofree char *zenity = g_find_program_in_path("zenity");
+    begin_card(ui, ICON_OPEN, "Files",
+               zenity ? "A folder, two pictures, a recording. Or drop them anywhere."
+                      : "Drop them anywhere, or type a path below; Choose needs zenity.");
+    action_button(v, "start.files", "Choose ...", ACTION_OPEN);
     if (zenity) {
         ui_same_line(ui);
         if (ui_button(ui, "start.folder", "A folder ...",

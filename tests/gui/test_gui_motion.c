@@ -123,12 +123,12 @@ GUI_TEST("/gui/motion/read-out", test_read_out) {
         double window_x, window_y, u, v, length, px_s, m_s;
         place_of(&p, x, y, &window_x, &window_y);
         gui_move(&p, window_x, window_y);
-        g_autofree char *begin = g_strdup_printf("%d, %d ", x, y);
+        g_autofree char *begin = g_strdup_printf("x %d y %d ", x, y);
         g_autofree char *text = NULL;
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
                              g_str_has_prefix(text, begin));
         g_test_message("%s", text);
-        g_assert_cmpint(sscanf(text, "%d, %d   u %lf v %lf   %lf px   %lf px/s   %lf m/s", &at_x,
+        g_assert_cmpint(sscanf(text, "x %d y %d   u %lf v %lf   %lf px   %lf px/s   %lf m/s", &at_x,
                                &at_y, &u, &v, &length, &px_s, &m_s),
                         ==, 7);
         g_assert_cmpfloat_with_epsilon(u, motion[half][0], 0.13);
@@ -278,10 +278,10 @@ GUI_TEST("/gui/motion/truth", test_truth) {
     gui_move(&p, window_x, window_y);
     g_autofree char *text = NULL;
     gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
-                         g_str_has_prefix(text, "40, 16 "));
+                         g_str_has_prefix(text, "x 40 y 16 "));
     g_test_message("%s", text);
-    g_assert_cmpint(sscanf(text, "%d, %d   u %lf v %lf   %lf px   truth %lf %lf px", &at_x, &at_y,
-                           &u, &v, &length, &true_u, &true_v),
+    g_assert_cmpint(sscanf(text, "x %d y %d   u %lf v %lf   %lf px   truth %lf %lf px", &at_x,
+                           &at_y, &u, &v, &length, &true_u, &true_v),
                     ==, 7);
 }
 
