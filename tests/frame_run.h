@@ -77,6 +77,16 @@ static inline int frame_run(struct stereo *s, const struct params *params, struc
     return error ? error : frame_finish(s, f);
 }
 
+/* The pipeline on the CPU, of rectified pictures. */
+static inline struct stereo *frame_open(int threads, enum backend_variant variant, int width,
+                                        int height, int channels) {
+    int error;
+    struct stereo *s = stereo_open_on(backend_cpu_open(threads, variant, &error), width, height,
+                                      (enum picture_format)channels, NULL, &error);
+    assert(s);
+    return s;
+}
+
 /* Runs a graph of stages alone once. The caller frees the memory that its addresses lie in. */
 static inline void *graph_run_once(struct backend *b, struct graph *g) {
     void *const no_slots[MAX_SLOTS] = {NULL};

@@ -22,15 +22,13 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
 static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     enum { H = 43 };
     bool pruned = strstr(scene_settings[set], "pruning"); /* some among many labels */
-    int error, labels = pruned ? 80 : 20, width = pruned ? 97 : 61;
+    int labels = pruned ? 80 : 20, width = pruned ? 97 : 61;
     size_t pixels = (size_t)width * H;
     struct params p = scene_params(set, labels);
     struct frame_pool *pool;
     struct frame *f = scene_frame(&pool, width, H, 3, labels, 5 + (uint32_t)set);
-    struct stereo *s =
-        stereo_open_on(backend_cpu_open(threads, variant, &error), width, H, 3, NULL, &error);
-    assert(s);
-    error = frame_run(s, &p, f);
+    struct stereo *s = frame_open(threads, variant, width, H, 3);
+    int error = frame_run(s, &p, f);
     assert(!error);
     uint64_t hash = p.mode == MODE_MOTION
                         ? fnv1a(0xcbf29ce484222325u, f->motion, 2 * pixels * sizeof(*f->motion))

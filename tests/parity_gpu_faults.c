@@ -52,8 +52,7 @@ static void check_lost(struct parity *t) {
     struct params p = scene_params(0, LABELS);
     struct stereo *going = open_with(BACKEND_AUTO, 1, &error),
                   *ending = open_with(BACKEND_CUDA, 1, &error);
-    struct stereo *plain =
-        stereo_open_on(backend_cpu_open(0, VARIANT_PLAIN, &error), W, H, 3, NULL, &error);
+    struct stereo *plain = frame_open(0, VARIANT_PLAIN, W, H, 3);
     struct frame_pool *pools[2];
     struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
                  *b = scene_frame(&pools[1], W, H, 3, LABELS, 1);

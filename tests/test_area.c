@@ -14,14 +14,6 @@
 #include <glib.h>
 #include <math.h>
 
-static void set(struct params *p, const char *assignments) {
-    char why[256];
-    g_auto(GStrv) words = g_strsplit(assignments, " ", -1);
-    for (char **w = words; *w; w++)
-        if (params_assign(p, *w, why, sizeof(why)))
-            g_error("%s", why);
-}
-
 #define MRF                                                                                      \
     "data_cost=bt_sum data_curve=truncated data_weight=1 data_truncation=60 cost_smoothing=off " \
     "discontinuity_weight=12 discontinuity_truncation=40 lr_check=off fill=0 median_radius=0 "   \
@@ -32,7 +24,7 @@ static void set(struct params *p, const char *assignments) {
 static struct params params_of(int kind, int labels) {
     struct params p;
     params_default(&p);
-    set(&p, MRF "bp_schedule=rows_columns");
+    scene_set(&p, MRF "bp_schedule=rows_columns");
     p.disparity_range = labels;
     p.smoothness = kind;
     return p;
@@ -146,11 +138,8 @@ struct result {
 
 static struct result run(const struct params *p, int width, int height) {
     struct result r;
-    int error;
     r.frame = scene_frame(&r.pool, width, height, 3, p->disparity_range, 7);
-    r.stereo = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), width, height, 3,
-                              NULL, &error);
-    g_assert_nonnull(r.stereo);
+    r.stereo = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
     g_assert_cmpint(frame_run(r.stereo, p, r.frame), ==, 0);
     g_assert_cmpint(stereo_energy(r.stereo, &r.energy), ==, 0);
     r.disparity = r.frame->disparity;
@@ -175,7 +164,7 @@ static void assert_same_result(struct result *a, struct result *b, size_t pixels
 static void test_one_tile(gconstpointer data) {
     enum { W = 47, H = 33 };
     struct params p = params_of(GPOINTER_TO_INT(data), 12), q = p;
-    set(&q, "bp_schedule=tiles tile_size=48 tile_inner=3 tile_outer=1");
+    scene_set(&q, "bp_schedule=tiles tile_size=48 tile_inner=3 tile_outer=1");
     struct result rows = run(&p, W, H), tile = run(&q, W, H);
     assert_same_result(&rows, &tile, W * H);
 }
@@ -393,7 +382,7 @@ TEST("/area/hierarchy", test_hierarchy) {
     for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {
         struct params p;
         params_default(&p);
-        set(&p, costs[i]);
+        scene_set(&p, costs[i]);
         p.disparity_range = 16;
         AUTO(result_free) struct result one = run(&p, 150, 90);
         p.bp_levels = 4;
@@ -454,7 +443,7 @@ static void test_energy(gconstpointer preset) {
     enum { W = 90, H = 50, L = 16 };
     struct params p;
     g_assert_cmpint(preset_load(&p, preset), ==, 0);
-    set(&p, "tile_outer=2 tile_inner=3 bp_iterations=10");
+    scene_set(&p, "tile_outer=2 tile_inner=3 bp_iterations=10");
     p.disparity_range = L;
     for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
         p.bp_schedule = schedule;
@@ -494,12 +483,12 @@ TEST("/area/probe", test_probe) {
 TEST("/area/other costs", test_other_costs) {
     struct params p;
     params_default(&p);
-    set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
+    scene_set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
     p.disparity_range = 12;
     AUTO(result_free) struct result few = run(&p, 90, 50);
-    set(&p, "bp_schedule=rows_columns bp_iterations=20");
+    scene_set(&p, "bp_schedule=rows_columns bp_iterations=20");
     AUTO(result_free) struct result rows = run(&p, 90, 50);
-    set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3");
+    scene_set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3");
     AUTO(result_free) struct result tiles = run(&p, 90, 50);
     g_test_message("%g, %g, %g", few.energy, rows.energy, tiles.energy);
     g_assert_cmpfloat(rows.energy, <, few.energy);
@@ -511,15 +500,12 @@ TEST("/area/other costs", test_other_costs) {
  * twice. The start of a level needs the messages at the borders of the one above, half as many. */
 TEST("/area/memory", test_memory) {
     enum { W = 640, H = 480, L = 128 };
-    int error;
     for (int levels = 1; levels <= 5; levels += 4) {
         struct params p = params_of(SMOOTHNESS_LINEAR, L);
-        set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
+        scene_set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
         p.bp_levels = levels;
         AUTO(stereo_close)
-        struct stereo *s =
-            stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
-        g_assert_nonnull(s);
+        struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
         g_assert_cmpint(stereo_prepare(s, &p), ==, 0);
         double plain = 5.0 * (double)grid_volume(&s->result.grid);
         double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);
@@ -537,7 +523,7 @@ TEST("/area/conflicts", test_conflicts) {
     g_assert_null(params_conflict(&p));
     for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
         params_default(&p);
-        set(&p, refused[i]);
+        scene_set(&p, refused[i]);
         g_assert_nonnull(params_conflict(&p));
     }
 }

@@ -79,12 +79,10 @@ static void result_free(struct result *r) {
 }
 
 static struct result compute(const struct params *p, struct frame *f) {
-    int error, w = f->left.width, h = f->left.height;
+    int w = f->left.width, h = f->left.height;
     size_t pixels = (size_t)w * (size_t)h;
     AUTO(stereo_close)
-    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), w, h,
-                                      f->left.channels, NULL, &error);
-    g_assert_nonnull(s);
+    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, w, h, f->left.channels);
     g_assert_cmpint(frame_run(s, p, f), ==, 0);
     struct result r = {.width = w, .height = h, .blocks = blocks_count(&s->pipeline.blocks)};
     bool motion = p->mode == MODE_MOTION;
@@ -274,8 +272,7 @@ static void test_limits(void) {
         "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
     int error = 0, steps = 0, before = 0;
     for (; steps < 40; steps++) {
-        struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), 240, 160,
-                                          1, NULL, &error);
+        struct stereo *s = frame_open(1, VARIANT_OPTIMISED, 240, 160, 1);
         error = frame_run(s, &p, f);
         if (!error) {
             int blocks = blocks_count(&s->pipeline.blocks);

@@ -137,7 +137,6 @@ TEST("/deblock/small", test_small) {
 /* A frame of two pictures with blocks; the right one moved, so that it is delivered. */
 static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
                   uint8_t delivered[W * H]) {
-    int error = 0;
     struct params p;
     params_default(&p);
     p.disparity_range = 16;
@@ -149,9 +148,7 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
     memcpy(f->left.data, picture[LEFT_SIDE], W * H);
     memcpy(f->right.data, picture[RIGHT_SIDE], W * H);
     AUTO(stereo_close)
-    struct stereo *s =
-        stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 1, NULL, &error);
-    g_assert_nonnull(s);
+    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
     memcpy(delivered, f->rectified[RIGHT_SIDE], W * H);

@@ -145,20 +145,14 @@ TEST("/features/vectors", test_vectors) {
 /* Disparities of the built-in scene. */
 static void run_frame(struct frame *f, const char *settings, const struct feature_network *network,
                       int16_t *map) {
-    char why[256];
-    int error, width = f->left.width, height = f->left.height;
+    int width = f->left.width, height = f->left.height;
     struct params p;
-    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
     params_default(&p);
     p.disparity_range = 16;
     p.network = network;
-    for (char **word = words; *word; word++)
-        if (**word)
-            g_assert_cmpint(params_assign(&p, *word, why, sizeof(why)), ==, 0);
+    scene_set(&p, settings);
     AUTO(stereo_close)
-    struct stereo *s = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), width, height,
-                                      PICTURE_RGB, NULL, &error);
-    g_assert_nonnull(s);
+    struct stereo *s = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, p.mode == MODE_MOTION ? f->motion : f->disparity,
            sizeof(*map) * (size_t)(width * height));

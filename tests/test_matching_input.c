@@ -68,7 +68,6 @@ TEST("/matching-input/residual", test_residual) {
 
 /* The map of a scene whose right picture is offset grey levels brighter. */
 static void run(const char *input, int offset, int16_t map[W * H]) {
-    int error;
     char why[256];
     struct params p;
     params_default(&p);
@@ -83,9 +82,7 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
         f->right.data[i] = (uint8_t)(f->right.data[i] / 2 + offset);
     }
     AUTO(stereo_close)
-    struct stereo *s =
-        stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
-    g_assert_nonnull(s);
+    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
 }

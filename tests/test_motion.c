@@ -382,14 +382,6 @@ static uint8_t texture(int x, int y, uint32_t seed) {
     return (uint8_t)(fine + coarse);
 }
 
-static void set(struct params *p, const char *words) {
-    g_auto(GStrv) all = g_strsplit(words, " ", -1);
-    for (char **word = all; *word; word++) {
-        char why[256];
-        g_assert_cmpint(params_assign(p, *word, why, sizeof(why)), ==, 0);
-    }
-}
-
 static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 "
                                 "data_weight=0.2 discontinuity_truncation=1.6 "
                                 "right_iterations=-1 subpixel=off";
@@ -429,9 +421,9 @@ static void run(const char *words, const int ground[2], const int square[2], int
                       : texture(x - later * ground[0], y - later * ground[1], 7);
         }
     params_default(&p);
-    set(&p, base);
+    scene_set(&p, base);
     if (*words)
-        set(&p, words);
+        scene_set(&p, words);
     p.backend = BACKEND_CPU;
     AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
     g_assert_nonnull(s);
@@ -484,8 +476,8 @@ static int count_wrong(const uint8_t *mask, const char *words) {
         f->right.data[i] = bar ? 255 : texture(i % SIDE_X - 2, i / SIDE_X + 1, 7);
     }
     params_default(&p);
-    set(&p, base);
-    set(&p, words);
+    scene_set(&p, base);
+    scene_set(&p, words);
     p.backend = BACKEND_CPU;
     AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
     g_assert_nonnull(s);
@@ -519,8 +511,8 @@ static int16_t middle_of_second(double weight, long index, double weight_before)
     g_assert_nonnull(pool);
     AUTO(frame_drop) struct frame *f = pool_take(pool);
     params_default(&p);
-    set(&p, base);
-    set(&p, "motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
+    scene_set(&p, base);
+    scene_set(&p, "motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
     p.backend = BACKEND_CPU;
     AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
     g_assert_nonnull(s);
@@ -605,13 +597,13 @@ TEST("/motion/conflicts", test_conflicts) {
     struct params p;
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         params_default(&p);
-        set(&p, base);
+        scene_set(&p, base);
         g_assert_null(params_conflict(&p));
-        set(&p, wrong[i]);
+        scene_set(&p, wrong[i]);
         g_assert_nonnull(params_conflict(&p));
     }
     params_default(&p);
-    set(&p, "mode=motion cost_smoothing=off motion_u_range=30 motion_v_range=18 backend=cpu");
+    scene_set(&p, "mode=motion cost_smoothing=off motion_u_range=30 motion_v_range=18 backend=cpu");
     g_assert_cmpint(params_labels(&p), ==, 540);
     int error;
     g_assert_null(stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error));

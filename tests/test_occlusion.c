@@ -135,21 +135,15 @@ TEST("/occlusion/best-label", test_best_label) {
 
 /* The maps of a frame; the right picture is the left one where there is no depth. */
 static void run(const char *settings, bool depth, struct frame **frame, struct frame_pool **pool) {
-    int error;
-    char why[256], **words = g_strsplit(settings, " ", -1);
     struct params p;
     params_default(&p);
     p.disparity_range = L;
-    for (char **w = words; *w; w++)
-        g_assert_cmpint(params_assign(&p, *w, why, sizeof(why)), ==, 0);
-    g_strfreev(words);
+    scene_set(&p, settings);
     *frame = scene_frame(pool, W, H, 3, L, 1);
     if (!depth)
         memcpy((*frame)->right.data, (*frame)->left.data, image_bytes(&(*frame)->left));
     AUTO(stereo_close)
-    struct stereo *s =
-        stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
-    g_assert_nonnull(s);
+    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
     g_assert_cmpint(frame_run(s, &p, *frame), ==, 0);
     double cost[L], belief[L]; /* which may be asked for as ever */
     g_assert_cmpint(stereo_probe(s, W / 2, H / 2, cost, belief), >=, 0);

@@ -13,36 +13,21 @@
 #include <stdbool.h>
 #include <math.h>
 
-static struct stereo *open_plain(int width, int height, int channels) {
-    int error;
-    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), width, height,
-                                      channels, NULL, &error);
-    g_assert_nonnull(s);
-    return s;
-}
-
-static void set(struct params *p, const char *assignments) {
-    char why[256];
-    g_auto(GStrv) words = g_strsplit(assignments, " ", -1);
-    for (char **w = words; *w; w++)
-        if (params_assign(p, *w, why, sizeof(why)))
-            g_error("%s", why);
-}
-
 /* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a
  * constant. */
 TEST("/oracle/row", test_row) {
     enum { W = 40, L = 11 };
     struct params p;
     params_default(&p);
-    set(&p, "data_cost=ad cost_smoothing=off bp_levels=1 bp_iterations=80 lr_check=off fill=0 "
-            "median_radius=0 "
-            "edge_factor_1=0.5 edge_factor_2=0.25 edge_step_1=20 edge_step_2=90");
+    scene_set(&p,
+              "data_cost=ad cost_smoothing=off bp_levels=1 bp_iterations=80 lr_check=off fill=0 "
+              "median_radius=0 "
+              "edge_factor_1=0.5 edge_factor_2=0.25 edge_step_1=20 edge_step_2=90");
     p.disparity_range = L;
     for (int round = 0; round < 10; round++) {
         AUTO(pool_close) struct frame_pool *pool = NULL;
         AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
-        AUTO(stereo_close) struct stereo *s = open_plain(W, 1, 1);
+        AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, 1, 1);
         g_assert_cmpint(frame_run(s, &p, f), ==, 0);
         double cost[W][L], belief[W][L], jump[W], maximum[W];
         for (int x = 0; x < W; x++) {
@@ -91,13 +76,13 @@ TEST("/oracle/fast-converging", test_fast_converging) {
     for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
         struct params p;
         params_default(&p);
-        set(&p, settings[i]);
+        scene_set(&p, settings[i]);
         p.disparity_range = L;
         struct frame_pool *pools[2];
         struct frame *f[2];
         for (int converging = 0; converging < 2; converging++) {
             f[converging] = scene_frame(&pools[converging], W, H, 3, L, i);
-            AUTO(stereo_close) struct stereo *s = open_plain(W, H, 3);
+            AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
             p.bp_fast_converging = converging;
             g_assert_cmpint(frame_run(s, &p, f[converging]), ==, 0);
         }
@@ -124,7 +109,7 @@ TEST("/oracle/plane", test_plane) {
             params_default(&p);
             g_autofree char *kind =
                 g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
-            set(&p, kind);
+            scene_set(&p, kind);
             p.disparity_range = L;
             AUTO(pool_close) struct frame_pool *pool = NULL;
             AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, L, k);
@@ -134,7 +119,7 @@ TEST("/oracle/plane", test_plane) {
                 for (int c = 0; c < 3; c++)
                     f->right.data[3 * i + c] =
                         i % W + shift < W ? f->left.data[3 * (i + shift) + c] : 40;
-            AUTO(stereo_close) struct stereo *s = open_plain(W, H, 3);
+            AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
             g_assert_cmpint(frame_run(s, &p, f), ==, 0);
             int wrong = 0;
             for (int i = 0; i < W * H; i++)
@@ -265,7 +250,7 @@ TEST("/oracle/no-frame", test_no_frame) {
     p.disparity_range = L;
     AUTO(pool_close) struct frame_pool *pool = NULL;
     AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 1, L, 1);
-    AUTO(stereo_close) struct stereo *s = open_plain(W, H, 1);
+    AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 1);
     g_assert_cmpint(stereo_energy(s, &energy), ==, -EINVAL);
     g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EINVAL);
     g_assert_cmpint(frame_start(s, &p, f), ==, 0);

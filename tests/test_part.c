@@ -6,9 +6,9 @@
 #include "app/rig_options.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "tests/frame_run.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
+#include "tests/scene.h"
 #include "tests/stderr_of.h"
 #include "tests/test.h"
 
@@ -110,12 +110,9 @@ static struct result compute(const uint8_t *left, const uint8_t *right, const st
                              const char *settings) {
     struct params p;
     struct result r;
-    char why[128];
     int error;
     params_default(&p);
-    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
-    for (char **word = words; *word && **word; word++)
-        g_assert_cmpint(params_assign(&p, *word, why, sizeof why), ==, 0);
+    scene_set(&p, settings);
     p.backend = BACKEND_CPU;
     r.stereo = stereo_open(&p, 640, 480, 1, rig_use_maps(use), &error);
     g_assert_nonnull(r.stereo);

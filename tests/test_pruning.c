@@ -483,14 +483,6 @@ TEST("/pruning/prune", test_prune) {
 
 /* ---- whole frames */
 
-static struct stereo *open_optimised(int width, int height) {
-    int error;
-    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), width, height,
-                                      1, NULL, &error);
-    g_assert_nonnull(s);
-    return s;
-}
-
 /* Settings of frames whose pixels are probed: averaged or not, of the pictures or what is beyond
  * them. */
 static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
@@ -503,13 +495,11 @@ static void test_probe_costs(gconstpointer settings) {
     AUTO(pool_close) struct frame_pool *pool = NULL;
     AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 60, 5);
     struct stereo *s[2];
-    int error;
     params_default(&p);
     p.disparity_range = L;
     scene_set(&p, settings);
     for (int i = 0; i < 2; i++) {
-        s[i] =
-            stereo_open_on(backend_cpu_open(1, VARIANT_OPTIMISED, &error), W, H, 3, NULL, &error);
+        s[i] = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
         struct params single = p;
         single.pruning = i;
         if (!single.pruning)
@@ -537,7 +527,7 @@ TEST("/pruning/probe", test_probe) {
     p.disparity_range = L;
     AUTO(pool_close) struct frame_pool *pool = NULL;
     AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 1, SCENE_LABELS, 3);
-    AUTO(stereo_close) struct stereo *s = open_optimised(W, H);
+    AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     const struct pipeline_result *r = &s->result;
     g_assert_nonnull(r->pruning.kept);
@@ -620,7 +610,7 @@ static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bo
 TEST("/pruning/poles", test_poles) {
     static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
     AUTO(frame_drop) struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
-    AUTO(stereo_close) struct stereo *s = open_optimised(POLE_W, POLE_H);
+    AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_OPTIMISED, POLE_W, POLE_H, 1);
     f->left = (struct image){f->left.data, POLE_W, POLE_H, 1};
     f->right = (struct image){f->right.data, POLE_W, POLE_H, 1};
     int sought = 0;

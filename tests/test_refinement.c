@@ -397,18 +397,14 @@ TEST("/refinement/definition", test_definition) {
 /* ---- frames */
 
 static int run_frame(struct frame *f, const char *settings, const struct feature_network *network) {
-    int error;
     struct params p;
     params_default(&p);
     scene_set(&p, settings);
     p.disparity_range = 16;
     p.network = network;
     AUTO(stereo_close)
-    struct stereo *s = stereo_open_on(backend_cpu_open(2, VARIANT_OPTIMISED, &error), f->left.width,
-                                      f->left.height, PICTURE_RGB, NULL, &error);
-    g_assert_nonnull(s);
-    error = frame_run(s, &p, f);
-    return error;
+    struct stereo *s = frame_open(2, VARIANT_OPTIMISED, f->left.width, f->left.height, 3);
+    return frame_run(s, &p, f);
 }
 
 /* A frame's map is refined, and its confidence replaced; with other settings nothing changes, and

@@ -62,14 +62,11 @@ static void take_out(struct graph *g, struct wait wait) {
 
 static struct params params_of(const struct setting *setting) {
     struct params p;
-    char why[256];
     params_default(&p);
     p.disparity_range = LABELS;
     p.bp_iterations = 2;
     p.bp_levels = 3;
-    g_auto(GStrv) words = g_strsplit(setting->assignments, " ", -1);
-    for (char **word = words; *word; word++)
-        g_assert_cmpint(params_assign(&p, *word, why, sizeof(why)), ==, 0);
+    scene_set(&p, setting->assignments);
     return p;
 }
 
