@@ -25,8 +25,7 @@ static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     int labels = pruned ? 80 : 20, width = pruned ? 97 : 61;
     size_t pixels = (size_t)width * H;
     struct params p = scene_params(set, labels);
-    struct frame_pool *pool;
-    struct frame *f = scene_frame(&pool, width, H, 3, labels, 5 + (uint32_t)set);
+    struct frame *f = scene_frame(width, H, 3, labels, 5 + (uint32_t)set);
     struct stereo *s = frame_open(threads, variant, width, H, 3);
     int error = frame_run(s, &p, f);
     assert(!error);
@@ -36,7 +35,6 @@ static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     hash = fnv1a(hash, f->confidence, pixels);
     stereo_close(&s);
     frame_drop(&f);
-    pool_close(&pool);
     return hash;
 }
 

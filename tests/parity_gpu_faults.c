@@ -53,9 +53,7 @@ static void check_lost(struct parity *t) {
     struct stereo *going = open_with(BACKEND_AUTO, 1, &error),
                   *ending = open_with(BACKEND_CUDA, 1, &error);
     struct stereo *plain = frame_open(0, VARIANT_PLAIN, W, H, 3);
-    struct frame_pool *pools[2];
-    struct frame *a = scene_frame(&pools[0], W, H, 3, LABELS, 1),
-                 *b = scene_frame(&pools[1], W, H, 3, LABELS, 1);
+    struct frame *a = scene_frame(W, H, 3, LABELS, 1), *b = scene_frame(W, H, 3, LABELS, 1);
     parity_ok(t, going && ending && !frame_run(going, &p, a) && !frame_run(ending, &p, a),
               "before: frames are computed");
     lose(t);
@@ -66,8 +64,6 @@ static void check_lost(struct parity *t) {
               "lost: backend=auto goes on with the CPU, same bytes");
     frame_drop(&a);
     frame_drop(&b);
-    pool_close(&pools[0]);
-    pool_close(&pools[1]);
     stereo_close(&going);
     stereo_close(&ending);
     stereo_close(&plain);

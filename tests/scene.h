@@ -53,11 +53,10 @@ static inline void scene_fill(struct image *left, struct image *right, int label
 }
 
 /* A frame of its own pool with a scene in it; drop the frame, then close the pool. */
-static inline struct frame *scene_frame(struct frame_pool **pool, int width, int height,
-                                        int channels, int labels, uint32_t seed) {
-    *pool = pool_open(1, width, height, channels, 0, NULL);
-    assert(*pool);
-    struct frame *f = pool_take(*pool);
+static inline struct frame *scene_frame(int width, int height, int channels, int labels,
+                                        uint32_t seed) {
+    struct frame *f = frame_alone(width, height, channels, false, NULL);
+    assert(f);
     f->left = (struct image){f->left.data, width, height, channels};
     f->right = (struct image){f->right.data, width, height, channels};
     scene_fill(&f->left, &f->right, labels, seed);

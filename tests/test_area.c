@@ -132,13 +132,12 @@ struct result {
     uint8_t *confidence;
     double energy;
     struct frame *frame;
-    struct frame_pool *pool;
     struct stereo *stereo;
 };
 
 static struct result run(const struct params *p, int width, int height) {
     struct result r;
-    r.frame = scene_frame(&r.pool, width, height, 3, p->disparity_range, 7);
+    r.frame = scene_frame(width, height, 3, p->disparity_range, 7);
     r.stereo = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
     g_assert_cmpint(frame_run(r.stereo, p, r.frame), ==, 0);
     g_assert_cmpint(stereo_energy(r.stereo, &r.energy), ==, 0);
@@ -150,7 +149,6 @@ static struct result run(const struct params *p, int width, int height) {
 static void result_free(struct result *r) {
     stereo_close(&r->stereo);
     frame_drop(&r->frame);
-    pool_close(&r->pool);
 }
 
 static void assert_same_result(struct result *a, struct result *b, size_t pixels) {
@@ -260,8 +258,7 @@ static void run_diagonals(struct tile_case *c) {
 
 static void compare_orders(bool skip, int outer) {
     static struct scaling scaling[2];
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, CASE_W, CASE_H, 3, CASE_L, 3);
+    AUTO(frame_drop) struct frame *f = scene_frame(CASE_W, CASE_H, 3, CASE_L, 3);
     size_t picture = (size_t)CASE_W * CASE_H * 3;
     g_autofree uint8_t *pictures = g_malloc(2 * picture);
     memcpy(pictures, f->left.data, picture);

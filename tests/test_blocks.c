@@ -124,9 +124,8 @@ static void test_whole(void) {
         p.disparity_range = 12;
         if (!in_blocks(&p))
             continue;
-        AUTO(pool_close) struct frame_pool *pool = NULL;
         AUTO(frame_drop)
-        struct frame *f = scene_frame(&pool, 75, 41, i % 2 ? 1 : 3, 12, (uint32_t)i);
+        struct frame *f = scene_frame(75, 41, i % 2 ? 1 : 3, 12, (uint32_t)i);
         AUTO(result_free) struct result plain = compute(&p, f);
         g_assert_cmpint(plain.blocks, ==, 1);
         p.block_size = 1000;
@@ -158,8 +157,7 @@ static void test_costs(void) {
                             "right_iterations=-1 %s",
                             costs[i]);
         struct params p = make_params(settings);
-        AUTO(pool_close) struct frame_pool *pool = NULL;
-        AUTO(frame_drop) struct frame *f = scene_frame(&pool, 75, 41, 3, 12, (uint32_t)i);
+        AUTO(frame_drop) struct frame *f = scene_frame(75, 41, 3, 12, (uint32_t)i);
         AUTO(result_free) struct result plain = compute(&p, f);
         p.block_size = 9;
         p.block_overlap = 1; /* confidence and sub-pixel values ask no neighbour either */
@@ -191,8 +189,7 @@ static void compare_overlaps(const char *name, struct frame *f, int labels, int 
 }
 
 static void test_overlap(void) {
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, 300, 150, 1, 16, 3);
+    AUTO(frame_drop) struct frame *f = scene_frame(300, 150, 1, 16, 3);
     compare_overlaps("scene", f, 16, 1, (const double[]){5, 0.5, 0.2, 0.1});
 }
 
@@ -203,9 +200,8 @@ static void test_overlap_of_motion(void) {
                                   "subpixel=parabola bp_iterations=8 motion_levels=2 "
                                   "motion_u_min=-4 motion_u_range=9 motion_v_min=-2 "
                                   "motion_v_range=5");
-    AUTO(pool_close) struct frame_pool *pool = NULL;
     int part = WATCHED ? 2 : 1, width = 220 / part, height = 110 / part, pixels = width * height;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, width, height, 1, 8, 3);
+    AUTO(frame_drop) struct frame *f = scene_frame(width, height, 1, 8, 3);
     int unlike[2] = {0};
     AUTO(result_free) struct result plain = compute(&p, f);
     p.block_size = 64 / part;
@@ -266,8 +262,7 @@ static void test_overlap_of_pictures(void) {
 
 /* What frames take stays below the limit, whatever that is, until the smallest blocks. */
 static void test_limits(void) {
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, 240, 160, 1, 64, 1);
+    AUTO(frame_drop) struct frame *f = scene_frame(240, 160, 1, 64, 1);
     struct params p = make_params(
         "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
     int error = 0, steps = 0, before = 0;
@@ -318,8 +313,7 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
 }
 
 static void test_device(void) {
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, 240, 160, 1, 32, 1);
+    AUTO(frame_drop) struct frame *f = scene_frame(240, 160, 1, 32, 1);
     struct params p = make_params("disparity_range=32 bp_levels=4 block_overlap=16");
     int blocks;
     g_assert_cmpint(run_on_device(&p, f, SIZE_MAX, &blocks), ==, 0);

@@ -162,8 +162,7 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
 TEST("/features/frames", test_frames) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t census[N], learned[N];
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
     AUTO(network_free) struct network_file file = {0};
     struct feature_network network;
     char why[256];
@@ -188,8 +187,7 @@ TEST("/features/frames", test_frames) {
 TEST("/features/blocks", test_blocks) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t whole[N], blocks[N];
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
     run_frame(f, "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1", NULL, whole);
     run_frame(f,
               "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1 block_size=16 "
@@ -335,7 +333,6 @@ TEST("/features/built_in", test_built_in) {
 TEST("/features/small", test_small) {
     enum { W = 64, H = 40 };
     static int8_t vectors[W * H * FEATURE_CHANNELS];
-    AUTO(pool_close) struct frame_pool *pool = NULL;
     AUTO(frame_drop) struct frame *f = NULL;
     struct backend *b;
     struct feature_network n;
@@ -349,7 +346,7 @@ TEST("/features/small", test_small) {
     g_assert_cmpint(feature_network_parse(&n, file, size, why, sizeof(why)), ==, 0);
     g_assert_cmpint(n.layers, ==, 3);
     g_assert_cmpint(n.layer[1].outputs, ==, 32);
-    f = scene_frame(&pool, W, H, 1, 16, 9);
+    f = scene_frame(W, H, 1, 16, 9);
     b = open_form(0);
     describe(b, &n, f->left.data, W, H, vectors);
     b->close(&b);

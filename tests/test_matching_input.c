@@ -75,8 +75,7 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
     p.data_cost = DATA_COST_AD;
     p.row_alignment = false; /* it would cut what overshoots */
     g_assert_cmpint(params_set(&p, "matching_input", input, why, sizeof(why)), ==, 0);
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, L, 1);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, L, 1);
     for (int i = 0; i < 3 * W * H; i++) { /* the sum stays within 8 bits */
         f->left.data[i] = (uint8_t)(f->left.data[i] / 2);
         f->right.data[i] = (uint8_t)(f->right.data[i] / 2 + offset);

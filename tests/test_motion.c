@@ -386,6 +386,14 @@ static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 
                                 "data_weight=0.2 discontinuity_truncation=1.6 "
                                 "right_iterations=-1 subpixel=off";
 
+static struct params params_of(const char *words) {
+    struct params p;
+    params_default(&p);
+    scene_set(&p, base);
+    scene_set(&p, words);
+    return p;
+}
+
 /* A square of another texture in front of a ground, moved by as many px; ground and square. */
 static double probed[2]; /* where the belief of the last run's middle pixel is least, px */
 
@@ -406,11 +414,7 @@ static void probe(struct stereo *s) {
 }
 
 static void run(const char *words, const int ground[2], const int square[2], int16_t *motion) {
-    int error;
-    struct params p;
-    AUTO(pool_close) struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
-    g_assert_nonnull(pool);
-    AUTO(frame_drop) struct frame *f = pool_take(pool);
+    AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
     for (int later = 0; later < 2; later++)
         for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
             int x = i % SIDE_X, y = i / SIDE_X, sx = x - later * (square ? square[0] : 0),
@@ -420,13 +424,8 @@ static void run(const char *words, const int ground[2], const int square[2], int
                 front ? texture(sx, sy, 70)
                       : texture(x - later * ground[0], y - later * ground[1], 7);
         }
-    params_default(&p);
-    scene_set(&p, base);
-    if (*words)
-        scene_set(&p, words);
-    p.backend = BACKEND_CPU;
-    AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
-    g_assert_nonnull(s);
+    struct params p = params_of(words);
+    AUTO(stereo_close) struct stereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     double energy;
     g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
@@ -465,22 +464,15 @@ TEST("/motion/mask-cost", test_mask_cost) {
 
 /* Bars that stand in front of a moving ground, left out or not. */
 static int count_wrong(const uint8_t *mask, const char *words) {
-    struct params p;
-    int error, wrong = 0;
-    AUTO(pool_close) struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
-    g_assert_nonnull(pool);
-    AUTO(frame_drop) struct frame *f = pool_take(pool);
+    int wrong = 0;
+    AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
     for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
         bool bar = i % SIDE_X % 20 < 3;
         f->left.data[i] = bar ? 255 : texture(i % SIDE_X, i / SIDE_X, 7);
         f->right.data[i] = bar ? 255 : texture(i % SIDE_X - 2, i / SIDE_X + 1, 7);
     }
-    params_default(&p);
-    scene_set(&p, base);
-    scene_set(&p, words);
-    p.backend = BACKEND_CPU;
-    AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
-    g_assert_nonnull(s);
+    struct params p = params_of(words);
+    AUTO(stereo_close) struct stereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     g_assert_cmpint(stereo_set_mask(s, mask), ==, 0);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int y = 8; y < SIDE_Y - 8; y++)
@@ -505,17 +497,10 @@ TEST("/motion/mask", test_mask) {
 /* Two frames of a moving texture, whose second one has a patch without any: there the motion of the
  * first one is taken up. Its index and settings decide whether there is one before it. */
 static int16_t middle_of_second(double weight, long index, double weight_before) {
-    struct params p;
-    int error;
-    AUTO(pool_close) struct frame_pool *pool = pool_open(1, SIDE_X, SIDE_Y, 1, 0, NULL);
-    g_assert_nonnull(pool);
-    AUTO(frame_drop) struct frame *f = pool_take(pool);
-    params_default(&p);
-    scene_set(&p, base);
-    scene_set(&p, "motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
-    p.backend = BACKEND_CPU;
-    AUTO(stereo_close) struct stereo *s = stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error);
-    g_assert_nonnull(s);
+    AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
+    struct params p =
+        params_of("motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
+    AUTO(stereo_close) struct stereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     for (int n = 0; n < 2; n++) {
         for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
             int x = i % SIDE_X, y = i / SIDE_X;

@@ -134,12 +134,12 @@ TEST("/occlusion/best-label", test_best_label) {
 }
 
 /* The maps of a frame; the right picture is the left one where there is no depth. */
-static void run(const char *settings, bool depth, struct frame **frame, struct frame_pool **pool) {
+static void run(const char *settings, bool depth, struct frame **frame) {
     struct params p;
     params_default(&p);
     p.disparity_range = L;
     scene_set(&p, settings);
-    *frame = scene_frame(pool, W, H, 3, L, 1);
+    *frame = scene_frame(W, H, 3, L, 1);
     if (!depth)
         memcpy((*frame)->right.data, (*frame)->left.data, image_bytes(&(*frame)->left));
     AUTO(stereo_close)
@@ -156,20 +156,17 @@ TEST("/occlusion/frame", test_frame) {
     for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
         for (int depth = 0; depth < 2; depth++) {
             struct frame *f[2];
-            struct frame_pool *pool[2];
             for (int masks = 0; masks < 2; masks++) {
                 g_autofree char *words = g_strdup_printf(
                     "%s fill=0 median_radius=0 occlusion_levels=3 occlusion_masks=%d", settings[i],
                     masks);
-                run(words, depth, &f[masks], &pool[masks]);
+                run(words, depth, &f[masks]);
             }
             bool same = !memcmp(f[0]->disparity, f[1]->disparity, W * H * 2) &&
                         !memcmp(f[0]->confidence, f[1]->confidence, W * H);
             g_assert_cmpint(same, ==, !depth);
-            for (int masks = 0; masks < 2; masks++) {
+            for (int masks = 0; masks < 2; masks++)
                 frame_drop(&f[masks]);
-                pool_close(&pool[masks]);
-            }
         }
 }
 

@@ -25,8 +25,7 @@ TEST("/oracle/row", test_row) {
               "edge_factor_1=0.5 edge_factor_2=0.25 edge_step_1=20 edge_step_2=90");
     p.disparity_range = L;
     for (int round = 0; round < 10; round++) {
-        AUTO(pool_close) struct frame_pool *pool = NULL;
-        AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, 1, 1, L, (uint32_t)round);
+        AUTO(frame_drop) struct frame *f = scene_frame(W, 1, 1, L, (uint32_t)round);
         AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, 1, 1);
         g_assert_cmpint(frame_run(s, &p, f), ==, 0);
         double cost[W][L], belief[W][L], jump[W], maximum[W];
@@ -78,10 +77,9 @@ TEST("/oracle/fast-converging", test_fast_converging) {
         params_default(&p);
         scene_set(&p, settings[i]);
         p.disparity_range = L;
-        struct frame_pool *pools[2];
         struct frame *f[2];
         for (int converging = 0; converging < 2; converging++) {
-            f[converging] = scene_frame(&pools[converging], W, H, 3, L, i);
+            f[converging] = scene_frame(W, H, 3, L, i);
             AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
             p.bp_fast_converging = converging;
             g_assert_cmpint(frame_run(s, &p, f[converging]), ==, 0);
@@ -93,10 +91,8 @@ TEST("/oracle/fast-converging", test_fast_converging) {
             g_assert_cmpfloat(f[1]->updated[0], ==, 1);
             g_assert_cmpfloat(f[1]->updated[39], <, 0.9);
         }
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++)
             frame_drop(&f[k]);
-            pool_close(&pools[k]);
-        }
     }
 }
 
@@ -111,8 +107,7 @@ TEST("/oracle/plane", test_plane) {
                 g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
             scene_set(&p, kind);
             p.disparity_range = L;
-            AUTO(pool_close) struct frame_pool *pool = NULL;
-            AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, L, k);
+            AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, L, k);
             for (int i = 0; i < 3 * W * H; i++)
                 f->left.data[i] = (uint8_t)(scene_hash((uint32_t)i, k, 5) % 256);
             for (int i = 0; i < W * H; i++) /* right(x) = left(x + shift) */
@@ -248,8 +243,7 @@ TEST("/oracle/no-frame", test_no_frame) {
     struct params p;
     params_default(&p);
     p.disparity_range = L;
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 1, L, 1);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 1, L, 1);
     AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 1);
     g_assert_cmpint(stereo_energy(s, &energy), ==, -EINVAL);
     g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EINVAL);

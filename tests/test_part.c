@@ -102,7 +102,6 @@ TEST("/part/alpha", test_alpha) {
 
 struct result {
     struct stereo *stereo;
-    struct frame_pool *pool;
     struct frame *frame;
 };
 
@@ -116,8 +115,7 @@ static struct result compute(const uint8_t *left, const uint8_t *right, const st
     p.backend = BACKEND_CPU;
     r.stereo = stereo_open(&p, 640, 480, 1, rig_use_maps(use), &error);
     g_assert_nonnull(r.stereo);
-    r.pool = pool_open(1, 640, 480, 1, 0, NULL);
-    r.frame = pool_take(r.pool);
+    r.frame = frame_alone(640, 480, 1, false, NULL);
     memcpy(r.frame->left.data, left, 640 * 480);
     memcpy(r.frame->right.data, right, 640 * 480);
     g_assert_cmpint(frame_run(r.stereo, &p, r.frame), ==, 0);
@@ -126,7 +124,6 @@ static struct result compute(const uint8_t *left, const uint8_t *right, const st
 
 static void result_free(struct result *r) {
     frame_drop(&r->frame);
-    pool_close(&r->pool);
     stereo_close(&r->stereo);
 }
 

@@ -492,8 +492,7 @@ static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
 static void test_probe_costs(gconstpointer settings) {
     enum { W = 97, H = 41, L = 90 };
     struct params p;
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 60, 5);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 60, 5);
     struct stereo *s[2];
     params_default(&p);
     p.disparity_range = L;
@@ -525,8 +524,7 @@ TEST("/pruning/probe", test_probe) {
     struct params p;
     params_default(&p);
     p.disparity_range = L;
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 1, SCENE_LABELS, 3);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 1, SCENE_LABELS, 3);
     AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     const struct pipeline_result *r = &s->result;

@@ -416,8 +416,7 @@ TEST("/refinement/frames", test_frames) {
         "descriptor=learned confidence=cell", "descriptor=learned"};
     static int16_t map[N];
     static uint8_t confidence[N];
-    AUTO(pool_close) struct frame_pool *pool = NULL;
-    AUTO(frame_drop) struct frame *f = scene_frame(&pool, W, H, 3, 16, 9);
+    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
         bool refines = i + 1 == G_N_ELEMENTS(others);
         g_autofree char *with = g_strconcat(others[i], " refinement=learned", NULL);

@@ -117,12 +117,11 @@ static void fill_noise(struct image *im, uint64_t seed) {
 /* Runs FRAMES frames, overlapping where the backend can, and closes the pipeline. */
 static guint run_frames(struct stereo *s, const struct setting *setting) {
     struct params p = params_of(setting);
-    struct frame_pool *pools[FRAMES];
     struct frame *f[FRAMES];
     guint hash = 5381;
     int finished = 0;
     for (int i = 0; i < FRAMES; i++)
-        f[i] = scene_frame(&pools[i], W, H, 3, LABELS, (uint32_t)i);
+        f[i] = scene_frame(W, H, 3, LABELS, (uint32_t)i);
     fill_blocks(&f[1]->left);
     fill_blocks(&f[1]->right);
     fill_noise(&f[2]->left, 1);
@@ -140,10 +139,8 @@ static guint run_frames(struct stereo *s, const struct setting *setting) {
                            sizeof(float) * (size_t)f[finished]->updated_count);
         }
     }
-    for (int i = 0; i < FRAMES; i++) {
+    for (int i = 0; i < FRAMES; i++)
         frame_drop(&f[i]);
-        pool_close(&pools[i]);
-    }
     stereo_close(&s);
     return hash;
 }
