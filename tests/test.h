@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "config/auto.h"
+
 #include <glib.h>
 
 void tests_add(const char *path, void (*test)(void));
@@ -15,10 +17,6 @@ int tests_run(void);
 /* The path of this file or folder of the data beside the repository, or of LIVESTEREO_DATA; NULL
  * after a skip where it is missing. g_free. */
 char *data_path(const char *name);
-
-/* AUTO(frame_drop) struct frame *f = ...; is dropped at the end of its block. What is declared last
- * goes first. */
-#define AUTO(release) __attribute__((cleanup(release), unused))
 
 #define TEST(path, name)                                         \
     static void name(void);                                      \

@@ -11,6 +11,7 @@
 #include "app/rig_options.h"
 #include "app/run/row_samples.h"
 #include "image/picture.h"
+#include "config/auto.h"
 #include "config/log.h"
 
 #include <stdio.h>
@@ -141,9 +142,10 @@ static int check_form(struct batch *batch) {
 }
 
 static int run_input(struct batch *batch, struct source *source, const char *folder) {
-    struct rig_use rig;
+    AUTO(rig_use_close) struct rig_use rig;
+    AUTO(matcher_close) struct matcher *matcher = NULL;
+    g_autofree uint8_t *left_out = NULL;
     struct rig_options how = batch->rig;
-    struct matcher *matcher = NULL;
     how.one_camera = batch->params.mode == MODE_MOTION;
     how.params = &batch->params;
     how.exchanged = batch->source.swap;
@@ -153,21 +155,15 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
     if (code == EXIT_DONE)
         matcher = matcher_open(&batch->params, source->name, source->width, source->height,
                                source->channels, rig_use_maps(&rig), false, &code);
-    if (!matcher) {
-        rig_use_close(&rig);
+    if (!matcher)
         return code;
-    }
-    uint8_t *left_out = NULL;
     code = batch->estimate ? matcher_estimate(matcher, &batch->params) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
     if (code == EXIT_DONE)
         code = check_form(batch);
-    if (code != EXIT_DONE) {
-        matcher_close(&matcher);
-        rig_use_close(&rig);
+    if (code != EXIT_DONE)
         return code;
-    }
     const struct batch_task task = {.folder = folder,
                                     .kinds = batch->kinds,
                                     .source = source,
@@ -188,9 +184,6 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         if (batch_output_close(&output, how_it_ended(code)) != 0)
             code = EXIT_RUN_FAILED;
     }
-    free(left_out);
-    matcher_close(&matcher);
-    rig_use_close(&rig);
     return code;
 }
 

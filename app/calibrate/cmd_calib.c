@@ -10,6 +10,7 @@
 #include "calibration/rig_read.h"
 #include "calibration/row_error.h"
 #include "image/picture.h"
+#include "config/auto.h"
 #include "config/log.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ struct checked {
 static int check_pair(const struct calib *c, struct rig_options *options, char *const pair[2],
                       struct checked *checked) {
     struct image im[2] = {{0}, {0}};
-    struct rig_use use = {0};
+    AUTO(rig_use_close) struct rig_use use = {0};
     struct row_error rows;
     int code = EXIT_DONE;
     for (int v = 0; v < 2 && code == EXIT_DONE; v++)
@@ -153,18 +154,16 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
         code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
     if (code == EXIT_DONE) {
         double offset = c->params.row_offset;
-        uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
-                *right = rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
+        g_autofree uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
+                           *right =
+                               rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
         int max = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
         int error = row_error_measure(left, right, use.width, use.height, -8, max, &rows, NULL, 0);
         print_rows(pair[0], &rows, error);
         checked->row_px = use.row_px;
         if (!error && checked->count < MAX_ROW_ERROR_PAIRS)
             checked->rows[checked->count++] = rows;
-        g_free(left);
-        g_free(right);
     }
-    rig_use_close(&use);
     picture_free(&im[0]);
     picture_free(&im[1]);
     return code;

@@ -9,6 +9,7 @@
 #include "app/rig_options.h"
 #include "app/run/mask.h"
 #include "app/save/visualize.h"
+#include "config/auto.h"
 #include "config/log.h"
 #include "config/params_file.h"
 
@@ -196,9 +197,10 @@ static int take_range(const struct eval *eval, int disparities, struct params *p
 
 static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_result *result) {
     struct params params = eval->params;
-    struct rig_use rig;
+    AUTO(rig_use_close) struct rig_use rig;
+    AUTO(matcher_close) struct matcher *matcher = NULL;
+    g_autofree uint8_t *left_out = NULL;
     take_range(eval, pair->disparities, &params);
-    struct matcher *matcher = NULL;
     int code =
         rig_use_open(&eval->rig, pair->left.width, pair->left.height, pair->left.channels, &rig);
     if (code == EXIT_DONE && (rig.width != pair->left.width || rig.height != pair->left.height))
@@ -210,24 +212,18 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
     if (code == EXIT_DONE)
         matcher = matcher_open(&params, pair->name, pair->left.width, pair->left.height,
                                pair->left.channels, rig_use_maps(&rig), false, &code);
-    if (!matcher) {
-        rig_use_close(&rig);
+    if (!matcher)
         return code;
-    }
-    uint8_t *left_out = NULL;
     code = eval->estimate ? matcher_estimate(matcher, &params) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = use_mask(eval, matcher, pair, &left_out);
+    AUTO(frame_drop)
     struct frame *frame = frame_alone(pair->left.width, pair->left.height, pair->left.channels,
                                       false, matcher_frame_alloc(matcher));
     if (!frame)
         code = EXIT_RUN_FAILED;
     if (code == EXIT_DONE)
         code = compute(eval, matcher, &params, pair, frame, left_out, result);
-    frame_drop(&frame);
-    free(left_out);
-    matcher_close(&matcher);
-    rig_use_close(&rig);
     return code;
 }
 

@@ -14,6 +14,7 @@
 #include "app/save/visualize.h"
 #include "capture/files/number_pattern.h"
 #include "capture/source_status.h"
+#include "config/auto.h"
 #include "config/log.h"
 
 #include <stdio.h>
@@ -277,19 +278,21 @@ static int open_and_run(struct run *run, int argc, char **argv) {
                         argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                  : "--frames cannot be negative");
     int error;
+    AUTO(source_close)
     struct source *source =
         source_open((const char *const *)argv + 1, argc - 1, &run->source, &error);
     if (!source)
         return EXIT_SOURCE;
     source_say_rate(source);
     options_take_recorded(&run->common, source, &run->params);
-    struct rig_use rig;
+    AUTO(rig_use_close) struct rig_use rig;
     int code = rig_use_open_for(&how, source, &rig);
+    AUTO(matcher_close)
     struct matcher *matcher =
         code == EXIT_DONE ? matcher_open(&run->params, source->name, source->width, source->height,
                                          source->channels, rig_use_maps(&rig), false, &code)
                           : NULL;
-    uint8_t *left_out = NULL;
+    g_autofree uint8_t *left_out = NULL;
     if (matcher)
         code = run->estimate ? matcher_estimate(matcher, &run->params) : EXIT_DONE;
     if (matcher && code == EXIT_DONE)
@@ -300,10 +303,6 @@ static int open_and_run(struct run *run, int argc, char **argv) {
         quit_catch();
         code = run_live(run, source, matcher, &rig, left_out);
     }
-    free(left_out);
-    matcher_close(&matcher);
-    rig_use_close(&rig);
-    source_close(&source);
     return code;
 }
 
