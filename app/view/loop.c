@@ -16,7 +16,9 @@
 
 /* ---- frames */
 
-static void watch_swap(struct viewer *v) {
+/* What a frame tells of the settings. */
+static void take_hints(struct viewer *v) {
+    v->better_range = hints_range(v->playback.shown, MIN(MAX_LABELS, v->rig.width - 1));
     if (!swap_watch_add(&v->swap_watch, v->playback.shown) || v->swap_watch.told)
         return;
     v->swap_watch.told = true;
@@ -43,7 +45,7 @@ static void see_frame(struct viewer *v) {
               p->shown->params->disparity_range;
     viewer_search_quality(v, p->shown);
     if (!v->display.motion)
-        watch_swap(v);
+        take_hints(v);
     if (p->state.paused || v->statistics.frames == 1)
         screen_settle(&v->screen);
     else

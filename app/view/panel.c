@@ -37,9 +37,7 @@ static void draw_hint(struct viewer *v) {
         return;
     }
     int now = v->settings.params.disparity_range;
-    int better = shown && shown->params->disparity_range == now
-                     ? hints_range(shown, MIN(MAX_LABELS, v->rig.width - 1))
-                     : 0;
+    int better = shown && shown->params->disparity_range == now ? v->better_range : 0;
     if (better == 0)
         return;
     draw_warning(v->screen.ui, better > now ? "Near things are cut off" : "Search less: faster");

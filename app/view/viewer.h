@@ -150,6 +150,7 @@ struct viewer {
     struct video_export video_export;
     struct statistics statistics;
     struct swap_watch swap_watch;
+    int better_range; /* of disparities, by the frame on screen; 0: none is */
     bool visible[PARTS];
     enum tab tab, tab_drawn; /* of the panel: now, and as it was drawn last */
     bool drawer;             /* the panel of a narrow window is open, over the views */
