@@ -110,18 +110,17 @@ static void check_pair(struct frame *frame, long index, int swapped) {
     g_assert_cmpint(ABS(frame->left_ns - index * 1000000000 / RATE), <=, 1000000);
 }
 
-static struct frame_pool *open_pool(const struct source *source) {
+static struct frame *open_frame(const struct source *source) {
     g_assert_cmpint(source->width, ==, RECORDING_WIDTH);
     g_assert_cmpint(source->height, ==, RECORDING_HEIGHT);
-    return pool_open(1, source->width, source->height, source->channels, 0, NULL);
+    return frame_alone(source->width, source->height, source->channels, false, NULL);
 }
 
 static void test_form(gconstpointer context) {
     AUTO(source_close) struct source *source = open_form(context, NULL);
     if (!source)
         return;
-    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
-    AUTO(frame_drop) struct frame *frame = pool_take(pool);
+    AUTO(frame_drop) struct frame *frame = open_frame(source);
     g_assert_cmpint(source->count, ==, FRAMES);
     g_assert_cmpfloat_with_epsilon(source->rate, RATE, 0.01);
     for (int i = 0; i < FRAMES; i++) {
@@ -149,8 +148,7 @@ TEST("/playback/swap-and-loop", test_swap_and_loop) {
     AUTO(source_close) struct source *source = open_form(&forms[0], &options);
     if (!source)
         return;
-    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
-    AUTO(frame_drop) struct frame *frame = pool_take(pool);
+    AUTO(frame_drop) struct frame *frame = open_frame(source);
     for (int i = 0; i < 2 * FRAMES + 3; i++) {
         g_assert_cmpint(source->read(source, frame), ==, 0);
         check_pair(frame, i % FRAMES, 1);
@@ -173,8 +171,7 @@ TEST("/playback/damaged", test_damaged) {
     int error, status, frames = 0;
     source = source_open(words, 1, NULL, &error);
     g_assert_nonnull(source);
-    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
-    AUTO(frame_drop) struct frame *frame = pool_take(pool);
+    AUTO(frame_drop) struct frame *frame = open_frame(source);
     struct stderr_of caught = stderr_begin();
     while ((status = source->read(source, frame)) == 0)
         check_pair(frame, frames++, 0);
@@ -226,8 +223,7 @@ static void test_no_rate(gconstpointer context) {
     int error = 0;
     AUTO(source_close) struct source *source = source_open(words, 1, NULL, &error);
     g_assert_nonnull(source);
-    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
-    AUTO(frame_drop) struct frame *frame = pool_take(pool);
+    AUTO(frame_drop) struct frame *frame = open_frame(source);
     bool stated = source->rate > 0; /* a mean, then seeking is by that */
     if (!stated) {
         g_assert_cmpint(source->count, ==, -1);
@@ -404,8 +400,7 @@ TEST("/playback/top-bottom", test_top_bottom) {
     AUTO(source_close) struct source *source = open_form(&form, &options);
     if (!source)
         return;
-    AUTO(pool_close) struct frame_pool *pool = open_pool(source);
-    AUTO(frame_drop) struct frame *frame = pool_take(pool);
+    AUTO(frame_drop) struct frame *frame = open_frame(source);
     for (long i = 0; i < 5; i++) {
         g_assert_cmpint(source->read(source, frame), ==, 0);
         check_pair(frame, i, 0);

@@ -19,7 +19,6 @@ struct fixture {
     struct matcher *matcher, *other_matcher;
     struct params params;
     struct live *live;
-    struct frame_pool *pool;
 };
 
 static void set_up(struct fixture *f, gconstpointer policy) {
@@ -36,7 +35,6 @@ static void set_up(struct fixture *f, gconstpointer policy) {
     f->matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, false, &error);
     f->other_matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, false, &error);
     g_assert_true(f->matcher && f->other_matcher);
-    f->pool = pool_open(2, 64, 48, 3, 1, NULL);
     struct live_options options = {
         .policy = GPOINTER_TO_INT(policy), .player = true, .kept = 1, .rate = 0};
     f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
@@ -50,7 +48,6 @@ static void tear_down(struct fixture *f, gconstpointer policy) {
     matcher_close(&f->other_matcher);
     source_close(&f->source);
     source_close(&f->other_source);
-    pool_close(&f->pool);
 }
 
 static struct frame *take(struct fixture *f) {
@@ -62,7 +59,7 @@ static struct frame *take(struct fixture *f) {
 /* The frame is that pair, computed with these settings. Drops it. */
 static void check(struct fixture *f, struct frame **frame, long index,
                   const struct params *params) {
-    AUTO(frame_drop) struct frame *alone = pool_take(f->pool);
+    AUTO(frame_drop) struct frame *alone = frame_alone(64, 48, 3, true, NULL);
     g_assert_cmpint((*frame)->index, ==, index);
     g_assert_cmpint(f->other_source->seek(f->other_source, index), ==, 0);
     g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
@@ -180,7 +177,7 @@ static void test_loop(struct fixture *f, gconstpointer policy) {
 
 static void test_swap(struct fixture *f, gconstpointer policy) {
     (void)policy;
-    AUTO(frame_drop) struct frame *frame = take(f), *alone = pool_take(f->pool);
+    AUTO(frame_drop) struct frame *frame = take(f), *alone = frame_alone(64, 48, 3, true, NULL);
     live_pause(f->live, frame);
     frame_drop(&frame);
     live_set_swap(f->live, true);
@@ -197,7 +194,7 @@ static void test_swap(struct fixture *f, gconstpointer policy) {
 static void test_probes(struct fixture *f, gconstpointer policy) {
     (void)policy;
     pause_at(f, 4);
-    AUTO(frame_drop) struct frame *alone = pool_take(f->pool);
+    AUTO(frame_drop) struct frame *alone = frame_alone(64, 48, 3, true, NULL);
     struct live_probe probes[PROBES] = {{.x = 20, .y = 10}, {.x = 50, .y = 40}};
     live_set_probes(f->live, probes, 2);
     do {
@@ -274,7 +271,7 @@ static void test_start(struct fixture *f, gconstpointer policy) {
                                    .start = 17,
                                    .swap = true};
     int error;
-    struct frame *alone = pool_take(f->pool);
+    struct frame *alone = frame_alone(64, 48, 3, true, NULL);
     g_assert_cmpint(f->other_source->seek(f->other_source, 17), ==, 0);
     g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
     for (int i = 0; i < 20; i++) {
