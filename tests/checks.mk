@@ -83,7 +83,7 @@ $(BUILD)/test_faults: | $(BUILD)/preload_faults.so
 # CUDA kernels compiled for the processor, whose names stay in one object.
 EMULATED = $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard tests/emulated_gpu/*.cc) \
            $(patsubst %,gpu/cuda/%.cu,active bp pruned pruned_cost cross downsample feature match \
-           census sampled picture surface border_plane refinement))
+           census sampled picture surface border_plane refinement area))
 $(EMULATED): $(BUILD)/emulated/%.o: % $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)

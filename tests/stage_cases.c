@@ -889,6 +889,9 @@ static struct area_args case_area_args(struct pass_case *c) {
     struct area_args a = {.smoothing = case_smoothing(c)};
     const struct grid *g = &a.smoothing.grid;
     a.cost = case_area(c, g, sizeof(*a.cost), COST_SATURATION);
+    for (int i = 0; i < g->width * g->height * g->padded; i++)
+        if (i % g->padded >= g->labels)
+            a.cost[i] = NO_LABEL;
     for (int i = 0; i < 2; i++) {
         a.along[i] = case_area(c, g, 1, MAX_TRUNCATION);
         a.across[i] = case_area(c, g, 1, MAX_TRUNCATION);

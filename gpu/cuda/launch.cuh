@@ -41,12 +41,12 @@ DEVICE int warp_sum(int v) {
 #endif
 }
 
-DEVICE int warp_min(int v) {
+template <typename T> DEVICE T warp_min(T v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_min_sync(ALL_LANES, v);
 #else
     for (int k = WARP_SIZE / 2; k > 0; k /= 2)
-        v = min(v, (int)__shfl_xor_sync(ALL_LANES, (uint32_t)v, k));
+        v = min(v, (T)__shfl_xor_sync(ALL_LANES, (uint32_t)v, k));
     return v;
 #endif
 }

@@ -9,9 +9,6 @@
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
 
-/* More than any cost with four messages; T may be added to it. */
-enum { NO_LABEL = INT16_MAX - MAX_TRUNCATION };
-
 /* What messages depend on. V of a class and a difference of k labels is
  * smoothness[class * MAX_LABELS + k] for k <= steps[class], and largest[class] beyond; it does not
  * decrease. */
@@ -24,7 +21,8 @@ struct smoothing {
     int damping; /* of 256, the share of the old message that stays */
 };
 
-/* A rectangle of the picture whose pixels send messages to each other. */
+/* A rectangle of the picture whose pixels send messages to each other. Padding labels cost
+ * NO_LABEL. */
 struct area {
     int x, y, width, height;
     int16_t *cost;
@@ -110,28 +108,39 @@ struct labels_out {
     int subpixel;
 };
 
+/* The belief in the label whose cost and messages are number i. */
+STAGE int16_t area_belief(const struct area *a, size_t i) {
+    return (int16_t)(a->cost[i] + a->message[UP][i] + a->message[DOWN][i] + a->message[LEFT][i] +
+                     a->message[RIGHT][i]);
+}
+
+/* second: the least belief among labels not next to the best one, at most 255 above it. */
+STAGE void area_put(const struct smoothing *s, const struct area *a, int x, int y,
+                    const int16_t *belief, int best, int second, const struct labels_out *out) {
+    size_t i = (size_t)(a->y + y) * (size_t)s->grid.width + (size_t)(a->x + x);
+    int offset = 0;
+    if (best > 0 && best + 1 < s->grid.labels)
+        offset = subpixel_offset(belief[best - 1], belief[best], belief[best + 1], out->subpixel);
+    out->label[i] = (uint16_t)best;
+    out->disparity[i] = (int16_t)(16 * (s->grid.space.u_min + best) + offset);
+    out->confidence[i] = (uint8_t)(second - belief[best]);
+}
+
 /* Like stage winner_takes_all. */
 STAGE void area_wta(const struct smoothing *s, const struct area *a, int x, int y,
                     const struct labels_out *out) {
     size_t own = area_labels(s, a, x, y);
-    size_t i = (size_t)(a->y + y) * (size_t)s->grid.width + (size_t)(a->x + x);
     int16_t belief[MAX_LABELS];
-    int best = 0, second, offset = 0, labels = s->grid.labels;
+    int best = 0, second, labels = s->grid.labels;
     for (int l = 0; l < s->grid.padded; l++)
-        belief[l] =
-            (int16_t)(a->cost[own + l] + a->message[UP][own + l] + a->message[DOWN][own + l] +
-                      a->message[LEFT][own + l] + a->message[RIGHT][own + l]);
+        belief[l] = area_belief(a, own + (size_t)l);
     for (int l = 1; l < labels; l++)
         best = belief[l] < belief[best] ? l : best;
     second = belief[best] + 255;
     for (int l = 0; l < labels; l++)
         if (l < best - 1 || l > best + 1)
             second = stage_min(second, belief[l]);
-    if (best > 0 && best + 1 < labels)
-        offset = subpixel_offset(belief[best - 1], belief[best], belief[best + 1], out->subpixel);
-    out->label[i] = (uint16_t)best;
-    out->disparity[i] = (int16_t)(16 * (s->grid.space.u_min + best) + offset);
-    out->confidence[i] = (uint8_t)(second - belief[best]);
+    area_put(s, a, x, y, belief, best, second, out);
 }
 
 /* ---- the whole picture */

@@ -387,26 +387,27 @@ STAGE int label_match(const struct label_cost *a, int x, int l) {
     return inside || a->border ? stage_clamp(xo, 0, a->grid.width - 1) : -1;
 }
 
-/* Adds D_p(l) of all labels of pixel (x, y). */
-STAGE void add_label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
-    for (int l = 0; l < a->grid.labels; l++) {
-        int xo = label_match(a, x, l), cost = a->outside;
-        if (a->volume)
-            cost = a->volume[grid_labels(&a->grid, x, y) + l];
-        else if (xo >= 0)
-            cost = a->lut[stage_min(label_difference(a, x, xo, y), SUM_LUT - 1)];
-        out[l] = (int16_t)stage_min(out[l] + cost, COST_SATURATION);
-    }
+/* D_p(l) of node (x, y): the sum of its pixels', as in stage downsample_cost. */
+STAGE int node_cost(const struct label_cost *a, int x, int y, int l) {
+    int right = stage_min((x + 1) << a->level, a->grid.width),
+        bottom = stage_min((y + 1) << a->level, a->grid.height), sum = 0;
+    for (int py = y << a->level; py < bottom; py++)
+        for (int px = x << a->level; px < right; px++) {
+            int xo = label_match(a, px, l), cost = a->outside;
+            if (a->volume)
+                cost = a->volume[grid_labels(&a->grid, px, py) + l];
+            else if (xo >= 0)
+                cost = a->lut[stage_min(label_difference(a, px, xo, py), SUM_LUT - 1)];
+            sum = stage_min(sum + cost, COST_SATURATION);
+        }
+    return sum;
 }
 
-/* Costs of all padded labels of node (x, y): the sums of its pixels', as in stage downsample_cost;
- * padding labels get 0. */
+/* More than any cost with four messages; T may be added to it. */
+enum { NO_LABEL = INT16_MAX - MAX_TRUNCATION };
+
+/* Of all padded labels; padding labels get NO_LABEL. */
 STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
-    int right = stage_min((x + 1) << a->level, a->grid.width),
-        bottom = stage_min((y + 1) << a->level, a->grid.height);
     for (int l = 0; l < a->grid.padded; l++)
-        out[l] = 0;
-    for (int py = y << a->level; py < bottom; py++)
-        for (int px = x << a->level; px < right; px++)
-            add_label_costs(a, px, py, out);
+        out[l] = (int16_t)(l < a->grid.labels ? node_cost(a, x, y, l) : NO_LABEL);
 }

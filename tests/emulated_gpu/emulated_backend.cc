@@ -39,7 +39,10 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(surface_plane)      \
     STAGE(cost_curve)         \
     STAGE(cross_nodes)        \
-    STAGE(pruned_cost)
+    STAGE(pruned_cost)        \
+    STAGE(rows)               \
+    STAGE(columns)            \
+    STAGE(tiles)
 
 /* The stages as written, in the form of a launch. */
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \
