@@ -189,7 +189,7 @@ static void check_wait(const struct setting *setting, const struct graph *g, str
     g_test_message("%s (%d) waits for %d of stream %d: %s", name_of(g, wait), wait.unit,
                    wait.unit >= 0 ? g->passes[wait.unit].wait[wait.stream] : 0, wait.stream,
                    races ? "needed" : "implied by others");
-    bool wrong = goes_wrong(setting, wait, races ? 10 * ORDERS : ORDERS / 4, right);
+    bool wrong = goes_wrong(setting, wait, races ? 100 * ORDERS : ORDERS / 4, right);
     if (races != wrong)
         g_error("without that wait %s, but the frames are %s", races ? "units race" : "none race",
                 wrong ? "wrong" : "right in all orders");
