@@ -6,6 +6,7 @@
 #include "image/npy.h"
 #include "include/livestereo.h"
 #include "tests/cli.h"
+#include "tests/marginals.h"
 
 #include <errno.h>
 #include <float.h>
@@ -230,25 +231,9 @@ static void check_marginals(const uint16_t *label, int columns) {
     g_assert_cmpint(mean.dimensions, ==, 1 + numbers);
     g_assert_true(near.dimensions == 2 && belief.dimensions == 3 && belief.shape[2] == L);
     for (int i = 0; i < H * W; i++) {
-        const float *p = (const float *)belief.data + i * L,
-                    *found = (const float *)mean.data + numbers * i;
-        double sum = 0, u = 0, v = 0, close = 0, bits = 0;
-        for (int l = 0; l < L; l++) {
-            g_assert_cmpfloat(p[l], <=, p[label[i]]);
-            sum += p[l];
-            bits -= p[l] * log2(p[l]);
-            u += l % columns * p[l];
-            v += l / columns * p[l];
-            close +=
-                ABS(l % columns - label[i] % columns) + ABS(l / columns - label[i] / columns) <= 1
-                    ? p[l]
-                    : 0;
-        }
-        g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
-        g_assert_cmpfloat(fabs(found[0] - u), <, 1e-4);
-        g_assert_cmpfloat(numbers == 2 ? fabs(found[1] - v) : 0, <, 1e-4);
-        g_assert_cmpfloat(fabs(((const float *)near.data)[i] - close), <, 1e-5);
-        g_assert_cmpfloat(fabs(((const float *)entropy.data)[i] - bits), <, 1e-4);
+        check_marginals_of((const float *)belief.data + i * L, L, columns, numbers, label[i],
+                           (const float *)mean.data + numbers * i, ((const float *)near.data)[i],
+                           ((const float *)entropy.data)[i]);
     }
 }
 

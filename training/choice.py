@@ -100,11 +100,11 @@ def evidence(left, right, vectors, cand):
     return torch.stack(like, 1), torch.stack(differ, 1)
 
 
-def features(d, confidence, left, right, vectors, least=0):
-    """d: UNKNOWN where it is not known. vectors: of left and right. least: min_disparity, px.
-    Returns what the network sees (N, FEATURES, H, W) of 0..127, candidates, which are known."""
+def features(d, confidence, left, right, vectors):
+    """d: UNKNOWN where it is not known. vectors: of left and right. Returns what the
+    network sees (N, FEATURES, H, W) of 0..127, candidates, which are known."""
     known = (d != UNKNOWN) & (confidence >= SURE)
-    d = torch.where(d == UNKNOWN, 16 * least, d).int()
+    d = torch.where(d == UNKNOWN, 0, d).int()
     cand, steps = candidates(d, known)
     apart = cand[:, 1:] - d.unsqueeze(1)
     size = logarithm(apart.abs(), 6, 2).clamp(max=63)
@@ -268,7 +268,7 @@ def census(grey):
     return torch.stack(bits, -1).half() * 2 - 1
 
 
-def row_offsets(left, right, labels, least=0):
+def row_offsets(left, right, labels):
     """How much lower the right picture is (gpu/stages/row_offset.h): (3, 3) in 1/32 px, of one
     pair, grey (H, W)."""
     height, width = left.shape
@@ -276,7 +276,7 @@ def row_offsets(left, right, labels, least=0):
     y = torch.arange(4, height, 8, device=left.device)
     y = y[(y >= 2) & (y + 2 < height)]
     x = torch.arange(4, width, 8, device=left.device)
-    reach = x.view(-1, 1) - least - torch.arange(width, device=left.device)
+    reach = x.view(-1, 1) - torch.arange(width, device=left.device)
     none = (reach < 0) | (reach >= labels)
     cell = (y * 3 // height).view(-1, 1) * 3 + x * 3 // width
     kind = own.dtype if own.is_cuda else torch.float32

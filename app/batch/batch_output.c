@@ -254,15 +254,15 @@ static int spare_inputs(struct batch_output *output) {
     return 0;
 }
 
-/* Whether path may be written over: nothing is there, or a file that begins with this text, as
- * batch's own do. 0, or -EEXIST after a log line. */
+/* Whether path may be written over: nothing is there, or an empty file, or one that begins with
+ * this text, as batch's own do. 0, or -EEXIST after a log line. */
 static int may_replace(const char *path, const char *start) {
     char head[64] = "";
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return 0;
     FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re") : NULL;
-    size_t length = file ? fread(head, 1, MIN(strlen(start), sizeof head), file) : 1;
-    bool ours = file && !ferror(file) && memcmp(head, start, length) == 0;
+    size_t length = file ? fread(head, 1, strlen(start), file) : 1;
+    bool ours = file && !ferror(file) && (length == 0 || strcmp(head, start) == 0);
     if (file)
         fclose(file);
     if (ours)
