@@ -127,23 +127,10 @@ static void opencv_rectification(GString *out, const struct rig *full) {
         opencv_matrix(out, rotation[v], full->rotation[v], 3, 3);
     for (int v = 0; v < 2; v++)
         opencv_matrix(out, projection[v], full->projection[v], 3, 4);
-    const double q[16] = {1,
-                          0,
-                          0,
-                          -l[2],
-                          0,
-                          1,
-                          0,
-                          -l[6],
-                          0,
-                          0,
-                          0,
-                          l[0],
-                          0,
-                          0,
-                          1 / baseline,
-                          (r[2] - l[2]) / baseline};
-    opencv_matrix(out, "Q", q, 4, 4);
+    const double offset = (r[2] - l[2]) / baseline;
+    const double q[4][4] = {
+        {1, 0, 0, -l[2]}, {0, 1, 0, -l[6]}, {0, 0, 0, l[0]}, {0, 0, 1 / baseline, offset}};
+    opencv_matrix(out, "Q", q[0], 4, 4);
 }
 
 char *rig_print_opencv(const char *path, const struct rig *rig, int *failed) {

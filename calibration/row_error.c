@@ -6,6 +6,8 @@
  */
 #include "calibration/row_error.h"
 
+#include "calibration/quantile.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -251,32 +253,20 @@ static int match(const struct grey *left, const struct grey *right, struct corne
     return 0;
 }
 
-static int compare(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(float *sorted, int count, double share) {
-    return (double)sorted[(int)fmin(share * count, count - 1)];
-}
-
-static void summarise(const struct row_match *m, int count, float *v, struct row_error *result) {
+static void summarise(const struct row_match *m, int count, double *v, struct row_error *result) {
     for (int i = 0; i < count; i++)
-        v[i] = m[i].dy;
-    qsort(v, (size_t)count, sizeof *v, compare);
-    result->median = quantile(v, count, 0.5);
+        v[i] = (double)m[i].dy;
+    result->median = quantile_of(v, count, 0.5);
     for (int i = 0; i < count; i++)
-        v[i] = fabsf(m[i].dy - (float)result->median);
-    qsort(v, (size_t)count, sizeof *v, compare);
-    result->scatter = quantile(v, count, 0.95);
-    result->spread = quantile(v, count, 0.5);
+        v[i] = (double)fabsf(m[i].dy - (float)result->median);
+    result->scatter = quantile_of(v, count, 0.95);
+    result->spread = quantile_of(v, count, 0.5);
     for (int i = 0; i < count; i++) {
-        v[i] = fabsf(m[i].dy);
-        result->mean_abs += (double)v[i] / count;
+        v[i] = fabs((double)m[i].dy);
+        result->mean_abs += v[i] / count;
     }
-    qsort(v, (size_t)count, sizeof *v, compare);
-    result->median_abs = quantile(v, count, 0.5);
-    result->p95_abs = quantile(v, count, 0.95);
+    result->median_abs = quantile_of(v, count, 0.5);
+    result->p95_abs = quantile_of(v, count, 0.95);
 }
 
 /* ---- mismatches */
@@ -288,7 +278,7 @@ static void summarise(const struct row_match *m, int count, float *v, struct row
 /* What drift of a rig does to rows, to first order: turns and shifts of a camera move them by a +
  * b x + c y + e disparity. L1 fit by reweighting, so that mismatches do not matter. Gives what is
  * left. */
-static void take_out_drift(const struct row_match *m, int count, double median, float *left) {
+static void take_out_drift(const struct row_match *m, int count, double median, double *left) {
     double fit[4] = {median, 0, 0, 0};
     for (int round = 0; round < 12; round++) {
         double system[4][5] = {{0}};
@@ -298,8 +288,8 @@ static void take_out_drift(const struct row_match *m, int count, double median, 
             double is = 0;
             for (int k = 0; k < 4; k++)
                 is += fit[k] * row[k];
-            left[i] = (float)((double)m[i].dy - is);
-            double weight = 1 / fmax(fabs((double)left[i]), 0.05);
+            left[i] = (double)m[i].dy - is;
+            double weight = 1 / fmax(fabs(left[i]), 0.05);
             for (int k = 0; k < 4; k++) {
                 for (int l = 0; l < 4; l++)
                     system[k][l] += weight * row[k] * row[l];
@@ -315,13 +305,19 @@ static void take_out_drift(const struct row_match *m, int count, double median, 
     }
 }
 
+/* Of two in the middle their mean. Sorts them. */
+static double median_of(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, quantile_compare);
+    return (values[count / 2] + values[(count - 1) / 2]) / 2;
+}
+
 /* Median of what is left at the nearest other matches: what a lens, a moving thing or a rolling
  * shutter does, several neighbours have in common. */
-static double around(const struct row_match *m, const float *left, int count, int at) {
-    float distance[NEIGHBOURS], value[NEIGHBOURS];
+static double around(const struct row_match *m, const double *left, int count, int at) {
+    double distance[NEIGHBOURS], value[NEIGHBOURS];
     int n = 0;
     for (int i = 0; i < count; i++) {
-        float d = hypotf(m[i].x - m[at].x, m[i].y - m[at].y);
+        double d = (double)hypotf(m[i].x - m[at].x, m[i].y - m[at].y);
         if (i == at || (n == NEIGHBOURS && d >= distance[n - 1]))
             continue;
         int k = n < NEIGHBOURS ? n++ : n - 1;
@@ -332,25 +328,22 @@ static double around(const struct row_match *m, const float *left, int count, in
         distance[k] = d;
         value[k] = left[i];
     }
-    qsort(value, (size_t)n, sizeof *value, compare);
-    return n ? (double)(value[n / 2] + value[(n - 1) / 2]) / 2 : 0;
+    return n ? median_of(value, n) : 0;
 }
 
 /* Leaves out matches that stand alone against all their neighbours. What is left of count. values
  * has room for 3 * count. */
-static int leave_out(struct row_match *m, int count, float *values) {
-    float *left = values, *off = values + count, *sorted = values + 2 * (size_t)count;
+static int leave_out(struct row_match *m, int count, double *values) {
+    double *left = values, *off = values + count, *sorted = values + 2 * (size_t)count;
     int kept = 0;
     for (int i = 0; i < count; i++)
-        sorted[i] = m[i].dy;
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    take_out_drift(m, count, quantile(sorted, count, 0.5), left);
+        sorted[i] = (double)m[i].dy;
+    take_out_drift(m, count, quantile_of(sorted, count, 0.5), left);
     for (int i = 0; i < count; i++)
-        off[i] = sorted[i] = fabsf(left[i] - (float)around(m, left, count, i));
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    double max = fmax(MIN_OFF, FAR_OFF * 1.48 * quantile(sorted, count, 0.5));
+        off[i] = sorted[i] = fabs(left[i] - around(m, left, count, i));
+    double max = fmax(MIN_OFF, FAR_OFF * 1.48 * quantile_of(sorted, count, 0.5));
     for (int i = 0; i < count; i++)
-        if ((double)off[i] <= max)
+        if (off[i] <= max)
             m[kept++] = m[i];
     return kept;
 }
@@ -360,7 +353,7 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
     struct grey l = {left, width, height}, r = {right, width, height};
     struct corner *corners = malloc(MAX_CORNERS * sizeof *corners);
     struct row_match *found = malloc(MAX_CORNERS * sizeof *found);
-    float *values = malloc(3 * MAX_CORNERS * sizeof *values);
+    double *values = malloc(3 * MAX_CORNERS * sizeof *values);
     float *scores = malloc((size_t)(max - min + 1) * (2 * ROWS + 1) * sizeof *scores);
     int error = 0, count = 0;
     *result = (struct row_error){0};
@@ -406,8 +399,7 @@ static void list_figures(struct row_error *e, double *figures[FIGURES]) {
 }
 
 void row_error_combine(const struct row_error *pairs, int count, struct row_error *result) {
-    float values[FIGURES][MAX_ROW_ERROR_PAIRS];
-    double *figures[FIGURES];
+    double *figures[FIGURES], values[FIGURES][MAX_ROW_ERROR_PAIRS];
     *result = (struct row_error){0};
     count = count < MAX_ROW_ERROR_PAIRS ? count : MAX_ROW_ERROR_PAIRS;
     for (int i = 0; i < count; i++) {
@@ -417,13 +409,11 @@ void row_error_combine(const struct row_error *pairs, int count, struct row_erro
         result->left_out += pair.left_out;
         list_figures(&pair, figures);
         for (int k = 0; k < FIGURES; k++)
-            values[k][i] = (float)*figures[k];
+            values[k][i] = *figures[k];
     }
     list_figures(result, figures);
-    for (int k = 0; k < FIGURES && count > 0; k++) {
-        qsort(values[k], (size_t)count, sizeof values[k][0], compare);
-        *figures[k] = (double)(values[k][count / 2] + values[k][(count - 1) / 2]) / 2;
-    }
+    for (int k = 0; k < FIGURES && count > 0; k++)
+        *figures[k] = median_of(values[k], count);
     if (count > 1)
         result->scatter = fmin(result->scatter, GAUSSIAN_95 * result->spread);
 }

@@ -12,6 +12,20 @@
         function(c, STAGE_##name);                 \
     }
 
+/* Defines the case of a stage by its extent, the first of its arguments, and a body that fills in
+ * the others, in a; pictures have w x h pixels. */
+#define UNUSED __attribute__((unused))
+#define STAGE_CASE(name, columns, rows, ...)                                     \
+    static void fill_##name(struct pass_case *, struct name##_args *, int, int); \
+    static void case_##name(struct pass_case *c) {                               \
+        UNUSED int w = c->shape.width, h = c->shape.height;                      \
+        struct name##_args a = {__VA_ARGS__};                                    \
+        fill_##name(c, &a, w, h);                                                \
+        case_add_pass(c, STAGE_##name, &a, columns, rows);                       \
+    }                                                                            \
+    static void fill_##name(struct pass_case *c, struct name##_args *a, UNUSED int w, UNUSED int h)
+#define PIXEL_CASE(name, ...) STAGE_CASE(name, w, h, __VA_ARGS__)
+
 /* ---- what several stages take */
 
 struct grid case_grid(struct pass_case *c) {
@@ -82,19 +96,16 @@ static void case_envelopes(struct pass_case *c, uint8_t rho[4], uint8_t truncati
 
 /* ---- pictures */
 
-static void case_convert(struct pass_case *c) {
-    struct convert_args a = {.width = c->shape.width,
-                             .height = c->shape.height,
-                             .format = case_between(c, PICTURE_BGR, PICTURE_YUYV)};
-    if (a.format == PICTURE_NV12 || a.format == PICTURE_YUYV)
-        a.width += a.width % 2;
-    if (a.format == PICTURE_NV12)
-        a.height += a.height % 2;
-    size_t row = picture_row((enum picture_format)a.format, a.width);
-    a.source =
-        case_bytes(c, (int)row, picture_rows((enum picture_format)a.format, a.height), 1, 255);
-    a.out = case_bytes(c, a.width, a.height, 3, 255);
-    case_add_pass(c, STAGE_convert, &a, a.width, a.height);
+STAGE_CASE(convert, a.width, a.height, .width = c->shape.width, .height = c->shape.height,
+           .format = case_between(c, PICTURE_BGR, PICTURE_YUYV)) {
+    if (a->format == PICTURE_NV12 || a->format == PICTURE_YUYV)
+        a->width += a->width % 2;
+    if (a->format == PICTURE_NV12)
+        a->height += a->height % 2;
+    size_t row = picture_row((enum picture_format)a->format, a->width);
+    a->source =
+        case_bytes(c, (int)row, picture_rows((enum picture_format)a->format, a->height), 1, 255);
+    a->out = case_bytes(c, a->width, a->height, 3, 255);
 }
 
 struct likeness *case_likeness(struct pass_case *c) {
@@ -136,102 +147,77 @@ STAGE_UNTIL(deblock_start, case_deblocks)
 STAGE_UNTIL(deblock_sum, case_deblocks)
 STAGE_UNTIL(deblock, case_deblocks)
 
-static void case_remap(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, channels = c->shape.channels;
-    struct remap_args a = {.width = w,
-                           .channels = channels,
-                           .source_width = w + case_between(c, 0, 2),
-                           .source_height = h + case_between(c, 0, 1),
-                           .row_shift = case_between(c, -40, 40),
-                           .samples = case_between(c, 0, 3)};
-    a.step = a.samples * case_between(c, 25, 35);
-    a.source = case_bytes(c, a.source_width, a.source_height, channels, 255);
+PIXEL_CASE(remap, .width = w, .channels = c->shape.channels,
+           .source_width = w + case_between(c, 0, 2), .source_height = h + case_between(c, 0, 1),
+           .row_shift = case_between(c, -40, 40), .samples = case_between(c, 0, 3)) {
+    int channels = c->shape.channels;
+    a->step = a->samples * case_between(c, 25, 35);
+    a->source = case_bytes(c, a->source_width, a->source_height, channels, 255);
     if (case_between(c, 0, 4)) { /* some of it outside the picture */
         struct rectify_point *map = case_add_rows(c, w, h, sizeof(*map));
         for (int i = 0; i < w * h; i++) {
             map[i].x = (int32_t)case_value(c, 32 * (uint32_t)w + 320) - 160;
             map[i].y = (int32_t)case_value(c, 32 * (uint32_t)h + 320) - 160;
         }
-        a.map = map;
+        a->map = map;
     }
     if (case_between(c, 0, 2)) { /* without blocks, or with */
-        a.with_blocks = case_bytes(c, w, h, channels, 255);
-        a.block_sums =
-            case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a.block_sums)), 4, 5000);
+        a->with_blocks = case_bytes(c, w, h, channels, 255);
+        a->block_sums =
+            case_randomise(c, case_add_table(c, BLOCK_SUMS * sizeof(*a->block_sums)), 4, 5000);
     }
-    a.out = case_bytes(c, w, h, channels, 255);
-    case_add_pass(c, STAGE_remap, &a, w, h);
+    a->out = case_bytes(c, w, h, channels, 255);
 }
 
-static void case_hide_unseen(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, what = case_between(c, 1, 3);
-    struct hide_unseen_args a = {.width = w, .source_width = w, .source_height = h};
+PIXEL_CASE(hide_unseen, .width = w, .source_width = w, .source_height = h) {
+    int what = case_between(c, 1, 3);
     struct rectify_point *map = case_add_rows(c, w, h, sizeof(*map));
     for (int i = 0; i < w * h; i++) {
         map[i].x = (int32_t)case_value(c, 32 * (uint32_t)w + 320) - 160;
         map[i].y = (int32_t)case_value(c, 32 * (uint32_t)h + 320) - 160;
     }
-    a.map = map;
+    a->map = map;
     if (what & 1) {
-        a.source = case_disparities(c, 60);
-        a.out = case_disparities(c, 60);
+        a->source = case_disparities(c, 60);
+        a->out = case_disparities(c, 60);
     }
     if (what & 2) {
-        a.confidence = case_bytes(c, w, h, 1, 255);
-        a.confidence_out = case_bytes(c, w, h, 1, 255);
+        a->confidence = case_bytes(c, w, h, 1, 255);
+        a->confidence_out = case_bytes(c, w, h, 1, 255);
     }
-    case_add_pass(c, STAGE_hide_unseen, &a, w, h);
 }
 
-static void case_grey(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct grey_args a = {.width = w, .channels = c->shape.channels};
-    a.source = case_bytes(c, w, h, a.channels, 255);
-    a.out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_grey, &a, w, h);
+PIXEL_CASE(grey, .width = w, .channels = c->shape.channels) {
+    a->source = case_bytes(c, w, h, a->channels, 255);
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
-static void case_smooth_x(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct smooth_x_args a = {
-        .width = w, .channels = c->shape.channels, .taps = case_taps(c, MAX_TAPS - 1)};
-    a.source = case_bytes(c, w, h, a.channels, 255);
-    a.out = case_shorts(c, w, h, a.channels, 65535);
-    case_add_pass(c, STAGE_smooth_x, &a, w, h);
+PIXEL_CASE(smooth_x, .width = w, .channels = c->shape.channels,
+           .taps = case_taps(c, MAX_TAPS - 1)) {
+    a->source = case_bytes(c, w, h, a->channels, 255);
+    a->out = case_shorts(c, w, h, a->channels, 65535);
 }
 
-static void case_smooth_y(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct smooth_y_args a = {
-        .width = w, .height = h, .channels = c->shape.channels, .taps = case_taps(c, MAX_TAPS - 1)};
-    a.source = case_shorts(c, w, h, a.channels, 255 * 256);
-    a.out = case_bytes(c, w, h, a.channels, 255);
-    case_add_pass(c, STAGE_smooth_y, &a, w, h);
+PIXEL_CASE(smooth_y, .width = w, .height = h, .channels = c->shape.channels,
+           .taps = case_taps(c, MAX_TAPS - 1)) {
+    a->source = case_shorts(c, w, h, a->channels, 255 * 256);
+    a->out = case_bytes(c, w, h, a->channels, 255);
 }
 
-static void case_sobel(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct sobel_args a = {.width = w, .height = h};
-    a.grey = case_bytes(c, w, h, 1, 255);
-    a.out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_sobel, &a, w, h);
+PIXEL_CASE(sobel, .width = w, .height = h) {
+    a->grey = case_bytes(c, w, h, 1, 255);
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
-static void case_residual(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct residual_args a = {.width = w};
-    a.grey = case_bytes(c, w, h, 1, 255);
-    a.smoothed = case_bytes(c, w, h, 1, 255);
-    a.out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_residual, &a, w, h);
+PIXEL_CASE(residual, .width = w) {
+    a->grey = case_bytes(c, w, h, 1, 255);
+    a->smoothed = case_bytes(c, w, h, 1, 255);
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
-static void case_census(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct census_args a = {.width = w, .height = h};
-    a.grey = case_bytes(c, w, h, 1, 255);
-    a.out = case_add_rows(c, w, h, sizeof(*a.out));
-    case_add_pass(c, STAGE_census, &a, w, h);
+PIXEL_CASE(census, .width = w, .height = h) {
+    a->grey = case_bytes(c, w, h, 1, 255);
+    a->out = case_add_rows(c, w, h, sizeof(*a->out));
 }
 
 /* A layer of some inputs, outputs and stride on a picture of w x h pixels, without its source. */
@@ -290,28 +276,19 @@ static void case_feature(struct pass_case *c, enum stage stage) {
 STAGE_UNTIL(feature_layer, case_feature)
 STAGE_UNTIL(feature_vector, case_feature)
 
-static void case_arms(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct arms_args a = {.width = w,
-                          .height = h,
-                          .channels = c->shape.channels,
-                          .longest_x = case_between(c, 1, 63),
-                          .longest_y = case_between(c, 0, 63),
-                          .step = case_between(c, 5, 40)};
+PIXEL_CASE(arms, .width = w, .height = h, .channels = c->shape.channels,
+           .longest_x = case_between(c, 1, 63), .longest_y = case_between(c, 0, 63),
+           .step = case_between(c, 5, 40)) {
     int brightest = case_between(c, 0, 3) ? case_between(c, 10, 60) : 255;
-    a.image = case_bytes(c, w, h, a.channels, (uint32_t)brightest);
+    a->image = case_bytes(c, w, h, a->channels, (uint32_t)brightest);
     if (case_between(c, 0, 1))
-        a.likeness = case_likeness(c);
-    a.out = case_add_rows(c, w, h, sizeof(*a.out));
-    case_add_pass(c, STAGE_arms, &a, w, h);
+        a->likeness = case_likeness(c);
+    a->out = case_add_rows(c, w, h, sizeof(*a->out));
 }
 
-static void case_edges(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct edges_args a = {.width = w, .height = h, .channels = c->shape.channels, .step = {4, 20}};
-    a.image = case_bytes(c, w, h, a.channels, 40);
-    a.out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_edges, &a, w, h);
+PIXEL_CASE(edges, .width = w, .height = h, .channels = c->shape.channels, .step = {4, 20}) {
+    a->image = case_bytes(c, w, h, a->channels, 40);
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
 static void case_downsample_edges(struct pass_case *c) {
@@ -377,15 +354,14 @@ static void case_costs(struct pass_case *c, enum stage stage) {
 STAGE_UNTIL(cost, case_costs)
 STAGE_UNTIL(border_cost, case_costs)
 
-static void case_smoothed_cost(struct pass_case *c) {
-    struct smoothed_cost_args a = {.match = case_cost_args(c), .border = case_between(c, 0, 1)};
-    if (!a.match.reference) {
-        a.match.reference = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
-        a.match.target = case_bytes(c, c->shape.width, c->shape.height, a.match.channels, 255);
+STAGE_CASE(smoothed_cost, a.match.grid.width, a.match.grid.height, .match = case_cost_args(c),
+           .border = case_between(c, 0, 1)) {
+    if (!a->match.reference) {
+        a->match.reference = case_bytes(c, c->shape.width, c->shape.height, a->match.channels, 255);
+        a->match.target = case_bytes(c, c->shape.width, c->shape.height, a->match.channels, 255);
     }
-    a.match.descriptor_reference = a.match.descriptor_target = NULL;
-    a.taps = case_taps(c, 3);
-    case_add_pass(c, STAGE_smoothed_cost, &a, a.match.grid.width, a.match.grid.height);
+    a->match.descriptor_reference = a->match.descriptor_target = NULL;
+    a->taps = case_taps(c, 3);
 }
 
 /* Of one pixel at least. */
@@ -460,13 +436,10 @@ static void case_move_rows(struct pass_case *c) {
     case_add_pass(c, STAGE_move_rows, &a, a.width, a.height);
 }
 
-static void case_mix_census(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct mix_census_args a = {.width = w, .likeness = case_likeness(c)};
-    a.census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
-    a.smoothed = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
-    a.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
-    case_add_pass(c, STAGE_mix_census, &a, w, h);
+PIXEL_CASE(mix_census, .width = w, .likeness = case_likeness(c)) {
+    a->census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    a->smoothed = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
+    a->out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
 }
 
 static void case_steady_bits(struct pass_case *c) {
@@ -482,15 +455,13 @@ static void case_steady_bits(struct pass_case *c) {
     case_add_pass(c, STAGE_steady_bits, &a, w, h);
 }
 
-static void case_choose_costs(struct pass_case *c) {
-    struct choose_costs_args a = {0};
-    a.likeness = case_likeness(c);
-    a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST);
-    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
-    a.differing_census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
-    a.out = case_randomise(c, case_add_table(c, COST_LUT), 1, 255);
-    a.census_out = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, 255);
-    case_add_pass(c, STAGE_choose_costs, &a, COST_LUT, 1);
+STAGE_CASE(choose_costs, COST_LUT, 1, 0) {
+    a->likeness = case_likeness(c);
+    a->lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST);
+    a->census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
+    a->differing_census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST);
+    a->out = case_randomise(c, case_add_table(c, COST_LUT), 1, 255);
+    a->census_out = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, 255);
 }
 
 struct cross_args case_cross_args(struct pass_case *c) {
@@ -611,17 +582,16 @@ static void case_message(struct pass_case *c) {
     case_add_pass(c, STAGE_message, &a, a.grid.half, a.grid.height);
 }
 
-static void case_start_messages(struct pass_case *c) {
-    struct start_messages_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+STAGE_CASE(start_messages, a.grid.half, a.grid.height, .grid = case_grid(c),
+           .parity = case_between(c, 0, 1)) {
     bool from_above = case_between(c, 0, 1);
     if (from_above)
-        a.coarse = grid_coarser(&a.grid);
+        a->coarse = grid_coarser(&a->grid);
     for (int r = 0; r < DIRECTIONS; r++) {
         if (from_above)
-            a.parent[r] = case_volume8(c, &a.coarse, MAX_TRUNCATION);
-        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
+            a->parent[r] = case_volume8(c, &a->coarse, MAX_TRUNCATION);
+        a->message[r] = case_volume8(c, &a->grid, MAX_TRUNCATION);
     }
-    case_add_pass(c, STAGE_start_messages, &a, a.grid.half, a.grid.height);
 }
 
 static void case_clear_tiles(struct pass_case *c) {
@@ -870,13 +840,10 @@ static struct label_cost case_label_cost(struct pass_case *c, struct grid grid) 
     return a;
 }
 
-static void case_area_start(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct area_start_args a = {.source = case_label_cost(c, case_grid(c))};
-    a.cost = (int16_t *)case_shorts(c, w, h, a.source.grid.padded, COST_SATURATION);
+PIXEL_CASE(area_start, .source = case_label_cost(c, case_grid(c))) {
+    a->cost = (int16_t *)case_shorts(c, w, h, a->source.grid.padded, COST_SATURATION);
     for (int d = 0; d < DIRECTIONS; d++)
-        a.message[d] = case_bytes(c, w, h, a.source.grid.padded, MAX_TRUNCATION);
-    case_add_pass(c, STAGE_area_start, &a, w, h);
+        a->message[d] = case_bytes(c, w, h, a->source.grid.padded, MAX_TRUNCATION);
 }
 
 /* Costs or messages of an area as a whole: its rows and columns are written by one thread. */
@@ -909,19 +876,16 @@ static void case_columns(struct pass_case *c) {
     case_add_pass(c, STAGE_columns, &a, 1, a.smoothing.grid.width);
 }
 
-static void case_area_labels(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct area_labels_args a = {.smoothing = case_smoothing(c)};
+PIXEL_CASE(area_labels, .smoothing = case_smoothing(c)) {
     uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
-    a.cost = (int16_t *)case_shorts(c, w, h, a.smoothing.grid.padded,
-                                    maximum == 3 ? 3 : COST_SATURATION);
+    a->cost = (int16_t *)case_shorts(c, w, h, a->smoothing.grid.padded,
+                                     maximum == 3 ? 3 : COST_SATURATION);
     for (int d = 0; d < DIRECTIONS; d++)
-        a.message[d] = case_bytes(c, w, h, a.smoothing.grid.padded, maximum);
-    a.out.label = case_shorts(c, w, h, 1, 65535);
-    a.out.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
-    a.out.confidence = case_bytes(c, w, h, 1, 255);
-    a.out.subpixel = case_between(c, 0, 2);
-    case_add_pass(c, STAGE_area_labels, &a, w, h);
+        a->message[d] = case_bytes(c, w, h, a->smoothing.grid.padded, maximum);
+    a->out.label = case_shorts(c, w, h, 1, 65535);
+    a->out.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
+    a->out.confidence = case_bytes(c, w, h, 1, 255);
+    a->out.subpixel = case_between(c, 0, 2);
 }
 
 static struct tiling case_tiling(struct pass_case *c, const struct grid *g) {
@@ -970,57 +934,46 @@ static void case_tiles(struct pass_case *c) {
     case_add_pass(c, STAGE_tiles, &a, 1, count);
 }
 
-static void case_best_label(struct pass_case *c) {
-    struct best_label_args a = {.grid = case_grid(c), .parity = case_between(c, 0, 1)};
+STAGE_CASE(best_label, a.grid.half, a.grid.height, .grid = case_grid(c),
+           .parity = case_between(c, 0, 1)) {
     if (case_between(c, 0, 1))
-        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
+        a->cost16 = case_volume16(c, &a->grid, COST_SATURATION);
     else
-        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
+        a->cost8 = case_volume8(c, &a->grid, MAX_COST);
     for (int r = 0; r < DIRECTIONS; r++)
-        a.message[r] = case_volume8(c, &a.grid, MAX_TRUNCATION);
-    a.label = case_shorts(c, a.grid.width, a.grid.height, 1, 65535);
-    case_add_pass(c, STAGE_best_label, &a, a.grid.half, a.grid.height);
+        a->message[r] = case_volume8(c, &a->grid, MAX_TRUNCATION);
+    a->label = case_shorts(c, a->grid.width, a->grid.height, 1, 65535);
 }
 
-static void case_mask_cost(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct mask_cost_args a = {.grid = case_grid(c),
-                               .parity = case_between(c, 0, 1),
-                               .sign = case_between(c, 0, 1) ? 1 : -1,
-                               .first = case_between(c, 0, 1)};
-    a.label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 5));
-    a.mask = case_bytes(c, w, h, 1, 1);
+STAGE_CASE(mask_cost, a.grid.half, a.grid.height, .grid = case_grid(c),
+           .parity = case_between(c, 0, 1), .sign = case_between(c, 0, 1) ? 1 : -1,
+           .first = case_between(c, 0, 1)) {
+    a->label = case_shorts(c, w, h, 1, (uint32_t)stage_min(c->shape.labels - 1, 5));
+    a->mask = case_bytes(c, w, h, 1, 1);
     if (case_between(c, 0, 1)) {
-        a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
-        a.masked16 = case_volume16(c, &a.grid, COST_SATURATION);
+        a->cost16 = case_volume16(c, &a->grid, COST_SATURATION);
+        a->masked16 = case_volume16(c, &a->grid, COST_SATURATION);
     } else {
-        a.cost8 = case_volume8(c, &a.grid, MAX_COST);
-        a.masked8 = case_volume8(c, &a.grid, MAX_COST);
+        a->cost8 = case_volume8(c, &a->grid, MAX_COST);
+        a->masked8 = case_volume8(c, &a->grid, MAX_COST);
     }
-    case_add_pass(c, STAGE_mask_cost, &a, a.grid.half, a.grid.height);
 }
 
 /* ---- blocks */
 
-static void case_crop_cost(struct pass_case *c) {
-    struct crop_cost_args a = {.source_grid = case_grid(c)};
-    a.x = case_between(c, 0, c->shape.width - 1);
-    a.y = case_between(c, 0, c->shape.height - 1);
-    a.grid = grid_make(case_between(c, 1, c->shape.width - a.x),
-                       case_between(c, 1, c->shape.height - a.y), a.source_grid.space);
-    a.source = case_volume8(c, &a.source_grid, MAX_COST);
-    a.out = case_volume8(c, &a.grid, MAX_COST);
-    case_add_pass(c, STAGE_crop_cost, &a, a.grid.width, a.grid.height);
+STAGE_CASE(crop_cost, a.grid.width, a.grid.height, .source_grid = case_grid(c)) {
+    a->x = case_between(c, 0, c->shape.width - 1);
+    a->y = case_between(c, 0, c->shape.height - 1);
+    a->grid = grid_make(case_between(c, 1, c->shape.width - a->x),
+                        case_between(c, 1, c->shape.height - a->y), a->source_grid.space);
+    a->source = case_volume8(c, &a->source_grid, MAX_COST);
+    a->out = case_volume8(c, &a->grid, MAX_COST);
 }
 
-static void case_copy_map(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct copy_map_args a = {.source_width = w + case_between(c, 0, 9),
-                              .out_width = w + case_between(c, 0, 9),
-                              .pixel_bytes = case_between(c, 1, 4)};
-    a.source = case_bytes(c, a.source_width, h, a.pixel_bytes, 255);
-    a.out = case_bytes(c, a.out_width, h, a.pixel_bytes, 255);
-    case_add_pass(c, STAGE_copy_map, &a, w, h);
+PIXEL_CASE(copy_map, .source_width = w + case_between(c, 0, 9),
+           .out_width = w + case_between(c, 0, 9), .pixel_bytes = case_between(c, 1, 4)) {
+    a->source = case_bytes(c, a->source_width, h, a->pixel_bytes, 255);
+    a->out = case_bytes(c, a->out_width, h, a->pixel_bytes, 255);
 }
 
 /* Costs of all labels, or of those that tiles keep; these labels are among them then. */
@@ -1038,29 +991,22 @@ static const uint8_t *case_label_costs(struct pass_case *c, const struct grid *g
     return case_pruned_volume(c, g, blocks, maximum);
 }
 
-static void case_label_data_cost(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct label_data_cost_args a = {.grid = case_grid(c)};
-    a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
-    a.cost = case_label_costs(c, &a.grid, (uint16_t *)a.label, MAX_COST, &a.pruning);
-    a.out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_label_data_cost, &a, w, h);
+PIXEL_CASE(label_data_cost, .grid = case_grid(c)) {
+    a->label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a->cost = case_label_costs(c, &a->grid, (uint16_t *)a->label, MAX_COST, &a->pruning);
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
 /* ---- disparity maps */
 
-static void case_check(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, maximum = stage_min(w, c->shape.labels);
-    struct check_args a = {.width = w,
-                           .range = c->shape.labels,
-                           .tolerance = case_between(c, -1, 20) * 8,
-                           .min_confidence = case_between(c, 0, 2) * 60};
-    a.left = case_disparities(c, maximum);
+PIXEL_CASE(check, .width = w, .range = c->shape.labels, .tolerance = case_between(c, -1, 20) * 8,
+           .min_confidence = case_between(c, 0, 2) * 60) {
+    int maximum = stage_min(w, c->shape.labels);
+    a->left = case_disparities(c, maximum);
     if (case_between(c, 0, 1))
-        a.right = case_disparities(c, maximum);
-    a.confidence = case_bytes(c, w, h, 1, 255);
-    a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_check, &a, w, h);
+        a->right = case_disparities(c, maximum);
+    a->confidence = case_bytes(c, w, h, 1, 255);
+    a->out = case_disparities(c, 1);
 }
 
 /* Of disparities, or of motion. */
@@ -1103,40 +1049,30 @@ static void case_fill(struct pass_case *c) {
     case_add_pass(c, STAGE_fill, &a, w, h);
 }
 
-static void case_fill_side(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct fill_side_args a = {.width = w, .channels = c->shape.channels};
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
-    a.filled = case_disparities(c, stage_min(w, c->shape.labels));
-    a.image = case_bytes(c, w, h, a.channels, 255);
-    a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_fill_side, &a, w, h);
+PIXEL_CASE(fill_side, .width = w, .channels = c->shape.channels) {
+    a->source = case_disparities(c, stage_min(w, c->shape.labels));
+    a->filled = case_disparities(c, stage_min(w, c->shape.labels));
+    a->image = case_bytes(c, w, h, a->channels, 255);
+    a->out = case_disparities(c, 1);
 }
 
 /* The first known pixel of a row is the farther from the border the lower the row is. */
-static void case_border_plane(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct border_plane_args a = {.width = w, .height = h};
+STAGE_CASE(border_plane, 1, h, .width = w, .height = h) {
     int16_t *map = case_add_rows(c, w, h, sizeof(*map));
     for (int i = 0; i < w * h; i++)
         map[i] = (int16_t)(i % w < i / w / 2 || draw(&c->random_contents) % 64 == 0
                                ? UNKNOWN
                                : i % w * 3 - i / w * 2 + (int)case_value(c, 3));
-    a.source = map;
-    a.out = case_randomise(c, case_add_rows(c, 1, h, sizeof(*a.out)), 4, 1000);
-    case_add_pass(c, STAGE_border_plane, &a, 1, h);
+    a->source = map;
+    a->out = case_randomise(c, case_add_rows(c, 1, h, sizeof(*a->out)), 4, 1000);
 }
 
-static void case_extend(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct extend_args a = {.width = w,
-                            .height = h,
-                            .channels = c->shape.channels,
-                            .minimum = case_between(c, -64, 64)};
+PIXEL_CASE(extend, .width = w, .height = h, .channels = c->shape.channels,
+           .minimum = case_between(c, -64, 64)) {
     struct border_plane *plane = case_add_rows(c, 1, h, sizeof(*plane));
-    a.plane = case_randomise(c, plane, 4, 300);
-    a.image = case_bytes(c, w, h, a.channels, 255);
-    a.weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a.weight)), 2, 256);
+    a->plane = case_randomise(c, plane, 4, 300);
+    a->image = case_bytes(c, w, h, a->channels, 255);
+    a->weight = case_randomise(c, case_add_table(c, 256 * sizeof(*a->weight)), 2, 256);
     int16_t *source = case_disparities(c, stage_min(w, c->shape.labels));
     for (int y = 0; y < h; y++) {
         int hole = case_between(c, 0, w);
@@ -1145,20 +1081,16 @@ static void case_extend(struct pass_case *c) {
         plane[y].first = first_known(source + y * w, w, 0, 1);
         plane[y].last = first_known(source + y * w, w, w - 1, -1);
     }
-    a.source = source;
-    a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_extend, &a, w, h);
+    a->source = source;
+    a->out = case_disparities(c, 1);
 }
 
-static void case_cost_curve(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct cost_curve_args a = {.grid = case_grid(c), .subpixel = case_between(c, 0, 2)};
-    a.label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
-    a.cost = case_label_costs(c, &a.grid, (uint16_t *)a.label, case_between(c, 0, 1) ? MAX_COST : 3,
-                              &a.pruning);
-    a.disparity = case_disparities(c, 1);
-    a.rise = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_cost_curve, &a, w, h);
+PIXEL_CASE(cost_curve, .grid = case_grid(c), .subpixel = case_between(c, 0, 2)) {
+    a->label = case_shorts(c, w, h, 1, (uint32_t)c->shape.labels - 1);
+    a->cost = case_label_costs(c, &a->grid, (uint16_t *)a->label,
+                               case_between(c, 0, 1) ? MAX_COST : 3, &a->pruning);
+    a->disparity = case_disparities(c, 1);
+    a->rise = case_bytes(c, w, h, 1, 255);
 }
 
 /* Near, far, infinitely far and unknown depths. */
@@ -1176,46 +1108,36 @@ static struct depth_tables *case_depth_tables(struct pass_case *c) {
     return tables;
 }
 
-static void case_depth(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, what = case_between(c, 1, 15);
-    struct depth_args a = {.width = w, .min_confidence = case_between(c, 0, 200), .nothing = NAN};
-    a.source = case_disparities(c, 60);
-    a.confidence = case_bytes(c, w, h, 1, 255);
+PIXEL_CASE(depth, .width = w, .min_confidence = case_between(c, 0, 200), .nothing = NAN) {
+    int what = case_between(c, 1, 15);
+    a->source = case_disparities(c, 60);
+    a->confidence = case_bytes(c, w, h, 1, 255);
     if (what > 1)
-        a.tables = case_depth_tables(c);
-    a.px = what & 1 ? case_add_rows(c, w, h, sizeof(*a.px)) : NULL;
-    a.mm = what & 2 ? case_add_rows(c, w, h, sizeof(*a.mm)) : NULL;
-    a.metres = what & 4 ? case_add_rows(c, w, h, sizeof(*a.metres)) : NULL;
-    a.points = what & 8 ? case_add_rows(c, w, h, 3 * sizeof(*a.points)) : NULL;
-    case_add_pass(c, STAGE_depth, &a, w, h);
+        a->tables = case_depth_tables(c);
+    a->px = what & 1 ? case_add_rows(c, w, h, sizeof(*a->px)) : NULL;
+    a->mm = what & 2 ? case_add_rows(c, w, h, sizeof(*a->mm)) : NULL;
+    a->metres = what & 4 ? case_add_rows(c, w, h, sizeof(*a->metres)) : NULL;
+    a->points = what & 8 ? case_add_rows(c, w, h, 3 * sizeof(*a->points)) : NULL;
 }
 
-static void case_take_known(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, maximum = stage_min(w, c->shape.labels);
-    struct take_known_args a = {.width = w};
-    a.source = case_disparities(c, maximum);
-    a.values = case_disparities(c, maximum);
-    a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_take_known, &a, w, h);
+PIXEL_CASE(take_known, .width = w) {
+    int maximum = stage_min(w, c->shape.labels);
+    a->source = case_disparities(c, maximum);
+    a->values = case_disparities(c, maximum);
+    a->out = case_disparities(c, 1);
 }
 
-static void case_chance(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct chance_args a = {.width = w, .cells = case_between(c, 0, 1)};
-    a.source = case_disparities(c, 2);
-    a.arms = case_random_arms(c, CHANCE_LENGTH, CHANCE_LENGTH);
-    a.margin = case_bytes(c, w, h, 1, 255);
-    a.rise = case_bytes(c, w, h, 1, MAX_COST);
-    a.out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_chance, &a, w, h);
+PIXEL_CASE(chance, .width = w, .cells = case_between(c, 0, 1)) {
+    a->source = case_disparities(c, 2);
+    a->arms = case_random_arms(c, CHANCE_LENGTH, CHANCE_LENGTH);
+    a->margin = case_bytes(c, w, h, 1, 255);
+    a->rise = case_bytes(c, w, h, 1, MAX_COST);
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
-static void case_doubt_repeated(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct doubt_repeated_args a = {.width = w, .height = h};
-    a.places = case_places(c);
-    a.confidence = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_doubt_repeated, &a, (w + 7) / 8, (h + 7) / 8);
+STAGE_CASE(doubt_repeated, (w + 7) / 8, (h + 7) / 8, .width = w, .height = h) {
+    a->places = case_places(c);
+    a->confidence = case_bytes(c, w, h, 1, 255);
 }
 
 static void case_surface(struct pass_case *c, enum stage last) {
@@ -1272,30 +1194,21 @@ static uint16_t *case_weights(struct pass_case *c) {
     return weight;
 }
 
-static void case_median(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct median_args a = {.width = w,
-                            .height = h,
-                            .channels = c->shape.channels,
-                            .radius = case_between(c, 1, 4),
-                            .first_row = case_between(c, 0, 1) * (h / 2)};
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
-    a.image = case_bytes(c, w, h, a.channels, 255);
-    a.weight = case_weights(c);
-    a.out = (int16_t *)case_shorts(c, w, h - a.first_row, 1, 65535);
-    case_add_pass(c, STAGE_median, &a, w, h - a.first_row);
+STAGE_CASE(median, w, h - a.first_row, .width = w, .height = h, .channels = c->shape.channels,
+           .radius = case_between(c, 1, 4), .first_row = case_between(c, 0, 1) * (h / 2)) {
+    a->source = case_disparities(c, stage_min(w, c->shape.labels));
+    a->image = case_bytes(c, w, h, a->channels, 255);
+    a->weight = case_weights(c);
+    a->out = (int16_t *)case_shorts(c, w, h - a->first_row, 1, 65535);
 }
 
-static void case_hole_median(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct hole_median_args a = {
-        .width = w, .height = h, .channels = c->shape.channels, .radius = case_between(c, 1, 24)};
-    a.source = case_disparities(c, stage_min(w, c->shape.labels));
-    a.known = case_disparities(c, 1);
-    a.image = case_bytes(c, w, h, a.channels, 255);
-    a.weight = case_weights(c);
-    a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_hole_median, &a, w, h);
+PIXEL_CASE(hole_median, .width = w, .height = h, .channels = c->shape.channels,
+           .radius = case_between(c, 1, 24)) {
+    a->source = case_disparities(c, stage_min(w, c->shape.labels));
+    a->known = case_disparities(c, 1);
+    a->image = case_bytes(c, w, h, a->channels, 255);
+    a->weight = case_weights(c);
+    a->out = case_disparities(c, 1);
 }
 
 /* ---- the refinement */
@@ -1329,24 +1242,19 @@ static void case_refine_nearest(struct pass_case *c) {
     case_add_pass(c, STAGE_refine_nearest, &a, a.map.width, a.map.height);
 }
 
-static void case_refine_evidence(struct pass_case *c) {
-    struct refine_evidence_args a = {.map = case_refined(c), .channels = c->shape.channels};
-    int w = a.map.width, h = a.map.height;
-    a.left = case_bytes(c, w, h, a.channels, 255);
-    a.right = case_bytes(c, w, h, a.channels, 255);
-    a.left_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
-    a.right_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
-    a.out = case_bytes(c, (w + 1) / 2, (h + 1) / 2, 4 * REFINE_FEATURES, 255);
-    case_add_pass(c, STAGE_refine_evidence, &a, (w + 1) / 2, (h + 1) / 2);
+STAGE_CASE(refine_evidence, (w + 1) / 2, (h + 1) / 2, .map = case_refined(c),
+           .channels = c->shape.channels) {
+    a->left = case_bytes(c, w, h, a->channels, 255);
+    a->right = case_bytes(c, w, h, a->channels, 255);
+    a->left_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
+    a->right_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
+    a->out = case_bytes(c, (w + 1) / 2, (h + 1) / 2, 4 * REFINE_FEATURES, 255);
 }
 
-static void case_refine_sum(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct refine_sum_args a = {.width = w, .channels = case_between(c, 0, 1) ? 64 : 96};
-    a.coarse = case_bytes(c, (w + 1) / 2, (h + 1) / 2, a.channels, FEATURE_LARGEST);
-    a.fine = case_bytes(c, w, h, a.channels, FEATURE_LARGEST);
-    a.out = case_bytes(c, w, h, a.channels, 255);
-    case_add_pass(c, STAGE_refine_sum, &a, w, h);
+PIXEL_CASE(refine_sum, .width = w, .channels = case_between(c, 0, 1) ? 64 : 96) {
+    a->coarse = case_bytes(c, (w + 1) / 2, (h + 1) / 2, a->channels, FEATURE_LARGEST);
+    a->fine = case_bytes(c, w, h, a->channels, FEATURE_LARGEST);
+    a->out = case_bytes(c, w, h, a->channels, 255);
 }
 
 static void case_refine_regress(struct pass_case *c) {
@@ -1376,28 +1284,23 @@ static void case_refine_choose(struct pass_case *c) {
     case_add_pass(c, STAGE_refine_choose, &a, w, h);
 }
 
-static void case_temporal(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct temporal_args a = {.width = w, .height = h, .new_share = case_between(c, 0, 256)};
+PIXEL_CASE(temporal, .width = w, .height = h, .new_share = case_between(c, 0, 256)) {
     int changes = case_between(c, 0, 1) ? 255 : 2 * STILL_STEP;
-    a.source = case_disparities(c, case_between(c, 1, 3));
-    a.confidence = case_bytes(c, w, h, 1, 255);
-    a.grey = case_bytes(c, w, h, 1, (uint8_t)changes);
-    a.before = case_bytes(c, w, h, 1, (uint8_t)changes);
-    a.running = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.running)), 4, 3 * 256);
-    a.state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
-    a.out = case_disparities(c, 1);
-    case_add_pass(c, STAGE_temporal, &a, w, h);
+    a->source = case_disparities(c, case_between(c, 1, 3));
+    a->confidence = case_bytes(c, w, h, 1, 255);
+    a->grey = case_bytes(c, w, h, 1, (uint8_t)changes);
+    a->before = case_bytes(c, w, h, 1, (uint8_t)changes);
+    a->running = case_randomise(c, case_add_rows(c, w, h, sizeof(*a->running)), 4, 3 * 256);
+    a->state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
+    a->out = case_disparities(c, 1);
 }
 
 /* ---- motion */
 
-static void case_halve(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct halve_args a = {.source_width = w, .width = (w + 1) / 2, .channels = c->shape.channels};
-    a.source = case_bytes(c, w, h, a.channels, 255);
-    a.out = case_bytes(c, a.width, (h + 1) / 2, a.channels, 255);
-    case_add_pass(c, STAGE_halve, &a, a.width, (h + 1) / 2);
+STAGE_CASE(halve, a.width, (h + 1) / 2, .source_width = w, .width = (w + 1) / 2,
+           .channels = c->shape.channels) {
+    a->source = case_bytes(c, w, h, a->channels, 255);
+    a->out = case_bytes(c, a->width, (h + 1) / 2, a->channels, 255);
 }
 
 static void case_motion_centre(struct pass_case *c) {
@@ -1417,36 +1320,31 @@ static void case_motion_centre(struct pass_case *c) {
     case_add_pass(c, STAGE_motion_centre, &a, w, h);
 }
 
-static void case_motion_cost(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct motion_cost_args a = {.grid = case_motion_grid(c),
-                                 .channels = c->shape.channels,
-                                 .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
-                                 .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
-                                 .border = case_between(c, 0, 1),
-                                 .outside = (uint8_t)case_between(c, 0, MAX_COST)};
+PIXEL_CASE(motion_cost, .grid = case_motion_grid(c), .channels = c->shape.channels,
+           .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
+           .fraction = 1 << stage_max(case_between(c, -3, 3), 0), .border = case_between(c, 0, 1),
+           .outside = (uint8_t)case_between(c, 0, MAX_COST)) {
     /* a block of larger pictures */
-    a.left = case_between(c, 0, 3);
-    a.top = case_between(c, 0, 3);
-    a.width = w + a.left + case_between(c, 0, 3);
-    a.height = h + a.top + case_between(c, 0, 3);
-    a.lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
-    a.census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
-    if (a.kind != DATA_COST_CENSUS || a.fraction > 1) {
-        a.reference = case_bytes(c, a.width, a.height, a.channels, 255);
-        a.target = case_bytes(c, a.width, a.height, a.channels, 255);
+    a->left = case_between(c, 0, 3);
+    a->top = case_between(c, 0, 3);
+    a->width = w + a->left + case_between(c, 0, 3);
+    a->height = h + a->top + case_between(c, 0, 3);
+    a->lut = case_randomise(c, case_add_table(c, COST_LUT), 1, MAX_COST / 2);
+    a->census_lut = case_randomise(c, case_add_table(c, CENSUS_LUT), 1, MAX_COST / 2);
+    if (a->kind != DATA_COST_CENSUS || a->fraction > 1) {
+        a->reference = case_bytes(c, a->width, a->height, a->channels, 255);
+        a->target = case_bytes(c, a->width, a->height, a->channels, 255);
     }
-    if (a.fraction == 1 && (a.kind == DATA_COST_CENSUS || a.kind == DATA_COST_AD_CENSUS)) {
-        a.words = case_between(c, 0, 1) ? VECTOR_WORDS : 1;
-        a.descriptor_reference = case_descriptors(c, a.width, a.height, a.words);
-        a.descriptor_target = case_descriptors(c, a.width, a.height, a.words);
+    if (a->fraction == 1 && (a->kind == DATA_COST_CENSUS || a->kind == DATA_COST_AD_CENSUS)) {
+        a->words = case_between(c, 0, 1) ? VECTOR_WORDS : 1;
+        a->descriptor_reference = case_descriptors(c, a->width, a->height, a->words);
+        a->descriptor_target = case_descriptors(c, a->width, a->height, a->words);
     }
     if (case_between(c, 0, 1))
-        a.centre = case_motion(c, w, h, 20, false);
+        a->centre = case_motion(c, w, h, 20, false);
     if (case_between(c, 0, 1))
-        a.mask = case_bytes(c, a.width, a.height, 1, 255);
-    a.cost = case_volume8(c, &a.grid, 255);
-    case_add_pass(c, STAGE_motion_cost, &a, w, h);
+        a->mask = case_bytes(c, a->width, a->height, 1, 255);
+    a->cost = case_volume8(c, &a->grid, 255);
 }
 
 static void case_motion_vote_start(struct pass_case *c) {
@@ -1469,40 +1367,29 @@ static void case_motion_take(struct pass_case *c) {
     case_motion_vote_start(c);
 }
 
-static void case_motion_expect(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct motion_expect_args a = {.grid = case_motion_grid(c),
-                                   .left = case_between(c, 0, 3),
-                                   .top = case_between(c, 0, 3),
-                                   .level = case_between(c, 0, 3),
-                                   .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
-                                   .slope =
-                                       case_between(c, 0, 3) ? case_between(c, 0, 9000) : 65535,
-                                   .maximum = case_between(c, 0, MAX_COST)};
-    a.width = w + a.left;
-    a.expected_width = (a.width << a.level) - case_between(c, 0, (1 << a.level) - 1);
-    a.expected_height = ((h + a.top) << a.level) - case_between(c, 0, (1 << a.level) - 1);
-    a.expected = case_motion(c, a.expected_width, a.expected_height, 300, true);
+PIXEL_CASE(motion_expect, .grid = case_motion_grid(c), .left = case_between(c, 0, 3),
+           .top = case_between(c, 0, 3), .level = case_between(c, 0, 3),
+           .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
+           .slope = case_between(c, 0, 3) ? case_between(c, 0, 9000) : 65535,
+           .maximum = case_between(c, 0, MAX_COST)) {
+    a->width = w + a->left;
+    a->expected_width = (a->width << a->level) - case_between(c, 0, (1 << a->level) - 1);
+    a->expected_height = ((h + a->top) << a->level) - case_between(c, 0, (1 << a->level) - 1);
+    a->expected = case_motion(c, a->expected_width, a->expected_height, 300, true);
     if (case_between(c, 0, 1))
-        a.centre = case_motion(c, w, h, 20, false);
+        a->centre = case_motion(c, w, h, 20, false);
     if (case_between(c, 0, 1))
-        a.mask = case_bytes(c, a.width, h + a.top, 1, 255);
-    a.cost = case_volume8(c, &a.grid, MAX_COST);
-    case_add_pass(c, STAGE_motion_expect, &a, w, h);
+        a->mask = case_bytes(c, a->width, h + a->top, 1, 255);
+    a->cost = case_volume8(c, &a->grid, MAX_COST);
 }
 
-static void case_motion_check(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct motion_check_args a = {.width = w,
-                                  .height = h,
-                                  .tolerance = case_between(c, 0, 100),
-                                  .min_confidence = case_between(c, 0, 40)};
-    a.forward = case_motion(c, w, h, 60, false);
+PIXEL_CASE(motion_check, .width = w, .height = h, .tolerance = case_between(c, 0, 100),
+           .min_confidence = case_between(c, 0, 40)) {
+    a->forward = case_motion(c, w, h, 60, false);
     if (case_between(c, 0, 3))
-        a.backward = case_motion(c, w, h, 60, true);
-    a.confidence = case_bytes(c, w, h, 1, 255);
-    a.out = case_motion(c, w, h, 1, false);
-    case_add_pass(c, STAGE_motion_check, &a, w, h);
+        a->backward = case_motion(c, w, h, 60, true);
+    a->confidence = case_bytes(c, w, h, 1, 255);
+    a->out = case_motion(c, w, h, 1, false);
 }
 
 /* ---- sum-product */
@@ -1522,46 +1409,36 @@ static uint16_t *case_sum_volume(struct pass_case *c, const struct sum_grid *g) 
     return volume;
 }
 
-static void case_sum_bits(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, labels = c->shape.labels;
-    struct sum_bits_args a = {.width = w,
-                              .labels = labels,
-                              .factor = case_between(c, 0, 1) ? UINT32_MAX : 1u << 31,
-                              .shift = case_between(c, 1, case_between(c, 0, 1) ? 62 : 32)};
-    int32_t *cost = case_randomise(c, case_add_rows(c, w, h, 4 * (size_t)labels), 4, 1 << 26);
-    a.cost = cost;
-    a.out = case_shorts(c, w, h, labels, UINT16_MAX);
-    case_add_pass(c, STAGE_sum_bits, &a, w, h);
+PIXEL_CASE(sum_bits, .width = w, .labels = c->shape.labels,
+           .factor = case_between(c, 0, 1) ? UINT32_MAX : 1u << 31,
+           .shift = case_between(c, 1, case_between(c, 0, 1) ? 62 : 32)) {
+    int32_t *cost = case_add_rows(c, w, h, 4 * (size_t)a->labels);
+    a->cost = case_randomise(c, cost, 4, 1 << 26);
+    a->out = case_shorts(c, w, h, a->labels, UINT16_MAX);
 }
 
-static void case_sum_coarser(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height, labels = c->shape.labels;
-    struct sum_coarser_args a = {.width = w, .height = h, .labels = labels};
-    a.fine = case_shorts(c, w, h, labels, case_between(c, 0, 1) ? UINT16_MAX : 4096);
-    a.out = case_shorts(c, (w + 1) / 2, (h + 1) / 2, labels, UINT16_MAX);
-    case_add_pass(c, STAGE_sum_coarser, &a, (w + 1) / 2, (h + 1) / 2);
+STAGE_CASE(sum_coarser, (w + 1) / 2, (h + 1) / 2, .width = w, .height = h,
+           .labels = c->shape.labels) {
+    a->fine = case_shorts(c, w, h, a->labels, case_between(c, 0, 1) ? UINT16_MAX : 4096);
+    a->out = case_shorts(c, (w + 1) / 2, (h + 1) / 2, a->labels, UINT16_MAX);
 }
 
-static void case_sum_data(struct pass_case *c) {
-    struct sum_data_args a = {.grid = case_sum_grid(c)};
+STAGE_CASE(sum_data, a.grid.width, a.grid.height, .grid = case_sum_grid(c)) {
     uint64_t *powers = case_add_table(c, SUM_POWERS * sizeof(*powers));
     for (int i = 0; i < SUM_POWERS; i++)
         powers[i] = ((uint64_t)1 << 32) - (i % 256 ? case_value(c, UINT32_MAX) / 2 : 0);
-    a.powers = powers;
-    a.bits = case_shorts(c, a.grid.width, a.grid.height, a.grid.labels, UINT16_MAX);
-    a.out = case_sum_volume(c, &a.grid);
-    case_add_pass(c, STAGE_sum_data, &a, a.grid.width, a.grid.height);
+    a->powers = powers;
+    a->bits = case_shorts(c, a->grid.width, a->grid.height, a->grid.labels, UINT16_MAX);
+    a->out = case_sum_volume(c, &a->grid);
 }
 
-static void case_sum_start(struct pass_case *c) {
-    struct sum_start_args a = {.grid = case_sum_grid(c)};
+STAGE_CASE(sum_start, sum_half(&a.grid), a.grid.height, .grid = case_sum_grid(c)) {
     bool coarsest = case_between(c, 0, 3) == 0;
-    a.coarse = sum_grid_make((a.grid.width + 1) / 2, (a.grid.height + 1) / 2, a.grid.labels);
+    a->coarse = sum_grid_make((a->grid.width + 1) / 2, (a->grid.height + 1) / 2, a->grid.labels);
     for (int r = 0; r < DIRECTIONS; r++) {
-        a.message[r] = case_sum_volume(c, &a.grid);
-        a.parent[r] = coarsest ? NULL : case_sum_volume(c, &a.coarse);
+        a->message[r] = case_sum_volume(c, &a->grid);
+        a->parent[r] = coarsest ? NULL : case_sum_volume(c, &a->coarse);
     }
-    case_add_pass(c, STAGE_sum_start, &a, sum_half(&a.grid), a.grid.height);
 }
 
 /* Kernels of all kinds, or of those that messages of a V that is a function have; the values of one

@@ -223,44 +223,11 @@ TEST("/picture/colormaps", test_colormaps) {
 /* A picture of four grey quarters, 10 and 60 above, 110 and 160 below, with Exif data. */
 static void write_jpeg(const char *path, int orientation) {
     static uint8_t quarters[32 * 16];
-    const uint8_t exif[] = {0xff,
-                            0xd8,
-                            0xff,
-                            0xe1,
-                            0,
-                            34,
-                            'E',
-                            'x',
-                            'i',
-                            'f',
-                            0,
-                            0,
-                            'I',
-                            'I',
-                            42,
-                            0,
-                            8,
-                            0,
-                            0,
-                            0,
-                            1,
-                            0,
-                            0x12,
-                            1,
-                            3,
-                            0,
-                            1,
-                            0,
-                            0,
-                            0,
-                            (uint8_t)orientation,
-                            0,
-                            0,
-                            0,
-                            0,
-                            0,
-                            0,
-                            0};
+    char exif[] = "\xff\xd8\xff\xe1\0\x22"
+                  "Exif\0\0"
+                  "II\x2a\0\x08\0\0\0"
+                  "\1\0\x12\1\3\0\1\0\0\0 \0\0\0\0\0\0"; /* one entry */
+    exif[30] = (char)orientation;
     unsigned char *jpeg = NULL;
     unsigned long bytes = 0;
     for (int i = 0; i < 32 * 16; i++)
@@ -270,7 +237,7 @@ static void write_jpeg(const char *path, int orientation) {
         tjCompress2(handle, quarters, 32, 0, 16, TJPF_GRAY, &jpeg, &bytes, TJSAMP_GRAY, 95, 0), ==,
         0);
     GByteArray *file = g_byte_array_new();
-    g_byte_array_append(file, exif, sizeof exif);
+    g_byte_array_append(file, (const uint8_t *)exif, sizeof exif);
     g_byte_array_append(file, jpeg + 2, (guint)bytes - 2);
     g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
     g_byte_array_free(file, TRUE);
