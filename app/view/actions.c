@@ -376,6 +376,12 @@ const char *action_help(const struct display *display, enum action action) {
 }
 
 void action_run(struct viewer *v, enum action action) {
+    bool of_window = action >= ACTION_LARGER_TEXT ||
+                     (action >= ACTION_START_PAGE && action <= ACTION_SAVE_WINDOW);
+    if (v->visible[PART_START] && !of_window) { /* it covers what the action is about */
+        screen_notify(&v->screen, "Close this page first (n)");
+        return;
+    }
     if (!action_fits(&v->display, action)) {
         screen_notify(&v->screen, "Motion has one camera, so there is no: %s",
                       action_table[action].help);

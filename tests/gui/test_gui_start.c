@@ -143,11 +143,15 @@ GUI_TEST("/gui/start/keyboard", test_keyboard) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    gui_key(&p, "r x m"); /* the last of which is the window's */
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=1"));
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "recording", "0") && gui_is(&p, "state", "swap", "0"));
     for (size_t i = 0; i < G_N_ELEMENTS(reached); i++)
         gui_focus(&p, reached[i]);
     gui_focus(&p, "start.close");
     gui_key(&p, "ENTER");
-    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
+    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=1"));
     g_assert_true(gui_is(&p, "state", "frame", "0"));
     g_assert_true(gui_is(&p, "state", "paused", "1"));
 }
