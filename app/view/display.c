@@ -140,8 +140,6 @@ bool display_range_from_frame(struct display *d, const struct frame *frame) {
 
 /* ---- the views */
 
-#define GAP 2 /* px between views */
-
 const char *const display_layout_names[LAYOUT_COUNT] = {"one", "stacked", "side by side", "four"};
 
 void display_set_layout(struct display *d, enum display_layout layout) {
@@ -175,10 +173,10 @@ struct draw_settings display_view(const struct display *d, int i) {
     int column = i % columns, row = i / columns;
     if (i > 0)
         s.mode = d->more[i - 1];
-    s.x += column * (s.width + GAP) / columns;
-    s.y += row * (s.height + GAP) / rows;
-    s.width = (s.width - (columns - 1) * GAP) / columns;
-    s.height = (s.height - (rows - 1) * GAP) / rows - d->heading;
+    s.x += column * (s.width + LAYOUT_GAP) / columns;
+    s.y += row * (s.height + LAYOUT_GAP) / rows;
+    s.width = (s.width - (columns - 1) * LAYOUT_GAP) / columns;
+    s.height = (s.height - (rows - 1) * LAYOUT_GAP) / rows - d->heading;
     s.y += d->heading;
     return s;
 }

@@ -25,9 +25,11 @@ static double panel_width(const struct layout_input *in) {
 static void place_views(const struct layout_input *in, struct layout *l, int width, int height) {
     int seek = in->seek_bar ? (int)(SEEK_BAR * in->scale) : 0, top = l->top.height;
     double headings = in->bars ? in->rows * round(LAYOUT_HEADING * in->scale) : 0;
+    headings += (in->rows - 1) * LAYOUT_GAP;
     double room = at_least(1, height - seek - headings);
     l->scale = fmin(width / in->picture_width, room / in->picture_height);
-    double used = in->filled ? room : fmin(room, ceil(in->picture_height * l->scale));
+    double used =
+        in->filled ? room : fmin(room, in->rows * ceil(in->picture_height / in->rows * l->scale));
     l->views = (struct layout_rect){0, top, width, at_least(1, used + headings)};
     l->seek_bar = (struct layout_rect){0, top + height - seek, width, seek};
 }

@@ -9,6 +9,7 @@
 
 #define LAYOUT_CLEARLY 1.1 /* so much larger pictures must become for a panel below them */
 #define LAYOUT_HEADING 28  /* height of a view's heading at scale 1, px */
+#define LAYOUT_GAP 2       /* between views, px */
 
 struct layout_rect {
     int x, y, width, height; /* px of the window, from its top left */

@@ -109,8 +109,11 @@ GUI_TEST("/gui/sizes/share", test_share) {
         g_auto(GStrv) lines = g_strsplit(map, "\n", -1);
         for (char **at = lines; *at; at++) {
             int w, h;
-            if (sscanf(*at, "shown %d %d", &w, &h) == 2)
+            if (sscanf(*at, "shown %d %d", &w, &h) == 2) {
                 area += (double)w * h;
+                if (i == 0) /* nothing is left beside them, some below */
+                    g_assert_cmpint(w, >=, gui_find(&p, "picture").width - 1);
+            }
             controls += g_str_has_prefix(*at, "place ") && !strstr(*at, "panel.") &&
                         !strstr(*at, "card.") && !strstr(*at, "status.") &&
                         !strstr(*at, "calibrated") && !strstr(*at, "place hint") &&
