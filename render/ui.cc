@@ -120,6 +120,15 @@ static std::string break_lines(const char *text, float width) {
     return out;
 }
 
+/* With a capital at the beginning, but for names of parameters, files and sources. */
+static std::string sentence(const char *text) {
+    std::string out(text);
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    if (word > 0 && strchr(" ,:;", text[word]))
+        out[0] = (char)toupper(out[0]);
+    return out;
+}
+
 /* Beside a panel of settings, or above one that has no room there, so that it covers no value of
  * it; not while anything is dragged. */
 static void tooltip(struct ui *ui, const char *help) {
@@ -140,7 +149,7 @@ static void tooltip(struct ui *ui, const char *help) {
         ImGui::SetNextWindowPos(ImVec2(x, y + below), ImGuiCond_Always, ImVec2(0, y > 0 ? 1 : 0));
     }
     ImGui::BeginTooltip();
-    ImGui::TextUnformatted(break_lines(help, wrap).c_str());
+    ImGui::TextUnformatted(break_lines(sentence(help).c_str(), wrap).c_str());
     ImGui::EndTooltip();
 }
 

@@ -282,7 +282,7 @@ void bars_draw_status(struct viewer *v) {
     double y = r->y + (r->height - ui_text_height(ui)) / 2, gap = ui_px(ui, 18);
     statistics_describe(v, text[0], sizeof(text[0]));
     describe_quality(v, text[1], sizeof(text[1]));
-    if (!v->playback.shown || g_str_has_prefix(text[0], "still"))
+    if (!v->playback.shown || g_str_has_prefix(text[0], "Still"))
         text[2][0] = '\0';
     else
         g_snprintf(text[2], sizeof(text[2]), "%.0f ms", v->playback.shown->compute_ms);
@@ -310,7 +310,7 @@ void bars_draw_status(struct viewer *v) {
                  y, right, i ? "status.value" : "read-out");
     } else if (!v->playback.shown) {
         part(ui, theme->note,
-             v->first ? "computing the first map" : "waiting for the first picture", &x, y, right,
+             v->first ? "Computing the first map" : "Waiting for the first picture", &x, y, right,
              "status.wait");
     }
     ui_pop_font(ui);

@@ -121,7 +121,7 @@ static void draw_wait(const struct viewer *v) {
     double line = ui_text_height(ui), x = s.x + s.width / 2.0, y = s.y + s.height / 2.0;
     double width = ui_px(ui, 160);
     char text[48];
-    snprintf(text, sizeof(text), "computing, %.0f s", ceil(fmax(all_s, gone_s)));
+    snprintf(text, sizeof(text), "Computing, %.0f s", ceil(fmax(all_s, gone_s)));
     ui_tag_inside(ui, "wait", x - ui_text_width(ui, text) / 2 - line, y - line, s.x, s.y, s.width,
                   s.height, text);
     if (all_s <= 0)

@@ -52,7 +52,7 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
     for (const struct help_group *group = groups; group->title; group++) {
         bool first = true;
         for (int i = (int)group->first; i < (int)group[1].first; i++) {
-            char name[48];
+            char name[48], label[128];
             if (!is_listed(v, group, i))
                 continue;
             if (first)
@@ -60,8 +60,9 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
             first = false;
             g_snprintf(name, sizeof(name), "command.%s", action_table[i].name);
             bool selected = count++ == v->help_selected;
-            if (ui_list_row(ui, name, action_help(&v->display, (enum action)i),
-                            action_table[i].keys, NULL, selected) ||
+            g_strlcpy(label, action_help(&v->display, (enum action)i), sizeof(label));
+            *label = g_ascii_toupper(*label);
+            if (ui_list_row(ui, name, label, action_table[i].keys, NULL, selected) ||
                 (entered && selected))
                 chosen = i;
         }

@@ -115,7 +115,7 @@ static void draw_seek_bar(struct viewer *v) {
     if (bar)
         describe_seconds(p, p->source->count - 1, end, sizeof(end));
     if (p->state.error)
-        snprintf(end, sizeof(end), "damaged here");
+        snprintf(end, sizeof(end), "Damaged here");
     double loop = bar ? ui_tool_width(ui, ICON_LOOP, NULL) + ui_px(ui, 8) : 0;
     snprintf(speed, sizeof(speed), "%g\u00d7", p->speed);
     ui_text_line(ui, ui_theme(ui)->text, text, text, NULL);

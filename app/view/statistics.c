@@ -78,9 +78,9 @@ void statistics_describe(const struct viewer *v, char *text, size_t size) {
     const struct statistics_rates *r = &v->statistics.rates;
     const struct playback *p = &v->playback;
     if (!p->shown || (!is_still(v) && r->computed == 0))
-        snprintf(text, size, "computing");
+        snprintf(text, size, "Computing");
     else if (is_still(v))
-        snprintf(text, size, "still picture, computed in %.2f s", p->shown->compute_ms / 1000);
+        snprintf(text, size, "Still picture, computed in %.2f s", p->shown->compute_ms / 1000);
     else {
         double wanted = p->source->live ? r->captured : p->rate * p->speed;
         double could = 1000 / fmax(1e-3, p->shown->compute_ms);

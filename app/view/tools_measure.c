@@ -82,7 +82,7 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
                   const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
                   struct ui *ui) {
     double x[2], y[2], distance, error, arm = ui_text_height(ui) / 2;
-    char text[64] = "no depth at one of the points";
+    char text[64] = "No depth at one of the points";
     if (view->mode == DISPLAY_RIGHT)
         return;
     for (int i = 0; i < m->count; i++) {

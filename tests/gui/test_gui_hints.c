@@ -40,7 +40,7 @@ GUI_TEST("/gui/hints/rest", test_rest) {
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "searching", "0"));
     g_autofree char *rate = gui_look(&p, "state", "status");
-    g_assert_true(g_str_has_prefix(rate, "still picture, computed in "));
+    g_assert_true(g_str_has_prefix(rate, "Still picture, computed in "));
     g_assert_false(gui_is_visible(&p, "discontinuity_weight.reset"));
     gui_set(&p, "discontinuity_weight", "0.4");
     gui_wait_for(&p, gui_is_visible(&p, "discontinuity_weight.reset"));
