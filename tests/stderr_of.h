@@ -45,3 +45,11 @@ static inline void stderr_one_line(struct stderr_of s, const char *first, const 
         g_error("expected one line with '%s' and '%s', got: '%s'", first ? first : "",
                 second ? second : "", text);
 }
+
+/* Runs a statement that logs exactly one line, which holds both texts (NULL: any). */
+#define stderr_says(first, second, ...)            \
+    do {                                           \
+        struct stderr_of caught_ = stderr_begin(); \
+        __VA_ARGS__;                               \
+        stderr_one_line(caught_, first, second);   \
+    } while (0)

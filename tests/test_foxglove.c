@@ -97,9 +97,7 @@ static void refuse(const char *place, int expected, const char *text) {
     struct params params;
     params_default(&params);
     int code;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(open_server(place, &params, &code));
-    stderr_one_line(caught, "--out", text);
+    stderr_says("--out", text, g_assert_null(open_server(place, &params, &code)));
     g_assert_cmpint(code, ==, expected);
 }
 

@@ -67,9 +67,8 @@ TEST("/lost-gpu/little-memory", test_little_memory) {
         g_assert_nonnull(s);
         stereo_close(&s);
         room_of_cpu = rooms[i];
-        log = stderr_begin();
-        g_assert_null(stereo_open(&p, 16 * W, 16 * H, 3, NULL, &error));
-        stderr_one_line(log, "error", "not enough memory for ");
+        stderr_says("error", "not enough memory for ",
+                    g_assert_null(stereo_open(&p, 16 * W, 16 * H, 3, NULL, &error)));
         g_assert_cmpint(error, ==, -ENOMEM);
     }
     replaced = false;

@@ -316,12 +316,11 @@ CLI_TEST("/mcap/full", test_full) {
         guint32 noise = g_random_int();
         g_byte_array_append(message, (const guint8 *)&noise, sizeof noise);
     }
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(mcap_writer_open("/dev/full", &large, 1));
-    stderr_one_line(caught, "/dev/full", g_strerror(ENOSPC));
+    stderr_says("/dev/full", g_strerror(ENOSPC),
+                g_assert_null(mcap_writer_open("/dev/full", &large, 1)));
     struct mcap_writer *writer = mcap_writer_open("/dev/full", &small, 1);
     g_assert_nonnull(writer);
-    caught = stderr_begin();
+    struct stderr_of caught = stderr_begin();
     g_assert_cmpint(mcap_writer_add(writer, 0, 1, message), ==, -ENOSPC);
     g_assert_cmpint(mcap_writer_close(&writer), ==, -ENOSPC);
     stderr_one_line(caught, "/dev/full", g_strerror(ENOSPC));

@@ -163,9 +163,7 @@ static void test_blocks(void) {
     output_get_status(output, &status);
     g_assert_cmpint(status.given, ==, 2000);
     g_assert_cmpint(status.sent, <=, 4096 / (H * 92) + 2); /* what the pipe holds, one on its way */
-    struct stderr_of caught = stderr_begin();
-    output_close(&output);
-    stderr_one_line(caught, "--out", "left behind");
+    stderr_says("--out", "left behind", output_close(&output));
     int reader = open(path, O_RDONLY | O_NONBLOCK), flags = fcntl(reader, F_GETFL);
     fcntl(reader, F_SETFL, flags & ~O_NONBLOCK);
     close(fd);
@@ -292,9 +290,7 @@ static void test_hangs(void) {
 
 static void refuse(const char *pipeline, const char *what, int expected, const char *text) {
     int code = -1;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(open_out(pipeline, what, &code));
-    stderr_one_line(caught, "--out", text);
+    stderr_says("--out", text, g_assert_null(open_out(pipeline, what, &code)));
     g_assert_cmpint(code, ==, expected);
 }
 
@@ -309,9 +305,7 @@ static void test_refused(void) {
     struct output_options options = {(char *)(gpointer) "gst:fakesink", (char *)(gpointer) "depth"};
     struct output_about about = {W, H, 3, 0, NULL, &params, false};
     int code = -1;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(output_open(&options, &about, &code));
-    stderr_one_line(caught, "--out-what", "--calib");
+    stderr_says("--out-what", "--calib", g_assert_null(output_open(&options, &about, &code)));
     g_assert_cmpint(code, ==, EXIT_CALIBRATION);
     options = (struct output_options){NULL, NULL};
     g_assert_null(output_open(&options, &about, &code));

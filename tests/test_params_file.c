@@ -82,25 +82,20 @@ static void test_save_refused(gconstpointer folder) {
     struct params p;
     params_default(&p);
     g_autofree char *missing = in_folder(folder, "no/such/file.ini");
-    struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(params_save(&p, missing, NULL), ==, -ENOENT);
-    stderr_one_line(caught, missing, "make the folder first");
+    stderr_says(missing, "make the folder first",
+                g_assert_cmpint(params_save(&p, missing, NULL), ==, -ENOENT));
 
     /* The rename fails over a folder; what was written beside it must go. */
     g_autofree char *taken = in_folder(folder, "taken.ini");
     g_assert_cmpint(g_mkdir(taken, 0755), ==, 0);
     guint before = entries(folder);
-    caught = stderr_begin();
-    g_assert_cmpint(params_save(&p, taken, NULL), ==, -EIO);
-    stderr_one_line(caught, taken, "directory");
+    stderr_says(taken, "directory", g_assert_cmpint(params_save(&p, taken, NULL), ==, -EIO));
     g_assert_cmpuint(entries(folder), ==, before);
     g_rmdir(taken);
 
     FILE *full = fopen("/dev/full", "w");
     if (full) {
-        caught = stderr_begin();
-        g_assert_cmpint(params_dump(&p, full), ==, -ENOSPC);
-        stderr_one_line(caught, "cannot write", "space");
+        stderr_says("cannot write", "space", g_assert_cmpint(params_dump(&p, full), ==, -ENOSPC));
         fclose(full);
     }
 }
@@ -109,10 +104,8 @@ static void parse_refused_bytes(const char *text, size_t length, int rc, const c
     struct params p, before;
     random_params(&before);
     p = before;
-    struct stderr_of caught = stderr_begin();
-    int got = params_parse(&p, text, length, "some.ini");
-    stderr_one_line(caught, "livestereo: error: some.ini: ", first);
-    g_assert_cmpint(got, ==, rc);
+    stderr_says("livestereo: error: some.ini: ", first,
+                g_assert_cmpint(params_parse(&p, text, length, "some.ini"), ==, rc));
     assert_same(&p, &before);
 }
 
@@ -163,18 +156,12 @@ static void test_load_refused(gconstpointer folder) {
     params_default(&p);
     g_autofree char *missing = in_folder(folder, "missing.ini"),
                     *large = in_folder(folder, "large.ini");
-    struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(params_load(&p, missing), ==, -ENOENT);
-    stderr_one_line(caught, missing, "No such file");
-    caught = stderr_begin();
-    g_assert_cmpint(params_load(&p, folder), ==, -EISDIR);
-    stderr_one_line(caught, folder, "directory");
+    stderr_says(missing, "No such file", g_assert_cmpint(params_load(&p, missing), ==, -ENOENT));
+    stderr_says(folder, "directory", g_assert_cmpint(params_load(&p, folder), ==, -EISDIR));
     int fd = g_creat(large, 0644);
     g_assert_cmpint(ftruncate(fd, 3 << 20), ==, 0);
     close(fd);
-    caught = stderr_begin();
-    g_assert_cmpint(params_load(&p, large), ==, -EFBIG);
-    stderr_one_line(caught, large, "too large");
+    stderr_says(large, "too large", g_assert_cmpint(params_load(&p, large), ==, -EFBIG));
     g_unlink(large);
 }
 
@@ -341,15 +328,11 @@ static void test_preset_names(gconstpointer folder) {
         assert_same(&p, &before);
     }
     stderr_one_line(caught, path, "no parameter \"bp_level\"; it is left out");
-    caught = stderr_begin();
-    g_assert_cmpint(preset_load(&p, "yang2007"), ==, -ENOENT);
-    stderr_one_line(caught, "no preset \"yang2007\"", "yang2006");
-    caught = stderr_begin();
-    g_assert_cmpint(preset_load(&p, ""), ==, -ENOENT);
-    stderr_one_line(caught, "no preset \"\"", "yang2006");
-    caught = stderr_begin();
-    g_assert_cmpint(preset_load(&p, "yang2007.ini"), ==, -ENOENT);
-    stderr_one_line(caught, "yang2007.ini", "No such file");
+    stderr_says("no preset \"yang2007\"", "yang2006",
+                g_assert_cmpint(preset_load(&p, "yang2007"), ==, -ENOENT));
+    stderr_says("no preset \"\"", "yang2006", g_assert_cmpint(preset_load(&p, ""), ==, -ENOENT));
+    stderr_says("yang2007.ini", "No such file",
+                g_assert_cmpint(preset_load(&p, "yang2007.ini"), ==, -ENOENT));
     assert_same(&p, &before);
 
     g_unlink(path);

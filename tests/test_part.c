@@ -262,10 +262,8 @@ TEST("/part/options", test_options) {
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         struct rig_options options = {.roi = (char *)bad[i].roi, .scale = bad[i].scale};
         struct rig_use use;
-        struct stderr_of log = stderr_begin();
-        int code = rig_use_open(&options, 640, 480, 1, &use);
-        stderr_one_line(log, bad[i].scale == 1 ? "--roi" : "--scale", "");
-        g_assert_cmpint(code, ==, EXIT_USAGE);
+        stderr_says(bad[i].scale == 1 ? "--roi" : "--scale", "",
+                    g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_USAGE));
     }
 }
 

@@ -158,11 +158,10 @@ TEST("/picture/read16-of-colour", test_read16_of_colour) {
     struct made made = make_png(5, 4, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_NONE);
     g_autofree uint16_t *deep = NULL;
     int width, height;
-    struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(
-        picture_parse16(made.file->data, made.file->len, "c.png", &deep, &width, &height), ==,
-        -EINVAL);
-    stderr_one_line(caught, "c.png", "colour");
+    stderr_says("c.png", "colour",
+                g_assert_cmpint(picture_parse16(made.file->data, made.file->len, "c.png", &deep,
+                                                &width, &height),
+                                ==, -EINVAL));
     g_assert_null(deep);
     made_free(&made);
     static const char grey[] = "P6 2 1 255\n\7\7\7\xc8\xc8\xc8";
@@ -241,10 +240,8 @@ static void cut_everywhere(const uint8_t *bytes, size_t length) {
     g_assert_cmpint(parse_copy(bytes, length, 0, &width, &height), ==, 0);
     for (size_t n = 0; n < length; n++)
         for (int deep = 0; deep < 2; deep++) {
-            struct stderr_of caught = stderr_begin();
-            int error = parse_copy(bytes, n, deep, &width, &height);
-            stderr_one_line(caught, "cut", NULL);
-            g_assert_cmpint(error, ==, -EBADMSG);
+            stderr_says("cut", NULL,
+                        g_assert_cmpint(parse_copy(bytes, n, deep, &width, &height), ==, -EBADMSG));
         }
 }
 
@@ -298,10 +295,9 @@ static GByteArray *png_start(unsigned width, unsigned height) {
 static void expect_parse(const void *bytes, size_t length, int expected, const char *words) {
     int width, height;
     for (int deep = 0; deep < 2; deep++) {
-        struct stderr_of caught = stderr_begin();
-        int error = parse_copy(bytes, length, deep, &width, &height);
-        stderr_one_line(caught, "cut", words);
-        g_assert_cmpint(error, ==, expected);
+        stderr_says(
+            "cut", words,
+            g_assert_cmpint(parse_copy(bytes, length, deep, &width, &height), ==, expected));
     }
 }
 

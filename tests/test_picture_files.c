@@ -121,10 +121,7 @@ static int write_by(int writer, const char *path) {
 enum { WRITERS = 4 };
 
 static void expect_write(int writer, const char *path, int expected) {
-    struct stderr_of caught = stderr_begin();
-    int error = write_by(writer, path);
-    stderr_one_line(caught, path, g_strerror(-expected));
-    g_assert_cmpint(error, ==, expected);
+    stderr_says(path, g_strerror(-expected), g_assert_cmpint(write_by(writer, path), ==, expected));
 }
 
 TEST("/picture/write-failures", test_write_failures) {
@@ -173,23 +170,19 @@ TEST("/picture/write-full", test_write_full) {
 TEST("/picture/read-failures", test_read_failures) {
     AUTO(folder_free) struct folder folder = folder_make("in.png");
     struct image image;
-    struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(picture_read(folder.file, &image), ==, -ENOENT);
-    stderr_one_line(caught, folder.file, g_strerror(ENOENT));
-    caught = stderr_begin();
-    g_assert_cmpint(picture_read(folder.path, &image), ==, -EISDIR);
-    stderr_one_line(caught, folder.path, g_strerror(EISDIR));
+    stderr_says(folder.file, g_strerror(ENOENT),
+                g_assert_cmpint(picture_read(folder.file, &image), ==, -ENOENT));
+    stderr_says(folder.path, g_strerror(EISDIR),
+                g_assert_cmpint(picture_read(folder.path, &image), ==, -EISDIR));
     g_assert_true(g_file_set_contents(folder.file, "", 0, NULL));
-    caught = stderr_begin();
-    g_assert_cmpint(picture_read(folder.file, &image), ==, -EBADMSG);
-    stderr_one_line(caught, folder.file, "empty");
+    stderr_says(folder.file, "empty",
+                g_assert_cmpint(picture_read(folder.file, &image), ==, -EBADMSG));
     g_assert_true(g_file_set_contents(folder.file, "\xef\xbb\xbfP5 1 1 255\n0", -1, NULL));
-    caught = stderr_begin();
+    struct stderr_of caught = stderr_begin();
     g_assert_cmpint(picture_read(folder.file, &image), ==, -EBADMSG); /* the mark is a text's */
     stderr_one_line(caught, folder.file, NULL);
-    caught = stderr_begin();
-    g_assert_cmpint(picture_read("/dev/null", &image), ==, -ENOTSUP);
-    stderr_one_line(caught, "/dev/null", NULL);
+    stderr_says("/dev/null", NULL,
+                g_assert_cmpint(picture_read("/dev/null", &image), ==, -ENOTSUP));
 }
 
 TEST("/picture/colormaps", test_colormaps) {

@@ -481,9 +481,8 @@ TEST("/playback/said", test_said) {
     const char *words[] = {path};
     struct source_options options = {0};
     int error;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(source_open(words, 1, &options, &error));
-    stderr_one_line(caught, "said.mkv", "as a chessboard");
+    stderr_says("said.mkv", "as a chessboard",
+                g_assert_null(source_open(words, 1, &options, &error)));
     options.pictures = PICTURES_TOP_BOTTOM;
     struct source *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);

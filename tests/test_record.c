@@ -334,27 +334,18 @@ CLI_TEST("/record/exists", test_exists) {
     struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
     struct recorder_about about = {&source, NULL, &params, NULL, 0};
     int error = 0;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(recorder_open(path, &about, &error));
-    stderr_one_line(caught, path, "exists already");
+    stderr_says(path, "exists already", g_assert_null(recorder_open(path, &about, &error)));
     g_assert_cmpint(error, ==, -EEXIST);
-    caught = stderr_begin();
-    g_assert_null(recorder_open("/dev/null/a.mkv", &about, &error));
-    stderr_one_line(caught, "/dev/null/a.mkv", "Not a directory");
-    caught = stderr_begin();
-    g_assert_null(recorder_open("a.avi", &about, &error));
-    stderr_one_line(caught, "a.avi", "Matroska");
+    stderr_says("/dev/null/a.mkv", "Not a directory",
+                g_assert_null(recorder_open("/dev/null/a.mkv", &about, &error)));
+    stderr_says("a.avi", "Matroska", g_assert_null(recorder_open("a.avi", &about, &error)));
     /* one that could not begin leaves nothing that would be in the way of the next */
     g_autofree char *next = path_in("b.mkv");
     const char *const missing[] = {"/nowhere.yml", NULL};
     about.calibration = missing;
-    caught = stderr_begin();
-    g_assert_null(recorder_open(next, &about, &error));
-    stderr_one_line(caught, "/nowhere.yml", NULL);
+    stderr_says("/nowhere.yml", NULL, g_assert_null(recorder_open(next, &about, &error)));
     struct recorder *recorder = start(next, &source, 3);
-    caught = stderr_begin();
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
-    stderr_one_line(caught, next, "no pair came");
+    stderr_says(next, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
     g_autofree char *text = NULL;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "mine");
@@ -371,9 +362,7 @@ static char *content(const char *name) {
 /* A recording is refused where one of its files exists, and that one is left as it is. */
 static void expect_kept(const char *path, struct recorder_about *about, const char *name) {
     int error = 0;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(recorder_open(path, about, &error));
-    stderr_one_line(caught, name, "exists already");
+    stderr_says(name, "exists already", g_assert_null(recorder_open(path, about, &error)));
     g_assert_cmpint(error, ==, -EEXIST);
     g_assert_cmpint(count_files("."), ==, 1);
 }
@@ -410,9 +399,7 @@ CLI_TEST("/record/not-its-own", test_not_its_own) {
     int error = 0;
     struct recorder *recorder = recorder_open(path, &about, &error);
     g_assert_nonnull(recorder);
-    struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
-    stderr_one_line(caught, path, "no pair came");
+    stderr_says(path, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
     g_autofree char *text = content("a.calibration.yml");
     g_assert_cmpstr(text, ==, "mine");
     g_assert_cmpint(count_files("."), ==, 1);
@@ -424,9 +411,7 @@ CLI_TEST("/record/no-pair", test_no_pair) {
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
-    struct stderr_of caught = stderr_begin();
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
-    stderr_one_line(caught, path, "no pair came");
+    stderr_says(path, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
     g_assert_cmpint(count_files("."), ==, 0);
 }
 

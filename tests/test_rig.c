@@ -35,10 +35,8 @@ static char *seed_of(const char *name) {
 static void expect_refusal(const char *first, const char *second,
                            const struct rig_read_options *options, const char *word) {
     struct rig rig;
-    struct stderr_of log = stderr_begin();
-    int error = parse(first, second, options, &rig);
-    stderr_one_line(log, "livestereo: error: ", word);
-    g_assert_cmpint(error, <, 0);
+    stderr_says("livestereo: error: ", word,
+                g_assert_cmpint(parse(first, second, options, &rig), <, 0));
 }
 
 static void same_rig(const struct rig *a, const struct rig *b, double max) {
@@ -103,9 +101,9 @@ TEST("/rig/opencv_two_files", test_opencv_two_files) {
     for (int order = 0; order < 2; order++) {
         const char *first = order ? extrinsics : intrinsics,
                    *second = order ? intrinsics : extrinsics;
-        struct stderr_of log = stderr_begin(); /* D1 has four numbers */
-        g_assert_cmpint(parse(first, second, NULL, &rig), ==, 0);
-        stderr_one_line(log, "warning", "D1");
+        stderr_says(
+            "warning", "D1",
+            g_assert_cmpint(parse(first, second, NULL, &rig), ==, 0)); /* D1 has four numbers */
         g_assert_cmpint(rig.metric, ==, 0); /* OpenCV's files do not say */
         near(rig.T[0], -60, 0);
         near(rig.camera[0].fy, 501, 0);
@@ -280,10 +278,8 @@ TEST("/rig/refusals", test_refusals) {
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct rig rig;
         g_autofree char *text = replaced(cases[i].text, cases[i].what, cases[i].with);
-        struct stderr_of log = stderr_begin();
-        int error = parse(text, cases[i].second, NULL, &rig);
-        stderr_one_line(log, cases[i].file, cases[i].word);
-        g_assert_cmpint(error, <, 0);
+        stderr_says(cases[i].file, cases[i].word,
+                    g_assert_cmpint(parse(text, cases[i].second, NULL, &rig), <, 0));
     }
 }
 
@@ -296,19 +292,15 @@ TEST("/rig/nested", test_nested) {
             g_string_append(text, parts[i]);
         struct rig_text file = {"deep.yml", text->str, text->len};
         struct rig rig;
-        struct stderr_of log = stderr_begin();
-        g_assert_cmpint(rig_parse(&file, 1, NULL, &rig), ==, -EBADMSG);
-        stderr_one_line(log, "deep.yml", "calibration");
+        stderr_says("deep.yml", "calibration",
+                    g_assert_cmpint(rig_parse(&file, 1, NULL, &rig), ==, -EBADMSG));
     }
 }
 
 TEST("/rig/missing_file", test_missing_file) {
     const char *const path = "/nonexistent/rig.yml";
     struct rig rig;
-    struct stderr_of log = stderr_begin();
-    int error = rig_load(&path, 1, NULL, &rig);
-    stderr_one_line(log, path, NULL);
-    g_assert_cmpint(error, ==, -ENOENT);
+    stderr_says(path, NULL, g_assert_cmpint(rig_load(&path, 1, NULL, &rig), ==, -ENOENT));
 }
 
 /* Our rectification of the rig in reference.yml against the one OpenCV wrote into the same
@@ -366,10 +358,7 @@ TEST("/rig/lenses", test_lenses) {
 /* Parses with one line of a lower level. */
 static void expect_said(const char *first, const struct rig_read_options *options,
                         const char *level, const char *word, struct rig *rig) {
-    struct stderr_of log = stderr_begin();
-    int error = parse(first, NULL, options, rig);
-    stderr_one_line(log, level, word);
-    g_assert_cmpint(error, ==, 0);
+    stderr_says(level, word, g_assert_cmpint(parse(first, NULL, options, rig), ==, 0));
 }
 
 /* DepthAI's JSON, tabs and all. Poses lead from camera to camera: from both to the one between

@@ -100,13 +100,9 @@ CLI_TEST("/source/two-files", test_two_files) {
     expect_refused(folder, NULL, -ENOENT, right, "missing");
     const char *const three[] = {left, right, gone};
     int error = 0;
-    struct stderr_of caught = stderr_begin();
-    g_assert_null(source_open(three, 3, NULL, &error));
-    stderr_one_line(caught, gone, "too many");
+    stderr_says(gone, "too many", g_assert_null(source_open(three, 3, NULL, &error)));
     g_assert_cmpint(error, ==, -EINVAL);
-    caught = stderr_begin();
-    g_assert_null(source_open(NULL, 0, NULL, &error));
-    stderr_one_line(caught, "no source", NULL);
+    stderr_says("no source", NULL, g_assert_null(source_open(NULL, 0, NULL, &error)));
 }
 
 CLI_TEST("/source/pgm-files", test_pgm_files) {
@@ -178,9 +174,8 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("left/001.png", 5, 3, 1, 1);
     put("right/000.png", 5, 3, 1, 2);
     put("right/002.png", 5, 3, 1, 4);
-    struct stderr_of caught = stderr_begin();
-    expect_pairs(1, (const int[][2]){{0, 2}});
-    stderr_one_line(caught, "2 pictures here", "are left out, the first is 001.png");
+    stderr_says("2 pictures here", "are left out, the first is 001.png",
+                expect_pairs(1, (const int[][2]){{0, 2}}));
     put("left/002.png", 5, 3, 1, 5);
     put("left/003.png", 5, 3, 1, 6);
     expect_pairs(2, (const int[][2]){{0, 2}, {5, 4}});
@@ -190,11 +185,9 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("left/l10.png", 5, 3, 1, 10);
     put("right/r2.png", 5, 3, 1, 102);
     put("right/r10.png", 5, 3, 1, 110);
-    caught = stderr_begin();
-    expect_pairs(2, (const int[][2]){{2, 102}, {10, 110}});
-    stderr_one_line(caught, "by numbers", "l2.png");
+    stderr_says("by numbers", "l2.png", expect_pairs(2, (const int[][2]){{2, 102}, {10, 110}}));
     char *left = path_in("left"), *right = path_in("right");
-    caught = stderr_begin();
+    struct stderr_of caught = stderr_begin();
     struct opened o = open_words(left, right, NULL); /* the two folders by name */
     stderr_one_line(caught, "by numbers", NULL);
     g_assert_cmpint(o.source->count, ==, 2);
@@ -212,9 +205,7 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     put("left/l30.png", 5, 3, 1, 3);
     put("right/r21.png", 5, 3, 1, 102);
     put("right/r31.png", 5, 3, 1, 103);
-    caught = stderr_begin();
-    expect_pairs(2, (const int[][2]){{2, 102}, {3, 103}});
-    stderr_one_line(caught, "by order", "l20.png");
+    stderr_says("by order", "l20.png", expect_pairs(2, (const int[][2]){{2, 102}, {3, 103}}));
     put("right/r41.png", 5, 3, 1, 1);
     expect_refused(folder, NULL, -ENOENT, "2 pictures", "3");
 }
@@ -406,13 +397,9 @@ CLI_TEST("/source/sizes", test_sizes) {
     put("right/3.png", 6, 9, 1, 3);
     struct opened o = open_one(folder);
     expect_pair(&o, 0, 0, 1);
-    struct stderr_of caught = stderr_begin();
-    expect_read(&o, -EBADMSG);
-    stderr_one_line(caught, "left/1.png", "7x4");
+    stderr_says("left/1.png", "7x4", expect_read(&o, -EBADMSG));
     expect_pair(&o, 2, 2, 3);
-    caught = stderr_begin();
-    expect_read(&o, -EBADMSG);
-    stderr_one_line(caught, "left/3.png", "6x9");
+    stderr_says("left/3.png", "6x9", expect_read(&o, -EBADMSG));
     opened_close(&o);
     put("left/0.png", 1, 4, 1, 0);
     put("right/0.png", 1, 4, 1, 0);
@@ -466,16 +453,12 @@ CLI_TEST("/source/damaged", test_damaged) {
     g_assert_cmpstr(text, ==, ""); /* said already */
     expect_pair(&o, 1, 10, 11);
     expect_pair(&o, 2, 20, 21);
-    caught = stderr_begin();
-    expect_read(&o, -EBADMSG);
-    stderr_one_line(caught, "right/3.png", NULL);
+    stderr_says("right/3.png", NULL, expect_read(&o, -EBADMSG));
     expect_pair(&o, 4, 40, 41);
     g_assert_cmpint(o.source->seek(o.source, 4), ==, 0);
     g_autofree char *gone = path_in("left/4.png");
     g_assert_cmpint(g_remove(gone), ==, 0); /* removed while we play */
-    caught = stderr_begin();
-    expect_read(&o, -EBADMSG);
-    stderr_one_line(caught, gone, NULL);
+    stderr_says(gone, NULL, expect_read(&o, -EBADMSG));
     expect_read(&o, SOURCE_END);
 }
 

@@ -250,10 +250,9 @@ TEST("/v4l2-formats/jpeg-file", test_jpeg_file) {
     g_assert_cmpint(file.channels, ==, 3);
     g_assert_cmpmem(file.data, image_bytes(&file), image.data, image_bytes(&image));
     picture_free(&file);
-    struct stderr_of caught = stderr_begin();
-    int error = picture_parse(jpeg.data, jpeg.bytes - 40, "file", &file);
-    stderr_one_line(caught, "file", "JPEG picture that cannot be decoded: ");
-    g_assert_cmpint(error, ==, -EBADMSG);
+    stderr_says(
+        "file", "JPEG picture that cannot be decoded: ",
+        g_assert_cmpint(picture_parse(jpeg.data, jpeg.bytes - 40, "file", &file), ==, -EBADMSG));
     g_assert_null(file.data);
     g_free(image.data);
     tjFree(jpeg.data);
