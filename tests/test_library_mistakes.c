@@ -104,6 +104,14 @@ TEST("/library-mistakes/settings", test_settings) {
     livestereo_settings_close(NULL);
 }
 
+/* What is right but for a change is refused. */
+#define REFUSED(call, ...) \
+    do {                   \
+        bad = good;        \
+        __VA_ARGS__;       \
+        call;              \
+    } while (0)
+
 static void refuse_options(const struct livestereo_options *options, int error) {
     AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(NULL);
     struct livestereo *stereo = (struct livestereo *)(uintptr_t)1;
@@ -123,42 +131,22 @@ TEST("/library-mistakes/open", test_open) {
     bad.size = 8;
     refuse_options(&bad, -EINVAL);
     static const int sizes[][2] = {{0, H}, {W, -1}, {1, H}, {W, 16385}, {INT_MAX, INT_MAX}};
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        bad = good;
-        bad.width = sizes[i][0];
-        bad.height = sizes[i][1];
-        refuse_options(&bad, -EINVAL);
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        REFUSED(refuse_options(&bad, -EINVAL), bad.width = sizes[i][0]; bad.height = sizes[i][1]);
     static const int formats[] = {0, -1, LIVESTEREO_DISP16, LIVESTEREO_M32F, 1000};
-    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-        bad = good;
-        bad.format = (enum livestereo_format)formats[i];
-        refuse_options(&bad, -EINVAL);
-    }
-    bad = good;
-    bad.format = LIVESTEREO_YUYV;
-    bad.width = W + 1;
-    refuse_options(&bad, -EINVAL);
-    bad = good;
-    bad.width = 10; /* fewer columns than disparities */
-    refuse_options(&bad, -EINVAL);
-    bad = good;
-    bad.alpha = NAN;
-    refuse_options(&bad, -EINVAL);
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+        REFUSED(refuse_options(&bad, -EINVAL), bad.format = (enum livestereo_format)formats[i]);
+    REFUSED(refuse_options(&bad, -EINVAL), bad.format = LIVESTEREO_YUYV; bad.width = W + 1);
+    REFUSED(refuse_options(&bad, -EINVAL), bad.width = 10); /* fewer columns than disparities */
+    REFUSED(refuse_options(&bad, -EINVAL), bad.alpha = NAN);
     struct livestereo_rig rig = {.metric = 1}; /* cameras without focal lengths */
-    bad = good;
-    bad.rig = &rig;
-    refuse_options(&bad, -EINVAL);
+    REFUSED(refuse_options(&bad, -EINVAL), bad.rig = &rig);
     rig.camera[1].distortion = (enum livestereo_distortion)77;
     refuse_options(&bad, -EINVAL);
     struct livestereo_geometry geometry = {.fx = 100, .fy = 100};
-    bad = good;
-    bad.geometry = &geometry;
-    refuse_options(&bad, -EINVAL);
+    REFUSED(refuse_options(&bad, -EINVAL), bad.geometry = &geometry);
     struct livestereo_remap remap[2] = {{.width = W, .height = H}, {.width = W - 1, .height = H}};
-    bad = good;
-    bad.remap = remap;
-    refuse_options(&bad, -EINVAL);
+    REFUSED(refuse_options(&bad, -EINVAL), bad.remap = remap);
     const char *const paths[] = {"/nowhere/rig.yml"};
     struct livestereo_rig read;
     expect(livestereo_rig_read(&read, paths, 1, W, H, 0), -ENOENT, livestereo_error(NULL));
@@ -176,40 +164,19 @@ TEST("/library-mistakes/frame", test_frame) {
     struct livestereo_frame good = make_frame(), bad;
     struct livestereo_info info = LIVESTEREO_INFO;
     refuse_frame(stereo, NULL);
-    bad = good;
-    bad.size = 8;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.left.data = NULL;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.right.width = W - 1;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.right.row_bytes = W - 1;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.right.row_bytes = -W;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.left.format = LIVESTEREO_RGB8;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.disparity.format = LIVESTEREO_CONF8;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.disparity.row_bytes = W;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.motion = bad.disparity;
-    bad.motion.format = LIVESTEREO_FLOW16;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.left.memory = (enum livestereo_memory)9;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.left.memory = bad.right.memory = bad.disparity.memory = LIVESTEREO_CUDA;
-    refuse_frame(stereo, &bad);
+    REFUSED(refuse_frame(stereo, &bad), bad.size = 8);
+    REFUSED(refuse_frame(stereo, &bad), bad.left.data = NULL);
+    REFUSED(refuse_frame(stereo, &bad), bad.right.width = W - 1);
+    REFUSED(refuse_frame(stereo, &bad), bad.right.row_bytes = W - 1);
+    REFUSED(refuse_frame(stereo, &bad), bad.right.row_bytes = -W);
+    REFUSED(refuse_frame(stereo, &bad), bad.left.format = LIVESTEREO_RGB8);
+    REFUSED(refuse_frame(stereo, &bad), bad.disparity.format = LIVESTEREO_CONF8);
+    REFUSED(refuse_frame(stereo, &bad), bad.disparity.row_bytes = W);
+    REFUSED(refuse_frame(stereo, &bad), bad.motion = bad.disparity;
+            bad.motion.format = LIVESTEREO_FLOW16);
+    REFUSED(refuse_frame(stereo, &bad), bad.left.memory = (enum livestereo_memory)9);
+    REFUSED(refuse_frame(stereo, &bad),
+            bad.left.memory = bad.right.memory = bad.disparity.memory = LIVESTEREO_CUDA);
     expect(livestereo_wait(stereo, NULL), -EINVAL, livestereo_error(stereo));
     g_assert_cmpint(livestereo_start(stereo, &good), ==, 0);
     g_assert_cmpint(livestereo_get_info(stereo, &info), ==, 0);
@@ -399,18 +366,10 @@ TEST("/library-mistakes/reserved", test_reserved) {
     struct livestereo_frame good = make_frame(), bad = good;
     bad.reserved[0] = 1;
     refuse_frame(stereo, &bad);
-    bad = good;
-    bad.left.reserved[1] = 9;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.disparity.reserved[0] = 1;
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.left.chroma = bad.left.data; /* of NV12 alone */
-    refuse_frame(stereo, &bad);
-    bad = good;
-    bad.min_confidence = 256;
-    refuse_frame(stereo, &bad);
+    REFUSED(refuse_frame(stereo, &bad), bad.left.reserved[1] = 9);
+    REFUSED(refuse_frame(stereo, &bad), bad.disparity.reserved[0] = 1);
+    REFUSED(refuse_frame(stereo, &bad), bad.left.chroma = bad.left.data); /* of NV12 alone */
+    REFUSED(refuse_frame(stereo, &bad), bad.min_confidence = 256);
     bad = good;
     bad.depth = bad.disparity;
     bad.depth.format = LIVESTEREO_MM16; /* without a geometry */

@@ -271,41 +271,6 @@ TEST("/params_file/papers_stand_alone", test_papers_stand_alone) {
     }
 }
 
-TEST("/params_file/yang2006", test_yang2006) {
-    static const struct {
-        const char *name;
-        double value;
-    } cases[] = {
-        {"data_cost", DATA_COST_BT_SMOOTHED},
-        {"data_curve", CURVE_TRUNCATED},
-        {"data_truncation", 30},
-        {"data_weight", 0.15},
-        {"discontinuity_weight", 1},
-        {"discontinuity_truncation", 2},
-        {"truncation_by_range", 1},
-        {"bp_levels", 4},
-        {"bp_iterations", 5},
-        {"bp_iterations_1", 10},
-        {"bp_iterations_0", 4},
-        {"cost_smoothing", COST_SMOOTHING_OFF},
-        {"edge_factor_1", 1},
-        {"edge_factor_2", 1},
-        {"lr_check", LR_CHECK_OFF},
-        {"fill", 0},
-        {"median_radius", 0},
-        {"smooth_sigma", 0},
-        {"speckle_size", 0},
-        {"min_confidence", 0},
-        {"subpixel", SUBPIXEL_OFF},
-    };
-    struct params p;
-    g_assert_cmpint(preset_load(&p, "yang2006"), ==, 0);
-    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_test_message("%s", cases[i].name);
-        g_assert_cmpfloat(param_get(&p, row(cases[i].name)), ==, cases[i].value);
-    }
-}
-
 /* By name: the user's folder comes first, where the window may have saved what is not known today:
  * it is left out, which is said once. An unknown preset changes nothing. */
 static void test_preset_names(gconstpointer folder) {

@@ -90,6 +90,14 @@ static int energy_of(const uint16_t *label) {
     return sum;
 }
 
+/* What the program says behind these words. */
+static double number_after(const char *out, const char *words) {
+    const char *at = strstr(out, words);
+    if (!at)
+        g_error("no \"%s\" in %s", words, out);
+    return g_ascii_strtod(at + strlen(words), NULL);
+}
+
 #define LINEAR "--model linear --lambda 20 --truncation 45"
 
 CLI_TEST("/cli/solve/arrays", test_arrays) {
@@ -97,7 +105,7 @@ CLI_TEST("/cli/solve/arrays", test_arrays) {
     uint16_t label[H * W], other[H * W];
     write_costs();
     g_autofree char *first = solve_file("c1.npy", LINEAR, label);
-    g_assert_cmpfloat(g_ascii_strtod(first + strlen("energy "), NULL), ==, energy_of(label));
+    g_assert_cmpfloat(number_after(first, "energy "), ==, energy_of(label));
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
         g_autofree char *out = solve_file(files[i], LINEAR, other);
         g_assert_cmpstr(out, ==, first);
@@ -114,10 +122,7 @@ CLI_TEST("/cli/solve/solvers", test_solvers) {
         g_autofree char *words = g_strdup_printf(
             LINEAR " --sweeps 20 --bound 200 --energy $D/energy.csv --solver %s", solvers[i]);
         g_autofree char *out = solve_file("c1.npy", words, label);
-        const char *bound = strstr(out, "lower bound ");
-        double energy = g_ascii_strtod(out + strlen("energy "), NULL);
-        g_assert_nonnull(bound);
-        double least = g_ascii_strtod(bound + strlen("lower bound "), NULL);
+        double energy = number_after(out, "energy "), least = number_after(out, "lower bound ");
         g_assert_cmpfloat(energy, ==, energy_of(label));
         g_assert_cmpfloat(energy, >=, least);
         g_assert_cmpfloat(energy, <, i == 7 ? 1.2 * least : 1.02 * least);
@@ -171,10 +176,8 @@ CLI_TEST("/cli/solve/smoothness", test_smoothness) {
             g_autofree char *words =
                 g_strdup_printf("%s --solver %s --sweeps 20 --bound 200", any[i], solvers[k]);
             g_autofree char *out = solve_file("c1.npy", words, other);
-            const char *bound = strstr(out, "lower bound ");
-            g_assert_nonnull(bound);
-            g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), <,
-                              1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
+            g_assert_cmpfloat(number_after(out, "energy "), <,
+                              1.02 * number_after(out, "lower bound "));
         }
 }
 
@@ -186,8 +189,8 @@ CLI_TEST("/cli/solve/forbidden", test_forbidden) {
         (&cost[0][0][0])[i] = i % L && i % 7 == 0 ? 1e9F : (float)((i * 31) % 97) / 100;
     write_array("forbidden.npy", "<f4", "False", "(12, 17, 6)", cost, sizeof(cost));
     g_autofree char *out = solve_file("forbidden.npy", "--lambda 0.05", label);
-    double energy = g_ascii_strtod(out + strlen("energy "), NULL), sum = 0,
-           bound = g_ascii_strtod(strstr(out, "lower bound ") + strlen("lower bound "), NULL);
+    double energy = number_after(out, "energy "), bound = number_after(out, "lower bound "),
+           sum = 0;
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++) {
             int i = y * W + x;
@@ -242,10 +245,7 @@ CLI_TEST("/cli/solve/marginals", test_marginals) {
     uint16_t label[H * W];
     write_costs();
     g_autofree char *out = solve_file("c1.npy", LINEAR " --bound 200 " MARGINALS, label);
-    const char *bound = strstr(out, "lower bound ");
-    g_assert_nonnull(bound);
-    g_assert_cmpfloat(energy_of(label), <,
-                      1.02 * g_ascii_strtod(bound + strlen("lower bound "), NULL));
+    g_assert_cmpfloat(energy_of(label), <, 1.02 * number_after(out, "lower bound "));
     check_marginals(label, L);
     expect_error(2, "on the CPU alone", "solve $D/c1.npy --backend cuda");
     expect_error(1, "cannot be written",
@@ -546,7 +546,7 @@ CLI_TEST("/cli/solve/montage-of-three", test_montage_of_three) {
         g_assert_cmpfloat(energy, <=, before);
         before = energy;
     }
-    g_assert_cmpfloat(g_ascii_strtod(out + strlen("energy "), NULL), ==, before);
+    g_assert_cmpfloat(number_after(out, "energy "), ==, before);
     expect_error(2, "its own smoothness", THREE " --model linear");
     g_autofree char *bounded = expect_success(THREE " --solver trws");
     g_assert_nonnull(strstr(bounded, "gap 0"));
@@ -674,7 +674,7 @@ CLI_TEST("/cli/solve/montage-optimum", test_montage_optimum) {
         }
         int joined = montage_energy(&m, best, NULL, -1), optimum = try_all(&m, NULL, -1, best);
         g_autofree char *out = expect_success(THREE);
-        int energy = (int)g_ascii_strtod(out + strlen("energy "), NULL);
+        int energy = (int)number_after(out, "energy ");
         g_test_message("%d by moves, %d joined, optimum %d", energy, joined, optimum);
         g_assert_cmpint(energy, >=, optimum);
         g_assert_cmpint(energy, <=, joined);
