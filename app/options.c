@@ -36,8 +36,10 @@ static int load_first(const struct common_options *options, struct params *param
 /* auto begins with the best. GO_ON or EXIT_USAGE. */
 static int set_quality(const struct common_options *options, struct params *params) {
     struct qualities qualities;
-    int quality = quality_parse(options->quality);
-    if (quality < 0 || qualities_load(&qualities) != 0)
+    int quality = QUALITY_AUTO;
+    if (option_choice("--quality", options->quality, quality_names, QUALITY_CUSTOM, &quality) !=
+            GO_ON ||
+        qualities_load(&qualities) != 0)
         return EXIT_USAGE;
     quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
                   params);

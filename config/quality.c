@@ -3,11 +3,9 @@
  */
 #include "config/quality.h"
 
-#include "config/log.h"
 #include "config/params_file.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ENOUGH_FRAMES 4 /* of which the fastest counts: others share the machine */
 #define HOPELESS 3      /* times too slow: one frame is enough to know */
@@ -23,13 +21,6 @@ int qualities_load(struct qualities *q) {
     for (int i = 0; i < QUALITIES && !error; i++)
         error = preset_load(&q->params[i], presets[i]);
     return error;
-}
-
-int quality_parse(const char *name) {
-    for (int i = 0; i < QUALITY_CUSTOM; i++)
-        if (strcmp(name, quality_names[i]) == 0)
-            return i;
-    return log_fail(-1, "--quality", "%s is none of auto, fast, balanced, best", name);
 }
 
 bool quality_covers(const struct qualities *q, const struct param_info *info) {

@@ -25,9 +25,6 @@ struct qualities {
 /* Reads the presets. 0 or -errno, logged. */
 int qualities_load(struct qualities *qualities);
 
-/* The number of a name, or -1 after a log line about --quality. "custom" is not accepted. */
-int quality_parse(const char *name);
-
 /* Whether the qualities differ in a parameter. */
 bool quality_covers(const struct qualities *qualities, const struct param_info *info);
 

@@ -33,8 +33,6 @@ TEST("/quality/presets", test_presets) {
     g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_LEARNED);
     g_assert_true(quality_covers(&q, param_find("bp_iterations")));
     g_assert_false(quality_covers(&q, param_find("threads")));
-    g_assert_cmpint(quality_parse("balanced"), ==, QUALITY_BALANCED);
-    g_assert_cmpint(quality_parse("auto"), ==, QUALITY_AUTO);
 }
 
 /* Where the search ends when frames of best, balanced and fast take so long. */

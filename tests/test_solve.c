@@ -303,7 +303,8 @@ CLI_TEST("/cli/solve/bad", test_bad) {
     expect_error(3, "lambda and truncation", "solve $D/good.npy --lambda -1");
     expect_error(3, "lambda and truncation", "solve $D/good.npy --lambda nan");
     expect_error(3, "lambda and truncation", "solve $D/good.npy --truncation -1");
-    expect_error(2, "there are linear", "solve $D/good.npy --model cubic");
+    expect_error(2, "one of linear, quadratic, potts, TABLE.npy",
+                 "solve $D/good.npy --model cubic");
     expect_error(3, "no problem of the MRF", "solve $D/text.npy.txt");
     expect_error(1, "cannot be written", "solve $D/good.npy -o $D/no/labels.npy");
     expect_error(1, "cannot be written", "solve $D/good.npy --energy $D/no/e.csv");

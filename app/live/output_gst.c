@@ -234,16 +234,14 @@ static void *work(void *context) {
 
 static int choose(struct output_gst *output, const struct output_options *options,
                   const struct output_about *about) {
-    const char *what = options->what ? options->what : what_names[WHAT_COLOR];
-    while (output->what < WHAT_COUNT && strcmp(what, what_names[output->what]) != 0)
-        output->what++;
-    if (output->what == WHAT_COUNT)
-        return log_fail(EXIT_USAGE, "--out-what",
-                        "\"%s\" is not one of color, disparity, depth, left", what);
+    int what = WHAT_COLOR;
+    if (option_choice("--out-what", options->what, what_names, WHAT_COUNT, &what) != GO_ON)
+        return EXIT_USAGE;
+    output->what = (enum what)what;
     if (about->params->mode == MODE_MOTION &&
         (output->what == WHAT_DISPARITY || output->what == WHAT_DEPTH))
         return log_fail(EXIT_USAGE, "--out-what", "%s needs mode=stereo; motion goes out as color",
-                        what);
+                        what_names[what]);
     if (!options->pipeline)
         return log_fail(EXIT_USAGE, "--out-what",
                         "says what --out sends; add --out gst:PIPELINE or v4l2:DEVICE");

@@ -34,21 +34,13 @@ struct solve {
 
 #define NOT_GIVEN (-INFINITY)
 
-static const char *const models[] = {"linear", "quadratic", "potts"},
+static const char *const models[] = {"linear", "quadratic", "potts", "TABLE.npy"},
                          *const backends[] = {"cpu", "cuda"},
                          *const solvers[] = {"trws",    "rows_columns", "tiles",
                                              "min_sum", "icm",          "sum_product",
                                              "bp_s",    "expansion",    "swap"};
 
 #define SOLVER_WORDS "trws|rows_columns|tiles|min_sum|icm|sum_product|bp_s|expansion|swap"
-
-/* The number of a word among count, or -1. */
-static int find_word(const char *word, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(word, words[i]) == 0)
-            return (int)i;
-    return -1;
-}
 
 /* Options that do not go together. */
 static int check_options(const struct solve *s, int argc) {
@@ -93,14 +85,12 @@ static int check_options(const struct solve *s, int argc) {
 _Static_assert(RECIPE_PICTURES == 8, "what check_options says of it");
 
 static int parse_words(struct solve *s, int argc) {
-    const char *usual = s->montage && g_strv_length(s->montage) > 2 ? "expansion" : "trws";
-    int solver = find_word(s->solver ? s->solver : usual, solvers, G_N_ELEMENTS(solvers));
-    if (solver < 0)
-        return log_fail(EXIT_USAGE, "--solver", "%s is none; there are " SOLVER_WORDS, s->solver);
+    bool many = s->montage && g_strv_length(s->montage) > 2;
+    int solver = many ? LIVESTEREO_EXPANSION : LIVESTEREO_TRWS, backend = 0;
+    if (option_choice("--solver", s->solver, solvers, G_N_ELEMENTS(solvers), &solver) != GO_ON ||
+        option_choice("--backend", s->backend, backends, G_N_ELEMENTS(backends), &backend) != GO_ON)
+        return EXIT_USAGE;
     s->problem.solver = (enum livestereo_solver)solver;
-    int backend = find_word(s->backend ? s->backend : "cpu", backends, G_N_ELEMENTS(backends));
-    if (backend < 0)
-        return log_fail(EXIT_USAGE, "--backend", "%s is none; there are cpu, cuda", s->backend);
     s->problem.backend = (enum livestereo_backend)backend;
     for (char **o = s->outputs; o && *o; o++)
         if (!g_str_has_suffix(*o, ".npy") && !g_str_has_suffix(*o, ".png"))
@@ -215,10 +205,10 @@ static int choose_smoothness(struct solve *s) {
                         : s->denoise ? "quadratic"
                         : s->strokes ? "potts"
                                      : "linear";
-    int b = s->benchmark ? find_word(s->benchmark, benchmarks, G_N_ELEMENTS(benchmarks)) : -1;
-    if (s->benchmark && b < 0)
-        return log_fail(EXIT_USAGE, "--benchmark", "%s is none; there are house, penguin",
-                        s->benchmark);
+    int b = -1, found;
+    if (option_choice("--benchmark", s->benchmark, benchmarks, G_N_ELEMENTS(benchmarks), &b) !=
+        GO_ON)
+        return EXIT_USAGE;
     p->lambda = s->lambda != NOT_GIVEN ? s->lambda : b >= 0 ? lambdas[b] : s->segment ? 2 : 1;
     p->truncation = s->truncation != NOT_GIVEN ? s->truncation
                     : b >= 0                   ? truncations[b]
@@ -228,14 +218,11 @@ static int choose_smoothness(struct solve *s) {
         p->smoothness = LIVESTEREO_TABLES;
         return EXIT_DONE;
     }
-    int found = find_word(model, models, G_N_ELEMENTS(models));
-    if (found >= 0) {
+    if (!g_str_has_suffix(model, ".npy")) {
+        int code = option_choice("--model", model, models, G_N_ELEMENTS(models), &found);
         p->smoothness = (enum livestereo_smoothness)found;
-        return EXIT_DONE;
+        return code == GO_ON ? EXIT_DONE : code;
     }
-    if (!g_str_has_suffix(model, ".npy"))
-        return log_fail(EXIT_USAGE, "--model",
-                        "%s is none; there are linear, quadratic, potts and TABLE.npy", model);
     p->smoothness = LIVESTEREO_TABLE;
     int code = read_matrix(model, NPY_FLOAT32, (size_t)p->labels, (size_t)p->labels, &s->table);
     p->table = s->table.data;
