@@ -102,8 +102,7 @@ const int16_t *picture_hide_unseen(struct graph *g, const struct pipeline *p, co
     return a.out;
 }
 
-const uint8_t *picture_doubt_unseen(struct graph *g, const struct pipeline *p,
-                                    const uint8_t *confidence) {
+uint8_t *picture_doubt_unseen(struct graph *g, const struct pipeline *p, uint8_t *confidence) {
     struct hide_unseen_args a = unseen(p);
     if (!p->has_unseen)
         return confidence;

@@ -57,8 +57,7 @@ void picture_describe(struct graph *g, const struct pipeline *p, struct picture 
 /* The map with UNKNOWN, and the confidence with 0, where the left picture shows nothing of its
  * source. */
 const int16_t *picture_hide_unseen(struct graph *g, const struct pipeline *p, const int16_t *map);
-const uint8_t *picture_doubt_unseen(struct graph *g, const struct pipeline *p,
-                                    const uint8_t *confidence);
+uint8_t *picture_doubt_unseen(struct graph *g, const struct pipeline *p, uint8_t *confidence);
 
 /* Adds the passes for the next level of the picture pyramid: smoothed by 1 4 6 4 1 / 16, halved. */
 struct picture picture_halve(struct graph *g, const struct pipeline *p, const struct picture *fine);

@@ -327,11 +327,15 @@ static bool refines(const struct pipeline *p) {
     return params_refines(&p->params) && p->network.refine_layers;
 }
 
+static bool doubts_repeated(const struct pipeline *p) {
+    return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
+}
+
 /* Confidence that is a chance becomes less where the picture repeats itself. */
 static void doubt_repeated(struct graph *g, const struct pipeline *p, const uint8_t *places,
                            uint8_t *confidence) {
     struct doubt_repeated_args a = {places, confidence, p->width, p->height};
-    if (places && has_chance(p) && p->params.confidence != CONFIDENCE_CELL)
+    if (doubts_repeated(p))
         graph_stage(g, STAGE_doubt_repeated, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
                     (p->height + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
 }
@@ -451,9 +455,10 @@ static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
     return map;
 }
 
+/* What becomes unknown has no confidence. */
 static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
                                const struct picture *left, const struct cost_curve *curve,
-                               const int16_t *map) {
+                               uint8_t *confidence, const int16_t *map) {
     size_t bytes = pixels_of(p) * sizeof(uint32_t);
     if (p->params.sky == SKY_OFF || !curve->rise)
         return map;
@@ -466,6 +471,7 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
                          .in_region = graph_buffer(g, pixels_of(p)),
                          .source = map,
                          .out = make_map(g, p),
+                         .confidence = confidence,
                          .width = p->width,
                          .height = p->height,
                          .channels = p->channels,
@@ -595,10 +601,12 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
     const struct likeness *likeness = NULL;
     const uint8_t *places = NULL;
-    if (scaling_adapts(&p->params)) {
+    if (scaling_adapts(&p->params) || doubts_repeated(p))
         likeness = measure_likeness(g, p, grid, picture, &places);
+    if (scaling_adapts(&p->params))
         picture_adapt(g, p, likeness, picture);
-    }
+    else
+        likeness = NULL;
     for (int side = 0; side < 2; side++)
         picture_describe(g, p, &picture[side], side == LEFT_SIDE || solves_right);
     struct costs costs = choose_costs(g, p, likeness);
@@ -618,7 +626,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         chance = estimate_chance(g, p, chance, &found.curve, map);
     if (!refines(p)) /* what is refined is given other chances, by these */
         doubt_repeated(g, p, places, chance);
-    const uint8_t *confidence = picture_doubt_unseen(g, p, chance);
+    uint8_t *confidence = picture_doubt_unseen(g, p, chance);
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);
     const struct border_plane *planes = fit_borders(g, p, beliefs);
@@ -628,7 +636,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         regions = fill_holes(g, p, left, fill_borders(g, p, left, planes, beliefs));
     map = fit_planes(g, p, regions, filled);
     map = smooth_holes(g, p, left, known, map);
-    map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, map));
+    map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, confidence, map));
     finish_map(g, p, picture, places, confidence, map);
     struct pipeline_result result = search_result(g, &found);
     keep_match(g, &found, &costs, &result);

@@ -1170,6 +1170,7 @@ static void case_sky_until(struct pass_case *c, enum stage last) {
     a.in_region = case_bytes(c, w, h, 1, 1);
     a.source = case_disparities(c, stage_min(w, c->shape.labels));
     a.out = case_disparities(c, 1);
+    a.confidence = case_bytes(c, w, h, 1, 255);
     a.value = case_between(c, 0, 1) ? UNKNOWN : 16 * case_between(c, -3, 3);
     for (int stage = STAGE_sky_start; stage <= (int)last; stage++)
         case_add_pass(c, (enum stage)stage, &a, w, h);

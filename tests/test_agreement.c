@@ -3,7 +3,10 @@
  * sorted lists and products of reals.
  * SPDX-License-Identifier: MIT
  */
+#include "config/params_file.h"
 #include "gpu/stages/stages.h"
+#include "tests/frame_run.h"
+#include "tests/scene.h"
 #include "tests/test.h"
 
 #include <glib.h>
@@ -96,6 +99,32 @@ TEST("/agreement/repetition", test_repetition) {
     g_assert_cmpint(count_places(&p, SEVERAL_PLACES), ==, N / 64);
     g_assert_cmpint(p.likeness.difference, ==, AGREEMENT_NONE);
     g_assert_cmpint(p.likeness.smooth_bits, ==, SMOOTH_ALL);
+}
+
+/* Of a pattern that repeats no preset is sure; of one that does not each is, somewhere. */
+TEST("/agreement/presets", test_presets) {
+    static const char *const presets[] = {"default", "live", "driving"};
+    for (int i = 0; i < 6; i++) {
+        int period = i < 3 ? 16 : W + SHIFT, error, most = 0;
+        struct params params;
+        g_assert_cmpint(preset_load(&params, presets[i % 3]), ==, 0);
+        params.disparity_range = 32;
+        AUTO(stereo_close) struct stereo *s = stereo_open(&params, W, H, 1, NULL, &error);
+        g_assert_nonnull(s);
+        AUTO(pool_close) struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
+        AUTO(frame_drop) struct frame *f = pool_take(pool);
+        for (int k = 0; k < N; k++) {
+            f->left.data[k] = (uint8_t)scene_hash((uint32_t)(k % W % period), (uint32_t)(k / W), 1);
+            f->right.data[k] =
+                (uint8_t)scene_hash((uint32_t)((k % W + SHIFT) % period), (uint32_t)(k / W), 1);
+        }
+        g_assert_cmpint(frame_run(s, &params, f), ==, 0);
+        for (int k = 0; k < N; k++)
+            if (k % W >= W / 2) /* all labels have a place there */
+                most = MAX(most, f->confidence[k]);
+        g_test_message("%s, period %d: %d", presets[i % 3], period, most);
+        g_assert_true((most > 229) == (i >= 3)); /* 90 % */
+    }
 }
 
 /* Pictures that have nothing in common. */

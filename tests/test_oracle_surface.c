@@ -181,7 +181,7 @@ TEST("/oracle/sky", test_sky) {
                  {'t', 100, 9},        {'g', 150, 0},
                  {'o', 250, 0}};
     uint8_t image[SKY_W * SKY_H], rise[SKY_W * SKY_H], brightness[SKY_W * SKY_H],
-        in_region[SKY_W * SKY_H];
+        in_region[SKY_W * SKY_H], confidence[SKY_W * SKY_H];
     uint32_t parent[SKY_W * SKY_H], votes[SKY_W * SKY_H], border[SKY_W * SKY_H];
     int16_t source[SKY_W * SKY_H], out[SKY_W * SKY_H];
     for (int i = 0; i < SKY_W * SKY_H; i++) {
@@ -192,9 +192,10 @@ TEST("/oracle/sky", test_sky) {
                 rise[i] = kinds[k].rise;
             }
         source[i] = (int16_t)(16 * (i % 50));
+        confidence[i] = 200;
     }
     struct sky_args a = {image,  rise, brightness, parent, votes, border, in_region,
-                         source, out,  SKY_W,      SKY_H,  1,     UNKNOWN};
+                         source, out,  confidence, SKY_W,  SKY_H, 1,      UNKNOWN};
     static void (*const stages[])(const struct sky_args *, int, int) = {
         stage_sky_start, stage_sky_join, stage_sky_count, stage_sky_region, stage_sky};
     for (size_t s = 0; s < G_N_ELEMENTS(stages); s++)
@@ -204,6 +205,7 @@ TEST("/oracle/sky", test_sky) {
         char letter = rows[i / SKY_W / BLOCK][i % SKY_W / BLOCK];
         g_test_message("%d, %d: %c", i % SKY_W, i / SKY_W, letter);
         g_assert_cmpint(out[i], ==, letter == 's' || letter == 'h' ? UNKNOWN : source[i]);
+        g_assert_cmpint(confidence[i], ==, out[i] == UNKNOWN ? 0 : 200);
     }
 }
 

@@ -348,6 +348,7 @@ struct sky_args {
     uint8_t *in_region;       /* width*height; whether the region is sky */
     const int16_t *source;
     int16_t *out;
+    uint8_t *confidence; /* becomes 0 with an unknown value */
     int width, height, channels;
     int value; /* what sky becomes */
 };
@@ -412,4 +413,6 @@ STAGE void stage_sky(const struct sky_args *a, int x, int y) {
                       SKY_COLOR_STEP;
         }
     a->out[i] = (int16_t)(sky ? a->value : a->source[i]);
+    if (sky && a->value == UNKNOWN)
+        a->confidence[i] = 0;
 }
