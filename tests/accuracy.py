@@ -14,6 +14,7 @@ SPDX-License-Identifier: MIT
 """
 import concurrent.futures
 import contextlib
+import csv
 import json
 import os
 import subprocess
@@ -39,7 +40,7 @@ FAMILIES = {
 TESTS = os.path.dirname(os.path.abspath(__file__))
 SGBM_FIGURES = os.path.join(TESTS, "sgbm", "figures.txt")
 DEGRADE = os.path.join(TESTS, "degrade.py")
-SCENES = "build/scenes"
+SCENES = {"scenes": "build/scenes", "places": "build/scenes_places"}
 SEEDS = range(10, 50)
 DEGRADED_SCORED = ["noise=6", "gamma=0.7"]
 LEAST = 0.5
@@ -48,8 +49,7 @@ SURE = 229  # confidences above it are above 90 %
 
 def folders(group, names):
     data = os.environ.get("LIVESTEREO_DATA", "../shared/data")
-    return [os.path.join(data if group != "scenes" else SCENES, group if group != "scenes" else "",
-                         name) for name in names]
+    return [os.path.join(SCENES.get(group) or os.path.join(data, group), name) for name in names]
 
 
 @contextlib.contextmanager
@@ -64,30 +64,35 @@ def pairs(group, names, degrade=None):
         yield paths
 
 
-def scene_names():
-    return sorted(name for name in os.listdir(SCENES) if int(name.split("_")[1]) in SEEDS)
+def scene_names(group="scenes"):
+    return sorted(name for name in os.listdir(SCENES[group]) if int(name.split("_")[1]) in SEEDS)
 
 
 def draw_scenes():
-    if not os.path.isdir(SCENES) or len(scene_names()) < len(SEEDS):
-        subprocess.run(["build/draw_scenes", SCENES, str(SEEDS[0]), str(len(SEEDS))], check=True)
+    for group, folder in SCENES.items():
+        if not os.path.isdir(folder) or len(scene_names(group)) < len(SEEDS):
+            subprocess.run(["build/draw_scenes", folder, str(SEEDS[0]), str(len(SEEDS))] +
+                           (["places"] if group == "places" else []), check=True)
 
 
 def evaluate(program, preset, group, names, degrade=None):
     """The results of all pairs of some folders; one thread, since other evaluations run. Of drawn
-    scenes, also how many pixels are sure, and how many of those are wrong, in the first result."""
+    scenes, also how many pixels are scored, sure, and sure but wrong."""
     name, _, weights = preset.partition("=")
     command = [program, "eval", "-q", "--json", "--preset", name, "--set", "threads=1"]
     if weights:
         command += ["--weights", weights]
     with tempfile.NamedTemporaryFile("r") as counts, pairs(group, names, degrade) as paths:
-        if group == "scenes":
+        if group in SCENES:
             command += ["--confidence", counts.name]
         done = subprocess.run(command + paths, stdout=subprocess.PIPE, check=True)
         results = [json.loads(line) for line in done.stdout.splitlines()]
-        sure = [line.split(",") for line in counts if int(line.split(",")[1]) > SURE]
-        if sure:
-            results[0]["sure"] = [sum(int(line[i]) for line in sure) for i in (2, 3)]
+        lines = [(line[0], *map(int, line[1:4])) for line in csv.reader(counts)]
+        for result in results:
+            own = [line[1:] for line in lines if line[0] == result["name"]]
+            sure = [line for line in own if line[0] > SURE]
+            result["sure"] = [sum(n for _, n, _ in own), sum(n for _, n, _ in sure),
+                              sum(wrong for _, _, wrong in sure)]
     return results
 
 
@@ -120,7 +125,7 @@ def scored_jobs():
     for arguments, _ in jobs():
         if len(arguments) > 2 and arguments[2] in DEGRADED_SCORED:
             yield arguments
-        elif len(arguments) == 2 and arguments[1] != TWELVE_DRIVING:
+        elif len(arguments) == 2 and arguments[1] != TWELVE_DRIVING and arguments[0] != "places":
             yield arguments
 
 
@@ -163,8 +168,26 @@ def rows_of_scenes(results):
     kinds = sorted({r["name"].split("_")[0] for r in results})
     rows = [(f"drawn, {kind}, bad-1.0, nonocc",
              nonocc(r for r in results if r["name"].startswith(kind))) for kind in kinds]
-    pixels, wrong = results[0]["sure"]
-    return rows + [("drawn, wrong of what is sure above 90 %", 100 * wrong / pixels)]
+    return rows + [("drawn, wrong of what is sure above 90 %", sure_of(results)[1])]
+
+
+def sure_of(results):
+    """How much is sure, and how much of that is wrong."""
+    scored, sure, wrong = (sum(r["sure"][i] for r in results) for i in range(3))
+    return 100 * sure / scored, 100 * wrong / max(sure, 1)
+
+
+def rows_of_places(results):
+    """By kind, of the places that are scored: each scene's share counts by its pixels."""
+    rows = []
+    for kind in ("sky", "metal", "strip", "fence", "table"):
+        of_kind = [r for r in results if r["name"].startswith(kind) and r["sure"][0]]
+        scored = [r["sure"][0] for r in of_kind]
+        wrong = sum(r["all"]["bad1"] * n for r, n in zip(of_kind, scored)) / sum(scored)
+        sure, sure_wrong = sure_of(of_kind)
+        rows += [(f"place, {kind}, bad-1.0", wrong), (f"place, {kind}, sure above 90 %", sure),
+                 (f"place, {kind}, wrong of what is sure", sure_wrong)]
+    return rows
 
 
 def d1(results):
@@ -191,6 +214,7 @@ def jobs():
     yield ("middlebury", ["teddy_half"]), mean_row("teddy_half, bad-1.0, all", whole)
     yield ("synthetic", ["flyingthings_a"]), mean_row("flyingthings_a, bad-1.0, all", whole)
     yield ("scenes", scene_names()), rows_of_scenes
+    yield ("places", scene_names("places")), rows_of_places
     for name in ("kitti2012_0_1", "kitti2015_46"):
         yield ("driving", [name]), mean_row(f"{name}, D1", d1)
     yield ("driving", ["kitti2015_pair"]), mean_row("kitti2015_pair, D1", d1)

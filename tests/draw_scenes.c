@@ -1,7 +1,8 @@
 /*
- * usage: draw_scenes DIR FIRST COUNT      (pairs of the seeds FIRST, FIRST + 1..., as eval takes)
+ * usage: draw_scenes DIR FIRST COUNT [places]   (pairs of the seeds FIRST, FIRST + 1..., for eval)
  * Random scenes with exact disparities, drawn as those of training (training/scene_lot.h), with
  * textures and seeds of their own, and slats: what pictures with ground truth have little of.
+ * `places`: scenes with a place that is hard to match, which alone is scored.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/synth/render.h"
@@ -12,15 +13,27 @@
 
 #include <glib.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WIDTH = 640, HEIGHT = 480, PIXELS = WIDTH * HEIGHT };
 
-/* By seed modulo 5. */
-static const struct {
+/* By seed modulo 5; of the second set only the place in question is scored: a solid, what lies
+ * where it is or in its gaps, -1 the sky; or what is too far left to have a partner. */
+enum { KINDS_OF_SET = 5, STRIP_SCORED = -2, ALL_SCORED = -3 };
+static const struct drawn {
     const char *name;
     enum kind kind;
-} kinds[] = {
-    {"room", ROOM}, {"street", STREET}, {"flying", FLYING}, {"planes", PLANES}, {"slats", SLATS}};
+    int scored;
+} sets[2][KINDS_OF_SET] = {{{"room", ROOM, ALL_SCORED},
+                            {"street", STREET, ALL_SCORED},
+                            {"flying", FLYING, ALL_SCORED},
+                            {"planes", PLANES, ALL_SCORED},
+                            {"slats", SLATS, ALL_SCORED}},
+                           {{"sky", SKY, -1},
+                            {"strip", STRIP, STRIP_SCORED},
+                            {"metal", METAL, 0},
+                            {"fence", FENCE, 0},
+                            {"table", TABLE, 0}}};
 /* In the place of photographs, then what repeats, then what outlines are cut by. */
 static const enum painting paintings[] = {
     WOOD,    SPINES, SPECKLE, OUTSIDE, WOOD,   SPINES, SPECKLE, OUTSIDE, SPECKLE, STRIPES,
@@ -38,15 +51,34 @@ static void expose(uint8_t *rgb, float gain, float offset, float sigma, uint32_t
     }
 }
 
-static int draw_pair(uint32_t seed, const struct textures *textures, const char *folder) {
-    static uint8_t pixels[2][3 * PIXELS], seen[PIXELS];
+/* Makes gaps of the scored solid whole. */
+static void mark_scored(struct scene *s, const uint8_t *pixels, int scored,
+                        const int16_t *disparity, uint8_t *mask) {
+    for (int i = 0; i < s->solids && i == scored; i++)
+        s->solid[i].cut = WHOLE;
+    for (int i = 0; i < PIXELS; i++) {
+        int x = i % WIDTH;
+        vec way = ray_of(s, 0, (float)x, (float)(i / WIDTH));
+        int marked =
+            scored == STRIP_SCORED
+                ? x * DISPARITY_ONE < disparity[i]
+                : trace(s, pixels, NULL, s->solids, eye_of(s, 0), way, 0.01f, 1e9f, 0, -1).solid ==
+                      scored;
+        mask[i] = marked ? 255 : 0;
+    }
+}
+
+static int draw_pair(uint32_t seed, const struct drawn *drawn, const struct textures *textures,
+                     const char *folder) {
+    static uint8_t pixels[2][3 * PIXELS], seen[PIXELS], scored[PIXELS];
     static int16_t disparity[PIXELS];
     static uint16_t truth[PIXELS];
     static struct scene scene;
-    struct image images[] = {
-        {pixels[0], WIDTH, HEIGHT, 3}, {pixels[1], WIDTH, HEIGHT, 3}, {seen, WIDTH, HEIGHT, 1}};
-    draw_scene(&scene, OWN_SEEDS + seed, textures, WIDTH, HEIGHT,
-               kinds[seed % G_N_ELEMENTS(kinds)].kind, 0);
+    struct image images[] = {{pixels[0], WIDTH, HEIGHT, 3},
+                             {pixels[1], WIDTH, HEIGHT, 3},
+                             {seen, WIDTH, HEIGHT, 1},
+                             {scored, WIDTH, HEIGHT, 1}};
+    draw_scene(&scene, OWN_SEEDS + seed, textures, WIDTH, HEIGHT, drawn->kind, 0);
     scene.rows_off = 0;
     struct render render = {.scene = &scene,
                             .pixels = textures->pixels,
@@ -65,8 +97,10 @@ static int draw_pair(uint32_t seed, const struct textures *textures, const char 
         truth[i] = (uint16_t)MAX(disparity[i] * (256 / DISPARITY_ONE), 1);
         largest = MAX(largest, disparity[i] / DISPARITY_ONE);
     }
-    static const char *const names[] = {"left.png", "right.png", "nonocc.png"};
-    for (int i = 0; i < 3 && !error; i++) {
+    if (drawn->scored != ALL_SCORED)
+        mark_scored(&scene, textures->pixels, drawn->scored, disparity, scored);
+    static const char *const names[] = {"left.png", "right.png", "nonocc.png", "all.png"};
+    for (int i = 0; i < (drawn->scored == ALL_SCORED ? 3 : 4) && !error; i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
         error = picture_write(path, &images[i]);
     }
@@ -80,8 +114,9 @@ static int draw_pair(uint32_t seed, const struct textures *textures, const char 
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: draw_scenes DIR FIRST COUNT\n");
+    int places = argc == 5 && !strcmp(argv[4], "places");
+    if (argc != 4 + places) {
+        fprintf(stderr, "usage: draw_scenes DIR FIRST COUNT [places]\n");
         return 2;
     }
     g_autofree uint8_t *pixels =
@@ -90,10 +125,10 @@ int main(int argc, char **argv) {
     uint32_t first = (uint32_t)atoi(argv[2]), count = (uint32_t)atoi(argv[3]);
     int error = pixels == NULL;
     for (uint32_t seed = first; seed < first + count && !error; seed++) {
-        g_autofree char *name =
-            g_strdup_printf("%s_%u", kinds[seed % G_N_ELEMENTS(kinds)].name, seed);
+        const struct drawn *drawn = &sets[places][seed % KINDS_OF_SET];
+        g_autofree char *name = g_strdup_printf("%s_%u", drawn->name, seed);
         g_autofree char *folder = g_build_filename(argv[1], name, NULL);
-        error = draw_pair(seed, &textures, folder);
+        error = draw_pair(seed, drawn, &textures, folder);
     }
     return error;
 }

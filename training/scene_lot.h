@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum kind { ROOM, STREET, FLYING, PLANES, BY_LOT, SLATS, KINDS };
+enum kind { ROOM, STREET, FLYING, PLANES, BY_LOT, SLATS, SKY, STRIP, METAL, FENCE, TABLE, KINDS };
 enum look { ANY, PLAIN, ROUGH, GLOSSY };
 
 /* What is drawn at the moment. */
@@ -265,6 +265,46 @@ static void draw_slats(struct lot *r) {
     }
 }
 
+/* Rooms with something before all else, the scene's first solid; in no training. */
+static void draw_metal(struct lot *r) { /* a bare sheet */
+    float z = between(r, 1.2f, 2.2f), k = z * r->wide;
+    struct solid *s = add_turned(
+        r, QUAD, in_view(r, z, -0.2f, 0.2f), between(r, -0.7f, 0.7f), between(r, -0.3f, 0.3f), 0,
+        vec_of(k * between(r, 0.4f, 0.9f), k * between(r, 0.4f, 0.9f), 1), PLAIN);
+    s->contrast = by_octaves(r, 0.003f, 0.02f);
+    s->grain = by_octaves(r, 0.003f, 0.01f);
+    s->mirror = between(r, 0, 0.2f);
+    draw_room(r);
+}
+
+static void draw_fence(struct lot *r) { /* chain link */
+    float z = between(r, 1, 1.7f), k = 3 * z * r->wide;
+    struct solid *s = add_turned(r, QUAD, vec_of(0, 0, z), between(r, -0.4f, 0.4f), 0, 0.785f,
+                                 vec_of(k, k, 1), PLAIN);
+    s->cut = GRID;
+    s->cut_scale = k / (z * r->wide * between(r, 0.05f, 0.13f));
+    s->cut_at = between(r, 0.07f, 0.15f);
+    draw_room(r);
+}
+
+static void draw_table(struct lot *r) { /* dark and glossy, with things on it */
+    float z = between(r, 1.2f, 1.8f), k = z * r->wide, deep = between(r, 0.25f, 0.4f) * z;
+    float top = fminf(between(r, 0.3f, 0.6f) * k, 0.33f), grey = between(r, 5, 30);
+    struct solid *s = add_turned(r, BOX, vec_of(between(r, -0.3f, 0.3f) * k, top + 0.01f, z),
+                                 between(r, -0.3f, 0.3f), 0, 0,
+                                 vec_of(between(r, 0.6f, 1.2f) * k, 0.01f, deep), GLOSSY);
+    set_colour(s, grey, grey, grey);
+    s->contrast = by_octaves(r, 0.005f, 0.05f);
+    s->grain = by_octaves(r, 0.005f, 0.02f);
+    s->mirror = between(r, 0.4f, 0.8f);
+    for (int i = 1 + pick(r, 4); i > 0; i--) {
+        float high = between(r, 0.1f, 0.25f) * k;
+        add_thing(r, vec_of(between(r, -0.6f, 0.6f) * k, top - high, z + either(r, 0.7f * deep)),
+                  high, 1);
+    }
+    draw_room(r);
+}
+
 /* A street's own axes: x across, z along it, y down. */
 struct street {
     float yaw, ground;
@@ -476,10 +516,11 @@ static void set_base(struct lot *r, enum kind kind) {
     qsort(inverse, ROWS * COLUMNS, sizeof(*inverse), greater);
     float near = inverse[(int)((kind == STREET ? 0.985f : 0.97f) * (ROWS * COLUMNS - 1))];
     float most = inverse[ROWS * COLUMNS - 1];
-    float target = kind == STREET   ? by_octaves(r, 18, 130)
-                   : kind == PLANES ? by_octaves(r, 8, 80)
-                                    : by_octaves(r, 9, 170);
-    s->zero = kind != STREET && chance(r, 0.4f) ? target * between(r, 0, 0.4f) : 0;
+    float target = kind == STREET || kind == SKY ? by_octaves(r, 18, 130)
+                   : kind == PLANES              ? by_octaves(r, 8, 80)
+                   : kind > SKY                  ? by_octaves(r, 30, 120)
+                                                 : by_octaves(r, 9, 170);
+    s->zero = kind != STREET && kind != SKY && chance(r, 0.4f) ? target * between(r, 0, 0.4f) : 0;
     s->base =
         fminf((target - s->zero) / (s->f * near), (largest - s->zero) / (s->f * most * 1.02f));
     s->largest = s->f * s->base * most * 1.02f + s->zero + 2;
@@ -488,15 +529,16 @@ static void set_base(struct lot *r, enum kind kind) {
 /* The scene of a seed; kind BY_LOT is one of those before it. varied: with more in it. */
 static void draw_scene(struct scene *s, uint64_t seed, const struct textures *textures, int width,
                        int height, int kind, int varied) {
-    static void (*const draw[KINDS])(struct lot *) = {draw_room,   draw_street, draw_flying,
-                                                      draw_planes, NULL,        draw_slats};
+    static void (*const draw[KINDS])(struct lot *) = {
+        draw_room,   draw_street, draw_flying, draw_planes, NULL,      draw_slats,
+        draw_street, draw_room,   draw_metal,  draw_fence,  draw_table};
     struct lot lot = {seed * 0x2545f4914f6cdd1du, s, textures, 0, 0, 0.65f, varied}, *r = &lot;
     struct scene none = {0};
     float a = share_of(r), sky = between(r, 150, 255), blue = between(r, 0, 60);
     *s = none;
     if (kind == BY_LOT)
         kind = a < 0.34f ? ROOM : a < 0.66f ? STREET : a < 0.86f ? FLYING : PLANES;
-    int street = kind == STREET;
+    int street = kind == STREET || kind == SKY;
     s->width = width;
     s->height = height;
     s->f = (float)width * (street ? between(r, 0.7f, 1.3f) : by_octaves(r, 0.7f, 2.2f));
@@ -520,6 +562,10 @@ static void draw_scene(struct scene *s, uint64_t seed, const struct textures *te
     s->sky_texture = chance(r, 0.7f)
                          ? textures->photographs + textures->drawn + pick(r, textures->waves)
                          : pick(r, textures->photographs);
+    if (kind == SKY) {
+        s->cy += 0.25f * (float)height;
+        s->clouds = between(r, 0, 0.04f);
+    }
     r->wide = 0.5f * (float)width / s->f;
     r->per_length = s->f / 4 * by_octaves(r, 0.8f, 4);
     draw[kind](r);
