@@ -287,7 +287,7 @@ CLI_TEST("/batch/unrectified", test_unrectified) {
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *line =
-            g_strdup_printf("$B %s --preset live --set disparity_range=32 --set bp_levels=2 2>&1 "
+            g_strdup_printf("$B %s --preset live --set disparity_range=48 --set bp_levels=2 2>&1 "
                             ">/dev/null | "
                             "grep -o '%s'",
                             cases[i].words, cases[i].warning ? cases[i].warning : "warning");

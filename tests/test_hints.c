@@ -2,10 +2,11 @@
  * The hints that the pictures are exchanged, on the built-in scene, and about the range searched.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/hints.h"
+#include "app/live/hints.h"
 
 #include "capture/source.h"
 #include "config/params.h"
+#include "tests/stderr_of.h"
 #include "tests/test.h"
 
 #include <glib.h>
@@ -48,18 +49,22 @@ TEST("/hints/watch", test_watch) {
 
 enum { W = 100, H = 10 };
 
-/* The hint for a map that spans 0..most px evenly, with a few mismatches at the end. */
-static int range_hint(int range, int most, int mismatches) {
-    int16_t disparity[W * H];
-    struct params params;
-    struct frame frame = {.params = &params, .disparity = disparity, .rect_left = {NULL, W, H, 1}};
-    params_default(&params);
-    params.disparity_range = range;
+/* A frame of params whose map spans 0..most px evenly, with a few mismatches at the end. */
+static struct frame spanning(int most, int mismatches, struct params *params) {
+    static int16_t disparity[W * H];
     for (int i = 0; i < W * H; i++)
         disparity[i] = (int16_t)(most * (i % W) * DISPARITY_ONE / (W - 1));
     for (int i = 0; i < mismatches; i++)
-        disparity[i] = (int16_t)((range - 1) * DISPARITY_ONE);
+        disparity[i] = (int16_t)((params->disparity_range - 1) * DISPARITY_ONE);
     disparity[W * H - 1] = DISPARITY_UNKNOWN;
+    return (struct frame){.params = params, .disparity = disparity, .rect_left = {NULL, W, H, 1}};
+}
+
+static int range_hint(int range, int most, int mismatches) {
+    struct params params;
+    params_default(&params);
+    params.disparity_range = range;
+    struct frame frame = spanning(most, mismatches, &params);
     return hints_range(&frame, 399);
 }
 
@@ -72,4 +77,24 @@ TEST("/hints/range", test_range) {
     g_assert_cmpint(range_hint(256, 20, 1), ==, 32); /* whatever one mismatch says */
     g_assert_cmpint(range_hint(64, 20, 0), ==, 0);
     g_assert_cmpint(range_hint(16, 2, 0), ==, 0); /* no fewer than a step */
+}
+
+/* What is cut off is said once, with the range that does not. */
+TEST("/hints/cut-off", test_cut_off) {
+    struct params params;
+    params_default(&params);
+    params.disparity_range = 32;
+    struct frame frame = spanning(20, 0, &params);
+    bool said = false;
+    range_watch_add(&said, "fits", &frame);
+    g_assert_false(said);
+    frame = spanning(20, 60, &params);
+    stderr_says("near: much of pair 0",
+                "31 px: what is nearer is cut off; --set disparity_range=64",
+                range_watch_add(&said, "near", &frame));
+    g_assert_true(said);
+    struct stderr_of caught = stderr_begin();
+    range_watch_add(&said, "near", &frame);
+    g_autofree char *again = stderr_end(caught);
+    g_assert_cmpstr(again, ==, "");
 }

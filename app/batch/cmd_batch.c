@@ -6,6 +6,7 @@
 #include "app/batch/batch_output.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
+#include "app/live/hints.h"
 #include "app/live/live.h"
 #include "app/run/mask.h"
 #include "app/rig_options.h"
@@ -76,6 +77,7 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
                         struct batch_output *output) {
     bool progress = progress_wanted(&batch->common);
     struct live_stats stats = {0};
+    bool range_said = false;
     int code = GO_ON;
     while (code == GO_ON) {
         struct frame *frame;
@@ -86,6 +88,8 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
             if (batch->unchecked)
                 rectified_pair_check(source->name, &frame->left, &frame->right);
             batch->unchecked = false;
+            if (batch->params.mode != MODE_MOTION)
+                range_watch_add(&range_said, source->name, frame);
             if (batch_output_write(output, frame) == 0)
                 batch->written++;
             else

@@ -5,6 +5,7 @@
  */
 #include "app/camera_options.h"
 #include "app/commands.h"
+#include "app/live/hints.h"
 #include "app/live/live.h"
 #include "app/eval/metrics.h"
 #include "app/live/output.h"
@@ -46,7 +47,9 @@ struct reader {
     struct flicker_sums flicker;    /* of disparities */
     long frames;
     struct row_samples rows; /* of a calibrated rig */
-    const char *unchecked;   /* the source's name, of pictures that are said to be rectified */
+    const char *name;        /* of the source */
+    bool unchecked;          /* pictures that are said to be rectified */
+    bool range_said;         /* that a larger range is needed */
     struct qualities qualities;
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
@@ -61,7 +64,9 @@ static int read_frame(struct reader *reader, struct frame **frame) {
     if (reader->last && f->params->mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
     if (!reader->frames++ && reader->unchecked)
-        rectified_pair_check(reader->unchecked, &f->left, &f->right);
+        rectified_pair_check(reader->name, &f->left, &f->right);
+    if (f->params->mode != MODE_MOTION)
+        range_watch_add(&reader->range_said, reader->name, f);
     row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
     output_give(reader->output, *frame);
     g_autofree char *path = reader->pattern ? number_pattern_name(reader->pattern, f->index) : NULL;
@@ -231,7 +236,7 @@ static int check_form(const struct run *run) {
 static int run_live(const struct run *run, struct source *source, struct matcher *matcher,
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
-    struct reader reader = {.left_out = left_out};
+    struct reader reader = {.left_out = left_out, .name = source->name};
     struct output_about about = {rig->width,     rig->height,  source->channels, source->rate,
                                  &rig->geometry, &run->params, source->live};
     bool live_source = source->live || run->source.rate > 0;
@@ -242,7 +247,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
     };
     int code = read_pattern(run, &pattern, &reader), error;
     if (run->params.mode != MODE_MOTION && !rig->known)
-        reader.unchecked = source->name;
+        reader.unchecked = true;
     else if (run->params.mode != MODE_MOTION && !run->common.quiet)
         row_samples_open(&reader.rows, rig->width, rig->height);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */

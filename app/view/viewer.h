@@ -14,7 +14,7 @@
 #include "app/view/actions.h"
 #include "app/view/display.h"
 #include "app/view/export.h"
-#include "app/view/hints.h"
+#include "app/live/hints.h"
 #include "app/view/layout.h"
 #include "app/view/pages.h"
 #include "app/view/panel.h"

@@ -10,9 +10,12 @@
 #include <stdbool.h>
 
 /* A better disparity_range for frames like this one: twice as large (at most max) where more
- * than 3 % of the known pixels have one of the two largest labels, smaller where less than a
+ * than 2 % of the known pixels have the largest label, smaller where less than a
  * quarter of the range is used; 0 where it fits. */
 int hints_range(const struct frame *frame, int max);
+/* Warns of the first frame of a source of this name that needs a larger range; *said then becomes
+ * true. Of disparities, not of motions. */
+void range_watch_add(bool *said, const char *name, const struct frame *frame);
 
 struct swap_watch { /* zero to begin with, and when the pictures are exchanged */
     long seen;      /* frames */

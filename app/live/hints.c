@@ -1,14 +1,16 @@
 /*
- * The functions of app/view/hints.h.
+ * The functions of app/live/hints.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/hints.h"
+#include "app/live/hints.h"
 
+#include "config/log.h"
 #include "config/params.h"
+#include <glib.h>
 #include <limits.h>
 #include <stdlib.h>
 
-#define AT_THE_END 0.03 /* of the known pixels: something nearer is cut off */
+#define AT_THE_END 0.02 /* of the known pixels: something nearer is cut off */
 #define ALL_BUT 0.002   /* of them may be mismatches beyond the range that is used */
 #define STEP 16         /* labels are computed by so many */
 #define SPARE 1.25      /* for what comes nearer later */
@@ -28,8 +30,7 @@ int hints_range(const struct frame *frame, int max) {
     }
     if (known == 0)
         return 0;
-    long end = histogram[range - 1] + (range > 1 ? histogram[range - 2] : 0);
-    if ((double)end > AT_THE_END * (double)known) {
+    if ((double)histogram[range - 1] > AT_THE_END * (double)known) {
         int larger = 2 * range < max ? 2 * range : max;
         return larger > range ? larger : 0;
     }
@@ -37,6 +38,19 @@ int hints_range(const struct frame *frame, int max) {
         above += histogram[--used];
     int better = ((int)(SPARE * used) + STEP) / STEP * STEP;
     return used < range / 4 && better < range ? better : 0;
+}
+
+void range_watch_add(bool *said, const char *name, const struct frame *frame) {
+    int range = frame->params->disparity_range;
+    int better = *said ? 0 : hints_range(frame, MIN(MAX_LABELS, frame->rect_left.width - 1));
+    if (better <= range)
+        return;
+    log_warning(
+        name,
+        "much of pair %ld has the largest disparity that is searched, %d px: what is nearer "
+        "is cut off; --set disparity_range=%d searches farther",
+        frame->index, frame->params->min_disparity + range - 1, better);
+    *said = true;
 }
 
 /* ---- exchanged pictures */
