@@ -1,14 +1,14 @@
 /*
- * Fast-converging updates by active tiles: at threshold 0 they give the messages of plain updates,
- * byte for byte; what a half-step updates, marks and counts is that of a plain definition. Of the
- * plain form, with which parity.c compares all others.
+ * Fast-converging updates by active tiles: what a half-step updates, marks and counts is that of a
+ * plain definition. Of the plain form, with which parity.c compares all others; whole frames are in
+ * test_oracle_pipeline.c.
  * usage: parity_active [--tap] [--seed N] [--small]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
 #include "tests/parity.h"
 #include "tests/stage_cases.h"
 
-enum { MAX_HALF_STEPS = 40, MAX_TILES = 400 };
+enum { MAX_TILES = 400 };
 static const int sizes[][2] = {{33, 17}, {97, 40}, {1, 1},   {32, 16}, {65, 33},
                                {1, 40},  {70, 3},  {31, 50}, {64, 32}, {2, 17}};
 static const int label_counts[] = {2, 5, 16, 20, 48, 64, 100};
@@ -26,111 +26,6 @@ static struct case_shape shape_of(int n, uint64_t seed, bool small) {
         s.labels = 17;
     return s;
 }
-
-/* ---- half-steps of a level, from zero messages on */
-
-/* Costs that decide soon, so that some tiles come to rest. */
-static struct message_args decided_level(struct pass_case *c) {
-    struct message_args a = case_message_args(c);
-    for (int i = 0; i < 4; i++) {
-        a.truncation[i] = (uint8_t)case_between(c, 2, 60);
-        a.rho[i] = (uint8_t)(1 + a.truncation[i] / case_between(c, 1, 8));
-    }
-    for (int r = 0; r < DIRECTIONS; r++)
-        case_compare_only(c, a.message[r], COMPARE_PIXELS);
-    a.iteration = 0;
-    return a;
-}
-
-static void *zeros(struct pass_case *c, size_t bytes) {
-    return memset(case_add_table(c, bytes), 0, bytes);
-}
-
-/* The messages' start, and all half-steps, of which the first update all tiles; updates NULL: plain
- * ones. */
-static void add_half_steps(struct pass_case *c, struct message_args a, int count, int full,
-                           uint32_t *updates) {
-    size_t tiles = (size_t)tile_count(a.grid.width, a.grid.height) * sizeof(uint16_t);
-    struct start_messages_args zero = {.grid = a.grid, .parity = 1};
-    uint16_t *active[2] = {NULL, NULL};
-    for (int i = 0; i < 2 && updates; i++)
-        active[i] = zeros(c, tiles);
-    memcpy(zero.message, a.message, sizeof(zero.message));
-    case_add_pass(c, STAGE_start_messages, &zero, a.grid.half, a.grid.height);
-    for (; a.iteration < count; a.iteration++) {
-        a.active = a.iteration >= full ? active[a.iteration & 1] : NULL;
-        a.next_active = a.iteration >= full - 1 ? active[~a.iteration & 1] : NULL;
-        a.updates = a.next_active ? updates : NULL;
-        case_add_pass(c, STAGE_message, &a, a.grid.half, a.grid.height);
-    }
-}
-
-/* The same level with and without active tiles. Its buffers have the same numbers in both. */
-struct level {
-    struct pass_case plain, active;
-    uint32_t *updates;           /* in active */
-    int half_steps, full, tiles; /* full: half-steps that update all tiles */
-};
-
-static void level_begin(struct level *l, const struct case_shape *shape, bool exact) {
-    case_begin(&l->plain, shape);
-    case_begin(&l->active, shape);
-    struct message_args a = decided_level(&l->plain), b = decided_level(&l->active);
-    l->half_steps = case_between(&l->active, 1, MAX_HALF_STEPS);
-    l->full = case_between(&l->active, 2, 4);
-    l->tiles = tile_count(a.grid.width, a.grid.height);
-    l->updates = zeros(&l->active, MAX_HALF_STEPS * sizeof(*l->updates));
-    b.threshold = exact ? 0 : case_between(&l->active, 1, 20);
-    add_half_steps(&l->plain, a, l->half_steps, l->half_steps + 2, NULL);
-    add_half_steps(&l->active, b, l->half_steps, l->full, l->updates);
-}
-
-/* Whether all buffers of the plain level hold the same after the one with active tiles. */
-static bool same_as_plain(const struct level *l, const struct case_result *plain,
-                          const struct case_result *active) {
-    for (int i = 0; i < l->plain.buffer_count; i++)
-        if (!case_buffer_same(&l->plain.buffers[i], plain->memory[i] + GUARD,
-                              active->memory[i] + GUARD))
-            return false;
-    return true;
-}
-
-/* Updates of tiles that were left out. */
-static long left_out(const struct level *l, const struct case_result *r) {
-    uint32_t updates[MAX_HALF_STEPS];
-    long sum = 0;
-    memcpy(updates, r->memory[case_find(&l->active, l->updates) - l->active.buffers] + GUARD,
-           sizeof(updates));
-    for (int i = l->full; i < l->half_steps; i++)
-        sum += l->tiles - (long)updates[i];
-    return sum;
-}
-
-static void check_level(struct parity *t, struct backend *plain, bool exact) {
-    static struct level l;
-    bool bad = false;
-    long skipped = 0;
-    for (int n = 0; n < (t->small ? 20 : 60); n++) {
-        struct case_shape shape = shape_of(n, t->seed, t->small);
-        struct case_result want, got;
-        level_begin(&l, &shape, exact);
-        int error = case_run(&l.active, plain, &want);
-        assert(!error);
-        skipped += left_out(&l, &want);
-        error = case_run(&l.plain, plain, &got);
-        bad |= error || (exact && !same_as_plain(&l, &got, &want));
-        case_result_free(&got);
-        case_result_free(&want);
-        case_free(&l.plain);
-        case_free(&l.active);
-    }
-    printf("# %ld updates of tiles were left out\n", skipped);
-    parity_ok(t, !bad && skipped > 0,
-              exact ? "threshold 0 gives the messages of plain updates"
-                    : "thresholds above 0 leave tiles out");
-}
-
-/* ---- one half-step, against its definition */
 
 struct half_step {
     struct message_args args;
@@ -212,6 +107,24 @@ static struct case_result wanted(const struct pass_case *c, const struct message
     return want;
 }
 
+/* Lets messages come to rest by plain half-steps, so that not all of them change. */
+static void settle(struct pass_case *c, const struct message_args *a, int half_steps,
+                   struct backend *plain) {
+    struct message_args step = *a;
+    struct case_result result;
+    step.active = step.next_active = NULL;
+    step.updates = NULL;
+    for (; step.iteration < a->iteration + half_steps; step.iteration++)
+        case_add_pass(c, STAGE_message, &step, a->grid.half, a->grid.height);
+    int error = case_run(c, plain, &result);
+    assert(!error);
+    for (int r = 0; r < DIRECTIONS; r++)
+        memcpy(a->message[r], in_result(c, &result, a->message[r]),
+               case_find(c, a->message[r])->bytes);
+    case_result_free(&result);
+    c->pass_count = 0;
+}
+
 static void check_half_step(struct parity *t, struct backend *plain) {
     static struct pass_case c;
     bool bad = false;
@@ -220,6 +133,7 @@ static void check_half_step(struct parity *t, struct backend *plain) {
         case_begin(&c, &shape);
         struct message_args a = case_message_args(&c);
         case_active_tiles(&c, &a);
+        settle(&c, &a, 2 * case_between(&c, 0, 12), plain);
         case_add_pass(&c, STAGE_message, &a, a.grid.half, a.grid.height);
         struct case_result want = wanted(&c, &a, plain), got;
         int error = case_run(&c, plain, &got), buffer = case_compare(&c, &want, &got);
@@ -238,8 +152,6 @@ int main(int argc, char **argv) {
     int error;
     struct backend *plain = backend_cpu_open(1, VARIANT_PLAIN, &error);
     assert(plain);
-    check_level(&t, plain, true);
-    check_level(&t, plain, false);
     check_half_step(&t, plain);
     plain->close(&plain);
     return parity_end(&t);

@@ -537,7 +537,7 @@ static struct grid case_motion_grid(struct pass_case *c) {
     return grid_make(c->shape.width, c->shape.height, space);
 }
 
-struct message_args case_message_args_of(struct pass_case *c, struct grid grid) {
+static struct message_args case_message_args_of(struct pass_case *c, struct grid grid) {
     struct message_args a = {.grid = grid, .iteration = case_between(c, 0, 5)};
     if (case_between(c, 0, 1))
         a.cost16 = case_volume16(c, &a.grid, COST_SATURATION);
@@ -720,7 +720,8 @@ static void case_pruned_downsample(struct pass_case *c) {
     case_add_pass(c, STAGE_pruned_downsample, &a, a.grid.width, a.grid.height);
 }
 
-void case_prunable(const uint8_t rho[4], uint8_t truncation[4]) {
+/* Smoothness must not reach from a block to one that is apart from it. */
+static void case_prunable(const uint8_t rho[4], uint8_t truncation[4]) {
     for (int i = 0; i < 4; i++)
         truncation[i] = (uint8_t)stage_min(truncation[i], PRUNING_APART * rho[i]);
 }

@@ -31,8 +31,6 @@ struct downsample_cost_args case_downsample_args(struct pass_case *c, struct gri
 void case_cross_nodes(struct pass_case *c);
 
 /* Without active tiles. */
-struct message_args case_message_args_of(struct pass_case *c, struct grid grid);
-
 struct message_args case_message_args(struct pass_case *c);
 
 /* Some tiles active or all of them, some marked before, some counts. */
@@ -57,9 +55,6 @@ struct pruned_cost_args case_pruned_cost_args(struct pass_case *c, int blocks);
 struct pruned_downsample_args case_pruned_downsample_args(struct pass_case *c, struct grid fine,
                                                           struct pruning pruning,
                                                           const uint8_t *cost, int blocks);
-
-/* Smoothness must not reach from a block to one that is apart from it. */
-void case_prunable(const uint8_t rho[4], uint8_t truncation[4]);
 
 /* To messages of a level from those of the one above. */
 struct pruned_start_args case_pruned_start_args(struct pass_case *c, struct grid grid,

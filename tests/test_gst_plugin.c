@@ -124,11 +124,22 @@ static GstBuffer *both_of(const struct pair *p, const char *name, bool beside) {
     return buffer;
 }
 
-/* Gives a pair and takes its map. */
-static GstBuffer *one_map(struct run *r, const struct pair *p, const char *name, int64_t ns) {
+static void push_pair(struct run *r, const struct pair *p, const char *name, int64_t ns) {
     gst_harness_push(r->left, at(buffer_of(&p->picture[0], name), (GstClockTime)ns));
     gst_harness_push(r->right, at(buffer_of(&p->picture[1], name), (GstClockTime)ns));
+}
+
+/* Gives a pair and takes its map. */
+static GstBuffer *one_map(struct run *r, const struct pair *p, const char *name, int64_t ns) {
+    push_pair(r, p, name, ns);
     return gst_harness_pull(r->left);
+}
+
+/* The next map is of this time. */
+static void expect_time(struct run *r, int64_t ns) {
+    GstBuffer *map = gst_harness_pull(r->left);
+    g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, ns);
+    gst_buffer_unref(map);
 }
 
 /* A buffer of a source pad holds these rows without gaps; it is freed. */
@@ -296,8 +307,7 @@ CLI_TEST("/gst/refused", test_refused) {
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         AUTO(end) struct run r = begin(cases[i][0]);
         set_caps(&r, "GRAY8", W, H);
-        gst_harness_push(r.left, at(buffer_of(&p.picture[0], "GRAY8"), 0));
-        gst_harness_push(r.right, at(buffer_of(&p.picture[1], "GRAY8"), 0));
+        push_pair(&r, &p, "GRAY8", 0);
         g_autofree char *text = next_message(&r, GST_MESSAGE_ERROR);
         if (!strstr(text, cases[i][1]))
             g_error("%s: \"%s\" has no \"%s\"", cases[i][0], text, cases[i][1]);
@@ -307,12 +317,8 @@ CLI_TEST("/gst/refused", test_refused) {
                                  "video/x-raw,format=GRAY8,width=64,height=48,framerate=1/1");
     gst_harness_set_src_caps_str(r.right,
                                  "video/x-raw,format=GRAY8,width=64,height=24,framerate=1/1");
-    for (int i = 0; i < 9; i++) { /* for some pairs caps may differ */
-        gst_harness_push(r.left,
-                         at(buffer_of(&p.picture[0], "GRAY8"), (GstClockTime)i * GST_SECOND));
-        gst_harness_push(r.right,
-                         at(buffer_of(&p.picture[1], "GRAY8"), (GstClockTime)i * GST_SECOND));
-    }
+    for (int i = 0; i < 9; i++) /* for some pairs caps may differ */
+        push_pair(&r, &p, "GRAY8", 1000 * i * MS);
     g_autofree char *unlike = next_message(&r, GST_MESSAGE_ERROR);
     g_assert_nonnull(strstr(unlike, "GRAY8 64x48 and the right ones GRAY8 64x24"));
     end(&r);
@@ -469,9 +475,7 @@ CLI_TEST("/gst/gap-event", test_gap_event) {
     gst_harness_push(r.right, small(0));
     gst_harness_push(r.left, small(33 * GST_MSECOND));
     gst_harness_push(r.right, small(33 * GST_MSECOND));
-    GstBuffer *map = gst_harness_pull(r.left);
-    g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, 33 * MS);
-    gst_buffer_unref(map);
+    expect_time(&r, 33 * MS);
 }
 
 /* ---- flush, seek, caps, parameters */
@@ -515,11 +519,9 @@ CLI_TEST("/gst/flush", test_flush) {
     g_assert_cmpint((int64_t)segment.start, ==, (int64_t)GST_SECOND);
     gst_event_unref(event);
     /* what lies before the segment is not shown */
-    gst_harness_push(r.left, at(buffer_of(&p.picture[0], "GRAY8"), 900 * GST_MSECOND));
-    gst_harness_push(r.right, at(buffer_of(&p.picture[1], "GRAY8"), 900 * GST_MSECOND));
-    map = one_map(&r, &p, "GRAY8", 1100 * MS);
-    g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, 1100 * MS);
-    gst_buffer_unref(map);
+    push_pair(&r, &p, "GRAY8", 900 * MS);
+    push_pair(&r, &p, "GRAY8", 1100 * MS);
+    expect_time(&r, 1100 * MS);
 }
 
 static GstClockTime first_time(GstElement *sink) {
@@ -651,11 +653,8 @@ CLI_TEST("/gst/late", test_late) {
                 r.left, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, 20 * MS, 0));
         }
     }
-    for (int i = 2; i < 4; i++) {
-        GstBuffer *map = gst_harness_pull(r.left);
-        g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, i * 33 * MS);
-        gst_buffer_unref(map);
-    }
+    for (int i = 2; i < 4; i++)
+        expect_time(&r, i * 33 * MS);
     g_autoptr(GstMessage) message = gst_bus_pop_filtered(r.bus, GST_MESSAGE_QOS);
     g_assert_nonnull(message);
     gst_message_parse_qos_stats(message, NULL, &computed, &skipped);

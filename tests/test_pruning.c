@@ -1,8 +1,7 @@
 /*
- * Label pruning: where all blocks are kept, stages give what they give without it; where some are,
- * costs are those of all labels, messages and winners those of a definition over all pairs of
- * labels in which the others cost infinity; probes say what pixels took, and what other labels
- * cost; thin poles that all labels find are found.
+ * Label pruning: costs are those of all labels, messages and winners those of a definition over all
+ * pairs of labels in which those that are not kept cost infinity; probes say what pixels took, and
+ * what other labels cost; thin poles that all labels find are found.
  * SPDX-License-Identifier: MIT
  */
 #include "tests/scene.h"
@@ -31,133 +30,40 @@ static void run_stage(enum stage stage, const void *args, int width, int height)
             stage_run_pixel(stage, args, x, y);
 }
 
-/* ---- all blocks are kept */
+/* ---- messages and winners */
 
-/* Two levels of the same random costs with and without pruning. */
-struct twins {
-    struct pass_case c;
-    struct grid coarse;
-    struct message_args all;
-    struct pruned_message_args pruned;
-};
-
-static void keep_all(struct pass_case *c, struct pruning *p, const struct grid *g, int tile) {
-    int blocks = g->padded / LABEL_BLOCK, rows = (g->height + tile - 1) / tile;
-    *p = (struct pruning){.tile = tile, .columns = (g->width + tile - 1) / tile};
-    uint8_t *kept = case_add_table(c, (size_t)p->columns * (size_t)rows * KEPT_MOST);
-    for (int i = 0; i < p->columns * rows * KEPT_MOST; i++)
-        kept[i] = (uint8_t)(i % KEPT_MOST < blocks ? i % KEPT_MOST : NOT_KEPT);
-    p->kept = kept;
-}
-
-/* Costs of all labels in the order of pruned ones, of which all are kept. */
-static void *kept_copy(struct pass_case *c, const struct grid *g, const void *cost, size_t bytes) {
-    size_t block = LABEL_BLOCK * bytes;
-    uint8_t *copy = case_add_pruned(c, g, g->padded / LABEL_BLOCK, bytes);
-    for (size_t pixel = 0; pixel < grid_pixels(g); pixel++)
-        for (int k = 0; k < g->padded / LABEL_BLOCK; k++)
-            memcpy(copy + pruned_labels(g, k, pixel) * bytes,
-                   (const uint8_t *)cost + pixel * (size_t)g->padded * bytes + (size_t)k * block,
-                   block);
-    return copy;
-}
-
-static void assert_same_messages(const struct twins *t) {
-    const struct grid *g = &t->all.grid;
-    for (int r = 0; r < DIRECTIONS; r++)
-        for (int y = 0; y < g->height; y++)
-            for (int x = 0; x < g->width; x++)
-                for (int k = 0; k < g->padded / LABEL_BLOCK; k++)
-                    g_assert_cmpmem(t->all.message[r] + grid_labels(g, x, y) + k * LABEL_BLOCK,
-                                    LABEL_BLOCK,
-                                    t->pruned.message[r] + pruned_labels(g, k, grid_pixel(g, x, y)),
-                                    LABEL_BLOCK);
-}
-
-/* The level below that of parent, or of pruned_parent; NULL: the first of both. */
-static void run_level(struct twins *t, int half_steps, uint8_t *const parent[DIRECTIONS],
-                      uint8_t *const pruned_parent[DIRECTIONS]) {
-    const struct grid *g = &t->all.grid;
-    struct start_messages_args start = {.grid = *g, .coarse = t->coarse};
-    struct pruned_start_args pruned_start = {.grid = *g,
-                                             .coarse = t->coarse,
-                                             .pruning = t->pruned.pruning,
-                                             .from_pruned = pruned_parent != NULL};
-    for (int r = 0; r < DIRECTIONS; r++) {
-        start.parent[r] = parent[r];
-        pruned_start.parent[r] = pruned_parent ? pruned_parent[r] : parent[r];
-        start.message[r] = t->all.message[r];
-        pruned_start.message[r] = t->pruned.message[r];
-    }
-    for (int parity = 0; parity < 2; parity++) {
-        start.parity = pruned_start.parity = parity;
-        run_stage(STAGE_start_messages, &start, g->half, g->height);
-        run_stage(STAGE_pruned_start, &pruned_start, g->half, g->height);
-    }
-    assert_same_messages(t);
-    for (int i = 0; i < half_steps; i++) {
-        t->all.iteration = t->pruned.iteration = i;
-        run_stage(STAGE_message, &t->all, g->half, g->height);
-        run_stage(STAGE_pruned_message, &t->pruned, g->half, g->height);
-        assert_same_messages(t);
-    }
-}
-
-static void twins_begin(struct twins *t, struct grid grid, int tile) {
-    int blocks = grid.padded / LABEL_BLOCK;
-    t->coarse = grid_coarser(&grid);
-    t->all = case_message_args_of(&t->c, grid);
-    case_prunable(t->all.rho, t->all.truncation);
-    t->pruned = (struct pruned_message_args){.grid = grid, .classes = t->all.classes};
-    if (t->all.cost8)
-        t->pruned.cost8 = kept_copy(&t->c, &grid, t->all.cost8, 1);
-    else
-        t->pruned.cost16 = kept_copy(&t->c, &grid, t->all.cost16, 2);
-    memcpy(t->pruned.rho, t->all.rho, sizeof(t->all.rho));
-    memcpy(t->pruned.truncation, t->all.truncation, sizeof(t->all.truncation));
-    for (int r = 0; r < DIRECTIONS; r++)
-        t->pruned.message[r] = case_add_pruned(&t->c, &grid, blocks, 1);
-    keep_all(&t->c, &t->pruned.pruning, &grid, tile);
-}
-
-static void assert_same_labels(struct twins *t) {
-    const struct grid *g = &t->all.grid;
-    size_t pixels = (size_t)g->width * (size_t)g->height;
-    struct pass_case *c = &t->c;
-    const uint8_t *cost = case_volume8(c, g, 9);
-    t->all.cost8 = cost;
-    struct wta_args all = case_wta_args(c, *g, cost, t->all.message);
-    struct pruned_wta_args pruned = case_pruned_wta_args(c, &t->pruned, kept_copy(c, g, cost, 1));
-    pruned.subpixel = all.subpixel;
-    run_stage(STAGE_winner_takes_all, &all, g->width, g->height);
-    run_stage(STAGE_pruned_winner, &pruned, g->width, g->height);
-    g_assert_cmpmem(all.label, 2 * pixels, pruned.label, 2 * pixels);
-    g_assert_cmpmem(all.disparity, 2 * pixels, pruned.disparity, 2 * pixels);
-    g_assert_cmpmem(all.confidence, pixels, pruned.confidence, pixels);
-}
-
-TEST("/pruning/all-kept", test_all_kept) {
-    static struct twins fine, coarse;
+/* A label that is kept begins with what the node above has of it, among all labels or those that
+ * its tile keeps. */
+TEST("/pruning/start", test_start) {
+    static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
             shape_of(g_test_rand_int_range(1, 22), g_test_rand_int_range(1, 22),
-                     g_test_rand_int_range(2, KEPT_MOST * LABEL_BLOCK + 1));
-        case_begin(&fine.c, &shape);
-        case_begin(&coarse.c, &shape);
-        twins_begin(&fine, case_grid(&fine.c), PRUNING_TILE);
-        twins_begin(&coarse, fine.coarse, PRUNING_TILE / 2);
-        uint8_t *parent[DIRECTIONS];
+                     g_test_rand_int_range(2, WATCHED ? 90 : 150));
+        case_begin(&c, &shape);
+        int blocks = g_test_rand_int_range(1, KEPT_MOST + 1);
+        struct grid g = case_grid(&c);
+        uint8_t *message[DIRECTIONS];
         for (int r = 0; r < DIRECTIONS; r++)
-            parent[r] = case_volume8(&coarse.c, &coarse.coarse, MAX_TRUNCATION);
-        run_level(&coarse, 3, parent, NULL);
-        run_level(&fine, 3, coarse.all.message, coarse.pruned.message);
-        assert_same_labels(&fine);
-        case_free(&fine.c);
-        case_free(&coarse.c);
+            message[r] = case_pruned_volume(&c, &g, blocks, MAX_TRUNCATION);
+        struct pruned_start_args a = case_pruned_start_args(
+            &c, g, case_pruning_of(&c, &g, PRUNING_TILE, blocks), blocks, message);
+        struct pruning above = a.pruning;
+        above.kept = a.from_pruned ? above.kept : NULL;
+        above.tile /= 2;
+        for (a.parity = 0; a.parity < 2; a.parity++)
+            run_stage(STAGE_pruned_start, &a, g.half, g.height);
+        for (int i = 0; i < g.width * g.height * g.labels * DIRECTIONS; i++) {
+            int r = i % DIRECTIONS, label = i / DIRECTIONS % g.labels, kept, there;
+            int x = i / DIRECTIONS / g.labels % g.width, y = i / DIRECTIONS / g.labels / g.width;
+            size_t to = label_place(&g, &a.pruning, x, y, label, &kept),
+                   from = label_place(&a.coarse, &above, x / 2, y / 2, label, &there);
+            if (kept)
+                g_assert_cmpint(a.message[r][to], ==, a.parent[r][from]);
+        }
+        case_free(&c);
     }
 }
-
-/* ---- some blocks are kept */
 
 /* Every message as a list over all labels, [direction][pixel row by row][label]. */
 struct lists {
