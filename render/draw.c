@@ -345,7 +345,6 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
                 (float)rig->offset_px, isfinite(view.cut) ? view.cut : 1e30f);
     glUniform2f(glGetUniformLocation(p, "center"), (float)rig->center_x, (float)rig->center_y);
     bool surface = s->point_size == 0;
-    int cells = ((draw->width - 1) / step) * ((draw->height - 1) / step);
     set_float(p, "point_scale", view.size * (float)(step * s->point_size));
     set_float(p, "height_range", view.middle * (float)(draw->height / rig->focal_px / 2));
     glUniform2f(glGetUniformLocation(p, "range"), (float)s->min, (float)s->max);
@@ -358,7 +357,7 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_PROGRAM_POINT_SIZE);
     if (surface)
-        glDrawArrays(GL_TRIANGLES, 0, 6 * cells);
+        glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 2 * columns, rows - 1);
     else
         glDrawArrays(GL_POINTS, 0, columns * rows);
     glDisable(GL_DEPTH_TEST);

@@ -1,5 +1,5 @@
-// A point in space for each pixel that has a disparity or, as a surface, two triangles for each
-// square of pixels but over jumps; from the textures alone. SPDX-License-Identifier: MIT
+// A point in space for each pixel that has a disparity or, as a surface, strips of two triangles
+// for each square of pixels but over jumps; from the textures alone. SPDX-License-Identifier: MIT
 
 uniform isampler2D disparity; // 1/16 px
 uniform sampler2D left, confidence, colors;
@@ -16,6 +16,7 @@ uniform int color_by;         // POINTS_... of render/draw.h
 uniform bool gray, surface;
 
 out vec3 point_color;
+flat out int drawn;           // of a triangle, by its last vertex
 
 const int UNKNOWN = -32768;
 const int JUMP = 16;          // 1/16 px; as in app/save/points.c, no triangle spans more
@@ -41,8 +42,8 @@ bool point_at(ivec2 at, out vec3 point) {
     int d = disparity_at(at);
     float px = float(d) / 16.0 + rig.z, z = rig.x * rig.y / px;
     point = vec3((vec2(at) - center) * z / rig.x, z);
-    return d != UNKNOWN && int(confidence_at(at) * 255.0 + 0.5) >= hide_below && px > 0.0 &&
-           z <= rig.w;
+    return d != UNKNOWN && px > 0.0 && z <= rig.w &&
+           (hide_below == 0 || int(confidence_at(at) * 255.0 + 0.5) >= hide_below);
 }
 
 vec3 map_color(float ratio) {
@@ -77,24 +78,18 @@ float light_at(ivec2 at, vec3 point) {
     return size > 0.0 ? 0.35 + 0.65 * abs(dot(normal / size, vec3(0.24, -0.6, -0.76))) : 1.0;
 }
 
-// The corner of a triangle; false where the triangle is none.
-bool corner(out ivec2 at, out vec3 point) {
-    ivec2 size = textureSize(disparity, 0);
-    int columns = (size.x - 1) / step_px, cell = gl_VertexID / 6, k = gl_VertexID % 6;
-    ivec2 from = ivec2(cell % columns, cell / columns) * step_px;
-    const ivec2 corners[6] = ivec2[6](ivec2(0, 0), ivec2(0, 1), ivec2(1, 0), ivec2(1, 0),
-                                      ivec2(0, 1), ivec2(1, 1));
-    vec3 p[3];
-    int d[3];
-    bool there = true;
-    for (int i = 0; i < 3; i++) {
-        ivec2 its = from + corners[k / 3 * 3 + i] * step_px;
-        there = point_at(its, p[i]) && there;
-        d[i] = disparity_at(its);
-    }
-    at = from + corners[k] * step_px;
-    point = p[k % 3];
-    return there && max(max(d[0], d[1]), d[2]) - min(min(d[0], d[1]), d[2]) <= JUMP * step_px;
+// Vertex n of the strip of triangles between two rows.
+ivec2 strip_at(int n) {
+    return ivec2(n / 2, gl_InstanceID + n % 2) * step_px;
+}
+
+// Whether the triangle that ends with a vertex is drawn.
+bool joins(ivec2 at) {
+    ivec2 a = strip_at(max(gl_VertexID - 2, 0)), b = strip_at(max(gl_VertexID - 1, 0));
+    ivec3 d = ivec3(disparity_at(a), disparity_at(b), disparity_at(at));
+    vec3 unused;
+    return max(max(d.x, d.y), d.z) - min(min(d.x, d.y), d.z) <= JUMP * step_px &&
+           point_at(a, unused) && point_at(b, unused);
 }
 
 void main() {
@@ -103,8 +98,15 @@ void main() {
     float light = 1.0;
     bool there;
     if (surface) {
-        there = corner(at, point);
+        at = strip_at(gl_VertexID);
+        there = point_at(at, point);
+        drawn = int(there && joins(at));
         light = there ? light_at(at, point) : 1.0;
+        if (!there) { // somewhere on its ray, so that triangles that are not drawn are small
+            float z = rig.x * rig.y / max(range.y + rig.z, 1.0);
+            point = vec3((vec2(at) - center) * z / rig.x, z);
+            there = true;
+        }
     } else {
         int columns = (size.x + step_px - 1) / step_px;
         at = ivec2(gl_VertexID % columns, gl_VertexID / columns) * step_px;
@@ -113,6 +115,7 @@ void main() {
         there = point_at(at, point) &&
                 !between(disparity_at(at - right), d, disparity_at(at + right)) &&
                 !between(disparity_at(at - down), d, disparity_at(at + down));
+        drawn = 1;
     }
     gl_Position = there ? transform * vec4(point, 1.0) : vec4(2.0, 2.0, 2.0, 1.0); // outside
     gl_PointSize = clamp(point_scale * point.z / gl_Position.w, 1.0, 64.0);
