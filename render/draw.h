@@ -73,6 +73,7 @@ struct draw_settings {
     enum { POINTS_PICTURE, POINTS_DEPTH, POINTS_HEIGHT, POINTS_CONFIDENCE } points_color;
     int point_size;  /* 1 to 4; 0: a surface, neighbours are joined but over jumps */
     bool all_points; /* else a slow renderer draws fewer until the view is at rest */
+    bool held;       /* by the mouse, which may go on to turn it: it is not at rest */
     struct draw_rig rig;
     int x, y, width, height; /* area of the window, from its top left */
     int window_height;

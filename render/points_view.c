@@ -111,6 +111,20 @@ static struct row row_of(const struct points_view *v, int y) {
     return r;
 }
 
+/* Whether a whole row lies above or below a place. In x, up to width, and inverse depth, up to
+ * most, both clip coordinates are linear, so their ratio is least and largest in corners. */
+static bool is_off(const struct row *r, double width, double most, double at, double reach) {
+    int below = 0, above = 0;
+    for (int k = 0; k < 4; k++) {
+        double x = k & 1 ? width : 0, near = k & 2 ? most : 0;
+        double y = r->scale[1] * x + r->shift[1] + r->at_0[1] * near,
+               w = r->scale[3] * x + r->shift[3] + r->at_0[3] * near;
+        below += w > 0 && y < (at - reach) * w;
+        above += w > 0 && y > (at + reach) * w;
+    }
+    return below == 4 || above == 4;
+}
+
 bool points_view_pick(const struct draw_settings *s, const struct frame *frame, double window_x,
                       double window_y, int *x, int *y) {
     struct points_view view;
@@ -127,6 +141,11 @@ bool points_view_pick(const struct draw_settings *s, const struct frame *frame, 
     const int16_t *disparity = frame->disparity;
     for (int j = 0; j < frame->rect_left.height; j++, disparity += frame->rect_left.width) {
         const struct row r = row_of(&view, j);
+        int16_t most = 0;
+        for (int i = 0; i < frame->rect_left.width; i++)
+            most = disparity[i] > most ? disparity[i] : most;
+        if (is_off(&r, frame->rect_left.width, (most + offset) / scale, at[1], reach[1]))
+            continue;
         for (int i = 0; i < frame->rect_left.width; i++) {
             struct place p;
             double z = scale / (disparity[i] + offset);
