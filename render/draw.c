@@ -36,7 +36,6 @@ enum texture {
  * rest the next drawings halve N until it is 1. */
 #define POINTS_BUDGET_MS 16.0
 #define MAX_POINTS_STEP 2
-#define FIRST_POINTS_STEP 2
 
 #define MODE_NAME(id, name, textures) [DISPLAY_##id] = name,
 const char *const display_mode_names[DISPLAY_MODE_COUNT] = {DISPLAY_MODES(MODE_NAME)};
@@ -114,18 +113,9 @@ static bool make_programs(struct draw *draw) {
     return draw->points_program && draw->arrow_program;
 }
 
-/* Integer textures cannot be filtered, maps must not be. */
-static void make_texture(GLuint texture) {
-    glBindTexture(GL_TEXTURE_2D, texture);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-}
-
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
     struct draw *draw = g_new0(struct draw, 1);
-    draw->points_step = FIRST_POINTS_STEP;
+    draw->points_step = MAX_POINTS_STEP;
     if (!make_programs(draw)) {
         draw_close(&draw);
         return NULL;
@@ -140,8 +130,13 @@ struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
     glGenVertexArrays(1, &draw->vertex_array);
     glGenTextures(TEXTURES, draw->texture);
     glGenBuffers(1, &draw->pixel_buffer);
-    for (int i = 0; i < TEXTURES; i++)
-        make_texture(draw->texture[i]);
+    for (int i = 0; i < TEXTURES; i++) { /* integers cannot be filtered, maps must not be */
+        glBindTexture(GL_TEXTURE_2D, draw->texture[i]);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    }
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 256, count, 0, GL_RGB, GL_UNSIGNED_BYTE, tables);
     return draw;
@@ -247,10 +242,6 @@ static void set_int(GLuint program, const char *name, int value) {
     glUniform1i(glGetUniformLocation(program, name), value);
 }
 
-static double row_step(const struct draw *draw) {
-    return draw->height > 600 ? 40 : 20;
-}
-
 /* Shrunk pictures are smoothed, enlarged ones show their pixels. Both filters are set to the one
  * that applies, so that a software renderer need not choose between them for every pixel. */
 static void set_filter(struct draw *draw, GLint filter) {
@@ -295,7 +286,7 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_int(p, "matched_from", s->matched_from);
     set_int(p, "other_matched_from", s->other_matched_from);
     set_float(p, "wipe", s->other ? (float)s->wipe : HUGE_VALF);
-    set_float(p, "row_step", (float)row_step(draw));
+    set_float(p, "row_step", draw->height > 600 ? 40 : 20);
     set_float(p, "row_width", (float)(1 / scale));
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
@@ -326,9 +317,7 @@ static int next_step(int step, double ms) {
     int next = (int)ceil(sqrt(all_ms / POINTS_BUDGET_MS));
     if (next < step)
         next = (int)ceil(sqrt(1.5 * all_ms / POINTS_BUDGET_MS));
-    if (next < 1)
-        return 1;
-    return next < MAX_POINTS_STEP ? next : MAX_POINTS_STEP;
+    return CLAMP(next, 1, MAX_POINTS_STEP);
 }
 
 /* Draws every step'th row and column, as a surface or as points. */
@@ -431,7 +420,7 @@ static bool must_draw(const struct draw *draw, struct offscreen *o, const struct
                       long number) {
     int before = o->step;
     bool rests = o->number == number && same_settings(s, &o->settings);
-    if (rests && before <= 1)
+    if (rests && (before <= 1 || s->held))
         return false;
     o->step = 1;
     if (s->mode == DISPLAY_POINTS && !s->all_points)
@@ -472,7 +461,7 @@ static bool draw_views(struct draw *draw, struct offscreen *copies, GLuint targe
             o->number = number;
         }
         copy_to(target, o, s);
-        more |= o->step > 1;
+        more |= o->step > 1 && !s->held;
     }
     return more;
 }

@@ -597,13 +597,12 @@ void ui_print(struct ui *ui, unsigned rgb, enum ui_font font, const char *format
 void ui_text_line(struct ui *ui, unsigned rgb, const char *text, const char *shorter,
                   const char *help) {
     float high = ui->panel_flags & UI_BAR ? ImGui::GetFrameHeight() : ImGui::GetTextLineHeight();
+    float words = ImGui::CalcTextSize(text).x;
     ImVec2 at = ImGui::GetCursorScreenPos(), size(ImGui::GetContentRegionAvail().x, high);
-    if (ui->panel_flags & (UI_AUTO_SIZE | UI_BAR))
-        size.x = std::min(size.x, ImGui::CalcTextSize(text).x);
-    if (ui->panel_flags & UI_AUTO_SIZE)
-        size.x = ImGui::CalcTextSize(text).x;
+    if (ui->panel_flags & UI_AUTO_SIZE || (ui->panel_flags & UI_BAR && words < size.x))
+        size.x = words;
     ImVec4 clip(at.x, at.y, at.x + size.x, at.y + size.y);
-    bool fits = ImGui::CalcTextSize(text).x <= size.x;
+    bool fits = words <= size.x;
     put(ui, ImVec2(at.x, at.y + (high - ImGui::GetFontSize()) / 2), rgb, fits ? text : shorter,
         &clip);
     ImGui::Dummy(size);

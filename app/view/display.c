@@ -18,10 +18,6 @@
 #define MIN_ZOOM 0.1
 #define MAX_ZOOM 100.0
 
-static double clamp(double value, double min, double max) {
-    return fmin(max, fmax(min, value));
-}
-
 static const struct display_choice stereo_choices[] = {
     {DISPLAY_LEFT, "Left picture", "left picture"},
     {DISPLAY_RIGHT, "Right picture", "right picture"},
@@ -226,8 +222,8 @@ void display_pan(struct display *d, const struct frame *frame, int i, double dx,
     struct draw_settings *s = &d->settings, view = display_view(d, i);
     double scale = draw_scale(&view, frame->rect_left.width, frame->rect_left.height);
     int pictures = view.mode == DISPLAY_ROWS ? 2 : 1;
-    s->center_x = clamp(s->center_x - dx / (scale * frame->rect_left.width * pictures), 0, 1);
-    s->center_y = clamp(s->center_y - dy / (scale * frame->rect_left.height), 0, 1);
+    s->center_x = CLAMP(s->center_x - dx / (scale * frame->rect_left.width * pictures), 0, 1);
+    s->center_y = CLAMP(s->center_y - dy / (scale * frame->rect_left.height), 0, 1);
 }
 
 void display_enter_space(struct display *d) {
@@ -249,10 +245,7 @@ void display_leave_space(struct display *d) {
 }
 
 void display_look(struct display *d, enum display_look look) {
-    static const double angles[][2] = {[LOOK_CAMERA] = {0, 0},
-                                       [LOOK_TOP] = {0, -1.5},
-                                       [LOOK_SIDE] = {1.5, 0},
-                                       [LOOK_FIT] = {FIRST_YAW, FIRST_PITCH}};
+    static const double angles[][2] = {{0, 0}, {0, -1.5}, {1.5, 0}, {FIRST_YAW, FIRST_PITCH}};
     struct draw_settings *s = &d->settings;
     d->look = look;
     s->yaw = angles[look][0];
@@ -264,7 +257,7 @@ void display_look(struct display *d, enum display_look look) {
 void display_orbit(struct display *d, double dx, double dy) {
     struct draw_settings *s = &d->settings;
     s->yaw += dx * 3 / s->width;
-    s->pitch = clamp(s->pitch - dy * 3 / s->height, -1.5, 1.5);
+    s->pitch = CLAMP(s->pitch - dy * 3 / s->height, -1.5, 1.5);
 }
 
 void display_shift(struct display *d, double dx, double dy) {
@@ -278,10 +271,10 @@ void display_zoom(struct display *d, const struct frame *frame, double steps, do
     struct draw_settings view = display_view(d, i);
     double factor = pow(ZOOM_STEP, steps), before = s->zoom;
     if (view.mode == DISPLAY_POINTS) {
-        s->distance = clamp(s->distance / factor, 0.05, 20);
+        s->distance = CLAMP(s->distance / factor, 0.05, 20);
         return;
     }
-    s->zoom = clamp(s->zoom * factor, MIN_ZOOM, MAX_ZOOM);
+    s->zoom = CLAMP(s->zoom * factor, MIN_ZOOM, MAX_ZOOM);
     factor = s->zoom / before;
     double from_x = x - (view.x + view.width / 2.0), from_y = y - (view.y + view.height / 2.0);
     display_pan(d, frame, i, -from_x * (factor - 1), -from_y * (factor - 1));

@@ -8,10 +8,6 @@
 /* At scale 1, px. */
 enum { TOP = 40, STATUS = 26, SEEK_BAR = 40, LOW_PANEL = 152, NARROW = 720 };
 
-static int at_least(int min, double value) {
-    return value > min ? (int)value : min;
-}
-
 bool layout_is_narrow(int width, double scale) {
     return width < NARROW * scale;
 }
@@ -26,18 +22,18 @@ static void place_views(const struct layout_input *in, struct layout *l, int wid
     int seek = in->seek_bar ? (int)(SEEK_BAR * in->scale) : 0, top = l->top.height;
     double headings = in->bars ? in->rows * round(LAYOUT_HEADING * in->scale) : 0;
     headings += (in->rows - 1) * LAYOUT_GAP;
-    double room = at_least(1, height - seek - headings);
+    double room = (int)fmax(1, height - seek - headings);
     l->scale = fmin(width / in->picture_width, room / in->picture_height);
     double used =
         in->filled ? room : fmin(room, in->rows * ceil(in->picture_height / in->rows * l->scale));
-    l->views = (struct layout_rect){0, top, width, at_least(1, used + headings)};
+    l->views = (struct layout_rect){0, top, width, (int)fmax(1, used + headings)};
     l->seek_bar = (struct layout_rect){0, top + height - seek, width, seek};
 }
 
 struct layout layout_window(const struct layout_input *in) {
     int top = in->bars ? (int)(TOP * in->scale) : 0;
     int status = in->bars ? (int)(STATUS * in->scale) : 0;
-    int height = at_least(1, in->height - top - status), low = (int)(LOW_PANEL * in->scale);
+    int height = (int)fmax(1, in->height - top - status), low = (int)(LOW_PANEL * in->scale);
     bool narrow = layout_is_narrow(in->width, in->scale);
     struct layout l = {.top = {0, 0, in->width, top},
                        .status = {0, in->height - status, in->width, status},

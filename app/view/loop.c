@@ -90,21 +90,19 @@ static struct layout lay_out_views(const struct viewer *v, int width, int height
     double scale = ui_px(v->screen.ui, 1000) / 1000;
     bool narrow = layout_is_narrow(width, scale);
     bool panels = (narrow ? v->drawer : v->visible[PART_PANELS]) && !v->options->plain;
-    const struct source *source = v->playback.source;
     int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
     double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
-    bool plays = source->count != 1; /* a single pair has nothing to seek in */
-    struct layout_input in = {.width = width,
-                              .height = height,
-                              .scale = scale,
-                              .bars = !v->options->plain,
-                              .panel = panels,
-                              .seek_bar = v->visible[PART_SEEK_BAR] && plays,
-                              .filled = display_views(&v->display) == 1 ||
-                                        display_shows(&v->display, DISPLAY_POINTS),
-                              .rows = rows,
-                              .picture_width = columns * across * v->rig.width,
-                              .picture_height = rows * v->rig.height};
+    struct layout_input in = {
+        .width = width,
+        .height = height,
+        .scale = scale,
+        .bars = !v->options->plain,
+        .panel = panels,
+        .seek_bar = v->visible[PART_SEEK_BAR] && v->playback.source->count != 1,
+        .filled = display_views(&v->display) == 1 || display_shows(&v->display, DISPLAY_POINTS),
+        .rows = rows,
+        .picture_width = columns * across * v->rig.width,
+        .picture_height = rows * v->rig.height};
     if (display_shows(&v->display, DISPLAY_POINTS)) /* they have no shape of their own */
         in.picture_width = in.picture_height = 1;
     return layout_window(&in);
@@ -163,6 +161,7 @@ static int redraw(struct viewer *v) {
     ui_begin(v->screen.ui);
     lay_out(v, width, height);
     v->display.settings.hide_below = v->settings.params.hide_below;
+    v->display.settings.held = v->mouse.pressed;
     viewer_find_hovered(v);
     wipe_update(v);
     draw_widgets(v, width, height);
@@ -172,7 +171,6 @@ static int redraw(struct viewer *v) {
     v->display.settings.matched_from =
         p->shown && v->settings.params.mark_filled ? params_matched_from(p->shown->params) : 0;
     v->display.settings.background = ui_theme(v->screen.ui)->canvas;
-    views[0] = v->display.settings;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
     for (int i = 0; i < count && !p->shown && v->first; i++) /* there is no map yet */

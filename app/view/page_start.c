@@ -40,12 +40,9 @@ static void look_for_cameras(struct start_page *page) {
     g_clear_pointer(&page->rig, g_free);
     g_clear_pointer(&page->left_word, g_free);
     device_list_free(&page->list);
-    if (device_list_read(&page->list) != 0)
-        page->cameras = g_strdup("They could not be listed; key m shows why.");
-    else if (page->list.count == 0)
-        page->cameras = g_strdup(why_no_cameras());
-    else
-        page->cameras = g_strdup("");
+    bool listed = device_list_read(&page->list) == 0;
+    const char *none = page->list.count ? "" : why_no_cameras();
+    page->cameras = g_strdup(listed ? none : "They could not be listed; key m shows why.");
     if (device_list_rig(&page->list, rig, sizeof(rig)))
         page->rig = g_strdup(rig);
 }

@@ -18,10 +18,6 @@
 #define FOR_EVER INT64_MAX
 #define SIGNAL_POLL_S 0.5 /* a window at rest looks so often whether a signal came */
 
-static double clamp_text_scale(double text_scale) {
-    return fmin(4, fmax(0.5, text_scale));
-}
-
 /* The display's own scale may be anything; so the product has limits, too: text of 7 to 112 px. */
 static double ui_scale(const struct screen *s) {
     return fmin(8, fmax(0.5, s->text_scale * window_scale(s->window)));
@@ -42,7 +38,7 @@ int screen_open(struct screen *s, const struct screen_options *options) {
     int error = 0;
     if (option_size("--window", options->size, 64, &window.width, &window.height) != GO_ON)
         return EXIT_USAGE;
-    s->text_scale = options->text_scale > 0 ? clamp_text_scale(options->text_scale) : 1;
+    s->text_scale = options->text_scale > 0 ? CLAMP(options->text_scale, 0.5, 4) : 1;
     s->window = window_open(&window, &error);
     if (!s->window)
         return error == -ENOTSUP || error == -ENODEV ? EXIT_NO_GPU : EXIT_RUN_FAILED;
@@ -106,7 +102,7 @@ void screen_clear_notice(struct screen *s) {
 }
 
 void screen_set_text_scale(struct screen *s, double text_scale) {
-    s->text_scale = clamp_text_scale(text_scale);
+    s->text_scale = CLAMP(text_scale, 0.5, 4);
     s->text_scale_changed = true;
 }
 

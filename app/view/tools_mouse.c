@@ -56,21 +56,12 @@ bool mouse_handle(struct mouse *m, const struct window_event *event, struct disp
     m->y = event->y;
     if (!shown)
         return false;
-    switch (event->type) {
-    case WINDOW_BUTTON:
-        if (!event->down) /* where no move came between both */
-            handle_move(m, display, shown, dx, dy);
-        return handle_button(m, event, on_picture);
-    case WINDOW_MOVE:
+    if (event->type == WINDOW_SCROLL && on_picture)
+        display_zoom(display, shown, event->dy, event->x, event->y);
+    if (event->type == WINDOW_MOVE || /* a release: where no move came after the press */
+        (event->type == WINDOW_BUTTON && !event->down))
         handle_move(m, display, shown, dx, dy);
-        return false;
-    case WINDOW_SCROLL:
-        if (on_picture)
-            display_zoom(display, shown, event->dy, event->x, event->y);
-        return false;
-    default:
-        return false;
-    }
+    return event->type == WINDOW_BUTTON && handle_button(m, event, on_picture);
 }
 
 /* ---- the region */
