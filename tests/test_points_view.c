@@ -39,7 +39,7 @@ TEST("/points-view/nearer", test_nearer) {
             disparity[y * WIDTH + x] = x >= 18 && x < 30 ? NEAR : FAR;
     for (size_t k = 0; k < G_N_ELEMENTS(yaws); k++) {
         struct draw_settings s = make_view(SCALE, yaws[k]);
-        s.pitch = yaws[k] / 4; /* rows are not level */
+        s.pitch = yaws[k] / 4;          /* rows are not level */
         int covered[2] = {0}, seen = 0; /* left and right of the near surface */
         for (int x = 0; x < WIDTH; x++) {
             int found_x, found_y, y = HEIGHT / 2;
