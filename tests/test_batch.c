@@ -281,17 +281,30 @@ CLI_TEST("/batch/unrectified", test_unrectified) {
         {"batch -o $D/good examples/left.png examples/right.png", NULL},
         {"run examples/left.png examples/left.png", "both pictures are the same"},
         {"batch -o $D/same examples/left.png examples/left.png", "both pictures are the same"},
-        {"run examples/right.png examples/left.png", "hardly a point of the left picture"},
+        {"run examples/left.png --eye left", NULL},
+        {"run examples/right.png examples/left.png", "left and right look exchanged.*add --swap"},
         {"batch -o $D/turned --rotate180 R examples/left.png examples/right.png",
          "hardly a point of the left picture"},
+        {"batch -o $D/second examples/left.png examples/right.png examples/left.png "
+         "examples/left.png",
+         "both pictures are the same"},
+        {"batch -o $D/later $D/in", "from pair 2 on: left and right look exchanged"},
+        {"run $D/in", "from pair 2 on: left and right look exchanged"},
+        {"run synth:range=32,width=320,height=240,frames=1,row_offset=2",
+         "--set row_offset=[12][.][90]"},
+        {"run synth:range=32,width=320,height=240,frames=1,row_offset=2 --set row_offset=2", NULL},
     };
+    expect_shell(0, "", "",
+                 "mkdir $D/in $D/in/left $D/in/right && for i in 0 1 2 3; do "
+                 "a=left b=right && if [ $i -gt 1 ]; then a=right b=left; fi && "
+                 "cp examples/$a.png $D/in/left/$i.png && "
+                 "cp examples/$b.png $D/in/right/$i.png || exit; done");
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *line =
             g_strdup_printf("$B %s --preset live --set disparity_range=48 --set bp_levels=2 2>&1 "
-                            ">/dev/null | "
-                            "grep -o '%s'",
+                            ">/dev/null | grep -ce '%s'",
                             cases[i].words, cases[i].warning ? cases[i].warning : "warning");
-        expect_shell(!cases[i].warning, cases[i].warning ? cases[i].warning : "", "", line);
+        expect_shell(!cases[i].warning, cases[i].warning ? "1\n" : "0\n", "", line);
     }
 }
 

@@ -29,18 +29,17 @@ struct batch {
     gboolean estimate;
     int kinds;
     long written, damaged;
-    bool unchecked; /* no pair of pictures without a calibration has been looked at */
     struct depth_totals depth16;
 };
 
-/* An input is one word (a folder of pairs, a recording, pictures that hold both) or two that make a
- * pair (files, patterns, folders); of motion a pattern or a folder is one word, too. */
+/* An input is one word (a folder of pairs, a recording, pictures that hold both or are taken for
+ * both) or two that make a pair (files, patterns, folders); of motion a pattern or a folder is one
+ * word, too. */
 static int words_of_input(const struct batch *batch, const char *word) {
-    bool both = batch->source.pictures == PICTURES_SIDE_BY_SIDE ||
-                batch->source.pictures == PICTURES_TOP_BOTTOM;
+    bool one = batch->source.pictures != PICTURES_AUTO;
     bool stream =
         batch->source.motion_step && (strchr(word, '%') || g_file_test(word, G_FILE_TEST_IS_DIR));
-    return source_is_whole(word) || both || stream ? 1 : 2;
+    return source_is_whole(word) || one || stream ? 1 : 2;
 }
 
 static int count_inputs(const struct batch *batch, int count, char **words) {
@@ -74,7 +73,7 @@ static void draw_progress(const char *name, long done, long count, double rate) 
 
 /* Takes and writes frames until the input is over. The exit code. */
 static int write_frames(struct batch *batch, struct live *live, struct source *source,
-                        struct batch_output *output) {
+                        struct rectified_watch *watch, struct batch_output *output) {
     bool progress = progress_wanted(&batch->common);
     struct live_stats stats = {0};
     bool range_said = false;
@@ -85,9 +84,7 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
         if (status == LIVE_END)
             code = EXIT_DONE;
         if (status == 0) {
-            if (batch->unchecked)
-                rectified_pair_check(source->name, &frame->left, &frame->right);
-            batch->unchecked = false;
+            rectified_watch_add(watch, frame);
             if (batch->params.mode != MODE_MOTION)
                 range_watch_add(&range_said, source->name, frame);
             if (batch_output_write(output, frame) == 0)
@@ -177,13 +174,14 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
                                     .depth16 = &batch->depth16};
     struct batch_output *output = batch_output_open(&task);
     code = EXIT_RUN_FAILED;
-    batch->unchecked &= !rig.known && batch->params.mode != MODE_MOTION;
+    struct rectified_watch watch;
+    rectified_watch_begin(&watch, source, &batch->source, rig.known);
     if (output) {
         struct live_options options = {.policy = QUEUE_WAIT};
         int error;
         struct live *live = live_open(source, matcher, &batch->params, &options, &error);
         if (live)
-            code = write_frames(batch, live, source, output);
+            code = write_frames(batch, live, source, &watch, output);
         live_close(&live);
         if (batch_output_close(&output, how_it_ended(code)) != 0)
             code = EXIT_RUN_FAILED;
@@ -260,7 +258,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
 enum { BATCH_ENTRIES = 6 + RIG_ENTRIES };
 
 int cmd_batch(int argc, char **argv) {
-    struct batch batch = {.unchecked = true};
+    struct batch batch = {0};
     GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,

@@ -47,9 +47,8 @@ struct reader {
     struct flicker_sums flicker;    /* of disparities */
     long frames;
     struct row_samples rows; /* of a calibrated rig */
-    const char *name;        /* of the source */
-    bool unchecked;          /* pictures that are said to be rectified */
-    bool range_said;         /* that a larger range is needed */
+    struct rectified_watch watch;
+    bool range_said; /* that a larger range is needed */
     struct qualities qualities;
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
@@ -63,10 +62,10 @@ static int read_frame(struct reader *reader, struct frame **frame) {
                                        reader->left_out, count);
     if (reader->last && f->params->mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
-    if (!reader->frames++ && reader->unchecked)
-        rectified_pair_check(reader->name, &f->left, &f->right);
+    reader->frames++;
+    rectified_watch_add(&reader->watch, f);
     if (f->params->mode != MODE_MOTION)
-        range_watch_add(&reader->range_said, reader->name, f);
+        range_watch_add(&reader->range_said, reader->watch.name, f);
     row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
     output_give(reader->output, *frame);
     g_autofree char *path = reader->pattern ? number_pattern_name(reader->pattern, f->index) : NULL;
@@ -236,7 +235,7 @@ static int check_form(const struct run *run) {
 static int run_live(const struct run *run, struct source *source, struct matcher *matcher,
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
-    struct reader reader = {.left_out = left_out, .name = source->name};
+    struct reader reader = {.left_out = left_out};
     struct output_about about = {rig->width,     rig->height,  source->channels, source->rate,
                                  &rig->geometry, &run->params, source->live};
     bool live_source = source->live || run->source.rate > 0;
@@ -246,9 +245,8 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         .kept = 1 + OUTPUT_FRAMES,
     };
     int code = read_pattern(run, &pattern, &reader), error;
-    if (run->params.mode != MODE_MOTION && !rig->known)
-        reader.unchecked = true;
-    else if (run->params.mode != MODE_MOTION && !run->common.quiet)
+    rectified_watch_begin(&reader.watch, source, &run->source, rig->known);
+    if (rig->known && run->params.mode != MODE_MOTION && !run->common.quiet)
         row_samples_open(&reader.rows, rig->width, rig->height);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     struct params params = run->params;

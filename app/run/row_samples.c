@@ -6,6 +6,7 @@
 #include "calibration/pair_check.h"
 #include "config/clock.h"
 #include "config/log.h"
+#include "config/params.h"
 #include "gpu/stages/image.h"
 #include "image/pixel_format.h"
 
@@ -110,24 +111,73 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
     }
 }
 
-void rectified_pair_check(const char *name, const struct image *left, const struct image *right) {
-    static const struct rectify_map identity;
-    const int width = left->width, height = left->height;
-    g_autofree uint8_t *a = rectified_grey(left, &identity, width, height, 0),
-                       *b = rectified_grey(right, &identity, width, height, 0);
-    struct row_error rows;
-    if (memcmp(a, b, (size_t)width * (size_t)height) == 0) {
-        log_warning(name, "both pictures are the same, so that all disparities are 0: name two");
+#define FALLS 0.95 /* of the confidence before: exchanged pictures have 0.55 to 0.92 of it */
+
+static double mean_confidence(const struct frame *frame) {
+    const long count = (long)frame->rect_left.width * frame->rect_left.height;
+    double sum = 0;
+    for (long i = 0; i < count; i++)
+        sum += frame->confidence[i];
+    return sum / (double)count;
+}
+
+/* Writes to text why this cannot be a rectified pair; "" where it can. */
+static void doubt_pair(const struct frame *frame, char *text, size_t size) {
+    const int width = frame->rect_left.width, height = frame->rect_left.height;
+    const int min = MIN(frame->params->min_disparity, 0), max = row_error_reach(width);
+    const size_t count = (size_t)width * (size_t)height;
+    g_autofree uint8_t *left = g_malloc(count), *right = g_malloc(count);
+    struct row_error rows, other;
+    image_convert(&frame->rect_left, &(struct image){left, width, height, 1});
+    image_convert(&frame->rect_right, &(struct image){right, width, height, 1});
+    *text = '\0';
+    if (memcmp(left, right, count) == 0) {
+        g_strlcpy(text, "both pictures are the same, so that all disparities are 0: name two",
+                  size);
         return;
     }
-    int error = row_error_measure(a, b, width, height, 0, row_error_reach(width), &rows, NULL, 0);
+    int error = row_error_measure(left, right, width, height, min, max, &rows, NULL, 0);
     const char *advice = error ? NULL : row_error_advice(&rows);
-    if (error == -ENODATA && rows.features > 4 * MIN_ROW_ERROR_MATCHES)
-        log_warning(name, "hardly a point of the left picture is in the same row of the right one; "
-                          "they must be of one moment, the left one first, none turned or "
-                          "mirrored, and rectified (--calib)");
+    if (advice && row_error_mendable(&rows))
+        snprintf(text, size, "%s (--set row_offset=%.2f)", advice,
+                 (double)frame->params->row_offset + row_error_offset(&rows));
     else if (advice)
-        log_warning(name, "%s", advice);
+        g_strlcpy(text, advice, size);
+    if (error != -ENODATA || rows.features <= 4 * MIN_ROW_ERROR_MATCHES)
+        return;
+    if (row_error_measure(right, left, width, height, min, max, &other, NULL, 0) == 0)
+        g_strlcpy(text,
+                  "left and right look exchanged (or both pictures are mirrored, or upside down): "
+                  "add --swap, or name the left picture first",
+                  size);
+    else
+        g_strlcpy(text,
+                  "hardly a point of the left picture is in the same row of the right one; they "
+                  "must be of one moment, the left one first, none turned or mirrored, and "
+                  "rectified (--calib)",
+                  size);
+}
+
+void rectified_watch_begin(struct rectified_watch *w, const struct source *source,
+                           const struct source_options *options, bool calibrated) {
+    *w = (struct rectified_watch){.name = source->name, .live = source->live};
+    w->done = calibrated || options->motion_step || options->pictures == PICTURES_ONE;
+}
+
+void rectified_watch_add(struct rectified_watch *w, const struct frame *frame) {
+    char text[256], number[32] = "";
+    if (w->done)
+        return;
+    double before = w->confidence;
+    w->confidence = mean_confidence(frame);
+    if (w->pairs++ > 0 && w->confidence >= FALLS * before)
+        return;
+    doubt_pair(frame, text, sizeof(text));
+    if (w->pairs > 1)
+        snprintf(number, sizeof(number), "from pair %ld on: ", frame->index);
+    if (*text)
+        log_warning(w->name, "%s%s", number, text);
+    w->done = *text || w->live;
 }
 
 void row_samples_close(struct row_samples *samples) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "calibration/rectify.h"
+#include "capture/source.h"
 #include "image/frame.h"
 
 enum { ROW_SAMPLES = 3 };
@@ -32,9 +33,22 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
 
 void row_samples_close(struct row_samples *samples);
 
-/* Warns where a pair cannot be a rectified one: the pictures are the same, nothing of one is found
- * in the other, or rows are off. For pictures without a calibration, which nothing else checks. */
-void rectified_pair_check(const char *name, const struct image *left, const struct image *right);
+/* Whether the pairs of a source can be rectified ones, of pictures without a calibration, which
+ * nothing else checks. */
+struct rectified_watch {
+    const char *name; /* the source's */
+    bool live, done;
+    long pairs;
+    double confidence; /* mean of the last pair */
+};
+
+void rectified_watch_begin(struct rectified_watch *watch, const struct source *source,
+                           const struct source_options *options, bool calibrated);
+
+/* Takes a computed pair. Examines the first one and, of sources that are not live, those whose
+ * confidence is far below that of the pair before; takes some 0.1 to 1 s. Warns, once, where the
+ * pictures are the same or exchanged, nothing of one is found in the other, or rows are off. */
+void rectified_watch_add(struct rectified_watch *watch, const struct frame *frame);
 
 /* Grey of a picture as the pipeline sees it after rectification; map->point NULL: as it is. The
  * caller frees it. */
