@@ -88,6 +88,11 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
 /* Sets *params as options_parse() does. GO_ON, or EXIT_USAGE after a log line. */
 int options_params(const struct common_options *options, struct params *params);
 
+/* Takes a larger disparity_range where files beside the source say that its pairs need it, unless
+ * --set says one. scale: of the pictures, 0 is 1. */
+void options_take_range(const struct common_options *options, const struct source *source,
+                        double scale, struct params *params);
+
 /* Takes the LIVE parameters that a recording was made with, beside the source, and --quality and
  * --set over them; not those of another mode. False where there are none (or, after a log line, no
  * valid ones), or where --preset or --config name others. */

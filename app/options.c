@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,6 +93,17 @@ bool options_take_recorded(const struct common_options *options, const struct so
     *params = taken;
     log_info(source->settings, "is taken, as the settings of the recording");
     return true;
+}
+
+void options_take_range(const struct common_options *options, const struct source *source,
+                        double scale, struct params *params) {
+    int needed = (int)ceil(source->disparities * (scale > 0 ? scale : 1));
+    if (params->mode == MODE_MOTION || needed <= params->disparity_range ||
+        needed >= source->width * (scale > 0 ? scale : 1) ||
+        options_set(options, "disparity_range") ||
+        param_put(params, param_find("disparity_range"), needed) != 0)
+        return;
+    log_info(source->name, "%d disparities are searched, as the files beside it say", needed);
 }
 
 static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,

@@ -308,6 +308,26 @@ CLI_TEST("/batch/unrectified", test_unrectified) {
     }
 }
 
+/* What files beside the pictures say is searched, of each input anew; --set is the user's word. */
+CLI_TEST("/batch/range", test_range) {
+    expect_shell(0, "", "",
+                 "mkdir $D/told && cp examples/left.png examples/right.png $D/told && "
+                 "printf '[pair]\ndisparity_scale=1\ndisparities=80\n' >$D/told/pair.ini");
+    const char *const cases[][2] = {
+        {"batch $D/told examples/left.png examples/right.png -o $D/out", "80\n64\n"},
+        {"run $D/told", "80\n"},
+        {"run $D/told --set disparity_range=48", "48\n"},
+        {"run $D/told --scale 0.5", "64\n"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *line =
+            g_strdup_printf("$B %s --preset live 2>&1 >/dev/null | "
+                            "sed -n 's/.*[0-9]x[0-9]*, \\([0-9]*\\) disparities,.*/\\1/p'",
+                            cases[i][0]);
+        expect_shell(0, cases[i][1], "", line);
+    }
+}
+
 int main(int argc, char **argv) {
     return cli_run(argc, argv);
 }

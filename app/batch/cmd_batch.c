@@ -208,8 +208,10 @@ static char *subfolder(const char *above, const char *word, GHashTable *used) {
 static int run_all(struct batch *batch, int count, char **words) {
     bool several = count_inputs(batch, count, words) > 1;
     g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    const struct params given = batch->params;
     int worst = EXIT_DONE;
     for (int i = 0, step; i < count; i += step) {
+        batch->params = given;
         int error, wanted = words_of_input(batch, words[i]);
         step = MIN(wanted, count - i);
         int code = EXIT_SOURCE;
@@ -217,6 +219,7 @@ static int run_all(struct batch *batch, int count, char **words) {
             source_open((const char *const *)words + i, step, &batch->source, &error);
         if (source) {
             use_rate(batch, source);
+            options_take_range(&batch->common, source, batch->rig.scale, &batch->params);
             g_autofree char *folder =
                 several ? subfolder(batch->folder, words[i], used) : g_strdup(batch->folder);
             code = run_input(batch, source, folder);

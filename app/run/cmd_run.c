@@ -288,6 +288,7 @@ static int open_and_run(struct run *run, int argc, char **argv) {
         return EXIT_SOURCE;
     source_say_rate(source);
     options_take_recorded(&run->common, source, &run->params);
+    options_take_range(&run->common, source, run->rig.scale, &run->params);
     AUTO(rig_use_close) struct rig_use rig;
     int code = rig_use_open_for(&how, source, &rig);
     AUTO(matcher_close)
