@@ -281,9 +281,11 @@ static void synth_close(struct source *source) {
 static char *calibration_of(const struct desk *desk, const double *value) {
     double focal, baseline;
     desk_cameras(desk, &focal, &baseline);
-    return g_strdup_printf("focal_px=%.9g\ncx=%.9g\ncy=%.9g\ndoffs=%.9g\nbaseline_m=%.9g\n", focal,
-                           0.5 * (value[SYNTH_WIDTH] - 1), 0.5 * (value[SYNTH_HEIGHT] - 1),
-                           -value[SYNTH_MIN_DISPARITY], baseline);
+    return g_strdup_printf("focal_px=%.9g\ncx=%.9g\ncy=%.9g\ndoffs=%.9g\nbaseline_m=%.9g\n"
+                           "width=%.0f\nheight=%.0f\n",
+                           focal, 0.5 * (value[SYNTH_WIDTH] - 1), 0.5 * (value[SYNTH_HEIGHT] - 1),
+                           -value[SYNTH_MIN_DISPARITY], baseline, value[SYNTH_WIDTH],
+                           value[SYNTH_HEIGHT]);
 }
 
 static struct source *synth_make(const char *spec, const double *value,
