@@ -6,7 +6,6 @@
 #include "config/log.h"
 
 #include <glib.h>
-#include <json-glib/json-glib.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -247,11 +246,20 @@ static void print_json(const struct column *column, const void *figures, const c
     }
 }
 
+/* By hand, since json-glib leaves U+0080 to U+009F as they are, which steer terminals. */
 static void print_json_string(const char *text) {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
-    g_autoptr(JsonNode) node = json_node_init_string(json_node_alloc(), valid);
-    g_autofree char *quoted = json_to_string(node, FALSE);
-    fputs(quoted, stdout);
+    putchar('"');
+    for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
+        gunichar letter = g_utf8_get_char(c);
+        if (letter == '"' || letter == '\\')
+            printf("\\%c", *c);
+        else if (g_unichar_iscntrl(letter))
+            printf("\\u%04x", letter);
+        else
+            printf("%.*s", (int)(g_utf8_next_char(c) - c), c);
+    }
+    putchar('"');
 }
 
 /* Their values by name, as --set takes them. */
