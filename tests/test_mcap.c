@@ -232,6 +232,8 @@ CLI_TEST("/mcap/rectified", test_rectified) {
     source = open_word("%s/ros.mcap", (struct source_options){0}); /* the only two */
     g_assert_null(source->calibration_text[0]);
     g_assert_false(source->rectified);
+    expect_shell(0, "", "", WRITE "topics=/left/image_rect,/depth/image_rect info=0");
+    expect_error(3, "the shape of one picture", "run $D/ros.mcap " TINY); /* not with depths */
 }
 
 CLI_TEST("/mcap/refused", test_refused) {

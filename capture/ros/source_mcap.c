@@ -233,18 +233,18 @@ static bool is_rectified(const struct topic *topic) {
     return strstr(topic->channel->topic, "/rect") || strstr(topic->channel->topic, "_rect");
 }
 
-/* Transports of image_transport that are no pictures of their own: depths, films, differences. */
-static bool is_other_transport(const char *topic) {
+/* What is no picture of its own: depths, films and differences, by image_transport or by name. */
+static bool is_no_picture(const char *topic) {
     static const char *const endings[] = {"/compressedDepth", "/theora", "/ffmpeg", "/h264"};
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_str_has_suffix(topic, endings[i]))
             return true;
-    return false;
+    return strstr(topic, "/depth/");
 }
 
 static bool has_pictures(const struct topic *topic) {
     return (topic->type == ROS_IMAGE || topic->type == ROS_COMPRESSED_IMAGE) &&
-           !is_other_transport(topic->channel->topic);
+           !is_no_picture(topic->channel->topic);
 }
 
 /* The search for the best pair of names. */
