@@ -64,6 +64,13 @@ enum source_pictures source_arrangement(const char *name, const struct source_op
         return log_fail(PICTURES_AUTO, name, "is %dx%d; two pictures %s have an even %s", width,
                         height, below ? "below each other" : "side by side",
                         below ? "height" : "width");
+    bool by_shape = asked == PICTURES_SIDE_BY_SIDE || below;
+    if (by_shape && options->pictures == PICTURES_AUTO && said == PICTURES_AUTO)
+        log_info(name,
+                 "one picture of %dx%d is taken as left and right %s (%dx%d each); if it is not, "
+                 "name the other eye's file too, or look at it alone with --eye left",
+                 width, height, below ? "below each other" : "beside each other",
+                 below ? width : width / 2, below ? height / 2 : height);
     return asked;
 }
 
@@ -176,11 +183,23 @@ bool source_is_whole(const char *word) {
            (g_file_test(word, G_FILE_TEST_IS_DIR) && !pair_list_is_side(word));
 }
 
-/* The first of two words is the left one, whatever their names say. */
-static void doubt_order(const char *const words[2]) {
+bool source_is_one_side(const char *const words[2]) {
+    enum eye eye = pair_list_eye(words[0]);
     g_autofree char *first = g_path_get_basename(words[0]);
     g_autofree char *second = g_path_get_basename(words[1]);
-    if (eye_of_name(first) == EYE_RIGHT && eye_of_name(second) == EYE_LEFT)
+    if (eye == EYE_UNKNOWN || eye != pair_list_eye(words[1]) || strcmp(first, second) == 0)
+        return false;
+    log_error(words[0],
+              "and %s are both called %s, so they are no pair; a shell lists all left names before "
+              "the right ones: name the folder, or two patterns in quotes ('left_%%06d.png' "
+              "'right_%%06d.png')",
+              words[1], eye == EYE_LEFT ? "left" : "right");
+    return true;
+}
+
+/* The first of two words is the left one, whatever their names say. */
+static void doubt_order(const char *const words[2]) {
+    if (pair_list_eye(words[0]) == EYE_RIGHT && pair_list_eye(words[1]) == EYE_LEFT)
         log_warning(words[0], "is taken as the left picture, since it is named first; exchange the "
                               "words, or add --swap, if it is the right one");
 }
@@ -205,6 +224,9 @@ static struct source *open_kind(const char *const *words, int count,
                             "is a %s picture; PNG, JPEG, PGM and PPM are read: convert it to PNG",
                             kind);
     }
+    bool stream = options && options->motion_step;
+    if (count == 2 && !stream && source_is_one_side(words))
+        return source_failed(error, -EINVAL);
     if (count == 2)
         doubt_order(words);
     if (count == 1 && is_own_recording(words[0]))

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "image/picture.h"
+#include "capture/eyes.h"
 #include "capture/source.h"
 
 #include <stdbool.h>
@@ -60,7 +61,10 @@ int pair_list_find(const char *const *words, int count, bool lists, struct pair_
 /* Whether a folder holds pictures, but no pairs: it is one side, to be named with the other. */
 bool pair_list_is_side(const char *folder);
 
-/* The same of one stream of pictures: one word, a folder of pictures, one of pairs of which the
+/* The side that a picture's name says, else the folder (left/, image_03/) that it is in. */
+enum eye pair_list_eye(const char *path);
+
+/* The pairs of one stream of pictures: one word, a folder of pictures, one of pairs of which the
  * left ones are taken, or a pattern; two or more files. Pairs are each picture and the one step
  * later, with a step of 0 itself. */
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs);

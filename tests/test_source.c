@@ -233,7 +233,9 @@ CLI_TEST("/source/both", test_both) {
     for (int i = 0; i < 16 * 16; i++)
         halves[i] = (uint8_t)(i % 16 < 8 ? 10 : 20);
     g_assert_cmpint(picture_write(wide, &(struct image){halves, 16, 4, 1}), ==, 0);
-    AUTO(source_close) struct source *source = open_quietly(wide, (struct source_options){0});
+    AUTO(source_close) struct source *source = NULL;
+    stderr_says("wide.png: one picture of 16x4 is taken as left and right beside each other (8x4",
+                "--eye left", source = open_quietly(wide, (struct source_options){0}));
     g_assert_cmpint(source->width, ==, 8);
     expect_pixels(source, 10, 20);
     source_close(&source);

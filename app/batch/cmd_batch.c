@@ -205,7 +205,20 @@ static char *subfolder(const char *above, const char *word, GHashTable *used) {
     }
 }
 
+/* Whether an input names two pictures of one side, after a log line. */
+static bool any_is_one_side(const struct batch *batch, int count, char **words) {
+    for (int i = 0, step; i < count; i += step) {
+        step = words_of_input(batch, words[i]);
+        if (step == 2 && i + 1 < count && !batch->source.motion_step &&
+            source_is_one_side((const char *const *)words + i))
+            return true;
+    }
+    return false;
+}
+
 static int run_all(struct batch *batch, int count, char **words) {
+    if (any_is_one_side(batch, count, words))
+        return EXIT_SOURCE;
     bool several = count_inputs(batch, count, words) > 1;
     g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     const struct params given = batch->params;

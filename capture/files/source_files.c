@@ -53,6 +53,18 @@ bool source_is_picture_name(const char *name) {
     return false;
 }
 
+enum eye pair_list_eye(const char *path) {
+    g_autofree char *name = g_path_get_basename(path), *folder = g_path_get_dirname(path);
+    g_autofree char *below = g_strconcat("/", folder, NULL);
+    enum eye eye = eye_of_name(name);
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(layouts) && eye == EYE_UNKNOWN; i++) {
+        g_autofree char *end = g_strconcat("/", layouts[i / 2][i % 2], NULL);
+        if (g_str_has_suffix(below, end))
+            eye = i % 2 ? EYE_RIGHT : EYE_LEFT;
+    }
+    return eye;
+}
+
 /* As people count: runs of digits compare as numbers (2 before 10), the rest byte by byte. */
 static int natural_order(const char *a, const char *b) {
     const char *p = a, *q = b;
