@@ -10,6 +10,8 @@
 #include "config/params_file.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <math.h>
@@ -140,6 +142,26 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
     return context;
 }
 
+/* Before parsing marks the numbers that are 0 while not given; after it takes the marks away, and
+ * returns the name of one that was given as 0, or NULL. */
+static const char *find_zero(const GOptionEntry *entries, bool parsed) {
+    static const char *const names[] = {"frames", "rate", "seconds", NULL};
+    const char *zero = NULL;
+    for (const GOptionEntry *e = entries; e && e->long_name; e++) {
+        int *count = e->arg == G_OPTION_ARG_INT ? e->arg_data : NULL;
+        double *real = e->arg == G_OPTION_ARG_DOUBLE ? e->arg_data : NULL;
+        if (!g_strv_contains(names, e->long_name))
+            continue;
+        if (parsed && ((count && *count == 0) || (real && *real == 0)))
+            zero = e->long_name;
+        if (count && *count == (parsed ? INT_MIN : 0))
+            *count = parsed ? 0 : INT_MIN;
+        if (real && *real == (parsed ? -HUGE_VAL : 0))
+            *real = parsed ? 0 : -HUGE_VAL;
+    }
+    return zero;
+}
+
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
                   const char *examples, const GOptionEntry *entries, struct common_options *options,
                   struct params *params) {
@@ -149,12 +171,16 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     g_autoptr(GOptionContext) context = make_context(usage, summary, examples, entries, options);
     options->entries = entries;
     GError *error = NULL;
+    find_zero(entries, false);
     bool parsed = g_option_context_parse(context, argc, argv, &error);
+    const char *zero = find_zero(entries, true);
     if (!parsed) {
         log_error(command, "%s; see %s --help", error->message, name);
         g_error_free(error);
         return EXIT_USAGE;
     }
+    if (zero)
+        return log_fail(EXIT_USAGE, command, "--%s cannot be 0; leave it out, or give more", zero);
     if (options->quiet)
         log_set_level(LOG_ERROR);
     else if (options->verbose)

@@ -232,6 +232,18 @@ static int check_form(const struct run *run) {
                     DISP16_END - 1, p->min_disparity, p->min_disparity + p->disparity_range - 1);
 }
 
+/* GO_ON, or EXIT_USAGE where a file's name ends as another kind of file than is written. */
+static int check_names(const struct run *run) {
+    const char *other = run->params.mode == MODE_MOTION ? ".flo" : ".pfm";
+    if (run->picture && !g_str_has_suffix(run->picture, ".png"))
+        return log_fail(EXIT_USAGE, "--save-picture", "%s does not end with .png", run->picture);
+    if (run->disparity && !g_str_has_suffix(run->disparity, ".png") &&
+        !g_str_has_suffix(run->disparity, other))
+        return log_fail(EXIT_USAGE, "--save-disparity", "%s ends neither with .png nor with %s",
+                        run->disparity, other);
+    return GO_ON;
+}
+
 static int run_live(const struct run *run, struct source *source, struct matcher *matcher,
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
@@ -280,6 +292,8 @@ static int open_and_run(struct run *run, int argc, char **argv) {
         return log_fail(EXIT_USAGE, "run",
                         argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
                                  : "--frames cannot be negative");
+    if (check_names(run) != GO_ON)
+        return EXIT_USAGE;
     int error;
     AUTO(source_close)
     struct source *source =
