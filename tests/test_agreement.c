@@ -41,18 +41,9 @@ static void make(struct pictures *p, int most) {
 
 static void measure(struct pictures *p) {
     struct label_space space = {.u_min = 0, .u_count = LABELS, .v_count = 1};
-    struct agreement_args a = {grid_make(W, H, space),
-                               p->census[0],
-                               p->census[1],
-                               p->left,
-                               p->right,
-                               p->left,
-                               p->counts,
-                               NULL,
-                               &p->likeness,
-                               p->places,
-                               1,
-                               W,
+    const struct grid g = grid_make(W, H, space);
+    struct agreement_args a = {g,         p->census[0], p->census[1], p->left,   p->right, p->left,
+                               p->counts, NULL,         &p->likeness, p->places, 1,        W,
                                H};
     memset(p->counts, 0xff, sizeof(p->counts));
     for (int i = 0; i < AGREEMENT_COUNTS; i++)
