@@ -304,6 +304,16 @@ CLI_TEST("/source/bits", test_bits) {
         expect_pixels(source, (uint8_t)rows[i].most_left, (uint8_t)rows[i].most_right);
         remove_tree(folder);
     }
+    AUTO(source_close) struct source *source = NULL;
+    put16("left/0.png", 4095);
+    put16("right/0.png", 65520);
+    stderr_says("left pictures go up to 4095", "right ones up to 65520",
+                source = open_quietly(folder, (struct source_options){0}));
+    source_close(&source);
+    put16("right/0.png", 1023);
+    put16("left/0.png", 1025); /* darker, of the same bits */
+    stderr_says("12 bits are taken as in use", NULL,
+                source = open_quietly(folder, (struct source_options){0}));
 }
 
 static void take_key(void *keys, const char *key, enum eye eye, int rank) {

@@ -30,6 +30,8 @@ struct pictures {
     struct source_options options;
     enum source_pictures pictures; /* how a file holds both; of two files PICTURES_ONE */
     struct sample_bits bits;
+    unsigned
+        most[2]; /* the greatest of 16-bit samples of left and right files; 0: there are none */
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
 };
@@ -44,14 +46,22 @@ static int error_of_pair(int error) {
     return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : -EBADMSG;
 }
 
+static int read_side(struct pictures *pictures, int side, const char *path, struct image *image) {
+    struct sample_bits bits = {.bits = pictures->bits.bits};
+    int error = picture_read_bits(path, &bits, image);
+    pictures->most[side] = MAX(pictures->most[side], bits.most);
+    pictures->bits.most = MAX(pictures->bits.most, bits.most);
+    return error;
+}
+
 /* Reads both pictures of a pair, or the one that holds both, as pair[0]; -EINVAL when they are of
  * two sizes. Logs; 0 or -errno. */
 static int read_pair(struct pictures *pictures, long index, struct image pair[2]) {
     const char *left = pictures->pairs.left[index], *right = pictures->pairs.right[index];
     pair[1] = (struct image){0};
-    int error = picture_read_bits(left, &pictures->bits, &pair[0]);
+    int error = read_side(pictures, 0, left, &pair[0]);
     if (!error && pictures->pictures == PICTURES_ONE)
-        error = picture_read_bits(right, &pictures->bits, &pair[1]);
+        error = read_side(pictures, 1, right, &pair[1]);
     if (!error && pair[1].data &&
         (pair[0].width != pair[1].width || pair[0].height != pair[1].height))
         error =
@@ -281,6 +291,8 @@ static void pictures_close(struct source *source) {
     g_free(pictures);
 }
 
+#define UNLIKE_BITS 3 /* times: less is a darker side */
+
 /* What of 16 bits is in use, by pairs spread over the source; damaged ones are told when read. */
 static void learn_bits(struct pictures *pictures) {
     long count = pictures->pairs.count, last = pictures->damaged;
@@ -295,6 +307,12 @@ static void learn_bits(struct pictures *pictures) {
     }
     log_set_level(level);
     source_settle_bits(pictures->name, &pictures->options, &pictures->bits);
+    unsigned low = MIN(pictures->most[0], pictures->most[1]), high = pictures->bits.most;
+    if (low > 0 && high > UNLIKE_BITS * low && bits_in_use(low) != bits_in_use(high))
+        log_warning(pictures->name,
+                    "the samples of its left pictures go up to %u, those of its right ones up to "
+                    "%u, so that one side is dark; save both sides with the same number of bits",
+                    pictures->most[0], pictures->most[1]);
 }
 
 /* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it
