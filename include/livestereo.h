@@ -18,6 +18,9 @@
  * function's own comment names. livestereo_error() then has a sentence. Nothing aborts and nothing
  * is printed.
  *
+ * Pairs: pictures that are no rectified pair (exchanged, of two moments, rows off) give a wrong map
+ * without an error; the program livestereo checks its sources, the library does not.
+ *
  * Threads: different handles are independent and may be used in different threads at once. One
  * handle, or one settings object, is used by one thread at a time. A handle starts threads of its
  * own with the CPU backend; callbacks run on the thread that called the library.
