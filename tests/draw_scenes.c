@@ -57,8 +57,8 @@ static void mark_scored(struct scene *s, const uint8_t *pixels, int scored,
     for (int i = 0; i < s->solids && i == scored; i++)
         s->solid[i].cut = WHOLE;
     for (int i = 0; i < PIXELS; i++) {
-        int x = i % WIDTH;
-        vec way = ray_of(s, 0, (float)x, (float)(i / WIDTH));
+        int x = i % WIDTH, y = i / WIDTH;
+        vec way = ray_of(s, 0, (float)x, (float)y);
         int marked =
             scored == STRIP_SCORED
                 ? x * DISPARITY_ONE < disparity[i]
