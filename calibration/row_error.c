@@ -455,6 +455,8 @@ struct row_health row_error_health(const struct row_error *pairs, int count) {
     health.sd = fmax(1.25 * 1.48 * all.spread / sqrt(fmax(all.matches, 1)), (most - least) / 2);
     health.advice = row_error_advice(&all);
     health.level = !health.advice ? ROWS_GOOD : row_error_mendable(&all) ? ROWS_OFF : ROWS_BAD;
+    if (health.level == ROWS_OFF)
+        health.offset = row_error_offset(&all);
     return health;
 }
 

@@ -72,6 +72,7 @@ struct row_health {
     enum row_level level; /* OFF: a row offset mends it; BAD: a new calibration */
     double error, sd;     /* px: median |dy|, and how sure it is */
     int pairs;
+    double offset;      /* px that a row offset would mend, right too low above 0; 0: none would */
     const char *advice; /* as row_error_advice */
 };
 

@@ -437,6 +437,9 @@ static void test_health(void) {
         0, ": off; the right picture",
         "run synth:scene=desk,width=320,height=240,frames=2 --quality fast --set row_offset=2");
     g_assert_nonnull(strstr(rig, "rig       rows "));
+    const char *mends = strstr(rig, "(--set row_offset=");
+    g_assert_nonnull(mends);
+    g_assert_cmpfloat(fabs(g_ascii_strtod(strchr(mends, '=') + 1, NULL)), <, 0.1);
     check(0, "the right picture is 0.60 times as bright",
           "run synth:scene=desk,width=320,height=240,frames=2,gain=0.6 --quality fast");
     g_autofree char *before = keep_call_stacks();

@@ -185,17 +185,18 @@ static int read_pairs(struct record *record, struct source *source, struct recor
 }
 
 /* How well the calibration fits the recording. */
-static void print_rows(const struct record *record, const struct source *source) {
+static void print_rows(struct record *record, const struct source *source) {
     const struct rig_options options = {.files = record->calibration,
                                         .rectified = record->source.rectified};
     struct rig_use use;
     if (record->rows.count > 0 && rig_use_open_for(&options, source, &use) == EXIT_DONE) {
+        record->rows.row_px = use.row_px;
         row_samples_print(&record->rows, rig_use_maps(&use), source->name);
         rig_use_close(&use);
     }
 }
 
-static int finish(const struct record *record, struct source *source, struct recorder **recorder,
+static int finish(struct record *record, struct source *source, struct recorder **recorder,
                   const char *path, int code) {
     struct recorder_status status;
     if (recorder_close(recorder, &status) != 0 && code == EXIT_DONE)

@@ -260,6 +260,8 @@ static int run_live(const struct run *run, struct source *source, struct matcher
     rectified_watch_begin(&reader.watch, source, &run->source, rig->known);
     if (rig->known && run->params.mode != MODE_MOTION && !run->common.quiet)
         row_samples_open(&reader.rows, rig->width, rig->height);
+    reader.rows.row_offset = run->params.row_offset;
+    reader.rows.row_px = rig->row_px;
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     struct params params = run->params;
     if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&

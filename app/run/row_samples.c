@@ -99,8 +99,12 @@ void row_samples_print(const struct row_samples *samples, const struct rectify_m
         const int64_t last = samples->taken_ns[(samples->count - 1) % ROW_SAMPLES];
         char text[96];
         row_health_print(&health, (double)(now - last) / CLOCK_NS_PER_S, text, sizeof(text));
-        printf("rig       %s%s%s\n", text, health.advice ? "; " : "",
+        printf("rig       %s%s%s", text, health.advice ? "; " : "",
                health.advice ? health.advice : "");
+        if (health.offset != 0)
+            printf(" (--set row_offset=%.2f)",
+                   samples->row_offset + samples->row_px * health.offset);
+        putchar('\n');
         for (int i = pairs - 1, told = 0; i >= MIN(1, pairs - 1); i--) {
             int unlike = like[i].unlike & like[MAX(i - 1, 0)].unlike;
             pair_check_warn(name, &like[i], unlike & ~told);

@@ -13,6 +13,7 @@ enum { ROW_SAMPLES = 3 };
 
 struct row_samples {
     int width, height;
+    double row_offset, row_px; /* that the pairs were moved by already; as in struct rig_use */
     uint8_t *grey[ROW_SAMPLES][2];
     int64_t taken_ns[ROW_SAMPLES];
     long count; /* pairs taken; the ring has the last ones */
