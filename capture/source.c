@@ -190,9 +190,9 @@ bool source_is_one_side(const char *const words[2]) {
     if (eye == EYE_UNKNOWN || eye != pair_list_eye(words[1]) || strcmp(first, second) == 0)
         return false;
     log_error(words[0],
-              "and %s are both called %s, so they are no pair; a shell lists all left names before "
-              "the right ones: name the folder, or two patterns in quotes ('left_%%06d.png' "
-              "'right_%%06d.png')",
+              "and %s are both called %s, so they are no pair (else rename one); a shell lists all "
+              "left names before the right ones: name the folder, or two patterns in quotes "
+              "('left_%%06d.png' 'right_%%06d.png')",
               words[1], eye == EYE_LEFT ? "left" : "right");
     return true;
 }

@@ -282,7 +282,8 @@ CLI_TEST("/batch/unrectified", test_unrectified) {
         {"run examples/left.png examples/left.png", "both pictures are the same"},
         {"batch -o $D/same examples/left.png examples/left.png", "both pictures are the same"},
         {"run examples/left.png --eye left", NULL},
-        {"run examples/right.png examples/left.png", "left and right look exchanged.*add --swap"},
+        {"run examples/right.png examples/left.png",
+         "left and right look exchanged.*add --swap\\|is searched"},
         {"batch -o $D/turned --rotate180 R examples/left.png examples/right.png",
          "hardly a point of the left picture"},
         {"batch -o $D/second examples/left.png examples/right.png examples/left.png "

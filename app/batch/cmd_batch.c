@@ -85,7 +85,7 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
             code = EXIT_DONE;
         if (status == 0) {
             rectified_watch_add(watch, frame);
-            if (batch->params.mode != MODE_MOTION)
+            if (batch->params.mode != MODE_MOTION && !watch->told)
                 range_watch_add(&range_said, source->name, frame);
             if (batch_output_write(output, frame) == 0)
                 batch->written++;

@@ -64,7 +64,7 @@ static int read_frame(struct reader *reader, struct frame **frame) {
         flicker_add(&reader->flicker, reader->last, f);
     reader->frames++;
     rectified_watch_add(&reader->watch, f);
-    if (f->params->mode != MODE_MOTION)
+    if (f->params->mode != MODE_MOTION && !reader->watch.told)
         range_watch_add(&reader->range_said, reader->watch.name, f);
     row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
     output_give(reader->output, *frame);

@@ -181,7 +181,8 @@ void rectified_watch_add(struct rectified_watch *w, const struct frame *frame) {
         snprintf(number, sizeof(number), "from pair %ld on: ", frame->index);
     if (*text)
         log_warning(w->name, "%s%s", number, text);
-    w->done = *text || w->live;
+    w->told = *text != '\0';
+    w->done = w->told || w->live;
 }
 
 void row_samples_close(struct row_samples *samples) {

@@ -39,6 +39,7 @@ void row_samples_close(struct row_samples *samples);
 struct rectified_watch {
     const char *name; /* the source's */
     bool live, done;
+    bool told; /* warned: what the maps say of settings means nothing */
     long pairs;
     double confidence; /* mean of the last pair */
 };
