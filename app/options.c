@@ -10,8 +10,8 @@
 #include "config/params_file.h"
 
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <math.h>
@@ -156,8 +156,8 @@ static const char *find_zero(const GOptionEntry *entries, bool parsed) {
             zero = e->long_name;
         if (count && *count == (parsed ? INT_MIN : 0))
             *count = parsed ? 0 : INT_MIN;
-        if (real && *real == (parsed ? -HUGE_VAL : 0))
-            *real = parsed ? 0 : -HUGE_VAL;
+        if (real && *real == (parsed ? -DBL_MIN : 0))
+            *real = parsed ? 0 : -DBL_MIN;
     }
     return zero;
 }
