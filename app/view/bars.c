@@ -310,8 +310,8 @@ void bars_draw_status(struct viewer *v) {
                  y, right, i ? "status.value" : "read-out");
     } else if (!v->playback.shown) {
         part(ui, theme->note,
-             v->first ? "Computing the first map" : "Waiting for the first picture", &x, y, right,
-             "status.wait");
+             v->first || v->still.keeps ? "Computing the map" : "Waiting for the first picture", &x,
+             y, right, "status.wait");
     }
     ui_pop_font(ui);
     ui_panel_end(ui);

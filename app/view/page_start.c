@@ -339,7 +339,7 @@ static void draw_path(struct viewer *v, char **chosen) {
                       1 - ui_px(ui, 56) / ui_available_width(ui), page->path, sizeof(page->path)))
         *chosen = typed_words(page);
     ui_same_line(ui);
-    if (ui_button(ui, "start.open", "Open", "what is typed here") && *page->path)
+    if (ui_button(ui, "start.open", "Open", "opens what is typed at its left") && *page->path)
         *chosen = typed_words(page);
 }
 

@@ -82,7 +82,7 @@ bool still_is_whole(struct viewer *v, enum action action) {
     v->still.resumes = p->shown && !playback_is_stopped(p);
     if (v->still.resumes)
         playback_pause(p, true);
-    screen_notify(&v->screen, "First the whole pictures are computed");
+    screen_notify(&v->screen, "Computing the whole picture first; then it is saved");
     return false;
 }
 
