@@ -10,6 +10,7 @@
 #include "capture/source_private.h"
 #include "config/log.h"
 
+#include <assert.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -79,30 +80,88 @@ void source_halve(enum source_pictures pictures, int *width, int *height) {
     *height /= pictures == PICTURES_TOP_BOTTOM ? 2 : 1;
 }
 
-void source_take_half(const struct image *both, enum source_pictures pictures, bool second,
-                      struct image *to) {
-    image_part(both, second && pictures == PICTURES_SIDE_BY_SIDE ? to->width : 0,
-               second && pictures == PICTURES_TOP_BOTTOM ? to->height : 0, to);
+void source_free_pair(struct image pair[2]) {
+    picture_free(&pair[0]);
+    picture_free(&pair[1]);
 }
 
-void source_settle_bits(const char *name, const struct source_options *options,
-                        struct sample_bits *bits) {
-    if (bits->most == 0)
+int source_learn_pair(struct source *source, const struct source_options *options,
+                      const struct image pair[2], enum source_pictures *pictures) {
+    source->width = pair[0].width;
+    source->height = pair[0].height;
+    source->channels = pair[1].data ? MIN(pair[0].channels, pair[1].channels) : pair[0].channels;
+    if (*pictures == PICTURES_AUTO)
+        *pictures =
+            source_arrangement(source->name, options, PICTURES_AUTO, source->width, source->height);
+    source_halve(*pictures, &source->width, &source->height);
+    return *pictures == PICTURES_AUTO ? -EINVAL : 0;
+}
+
+int source_put_pair(const struct source *source, const struct image pair[2],
+                    enum source_pictures pictures, bool swap, struct frame *frame) {
+    struct image *sides[2] = {&frame->left, &frame->right};
+    for (int i = 0; i < 2 && pair[i].data; i++) {
+        int width = pair[i].width, height = pair[i].height;
+        source_halve(pictures, &width, &height);
+        if (width != source->width || height != source->height)
+            return i;
+    }
+    assert(frame->left.width >= source->width && frame->left.height >= source->height);
+    for (int i = 0; i < 2; i++) {
+        bool second = i ^ swap;
+        *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
+        image_part(&pair[pair[1].data && second],
+                   second && pictures == PICTURES_SIDE_BY_SIDE ? source->width : 0,
+                   second && pictures == PICTURES_TOP_BOTTOM ? source->height : 0, sides[i]);
+    }
+    return -1;
+}
+
+#define UNLIKE_BITS 3            /* times: less is a darker side */
+enum { LOOKED_AT_FOR_BITS = 8 }; /* pairs, spread over the source */
+
+static unsigned most_of(const struct pair_bits *bits) {
+    return MAX(bits->side[0].most, bits->side[1].most);
+}
+
+void source_learn_bits(struct source *source, const struct source_options *options,
+                       void (*look)(struct source *source, long index), struct pair_bits *bits) {
+    enum log_level level = log_get_level();
+    long last = 0;
+    log_set_level((enum log_level) - 1); /* damaged pairs are told when they are read */
+    for (long k = 1; k < LOOKED_AT_FOR_BITS && most_of(bits) > 0 && !options->bits; k++) {
+        long index = (source->count - 1) * k / (LOOKED_AT_FOR_BITS - 1);
+        if (index > last)
+            look(source, index);
+        last = index;
+    }
+    log_set_level(level);
+    unsigned left = bits->side[0].most, right = bits->side[1].most, high = most_of(bits);
+    unsigned low = MIN(left, right);
+    if (high == 0)
         return;
-    bits->bits = options->bits ? options->bits : bits_in_use(bits->most);
-    if (bits->bits < 16)
-        log_info(name, "has 16-bit pictures; %d bits are taken as in use%s", bits->bits,
+    int used = options->bits ? options->bits : bits_in_use(high);
+    bits->side[0].bits = bits->side[1].bits = used;
+    if (used < 16)
+        log_info(source->name, "has 16-bit pictures; %d bits are taken as in use%s", used,
                  options->bits ? "" : ", for no sample looked at is greater; --bits N is another");
+    if (low > 0 && high > UNLIKE_BITS * low && bits_in_use(low) != bits_in_use(high))
+        log_warning(source->name,
+                    "the samples of its left pictures go up to %u, those of its right ones up to "
+                    "%u, so that one side is dark; save both sides with the same number of bits",
+                    left, right);
 }
 
-void source_check_bits(const char *name, struct sample_bits *bits) {
-    if (bits->bits == 0 || bits->most >> bits->bits == 0)
+void source_check_bits(const char *name, struct pair_bits *bits) {
+    unsigned most = most_of(bits);
+    int used = bits->side[0].bits;
+    if (bits->told || used == 0 || most >> used == 0)
         return;
     log_warning(name,
                 "has samples of %d bits, more than the %d that are taken as white; give "
                 "--bits %d",
-                bits_in_use(bits->most), bits->bits, bits_in_use(bits->most));
-    bits->most = 0;
+                bits_in_use(most), used, bits_in_use(most));
+    bits->told = true;
 }
 
 struct source *source_failed(int *error, int code) {

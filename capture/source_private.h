@@ -26,20 +26,34 @@ enum source_pictures source_arrangement(const char *name, const struct source_op
 /* The size of a picture of the pair. */
 void source_halve(enum source_pictures pictures, int *width, int *height);
 
-/* The first or second picture of one that holds both, of to's size and channels. */
-void source_take_half(const struct image *both, enum source_pictures pictures, bool second,
-                      struct image *to);
+/* The pictures of a pair as files hold them: two, or one that holds both, and then the second has
+ * no data. */
+void source_free_pair(struct image pair[2]);
 
-/* What is white in 16-bit pictures, once the first pairs were read: as the user says or by what
- * they hold, which is said. */
-void source_settle_bits(const char *name, const struct source_options *options,
-                        struct sample_bits *bits);
+/* Size and channels of a source by its first pair; pictures that are PICTURES_AUTO become what
+ * source_arrangement says. 0, or -EINVAL after a log line. */
+int source_learn_pair(struct source *source, const struct source_options *options,
+                      const struct image pair[2], enum source_pictures *pictures);
+
+/* Copies a pair to a frame in the size and channels that the source has. -1, or the number of the
+ * picture that is of another size, and then the frame is as it was. */
+int source_put_pair(const struct source *source, const struct image pair[2],
+                    enum source_pictures pictures, bool swap, struct frame *frame);
+
+/* 16-bit samples of a source's left and right pictures. */
+struct pair_bits {
+    struct sample_bits side[2];
+    bool told; /* that a picture holds more than is taken as white */
+};
+
+/* What is white in 16-bit pictures, once the first pair was read: as the user says, or by what
+ * pairs of the source's count hold, which look reads; this is said. It is also said where one side
+ * is dark. */
+void source_learn_bits(struct source *source, const struct source_options *options,
+                       void (*look)(struct source *source, long index), struct pair_bits *bits);
 
 /* Says so, once, where a later picture holds more: it is whiter than white. */
-void source_check_bits(const char *name, struct sample_bits *bits);
-
-/* Pairs, spread over a source, by which that is settled. */
-enum { BITS_PAIRS = 8 };
+void source_check_bits(const char *name, struct pair_bits *bits);
 
 /* Sets *error (may be NULL) and returns NULL, for open functions. */
 struct source *source_failed(int *error, int code);

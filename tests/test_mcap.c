@@ -222,6 +222,14 @@ CLI_TEST("/mcap/damaged-pairs", test_damaged_pairs) {
 }
 
 /* Rectified topics are preferred, and need no rectification. */
+/* 12 bits on the left and 16 on the right, as of picture files. */
+CLI_TEST("/mcap/bits", test_bits) {
+    expect_shell(0, "", "", WRITE "encoding=mono16 low=4 low_right=0");
+    AUTO(source_close) struct source *source = NULL;
+    stderr_says("left pictures go up to 4080", "right ones up to 65535",
+                source = open_word(TOPICS, (struct source_options){0}));
+}
+
 CLI_TEST("/mcap/rectified", test_rectified) {
     expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
     AUTO(source_close)

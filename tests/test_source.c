@@ -314,6 +314,14 @@ CLI_TEST("/source/bits", test_bits) {
     put16("left/0.png", 1025); /* darker, of the same bits */
     stderr_says("12 bits are taken as in use", NULL,
                 source = open_quietly(folder, (struct source_options){0}));
+    source_close(&source);
+    put16("left/1.png", 4095);
+    put16("right/1.png", 4095);
+    source = open_quietly(folder, (struct source_options){.bits = 10});
+    stderr_says("has samples of 12 bits", "--bits 12", { /* once */
+                                                         expect_pixels(source, 255, 255);
+                                                         expect_pixels(source, 255, 255);
+    });
 }
 
 static void take_key(void *keys, const char *key, enum eye eye, int rank) {

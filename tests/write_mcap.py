@@ -8,12 +8,13 @@
 # ros (2; 1: as ROS 1 writes messages), drop (numbers of right pictures that are left out), late
 # (ms that right messages are recorded later), info (1: with CameraInfo; long: of 15 coefficients;
 # zero: of a camera that was not calibrated; cut), messages (zstd: each compressed by itself), low
-# (N: mono16 in 16 - N low bits), split (N: N pairs a file in FOLDER/bag), both (1: a topic with
-# both pictures), other (a topic's ending: such topics with something else), pause (s, in the
-# middle), speed (log times that many times nearer), late_right (ms that right pictures are taken
-# later), bomb (N chunks, each of 250,000 messages without contents), damaged (N messages that are
-# no pictures, behind the first topic's; first=1: before them), roi (X,Y: the pictures are this
-# part of a sensor of twice their size), size, topics. SPDX-License-Identifier: MIT
+# (N: mono16 in 16 - N low bits; low_right: the same of the right ones), split (N: N pairs a file
+# in FOLDER/bag), both (1: a topic with both pictures), other (a topic's ending: such topics with
+# something else), pause (s, in the middle), speed (log times that many times nearer), late_right
+# (ms that right pictures are taken later), bomb (N chunks, each of 250,000 messages without
+# contents), damaged (N messages that are no pictures, behind the first topic's; first=1: before
+# them), roi (X,Y: the pictures are this part of a sensor of twice their size), size, topics.
+# SPDX-License-Identifier: MIT
 import bz2
 import ctypes
 import io
@@ -26,9 +27,9 @@ import numpy as np
 from PIL import Image
 
 keys = dict(file="mcap", writer="own", count="4", compression="none", chunk="20000", index="1",
-            summary="1", encoding="mono8", messages="", low="0", split="", both="", other="",
-            pause="0", speed="1", late_right="1", bomb="", damaged="0", first="0", ros="2",
-            drop="", late="0", info="1",
+            summary="1", encoding="mono8", messages="", low="0", low_right="", split="", both="",
+            other="", pause="0", speed="1", late_right="1", bomb="", damaged="0", first="0",
+            ros="2", drop="", late="0", info="1",
             size="64x48", topics="/stereo/left/image_raw,/stereo/right/image_raw")
 keys.update(word.split("=", 1) for word in sys.argv[2:])
 folder = sys.argv[1]
@@ -338,7 +339,7 @@ def bayer(picture):
     return raw.astype(np.uint8), shown.astype(np.uint8)
 
 
-def encode(picture, header):
+def encode(picture, header, side=0):
     name = keys["encoding"]
     if name in ("png", "jpeg"):
         out = io.BytesIO()
@@ -347,7 +348,7 @@ def encode(picture, header):
     if name in ("mono10", "mono12"):
         rows = deep(picture, int(name[4:]))
     elif name == "mono16":
-        low = int(keys["low"])
+        low = int(side and keys["low_right"] or keys["low"])
         rows = picture.astype("<u2") << 8 - low if low else deep(picture, 16)
     elif name.startswith("bayer"):
         rows = deep(bayer(picture)[0], 16) if name.endswith("16") else bayer(picture)[0]
@@ -400,7 +401,7 @@ for i in range(int(keys["count"])):
         if keys["both"]:
             picture = np.concatenate([wide[:, :W], wide[:, 5:5 + W]], 1)
         if not (keys["both"] and side == 1):
-            messages.append((log_ns, topics[side], *encode(picture, header)))
+            messages.append((log_ns, topics[side], *encode(picture, header, side)))
         if keys["other"]:
             messages.append((log_ns, topics[side] + keys["other"], "CompressedImage", dict(
                 header=header, format="16UC1; compressedDepth png", data=b"none")))

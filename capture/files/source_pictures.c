@@ -29,29 +29,14 @@ struct pictures {
     int64_t *times[2];         /* of left and right pictures, ns; NULL: not known */
     struct source_options options;
     enum source_pictures pictures; /* how a file holds both; of two files PICTURES_ONE */
-    struct sample_bits bits;
-    unsigned
-        most[2]; /* the greatest of 16-bit samples of left and right files; 0: there are none */
+    struct pair_bits bits;
     long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
 };
 
-static void free_pair(struct image pair[2]) {
-    picture_free(&pair[0]);
-    picture_free(&pair[1]);
-}
-
 /* -EBADMSG for what is wrong with the files of a pair; what the machine lacks is passed on. */
 static int error_of_pair(int error) {
     return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : -EBADMSG;
-}
-
-static int read_side(struct pictures *pictures, int side, const char *path, struct image *image) {
-    struct sample_bits bits = {.bits = pictures->bits.bits};
-    int error = picture_read_bits(path, &bits, image);
-    pictures->most[side] = MAX(pictures->most[side], bits.most);
-    pictures->bits.most = MAX(pictures->bits.most, bits.most);
-    return error;
 }
 
 /* Reads both pictures of a pair, or the one that holds both, as pair[0]; -EINVAL when they are of
@@ -59,27 +44,17 @@ static int read_side(struct pictures *pictures, int side, const char *path, stru
 static int read_pair(struct pictures *pictures, long index, struct image pair[2]) {
     const char *left = pictures->pairs.left[index], *right = pictures->pairs.right[index];
     pair[1] = (struct image){0};
-    int error = read_side(pictures, 0, left, &pair[0]);
+    int error = picture_read_bits(left, &pictures->bits.side[0], &pair[0]);
     if (!error && pictures->pictures == PICTURES_ONE)
-        error = read_side(pictures, 1, right, &pair[1]);
+        error = picture_read_bits(right, &pictures->bits.side[1], &pair[1]);
     if (!error && pair[1].data &&
         (pair[0].width != pair[1].width || pair[0].height != pair[1].height))
         error =
             log_fail(-EINVAL, left, "is %dx%d but %s is %dx%d; both of a pair must have one size",
                      pair[0].width, pair[0].height, right, pair[1].width, pair[1].height);
     if (error)
-        free_pair(pair);
+        source_free_pair(pair);
     return error;
-}
-
-/* Copies a picture of a pair to a frame's buffer in the channels that the source has. */
-static void put_image(const struct pictures *pictures, const struct image pair[2], bool right,
-                      struct image *to) {
-    const struct source *source = &pictures->source;
-    bool both = pictures->pictures != PICTURES_ONE;
-    *to = (struct image){to->data, source->width, source->height, source->channels};
-    source_take_half(&pair[both ? 0 : right], pictures->pictures,
-                     right != (pictures->options.swap != 0), to);
 }
 
 /* Where true disparities lie: beside a left picture of this name, or, below the folder above, in a
@@ -229,19 +204,17 @@ static int pictures_read(struct source *source, struct frame *frame) {
     if (error)
         return error_of_pair(error);
     source_check_bits(source->name, &pictures->bits);
-    int width = pair[0].width, height = pair[0].height;
-    source_halve(pictures->pictures, &width, &height);
-    if (width != source->width || height != source->height) {
-        log_error(pictures->pairs.left[index], "and %s are %dx%d but the first pair (%s) is %dx%d",
-                  pictures->pairs.right[index], width, height,
-                  pictures->pairs.left[pictures->damaged], source->width, source->height);
-        free_pair(pair);
-        return -EBADMSG;
+    if (source_put_pair(source, pair, pictures->pictures, pictures->options.swap && !pair[1].data,
+                        frame) >= 0) {
+        source_halve(pictures->pictures, &pair[0].width, &pair[0].height);
+        error = log_fail(-EBADMSG, pictures->pairs.left[index],
+                         "and %s are %dx%d but the first pair (%s) is %dx%d",
+                         pictures->pairs.right[index], pair[0].width, pair[0].height,
+                         pictures->pairs.left[pictures->damaged], source->width, source->height);
     }
-    assert(frame->left.width >= source->width && frame->left.height >= source->height);
-    put_image(pictures, pair, false, &frame->left);
-    put_image(pictures, pair, true, &frame->right);
-    free_pair(pair);
+    source_free_pair(pair);
+    if (error)
+        return error;
     frame_turn(&pictures->options, frame);
     frame->has_truth = source->has_truth && frame->truth;
     if (frame->has_truth)
@@ -291,28 +264,10 @@ static void pictures_close(struct source *source) {
     g_free(pictures);
 }
 
-#define UNLIKE_BITS 3 /* times: less is a darker side */
-
-/* What of 16 bits is in use, by pairs spread over the source; damaged ones are told when read. */
-static void learn_bits(struct pictures *pictures) {
-    long count = pictures->pairs.count, last = pictures->damaged;
-    enum log_level level = log_get_level();
-    log_set_level((enum log_level) - 1);
-    for (long k = 1; k < BITS_PAIRS && pictures->bits.most > 0 && !pictures->options.bits; k++) {
-        long index = (count - 1) * k / (BITS_PAIRS - 1);
-        struct image pair[2];
-        if (index > last && read_pair(pictures, index, pair) == 0)
-            free_pair(pair);
-        last = MAX(last, index);
-    }
-    log_set_level(level);
-    source_settle_bits(pictures->name, &pictures->options, &pictures->bits);
-    unsigned low = MIN(pictures->most[0], pictures->most[1]), high = pictures->bits.most;
-    if (low > 0 && high > UNLIKE_BITS * low && bits_in_use(low) != bits_in_use(high))
-        log_warning(pictures->name,
-                    "the samples of its left pictures go up to %u, those of its right ones up to "
-                    "%u, so that one side is dark; save both sides with the same number of bits",
-                    pictures->most[0], pictures->most[1]);
+static void look_at_pair(struct source *source, long index) {
+    struct image pair[2];
+    if (read_pair((struct pictures *)source, index, pair) == 0)
+        source_free_pair(pair);
 }
 
 /* Size and channels come from the first pair that is not damaged. Two sizes in that pair end it
@@ -327,18 +282,11 @@ static int learn_size(struct pictures *pictures) {
            ++pictures->damaged < pictures->pairs.count);
     if (error)
         return error;
-    source->width = pair[0].width;
-    source->height = pair[0].height;
-    source->channels = pair[1].data ? MIN(pair[0].channels, pair[1].channels) : pair[0].channels;
-    free_pair(pair);
-    if (pictures->pictures == PICTURES_AUTO)
-        pictures->pictures = source_arrangement(pictures->name, &pictures->options, PICTURES_AUTO,
-                                                source->width, source->height);
-    if (pictures->pictures == PICTURES_AUTO)
-        return -EINVAL;
-    source_halve(pictures->pictures, &source->width, &source->height);
-    learn_bits(pictures);
-    return 0;
+    error = source_learn_pair(source, &pictures->options, pair, &pictures->pictures);
+    source_free_pair(pair);
+    if (!error)
+        source_learn_bits(source, &pictures->options, look_at_pair, &pictures->bits);
+    return error;
 }
 
 /* Whether the words name files that hold both pictures: a picture, or what the options say so. */

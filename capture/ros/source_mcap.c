@@ -35,7 +35,7 @@ struct mcap_pairs {
     struct ros_file *file;
     struct topic side[2];          /* left, right; of one topic both are it */
     enum source_pictures pictures; /* how one topic holds both; of two PICTURES_ONE */
-    struct sample_bits bits;
+    struct pair_bits bits;
     struct source_options options;
     int64_t tolerance_ns;
     long next;
@@ -119,25 +119,35 @@ static int decode(struct mcap_pairs *s, int side, guint i, struct image *out) {
         return error;
     g_autofree char *name =
         g_strdup_printf("%s: picture %u of %s", s->name, i, topic->channel->topic);
-    return ros_image_decode(&image, name, &s->bits, out);
+    return ros_image_decode(&image, name, &s->bits.side[side], out);
 }
 
-static int read_side(struct mcap_pairs *s, int side, guint i, struct image *to) {
+/* Both pictures of a pair, or the one that holds both or is both: see source_free_pair. 0 or -errno
+ * after a log line. */
+static int read_pair(struct mcap_pairs *s, const guint number[2], struct image pair[2]) {
+    memset(pair, 0, 2 * sizeof *pair);
+    int error = decode(s, 0, number[0], &pair[0]);
+    if (!error && s->side[1].channel != s->side[0].channel)
+        error = decode(s, 1, number[1], &pair[1]);
+    if (error)
+        source_free_pair(pair);
+    return error;
+}
+
+static int fill_frame(struct mcap_pairs *s, const guint number[2], struct frame *frame) {
     const struct source *source = &s->source;
-    struct image picture;
-    if (decode(s, side, i, &picture) != 0)
+    struct image pair[2];
+    if (read_pair(s, number, pair) != 0)
         return -EBADMSG;
-    int error = 0, width = picture.width, height = picture.height;
-    source_halve(s->pictures, &width, &height);
-    if (width != source->width || height != source->height) {
-        error = log_fail(
-            -EBADMSG, s->name, "picture %u of %s is %dx%d, but those of the first pair are %dx%d",
-            i, s->side[side].channel->topic, width, height, source->width, source->height);
-    } else {
-        *to = (struct image){to->data, source->width, source->height, source->channels};
-        source_take_half(&picture, s->pictures, side, to);
+    int error = 0, other = source_put_pair(source, pair, s->pictures, s->options.swap, frame);
+    if (other >= 0) {
+        source_halve(s->pictures, &pair[other].width, &pair[other].height);
+        error = log_fail(-EBADMSG, s->name,
+                         "picture %u of %s is %dx%d, but those of the first pair are %dx%d",
+                         number[other], s->side[other].channel->topic, pair[other].width,
+                         pair[other].height, source->width, source->height);
     }
-    picture_free(&picture);
+    source_free_pair(pair);
     source_check_bits(s->name, &s->bits);
     return error;
 }
@@ -179,14 +189,10 @@ static int mcap_pairs_read(struct source *source, struct frame *frame) {
         s->told = true;
     }
     guint number[2] = {(guint)s->next++, partner};
-    struct image *sides[2] = {&frame->left, &frame->right};
     frame->index = (long)number[0];
-    for (int i = 0; i < 2; i++) {
-        int from = i ^ (s->options.swap != 0);
-        int error = read_side(s, from, number[from], sides[i]);
-        if (error)
-            return count_damaged(s, error);
-    }
+    int error = fill_frame(s, number, frame);
+    if (error)
+        return count_damaged(s, error);
     s->damaged = 0;
     frame_turn(&s->options, frame);
     frame->has_truth = false;
@@ -438,26 +444,18 @@ static void find_calibration(struct mcap_pairs *s) {
         s->source.calibration_text[i] = s->calibration[i] = ros_camera_print(&camera[i]);
 }
 
-/* Size and channels of the pair of this left picture. -EBADMSG where it is damaged. */
-static int look_at_pair(struct mcap_pairs *s, guint left, guint right) {
-    struct source *source = &s->source;
-    struct image picture[2] = {{0}, {0}};
-    int error = decode(s, 0, left, &picture[0]) ?: decode(s, 1, right, &picture[1]);
-    if (!error && (picture[0].width != picture[1].width || picture[0].height != picture[1].height))
+/* Size and channels of a pair. -EBADMSG where it is damaged. */
+static int learn_pair(struct mcap_pairs *s, const guint number[2]) {
+    struct image pair[2];
+    int error = read_pair(s, number, pair);
+    if (error)
+        return error;
+    if (pair[1].data && (pair[0].width != pair[1].width || pair[0].height != pair[1].height))
         error = log_fail(-EINVAL, s->name, "has pictures of two sizes: %dx%d and %dx%d",
-                         picture[0].width, picture[0].height, picture[1].width, picture[1].height);
-    source->width = picture[0].width;
-    source->height = picture[0].height;
-    source->channels = MIN(picture[0].channels, picture[1].channels);
-    picture_free(&picture[0]);
-    picture_free(&picture[1]);
-    if (!error && s->pictures == PICTURES_AUTO) {
-        s->pictures =
-            source_arrangement(s->name, &s->options, PICTURES_AUTO, source->width, source->height);
-        error = s->pictures == PICTURES_AUTO ? -EINVAL : 0;
-    }
-    if (!error)
-        source_halve(s->pictures, &source->width, &source->height);
+                         pair[0].width, pair[0].height, pair[1].width, pair[1].height);
+    else
+        error = source_learn_pair(&s->source, &s->options, pair, &s->pictures);
+    source_free_pair(pair);
     return error;
 }
 
@@ -476,20 +474,13 @@ static void learn_frame_ids(struct mcap_pairs *s) {
         s->source.frame_ids[i] = s->frame_id[i];
 }
 
-/* What of 16 bits is in use, by pairs spread over the file; damaged ones are told when read. */
-static void learn_bits(struct mcap_pairs *s) {
-    guint count = count_of(&s->side[0]), last = G_MAXUINT;
-    enum log_level level = log_get_level();
-    log_set_level((enum log_level) - 1);
-    for (guint k = 0; k < BITS_PAIRS && s->bits.most > 0 && !s->options.bits; k++) {
-        guint i = (guint)((uint64_t)(count - 1) * k / (BITS_PAIRS - 1));
-        struct image picture;
-        if (i != last && decode(s, 0, i, &picture) == 0)
-            picture_free(&picture);
-        last = i;
-    }
-    log_set_level(level);
-    source_settle_bits(s->name, &s->options, &s->bits);
+static void look_at_pair(struct source *source, long index) {
+    struct mcap_pairs *s = (struct mcap_pairs *)source;
+    struct image pair[2];
+    guint number[2] = {(guint)index, 0};
+    find_partner(s, number[0], &number[1]);
+    if (read_pair(s, number, pair) == 0)
+        source_free_pair(pair);
 }
 
 /* Size and channels, from the first pair that is whole. */
@@ -500,7 +491,7 @@ static int learn_size(struct mcap_pairs *s) {
         if (!find_partner(s, i, &partner))
             continue;
         pairs++;
-        error = look_at_pair(s, i, partner);
+        error = learn_pair(s, (const guint[]){i, partner});
     }
     if (!pairs)
         log_error(s->name,
@@ -598,7 +589,7 @@ struct source *source_mcap_open(const char *word, const struct source_options *o
         code = learn_size(s);
     }
     if (!code) {
-        learn_bits(s);
+        source_learn_bits(&s->source, &s->options, look_at_pair, &s->bits);
         learn_frame_ids(s);
     }
     if (code) {
