@@ -8,9 +8,9 @@
 #include "capture/eyes.h"
 #include "capture/record/recording_files.h"
 #include "capture/source_private.h"
+#include "config/clock.h"
 #include "config/log.h"
 
-#include <assert.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ double rate_of_fraction(double numerator, double denominator) {
     return rate >= MIN_SOURCE_RATE && rate <= MAX_SOURCE_RATE ? rate : 0;
 }
 
-void frame_turn(const struct source_options *options, struct frame *frame) {
+void source_hand_over(const struct source_options *options, struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2; i++) {
         if (options->rotate180[i])
@@ -40,6 +40,7 @@ void frame_turn(const struct source_options *options, struct frame *frame) {
         if (options->flip[i])
             image_flip(sides[i]);
     }
+    frame->taken_ns = clock_ns();
 }
 
 #define MIN_SIDE_BY_SIDE 2.0 /* width to height of two pictures side by side, by themselves 1:1 */
@@ -97,22 +98,20 @@ int source_learn_pair(struct source *source, const struct source_options *option
     return *pictures == PICTURES_AUTO ? -EINVAL : 0;
 }
 
-int source_put_pair(const struct source *source, const struct image pair[2],
-                    enum source_pictures pictures, bool swap, struct frame *frame) {
+int source_put_pair(const struct image pair[2], enum source_pictures pictures, bool swap,
+                    struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2 && pair[i].data; i++) {
         int width = pair[i].width, height = pair[i].height;
         source_halve(pictures, &width, &height);
-        if (width != source->width || height != source->height)
+        if (width != frame->left.width || height != frame->left.height)
             return i;
     }
-    assert(frame->left.width >= source->width && frame->left.height >= source->height);
     for (int i = 0; i < 2; i++) {
         bool second = i ^ swap;
-        *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
         image_part(&pair[pair[1].data && second],
-                   second && pictures == PICTURES_SIDE_BY_SIDE ? source->width : 0,
-                   second && pictures == PICTURES_TOP_BOTTOM ? source->height : 0, sides[i]);
+                   second && pictures == PICTURES_SIDE_BY_SIDE ? frame->left.width : 0,
+                   second && pictures == PICTURES_TOP_BOTTOM ? frame->left.height : 0, sides[i]);
     }
     return -1;
 }
@@ -283,8 +282,7 @@ static struct source *open_kind(const char *const *words, int count,
                             "is a %s picture; PNG, JPEG, PGM and PPM are read: convert it to PNG",
                             kind);
     }
-    bool stream = options && options->motion_step;
-    if (count == 2 && !stream && source_is_one_side(words))
+    if (count == 2 && !options->motion_step && source_is_one_side(words))
         return source_failed(error, -EINVAL);
     if (count == 2)
         doubt_order(words);
@@ -297,9 +295,13 @@ static struct source *open_kind(const char *const *words, int count,
 
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
-    struct source *source = open_kind(words, count, options, error);
-    if (source && options && options->motion_step > 0 && !source->files)
-        source = source_motion_open(source, options->motion_step, error);
+    struct source_options how = options ? *options : (struct source_options){0};
+    how.swap = how.swap != 0;
+    struct source *source = open_kind(words, count, &how, error);
+    if (source && !source->live)
+        source->pace = how.rate;
+    if (source && how.motion_step > 0 && !source->files)
+        source = source_motion_open(source, how.motion_step, error);
     if (!source || (source->width >= MIN_FRAME_SIDE && source->width <= MAX_FRAME_SIDE &&
                     source->height >= MIN_FRAME_SIDE && source->height <= MAX_FRAME_SIDE))
         return source;

@@ -125,10 +125,10 @@ void source_say_rate(const struct source *source);
 
 void source_close(struct source **source);
 
-/* The kinds of sources. synth keys: scene (shapes or desk), width, height, min_disparity, range,
- * noise (grey levels, standard deviation), gain (right picture is multiplied by it), row_offset
- * (px, the right picture is moved down), frames, rate, seed, color. Pairs are a function of their
- * number alone. */
+/* The kinds of sources, by options that are not NULL, with swap 0 or 1. synth keys: scene (shapes
+ * or desk), width, height, min_disparity, range, noise (grey levels, standard deviation), gain
+ * (right picture is multiplied by it), row_offset (px, the right picture is moved down), frames,
+ * rate, seed, color. Pairs are a function of their number alone. */
 struct source *source_synth_open(const char *spec, const struct source_options *options,
                                  int *error);
 /* "v4l2:LEFT,RIGHT": two cameras by node, link, bus or serial. "sbs:DEVICE": one camera with

@@ -35,10 +35,10 @@ void source_free_pair(struct image pair[2]);
 int source_learn_pair(struct source *source, const struct source_options *options,
                       const struct image pair[2], enum source_pictures *pictures);
 
-/* Copies a pair to a frame in the size and channels that the source has. -1, or the number of the
- * picture that is of another size, and then the frame is as it was. */
-int source_put_pair(const struct source *source, const struct image pair[2],
-                    enum source_pictures pictures, bool swap, struct frame *frame);
+/* Copies a pair to a frame. -1, or the number of the picture that is of another size than the
+ * frame's, which is then as it was. */
+int source_put_pair(const struct image pair[2], enum source_pictures pictures, bool swap,
+                    struct frame *frame);
 
 /* 16-bit samples of a source's left and right pictures. */
 struct pair_bits {
@@ -84,5 +84,6 @@ enum eye pair_list_eye(const char *path);
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 
-/* Turns and mirrors both pictures of a frame as the options say, left by [0], right by [1]. */
-void frame_turn(const struct source_options *options, struct frame *frame);
+/* The last step of a read: turns and mirrors both pictures as the options say, left by [0], right
+ * by [1], and notes that the pair is handed over now. */
+void source_hand_over(const struct source_options *options, struct frame *frame);

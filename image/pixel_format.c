@@ -173,12 +173,6 @@ void image_rotate180(struct image *image) {
     reverse(image->data, (size_t)image->width * (size_t)image->height, image->channels);
 }
 
-void image_half(const struct image *wide, bool right, struct image *half) {
-    size_t row = (size_t)half->width * (size_t)half->channels;
-    for (int y = 0; y < half->height; y++)
-        memcpy(half->data + (size_t)y * row, wide->data + ((size_t)y * 2 + right) * row, row);
-}
-
 void image_convert(const struct image *from, struct image *to) {
     size_t pixels = (size_t)from->width * (size_t)from->height;
     if (from->channels == to->channels)

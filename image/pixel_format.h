@@ -70,9 +70,6 @@ size_t pixels_bytes(const struct raw_picture *raw);
 void image_flip(struct image *image);
 void image_rotate180(struct image *image);
 
-/* The left or right half of a picture of twice half's width. */
-void image_half(const struct image *wide, bool right, struct image *half);
-
 /* The part of a picture of to's size that begins at column, row, in to's channels. */
 void image_part(const struct image *from, int column, int row, struct image *to);
 

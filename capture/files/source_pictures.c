@@ -10,7 +10,6 @@
 #include "capture/files/folder_about.h"
 #include "capture/files/picture_times.h"
 #include "capture/source_private.h"
-#include "config/clock.h"
 #include "config/log.h"
 
 #include <assert.h>
@@ -204,8 +203,8 @@ static int pictures_read(struct source *source, struct frame *frame) {
     if (error)
         return error_of_pair(error);
     source_check_bits(source->name, &pictures->bits);
-    if (source_put_pair(source, pair, pictures->pictures, pictures->options.swap && !pair[1].data,
-                        frame) >= 0) {
+    if (source_put_pair(pair, pictures->pictures, pictures->options.swap && !pair[1].data, frame) >=
+        0) {
         source_halve(pictures->pictures, &pair[0].width, &pair[0].height);
         error = log_fail(-EBADMSG, pictures->pairs.left[index],
                          "and %s are %dx%d but the first pair (%s) is %dx%d",
@@ -215,7 +214,7 @@ static int pictures_read(struct source *source, struct frame *frame) {
     source_free_pair(pair);
     if (error)
         return error;
-    frame_turn(&pictures->options, frame);
+    source_hand_over(&pictures->options, frame);
     frame->has_truth = source->has_truth && frame->truth;
     if (frame->has_truth)
         (pictures->options.motion_step ? read_truth : read_disparities)(pictures, index, frame);
@@ -226,7 +225,6 @@ static int pictures_read(struct source *source, struct frame *frame) {
         frame->left_ns = pair_time_ns(index, source->rate);
         frame->right_ns = pair_time_ns(index + pictures->options.motion_step, source->rate);
     }
-    frame->taken_ns = clock_ns();
     return 0;
 }
 
@@ -343,23 +341,21 @@ static void read_times(struct pictures *pictures) {
 struct source *source_pictures_open(const char *const *words, int count,
                                     const struct source_options *options, int *error) {
     struct pair_list pairs;
-    const struct source_options none = {0}, *how = options ? options : &none;
-    int step = how->motion_step;
-    bool both = hold_both(words, count, how);
+    int step = options->motion_step;
+    bool both = hold_both(words, count, options);
     int code = step || both ? pair_list_find_stream(words, count, step, &pairs)
-                            : pair_list_find(words, count, how->lists, &pairs);
+                            : pair_list_find(words, count, options->lists, &pairs);
     if (code)
         return source_failed(error, code);
     struct pictures *pictures = g_new0(struct pictures, 1);
     pictures->pictures = both ? PICTURES_AUTO : PICTURES_ONE;
     pictures->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
     pictures->pairs = pairs;
-    if (options && options->swap) {
+    if (options->swap) {
         pictures->pairs.left = pairs.right;
         pictures->pairs.right = pairs.left;
     }
-    if (options)
-        pictures->options = *options;
+    pictures->options = *options;
     if (count == 1)
         folder_about_read(words[0], &pictures->about);
     pictures->source = (struct source){
@@ -367,7 +363,6 @@ struct source *source_pictures_open(const char *const *words, int count,
         .count = pairs.count,
         .calibration = {pictures->about.calibration},
         .disparities = pictures->about.disparities,
-        .pace = options ? options->rate : 0,
         .read = pictures_read,
         .seek = pictures_seek,
         .describe = pictures_describe,

@@ -10,11 +10,9 @@
 #include "capture/gst/source_gst_private.h"
 
 #include "capture/gst/gst_launch.h"
-#include "config/clock.h"
 #include "config/lock.h"
 #include "config/log.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -86,8 +84,6 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
 
 /* The part of the source's size that begins at column, row of a decoded picture. */
 static int put_picture(struct gst *gst, GstSample *sample, int column, int row, struct image *to) {
-    const struct source *source = &gst->source;
-    *to = (struct image){to->data, source->width, source->height, source->channels};
     int error = gst_launch_copy_picture(sample, column, row, to);
     if (error)
         log_error(gst->name,
@@ -222,7 +218,6 @@ static int gst_source_read(struct source *source, struct frame *frame) {
             return gst_source_read(source, frame);
         return status;
     }
-    assert(frame->left.width >= source->width && frame->left.height >= source->height);
     bool exchanged = gst->options.swap != (gst->tracks == 1 && gst->right_first);
     bool damaged = status == 0 && (is_damaged(gst, sample[0]) || is_damaged(gst, sample[1]));
     if (status == 0)
@@ -235,7 +230,7 @@ static int gst_source_read(struct source *source, struct frame *frame) {
     drop_pair(sample);
     if (status)
         return status;
-    frame_turn(&gst->options, frame);
+    source_hand_over(&gst->options, frame);
     gst->next = index + 1;
     frame->index = index;
     if (damaged)
@@ -243,8 +238,6 @@ static int gst_source_read(struct source *source, struct frame *frame) {
                         index, (double)time[0] / 1e9);
     frame->left_ns = (int64_t)time[gst->options.swap];
     frame->right_ns = (int64_t)time[!gst->options.swap];
-    frame->has_truth = 0;
-    frame->taken_ns = clock_ns();
     return 0;
 }
 
@@ -369,12 +362,9 @@ struct source *source_gst_open(const char *const *words, int count,
                                const struct source_options *options, int *error) {
     struct gst *gst = g_new0(struct gst, 1);
     gst->name = count == 2 ? g_strdup_printf("%s %s", words[0], words[1]) : g_strdup(words[0]);
-    if (options)
-        gst->options = *options;
-    gst->options.swap = gst->options.swap != 0;
+    gst->options = *options;
     gst->source = (struct source){
         .name = gst->name,
-        .pace = options ? options->rate : 0,
         .read = gst_source_read,
         .seek = gst_source_seek,
         .describe = gst_source_describe,

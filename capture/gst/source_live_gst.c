@@ -208,13 +208,12 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2; i++) {
         int from = i ^ gst->options.swap;
-        *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
         bool two = gst->streams == 2;
         int error =
             put_picture(gst, samples[two ? from : 0], two || gst->whole ? 0 : from, sides[i]);
         status = status ? status : error;
     }
-    frame_turn(&gst->options, frame);
+    source_hand_over(&gst->options, frame);
     for (int i = 0; i < 2 && samples[i]; i++)
         gst_sample_unref(samples[i]);
     if (status && !gst->told_size)
@@ -223,8 +222,6 @@ static int live_gst_read(struct source *source, struct frame *frame) {
                   "or put videoscale and caps of this size before the appsink",
                   source->width, source->height);
     gst->told_size = status != 0;
-    frame->has_truth = 0;
-    frame->taken_ns = clock_ns();
     return status;
 }
 
@@ -285,9 +282,7 @@ struct source *source_live_gst_open(const char *word, const struct source_option
                                     int *error) {
     struct live_gst *gst = g_new0(struct live_gst, 1);
     gst->name = g_strdup(word);
-    if (options)
-        gst->options = *options;
-    gst->options.swap = gst->options.swap != 0;
+    gst->options = *options;
     gst->source = (struct source){.name = gst->name,
                                   .live = true,
                                   .count = -1,

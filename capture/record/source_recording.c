@@ -170,23 +170,14 @@ static int decode(struct recording *r, int track, struct image *image) {
 
 static int decode_pair(struct recording *r, struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
-    int error = 0;
-    for (int i = 0; i < 2; i++) {
-        sides[i]->width = r->source.width;
-        sides[i]->height = r->source.height;
-        sides[i]->channels = r->source.channels;
-    }
-    if (r->tracks == 1)
-        error = decode(r, 0, &r->wide);
-    for (int i = 0; i < 2 && !error; i++) {
-        int from = i ^ r->options.swap;
-        if (r->tracks == 2)
-            error = decode(r, from, sides[i]);
-        else
-            image_half(&r->wide, from, sides[i]);
-    }
+    int error = r->tracks == 1 ? decode(r, 0, &r->wide) : 0;
+    for (int i = 0; i < 2 && r->tracks == 2 && !error; i++)
+        error = decode(r, i ^ r->options.swap, sides[i]);
+    if (!error && r->tracks == 1)
+        source_put_pair((const struct image[2]){r->wide}, PICTURES_SIDE_BY_SIDE, r->options.swap,
+                        frame);
     if (!error)
-        frame_turn(&r->options, frame);
+        source_hand_over(&r->options, frame);
     return error;
 }
 
@@ -235,8 +226,6 @@ static int recording_read(struct source *source, struct frame *frame) {
         return log_fail(-EBADMSG, r->name, "pair %ld is damaged", index);
     frame->left_ns = row_at(r, index)->capture_ns[r->options.swap];
     frame->right_ns = row_at(r, index)->capture_ns[!r->options.swap];
-    frame->has_truth = 0;
-    frame->taken_ns = clock_ns();
     return 0;
 }
 
@@ -387,11 +376,8 @@ struct source *source_recording_open(const char *path, const struct source_optio
                                      int *error) {
     struct recording *r = g_new0(struct recording, 1);
     r->name = g_strdup(path);
-    if (options)
-        r->options = *options;
-    r->options.swap = r->options.swap != 0;
+    r->options = *options;
     r->source = (struct source){.name = r->name,
-                                .pace = options ? options->rate : 0,
                                 .read = recording_read,
                                 .seek = recording_seek,
                                 .describe = recording_describe,

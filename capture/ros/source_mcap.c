@@ -10,7 +10,6 @@
 #include "capture/ros/ros_message.h"
 #include "capture/source_private.h"
 #include "image/picture.h"
-#include "config/clock.h"
 #include "config/log.h"
 
 #include <glib.h>
@@ -139,7 +138,7 @@ static int fill_frame(struct mcap_pairs *s, const guint number[2], struct frame 
     struct image pair[2];
     if (read_pair(s, number, pair) != 0)
         return -EBADMSG;
-    int error = 0, other = source_put_pair(source, pair, s->pictures, s->options.swap, frame);
+    int error = 0, other = source_put_pair(pair, s->pictures, s->options.swap, frame);
     if (other >= 0) {
         source_halve(s->pictures, &pair[other].width, &pair[other].height);
         error = log_fail(-EBADMSG, s->name,
@@ -194,11 +193,9 @@ static int mcap_pairs_read(struct source *source, struct frame *frame) {
     if (error)
         return count_damaged(s, error);
     s->damaged = 0;
-    frame_turn(&s->options, frame);
-    frame->has_truth = false;
-    frame->left_ns = time_of(s, &s->side[s->options.swap != 0], number[s->options.swap != 0]);
+    frame->left_ns = time_of(s, &s->side[s->options.swap], number[s->options.swap]);
     frame->right_ns = time_of(s, &s->side[!s->options.swap], number[!s->options.swap]);
-    frame->taken_ns = clock_ns();
+    source_hand_over(&s->options, frame);
     return 0;
 }
 
@@ -462,7 +459,7 @@ static int learn_pair(struct mcap_pairs *s, const guint number[2]) {
 /* By the first messages, for what is written of the pairs. Of a damaged one nothing is known. */
 static void learn_frame_ids(struct mcap_pairs *s) {
     for (int i = 0; i < 2; i++) {
-        const struct topic *topic = &s->side[i ^ (s->options.swap != 0)];
+        const struct topic *topic = &s->side[i ^ s->options.swap];
         const uint8_t *data;
         size_t size;
         struct ros_image image;
@@ -572,11 +569,9 @@ struct source *source_mcap_open(const char *word, const struct source_options *o
                                 : g_strdup(word);
     g_auto(GStrv) topics = behind ? g_strsplit(behind, ",", -1) : NULL;
     int code;
-    if (options)
-        s->options = *options;
+    s->options = *options;
     s->name = g_strdup(word);
     s->source = (struct source){.name = s->name,
-                                .pace = options ? options->rate : 0,
                                 .read = mcap_pairs_read,
                                 .seek = mcap_pairs_seek,
                                 .describe = mcap_pairs_describe,

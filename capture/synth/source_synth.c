@@ -8,10 +8,8 @@
 #include "capture/source_private.h"
 #include "capture/synth/desk.h"
 #include "capture/synth/synth_private.h"
-#include "config/clock.h"
 #include "config/log.h"
 
-#include <assert.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -216,12 +214,6 @@ static void render(struct synth *synth, struct frame *frame, long index) {
         tell_motion(synth, index, frame->truth, frame->non_occluded);
 }
 
-static void shape_image(struct image *image, const struct source *source) {
-    image->width = source->width;
-    image->height = source->height;
-    image->channels = source->channels;
-}
-
 static int synth_read(struct source *source, struct frame *frame) {
     struct synth *synth = (struct synth *)source;
     if (source->count >= 0 && synth->next >= source->count) {
@@ -229,15 +221,11 @@ static int synth_read(struct source *source, struct frame *frame) {
             return SOURCE_END;
         synth->next = 0;
     }
-    assert(frame->left.width >= source->width && frame->left.height >= source->height);
-    shape_image(&frame->left, source);
-    shape_image(&frame->right, source);
     frame->has_truth = source->has_truth && frame->truth && frame->non_occluded;
     frame->index = synth->next++;
     frame->left_ns = frame->right_ns = pair_time_ns(frame->index, source->rate);
     render(synth, frame, frame->index);
-    frame_turn(&synth->options, frame);
-    frame->taken_ns = clock_ns();
+    source_hand_over(&synth->options, frame);
     return 0;
 }
 
@@ -295,8 +283,7 @@ static struct source *synth_make(const char *spec, const double *value,
         return NULL;
     memcpy(synth->value, value, sizeof synth->value);
     synth->name = strdup(spec);
-    if (options)
-        synth->options = *options;
+    synth->options = *options;
     const struct source_options *o = &synth->options;
     bool as_rendered = !(o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] || o->rotate180[1]);
     for (int i = 0; i < 256; i++)
@@ -309,7 +296,6 @@ static struct source *synth_make(const char *spec, const double *value,
         .has_truth = as_rendered, /* the truth is that of the left view */
         .count = value[SYNTH_FRAMES] > 0 ? (long)value[SYNTH_FRAMES] : -1,
         .rate = value[SYNTH_RATE],
-        .pace = options ? options->rate : 0,
         .read = synth_read,
         .seek = synth_seek,
         .describe = synth_describe,

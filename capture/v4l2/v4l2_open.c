@@ -167,8 +167,7 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
     v4l2_log_file = NULL; /* what libv4l2 says is said in our own words */
     struct v4l2 *v4l2 = g_new0(struct v4l2, 1);
     v4l2->name = g_strdup(word);
-    if (options)
-        v4l2->options = *options;
+    v4l2->options = *options;
     v4l2->source = (struct source){.name = v4l2->name,
                                    .live = 1,
                                    .count = -1,

@@ -122,11 +122,8 @@ static void poll_cameras(struct v4l2 *v4l2) {
 
 /* The newest pair, from the slots that it has until the next one comes. */
 static int decode_newest(struct v4l2 *v4l2, struct frame *frame) {
-    const struct source *source = &v4l2->source;
     bool halves = v4l2->streams == 1 && !v4l2->whole;
     struct image *sides[2] = {&frame->left, &frame->right};
-    for (int i = 0; i < 2; i++)
-        *sides[i] = (struct image){sides[i]->data, source->width, source->height, source->channels};
     for (int i = 0; i < 2 && i < v4l2->streams; i++) {
         struct v4l2_stream *stream = &v4l2->stream[i];
         struct raw_picture raw = raw_of(stream, v4l2->newest.slot[i]);
@@ -138,9 +135,10 @@ static int decode_newest(struct v4l2 *v4l2, struct frame *frame) {
                   raw.fourcc == PIXEL_MJPG ? mjpeg_reason(v4l2->mjpeg) : "too short");
         return error;
     }
-    for (int i = 0; i < 2 && halves; i++)
-        image_half(&v4l2->wide, i ^ v4l2->options.swap, sides[i]);
-    frame_turn(&v4l2->options, frame);
+    if (halves)
+        source_put_pair((const struct image[2]){v4l2->wide}, PICTURES_SIDE_BY_SIDE,
+                        v4l2->options.swap, frame);
+    source_hand_over(&v4l2->options, frame);
     return 0;
 }
 
@@ -157,8 +155,6 @@ int streams_read(struct source *source, struct frame *frame) {
         frame->index = v4l2->pairing.pairs - 1;
         frame->left_ns = v4l2->newest.stamp[0].capture_ns;
         frame->right_ns = v4l2->newest.stamp[1].capture_ns;
-        frame->has_truth = 0;
-        frame->taken_ns = clock_ns();
         status_publish(v4l2, true);
         return 0;
     } while (clock_ns() < until);
