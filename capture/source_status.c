@@ -1,9 +1,41 @@
 /*
- * The report of capture/source_status.h. SPDX-License-Identifier: MIT
+ * The functions of capture/source_status.h. SPDX-License-Identifier: MIT
  */
 #include "capture/source_status.h"
 
 #include <stdio.h>
+
+#define SILENT_NS 1000000000LL /* without a frame for so long a camera's rate falls */
+
+void camera_came(struct camera_status *camera, int64_t now_ns) {
+    camera->arrived_ns[camera->came++ % RATE_FRAMES] = now_ns;
+    camera->frames++;
+}
+
+static double rate_of(const struct camera_status *camera, int64_t now_ns) {
+    int count = camera->came < RATE_FRAMES ? (int)camera->came : RATE_FRAMES;
+    if (count < 2)
+        return 0;
+    int64_t last = camera->arrived_ns[(camera->came - 1) % RATE_FRAMES];
+    int64_t first = camera->arrived_ns[(camera->came - count) % RATE_FRAMES];
+    if (now_ns - last > SILENT_NS)
+        last = now_ns;
+    return last > first ? (count - 1) * 1e9 / (double)(last - first) : 0;
+}
+
+void source_status_fill(struct source_status *status, const struct pairing *pairing,
+                        const struct camera_status *const camera[2], int64_t now_ns) {
+    *status = (struct source_status){.pairs = pairing->pairs,
+                                     .by_arrival = pairing->mode == PAIR_BY_ARRIVAL};
+    pairing_get_gaps(pairing, &status->gaps);
+    for (int i = 0; i < 2; i++) {
+        const struct pairing_side *side = &pairing->side[camera[i] == camera[0] ? 0 : i];
+        status->camera[i] = *camera[i];
+        status->camera[i].rate = rate_of(camera[i], now_ns);
+        status->camera[i].unpaired = side->unpaired;
+        status->camera[i].dropped = side->dropped;
+    }
+}
 
 void source_status_print(const struct source_status *status) {
     printf("pairs     %ld, gap %.3f ms median, %.3f ms 95 %%, by %s%s", status->pairs,

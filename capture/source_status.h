@@ -9,17 +9,20 @@
 #include <stdbool.h>
 
 enum camera_state { CAMERA_STREAMING, CAMERA_STALLED, CAMERA_AWAY };
+enum { RATE_FRAMES = 32 }; /* by which a camera's rate is measured */
 
 struct camera_status {
     char name[96]; /* "left: HD Webcam (usb-0000:00:14.0-2)" */
     enum camera_state state;
-    double rate;         /* frames per second, measured lately */
-    long frames;         /* frames that came; of these: */
-    long unpaired;       /* without a partner */
-    long dropped;        /* skipped by the driver, by its sequence numbers */
-    long flagged;        /* marked as damaged by the driver */
-    long damaged;        /* too short or undecodable */
-    long stalls, losses; /* how often the camera stalled, was unplugged */
+    double rate;                     /* frames per second, measured lately */
+    long frames;                     /* frames that came; of these: */
+    long unpaired;                   /* without a partner */
+    long dropped;                    /* skipped by the driver, by its sequence numbers */
+    long flagged;                    /* marked as damaged by the driver */
+    long damaged;                    /* too short or undecodable */
+    long stalls, losses;             /* how often the camera stalled, was unplugged */
+    int64_t arrived_ns[RATE_FRAMES]; /* of the last frames, a ring indexed by came */
+    long came;                       /* frames since it was opened */
 };
 
 struct source_status {
@@ -30,6 +33,13 @@ struct source_status {
     bool by_arrival;  /* pairs are made by arrival, not by capture time */
     char banner[256]; /* message about a present problem; "" when there is none */
 };
+
+/* Counts a frame that came now. */
+void camera_came(struct camera_status *camera, int64_t now_ns);
+
+/* The status by the pairing and its cameras, which may be one twice; without passed and banner. */
+void source_status_fill(struct source_status *status, const struct pairing *pairing,
+                        const struct camera_status *const camera[2], int64_t now_ns);
 
 /* Prints the status to stdout, for the report of a run. */
 void source_status_print(const struct source_status *status);

@@ -5,6 +5,7 @@
  * may wait. The seed of a failing case is printed.
  * SPDX-License-Identifier: MIT
  */
+#include "capture/source_status.h"
 #include "tests/shots.h"
 #include "tests/test.h"
 
@@ -332,6 +333,23 @@ TEST("/pairing/odd-times", test_odd_times) {
     odd = at(0, 0, 33.0 * 10);
     odd.stamp.monotonic = 0;
     expect_arrival(odd, "monotonic");
+}
+
+/* The rate is that of the last frames, and falls while none come, whatever the source. */
+TEST("/pairing/rate", test_rate) {
+    struct pairing pairing;
+    struct source_status status;
+    struct camera_status camera[2] = {{.came = 0}, {.came = 0}};
+    start(&pairing, 0);
+    for (int i = 0; i <= 100; i++)
+        camera_came(&camera[1], i * 20 * MS);
+    const struct camera_status *const two[2] = {&camera[0], &camera[1]};
+    source_status_fill(&status, &pairing, two, 2010 * MS);
+    g_assert_cmpfloat(status.camera[0].rate, ==, 0);
+    g_assert_cmpfloat_with_epsilon(status.camera[1].rate, 50, 1e-9);
+    g_assert_cmpint(status.camera[1].frames, ==, 101);
+    source_status_fill(&status, &pairing, two, 2000 * MS + 5580 * MS); /* 31 steps in 6.2 s */
+    g_assert_cmpfloat_with_epsilon(status.camera[1].rate, 5, 1e-9);
 }
 
 TEST("/pairing/one-stops", test_one_stops) {

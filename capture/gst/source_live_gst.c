@@ -67,8 +67,7 @@ static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
     LOCKED(&gst->lock);
     struct frame_stamp stamp = stamp_of(stream, sample);
     gst->seen_ns = stamp.arrived_ns;
-    stream->times[stream->came++ % RATE_TIMES] = stamp.arrived_ns;
-    stream->status.frames++;
+    camera_came(&stream->status, stamp.arrived_ns);
     stream->status.state = CAMERA_STREAMING;
     struct pair_of_slots pair;
     bool paired = true;
@@ -225,29 +224,14 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     return status;
 }
 
-static double rate_of(const struct stream *stream) {
-    int count = stream->came < RATE_TIMES ? (int)stream->came : RATE_TIMES;
-    if (count < 2)
-        return 0;
-    int64_t last = stream->times[(stream->came - 1) % RATE_TIMES];
-    int64_t first = stream->times[(stream->came - count) % RATE_TIMES];
-    return last > first ? (count - 1) * 1e9 / (double)(last - first) : 0;
-}
-
 static void live_gst_status(struct source *source, struct source_status *status) {
     struct live_gst *gst = (struct live_gst *)source;
-    *status = (struct source_status){0};
     LOCKED(&gst->lock);
-    status->pairs = gst->pairing.pairs;
+    const struct camera_status *camera = &gst->stream[0].status;
+    const struct camera_status *other = gst->streams == 2 ? &gst->stream[1].status : camera;
+    source_status_fill(status, &gst->pairing, (const struct camera_status *[]){camera, other},
+                       clock_ns());
     status->passed = gst->passed;
-    status->by_arrival = gst->pairing.mode == PAIR_BY_ARRIVAL;
-    pairing_get_gaps(&gst->pairing, &status->gaps);
-    for (int i = 0; i < 2; i++) {
-        const struct stream *stream = &gst->stream[i < gst->streams ? i : 0];
-        status->camera[i] = stream->status;
-        status->camera[i].rate = rate_of(stream);
-        status->camera[i].unpaired = gst->pairing.side[i].unpaired;
-    }
     if (gst->stream[0].status.state == CAMERA_AWAY)
         g_snprintf(status->banner, sizeof status->banner, "%.32s... gives no frames, for %.0f s",
                    gst->name, (double)(clock_ns() - gst->seen_ns) / 1e9);

@@ -77,7 +77,7 @@ static void find_controls(struct live_gst *gst) {
 /* Whether a stream gives pictures, or what else it is, without caps of a video before them. */
 static bool gives_no_video(struct live_gst *gst, int i, GstVideoInfo *info) {
     LOCKED(&gst->lock);
-    return gst->stream[i].came > 0 && !gst_launch_sink_info(gst->stream[i].sink, info);
+    return gst->stream[i].status.came > 0 && !gst_launch_sink_info(gst->stream[i].sink, info);
 }
 
 static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 
 #define NS_PER_S 1000000000LL
-#define RATE_TIMES 32
 
 struct stream {
     _Atomic(struct live_gst *) owner; /* set last: hands the rest over to GStreamer's thread */
@@ -27,8 +26,6 @@ struct stream {
     GstAppSink *sink;
     GstSample *slot[PAIRING_SLOTS], *newest;
     uint32_t sequence;
-    int64_t times[RATE_TIMES];
-    long came;
     struct camera_status status;
 };
 

@@ -16,8 +16,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#define RATE_TIMES 32
-
 /* The pictures of one camera. */
 struct v4l2_stream {
     const char *side; /* "left camera" */
@@ -29,9 +27,7 @@ struct v4l2_stream {
     size_t slot_bytes;            /* of each of them */
     size_t bytes[PAIRING_SLOTS];  /* of the frame in it */
     int64_t opened_ns, seen_ns, retry_ns;
-    char last_warning[640];    /* "" since all is well */
-    int64_t times[RATE_TIMES]; /* arrivals, a ring indexed by came */
-    long came;                 /* frames so far */
+    char last_warning[640]; /* "" since all is well */
     struct camera_status status;
 };
 

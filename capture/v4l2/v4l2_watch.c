@@ -68,7 +68,7 @@ int stream_open(struct v4l2 *v4l2, int number) {
     if (error)
         return error;
     stream->opened_ns = stream->seen_ns = clock_ns();
-    stream->came = 0;
+    stream->status.came = 0;
     stream->status.state = CAMERA_STREAMING;
     controls_attach(v4l2->source.controls, number, &controls_v4l2, &stream->camera.fd);
     return 0;
@@ -97,8 +97,7 @@ void stream_lose(struct v4l2 *v4l2, int number, int error) {
 void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns) {
     struct v4l2_stream *stream = &v4l2->stream[number];
     stream->seen_ns = now_ns;
-    stream->times[stream->came++ % RATE_TIMES] = now_ns;
-    stream->status.frames++;
+    camera_came(&stream->status, now_ns);
     if (stream->last_warning[0]) { /* it has been away or silent, or was refused */
         log_info(stream->status.name, "gives frames again");
         stream->last_warning[0] = '\0';
@@ -155,17 +154,6 @@ void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found) {
 
 /* ---- what others see */
 
-static double rate_of(const struct v4l2_stream *stream, int64_t now_ns) {
-    int count = stream->came < RATE_TIMES ? (int)stream->came : RATE_TIMES;
-    if (count < 2)
-        return 0;
-    int64_t last = stream->times[(stream->came - 1) % RATE_TIMES];
-    int64_t first = stream->times[(stream->came - count) % RATE_TIMES];
-    if (now_ns - last > SILENT_NS)
-        last = now_ns;
-    return last > first ? (count - 1) * 1e9 / (double)(last - first) : 0;
-}
-
 static void make_banner(const struct v4l2 *v4l2, int64_t now_ns, char *buf, size_t size) {
     size_t used = 0;
     buf[0] = '\0';
@@ -185,18 +173,12 @@ void status_publish(struct v4l2 *v4l2, bool now) {
     if (!now && now_ns - v4l2->published_ns < PUBLISH_NS)
         return;
     v4l2->published_ns = now_ns;
-    struct source_status status = {.pairs = v4l2->pairing.pairs,
-                                   .passed = v4l2->passed,
-                                   .by_arrival = v4l2->pairing.mode == PAIR_BY_ARRIVAL};
-    pairing_get_gaps(&v4l2->pairing, &status.gaps);
-    for (int i = 0; i < 2; i++) {
-        const struct v4l2_stream *stream = &v4l2->stream[i < v4l2->streams ? i : 0];
-        const struct pairing_side *side = &v4l2->pairing.side[i < v4l2->streams ? i : 0];
-        status.camera[i] = stream->status;
-        status.camera[i].rate = rate_of(stream, now_ns);
-        status.camera[i].unpaired = side->unpaired;
-        status.camera[i].dropped = side->dropped;
-    }
+    struct source_status status;
+    const struct camera_status *camera = &v4l2->stream[0].status;
+    const struct camera_status *other = v4l2->streams == 2 ? &v4l2->stream[1].status : camera;
+    source_status_fill(&status, &v4l2->pairing, (const struct camera_status *[]){camera, other},
+                       now_ns);
+    status.passed = v4l2->passed;
     make_banner(v4l2, now_ns, status.banner, sizeof status.banner);
     LOCKED(&v4l2->lock);
     v4l2->published = status;
