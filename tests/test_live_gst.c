@@ -89,6 +89,24 @@ TEST("/live-gst/both", test_both) {
     g_assert_false(same_pixels(&frame->left, &frame->right));
 }
 
+/* Both pictures below each other, as the options say. */
+TEST("/live-gst/top-bottom", test_top_bottom) {
+    const char *word = "gst:videotestsrc is-live=true pattern=smpte ! "
+                       "video/x-raw,format=RGB,width=64,height=48 ! appsink name=both";
+    struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};
+    AUTO(opened_close) struct opened o = open_words(word, NULL, &options);
+    options.swap = 1;
+    AUTO(opened_close) struct opened p = open_words(word, NULL, &options);
+    g_assert_cmpint(o.source->width, ==, 64);
+    g_assert_cmpint(o.source->height, ==, 24);
+    AUTO(frame_drop) struct frame *frame = NULL, *other = NULL;
+    g_assert_cmpint(next(&o, &frame), ==, 0);
+    g_assert_cmpint(next(&p, &other), ==, 0);
+    g_assert_false(same_pixels(&frame->left, &frame->right));
+    g_assert_true(same_pixels(&frame->left, &other->right));
+    g_assert_cmpmem(frame->left.data, 3, frame->left.data + 23 * 64 * 3, 3); /* bars */
+}
+
 /* One camera's pictures, whole: each is the later one of the pair before. */
 TEST("/live-gst/picture", test_picture) {
     struct source_options options = {.motion_step = 1};
@@ -181,4 +199,6 @@ TEST("/live-gst/refused", test_refused) {
     expect_refused("gst:videotestsrc ! video/x-raw,format=RGB,width=64 ! appsink name=left "
                    "videotestsrc ! video/x-raw,format=RGB,width=32 ! appsink name=right",
                    NULL, -EINVAL, "both must be of one size", NULL);
+    expect_refused("gst:videotestsrc ! video/x-raw,format=RGB,width=65 ! appsink name=both", NULL,
+                   -EINVAL, "even width", NULL);
 }

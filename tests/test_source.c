@@ -276,6 +276,28 @@ CLI_TEST("/source/middlebury", test_middlebury) {
     expect_pair(&o, 0, 1, 2);
 }
 
+/* A side lacks a picture, which times say, though names and counts do not. */
+CLI_TEST("/source/apart", test_apart) {
+    static const int left_ms[] = {0, 50, 100, 150}, right_ms[] = {1, 51, 151, 201};
+    for (int i = 0; i < 4; i++)
+        for (int side = 0; side < 2; side++) {
+            int ms = (side ? right_ms : left_ms)[i];
+            g_autofree char *name =
+                g_strdup_printf("%s/1700000000%03d000000.png", side ? "right" : "left", ms);
+            put(name, 5, 3, 1, i);
+        }
+    struct stderr_of caught = stderr_begin();
+    struct opened o = open_one(folder);
+    opened_close(&o);
+    o = open_words(folder, NULL, &(struct source_options){.sync_tolerance_ms = 60});
+    opened_close(&o);
+    g_autofree char *text = stderr_end(caught);
+    const char *said = strstr(text, "2 of 4 pairs were taken more than 25 ms apart");
+    g_assert_nonnull(said);
+    g_assert_nonnull(strstr(said, "left/1700000000100000000.png"));
+    g_assert_null(strstr(strchr(said, '\n'), "ms apart")); /* within the tolerance given */
+}
+
 static void put16(const char *name, uint16_t value) {
     g_autofree char *path = path_in(name);
     uint16_t data[4 * 4];

@@ -309,6 +309,24 @@ static void check_times(const char *name, const char *const *pictures, const int
                     standing, count, pictures[first]);
 }
 
+/* Pairs whose pictures were taken at two times: one side lacks a picture. */
+static void check_gaps(const struct pictures *pictures) {
+    double tolerance_ms = pictures->options.sync_tolerance_ms, rate = pictures->source.rate;
+    long apart = 0, first = 0;
+    if (!(tolerance_ms > 0))
+        tolerance_ms = 500 / (rate > 0 ? rate : RATE_ASSUMED);
+    for (long i = 0; i < pictures->pairs.count; i++)
+        if (fabs((double)(pictures->times[1][i] - pictures->times[0][i])) > tolerance_ms * 1e6 &&
+            apart++ == 0)
+            first = i;
+    if (apart)
+        log_warning(pictures->name,
+                    "%ld of %ld pairs were taken more than %.3g ms apart, %s and %s first; remove "
+                    "pictures without a partner, or say --sync-tolerance",
+                    apart, pictures->pairs.count, tolerance_ms, pictures->pairs.left[first],
+                    pictures->pairs.right[first]);
+}
+
 /* Times of both sides, or of neither; the left ones stand for right ones that are not known. Of
  * motion the right pictures are among the left ones, and the last ones of the stream. */
 static void read_times(struct pictures *pictures) {
@@ -336,6 +354,8 @@ static void read_times(struct pictures *pictures) {
     }
     if (!pictures->times[0] || pictures->source.rate == 0)
         pictures->source.rate = pictures->about.rate;
+    if (pictures->times[0] && !step)
+        check_gaps(pictures);
 }
 
 struct source *source_pictures_open(const char *const *words, int count,

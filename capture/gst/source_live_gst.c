@@ -99,14 +99,17 @@ void live_gst_listen(struct live_gst *gst, struct stream *stream) {
 
 /* ---- the reader */
 
-static int put_picture(const struct live_gst *gst, GstSample *sample, int part, struct image *to) {
+static int put_picture(const struct live_gst *gst, GstSample *sample, bool second,
+                       struct image *to) {
     GstVideoInfo info;
-    int parts = gst->whole || gst->streams == 2 ? 1 : 2;
-    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
-        GST_VIDEO_INFO_WIDTH(&info) / parts != to->width ||
-        GST_VIDEO_INFO_HEIGHT(&info) != to->height)
+    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)))
         return -EBADMSG;
-    return gst_launch_copy_picture(sample, part * to->width, 0, to);
+    source_halve(gst->pictures, &info.width, &info.height);
+    if (info.width != to->width || info.height != to->height)
+        return -EBADMSG;
+    return gst_launch_copy_picture(
+        sample, second && gst->pictures == PICTURES_SIDE_BY_SIDE ? to->width : 0,
+        second && gst->pictures == PICTURES_TOP_BOTTOM ? to->height : 0, to);
 }
 
 static void warn_once(struct live_gst *gst, const char *text) {
@@ -207,9 +210,7 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2; i++) {
         int from = i ^ gst->options.swap;
-        bool two = gst->streams == 2;
-        int error =
-            put_picture(gst, samples[two ? from : 0], two || gst->whole ? 0 : from, sides[i]);
+        int error = put_picture(gst, samples[gst->streams == 2 ? from : 0], from, sides[i]);
         status = status ? status : error;
     }
     source_hand_over(&gst->options, frame);

@@ -26,9 +26,9 @@ static GstAppSink *find_sink(struct live_gst *gst, const char *name) {
 static int find_sinks(struct live_gst *gst) {
     if (gst->options.motion_step > 0)
         gst->stream[0].sink = find_sink(gst, "picture");
-    gst->whole = gst->stream[0].sink != NULL;
-    if (!gst->whole)
-        gst->stream[0].sink = find_sink(gst, "both");
+    gst->pictures = PICTURES_ONE;
+    if (!gst->stream[0].sink && (gst->stream[0].sink = find_sink(gst, "both")) != NULL)
+        gst->pictures = PICTURES_AUTO;
     gst->streams = gst->stream[0].sink ? 1 : 2;
     if (gst->streams == 2) {
         gst->stream[0].sink = find_sink(gst, "left");
@@ -120,6 +120,13 @@ static int learn(struct live_gst *gst) {
         return log_fail(-EINVAL, gst->name,
                         "left is %dx%d but right is %dx%d; both must be of one size", info[0].width,
                         info[0].height, info[1].width, info[1].height);
+    struct source_options how = gst->options;
+    how.motion_step = 0; /* of what holds both it takes the left ones */
+    if (gst->pictures == PICTURES_AUTO)
+        gst->pictures = source_arrangement(gst->name, &how, PICTURES_SIDE_BY_SIDE, info[0].width,
+                                           info[0].height);
+    if (gst->pictures == PICTURES_AUTO)
+        return -EINVAL;
     int64_t interval[2] = {0, 0};
     source->channels = 3;
     for (int i = 0; i < 2; i++) {
@@ -128,8 +135,9 @@ static int learn(struct live_gst *gst) {
         if (rate_of_fraction(info[i].fps_n, info[i].fps_d) > 0)
             interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
     }
-    source->width = gst->streams == 2 || gst->whole ? info[0].width : info[0].width / 2;
+    source->width = info[0].width;
     source->height = info[0].height;
+    source_halve(gst->pictures, &source->width, &source->height);
     source->rate = interval[0] ? 1e9 / (double)interval[0] : 0;
     pthread_mutex_lock(&gst->lock); /* samples have come since: from here on they are paired */
     pairing_restart(&gst->pairing);

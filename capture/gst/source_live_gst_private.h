@@ -37,7 +37,7 @@ struct live_gst {
     GstBus *bus;
     int streams;
     bool failed;
-    bool whole; /* one stream of one picture, for motion */
+    enum source_pictures pictures; /* how one stream holds both; else PICTURES_ONE */
     int64_t retry_ns;
     char last_warning[256]; /* "" since all is well */
     bool told_size;         /* the last picture had another size, and that is logged */

@@ -191,6 +191,11 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
         v4l2->streams = code > 0 ? code : 0;
         v4l2->whole = code == 1 && strncmp(word, "sbs:", 4) != 0;
         code = code > 0 ? 0 : code;
+        if (!code && g_str_has_prefix(word, "sbs:") && options->pictures == PICTURES_TOP_BOTTOM)
+            code = log_fail(-EINVAL, word,
+                            "has its pictures side by side; a camera that has them below each "
+                            "other is opened as \"gst:v4l2src device=DEVICE ! videoconvert ! "
+                            "appsink name=both\"");
     }
     if (v4l2->streams == 1)
         v4l2->stream[0].side = "camera";
