@@ -7,7 +7,7 @@ set -eu
 [ -e .git ] || { echo "SKIP odd-folder: needs git's list of files"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
+LIVESTEREO_DATA=$(realpath -m "${LIVESTEREO_DATA:-../shared/data}")
 export LIVESTEREO_DATA
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES COUNTS
 tree="$work/my code, o'neill's für stereo"

@@ -203,7 +203,7 @@ package_python() {
     [[ $others =~ ^livestereo-[0-9.]+-py3-none-linux_[a-z0-9_]+\.whl$ ]] || fail "named $others"
     make_venv || return 1
     LIVESTEREO_BIN=$(find -L "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/livestereo')
-    LIVESTEREO_DATA=$(realpath "${LIVESTEREO_DATA:-../shared/data}")
+    LIVESTEREO_DATA=$(realpath -m "${LIVESTEREO_DATA:-../shared/data}")
     export LIVESTEREO_BIN LIVESTEREO_DATA LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
     export GST_REGISTRY=$folder/registry
     cd "$folder" && venv/bin/python -m pytest -q -rs -p no:cacheprovider "$root/tests/python"
