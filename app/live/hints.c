@@ -43,7 +43,7 @@ int hints_range(const struct frame *frame, int max) {
 void range_watch_add(bool *said, const char *name, const struct frame *frame) {
     int range = frame->params->disparity_range;
     int better = *said ? 0 : hints_range(frame, MIN(MAX_LABELS, frame->rect_left.width - 1));
-    if (better <= range)
+    if (better <= range || range < STEP)
         return;
     log_warning(
         name,

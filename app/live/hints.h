@@ -14,7 +14,7 @@
  * quarter of the range is used; 0 where it fits. */
 int hints_range(const struct frame *frame, int max);
 /* Warns of the first frame of a source of this name that needs a larger range; *said then becomes
- * true. Of disparities, not of motions. */
+ * true. Of disparities, not of motions, and not of fewer than 16, which are often all there are. */
 void range_watch_add(bool *said, const char *name, const struct frame *frame);
 
 struct swap_watch { /* zero to begin with, and when the pictures are exchanged */
