@@ -307,9 +307,9 @@ static void draw_files(struct viewer *v) {
     g_autofree char *zenity = g_find_program_in_path("zenity");
     begin_card(ui, ICON_OPEN, "Files",
                zenity ? "A folder, two pictures, a recording. Or drop them anywhere."
-                      : "Drop them anywhere, or type a path below; Choose needs zenity.");
-    action_button(v, "start.files", "Choose ...", ACTION_OPEN);
+                      : "Drop them anywhere, or type a path below. Dialogs need zenity.");
     if (zenity) {
+        action_button(v, "start.files", "Choose ...", ACTION_OPEN);
         ui_same_line(ui);
         if (ui_button(ui, "start.folder", "A folder ...",
                       "with left/ and right/, image_2/ and image_3/, or left01.png, right01.png"))

@@ -139,7 +139,7 @@ GUI_TEST("/gui/start/page", test_page) {
 GUI_TEST("/gui/start/keyboard", test_keyboard) {
     static const char *const reached[] = {"start.look",      "start.board", "start.square",
                                           "start.calibrate", "start.open",  "start.path",
-                                          "start.files",     "start.synth", "start.help"};
+                                          "start.synth",     "start.help"};
     AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
