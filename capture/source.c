@@ -32,6 +32,13 @@ double rate_of_fraction(double numerator, double denominator) {
     return rate >= MIN_SOURCE_RATE && rate <= MAX_SOURCE_RATE ? rate : 0;
 }
 
+int source_seek_number(struct source *source, long index) {
+    if (index < 0 || (source->count >= 0 && index >= source->count))
+        return -EINVAL;
+    source->next = index;
+    return 0;
+}
+
 void source_hand_over(const struct source_options *options, struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
     for (int i = 0; i < 2; i++) {

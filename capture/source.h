@@ -83,6 +83,7 @@ struct source {
     double rate;     /* pairs per second, 0 when not known */
     bool assumes_rate; /* times are made from RATE_ASSUMED: neither options nor files say them */
     double pace;       /* pairs per second at which it should be read; 0: without limit */
+    long next;         /* for source_seek_number: the pair that read gives next */
     /* Fills index, times, left, right (and truth) of a frame from a pool of this source's size.
      * 0, SOURCE_END, or -errno after logging the cause; after -EBADMSG (one damaged pair)
      * reading may go on with the next pair. -EAGAIN, only from live sources and without a log
@@ -90,7 +91,8 @@ struct source {
     int (*read)(struct source *source, struct frame *frame);
     /* The next read gives pair number index. 0 or -errno; NULL where a source cannot seek. */
     int (*seek)(struct source *source, long index);
-    /* Writes a description of pair index ("a.png b.png") to buf; may be NULL. Any thread. */
+    /* Writes a description of pair index, which there is ("a.png b.png"), to buf; may be NULL. Any
+     * thread. */
     void (*describe)(struct source *source, long index, char *buf, size_t size);
     /* The two files of pair index, 0 <= index < count; the paths are the source's. NULL where a
      * pair has no files of its own. Any thread. */

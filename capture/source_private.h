@@ -84,6 +84,9 @@ enum eye pair_list_eye(const char *path);
 int pair_list_find_stream(const char *const *words, int count, int step, struct pair_list *pairs);
 void pair_list_free(struct pair_list *pairs);
 
+/* source.seek of sources that read pair source.next. */
+int source_seek_number(struct source *source, long index);
+
 /* The last step of a read: turns and mirrors both pictures as the options say, left by [0], right
  * by [1], and notes that the pair is handed over now. */
 void source_hand_over(const struct source_options *options, struct frame *frame);

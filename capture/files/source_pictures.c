@@ -29,7 +29,6 @@ struct pictures {
     struct source_options options;
     enum source_pictures pictures; /* how a file holds both; of two files PICTURES_ONE */
     struct pair_bits bits;
-    long next;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
 };
 
@@ -189,12 +188,12 @@ static void read_truth(const struct pictures *pictures, long index, struct frame
 
 static int pictures_read(struct source *source, struct frame *frame) {
     struct pictures *pictures = (struct pictures *)source;
-    if (pictures->next >= source->count) {
+    if (source->next >= source->count) {
         if (!pictures->options.loop)
             return SOURCE_END;
-        pictures->next = 0;
+        source->next = 0;
     }
-    long index = pictures->next++;
+    long index = source->next++;
     frame->index = index;
     if (index < pictures->damaged)
         return -EBADMSG;
@@ -228,20 +227,9 @@ static int pictures_read(struct source *source, struct frame *frame) {
     return 0;
 }
 
-static int pictures_seek(struct source *source, long index) {
-    struct pictures *pictures = (struct pictures *)source;
-    if (index < 0 || index >= source->count)
-        return -EINVAL;
-    pictures->next = index;
-    return 0;
-}
-
 static void pictures_describe(struct source *source, long index, char *buf, size_t size) {
     const struct pictures *pictures = (const struct pictures *)source;
-    if (index >= 0 && index < source->count)
-        g_snprintf(buf, size, "%s %s", pictures->pairs.left[index], pictures->pairs.right[index]);
-    else
-        g_snprintf(buf, size, "no pair %ld", index);
+    g_snprintf(buf, size, "%s %s", pictures->pairs.left[index], pictures->pairs.right[index]);
 }
 
 static void pictures_files(struct source *source, long index, const char **left,
@@ -384,7 +372,7 @@ struct source *source_pictures_open(const char *const *words, int count,
         .calibration = {pictures->about.calibration},
         .disparities = pictures->about.disparities,
         .read = pictures_read,
-        .seek = pictures_seek,
+        .seek = source_seek_number,
         .describe = pictures_describe,
         .files = pictures_files,
         .close = pictures_close,

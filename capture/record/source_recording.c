@@ -231,11 +231,7 @@ static int recording_read(struct source *source, struct frame *frame) {
 
 static void recording_describe(struct source *source, long index, char *buf, size_t size) {
     const struct recording *r = (const struct recording *)source;
-    if (index >= 0 && index < source->count)
-        g_snprintf(buf, size, "%s pair %ld (live pair %ld)", r->name, index,
-                   row_at(r, index)->index);
-    else
-        g_snprintf(buf, size, "no pair %ld", index);
+    g_snprintf(buf, size, "%s pair %ld (live pair %ld)", r->name, index, row_at(r, index)->index);
 }
 
 static void recording_close(struct source *source) {

@@ -37,7 +37,6 @@ struct mcap_pairs {
     struct pair_bits bits;
     struct source_options options;
     int64_t tolerance_ns;
-    long next;
     int damaged;         /* pairs in a row */
     bool told, told_cut; /* that a picture has no partner; that the file is cut */
 };
@@ -172,22 +171,22 @@ static int count_damaged(struct mcap_pairs *s, int error) {
 static int mcap_pairs_read(struct source *source, struct frame *frame) {
     struct mcap_pairs *s = (struct mcap_pairs *)source;
     guint partner = 0;
-    for (bool may_wrap = s->options.loop;; s->next++) {
-        if (s->next >= source->count && may_wrap) {
-            s->next = 0;
+    for (bool may_wrap = s->options.loop;; source->next++) {
+        if (source->next >= source->count && may_wrap) {
+            source->next = 0;
             may_wrap = false;
         }
-        if (s->next >= source->count)
+        if (source->next >= source->count)
             return at_end(s);
-        if (find_partner(s, (guint)s->next, &partner))
+        if (find_partner(s, (guint)source->next, &partner))
             break;
         if (!s->told)
             log_warning(s->name,
                         "picture %ld of %s has no partner within %.3g ms; such are left out",
-                        s->next, s->side[0].channel->topic, (double)s->tolerance_ns / 1e6);
+                        source->next, s->side[0].channel->topic, (double)s->tolerance_ns / 1e6);
         s->told = true;
     }
-    guint number[2] = {(guint)s->next++, partner};
+    guint number[2] = {(guint)source->next++, partner};
     frame->index = (long)number[0];
     int error = fill_frame(s, number, frame);
     if (error)
@@ -196,14 +195,6 @@ static int mcap_pairs_read(struct source *source, struct frame *frame) {
     frame->left_ns = time_of(s, &s->side[s->options.swap], number[s->options.swap]);
     frame->right_ns = time_of(s, &s->side[!s->options.swap], number[!s->options.swap]);
     source_hand_over(&s->options, frame);
-    return 0;
-}
-
-static int mcap_pairs_seek(struct source *source, long index) {
-    struct mcap_pairs *s = (struct mcap_pairs *)source;
-    if (index < 0 || index >= source->count)
-        return -EINVAL;
-    s->next = index;
     return 0;
 }
 
@@ -573,7 +564,7 @@ struct source *source_mcap_open(const char *word, const struct source_options *o
     s->name = g_strdup(word);
     s->source = (struct source){.name = s->name,
                                 .read = mcap_pairs_read,
-                                .seek = mcap_pairs_seek,
+                                .seek = source_seek_number,
                                 .describe = mcap_pairs_describe,
                                 .close = mcap_pairs_close};
     s->file = ros_file_open(path, &code);

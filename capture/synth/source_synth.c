@@ -47,7 +47,6 @@ struct synth {
     struct shapes_row left, right;
     uint8_t gain_table[256];
     struct source_options options;
-    long next;
 };
 
 static int parse_pair(char *text, double *value) {
@@ -216,24 +215,16 @@ static void render(struct synth *synth, struct frame *frame, long index) {
 
 static int synth_read(struct source *source, struct frame *frame) {
     struct synth *synth = (struct synth *)source;
-    if (source->count >= 0 && synth->next >= source->count) {
+    if (source->count >= 0 && source->next >= source->count) {
         if (!synth->options.loop)
             return SOURCE_END;
-        synth->next = 0;
+        source->next = 0;
     }
     frame->has_truth = source->has_truth && frame->truth && frame->non_occluded;
-    frame->index = synth->next++;
+    frame->index = source->next++;
     frame->left_ns = frame->right_ns = pair_time_ns(frame->index, source->rate);
     render(synth, frame, frame->index);
     source_hand_over(&synth->options, frame);
-    return 0;
-}
-
-static int synth_seek(struct source *source, long index) {
-    struct synth *synth = (struct synth *)source;
-    if (index < 0 || (source->count >= 0 && index >= source->count))
-        return -EINVAL;
-    synth->next = index;
     return 0;
 }
 
@@ -297,7 +288,7 @@ static struct source *synth_make(const char *spec, const double *value,
         .count = value[SYNTH_FRAMES] > 0 ? (long)value[SYNTH_FRAMES] : -1,
         .rate = value[SYNTH_RATE],
         .read = synth_read,
-        .seek = synth_seek,
+        .seek = source_seek_number,
         .describe = synth_describe,
         .close = synth_close,
     };
