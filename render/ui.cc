@@ -446,7 +446,8 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         ui->keyboard = true;
     else
         f |= ImGuiWindowFlags_NoNav;
-    if (!(flags & UI_ON_TOP))
+    bool covers = flags & UI_ON_TOP && flags & UI_DOCKED; /* those that appeared before it */
+    if (!(flags & UI_ON_TOP) || covers)
         f |= ImGuiWindowFlags_NoBringToFrontOnFocus;
     if (!(flags & UI_KEYBOARD) && (!(flags & UI_ON_TOP) || flags & UI_DOCKED))
         f |= ImGuiWindowFlags_NoFocusOnAppearing; /* else it takes the keys from a panel */
@@ -475,7 +476,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
                         floats ? ImGui::GetStyle().PopupBorderSize : 0);
     ImGui::Begin(name, NULL, f);
     ImGui::PopStyleVar(3);
-    if (flags & UI_FRONT)
+    if (flags & UI_FRONT || (covers && ImGui::IsWindowAppearing()))
         ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     ui->list = ImGui::GetWindowDrawList();
     bool keys_before = ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard;

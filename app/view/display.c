@@ -13,7 +13,7 @@
 
 #define MOTION_CONFIDENCE 64 /* that is white; it has no fixed end */
 #define FIRST_YAW 0.25       /* radians: points are seen slightly from the side and from above */
-#define FIRST_PITCH (-0.35)
+#define FIRST_PITCH 0.35
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
 #define MAX_ZOOM 100.0
@@ -245,13 +245,16 @@ void display_leave_space(struct display *d) {
 }
 
 void display_look(struct display *d, enum display_look look) {
-    static const double angles[][2] = {{0, 0}, {0, -1.5}, {1.5, 0}, {FIRST_YAW, FIRST_PITCH}};
+    static const struct {
+        double yaw, pitch, distance, shift_y; /* from above, what is near lies below */
+    } looks[] = {{0, 0, 1, 0}, {0, 1.5, 4, 0.3}, {1.5, 0, 1.5, 0}, {FIRST_YAW, FIRST_PITCH, 1, 0}};
     struct draw_settings *s = &d->settings;
     d->look = look;
-    s->yaw = angles[look][0];
-    s->pitch = angles[look][1];
-    s->distance = look == LOOK_TOP || look == LOOK_SIDE ? 1.5 : 1;
-    s->shift_x = s->shift_y = 0;
+    s->yaw = looks[look].yaw;
+    s->pitch = looks[look].pitch;
+    s->distance = looks[look].distance;
+    s->shift_x = 0;
+    s->shift_y = looks[look].shift_y;
 }
 
 void display_orbit(struct display *d, double dx, double dy) {

@@ -228,8 +228,8 @@ GUI_TEST("/gui/mouse", test_mouse) {
     gui_run_until(&p, "unpin", "probes", "0");
     gui_run_until(&p, "view-points", "view", "points");
     gui_drag(&p, "picture", 0.5, 0.6, 1);
-    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
-    gui_run_until(&p, "reset-view", "orbit", "0.250 -0.350");
+    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 0.350"));
+    gui_run_until(&p, "reset-view", "orbit", "0.250 0.350");
     g_assert_true(gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
 }
 

@@ -293,10 +293,10 @@ GUI_TEST("/gui/views/points", test_points) {
     AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
-    g_assert_true(gui_is(&p, "state", "orbit", "0.250 -0.350"));
+    g_assert_true(gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
     gui_drag(&p, "picture", 0.5, 0.6, 1);
-    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
+    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
 }
 
@@ -384,7 +384,7 @@ GUI_TEST("/gui/views/points-drag", test_points_drag) {
     gui_give(&p, "move %d %d", at.x + at.width * 6 / 10, at.y + at.height / 2);
     gui_give(&p, "release 0");
     kill(p.pid, SIGCONT);
-    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 -0.350"));
+    gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "probes", "0"));
 }

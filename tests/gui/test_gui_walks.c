@@ -207,7 +207,7 @@ GUI_TEST("/gui/walks/street", test_street) {
     gui_settle(&p);
     actions = 0;
     press(&p, "from-above");
-    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.000 -1.500"));
+    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.000 1.500"));
     g_assert_cmpint(actions, ==, 1);
     actions = 0;
     click(&p, "tool.save");
