@@ -42,8 +42,10 @@ int hints_range(const struct frame *frame, int max) {
 
 void range_watch_add(bool *said, const char *name, const struct frame *frame) {
     int range = frame->params->disparity_range;
-    int better = *said ? 0 : hints_range(frame, MIN(MAX_LABELS, frame->rect_left.width - 1));
-    if (better <= range || range < STEP)
+    if (*said || range < STEP)
+        return;
+    int better = hints_range(frame, MIN(MAX_LABELS, frame->rect_left.width - 1));
+    if (better <= range)
         return;
     log_warning(
         name,

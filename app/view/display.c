@@ -247,7 +247,10 @@ void display_leave_space(struct display *d) {
 void display_look(struct display *d, enum display_look look) {
     static const struct {
         double yaw, pitch, distance, shift_y; /* from above, what is near lies below */
-    } looks[] = {{0, 0, 1, 0}, {0, 1.5, 4, 0.3}, {1.5, 0, 1.5, 0}, {FIRST_YAW, FIRST_PITCH, 1, 0}};
+    } looks[] = {[LOOK_CAMERA] = {0, 0, 1, 0},
+                 [LOOK_TOP] = {0, 1.5, 4, 0.3},
+                 [LOOK_SIDE] = {1.5, 0, 1.5, 0},
+                 [LOOK_FIT] = {FIRST_YAW, FIRST_PITCH, 1, 0}};
     struct draw_settings *s = &d->settings;
     d->look = look;
     s->yaw = looks[look].yaw;
