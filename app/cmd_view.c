@@ -209,7 +209,7 @@ static void fit_search(struct viewer *v, const struct common_options *common) {
     if (range_set)
         return;
     if (!common->preset && !common->config)
-        opening_take_range(v);
+        options_take_range(NULL, v->playback.source, v->rig_options.scale, params);
     if (v->options->remembered && params->disparity_range >= v->playback.source->width)
         params->disparity_range = MAX(2, v->playback.source->width / 2);
 }

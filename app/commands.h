@@ -88,8 +88,9 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
 /* Sets *params as options_parse() does. GO_ON, or EXIT_USAGE after a log line. */
 int options_params(const struct common_options *options, struct params *params);
 
-/* Takes a larger disparity_range where files beside the source say that its pairs need it, unless
- * --set says one. scale: of the pictures, 0 is 1. */
+/* Takes the disparity_range that files beside the source say its pairs need: a larger one, unless
+ * --set says one; without options, as in the window, whatever they say. scale: of the pictures, 0
+ * is 1. */
 void options_take_range(const struct common_options *options, const struct source *source,
                         double scale, struct params *params);
 

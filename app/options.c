@@ -100,10 +100,11 @@ bool options_take_recorded(const struct common_options *options, const struct so
 void options_take_range(const struct common_options *options, const struct source *source,
                         double scale, struct params *params) {
     int needed = (int)ceil(source->disparities * (scale > 0 ? scale : 1));
-    if (params->mode == MODE_MOTION || needed <= params->disparity_range ||
+    if (params->mode == MODE_MOTION || needed == 0 ||
         needed >= source->width * (scale > 0 ? scale : 1) ||
-        options_set(options, "disparity_range") ||
-        param_put(params, param_find("disparity_range"), needed) != 0)
+        (options && needed <= params->disparity_range) ||
+        (options && options_set(options, "disparity_range")) ||
+        param_put(params, param_find("disparity_range"), MAX(2, needed)) != 0 || !options)
         return;
     log_info(source->name, "%d disparities are searched, as the files beside it say", needed);
 }

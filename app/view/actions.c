@@ -231,7 +231,7 @@ static void reset_settings(struct viewer *v) {
         return;
     }
     settings_reset(&v->settings);
-    opening_take_range(v);
+    options_take_range(NULL, v->playback.source, v->rig_options.scale, &v->settings.params);
     v->settings.base = v->settings.params;
     viewer_apply_settings(v);
 }

@@ -54,13 +54,6 @@ void opening_begin(struct viewer *v, struct source *source) {
     show_first(v, source);
 }
 
-void opening_take_range(struct viewer *v) {
-    const struct source *source = v->playback.source;
-    double scale = v->rig_options.scale > 0 ? v->rig_options.scale : 1;
-    if (source->disparities > 0 && source->disparities < source->width)
-        v->settings.params.disparity_range = MAX(2, (int)ceil(source->disparities * scale));
-}
-
 /* ---- each opens with GO_ON, or an exit code after a log line */
 
 /* The calibration, where there is one, for the maps and for metres. */
@@ -420,7 +413,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     opening_begin(v, source);
     session_name_source(v->source, words, (int)g_strv_length((char **)(uintptr_t)words));
     session_forget_search(params);
-    opening_take_range(v);
+    options_take_range(NULL, source, v->rig_options.scale, params);
     take_recorded(v);
     if (params->disparity_range >= source->width)
         params->disparity_range = MAX(2, source->width / 2);

@@ -278,9 +278,6 @@ struct frame *opening_read_pair(struct source *source);
 /* Takes over a source, before anything else is opened. */
 void opening_begin(struct viewer *v, struct source *source);
 
-/* Sets disparity_range to what the source says its pairs need, if it does. */
-void opening_take_range(struct viewer *v);
-
 /* Opens rig, pipeline, output and threads, and plays from start_s on. GO_ON, or the exit code after
  * a log line. */
 int opening_finish(struct viewer *v, double start_s, bool paused);
