@@ -11,40 +11,70 @@
 
 #include <glib.h>
 
-/* Whether the first frame of the scene is taken to be exchanged. */
-static bool swap_hint(int swap, double min_disparity) {
-    const char *words[] = {"synth:width=320,height=240,range=48"};
-    struct source_options options = {.swap = swap};
+#define SCENE "synth:width=320,height=240,range=48"
+static const struct source_options as_is, swapped = {.swap = 1};
+
+/* As hints_exchanged, of the first frame of a source, which a watch (may be NULL) sees, too. */
+static int exchanged(const char *word, const struct source_options *options, int min_disparity,
+                     struct swap_watch *watch) {
     struct params params;
     int error;
     params_default(&params);
-    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
-    AUTO(frame_drop) struct frame *frame = frame_alone(320, 240, source->channels, 0, NULL);
-    struct swap_watch watch = {0};
+    params.min_disparity = min_disparity;
+    AUTO(source_close)
+    struct source *source = source_open(&word, 1, options, &error);
+    g_assert_nonnull(source);
+    AUTO(frame_drop)
+    struct frame *frame =
+        frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
-    params.disparity_range = 48;
-    params.min_disparity = (int)min_disparity;
-    struct frame as_computed = {
+    const struct frame shown = {
         .rect_left = frame->left, .rect_right = frame->right, .params = &params};
-    int negative, positive;
-    hints_swap_count(&as_computed, 48, &negative, &positive);
-    g_test_message("swap %d: %d negative, %d positive", swap, negative, positive);
-    bool hinted = swap_watch_add(&watch, &as_computed);
-    return hinted;
+    if (watch)
+        swap_watch_add(watch, &shown);
+    return hints_exchanged(&shown);
 }
 
 TEST("/hints/swap", test_swap) {
-    g_assert_false(swap_hint(0, 0));
-    g_assert_true(swap_hint(1, 0));
-    g_assert_false(swap_hint(1, -48)); /* the settings search there: it is meant */
+    static const char *const scenes[] = {
+        SCENE, SCENE ",gain=0.75",                        /* of another brightness */
+        "synth:width=1920,height=720,range=280,noise=4"}; /* farther than 128 px */
+    for (size_t i = 0; i < G_N_ELEMENTS(scenes); i++) {
+        g_test_message("%s", scenes[i]);
+        g_assert_cmpint(exchanged(scenes[i], &as_is, 0, NULL), ==, -1);
+        g_assert_cmpint(exchanged(scenes[i], &swapped, 0, NULL), ==, 1);
+        g_assert_cmpint(exchanged(scenes[i], &swapped, -48, NULL), !=, 1); /* it is meant */
+    }
 }
 
-/* Two frames against the hint end it. */
+/* Real pairs, as they are and exchanged; of a right picture that is turned nothing is said. */
+TEST("/hints/swap-real", test_swap_real) {
+    static const char *const names[] = {
+        "middlebury/aloe",       "middlebury/cloth3", "middlebury/cones",  "middlebury/motorcycle",
+        "middlebury/reindeer",   "middlebury/teddy",  "middlebury/venus",  "middlebury/tsukuba",
+        "middlebury/teddy_half", "rig/shimizu",       "driving/kitti_seq1"};
+    static const struct source_options turned = {.rotate180 = {false, true}};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *folder = data_path(names[i]);
+        if (!folder)
+            return;
+        g_test_message("%s", names[i]);
+        g_assert_cmpint(exchanged(folder, &as_is, 0, NULL), ==, -1);
+        g_assert_cmpint(exchanged(folder, &swapped, 0, NULL), ==, 1);
+        g_assert_cmpint(exchanged(folder, &turned, 0, NULL), !=, 1);
+    }
+}
+
+/* A frame that is not exchanged outvotes two that are. */
 TEST("/hints/watch", test_watch) {
-    struct swap_watch watch = {.for_swap = 1};
-    g_assert_true(swap_watch_hint(&watch));
-    watch.against = 1;
-    g_assert_false(swap_watch_hint(&watch));
+    struct swap_watch watch = {0};
+    exchanged(SCENE, &swapped, 0, &watch);
+    exchanged(SCENE, &swapped, 0, &watch);
+    g_assert_cmpint(watch.votes, >, 0);
+    exchanged(SCENE, &as_is, 0, &watch);
+    g_assert_cmpint(watch.votes, ==, 0);
+    exchanged(SCENE, &swapped, 0, &watch); /* the fourth is not looked at */
+    g_assert_cmpint(watch.votes, ==, 0);
 }
 
 enum { W = 100, H = 10 };

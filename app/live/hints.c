@@ -57,79 +57,79 @@ void range_watch_add(bool *said, const char *name, const struct frame *frame) {
 
 /* ---- exchanged pictures */
 
-enum { COLUMNS = 24, ROWS = 16, RADIUS = 4 };
-#define TEXTURE 6     /* mean grey step from column to column of a block that is compared */
-#define CLEARLY 0.7   /* of the other side's difference */
-#define MIN_BLOCKS 20 /* that a verdict needs */
-#define MAX_RANGE 128
+enum { COLUMNS = 24, ROWS = 16, RADIUS = 4, WIDTH = 640 };
+#define TEXTURE 8     /* mean slope of a block that is compared */
+#define CLEARLY 0.8   /* of the other side's difference */
+#define MIN_BLOCKS 25 /* that a verdict needs */
 #define FIRST_FRAMES 3
 #define LOOK_EVERY 90 /* frames */
 
-static int at(const struct image *image, int x, int y) {
-    return image->data[((size_t)y * (size_t)image->width + (size_t)x) * (size_t)image->channels];
+/* Grey, each pixel the mean of step x step of the picture's; the caller frees its data. */
+static struct image shrink(const struct image *im, int step) {
+    struct image small = {NULL, im->width / step, im->height / step, 1};
+    const int row = step * im->channels;
+    small.data = g_malloc(image_bytes(&small));
+    for (int i = 0; i < small.width * small.height; i++) {
+        ptrdiff_t top = i / small.width * step, left = i % small.width * row;
+        int sum = 0;
+        for (int j = 0; j < row * step; j++)
+            sum += im->data[(top + j / row) * im->width * im->channels + left + j % row];
+        small.data[i] = (uint8_t)(sum / (row * step));
+    }
+    return small;
 }
 
-static bool is_textured(const struct image *image, int x, int y) {
-    int steps = 0;
-    for (int dy = -RADIUS; dy <= RADIUS; dy++)
-        for (int dx = -RADIUS; dx < RADIUS; dx++)
-            steps += abs(at(image, x + dx + 1, y + dy) - at(image, x + dx, y + dy));
-    return steps >= TEXTURE * (2 * RADIUS + 1) * 2 * RADIUS;
+/* Along the row: it does not depend on the brightness of a camera. */
+static int slope(const struct image *image, int x, int y) {
+    const uint8_t *there = image->data + (ptrdiff_t)y * image->width + x;
+    return there[1] - there[-1];
 }
 
+/* Sum of what the slopes differ by from those of the right picture d px to the left; without one,
+ * of the slopes. */
 static int difference(const struct image *left, const struct image *right, int x, int y, int d) {
     int sum = 0;
-    for (int dy = -RADIUS; dy <= RADIUS; dy++)
-        for (int dx = -RADIUS; dx <= RADIUS; dx++)
-            sum += abs(at(left, x + dx, y + dy) - at(right, x + dx - d, y + dy));
+    for (int v = y - RADIUS; v <= y + RADIUS; v++)
+        for (int u = x - RADIUS; u <= x + RADIUS; u++)
+            sum += abs(slope(left, u, v) - (right ? slope(right, u - d, v) : 0));
     return sum;
 }
 
 /* The least difference at 2..range px to one side; the sides share what is nearer to 0. */
-static int best_of(const struct frame *frame, int x, int y, int range, int sign) {
-    int best = INT_MAX, width = frame->rect_left.width;
+static int best_of(const struct image small[2], int x, int y, int range, int sign) {
+    int best = INT_MAX;
     for (int i = 2; i <= range; i++) {
         int column = x - sign * i;
-        if (column < RADIUS || column >= width - RADIUS)
+        if (column <= RADIUS || column >= small[0].width - RADIUS - 1)
             break;
-        int now = difference(&frame->rect_left, &frame->rect_right, x, y, sign * i);
-        best = now < best ? now : best;
+        best = MIN(best, difference(&small[0], &small[1], x, y, sign * i));
     }
     return best;
 }
 
-void hints_swap_count(const struct frame *frame, int range, int *negative, int *positive) {
-    const struct image *left = &frame->rect_left;
-    int width = left->width - 2 * range, height = left->height - 2 * RADIUS;
-    *negative = *positive = 0;
-    if (width < COLUMNS || height < ROWS)
-        return;
-    for (int i = 0; i < COLUMNS * ROWS; i++) {
+int hints_exchanged(const struct frame *frame) {
+    const int step = (frame->rect_left.width + WIDTH - 1) / WIDTH;
+    struct image small[2] = {shrink(&frame->rect_left, step), shrink(&frame->rect_right, step)};
+    int range = small[0].width / 4, negative = 0, positive = 0;
+    int width = small[0].width - 2 * range, height = small[0].height - 2 * RADIUS;
+    for (int i = 0; i < COLUMNS * ROWS && width >= COLUMNS && height >= ROWS; i++) {
         int x = range + width * (2 * (i % COLUMNS) + 1) / (2 * COLUMNS);
         int y = RADIUS + height * (2 * (i / COLUMNS) + 1) / (2 * ROWS);
-        if (x < RADIUS || x >= left->width - RADIUS || !is_textured(left, x, y))
+        if (difference(&small[0], NULL, x, y, 0) < TEXTURE * (2 * RADIUS + 1) * (2 * RADIUS + 1))
             continue;
-        int to_right = best_of(frame, x, y, range, -1), to_left = best_of(frame, x, y, range, 1);
-        *negative += to_right < CLEARLY * to_left;
-        *positive += to_left < CLEARLY * to_right;
+        int to_right = best_of(small, x, y, range, -1), to_left = best_of(small, x, y, range, 1);
+        negative += to_right < CLEARLY * to_left;
+        positive += to_left < CLEARLY * to_right;
     }
+    g_free(small[0].data);
+    g_free(small[1].data);
+    if (frame->params->min_disparity >= 0 && negative >= MIN_BLOCKS && 2 * negative > 5 * positive)
+        return 1;
+    return positive >= MIN_BLOCKS ? -1 : 0;
 }
 
-bool swap_watch_add(struct swap_watch *w, const struct frame *frame) {
-    int negative, positive, range = frame->params->disparity_range;
+void swap_watch_add(struct swap_watch *w, const struct frame *frame) {
     long seen = w->seen++;
-    if (seen >= FIRST_FRAMES && seen % LOOK_EVERY != 0)
-        return swap_watch_hint(w);
-    range = range < MAX_RANGE ? range : MAX_RANGE;
-    range = range < frame->rect_left.width / 4 ? range : frame->rect_left.width / 4;
-    hints_swap_count(frame, range, &negative, &positive);
-    if (frame->params->min_disparity >= 0 && negative >= MIN_BLOCKS && negative > 3 * positive)
-        w->for_swap++;
-    else if (positive >= MIN_BLOCKS)
-        w->against++;
-    return swap_watch_hint(w);
-}
-
-bool swap_watch_hint(const struct swap_watch *w) {
-    return w->for_swap > 0 && w->for_swap > 2 * w->against;
+    int exchanged = seen < FIRST_FRAMES || seen % LOOK_EVERY == 0 ? hints_exchanged(frame) : 0;
+    w->votes += exchanged < 0 ? -2 : exchanged;
 }

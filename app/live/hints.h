@@ -17,18 +17,17 @@ int hints_range(const struct frame *frame, int max);
  * true. Of disparities, not of motions, and not of fewer than 16, which are often all there are. */
 void range_watch_add(bool *said, const char *name, const struct frame *frame);
 
+/* Whether left and right of a rectified pair are exchanged: 1; -1 where they clearly are not; 0
+ * where that cannot be told, and never 1 where the settings include negative disparities. Textured
+ * blocks of pictures at most 640 px wide are compared with those of their row, as far as a quarter
+ * of the width to either side. Takes some 10 ms. */
+int hints_exchanged(const struct frame *frame);
+
 struct swap_watch { /* zero to begin with, and when the pictures are exchanged */
     long seen;      /* frames */
-    int for_swap, against;
+    int votes;      /* above 0: they look exchanged */
     bool told;
 };
 
-/* Compares textured blocks of a frame's rectified pictures, on a grid, with those to the right and
- * to the left of the same row; *negative and *positive become the numbers of blocks that match
- * clearly better at negative or at positive disparities up to range px. Takes some ms. */
-void hints_swap_count(const struct frame *frame, int range, int *negative, int *positive);
-
-/* Examines the first frames, then one now and then. True while most of their blocks match at
- * negative disparities, unless the settings include those. */
-bool swap_watch_add(struct swap_watch *watch, const struct frame *frame);
-bool swap_watch_hint(const struct swap_watch *watch);
+/* Examines the first frames, then one now and then; each that is not exchanged outvotes two. */
+void swap_watch_add(struct swap_watch *watch, const struct frame *frame);

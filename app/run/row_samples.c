@@ -3,6 +3,7 @@
  */
 #include "app/run/row_samples.h"
 
+#include "app/live/hints.h"
 #include "calibration/pair_check.h"
 #include "config/clock.h"
 #include "config/log.h"
@@ -131,35 +132,30 @@ static void doubt_pair(const struct frame *frame, char *text, size_t size) {
     const int min = MIN(frame->params->min_disparity, 0), max = row_error_reach(width);
     const size_t count = (size_t)width * (size_t)height;
     g_autofree uint8_t *left = g_malloc(count), *right = g_malloc(count);
-    struct row_error rows, other;
+    struct row_error rows;
     image_convert(&frame->rect_left, &(struct image){left, width, height, 1});
     image_convert(&frame->rect_right, &(struct image){right, width, height, 1});
-    *text = '\0';
+    const char *doubt = "";
     if (memcmp(left, right, count) == 0) {
-        g_strlcpy(text, "both pictures are the same, so that all disparities are 0: name two",
-                  size);
-        return;
+        doubt = "both pictures are the same, so that all disparities are 0: name two";
+    } else if (hints_exchanged(frame) > 0) {
+        doubt = "left and right look exchanged (or both pictures are mirrored, or upside down): "
+                "add --swap, or name the left picture first";
+    } else {
+        int error = row_error_measure(left, right, width, height, min, max, &rows, NULL, 0);
+        if (!error)
+            doubt = row_error_advice(&rows) ?: "";
+        else if (error == -ENODATA && rows.features > 4 * MIN_ROW_ERROR_MATCHES)
+            doubt = "hardly a point of the left picture is in the same row of the right one; they "
+                    "must be of one moment, the left one first, none turned or mirrored, and "
+                    "rectified (--calib)";
+        if (!error && *doubt && row_error_mendable(&rows)) {
+            snprintf(text, size, "%s (--set row_offset=%.2f)", doubt,
+                     (double)frame->params->row_offset + row_error_offset(&rows));
+            return;
+        }
     }
-    int error = row_error_measure(left, right, width, height, min, max, &rows, NULL, 0);
-    const char *advice = error ? NULL : row_error_advice(&rows);
-    if (advice && row_error_mendable(&rows))
-        snprintf(text, size, "%s (--set row_offset=%.2f)", advice,
-                 (double)frame->params->row_offset + row_error_offset(&rows));
-    else if (advice)
-        g_strlcpy(text, advice, size);
-    if (error != -ENODATA || rows.features <= 4 * MIN_ROW_ERROR_MATCHES)
-        return;
-    if (row_error_measure(right, left, width, height, min, max, &other, NULL, 0) == 0)
-        g_strlcpy(text,
-                  "left and right look exchanged (or both pictures are mirrored, or upside down): "
-                  "add --swap, or name the left picture first",
-                  size);
-    else
-        g_strlcpy(text,
-                  "hardly a point of the left picture is in the same row of the right one; they "
-                  "must be of one moment, the left one first, none turned or mirrored, and "
-                  "rectified (--calib)",
-                  size);
+    g_strlcpy(text, doubt, size);
 }
 
 void rectified_watch_begin(struct rectified_watch *w, const struct source *source,

@@ -19,7 +19,8 @@
 /* What a frame tells of the settings. */
 static void take_hints(struct viewer *v) {
     v->better_range = hints_range(v->playback.shown, MIN(MAX_LABELS, v->rig.width - 1));
-    if (!swap_watch_add(&v->swap_watch, v->playback.shown) || v->swap_watch.told)
+    swap_watch_add(&v->swap_watch, v->playback.shown);
+    if (v->swap_watch.votes <= 0 || v->swap_watch.told)
         return;
     v->swap_watch.told = true;
     screen_notify(&v->screen, "Left and right look exchanged; key x exchanges them");

@@ -31,7 +31,7 @@ static void draw_hint(struct viewer *v) {
                 visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
         return;
     }
-    if (swap_watch_hint(&v->swap_watch)) {
+    if (v->swap_watch.votes > 0) {
         draw_warning(v->screen.ui, "Left and right look exchanged");
         action_button(v, "swap_take", "Exchange", ACTION_SWAP);
         return;
