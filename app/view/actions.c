@@ -355,18 +355,13 @@ static void leave_fullscreen(struct viewer *v) {
 /* ---- the table */
 
 const struct action_info action_table[ACTIONS] = {
-#define ACTION(id, name, keys, help, call) [ACTION_##id] = {name, keys, help},
+#define ACTION(id, of, name, keys, help, call) [ACTION_##id] = {OF_##of, name, keys, help},
 #include "app/view/actions.def"
 #undef ACTION
 };
 
 bool action_fits(const struct display *display, enum action action) {
-    static const bool of_two_cameras[ACTIONS] = {
-        [ACTION_SHOW_ROWS] = true,    [ACTION_SHOW_POINTS] = true, [ACTION_ROW_LINES] = true,
-        [ACTION_POINTS_ALONE] = true, [ACTION_FROM_ABOVE] = true,  [ACTION_SWAP] = true,
-        [ACTION_MEASURE] = true,      [ACTION_SAVE_POINTS] = true, [ACTION_MARK_FILLED] = true,
-        [ACTION_WIPE] = true};
-    return !display->motion || !of_two_cameras[action];
+    return !display->motion || action_table[action].of != OF_TWO;
 }
 
 const char *action_help(const struct display *display, enum action action) {
@@ -376,9 +371,7 @@ const char *action_help(const struct display *display, enum action action) {
 }
 
 void action_run(struct viewer *v, enum action action) {
-    bool of_window = action >= ACTION_LARGER_TEXT ||
-                     (action >= ACTION_START_PAGE && action <= ACTION_SAVE_WINDOW);
-    if (v->visible[PART_START] && !of_window) { /* it covers what the action is about */
+    if (v->visible[PART_START] && action_table[action].of != OF_NO) { /* the page covers it */
         screen_notify(&v->screen, "Close this page first (n)");
         return;
     }
@@ -388,9 +381,9 @@ void action_run(struct viewer *v, enum action action) {
         return;
     }
     switch (action) {
-#define ACTION(id, name, keys, help, call) \
-    case ACTION_##id:                      \
-        call;                              \
+#define ACTION(id, of, name, keys, help, call) \
+    case ACTION_##id:                          \
+        call;                                  \
         break;
 #include "app/view/actions.def"
 #undef ACTION

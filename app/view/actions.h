@@ -11,7 +11,7 @@ struct display;
 struct viewer;
 
 enum action {
-#define ACTION(id, name, keys, help, call) ACTION_##id,
+#define ACTION(id, of, name, keys, help, call) ACTION_##id,
 #include "app/view/actions.def"
 #undef ACTION
     ACTIONS
@@ -19,6 +19,7 @@ enum action {
 
 /* The texts of an action in the list of keys. */
 struct action_info {
+    enum { OF_ONE, OF_TWO, OF_NO } of; /* cameras' pictures it is about */
     const char *name, *keys, *help;
 };
 extern const struct action_info action_table[ACTIONS];
