@@ -40,6 +40,30 @@ static void expect_pairs(int count, const int (*values)[2]) {
     expect_read(&o, SOURCE_END);
 }
 
+/* In motion each picture is read once: the second one of a pair is the first one of the next, also
+ * where the file is gone; after a seek, and with longer steps, it is read anew. */
+CLI_TEST("/source/motion-once", test_motion_once) {
+    for (int i = 0; i < 4; i++) {
+        g_autofree char *name = g_strdup_printf("%d.png", i);
+        put(name, 6, 4, 1, 10 * i);
+    }
+    g_autofree char *second = path_in("1.png"), *away = path_in("1.away");
+    AUTO(opened_close)
+    struct opened o = open_words(folder, NULL, &(struct source_options){.motion_step = 1});
+    expect_pair(&o, 0, 0, 10);
+    g_assert_cmpint(g_rename(second, away), ==, 0);
+    expect_pair(&o, 1, 10, 20);
+    expect_pair(&o, 2, 20, 30);
+    g_assert_cmpint(o.source->seek(o.source, 1), ==, 0);
+    stderr_says("1.png", "No such file", expect_read(&o, -EBADMSG));
+    expect_pair(&o, 2, 20, 30);
+    g_assert_cmpint(g_rename(away, second), ==, 0);
+    AUTO(opened_close)
+    struct opened two = open_words(folder, NULL, &(struct source_options){.motion_step = 2});
+    expect_pair(&two, 0, 0, 20);
+    expect_pair(&two, 1, 10, 30);
+}
+
 CLI_TEST("/source/layouts", test_layouts) {
     static const char *const layouts[][2] = {
         {"left", "right"},

@@ -29,6 +29,8 @@ struct pictures {
     struct source_options options;
     enum source_pictures pictures; /* how a file holds both; of two files PICTURES_ONE */
     struct pair_bits bits;
+    struct image last; /* the second picture that was read, in motion the next first one */
+    const char *last_path;
     long damaged; /* the first so many pairs were found damaged, and reported, when opening */
 };
 
@@ -42,7 +44,13 @@ static int error_of_pair(int error) {
 static int read_pair(struct pictures *pictures, long index, struct image pair[2]) {
     const char *left = pictures->pairs.left[index], *right = pictures->pairs.right[index];
     pair[1] = (struct image){0};
-    int error = picture_read_bits(left, &pictures->bits.side[0], &pair[0]);
+    pair[0] = pictures->last;
+    pictures->last = (struct image){0};
+    int error = 0;
+    if (!pair[0].data || strcmp(left, pictures->last_path) != 0) {
+        picture_free(&pair[0]);
+        error = picture_read_bits(left, &pictures->bits.side[0], &pair[0]);
+    }
     if (!error && pictures->pictures == PICTURES_ONE)
         error = picture_read_bits(right, &pictures->bits.side[1], &pair[1]);
     if (!error && pair[1].data &&
@@ -210,7 +218,9 @@ static int pictures_read(struct source *source, struct frame *frame) {
                          pictures->pairs.right[index], pair[0].width, pair[0].height,
                          pictures->pairs.left[pictures->damaged], source->width, source->height);
     }
-    source_free_pair(pair);
+    picture_free(&pair[0]);
+    pictures->last = pair[1];
+    pictures->last_path = pictures->pairs.right[index];
     if (error)
         return error;
     source_hand_over(&pictures->options, frame);
@@ -243,6 +253,7 @@ static void pictures_files(struct source *source, long index, const char **left,
 static void pictures_close(struct source *source) {
     struct pictures *pictures = (struct pictures *)source;
     pair_list_free(&pictures->pairs);
+    picture_free(&pictures->last);
     g_free(pictures->about.calibration);
     g_free(pictures->times[0]);
     g_free(pictures->times[1]);
