@@ -3,8 +3,8 @@
  */
 #include "calibration/pair_check.h"
 
-#include "calibration/quantile.h"
 #include "config/log.h"
+#include "config/quantile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,10 +3,10 @@
  */
 #include "calibration/refine.h"
 
-#include "calibration/quantile.h"
 #include "calibration/rectify.h"
 #include "calibration/row_error.h"
 #include "config/log.h"
+#include "config/quantile.h"
 
 #include <errno.h>
 #include <math.h>

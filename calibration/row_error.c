@@ -6,7 +6,7 @@
  */
 #include "calibration/row_error.h"
 
-#include "calibration/quantile.h"
+#include "config/quantile.h"
 
 #include <errno.h>
 #include <math.h>

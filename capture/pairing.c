@@ -3,7 +3,10 @@
  */
 #include "capture/pairing.h"
 
+#include "config/quantile.h"
+
 #include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,23 +228,16 @@ void pairing_skip(struct pairing *pairing, int number, const struct frame_stamp 
     }
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 void pairing_get_gaps(const struct pairing *pairing, struct pairing_gaps *gaps) {
-    int64_t sorted[PAIRING_GAPS];
+    double gap_ms[PAIRING_GAPS];
     int count = pairing->pairs < PAIRING_GAPS ? (int)pairing->pairs : PAIRING_GAPS;
     *gaps = (struct pairing_gaps){0};
     if (count == 0)
         return;
-    memcpy(sorted, pairing->gap_ns, (size_t)count * sizeof sorted[0]);
-    qsort(sorted, (size_t)count, sizeof sorted[0], by_value);
-    int middle = count / 2, max = (count - 1) * 95 / 100;
-    gaps->median_ms = (double)sorted[middle] / 1e6;
     for (int i = 0; i < count; i++)
-        sorted[i] = llabs(sorted[i]);
-    qsort(sorted, (size_t)count, sizeof sorted[0], by_value);
-    gaps->p95_ms = (double)sorted[max] / 1e6;
+        gap_ms[i] = (double)pairing->gap_ns[i] / 1e6;
+    gaps->median_ms = quantile_of(gap_ms, count, 0.5);
+    for (int i = 0; i < count; i++)
+        gap_ms[i] = fabs(gap_ms[i]);
+    gaps->p95_ms = quantile_of(gap_ms, count, 0.95);
 }

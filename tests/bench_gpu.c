@@ -9,6 +9,7 @@
 #include "config/clock.h"
 #include "config/log.h"
 #include "config/presets.h"
+#include "config/quantile.h"
 #include "gpu/mrf/mrf.h"
 #include "tests/frame_run.h"
 
@@ -106,7 +107,7 @@ static int print_bp(struct stereo *s, struct bench_runner *r, struct frame *cons
     int error = bench_measure(r, frames, t);
     s->pipeline.fence_solver = s->described = false;
     s->backend->overlap_bytes = overlap_bytes;
-    double ms = error ? 0 : bench_quantile(t->bp, t->count, 0.5);
+    double ms = error ? 0 : quantile_between(t->bp, t->count, 0.5);
     if (!error && copy > 0)
         printf("          left BP from costs to labels %.3f ms, %.3f GB, %.0f %% of copy speed\n",
                ms, bytes * 1e-9, 100 * bytes / (ms * 1e6) / copy);
@@ -196,11 +197,12 @@ static int measure_places(struct stereo *s, struct bench_runner *r, const struct
     int error = pool ? bench_measure(r, frames, t) : -ENOMEM;
     if (!error)
         printf("          pageable memory: frame %.3f, overlapped %.3f; ",
-               bench_quantile(t->whole, t->count, 0.5), t->overlapped);
+               quantile_between(t->whole, t->count, 0.5), t->overlapped);
     if (!error)
         error = measure_on_device(s, frames, t);
     if (!error)
-        printf("on the GPU: %.3f, %.3f\n", bench_quantile(t->whole, t->count, 0.5), t->overlapped);
+        printf("on the GPU: %.3f, %.3f\n", quantile_between(t->whole, t->count, 0.5),
+               t->overlapped);
     close_frames(pool, frames);
     return error;
 }
@@ -225,7 +227,7 @@ static int measure_size(const struct options *o, struct backend *b, const struct
         bench_draw_pair(frames[i], size->labels);
     if (!error && file && !(error = bench_measure(&runner, frames, &times)))
         printf("          %s; a random texture of its size: %.3f, overlapped %.3f\n",
-               strrchr(file, '/') + 1, bench_quantile(times.whole, times.count, 0.5),
+               strrchr(file, '/') + 1, quantile_between(times.whole, times.count, 0.5),
                times.overlapped);
     else if (!error && b->own_memory && o->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
         error = print_bp(s, &runner, frames, size, &times, copy);

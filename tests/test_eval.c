@@ -5,6 +5,7 @@
 #include "app/eval/dataset.h"
 #include "app/eval/metrics.h"
 #include "config/params.h"
+#include "config/quantile.h"
 #include "image/picture.h"
 #include "tests/remove_tree.h"
 #include "tests/test.h"
@@ -85,11 +86,11 @@ TEST("/eval/nothing-scored", test_nothing_scored) {
 
 TEST("/eval/quantile", test_quantile) {
     double odd[] = {5, 1, 3}, even[] = {4, 1, 2, 8}, one[] = {7};
-    g_assert_cmpfloat(metrics_quantile(odd, 3, 0.5), ==, 3);
-    g_assert_cmpfloat(metrics_quantile(even, 4, 0.5), ==, 3);
-    g_assert_cmpfloat(metrics_quantile(even, 4, 1), ==, 8);
-    g_assert_cmpfloat(metrics_quantile(one, 1, 0.95), ==, 7);
-    g_assert_true(isnan(metrics_quantile(one, 0, 0.5)));
+    g_assert_cmpfloat(quantile_between(odd, 3, 0.5), ==, 3);
+    g_assert_cmpfloat(quantile_between(even, 4, 0.5), ==, 3);
+    g_assert_cmpfloat(quantile_between(even, 4, 1), ==, 8);
+    g_assert_cmpfloat(quantile_between(one, 1, 0.95), ==, 7);
+    g_assert_true(isnan(quantile_between(one, 0, 0.5)));
 }
 
 static void write_picture(const char *folder, const char *name, int width, uint8_t value) {

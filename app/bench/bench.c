@@ -4,6 +4,7 @@
 #include "app/bench/bench.h"
 
 #include "config/clock.h"
+#include "config/quantile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,16 +20,6 @@ uint64_t bench_random(uint64_t *state) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_quantile(double *values, int count, double share) {
-    qsort(values, (size_t)count, sizeof(*values), ascending);
-    return values[(int)(share * (count - 1) + 0.5)];
 }
 
 void bench_draw_pair(struct frame *f, int labels) {
@@ -121,12 +112,12 @@ void bench_print_header(const char *title) {
 
 void bench_print_row(const struct bench_size *size, struct bench_times *t, size_t memory,
                      const char *(*stage_name)(enum livestereo_stage stage)) {
-    double whole = bench_quantile(t->whole, t->count, 0.5);
-    double low = bench_quantile(t->whole, t->count, 0.1),
-           high = bench_quantile(t->whole, t->count, 0.9);
+    double whole = quantile_between(t->whole, t->count, 0.5);
+    double low = quantile_between(t->whole, t->count, 0.1),
+           high = quantile_between(t->whole, t->count, 0.9);
     printf("%4dx%-4d %6d  %9.3f %9.3f..%-9.3f %11.3f %9.3f %8.3f %6.0f %6d\n         ", size->width,
            size->height, size->labels, whole, low, high, t->overlapped,
-           bench_quantile(t->stages, t->count, 0.5), bench_quantile(t->bp, t->count, 0.5),
+           quantile_between(t->stages, t->count, 0.5), quantile_between(t->bp, t->count, 0.5),
            (double)memory / (1 << 20), t->count);
     for (int i = 0; i < FRAME_STAGES; i++)
         printf(" %s %.2f", stage_name((enum livestereo_stage)i), t->stage[i]);

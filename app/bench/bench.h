@@ -57,8 +57,5 @@ void bench_print_row(const struct bench_size *size, struct bench_times *times, s
  * width * height points. */
 void bench_turn(struct rectify_point *points, int width, int height);
 
-/* The quantile at share (0 to 1) of count values, which are sorted in place. */
-double bench_quantile(double *values, int count, double share);
-
 /* The next number of splitmix64. */
 uint64_t bench_random(uint64_t *state);

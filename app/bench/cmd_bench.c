@@ -5,6 +5,7 @@
 #include "app/commands.h"
 #include "app/matcher.h"
 #include "config/log.h"
+#include "config/quantile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,16 +47,16 @@ static struct matcher *open_matcher(const struct bench *b, const struct params *
 
 static void print_json(const struct bench *b, const struct params *p, const struct bench_size *size,
                        struct bench_times *t, const struct livestereo_info *info) {
-    double whole = bench_quantile(t->whole, t->count, 0.5);
+    double whole = quantile_between(t->whole, t->count, 0.5);
     printf("{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"channels\": %d, "
            "\"rectified\": %d, \"labels\": %d, \"levels\": %d, \"iterations\": %d, "
            "\"frame_ms\": %.4f, \"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, "
            "\"overlapped_ms\": %.4f, \"stages_ms\": %.4f, \"bp_ms\": %.4f, \"memory\": %zu, "
            "\"frames\": %d}\n",
            info->backend, size->width, size->height, b->channels, !b->rectify, size->labels,
-           p->bp_levels, p->bp_iterations, whole, bench_quantile(t->whole, t->count, 0.1),
-           bench_quantile(t->whole, t->count, 0.9), t->overlapped,
-           bench_quantile(t->stages, t->count, 0.5), bench_quantile(t->bp, t->count, 0.5),
+           p->bp_levels, p->bp_iterations, whole, quantile_between(t->whole, t->count, 0.1),
+           quantile_between(t->whole, t->count, 0.9), t->overlapped,
+           quantile_between(t->stages, t->count, 0.5), quantile_between(t->bp, t->count, 0.5),
            info->memory, t->count);
     fflush(stdout);
 }

@@ -12,6 +12,7 @@
 #include "config/auto.h"
 #include "config/log.h"
 #include "config/params_file.h"
+#include "config/quantile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
         double *known = (double *)(void *)errors[i]->data;
         if (all && !failed)
             failed = fprintf(file, "%s,%d,%ld,%ld,%.3f\n", pair->name, i, all, bad[i],
-                             metrics_quantile(known, (int)errors[i]->len, 0.68)) < 0;
+                             quantile_between(known, (int)errors[i]->len, 0.68)) < 0;
         g_array_free(errors[i], TRUE);
     }
     if (file && fclose(file) != 0)
@@ -144,7 +145,7 @@ static int run_frame(const struct eval *eval, struct matcher *matcher, const str
     }
     result->params = *frame->params; /* estimated ones with --estimate */
     result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
-    result->figures.ms = metrics_quantile(ms, eval->repeat, 0.5);
+    result->figures.ms = quantile_between(ms, eval->repeat, 0.5);
     result->figures.energy = matcher_energy(matcher);
     if (isnan(result->figures.energy))
         log_error(name, "no energy: %s", livestereo_error(matcher_handle(matcher)));

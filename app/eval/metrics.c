@@ -214,18 +214,3 @@ double metrics_density(const int16_t *disparity, const uint8_t *left_out, long c
     }
     return share(known, all);
 }
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double metrics_quantile(double *values, int count, double share_below) {
-    if (count == 0)
-        return NAN;
-    qsort(values, (size_t)count, sizeof values[0], compare_doubles);
-    double position = share_below * (count - 1);
-    int below = (int)position;
-    int above = below + 1 < count ? below + 1 : below;
-    return values[below] + (position - below) * (values[above] - values[below]);
-}

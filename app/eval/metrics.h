@@ -105,7 +105,3 @@ void flicker_print(const struct flicker_sums *sums);
 
 /* Percentage of the pixels that are not masked which have a disparity. */
 double metrics_density(const int16_t *disparity, const uint8_t *left_out, long count);
-
-/* The value below which this share (0..1) of the values lies, interpolated; sorts values. NaN
- * for none. */
-double metrics_quantile(double *values, int count, double share);

@@ -7,10 +7,10 @@
 #include "app/live/live_private.h"
 
 #include "app/commands.h"
-#include "app/eval/metrics.h"
 #include "config/clock.h"
 #include "config/lock.h"
 #include "config/log.h"
+#include "config/quantile.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -164,8 +164,8 @@ void live_get_stats(struct live *live, struct live_stats *stats) {
     pthread_mutex_unlock(&live->lock);
 
     if (ages) {
-        stats->age_median_ms = metrics_quantile(age_ms, ages, 0.5);
-        stats->age_95_ms = metrics_quantile(age_ms, ages, 0.95);
+        stats->age_median_ms = quantile_between(age_ms, ages, 0.5);
+        stats->age_95_ms = quantile_between(age_ms, ages, 0.95);
     }
 }
 

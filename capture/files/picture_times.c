@@ -6,6 +6,7 @@
 #include "capture/source_private.h"
 #include "config/file.h"
 #include "config/log.h"
+#include "config/quantile.h"
 
 #include <glib.h>
 #include <math.h>
@@ -114,20 +115,14 @@ static bool is_numbered(const struct list *list) {
     return list->lines->len > 1;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of the steps that are more than 0; 0 where there are none. */
 static double median_step(const double *times, long count) {
     g_autofree double *steps = g_new(double, count);
-    long found = 0;
+    int found = 0;
     for (long i = 1; i < count; i++)
         if (times[i] > times[i - 1])
             steps[found++] = times[i] - times[i - 1];
-    qsort(steps, (size_t)found, sizeof *steps, compare_doubles);
-    return found ? steps[found / 2] : 0;
+    return found ? quantile_of(steps, found, 0.5) : 0;
 }
 
 /* What a time of 1 means, in ns: what the header says (EuRoC: "#timestamp [ns]"); else the unit in

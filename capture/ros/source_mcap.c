@@ -11,6 +11,7 @@
 #include "capture/source_private.h"
 #include "image/picture.h"
 #include "config/log.h"
+#include "config/quantile.h"
 
 #include <glib.h>
 #include <math.h>
@@ -490,22 +491,16 @@ static int learn_size(struct mcap_pairs *s) {
     return error;
 }
 
-static int compare_ns(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median time from one of the first pictures of a topic to the next; 0: not known. */
 static int64_t interval_of(struct mcap_pairs *s, const struct topic *topic) {
-    int64_t steps[INTERVALS];
-    size_t count = 0;
+    double steps[INTERVALS];
+    int count = 0;
     for (guint i = 1; i < count_of(topic) && count < INTERVALS; i++) {
         int64_t step = time_of(s, topic, i) - time_of(s, topic, i - 1);
         if (step > 0)
-            steps[count++] = step;
+            steps[count++] = (double)step;
     }
-    qsort(steps, count, sizeof *steps, compare_ns);
-    return count ? steps[count / 2] : 0;
+    return count ? (int64_t)quantile_of(steps, count, 0.5) : 0;
 }
 
 /* By when pictures were taken: they may have been recorded with pauses, or played faster. */

@@ -12,6 +12,7 @@
 #include "app/eval/metrics.h"
 #include "image/frame.h"
 #include "config/params_file.h"
+#include "config/quantile.h"
 #include "tests/frame_run.h"
 #include "tests/sgbm/sgbm.h"
 
@@ -74,8 +75,8 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     }
     if (f && !error) {
         g_autofree char *base = g_path_get_basename(preset);
-        print_row(pair->name, base, pair, p.disparity_range, metrics_quantile(bp, REPEATS, 0.5),
-                  metrics_quantile(ms, REPEATS, 0.5), metrics_quantile(processor, REPEATS, 0.5),
+        print_row(pair->name, base, pair, p.disparity_range, quantile_between(bp, REPEATS, 0.5),
+                  quantile_between(ms, REPEATS, 0.5), quantile_between(processor, REPEATS, 0.5),
                   f->disparity);
     }
     frame_drop(&f);
@@ -109,7 +110,7 @@ static void run_sgbm(const struct test_pair *pair, int grey) {
         processor[i < 0 ? 0 : i] += processor_ms();
     }
     print_row(pair->name, grey ? "SGBM HH grey" : "SGBM HH colour", pair, labels, NAN,
-              metrics_quantile(ms, REPEATS, 0.5), metrics_quantile(processor, REPEATS, 0.5),
+              quantile_between(ms, REPEATS, 0.5), quantile_between(processor, REPEATS, 0.5),
               disparity);
     if (grey) {
         g_free(left.data);

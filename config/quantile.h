@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <math.h>
 #include <stdlib.h>
 
 static inline int quantile_compare(const void *a, const void *b) {
@@ -15,4 +16,14 @@ static inline int quantile_compare(const void *a, const void *b) {
 static inline double quantile_of(double *values, int count, double share) {
     qsort(values, (size_t)count, sizeof *values, quantile_compare);
     return values[(int)(share * count)];
+}
+
+/* Interpolated between the two values around that place, share 0 to 1; NaN of no values. */
+static inline double quantile_between(double *values, int count, double share) {
+    if (count == 0)
+        return NAN;
+    qsort(values, (size_t)count, sizeof *values, quantile_compare);
+    double place = share * (count - 1);
+    int below = (int)place, above = below + 1 < count ? below + 1 : below;
+    return values[below] + (place - below) * (values[above] - values[below]);
 }
