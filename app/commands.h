@@ -115,7 +115,7 @@ int option_choice(const char *name, const char *word, const char *const *words, 
 int option_size(const char *name, const char *text, int least, int *width, int *height);
 
 /* Whether the quality is searched automatically: with --quality auto, or if no option determines
- * it. *params gets the best then, which the search begins with. */
+ * it. *params gets high then, which the search begins with. */
 bool options_quality_auto(const struct common_options *options, const struct qualities *qualities,
                           struct params *params);
 

@@ -36,7 +36,7 @@ static int load_first(const struct common_options *options, struct params *param
     return GO_ON;
 }
 
-/* auto begins with the best. GO_ON or EXIT_USAGE. */
+/* auto begins with high. GO_ON or EXIT_USAGE. */
 static int set_quality(const struct common_options *options, struct params *params) {
     struct qualities qualities;
     int quality = QUALITY_AUTO;
@@ -44,7 +44,7 @@ static int set_quality(const struct common_options *options, struct params *para
             GO_ON ||
         qualities_load(&qualities) != 0)
         return EXIT_USAGE;
-    quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_BEST : (enum quality)quality,
+    quality_apply(&qualities, quality == QUALITY_AUTO ? QUALITY_HIGH : (enum quality)quality,
                   params);
     return GO_ON;
 }
@@ -117,8 +117,8 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
          "Read parameters from a file, over the preset", "FILE"},
         {"quality", 0, 0, G_OPTION_ARG_STRING, &options->quality,
-         "Fast, best, or what lies between; auto searches, in the window and of cameras",
-         "auto|fast|balanced|best"},
+         "Of the maps: lower is faster; auto searches, in the window and of cameras",
+         "auto|low|medium|high"},
         {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
         {"weights", 0, 0, G_OPTION_ARG_FILENAME, &options->weights,
@@ -241,15 +241,15 @@ bool options_quality_auto(const struct common_options *options, const struct qua
     if (options->quality ? strcmp(options->quality, quality_names[QUALITY_AUTO]) != 0
                          : options->preset || options->config)
         return false;
-    bool best = quality_of(qualities, params) == QUALITY_BEST;
+    bool high = quality_of(qualities, params) == QUALITY_HIGH;
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
         bool chosen =
-            options_set(options, info->name) || (!best && param_get(params, info) != info->def);
+            options_set(options, info->name) || (!high && param_get(params, info) != info->def);
         if (quality_covers(qualities, info) && chosen)
             return false;
     }
-    quality_apply(qualities, QUALITY_BEST, params);
+    quality_apply(qualities, QUALITY_HIGH, params);
     return true;
 }
 

@@ -10,16 +10,15 @@
 #define ENOUGH_FRAMES 4 /* of which the fastest counts: others share the machine */
 #define HOPELESS 3      /* times too slow: one frame is enough to know */
 
-const char *const quality_names[QUALITY_CUSTOM + 1] = {"fast", "balanced", "best", "auto",
-                                                       "custom"};
+const char *const quality_names[QUALITY_CUSTOM + 1] = {"low", "medium", "high", "auto", "custom"};
+const char *const quality_presets[QUALITIES] = {"live", "balanced", "best"};
 const double quality_sizes[QUALITY_SIZES] = {1, 1.0 / 2, 1.0 / 3};
 const char *const quality_size_names = "1|1/2|1/3";
 
 int qualities_load(struct qualities *q) {
-    const char *const presets[QUALITIES] = {"live", "balanced", "best"};
     int error = 0;
     for (int i = 0; i < QUALITIES && !error; i++)
-        error = preset_load(&q->params[i], presets[i]);
+        error = preset_load(&q->params[i], quality_presets[i]);
     return error;
 }
 
@@ -52,7 +51,7 @@ static void begin_at(struct quality_search *s, enum quality quality, int size, i
 }
 
 void quality_search_begin(struct quality_search *s, int sizes) {
-    begin_at(s, QUALITY_BEST, 0, sizes);
+    begin_at(s, QUALITY_HIGH, 0, sizes);
 }
 
 bool quality_search_frame(struct quality_search *s, double ms) {
@@ -62,8 +61,8 @@ bool quality_search_frame(struct quality_search *s, double ms) {
     s->best_ms = fmin(s->best_ms, ms);
     if (s->best_ms > wanted_ms && s->frames <= ENOUGH_FRAMES && s->best_ms < HOPELESS * wanted_ms)
         return false;
-    if (s->best_ms > wanted_ms && (s->at > QUALITY_FAST || s->size + 1 < s->sizes)) {
-        bool smaller = s->at == QUALITY_FAST;
+    if (s->best_ms > wanted_ms && (s->at > QUALITY_LOW || s->size + 1 < s->sizes)) {
+        bool smaller = s->at == QUALITY_LOW;
         begin_at(s, smaller ? s->at : s->at - 1, s->size + smaller, s->sizes);
         return true;
     }

@@ -1,7 +1,7 @@
 /*
- * The quality: the presets live, balanced and best under the names fast, balanced and best, and the
- * search for the best one that is fast enough, on smaller pictures if need be. It covers the
- * parameters in which these presets differ and does not change others. Plain values; one thread.
+ * The quality: low, medium and high are what the presets live, balanced and best have where these
+ * differ; it does not change other parameters. And the search for the highest one that is fast
+ * enough, on smaller pictures if need be. Plain values; one thread.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -10,11 +10,12 @@
 
 #include <stdbool.h>
 
-enum quality { QUALITY_FAST, QUALITY_BALANCED, QUALITY_BEST, QUALITIES };
+enum quality { QUALITY_LOW, QUALITY_MEDIUM, QUALITY_HIGH, QUALITIES };
 enum { QUALITY_AUTO = QUALITIES, QUALITY_CUSTOM };
 
-/* "fast", "balanced", "best", "auto", "custom". */
+/* "low", "medium", "high", "auto", "custom". */
 extern const char *const quality_names[QUALITY_CUSTOM + 1];
+extern const char *const quality_presets[QUALITIES];
 
 #define QUALITY_RATE 15.0 /* frames per second that the search requires */
 
@@ -34,7 +35,7 @@ void quality_apply(const struct qualities *qualities, enum quality quality, stru
 /* The quality that parameters have, or QUALITY_CUSTOM. */
 int quality_of(const struct qualities *qualities, const struct params *params);
 
-/* ---- the search: from the best down, until one is fast enough */
+/* ---- the search: from high down, until one is fast enough */
 
 enum { QUALITY_SIZES = 3 };
 extern const double quality_sizes[QUALITY_SIZES]; /* of the pictures: 1, 1/2, 1/3 */
@@ -49,7 +50,7 @@ struct quality_search {
     double settled_ms; /* after the search: time of a frame with the quality found */
 };
 
-/* sizes: 1, or QUALITY_SIZES where pictures may become smaller when fast is not fast enough. */
+/* sizes: 1, or QUALITY_SIZES where pictures may become smaller when low is not fast enough. */
 void quality_search_begin(struct quality_search *search, int sizes);
 
 /* Notes the time of a frame with the present quality. True when that changed search->at or size or

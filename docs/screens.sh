@@ -24,7 +24,7 @@ mkdir -p "$to"
 shot() { # NAME OPTIONS...: the window after some frames
     name=$1
     shift
-    $program "$@" -q --screenshot "$to/$name.png" --frames 3 --quality fast
+    $program "$@" -q --screenshot "$to/$name.png" --frames 3 --quality low
 }
 
 # ---- each PART NAME OPTIONS..., where the options are size, text and theme

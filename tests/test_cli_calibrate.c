@@ -432,16 +432,16 @@ static void test_convert(void) {
 static void test_health(void) {
     if (!begin(FALSE))
         return;
-    check(0, "px, ", "run synth:scene=desk,width=320,height=240,frames=2 --quality fast");
+    check(0, "px, ", "run synth:scene=desk,width=320,height=240,frames=2 --quality low");
     g_autofree char *rig = expect(
         0, ": off; the right picture",
-        "run synth:scene=desk,width=320,height=240,frames=2 --quality fast --set row_offset=2");
+        "run synth:scene=desk,width=320,height=240,frames=2 --quality low --set row_offset=2");
     g_assert_nonnull(strstr(rig, "rig       rows "));
     const char *mends = strstr(rig, "(--set row_offset=");
     g_assert_nonnull(mends);
     g_assert_cmpfloat(fabs(g_ascii_strtod(strchr(mends, '=') + 1, NULL)), <, 0.1);
     check(0, "the right picture is 0.60 times as bright",
-          "run synth:scene=desk,width=320,height=240,frames=2,gain=0.6 --quality fast");
+          "run synth:scene=desk,width=320,height=240,frames=2,gain=0.6 --quality low");
     g_autofree char *before = keep_call_stacks();
     g_autofree char *recorded =
         expect(0, "rig       rows ",

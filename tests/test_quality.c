@@ -3,6 +3,7 @@
  * frame times. SPDX-License-Identifier: MIT
  */
 #include "config/params_file.h"
+#include "config/presets.h"
 #include "config/quality.h"
 #include "tests/test.h"
 
@@ -13,21 +14,23 @@ TEST("/quality/presets", test_presets) {
     struct params live, best, mixed;
     g_assert_cmpint(qualities_load(&q), ==, 0);
     g_assert_cmpint(preset_load(&live, "live"), ==, 0);
-    g_assert_cmpint(preset_load(&best, "best"), ==, 0); /* one name, one thing */
-    g_assert_cmpint(quality_of(&q, &live), ==, QUALITY_FAST);
-    g_assert_cmpint(quality_of(&q, &best), ==, QUALITY_BEST);
+    g_assert_cmpint(preset_load(&best, "best"), ==, 0);
+    for (int i = 0; i <= QUALITY_CUSTOM; i++) /* one name, one thing */
+        g_assert_null(preset_find(quality_names[i]));
+    g_assert_cmpint(quality_of(&q, &live), ==, QUALITY_LOW);
+    g_assert_cmpint(quality_of(&q, &best), ==, QUALITY_HIGH);
     mixed = best;
     mixed.disparity_range = 200; /* none of the quality's */
-    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_BEST);
-    quality_apply(&q, QUALITY_FAST, &mixed);
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_HIGH);
+    quality_apply(&q, QUALITY_LOW, &mixed);
     g_assert_cmpint(mixed.disparity_range, ==, 200);
-    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_FAST);
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_LOW);
     g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_CENSUS);
-    quality_apply(&q, QUALITY_BALANCED, &mixed);
-    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_BALANCED);
+    quality_apply(&q, QUALITY_MEDIUM, &mixed);
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_MEDIUM);
     mixed.bp_iterations = 17;
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_CUSTOM);
-    quality_apply(&q, QUALITY_BEST, &mixed);
+    quality_apply(&q, QUALITY_HIGH, &mixed);
     mixed.disparity_range = best.disparity_range;
     g_assert_true(params_equal(&mixed, &best));
     g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_LEARNED);
@@ -35,9 +38,9 @@ TEST("/quality/presets", test_presets) {
     g_assert_false(quality_covers(&q, param_find("threads")));
 }
 
-/* Where the search ends when frames of best, balanced and fast take so long. */
-static enum quality settle(double best, double balanced, double fast, int *frames) {
-    const double ms[QUALITIES] = {fast, balanced, best};
+/* Where the search ends when frames of high, medium and low take so long. */
+static enum quality settle(double high, double medium, double low, int *frames) {
+    const double ms[QUALITIES] = {low, medium, high};
     struct quality_search s;
     quality_search_begin(&s, 1);
     for (*frames = 0; s.on && *frames < 100; ++*frames)
@@ -49,12 +52,12 @@ static enum quality settle(double best, double balanced, double fast, int *frame
 
 TEST("/quality/search", test_search) {
     int frames;
-    g_assert_cmpint(settle(20, 15, 10, &frames), ==, QUALITY_BEST);
+    g_assert_cmpint(settle(20, 15, 10, &frames), ==, QUALITY_HIGH);
     g_assert_cmpint(frames, <=, 3);
-    g_assert_cmpint(settle(100, 60, 30, &frames), ==, QUALITY_BALANCED);
-    g_assert_cmpint(settle(100, 80, 30, &frames), ==, QUALITY_FAST);
-    g_assert_cmpint(settle(100, 80, 70, &frames), ==, QUALITY_FAST); /* there is nothing faster */
-    g_assert_cmpint(settle(5000, 4000, 3000, &frames), ==, QUALITY_FAST);
+    g_assert_cmpint(settle(100, 60, 30, &frames), ==, QUALITY_MEDIUM);
+    g_assert_cmpint(settle(100, 80, 30, &frames), ==, QUALITY_LOW);
+    g_assert_cmpint(settle(100, 80, 70, &frames), ==, QUALITY_LOW); /* there is nothing faster */
+    g_assert_cmpint(settle(5000, 4000, 3000, &frames), ==, QUALITY_LOW);
     g_assert_cmpint(frames, <=, 4); /* hopeless ones are not measured twice */
 }
 
@@ -65,9 +68,9 @@ TEST("/quality/sizes", test_sizes) {
         struct quality_search s;
         quality_search_begin(&s, QUALITY_SIZES);
         for (int frames = 0; s.on && frames < 100; frames++)
-            quality_search_frame(&s, s.at == QUALITY_FAST ? ms[i][s.size] : 5000);
+            quality_search_frame(&s, s.at == QUALITY_LOW ? ms[i][s.size] : 5000);
         g_assert_false(s.on);
-        g_assert_cmpint(s.at, ==, QUALITY_FAST);
+        g_assert_cmpint(s.at, ==, QUALITY_LOW);
         g_assert_cmpint(s.size, ==, i);
         g_assert_cmpfloat(s.settled_ms, ==, ms[i][i]);
     }

@@ -107,7 +107,7 @@ static void no_preset(struct session *session) {
 /* The quality of a command line is that of its preset whatever was remembered, and is forgotten;
  * what is searched and shown is remembered. */
 TEST("/session/quality", test_quality) {
-    struct common_options options = {.quality = (char[]){"fast"}};
+    struct common_options options = {.quality = (char[]){"low"}};
     struct params fast, now;
     run_session(nothing, of_paper);
     struct session remembered = load();

@@ -185,7 +185,7 @@ static void toggle_measure(struct viewer *v) {
     v->measure.on = on;
     v->measure.count = 0;
     const struct viewer_quality *q = &v->quality;
-    bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_FAST);
+    bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_LOW);
     if (q->automatic && differs && !playback_is_stopped(&v->playback))
         viewer_set_quality(v, QUALITY_AUTO); /* of whole pictures while it is on */
     screen_notify(&v->screen, on ? "Measure: click two points" : "Clicks pin probes");
@@ -218,7 +218,7 @@ static void compare(struct viewer *v) {
     q->automatic = other->automatic;
     q->search.on &= q->automatic;
     if (q->automatic)
-        quality_apply(&q->all, q->still ? QUALITY_BEST : q->search.at, &v->settings.params);
+        quality_apply(&q->all, q->still ? QUALITY_HIGH : q->search.at, &v->settings.params);
     v->other = before;
     viewer_apply_settings(v);
     screen_notify(&v->screen, "Settings %c", "AB"[v->slot_in_use]);

@@ -215,7 +215,8 @@ static void draw_heading(struct viewer *v, int i) {
         draw_points_tools(v);
     } else if (v->still.preview_ns && map) {
         ui_same_line(ui);
-        ui_chip(ui, "preview", NULL, 0, "preview", "the best map follows when the slider rests");
+        ui_chip(ui, "preview", NULL, 0, "preview",
+                "the map in full quality follows when the slider rests");
     } else if (!map && s.width > ui_px(ui, 480) && shown) {
         char size[48];
         ui_same_line(ui);
@@ -248,7 +249,7 @@ static void part(struct ui *ui, unsigned rgb, const char *text, double *x, doubl
 }
 
 static void describe_quality(const struct viewer *v, char *text, size_t size) {
-    static const char *const names[QUALITIES] = {"Fast", "Mid", "Best"};
+    static const char *const names[QUALITIES] = {"Low quality", "Medium quality", "High quality"};
     int quality = viewer_quality(v);
     const char *const sizes[QUALITY_SIZES] = {"", ", \u00bd size", ", 1/3 size"};
     int at = v->quality.search.size;

@@ -72,7 +72,7 @@ void recording_add_shown(struct recording *recording, const struct playback *pla
 void recording_describe(const struct recording *recording, char *text, size_t size);
 
 /* ---- export_video.c: the views as a video, at the size of the source's pictures, whole and by
- * quality best where the user has chosen none. It shows every pair from A to B of the loop, or of
+ * quality high where the user has chosen none. It shows every pair from A to B of the loop, or of
  * the whole source, once; of a live source what is shown until it is ended */
 
 struct video_export { /* zero to begin with */

@@ -8,7 +8,7 @@
 #include "config/clock.h"
 
 #define REST_NS INT64_C(300000000)
-#define SLOW_MS 150 /* a frame that takes longer is computed by fast while a slider moves */
+#define SLOW_MS 150 /* a frame that takes longer is computed in low quality while a slider moves */
 
 /* Whether what is computed may change: its size stays while it is recorded, sent or filmed. */
 static bool may_change(const struct viewer *v) {
@@ -31,7 +31,7 @@ static void set_quality(struct viewer *v, enum quality quality, int size) {
 
 static void begin(struct viewer *v) {
     v->quality.still = true;
-    set_quality(v, QUALITY_BEST, 0);
+    set_quality(v, QUALITY_HIGH, 0);
 }
 
 static void end(struct viewer *v) {
@@ -55,8 +55,8 @@ void still_preview(const struct viewer *v, struct params *params) {
     const struct params *of = v->quality.all.params;
     for (int i = 0; i < param_count && v->still.preview_ns; i++) {
         const struct param_info *info = &param_table[i];
-        if (param_get(params, info) == param_get(&of[QUALITY_BEST], info))
-            param_put(params, info, param_get(&of[QUALITY_FAST], info));
+        if (param_get(params, info) == param_get(&of[QUALITY_HIGH], info))
+            param_put(params, info, param_get(&of[QUALITY_LOW], info));
     }
 }
 
@@ -66,8 +66,8 @@ bool viewer_is_current(const struct viewer *v) {
            settings_equal_live(p->shown->params, &v->settings.params);
 }
 
-/* A video of what can be read again is computed by best. */
-static bool wants_best(const struct viewer *v, enum action action) {
+/* Whether it is a video of what can be read again in high quality. */
+static bool wants_high(const struct viewer *v, enum action action) {
     const struct viewer_quality *q = &v->quality;
     return action == ACTION_SAVE_VIDEO && v->playback.source->seek && may_change(v) && q->known &&
            q->automatic && !q->still;
@@ -76,7 +76,7 @@ static bool wants_best(const struct viewer *v, enum action action) {
 bool still_is_whole(struct viewer *v, enum action action) {
     struct playback *p = &v->playback;
     if (p->shown && !v->still.preview_ns && (!is_small(v) || !may_change(v)) &&
-        !wants_best(v, action))
+        !wants_high(v, action))
         return true;
     v->still.waiting = (int)action;
     v->still.resumes = p->shown && !playback_is_stopped(p);
@@ -90,7 +90,7 @@ bool still_is_whole(struct viewer *v, enum action action) {
 static void go_on(struct viewer *v) {
     enum action action = (enum action)v->still.waiting;
     bool stopped = playback_is_stopped(&v->playback);
-    if (!viewer_is_current(v) || (stopped && (is_small(v) || wants_best(v, action))))
+    if (!viewer_is_current(v) || (stopped && (is_small(v) || wants_high(v, action))))
         return;
     v->still.waiting = -1;
     action_run(v, action);

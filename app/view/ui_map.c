@@ -145,7 +145,7 @@ void ui_map_write(struct viewer *v) {
             v->playback.shown->rect_left.height,
             quality_names[quality_of(&v->quality.all, v->playback.shown->params)]);
     bool preview =
-        v->playback.shown && /* a frame of quality fast that the settings did not ask for */
+        v->playback.shown && /* a frame of quality low that the settings did not ask for */
         v->playback.shown->params->lr_check != v->settings.params.lr_check;
     g_string_append_printf(map, "state preview %d\n", preview);
     g_string_append_printf(map, "state searching %d\n",

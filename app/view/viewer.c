@@ -47,9 +47,9 @@ void viewer_set_quality(struct viewer *v, int quality) {
         q->automatic = q->still = false;
         q->search = (struct quality_search){0};
     }
-    quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality,
+    quality_apply(&q->all, q->automatic ? QUALITY_HIGH : (enum quality)quality,
                   &v->settings.params);
-    quality_apply(&q->all, q->automatic ? QUALITY_BEST : (enum quality)quality, &v->settings.base);
+    quality_apply(&q->all, q->automatic ? QUALITY_HIGH : (enum quality)quality, &v->settings.base);
     viewer_apply_settings(v);
 }
 
@@ -110,7 +110,7 @@ static void pass_settings(struct viewer *v) {
 }
 
 void viewer_apply_settings(struct viewer *v) {
-    int automatic = (int)(v->quality.still ? QUALITY_BEST : v->quality.search.at);
+    int automatic = (int)(v->quality.still ? QUALITY_HIGH : v->quality.search.at);
     if (v->quality.automatic && viewer_quality(v) != automatic)
         v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
     still_begin_preview(v);
@@ -277,14 +277,13 @@ void viewer_load_preset(struct viewer *v, const char *name) {
 }
 
 const char *viewer_preset(const struct viewer *v) {
-    static const char *const of_quality[QUALITIES] = {"live", "balanced", "best"};
     const struct presets *p = &v->presets;
     int quality = viewer_quality(v);
     struct params loaded;
     if (p->names && g_strv_contains((const char *const *)p->names, p->name))
         return p->name;
     if (quality < QUALITIES)
-        return of_quality[quality];
+        return quality_presets[quality];
     bool is_default = !v->display.motion && with_preset("default", &v->settings.params, &loaded) &&
                       settings_equal_live(&loaded, &v->settings.params);
     return is_default ? "default" : "";

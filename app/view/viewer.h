@@ -90,7 +90,7 @@ struct wipe { /* another map beside ours */
 
 struct still {
     int64_t since_ns, preview_ns; /* when pictures or settings changed last; 0: they do, or no */
-    long index;                   /* preview by fast is shown */
+    long index;                   /* preview by low is shown */
     int waiting;                  /* an enum action that needs whole pictures, or -1 */
     bool resumes;                 /* it goes on playing then */
     bool keeps;                   /* without a frame the window shows the last one */
@@ -200,16 +200,16 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame);
 /* Whether the frame on screen is the one asked for, computed with the settings of now. */
 bool viewer_is_current(const struct viewer *v);
 
-/* ---- still.c: what stands still is computed whole and by best, unless the user has chosen; while
- * a setting changes it is computed by fast, where a frame takes long. */
+/* ---- still.c: what stands still is computed whole, in high quality, unless the user has chosen;
+ * while a setting changes it is computed in low quality, where a frame takes long. */
 
 /* Begins and ends that; to be called often. */
 void still_update(struct viewer *v);
 
-/* Notes that settings change; frames that take long are shown by fast until they rest. */
+/* Notes that settings change; frames that take long are shown in low quality till then. */
 void still_begin_preview(struct viewer *v);
 
-/* Sets what quality best has to what fast has, while that lasts. */
+/* Sets what quality high has to what low has, while that lasts. */
 void still_preview(const struct viewer *v, struct params *params);
 
 /* Whether whole pictures are shown, computed as the settings say. If not, playback pauses until

@@ -108,7 +108,7 @@ GUI_TEST("/gui/list", test_list) {
  * change a value. */
 GUI_TEST("/gui/panel-keys", test_panel_keys) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    gui_focus(&p, "quality.fast");
+    gui_focus(&p, "quality.low");
     gui_focus(&p, "disparity_range");
     long before = gui_number(&p, "value", "disparity_range");
     gui_key(&p, "SPACE");
@@ -122,8 +122,8 @@ GUI_TEST("/gui/panel-keys", test_panel_keys) {
     g_assert_true(gui_is(&p, "state", "frame", "0")); /* nothing was sought */
     gui_run_until(&p, "panel-keys", "focus", "");
     gui_run_action(&p, "panels");
-    gui_wait_for(&p, !gui_is_visible(&p, "quality.fast"));
-    gui_focus(&p, "quality.fast"); /* shows what was hidden */
+    gui_wait_for(&p, !gui_is_visible(&p, "quality.low"));
+    gui_focus(&p, "quality.low"); /* shows what was hidden */
     gui_key(&p, "ESC");
     gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
 }
@@ -301,7 +301,7 @@ GUI_TEST("/gui/compare-presets", test_compare_presets) {
         g_getenv("LIVESTEREO_BIN"), p.map, p.output, GUI_SOURCE);
     gui_spawn(&p, line);
     gui_settle(&p);
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "best auto"));
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "high auto"));
     gui_choose(&p, "preset", "felzenszwalb2006");
     gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
     g_autofree char *quality = gui_look(&p, "state", "quality");
@@ -311,7 +311,7 @@ GUI_TEST("/gui/compare-presets", test_compare_presets) {
         gui_wait_for(&p, gui_is(&p, "state", "settings", i ? "A" : "B"));
         gui_settle(&p);
         g_assert_true(gui_is(&p, "state", "preset", i ? "felzenszwalb2006" : ""));
-        g_assert_true(gui_is(&p, "state", "quality", i ? quality : "best auto"));
+        g_assert_true(gui_is(&p, "state", "quality", i ? quality : "high auto"));
     }
 }
 
@@ -493,24 +493,24 @@ static void start_slow(struct gui_program *p, const char *options) {
 GUI_TEST("/gui/quality", test_quality) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_slow(&p, "");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "low auto"));
     gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
     g_assert_true(gui_is(&p, "value", "lr_check", "warp"));
     g_assert_cmpfloat(scale_of(&p), <=, 0.5); /* fast on whole pictures is too slow */
-    gui_click(&p, "quality.best");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "best") && scale_of(&p) == 1);
+    gui_click(&p, "quality.high");
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "high") && scale_of(&p) == 1);
     g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 128);
     long computed = gui_number(&p, "state", "computed");
     gui_wait_for(&p, gui_number(&p, "state", "computed") > computed + 1);
-    g_assert_true(gui_is(&p, "state", "quality", "best"));
+    g_assert_true(gui_is(&p, "state", "quality", "high"));
     gui_quit_once(&p);
 
     start_slow(&p, ""); /* as it was left */
-    g_assert_true(gui_is(&p, "state", "quality", "best"));
+    g_assert_true(gui_is(&p, "state", "quality", "high"));
     gui_quit_once(&p);
 
-    start_slow(&p, "--quality balanced");
-    g_assert_true(gui_is(&p, "state", "quality", "balanced"));
+    start_slow(&p, "--quality medium");
+    g_assert_true(gui_is(&p, "state", "quality", "medium"));
     gui_tab(&p, "all");
     gui_click(&p, "group.belief propagation");
     gui_set(&p, "bp_iterations", "9");
@@ -521,18 +521,18 @@ static gboolean shows(const struct gui_program *p, const char *shown) {
     return gui_is(p, "state", "shown", shown) && gui_is(p, "state", "current", "1");
 }
 
-/* What stands still is whole and best, by fast while a slider moves; what is saved while it plays
+/* What stands still is whole and high, low while a slider moves; what is saved while it plays
  * is whole, and zoom and pins stay. */
 GUI_TEST("/gui/still", test_still) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_slow(&p, "--loop");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "fast auto"));
+    gui_wait_for(&p, gui_is(&p, "state", "quality", "low auto"));
     gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
     g_assert_cmpfloat(scale_of(&p), <=, 0.5);
     g_autofree char *small = gui_look(&p, "state", "part");
     gui_run_action(&p, "pause");
-    gui_wait_for(&p, shows(&p, "1280x720 best"));
-    g_assert_true(gui_is(&p, "state", "quality", "best auto"));
+    gui_wait_for(&p, shows(&p, "1280x720 high"));
+    g_assert_true(gui_is(&p, "state", "quality", "high auto"));
 
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width / 2.0, at.y + at.height / 2.0);

@@ -208,7 +208,7 @@ GUI_TEST("/gui/calibrate/refused", test_refused) {
         return;
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
-        "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
+        "%s view --quality low --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     g_autofree char *two = g_strdup_printf("%s/left/01.jpg %s/right/01.jpg", set, set);
     gui_spawn(&p, line);
@@ -244,7 +244,7 @@ GUI_TEST("/gui/calibrate/loop", test_loop) {
         return;
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
-        "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
+        "%s view --quality low --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     gui_spawn(&p, line);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
@@ -277,7 +277,7 @@ GUI_TEST("/gui/calibrate/loop", test_loop) {
     gui_forget_names(&p);
     gui_prepare(&p);
     g_autofree char *again = g_strdup_printf(
-        "%s view --quality fast --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
+        "%s view --quality low --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     gui_spawn(&p, again);
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));

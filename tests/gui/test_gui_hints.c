@@ -66,7 +66,7 @@ GUI_TEST("/gui/hints/folder", test_folder) {
     g_assert_true(g_file_set_contents(ini, "[pair]\ndisparities=24\n", -1, NULL));
     g_assert_true(
         g_file_set_contents(calib, "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n", -1, NULL));
-    g_autofree char *line = g_strdup_printf("%s view --view 3 --quality fast --set backend=cpu "
+    g_autofree char *line = g_strdup_printf("%s view --view 3 --quality low --set backend=cpu "
                                             "--window 1000x700 --ui-map %s -o %s -q %s",
                                             g_getenv("LIVESTEREO_BIN"), p.map, p.output, folder);
     gui_spawn(&p, line);

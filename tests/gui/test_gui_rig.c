@@ -97,7 +97,7 @@ GUI_TEST("/gui/rig/depths", test_depths) {
 /* The health of a calibrated rig is measured unasked: good on the built-in desk, off where its rows
  * are moved. */
 GUI_TEST("/gui/rig/health", test_health) {
-    static const char *const options[] = {"--quality fast", "--quality fast --set row_offset=2"};
+    static const char *const options[] = {"--quality low", "--quality low --set row_offset=2"};
     for (int i = 0; i < 2; i++) {
         AUTO(gui_quit) struct gui_program p = {0};
         g_autofree char *level = g_strdup_printf(" %d", i), *text = NULL;
@@ -135,7 +135,7 @@ GUI_TEST("/gui/rig/refine", test_refine) {
         g_test_skip("needs libopencv-calib3d-dev and ../shared/data/driving/kitti_seq1");
         return;
     }
-    gui_start(&p, "--quality fast --rate 8 --loop", drive);
+    gui_start(&p, "--quality low --rate 8 --loop", drive);
     gui_tab(&p, "rig");
     gui_scroll_to(&p, "refine");
     gui_click(&p, "refine");

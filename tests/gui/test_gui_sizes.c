@@ -98,7 +98,7 @@ GUI_TEST("/gui/sizes/share", test_share) {
         int width, height, controls = 0;
         double area = 0;
         g_autofree char *line = g_strdup_printf(
-            "%s view --set threads=2 --quality fast --paused --window %s --ui-map %s -o %s -q "
+            "%s view --set threads=2 --quality low --paused --window %s --ui-map %s -o %s -q "
             "synth:range=16,%s",
             g_getenv("LIVESTEREO_BIN"), cases[i].window, p.map, p.output, cases[i].source);
         gui_spawn(&p, line);

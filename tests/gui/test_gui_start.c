@@ -28,7 +28,7 @@ static char *make_pair(const struct gui_program *p, const char *name) {
 static void start_without_source(struct gui_program *p) {
     gui_prepare(p);
     g_autofree char *line = g_strdup_printf(
-        "%s view --quality fast --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
+        "%s view --quality low --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p->map, p->output);
     gui_spawn(p, line);
 }

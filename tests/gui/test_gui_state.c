@@ -76,7 +76,7 @@ GUI_TEST("/gui/state/odd-look", test_odd_look) {
         gui_forget_names(&p);
         g_test_message("\"%s\"", odd[i]);
         gui_prepare(&p);
-        g_autofree char *line = g_strdup_printf("%s view --quality fast --ui-map %s -q",
+        g_autofree char *line = g_strdup_printf("%s view --quality low --ui-map %s -q",
                                                 g_getenv("LIVESTEREO_BIN"), p.map);
         gui_spawn(&p, line); /* without a source: what was opened before is shown */
         gui_wait_for(&p, gui_is_visible(&p, "panel.start"));

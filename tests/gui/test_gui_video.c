@@ -20,7 +20,7 @@ static double difference(const struct frame *a, const struct frame *b) {
 }
 
 /* It has the source's size under headings, whatever the window measures, every pair once, and is
- * computed by quality best where the user has chosen none. */
+ * computed by quality high where the user has chosen none. */
 GUI_TEST("/gui/video/compared", test_video) {
     AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
@@ -43,7 +43,7 @@ GUI_TEST("/gui/video/compared", test_video) {
     gui_choose(&p, "tool.save", "video");
     gui_wait_for(&p, gui_says(&p, "Saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_true(gui_is(&p, "state", "video", "0"));
-    g_assert_true(gui_is(&p, "state", "quality", "best auto"));
+    g_assert_true(gui_is(&p, "state", "quality", "high auto"));
     g_autofree char *message = gui_look(&p, "state", "message");
     const char *words[] = {message + strlen("Saved ")};
     struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};

@@ -61,7 +61,7 @@ static void begin(struct gui_program *p) {
     actions = 0;
     gui_prepare(p);
     g_autofree char *line = g_strdup_printf(
-        "%s view --quality fast --set backend=cpu --window 1280x800 --ui-map %s -o %s -q",
+        "%s view --quality low --set backend=cpu --window 1280x800 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p->map, p->output);
     gui_spawn(p, line);
     gui_wait_for(p, gui_is(p, "state", "parts", "start=1 log=0"));
@@ -142,7 +142,7 @@ GUI_TEST("/gui/walks/webcams", test_webcams) {
     actions = 0;
     gui_prepare(&p);
     g_autofree char *line = g_strdup_printf(
-        "%s view --quality fast --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
+        "%s view --quality low --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
         g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     gui_spawn(&p, line);
     press(&p, "start");
