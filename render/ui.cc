@@ -39,6 +39,7 @@ static const struct {
 struct key_event {
     int key, scancode, action, mods;
     unsigned character; /* typed; 0: the event of a key */
+    bool click;         /* key is the button of the mouse that went down */
 };
 
 struct ui {
@@ -47,6 +48,7 @@ struct ui {
     GLFWwindow *glfw;
     GLFWkeyfun window_on_key;
     GLFWcharfun window_on_character;
+    GLFWmousebuttonfun window_on_button;
     ImVector<struct key_event> keys; /* that Dear ImGui has not been told yet */
     ImDrawList *list; /* what lines and boxes are added to: the panel's, or the picture's */
     ImFont *font[UI_FONTS];
@@ -280,20 +282,29 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods
     struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
     ui->window_on_key(glfw, key, scancode, action, mods);
     if (key != GLFW_KEY_UNKNOWN)
-        ui->keys.push_back({key, scancode, action, mods, 0});
+        ui->keys.push_back({key, scancode, action, mods, 0, false});
 }
 
 static void on_character(GLFWwindow *glfw, unsigned character) {
     struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
     ui->window_on_character(glfw, character);
-    ui->keys.push_back({0, 0, 0, 0, character});
+    ui->keys.push_back({0, 0, 0, 0, character, false});
 }
 
-/* Dear ImGui looks at each drawing which keys are down, and ignores what is typed while Ctrl is. So
- * nothing goes up before the drawing after a key that is no character went down, and Ctrl goes down
- * after the drawing that has the characters before it; what comes later waits. */
-static void tell_keys(struct ui *ui) {
-    bool went_down = false, typed = false;
+static void on_button(GLFWwindow *glfw, int button, int action, int mods) {
+    struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
+    ui->window_on_button(glfw, button, action, mods);
+    if (action == GLFW_PRESS && button < ImGuiMouseButton_COUNT)
+        ui->keys.push_back({button, 0, action, mods, 0, true});
+}
+
+/* Dear ImGui looks at each drawing which keys are down, and ignores what is typed while Ctrl is or
+ * a button goes down. So nothing goes up before the drawing after a key that is no character went
+ * down, Ctrl and buttons go down after the drawing that has the characters before them, and
+ * characters come after the one that has the click before; what comes later waits. Whether there
+ * was a click. */
+static bool tell_keys(struct ui *ui) {
+    bool went_down = false, typed = false, clicked = false;
     int told = 0;
     for (struct key_event e : ui->keys) {
         if (e.key == GLFW_KEY_TAB && !ui->keyboard && !ImGui::GetIO().WantTextInput)
@@ -303,11 +314,15 @@ static void tell_keys(struct ui *ui) {
         if (ui->keyboard && e.key == GLFW_KEY_ENTER && !ImGui::GetIO().WantTextInput)
             e.key = GLFW_KEY_SPACE;
         bool control = e.key == GLFW_KEY_LEFT_CONTROL || e.key == GLFW_KEY_RIGHT_CONTROL;
+        bool follows = e.action == GLFW_RELEASE ? went_down : typed && (control || e.click);
+        if (e.character ? clicked : follows)
+            break;
+        typed |= e.character != 0;
+        clicked |= e.click;
         if (e.character) {
             ImGui_ImplGlfw_CharCallback(ui->glfw, e.character);
-            typed = true;
-        } else if (e.action == GLFW_RELEASE ? went_down : control && typed) {
-            break;
+        } else if (e.click) {
+            ImGui_ImplGlfw_MouseButtonCallback(ui->glfw, e.key, e.action, e.mods);
         } else {
             ImGui_ImplGlfw_KeyCallback(ui->glfw, e.key, e.scancode, e.action, e.mods);
             went_down |= e.action != GLFW_RELEASE &&
@@ -317,6 +332,7 @@ static void tell_keys(struct ui *ui) {
     }
     if (told > 0)
         ui->keys.erase(ui->keys.begin(), ui->keys.begin() + told);
+    return clicked;
 }
 
 bool ui_has_more_keys(const struct ui *ui) {
@@ -340,9 +356,11 @@ struct ui *ui_open(void *glfw, double scale) {
     set_style(ui);
     ui->window_on_key = glfwSetKeyCallback(ui->glfw, NULL);
     ui->window_on_character = glfwSetCharCallback(ui->glfw, NULL);
+    ui->window_on_button = glfwSetMouseButtonCallback(ui->glfw, NULL);
     ImGui_ImplGlfw_InitForOpenGL(ui->glfw, true);
     glfwSetKeyCallback(ui->glfw, on_key);
     glfwSetCharCallback(ui->glfw, on_character);
+    glfwSetMouseButtonCallback(ui->glfw, on_button);
     ImGui_ImplOpenGL3_Init("#version 330 core");
     return ui;
 }
@@ -381,12 +399,14 @@ void ui_close(struct ui **ui) {
 void ui_begin(struct ui *ui) {
     ui->count = 0;
     ui->cut[0] = ui->cut_line[0] = ui->focused[0] = '\0';
-    tell_keys(ui);
+    bool clicked = tell_keys(ui);
     ImGuiIO &io = ImGui::GetIO();
     io.ConfigFlags = ui->keyboard ? ImGuiConfigFlags_NavEnableKeyboard : 0;
     ui->keyboard = false;
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
+    for (const struct key_event &e : ui->keys) /* its click waits for the characters before it */
+        io.MouseDown[e.key & 7] &= !e.click || clicked;
     ImGui::NewFrame();
     if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || ImGui::IsMouseDown(0))
         ui->moved_s = glfwGetTime();

@@ -45,15 +45,19 @@ static void type_path(const struct gui_program *p, const char *path) {
     gui_click(p, "start.open");
 }
 
-/* Text that comes with the Ctrl+A before it between two drawings is all taken. */
-static void type_at_once(const struct gui_program *p, const char *text) {
+/* Text that comes between two drawings, with the Ctrl+A before it and the click behind it, is all
+ * taken. */
+static void open_at_once(const struct gui_program *p, const char *text) {
     gui_click(p, "start.path");
     gui_wait_for(p, gui_is(p, "state", "typing", "1"));
+    struct gui_rect at = gui_find(p, "start.open");
     kill(p->pid, SIGSTOP);
     gui_key(p, "Ctrl+a");
     gui_give(p, "type %s", text);
+    gui_give(p, "move %d %d", at.x + at.width / 2, at.y + at.height / 2);
+    gui_give(p, "press 0");
+    gui_give(p, "release 0");
     kill(p->pid, SIGCONT);
-    gui_wait_for(p, gui_is(p, "state", "path", text));
 }
 
 /* Different grey levels in the picture of a tile. */
@@ -113,8 +117,8 @@ GUI_TEST("/gui/start/page", test_page) {
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
     gui_run_until(&p, "log", "parts", "start=1 log=0");
 
-    type_at_once(&p, "abc");
-    type_path(&p, pair);
+    type_path(&p, "abc");
+    open_at_once(&p, pair);
     gui_wait_for(&p, source_is(&p, pair));
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
     gui_settle(&p);
