@@ -93,6 +93,38 @@ bool points_view_find(const struct draw_settings *s, const struct frame *frame, 
     return true;
 }
 
+void points_view_fit(struct draw_settings *s, const struct frame *frame) {
+    const double extent[2] = {s->width, s->height};
+    struct draw_settings tried = *s;
+    tried.shift_x = tried.shift_y = 0;
+    for (tried.distance = 20; tried.distance > 0.05; tried.distance /= 1.05) {
+        double count = 0, sum[2] = {0}, squares[2] = {0}, mean[2];
+        struct points_view view;
+        points_view_of(&tried, frame->rect_left.width, frame->rect_left.height, &view);
+        for (int y = 2; y < frame->rect_left.height; y += 5)
+            for (int x = 2; x < frame->rect_left.width; x += 5) {
+                struct place p;
+                if (!project(&view, &tried, frame, x, y, &p))
+                    continue;
+                const double at[2] = {(p.x - s->x) / extent[0] - 0.5,
+                                      (p.y - s->y) / extent[1] - 0.5};
+                for (int k = 0; k < 2; k++) {
+                    sum[k] += at[k];
+                    squares[k] += at[k] * at[k];
+                }
+                count++;
+            }
+        for (int k = 0; k < 2; k++) {
+            mean[k] = sum[k] / fmax(count, 1);
+            if (count == 0 || 1.8 * sqrt(squares[k] / count - mean[k] * mean[k]) > 0.5)
+                return;
+        }
+        s->distance = tried.distance;
+        s->shift_x = -mean[0];
+        s->shift_y = -mean[1];
+    }
+}
+
 /* Along a row, clip coordinate c of the point of a pixel is z (scale[c] x + shift[c]) + at_0[c]. */
 struct row {
     double scale[4], shift[4], at_0[4];

@@ -24,6 +24,10 @@ void points_view_of(const struct draw_settings *settings, int width, int height,
 bool points_view_find(const struct draw_settings *settings, const struct frame *frame, int x, int y,
                       double *window_x, double *window_y);
 
+/* Sets distance and shift so that the points fill the view from where they are seen: 1.8 standard
+ * deviations around their mean do, which is all of a surface of one depth seen from the front. */
+void points_view_fit(struct draw_settings *settings, const struct frame *frame);
+
 /* The pixel whose point is seen at a place of the window: of those that are drawn there the
  * nearest to the viewer, else the one that is drawn nearest to it, up to 8 px away; false where
  * none is. */

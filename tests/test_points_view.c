@@ -79,6 +79,48 @@ TEST("/points-view/hanging", test_hanging) {
     g_assert_false(points_view_pick(&s, &frame, at_x, at_y, &found_x, &found_y));
 }
 
+static double spread(const struct draw_settings *s, double middle[2], double most[2]) {
+    double count = 0, inside = 0;
+    for (int k = 0; k < 2; k++)
+        middle[k] = most[k] = 0;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            double at[2];
+            count++;
+            if (!points_view_find(s, &frame, x, y, &at[0], &at[1]))
+                continue;
+            inside++;
+            for (int k = 0; k < 2; k++) {
+                double off = at[k] / (k ? s->height : s->width) - 0.5;
+                middle[k] += off / (WIDTH * HEIGHT);
+                most[k] = fmax(most[k], fabs(off));
+            }
+        }
+    return inside / count;
+}
+
+/* From wherever they are seen, and however they were moved. */
+TEST("/points-view/fit", test_fit) {
+    static const double looks[][2] = {{0, 0}, {0.25, 0.35}, {0, 1.5}, {1.5, 0}, {-2, -0.7}};
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        disparity[i] = (int16_t)(FAR + (NEAR - FAR) * (i / WIDTH) / HEIGHT);
+    for (size_t k = 0; k < G_N_ELEMENTS(looks); k++) {
+        struct draw_settings s = make_view(SCALE, looks[k][0]);
+        s.pitch = looks[k][1];
+        s.shift_x = 3;
+        s.distance = 0.1;
+        points_view_fit(&s, &frame);
+        double middle[2], most[2], seen = spread(&s, middle, most);
+        g_test_message("%g %g: %.2f are seen, middle %.2f %.2f, most %.2f %.2f", s.yaw, s.pitch,
+                       seen, middle[0], middle[1], most[0], most[1]);
+        g_assert_cmpfloat(s.yaw, ==, looks[k][0]);
+        g_assert_cmpfloat(s.pitch, ==, looks[k][1]);
+        g_assert_cmpfloat(seen, >, 0.9);
+        g_assert_cmpfloat(fmax(most[0], most[1]), >, 0.42);
+        g_assert_cmpfloat(fmax(fabs(middle[0]), fabs(middle[1])), <, 0.05);
+    }
+}
+
 /* A point is taken from up to 8 px away. */
 TEST("/points-view/reach", test_reach) {
     struct draw_settings s = make_view(4, 0);

@@ -149,7 +149,7 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
 }
 
 /* Standard views of the points, and what they look like. */
-static void draw_points_tools(struct viewer *v) {
+static void draw_points_tools(struct viewer *v, int view) {
     struct ui *ui = v->screen.ui;
     struct draw_settings *s = &v->display.settings;
     static const char *const views[] = {"Camera", "Top", "Side", "Fit"};
@@ -158,8 +158,12 @@ static void draw_points_tools(struct viewer *v) {
         char name[24];
         g_snprintf(name, sizeof(name), "points.%s", views[i]);
         ui_same_line(ui);
-        if (ui_tool(ui, name, NULL, views[i], NULL, 0))
+        if (!ui_tool(ui, name, NULL, views[i], NULL, 0))
+            continue;
+        if (i < LOOK_FIRST)
             display_look(&v->display, (enum display_look)i);
+        else if (v->playback.shown)
+            display_fit(&v->display, v->playback.shown, view);
     }
     ui_same_line(ui);
     if (!ui_menu_begin(ui, "points.look", UI_LABEL, NULL, colors[s->points_color],
@@ -212,7 +216,7 @@ static void draw_heading(struct viewer *v, int i) {
     draw_view_menu(v, i, name);
     bars_draw_legend(v, i, false);
     if (s.mode == DISPLAY_POINTS && s.width > ui_px(ui, 480)) {
-        draw_points_tools(v);
+        draw_points_tools(v, i);
     } else if (v->still.preview_ns && map) {
         ui_same_line(ui);
         ui_chip(ui, "preview", NULL, 0, "preview",

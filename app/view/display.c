@@ -70,7 +70,7 @@ void display_reset(struct display *d) {
     struct draw_settings *s = &d->settings;
     s->zoom = 1;
     s->center_x = s->center_y = 0.5;
-    display_look(d, LOOK_FIT);
+    display_look(d, LOOK_FIRST);
 }
 
 void display_fit_range(struct display *d, const struct params *params) {
@@ -250,7 +250,7 @@ void display_look(struct display *d, enum display_look look) {
     } looks[] = {[LOOK_CAMERA] = {0, 0, 1, 0},
                  [LOOK_TOP] = {0, 1.5, 4, 0.3},
                  [LOOK_SIDE] = {1.5, 0, 1.5, 0},
-                 [LOOK_FIT] = {FIRST_YAW, FIRST_PITCH, 1, 0}};
+                 [LOOK_FIRST] = {FIRST_YAW, FIRST_PITCH, 1, 0}};
     struct draw_settings *s = &d->settings;
     d->look = look;
     s->yaw = looks[look].yaw;
@@ -258,6 +258,14 @@ void display_look(struct display *d, enum display_look look) {
     s->distance = looks[look].distance;
     s->shift_x = 0;
     s->shift_y = looks[look].shift_y;
+}
+
+void display_fit(struct display *d, const struct frame *frame, int i) {
+    struct draw_settings *s = &d->settings, view = display_view(d, i);
+    points_view_fit(&view, frame);
+    s->distance = view.distance;
+    s->shift_x = view.shift_x;
+    s->shift_y = view.shift_y;
 }
 
 void display_orbit(struct display *d, double dx, double dy) {

@@ -35,7 +35,7 @@ struct display {
     enum display_mode more[DRAW_VIEWS - 1]; /* modes of the other views */
     enum display_range range_from;
     int heading; /* height of what stands over each view, px */
-    enum display_look { LOOK_CAMERA, LOOK_TOP, LOOK_SIDE, LOOK_FIT } look; /* of the points */
+    enum display_look { LOOK_CAMERA, LOOK_TOP, LOOK_SIDE, LOOK_FIRST } look; /* of the points */
     struct {
         enum display_layout layout;
         enum display_mode mode, more;
@@ -110,6 +110,9 @@ void display_leave_space(struct display *display);
 
 /* Sees the points as the camera does, from above, from the side, or slightly from above. */
 void display_look(struct display *display, enum display_look look);
+
+/* Moves and scales the points so that they fill view i, seen from where they are. */
+void display_fit(struct display *display, const struct frame *frame, int i);
 
 /* Rotates and moves the points of DISPLAY_POINTS. */
 void display_orbit(struct display *display, double dx, double dy);

@@ -288,7 +288,8 @@ GUI_TEST("/gui/views/truth", test_truth) {
     g_assert_nonnull(strstr(said, "truth 5.00 px, off by 0."));
 }
 
-/* The points begin slightly turned, and become all of them once nothing changes. */
+/* The points begin slightly turned, and become all of them once nothing changes. Fit leaves them
+ * turned as they are. */
 GUI_TEST("/gui/views/points", test_points) {
     AUTO(gui_quit)
     struct gui_program p =
@@ -298,6 +299,12 @@ GUI_TEST("/gui/views/points", test_points) {
     gui_drag(&p, "picture", 0.5, 0.6, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    g_autofree char *turned = gui_look(&p, "state", "orbit");
+    GUI_SHOT before = gui_shot(&p);
+    gui_click(&p, "points.Fit");
+    GUI_SHOT after = gui_shot(&p);
+    g_assert_cmpint(gui_changed(&p, &before, &after), >, 1000);
+    g_assert_true(gui_is(&p, "state", "orbit", turned));
 }
 
 /* The window at rest, with the mouse in the middle of the picture: what it reads there. g_free. */
