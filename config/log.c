@@ -18,9 +18,9 @@ enum { LINE_BYTES = LOG_MESSAGE };
 
 static _Atomic int current_level = LOG_INFO;
 
-static void (*observer)(enum log_level level, const char *line);
+static void (*observer)(enum log_level level, const char *line, size_t said);
 
-void log_observe(void (*observe)(enum log_level level, const char *line)) {
+void log_observe(void (*observe)(enum log_level level, const char *line, size_t said)) {
     observer = observe;
 }
 
@@ -140,6 +140,7 @@ void log_at(enum log_level level, const char *object, const char *format, ...) {
     size_t used = target ? 0 : append_text(line, 0, "livestereo: %s: ", names[level]);
     if (object)
         used = append_text(line, used, ends_with_colon(object) ? "%s " : "%s: ", object);
+    size_t said = used;
     va_list arguments;
     va_start(arguments, format);
     used = append(line, used, format, arguments);
@@ -150,7 +151,7 @@ void log_at(enum log_level level, const char *object, const char *format, ...) {
     line[used] = '\0';
     log_clean(line);
     if (observed)
-        observer(level, line + strlen("livestereo: "));
+        observer(level, line + strlen("livestereo: "), said - strlen("livestereo: "));
     if (taken)
         pass_to(target, level, line);
     line[used++] = '\n';

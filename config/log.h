@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -15,9 +17,9 @@ void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
 /* From now on observe gets each line of LOG_INFO and above, without a newline and independent of
- * the level set, on the thread that logs. It must not log or wait for long. NULL removes it. Call
- * this while no other thread logs. */
-void log_observe(void (*observe)(enum log_level level, const char *line));
+ * the level set, on the thread that logs; said is where in it the text behind the object begins. It
+ * must not log or wait for long. NULL removes it. Call this while no other thread logs. */
+void log_observe(void (*observe)(enum log_level level, const char *line, size_t said));
 
 /* Takes a thread's messages in place of stderr and the observer, without "livestereo: error: ". */
 enum { LOG_MESSAGE = 2048 }; /* bytes of the longest, which is cut */

@@ -72,8 +72,8 @@ TEST("/log/clean", test_clean) {
 
 static char seen[256];
 
-static void see(enum log_level level, const char *line) {
-    g_snprintf(seen, sizeof(seen), "%d %s", (int)level, line);
+static void see(enum log_level level, const char *line, size_t said) {
+    g_snprintf(seen, sizeof(seen), "%d %s, %s", (int)level, line, line + said);
 }
 
 /* Whoever observes gets what is not shown, too, but nothing of debugging. */
@@ -83,12 +83,12 @@ TEST("/log/observe", test_observe) {
     log_set_level(LOG_ERROR);
     log_observe(see);
     log_info("camera", "quiet");
-    g_assert_cmpstr(seen, ==, "2 info: camera: quiet");
+    g_assert_cmpstr(seen, ==, "2 info: camera: quiet, quiet");
     log_debug("camera", "noise");
-    g_assert_cmpstr(seen, ==, "2 info: camera: quiet");
+    g_assert_cmpstr(seen, ==, "2 info: camera: quiet, quiet");
     log_observe(NULL);
     log_error("camera", "nobody");
-    g_assert_cmpstr(seen, ==, "2 info: camera: quiet");
+    g_assert_cmpstr(seen, ==, "2 info: camera: quiet, quiet");
     log_set_level(before);
     g_autofree char *text = stderr_end(caught);
     g_assert_cmpstr(text, ==, "livestereo: error: camera: nobody\n");

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <string.h>
 
 enum { LINES = 100, LINE_BYTES = 512, LINES_SHOWN = 12 };
 
@@ -16,18 +17,27 @@ static struct {
     pthread_mutex_t lock;
     char line[LINES][LINE_BYTES];
     enum log_level level[LINES];
-    long count, seen; /* lines so far; those that messages_update knows */
+    long count, seen;       /* lines so far; those that messages_update knows */
+    char error[LINE_BYTES]; /* the last one among those that it does not, as a notice; "": none */
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void keep(enum log_level level, const char *line) {
+/* The notice of an error says what is said with a capital, where it does not begin with a name. */
+static void keep(enum log_level level, const char *line, size_t said) {
+    const size_t prefix = strlen("error: ");
     LOCKED(&messages.lock);
     long at = messages.count++ % LINES;
     g_strlcpy(messages.line[at], line, LINE_BYTES);
     messages.level[at] = level;
+    if (level != LOG_ERROR)
+        return;
+    g_strlcpy(messages.error, line + prefix, LINE_BYTES);
+    if (said < LINE_BYTES && line[said + strspn(line + said, "abcdefghijklmnopqrstuvwxyz")] == ' ')
+        messages.error[said - prefix] = g_ascii_toupper(line[said]);
 }
 
 void messages_begin(void) {
     messages.count = messages.seen = 0;
+    messages.error[0] = '\0';
     log_observe(keep);
 }
 
@@ -36,12 +46,12 @@ void messages_end(void) {
 }
 
 void messages_update(struct screen *screen) {
-    char error[LINE_BYTES] = "";
+    char error[LINE_BYTES];
     pthread_mutex_lock(&messages.lock);
     bool fresh = messages.seen < messages.count;
-    for (; messages.seen < messages.count; messages.seen++)
-        if (messages.level[messages.seen % LINES] == LOG_ERROR)
-            g_strlcpy(error, messages.line[messages.seen % LINES], sizeof(error));
+    messages.seen = messages.count;
+    g_strlcpy(error, messages.error, sizeof(error));
+    messages.error[0] = '\0';
     pthread_mutex_unlock(&messages.lock);
     if (*error)
         screen_notify_error(screen, error);

@@ -111,7 +111,7 @@ GUI_TEST("/gui/start/page", test_page) {
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
     g_assert_true(gui_is(&p, "state", "paused", "1")); /* the scene behind it costs nothing */
     type_path(&p, "/nowhere/at/all");
-    gui_wait_for(&p, gui_says(&p, "/nowhere/at/all"));
+    gui_wait_for(&p, gui_has(&p, "state", "message /nowhere/at/all: Cannot be opened:"));
     g_assert_true(source_is(&p, "synth:scene=desk"));
     gui_run_action(&p, "log"); /* the same, and what was said before */
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
@@ -199,7 +199,7 @@ GUI_TEST("/gui/start/no-list", test_no_list) {
     start_with_cameras(&p, "-5");
     for (int i = 0; i < 2; i++) {
         gui_wait_for(&p, cameras_say(&p, "They could not be listed"));
-        gui_wait_for(&p, gui_says(&p, "cannot be listed: Input/output error"));
+        gui_wait_for(&p, gui_says(&p, "cameras: Cannot be listed: Input/output error"));
         g_assert_false(gui_is_visible(&p, "start.camera0"));
         gui_click(&p, "start.look");
     }
