@@ -12,6 +12,7 @@
 #include "tests/test.h"
 
 #include <fcntl.h>
+#include <gst/gst.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
@@ -295,6 +296,13 @@ static void refuse(const char *pipeline, const char *what, int expected, const c
 }
 
 static void test_refused(void) {
+    gst_init(NULL, NULL); /* where no other test ran before */
+    GstPluginFeature *encoder = gst_registry_lookup_feature(gst_registry_get(), "vp8enc");
+    if (encoder)
+        gst_registry_remove_feature(gst_registry_get(), encoder);
+    gst_clear_object(&encoder);
+    refuse("gst:videoconvert ! vp8enc ! fakesink", NULL, EXIT_USAGE,
+           "no element \"vp8enc\"; as root: apt install gstreamer1.0-plugins-good");
     refuse("gst:nosuchelement", NULL, EXIT_USAGE, "nosuchelement");
     refuse("gst:", NULL, EXIT_USAGE, "gst-launch");
     refuse("out.mkv", NULL, EXIT_USAGE, "no pipeline");

@@ -71,9 +71,7 @@ static int make_pipeline(struct video_writer *w, const char *chain, int width, i
         chain);
     w->pipeline = gst_launch(launch, &error);
     if (!w->pipeline)
-        return log_fail(-ENOSYS, w->path,
-                        "no encoder: %s; as root: apt install gstreamer1.0-plugins-good",
-                        error->message);
+        return log_fail(-ENOSYS, w->path, "cannot be encoded: %s", error->message);
     w->bus = gst_element_get_bus(w->pipeline);
     w->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(w->pipeline), "head"));
     gst_launch_set_location(w->pipeline, w->path);

@@ -142,22 +142,11 @@ static gboolean wants_stream(GstElement *decoder, GstPad *pad, GstCaps *caps, gp
 
 /* ---- errors */
 
-/* Debian's package for a decoder or demuxer that is not there, by the media type it would take. */
-static const char *package_for(const char *detail) {
-    static const char *const good[] = {"image/jpeg",       "image/png",  "video/quicktime",
-                                       "video/x-matroska", "video/webm", "video/x-msvideo",
-                                       "video/x-vp8",      "video/x-vp9"};
-    for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
-        if (strstr(detail, good[i]))
-            return "gstreamer1.0-plugins-good";
-    return strstr(detail, "video/mpegts") ? "gstreamer1.0-plugins-bad" : "gstreamer1.0-libav";
-}
-
 static int tell_missing(struct gst *gst, GstMessage *message) {
     g_autofree char *what = gst_missing_plugin_message_get_description(message);
     g_autofree char *detail = gst_missing_plugin_message_get_installer_detail(message);
     return log_fail(-ENOSYS, gst->name, "no %s here; as root: apt install %s", what,
-                    package_for(detail ? detail : ""));
+                    gst_launch_package(detail ? detail : "") ?: "gstreamer1.0-libav");
 }
 
 /* A file without a video track that is played. */

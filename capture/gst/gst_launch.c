@@ -6,6 +6,26 @@
 #include "image/pixel_format.h"
 
 #include <errno.h>
+#include <string.h>
+
+const char *gst_launch_package(const char *message) {
+    static const char *const packages[][9] = {
+        {"gstreamer1.0-plugins-base", "appsink", "appsrc", "decodebin", "oggmux", "theoraenc",
+         "videoconvert", "videorate", "videoscale"},
+        {"gstreamer1.0-plugins-good", "image/jpeg", "image/png", "matroska", "quicktime",
+         "video/webm", "video/x-msvideo", "vp8", "vp9"},
+        {"gstreamer1.0-plugins-good", "jpegenc", "mp4mux", "qtmux", "rtp", "taginject", "udpsink",
+         "v4l2", "webmmux"},
+        {"gstreamer1.0-plugins-ugly", "x264enc"},
+        {"gstreamer1.0-plugins-bad", "h264parse", "h265parse", "hlssink", "mpegts", "nvh", "rtmp",
+         "srt", "x265enc"},
+        {"gstreamer1.0-libav", "avdec_", "avenc_"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(packages); i++)
+        for (int k = 1; k < 9 && packages[i][k]; k++)
+            if (strstr(message, packages[i][k]))
+                return packages[i][0];
+    return NULL;
+}
 
 /* GStreamer's parser goes on with NULL where a plugin that its registry lists cannot be loaded. */
 static bool load_plugins(const char *text, GError **error) {
@@ -33,7 +53,12 @@ GstElement *gst_launch(const char *text, GError **error) {
     gst_clear_object(&pipeline);
     if (!cause)
         g_set_error(&cause, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "GStreamer does not start");
-    g_propagate_error(error, cause);
+    const char *package = g_error_matches(cause, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT)
+                              ? gst_launch_package(cause->message)
+                              : NULL;
+    g_set_error(error, cause->domain, cause->code, "%s%s%s", cause->message,
+                package ? "; as root: apt install " : "", package ? package : "");
+    g_error_free(cause);
     return NULL;
 }
 

@@ -11,8 +11,12 @@
 #include <gst/video/video.h>
 #include <stdbool.h>
 
+/* Debian's package for an element or a media type that a message names; NULL: not known. */
+const char *gst_launch_package(const char *message);
+
 /* Starts GStreamer, loads the plugins of all elements and makes the pipeline. NULL, with *error and
- * no log line, where GStreamer does not start, an element is missing or the text is wrong. */
+ * no log line, where GStreamer does not start, an element is missing (*error names its package) or
+ * the text is wrong. */
 GstElement *gst_launch(const char *text, GError **error);
 
 /* Makes a bin with the pads that the text leaves open, where GStreamer has been started. NULL,

@@ -151,10 +151,7 @@ static int open_pipeline(struct recorder *recorder) {
                       "appsrc name=left ! taginject name=tag0 tags=title=sbs ! mux.video_0";
     recorder->pipeline = gst_launch(recorder->tracks == 2 ? two : one, &error);
     if (!recorder->pipeline)
-        return log_fail(-ENOSYS, recorder->path,
-                        "cannot be recorded: %s; as root: apt install"
-                        " gstreamer1.0-plugins-good",
-                        error->message);
+        return log_fail(-ENOSYS, recorder->path, "cannot be recorded: %s", error->message);
     gst_launch_set_location(recorder->pipeline, recorder->path);
     g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
     gst_util_set_object_arg(G_OBJECT(file), "buffer-mode", "unbuffered");

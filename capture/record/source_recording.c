@@ -335,9 +335,7 @@ static int open_pipeline(struct recording *r, const char *path) {
         g_string_append_printf(text, track, i, i);
     r->pipeline = gst_launch(text->str, &error);
     if (!r->pipeline)
-        return log_fail(-ENOSYS, r->name,
-                        "cannot be played: %s; as root: apt install gstreamer1.0-plugins-good",
-                        error->message);
+        return log_fail(-ENOSYS, r->name, "cannot be played: %s", error->message);
     gst_launch_set_location(r->pipeline, path);
     g_autoptr(GstElement) demux = gst_bin_get_by_name(GST_BIN(r->pipeline), "demux");
     g_signal_connect(demux, "pad-added", G_CALLBACK(on_pad), NULL);
