@@ -96,8 +96,8 @@ static int dispatch(int argc, char **argv) {
     else if (word[0] == '-' || may_be_source(word))
         return run_view(argc, argv);
     else {
-        return log_fail(EXIT_USAGE, NULL,
-                        "there is no command and no file \"%s\"; see livestereo --help", word);
+        g_autofree char *hint = NAME_HINT(word, commands, COMMANDS, "; see livestereo --help");
+        return log_fail(EXIT_USAGE, NULL, "there is no command and no file \"%s\"%s", word, hint);
     }
     return EXIT_DONE;
 }

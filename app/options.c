@@ -57,8 +57,10 @@ static int apply_options(const struct common_options *options, struct params *pa
         char why[512];
         int error = params_assign(params, *set, why, sizeof(why));
         if (error) {
-            return log_fail(EXIT_USAGE, "--set", "%s%s", why,
-                            error == -ENOENT ? "; see livestereo --help-params" : "");
+            g_autofree char *name = g_strndup(*set, strcspn(*set, "=")),
+                            *hint = NAME_HINT(name, param_table, param_count,
+                                              "; see livestereo --help-params");
+            return log_fail(EXIT_USAGE, "--set", "%s%s", why, error == -ENOENT ? hint : "");
         }
     }
     if (options->weights && params_load_network(params, options->network, options->weights) != 0)
@@ -163,6 +165,17 @@ static const char *find_zero(const GOptionEntry *entries, bool parsed) {
     return zero;
 }
 
+/* See name_hint; the names are in what --help prints. */
+static char *option_hint(GOptionContext *context, const GError *error, const char *otherwise) {
+    const char *dashes = strstr(error->message, "--");
+    if (!dashes || !g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
+        return g_strdup(otherwise);
+    g_autofree char *help = g_option_context_get_help(context, TRUE, NULL),
+                    *typed = g_strndup(dashes, strcspn(dashes, "="));
+    g_auto(GStrv) words = g_strsplit_set(help, " =\n", -1);
+    return NAME_HINT(typed, words, g_strv_length(words), otherwise);
+}
+
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
                   const char *examples, const GOptionEntry *entries, struct common_options *options,
                   struct params *params) {
@@ -176,7 +189,9 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     bool parsed = g_option_context_parse(context, argc, argv, &error);
     const char *zero = find_zero(entries, true);
     if (!parsed) {
-        log_error(command, "%s; see %s --help", error->message, name);
+        g_autofree char *see = g_strdup_printf("; see %s --help", name),
+                        *hint = option_hint(context, error, see);
+        log_error(command, "%s%s", error->message, hint);
         g_error_free(error);
         return EXIT_USAGE;
     }

@@ -22,6 +22,32 @@
 
 enum { MAX_BYTES = 1 << 20, WHY_BYTES = 512, VALUE_BYTES = 64, PAGE_COLUMNS = 78 };
 
+/* Letters to add, drop or change on the way from a to b; most + 1 where it takes more than most. */
+static int count_edits(const char *a, const char *b, int most) {
+    for (; *a && *a == *b; a++)
+        b++;
+    if (most == 0 || (!*a && !*b))
+        return *a || *b;
+    int least = most;
+    for (int drop = 1; drop <= 3; drop++) /* of a, of b, or of both */
+        if ((*a || drop == 2) && (*b || drop == 1))
+            least = MIN(least, count_edits(a + (drop & 1), b + (drop >> 1), most - 1));
+    return 1 + least;
+}
+
+char *name_hint(const char *typed, const void *table, size_t count, size_t stride,
+                const char *otherwise) {
+    const char *nearest = NULL;
+    int most = MIN(2, (int)strlen(typed) / 2);
+    for (size_t i = 0; i < count && most > 0; i++) {
+        const char *name = *(const char *const *)(const void *)((const char *)table + i * stride);
+        int edits = count_edits(typed, name, most);
+        nearest = edits <= most ? name : nearest;
+        most = MIN(most, edits - 1);
+    }
+    return nearest ? g_strdup_printf("; did you mean %s?", nearest) : g_strdup(otherwise);
+}
+
 /* Reads every key of the group into *p, which is scratch on failure. ours: the program wrote the
  * file, perhaps an earlier version; what is not known today is left out, which is said once. */
 static int read_keys(struct params *p, GKeyFile *file, const char *name, bool ours) {
@@ -35,9 +61,11 @@ static int read_keys(struct params *p, GKeyFile *file, const char *name, bool ou
         rc = params_set(p, *key, value ? g_strchomp(value) : "", why, sizeof why);
         if (rc == 0)
             continue;
-        g_autofree char *said = g_strconcat(name, ": ", why, NULL);
+        g_autofree char *said = g_strconcat(name, ": ", why, NULL),
+                        *hint = rc == -ENOENT ? NAME_HINT(*key, param_table, param_count, "")
+                                              : g_strdup("");
         if (!ours)
-            log_error(name, "%s", why);
+            log_error(name, "%s%s", why, hint);
         else if (!g_quark_try_string(said) && g_quark_from_string(said))
             log_warning(name, "%s; it is left out", why);
         rc = ours ? 0 : rc;
@@ -237,8 +265,10 @@ int preset_load_over(struct params *p, const char *name_or_path) {
         return 0;
     }
     g_auto(GStrv) names = preset_names();
-    g_autofree char *known = g_strjoinv(", ", names);
-    return log_fail(-ENOENT, NULL, "no preset \"%.64s\"; there are %s", name_or_path, known);
+    g_autofree char *known = g_strjoinv(", ", names),
+                    *others = g_strconcat("; there are ", known, NULL),
+                    *hint = NAME_HINT(name_or_path, names, g_strv_length(names), others);
+    return log_fail(-ENOENT, NULL, "no preset \"%.64s\"%s", name_or_path, hint);
 }
 
 int preset_load(struct params *p, const char *name_or_path) {

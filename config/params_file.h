@@ -38,6 +38,13 @@ int preset_load(struct params *p, const char *name_or_path);
 /* The same over *p, which keeps what the preset does not name. */
 int preset_load_over(struct params *p, const char *name_or_path);
 
+/* "; did you mean NAME?" of the nearest name, two letters away at most, in a table of rows that
+ * begin with theirs; else a copy of otherwise. The caller frees it with g_free. */
+char *name_hint(const char *typed, const void *table, size_t count, size_t stride,
+                const char *otherwise);
+#define NAME_HINT(typed, table, count, otherwise) \
+    name_hint(typed, table, (size_t)(count), sizeof(*(table)), otherwise)
+
 /* The names of all presets, sorted, NULL-terminated; the caller frees them with g_strfreev. */
 char **preset_names(void);
 

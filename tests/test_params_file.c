@@ -115,7 +115,7 @@ static void parse_refused(const char *text, int rc, const char *first) {
 
 TEST("/params_file/parse_refused", test_parse_refused) {
     parse_refused("[livestereo]\nbp_levels=3\nbp_itertions=5\n", -ENOENT,
-                  "no parameter \"bp_itertions\"");
+                  "no parameter \"bp_itertions\"; did you mean bp_iterations?");
     parse_refused("[livestereo]\nbp_levels=3\nbp_levels=11\n", -ERANGE, "from 1 to 10");
     parse_refused("[livestereo]\nbp_levels=3\nfill=maybe\n", -EINVAL, "give true or false");
     parse_refused("[livestereo]\nbp_levels=\n", -EINVAL, "bp_levels: \"\"");
@@ -293,7 +293,7 @@ static void test_preset_names(gconstpointer folder) {
         assert_same(&p, &before);
     }
     stderr_one_line(caught, path, "no parameter \"bp_level\"; it is left out");
-    stderr_says("no preset \"yang2007\"", "yang2006",
+    stderr_says("no preset \"yang2007\"", "; did you mean yang2006?",
                 g_assert_cmpint(preset_load(&p, "yang2007"), ==, -ENOENT));
     stderr_says("no preset \"\"", "yang2006", g_assert_cmpint(preset_load(&p, ""), ==, -ENOENT));
     stderr_says("yang2007.ini", "No such file",
