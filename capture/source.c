@@ -255,7 +255,8 @@ bool source_is_one_side(const char *const words[2]) {
     if (eye == EYE_UNKNOWN || eye != pair_list_eye(words[1]) || strcmp(first, second) == 0)
         return false;
     log_error(words[0],
-              "and %s are both called %s, so they are no pair (else rename one); a shell lists all "
+              "and %s are both the %s one by name, so they are no pair (else rename one); a shell "
+              "lists all "
               "left names before the right ones: name the folder, or two patterns in quotes "
               "('left_%%06d.png' 'right_%%06d.png')",
               words[1], eye == EYE_LEFT ? "left" : "right");

@@ -300,6 +300,26 @@ CLI_TEST("/source/middlebury", test_middlebury) {
     expect_pair(&o, 0, 1, 2);
 }
 
+/* Sequences beside each other, ordered by their numbers; a camera's number is no picture's. */
+CLI_TEST("/source/numbered-cameras", test_numbered_cameras) {
+    static const char *const names[][2] = {{"im0_%d.png", "im1_%d.png"},
+                                           {"cam0-%d.png", "cam1-%d.png"}};
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        const int numbers[] = {10, 2, 9};
+        for (int i = 0; i < 3; i++)
+            for (int side = 0; side < 2; side++) {
+                g_autofree char *name = g_strdup_printf(names[k][side], numbers[i]);
+                put(name, 5, 3, 1, numbers[i] + 100 * side);
+            }
+        expect_pairs(3, (const int[][2]){{2, 102}, {9, 109}, {10, 110}});
+        remove_tree(folder);
+        g_mkdir(folder, 0700);
+    }
+    put("cam01.png", 5, 3, 1, 1);
+    put("cam11.png", 5, 3, 1, 2);
+    expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
+}
+
 /* A side lacks a picture, which times say, though names and counts do not. */
 CLI_TEST("/source/apart", test_apart) {
     static const int left_ms[] = {0, 50, 100, 150}, right_ms[] = {1, 51, 151, 201};

@@ -12,6 +12,8 @@ int number_pattern_parse(const char *text, struct number_pattern *pattern, const
     bool found = false;
     *pattern = (struct number_pattern){0};
     *why = NULL;
+    if (strchr(text, '*'))
+        *why = "a * is the shell's; write %03d for numbers of 3 digits, or name the folder";
     for (const char *p = text; *p && !*why; p++) {
         if (*p != '%' || p[1] == '%') {
             g_string_append_c(part, *p);

@@ -29,7 +29,7 @@ static const char *const layouts[][2] = {
 };
 
 /* How the names of both pictures of a pair begin that lie beside each other. */
-static const char *const beside[][2] = {{"left", "right"}, {"im0", "im1"}};
+static const char *const beside[][2] = {{"left", "right"}, {"im0", "im1"}, {"cam0", "cam1"}};
 
 static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jps", ".pgm", ".ppm"};
 
@@ -53,6 +53,16 @@ bool source_is_picture_name(const char *name) {
     return false;
 }
 
+/* Of a name that begins with one of a row; behind a number of its own no further digit follows. */
+static enum eye eye_beside(const char *name, size_t row) {
+    for (int side = 0; side < 2; side++) {
+        const char *begin = beside[row][side], *rest = name + strlen(begin);
+        if (g_str_has_prefix(name, begin) && !(row > 0 && g_ascii_isdigit(*rest)))
+            return (enum eye)side;
+    }
+    return EYE_UNKNOWN;
+}
+
 enum eye pair_list_eye(const char *path) {
     g_autofree char *name = g_path_get_basename(path), *folder = g_path_get_dirname(path);
     g_autofree char *below = g_strconcat("/", folder, NULL);
@@ -62,6 +72,8 @@ enum eye pair_list_eye(const char *path) {
         if (g_str_has_suffix(below, end))
             eye = i % 2 ? EYE_RIGHT : EYE_LEFT;
     }
+    for (size_t row = 0; row < G_N_ELEMENTS(beside) && eye == EYE_UNKNOWN; row++)
+        eye = eye_beside(name, row);
     return eye;
 }
 
@@ -304,9 +316,9 @@ static int pair_in_folder(const char *folder, struct pair_list *pairs) {
 }
 
 /* left01.jpg and right01.jpg, and so on, beside each other in a folder, as OpenCV has its
- * chessboards. 0, 1 when no name begins with left or right, or -errno. */
-static int pairs_beside(const char *folder, struct pair_list *pairs) {
-    const char *const *sides = beside[0];
+ * chessboards. 0, 1 when no name begins as the row says, or -errno. */
+static int pairs_beside(const char *folder, size_t row, struct pair_list *pairs) {
+    const char *const *sides = beside[row];
     g_auto(GStrv) names = NULL;
     long count;
     int error = list_names(folder, &names, &count);
@@ -314,8 +326,8 @@ static int pairs_beside(const char *folder, struct pair_list *pairs) {
         return error;
     GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
     for (char **name = names; *name && !error; name++) {
-        int side = g_str_has_prefix(*name, sides[1]);
-        if (!side && !g_str_has_prefix(*name, sides[0]))
+        enum eye side = eye_beside(*name, row);
+        if (side == EYE_UNKNOWN)
             continue;
         g_autofree char *path = g_build_filename(folder, *name, NULL);
         g_autofree char *other =
@@ -386,16 +398,16 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
                         layouts[i][has_left]);
     }
     int error = pair_in_folder(folder, pairs);
-    if (error == 1)
-        error = pairs_beside(folder, pairs);
+    for (size_t row = 0; row < G_N_ELEMENTS(beside) && error == 1; row++)
+        error = pairs_beside(folder, row, pairs);
     if (error == 1)
         error = pairs_by_eye(folder, pairs);
     if (error == 1)
-        error =
-            log_fail(-ENOENT, folder,
-                     "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
-                     "the like), nor left.png and right.png, im0.png and im1.png, left01.png and "
-                     "right01.png ...");
+        error = log_fail(
+            -ENOENT, folder,
+            "holds no pairs: neither left/ and right/, nor image_0/ and image_1/ (or "
+            "the like), nor left.png and right.png, left01.png and right01.png ... (or im0 "
+            "and im1, cam0 and cam1)");
     return error;
 }
 
@@ -409,9 +421,12 @@ bool pair_list_is_side(const char *folder) {
         g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
         pairs |= is_folder(left);
     }
-    for (char **name = names; *name; name++)
-        for (size_t i = 0; i < G_N_ELEMENTS(beside); i++)
-            pairs |= g_str_has_prefix(*name, beside[i][0]);
+    for (size_t row = 0; row < G_N_ELEMENTS(beside); row++) {
+        bool has[2] = {false, row < 2}; /* cam0 alone may be a folder's whole side */
+        for (char **name = names; *name; name++)
+            has[eye_beside(*name, row) == EYE_RIGHT] |= eye_beside(*name, row) != EYE_UNKNOWN;
+        pairs |= has[0] && has[1];
+    }
     char **sides[2];
     long counts[2];
     pairs |= split_by_eye(names, sides, counts);
@@ -516,7 +531,8 @@ int pair_list_find(const char *const *words, int count, bool lists, struct pair_
         return pair_halves(words, count, pairs);
     if (count != 1)
         return log_fail(-EINVAL, words[2],
-                        "is one word too many; name a folder, or the left and the right file");
+                        "is one word too many; name a folder, the left and the right file, or two "
+                        "patterns in quotes ('left_%%06d.png' 'right_%%06d.png')");
     if (is_folder(words[0]))
         return pairs_below(words[0], pairs);
     if (is_there(words[0]))
