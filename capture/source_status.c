@@ -24,14 +24,15 @@ static double rate_of(const struct camera_status *camera, int64_t now_ns) {
 }
 
 void source_status_fill(struct source_status *status, const struct pairing *pairing,
-                        const struct camera_status *const camera[2], int64_t now_ns) {
-    *status = (struct source_status){.pairs = pairing->pairs,
-                                     .by_arrival = pairing->mode == PAIR_BY_ARRIVAL};
+                        const struct camera_status *left, const struct camera_status *right,
+                        long passed, int64_t now_ns) {
+    *status = (struct source_status){
+        .pairs = pairing->pairs, .passed = passed, .by_arrival = pairing->mode == PAIR_BY_ARRIVAL};
     pairing_get_gaps(pairing, &status->gaps);
     for (int i = 0; i < 2; i++) {
-        const struct pairing_side *side = &pairing->side[camera[i] == camera[0] ? 0 : i];
-        status->camera[i] = *camera[i];
-        status->camera[i].rate = rate_of(camera[i], now_ns);
+        const struct pairing_side *side = &pairing->side[right ? i : 0];
+        status->camera[i] = i && right ? *right : *left;
+        status->camera[i].rate = rate_of(&status->camera[i], now_ns);
         status->camera[i].unpaired = side->unpaired;
         status->camera[i].dropped = side->dropped;
     }

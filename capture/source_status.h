@@ -37,9 +37,11 @@ struct source_status {
 /* Counts a frame that came now. */
 void camera_came(struct camera_status *camera, int64_t now_ns);
 
-/* The status by the pairing and its cameras, which may be one twice; without passed and banner. */
+/* The status by the pairing, its cameras, where one gives both pictures with NULL for the other
+ * one, and the pairs that were passed; without banner. */
 void source_status_fill(struct source_status *status, const struct pairing *pairing,
-                        const struct camera_status *const camera[2], int64_t now_ns);
+                        const struct camera_status *left, const struct camera_status *right,
+                        long passed, int64_t now_ns);
 
 /* Prints the status to stdout, for the report of a run. */
 void source_status_print(const struct source_status *status);

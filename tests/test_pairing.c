@@ -343,12 +343,12 @@ TEST("/pairing/rate", test_rate) {
     start(&pairing, 0);
     for (int i = 0; i <= 100; i++)
         camera_came(&camera[1], i * 20 * MS);
-    const struct camera_status *const two[2] = {&camera[0], &camera[1]};
-    source_status_fill(&status, &pairing, two, 2010 * MS);
+    source_status_fill(&status, &pairing, &camera[0], &camera[1], 0, 2010 * MS);
     g_assert_cmpfloat(status.camera[0].rate, ==, 0);
     g_assert_cmpfloat_with_epsilon(status.camera[1].rate, 50, 1e-9);
     g_assert_cmpint(status.camera[1].frames, ==, 101);
-    source_status_fill(&status, &pairing, two, 2000 * MS + 5580 * MS); /* 31 steps in 6.2 s */
+    source_status_fill(&status, &pairing, &camera[0], &camera[1], 0,
+                       2000 * MS + 5580 * MS); /* 31 steps in 6.2 s */
     g_assert_cmpfloat_with_epsilon(status.camera[1].rate, 5, 1e-9);
 }
 

@@ -228,11 +228,8 @@ static int live_gst_read(struct source *source, struct frame *frame) {
 static void live_gst_status(struct source *source, struct source_status *status) {
     struct live_gst *gst = (struct live_gst *)source;
     LOCKED(&gst->lock);
-    const struct camera_status *camera = &gst->stream[0].status;
-    const struct camera_status *other = gst->streams == 2 ? &gst->stream[1].status : camera;
-    source_status_fill(status, &gst->pairing, (const struct camera_status *[]){camera, other},
-                       clock_ns());
-    status->passed = gst->passed;
+    source_status_fill(status, &gst->pairing, &gst->stream[0].status,
+                       gst->streams == 2 ? &gst->stream[1].status : NULL, gst->passed, clock_ns());
     if (gst->stream[0].status.state == CAMERA_AWAY)
         g_snprintf(status->banner, sizeof status->banner, "%.32s... gives no frames, for %.0f s",
                    gst->name, (double)(clock_ns() - gst->seen_ns) / 1e9);

@@ -174,11 +174,8 @@ void status_publish(struct v4l2 *v4l2, bool now) {
         return;
     v4l2->published_ns = now_ns;
     struct source_status status;
-    const struct camera_status *camera = &v4l2->stream[0].status;
-    const struct camera_status *other = v4l2->streams == 2 ? &v4l2->stream[1].status : camera;
-    source_status_fill(&status, &v4l2->pairing, (const struct camera_status *[]){camera, other},
-                       now_ns);
-    status.passed = v4l2->passed;
+    source_status_fill(&status, &v4l2->pairing, &v4l2->stream[0].status,
+                       v4l2->streams == 2 ? &v4l2->stream[1].status : NULL, v4l2->passed, now_ns);
     make_banner(v4l2, now_ns, status.banner, sizeof status.banner);
     LOCKED(&v4l2->lock);
     v4l2->published = status;
