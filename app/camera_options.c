@@ -10,28 +10,6 @@
 
 #define MAX_SYNC_MS 60000
 
-void camera_options_entries(struct camera_options *o, GOptionEntry entries[CAMERA_ENTRIES]) {
-    const GOptionEntry all[CAMERA_ENTRIES] = {
-        {"pictures", 0, 0, G_OPTION_ARG_STRING, &o->pictures,
-         "How a video track, picture or topic holds both; without it by its shape",
-         "side-by-side|top-bottom"},
-        {"eye", 0, 0, G_OPTION_ARG_STRING, &o->eye,
-         "A video has one picture, which is taken for both sides: there is no depth", "left"},
-        {"flip", 0, 0, G_OPTION_ARG_STRING, &o->flip, "Mirror a picture", "L|R|both"},
-        {"rotate180", 0, 0, G_OPTION_ARG_STRING, &o->rotate180,
-         "Turn a picture by 180 degrees, for a camera mounted upside down", "L|R|both"},
-        {"size", 0, 0, G_OPTION_ARG_STRING, &o->size, "Picture size of each camera", "WxH"},
-        {"format", 0, 0, G_OPTION_ARG_STRING, &o->format, "Format of the cameras",
-         "MJPG|YUYV|GREY|..."},
-        {"bits", 0, 0, G_OPTION_ARG_INT, &o->bits,
-         "Bits that pictures of 16 use, the low ones; without it by what they hold", "N"},
-        {"sync-tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &o->sync_tolerance_ms,
-         "Largest time between the two pictures of a pair (--set sync_tolerance_ms)", "MS"},
-        {0},
-    };
-    memcpy(entries, all, sizeof(all));
-}
-
 /* L, R or both, as flags of left and right. GO_ON, or EXIT_USAGE after a log line. */
 static int parse_sides(const char *name, const char *text, bool sides[2]) {
     if (!text)

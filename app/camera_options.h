@@ -13,10 +13,26 @@ struct camera_options { /* zero to begin with */
     double sync_tolerance_ms;
 };
 
-#define CAMERA_ENTRIES 9
-
-/* Fills in the entries; the last one is empty and ends the table. */
-void camera_options_entries(struct camera_options *options, GOptionEntry entries[CAMERA_ENTRIES]);
+/* clang-format off */
+/* Entries for a command's option table; swap: an int for --swap. */
+#define CAMERA_OPTION_ENTRIES(o, swap) \
+    {"swap", 0, 0, G_OPTION_ARG_NONE, swap, "Exchange left and right", NULL}, \
+    {"pictures", 0, 0, G_OPTION_ARG_STRING, &(o)->pictures, \
+     "How a video track, picture or topic holds both; without it by its shape", \
+     "side-by-side|top-bottom"}, \
+    {"eye", 0, 0, G_OPTION_ARG_STRING, &(o)->eye, \
+     "A video has one picture, which is taken for both sides: there is no depth", "left"}, \
+    {"flip", 0, 0, G_OPTION_ARG_STRING, &(o)->flip, "Mirror a picture", "L|R|both"}, \
+    {"rotate180", 0, 0, G_OPTION_ARG_STRING, &(o)->rotate180, \
+     "Turn a picture by 180 degrees, for a camera mounted upside down", "L|R|both"}, \
+    {"size", 0, 0, G_OPTION_ARG_STRING, &(o)->size, "Picture size of each camera", "WxH"}, \
+    {"format", 0, 0, G_OPTION_ARG_STRING, &(o)->format, "Format of the cameras", \
+     "MJPG|YUYV|GREY|..."}, \
+    {"bits", 0, 0, G_OPTION_ARG_INT, &(o)->bits, \
+     "Bits that pictures of 16 use, the low ones; without it by what they hold", "N"}, \
+    {"sync-tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &(o)->sync_tolerance_ms, \
+     "Largest time between the two pictures of a pair (--set sync_tolerance_ms)", "MS"}
+/* clang-format on */
 
 /* Sets the source's options and checks its rate. GO_ON, or EXIT_USAGE after a log line. */
 int camera_options_apply(const struct camera_options *options, const struct params *params,

@@ -363,14 +363,11 @@ static const char examples[] = "Examples:\n"
                                "  livestereo view synth: --screenshot window.png --frames 5\n"
                                "Keys are listed by F1.\n";
 
-enum { VIEW_ENTRIES = 21 + RIG_ENTRIES + OUTPUT_ENTRIES };
-
 int cmd_view(int argc, char **argv) {
     struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
-    GOptionEntry entries[] = {
+    const GOptionEntry entries[] = {
         RIG_OPTION_ENTRIES(&o.rig),
         OUTPUT_OPTION_ENTRIES(&o.out),
-        {"swap", 0, 0, G_OPTION_ARG_NONE, &o.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &o.loop, "Start again at the end", NULL},
         {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Start paused", NULL},
         {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start,
@@ -399,9 +396,9 @@ int cmd_view(int argc, char **argv) {
         {"frames", 0, 0, G_OPTION_ARG_INT, &o.frames, "Stop after this many pairs", "N"},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
-        [VIEW_ENTRIES + CAMERA_ENTRIES - 1] = {0},
+        CAMERA_OPTION_ENTRIES(&o.camera, &o.swap),
+        {0},
     };
-    camera_options_entries(&o.camera, &entries[VIEW_ENTRIES]);
     struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
     struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;

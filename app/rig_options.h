@@ -23,12 +23,10 @@ struct rig_options {
                                     borders of a part; NULL: no further than the part */
 };
 
-enum { RIG_ENTRIES = 7 };
-
 /* clang-format off */
 /* Entries for a command's option table: RIG_WHOLE_ENTRIES for commands that always compute whole
- * pictures; RIG_OPTION_ENTRIES, RIG_ENTRIES of them, for those that can also compute a part of the
- * pictures, or at another scale. */
+ * pictures; RIG_OPTION_ENTRIES for those that can also compute a part of them, or at another
+ * scale. */
 #define RIG_WHOLE_ENTRIES(o) \
     {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &(o)->files, \
      "Calibration of the cameras (twice where it is two files)", "FILE"}, \

@@ -271,11 +271,9 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     return code;
 }
 
-enum { BATCH_ENTRIES = 6 + RIG_ENTRIES };
-
 int cmd_batch(int argc, char **argv) {
     struct batch batch = {0};
-    GOptionEntry entries[] = {
+    const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &batch.folder, "Folder for the results", "DIR"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &batch.save,
          "What to write: disp16 (the default), pfm, sigma, depth16, depth, ply, mcap, left, color; "
@@ -283,13 +281,12 @@ int cmd_batch(int argc, char **argv) {
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
         ESTIMATE_ENTRY(&batch.estimate),
-        {"swap", 0, 0, G_OPTION_ARG_NONE, &batch.source.swap, "Exchange left and right", NULL},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &batch.source.rate,
          "Pairs a second that picture files were taken at, for pts_s", "N"},
         RIG_OPTION_ENTRIES(&batch.rig),
-        [BATCH_ENTRIES + CAMERA_ENTRIES - 1] = {0},
+        CAMERA_OPTION_ENTRIES(&batch.camera, &batch.source.swap),
+        {0},
     };
-    camera_options_entries(&batch.camera, &entries[BATCH_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "INPUT... -o DIR",
         "Computes every pair of every input, in order, and writes the disparities. An INPUT is a\n"

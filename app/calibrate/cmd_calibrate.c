@@ -69,8 +69,6 @@ static int calibrate(struct calibrate *c, int count, char **words) {
     return wants_window(c, count) ? guide_window_run(c) : headless_run(c);
 }
 
-enum { CALIBRATE_ENTRIES = 11 };
-
 static const char summary[] =
     "Finds a chessboard in pairs of pictures, and from it the two cameras and how they stand to\n"
     "each other. With a display it opens a window that shows the corners it finds, takes a view\n"
@@ -99,7 +97,7 @@ static const char examples[] =
 int cmd_calibrate(int argc, char **argv) {
     struct calibrate c = {.options = {.outlier = 0.5}};
     struct calibrate_options *o = &c.options;
-    GOptionEntry entries[CALIBRATE_ENTRIES + CAMERA_ENTRIES] = {
+    const GOptionEntry entries[] = {
         {"board", 0, 0, G_OPTION_ARG_STRING, &o->board,
          "Inner corners of the board, columns x rows, all of them", "9x6"},
         {"square", 0, 0, G_OPTION_ARG_STRING, &o->square, "Side of a square, with its unit",
@@ -110,14 +108,14 @@ int cmd_calibrate(int argc, char **argv) {
          "Views below this error are never left out (0.5)", "PX"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "The rig file (rig.yml)", "FILE"},
         {"headless", 0, 0, G_OPTION_ARG_NONE, &o->headless, "No window", NULL},
-        {"swap", 0, 0, G_OPTION_ARG_NONE, &o->source.swap, "Exchange left and right", NULL},
         {"window", 0, 0, G_OPTION_ARG_STRING, &o->window, "Size of the window", "WxH"},
         {"theme", 0, 0, G_OPTION_ARG_STRING, &o->theme, "Colours of the window", "dark|light"},
         {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &o->scale, "Size of text, 0.5 to 4", "F"},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o->ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
+        CAMERA_OPTION_ENTRIES(&o->camera, &o->source.swap),
+        {0},
     };
-    camera_options_entries(&o->camera, &entries[CALIBRATE_ENTRIES]);
     struct common_options common = {0};
     struct params params;
     int code = options_parse(&argc, &argv, "--board 9x6 --square 24mm SOURCE | LEFT.. RIGHT..",

@@ -18,25 +18,17 @@ struct output_options {
     char *what;     /* --out-what */
 };
 
-enum { OUTPUT_ENTRIES = 2 };
-
-/* OUTPUT_ENTRIES entries of a command's option table, before its end. */
-#define OUTPUT_OPTION_ENTRIES(o)                                                                  \
-    {"out",                                                                                       \
-     0,                                                                                           \
-     0,                                                                                           \
-     G_OPTION_ARG_STRING,                                                                         \
-     &(o)->pipeline,                                                                              \
-     "Send what is computed on, newest frame first: into a GStreamer pipeline, into a V4L2 "      \
-     "device, or to browsers and Foxglove on this machine (ADDRESS:PORT: on others, too)",        \
-     "gst:PIPELINE|v4l2:DEVICE|foxglove:PORT"},                                                   \
-    {                                                                                             \
-        "out-what", 0, 0, G_OPTION_ARG_STRING, &(o)->what,                                        \
-            "What gst: and v4l2: send: color (the default), disparity (16 bit, px * 256), depth " \
-            "(16 bit,"                                                                            \
-            " mm), left",                                                                         \
-            "WHAT"                                                                                \
-    }
+/* clang-format off */
+/* Entries of a command's option table. */
+#define OUTPUT_OPTION_ENTRIES(o) \
+    {"out", 0, 0, G_OPTION_ARG_STRING, &(o)->pipeline, \
+     "Send what is computed on, newest frame first: into a GStreamer pipeline, into a V4L2 " \
+     "device, or to browsers and Foxglove on this machine (ADDRESS:PORT: on others, too)", \
+     "gst:PIPELINE|v4l2:DEVICE|foxglove:PORT"}, \
+    {"out-what", 0, 0, G_OPTION_ARG_STRING, &(o)->what, \
+     "What gst: and v4l2: send: color (the default), disparity (16 bit, px * 256), depth " \
+     "(16 bit, mm), left", "WHAT"}
+/* clang-format on */
 
 #define OUTPUT_FRAMES 2 /* of the pool that it may hold: one waits, one is converted */
 

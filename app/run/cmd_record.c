@@ -265,11 +265,9 @@ static int record_words(struct record *record, int argc, char **argv) {
     return code;
 }
 
-enum { RECORD_ENTRIES = 8 };
-
 int cmd_record(int argc, char **argv) {
     struct record record = {0};
-    GOptionEntry entries[] = {
+    const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &record.path,
          "The recording; else livestereo-DATE-TIME.mkv in the folder of videos", "FILE.mkv"},
         {"save", 0, 0, G_OPTION_ARG_STRING, &record.save,
@@ -283,11 +281,10 @@ int cmd_record(int argc, char **argv) {
          "Calibration file to copy beside the recording (twice where it is two)", "FILE"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &record.source.rectified,
          "Note that the pictures are rectified already", NULL},
-        {"swap", 0, 0, G_OPTION_ARG_NONE, &record.source.swap, "Exchange left and right", NULL},
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &record.source.rate, "Pairs a second", "N"},
-        [RECORD_ENTRIES + CAMERA_ENTRIES - 1] = {0},
+        CAMERA_OPTION_ENTRIES(&record.camera, &record.source.swap),
+        {0},
     };
-    camera_options_entries(&record.camera, &entries[RECORD_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Records the pairs of a source as the cameras gave them: Matroska with two tracks, JPEG\n"

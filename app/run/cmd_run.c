@@ -326,11 +326,9 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     return code;
 }
 
-enum { RUN_ENTRIES = 8 + RIG_ENTRIES + OUTPUT_ENTRIES };
-
 int cmd_run(int argc, char **argv) {
     struct run run = {0};
-    GOptionEntry entries[] = {
+    const GOptionEntry entries[] = {
         {"frames", 0, 0, G_OPTION_ARG_INT, &run.frames, "Stop after this many pairs", "N"},
         {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &run.picture,
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
@@ -341,15 +339,14 @@ int cmd_run(int argc, char **argv) {
          "FILE"},
         MASK_ENTRY(&run.mask),
         ESTIMATE_ENTRY(&run.estimate),
-        {"swap", 0, 0, G_OPTION_ARG_NONE, &run.source.swap, "Exchange left and right", NULL},
         {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},
         RIG_OPTION_ENTRIES(&run.rig),
         OUTPUT_OPTION_ENTRIES(&run.out),
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &run.source.rate,
          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
-        [RUN_ENTRIES + CAMERA_ENTRIES - 1] = {0},
+        CAMERA_OPTION_ENTRIES(&run.camera, &run.source.swap),
+        {0},
     };
-    camera_options_entries(&run.camera, &entries[RUN_ENTRIES]);
     int code = options_parse(
         &argc, &argv, "SOURCE [SOURCE]",
         "Computes pairs as they come and prints rate, stage times and, where the source knows the\n"
