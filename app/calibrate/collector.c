@@ -97,7 +97,8 @@ static void hand_over(struct collector *c, struct detection *d) {
     c->waiting = true;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    c->notify(c->context);
+    if (c->notify)
+        c->notify(c->context);
 }
 
 static void *finder_thread(void *context) {
@@ -124,7 +125,8 @@ static void *finder_thread(void *context) {
         set_status(c, error);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    c->notify(c->context);
+    if (c->notify)
+        c->notify(c->context);
     return NULL;
 }
 

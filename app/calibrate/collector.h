@@ -21,8 +21,8 @@ struct detection {
 };
 
 /* stills: the pairs are picture files, all of which are searched, thoroughly (chessboard_find). One
- * of the threads calls notify, which must not wait, when there is something to take. NULL after a
- * log line. */
+ * of the threads calls notify, which must not wait (NULL: none), when there is something to take.
+ * NULL after a log line. */
 struct collector *collector_open(struct source *source, const struct board *board, bool stills,
                                  void (*notify)(void *context), void *context);
 

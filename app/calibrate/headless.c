@@ -30,10 +30,6 @@ static void print_missing(const struct views *views, const struct detection *d,
     printf("%s: no whole board in the %s\n", name, where);
 }
 
-static void notify_nobody(void *context) {
-    (void)context;
-}
-
 /* Pairs with the board that were not taken, by why. */
 struct left_out {
     int none, larger, too_many;
@@ -42,7 +38,7 @@ struct left_out {
 /* 0 where the views are complete, else what ended the source. */
 static int take_views(struct views *views, struct left_out *left_out) {
     struct collector *collector =
-        collector_open(views->source, &views->board, views->stills, notify_nobody, NULL);
+        collector_open(views->source, &views->board, views->stills, NULL, NULL);
     struct detection detection;
     char missing[8];
     int status = collector ? 0 : -ENOMEM;

@@ -154,10 +154,6 @@ void frame_score_add(struct frame_score *s, const struct frame *f) {
     }
 }
 
-static bool is_left_out(const uint8_t *left_out, long i) {
-    return left_out && left_out[i] == 255;
-}
-
 /* Luma of ITU-R BT.601. */
 static int grey_at(const struct image *picture, int x, int y) {
     size_t i = (size_t)y * (size_t)picture->width + (size_t)x;
@@ -207,7 +203,7 @@ void flicker_print(const struct flicker_sums *sums) {
 double metrics_density(const int16_t *disparity, const uint8_t *left_out, long count) {
     long known = 0, all = 0;
     for (long i = 0; i < count; i++) {
-        if (is_left_out(left_out, i))
+        if (left_out && left_out[i] == 255)
             continue;
         known += disparity[i] != DISPARITY_UNKNOWN;
         all++;

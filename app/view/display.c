@@ -268,17 +268,6 @@ void display_fit(struct display *d, const struct frame *frame, int i) {
     s->shift_y = view.shift_y;
 }
 
-void display_orbit(struct display *d, double dx, double dy) {
-    struct draw_settings *s = &d->settings;
-    s->yaw += dx * 3 / s->width;
-    s->pitch = CLAMP(s->pitch - dy * 3 / s->height, -1.5, 1.5);
-}
-
-void display_shift(struct display *d, double dx, double dy) {
-    d->settings.shift_x += dx / d->settings.width;
-    d->settings.shift_y += dy / d->settings.height;
-}
-
 void display_zoom(struct display *d, const struct frame *frame, double steps, double x, double y) {
     struct draw_settings *s = &d->settings;
     int i = display_view_at(d, x, y);

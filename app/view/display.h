@@ -114,10 +114,6 @@ void display_look(struct display *display, enum display_look look);
 /* Moves and scales the points so that they fill view i, seen from where they are. */
 void display_fit(struct display *display, const struct frame *frame, int i);
 
-/* Rotates and moves the points of DISPLAY_POINTS. */
-void display_orbit(struct display *display, double dx, double dy);
-void display_shift(struct display *display, double dx, double dy);
-
 /* Zooms around x, y. */
 void display_zoom(struct display *display, const struct frame *frame, double steps, double x,
                   double y);

@@ -49,8 +49,13 @@ static void show_first(struct viewer *v, struct source *source) {
 
 void opening_begin(struct viewer *v, struct source *source) {
     double rate = v->options->rate > 0 ? v->options->rate : source->rate;
-    playback_init(&v->playback, source, rate > 0 ? rate : RATE_UNKNOWN);
-    v->playback.loop_all = v->options->loop && source->count != 1; /* one pair is shown once */
+    v->playback = (struct playback){.source = source,
+                                    .target = -1,
+                                    .loop = {-1, -1},
+                                    .loop_all = v->options->loop &&
+                                                source->count != 1, /* one pair is shown once */
+                                    .rate = rate > 0 ? rate : RATE_UNKNOWN,
+                                    .speed = 1};
     show_first(v, source);
 }
 
@@ -100,7 +105,7 @@ static int open_pipeline(struct viewer *v) {
             v->settings.params.disparity_range = MAX(2, v->rig.width / 2);
         code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
     }
-    settings_init(&v->settings, &v->settings.params);
+    v->settings.base = v->settings.running = v->settings.params;
     return v->matcher ? GO_ON : code;
 }
 

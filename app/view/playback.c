@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void playback_init(struct playback *p, struct source *source, double rate) {
-    *p = (struct playback){
-        .source = source, .target = -1, .loop = {-1, -1}, .rate = rate, .speed = 1};
-}
-
 bool playback_update(struct playback *p) {
     struct live_state before = p->state;
     live_get_state(p->live, &p->state);

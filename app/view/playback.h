@@ -23,9 +23,6 @@ struct playback {
     double speed;            /* 1 is normal */
 };
 
-/* Starts at the beginning of the source, which remains the caller's, with rate pairs per second. */
-void playback_init(struct playback *playback, struct source *source, double rate);
-
 /* Reads the state of the threads. True when playback has paused, ended or resumed since the last
  * call. */
 bool playback_update(struct playback *playback);

@@ -7,10 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-void settings_init(struct settings *s, const struct params *params) {
-    *s = (struct settings){.params = *params, .base = *params, .running = *params};
-}
-
 struct params settings_effective(const struct settings *s) {
     struct params effective = s->params;
     settings_copy(&effective, &s->running, PARAM_START);

@@ -24,9 +24,6 @@ struct settings {
     struct params running; /* as the pipeline was opened with */
 };
 
-/* Sets all of them to the parameters that the pipeline was opened with. */
-void settings_init(struct settings *settings, const struct params *params);
-
 /* The parameters to compute with: START parameters keep the values that the pipeline was opened
  * with. */
 struct params settings_effective(const struct settings *settings);

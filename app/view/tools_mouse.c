@@ -27,12 +27,16 @@ static bool handle_button(struct mouse *m, const struct window_event *event, boo
 static void drag(const struct mouse *m, struct display *display, const struct frame *shown,
                  double dx, double dy) {
     int i = display_view_at(display, m->press_x, m->press_y);
-    if (display_view(display, i).mode != DISPLAY_POINTS)
+    struct draw_settings *s = &display->settings;
+    if (display_view(display, i).mode != DISPLAY_POINTS) {
         display_pan(display, shown, i, dx, dy);
-    else if (m->pressed == 1)
-        display_orbit(display, dx, dy);
-    else
-        display_shift(display, dx, dy);
+    } else if (m->pressed == 1) {
+        s->yaw += dx * 3 / s->width;
+        s->pitch = CLAMP(s->pitch - dy * 3 / s->height, -1.5, 1.5);
+    } else {
+        s->shift_x += dx / s->width;
+        s->shift_y += dy / s->height;
+    }
 }
 
 static void handle_move(struct mouse *m, struct display *display, const struct frame *shown,
