@@ -28,20 +28,20 @@ static void write_map(struct guide *g) {
         return;
     GString *map = screen_map_begin(&g->screen);
     guide_status(g, status, sizeof(status));
-    g_string_append_printf(map, "state frame %ld\n", g->shown.frame ? g->shown.frame->index : -1);
-    g_string_append_printf(map, "state found %d %d\n", g->shown.found[0], g->shown.found[1]);
-    g_string_append_printf(map, "state views %d\n", views_count(&c->views));
-    g_string_append_printf(map, "state selected %ld\n", g->selected);
-    g_string_append_printf(map, "state automatic %d\n", g->automatic);
-    g_string_append_printf(map, "state ended %d\n", g->ended);
-    g_string_append_printf(map, "state solving %d\n", g->solver != NULL);
-    g_string_append_printf(map, "state used %d\n", result ? result->result.used : 0);
+    map_state(map, "frame %ld", g->shown.frame ? g->shown.frame->index : -1);
+    map_state(map, "found %d %d", g->shown.found[0], g->shown.found[1]);
+    map_state(map, "views %d", views_count(&c->views));
+    map_state(map, "selected %ld", g->selected);
+    map_state(map, "automatic %d", g->automatic);
+    map_state(map, "ended %d", g->ended);
+    map_state(map, "solving %d", g->solver != NULL);
+    map_state(map, "used %d", result ? result->result.used : 0);
     if (result)
-        g_string_append_printf(map, "state rms %.4f %.4f %.4f\n", result->result.rms[0],
-                               result->result.rms[1], result->result.rig.rms);
-    g_string_append_printf(map, "state written %d\n", g->written);
-    g_string_append_printf(map, "state status %s\n", status);
-    g_string_append_printf(map, "state message %s\n", g->screen.notice);
+        map_state(map, "rms %.4f %.4f %.4f", result->result.rms[0], result->result.rms[1],
+                  result->result.rig.rms);
+    map_state(map, "written %d", g->written);
+    map_state(map, "status %s", status);
+    map_state(map, "message %s", g->screen.notice);
     screen_map_end(&g->screen, map, c->options.ui_map);
 }
 

@@ -36,6 +36,11 @@ static void add_number(JsonBuilder *b, const char *name, double value) {
         json_builder_add_null_value(b);
 }
 
+static void begin_array(JsonBuilder *b, const char *name) {
+    json_builder_set_member_name(b, name);
+    json_builder_begin_array(b);
+}
+
 /* Begins a message of this op. */
 static JsonBuilder *begin_op(const char *op) {
     JsonBuilder *b = json_builder_new();
@@ -135,8 +140,7 @@ char *foxglove_params(const struct params *params, JsonArray *names, const char 
     JsonBuilder *b = begin_op("parameterValues");
     if (id)
         add_text(b, "id", id);
-    json_builder_set_member_name(b, "parameters");
-    json_builder_begin_array(b);
+    begin_array(b, "parameters");
     guint count = names ? json_array_get_length(names) : 0;
     for (int i = 0; i < param_count; i++) {
         bool asked = count == 0;
@@ -213,8 +217,7 @@ static void add_channel(JsonBuilder *b, int channel) {
 char *foxglove_welcome(void) {
     JsonBuilder *b = begin_op("serverInfo");
     add_text(b, "name", "livestereo " LIVESTEREO_VERSION);
-    json_builder_set_member_name(b, "capabilities");
-    json_builder_begin_array(b);
+    begin_array(b, "capabilities");
     json_builder_add_string_value(b, "parameters");
     json_builder_add_string_value(b, "parametersSubscribe");
     json_builder_end_array(b);
@@ -223,8 +226,7 @@ char *foxglove_welcome(void) {
 
 char *foxglove_channels(int mode, bool metric) {
     JsonBuilder *b = begin_op("advertise");
-    json_builder_set_member_name(b, "channels");
-    json_builder_begin_array(b);
+    begin_array(b, "channels");
     for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
         if (foxglove_has_channel(channel, mode, metric))
             add_channel(b, channel);
@@ -262,23 +264,19 @@ char *foxglove_about(const struct params *params, const struct depth_geometry *g
     add_number(b, "cy", g->cy);
     add_number(b, "baseline", g->baseline);
     add_number(b, "doffs", g->doffs);
-    json_builder_set_member_name(b, "sigma");
-    json_builder_begin_array(b);
+    begin_array(b, "sigma");
     for (int confidence = 0; confidence < 256; confidence++)
         json_builder_add_double_value(b, metrics_sigma(params, confidence));
     json_builder_end_array(b);
-    json_builder_set_member_name(b, "colors");
-    json_builder_begin_array(b);
+    begin_array(b, "colors");
     for (int i = 0; i < 256 * 3; i++)
         json_builder_add_int_value(b, colormap_table[COLORMAP_TURBO][i / 3][i % 3]);
     json_builder_end_array(b);
-    json_builder_set_member_name(b, "presets");
-    json_builder_begin_array(b);
+    begin_array(b, "presets");
     for (const struct preset *p = preset_table; p->name; p++)
         json_builder_add_string_value(b, p->name);
     json_builder_end_array(b);
-    json_builder_set_member_name(b, "settings");
-    json_builder_begin_array(b);
+    begin_array(b, "settings");
     for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
         const struct param_info *info = param_find(shown[i].name);
         json_builder_begin_object(b);

@@ -79,6 +79,7 @@ bool screen_has_key(const char *names, const char *key);
  * all widgets have answered the input and stay where they are) and the places of the widgets. The
  * caller appends lines "state NAME VALUE". */
 GString *screen_map_begin(const struct screen *screen);
+#define map_state(map, what, ...) g_string_append_printf(map, "state " what "\n", __VA_ARGS__)
 
 /* Writes the map if it differs from the last one, and frees it. */
 void screen_map_end(struct screen *screen, GString *map, const char *path);

@@ -15,7 +15,7 @@ static void add_settings(const struct viewer *v, GString *map) {
     for (int i = 0; i < param_count; i++)
         g_string_append_printf(map, "value %s %s\n", param_table[i].name,
                                param_print(&s->params, &param_table[i], value, sizeof(value)));
-    g_string_append_printf(map, "state settings %c\n", "AB"[v->slot_in_use]);
+    map_state(map, "settings %c", "AB"[v->slot_in_use]);
     g_string_append(map, "state next ");
     for (int i = 0, n = 0; i < param_count; i++)
         if (settings_is_pending(s, &param_table[i]))
@@ -24,12 +24,12 @@ static void add_settings(const struct viewer *v, GString *map) {
 }
 
 static void add_playback(const struct playback *p, GString *map) {
-    g_string_append_printf(map, "state frame %ld\n", p->shown ? p->shown->index : -1);
-    g_string_append_printf(map, "state paused %d\n", p->state.paused);
-    g_string_append_printf(map, "state ended %d\n", p->state.ended);
-    g_string_append_printf(map, "state speed %g\n", p->speed);
-    g_string_append_printf(map, "state loop %ld %ld %d\n", p->loop[0], p->loop[1], p->loop_all);
-    g_string_append_printf(map, "state swap %d\n", p->swap);
+    map_state(map, "frame %ld", p->shown ? p->shown->index : -1);
+    map_state(map, "paused %d", p->state.paused);
+    map_state(map, "ended %d", p->state.ended);
+    map_state(map, "speed %g", p->speed);
+    map_state(map, "loop %ld %ld %d", p->loop[0], p->loop[1], p->loop_all);
+    map_state(map, "swap %d", p->swap);
 }
 
 static void add_display(const struct display *d, const struct frame *shown, GString *map) {
@@ -48,11 +48,11 @@ static void add_display(const struct display *d, const struct frame *shown, GStr
     for (int i = 0; i < display_views(d); i++)
         g_string_append_printf(map, " %s", display_mode_names[display_view(d, i).mode]);
     g_string_append_c(map, '\n');
-    g_string_append_printf(map, "state colormap %s\n", colormap_names[s->colormap]);
-    g_string_append_printf(map, "state zoom %.3f %.4f %.4f\n", s->zoom, s->center_x, s->center_y);
-    g_string_append_printf(map, "state orbit %.3f %.3f\n", s->yaw, s->pitch);
-    g_string_append_printf(map, "state points_step %d\n", draw_points_step(d->draw));
-    g_string_append_printf(map, "state range %.2f %.2f\n", s->min, s->max);
+    map_state(map, "colormap %s", colormap_names[s->colormap]);
+    map_state(map, "zoom %.3f %.4f %.4f", s->zoom, s->center_x, s->center_y);
+    map_state(map, "orbit %.3f %.3f", s->yaw, s->pitch);
+    map_state(map, "points_step %d", draw_points_step(d->draw));
+    map_state(map, "range %.2f %.2f", s->min, s->max);
 }
 
 static void add_rig(const struct viewer *v, GString *map) {
@@ -60,34 +60,31 @@ static void add_rig(const struct viewer *v, GString *map) {
     const struct row_watch *rows = &v->row_watch;
     int max_disparity = params->min_disparity + params->disparity_range - 1;
     if (rig_use_is_metric(&v->rig))
-        g_string_append_printf(map, "state nearest %.4f\n",
-                               depth_of(&v->rig.geometry, max_disparity));
-    g_string_append_printf(map, "state part %d %d %dx%d %.4f\n", v->rig.left, v->rig.top,
-                           v->rig.width, v->rig.height, v->rig.scale);
+        map_state(map, "nearest %.4f", depth_of(&v->rig.geometry, max_disparity));
+    map_state(map, "part %d %d %dx%d %.4f", v->rig.left, v->rig.top, v->rig.width, v->rig.height,
+              v->rig.scale);
     double distance, error, xyz[3];
     for (int i = 0; i < v->probes.count && v->playback.shown; i++)
         if (measure_point(v->playback.shown, &v->rig, v->probes.probe[i].x, v->probes.probe[i].y,
                           xyz, &error))
-            g_string_append_printf(map, "state pin%d %.5f %.5f\n", i, xyz[2], error);
+            map_state(map, "pin%d %.5f %.5f", i, xyz[2], error);
     if (v->playback.shown &&
         measure_distance(&v->measure, v->playback.shown, &v->rig, &distance, &error))
-        g_string_append_printf(map, "state distance %.5f %.5f\n", distance, error);
+        map_state(map, "distance %.5f %.5f", distance, error);
     struct row_health health;
     char about[96];
     row_watch_describe(rows, &health, about, sizeof(about));
-    g_string_append_printf(map, "state health %ld %d\n", rows->lasts, (int)health.level);
-    g_string_append_printf(map, "state refine %d %d %d\n", v->refine.on, v->refine.couples,
-                           v->refine.done);
-    g_string_append_printf(map, "state rows %ld %.3f %.3f %d\n", rows->count, rows->rows.median,
-                           rows->rows.p95_abs, rows->advice != NULL);
+    map_state(map, "health %ld %d", rows->lasts, (int)health.level);
+    map_state(map, "refine %d %d %d", v->refine.on, v->refine.couples, v->refine.done);
+    map_state(map, "rows %ld %.3f %.3f %d", rows->count, rows->rows.median, rows->rows.p95_abs,
+              rows->advice != NULL);
 }
 
 /* Of each control the values of the left and the right camera. */
 static void add_cameras(const struct cameras *c, const struct source *source, GString *map) {
     char name[64];
-    g_string_append_printf(map, "state banner %s\n", c->status.banner);
-    g_string_append_printf(map, "state locked %d\n",
-                           source->controls && controls_locked(source->controls));
+    map_state(map, "banner %s", c->status.banner);
+    map_state(map, "locked %d", source->controls && controls_locked(source->controls));
     for (int i = 0; i < c->control_count; i++) {
         const struct control *control = &c->control[i];
         g_string_append_printf(map, "control %s %d %d\n",
@@ -111,8 +108,7 @@ static void add_probes(const struct viewer *v, GString *map) {
                 best = l;
         probe_place(p, p->found.label, &at[0], &at[1]);
         probe_place(p, best, &best_at[0], &best_at[1]);
-        g_string_append_printf(map, "state probe%d %g %g %g %g\n", i, at[0], at[1], best_at[0],
-                               best_at[1]);
+        map_state(map, "probe%d %g %g %g %g", i, at[0], at[1], best_at[0], best_at[1]);
     }
 }
 
@@ -126,59 +122,51 @@ void ui_map_write(struct viewer *v) {
     add_settings(v, map);
     add_playback(&v->playback, map);
     const struct statistics_rates *r = &v->statistics.rates;
-    g_string_append_printf(map, "state rates %.1f %.1f %.1f\n", r->captured, r->computed, r->shown);
+    map_state(map, "rates %.1f %.1f %.1f", r->captured, r->computed, r->shown);
     add_display(&v->display, v->playback.shown, map);
     add_rig(v, map);
     add_probes(v, map);
     add_cameras(&v->cameras, v->playback.source, map);
-    g_string_append_printf(map, "state parts start=%d log=%d\n", v->visible[PART_START],
-                           v->visible[PART_LOG]);
-    g_string_append_printf(map, "state path %s\n", v->start_page.path);
+    map_state(map, "parts start=%d log=%d", v->visible[PART_START], v->visible[PART_LOG]);
+    map_state(map, "path %s", v->start_page.path);
     if (v->start_page.cameras)
-        g_string_append_printf(map, "state cameras %s\n", v->start_page.cameras);
-    g_string_append_printf(map, "state source %s\n", v->playback.source->name);
-    g_string_append_printf(map, "state quality %s%s\n", quality_names[viewer_quality(v)],
-                           v->quality.automatic ? " auto" : "");
+        map_state(map, "cameras %s", v->start_page.cameras);
+    map_state(map, "source %s", v->playback.source->name);
+    map_state(map, "quality %s%s", quality_names[viewer_quality(v)],
+              v->quality.automatic ? " auto" : "");
     if (v->playback.shown && v->quality.known)
-        g_string_append_printf(
-            map, "state shown %dx%d %s\n", v->playback.shown->rect_left.width,
-            v->playback.shown->rect_left.height,
-            quality_names[quality_of(&v->quality.all, v->playback.shown->params)]);
+        map_state(map, "shown %dx%d %s", v->playback.shown->rect_left.width,
+                  v->playback.shown->rect_left.height,
+                  quality_names[quality_of(&v->quality.all, v->playback.shown->params)]);
     bool preview =
         v->playback.shown && /* a frame of quality low that the settings did not ask for */
         v->playback.shown->params->lr_check != v->settings.params.lr_check;
-    g_string_append_printf(map, "state preview %d\n", preview);
-    g_string_append_printf(map, "state searching %d\n",
-                           v->quality.search.on && !playback_is_stopped(&v->playback));
-    g_string_append_printf(map, "state current %d\n", viewer_is_current(v));
-    g_string_append_printf(map, "state computed %ld\n", v->statistics.frames);
+    map_state(map, "preview %d", preview);
+    map_state(map, "searching %d", v->quality.search.on && !playback_is_stopped(&v->playback));
+    map_state(map, "current %d", viewer_is_current(v));
+    map_state(map, "computed %ld", v->statistics.frames);
     char text[256];
     statistics_describe(v, text, sizeof(text));
-    g_string_append_printf(map, "state status %s\n", text);
+    map_state(map, "status %s", text);
     if (read_out(v, text, sizeof(text)))
-        g_string_append_printf(map, "state read-out %s\n", text);
-    g_string_append_printf(map, "state wipe %s %d\n", wipe_names[v->wipe.with],
-                           v->display.settings.other != NULL);
+        map_state(map, "read-out %s", text);
+    map_state(map, "wipe %s %d", wipe_names[v->wipe.with], v->display.settings.other != NULL);
     const struct statistics_error *e = &v->statistics.error;
     if (e->taken_ns)
-        g_string_append_printf(map, "state error %.2f %.2f %.2f\n",
-                               e->masked ? e->non_occluded : NAN, e->all, e->d1);
-    g_string_append_printf(map, "state preset %s%s\n", v->presets.name,
-                           presets_are_changed(&v->presets, &v->settings) ? " changed" : "");
-    g_string_append_printf(map, "state probes %d\n", v->probes.count);
-    g_string_append_printf(map, "state recording %d\n",
-                           v->recording.recorder || v->recording.background.on);
-    g_string_append_printf(map, "state sends %d\n", v->output != NULL);
-    g_string_append_printf(map, "state video %d\n",
-                           v->video_export.on || v->video_export.background.on);
-    g_string_append_printf(map,
-                           "state flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d\n",
-                           v->visible[PART_PANELS], v->visible[PART_SEEK_BAR],
-                           v->tab == TAB_STATISTICS, v->visible[PART_HELP],
-                           v->display.settings.row_lines, window_is_fullscreen(v->screen.window));
-    g_string_append_printf(map, "state searched %s\nstate focus %s\n", v->param_search,
-                           ui_focused(v->screen.ui));
-    g_string_append_printf(map, "state theme %s\n", theme_names[v->theme]);
-    g_string_append_printf(map, "state message %s\n", v->screen.notice);
+        map_state(map, "error %.2f %.2f %.2f", e->masked ? e->non_occluded : NAN, e->all, e->d1);
+    map_state(map, "preset %s%s", v->presets.name,
+              presets_are_changed(&v->presets, &v->settings) ? " changed" : "");
+    map_state(map, "probes %d", v->probes.count);
+    map_state(map, "recording %d", v->recording.recorder || v->recording.background.on);
+    map_state(map, "sends %d", v->output != NULL);
+    map_state(map, "video %d", v->video_export.on || v->video_export.background.on);
+    map_state(map, "flags panel=%d bar=%d stats=%d help=%d rows=%d fullscreen=%d",
+              v->visible[PART_PANELS], v->visible[PART_SEEK_BAR], v->tab == TAB_STATISTICS,
+              v->visible[PART_HELP], v->display.settings.row_lines,
+              window_is_fullscreen(v->screen.window));
+    map_state(map, "searched %s", v->param_search);
+    map_state(map, "focus %s", ui_focused(v->screen.ui));
+    map_state(map, "theme %s", theme_names[v->theme]);
+    map_state(map, "message %s", v->screen.notice);
     screen_map_end(&v->screen, map, v->options->ui_map);
 }
