@@ -93,8 +93,6 @@ static int check_mode(const struct view_options *o, const struct params *params)
 }
 
 static int check_options(const struct view_options *o) {
-    if (o->frames < 0)
-        return log_fail(EXIT_USAGE, "view", "--frames cannot be negative");
     if (option_check_rate(o->rate) != GO_ON ||
         option_check("--start", o->start, 0, MAX_START_S) != GO_ON ||
         option_check("--ui-scale", o->scale, 0.5, 4) != GO_ON)

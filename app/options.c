@@ -146,7 +146,7 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
 }
 
 /* Before parsing marks the numbers that are 0 while not given; after it takes the marks away, and
- * returns the name of one that was given as 0, or NULL. */
+ * returns the name of one that was given as 0, or of a count below, or NULL. */
 static const char *find_zero(const GOptionEntry *entries, bool parsed) {
     static const char *const names[] = {"frames", "rate", "seconds", NULL};
     const char *zero = NULL;
@@ -155,7 +155,7 @@ static const char *find_zero(const GOptionEntry *entries, bool parsed) {
         double *real = e->arg == G_OPTION_ARG_DOUBLE ? e->arg_data : NULL;
         if (!g_strv_contains(names, e->long_name))
             continue;
-        if (parsed && ((count && *count == 0) || (real && *real == 0)))
+        if (parsed && ((count && *count <= 0 && *count > INT_MIN) || (real && *real == 0)))
             zero = e->long_name;
         if (count && *count == (parsed ? INT_MIN : 0))
             *count = parsed ? 0 : INT_MIN;
@@ -196,7 +196,8 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
         return EXIT_USAGE;
     }
     if (zero)
-        return log_fail(EXIT_USAGE, command, "--%s cannot be 0; leave it out, or give more", zero);
+        return log_fail(EXIT_USAGE, command, "--%s cannot be 0 or less; leave it out, or give more",
+                        zero);
     if (options->quiet)
         log_set_level(LOG_ERROR);
     else if (options->verbose)

@@ -248,10 +248,8 @@ static int record_source(struct record *record, struct source *source) {
 }
 
 static int record_words(struct record *record, int argc, char **argv) {
-    if (argc < 2 || record->frames < 0)
-        return log_fail(EXIT_USAGE, "record",
-                        argc < 2 ? "no SOURCE; livestereo list shows the cameras"
-                                 : "--frames cannot be negative");
+    if (argc < 2)
+        return log_fail(EXIT_USAGE, "record", "no SOURCE; livestereo list shows the cameras");
     if (option_check("--seconds", record->seconds, 0, MAX_SECONDS) != GO_ON)
         return EXIT_USAGE;
     int error;

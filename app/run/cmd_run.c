@@ -290,10 +290,8 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     how.one_camera = run->params.mode == MODE_MOTION;
     how.params = &run->params;
     how.exchanged = run->source.swap;
-    if (argc < 2 || run->frames < 0)
-        return log_fail(EXIT_USAGE, "run",
-                        argc < 2 ? "no SOURCE; try livestereo run synth: --frames 100"
-                                 : "--frames cannot be negative");
+    if (argc < 2)
+        return log_fail(EXIT_USAGE, "run", "no SOURCE; try livestereo run synth: --frames 100");
     if (check_names(run) != GO_ON)
         return EXIT_USAGE;
     int error;
