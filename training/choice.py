@@ -19,12 +19,20 @@ DIAGONAL = ((-5, -5), (5, -5), (-5, 5), (5, 5))
 CANDIDATES, REGRESSED, FEATURES = 13, 2, 48
 MODES = CANDIDATES + REGRESSED
 PRIOR = 112  # 1/64: added to the logit of a disparity that passed
-LAYERS = {  # inputs, outputs, stride, in the order of the file
-    'i': (192, 64, 1), 'e1': (64, 64, 1), 'e2a': (64, 64, 2), 'e2b': (64, 64, 1),
-    'e3a': (64, 96, 2), 'e3b': (96, 96, 1), 'e4a': (96, 96, 2), 'e4b': (96, 96, 1),
-    'e5a': (96, 96, 2), 'e5b': (96, 96, 1), 'd4': (96, 96, 1), 'd3': (96, 96, 1),
-    'u3': (96, 64, 1), 'd2': (64, 64, 1), 'u2': (64, 64, 1), 'd1': (64, 64, 1),
-    'h0': (64, 64, 1), 'h1': (64, 32, 1), 'reg': (64, 32, 1), 'out': (32, 32, 1)}
+
+
+def shapes(fine, coarse):
+    """Layers in the order of the file: inputs, outputs, those of half and of a quarter of the size
+    with fine channels, those of less with coarse."""
+    return {'i': (192, fine), 'e1': (fine, fine), 'e2a': (fine, fine), 'e2b': (fine, fine),
+            'e3a': (fine, coarse),
+            **{name: (coarse, coarse) for name in ('e3b', 'e4a', 'e4b', 'e5a', 'e5b', 'd4', 'd3')},
+            'u3': (coarse, fine), 'd2': (fine, fine), 'u2': (fine, fine), 'd1': (fine, fine),
+            'h0': (fine, 64), 'h1': (64, 32), 'reg': (fine, 32), 'out': (32, 32)}
+
+
+LAYERS = {'learned': shapes(64, 96), 'census': shapes(32, 64)}  # of each descriptor
+HALVING = ('e2a', 'e3a', 'e4a', 'e5a')  # layers with a stride of 2
 LINEAR = ('reg', 'out')  # layers that give numbers of 16 bits, in 1/64
 
 
@@ -162,10 +170,14 @@ def convolved(x, weight, bias, stride=1, dilation=1):
     return F.conv2d(x, weight, bias, stride=stride, dilation=dilation)
 
 
+def stride(name):
+    return 2 if name in HALVING else 1
+
+
 def whole_sums(name, weights, x):
     """A layer's sums before they are rounded down. weights: (weight (O, I, 3, 3), bias, shift)."""
     weight, bias, shift = (torch.as_tensor(t, device=x.device) for t in weights)
-    return convolved(x, weight.to(x.dtype), bias.to(x.dtype), LAYERS[name][2]) / 2.0**float(shift)
+    return convolved(x, weight.to(x.dtype), bias.to(x.dtype), stride(name)) / 2.0**float(shift)
 
 
 def whole_network(layer_sums, f):
@@ -268,6 +280,12 @@ def census(grey):
     return torch.stack(bits, -1).half() * 2 - 1
 
 
+def census_vectors(grey):
+    """Census as vectors (N, H, W, 64): products of two agreeing words are about those of two equal
+    vectors of the learned descriptor."""
+    return F.pad(16 * census(grey), (0, 2)).to(torch.int8)
+
+
 def row_offsets(left, right, labels):
     """How much lower the right picture is (gpu/stages/row_offset.h): (3, 3) in 1/32 px, of one
     pair, grey (H, W)."""
@@ -328,11 +346,14 @@ def rows_moved(picture, offsets):
 # ---- the file
 
 def read_file(path):
-    """A weights file's head, its numbers, and the descriptor's layers of them."""
+    """A weights file: its lines on licence and training, the descriptor's layers (weight, bias,
+    dilation, shift), and of each choice, by the descriptor it belongs to, the layers (weight, bias,
+    shift) by name, the prior, the curve of chances."""
     with open(path, 'rb') as file:
         head, numbers = file.read().split(b'\n\n', 1)
-    lines, layers, choice, prior, at = head.decode().split('\n'), [], {}, None, 0
-    names = iter(LAYERS)
+    about, layers, choices, at = [], [], {}, 0
+    descriptors = iter(LAYERS)
+    names = None
 
     def take(inputs, outputs):
         nonlocal at
@@ -341,38 +362,42 @@ def read_file(path):
         at += outputs * (4 + 9 * inputs)
         weight = weight.reshape(outputs, 3, 3, inputs).transpose(0, 3, 1, 2)
         return torch.from_numpy(weight.astype(np.float64)), torch.from_numpy(bias.astype(np.int64))
-    for line in lines:
+    for line in head.decode().split('\n'):
         word, *values = line.split(' ')
-        if word == 'layer':
+        if word in ('licence:', 'trained:'):
+            about.append(line)
+        elif word == 'layer':
             inputs, outputs, dilation, shift = map(int, values)
             layers.append((*take(inputs, outputs), dilation, shift))
         elif word == 'refine':
             inputs, outputs, _, shift = map(int, values)
-            choice[next(names)] = (*take(inputs, outputs), shift)
+            if not names:
+                descriptor, names, weights = next(descriptors), list(LAYERS['learned']), {}
+            weights[names.pop(0)] = (*take(inputs, outputs), shift)
         elif word == 'choose':
             prior, *curve = map(int, values)
-            prior = prior, curve
-    return layers, choice, prior
+            choices[descriptor] = weights, prior, curve
+    return about, layers, choices
 
 
-def write_file(path, descriptor, weights, prior, curve, trained):
-    """Appends the choice's layers to those of a file of the descriptor alone."""
-    with open(descriptor, 'rb') as file:
-        head, numbers = file.read().split(b'\n\n', 1)
-    lines = [line for line in head.decode().split('\n') if line.split(' ')[0] in
-             ('livestereo-features', 'licence:', 'trained:', 'layer')]
-    size = sum(o * (4 + 9 * i) for i, o in ((int(n) for n in line.split(' ')[1:3])
-                                            for line in lines if line.startswith('layer ')))
-    numbers = numbers[:size]
-    lines = [line.split('; choice')[0] + f'; choice: {trained}' if line.startswith('trained:')
-             else line for line in lines]
-    for name, (inputs, outputs, stride) in LAYERS.items():
-        weight, bias, shift = weights[name]
-        lines.append(f'refine {inputs} {outputs} {stride} {int(shift)}')
-        weight = torch.as_tensor(weight).permute(0, 2, 3, 1).contiguous().numpy()
+def write_file(path, about, layers, choices):
+    """What read_file() gives."""
+    lines, numbers = ['livestereo-features 1', *about], b''
+
+    def add(line, weight, bias):
+        nonlocal numbers
+        lines.append(line)
         numbers += torch.as_tensor(bias).numpy().astype('<i4').tobytes()
-        numbers += weight.astype('i1').tobytes()
-    lines.append('choose ' + ' '.join(str(int(v)) for v in (prior, *curve)))
+        weight = torch.as_tensor(weight).permute(0, 2, 3, 1).contiguous()
+        numbers += weight.numpy().astype('i1').tobytes()
+    for weight, bias, dilation, shift in layers:
+        add(f'layer {weight.shape[1]} {weight.shape[0]} {dilation} {shift}', weight, bias)
+    for descriptor in (d for d in LAYERS if d in choices):
+        weights, prior, curve = choices[descriptor]
+        for name, (inputs, outputs) in LAYERS[descriptor].items():
+            weight, bias, shift = weights[name]
+            add(f'refine {inputs} {outputs} {stride(name)} {int(shift)}', weight, bias)
+        lines.append('choose ' + ' '.join(str(int(v)) for v in (prior, *curve)))
     code = 0xcbf29ce484222325  # FNV-1a
     for byte in numbers:
         code = (code ^ byte) * 0x100000001b3 % 2**64

@@ -28,8 +28,8 @@ from PIL import Image
 import choice
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The built-in file, of which the descriptor alone is used.
-DESCRIPTOR = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
+# The built-in file: the descriptor, and what is written beside a new choice.
+BUILT_IN = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
 SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
 WIDTH, HEIGHT = 640, 384  # of a pair
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
@@ -189,27 +189,31 @@ def degraded(rgb, generator):
 
 
 class Program:
-    """The program's matcher and descriptor."""
+    """The program's matcher with one of several presets, and its descriptor."""
 
-    def __init__(self):
+    def __init__(self, presets):
         sys.path.insert(0, os.path.join(HERE, '..', 'python'))
         import livestereo
-        self.open, self.matchers = livestereo.Matcher, {}
-        self.descriptor = [(w.to(DEVICE), b.to(DEVICE), dilation, shift)
-                           for w, b, dilation, shift in choice.read_file(DESCRIPTOR)[0]]
+        self.open, self.matchers, self.presets = livestereo.Matcher, {}, presets
+        self.about, layers, self.choices = choice.read_file(BUILT_IN)
+        self.layers = layers
+        self.on_device = [(w.to(DEVICE), b.to(DEVICE), *rest) for w, b, *rest in layers]
+        self.descriptor = 'learned' if presets == ['best'] else 'census'
 
-    def match(self, left, right, labels):
-        """Disparities in 1/16 px (1, H, W) int32 and confidences."""
-        key = (*left.shape[:2], labels)
+    def match(self, left, right, labels, lot=0):
+        """Disparities in 1/16 px (1, H, W) int32 and confidences, by preset number lot."""
+        key = (*left.shape[:2], labels, self.presets[lot % len(self.presets)])
         if key not in self.matchers:
-            self.matchers[key] = self.open(key[1], key[0], preset='best', refinement='off',
+            self.matchers[key] = self.open(key[1], key[0], preset=key[3], refinement='off',
                                            disparity_range=labels)
         result = self.matchers[key](left.contiguous(), right.contiguous())
         d, c = (torch.from_dlpack(m).clone() for m in (result.disparity, result.confidence))
         return d.int().unsqueeze(0), c.unsqueeze(0)
 
     def vectors(self, picture):
-        return choice.described(self.descriptor, choice.grey_of(picture))
+        grey = choice.grey_of(picture)
+        return choice.described(self.on_device, grey) if self.descriptor == 'learned' else \
+            choice.census_vectors(grey)
 
 
 def evidence(library):
@@ -246,7 +250,7 @@ class Pairs(threading.Thread):
         maps, right = [], []
         for i in range(count):
             labels = next((r for r in RANGES if r >= largest[i]), RANGES[-1])
-            maps.append(self.program.match(*rgb[i], labels))
+            maps.append(self.program.match(*rgb[i], labels, seed + i))
             # Rows as the program puts them right, by an estimate that is nearly exact.
             off = round(-32 * float(rows_off[i]))
             off += torch.randint(-1, 2, (3, 3), device=DEVICE, generator=self.generator)
@@ -294,9 +298,9 @@ class Pairs(threading.Thread):
 class Layer(torch.nn.Module):
     """A convolution, batch normalisation, ReLU."""
 
-    def __init__(self, name):
+    def __init__(self, name, inputs, outputs):
         super().__init__()
-        inputs, outputs, self.stride = choice.LAYERS[name]
+        self.stride = choice.stride(name)
         self.linear, self.shift = name in choice.LINEAR, None  # that of whole numbers
         self.weight = torch.nn.Parameter(torch.empty(outputs, inputs, 3, 3))
         self.bias = torch.nn.Parameter(torch.zeros(outputs))
@@ -340,9 +344,10 @@ AVERAGED_PAIRS = (('e5b', 'e4b'), ('d4', 'e3b'), ('u3', 'e2b'), ('u2', 'e1'))
 
 class Network(torch.nn.Module):
 
-    def __init__(self):
+    def __init__(self, descriptor):
         super().__init__()
-        self.layers = torch.nn.ModuleDict({name: Layer(name) for name in choice.LAYERS})
+        self.layers = torch.nn.ModuleDict({name: Layer(name, *shape) for name, shape in
+                                           choice.LAYERS[descriptor].items()})
         with torch.no_grad():
             self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
 
@@ -355,11 +360,22 @@ class Network(torch.nn.Module):
         return self.run(lambda name, x: self.layers[name](x), f)
 
     @torch.no_grad()
-    def make_whole(self, batches):
+    def rounded(self, batches):
+        """A network in whole numbers. Odd pairs have ten times the activations of others: of
+        several shares of pairs that may go beyond, the one whose logits are nearest to these."""
+        tried, last = {}, batches[-1]
+        wanted = self.run(lambda name, x: self.layers[name](x), last.float() / 128)[0]
+        for share in (1, 0.9, 0.75, 0.5):
+            one = copy.deepcopy(self)
+            one.make_whole(batches[:-1], share)
+            tried[float((one.answers(last)[0] / 64 - wanted).abs().mean())] = one
+        return tried[min(tried)]
+
+    @torch.no_grad()
+    def make_whole(self, batches, share):
         """Folds the normalisation and scales channels, which ReLU allows (Nagel et al. 2019), so
-        that activations on batches of features fill 0..127 and weights 8 bits. A tenth of the
-        pairs may go beyond: a single odd one has ten times the activations of all others."""
-        peaks = {name: [] for name in choice.LAYERS}
+        that activations on a share of the pairs of batches fill 0..127 and weights 8 bits."""
+        peaks = {name: [] for name in self.layers}
 
         def layer(name, x):
             y = self.layers[name](x)
@@ -369,7 +385,7 @@ class Network(torch.nn.Module):
             one.fold()
         for f in batches:
             self.run(layer, f.float() / 128)
-        scale = {name: 0.9 / torch.cat(of_pairs).quantile(0.9, 0).clamp(min=1e-6)
+        scale = {name: 0.9 / torch.cat(of_pairs).quantile(share, 0).clamp(min=1e-6)
                  for name, of_pairs in peaks.items()}
         one_scale = torch.ones(choice.FEATURES, device=DEVICE)
         for step in range(6):
@@ -381,7 +397,7 @@ class Network(torch.nn.Module):
                 scale[a][:] = scale[b][:] = torch.minimum(scale[a], scale[b])
             sub = scale['h0'].view(4, 16).amin(0)  # of a channel's four pixels
             scale['h0'][:] = sub.repeat(4)
-            before = {'i': torch.ones(choice.LAYERS['i'][0], device=DEVICE),
+            before = {'i': torch.ones(4 * choice.FEATURES, device=DEVICE),
                       **{n: scale[m] for n, m in INPUT.items()},
                       'h1': torch.cat([sub, one_scale])}
             most = {name: (one.weight * scale[name].view(-1, 1, 1, 1) /
@@ -389,7 +405,7 @@ class Network(torch.nn.Module):
                     for name, one in self.layers.items()}
             if step == 5:
                 break
-            for name in choice.LAYERS:  # a channel of large weights makes all others coarse
+            for name in self.layers:  # a channel of large weights makes all others coarse
                 scale[name] /= (most[name] / (2 * most[name].median())).clamp(1, 1.5)
         for name, one in self.layers.items():
             one.weight *= scale[name].view(-1, 1, 1, 1) / before[name].view(1, -1, 1, 1)
@@ -630,6 +646,8 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--ring', type=int, default=2000, help='pairs kept on the GPU, 20 MB each')
     parser.add_argument('--reuse', type=float, default=7, help='how often each pair is trained on')
+    parser.add_argument('--presets', default='best', help='whose maps are refined: best, or those '
+                        'with census, each for as many pairs, the first one for figures')
     parser.add_argument('--start', help='a .pt file of an earlier training to go on from')
     parser.add_argument('--data', help='real pairs for figures; nothing is trained on them')
     options = parser.parse_args()
@@ -642,7 +660,8 @@ def main():
         print(f'[{time.time() - begin:6.1f}]', *words, flush=True)
     start = torch.load(options.start, map_location=DEVICE) if options.start else {}
     seed = options.seed + 100 * start.get('runs', 0)
-    program, caster = Program(), Caster(options.photographs, options.seed)
+    program = Program(options.presets.split(','))
+    caster = Caster(options.photographs, options.seed)
     choice.evidence = evidence(caster.library)
     say('textures', caster.counts)
     judge = Judge(program, options.data)
@@ -654,7 +673,7 @@ def main():
 
     def figures(network):
         say(json.dumps(summary(judge.errors(network))))
-    network = Network().to(DEVICE, memory_format=torch.channels_last)
+    network = Network(program.descriptor).to(DEVICE, memory_format=torch.channels_last)
     if start:
         network.load_state_dict(start['network'])
     pairs.batch(random)
@@ -663,7 +682,7 @@ def main():
     torch.save({'network': network.state_dict(), 'runs': start.get('runs', 0) + 1},
                options.out + '.pt')
     figures(network)
-    network.make_whole([pairs.batch(random)['f'] for _ in range(16)])
+    network = network.rounded([pairs.batch(random)['f'] for _ in range(17)])
     say('whole numbers')
     figures(network)
     pairs.stop = True
@@ -672,8 +691,11 @@ def main():
     say('after', json.dumps(summary(after)))
     curve, table = calibrate(pairs, network, 8)
     say('curve', curve, json.dumps(table))
-    choice.write_file(options.out, DESCRIPTOR, network.whole(), choice.PRIOR, curve,
-                      f'{steps} steps, seed {options.seed}')
+    own = 'choice' if program.descriptor == 'learned' else 'choice with census'
+    trained = [part for part in program.about[-1].split('; ') if not part.startswith(own + ':')]
+    program.about[-1] = '; '.join(trained + [f'{own}: {steps} steps, seed {options.seed}'])
+    program.choices[program.descriptor] = network.whole(), choice.PRIOR, curve
+    choice.write_file(options.out, program.about, program.layers, program.choices)
     with open(options.out + '.json', 'w') as file:
         json.dump({'before': judge.before, 'after': after, 'curve': curve, 'scenes': table}, file,
                   indent=1)
