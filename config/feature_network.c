@@ -63,36 +63,38 @@ static const char *wrong_layer(const struct feature_network *n, const struct fea
     return NULL;
 }
 
-/* The lines of the refinement, the first of which is line, where it has one. NULL, or what is
- * wrong; *line becomes the line behind them. */
+/* The lines of a refinement, the first of which is line. NULL, or what is wrong; *line becomes the
+ * line behind them. */
 static const char *read_refinement(struct feature_network *n, struct reader *r, const char **line) {
-    static const int shapes[REFINE_LAYERS][3] = {
-        {192, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 1}, {64, 96, 2}, {96, 96, 1}, {96, 96, 2},
-        {96, 96, 1},  {96, 96, 2}, {96, 96, 1}, {96, 96, 1}, {96, 96, 1}, {96, 64, 1}, {64, 64, 1},
-        {64, 64, 1},  {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {64, 32, 1}, {32, 32, 1}};
+    static const int shapes[REFINEMENTS][REFINE_LAYERS][3] = {
+        {{192, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 1}, {64, 96, 2}, {96, 96, 1}, {96, 96, 2},
+         {96, 96, 1},  {96, 96, 2}, {96, 96, 1}, {96, 96, 1}, {96, 96, 1}, {96, 64, 1}, {64, 64, 1},
+         {64, 64, 1},  {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {64, 32, 1}, {32, 32, 1}},
+        {{192, 32, 1}, {32, 32, 1}, {32, 32, 2}, {32, 32, 1}, {32, 64, 2}, {64, 64, 1}, {64, 64, 2},
+         {64, 64, 1},  {64, 64, 2}, {64, 64, 1}, {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {32, 32, 1},
+         {32, 32, 1},  {32, 32, 1}, {32, 64, 1}, {64, 32, 1}, {32, 32, 1}, {32, 32, 1}}};
+    struct feature_layer *layer = n->layer + feature_all_layers(n);
     int number[1 + REFINE_CHANCES];
-    for (; begins(*line, "refine "); *line = next_line(r)) {
-        bool right = n->refine_layers < REFINE_LAYERS && read_words(*line, "refine", 4, number) &&
-                     memcmp(number, shapes[n->refine_layers], sizeof(*shapes)) == 0 &&
-                     number[3] >= 0 && number[3] <= MAX_SHIFT;
-        if (!right)
+    for (int k = 0; k < REFINE_LAYERS; k++, *line = next_line(r)) {
+        if (!begins(*line, "refine "))
+            return "has fewer than 20 lines refine";
+        if (!read_words(*line, "refine", 4, number) ||
+            memcmp(number, shapes[n->refinements][k], sizeof(shapes[0][0])) != 0 || number[3] < 0 ||
+            number[3] > MAX_SHIFT)
             return "has a line refine that is not one of the network's 20";
-        n->layer[n->layers + n->refine_layers++] =
+        layer[k] =
             (struct feature_layer){number[0], number[1], 1, number[2], number[3], NULL, NULL};
     }
-    if (!n->refine_layers)
-        return NULL;
-    if (n->refine_layers != REFINE_LAYERS)
-        return "has fewer than 20 lines refine";
     if (!begins(*line, "choose ") || !read_words(*line, "choose", 1 + REFINE_CHANCES, number))
         return "has no line choose with 18 numbers";
-    n->prior = number[0];
+    n->choice[n->refinements].prior = number[0];
     for (int i = 0; i <= REFINE_CHANCES; i++) {
         if (number[i] < 0 || number[i] > (i ? UINT8_MAX : INT16_MAX))
             return "has a number of the line choose that is not 0 to 32767, of a chance 0 to 255";
         if (i)
-            n->chance[i - 1] = (uint8_t)number[i];
+            n->choice[n->refinements].chance[i - 1] = (uint8_t)number[i];
     }
+    n->refinements++;
     *line = next_line(r);
     return NULL;
 }
@@ -120,9 +122,11 @@ static const char *read_lines(struct feature_network *n, struct reader *r) {
         return "has fewer than 2 layers";
     if (n->layer[n->layers - 1].outputs != FEATURE_CHANNELS)
         return "has a last layer without 64 outputs";
-    wrong = read_refinement(n, r, &line);
-    if (wrong)
-        return wrong;
+    while (n->refinements < REFINEMENTS && begins(line, "refine ")) {
+        wrong = read_refinement(n, r, &line);
+        if (wrong)
+            return wrong;
+    }
     if (!begins(line, "hash ") || strlen(line) != 21 || strspn(line + 5, "0123456789abcdef") != 16)
         return "has no line hash with 16 hexadecimal digits";
     n->hash = strtoull(line + 5, NULL, 16);

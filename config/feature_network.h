@@ -1,5 +1,5 @@
 /*
- * The weights of the learned descriptor and of the refinement (docs/METHODS.md): two small
+ * The weights of the learned descriptor and of the refinements (docs/METHODS.md): small
  * convolutional networks with integer weights, as one file and compiled in. Constant after parsing;
  * any thread.
  *
@@ -9,11 +9,12 @@
  *     licence: TEXT
  *     trained: TEXT
  *     layer INPUTS OUTPUTS DILATION SHIFT      a line for each layer of the descriptor
- *     refine INPUTS OUTPUTS STRIDE SHIFT       for each of enum refine_layer, or none at all
- *     choose PRIOR CHANCE CHANCE...            where there are lines refine: REFINE_CHANCES
+ *     refine INPUTS OUTPUTS STRIDE SHIFT       for each of enum refine_layer
+ *     choose PRIOR CHANCE CHANCE...            REFINE_CHANCES of them
  *     hash 16 HEXADECIMAL DIGITS               FNV-1a of the numbers, 64 bits
  *
- * Of each layer OUTPUTS biases of 32 bits, little-endian, then weights of 8 bits,
+ * Lines refine and choose come once for each of enum refinement, or for the first one alone, or
+ * not at all. Of each layer OUTPUTS biases of 32 bits, little-endian, then weights of 8 bits,
  * [OUTPUTS][3][3][INPUTS].
  * SPDX-License-Identifier: MIT
  */
@@ -31,7 +32,10 @@ enum {
     FEATURE_FILE_BYTES = 1 << 21 /* no file is longer */
 };
 
-/* The layers of the refinement, a U-Net: E are those down to 1/32 of the picture's size, D and U
+/* The refinements: of maps by the descriptor's vectors, and by census, a smaller one. */
+enum refinement { REFINEMENT_OF_VECTORS, REFINEMENT_OF_CENSUS, REFINEMENTS };
+
+/* The layers of a refinement, a U-Net: E are those down to 1/32 of the picture's size, D and U
  * those up again, H those of full size. */
 enum refine_layer {
     REFINE_I,
@@ -65,10 +69,12 @@ struct feature_layer {
 };
 
 struct feature_network {
-    int layers, refine_layers; /* of the descriptor; REFINE_LAYERS behind them, or none */
-    struct feature_layer layer[FEATURE_LAYERS + REFINE_LAYERS];
-    int prior;                      /* of the refinement's choice, see struct refine_choose_args */
-    uint8_t chance[REFINE_CHANCES]; /* likewise */
+    int layers, refinements; /* of the descriptor; behind them, REFINE_LAYERS each */
+    struct feature_layer layer[FEATURE_LAYERS + REFINEMENTS * REFINE_LAYERS];
+    struct { /* see struct refine_choose_args */
+        int prior;
+        uint8_t chance[REFINE_CHANCES];
+    } choice[REFINEMENTS];
     uint64_t hash;
     const void *file; /* what was parsed, and its size */
     size_t size;
@@ -81,7 +87,7 @@ int feature_network_parse(struct feature_network *network, const void *file, siz
                           size_t why_size);
 
 static inline int feature_all_layers(const struct feature_network *network) {
-    return network->layers + network->refine_layers;
+    return network->layers + network->refinements * REFINE_LAYERS;
 }
 
 /* The one that is compiled in. */

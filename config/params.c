@@ -195,8 +195,7 @@ int params_matched_from(const struct params *p) {
 }
 
 bool params_refines(const struct params *p) {
-    return p->refinement != REFINEMENT_OFF && p->descriptor == DESCRIPTOR_LEARNED &&
-           params_matched_from(p) > 0;
+    return p->refinement != REFINEMENT_OFF && params_matched_from(p) > 0;
 }
 
 int params_labels(const struct params *p) {

@@ -69,8 +69,8 @@ const char *params_solvers(int what, char *buf, size_t size);
  * tell. */
 int params_matched_from(const struct params *p);
 
-/* Whether refinement=learned has what it needs: mode=stereo, the learned descriptor's vectors, and
- * a confidence that tells what was matched. */
+/* Whether refinement=learned has what it needs: mode=stereo and a confidence that tells what was
+ * matched. */
 bool params_refines(const struct params *p);
 
 /* The number of labels of a pixel: disparities, or with mode=motion the displacements of the

@@ -323,10 +323,6 @@ static uint8_t *estimate_chance(struct graph *g, const struct pipeline *p, const
     return a.out;
 }
 
-static bool refines(const struct pipeline *p) {
-    return params_refines(&p->params) && p->network.refine_layers;
-}
-
 static bool doubts_repeated(const struct pipeline *p) {
     return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
 }
@@ -559,7 +555,7 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
     const struct picture *left = &picture[LEFT_SIDE];
     int radius = p->params.median_radius;
     bool smooths = radius > 0, filters = filters_frames(p);
-    if (refines(p)) {
+    if (refinement_is_on(p)) {
         if (smooths)
             map = map_median(g, p, left, map, radius, 0, p->height);
         uint8_t *refined;
@@ -624,7 +620,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     uint8_t *chance = found.map.confidence;
     if (has_chance(p))
         chance = estimate_chance(g, p, chance, &found.curve, map);
-    if (!refines(p)) /* what is refined is given other chances, by these */
+    if (!refinement_is_on(p)) /* what is refined is given other chances, by these */
         doubt_repeated(g, p, places, chance);
     uint8_t *confidence = picture_doubt_unseen(g, p, chance);
     map = drop_unlikely(g, p, confidence, map);

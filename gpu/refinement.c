@@ -6,6 +6,15 @@
 
 #include <string.h>
 
+static enum refinement number_of(const struct pipeline *p) {
+    return p->params.descriptor == DESCRIPTOR_LEARNED ? REFINEMENT_OF_VECTORS
+                                                      : REFINEMENT_OF_CENSUS;
+}
+
+bool refinement_is_on(const struct pipeline *p) {
+    return params_refines(&p->params) && p->network.refinements > (int)number_of(p);
+}
+
 /* What a layer gives, or takes. */
 struct channels {
     const uint8_t *data; /* [height][width][count] */
@@ -15,7 +24,8 @@ struct channels {
 static struct feature_args layer_args(const struct pipeline *p, enum refine_layer k, int width,
                                       int height) {
     const struct feature_network *n = &p->network;
-    return features_layer(n, p->weights, n->layers + (int)k, width, height);
+    int first = n->layers + (int)number_of(p) * REFINE_LAYERS;
+    return features_layer(n, p->weights, first + (int)k, width, height);
 }
 
 static struct channels add_layer(struct graph *g, const struct pipeline *p, enum refine_layer k,
@@ -62,6 +72,7 @@ static struct channels find_evidence(struct graph *g, const struct pipeline *p,
                                      .right = picture[RIGHT_SIDE].image,
                                      .left_vectors = picture[LEFT_SIDE].descriptor,
                                      .right_vectors = picture[RIGHT_SIDE].descriptor,
+                                     .census = number_of(p) == REFINEMENT_OF_CENSUS,
                                      .channels = p->channels};
     to.data = a.out = graph_buffer(g, (size_t)to.width * (size_t)to.height * (size_t)to.count);
     graph_stage(g, STAGE_refine_evidence, &a, to.width, to.height);
@@ -112,9 +123,9 @@ const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
                                    .out = graph_buffer(g, pixels * sizeof(*a.out)),
                                    .confidence_out = graph_buffer(g, pixels),
                                    .greatest = from.least + 16 * (p->params.disparity_range - 1),
-                                   .prior = p->network.prior};
+                                   .prior = p->network.choice[number_of(p)].prior};
     a.layer.source = h1.out;
-    memcpy(a.chance, p->network.chance, sizeof(a.chance));
+    memcpy(a.chance, p->network.choice[number_of(p)].chance, sizeof(a.chance));
     graph_stage(g, STAGE_refine_choose, &a, p->width, p->height);
     *refined = a.confidence_out;
     return a.out;

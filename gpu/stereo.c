@@ -9,6 +9,7 @@
 #include "config/clock.h"
 #include "config/log.h"
 #include "gpu/picture.h"
+#include "gpu/refinement.h"
 #include "gpu/seen.h"
 #include "gpu/stereo_private.h"
 
@@ -265,18 +266,21 @@ int stereo_set_depths(struct stereo *s, const struct depth_tables *tables) {
 
 static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
 
-/* Gives the backend the weights of the learned descriptor and of the refinement. */
+/* Gives the backend the weights of the learned descriptor and of the refinements. */
 static int take_weights(struct stereo *s) {
     struct backend *b = s->backend;
     struct pipeline *p = &s->pipeline;
-    if (p->params.descriptor != DESCRIPTOR_LEARNED)
+    if (p->params.descriptor != DESCRIPTOR_LEARNED && !params_refines(&p->params))
         return 0;
     if (p->params.network)
         p->network = *p->params.network;
     else
         feature_network_built_in(&p->network);
-    if (params_refines(&p->params) && !p->network.refine_layers)
-        log_warning("refinement", "these weights have none, so that maps are not refined");
+    if (params_refines(&p->params) && !refinement_is_on(p))
+        log_warning("refinement",
+                    "these weights have none for descriptor=%s, so that maps are not "
+                    "refined",
+                    p->params.descriptor ? "learned" : "census");
     size_t bytes = features_bytes(&p->network);
     void *packed = malloc(bytes);
     release(s, &s->weights);

@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(const struct feature_network *n, const uint8_t *file, size_t size) {
     assert(n->layers >= 2 && n->layers <= FEATURE_LAYERS && n->layer[0].inputs == 1);
     assert(n->layer[n->layers - 1].outputs == FEATURE_CHANNELS);
-    assert(n->refine_layers == 0 || n->refine_layers == REFINE_LAYERS);
-    for (int k = 0; k < n->layers + n->refine_layers; k++) {
+    assert(n->refinements >= 0 && n->refinements <= REFINEMENTS);
+    for (int k = 0; k < feature_all_layers(n); k++) {
         const struct feature_layer *l = &n->layer[k];
         const uint8_t *end = l->weight + l->outputs * FEATURE_TAPS * l->inputs;
         assert(l->bias > file && l->weight == l->bias + 4 * l->outputs && end <= file + size);

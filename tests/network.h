@@ -19,11 +19,33 @@ struct network_file {
     struct network_layer layer[9];
 };
 
-/* The refinement's inputs, outputs and stride, from docs/METHODS.md; see network_with(). */
-static const int network_refinement[REFINE_LAYERS][3] = {
-    {192, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 1}, {64, 96, 2}, {96, 96, 1}, {96, 96, 2},
-    {96, 96, 1},  {96, 96, 2}, {96, 96, 1}, {96, 96, 1}, {96, 96, 1}, {96, 64, 1}, {64, 64, 1},
-    {64, 64, 1},  {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {64, 32, 1}, {32, 32, 1}};
+/* A layer of a refinement, from docs/METHODS.md: inputs, outputs, stride, and the shift that
+ * network_with() gives it. */
+struct network_shape {
+    int inputs, outputs, stride, shift;
+};
+static inline struct network_shape network_refinement(enum refinement kind, int layer) {
+    enum { I, E1, E2A, E2B, E3A, E4A = 6, E5A = 8, U3 = 12, D2, H0 = 16, H1, REGRESS, OUT };
+    int fine = kind == REFINEMENT_OF_VECTORS ? 64 : 32, coarse = kind ? 64 : 96;
+    struct network_shape s = {coarse, coarse, 1, 11};
+    if (layer <= E3A || layer >= D2)
+        s.inputs = fine;
+    if (layer < E3A || layer >= U3)
+        s.outputs = fine;
+    if (layer == E2A || layer == E3A || layer == E4A || layer == E5A)
+        s.stride = 2;
+    if (layer == I)
+        s = (struct network_shape){192, fine, 1, 12};
+    if (layer == H0)
+        s.outputs = 64;
+    if (layer == H1)
+        s.inputs = 64;
+    if (layer == OUT)
+        s.inputs = 32;
+    if (layer >= H1)
+        s.outputs = 32;
+    return s;
+}
 
 /* Writes the hash of the numbers. */
 static inline void network_sign(struct network_file *f) {
@@ -45,12 +67,12 @@ static inline uint8_t *network_draw(uint8_t *at, int inputs, int outputs, uint64
     return at;
 }
 
-/* Random weights; biases that keep sums about 0. With the refinement or without it: activations
+/* Random weights; biases that keep sums about 0. With so many refinements: activations
  * are of both signs' sums, and logits and residuals a few px at most. */
 static inline void network_with(struct network_file *f, const struct network_layer *layers,
-                                int count, bool refines, uint64_t seed) {
+                                int count, int refinements, uint64_t seed) {
     uint64_t random = draw_start(seed);
-    char header[2048];
+    char header[4096];
     int length = sprintf(header, "livestereo-features 1\nlicence: none\ntrained: not at all\n");
     size_t numbers = 0;
     *f = (struct network_file){.layers = count};
@@ -61,15 +83,16 @@ static inline void network_with(struct network_file *f, const struct network_lay
                           l->dilation, l->shift);
         numbers += (size_t)l->outputs * (size_t)(4 + 9 * l->inputs);
     }
-    for (int k = 0; refines && k < REFINE_LAYERS; k++) {
-        const int *l = network_refinement[k];
-        length +=
-            sprintf(header + length, "refine %d %d %d %d\n", l[0], l[1], l[2], l[0] > 96 ? 12 : 11);
-        numbers += (size_t)l[1] * (size_t)(4 + 9 * l[0]);
-    }
-    if (refines)
+    for (int kind = 0; kind < refinements; kind++) {
+        for (int k = 0; k < REFINE_LAYERS; k++) {
+            struct network_shape s = network_refinement((enum refinement)kind, k);
+            length += sprintf(header + length, "refine %d %d %d %d\n", s.inputs, s.outputs,
+                              s.stride, s.shift);
+            numbers += (size_t)s.outputs * (size_t)(4 + 9 * s.inputs);
+        }
         length += sprintf(header + length, "choose 96 0 9 30 40 50 60 75 90 99 120 140 160 180 190 "
                                            "200 240 255\n");
+    }
     length += sprintf(header + length, "hash %016d\n\n", 0);
     f->header = (size_t)length;
     f->size = f->header + numbers;
@@ -79,20 +102,23 @@ static inline void network_with(struct network_file *f, const struct network_lay
     uint8_t *at = f->bytes + f->header;
     for (int k = 0; k < count; k++)
         at = network_draw(at, layers[k].inputs, layers[k].outputs, &random);
-    for (int k = 0; refines && k < REFINE_LAYERS; k++)
-        at = network_draw(at, network_refinement[k][0], network_refinement[k][1], &random);
+    for (int k = 0; k < refinements * REFINE_LAYERS; k++) {
+        struct network_shape s =
+            network_refinement((enum refinement)(k / REFINE_LAYERS), k % REFINE_LAYERS);
+        at = network_draw(at, s.inputs, s.outputs, &random);
+    }
     network_sign(f);
 }
 
 static inline void network_make(struct network_file *f, const struct network_layer *layers,
                                 int count, uint64_t seed) {
-    network_with(f, layers, count, false, seed);
+    network_with(f, layers, count, 0, seed);
 }
 
-/* A small one with the refinement: plain stages take long. */
+/* A small one with both refinements: plain stages take long. */
 static inline void network_small(struct network_file *f) {
     static const struct network_layer layers[] = {{1, 32, 2, 5}, {32, 64, 1, 0}};
-    network_with(f, layers, 2, true, 1);
+    network_with(f, layers, 2, REFINEMENTS, 1);
 }
 
 /* A valid one of 32 or 64 channels with any dilations; its activations are neither all 0 nor all at

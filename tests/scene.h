@@ -99,6 +99,7 @@ static const char *const scene_settings[] = {
     "descriptor=learned bp_iterations=3",
     "pruning=1 cost_smoothing=off lr_check=warp",
     "descriptor=learned refinement=learned bp_iterations=3",
+    "refinement=learned bp_iterations=3",
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 

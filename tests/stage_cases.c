@@ -245,12 +245,13 @@ static struct feature_args case_layer(struct pass_case *c, const int kind[3], in
 
 /* Half of the layers are the descriptor's. */
 static void case_feature(struct pass_case *c, enum stage stage) {
-    static const int kinds[][3] = {{1, 32, 1},  {1, 64, 1},  {32, 32, 1},  {32, 64, 1}, {64, 32, 1},
-                                   {64, 64, 1}, {64, 32, 1}, {192, 64, 1}, {64, 64, 2}, {64, 96, 2},
-                                   {96, 96, 1}, {96, 96, 2}, {96, 64, 1}};
+    static const int kinds[][3] = {{1, 32, 1},  {1, 64, 1},   {32, 32, 1}, {32, 64, 1},
+                                   {64, 32, 1}, {64, 64, 1},  {64, 32, 1}, {192, 64, 1},
+                                   {64, 64, 2}, {64, 96, 2},  {96, 96, 1}, {96, 96, 2},
+                                   {96, 64, 1}, {192, 32, 1}, {32, 32, 2}, {32, 64, 2}};
     int w = c->shape.width, h = c->shape.height;
     bool vectors = stage == STAGE_feature_vector;
-    int kind = case_between(c, 0, 1) || vectors ? case_between(c, 0, 5) : case_between(c, 6, 12);
+    int kind = case_between(c, 0, 1) || vectors ? case_between(c, 0, 5) : case_between(c, 6, 15);
     bool joined = kind == 6;
     struct feature_args a = case_layer(
         c, (int[]){kinds[kind][0], vectors ? FEATURE_CHANNELS : kinds[kind][1], kinds[kind][2]}, w,
@@ -1245,15 +1246,16 @@ static void case_refine_nearest(struct pass_case *c) {
 }
 
 STAGE_CASE(refine_evidence, (w + 1) / 2, (h + 1) / 2, .map = case_refined(c),
-           .channels = c->shape.channels) {
+           .channels = c->shape.channels, .census = case_between(c, 0, 1)) {
+    int words = a->census ? 1 : VECTOR_WORDS;
     a->left = case_bytes(c, w, h, a->channels, 255);
     a->right = case_bytes(c, w, h, a->channels, 255);
-    a->left_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
-    a->right_vectors = case_descriptors(c, w, h, VECTOR_WORDS);
+    a->left_vectors = case_descriptors(c, w, h, words);
+    a->right_vectors = case_descriptors(c, w, h, words);
     a->out = case_bytes(c, (w + 1) / 2, (h + 1) / 2, 4 * REFINE_FEATURES, 255);
 }
 
-PIXEL_CASE(refine_sum, .width = w, .channels = case_between(c, 0, 1) ? 64 : 96) {
+PIXEL_CASE(refine_sum, .width = w, .channels = 32 * case_between(c, 1, 3)) {
     a->coarse = case_bytes(c, (w + 1) / 2, (h + 1) / 2, a->channels, FEATURE_LARGEST);
     a->fine = case_bytes(c, w, h, a->channels, FEATURE_LARGEST);
     a->out = case_bytes(c, w, h, a->channels, 255);
@@ -1261,9 +1263,9 @@ PIXEL_CASE(refine_sum, .width = w, .channels = case_between(c, 0, 1) ? 64 : 96) 
 
 static void case_refine_regress(struct pass_case *c) {
     struct refine_regress_args a = {.map = case_refined(c)};
-    int w = (a.map.width + 3) / 4, h = (a.map.height + 3) / 4;
-    a.layer = case_layer(c, (int[]){64, 32, 1}, w, h);
-    a.layer.source = case_bytes(c, w, h, 64, FEATURE_LARGEST);
+    int w = (a.map.width + 3) / 4, h = (a.map.height + 3) / 4, inputs = 32 * case_between(c, 1, 2);
+    a.layer = case_layer(c, (int[]){inputs, 32, 1}, w, h);
+    a.layer.source = case_bytes(c, w, h, inputs, FEATURE_LARGEST);
     a.out = case_add_rows(c, w, h, REFINE_REGRESSED * sizeof(*a.out));
     case_add_pass(c, STAGE_refine_regress, &a, w, h);
 }

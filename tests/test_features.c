@@ -276,11 +276,12 @@ TEST("/features/refused", test_refused) {
         refuse(broken.bytes, broken.size, shapes[i].reason);
         network_free(&broken);
     }
+    refuse_refinement("refine 192 32 1 ", "refine 192 64 1 ", "one of the network's 20");
     refuse_refinement("refine 64 64 2 ", "refine 64 64 1 ", "one of the network's 20");
     refuse_refinement("refine 64 64 2 11", "refine 64 64 2 25", "one of the network's 20");
     refuse_refinement("refine 64 64 2 11", "refine 64 64 2 011", "one of the network's 20");
     refuse_refinement("refine 32 32 1 11\n", "refine 32 32 1 11\nrefine 32 32 1 11\n",
-                      "one of the network's 20");
+                      "18 numbers");
     refuse_refinement("refine 32 32 1 11\n", "", "fewer than 20");
     refuse_refinement("choose 96 0 9", "choose 96 9", "18 numbers");
     refuse_refinement("choose 96 0 9", "choose 96 0 256", "0 to 255");
@@ -315,13 +316,13 @@ TEST("/features/sums", test_sums) {
     }
 }
 
-/* The one that is compiled in is the file of the tree, and has the refinement. */
+/* The one that is compiled in is the file of the tree, and has both refinements. */
 TEST("/features/built_in", test_built_in) {
     struct feature_network n;
     g_autofree char *file = NULL;
     gsize size;
     feature_network_built_in(&n);
-    g_assert_cmpint(n.refine_layers, ==, REFINE_LAYERS);
+    g_assert_cmpint(n.refinements, ==, REFINEMENTS);
     if (!g_file_get_contents("config/features/weights.features", &file, &size, NULL)) {
         g_test_skip("not run from the sources");
         return;

@@ -14,12 +14,15 @@
 
 enum { CANDIDATES = 13, MODES = 15, FEATURES = 48 };
 
-/* A case: a map, its confidence, both pictures and their vectors. */
+/* A case: a map, its confidence, both pictures and their vectors, which are 16 and -16 for the bits
+ * of words of census and two of 0, or anything. */
 struct inputs {
+    enum refinement kind;
     int w, h, channels, least, range;
     int16_t *map;
     uint8_t *confidence, *picture[2];
     int8_t *vectors[2];
+    uint64_t *words[2];
 };
 
 /* [y][x][channel] */
@@ -126,28 +129,33 @@ static void features(const struct inputs *in, int x, int y, int out[FEATURES]) {
     g_assert_cmpint(n, ==, FEATURES);
 }
 
-/* The layer of this number, whose numbers *numbers are and then the next one's. */
-static struct layer convolve(const uint8_t **numbers, int number, const struct layer *in) {
-    const int *shape = network_refinement[number];
+struct layers {
+    enum refinement kind;
+    const uint8_t *numbers; /* of the next one */
+};
+
+static struct layer convolve(struct layers *layers, int number, const struct layer *in) {
+    struct network_shape shape = network_refinement(layers->kind, number);
     bool linear = number >= 18;
-    int stride = shape[2], shift = shape[0] > 96 ? 12 : 11;
-    struct layer out = make((in->w + stride - 1) / stride, (in->h + stride - 1) / stride, shape[1]);
-    const int8_t *weight = (const int8_t *)*numbers + 4 * out.c;
-    g_assert_cmpint(in->c, ==, shape[0]);
+    int stride = shape.stride;
+    struct layer out =
+        make((in->w + stride - 1) / stride, (in->h + stride - 1) / stride, shape.outputs);
+    const int8_t *weight = (const int8_t *)layers->numbers + 4 * out.c;
+    g_assert_cmpint(in->c, ==, shape.inputs);
     for (int y = 0; y < out.h; y++)
         for (int x = 0; x < out.w; x++)
             for (int o = 0; o < out.c; o++) {
                 int32_t bias;
-                memcpy(&bias, *numbers + 4 * o, 4);
+                memcpy(&bias, layers->numbers + 4 * o, 4);
                 int64_t sum = bias;
                 for (int tap = 0; tap < 9; tap++)
                     for (int i = 0; i < in->c; i++)
                         sum += weight[(o * 9 + tap) * in->c + i] *
                                *at(in, stride * x + tap % 3 - 1, stride * y + tap / 3 - 1, i);
-                double v = floor((double)sum / (1 << shift));
+                double v = floor((double)sum / (1 << shape.shift));
                 *at(&out, x, y, o) = (int)CLAMP(v, linear ? -32767 : 0, linear ? 32767 : 127);
             }
-    *numbers += (size_t)(out.c * (4 + 9 * in->c));
+    layers->numbers += (size_t)(out.c * (4 + 9 * in->c));
     return out;
 }
 
@@ -260,11 +268,15 @@ static void choose(const struct inputs *in, int x, int y, const struct layer *re
 
 static void define(const struct inputs *in, const struct network_file *file, int16_t *map,
                    uint8_t *confidence) {
-    const uint8_t *numbers = file->bytes + file->header;
+    struct layers numbers = {in->kind, file->bytes + file->header};
     struct layer e[5], d;
     made = g_ptr_array_new_with_free_func(g_free);
     for (int k = 0; k < file->layers; k++)
-        numbers += file->layer[k].outputs * (4 + 9 * file->layer[k].inputs);
+        numbers.numbers += file->layer[k].outputs * (4 + 9 * file->layer[k].inputs);
+    for (int k = 0; k < (int)in->kind * REFINE_LAYERS; k++) {
+        struct network_shape s = network_refinement(REFINEMENT_OF_VECTORS, k);
+        numbers.numbers += s.outputs * (4 + 9 * s.inputs);
+    }
     struct layer evidence = evidence_of(in), half = convolve(&numbers, 0, &evidence);
     e[0] = convolve(&numbers, 1, &half);
     for (int k = 1; k < 5; k++) {
@@ -285,7 +297,7 @@ static void define(const struct inputs *in, const struct network_file *file, int
     struct layer h0 = convolve(&numbers, 16, &d), joined = join(in, &h0, &evidence),
                  h1 = convolve(&numbers, 17, &joined), raw = convolve(&numbers, 18, &d2),
                  regressed = regress(in, &raw), out = convolve(&numbers, 19, &h1);
-    g_assert_true(numbers == file->bytes + file->size);
+    g_assert_true(in->kind == REFINEMENT_OF_VECTORS || numbers.numbers == file->bytes + file->size);
     for (int y = 0; y < in->h; y++)
         for (int x = 0; x < in->w; x++) {
             int i = y * in->w + x, chosen, chance;
@@ -311,9 +323,11 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     p.weights = packed;
     p.params.min_disparity = in->least / 16;
     p.params.disparity_range = in->range;
+    p.params.descriptor = in->kind ? DESCRIPTOR_CENSUS : DESCRIPTOR_LEARNED;
     for (int i = 0; i < 2; i++)
-        picture[i] = (struct picture){.image = in->picture[i],
-                                      .descriptor = (const uint64_t *)(const void *)in->vectors[i]};
+        picture[i] = (struct picture){
+            .image = in->picture[i],
+            .descriptor = in->kind ? in->words[i] : (const uint64_t *)(const void *)in->vectors[i]};
     const int16_t *out = refinement_describe(g, &p, picture, in->map, in->confidence, &chance);
     graph_keep(g, out);
     graph_keep(g, chance);
@@ -322,11 +336,14 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     memcpy(confidence, graph_address(g, chance, 0), (size_t)(in->w * in->h));
 }
 
+enum { CASES = 28 };
+
 /* Surfaces with holes, few or many; pictures and vectors that fit them here and there. */
 static struct inputs draw_inputs(int number) {
     static const int sizes[][2] = {{1, 1}, {2, 1}, {5, 3}, {37, 22}, {300, 2}, {3, 290}, {50, 33}};
     const int *size = sizes[number % G_N_ELEMENTS(sizes)];
-    struct inputs in = {.w = size[0],
+    struct inputs in = {.kind = number < CASES / 2 ? REFINEMENT_OF_VECTORS : REFINEMENT_OF_CENSUS,
+                        .w = size[0],
                         .h = size[1],
                         .channels = number % 2 ? 3 : 1,
                         .least = 16 * g_test_rand_int_range(-20, 20),
@@ -343,6 +360,12 @@ static struct inputs draw_inputs(int number) {
             in.vectors[s][i] = s && g_test_rand_int_range(0, 2)
                                    ? in.vectors[0][i]
                                    : (int8_t)g_test_rand_int_range(-63, 64);
+        in.words[s] = g_new0(uint64_t, n);
+        for (int i = 0; in.kind == REFINEMENT_OF_CENSUS && i < n * 64; i++) {
+            int bit = i % 64 < CENSUS_BITS ? in.vectors[s][i] > 0 : -1;
+            in.vectors[s][i] = (int8_t)(bit < 0 ? 0 : bit ? 16 : -16);
+            in.words[s][i / 64] |= (uint64_t)(bit > 0) << i % 64;
+        }
     }
     for (int i = 0; i < n; i++) {
         if (g_test_rand_int_range(0, 9) == 0)
@@ -361,6 +384,7 @@ static void free_inputs(struct inputs *in) {
     for (int s = 0; s < 2; s++) {
         g_free(in->picture[s]);
         free(in->vectors[s]);
+        g_free(in->words[s]);
     }
 }
 
@@ -372,7 +396,7 @@ TEST("/refinement/definition", test_definition) {
     network_small(&file);
     g_assert_cmpint(feature_network_parse(&network, file.bytes, file.size, why, sizeof(why)), ==,
                     0);
-    for (int number = 0; number < 14; number++) {
+    for (int number = 0; number < CASES; number++) {
         struct inputs in = draw_inputs(number);
         int n = in.w * in.h;
         g_autofree int16_t *want = g_new(int16_t, n), *got = g_new(int16_t, n);
@@ -411,14 +435,14 @@ static int run_frame(struct frame *f, const char *settings, const struct feature
  * weights without refinement leave the map as it is, after a word. */
 TEST("/refinement/frames", test_frames) {
     enum { W = 64, H = 40, N = W * H };
-    static const char *const others[] = {
-        "descriptor=census", "descriptor=learned confidence=margin",
-        "descriptor=learned confidence=cell", "descriptor=learned"};
+    static const char *const others[] = {"descriptor=learned confidence=margin",
+                                         "descriptor=learned confidence=cell", "descriptor=census",
+                                         "descriptor=learned"};
     static int16_t map[N];
     static uint8_t confidence[N];
     AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-        bool refines = i + 1 == G_N_ELEMENTS(others);
+        bool refines = i >= 2;
         g_autofree char *with = g_strconcat(others[i], " refinement=learned", NULL);
         g_assert_cmpint(run_frame(f, others[i], scene_network()), ==, 0);
         memcpy(map, f->disparity, sizeof(map));
@@ -438,6 +462,6 @@ TEST("/refinement/frames", test_frames) {
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(run_frame(f, "descriptor=learned refinement=learned", &network), ==, 0);
     g_autofree char *said = stderr_end(caught);
-    g_assert_nonnull(strstr(said, "these weights have none"));
+    g_assert_nonnull(strstr(said, "these weights have none for descriptor=learned"));
     g_assert_cmpmem(map, sizeof(map), f->disparity, sizeof(map));
 }

@@ -100,21 +100,28 @@ INLINE int similarity(const int8_t *one, const int8_t *two) {
     return _mm_cvtsi128_si32(_mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1)));
 }
 
+/* refine_similarity() */
+INLINE uint8_t likeness(const struct refine_evidence_args *a, int x, int y,
+                        struct refine_columns c) {
+    if (a->census)
+        return refine_similarity(a, x, y, c);
+    size_t row = (size_t)y * (size_t)a->map.width * FEATURE_CHANNELS;
+    const int8_t *left = (const int8_t *)a->left_vectors + row + (size_t)x * FEATURE_CHANNELS,
+                 *right = (const int8_t *)a->right_vectors + row;
+    return refine_likeness(similarity(left, right + c.first * FEATURE_CHANNELS) * (16 - c.share) +
+                           similarity(left, right + c.second * FEATURE_CHANNELS) * c.share);
+}
+
 /* refine_features() */
 static void find_features(const struct refine_evidence_args *a, int x, int y, uint8_t *out) {
     const struct refine_map *m = &a->map;
-    size_t row = (size_t)y * (size_t)m->width * FEATURE_CHANNELS;
-    const int8_t *left = (const int8_t *)a->left_vectors + row + (size_t)x * FEATURE_CHANNELS,
-                 *right = (const int8_t *)a->right_vectors + row;
     int own = refine_own(m, x, y);
     for (int k = 0; k < REFINE_CANDIDATES; k++) {
         int candidate = refine_candidate(m, x, y, k);
         struct refine_columns c = refine_columns(m, x, candidate);
         if (k > 0)
             out[k - 1] = refine_distance(candidate - own);
-        out[REFINE_LIKENESS + k] =
-            refine_likeness(similarity(left, right + c.first * FEATURE_CHANNELS) * (16 - c.share) +
-                            similarity(left, right + c.second * FEATURE_CHANNELS) * c.share);
+        out[REFINE_LIKENESS + k] = likeness(a, x, y, c);
         out[REFINE_COLOUR + k] = refine_colour(a, x, y, c);
     }
     for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)

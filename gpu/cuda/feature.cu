@@ -366,6 +366,8 @@ static bool launch_refining(backend_cuda *cuda, const feature_args &a) {
     bool whole = a.stride == 1;
     if (a.joined)
         return launch<layer_shape<64, 32, 1, true>>(cuda, a);
+    if (a.inputs == 32)
+        return launch<layer_shape<32, 32, 2>>(cuda, a);
     if (a.inputs == 64)
         return whole ? launch<layer_shape<64, 32>>(cuda, a)
                      : launch<layer_shape<64, 32, 2>>(cuda, a);

@@ -104,7 +104,8 @@ void cuda_launch_refine_nearest(backend_cuda *cuda, const void *args, int width,
                      dim3(WARP_SIZE, WARPS), *static_cast<const refine_nearest_args *>(args));
 }
 
-/* ---- evidence: four threads a pixel, each with a quarter of vectors and of candidates */
+/* ---- evidence: four threads a pixel, each with a quarter of vectors and of candidates; of census
+ * each thread has whole words */
 
 enum { QUARTER = 4, TURNS = (REFINE_CANDIDATES + QUARTER - 1) / QUARTER };
 enum { WARP_PIXELS = WARP_SIZE / QUARTER, WARP_BYTES = WARP_PIXELS * REFINE_FEATURES };
@@ -128,6 +129,7 @@ DEVICE int sum_of_quarters(const int part[QUARTER], int t) {
     return (t & 1 ? b : a) + given(t & 1 ? a : b, 1);
 }
 
+template <bool CENSUS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     evidence_kernel(const __grid_constant__ refine_evidence_args a) {
     __shared__ uint4 staged[WARPS][WARP_BYTES / 16];
@@ -140,8 +142,6 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     uint8_t *out = reinterpret_cast<uint8_t *>(staged[warp]) + pixel * REFINE_FEATURES;
     size_t row = (size_t)y * (size_t)m.width;
     wait_for_previous_kernel();
-    const uint4 *right = reinterpret_cast<const uint4 *>(a.right_vectors) + row * QUARTER + t;
-    uint4 left = reinterpret_cast<const uint4 *>(a.left_vectors)[(row + (size_t)x) * QUARTER + t];
     int own = refine_own(&m, x, y), candidate[TURNS], sum[TURNS];
     uint8_t colour[TURNS];
 #pragma unroll
@@ -149,20 +149,35 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         int k = i * QUARTER + t;
         candidate[i] = k < REFINE_CANDIDATES ? refine_candidate(&m, x, y, k) : own;
     }
+    [[maybe_unused]] uint64_t word;
+    [[maybe_unused]] uint4 left;
+    if constexpr (CENSUS)
+        word = a.left_vectors[row + (size_t)x];
+    else
+        left = reinterpret_cast<const uint4 *>(a.left_vectors)[(row + (size_t)x) * QUARTER + t];
 #pragma unroll
     for (int i = 0; i < TURNS; i++) {
-        int part[QUARTER];
+        struct refine_columns columns = refine_columns(&m, x, candidate[i]);
+        colour[i] = refine_colour(&a, x, y, columns);
+        if constexpr (CENSUS) {
+            const uint64_t *right = a.right_vectors + row;
+            sum[i] =
+                refine_agreement(word, right[columns.first], right[columns.second], columns.share);
+        } else {
+            const uint4 *right =
+                reinterpret_cast<const uint4 *>(a.right_vectors) + row * QUARTER + t;
+            int part[QUARTER];
 #pragma unroll
-        for (int s = 0; s < QUARTER; s++) {
-            int other = (int)__shfl_sync(ALL_LANES, (uint32_t)candidate[i], lane - t + s);
-            struct refine_columns c = refine_columns(&m, x, other);
-            part[s] = i * QUARTER + s < REFINE_CANDIDATES
-                          ? products(left, right[c.first * QUARTER]) * (16 - c.share) +
-                                products(left, right[c.second * QUARTER]) * c.share
-                          : 0;
+            for (int s = 0; s < QUARTER; s++) {
+                int other = (int)__shfl_sync(ALL_LANES, (uint32_t)candidate[i], lane - t + s);
+                struct refine_columns c = refine_columns(&m, x, other);
+                part[s] = i * QUARTER + s < REFINE_CANDIDATES
+                              ? products(left, right[c.first * QUARTER]) * (16 - c.share) +
+                                    products(left, right[c.second * QUARTER]) * c.share
+                              : 0;
+            }
+            sum[i] = sum_of_quarters(part, t);
         }
-        sum[i] = sum_of_quarters(part, t);
-        colour[i] = refine_colour(&a, x, y, refine_columns(&m, x, candidate[i]));
     }
     /* only now, since loads do not move across stores */
 #pragma unroll
@@ -185,8 +200,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 void cuda_launch_refine_evidence(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, evidence_kernel, cuda_blocks(width, WARPS * WARP_PIXELS / 4, height, 1),
-                     dim3(BLOCK_THREADS), *static_cast<const refine_evidence_args *>(args));
+    const refine_evidence_args &a = *static_cast<const refine_evidence_args *>(args);
+    launch_dependent(cuda, a.census ? evidence_kernel<true> : evidence_kernel<false>,
+                     cuda_blocks(width, WARPS * WARP_PIXELS / 4, height, 1), dim3(BLOCK_THREADS),
+                     a);
 }
 
 /* ---- sums: a thread for 16 channels */
@@ -221,6 +238,7 @@ void cuda_launch_refine_sum(backend_cuda *cuda, const void *args, int width, int
 
 /* ---- regressed disparities: four threads a pixel, each with a quarter of the inputs */
 
+template <int INPUTS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     regress_kernel(const __grid_constant__ refine_regress_args a) {
     const feature_args &l = a.layer;
@@ -231,14 +249,15 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     int sum[REFINE_REGRESSED] = {0, 0};
 #pragma unroll
     for (int tap = 0; tap < FEATURE_TAPS; tap++) {
-        uint4 v = *reinterpret_cast<const uint4 *>(
-            feature_inputs(&l, feature_tap_x(&l, inside, tap), feature_tap_y(&l, y, tap), 16 * t));
-        const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+        constexpr int WORDS = INPUTS / QUARTER / FEATURE_GROUP;
+        const uint2 *v = reinterpret_cast<const uint2 *>(feature_inputs(
+            &l, feature_tap_x(&l, inside, tap), feature_tap_y(&l, y, tap), INPUTS / QUARTER * t));
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < WORDS; i++)
 #pragma unroll
             for (int r = 0; r < REFINE_REGRESSED; r++)
-                sum[r] = __dp4a((int)weights_of(l, tap, 4 * t + i, r), (int)words[i], sum[r]);
+                sum[r] = __dp4a((int)weights_of(l, tap, WORDS * t + i, r),
+                                (int)(i % 2 ? v[i / 2].y : v[i / 2].x), sum[r]);
     }
 #pragma unroll
     for (int r = 0; r < REFINE_REGRESSED; r++) {
@@ -252,8 +271,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 void cuda_launch_refine_regress(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, regress_kernel, cuda_blocks(width, BLOCK_THREADS / QUARTER, height, 1),
-                     dim3(BLOCK_THREADS), *static_cast<const refine_regress_args *>(args));
+    const refine_regress_args &a = *static_cast<const refine_regress_args *>(args);
+    launch_dependent(cuda, a.layer.inputs == 64 ? regress_kernel<64> : regress_kernel<32>,
+                     cuda_blocks(width, BLOCK_THREADS / QUARTER, height, 1), dim3(BLOCK_THREADS),
+                     a);
 }
 
 /* ---- the choice: a warp has the layer's outputs for a row of a tile, then a thread each pixel */

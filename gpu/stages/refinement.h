@@ -10,7 +10,8 @@
 #pragma once
 
 #include "config/choices.h"
-#include "gpu/stages/feature.h"
+#include "gpu/stages/cost.h"
+#include "gpu/stages/image.h"
 
 enum {
     REFINE_STEPS = 255,     /* as far as the nearest one is sought; steps where there is none */
@@ -90,10 +91,10 @@ STAGE int refine_candidate(const struct refine_map *m, int x, int y, int k) {
 
 struct refine_evidence_args {
     struct refine_map map;
-    const uint8_t *left, *right; /* pictures */
-    const uint64_t *left_vectors, *right_vectors;
-    uint8_t *out; /* [height / 2][width / 2][2][2][REFINE_FEATURES], sizes rounded up */
-    int channels; /* 1 or 3 */
+    const uint8_t *left, *right;                  /* pictures */
+    const uint64_t *left_vectors, *right_vectors; /* or words of census */
+    uint8_t *out;         /* [height / 2][width / 2][2][2][REFINE_FEATURES], sizes rounded up */
+    int channels, census; /* 1 or 3; whether there are words of census */
 };
 
 /* Logarithm to base 2 of 1 + v / 2^unit, linear between whole ones, times each; v >= 0. */
@@ -126,11 +127,22 @@ STAGE uint8_t refine_likeness(int products) {
     return (uint8_t)stage_clamp(products >> 11, 0, FEATURE_LARGEST);
 }
 
+/* Two columns' bits that differ from the pixel's, weighed; words that agree are about as like as
+ * equal vectors. */
+STAGE int refine_agreement(uint64_t left, uint64_t first, uint64_t second, int share) {
+    int differ = hamming64(left, first) * (16 - share) + hamming64(left, second) * share;
+    return 256 * (16 * CENSUS_BITS - 2 * differ);
+}
+
 STAGE uint8_t refine_similarity(const struct refine_evidence_args *a, int x, int y,
                                 struct refine_columns c) {
     const int8_t *left = (const int8_t *)a->left_vectors, *right = (const int8_t *)a->right_vectors;
     size_t row = (size_t)y * a->map.width;
     int sum = 0;
+    if (a->census)
+        return refine_likeness(refine_agreement(a->left_vectors[row + x],
+                                                a->right_vectors[row + c.first],
+                                                a->right_vectors[row + c.second], c.share));
     left += (row + x) * FEATURE_CHANNELS;
     for (int i = 0; i < FEATURE_CHANNELS; i++)
         sum += left[i] * (right[(row + c.first) * FEATURE_CHANNELS + i] * (16 - c.share) +
