@@ -124,7 +124,7 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
         {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
         {"weights", 0, 0, G_OPTION_ARG_FILENAME, &options->weights,
-         "Weights of descriptor=learned (preset best) in place of the built-in ones", "FILE"},
+         "Weights of the learned descriptor and refinement in place of the built-in ones", "FILE"},
         {"memory", 0, 0, G_OPTION_ARG_STRING, &options->memory,
          "Most memory for frames on the device; larger pictures are computed in blocks",
          "SIZE[K|M|G]"},
