@@ -120,7 +120,7 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "Read parameters from a file, over the preset", "FILE"},
         {"quality", 0, 0, G_OPTION_ARG_STRING, &options->quality,
          "Of the maps: lower is faster; auto searches, in the window and of cameras",
-         "auto|low|medium|high"},
+         "auto|low|mid|high"},
         {"set", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->set,
          "Set one parameter, over preset, file and quality (repeatable)", "NAME=VALUE"},
         {"weights", 0, 0, G_OPTION_ARG_FILENAME, &options->weights,

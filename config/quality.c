@@ -10,7 +10,7 @@
 #define ENOUGH_FRAMES 4 /* of which the fastest counts: others share the machine */
 #define HOPELESS 3      /* times too slow: one frame is enough to know */
 
-const char *const quality_names[QUALITY_CUSTOM + 1] = {"low", "medium", "high", "auto", "custom"};
+const char *const quality_names[QUALITY_CUSTOM + 1] = {"low", "mid", "high", "auto", "custom"};
 const char *const quality_presets[QUALITIES] = {"live", "balanced", "best"};
 const double quality_sizes[QUALITY_SIZES] = {1, 1.0 / 2, 1.0 / 3};
 const char *const quality_size_names = "1|1/2|1/3";

@@ -1,5 +1,5 @@
 /*
- * The quality: low, medium and high are what the presets live, balanced and best have where these
+ * The quality: low, mid and high are what the presets live, balanced and best have where these
  * differ; it does not change other parameters. And the search for the highest one that is fast
  * enough, on smaller pictures if need be. Plain values; one thread.
  * SPDX-License-Identifier: MIT
@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
-enum quality { QUALITY_LOW, QUALITY_MEDIUM, QUALITY_HIGH, QUALITIES };
+enum quality { QUALITY_LOW, QUALITY_MID, QUALITY_HIGH, QUALITIES };
 enum { QUALITY_AUTO = QUALITIES, QUALITY_CUSTOM };
 
-/* "low", "medium", "high", "auto", "custom". */
+/* "low", "mid", "high", "auto", "custom". */
 extern const char *const quality_names[QUALITY_CUSTOM + 1];
 extern const char *const quality_presets[QUALITIES];
 

@@ -19,7 +19,7 @@ export HOME="$folder" XDG_CONFIG_HOME="$folder" XDG_STATE_HOME="$folder" XDG_CAC
 sized() {
     name=$1 size=$2
     shift 2
-    build/livestereo view -q --window "$size" --frames 2 --quality medium \
+    build/livestereo view -q --window "$size" --frames 2 --quality mid \
         --screenshot "docs/$name.png" "$@"
 }
 
@@ -39,7 +39,7 @@ rests() { # until the window shows what it computes
 acted() {
     name=$1 actions=$2
     shift 2
-    build/livestereo view -q --window 1280x800 --paused --quality medium -o "$folder/out" \
+    build/livestereo view -q --window 1280x800 --paused --quality mid -o "$folder/out" \
         --ui-map "$folder/map" "$@" &
     rests
     # shellcheck disable=SC2086

@@ -26,8 +26,8 @@ TEST("/quality/presets", test_presets) {
     g_assert_cmpint(mixed.disparity_range, ==, 200);
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_LOW);
     g_assert_cmpint(mixed.descriptor, ==, DESCRIPTOR_CENSUS);
-    quality_apply(&q, QUALITY_MEDIUM, &mixed);
-    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_MEDIUM);
+    quality_apply(&q, QUALITY_MID, &mixed);
+    g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_MID);
     mixed.bp_iterations = 17;
     g_assert_cmpint(quality_of(&q, &mixed), ==, QUALITY_CUSTOM);
     quality_apply(&q, QUALITY_HIGH, &mixed);
@@ -38,9 +38,9 @@ TEST("/quality/presets", test_presets) {
     g_assert_false(quality_covers(&q, param_find("threads")));
 }
 
-/* Where the search ends when frames of high, medium and low take so long. */
-static enum quality settle(double high, double medium, double low, int *frames) {
-    const double ms[QUALITIES] = {low, medium, high};
+/* Where the search ends when frames of high, mid and low take so long. */
+static enum quality settle(double high, double mid, double low, int *frames) {
+    const double ms[QUALITIES] = {low, mid, high};
     struct quality_search s;
     quality_search_begin(&s, 1);
     for (*frames = 0; s.on && *frames < 100; ++*frames)
@@ -54,7 +54,7 @@ TEST("/quality/search", test_search) {
     int frames;
     g_assert_cmpint(settle(20, 15, 10, &frames), ==, QUALITY_HIGH);
     g_assert_cmpint(frames, <=, 3);
-    g_assert_cmpint(settle(100, 60, 30, &frames), ==, QUALITY_MEDIUM);
+    g_assert_cmpint(settle(100, 60, 30, &frames), ==, QUALITY_MID);
     g_assert_cmpint(settle(100, 80, 30, &frames), ==, QUALITY_LOW);
     g_assert_cmpint(settle(100, 80, 70, &frames), ==, QUALITY_LOW); /* there is nothing faster */
     g_assert_cmpint(settle(5000, 4000, 3000, &frames), ==, QUALITY_LOW);

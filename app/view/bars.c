@@ -253,7 +253,7 @@ static void part(struct ui *ui, unsigned rgb, const char *text, double *x, doubl
 }
 
 static void describe_quality(const struct viewer *v, char *text, size_t size) {
-    static const char *const names[QUALITIES] = {"Low quality", "Medium quality", "High quality"};
+    static const char *const names[QUALITIES] = {"Low quality", "Mid quality", "High quality"};
     int quality = viewer_quality(v);
     const char *const sizes[QUALITY_SIZES] = {"", ", \u00bd size", ", 1/3 size"};
     int at = v->quality.search.size;

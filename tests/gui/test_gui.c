@@ -509,8 +509,8 @@ GUI_TEST("/gui/quality", test_quality) {
     g_assert_true(gui_is(&p, "state", "quality", "high"));
     gui_quit_once(&p);
 
-    start_slow(&p, "--quality medium");
-    g_assert_true(gui_is(&p, "state", "quality", "medium"));
+    start_slow(&p, "--quality mid");
+    g_assert_true(gui_is(&p, "state", "quality", "mid"));
     gui_tab(&p, "all");
     gui_click(&p, "group.belief propagation");
     gui_set(&p, "bp_iterations", "9");
