@@ -541,7 +541,7 @@ bool ui_group(struct ui *ui, const char *name, bool open) {
     return shown;
 }
 
-/* A line that is clicked, with a note at its right edge; text begins so far from the left. */
+/* A line that is clicked, with a note at its right edge; text leaves so much room at its left. */
 static bool list_line(struct ui *ui, const char *id, const char *label, const char *note, bool on,
                       float indent) {
     ImVec2 at = ImGui::GetCursorScreenPos();
@@ -550,7 +550,8 @@ static bool list_line(struct ui *ui, const char *id, const char *label, const ch
     bool pressed = ImGui::Selectable("##line", on, 0, ImVec2(0, high));
     ImGui::PopID();
     at.y += (high - ImGui::GetFontSize()) / 2;
-    float left = width - ImGui::CalcTextSize(note).x;
+    indent += ImGui::GetFontSize() / 2;
+    float left = width - ImGui::CalcTextSize(note).x - ImGui::GetFontSize() / 2;
     put(ui, ImVec2(at.x + indent, at.y), ui_theme(ui)->text, label);
     if (*note && left > indent + ImGui::CalcTextSize(label).x + ImGui::GetFontSize())
         put(ui, ImVec2(at.x + left, at.y), ui_theme(ui)->note, note);
@@ -792,7 +793,7 @@ bool ui_item(struct ui *ui, const char *name, const char *label, const char *not
     float all =
         ImGui::CalcTextSize(label).x + ImGui::CalcTextSize(note).x + 3 * line + (colors ? wide : 0);
     ImGui::Dummy(ImVec2(all, 0));
-    bool pressed = list_line(ui, name, label, note, on, line / 2 + (colors ? wide : 0));
+    bool pressed = list_line(ui, name, label, note, on, colors ? wide : 0);
     std::string whole = std::string(ui->opened) + "." + name;
     std::transform(whole.begin(), whole.end(), whole.begin(), tolower);
     end_widget(ui, whole.c_str(), help);
@@ -880,7 +881,7 @@ void ui_table_end(struct ui *ui) {
     ImGui::EndTable();
     ImGui::PopStyleVar();
     for (int i = 1; i < table->ColumnsCount && cards; i++)
-        ui_box(ui, table->Columns[i].MinX - gap / 2, table->OuterRect.Min.y, gap,
+        ui_box(ui, table->Columns[i].MinX - gap, table->OuterRect.Min.y, gap,
                table->OuterRect.GetHeight(), ui_theme(ui)->window, 1);
 }
 

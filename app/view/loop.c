@@ -142,7 +142,7 @@ static void draw_widgets(struct viewer *v, int width, int height) {
     if (v->layout.seek_bar.height > 0)
         playback_bar_draw(v);
     if (v->visible[PART_LOG])
-        messages_draw(v->screen.ui, &v->display.settings);
+        messages_draw(v->screen.ui, &v->display.settings, v->display.heading);
     if (v->visible[PART_START])
         start_page_draw(v, width, height);
     if (v->visible[PART_HELP])

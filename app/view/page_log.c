@@ -59,13 +59,13 @@ void messages_update(struct screen *screen) {
         screen_redraw(screen);
 }
 
-void messages_draw(struct ui *ui, const struct draw_settings *area) {
+void messages_draw(struct ui *ui, const struct draw_settings *area, int top) {
     const unsigned colors[] = {ui_theme(ui)->bad, ui_theme(ui)->changed, ui_theme(ui)->text};
-    double line = ui_text_height(ui);
-    ui_panel_begin(ui, "log", area->x, area->y, area->width,
-                   fmin(area->height, (2 * LINES_SHOWN + 2) * line), UI_SCROLL);
     pthread_mutex_lock(&messages.lock);
-    long first = MAX(0, messages.count - LINES_SHOWN);
+    long shown = CLAMP(messages.count, 1, LINES_SHOWN), first = MAX(0, messages.count - shown);
+    ui_panel_begin(ui, "log", area->x, area->y + top, area->width,
+                   fmin(area->height - top, (double)(2 * shown + 2) * ui_text_height(ui)),
+                   UI_SCROLL);
     if (messages.count == 0)
         ui_text(ui, "No messages");
     for (long i = messages.count - 1; i >= first; i--) /* the newest on top */

@@ -307,7 +307,7 @@ static void draw_files(struct viewer *v) {
     g_autofree char *zenity = g_find_program_in_path("zenity");
     begin_card(ui, ICON_OPEN, "Files",
                zenity ? "A folder, two pictures, a recording. Or drop them anywhere."
-                      : "Drop them anywhere, or type a path below. Dialogs need zenity.");
+                      : "Drop them anywhere, or type a path below; to browse, install zenity.");
     if (zenity) {
         action_button(v, "start.files", "Choose ...", ACTION_OPEN);
         ui_same_line(ui);
@@ -336,7 +336,7 @@ static void draw_path(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
     if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...",
-                      1 - ui_px(ui, 56) / ui_available_width(ui), page->path, sizeof(page->path)))
+                      1 - ui_px(ui, 50) / ui_available_width(ui), page->path, sizeof(page->path)))
         *chosen = typed_words(page);
     ui_same_line(ui);
     if (ui_button(ui, "start.open", "Open", "opens what is typed at its left") && *page->path)
@@ -359,7 +359,7 @@ void start_page_draw(struct viewer *v, int width, int height) {
     ui_panel_begin(ui, "start", (width - wide) / 2, top, wide, height - top,
                    UI_ON_TOP | UI_SCROLL | UI_KEYBOARD);
     ui_heading(ui, UI_NAME, "livestereo");
-    ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 54));
+    ui_align_right(ui, ui_tool_width(ui, ICON_HELP, NULL) + ui_px(ui, 52));
     action_tool(v, "start.help", ICON_HELP, NULL, ACTION_HELP, false, 0);
     if (ui_button(ui, "start.close", "Close", "go on with what is shown (n)"))
         v->visible[PART_START] = false;

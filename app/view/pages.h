@@ -49,8 +49,8 @@ void messages_end(void);
 /* Shows a new error as a notice. True when there are new lines. */
 void messages_update(struct screen *screen);
 
-/* The newest lines, in the upper left of the area. Between ui_begin and ui_end. */
-void messages_draw(struct ui *ui, const struct draw_settings *area);
+/* The newest lines, at the top of the area less the headings. Between ui_begin and ui_end. */
+void messages_draw(struct ui *ui, const struct draw_settings *area, int top);
 
 /* ---- page_calibrate.c: the part of the start page that calibrates a rig: board, size of its
  * squares, and a button that goes on to livestereo calibrate with the source of the page */

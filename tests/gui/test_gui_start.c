@@ -115,7 +115,11 @@ GUI_TEST("/gui/start/page", test_page) {
     g_assert_true(source_is(&p, "synth:scene=desk"));
     gui_run_action(&p, "log"); /* the same, and what was said before */
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
+    struct gui_rect heading = gui_find(&p, "panel.heading0"), lines = gui_find(&p, "panel.log");
+    g_assert_cmpint(lines.y, >=, heading.y + heading.height); /* which would lie over the newest */
     gui_run_until(&p, "log", "parts", "start=1 log=0");
+    struct gui_rect open = gui_find(&p, "start.open"), close = gui_find(&p, "start.close");
+    g_assert_cmpint(abs(open.x + open.width - close.x - close.width), <=, 1);
 
     type_path(&p, "abc");
     open_at_once(&p, pair);
