@@ -55,6 +55,8 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
             char name[48], label[128];
             if (!is_listed(v, group, i))
                 continue;
+            if (first && count > 0)
+                ui_separator(ui);
             if (first)
                 ui_heading(ui, UI_HEADING, "%s", group->title);
             first = false;

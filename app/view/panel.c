@@ -154,7 +154,8 @@ static struct layout_rect draw_tabs(struct viewer *v) {
     for (int i = 0; i < TABS; i++) {
         double width = low ? own.width : own.width / (double)TABS;
         double height = low ? own.height / (double)TABS : own.height;
-        if (ui_tab(ui, tabs[i].name, tabs[i].icon, low ? NULL : tabs[i].label, tabs[i].help,
+        const char *label = i == TAB_DEPTH && v->display.motion ? "Motion" : tabs[i].label;
+        if (ui_tab(ui, tabs[i].name, tabs[i].icon, low ? NULL : label, tabs[i].help,
                    v->tab == (enum tab)i, own.x + !low * i * width, own.y + low * i * height, width,
                    height))
             v->tab = (enum tab)i;

@@ -134,8 +134,8 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
         ui_note(ui, "No calibration (--calib FILE); livestereo calibrate makes one");
         return;
     }
-    ui_text(ui, "Focal length %.1f px, baseline %.4g %s, doffs %.2f px", g->fx, g->baseline,
-            g->metric ? "m" : "units", g->doffs);
+    ui_text(ui, "Focal length %.1f px, baseline %.4g %s, principal points %.2f px apart", g->fx,
+            g->baseline, g->metric ? "m" : "units", g->doffs);
     if (isfinite(rig->rig.rms))
         ui_note(ui, "Calibrated with an error of %.2f px", rig->rig.rms);
 }

@@ -192,26 +192,12 @@ static void draw_range(struct viewer *v) {
 
 /* ---- presets */
 
-/* The paper of a preset, by what its name begins with; NULL: of none. */
-static const char *paper_of(const char *preset) {
-    static const char *const papers[][2] = {{"brunton2006", "Brunton et al., CRV 2006"},
-                                            {"felzenszwalb2006", "Felzenszwalb, IJCV 2006"},
-                                            {"grauergray2008", "Grauer-Gray et al., PRRS 2008"},
-                                            {"liang2011", "Liang et al., TCSVT 2011"},
-                                            {"xu2009", "Xu et al., AusAI 2009"},
-                                            {"yang2006", "Yang et al., BMVC 2006"}};
-    for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
-        if (g_str_has_prefix(preset, papers[i][0]))
-            return papers[i][1];
-    return NULL;
-}
-
 enum group { FOR_USE, OF_PAPERS, OWN, GROUPS };
 
 static enum group group_of(const char *preset) {
     if (!preset_find(preset))
         return OWN;
-    return paper_of(preset) ? OF_PAPERS : FOR_USE;
+    return strpbrk(preset, "0123456789") ? OF_PAPERS : FOR_USE; /* a paper has its year */
 }
 
 /* What a preset is called in the list: presets of use begin with a capital. */
@@ -246,12 +232,13 @@ static void draw_presets(struct viewer *v) {
         for (char **preset = v->presets.names; preset && *preset; preset++) {
             if (group_of(*preset) != group)
                 continue;
-            if (first)
+            if (first) {
+                ui_separator(ui);
                 ui_note(ui, "%s", titles[group]);
+            }
             first = false;
-            const char *paper = group == OF_PAPERS ? paper_of(*preset) : "";
             title_of(*preset, title);
-            if (ui_item(ui, *preset, title, paper, NULL, strcmp(*preset, now) == 0, NULL))
+            if (ui_item(ui, *preset, title, "", NULL, strcmp(*preset, now) == 0, NULL))
                 chosen = *preset;
         }
     }

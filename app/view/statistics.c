@@ -200,10 +200,11 @@ void statistics_draw_cards(struct viewer *v) {
         return;
     if (v->layout.columns > 1)
         ui_table_next(ui);
-    if (error && !is_still(v))
+    if (error && !is_still(v)) {
         draw_age(&v->statistics, ui, width);
-    if (v->layout.columns > 1)
-        ui_table_next(ui);
+        if (v->layout.columns > 1)
+            ui_table_next(ui);
+    }
     if (v->playback.source->get_status)
         cameras_draw_statistics(&v->cameras, ui);
     draw_output(v);

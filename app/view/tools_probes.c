@@ -122,6 +122,8 @@ void probes_draw_plots(const struct viewer *v) {
         const struct livestereo_probe *f = &p->found;
         bool answered = p->index >= 0 && f->label >= 0;
         char depth[96];
+        if (v->layout.columns > 1)
+            ui_table_next(ui);
         draw_answer(ui, p, motion, ui_theme(ui)->pin[i]);
         if (!motion && v->playback.shown &&
             measure_point(v->playback.shown, &v->rig, p->x, p->y, xyz, &error)) {
