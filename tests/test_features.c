@@ -329,29 +329,3 @@ TEST("/features/built_in", test_built_in) {
     }
     g_assert_cmpmem(file, size, n.file, n.size);
 }
-
-/* The smaller one that lies beside the training is the one of its figures. */
-TEST("/features/small", test_small) {
-    enum { W = 64, H = 40 };
-    static int8_t vectors[W * H * FEATURE_CHANNELS];
-    AUTO(frame_drop) struct frame *f = NULL;
-    struct backend *b;
-    struct feature_network n;
-    g_autofree char *file = NULL;
-    gsize size;
-    char why[256];
-    if (!g_file_get_contents("training/learned32.features", &file, &size, NULL)) {
-        g_test_skip("not run from the sources");
-        return;
-    }
-    g_assert_cmpint(feature_network_parse(&n, file, size, why, sizeof(why)), ==, 0);
-    g_assert_cmpint(n.layers, ==, 3);
-    g_assert_cmpint(n.layer[1].outputs, ==, 32);
-    f = scene_frame(W, H, 1, 16, 9);
-    b = open_form(0);
-    describe(b, &n, f->left.data, W, H, vectors);
-    b->close(&b);
-    g_autofree char *sum =
-        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)vectors, sizeof(vectors));
-    g_assert_cmpstr(sum, ==, "f42324392b8d60211356089d387a958df45655f96fc22a8e81d9a065387c387b");
-}

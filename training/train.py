@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+import choice
 import scenes
 
 NUMBERS = 64  # of a pixel's vector
@@ -56,27 +57,25 @@ class Activation(torch.autograd.Function):
 class Layer(torch.nn.Module):
     """A convolution with weights of whole numbers / 2^shift, -127..127."""
 
-    def __init__(self, inputs, outputs, dilation, shift):
+    def __init__(self, inputs, outputs, shift):
         super().__init__()
-        self.dilation, self.shift = dilation, shift
+        self.shift = shift
         self.weight = torch.nn.Parameter(
             torch.randn(outputs, inputs, 3, 3) * math.sqrt(2 / (9 * inputs)))
         self.bias = torch.nn.Parameter(torch.full((outputs,), 0.05))
 
     def forward(self, x):
         return F.conv2d(x, Whole.apply(self.weight, 2.0**self.shift), self.bias,
-                        padding=self.dilation, dilation=self.dilation)
+                        padding=1)
 
 
 class Network(torch.nn.Module):
 
-    def __init__(self, channels, dilations):
-        """channels: of all layers but the last; dilations: of each layer."""
+    def __init__(self):
         super().__init__()
-        widths = [1] + [channels] * (len(dilations) - 1) + [NUMBERS]
         # The first layer's unit is 1/256 of white, its activations' 1/128: one bit less to shift.
-        self.layers = torch.nn.ModuleList(
-            Layer(i, o, d, 2 if i == 1 else 7) for i, o, d in zip(widths, widths[1:], dilations))
+        self.layers = torch.nn.ModuleList([Layer(1, NUMBERS, 2)] +
+                                          [Layer(NUMBERS, NUMBERS, 7) for _ in range(3)])
         self.rate = torch.nn.Parameter(torch.tensor([0.0, 0.0]))  # logarithms of both losses'
 
     @torch.no_grad()
@@ -103,25 +102,16 @@ class Network(torch.nn.Module):
 
     def save(self, path, about):
         """Writes the weights in the program's format (docs/METHODS.md, learned descriptor)."""
-        head, payload = '', b''
-        for i, layer in enumerate(self.layers):
-            outputs, inputs = layer.weight.shape[:2]
-            last = i == len(self.layers) - 1
+        layers = []
+        for layer in self.layers:
+            first, last = layer is self.layers[0], layer is self.layers[-1]
             weight = (layer.weight.detach().cpu() * 2.0**layer.shift).round().clamp(-127, 127)
             bias = layer.bias.detach().double().cpu()
             # A sum's unit: 1/256 or 1/128, times 1/2^shift.
-            unit = (256 if inputs == 1 else 128) * 2.0**layer.shift
-            shift = 3 if last else layer.shift + (1 if inputs == 1 else 0)
-            rounded = (bias * unit).round() + 2.0**(shift - 1)
-            head += f'layer {inputs} {outputs} {layer.dilation} {shift}\n'
-            payload += rounded.numpy().astype('<i4').tobytes()
-            payload += weight.cpu().permute(0, 2, 3, 1).contiguous().numpy().astype('i1').tobytes()
-        code = 0xcbf29ce484222325  # FNV-1a
-        for byte in payload:
-            code = (code ^ byte) * 0x100000001b3 % 2**64
-        text = f'livestereo-features 1\nlicence: MIT\ntrained: {about}\n{head}'
-        with open(path, 'wb') as file:
-            file.write(f'{text}hash {code:016x}\n\n'.encode() + payload)
+            unit = (256 if first else 128) * 2.0**layer.shift
+            shift = 3 if last else layer.shift + first
+            layers.append((weight, (bias * unit).round() + 2.0**(shift - 1), 1, shift))
+        choice.write_file(path, ['licence: MIT', f'trained: {about}'], layers, {})
 
 
 def census(grey):
@@ -218,20 +208,12 @@ def main():
     parser.add_argument('photographs', help='a folder of photographs')
     parser.add_argument('--out', default='learned.features')
     parser.add_argument('--minutes', type=float, default=9.3)
-    parser.add_argument('--layers', type=int, choices=range(2, 9), default=4)
-    parser.add_argument('--channels', type=int, choices=(32, 64), default=64,
-                        help='of the layers but the last, which has 64')
-    parser.add_argument('--dilations', help='of each layer, 1 to 4, as 1,1,2,1; 1 unless given')
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
     parser.add_argument('--degraded', type=float, default=0.3, help='share of degraded pairs')
     parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a .pt file to go on from')
     options = parser.parse_args()
-    dilations = [int(d) for d in options.dilations.split(',')] if options.dilations else \
-        [1] * options.layers
-    if len(dilations) != options.layers or not all(1 <= d <= 4 for d in dilations):
-        parser.error('--dilations needs a number of 1 to 4 for each layer')
     torch.manual_seed(options.seed)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
@@ -247,7 +229,7 @@ def main():
     waves = np.stack([scenes.noise(random, 8, 0.7) for _ in range(8)])
     waves = torch.from_numpy(np.clip(128 + 60 * waves, 0, 255).astype(np.uint8)).to(device)
 
-    network = Network(options.channels, dilations).to(device, memory_format=torch.channels_last)
+    network = Network().to(device, memory_format=torch.channels_last)
     seen = scenes.pairs(pool, waves, 16, generator)[0].unsqueeze(1)
     network.begin(seen)
     if options.start:
