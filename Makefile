@@ -6,7 +6,7 @@
 # is compiled for AVX2, X_simd.c for AVX2 and once more for AVX-512, and elsewhere than on x86-64
 # both are what SIMDe makes of them. tests/checks.mk builds and runs the tests.
 # Yours to set: CC CXX NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CUDA_ARCH ("sm_90 sm_120"; "all";
-# without it the machine's GPUs, and no CUDA backend where none answers) CUDA=0 OPENCV=0
+# without it the machine's GPUs, and no CUDA backend where none answers) CUDA=0 OPENCV=0 CERES=0
 # PYTHON WERROR=-Werror PREFIX LIBDIR INCLUDEDIR DESTDIR V=1 FUZZ_SECONDS FAULTS.
 
 VERSION = 0.1.0
@@ -16,7 +16,7 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
                libexif-dev libavformat-dev libopencv-calib3d-dev libwebsockets-dev \
-               libjson-glib-dev \
+               libjson-glib-dev libceres-dev \
                fonts-roboto-unhinted fonts-material-design-icons-iconfont \
                $(if $(X86),,libsimde-dev)
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
@@ -43,6 +43,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 FUZZ_SECONDS ?= 60
 CUDA ?= 1
 OPENCV ?= 1
+CERES ?= 1
 V ?= 0
 export LIVESTEREO_DATA ?= ../shared/data
 export COUNTS ?=
@@ -124,17 +125,27 @@ endif
 HAVE_OPENCV := $(if $(filter-out 0,$(OPENCV)),$(firstword $(wildcard \
                $(addsuffix /include/opencv4/opencv2/calib3d.hpp,/usr/local /usr))))
 ifneq ($(HAVE_OPENCV),)
-OPENCV_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
-OPENCV_LIBS = -lopencv_calib3d -lopencv_features2d -lopencv_imgproc -lopencv_core
+CALIB_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
+CALIB_LIBS = -lopencv_calib3d -lopencv_features2d -lopencv_imgproc -lopencv_core
+endif
+
+# The fit of refined rigs; warnings in Eigen's headers are not ours. Without OpenCV there are no
+# features to fit.
+HAVE_CERES := $(if $(filter-out 0,$(CERES)),$(if $(HAVE_OPENCV),$(firstword $(wildcard \
+              $(addsuffix /include/ceres/ceres.h,/usr/local /usr)))))
+ifneq ($(HAVE_CERES),)
+CALIB_CFLAGS += -isystem /usr/include/eigen3
+CALIB_LIBS += -lceres -lglog
 endif
 
 FOLDERS = app app/* config image capture capture/* gpu gpu/* calibration render library
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 X86 := $(filter x86_64%,$(MACHINE))
-C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/%_stub.c), \
-    $(wildcard $(FOLDERS:%=%/*.c)))
-CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%),$(wildcard $(FOLDERS:%=%/*.cc)))
+C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/opencv_stub.c) \
+    $(if $(HAVE_CERES),calibration/ceres_stub.c),$(wildcard $(FOLDERS:%=%/*.c)))
+CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%) \
+           $(if $(HAVE_CERES),,calibration/refine_fit.cc),$(wildcard $(FOLDERS:%=%/*.cc)))
 CORE = $(filter gpu/%,$(C)) $(CU) app/bench/bench.c image/frame.c \
        $(patsubst %,config/%.c,feature_network log number params presets)
 # What liblivestereo consists of, besides what is generated.
@@ -160,7 +171,7 @@ PLUGIN_OBJECTS = $(call obj,$(wildcard gst/*.c) image/colormap.c)
 LLD := $(if $(SANITIZE),$(if $(shell command -v ld.lld),-fuse-ld=lld))
 LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(COVERAGE) $(LLD) $(READ_ONLY) \
        $(LDFLAGS)
-LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(OPENCV_LIBS) $(CUDA_LIBS) -lbz2 -lm
+LIBS = $(STATIC_LIBS) $(PKG_LIBS) $(CALIB_LIBS) $(CUDA_LIBS) -lbz2 -lm
 
 Q = $(if $(filter 0,$(V)),@)
 say = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' $(1) '$(2)')
@@ -290,7 +301,7 @@ $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(CXX_LEAN) $(COMMON) $(HARDENED) $(WARN) $(PKG_CFLAGS) \
-	    $(OPENCV_CFLAGS) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+	    $(CALIB_CFLAGS) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 # In a check its code for the newest GPU, half of nvcc's time, ends as PTX. The instructions that
 # it names itself are in bp.cuh, and are assembled for that GPU with active.cu.
 $(BUILD)/gpu/cuda/bp.cu.o: private SASS = $(if $(CUDA_QUICK),$(firstword $(SMS)),$(SMS))

@@ -12,7 +12,6 @@
 /* A result whose standard deviations, in degrees, are larger is refused. */
 #define MAX_TURN_SD 0.005
 #define MAX_SHIFT_SD 0.1
-#define MAX_REFINE_TURN 5.0 /* degrees from the old pose */
 #define MAX_COUPLES 64
 /* Between the two pairs of a couple: at first, and of cameras that hardly move. */
 #define FIRST_COUPLE_S 0.125
@@ -34,6 +33,9 @@ struct refinement {
     char why[256];                  /* a sentence without newline where the result is refused */
 };
 
+/* Whether a build can refine; if not, one log line says what is missing. */
+bool refine_available(void);
+
 /* Finds the features of a couple of pairs: the left and right picture of one, and the left picture
  * of a later one, or NULL. Grey, of one size. Places in the right and the later picture are known
  * to parts of a pixel. Room for MAX_FEATURES points; how many there are, or -errno after a log
@@ -48,7 +50,7 @@ double refine_adapt(const struct refine_point *points, int count, int width);
 /* Fits the pose of a rig, whose size is known, to points of its unrectified pictures, ordered by
  * their couple. Rows determine the pose but for the turn about y, which lenses imitate (they too
  * move rows by x y); it follows from how disparities agree with the motion between two pairs, whose
- * unknowns are fitted as well. Bundle adjustment (Triggs et al. 1999) with the weights of Geman and
+ * unknowns are fitted as well. Bundle adjustment (Triggs et al. 1999) with the loss of Geman and
  * McClure (1985). The standard deviations are those that errors common to a part of the pictures
  * leave (a sandwich with the cells of a grid as clusters). 0; -ENODATA where the points do not
  * determine the pose, with result->why; -ENOMEM or another -errno after a log line. */

@@ -3,7 +3,7 @@
  * that LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
  */
 #include "calibration/chessboard.h"
-#include "calibration/matches.h"
+#include "calibration/refine.h"
 #include "calibration/rig_read.h"
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
@@ -456,9 +456,9 @@ static void test_health(void) {
  * a camera is silent ends with what was taken until then. */
 static void test_refine(void) {
     g_autofree char *calib = data_path("driving/kitti_seq1/calib.txt");
-    if (!matches_available())
-        g_test_skip("needs libopencv-calib3d-dev");
-    if (!calib || !matches_available())
+    if (!refine_available())
+        g_test_skip("needs libopencv-calib3d-dev and libceres-dev");
+    if (!calib || !refine_available())
         return;
     g_autofree char *drive = g_path_get_dirname(calib);
     boards = drive;

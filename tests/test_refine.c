@@ -186,9 +186,9 @@ static int make_points(const struct rig *rig, const struct made *m, struct refin
 
 /* Whether this build can; else the test is skipped. */
 static gboolean can_find(void) {
-    if (matches_available())
+    if (refine_available())
         return TRUE;
-    g_test_skip("needs libopencv-calib3d-dev");
+    g_test_skip("needs libopencv-calib3d-dev and libceres-dev");
     return FALSE;
 }
 

@@ -181,7 +181,7 @@ int calib_refine(struct rig_options *options, const struct source_options *sourc
     int error, code;
     if (count == 0 || !output)
         return log_fail(EXIT_USAGE, "calib refine", "takes a source, --calib FILE and -o OUT.yml");
-    if (!matches_available())
+    if (!refine_available())
         return EXIT_RUN_FAILED;
     t.source = source_open(words, count, source_options, &error);
     if (!t.source)

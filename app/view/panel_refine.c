@@ -52,7 +52,7 @@ static void store(struct refine_watch *w, int error) {
 static void begin(struct viewer *v) {
     struct refine_watch *w = &v->refine;
     refine_watch_stop(w);
-    if (!matches_available() || calib_refine_allowed(v->playback.source, v->rig.known) != EXIT_DONE)
+    if (!refine_available() || calib_refine_allowed(v->playback.source, v->rig.known) != EXIT_DONE)
         return;
     calib_refine_rig(&v->rig, v->rig_options.rectified, &w->rig);
     w->points = g_new(struct refine_point, MAX_COUPLES * MAX_FEATURES);

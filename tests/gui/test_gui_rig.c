@@ -2,7 +2,7 @@
  * The rig's page of the panel: rows that do not agree are measured, warned of and moved back, on
  * the pictures at hand. SPDX-License-Identifier: MIT
  */
-#include "calibration/matches.h"
+#include "calibration/refine.h"
 #include "tests/gui/gui.h"
 
 #include <math.h>
@@ -131,8 +131,9 @@ GUI_TEST("/gui/rig/refine", test_refine) {
     g_autofree char *drive =
         g_build_filename(data ? data : "../shared/data", "driving", "kitti_seq1", NULL);
     g_autofree char *text = NULL;
-    if (!matches_available() || !g_file_test(drive, G_FILE_TEST_EXISTS)) {
-        g_test_skip("needs libopencv-calib3d-dev and ../shared/data/driving/kitti_seq1");
+    if (!refine_available() || !g_file_test(drive, G_FILE_TEST_EXISTS)) {
+        g_test_skip(
+            "needs libopencv-calib3d-dev, libceres-dev and ../shared/data/driving/kitti_seq1");
         return;
     }
     gui_start(&p, "--quality low --rate 8 --loop", drive);
