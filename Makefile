@@ -15,8 +15,8 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
-               libexif-dev libavformat-dev libopencv-calib3d-dev libwebsockets-dev \
-               libjson-glib-dev libceres-dev \
+               libexif-dev libavformat-dev libopencv-calib3d-dev libopencv-video-dev \
+               libwebsockets-dev libjson-glib-dev libceres-dev \
                fonts-roboto-unhinted fonts-material-design-icons-iconfont \
                $(if $(X86),,libsimde-dev)
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
@@ -121,12 +121,12 @@ NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 $(if $(WERROR),--Werror all-warnings)
 CUDA_LIBS = -L$(dir $(realpath $(NVCC)))../lib64 -lcudart_static -ldl -lrt -lpthread
 endif
 
-# Calibration from a chessboard; libopencv-calib3d-dev has no .pc file of its own.
+# Calibration; parts of OpenCV have no .pc files of their own. Where video is, calib3d must be, too.
 HAVE_OPENCV := $(if $(filter-out 0,$(OPENCV)),$(firstword $(wildcard \
-               $(addsuffix /include/opencv4/opencv2/calib3d.hpp,/usr/local /usr))))
+               $(addsuffix /include/opencv4/opencv2/video.hpp,/usr/local /usr))))
 ifneq ($(HAVE_OPENCV),)
-CALIB_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/calib3d.hpp=)
-CALIB_LIBS = -lopencv_calib3d -lopencv_features2d -lopencv_imgproc -lopencv_core
+CALIB_CFLAGS = -isystem $(HAVE_OPENCV:/opencv2/video.hpp=)
+CALIB_LIBS = -lopencv_video -lopencv_calib3d -lopencv_features2d -lopencv_imgproc -lopencv_core
 endif
 
 # The fit of refined rigs; warnings in Eigen's headers are not ours. Without OpenCV there are no
@@ -187,7 +187,8 @@ lib: $(LIBRARIES)
 found:
 	@echo "backends: cpu, $(if $(CU),cuda by $(HAVE_CUDA) for $(strip $(CUDA_ARCH)),$(NO_CUDA))"
 	@echo "chessboard calibration: $(if $(HAVE_OPENCV),by $(HAVE_OPENCV),$(NO_OPENCV))"
-NO_OPENCV = none ($(if $(filter 0,$(OPENCV)),OPENCV=0,no libopencv-calib3d-dev found))
+NO_OPENCV = none ($(if $(filter 0,$(OPENCV)),OPENCV=0,no libopencv-calib3d-dev and \
+            libopencv-video-dev found))
 NO_CUDA = no cuda ($(if $(filter 0,$(CUDA)),CUDA=0,$(if $(NVCC),no GPU answers nvidia-smi; \
           CUDA_ARCH=all builds it for all,no nvcc found)))
 

@@ -51,9 +51,7 @@ int refine_find(const uint8_t *left, const uint8_t *right, const uint8_t *later,
     for (int k = 0; k < 2 && other[k] && found >= 0; k++) {
         found = matches_find(left, other[k], width, height, matches);
         for (int i = 0; i < found; i++) {
-            struct feature_match m = matches[i];
-            if (row_error_refine(left, other[k], width, height, &m))
-                continue;
+            const struct feature_match m = matches[i];
             int *at = &point_of[(int)m.y[0] * width + (int)m.x[0]];
             if (k == 0) {
                 *at = count;

@@ -34,15 +34,10 @@ struct row_error {
 
 /* Two grey pictures of one size. Disparities min..max px and up to 6 rows up and down are
  * searched. matches (may be NULL) gets up to `room` of them. 0, or -ENODATA (fewer than
- * MIN_ROW_ERROR_MATCHES features match: result->matches says how many) or -ENOMEM, without a
- * log line: callers try again with the next picture. */
+ * MIN_ROW_ERROR_MATCHES features match: result->matches says how many) or as matches_in_rows, with
+ * no log line: callers try again with the next picture. */
 int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int height, int min,
                       int max, struct row_error *result, struct row_match *matches, int room);
-
-/* Brings the right place of a match, known to two pixels, to a part of a pixel; the left one is
- * rounded. 0, or -EDOM where the patches differ, have no texture or lie at the border. */
-int row_error_refine(const uint8_t *left, const uint8_t *right, int width, int height,
-                     struct feature_match *match);
 
 /* Combines several pairs of one rig: the median of each figure, the sum of counts; the scatter is
  * that of the better half, since on chessboards some features are mismatched in every pair. Uses at

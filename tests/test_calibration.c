@@ -68,7 +68,7 @@ static int skip_without_solver(void) {
     int there = chessboard_available();
     g_free(stderr_end(log));
     if (!there)
-        g_test_skip("needs libopencv-calib3d-dev");
+        g_test_skip("needs libopencv-calib3d-dev and libopencv-video-dev");
     return !there;
 }
 

@@ -188,7 +188,7 @@ static int make_points(const struct rig *rig, const struct made *m, struct refin
 static gboolean can_find(void) {
     if (refine_available())
         return TRUE;
-    g_test_skip("needs libopencv-calib3d-dev and libceres-dev");
+    g_test_skip("needs libopencv-video-dev and libceres-dev");
     return FALSE;
 }
 

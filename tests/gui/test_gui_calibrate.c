@@ -79,7 +79,7 @@ static void check_rig(const struct gui_program *p) {
 static gboolean begin(void) {
     if (chessboard_available())
         return (set = link_set()) != NULL;
-    g_test_skip("needs libopencv-calib3d-dev");
+    g_test_skip("needs libopencv-calib3d-dev and libopencv-video-dev");
     return FALSE;
 }
 

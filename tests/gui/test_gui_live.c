@@ -166,7 +166,7 @@ GUI_TEST("/gui-live/record", test_record) {
 /* The start page calibrates the cameras that are open, be they of two makes. */
 GUI_TEST("/gui-live/calibrate", test_calibrate) {
     if (!chessboard_available()) {
-        g_test_skip("needs libopencv-calib3d-dev");
+        g_test_skip("needs libopencv-calib3d-dev and libopencv-video-dev");
         return;
     }
     struct gui_program p = gui_begin("", CAMERAS(""));

@@ -133,7 +133,7 @@ GUI_TEST("/gui/rig/refine", test_refine) {
     g_autofree char *text = NULL;
     if (!refine_available() || !g_file_test(drive, G_FILE_TEST_EXISTS)) {
         g_test_skip(
-            "needs libopencv-calib3d-dev, libceres-dev and ../shared/data/driving/kitti_seq1");
+            "needs libopencv-video-dev, libceres-dev and ../shared/data/driving/kitti_seq1");
         return;
     }
     gui_start(&p, "--quality low --rate 8 --loop", drive);
