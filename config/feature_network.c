@@ -190,6 +190,10 @@ void feature_network_built_in(struct feature_network *n) {
     (void)error;
 }
 
+bool feature_network_is_built_in(const struct feature_network *n) {
+    return n->file == feature_weights;
+}
+
 void feature_network_drop(struct feature_network *n) {
     free((void *)(uintptr_t)n->file);
     n->file = NULL;

@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -90,8 +91,9 @@ static inline int feature_all_layers(const struct feature_network *network) {
     return network->layers + network->refinements * REFINE_LAYERS;
 }
 
-/* The one that is compiled in. */
+/* The one that is compiled in; whether a network, which may be all 0, is it. */
 void feature_network_built_in(struct feature_network *network);
+bool feature_network_is_built_in(const struct feature_network *network);
 
 static inline int32_t feature_bias(const struct feature_layer *layer, int output) {
     const uint8_t *b = layer->bias + 4 * output;

@@ -266,11 +266,14 @@ int stereo_set_depths(struct stereo *s, const struct depth_tables *tables) {
 
 static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
 
-/* Gives the backend the weights of the learned descriptor and of the refinements. */
+/* Gives the backend the weights of the learned descriptor and of the refinements, unless it has
+ * them: settings change with every step of a slider. */
 static int take_weights(struct stereo *s) {
     struct backend *b = s->backend;
     struct pipeline *p = &s->pipeline;
     if (p->params.descriptor != DESCRIPTOR_LEARNED && !params_refines(&p->params))
+        return 0;
+    if (!p->params.network && s->weights && feature_network_is_built_in(&p->network))
         return 0;
     if (p->params.network)
         p->network = *p->params.network;
@@ -278,9 +281,8 @@ static int take_weights(struct stereo *s) {
         feature_network_built_in(&p->network);
     if (params_refines(&p->params) && !refinement_is_on(p))
         log_warning("refinement",
-                    "these weights have none for descriptor=%s, so that maps are not "
-                    "refined",
-                    p->params.descriptor ? "learned" : "census");
+                    "these weights have none for descriptor=%s, so that maps are not refined",
+                    p->params.descriptor == DESCRIPTOR_LEARNED ? "learned" : "census");
     size_t bytes = features_bytes(&p->network);
     void *packed = malloc(bytes);
     release(s, &s->weights);
@@ -290,6 +292,8 @@ static int take_weights(struct stereo *s) {
         features_pack(&p->network, packed);
     int error = taken ? b->copy(b, s->weights, packed, bytes) : no_memory(s, "the weights");
     free(packed);
+    if (error)
+        release(s, &s->weights);
     p->weights = s->weights;
     return error;
 }
