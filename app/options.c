@@ -103,12 +103,13 @@ void options_take_range(const struct common_options *options, const struct sourc
                         double scale, struct params *params) {
     int needed = (int)ceil(source->disparities * (scale > 0 ? scale : 1));
     if (params->mode == MODE_MOTION || needed == 0 ||
-        needed >= source->width * (scale > 0 ? scale : 1) ||
-        (options && needed <= params->disparity_range) ||
-        (options && options_set(options, "disparity_range")) ||
-        param_put(params, param_find("disparity_range"), MAX(2, needed)) != 0 || !options)
+        needed >= source->width * (scale > 0 ? scale : 1))
         return;
-    log_info(source->name, "%d disparities are searched, as the files beside it say", needed);
+    if (options && (needed <= params->disparity_range || options_set(options, "disparity_range")))
+        return;
+    int error = param_put(params, param_find("disparity_range"), MAX(2, needed));
+    if (options && !error)
+        log_info(source->name, "%d disparities are searched, as the files beside it say", needed);
 }
 
 static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,
