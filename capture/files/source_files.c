@@ -423,8 +423,11 @@ bool pair_list_is_side(const char *folder) {
     }
     for (size_t row = 0; row < G_N_ELEMENTS(beside); row++) {
         bool has[2] = {false, row < 2}; /* cam0 alone may be a folder's whole side */
-        for (char **name = names; *name; name++)
-            has[eye_beside(*name, row) == EYE_RIGHT] |= eye_beside(*name, row) != EYE_UNKNOWN;
+        for (char **name = names; *name; name++) {
+            enum eye eye = eye_beside(*name, row);
+            if (eye != EYE_UNKNOWN)
+                has[eye] = true;
+        }
         pairs |= has[0] && has[1];
     }
     char **sides[2];
