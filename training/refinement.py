@@ -195,9 +195,8 @@ class Program:
         sys.path.insert(0, os.path.join(HERE, '..', 'python'))
         import livestereo
         self.open, self.matchers, self.presets = livestereo.Matcher, {}, presets
-        self.about, layers, self.choices = choice.read_file(BUILT_IN)
-        self.layers = layers
-        self.on_device = [(w.to(DEVICE), b.to(DEVICE), *rest) for w, b, *rest in layers]
+        self.about, self.layers, self.choices = choice.read_file(BUILT_IN)
+        self.on_device = [(w.to(DEVICE), b.to(DEVICE), *rest) for w, b, *rest in self.layers]
         self.descriptor = 'learned' if presets == ['best'] else 'census'
 
     def match(self, left, right, labels, lot=0):
