@@ -109,7 +109,7 @@ static void write_ini(const char *folder, const char *text) {
 
 static int read_pair(const char *folder, const char *stem, struct test_pair *pair) {
     struct pair_ini ini;
-    int error = pair_ini_read(folder, &ini);
+    int error = test_pairs_ini(folder, &ini);
     return error ? error : test_pair_read(folder, stem, &ini, pair);
 }
 

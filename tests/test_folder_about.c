@@ -159,8 +159,12 @@ CLI_TEST("/folder-about/range", test_range) {
     g_assert_cmpint(read_about().disparities, ==, 60);
     write_text("pair.ini", "[pair]\ndisparity_scale=4\ndisparities=100000\n");
     g_assert_cmpint(read_about().disparities, ==, 0);
+    write_text("pair.ini", "[pair]\ndisparities=60\n"); /* a scale is not needed */
+    g_assert_cmpint(read_about().disparities, ==, 60);
     write_text("pair.ini", "damaged");
+    struct stderr_of caught = stderr_begin();
     g_assert_cmpint(read_about().disparities, ==, 70);
+    stderr_one_line(caught, "pair.ini", "disparity_scale");
 }
 
 /* The source hands all of it on. */

@@ -430,7 +430,7 @@ TEST("/part/truth", test_truth) {
     struct params p;
     if (!folder)
         return;
-    g_assert_cmpint(pair_ini_read(folder, &ini), ==, 0);
+    g_assert_cmpint(test_pairs_ini(folder, &ini), ==, 0);
     g_assert_cmpint(test_pair_read(folder, "left.png", &ini, &pair), ==, 0);
     params_default(&p);
     p.backend = BACKEND_CPU;

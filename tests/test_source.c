@@ -7,6 +7,7 @@
 #include "capture/eyes.h"
 #include "capture/source_private.h"
 #include "tests/cli.h"
+#include "tests/stderr_of.h"
 #include "tests/source_open.h"
 
 #include <glib/gstdio.h>
@@ -627,6 +628,14 @@ CLI_TEST("/source/truth", test_truth) {
         for (int i = 0; i < 8 * 4 && source->has_truth; i++) {
             g_assert_cmpint(f->truth[i], ==, disparity[i]);
             g_assert_cmpint(f->non_occluded[i], ==, i == 3 ? 255 : 0);
+        }
+        if (s == 0) { /* of another size it is none, after a line */
+            g_assert_cmpint(picture_write16(path[2], values, 4, 4), ==, 0);
+            source->seek(source, 0);
+            struct stderr_of caught = stderr_begin();
+            g_assert_cmpint(source->read(source, f), ==, 0);
+            stderr_one_line(caught, "disp_left.png", "is 4x4");
+            g_assert_false(f->has_truth);
         }
         for (int i = 0; i < 4; i++)
             g_free(path[i]);

@@ -290,7 +290,7 @@ static int open_folder(const struct eval *eval, const char *folder, char ***stem
     struct params params = eval->params;
     *ini = (struct pair_ini){0};
     *stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
-    if (!*stems || (!motion && pair_ini_read(folder, ini) != 0))
+    if (!*stems || (!motion && test_pairs_ini(folder, ini) != 0))
         return EXIT_SOURCE;
     if (take_range(eval, ini->disparities, &params) == 0)
         return EXIT_DONE;

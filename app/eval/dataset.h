@@ -11,6 +11,7 @@
 #pragma once
 
 #include "image/frame.h"
+#include "capture/files/truth.h"
 
 enum { MASK_NONOCC, MASK_ALL, MASK_DISC, MASK_COUNT };
 extern const char *const mask_names[MASK_COUNT];
@@ -28,14 +29,8 @@ struct test_pair {
  * g_strfreev; NULL after a log line when there is none. */
 char **test_pairs_list(const char *folder);
 
-/* What pair.ini says of all pairs of a folder. */
-struct pair_ini {
-    double scale;    /* a disparity of 1 px in the files of the truth */
-    int disparities; /* labels to search; 0 when it does not say */
-};
-
-/* Reads a folder's pair.ini. 0 or -errno after a log line. */
-int pair_ini_read(const char *folder, struct pair_ini *ini);
+/* What pair.ini or its layout says of all pairs of a folder. 0 or -errno after a log line. */
+int test_pairs_ini(const char *folder, struct pair_ini *ini);
 
 /* Reads one of the pairs. 0 or -errno after a log line. */
 int test_pair_read(const char *folder, const char *stem, const struct pair_ini *ini,
@@ -44,8 +39,5 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
 /* Like test_pairs_list and test_pair_read, for motion: left is the picture, right the later one. */
 char **motion_pairs_list(const char *folder);
 int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
-
-/* Parses the text of a pair.ini; path is for log lines. 0, or -EBADMSG after a log line. */
-int pair_ini_parse(const char *text, size_t length, const char *path, struct pair_ini *ini);
 
 void test_pair_free(struct test_pair *pair);

@@ -3,6 +3,7 @@
  */
 #include "capture/files/folder_about.h"
 
+#include "capture/files/truth.h"
 #include "capture/source_private.h"
 #include "config/file.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ABOUT (1 << 16) /* bytes of pair.ini and calib.txt */
+#define MAX_ABOUT (1 << 16) /* bytes of a file */
 
 /* The first of these files that the folder has. g_free; NULL: none. */
 static char *find(const char *folder, const char *const *names) {
@@ -41,20 +42,12 @@ static double read_number(const char *folder, const char *name, const char *key)
 
 /* disparities of pair.ini, else ndisp of Middlebury's calib.txt; and pair.ini's scale. */
 static int read_disparities(const char *folder, double *scale) {
-    g_autofree char *ini = g_build_filename(folder, "pair.ini", NULL);
-    g_autoptr(GKeyFile) file = g_key_file_new();
-    char *text;
-    size_t length;
-    double count = 0;
-    if (g_file_test(ini, G_FILE_TEST_IS_REGULAR) &&
-        file_load(ini, MAX_ABOUT, &text, &length) == 0) {
-        g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL);
-        count = g_key_file_get_integer(file, "pair", "disparities", NULL);
-        *scale = g_key_file_get_double(file, "pair", "disparity_scale", NULL);
-        free(text);
-    }
-    if (count == 0)
-        count = read_number(folder, "calib.txt", "ndisp=");
+    g_autofree char *path = g_build_filename(folder, "pair.ini", NULL);
+    struct pair_ini ini;
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || pair_ini_read(folder, &ini) != 0)
+        ini = (struct pair_ini){0};
+    *scale = ini.scale;
+    double count = ini.disparities ? ini.disparities : read_number(folder, "calib.txt", "ndisp=");
     return count >= 2 && count <= MAX_LABELS ? (int)count : 0;
 }
 

@@ -13,5 +13,6 @@ struct folder_about {
 };
 
 /* Looks for calib.txt, calib_cam_to_cam.txt (here or, as KITTI has it, one folder up),
- * calibration.yml, rig.yml; camera.txt; pair.ini. Damaged files are skipped. */
+ * calibration.yml, rig.yml; camera.txt; pair.ini. Damaged files are skipped, of pair.ini
+ * with a log line. */
 void folder_about_read(const char *folder, struct folder_about *about);

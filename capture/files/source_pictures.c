@@ -3,12 +3,11 @@
  * read loads one pair. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "image/flow.h"
-#include "image/pfm.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "capture/files/folder_about.h"
 #include "capture/files/picture_times.h"
+#include "capture/files/truth.h"
 #include "capture/source_private.h"
 #include "config/log.h"
 
@@ -63,59 +62,32 @@ static int read_pair(struct pictures *pictures, long index, struct image pair[2]
     return error;
 }
 
-/* Where true disparities lie: beside a left picture of this name, or, below the folder above, in a
- * folder for the pictures of a folder of this name. */
-static const struct truth_place {
-    const char *name, *folder, *truth, *seen; /* seen: a mask of what the right picture shows */
-    double scale;                             /* 0: that of pair.ini */
-    int seen_from;                            /* values of the mask */
-} truth_places[] = {{"left.png", NULL, "disp_left.png", "nonocc.png", 0, 255},
-                    {"im0.png", NULL, "disp0.pfm", "mask0nocc.png", 1, 255},
-                    {"im0.png", NULL, "disp0GT.pfm", "mask0nocc.png", 1, 255},
-                    {NULL, "left", "disp_left", "nonocc", 0, 255},
-                    {NULL, "image_2", "disp_occ_0", "disp_noc_0", 256, 1},
-                    {NULL, "image_0", "disp_occ", "disp_noc", 256, 1},
-                    {NULL, "colored_0", "disp_occ", "disp_noc", 256, 1}};
-
-/* The place that has a file for this left picture, with the file's path and that of its mask, which
- * may be missing; else NULL. */
-static const struct truth_place *find_truth(const struct pictures *pictures, const char *left,
-                                            char **path, char **seen) {
-    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
-                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
-    for (size_t i = 0; i < G_N_ELEMENTS(truth_places); i++) {
-        const struct truth_place *place = &truth_places[i];
-        if (g_strcmp0(place->folder ? folder_name : name,
-                      place->folder ? place->folder : place->name) != 0 ||
-            (place->scale == 0 && !(pictures->about.disparity_scale > 0)))
-            continue;
-        const char *below = place->folder ? above : folder, *file = place->folder ? name : NULL;
-        *path = g_build_filename(below, place->truth, file, NULL);
-        *seen = g_build_filename(below, place->seen, file, NULL);
-        if (g_file_test(*path, G_FILE_TEST_IS_REGULAR))
-            return place;
-        g_clear_pointer(path, g_free);
-        g_clear_pointer(seen, g_free);
-    }
-    return NULL;
-}
-
-/* The file of the true motion from a picture to the next one, as eval has it: flowN.flo beside
- * frameN.png, flow_occ/N.png beside image_2/N.png. NULL: none. For g_free(). */
-static char *truth_path(const char *left) {
-    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
-                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
-    char *path = NULL;
-    if (g_str_has_prefix(name, "frame") && strrchr(name, '.')) {
-        *strrchr(name, '.') = '\0';
-        path = g_strdup_printf("%s/flow%s.flo", folder, name + strlen("frame"));
-    } else if (strcmp(folder_name, "image_2") == 0) {
-        path = g_build_filename(above, "flow_occ", name, NULL);
-    }
+/* The path where it is a file's, else NULL. */
+static char *if_file(char *path) {
     if (path && g_file_test(path, G_FILE_TEST_IS_REGULAR))
         return path;
     g_free(path);
     return NULL;
+}
+
+/* The file of the truth of a left picture, NULL: none; of disparities also the layout, and the mask
+ * or NULL. */
+static char *find_truth(const struct pictures *pictures, const char *left,
+                        const struct truth_layout **layout, char **seen) {
+    if (pictures->options.motion_step)
+        return if_file(truth_motion_path(left));
+    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
+                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
+    char *path = NULL;
+    for (int i = 0; i < TRUTH_LAYOUTS && !path; i++) {
+        const struct truth_layout *l = *layout = &truth_layouts[i];
+        const char *below = l->one ? folder : above;
+        if (strcmp(l->one ? name : folder_name, l->left) == 0 &&
+            (l->scale > 0 || pictures->about.disparity_scale > 0) &&
+            (path = if_file(truth_path(l, below, l->truth, name))) != NULL)
+            *seen = if_file(truth_path(l, below, l->nonocc, name));
+    }
+    return path;
 }
 
 /* Whether pictures come with disparities or the motion to the next one, of pictures as they are. */
@@ -126,72 +98,36 @@ static bool has_truth(const struct pictures *pictures) {
         o->rotate180[1])
         return false;
     for (long i = 0; i < pictures->pairs.count && !told; i++) {
-        const char *left = pictures->pairs.left[i];
-        g_autofree char *path = NULL, *seen = NULL;
-        told = o->motion_step ? (path = truth_path(left)) != NULL
-                              : find_truth(pictures, left, &path, &seen) != NULL;
+        const struct truth_layout *layout;
+        g_autofree char *seen = NULL,
+                        *path = find_truth(pictures, pictures->pairs.left[i], &layout, &seen);
+        told = path != NULL;
     }
     return told;
 }
 
-/* False, after a log line, of a file of another size. */
-static bool fits(const char *path, int width, int height, const struct frame *frame) {
-    if (width == frame->left.width && height == frame->left.height)
-        return true;
-    log_warning(path, "is %dx%d, but the pictures are %dx%d: it is not used", width, height,
-                frame->left.width, frame->left.height);
-    return false;
-}
-
-/* True disparities and what the right picture shows, or has_truth 0. */
-static void read_disparities(const struct pictures *pictures, long index, struct frame *frame) {
-    size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
-    g_autofree char *path = NULL, *seen = NULL;
-    const struct truth_place *place =
-        find_truth(pictures, pictures->pairs.left[index], &path, &seen);
-    double scale = place && place->scale > 0 ? place->scale : pictures->about.disparity_scale;
-    uint16_t *values = NULL;
-    float *map = NULL;
-    int width = 0, height = 0, error = -ENOENT;
-    if (place && g_str_has_suffix(path, ".pfm"))
-        error = pfm_read(path, &map, &width, &height);
-    else if (place)
-        error = picture_read16(path, &values, &width, &height);
-    frame->has_truth = error == 0 && (map || values) && fits(path, width, height, frame);
-    for (size_t i = 0; frame->has_truth && i < count; i++) {
-        double px = map ? (double)map[i] : values[i] / scale;
-        bool known = fabs(px) * DISPARITY_ONE <= INT16_MAX && (map || values[i]); /* not of NaN */
-        frame->truth[i] = (int16_t)(known ? lrint(px * DISPARITY_ONE) : DISPARITY_UNKNOWN);
-    }
-    free(values);
-    free(map);
-    memset(frame->non_occluded, 255, count);
-    if (!frame->has_truth || !g_file_test(seen, G_FILE_TEST_IS_REGULAR) ||
-        picture_read16(seen, &values, &width, &height) != 0)
-        return;
-    bool used = fits(seen, width, height, frame);
-    for (size_t i = 0; used && i < count; i++)
-        frame->non_occluded[i] = values[i] >= place->seen_from ? 255 : 0;
-    free(values);
-}
-
-/* A file that is damaged or of another size is no truth, after a log line. */
+/* The truth and what the right picture shows of it, or has_truth 0. A file that is damaged or of
+ * another size is no truth, after a log line. */
 static void read_truth(const struct pictures *pictures, long index, struct frame *frame) {
     size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
-    struct flow flow;
-    g_autofree char *path = frame->has_truth ? truth_path(pictures->pairs.left[index]) : NULL;
-    frame->has_truth = path && flow_read(path, &flow) == 0;
-    if (!frame->has_truth)
-        return;
-    frame->has_truth = fits(path, flow.width, flow.height, frame);
+    bool motion = pictures->options.motion_step > 0;
+    const struct truth_layout *layout = NULL;
+    g_autofree float *map = NULL;
+    g_autofree char *seen = NULL,
+                    *path = find_truth(pictures, pictures->pairs.left[index], &layout, &seen);
+    double scale = layout && layout->scale > 0 ? layout->scale : pictures->about.disparity_scale;
+    frame->has_truth = path && (motion ? truth_read_motion(path, &frame->left, &map)
+                                       : truth_read(path, scale, &frame->left, &map)) == 0;
     for (size_t i = 0; frame->has_truth && i < count; i++) {
-        float u = flow.data[i] * DISPARITY_ONE, v = flow.data[i + count] * DISPARITY_ONE;
+        float u = map[i] * DISPARITY_ONE, v = motion ? map[i + count] * DISPARITY_ONE : 0;
         bool known = fabsf(u) <= INT16_MAX && fabsf(v) <= INT16_MAX; /* not of NaN */
         frame->truth[i] = (int16_t)(known ? lrintf(u) : DISPARITY_UNKNOWN);
-        frame->truth[i + count] = (int16_t)(known ? lrintf(v) : DISPARITY_UNKNOWN);
+        if (motion)
+            frame->truth[i + count] = (int16_t)(known ? lrintf(v) : DISPARITY_UNKNOWN);
     }
     memset(frame->non_occluded, 255, count);
-    flow_free(&flow);
+    if (frame->has_truth && seen)
+        truth_read_mask(seen, layout, &frame->left, frame->non_occluded);
 }
 
 static int pictures_read(struct source *source, struct frame *frame) {
@@ -226,7 +162,7 @@ static int pictures_read(struct source *source, struct frame *frame) {
     source_hand_over(&pictures->options, frame);
     frame->has_truth = source->has_truth && frame->truth;
     if (frame->has_truth)
-        (pictures->options.motion_step ? read_truth : read_disparities)(pictures, index, frame);
+        read_truth(pictures, index, frame);
     if (pictures->times[0]) {
         frame->left_ns = pictures->times[0][index];
         frame->right_ns = pictures->times[1][index];

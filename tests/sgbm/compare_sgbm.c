@@ -129,7 +129,7 @@ static double figure_of(const struct test_pair *pair, const int16_t *disparity) 
 static int print_figures(const char *folder, const char *set) {
     g_auto(GStrv) stems = test_pairs_list(folder);
     struct pair_ini ini;
-    int error = stems ? pair_ini_read(folder, &ini) : -1;
+    int error = stems ? test_pairs_ini(folder, &ini) : -1;
     for (char **stem = stems; stem && *stem && !error; stem++) {
         struct test_pair pair;
         error = test_pair_read(folder, *stem, &ini, &pair);
@@ -147,7 +147,7 @@ static int print_figures(const char *folder, const char *set) {
 static int run_folder(const char *folder, const char *const *presets, int count, int threads) {
     g_auto(GStrv) stems = test_pairs_list(folder);
     struct pair_ini ini;
-    int error = stems ? pair_ini_read(folder, &ini) : -1;
+    int error = stems ? test_pairs_ini(folder, &ini) : -1;
     for (char **stem = stems; stem && *stem && !error; stem++) {
         struct test_pair pair;
         error = test_pair_read(folder, *stem, &ini, &pair);
