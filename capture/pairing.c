@@ -82,8 +82,6 @@ static void count_sequence(struct pairing_side *side, const struct frame_stamp *
     int32_t step = (int32_t)(stamp->sequence - side->last.sequence);
     if (step > 1)
         side->dropped += step - 1;
-    else if (step < 1)
-        side->repeated++;
 }
 
 static void by_arrival(struct pairing *pairing, int unusable, const char *reason) {
@@ -164,7 +162,6 @@ static bool heads_fit(struct pairing *pairing) {
         if (early->count > 1 &&
             llabs(time_of(pairing, &early->queue[1]) - late_ns) + early->interval_ns / 16 < gap) {
             early->unpaired++;
-            early->passed_over++;
             remove_head(early);
             continue;
         }
@@ -185,11 +182,9 @@ bool pairing_offer(struct pairing *pairing, int number, const struct frame_stamp
     if (pairing->mode == PAIR_BY_CAPTURE && side->last.arrived_ns)
         learn_interval(pairing, side, stamp);
     side->last = *stamp;
-    side->frames++;
     if (side->count == PAIRING_KEPT) {
         remove_head(side);
         side->unpaired++;
-        side->expired++;
     }
     side->queue[side->count] = *stamp;
     side->slot[side->count++] = side->filling;

@@ -5,10 +5,10 @@
  *
  * The oldest frames of both queues are a pair if they are within the tolerance, unless the frame
  * after the earlier one is nearer by a sixteenth of an interval. Otherwise the earlier one cannot
- * get a partner. Greedy matching of points on a line is a maximum matching, and passing over a
- * frame costs at most one pair, so pairs >= maximum matching - passed_over - expired. passed_over
- * is 0 when the tolerance is at most half the shortest interval of either camera; expired is 0 when
- * the cameras' deliveries are fewer than PAIRING_KEPT frames apart.
+ * get a partner. Greedy matching of points on a line is a maximum matching; each frame that is
+ * passed over, or dropped since PAIRING_KEPT wait, costs at most one pair. None is passed over when
+ * the tolerance is at most half the shortest interval of either camera, none dropped when the
+ * cameras' deliveries are fewer than PAIRING_KEPT frames apart.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -43,9 +43,8 @@ struct pairing_side {
     int64_t delay_ns, first_delay_ns, next_delay_ns; /* least delay of delivery in a window */
     int64_t window_ns;                               /* when the window began */
     int delays, windows; /* frames in the window under way; windows seen */
-    long frames, unpaired, passed_over, expired;
-    long dropped;  /* by the driver: gaps in the sequence numbers */
-    long repeated; /* sequence numbers that did not go up */
+    long unpaired;
+    long dropped; /* by the driver: gaps in the sequence numbers */
 };
 
 struct pairing {
