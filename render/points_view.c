@@ -94,11 +94,11 @@ bool points_view_find(const struct draw_settings *s, const struct frame *frame, 
 }
 
 void points_view_fit(struct draw_settings *s, const struct frame *frame) {
-    const double extent[2] = {s->width, s->height};
     struct draw_settings tried = *s;
+    double near = 0.05, far = 20;
     tried.shift_x = tried.shift_y = 0;
-    for (tried.distance = 20; tried.distance > 0.05; tried.distance /= 1.05) {
-        double count = 0, sum[2] = {0}, squares[2] = {0}, mean[2];
+    for (tried.distance = far; far > 1.05 * near; tried.distance = sqrt(near * far)) {
+        double count = 0, x_sum = 0, y_sum = 0, xx_sum = 0, yy_sum = 0;
         struct points_view view;
         points_view_of(&tried, frame->rect_left.width, frame->rect_left.height, &view);
         for (int y = 2; y < frame->rect_left.height; y += 5)
@@ -106,22 +106,21 @@ void points_view_fit(struct draw_settings *s, const struct frame *frame) {
                 struct place p;
                 if (!project(&view, &tried, frame, x, y, &p))
                     continue;
-                const double at[2] = {(p.x - s->x) / extent[0] - 0.5,
-                                      (p.y - s->y) / extent[1] - 0.5};
-                for (int k = 0; k < 2; k++) {
-                    sum[k] += at[k];
-                    squares[k] += at[k] * at[k];
-                }
+                x_sum += p.x;
+                y_sum += p.y;
+                xx_sum += p.x * p.x;
+                yy_sum += p.y * p.y;
                 count++;
             }
-        for (int k = 0; k < 2; k++) {
-            mean[k] = sum[k] / fmax(count, 1);
-            if (count == 0 || 1.8 * sqrt(squares[k] / count - mean[k] * mean[k]) > 0.5)
-                return;
+        double x = x_sum / count, y = y_sum / count; /* not a number of no points: too near */
+        double wide = sqrt(xx_sum / count - x * x), high = sqrt(yy_sum / count - y * y);
+        if (1.8 * fmax(wide / s->width, high / s->height) <= 0.5) {
+            far = s->distance = tried.distance;
+            s->shift_x = 0.5 - (x - s->x) / s->width;
+            s->shift_y = 0.5 - (y - s->y) / s->height;
+        } else {
+            near = tried.distance;
         }
-        s->distance = tried.distance;
-        s->shift_x = -mean[0];
-        s->shift_y = -mean[1];
     }
 }
 
