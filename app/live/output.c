@@ -4,47 +4,37 @@
 #include "app/live/output.h"
 
 #include "app/commands.h"
-#include "app/live/output_foxglove.h"
-#include "app/live/output_gst.h"
+#include "app/live/output_private.h"
 
 #include <stdio.h>
-
-struct output { /* one of the two */
-    struct output_gst *gst;
-    struct output_foxglove *foxglove;
-};
 
 struct output *output_open(const struct output_options *options, const struct output_about *about,
                            int *code) {
     *code = EXIT_DONE;
     if (!options->pipeline && !options->what)
         return NULL;
-    struct output output = {0};
     if (options->pipeline && g_str_has_prefix(options->pipeline, OUTPUT_FOXGLOVE_PREFIX))
-        output.foxglove = output_foxglove_open(options, about, code);
-    else
-        output.gst = output_gst_open(options, about, code);
-    return *code == EXIT_DONE ? g_memdup2(&output, sizeof output) : NULL;
+        return output_foxglove_open(options, about, code);
+    return output_gst_open(options, about, code);
 }
 
 void output_give(struct output *output, struct frame *frame) {
     if (!output)
         return;
-    if (output->foxglove)
-        output_foxglove_give(output->foxglove, frame_ref(frame));
-    else
-        output_gst_give(output->gst, frame_ref(frame));
+    frame_ref(frame);
+    atomic_fetch_add(&output->given, 1);
+    queue_give(output->queue, &frame);
+    if (output->wake)
+        output->wake(output);
 }
 
 void output_get_status(struct output *output, struct output_status *status) {
-    if (output->foxglove)
-        output_foxglove_get_status(output->foxglove, status);
-    else
-        output_gst_get_status(output->gst, status);
+    *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent),
+                                     atomic_load(&output->state) != 0};
 }
 
 bool output_take_params(struct output *output, struct params *params) {
-    return output && output->foxglove && output_foxglove_take_params(output->foxglove, params);
+    return output && output->take_params && output->take_params(output, params);
 }
 
 void output_print(struct output *output) {
@@ -56,12 +46,6 @@ void output_print(struct output *output) {
 }
 
 bool output_close(struct output **pointer) {
-    g_autofree struct output *output = *pointer;
-    bool is_whole = true;
-    *pointer = NULL;
-    if (output && output->foxglove)
-        output_foxglove_close(output->foxglove);
-    else if (output)
-        is_whole = output_gst_close(output->gst);
-    return is_whole;
+    struct output *output = g_steal_pointer(pointer);
+    return !output || output->close(output);
 }

@@ -1,6 +1,6 @@
 /*
  * --out: what is computed goes to other programs: into a GStreamer pipeline or a V4L2 device
- * (app/live/output_gst.h), or to those who connect over the network (app/live/output_foxglove.h).
+ * (app/live/output_gst.c), or to those who connect over the network (app/live/output_foxglove.c).
  * A receiver that is slow costs it frames; whoever gives frames never waits.
  * SPDX-License-Identifier: MIT
  */

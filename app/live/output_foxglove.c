@@ -1,14 +1,13 @@
 /*
- * The server of app/live/output_foxglove.h, on libwebsockets, whose thread calls `called` for
- * everything that happens to a connection. Clients may be hostile: what they send is bounded, and
- * pages of other sites are refused by the headers Host and Origin.
+ * The server of --out foxglove: (app/live/output_private.h), on libwebsockets, whose thread calls
+ * `called` for everything that happens to a connection. Clients may be hostile: what they send is
+ * bounded, and pages of other sites are refused by the headers Host and Origin.
  * SPDX-License-Identifier: MIT
  */
-#include "app/live/output_foxglove.h"
+#include "app/live/output_private.h"
 
 #include "app/commands.h"
 #include "app/live/foxglove_text.h"
-#include "app/live/queue.h"
 #include "config/clock.h"
 #include "config/lock.h"
 #include "config/log.h"
@@ -17,7 +16,6 @@
 #include <gio/gio.h>
 #include <libwebsockets.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -48,10 +46,9 @@ struct client {
 };
 
 struct output_foxglove {
+    struct output base; /* first */
     struct lws_context *lws;
-    struct queue *queue;
     pthread_t thread;
-    atomic_long given, sent;
     atomic_bool ending;
     struct depth_geometry geometry;
     int mode, width, height;
@@ -201,7 +198,8 @@ static void set_params(struct output_foxglove *server, struct client *client, Js
     tell_watchers(server);
 }
 
-bool output_foxglove_take_params(struct output_foxglove *server, struct params *params) {
+static bool take_params(struct output *base, struct params *params) {
+    struct output_foxglove *server = (struct output_foxglove *)base;
     LOCKED(&server->lock);
     bool has = server->has_wanted;
     if (has)
@@ -220,7 +218,7 @@ static void drop_newest(struct output_foxglove *server) {
 
 static void take_frame(struct output_foxglove *server) {
     struct frame *frame;
-    if (queue_take(server->queue, 0, &frame) != 0)
+    if (queue_take(server->base.queue, 0, &frame) != 0)
         return;
     drop_newest(server);
     server->newest = frame;
@@ -239,7 +237,7 @@ static void take_frame(struct output_foxglove *server) {
         memcpy(client->due, client->subscribed, sizeof client->due);
         lws_callback_on_writable(client->wsi);
     }
-    atomic_fetch_add(&server->sent, 1);
+    atomic_fetch_add(&server->base.sent, 1);
 }
 
 /* ---- what clients ask for */
@@ -478,7 +476,7 @@ static void release(struct output_foxglove *server) {
     if (server->lws)
         lws_context_destroy(server->lws);
     drop_newest(server);
-    queue_close(&server->queue);
+    queue_close(&server->base.queue);
     g_ptr_array_unref(server->clients);
     pthread_mutex_destroy(&server->lock);
     g_free(server);
@@ -520,8 +518,21 @@ static int start(struct output_foxglove *server, const char *address, int port) 
     return EXIT_DONE;
 }
 
-struct output_foxglove *output_foxglove_open(const struct output_options *options,
-                                             const struct output_about *about, int *code) {
+static void wake(struct output *base) {
+    lws_cancel_service(((struct output_foxglove *)base)->lws);
+}
+
+static bool close_server(struct output *base) {
+    struct output_foxglove *server = (struct output_foxglove *)base;
+    atomic_store(&server->ending, true);
+    wake(base);
+    pthread_join(server->thread, NULL);
+    release(server);
+    return true;
+}
+
+struct output *output_foxglove_open(const struct output_options *options,
+                                    const struct output_about *about, int *code) {
     g_autofree char *address = NULL;
     const char *place = options->pipeline + strlen(OUTPUT_FOXGLOVE_PREFIX);
     int port;
@@ -535,6 +546,9 @@ struct output_foxglove *output_foxglove_open(const struct output_options *option
                         "foxglove:ADDRESS:8765 with an address of this machine, 0.0.0.0 for all",
                         options->pipeline);
     struct output_foxglove *server = g_new0(struct output_foxglove, 1);
+    server->base.wake = wake;
+    server->base.take_params = take_params;
+    server->base.close = close_server;
     pthread_mutex_init(&server->lock, NULL);
     server->clients = g_ptr_array_new();
     server->mode = about->params->mode;
@@ -545,28 +559,10 @@ struct output_foxglove *output_foxglove_open(const struct output_options *option
         server->geometry = *about->geometry;
     if (about->live)
         server->epoch_ns = g_get_real_time() * 1000 - clock_ns();
-    server->queue = queue_open(1, QUEUE_DROP_OLDEST);
-    *code = server->queue ? start(server, address, port) : EXIT_RUN_FAILED;
+    server->base.queue = queue_open(1, QUEUE_DROP_OLDEST);
+    *code = server->base.queue ? start(server, address, port) : EXIT_RUN_FAILED;
     if (*code == EXIT_DONE)
-        return server;
+        return &server->base;
     release(server);
     return NULL;
-}
-
-void output_foxglove_give(struct output_foxglove *server, struct frame *frame) {
-    atomic_fetch_add(&server->given, 1);
-    queue_give(server->queue, &frame);
-    lws_cancel_service(server->lws);
-}
-
-void output_foxglove_get_status(struct output_foxglove *server, struct output_status *status) {
-    *status =
-        (struct output_status){atomic_load(&server->given), atomic_load(&server->sent), false};
-}
-
-void output_foxglove_close(struct output_foxglove *server) {
-    atomic_store(&server->ending, true);
-    lws_cancel_service(server->lws);
-    pthread_join(server->thread, NULL);
-    release(server);
 }

@@ -1,12 +1,12 @@
 /*
- * The pipeline of app/output_gst.h. Everything that may hang (a state change, a last picture that
- * nobody takes) happens in the worker; output_close waits for it so long and no longer.
+ * The pipeline of --out gst: and v4l2: (app/live/output_private.h). Everything that may hang (a
+ * state change, a last picture that nobody takes) happens in the worker; output_close waits for it
+ * so long and no longer.
  * SPDX-License-Identifier: MIT
  */
-#include "app/live/output_gst.h"
+#include "app/live/output_private.h"
 
 #include "app/commands.h"
-#include "app/live/queue.h"
 #include "app/save/visualize.h"
 #include "capture/gst/gst_launch.h"
 #include "image/flow.h"
@@ -18,7 +18,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,16 +40,14 @@ static const char *const what_names[WHAT_COUNT] = {"color", "disparity", "depth"
 enum state { OUT_RUNNING, OUT_FAILED, OUT_ENDED };
 
 struct output_gst {
+    struct output base; /* first; its state is an enum state */
     struct depth_geometry geometry;
     enum what what;
     GstVideoInfo info;
     GstElement *pipeline;
     GstAppSrc *head;
     GstBus *bus;
-    struct queue *queue;
     pthread_t thread;
-    atomic_long given, sent;
-    atomic_int state;
 
     /* the worker's */
     char *last_warning; /* NULL when all is well */
@@ -121,7 +118,7 @@ static GstBuffer *make_buffer(struct output_gst *output, const struct frame *fra
 static GstPadProbeReturn count_sent(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
     struct output_gst *output = context;
     (void)pad, (void)info;
-    atomic_fetch_add(&output->sent, 1);
+    atomic_fetch_add(&output->base.sent, 1);
     return GST_PAD_PROBE_OK;
 }
 
@@ -130,8 +127,8 @@ static GstPadProbeReturn count_sent(GstPad *pad, GstPadProbeInfo *info, gpointer
 static void start(struct output_gst *output) {
     gst_bus_set_flushing(output->bus, TRUE); /* what the last run left there */
     gst_bus_set_flushing(output->bus, FALSE);
-    output->sent_before = atomic_load(&output->sent);
-    atomic_store(&output->state, OUT_RUNNING);
+    output->sent_before = atomic_load(&output->base.sent);
+    atomic_store(&output->base.state, OUT_RUNNING);
     gst_element_set_state(output->pipeline, GST_STATE_PLAYING); /* a refusal comes by the bus */
 }
 
@@ -147,13 +144,13 @@ static void warn_once(struct output_gst *output, GstMessage *message, const char
 
 static void fail(struct output_gst *output, GstMessage *message) {
     warn_once(output, message, RETRY_TEXT);
-    atomic_store(&output->state, OUT_FAILED);
+    atomic_store(&output->base.state, OUT_FAILED);
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
     output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
 }
 
 static void watch(struct output_gst *output) {
-    int state = atomic_load(&output->state);
+    int state = atomic_load(&output->base.state);
     if (state == OUT_FAILED && clock_ns() >= output->retry_ns)
         start(output);
     if (state != OUT_RUNNING)
@@ -161,7 +158,7 @@ static void watch(struct output_gst *output) {
     g_autoptr(GstMessage) message =
         gst_bus_pop_filtered(output->bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     if (!message) {
-        if (output->last_warning && atomic_load(&output->sent) > output->sent_before + 1) {
+        if (output->last_warning && atomic_load(&output->base.sent) > output->sent_before + 1) {
             log_info("--out", "takes frames again");
             g_clear_pointer(&output->last_warning, g_free);
         }
@@ -171,14 +168,14 @@ static void watch(struct output_gst *output) {
         fail(output, message);
     } else {
         log_warning("--out", "the pipeline has ended by itself; nothing more goes out");
-        atomic_store(&output->state, OUT_ENDED);
+        atomic_store(&output->base.state, OUT_ENDED);
     }
 }
 
 /* A file gets its end, where the receiver still takes something. */
 static void finish(struct output_gst *output) {
-    output->is_whole = atomic_load(&output->state) != OUT_FAILED;
-    if (atomic_load(&output->state) == OUT_RUNNING) {
+    output->is_whole = atomic_load(&output->base.state) != OUT_FAILED;
+    if (atomic_load(&output->base.state) == OUT_RUNNING) {
         gst_app_src_end_of_stream(output->head);
         g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
             output->bus, END_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
@@ -191,11 +188,11 @@ static void finish(struct output_gst *output) {
 }
 
 static void release(struct output_gst *output) {
-    atomic_load(&output->sent); /* what GStreamer's thread did is seen */
+    atomic_load(&output->base.sent); /* what GStreamer's thread did is seen */
     gst_clear_object(&output->head);
     gst_clear_object(&output->bus);
     gst_clear_object(&output->pipeline);
-    queue_close(&output->queue);
+    queue_close(&output->base.queue);
     g_free(output->last_warning);
     pthread_cond_destroy(&output->changed);
     pthread_mutex_destroy(&output->lock);
@@ -209,11 +206,11 @@ static void *work(void *context) {
     do {
         struct frame *frame = NULL;
         watch(output); /* which may hang, so no frame is in hand yet */
-        status = queue_take(output->queue, POLL_MS, &frame);
+        status = queue_take(output->base.queue, POLL_MS, &frame);
         if (status != 0)
             continue;
         GstBuffer *buffer = NULL;
-        if (atomic_load(&output->state) == OUT_RUNNING)
+        if (atomic_load(&output->base.state) == OUT_RUNNING)
             buffer = make_buffer(output, frame);
         frame_drop(&frame);
         if (buffer)
@@ -306,42 +303,10 @@ static int make_pipeline(struct output_gst *output, const char *text,
     return GO_ON;
 }
 
-struct output_gst *output_gst_open(const struct output_options *options,
-                                   const struct output_about *about, int *code) {
-    struct output_gst *output = g_new0(struct output_gst, 1);
-    clock_cond_init(&output->changed);
-    pthread_mutex_init(&output->lock, NULL);
-    *code = choose(output, options, about);
-    if (*code == GO_ON) {
-        g_autofree char *text = pipeline_text(output, options->pipeline, about);
-        *code = make_pipeline(output, text, about);
-    }
-    if (*code == GO_ON) {
-        output->queue = queue_open(1, QUEUE_DROP_OLDEST);
-        int error = output->queue ? pthread_create(&output->thread, NULL, work, output) : ENOMEM;
-        if (!error) {
-            *code = EXIT_DONE;
-            return output;
-        }
-        log_error("--out", "cannot be started: %s", strerror(error));
-        *code = EXIT_RUN_FAILED;
-    }
-    release(output);
-    return NULL;
-}
-
-void output_gst_give(struct output_gst *output, struct frame *frame) {
-    atomic_fetch_add(&output->given, 1);
-    queue_give(output->queue, &frame);
-}
-
-void output_gst_get_status(struct output_gst *output, struct output_status *status) {
-    *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent),
-                                     atomic_load(&output->state) != OUT_RUNNING};
-}
-
-bool output_gst_close(struct output_gst *output) {
-    queue_end(output->queue);
+/* Lets the receiver finish its file for a few seconds. */
+static bool close_output(struct output *base) {
+    struct output_gst *output = (struct output_gst *)base;
+    queue_end(output->base.queue);
     struct timespec until = clock_after_ms(1000 * CLOSE_S);
     pthread_mutex_lock(&output->lock);
     int status = 0;
@@ -351,8 +316,8 @@ bool output_gst_close(struct output_gst *output) {
          is_late = done && output->is_late;
     output->left_behind = !done;
     if (!done)
-        queue_abort(output->queue);    /* a frame must not outlive the backend of its memory */
-    pthread_t thread = output->thread; /* the worker may free the rest once the lock is open */
+        queue_abort(output->base.queue); /* a frame must not outlive the backend of its memory */
+    pthread_t thread = output->thread;   /* the worker may free the rest once the lock is open */
     pthread_mutex_unlock(&output->lock);
     if (is_late)
         log_warning("--out", "the receiver has not ended within %d s, its file may lack the end",
@@ -365,4 +330,30 @@ bool output_gst_close(struct output_gst *output) {
         pthread_detach(thread);
     }
     return is_whole;
+}
+
+struct output *output_gst_open(const struct output_options *options,
+                               const struct output_about *about, int *code) {
+    struct output_gst *output = g_new0(struct output_gst, 1);
+    output->base.close = close_output;
+    clock_cond_init(&output->changed);
+    pthread_mutex_init(&output->lock, NULL);
+    *code = choose(output, options, about);
+    if (*code == GO_ON) {
+        g_autofree char *text = pipeline_text(output, options->pipeline, about);
+        *code = make_pipeline(output, text, about);
+    }
+    if (*code == GO_ON) {
+        output->base.queue = queue_open(1, QUEUE_DROP_OLDEST);
+        int error =
+            output->base.queue ? pthread_create(&output->thread, NULL, work, output) : ENOMEM;
+        if (!error) {
+            *code = EXIT_DONE;
+            return &output->base;
+        }
+        log_error("--out", "cannot be started: %s", strerror(error));
+        *code = EXIT_RUN_FAILED;
+    }
+    release(output);
+    return NULL;
 }
