@@ -40,6 +40,7 @@ void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t i
 void pairing_restart(struct pairing *pairing) {
     pairing->mode = PAIR_BY_CAPTURE;
     pairing->reason = "";
+    pairing->told = false;
     for (int i = 0; i < 2; i++) {
         struct pairing_side *side = &pairing->side[i];
         side->unpaired += side->count;
@@ -177,6 +178,14 @@ bool pairing_offer(struct pairing *pairing, int number, const struct frame_stamp
     assert(side->filling >= 0);
     if (side->last.arrived_ns)
         count_sequence(side, stamp);
+    if (pairing->single) {
+        side->last = *stamp;
+        side->paired = side->filling;
+        side->filling = -1;
+        pairing->pairs++;
+        *pair = (struct pair_of_slots){{side->paired, side->paired}, {*stamp, *stamp}};
+        return true;
+    }
     if (pairing->mode == PAIR_BY_CAPTURE)
         judge_time(pairing, number, stamp);
     if (pairing->mode == PAIR_BY_CAPTURE && side->last.arrived_ns)
@@ -200,19 +209,6 @@ bool pairing_offer(struct pairing *pairing, int number, const struct frame_stamp
     pairing->gap_ns[pairing->pairs++ % PAIRING_GAPS] =
         time_of(pairing, &pair->stamp[1]) - time_of(pairing, &pair->stamp[0]);
     return true;
-}
-
-void pairing_offer_single(struct pairing *pairing, const struct frame_stamp *stamp,
-                          struct pair_of_slots *pair) {
-    struct pairing_side *side = &pairing->side[0];
-    assert(side->filling >= 0);
-    if (side->last.arrived_ns)
-        count_sequence(side, stamp);
-    side->last = *stamp;
-    side->paired = side->filling;
-    side->filling = -1;
-    pairing->pairs++;
-    *pair = (struct pair_of_slots){{side->paired, side->paired}, {*stamp, *stamp}};
 }
 
 void pairing_skip(struct pairing *pairing, int number, const struct frame_stamp *stamp) {

@@ -51,6 +51,8 @@ struct pairing {
     struct pairing_side side[2]; /* left, right */
     int64_t tolerance_ns;
     bool tolerance_follows; /* it is always 9/16 of the shorter measured interval */
+    bool single;            /* one camera, side 0, each frame of which is both of a pair */
+    bool told;              /* source_tell_arrival has said why it pairs by arrival */
     enum pairing_mode mode;
     const char *reason; /* why it pairs by arrival, "" as long as it does not */
     int unusable;       /* the side whose times were unusable */
@@ -68,7 +70,7 @@ struct pairing_gaps {
 };
 
 /* tolerance_ns 0 takes half the shorter interval and a sixteenth for jitter; interval_ns are the
- * cameras' nominal ones, 0 unknown. */
+ * cameras' nominal ones, 0 unknown. The caller sets single. */
 void pairing_init(struct pairing *pairing, int64_t tolerance_ns, const int64_t interval_ns[2]);
 
 /* For a camera that was lost: drops what is queued (and counts it as unpaired) and checks times
@@ -83,11 +85,6 @@ int pairing_slot(struct pairing *pairing, int side);
  * one of the sides, or one on each. */
 bool pairing_offer(struct pairing *pairing, int side, const struct frame_stamp *stamp,
                    struct pair_of_slots *pair);
-
-/* One camera, whose frames are pairs by themselves: the same for side 0, always a pair, with that
- * slot on both sides. */
-void pairing_offer_single(struct pairing *pairing, const struct frame_stamp *stamp,
-                          struct pair_of_slots *pair);
 
 /* A frame came but is unusable: only its sequence number is used. The slot remains to be filled. */
 void pairing_skip(struct pairing *pairing, int side, const struct frame_stamp *stamp);

@@ -3,6 +3,8 @@
  */
 #include "capture/source_status.h"
 
+#include "config/log.h"
+
 #include <stdio.h>
 
 #define SILENT_NS 1000000000LL /* without a frame for so long a camera's rate falls */
@@ -21,6 +23,13 @@ static double rate_of(const struct camera_status *camera, int64_t now_ns) {
     if (now_ns - last > SILENT_NS)
         last = now_ns;
     return last > first ? (count - 1) * 1e9 / (double)(last - first) : 0;
+}
+
+void source_tell_arrival(struct pairing *pairing, const char *name) {
+    if (pairing->mode == PAIR_BY_ARRIVAL && !pairing->told)
+        log_warning(name, "%s; the cameras are paired by arrival, which is less exact",
+                    pairing->reason);
+    pairing->told = pairing->mode == PAIR_BY_ARRIVAL;
 }
 
 void source_status_fill(struct source_status *status, const struct pairing *pairing,

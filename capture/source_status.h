@@ -37,6 +37,10 @@ struct source_status {
 /* Counts a frame that came now. */
 void camera_came(struct camera_status *camera, int64_t now_ns);
 
+/* Logs once, until a camera was lost, why pairs are made by arrival; name: of the camera that is
+ * unusable. */
+void source_tell_arrival(struct pairing *pairing, const char *name);
+
 /* The status by the pairing, its cameras, where one gives both pictures with NULL for the other
  * one, and the pairs that were passed; without banner. */
 void source_status_fill(struct source_status *status, const struct pairing *pairing,

@@ -70,13 +70,8 @@ static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
     camera_came(&stream->status, stamp.arrived_ns);
     stream->status.state = CAMERA_STREAMING;
     struct pair_of_slots pair;
-    bool paired = true;
     keep(&stream->slot[pairing_slot(&gst->pairing, stream->side)], sample);
-    if (gst->streams == 1)
-        pairing_offer_single(&gst->pairing, &stamp, &pair);
-    else
-        paired = pairing_offer(&gst->pairing, stream->side, &stamp, &pair);
-    if (paired)
+    if (pairing_offer(&gst->pairing, stream->side, &stamp, &pair))
         keep_pair(gst, &pair);
     pthread_cond_signal(&gst->came);
     return GST_FLOW_OK;
@@ -139,7 +134,6 @@ static void restart(struct live_gst *gst) {
     pthread_mutex_lock(&gst->lock);
     pairing_restart(&gst->pairing);
     gst->seen_ns = clock_ns();
-    gst->told_arrival = false;
     pthread_mutex_unlock(&gst->lock);
     gst->failed = false;
     gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
@@ -151,16 +145,8 @@ static void watch(struct live_gst *gst) {
     g_autoptr(GError) error = NULL;
     pthread_mutex_lock(&gst->lock);
     int64_t silent = clock_ns() - gst->seen_ns;
-    bool tell = gst->pairing.mode == PAIR_BY_ARRIVAL && !gst->told_arrival;
-    gst->told_arrival |= tell;
-    int unusable = gst->pairing.unusable;
-    const char *reason = gst->pairing.reason;
+    source_tell_arrival(&gst->pairing, gst->stream[gst->pairing.unusable].status.name);
     pthread_mutex_unlock(&gst->lock);
-    if (tell)
-        log_warning(gst->stream[unusable].status.name,
-                    "%s; the cameras are paired by arrival, "
-                    "which is less exact",
-                    reason);
     if (message) {
         gst_message_parse_error(message, &error, NULL);
         if (!gst->failed)

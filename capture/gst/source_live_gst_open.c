@@ -29,7 +29,8 @@ static int find_sinks(struct live_gst *gst) {
     gst->pictures = PICTURES_ONE;
     if (!gst->stream[0].sink && (gst->stream[0].sink = find_sink(gst, "both")) != NULL)
         gst->pictures = PICTURES_AUTO;
-    gst->streams = gst->stream[0].sink ? 1 : 2;
+    gst->pairing.single = gst->stream[0].sink != NULL;
+    gst->streams = gst->pairing.single ? 1 : 2;
     if (gst->streams == 2) {
         gst->stream[0].sink = find_sink(gst, "left");
         gst->stream[1].sink = find_sink(gst, "right");
@@ -144,6 +145,7 @@ static int learn(struct live_gst *gst) {
     long pairs = gst->pairing.pairs;
     pairing_init(&gst->pairing, (int64_t)(gst->options.sync_tolerance_ms * 1e6), interval);
     gst->pairing.pairs = pairs;
+    gst->pairing.single = gst->streams == 1;
     pthread_mutex_unlock(&gst->lock);
     return 0;
 }

@@ -47,7 +47,7 @@ struct live_gst {
     struct stream stream[2];
     struct pairing pairing;
     struct pair_of_slots newest;
-    bool have_newest, ended, told_arrival;
+    bool have_newest, ended;
     long passed;
     int64_t seen_ns;
 };

@@ -135,6 +135,7 @@ static int learn(struct v4l2 *v4l2) {
         interval[i] = rate > 0 ? (int64_t)(1e9 / rate) : 0;
     }
     pairing_init(&v4l2->pairing, (int64_t)(v4l2->options.sync_tolerance_ms * 1e6), interval);
+    v4l2->pairing.single = v4l2->streams == 1;
     if (v4l2->streams == 2 || v4l2->whole)
         return 0;
     v4l2->wide = (struct image){

@@ -74,18 +74,14 @@ static bool take_frame(struct v4l2 *v4l2, int number, bool prompt) {
     stream_seen(v4l2, number, frame.stamp.arrived_ns);
     frame.stamp.prompt = prompt;
     stream->bytes[slot] = frame.bytes;
-    bool shortened = !frame.flagged && is_short(stream, slot), paired = true;
+    bool shortened = !frame.flagged && is_short(stream, slot);
     stream->status.flagged += frame.flagged;
     stream->status.damaged += shortened;
     if (frame.flagged || shortened) {
         pairing_skip(&v4l2->pairing, number, &frame.stamp);
         return true;
     }
-    if (v4l2->streams == 1)
-        pairing_offer_single(&v4l2->pairing, &frame.stamp, &pair);
-    else
-        paired = pairing_offer(&v4l2->pairing, number, &frame.stamp, &pair);
-    if (paired) {
+    if (pairing_offer(&v4l2->pairing, number, &frame.stamp, &pair)) {
         tap_pair(v4l2, &pair);
         v4l2->passed += v4l2->have_newest;
         v4l2->newest = pair;
@@ -100,7 +96,7 @@ static void poll_cameras(struct v4l2 *v4l2) {
     struct pollfd polled[3];
     for (int i = 0; i < 2; i++)
         polled[i] = (struct pollfd){i < v4l2->streams ? v4l2->stream[i].camera.fd : -1, POLLIN, 0};
-    polled[2] = (struct pollfd){hotplug_fd(v4l2), POLLIN, 0};
+    polled[2] = (struct pollfd){v4l2->hotplug ? udev_monitor_get_fd(v4l2->hotplug) : -1, POLLIN, 0};
     bool waited = poll(polled, 3, 0) == 0;
     if (waited)
         poll(polled, 3, POLL_TIMEOUT_MS);
@@ -115,8 +111,9 @@ static void poll_cameras(struct v4l2 *v4l2) {
             }
             polled[i].revents = 0;
         }
-    if (polled[2].revents)
-        hotplug_read(v4l2);
+    for (struct udev_device *d;
+         polled[2].revents && (d = udev_monitor_receive_device(v4l2->hotplug));)
+        udev_device_unref(d);
     streams_watch(v4l2, clock_ns(), polled[2].revents != 0);
 }
 
@@ -183,7 +180,8 @@ void streams_free(struct source *source) {
         for (int s = 0; s < PAIRING_SLOTS; s++)
             free(stream->slot[s]);
     }
-    hotplug_close(v4l2);
+    udev_monitor_unref(v4l2->hotplug);
+    udev_unref(v4l2->udev);
     controls_close(&source->controls);
     mjpeg_close(&v4l2->mjpeg);
     free(v4l2->wide.data);

@@ -43,7 +43,6 @@ struct v4l2 {
     struct image wide;           /* one camera: the whole picture */
     struct pair_of_slots newest; /* the last pair that came */
     bool have_newest;            /* and that was not read yet */
-    bool told_arrival;
     long passed;
     struct udev *udev;
     struct udev_monitor *hotplug; /* NULL: cameras are looked for now and then instead */
@@ -76,13 +75,8 @@ void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found);
 /* Updates the status that other threads see; at most ten times a second unless now is set. */
 void status_publish(struct v4l2 *v4l2, bool now);
 
-/* Events of udev about cameras that come and go. */
+/* Listens to udev's events about cameras that come and go. */
 void hotplug_open(struct v4l2 *v4l2);
-/* To poll for events; -1 without udev. */
-int hotplug_fd(struct v4l2 *v4l2);
-/* Discards the events that have come. */
-void hotplug_read(struct v4l2 *v4l2);
-void hotplug_close(struct v4l2 *v4l2);
 
 /* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart: how many cameras,
  * words (g_strfreev, in any case) their names; or -EINVAL, logged. */

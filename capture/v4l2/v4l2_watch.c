@@ -115,7 +115,6 @@ static void reopen(struct v4l2 *v4l2, int number, int64_t now_ns) {
         return;
     }
     pairing_restart(&v4l2->pairing); /* its clock and numbers may start anew */
-    v4l2->told_arrival = false;
     status_publish(v4l2, true);
 }
 
@@ -143,12 +142,7 @@ void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found) {
         else if (found || now_ns >= stream->retry_ns)
             reopen(v4l2, i, now_ns);
     }
-    if (v4l2->pairing.mode == PAIR_BY_ARRIVAL && !v4l2->told_arrival) {
-        v4l2->told_arrival = true;
-        log_warning(v4l2->stream[v4l2->pairing.unusable].status.name,
-                    "%s; the cameras are paired by arrival, which is less exact",
-                    v4l2->pairing.reason);
-    }
+    source_tell_arrival(&v4l2->pairing, v4l2->stream[v4l2->pairing.unusable].status.name);
     status_publish(v4l2, false);
 }
 
@@ -192,19 +186,4 @@ void hotplug_open(struct v4l2 *v4l2) {
         udev_monitor_filter_add_match_subsystem_devtype(v4l2->hotplug, "video4linux", NULL);
         udev_monitor_enable_receiving(v4l2->hotplug);
     }
-}
-
-int hotplug_fd(struct v4l2 *v4l2) {
-    return v4l2->hotplug ? udev_monitor_get_fd(v4l2->hotplug) : -1;
-}
-
-void hotplug_read(struct v4l2 *v4l2) {
-    struct udev_device *device;
-    while ((device = udev_monitor_receive_device(v4l2->hotplug)))
-        udev_device_unref(device);
-}
-
-void hotplug_close(struct v4l2 *v4l2) {
-    udev_monitor_unref(v4l2->hotplug);
-    udev_unref(v4l2->udev);
 }
