@@ -10,12 +10,10 @@ as the program rounds them, so what is shown at the end is what the program comp
 import argparse
 import configparser
 import copy
-import ctypes
 import glob
 import json
 import math
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -26,166 +24,18 @@ import torch.nn.functional as F
 from PIL import Image
 
 import choice
+import scenes
+from scenes import DEVICE, HEIGHT, WIDTH
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The built-in file: the descriptor, and what is written beside a new choice.
 BUILT_IN = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
-SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
-WIDTH, HEIGHT = 640, 384  # of a pair
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
-KINDS = ('rooms', 'streets', 'flying', 'planes')
 BATCH = 8
 AVERAGED = 500  # steps: weights are kept as their moving average
 # Of pixels that passed the check and are off by more than 1 px. Rendered streets have 15 % of them,
 # real ones 1 to 4 %: what they weigh keeps the network from distrusting what passed.
 WRONG_WEIGHT = 0.3
-DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
-
-
-# ---- textures
-
-def squares(folder, most=5):
-    """Squares of SIDE x SIDE of the photographs in a folder, at two sizes: (N, SIDE, SIDE, 3)."""
-    out = []
-    for name in sorted(os.listdir(folder)):
-        with Image.open(os.path.join(folder, name)) as file:
-            picture = file.convert('RGB')
-        found = []
-        for least in sorted({min(SIDE + 48, *picture.size), min(2 * SIDE + 76, *picture.size)}):
-            k = max(least, SIDE) / min(picture.size)
-            small = np.asarray(picture.resize([max(SIDE, round(k * n)) for n in picture.size],
-                                              Image.LANCZOS))
-            found += [small[y:y + SIDE, x:x + SIDE]
-                      for y in range(0, small.shape[0] - SIDE + 1, SIDE)
-                      for x in range(0, small.shape[1] - SIDE + 1, SIDE)]
-        found = [s for s in found if np.abs(np.diff(s.mean(2), axis=1)).mean() > 0.8]
-        out += found[::max(1, math.ceil(len(found) / most))]
-    return torch.from_numpy(np.stack(out))
-
-
-def noise(count, octaves, falloff, generator):
-    """Fractional Brownian motion (count, SIDE, SIDE) of mean 0 and deviation 1."""
-    total = 0
-    for i in range(octaves):
-        size = min(SIDE, 3 << i)
-        coarse = torch.randn(count, 1, size, size, generator=generator)
-        total = total + falloff**i * F.interpolate(coarse, (SIDE, SIDE), mode='bicubic')[:, 0]
-    return (total - total.mean((1, 2), keepdim=True)) / total.std((1, 2), keepdim=True)
-
-
-def drawn(count, generator):
-    """Procedural textures in colour: noise, stripes, checks, bricks, dots, print, bars."""
-    lot = lambda a, b: float(a + (b - a) * torch.rand((), generator=generator))
-    y, x = torch.meshgrid(torch.arange(SIDE), torch.arange(SIDE), indexing='ij')
-    out = []
-    for i in range(count):
-        period, angle = lot(4, 60), lot(0, math.pi) if lot(0, 1) < 0.6 else 0
-        u = (x * math.cos(angle) + y * math.sin(angle)) / period
-        v = (y * math.cos(angle) - x * math.sin(angle)) / period * lot(0.5, 2)
-        fine, rough = noise(1, 8, 0.95, generator)[0], noise(1, 6, 0.7, generator)[0]
-        t = (lambda: noise(1, 8, lot(0.5, 1), generator)[0],
-             lambda: torch.sin(2 * math.pi * (u + 0.1 * rough)),
-             lambda: torch.sign(torch.sin(math.pi * u) * torch.sin(math.pi * v)),
-             lambda: 0.3 * fine - 2.0 * (((u + 0.5 * (v.floor() % 2)) % 1 < 0.08) | (v % 1 < 0.12)),
-             lambda: torch.sign((u % 1 - 0.5)**2 + (v % 1 - 0.5)**2 - lot(0.02, 0.15)),
-             lambda: -2.0 * ((v % 1 < 0.5) & (fine > lot(-0.5, 0.5))),
-             lambda: fine + 2 * torch.sign(rough),
-             lambda: 2.0 * (u % 1 < lot(0.1, 0.6)) + 0.1 * fine)[i % 8]()
-        t = (t - t.mean()) / (t.std() + 1e-6)
-        colour = lot(20, 70) * torch.tensor([lot(0.4, 1) for _ in range(3)])
-        out.append(128 + t.unsqueeze(-1) * colour + 3 * fine.unsqueeze(-1))
-    return torch.stack(out).clamp(0, 255).to(torch.uint8)
-
-
-def textures(folder, generator):
-    """All textures with their smaller levels (N, LEVELS_PIXELS, 4); how many of each kind."""
-    waves = 128 + 60 * torch.cat([noise(4, 7, f, generator) for f in (0.5, 0.65, 0.85)])
-    waves = waves.clamp(0, 255).to(torch.uint8).unsqueeze(-1).expand(-1, -1, -1, 3)
-    kinds = squares(folder), drawn(72, generator), waves
-    t = F.pad(torch.cat(kinds), (0, 1)).permute(0, 3, 1, 2).to(DEVICE, torch.float32)
-    t = (t + 128 - t[:, :3].mean((1, 2, 3), keepdim=True)).clamp(0, 255)
-    pool, at = torch.zeros(len(t), LEVELS_PIXELS, 4, dtype=torch.uint8, device=DEVICE), 0
-    while t.shape[2]:
-        n = t.shape[2]**2
-        pool[:, at:at + n] = t.round().to(torch.uint8).permute(0, 2, 3, 1).reshape(len(t), n, 4)
-        t, at = F.avg_pool2d(t, 2) if t.shape[2] > 1 else t[:, :, :0], at + n
-    return pool, [len(k) for k in kinds]
-
-
-# ---- pairs
-
-def pointer(tensor):
-    return ctypes.c_void_p(tensor.data_ptr())
-
-
-class Caster:
-    """Casts scenes of seeds."""
-
-    def __init__(self, folder, seed):
-        library = os.path.join(HERE, 'libscene.so')
-        source = [os.path.join(HERE, name)
-                  for name in ('scene.cu', 'scene_lot.h', '../capture/synth/cast.h')]
-        if not os.path.exists(library) or any(os.path.getmtime(library) < os.path.getmtime(s)
-                                              for s in source):
-            subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared',
-                            '-I', os.path.join(HERE, '..'), '-Xcompiler', '-fPIC,-fopenmp',
-                            source[0], '-o', library], check=True)
-        self.library = ctypes.CDLL(library)
-        self.pool, self.counts = textures(folder, torch.Generator().manual_seed(seed))
-        self.host = self.pool.cpu()
-
-    def cast(self, count, seed, kind=len(KINDS)):
-        """Pictures (count, 2, HEIGHT, WIDTH, 3) uint8, true disparities, seen, largest disparities,
-        rows that the right picture is off."""
-        scenes = np.empty((count, self.library.scene_bytes()), np.uint8)
-        largest = np.empty(count, np.float32)
-        self.library.scenes_draw(scenes.ctypes.data_as(ctypes.c_void_p), count,
-                                 ctypes.c_uint64(seed), pointer(self.host),
-                                 (ctypes.c_int * 3)(*self.counts), WIDTH, HEIGHT, kind,
-                                 largest.ctypes.data_as(ctypes.c_void_p))
-        rows_off = scenes[:, 36:40].copy().view(np.float32)[:, 0]  # struct scene's rows_off
-        on_gpu = torch.from_numpy(scenes).to(DEVICE)
-        make = lambda *shape, t=torch.uint8: torch.empty(count, *shape, dtype=t, device=DEVICE)
-        rgb, seen = make(2, HEIGHT, WIDTH, 3), make(HEIGHT, WIDTH)
-        d = make(HEIGHT, WIDTH, t=torch.float32)
-        error = self.library.scenes_cast(pointer(on_gpu), count, pointer(self.pool), pointer(rgb),
-                                         pointer(d), pointer(seen), WIDTH, HEIGHT, stream())
-        assert not error, f'CUDA error {error}'
-        return rgb, d, seen > 0, largest, rows_off
-
-
-def stream():
-    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-
-
-def degraded(rgb, generator):
-    """What cameras do: exposure and gamma of both and of one eye, blur, noise."""
-    n = len(rgb)
-
-    def lot(a, b, eyes=1):
-        return a + (b - a) * torch.rand(n, eyes, 1, 1, 1, device=DEVICE, generator=generator)
-
-    def some(p, value, neutral):
-        return torch.where(lot(0, 1) < p, value, torch.full_like(value, neutral))
-    one = (lot(0, 1) < 0.25) & (lot(0, 1, 2) < 0.5)
-    only = lambda value, neutral: torch.where(one, value, torch.full_like(value, neutral))
-    x = rgb.float() / 255
-    x = torch.where(lot(0, 1) < 0.2, x.mean(-1, keepdim=True), x)  # grey
-    x = x**(some(0.4, lot(0.6, 1.5), 1) * only(lot(0.85, 1.2, 2), 1))
-    dark = lot(0, 1) < 0.08
-    gain = torch.where(dark, lot(0.15, 0.4), some(0.45, lot(0.55, 1.8), 1))
-    x = x * gain * only(lot(0.8, 1.25, 2), 1) + only(lot(-0.05, 0.05, 2), 0)
-    sigma = some(0.5, lot(0.3, 0.9), 0.05) + only(some(0.3, lot(0, 0.8, 2), 0), 0)
-    taps = torch.arange(-2, 3, device=DEVICE)
-    taps = torch.exp(-taps**2 / (2 * sigma.expand(n, 2, 1, 1, 1).reshape(-1, 1)**2))
-    taps = (taps / taps.sum(1, keepdim=True)).repeat_interleave(3, 0)
-    x = x.permute(0, 1, 4, 2, 3).reshape(1, 6 * n, HEIGHT, WIDTH)
-    x = F.conv2d(F.pad(x, (2, 2, 0, 0), 'replicate'), taps.view(-1, 1, 1, 5), groups=6 * n)
-    x = F.conv2d(F.pad(x, (0, 0, 2, 2), 'replicate'), taps.view(-1, 1, 5, 1), groups=6 * n)
-    x = x.view(n, 2, 3, HEIGHT, WIDTH).permute(0, 1, 3, 4, 2)
-    deviation = torch.exp(lot(math.log(0.3), math.log(3))) * some(0.12, lot(1, 3), 1)
-    white = torch.randn(x.shape, device=DEVICE, generator=generator)
-    return (255 * x + deviation * white).round().clamp(0, 255).to(torch.uint8)
 
 
 class Program:
@@ -215,20 +65,6 @@ class Program:
             choice.census_vectors(grey)
 
 
-def evidence(library):
-    """choice.evidence_at() for all candidates in one kernel."""
-    def find(left, right, vectors, cand):
-        n, count, height, width = cand.shape
-        cand = cand.to(torch.int16).contiguous()
-        left, right, own, other = (t.contiguous() for t in (left, right, *vectors))
-        out = [torch.empty(cand.shape, dtype=torch.uint8, device=DEVICE) for _ in range(2)]
-        error = library.evidence_find(*map(pointer, (cand, left, right, own, other, *out)), n,
-                                      count, width, height, left.shape[-1], stream())
-        assert not error, f'CUDA error {error}'
-        return out[0].int(), out[1].int()
-    return find
-
-
 class Pairs(threading.Thread):
     """Fills a ring of pairs on the GPU with what the network sees, while it is trained."""
 
@@ -242,10 +78,10 @@ class Pairs(threading.Thread):
         self.count, self.made, self.used, self.stop, self.failed = count, 0, 0, False, None
         self.generator = torch.Generator(DEVICE).manual_seed(seed)
 
-    def pairs(self, count, seed, kind=len(KINDS)):
+    def pairs(self, count, seed, kind=len(scenes.KINDS)):
         """What is trained on: a dictionary of tensors (count, ...)."""
         rgb, d, seen, largest, rows_off = self.caster.cast(count, seed, kind)
-        rgb = degraded(rgb, self.generator)
+        rgb = scenes.degraded(rgb, self.generator)
         maps, right = [], []
         for i in range(count):
             labels = next((r for r in RANGES if r >= largest[i]), RANGES[-1])
@@ -258,9 +94,7 @@ class Pairs(threading.Thread):
         left, right = rgb[:, 0].contiguous(), torch.stack(right)
         vectors = self.program.vectors(torch.cat([left, right])).chunk(2)
         f, cand, known = choice.features(rough, sure, left, right, vectors)
-        high = F.max_pool2d(d.unsqueeze(1), 7, 1, 3)
-        low = -F.max_pool2d(-d.unsqueeze(1), 7, 1, 3)
-        weight = torch.where(d > 0, 30 + 60 * (high - low > 2)[:, 0], 10)  # sky: 10
+        weight = torch.where(d > 0, 30 + 60 * (scenes.spread(d) > 2), 10)  # sky: 10
         wrong = known & ((cand[:, 0] / 16 - d).abs() > 1)
         weight = torch.where(wrong, WRONG_WEIGHT * weight, weight) * (d < RANGES[-1])
         return {'f': f, 'cand': cand, 'd': d, 'known': known, 'seen': seen, 'weight': weight}
@@ -561,7 +395,7 @@ def calibrate(pairs, network, count, prior=choice.PRIOR):
     """The curve of chances by support, of rendered pairs of other seeds; and by kind of scene, per
     cent: off by more than 1 before, after, share that passed, off among those before, after."""
     sums, table = torch.zeros(2, 17, device=DEVICE), {}
-    for kind, title in enumerate(KINDS):
+    for kind, title in enumerate(scenes.KINDS):
         parts = []
         for i in range(count):
             p = pairs.pairs(4, 777000111 + 4 * i, kind)
@@ -660,8 +494,8 @@ def main():
     start = torch.load(options.start, map_location=DEVICE) if options.start else {}
     seed = options.seed + 100 * start.get('runs', 0)
     program = Program(options.presets.split(','))
-    caster = Caster(options.photographs, options.seed)
-    choice.evidence = evidence(caster.library)
+    caster = scenes.Caster(options.photographs, options.seed)
+    choice.evidence = caster.evidence
     say('textures', caster.counts)
     judge = Judge(program, options.data)
     say('before', json.dumps(summary(judge.before)))

@@ -1,296 +1,182 @@
 # SPDX-License-Identifier: MIT
-"""Synthetic stereo pairs with exact disparities, made of photographs on surfaces, on the GPU.
-
-A scene is a background and a few surfaces in front of it. A surface has a texture, a disparity
-d(x, y) over the pixels of the left picture (a plane with a wave on it), and an outline. Both views
-are drawn backwards: a right pixel xr sees the left coordinate x with x - d(x, y) = xr.
+"""Ray-cast pairs with exact disparities (scene_lot.h) on an NVIDIA GPU, with textures of photographs
+and drawn ones, and what cameras do to them.
 """
+import ctypes
 import math
 import os
+import subprocess
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from PIL import Image
 
-SIDE = 768  # pixels along a texture
-SURFACES = 5  # with the background
-LABELS = 64
-ROWS, COLUMNS = 32, 320  # of a pair
-DRAWN = 2  # samples along each axis of a pixel
-
-
-def cut(grey, least=1.0):
-    """Squares of SIDE x SIDE from a picture (H, W), those with enough texture, at two sizes."""
-    import cv2
-    squares = []
-    sizes = sorted({min(1.0, 800 / min(grey.shape)), min(1.0, 1600 / min(grey.shape))})
-    for scale in sizes:
-        small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        if min(small.shape) < SIDE:
-            small = cv2.copyMakeBorder(small, 0, max(0, SIDE - small.shape[0]), 0,
-                                       max(0, SIDE - small.shape[1]), cv2.BORDER_REFLECT)
-        rows = range(0, small.shape[0] - SIDE + 1, SIDE // 2 if scale == sizes[0] else SIDE)
-        columns = range(0, small.shape[1] - SIDE + 1, SIDE // 2 if scale == sizes[0] else SIDE)
-        for y in rows:
-            for x in columns:
-                square = small[y:y + SIDE, x:x + SIDE]
-                if np.abs(np.diff(square.astype(np.float32), axis=1)).mean() >= least:
-                    squares.append(square)
-    return squares
+HERE = os.path.dirname(os.path.abspath(__file__))
+SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
+WIDTH, HEIGHT = 640, 384  # of a pair
+KINDS = ('rooms', 'streets', 'flying', 'planes')
+DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
-def photographs(folder, most=6):
-    """Textures of the photographs in a folder, (N, SIDE, SIDE) uint8; at most `most` of each."""
-    import cv2
-    textures = []
+# ---- textures
+
+def squares(folder, most=5):
+    """Squares of SIDE x SIDE of the photographs in a folder, at two sizes: (N, SIDE, SIDE, 3)."""
+    out = []
     for name in sorted(os.listdir(folder)):
-        grey = cv2.imread(os.path.join(folder, name), cv2.IMREAD_GRAYSCALE)
-        if grey is None:
-            continue
-        squares = cut(grey)
-        step = max(1, math.ceil(len(squares) / most))
-        textures += squares[::step]
-    return np.stack(textures)
+        with Image.open(os.path.join(folder, name)) as file:
+            picture = file.convert('RGB')
+        found = []
+        for least in sorted({min(SIDE + 48, *picture.size), min(2 * SIDE + 76, *picture.size)}):
+            k = max(least, SIDE) / min(picture.size)
+            small = np.asarray(picture.resize([max(SIDE, round(k * n)) for n in picture.size],
+                                              Image.LANCZOS))
+            found += [small[y:y + SIDE, x:x + SIDE]
+                      for y in range(0, small.shape[0] - SIDE + 1, SIDE)
+                      for x in range(0, small.shape[1] - SIDE + 1, SIDE)]
+        found = [s for s in found if np.abs(np.diff(s.mean(2), axis=1)).mean() > 0.8]
+        out += found[::max(1, math.ceil(len(found) / most))]
+    return torch.from_numpy(np.stack(out))
 
 
-def noise(random, octaves, falloff):
-    """Fractional Brownian motion, (SIDE, SIDE) float of mean 0 and deviation 1."""
-    import cv2
-    total = np.zeros((SIDE, SIDE), np.float32)
+def noise(count, octaves, falloff, generator):
+    """Fractional Brownian motion (count, SIDE, SIDE) of mean 0 and deviation 1."""
+    total = 0
     for i in range(octaves):
         size = min(SIDE, 3 << i)
-        coarse = random.standard_normal((size, size)).astype(np.float32)
-        total += falloff**i * cv2.resize(coarse, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)
-    return (total - total.mean()) / total.std()
+        coarse = torch.randn(count, 1, size, size, generator=generator)
+        total = total + falloff**i * F.interpolate(coarse, (SIDE, SIDE), mode='bicubic')[:, 0]
+    return (total - total.mean((1, 2), keepdim=True)) / total.std((1, 2), keepdim=True)
 
 
-def procedural(random, count):
-    """Textures (count, SIDE, SIDE) uint8: noise, stripes, checks, bricks, dots, lines of print."""
-    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.float32)
-    textures = []
+def drawn(count, generator):
+    """Procedural textures in colour: noise, stripes, checks, bricks, dots, print, bars."""
+    lot = lambda a, b: float(a + (b - a) * torch.rand((), generator=generator))
+    y, x = torch.meshgrid(torch.arange(SIDE), torch.arange(SIDE), indexing='ij')
+    out = []
     for i in range(count):
-        period = random.uniform(4, 60)
-        angle = random.uniform(0, math.pi)
+        period, angle = lot(4, 60), lot(0, math.pi) if lot(0, 1) < 0.6 else 0
         u = (x * math.cos(angle) + y * math.sin(angle)) / period
-        v = (y * math.cos(angle) - x * math.sin(angle)) / period * random.uniform(0.5, 2)
-        kind = i % 7
-        if kind == 0:
-            t = noise(random, 9, random.uniform(0.5, 1.0))
-        elif kind == 1:
-            t = np.sin(2 * math.pi * (u + 0.1 * noise(random, 5, 0.6)))
-        elif kind == 2:
-            t = np.sign(np.sin(math.pi * u) * np.sin(math.pi * v))
-        elif kind == 3:
-            t = ((u + 0.5 * (np.floor(v) % 2)) % 1 < 0.08) | (v % 1 < 0.12)
-            t = 1.0 - 2 * t + 0.3 * noise(random, 8, 0.8)
-        elif kind == 4:
-            t = np.sign(((u % 1) - 0.5)**2 + ((v % 1) - 0.5)**2 - random.uniform(0.02, 0.15))
-        elif kind == 5:
-            t = (v % 1 < 0.5) & (noise(random, 9, 0.95) > random.uniform(-0.5, 0.5))
-            t = 1.0 - 2 * t
-        else:
-            t = noise(random, 9, 0.9) + 2 * np.sign(noise(random, 6, 0.7))
+        v = (y * math.cos(angle) - x * math.sin(angle)) / period * lot(0.5, 2)
+        fine, rough = noise(1, 8, 0.95, generator)[0], noise(1, 6, 0.7, generator)[0]
+        t = (lambda: noise(1, 8, lot(0.5, 1), generator)[0],
+             lambda: torch.sin(2 * math.pi * (u + 0.1 * rough)),
+             lambda: torch.sign(torch.sin(math.pi * u) * torch.sin(math.pi * v)),
+             lambda: 0.3 * fine - 2.0 * (((u + 0.5 * (v.floor() % 2)) % 1 < 0.08) | (v % 1 < 0.12)),
+             lambda: torch.sign((u % 1 - 0.5)**2 + (v % 1 - 0.5)**2 - lot(0.02, 0.15)),
+             lambda: -2.0 * ((v % 1 < 0.5) & (fine > lot(-0.5, 0.5))),
+             lambda: fine + 2 * torch.sign(rough),
+             lambda: 2.0 * (u % 1 < lot(0.1, 0.6)) + 0.1 * fine)[i % 8]()
         t = (t - t.mean()) / (t.std() + 1e-6)
-        t = t * random.uniform(5, 60) + random.uniform(70, 180) + 2 * noise(random, 9, 0.9)
-        textures.append(np.clip(t, 0, 255).astype(np.uint8))
-    return np.stack(textures)
+        colour = lot(20, 70) * torch.tensor([lot(0.4, 1) for _ in range(3)])
+        out.append(128 + t.unsqueeze(-1) * colour + 3 * fine.unsqueeze(-1))
+    return torch.stack(out).clamp(0, 255).to(torch.uint8)
 
 
-def sample(pool, index, x, y):
-    """Bilinear samples of pool (N, SIDE, SIDE) at x, y, the textures mirrored without end."""
-    period = 2 * SIDE - 2
-    x = (SIDE - 1) - ((x % period) - (SIDE - 1)).abs()
-    y = (SIDE - 1) - ((y % period) - (SIDE - 1)).abs()
-    x0 = x.floor().clamp(max=SIDE - 2)
-    y0 = y.floor().clamp(max=SIDE - 2)
-    fx, fy = x - x0, y - y0
-    flat = pool.view(-1)
-    i = index * (SIDE * SIDE) + y0.long() * SIDE + x0.long()
-    top = flat[i].float() * (1 - fx) + flat[i + 1].float() * fx
-    bottom = flat[i + SIDE].float() * (1 - fx) + flat[i + SIDE + 1].float() * fx
-    return top * (1 - fy) + bottom * fy
+def textures(folder, generator):
+    """All textures with their smaller levels (N, LEVELS_PIXELS, 4); how many of each kind."""
+    waves = 128 + 60 * torch.cat([noise(4, 7, f, generator) for f in (0.5, 0.65, 0.85)])
+    waves = waves.clamp(0, 255).to(torch.uint8).unsqueeze(-1).expand(-1, -1, -1, 3)
+    kinds = squares(folder), drawn(72, generator), waves
+    t = F.pad(torch.cat(kinds), (0, 1)).permute(0, 3, 1, 2).to(DEVICE, torch.float32)
+    t = (t + 128 - t[:, :3].mean((1, 2, 3), keepdim=True)).clamp(0, 255)
+    pool, at = torch.zeros(len(t), LEVELS_PIXELS, 4, dtype=torch.uint8, device=DEVICE), 0
+    while t.shape[2]:
+        n = t.shape[2]**2
+        pool[:, at:at + n] = t.round().to(torch.uint8).permute(0, 2, 3, 1).reshape(len(t), n, 4)
+        t, at = F.avg_pool2d(t, 2) if t.shape[2] > 1 else t[:, :, :0], at + n
+    return pool, [len(k) for k in kinds]
 
 
-class Scenes:
-    """A batch of scenes, drawn by lot. pool: textures; waves: textures of outlines."""
+# ---- pairs
 
-    def __init__(self, pool, waves, count, generator):
-        self.pool, self.waves, self.count = pool, waves, count
-        device = pool.device
-
-        def lot(low, high, n=SURFACES):
-            r = torch.rand(count, n, 1, 1, generator=generator, device=device)
-            return low + (high - low) * r
-
-        def chance(p, n=SURFACES):
-            return lot(0, 1, n) < p
-
-        def normal(deviation):
-            return deviation * torch.randn(count, SURFACES, 1, 1, generator=generator,
-                                           device=device)
-        back = torch.arange(SURFACES, device=device).view(1, -1, 1, 1) == 0
-        floor = chance(0.4)
-        self.slope_x = torch.where(chance(0.5), normal(0.06), normal(0.01)).clamp(-0.25, 0.25)
-        self.slope_y = torch.where(floor, lot(0.02, 0.35), normal(0.03)).clamp(-0.2, 0.35)
-        self.wave = torch.where(chance(0.3), lot(0, 2.5), lot(0, 0))
-        self.wave_length, self.wave_start = lot(80, 300), lot(0, 6.28)
-        base = lot(1, 30, 1)
-        self.base = torch.where(back, base, base + lot(1, 1) * lot(0, 1)**2 * 32)
-        self.x0, self.y0 = lot(60, COLUMNS), lot(0, ROWS)
-        # Outline: |u|^power + |v|^power < 1 in axes that are turned; repeated along u for fences.
-        thin = chance(0.35)
-        self.radius_x = torch.where(thin, lot(0.7, 4), lot(8, 70))
-        self.radius_y = torch.where(thin, lot(20, 200), lot(8, 60))
-        angle = torch.where(thin, normal(0.5), lot(0, 3.14))
-        self.cos, self.sin = angle.cos(), angle.sin()
-        self.power = 2.0**lot(0, 4)
-        self.period = torch.where(chance(0.25) & thin, lot(3, 8) * self.radius_x, lot(1e6, 1e6))
-        self.wavy = torch.where(thin, lot(0, 0.2), lot(0, 0.7))
-        self.wave_index = self._index(waves, generator)
-        self.exists = (chance(0.75) & (lot(0, 1, 1) < 0.9)) | back
-        self.back = back
-        # Texture: turned, scaled, of some contrast.
-        self.index = self._index(pool, generator)
-        turn, scale = lot(0, 6.28), 2.0**lot(-1.0, 1.2)
-        self.ux, self.uy = turn.cos() * scale, turn.sin() * scale
-        self.u0, self.v0 = lot(0, 2 * SIDE), lot(0, 2 * SIDE)
-        contrast = torch.where(chance(0.3), lot(0.08, 0.5), lot(0.6, 1.2))
-        self.contrast, self.mean = contrast, lot(60, 190)
-        self.keep_mean = chance(0.5)
-
-    def _index(self, pool, generator):
-        return torch.randint(len(pool), (self.count, SURFACES, 1, 1), generator=generator,
-                             device=pool.device)
-
-    def disparity(self, x, y):
-        d = self.base + self.slope_x * (x - self.x0) + self.slope_y * (y - self.y0)
-        d = d + self.wave * torch.sin(6.2832 * x / self.wave_length + self.wave_start)
-        return d.clamp(0.0, LABELS - 2.0)
-
-    def covers(self, x, y):
-        u = (x - self.x0) * self.cos + (y - self.y0) * self.sin
-        v = (y - self.y0) * self.cos - (x - self.x0) * self.sin
-        u = (u + self.period / 2) % self.period - self.period / 2
-        i = ((4 * y).long() % SIDE) * SIDE + (4 * x).long() % SIDE
-        wave = self.waves.view(-1)[self.wave_index * (SIDE * SIDE) + i].float()
-        wavy = 1 + self.wavy * (wave / 128 - 1)
-        inside = ((u / (self.radius_x * wavy)).abs()**self.power +
-                  (v / (self.radius_y * wavy)).abs()**self.power) < 1
-        return (inside & self.exists) | self.back
-
-    def view(self, right, dy=0.0):
-        """One view: grey (count, ROWS, COLUMNS) of 0..255 and disparities, samples of a pixel."""
-        device = self.pool.device
-        y = (torch.arange(ROWS * DRAWN, device=device).float() + 0.5) / DRAWN - 0.5
-        x = (torch.arange(COLUMNS * DRAWN, device=device).float() + 0.5) / DRAWN - 0.5
-        y = y.view(1, 1, -1, 1).expand(self.count, 1, -1, len(x)) + dy
-        seen = x.view(1, 1, 1, -1)
-        x = seen.expand(self.count, SURFACES, y.shape[2], -1)
-        if right:
-            for _ in range(4):
-                x = seen + self.disparity(x, y)
-        d = self.disparity(x, y)
-        order = torch.where(self.covers(x, y), d, torch.full_like(d, -1.0))
-        best = order.argmax(1, keepdim=True)
-        pick = lambda t: t.expand(-1, -1, *d.shape[2:]).gather(1, best)
-        d, x = pick(d), pick(x)
-        u = x * pick(self.ux) + y * pick(self.uy) + pick(self.u0)
-        v = y * pick(self.ux) - x * pick(self.uy) + pick(self.v0)
-        grey = sample(self.pool, pick(self.index), u, v)
-        contrast = pick(self.contrast)
-        mean = torch.where(pick(self.keep_mean), torch.full_like(grey, 128.0), pick(self.mean))
-        grey = (grey - 128) * contrast + mean
-        grey = F.avg_pool2d(grey.clamp(0, 255), DRAWN)[:, 0]
-        n = self.count
-        parts = d[:, 0].view(n, ROWS, DRAWN, COLUMNS, DRAWN).permute(0, 1, 3, 2, 4)
-        return grey, parts.reshape(n, ROWS, COLUMNS, -1).sort(-1).values
+def pointer(tensor):
+    return ctypes.c_void_p(tensor.data_ptr())
 
 
-def pairs(pool, waves, count, generator):
-    """count pairs: left, right (count, ROWS, COLUMNS) of 0..255, true disparity, visible, edge."""
-    device = pool.device
-    scenes = Scenes(pool, waves, count, generator)
+class Caster:
+    """Casts scenes of seeds."""
 
-    def lot(low, high):
-        r = torch.rand(count, 1, 1, 1, generator=generator, device=device)
-        return low + (high - low) * r
-    # Rows off: of a third of the pairs by up to 0.6, of some by up to 1.2 pixels.
-    kind = lot(0, 1)
-    dy = torch.where(kind < 0.3, lot(-0.6, 0.6), torch.where(kind < 0.4, lot(-1.2, 1.2),
-                                                             lot(-0.1, 0.1)))
-    left, sorted_left = scenes.view(False)
-    right, sorted_right = scenes.view(True, dy)
-    d = sorted_left[..., DRAWN * DRAWN // 2]
-    other = sorted_right[..., DRAWN * DRAWN // 2]
-    x = torch.arange(COLUMNS, device=device).float()
-    at = (x - d).round().long()
-    back = other.gather(2, at.clamp(0, COLUMNS - 1))
-    visible = (at >= 0) & ((back - d).abs() < 1)
-    high = F.max_pool2d(d[:, None], 7, 1, 3)[:, 0]
-    low = -F.max_pool2d(-d[:, None], 7, 1, 3)[:, 0]
-    return left, right, d, visible, (high - low) > 2.5
+    def __init__(self, folder, seed):
+        library = os.path.join(HERE, 'libscene.so')
+        source = [os.path.join(HERE, name)
+                  for name in ('scene.cu', 'scene_lot.h', '../capture/synth/cast.h')]
+        if not os.path.exists(library) or any(os.path.getmtime(library) < os.path.getmtime(s)
+                                              for s in source):
+            subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared',
+                            '-I', os.path.join(HERE, '..'), '-Xcompiler', '-fPIC,-fopenmp',
+                            source[0], '-o', library], check=True)
+        self.library = ctypes.CDLL(library)
+        self.pool, self.counts = textures(folder, torch.Generator().manual_seed(seed))
+        self.host = self.pool.cpu()
+
+    def cast(self, count, seed, kind=len(KINDS)):
+        """Pictures (count, 2, HEIGHT, WIDTH, 3) uint8, true disparities, seen, largest disparities,
+        rows that the right picture is off."""
+        scenes = np.empty((count, self.library.scene_bytes()), np.uint8)
+        largest = np.empty(count, np.float32)
+        self.library.scenes_draw(scenes.ctypes.data_as(ctypes.c_void_p), count,
+                                 ctypes.c_uint64(seed), pointer(self.host),
+                                 (ctypes.c_int * 3)(*self.counts), WIDTH, HEIGHT, kind,
+                                 largest.ctypes.data_as(ctypes.c_void_p))
+        rows_off = scenes[:, 36:40].copy().view(np.float32)[:, 0]  # struct scene's rows_off
+        on_gpu = torch.from_numpy(scenes).to(DEVICE)
+        make = lambda *shape, t=torch.uint8: torch.empty(count, *shape, dtype=t, device=DEVICE)
+        rgb, seen = make(2, HEIGHT, WIDTH, 3), make(HEIGHT, WIDTH)
+        d = make(HEIGHT, WIDTH, t=torch.float32)
+        error = self.library.scenes_cast(pointer(on_gpu), count, pointer(self.pool), pointer(rgb),
+                                         pointer(d), pointer(seen), WIDTH, HEIGHT, stream())
+        assert not error, f'CUDA error {error}'
+        return rgb, d, seen > 0, largest, rows_off
+
+    def evidence(self, left, right, vectors, cand):
+        """choice.evidence() in one kernel."""
+        n, count, height, width = cand.shape
+        cand = cand.to(torch.int16).contiguous()
+        left, right, own, other = (t.contiguous() for t in (left, right, *vectors))
+        out = [torch.empty(cand.shape, dtype=torch.uint8, device=DEVICE) for _ in range(2)]
+        error = self.library.evidence_find(*map(pointer, (cand, left, right, own, other, *out)), n,
+                                           count, width, height, left.shape[-1], stream())
+        assert not error, f'CUDA error {error}'
+        return out[0].int(), out[1].int()
 
 
-JPEG = torch.tensor([  # ITU-T T.81, table K.1
-    16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56,
-    14, 17, 22, 29, 51, 87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113,
-    92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99]).view(8, 8).float()
+def stream():
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
 
-def compress(image, quality):
-    """JPEG's loss on luma: image (N, H, W), quality (N, 1, 1) of 1..100."""
-    n, h, w = image.shape
-    k = torch.arange(8, device=image.device).float()
-    dct = torch.cos((2 * k[None] + 1) * k[:, None] * math.pi / 16) * 0.5
-    dct[0] = math.sqrt(1 / 8)
-    scale = torch.where(quality < 50, 5000 / quality, 200 - 2 * quality) / 100
-    table = (JPEG.to(image.device)[None] * scale).round().clamp(1, 255)[:, None, None]
-    blocks = (image - 128).view(n, h // 8, 8, w // 8, 8).transpose(2, 3)
-    coefficients = ((dct @ blocks @ dct.T) / table).round() * table
-    return (dct.T @ coefficients @ dct).transpose(2, 3).reshape(n, h, w) + 128
+def spread(d):
+    """Largest minus least of disparities d (N, H, W) within 7x7 pixels."""
+    d = d.unsqueeze(1)
+    return (F.max_pool2d(d, 7, 1, 3) + F.max_pool2d(-d, 7, 1, 3))[:, 0]
 
 
-def degrade(left, right, generator, share=0.5):
-    """What cameras do, to each eye by itself; (N, H, W) of whole numbers 0..255. share: of the pairs
-    that become much worse; the others stay nearly clean."""
-    n, h, w = left.shape
-    device = left.device
+def degraded(rgb, generator):
+    """What cameras do: exposure and gamma of both and of one eye, blur, noise."""
+    n = len(rgb)
 
-    def lot(low, high):
-        return low + (high - low) * torch.rand(n, 1, 1, generator=generator, device=device)
+    def lot(a, b, eyes=1):
+        return a + (b - a) * torch.rand(n, eyes, 1, 1, 1, device=DEVICE, generator=generator)
 
     def some(p, value, neutral):
         return torch.where(lot(0, 1) < p, value, torch.full_like(value, neutral))
-    worse = lot(0, 1) < share
-    common = some(0.5, lot(0.5, 1.3), 1), some(0.3, lot(0.6, 1.6), 1)
-    deviation = torch.where(worse & (lot(0, 1) < 0.35), lot(2, 14), lot(0.3, 2.0))
-    dark = worse & (lot(0, 1) < 0.12)
-    quality = torch.where(worse & (lot(0, 1) < 0.25), lot(20, 85), lot(101, 101))
-    eye = lot(0, 1) < 0.5
-    y = torch.linspace(-1, 1, h, device=device).view(1, -1, 1)
-    x = torch.linspace(-1, 1, w, device=device).view(1, 1, -1)
-    out = []
-    for side, image in enumerate((left, right)):
-        mine = worse & (eye if side else ~eye)
-        sigma = torch.where(mine & (lot(0, 1) < 0.3), lot(0.3, 1.3), lot(0.01, 0.3))
-        taps = torch.exp(-torch.arange(-3, 4, device=device).view(1, -1)**2 /
-                         (2 * sigma.view(-1, 1)**2))
-        taps = (taps / taps.sum(1, keepdim=True)).view(n, 1, 7, 1)
-        image = F.conv2d(F.pad(image[None], (0, 0, 3, 3), 'replicate'), taps, groups=n)
-        image = F.conv2d(F.pad(image, (3, 3, 0, 0), 'replicate'), taps.transpose(2, 3),
-                         groups=n)[0]
-        gamma = common[1] * torch.where(mine, some(0.3, lot(0.7, 1.4), 1), lot(1, 1))
-        gain = common[0] * torch.where(mine, some(0.5, lot(0.65, 1.5), 1), lot(1, 1))
-        gain = torch.where(dark, gain * 0.25, gain)
-        image = 255 * (image.clamp(0, 255) / 255)**gamma * gain
-        image = image + torch.where(mine, some(0.4, lot(-20, 20), 0), lot(0, 0))
-        vignette = some(0.2, lot(0.1, 0.7), 0) * mine
-        image = image * (1 - vignette * ((x - lot(-1, 1))**2 + 0.3 * (y - lot(-1, 1))**2) / 4)
-        glare = some(0.15, lot(10, 80), 0) * mine
-        cx, cy, size = lot(-1, 1), lot(-1, 1), lot(0.03, 0.5)
-        image = image + glare * torch.exp(-((x - cx)**2 + (y - cy)**2 * 0.03) / size**2)
-        white = torch.randn(n, h, w, generator=generator, device=device)
-        image = (image + deviation * white).round().clamp(0, 255)
-        image = torch.where(quality > 100, image, compress(image, quality))
-        out.append(image.round().clamp(0, 255))
-    return out
+    one = (lot(0, 1) < 0.25) & (lot(0, 1, 2) < 0.5)
+    only = lambda value, neutral: torch.where(one, value, torch.full_like(value, neutral))
+    x = rgb.float() / 255
+    x = torch.where(lot(0, 1) < 0.2, x.mean(-1, keepdim=True), x)  # grey
+    x = x**(some(0.4, lot(0.6, 1.5), 1) * only(lot(0.85, 1.2, 2), 1))
+    dark = lot(0, 1) < 0.08
+    gain = torch.where(dark, lot(0.15, 0.4), some(0.45, lot(0.55, 1.8), 1))
+    x = x * gain * only(lot(0.8, 1.25, 2), 1) + only(lot(-0.05, 0.05, 2), 0)
+    sigma = some(0.5, lot(0.3, 0.9), 0.05) + only(some(0.3, lot(0, 0.8, 2), 0), 0)
+    taps = torch.arange(-2, 3, device=DEVICE)
+    taps = torch.exp(-taps**2 / (2 * sigma.expand(n, 2, 1, 1, 1).reshape(-1, 1)**2))
+    taps = (taps / taps.sum(1, keepdim=True)).repeat_interleave(3, 0)
+    x = x.permute(0, 1, 4, 2, 3).reshape(1, 6 * n, HEIGHT, WIDTH)
+    x = F.conv2d(F.pad(x, (2, 2, 0, 0), 'replicate'), taps.view(-1, 1, 1, 5), groups=6 * n)
+    x = F.conv2d(F.pad(x, (0, 0, 2, 2), 'replicate'), taps.view(-1, 1, 5, 1), groups=6 * n)
+    x = x.view(n, 2, 3, HEIGHT, WIDTH).permute(0, 1, 3, 4, 2)
+    deviation = torch.exp(lot(math.log(0.3), math.log(3))) * some(0.12, lot(1, 3), 1)
+    white = torch.randn(x.shape, device=DEVICE, generator=generator)
+    return (255 * x + deviation * white).round().clamp(0, 255).to(torch.uint8)

@@ -3,10 +3,11 @@
 
     python3 training/train.py PHOTOGRAPHS --out learned.features
 
-A network of 3x3 convolutions gives a vector of 64 numbers for each pixel; 32 - 32 cos of the
-vectors of two pixels is their distance. It is trained on synthetic pairs (scenes.py) so that the distance at the true
-disparity is the least of all labels, by itself and after averaging over cross-shaped windows.
-Weights and activations are rounded while training as the program rounds them.
+Needs an NVIDIA GPU and nvcc. A network of 3x3 convolutions gives a vector of 64 numbers for each
+pixel; 32 - 32 cos of the vectors of two pixels is their distance. It is trained on ray-cast pairs
+(scenes.py) so that the distance at the true disparity is the least of all labels, by itself and
+after averaging over cross-shaped windows. Weights and activations are rounded while training as the
+program rounds them.
 """
 import argparse
 import json
@@ -22,10 +23,37 @@ import choice
 import scenes
 
 NUMBERS = 64  # of a pixel's vector
+LABELS = 64
+ROWS, COLUMNS = 32, 320  # of the strips of a scene's pictures that are trained on
+STRIPS = 8  # of a scene
 LARGEST = 63 / 128  # of a vector of length 1
 MARGIN = 6  # rows and columns that see the picture's border
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
+HELD_SEED = 999  # of scenes for the log's figures
 AVERAGED = 300  # steps: weights are kept as their moving average, which seeds change less
+
+
+class Strips:
+    """Strips of ray-cast pairs, with what cameras do to them."""
+
+    def __init__(self, photographs, seed):
+        self.caster = scenes.Caster(photographs, seed)
+        self.random, self.seed = np.random.default_rng(seed), 1000003 * seed
+        self.generator = torch.Generator(scenes.DEVICE).manual_seed(seed)
+
+    def pairs(self, count):
+        """count pairs: left, right (count, ROWS, COLUMNS) of 0..255, true disparity, whether the
+        right camera sees it as one of the labels, whether it is at an edge."""
+        rgb, d, seen, _, _ = self.caster.cast(count // STRIPS, self.seed)
+        self.seed += count // STRIPS
+        left, right = choice.grey_of(scenes.degraded(rgb, self.generator)).float().unbind(1)
+        maps = left, right, d, seen & (d > 0) & (d < LABELS - 2), scenes.spread(d) > 2.5
+        strips = []
+        for i in range(count):
+            y = 8 * self.random.integers((scenes.HEIGHT - ROWS) // 8 + 1)
+            x = 8 * self.random.integers((scenes.WIDTH - COLUMNS) // 8 + 1)
+            strips.append([m[i // STRIPS, y:y + ROWS, x:x + COLUMNS] for m in maps])
+        return [torch.stack(parts) for parts in zip(*strips)]
 
 
 class Whole(torch.autograd.Function):
@@ -129,20 +157,20 @@ def distances(left, right):
     n, _, h, w = left.shape
     l = left.permute(0, 2, 3, 1).reshape(n * h, w, NUMBERS)
     r = right.permute(0, 2, 3, 1).reshape(n * h, w, NUMBERS)
-    r = F.pad(r, (0, 0, scenes.LABELS - 1, 0))
+    r = F.pad(r, (0, 0, LABELS - 1, 0))
     # Blocks of columns against what their labels reach: a banded product.
     size = 64
     steps = -(-w // size)
     l = F.pad(l, (0, 0, 0, steps * size - w)).view(n * h, steps, size, NUMBERS)
-    reach = size + scenes.LABELS - 1
+    reach = size + LABELS - 1
     r = F.pad(r, (0, 0, 0, steps * size - w))
     r = torch.stack([r[:, s * size:s * size + reach] for s in range(steps)], 1)
     products = F.pad((l @ r.transpose(2, 3)).float(), (0, 1))  # (rows, steps, size, reach + 1)
     # Of row x of a block, columns x .. x + LABELS - 1, the last of which is label 0.
     flat = products.reshape(n * h, steps, size * (reach + 1))
-    band = torch.as_strided(flat, (n * h, steps, size, scenes.LABELS),
+    band = torch.as_strided(flat, (n * h, steps, size, LABELS),
                             (flat.stride(0), flat.stride(1), reach + 2, 1))
-    band = band.flip(-1).reshape(n, h, steps * size, scenes.LABELS)[:, :, :w]
+    band = band.flip(-1).reshape(n, h, steps * size, LABELS)[:, :, :w]
     return 32 - 32 * band
 
 
@@ -182,13 +210,13 @@ def loss_of(network, rates, left, right, d, visible, edge):
     with torch.autocast(left.device.type, torch.bfloat16):
         vectors = network(torch.cat([left, right]).unsqueeze(1))
     rows = (slice(None), slice(MARGIN, -MARGIN))
-    columns = (slice(None), slice(None), slice(scenes.LABELS + MARGIN, -MARGIN))
+    columns = (slice(None), slice(None), slice(LABELS + MARGIN, -MARGIN))
     first, second = vectors.chunk(2)
     cost = distances(first, second)
     curve = average(1 - torch.exp(-cost / 10), left[rows])[columns]
     cost = cost[columns]
     d, visible, edge = (t[rows][columns] for t in (d, visible, edge))
-    low = d.floor().long().clamp(0, scenes.LABELS - 2)
+    low = d.floor().long().clamp(0, LABELS - 2)
     part = (d - low).clamp(0, 1)
     weight = visible * (1 + 2.0 * edge)
     losses, off = [], []
@@ -209,7 +237,6 @@ def main():
     parser.add_argument('--out', default='learned.features')
     parser.add_argument('--minutes', type=float, default=9.3)
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
-    parser.add_argument('--degraded', type=float, default=0.3, help='share of degraded pairs')
     parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a .pt file to go on from')
@@ -217,39 +244,24 @@ def main():
     torch.manual_seed(options.seed)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
-    device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
-    generator = torch.Generator(device).manual_seed(options.seed)
     random = np.random.default_rng(options.seed)
-    photographs = scenes.photographs(options.photographs)
-    kept = photographs[7::8].copy()  # for the figures of the log
-    textures = np.concatenate([np.delete(photographs, np.s_[7::8], 0),
-                               scenes.procedural(random, len(photographs) // 5)])
-    pool, kept = (torch.from_numpy(t).to(device) for t in (textures, kept))
-    print(f'{len(pool)} textures, {len(kept)} kept for the figures', flush=True)
-    waves = np.stack([scenes.noise(random, 8, 0.7) for _ in range(8)])
-    waves = torch.from_numpy(np.clip(128 + 60 * waves, 0, 255).astype(np.uint8)).to(device)
-
-    network = Network().to(device, memory_format=torch.channels_last)
-    seen = scenes.pairs(pool, waves, 16, generator)[0].unsqueeze(1)
-    network.begin(seen)
+    strips = Strips(options.photographs, options.seed)
+    held = Strips(options.photographs, HELD_SEED)
+    held = [held.pairs(16) for _ in range(6)]
+    network = Network().to(scenes.DEVICE, memory_format=torch.channels_last)
+    network.begin(strips.pairs(16)[0].unsqueeze(1))
     if options.start:
         network.load_state_dict(torch.load(options.start))
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / AVERAGED))
     optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.99))
-    held = [scenes.pairs(kept, waves, 16, torch.Generator(device).manual_seed(100 + i))
-            for i in range(6)]
-    noisy = torch.Generator(device).manual_seed(99)
-    held = [(*((v.round() for v in p[:2]) if i < 3 else scenes.degrade(*p[:2], noisy)), *p[2:])
-            for i, p in enumerate(held)]
 
     def figures(descriptor):
-        """Shares off by over 1 of clean and degraded held pairs: pixels, windows; and the loss."""
+        """Shares of held pairs off by over 1: pixels, windows; and the loss."""
         with torch.no_grad():
-            rows = [loss_of(descriptor, network.rate, *p) for p in held]
-        clean, degraded = ([round(100 * float(np.mean([float(r[1][i]) for r in half])), 2)
-                            for i in (0, 1)] for half in (rows[:3], rows[3:]))
-        loss = float(np.mean([0.4 * float(r[0][0]) + 0.6 * float(r[0][1]) for r in rows]))
-        return {'clean': clean, 'degraded': degraded, 'loss': round(loss, 4)}
+            losses, off = zip(*(loss_of(descriptor, network.rate, *p) for p in held))
+        loss = float(np.mean([0.4 * float(l[0]) + 0.6 * float(l[1]) for l in losses]))
+        off = [round(100 * float(np.mean([float(o[i]) for o in off])), 2) for i in (0, 1)]
+        return {'off': off, 'loss': round(loss, 4)}
     print(json.dumps({'census': figures(census)}), flush=True)
 
     start, done, step, log, stored, best = time.time(), 0, 0, [], [], float('inf')
@@ -257,12 +269,9 @@ def main():
         rate = options.rate * min(1, (step + 1) / 100) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
             group['lr'] = max(rate, 1e-6)
-        with torch.no_grad():
-            if step % 4 == 0:  # a scene is drawn once and degraded anew four times on average
-                stored = stored[-31:] + [scenes.pairs(pool, waves, options.pairs, generator)]
-            pair = stored[random.integers(len(stored))]
-            left, right = scenes.degrade(*pair[:2], generator, options.degraded)
-        losses, _ = loss_of(network, network.rate, left, right, *pair[2:])
+        if step % 4 == 0:  # each is trained on four times on average
+            stored = stored[-63:] + [strips.pairs(options.pairs)]
+        losses, _ = loss_of(network, network.rate, *stored[random.integers(len(stored))])
         optimiser.zero_grad(set_to_none=True)
         (0.4 * losses[0] + 0.6 * losses[1]).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
