@@ -304,7 +304,6 @@ def row_offsets(left, right, labels):
         differ = ((62 - like.float()) / 2).masked_fill(none, 64).amin(2).clamp(max=64)
         sums[:, tried].index_add_(0, cell.view(-1), differ.round().long().view(-1))
     sums = 36 * sums + sums.sum(0)
-    best = sums[:, 1:4].min(1)
     at = torch.full((9,), 2, device=left.device)
     for i in (1, 2, 3):  # the middle one wins ties, then the first
         at = torch.where(sums[:, i] < sums.gather(1, at.view(-1, 1))[:, 0], i, at)
