@@ -111,10 +111,8 @@ int flow_read(const char *path, struct flow *flow) {
     char *bytes;
     size_t length;
     *flow = (struct flow){0};
-    int error = file_load_bytes(path, MAX_FLO, &bytes, &length);
-    if (error)
-        return error;
-    error = flow_parse((const uint8_t *)bytes, length, path, flow);
+    int error = file_load_bytes(path, MAX_FLO, &bytes, &length)
+                    ?: flow_parse((const uint8_t *)bytes, length, path, flow);
     free(bytes);
     return error;
 }

@@ -170,10 +170,8 @@ int npy_read(const char *path, struct npy *a) {
     char *bytes;
     size_t length;
     *a = (struct npy){0};
-    int error = file_load_bytes(path, SIZE_MAX / 2, &bytes, &length);
-    if (error)
-        return error;
-    error = npy_parse((const uint8_t *)bytes, length, path, a);
+    int error = file_load_bytes(path, SIZE_MAX / 2, &bytes, &length)
+                    ?: npy_parse((const uint8_t *)bytes, length, path, a);
     free(bytes);
     return error;
 }

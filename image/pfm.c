@@ -46,10 +46,8 @@ int pfm_read(const char *path, float **data, int *width, int *height) {
     char *bytes;
     size_t length;
     *data = NULL;
-    int error = file_load_bytes(path, MAX_BYTES, &bytes, &length);
-    if (error)
-        return error;
-    error = pfm_parse(bytes, length, path, data, width, height);
+    int error = file_load_bytes(path, MAX_BYTES, &bytes, &length)
+                    ?: pfm_parse(bytes, length, path, data, width, height);
     free(bytes);
     return error;
 }

@@ -7,6 +7,7 @@
 #include "app/save/points.h"
 #include "app/save/ros_frame.h"
 #include "app/save/visualize.h"
+#include "config/file.h"
 #include "config/log.h"
 #include "config/params.h"
 #include "image/picture.h"
@@ -21,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEPTH_UNITS_START "# metres = value / units_per_metre"
@@ -215,18 +215,14 @@ static int open_rows(struct batch_output *output) {
 /* Adds the names of the input's pictures that are in the folder of the results. */
 static void add_inputs(const struct batch_output *output, GHashTable *names) {
     g_autofree char *last = NULL;
-    struct stat folder, about;
     bool here = false;
-    if (!output->task.source->files || stat(output->task.folder, &folder) != 0)
-        return;
-    for (long i = 0; i < output->task.source->count; i++) {
+    for (long i = 0; output->task.source->files && i < output->task.source->count; i++) {
         const char *pair[2];
         output->task.source->files(output->task.source, i, &pair[0], &pair[1]);
         for (int side = 0; side < 2; side++) {
             g_autofree char *above = g_path_get_dirname(pair[side]);
             if (g_strcmp0(above, last) != 0) {
-                here = stat(above, &about) == 0 && about.st_dev == folder.st_dev &&
-                       about.st_ino == folder.st_ino;
+                here = file_is_same(above, output->task.folder);
                 g_free(last);
                 last = g_steal_pointer(&above);
             }
@@ -302,12 +298,10 @@ static int note_depth_units(const struct batch_output *output) {
 /* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */
 static int spare_mcap(const struct batch_output *output) {
     g_autofree char *input = source_mcap_path(output->task.source->name);
-    struct stat old, read;
-    if (!(output->task.kinds & SAVE_MCAP) || stat(output->mcap_path, &old) != 0)
+    if (!(output->task.kinds & SAVE_MCAP) || !g_file_test(output->mcap_path, G_FILE_TEST_EXISTS))
         return 0;
     bool ours = access(output->csv_path, F_OK) == 0;
-    if (ours && !(input && stat(input, &read) == 0 && read.st_ino == old.st_ino &&
-                  read.st_dev == old.st_dev))
+    if (ours && !(input && file_is_same(input, output->mcap_path)))
         return 0;
     return log_fail(-EEXIST, output->mcap_path,
                     "%s, and would be written over; name another folder",

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* Folders of left and right pictures below the one named; the first that is there is taken. */
 static const char *const layouts[][2] = {
@@ -34,13 +34,11 @@ static const char *const beside[][2] = {{"left", "right"}, {"im0", "im1"}, {"cam
 static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jps", ".pgm", ".ppm"};
 
 static bool is_folder(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    return g_file_test(path, G_FILE_TEST_IS_DIR);
 }
 
 static bool is_there(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0;
+    return access(path, F_OK) == 0;
 }
 
 bool source_is_picture_name(const char *name) {
@@ -346,8 +344,9 @@ static int pairs_beside(const char *folder, size_t row, struct pair_list *pairs)
     return error ? error : 1;
 }
 
-/* Names by the eye that each says, as new lists. False where one says none, or all say one. */
-static bool split_by_eye(char **names, char **sides[2], long count[2]) {
+/* Names by the eye that each says, as new lists of any lengths. False where one says none, or all
+ * say one. */
+static bool split_by_eye(char **names, struct pair_list *sides) {
     GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
     bool said = *names != NULL;
     for (char **name = names; *name; name++) {
@@ -356,11 +355,7 @@ static bool split_by_eye(char **names, char **sides[2], long count[2]) {
         g_ptr_array_add(found[eye == EYE_RIGHT], g_strdup(*name));
     }
     said = said && found[0]->len > 0 && found[1]->len > 0;
-    for (int side = 0; side < 2; side++) {
-        count[side] = (long)found[side]->len;
-        g_ptr_array_add(found[side], NULL);
-        sides[side] = (char **)g_ptr_array_free(found[side], FALSE);
-    }
+    take_pairs(found, sides);
     return said;
 }
 
@@ -369,19 +364,19 @@ static bool split_by_eye(char **names, char **sides[2], long count[2]) {
 static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
     const char *const folders[2] = {folder, folder};
     g_auto(GStrv) names = NULL;
-    char **sides[2];
-    long all, count[2];
+    long all;
     int error = list_names(folder, &names, &all);
     if (error)
         return cannot_list(folder, error);
-    if (split_by_eye(names, sides, count) && match_numbers(folders, sides, count) > 0) {
-        prepend_folder(sides[0], folder);
-        prepend_folder(sides[1], folder);
-        *pairs = (struct pair_list){sides[0], sides[1], count[0]};
+    bool said = split_by_eye(names, pairs);
+    char **const sides[2] = {pairs->left, pairs->right};
+    long count[2] = {pairs->count, all - pairs->count};
+    pairs->count = said ? match_numbers(folders, sides, count) : 0;
+    prepend_folder(pairs->left, folder);
+    prepend_folder(pairs->right, folder);
+    if (pairs->count > 0)
         return 0;
-    }
-    g_strfreev(sides[0]);
-    g_strfreev(sides[1]);
+    pair_list_free(pairs);
     return 1;
 }
 
@@ -430,11 +425,9 @@ bool pair_list_is_side(const char *folder) {
         }
         pairs |= has[0] && has[1];
     }
-    char **sides[2];
-    long counts[2];
-    pairs |= split_by_eye(names, sides, counts);
-    g_strfreev(sides[0]);
-    g_strfreev(sides[1]);
+    struct pair_list sides;
+    pairs |= split_by_eye(names, &sides);
+    pair_list_free(&sides);
     return !pairs;
 }
 

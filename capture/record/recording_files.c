@@ -60,12 +60,10 @@ static int make_file(struct recording_files *files, const char *ending) {
 }
 
 static int save_note(struct recording_files *files) {
-    GError *error = NULL;
+    g_autoptr(GError) error = NULL;
     if (g_key_file_save_to_file(files->note, files->note_path, &error))
         return 0;
-    log_error(files->note_path, "cannot be written: %s", error->message);
-    g_error_free(error);
-    return -EIO;
+    return log_fail(-EIO, files->note_path, "cannot be written: %s", error->message);
 }
 
 static void describe(struct recording_files *files, const struct recorder_about *about,
@@ -95,30 +93,20 @@ static void describe(struct recording_files *files, const struct recorder_about 
 /* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
 static const char *const calibrations[2] = {".calibration.yml", ".calibration-2.yml"};
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat of_a, of_b;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
 /* from NULL: none. A replay would use a file that is there, so it must be the one named. */
 static int copy_calibration(struct recording_files *files, const char *from, int number) {
     g_autofree char *to = recording_beside(files->path, calibrations[number]);
     if (access(to, F_OK) == 0)
-        return from && is_same_file(from, to) ? 0 : refuse_existing(to);
+        return from && file_is_same(from, to) ? 0 : refuse_existing(to);
     if (!from)
         return 0;
-    char *text;
+    g_autofree char *text = NULL;
     size_t length;
-    GError *cause = NULL;
+    g_autoptr(GError) cause = NULL;
     int error =
         file_load(from, MAX_CALIBRATION, &text, &length) ?: make_file(files, calibrations[number]);
-    if (!error && !g_file_set_contents(to, text, (gssize)length, &cause)) {
-        log_error(from, "cannot be copied beside the recording: %s", cause->message);
-        g_error_free(cause);
-        error = -EIO;
-    }
-    free(text);
+    if (!error && !g_file_set_contents(to, text, (gssize)length, &cause))
+        error = log_fail(-EIO, from, "cannot be copied beside the recording: %s", cause->message);
     return error;
 }
 
@@ -188,8 +176,7 @@ int recording_files_add_row(struct recording_files *files, const char *row) {
 }
 
 int recording_files_keep_rows(struct recording_files *files, long rows) {
-    g_autofree char *csv = recording_beside(files->path, ".csv");
-    char *text;
+    g_autofree char *csv = recording_beside(files->path, ".csv"), *text = NULL;
     size_t length;
     int error = file_load(csv, MAX_CSV, &text, &length);
     if (error)
@@ -201,7 +188,6 @@ int recording_files_keep_rows(struct recording_files *files, long rows) {
     }
     if (end && ftruncate(fileno(files->csv), end - text) != 0)
         error = fail_to_write(csv, errno);
-    free(text);
     return error;
 }
 
@@ -264,15 +250,9 @@ GArray *recording_rows_parse(const char *text) {
 }
 
 GArray *recording_rows_read(const char *path) {
-    char *csv = recording_beside(path, ".csv"), *text;
+    g_autofree char *csv = recording_beside(path, ".csv"), *text = NULL;
     size_t length;
-    int error = file_load(csv, MAX_CSV, &text, &length);
-    g_free(csv);
-    if (error)
-        return NULL;
-    GArray *rows = recording_rows_parse(text);
-    free(text);
-    return rows;
+    return file_load(csv, MAX_CSV, &text, &length) == 0 ? recording_rows_parse(text) : NULL;
 }
 
 struct recording_note recording_note_parse(const char *text, size_t length) {
@@ -296,12 +276,10 @@ struct recording_note recording_note_parse(const char *text, size_t length) {
 }
 
 int recording_note_read(const char *path, struct recording_note *note) {
-    char *name = recording_beside(path, ".recording.ini"), *text;
+    g_autofree char *name = recording_beside(path, ".recording.ini"), *text = NULL;
     size_t length;
     int error = file_load(name, MAX_NOTE, &text, &length);
     if (!error)
         *note = recording_note_parse(text, length);
-    free(text);
-    g_free(name);
     return error;
 }
