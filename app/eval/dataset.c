@@ -93,7 +93,7 @@ static int read_mask(const char *path, const struct truth_layout *layout, struct
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return 0;
     *mask = g_malloc((size_t)pair->left.width * (size_t)pair->left.height);
-    return truth_read_mask(path, layout, &pair->left, *mask);
+    return truth_read_mask(path, layout, &pair->left, LOG_ERROR, *mask);
 }
 
 /* Makes colour of grey, for a pair of which one picture is grey. */
@@ -147,8 +147,8 @@ int test_pair_read(const char *folder, const char *stem, const struct pair_ini *
                     *right = truth_path(layout, folder, layout->right, file),
                     *truth = truth_path(layout, folder, layout->truth, file);
     g_auto(GStrv) stems = test_pairs_list(folder);
-    int error =
-        read_views(left, right, pair) ?: truth_read(truth, ini->scale, &pair->left, &pair->truth);
+    int error = read_views(left, right, pair)
+                    ?: truth_read(truth, ini->scale, &pair->left, LOG_ERROR, &pair->truth);
     for (int i = 0; i < MASK_COUNT && !error; i++) {
         g_autofree char *own = g_strconcat(mask_names[i], layout->one ? ".png" : "", NULL);
         g_autofree char *mask =
@@ -179,7 +179,8 @@ int motion_pair_read(const char *folder, const char *stem, struct test_pair *pai
                     *to = g_strconcat(before, "11.png", NULL), *truth = truth_motion_path(from);
     g_auto(GStrv) stems = motion_pairs_list(folder);
     *pair = (struct test_pair){0};
-    int error = read_views(from, to, pair) ?: truth_read_motion(truth, &pair->left, &pair->truth);
+    int error = read_views(from, to, pair)
+                    ?: truth_read_motion(truth, &pair->left, LOG_ERROR, &pair->truth);
     pair->name = name_of(folder, stem, stems);
     if (error)
         test_pair_free(pair);

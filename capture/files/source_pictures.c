@@ -116,8 +116,9 @@ static void read_truth(const struct pictures *pictures, long index, struct frame
     g_autofree char *seen = NULL,
                     *path = find_truth(pictures, pictures->pairs.left[index], &layout, &seen);
     double scale = layout && layout->scale > 0 ? layout->scale : pictures->about.disparity_scale;
-    frame->has_truth = path && (motion ? truth_read_motion(path, &frame->left, &map)
-                                       : truth_read(path, scale, &frame->left, &map)) == 0;
+    frame->has_truth =
+        path && (motion ? truth_read_motion(path, &frame->left, LOG_WARNING, &map)
+                        : truth_read(path, scale, &frame->left, LOG_WARNING, &map)) == 0;
     for (size_t i = 0; frame->has_truth && i < count; i++) {
         float u = map[i] * DISPARITY_ONE, v = motion ? map[i + count] * DISPARITY_ONE : 0;
         bool known = fabsf(u) <= INT16_MAX && fabsf(v) <= INT16_MAX; /* not of NaN */
@@ -127,7 +128,7 @@ static void read_truth(const struct pictures *pictures, long index, struct frame
     }
     memset(frame->non_occluded, 255, count);
     if (frame->has_truth && seen)
-        truth_read_mask(seen, layout, &frame->left, frame->non_occluded);
+        truth_read_mask(seen, layout, &frame->left, LOG_WARNING, frame->non_occluded);
 }
 
 static int pictures_read(struct source *source, struct frame *frame) {

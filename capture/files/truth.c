@@ -45,21 +45,24 @@ char *truth_motion_path(const char *picture) {
                                                : NULL;
 }
 
-static int check_size(const char *path, int width, int height, const struct image *left) {
+static int check_size(const char *path, int width, int height, const struct image *left,
+                      enum log_level level) {
     if (width == left->width && height == left->height)
         return 0;
-    return log_fail(-EBADMSG, path, "is %dx%d, but the left picture is %dx%d", width, height,
-                    left->width, left->height);
+    log_at(level, path, "is %dx%d, but the left picture is %dx%d%s", width, height, left->width,
+           left->height, level == LOG_WARNING ? ": it is not used" : "");
+    return -EBADMSG;
 }
 
-int truth_read(const char *path, double scale, const struct image *left, float **map) {
+int truth_read(const char *path, double scale, const struct image *left, enum log_level level,
+               float **map) {
     size_t count = (size_t)left->width * (size_t)left->height;
     g_autofree float *floats = NULL;
     g_autofree uint16_t *values = NULL;
     int width, height;
     int error = g_str_has_suffix(path, ".pfm") ? pfm_read(path, &floats, &width, &height)
                                                : picture_read16(path, &values, &width, &height);
-    error = error ?: check_size(path, width, height, left);
+    error = error ?: check_size(path, width, height, left, level);
     if (error)
         return error;
     *map = g_new(float, count);
@@ -70,9 +73,10 @@ int truth_read(const char *path, double scale, const struct image *left, float *
     return 0;
 }
 
-int truth_read_motion(const char *path, const struct image *left, float **map) {
+int truth_read_motion(const char *path, const struct image *left, enum log_level level,
+                      float **map) {
     struct flow flow = {0};
-    int error = flow_read(path, &flow) ?: check_size(path, flow.width, flow.height, left);
+    int error = flow_read(path, &flow) ?: check_size(path, flow.width, flow.height, left, level);
     if (error)
         flow_free(&flow);
     *map = flow.data;
@@ -80,12 +84,12 @@ int truth_read_motion(const char *path, const struct image *left, float **map) {
 }
 
 int truth_read_mask(const char *path, const struct truth_layout *layout, const struct image *left,
-                    uint8_t *mask) {
+                    enum log_level level, uint8_t *mask) {
     size_t count = (size_t)left->width * (size_t)left->height;
     g_autofree uint16_t *values = NULL;
     int width, height;
-    int error =
-        picture_read16(path, &values, &width, &height) ?: check_size(path, width, height, left);
+    int error = picture_read16(path, &values, &width, &height)
+                    ?: check_size(path, width, height, left, level);
     /* KITTI's are the disparities of what is seen. */
     for (size_t i = 0; !error && i < count; i++)
         mask[i] = values[i] >= (layout->scale > 1 ? 1 : 255) ? 255 : 0;

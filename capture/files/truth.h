@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "config/log.h"
 #include "image/frame.h"
 
 #include <stdbool.h>
@@ -27,15 +28,18 @@ char *truth_path(const struct truth_layout *layout, const char *folder, const ch
 char *truth_motion_path(const char *picture);
 
 /* Disparities of the left picture in px, NaN where unknown, of a .pfm or of a picture in which 1 px
- * is scale. g_free's *map. 0 or -errno after a log line, also of a file of another size. */
-int truth_read(const char *path, double scale, const struct image *left, float **map);
+ * is scale. g_free's *map. 0, or -errno after a log line; that of a file of another size has this
+ * level: LOG_WARNING where one goes on without it. */
+int truth_read(const char *path, double scale, const struct image *left, enum log_level level,
+               float **map);
 
 /* The same of motion: all u, then all v. */
-int truth_read_motion(const char *path, const struct image *left, float **map);
+int truth_read_motion(const char *path, const struct image *left, enum log_level level,
+                      float **map);
 
 /* 255 where the mask has a pixel, else 0; mask is the caller's, and as it was after an error. */
 int truth_read_mask(const char *path, const struct truth_layout *layout, const struct image *left,
-                    uint8_t *mask);
+                    enum log_level level, uint8_t *mask);
 
 struct pair_ini {
     double scale;    /* a disparity of 1 px in the files of the truth */
