@@ -197,8 +197,7 @@ static char *file_text(const struct params *p, const char *without, size_t *leng
         g_key_file_set_comment(file, GROUP, info->name, comment, NULL);
     }
     g_key_file_set_comment(file, NULL, NULL, " Settings of livestereo", NULL);
-    char *text = g_key_file_to_data(file, length, NULL);
-    return text;
+    return g_key_file_to_data(file, length, NULL);
 }
 
 int params_dump(const struct params *p, FILE *out) {
@@ -286,8 +285,7 @@ char *params_user_path(void) {
 
 int params_load_user(struct params *p) {
     g_autofree char *path = params_user_path();
-    int rc = access(path, F_OK) == 0 ? params_load(p, path) : 0;
-    return rc;
+    return access(path, F_OK) == 0 ? params_load(p, path) : 0;
 }
 
 /* Prints text in lines of at most PAGE_COLUMNS, indented; words are never cut. */

@@ -167,6 +167,11 @@ CLI_TEST("/flow/batch", test_batch) {
     g_assert_false(exists("two/002.flo"));
     must("batch $D/in/%%03d.png -o $D/pattern --save flo " MOTION);
     expect_shell(0, "", "", "cmp $D/out/001.flo $D/pattern/001.flo");
+    expect_shell(0, "", "003.png is there",
+                 "mkdir $D/gap && cp $D/in/000.png $D/in/001.png $D/gap && "
+                 "cp $D/in/002.png $D/gap/003.png && "
+                 "$B batch $D/gap/%03d.png -o $D/gap --save flo " MOTION);
+    expect_error(3, "numbers start at 0 or 1", "batch $D/none%%d.png -o $D/gap " MOTION);
     write_frames("drive", 3);
     must("batch $D/drive -o $D/pairs --save flo " MOTION);
     g_assert_true(exists("pairs/002.flo"));

@@ -164,7 +164,7 @@ CLI_TEST("/source/patterns", test_patterns) {
     }
     struct stderr_of caught = stderr_begin();
     AUTO(opened_close) struct opened o = open_patterns("l_%06d.png", "r%d.png");
-    stderr_one_line(caught, "l_000011.png", "after 11 pairs");
+    stderr_one_line(caught, "l_000011.png", "l_000012.png is there");
     g_assert_cmpint(o.source->count, ==, 11);
     for (int i = 0; i < 11; i++)
         expect_pair(&o, i, i, 100 + i);

@@ -434,16 +434,16 @@ bool pair_list_is_side(const char *folder) {
 #define MAX_GAP 1000
 
 /* Says so where the sequence goes on behind a number that has no files. */
-static void warn_of_gap(const struct number_pattern *pattern, long missing, long pairs) {
+static void warn_of_gap(const struct number_pattern *pattern, long missing) {
     g_autofree char *gap = number_pattern_name(pattern, missing);
     for (long number = missing + 1; number <= missing + MAX_GAP; number++) {
         g_autofree char *later = number_pattern_name(pattern, number);
         if (!is_there(later))
             continue;
         log_warning(gap,
-                    "is missing, so the sequence ends before it, after %ld pairs, although %s is "
-                    "there; number the files without gaps, or name left and right folders",
-                    pairs, later);
+                    "is missing, so the sequence ends before it, although %s is there; number the "
+                    "files without gaps, or name folders",
+                    later);
         return;
     }
 }
@@ -463,7 +463,7 @@ static int count_up(const struct number_pattern pattern[2], long first, struct p
         }
     }
     if (is == 0 && side[0]->len > 0)
-        warn_of_gap(&pattern[0], number - 1, (long)side[0]->len);
+        warn_of_gap(&pattern[0], number - 1);
     take_pairs(side, pairs);
     if (is < 0)
         pair_list_free(pairs);
@@ -551,34 +551,18 @@ static int pair_stream(const char *word, const char *const *names, long count, i
     return 0;
 }
 
-/* The pictures of a pattern from 0 or 1 on; g_strfreev, empty where there are none. */
-static char **list_pattern(const struct number_pattern *pattern) {
-    g_autoptr(GStrvBuilder) found = g_strv_builder_new();
-    bool any = false;
-    for (long first = 0; first <= 1 && !any; first++)
-        for (long number = first;; number++) {
-            g_autofree char *name = number_pattern_name(pattern, number);
-            if (!is_there(name))
-                break;
-            g_strv_builder_add(found, name);
-            any = true;
-        }
-    return g_strv_builder_end(found);
-}
-
 static int stream_of_pattern(const char *word, int step, struct pair_list *pairs) {
     struct number_pattern pattern = {0};
+    struct pair_list all = {0};
     const char *why = NULL;
-    int is = number_pattern_parse(word, &pattern, &why);
-    if (is > 0) {
-        g_auto(GStrv) names = list_pattern(&pattern);
-        number_pattern_free(&pattern);
-        if (names[0])
-            return pair_stream(word, (const char *const *)names, g_strv_length(names), step, pairs);
-        why = "no picture is called so; numbers start at 0 or 1";
-    }
-    return log_fail(-ENOENT, word, "%s",
-                    why ? why : "cannot be opened: there is no such file or folder");
+    if (number_pattern_parse(word, &pattern, &why) <= 0)
+        return log_fail(-ENOENT, word, "%s",
+                        why ? why : "cannot be opened: there is no such file or folder");
+    int error = pair_patterns((const struct number_pattern[]){pattern, pattern}, &all)
+                    ?: pair_stream(word, (const char *const *)all.left, all.count, step, pairs);
+    number_pattern_free(&pattern);
+    pair_list_free(&all);
+    return error;
 }
 
 /* The folder whose pictures the stream is: that of the left ones where there are pairs. */
