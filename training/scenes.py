@@ -3,6 +3,7 @@
 and drawn ones, and what cameras do to them.
 """
 import ctypes
+import io
 import math
 import os
 import subprocess
@@ -180,3 +181,10 @@ def degraded(rgb, generator):
     deviation = torch.exp(lot(math.log(0.3), math.log(3))) * some(0.12, lot(1, 3), 1)
     white = torch.randn(x.shape, device=DEVICE, generator=generator)
     return (255 * x + deviation * white).round().clamp(0, 255).to(torch.uint8)
+
+
+def compressed(picture, quality):
+    """A picture (H, W, 3) after JPEG."""
+    file = io.BytesIO()
+    Image.fromarray(picture.cpu().numpy()).save(file, 'JPEG', quality=quality)
+    return torch.from_numpy(np.array(Image.open(file))).to(DEVICE)

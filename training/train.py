@@ -26,6 +26,7 @@ NUMBERS = 64  # of a pixel's vector
 LABELS = 64
 ROWS, COLUMNS = 32, 320  # of the strips of a scene's pictures that are trained on
 STRIPS = 8  # of a scene
+NOISY, COMPRESSED = 0.1, 0.1  # shares of the scenes, besides what scenes.degraded() does to all
 LARGEST = 63 / 128  # of a vector of length 1
 MARGIN = 6  # rows and columns that see the picture's border
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
@@ -46,7 +47,16 @@ class Strips:
         right camera sees it as one of the labels, whether it is at an edge."""
         rgb, d, seen, _, _ = self.caster.cast(count // STRIPS, self.seed)
         self.seed += count // STRIPS
-        left, right = choice.grey_of(scenes.degraded(rgb, self.generator)).float().unbind(1)
+        rgb = scenes.degraded(rgb, self.generator)
+        for pair in rgb:
+            if self.random.random() < NOISY:
+                noise = torch.randn(pair.shape, device=scenes.DEVICE, generator=self.generator)
+                noisy = pair + self.random.uniform(3, 14) * noise
+                pair[:] = noisy.round().clamp(0, 255).to(torch.uint8)
+            if self.random.random() < COMPRESSED:
+                quality = int(self.random.integers(20, 85))
+                pair[:] = torch.stack([scenes.compressed(eye, quality) for eye in pair])
+        left, right = choice.grey_of(rgb).float().unbind(1)
         maps = left, right, d, seen & (d > 0) & (d < LABELS - 2), scenes.spread(d) > 2.5
         strips = []
         for i in range(count):
