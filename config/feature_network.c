@@ -49,18 +49,21 @@ static bool read_words(const char *line, const char *word, int count, int *numbe
     return strcmp(line, again) == 0;
 }
 
-static const char *wrong_layer(const struct feature_network *n, const struct feature_layer *l) {
-    if (n->layers == FEATURE_LAYERS)
-        return "has more than 8 layers";
-    if (l->inputs != (n->layers ? n->layer[n->layers - 1].outputs : 1))
-        return "has a layer whose inputs are not the outputs of the one before it, at first 1";
-    if (l->outputs != 32 && l->outputs != 64)
-        return "has a layer whose outputs are not 32 or 64";
-    if (l->dilation < 1 || l->dilation > FEATURE_DILATION)
-        return "has a layer whose dilation is not 1 to 4";
-    if (l->shift < 0 || l->shift > MAX_SHIFT)
-        return "has a layer whose shift is not 0 to 24";
-    return NULL;
+/* Reads a line WORD INPUTS OUTPUTS STRIDE SHIFT for each of count shapes, the layers behind those
+ * that were read. *line is the first one and becomes the one behind them. Whether these lines are
+ * there, and no more of them. */
+static bool read_layers(struct feature_network *n, struct reader *r, const char **line,
+                        const char *word, const int shape[][3], int count) {
+    struct feature_layer *layer = n->layer + feature_all_layers(n);
+    int number[4];
+    for (int k = 0; k < count; k++, *line = next_line(r)) {
+        if (!begins(*line, word) || !read_words(*line, word, 4, number) ||
+            memcmp(number, shape[k], sizeof(shape[k])) != 0 || number[3] < 0 ||
+            number[3] > MAX_SHIFT)
+            return false;
+        layer[k] = (struct feature_layer){number[0], number[1], number[2], number[3], NULL, NULL};
+    }
+    return !begins(*line, word);
 }
 
 /* The lines of a refinement, the first of which is line. NULL, or what is wrong; *line becomes the
@@ -73,18 +76,9 @@ static const char *read_refinement(struct feature_network *n, struct reader *r, 
         {{192, 32, 1}, {32, 32, 1}, {32, 32, 2}, {32, 32, 1}, {32, 64, 2}, {64, 64, 1}, {64, 64, 2},
          {64, 64, 1},  {64, 64, 2}, {64, 64, 1}, {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {32, 32, 1},
          {32, 32, 1},  {32, 32, 1}, {32, 64, 1}, {64, 32, 1}, {32, 32, 1}, {32, 32, 1}}};
-    struct feature_layer *layer = n->layer + feature_all_layers(n);
     int number[1 + REFINE_CHANCES];
-    for (int k = 0; k < REFINE_LAYERS; k++, *line = next_line(r)) {
-        if (!begins(*line, "refine "))
-            return "has fewer than 20 lines refine";
-        if (!read_words(*line, "refine", 4, number) ||
-            memcmp(number, shapes[n->refinements][k], sizeof(shapes[0][0])) != 0 || number[3] < 0 ||
-            number[3] > MAX_SHIFT)
-            return "has a line refine that is not one of the network's 20";
-        layer[k] =
-            (struct feature_layer){number[0], number[1], 1, number[2], number[3], NULL, NULL};
-    }
+    if (!read_layers(n, r, line, "refine", shapes[n->refinements], REFINE_LAYERS))
+        return "has other lines refine than the network's 20 (docs/METHODS.md), of shifts 0 to 24";
     if (!begins(*line, "choose ") || !read_words(*line, "choose", 1 + REFINE_CHANCES, number))
         return "has no line choose with 18 numbers";
     n->choice[n->refinements].prior = number[0];
@@ -101,27 +95,20 @@ static const char *read_refinement(struct feature_network *n, struct reader *r, 
 
 /* Reads the lines, the empty one included. NULL, or what is wrong. */
 static const char *read_lines(struct feature_network *n, struct reader *r) {
+    static const int shapes[FEATURE_LAYERS][3] = {
+        {1, 64, 1}, {64, 64, 1}, {64, 64, 1}, {64, 64, 1}};
     const char *line = next_line(r), *wrong;
-    int number[4];
     if (!line || strcmp(line, "livestereo-features 1") != 0)
         return "does not begin with the line livestereo-features 1";
     if (!begins(next_line(r), "licence: "))
         return "has no line licence:";
     if (!begins(next_line(r), "trained: "))
         return "has no line trained:";
-    while (begins(line = next_line(r), "layer ")) {
-        if (!read_words(line, "layer", 4, number))
-            return "has a line layer that does not have four numbers";
-        struct feature_layer l = {number[0], number[1], number[2], 1, number[3], NULL, NULL};
-        wrong = wrong_layer(n, &l);
-        if (wrong)
-            return wrong;
-        n->layer[n->layers++] = l;
-    }
-    if (n->layers < 2)
-        return "has fewer than 2 layers";
-    if (n->layer[n->layers - 1].outputs != FEATURE_CHANNELS)
-        return "has a last layer without 64 outputs";
+    line = next_line(r);
+    if (!read_layers(n, r, &line, "layer", shapes, FEATURE_LAYERS))
+        return "has other layers than layer 1 64 1 SHIFT, and three times layer 64 64 1 SHIFT, of "
+               "shifts 0 to 24";
+    n->layers = FEATURE_LAYERS;
     while (n->refinements < REFINEMENTS && begins(line, "refine ")) {
         wrong = read_refinement(n, r, &line);
         if (wrong)

@@ -8,10 +8,11 @@
  *     livestereo-features 1
  *     licence: TEXT
  *     trained: TEXT
- *     layer INPUTS OUTPUTS DILATION SHIFT      a line for each layer of the descriptor
- *     refine INPUTS OUTPUTS STRIDE SHIFT       for each of enum refine_layer
- *     choose PRIOR CHANCE CHANCE...            REFINE_CHANCES of them
- *     hash 16 HEXADECIMAL DIGITS               FNV-1a of the numbers, 64 bits
+ *     layer 1 64 1 SHIFT                   the layers of the descriptor: INPUTS OUTPUTS STRIDE
+ *     layer 64 64 1 SHIFT                  three times
+ *     refine INPUTS OUTPUTS STRIDE SHIFT   for each of enum refine_layer
+ *     choose PRIOR CHANCE CHANCE...        REFINE_CHANCES of them
+ *     hash 16 HEXADECIMAL DIGITS           FNV-1a of the numbers, 64 bits
  *
  * Lines refine and choose come once for each of enum refinement, or for the first one alone, or
  * not at all. Of each layer OUTPUTS biases of 32 bits, little-endian, then weights of 8 bits,
@@ -25,9 +26,8 @@
 #include <stdint.h>
 
 enum {
-    FEATURE_LAYERS = 8,    /* of the descriptor, at most */
-    FEATURE_CHANNELS = 64, /* its outputs of a layer, at most, and of the last one */
-    FEATURE_DILATION = 4,  /* at most */
+    FEATURE_LAYERS = 4,    /* of the descriptor */
+    FEATURE_CHANNELS = 64, /* outputs of each of them */
     FEATURE_TAPS = 9,
     FEATURE_OUTPUTS = 96,        /* of any layer, at most */
     FEATURE_FILE_BYTES = 1 << 21 /* no file is longer */
@@ -64,7 +64,7 @@ enum refine_layer {
 enum { REFINE_CHANCES = 17 };
 
 struct feature_layer {
-    int inputs, outputs, dilation, stride, shift;
+    int inputs, outputs, stride, shift;
     const uint8_t *bias;   /* little-endian; see feature_bias() */
     const uint8_t *weight; /* of 8 bits, signed: [outputs][FEATURE_TAPS][inputs] */
 };

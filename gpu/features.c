@@ -48,23 +48,19 @@ struct feature_args features_layer(const struct feature_network *n, const void *
                                  .height = height,
                                  .inputs = l->inputs,
                                  .outputs = l->outputs,
-                                 .dilation = l->dilation,
                                  .stride = l->stride,
                                  .shift = l->shift};
 }
 
 const uint64_t *features_describe(struct graph *g, const struct feature_network *n,
-                                  const void *packed, const uint8_t *grey, int width, int height) {
-    size_t pixels = (size_t)width * (size_t)height;
-    struct feature_args a = {.out = (uint8_t *)grey};
-    for (int k = 0; k < n->layers; k++) {
-        const uint8_t *source = a.out;
-        bool last = k + 1 == n->layers;
-        a = features_layer(n, packed, k, width, height);
-        a.source = source;
-        a.out = last ? NULL : graph_buffer(g, pixels * (size_t)a.outputs);
-        a.vectors = last ? graph_buffer(g, pixels * FEATURE_CHANNELS) : NULL;
-        graph_stage(g, last ? STAGE_feature_vector : STAGE_feature_layer, &a, width, height);
+                                  const void *packed, const uint8_t *from, int width, int height) {
+    for (int k = 0; k < FEATURE_LAYERS; k++) {
+        struct feature_args a = features_layer(n, packed, k, width, height);
+        a.source = from;
+        a.out = graph_buffer(g, (size_t)width * (size_t)height * FEATURE_CHANNELS);
+        graph_stage(g, k + 1 < FEATURE_LAYERS ? STAGE_feature_layer : STAGE_feature_vector, &a,
+                    width, height);
+        from = a.out;
     }
-    return a.vectors;
+    return (const uint64_t *)(const void *)from;
 }

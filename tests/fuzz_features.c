@@ -13,14 +13,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct feature_network *n, const uint8_t *file, size_t size) {
-    assert(n->layers >= 2 && n->layers <= FEATURE_LAYERS && n->layer[0].inputs == 1);
-    assert(n->layer[n->layers - 1].outputs == FEATURE_CHANNELS);
+    assert(n->layers == FEATURE_LAYERS);
     assert(n->refinements >= 0 && n->refinements <= REFINEMENTS);
     for (int k = 0; k < feature_all_layers(n); k++) {
         const struct feature_layer *l = &n->layer[k];
         const uint8_t *end = l->weight + l->outputs * FEATURE_TAPS * l->inputs;
         assert(l->bias > file && l->weight == l->bias + 4 * l->outputs && end <= file + size);
-        assert(l->dilation >= 1 && l->dilation <= FEATURE_DILATION && l->shift >= 0);
+        assert(k >= n->layers || (l->outputs == FEATURE_CHANNELS && l->stride == 1));
+        assert(l->inputs == (k ? l->inputs : 1) && l->shift >= 0);
         for (int o = 0; o < l->outputs; o++) {
             int64_t least = feature_bias(l, o), most = least;
             for (int i = 0; i < FEATURE_TAPS * l->inputs; i++) {

@@ -1,6 +1,6 @@
 /*
- * Files of weights (config/feature_network.h), made here: a learned descriptor of any shape, and
- * the refinement, with random numbers. No GLib.
+ * Files of weights (config/feature_network.h), made here: the learned descriptor and the
+ * refinements, with random numbers. No GLib.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -9,14 +9,14 @@
 #include "tests/pass_case.h"
 
 struct network_layer {
-    int inputs, outputs, dilation, shift;
+    int inputs, outputs, shift;
 };
 
 struct network_file {
     uint8_t *bytes;
     size_t size, header; /* header: bytes up to the numbers */
     int layers;          /* of the descriptor */
-    struct network_layer layer[9];
+    struct network_layer layer[4];
 };
 
 /* A layer of a refinement, from docs/METHODS.md: inputs, outputs, stride, and the shift that
@@ -67,20 +67,19 @@ static inline uint8_t *network_draw(uint8_t *at, int inputs, int outputs, uint64
     return at;
 }
 
-/* Random weights; biases that keep sums about 0. With so many refinements: activations
- * are of both signs' sums, and logits and residuals a few px at most. */
-static inline void network_with(struct network_file *f, const struct network_layer *layers,
-                                int count, int refinements, uint64_t seed) {
+/* Random weights; biases that keep sums about 0. Activations are neither all 0 nor all at their
+ * limit; those of so many refinements are of both signs' sums, and logits and residuals a few px at
+ * most. shift: the descriptor's last one, of 0 most numbers are at their limit. */
+static inline void network_with(struct network_file *f, int shift, int refinements, uint64_t seed) {
     uint64_t random = draw_start(seed);
     char header[4096];
     int length = sprintf(header, "livestereo-features 1\nlicence: none\ntrained: not at all\n");
     size_t numbers = 0;
-    *f = (struct network_file){.layers = count};
-    for (int k = 0; k < count; k++) {
-        const struct network_layer *l = &layers[k];
-        f->layer[k] = *l;
-        length += sprintf(header + length, "layer %d %d %d %d\n", l->inputs, l->outputs,
-                          l->dilation, l->shift);
+    *f = (struct network_file){.layers = 4,
+                               .layer = {{1, 64, 7}, {64, 64, 10}, {64, 64, 10}, {64, 64, shift}}};
+    for (int k = 0; k < f->layers; k++) {
+        const struct network_layer *l = &f->layer[k];
+        length += sprintf(header + length, "layer %d %d 1 %d\n", l->inputs, l->outputs, l->shift);
         numbers += (size_t)l->outputs * (size_t)(4 + 9 * l->inputs);
     }
     for (int kind = 0; kind < refinements; kind++) {
@@ -100,8 +99,8 @@ static inline void network_with(struct network_file *f, const struct network_lay
     assert(f->bytes);
     memcpy(f->bytes, header, f->header);
     uint8_t *at = f->bytes + f->header;
-    for (int k = 0; k < count; k++)
-        at = network_draw(at, layers[k].inputs, layers[k].outputs, &random);
+    for (int k = 0; k < f->layers; k++)
+        at = network_draw(at, f->layer[k].inputs, f->layer[k].outputs, &random);
     for (int k = 0; k < refinements * REFINE_LAYERS; k++) {
         struct network_shape s =
             network_refinement((enum refinement)(k / REFINE_LAYERS), k % REFINE_LAYERS);
@@ -110,30 +109,14 @@ static inline void network_with(struct network_file *f, const struct network_lay
     network_sign(f);
 }
 
-static inline void network_make(struct network_file *f, const struct network_layer *layers,
-                                int count, uint64_t seed) {
-    network_with(f, layers, count, 0, seed);
-}
-
-/* A small one with both refinements: plain stages take long. */
+/* One with both refinements. */
 static inline void network_small(struct network_file *f) {
-    static const struct network_layer layers[] = {{1, 32, 2, 5}, {32, 64, 1, 0}};
-    network_with(f, layers, 2, REFINEMENTS, 1);
+    network_with(f, 3, REFINEMENTS, 1);
 }
 
-/* A valid one of 32 or 64 channels with any dilations; its activations are neither all 0 nor all at
- * their limit. */
-static inline void network_random(struct network_file *f, int layers, uint64_t seed) {
-    struct network_layer l[8];
-    uint64_t random = draw_start(seed ^ 0x5eed);
-    int inputs = 1;
-    for (int k = 0; k < layers; k++) {
-        int outputs = k + 1 == layers || draw(&random) % 2 ? 64 : 32;
-        l[k] = (struct network_layer){inputs, outputs, 1 + (int)(draw(&random) % 4),
-                                      k ? 9 + (int)(draw(&random) % 3) : 7};
-        inputs = outputs;
-    }
-    network_make(f, l, layers, seed);
+/* One of the descriptor alone. */
+static inline void network_random(struct network_file *f, int shift, uint64_t seed) {
+    network_with(f, shift, 0, seed);
 }
 
 static inline void network_free(struct network_file *f) {

@@ -103,7 +103,7 @@ static const char *const scene_settings[] = {
 };
 enum { SCENE_SETTINGS = sizeof(scene_settings) / sizeof(scene_settings[0]) };
 
-/* Small weights, since plain stages take long. */
+/* Random weights with both refinements. */
 static inline const struct feature_network *scene_network(void) {
     static struct feature_network network;
     static struct network_file file;

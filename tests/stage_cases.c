@@ -227,7 +227,6 @@ static struct feature_args case_layer(struct pass_case *c, const int kind[3], in
                              .inputs = kind[0],
                              .outputs = kind[1],
                              .stride = kind[2],
-                             .dilation = 1,
                              .shift = case_between(c, 0, 1) ? case_between(c, 4, 10)
                                                             : case_between(c, 0, 24)};
     int groups = (a.inputs + FEATURE_GROUP - 1) / FEATURE_GROUP,
@@ -243,34 +242,27 @@ static struct feature_args case_layer(struct pass_case *c, const int kind[3], in
     return a;
 }
 
-/* Half of the layers are the descriptor's. */
+/* The layers of the descriptor and of the refinement; the first one is the descriptor's last. */
 static void case_feature(struct pass_case *c, enum stage stage) {
-    static const int kinds[][3] = {{1, 32, 1},  {1, 64, 1},   {32, 32, 1}, {32, 64, 1},
-                                   {64, 32, 1}, {64, 64, 1},  {64, 32, 1}, {192, 64, 1},
-                                   {64, 64, 2}, {64, 96, 2},  {96, 96, 1}, {96, 96, 2},
-                                   {96, 64, 1}, {192, 32, 1}, {32, 32, 2}, {32, 64, 2}};
-    int w = c->shape.width, h = c->shape.height;
-    bool vectors = stage == STAGE_feature_vector;
-    int kind = case_between(c, 0, 1) || vectors ? case_between(c, 0, 5) : case_between(c, 6, 15);
-    bool joined = kind == 6;
-    struct feature_args a = case_layer(
-        c, (int[]){kinds[kind][0], vectors ? FEATURE_CHANNELS : kinds[kind][1], kinds[kind][2]}, w,
-        h);
+    enum { JOINED = 14 };
+    static const int kinds[][3] = {{64, 64, 1}, {1, 64, 1},   {32, 32, 1},           {32, 64, 1},
+                                   {64, 32, 1}, {192, 64, 1}, {64, 64, 2},           {64, 96, 2},
+                                   {96, 96, 1}, {96, 96, 2},  {96, 64, 1},           {192, 32, 1},
+                                   {32, 32, 2}, {32, 64, 2},  [JOINED] = {64, 32, 1}};
+    int w = c->shape.width, h = c->shape.height,
+        kind = stage == STAGE_feature_vector ? 0 : case_between(c, 0, JOINED);
+    struct feature_args a = case_layer(c, kinds[kind], w, h);
     int half_w = (w + 1) / 2, half_h = (h + 1) / 2;
-    if (kind < 6)
-        a.dilation = case_between(c, 1, FEATURE_DILATION);
-    a.source = joined ? case_bytes(c, half_w, half_h, 4 * FEATURE_JOINED, FEATURE_LARGEST)
-                      : case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
-    if (joined)
+    a.source = kind == JOINED
+                   ? case_bytes(c, half_w, half_h, 4 * FEATURE_JOINED, FEATURE_LARGEST)
+                   : case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
+    if (kind == JOINED)
         a.joined = case_bytes(c, half_w, half_h, 4 * 48, FEATURE_LARGEST);
     if (a.stride == 2) {
         w = half_w;
         h = half_h;
     }
-    if (vectors)
-        a.vectors = case_add_rows(c, w, h, FEATURE_CHANNELS);
-    else
-        a.out = case_bytes(c, w, h, a.outputs, 255);
+    a.out = case_bytes(c, w, h, a.outputs, 255);
     case_add_pass(c, stage, &a, w, h);
 }
 

@@ -152,9 +152,8 @@ INLINE void do_row(enum form form, int pixels, bool single, bool vectors,
     enum { COLUMNS = 48 }; /* a multiple of 2, 3 and 8 */
     int16_t numbers[COLUMNS][FEATURE_CHANNELS];
     bool linear = vectors || choice;
-    int8_t *to = (int8_t *)a->vectors + (size_t)y * (size_t)a->width * FEATURE_CHANNELS;
+    int8_t *to = (int8_t *)a->out + (size_t)y * (size_t)a->width * FEATURE_CHANNELS;
     int step = linear ? COLUMNS : taps->width;
-    assert(!vectors || a->outputs == FEATURE_CHANNELS);
     for (int x = 0; x < taps->width; x += step) {
         int end = stage_min(x + step, taps->width);
         for (int first = 0; first < a->outputs; first += FEATURE_BLOCK)
@@ -193,7 +192,7 @@ INLINE void do_rows(enum form form, int pixels, bool vectors,
             taps.row[0][k] = feature_inputs(a, 0, from, 0);
             taps.row[1][k] = a->joined ? feature_inputs(a, 0, from, FEATURE_JOINED) : NULL;
         }
-        if (a->inputs == 1)
+        if (!vectors && !choice && a->inputs == 1)
             do_row(form, pixels, true, vectors, choice, a, y, &taps);
         else
             do_row(form, pixels, false, vectors, choice, a, y, &taps);

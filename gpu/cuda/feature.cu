@@ -88,7 +88,7 @@ DEVICE uint32_t scaled_of(const int32_t number[4], int32_t scale) {
 /* An eighth of a pixel's vector. */
 DEVICE void store_vector(const feature_args &a, size_t pixel, const int32_t *number,
                          int32_t scale) {
-    reinterpret_cast<uint2 *>(a.vectors)[COLUMNS * pixel + threadIdx.x % WARP_SIZE / 4] =
+    reinterpret_cast<uint2 *>(a.out)[COLUMNS * pixel + threadIdx.x % WARP_SIZE / 4] =
         uint2{scaled_of(number, scale), scaled_of(number + 4, scale)};
 }
 
@@ -162,28 +162,19 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
 enum { ROWS_BLOCKS = 3, LEAST_ROWS = 4 }; /* blocks of a multiprocessor; rows of a block */
 enum { STEPS = 2, PIECES = 4 };           /* of 32 and of 16 inputs */
 
-/* The rows in shared memory: those of a row's taps and the next one, in turns. A pixel's inputs lie
- * in PIECES planes; where that many lie side by side in other banks, copies meet no conflicts. */
-struct row_ring {
-    int slots, pitch, plane; /* pixels */
-};
-
-STAGE struct row_ring row_ring_of(int dilation) {
-    struct row_ring r = {2 * dilation + 2, WIDE + 2 * dilation, 0};
-    r.plane = (r.slots * r.pitch + 5) / 8 * 8 + 2;
-    return r;
-}
+/* The rows in shared memory: those of a row's taps and the next one, in turns, in pixels. A pixel's
+ * inputs lie in PIECES planes; where that many lie side by side in other banks, copies meet no
+ * conflicts. */
+enum { SLOTS = 4, PITCH = WIDE + 2, PLANE = (SLOTS * PITCH + 5) / 8 * 8 + 2 };
 
 /* The pixels of a row, which may lie outside of the picture, for a strip that begins at left. */
-[[maybe_unused]] DEVICE void load_row(const feature_args &a, const row_ring &ring, int left, int y,
-                                      uint4 *rows) {
+[[maybe_unused]] DEVICE void load_row(const feature_args &a, int left, int y, uint4 *rows) {
     const uint4 *from = reinterpret_cast<const uint4 *>(a.source) +
                         (size_t)stage_clamp(y, 0, a.height - 1) * (size_t)a.width * PIECES;
     int piece = (int)threadIdx.x % PIECES;
-    uint4 *to = rows + (y + a.dilation) % ring.slots * ring.pitch + piece * ring.plane;
-    for (int i = (int)threadIdx.x / PIECES; i < ring.pitch; i += WARPGROUP / PIECES)
-        copy_later(to + i,
-                   from + stage_clamp(left + i - a.dilation, 0, a.width - 1) * PIECES + piece);
+    uint4 *to = rows + (y + 1) % SLOTS * PITCH + piece * PLANE;
+    for (int i = (int)threadIdx.x / PIECES; i < PITCH; i += WARPGROUP / PIECES)
+        copy_later(to + i, from + stage_clamp(left + i - 1, 0, a.width - 1) * PIECES + piece);
 }
 
 /* Where a piece of 16 bytes lies of a pixel that has so many: threads that store the same piece of
@@ -269,8 +260,7 @@ DEVICE void write_row(const feature_args &a, int left, int y, const uint4 *stage
         for (int n = 0; n < STAGED; n++)
             out[n] = staged[place_of<PIECES>(first + n * (WARPGROUP / PIECES), piece)];
     }
-    uint4 *to = VECTORS ? reinterpret_cast<uint4 *>(a.vectors) : reinterpret_cast<uint4 *>(a.out);
-    to += (size_t)y * (size_t)a.width * PIECES;
+    uint4 *to = reinterpret_cast<uint4 *>(a.out) + (size_t)y * (size_t)a.width * PIECES;
 #pragma unroll
     for (int n = 0; n < STAGED; n++) {
         int x = left + first + n * (WARPGROUP / PIECES);
@@ -287,7 +277,6 @@ static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
     if constexpr (HAS_WARPGROUP) {
         DYNAMIC_SHARED(uint4, rows);
         __shared__ uint4 staged[STAGED_ROW<VECTORS>]; /* launch_rows() asks whether it is there */
-        const row_ring ring = row_ring_of(a.dilation);
         int output = (int)threadIdx.x / 4 * 2, t = (int)threadIdx.x % 4;
         uint32_t weights[FEATURE_TAPS][STEPS][4];
 #pragma unroll
@@ -306,12 +295,12 @@ static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
         for (int i = first; i < end; i++) {
             int left = i / a.height * WIDE, y = i % a.height;
             if (i == first || y == 0)
-                for (int k = y - a.dilation; k <= y + a.dilation; k++)
-                    load_row(a, ring, left, k, rows);
+                for (int k = y - 1; k <= y + 1; k++)
+                    load_row(a, left, k, rows);
             wait_for_copies();
             __syncthreads(); /* the row before this one is written */
             if (i + 1 < end && y + 1 < a.height)
-                load_row(a, ring, left, y + 1 + a.dilation, rows);
+                load_row(a, left, y + 2, rows);
             int32_t sum[WIDE_SUMS];
 #pragma unroll
             for (int k = 0; k < WIDE_SUMS; k++)
@@ -319,13 +308,11 @@ static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
             begin_products(sum);
 #pragma unroll
             for (int tap = 0; tap < FEATURE_TAPS; tap++) {
-                int slot = y % ring.slots + tap / 3 * a.dilation;
-                slot -= slot < ring.slots ? 0 : ring.slots;
-                const uint4 *from = rows + slot * ring.pitch + tap % 3 * a.dilation;
+                const uint4 *from = rows + (y + tap / 3) % SLOTS * PITCH + tap % 3;
 #pragma unroll
                 for (int step = 0; step < STEPS; step++)
                     multiply_wide(sum, weights[tap][step],
-                                  wide_operand(from + 2 * step * ring.plane, 8, ring.plane));
+                                  wide_operand(from + 2 * step * PLANE, 8, PLANE));
             }
             finish_products(sum);
             stage_row<VECTORS>(a, sum, staged);
@@ -342,7 +329,7 @@ template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const featur
     if (cudaFuncGetAttributes(&attributes, kernel) ||
         attributes.sharedSizeBytes < sizeof(uint4) * STAGED_ROW<VECTORS>)
         return false;
-    size_t shared = sizeof(uint4) * PIECES * (size_t)row_ring_of(a.dilation).plane, reserved = 1024,
+    size_t shared = sizeof(uint4) * PIECES * PLANE, reserved = 1024,
            each = shared + attributes.sharedSizeBytes + reserved;
     unsigned blocks = (unsigned)min((cuda->max_shared + reserved) / each, (size_t)ROWS_BLOCKS);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
@@ -353,49 +340,33 @@ template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const featur
     return true;
 }
 
-/* A layer of the descriptor. */
-template <int INPUTS> static bool launch_layer(backend_cuda *cuda, const feature_args &a) {
-    if (a.vectors)
-        return launch<layer_shape<INPUTS, FEATURE_CHANNELS>, true>(cuda, a);
-    return a.outputs == 64 ? launch<layer_shape<INPUTS, 64>>(cuda, a)
-                           : launch<layer_shape<INPUTS, 32>>(cuda, a);
+/* 32 outputs at a time: where layers are small there are few tiles. */
+template <int INPUTS> static bool launch_by_32(backend_cuda *cuda, const feature_args &a) {
+    return a.stride == 1 ? launch<layer_shape<INPUTS, 32>>(cuda, a)
+                         : launch<layer_shape<INPUTS, 32, 2>>(cuda, a);
 }
 
-/* Another one, 32 outputs at a time: small ones have few tiles. */
-static bool launch_refining(backend_cuda *cuda, const feature_args &a) {
-    bool whole = a.stride == 1;
-    if (a.joined)
-        return launch<layer_shape<64, 32, 1, true>>(cuda, a);
-    if (a.inputs == 32)
-        return launch<layer_shape<32, 32, 2>>(cuda, a);
-    if (a.inputs == 64)
-        return whole ? launch<layer_shape<64, 32>>(cuda, a)
-                     : launch<layer_shape<64, 32, 2>>(cuda, a);
-    if (a.inputs == 96)
-        return whole ? launch<layer_shape<96, 32>>(cuda, a)
-                     : launch<layer_shape<96, 32, 2>>(cuda, a);
-    return a.inputs == 192 && whole && launch<layer_shape<192, 32>>(cuda, a);
-}
-
-static void launch_any(backend_cuda *cuda, enum stage stage, const void *args, int width,
-                       int height) {
-    const feature_args &a = *static_cast<const feature_args *>(args);
-    bool launched = a.inputs == 64 && a.outputs == 64 && a.stride == 1 &&
-                    (a.vectors ? launch_rows<true>(cuda, a) : launch_rows<false>(cuda, a));
-    if (!launched)
-        launched = a.stride > 1 || a.joined || a.inputs > 64 || a.outputs > 64
-                       ? launch_refining(cuda, a)
-                   : a.inputs == 64 ? launch_layer<64>(cuda, a)
-                   : a.inputs == 32 ? launch_layer<32>(cuda, a)
-                                    : launch_layer<1>(cuda, a);
-    if (!launched)
-        cuda->plain[stage](cuda, args, width, height);
+static bool launch_tiles(backend_cuda *cuda, const feature_args &a) {
+    bool at_once = a.outputs == 64 && a.stride == 1;
+    return a.joined                    ? launch<layer_shape<64, 32, 1, true>>(cuda, a)
+           : a.inputs == 1             ? launch<layer_shape<1, 64>>(cuda, a)
+           : a.inputs == 32 && at_once ? launch<layer_shape<32, 64>>(cuda, a)
+           : a.inputs == 32            ? launch_by_32<32>(cuda, a)
+           : a.inputs == 64 && at_once ? launch<layer_shape<64, 64>>(cuda, a)
+           : a.inputs == 64            ? launch_by_32<64>(cuda, a)
+           : a.inputs == 96            ? launch_by_32<96>(cuda, a)
+                                       : launch<layer_shape<192, 32>>(cuda, a);
 }
 
 void cuda_launch_feature_layer(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_any(cuda, STAGE_feature_layer, args, width, height);
+    const feature_args &a = *static_cast<const feature_args *>(args);
+    bool wide = a.inputs == 64 && a.outputs == 64 && a.stride == 1;
+    if (!(wide && launch_rows<false>(cuda, a)) && !launch_tiles(cuda, a))
+        cuda->plain[STAGE_feature_layer](cuda, args, width, height);
 }
 
 void cuda_launch_feature_vector(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_any(cuda, STAGE_feature_vector, args, width, height);
+    const feature_args &a = *static_cast<const feature_args *>(args);
+    if (!launch_rows<true>(cuda, a) && !launch<layer_shape<64, 64>, true>(cuda, a))
+        cuda->plain[STAGE_feature_vector](cuda, args, width, height);
 }

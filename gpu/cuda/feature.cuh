@@ -46,6 +46,9 @@ template <int INPUTS_, int OUTPUTS_, int STRIDE_ = 1, bool JOINED_ = false> stru
                          CHUNKS = INPUTS == 1 ? 1 : INPUTS / CHUNK, STEPS = CHUNK / 32,
                          TAPS = INPUTS == 1 ? 1 : FEATURE_TAPS * CHUNKS, EACH = OUTPUTS / COLUMNS;
     static constexpr int WEIGHT_WORDS = TAPS * STEPS * PARTS * WARP_SIZE * 4;
+    /* columns and rows of the source that a tile needs */
+    static constexpr int PITCH = (PART_WIDTH - 1) * STRIDE + 3,
+                         HEIGHT = (PART_HEIGHT - 1) * STRIDE + 3;
 };
 
 /* Four weights of an output, the first of them of an input of a tap. */
@@ -85,26 +88,17 @@ DEVICE void load_weights(const feature_args &a, int first, uint32_t *to, int32_t
     }
 }
 
-/* The columns and rows of the source that a tile needs. */
-template <typename shape> __host__ __device__ inline int part_pitch(const feature_args &a) {
-    return (PART_WIDTH - 1) * shape::STRIDE + 1 + 2 * a.dilation;
-}
-template <typename shape> __host__ __device__ inline int part_rows(const feature_args &a) {
-    return (PART_HEIGHT - 1) * shape::STRIDE + 1 + 2 * a.dilation;
-}
-
-/* They themselves, for a tile of the output. */
+/* What a tile of the output needs of the source. */
 template <typename shape>
 DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
     constexpr int BYTES = shape::INPUTS == 1 ? 1 : 16, PIECES = shape::INPUTS / BYTES;
-    int pitch = part_pitch<shape>(a), height = part_rows<shape>(a);
-    for (int y = (int)threadIdx.x / WARP_SIZE; y < height; y += WARPS) {
-        int from_y = stage_clamp(top * shape::STRIDE + y - a.dilation, 0, a.height - 1);
+    for (int y = (int)threadIdx.x / WARP_SIZE; y < shape::HEIGHT; y += WARPS) {
+        int from_y = stage_clamp(top * shape::STRIDE + y - 1, 0, a.height - 1);
         const uint8_t *row = a.source + (size_t)from_y * (size_t)a.width * shape::INPUTS;
-        for (int i = (int)threadIdx.x % WARP_SIZE; i < pitch * PIECES; i += WARP_SIZE) {
-            int x = stage_clamp(left * shape::STRIDE + i / PIECES - a.dilation, 0, a.width - 1);
+        for (int i = (int)threadIdx.x % WARP_SIZE; i < shape::PITCH * PIECES; i += WARP_SIZE) {
+            int x = stage_clamp(left * shape::STRIDE + i / PIECES - 1, 0, a.width - 1);
             const uint8_t *from = row + (size_t)x * shape::INPUTS + i % PIECES * BYTES;
-            uint8_t *there = to + (y * pitch * PIECES + i) * BYTES;
+            uint8_t *there = to + (y * shape::PITCH * PIECES + i) * BYTES;
             if constexpr (shape::JOINED)
                 from = feature_inputs(&a, x, from_y, i % PIECES * BYTES);
             if constexpr (shape::INPUTS == 1)
@@ -118,8 +112,7 @@ DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
 
 /* b of multiply_add() for each step of a tap: of 8 pixels, STRIDE apart, the first of which, at the
  * tap, is at from. */
-template <typename shape>
-DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t b[2][2]) {
+template <typename shape> DEVICE void load_pixels(const uint8_t *from, uint32_t b[2][2]) {
     int lane = (int)threadIdx.x % WARP_SIZE, t = lane % 4;
     from += lane / 4 * shape::STRIDE * shape::INPUTS;
     if constexpr (shape::INPUTS == 1) {
@@ -128,7 +121,7 @@ DEVICE void load_pixels(const uint8_t *from, int pitch, int dilation, uint32_t b
         for (int k = 0; k < 4; k++) {
             int tap = 4 * t + k;
             if (tap < FEATURE_TAPS)
-                b[0][0] |= (uint32_t)from[(tap / 3 * pitch + tap % 3) * dilation] << 8 * k;
+                b[0][0] |= (uint32_t)from[tap / 3 * shape::PITCH + tap % 3] << 8 * k;
         }
     } else if constexpr (shape::STEPS == 2) {
         uint4 v = *reinterpret_cast<const uint4 *>(from + 16 * t);
@@ -149,10 +142,9 @@ enum { OWN_PIXELS = 2 * PRODUCTS };
 /* The sums of a tile's row, of which each warp has one: own[p], of pixel p / 2 * COLUMNS + lane % 4
  * * 2 + p % 2, of EACH outputs from EACH * (lane / 4) on. */
 template <typename shape>
-DEVICE void sum_part(const feature_args &a, const uint4 *weights, const int32_t *bias,
+DEVICE void sum_part(const feature_args &, const uint4 *weights, const int32_t *bias,
                      const uint8_t *part, int32_t own[OWN_PIXELS][shape::EACH]) {
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE;
-    int pitch = part_pitch<shape>(a);
     int32_t sum[PRODUCTS][shape::PARTS][4];
 #pragma unroll
     for (int m = 0; m < shape::PARTS; m++)
@@ -167,15 +159,12 @@ DEVICE void sum_part(const feature_args &a, const uint4 *weights, const int32_t 
     for (int i = 0; i < shape::TAPS; i++) {
         int tap = i / shape::CHUNKS;
         const uint8_t *from =
-            part +
-            ((warp * shape::STRIDE + tap / 3 * a.dilation) * pitch + tap % 3 * a.dilation) *
-                shape::INPUTS +
+            part + ((warp * shape::STRIDE + tap / 3) * shape::PITCH + tap % 3) * shape::INPUTS +
             i % shape::CHUNKS * shape::CHUNK;
         uint32_t pixels[PRODUCTS][2][2];
 #pragma unroll
         for (int n = 0; n < PRODUCTS; n++)
-            load_pixels<shape>(from + n * COLUMNS * shape::STRIDE * shape::INPUTS, pitch,
-                               a.dilation, pixels[n]);
+            load_pixels<shape>(from + n * COLUMNS * shape::STRIDE * shape::INPUTS, pixels[n]);
 #pragma unroll
         for (int step = 0; step < shape::STEPS; step++)
 #pragma unroll
@@ -220,9 +209,8 @@ DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output
 template <typename shape, typename Args>
 static bool launch_parts(backend_cuda *cuda, void (*kernel)(Args), const Args &args,
                          const feature_args &a, int width, int height, int most_blocks) {
-    size_t reserved = 1024,
-           shared = 4 * (size_t)(shape::WEIGHT_WORDS + shape::OUTPUTS) +
-                    (size_t)(part_pitch<shape>(a) * part_rows<shape>(a)) * shape::INPUTS;
+    size_t reserved = 1024, shared = 4 * (size_t)(shape::WEIGHT_WORDS + shape::OUTPUTS) +
+                                     (size_t)(shape::PITCH * shape::HEIGHT) * shape::INPUTS;
     if (shared > cuda->max_shared)
         return false;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);

@@ -22,21 +22,20 @@ enum {
 /* Of 64 inputs of a pixel, those that come from source where the layer has joined, too. */
 enum { FEATURE_JOINED = 16 };
 
-/* A layer: 3x3 taps, dilation px apart, of a picture or of what the layer before it gave; outside
- * of it its border repeats. Inputs are grey levels or at most FEATURE_LARGEST. joined: NULL, or the
- * inputs are those of two buffers of half the size (sizes rounded up) that have all of 2x2 pixels
- * at one: source with 4 * FEATURE_JOINED channels and joined with 4 * 48, the upper left pixel's
- * first, then the upper right one's. */
+/* A layer: 3x3 taps of a picture or of what the layer before it gave; outside of it its border
+ * repeats. Inputs are grey levels or at most FEATURE_LARGEST. joined: NULL, or the inputs are those
+ * of two buffers of half the size (sizes rounded up) that have all of 2x2 pixels at one: source
+ * with 4 * FEATURE_JOINED channels and joined with 4 * 48, the upper left pixel's first, then the
+ * upper right one's. */
 struct feature_args {
     const uint8_t *source, *joined; /* width*height*inputs */
     const int32_t *bias;            /* outputs */
     const int8_t *weights; /* [outputs / FEATURE_BLOCK][tap][inputs / FEATURE_GROUP][output %
                               FEATURE_BLOCK][FEATURE_GROUP]; of one input its weight and three
                               of 0 */
-    uint8_t *out;          /* width*height*outputs, of feature_layer; with a stride of 2 sizes are
-                              halved, rounded up */
-    uint64_t *vectors;     /* of feature_vector: FEATURE_CHANNELS numbers of 8 bits a pixel */
-    int width, height, inputs, outputs, dilation, stride, shift; /* stride: 1 or 2 */
+    uint8_t *out;          /* width*height*outputs, of feature_vector with signs; with a stride of 2
+                              sizes are halved, rounded up */
+    int width, height, inputs, outputs, stride, shift; /* stride: 1 or 2 */
 };
 
 /* The number of a pixel in buffers that have 2x2 pixels at one. */
@@ -55,11 +54,11 @@ STAGE const uint8_t *feature_inputs(const struct feature_args *a, int x, int y, 
 }
 
 STAGE int feature_tap_x(const struct feature_args *a, int x, int tap) {
-    return stage_clamp(x * a->stride + (tap % 3 - 1) * a->dilation, 0, a->width - 1);
+    return stage_clamp(x * a->stride + tap % 3 - 1, 0, a->width - 1);
 }
 
 STAGE int feature_tap_y(const struct feature_args *a, int y, int tap) {
-    return stage_clamp(y * a->stride + (tap / 3 - 1) * a->dilation, 0, a->height - 1);
+    return stage_clamp(y * a->stride + tap / 3 - 1, 0, a->height - 1);
 }
 
 /* The sums of the first count outputs at a pixel, count at most FEATURE_BLOCK, or of all. */
@@ -125,7 +124,7 @@ STAGE int8_t feature_scaled(int32_t number, int32_t scale) {
 STAGE void stage_feature_vector(const struct feature_args *a, int x, int y) {
     int32_t sum[FEATURE_CHANNELS];
     uint64_t squares = 0;
-    int8_t *vector = (int8_t *)a->vectors + ((size_t)y * a->width + x) * FEATURE_CHANNELS;
+    int8_t *vector = (int8_t *)a->out + ((size_t)y * a->width + x) * FEATURE_CHANNELS;
     feature_sums(a, x, y, FEATURE_CHANNELS, sum);
     for (int o = 0; o < FEATURE_CHANNELS; o++) {
         sum[o] = feature_number(a, sum[o]);
