@@ -284,6 +284,10 @@ async def hostile():
                      '{"op":"subscribe","subscriptions":{}}{', '{"a":' * 9000):
             await c.ws.send(text)
             await c.text("status")
+        await c.send("setParameters", parameters=[{"name": "\u00e9" * 300}])  # is cut in the answer
+        await c.text("status")
+        await c.ws.send('{"op":"getParameters","parameterNames":["fill"],"id":"\\ud800x"}')
+        await c.text("parameterValues")
         draw, seeds = random.Random(1), [
             '{"op":"subscribe","subscriptions":[{"id":1,"channelId":13}]}',
             '{"op":"setParameters","parameters":[{"name":"fill","value":true}],"id":"x"}',

@@ -1,5 +1,5 @@
 /*
- * The texts of app/live/foxglove_text.h, by json-glib. SPDX-License-Identifier: MIT
+ * The texts of app/live/foxglove_text.h, by json-glib, which prints GVariants. SPDX-License-Identifier: MIT
  */
 #include "app/live/foxglove_text.h"
 
@@ -14,44 +14,10 @@
 
 enum { NESTED = 16 }; /* lists and objects in a client's message */
 
-static char *print_json(JsonBuilder *builder) {
-    g_autoptr(JsonNode) root = json_builder_get_root(builder);
-    char *text = json_to_string(root, FALSE);
-    g_object_unref(builder);
-    return text;
-}
-
-static void add_text(JsonBuilder *b, const char *name, const char *text) {
-    json_builder_set_member_name(b, name);
-    json_builder_add_string_value(b, text);
-}
-
-static void add_number(JsonBuilder *b, const char *name, double value) {
-    json_builder_set_member_name(b, name);
-    if (value == floor(value) && fabs(value) < 1e15)
-        json_builder_add_int_value(b, (gint64)value);
-    else if (isfinite(value))
-        json_builder_add_double_value(b, value);
-    else
-        json_builder_add_null_value(b);
-}
-
-static void begin_array(JsonBuilder *b, const char *name) {
-    json_builder_set_member_name(b, name);
-    json_builder_begin_array(b);
-}
-
-/* Begins a message of this op. */
-static JsonBuilder *begin_op(const char *op) {
-    JsonBuilder *b = json_builder_new();
-    json_builder_begin_object(b);
-    add_text(b, "op", op);
-    return b;
-}
-
-static char *end_op(JsonBuilder *b) {
-    json_builder_end_object(b);
-    return print_json(b);
+/* Takes the value. */
+static char *print_json(GVariant *value) {
+    g_autoptr(GVariant) own = g_variant_ref_sink(value);
+    return json_gvariant_serialize_data(own, NULL);
 }
 
 /* ---- what clients send */
@@ -119,28 +85,22 @@ static bool is_offered(const struct param_info *info) {
     return info->when == PARAM_LIVE && (info->part == PARAM_METHOD || info->part == PARAM_DISPLAY);
 }
 
-static void add_param(JsonBuilder *b, const struct params *params, const struct param_info *info) {
+static GVariant *param_of(const struct params *params, const struct param_info *info) {
+    double value = param_get(params, info);
     char text[64];
-    json_builder_begin_object(b);
-    add_text(b, "name", info->name);
-    if (info->type == PARAM_TYPE_ENUM) {
-        add_text(b, "value", param_print(params, info, text, sizeof text));
-    } else if (info->type == PARAM_TYPE_BOOL) {
-        json_builder_set_member_name(b, "value");
-        json_builder_add_boolean_value(b, param_get(params, info) != 0);
-    } else {
-        add_number(b, "value", param_get(params, info));
-        add_text(b, "type", "float64");
-    }
-    json_builder_end_object(b);
+    if (info->type == PARAM_TYPE_ENUM)
+        return g_variant_new_parsed("{'name': <%s>, 'value': <%s>}", info->name,
+                                    param_print(params, info, text, sizeof text));
+    if (info->type == PARAM_TYPE_BOOL)
+        return g_variant_new_parsed("{'name': <%s>, 'value': <%b>}", info->name, value != 0);
+    return g_variant_new_parsed("{'name': <%s>, 'value': <%d>, 'type': <'float64'>}", info->name,
+                                value);
 }
 
 /* names NULL or empty: all. id may be NULL. */
 char *foxglove_params(const struct params *params, JsonArray *names, const char *id) {
-    JsonBuilder *b = begin_op("parameterValues");
-    if (id)
-        add_text(b, "id", id);
-    begin_array(b, "parameters");
+    GVariantBuilder list;
+    g_variant_builder_init(&list, G_VARIANT_TYPE("aa{sv}"));
     guint count = names ? json_array_get_length(names) : 0;
     for (int i = 0; i < param_count; i++) {
         bool asked = count == 0;
@@ -150,10 +110,15 @@ char *foxglove_params(const struct params *params, JsonArray *names, const char 
                     strcmp(json_node_get_string(name), param_table[i].name) == 0;
         }
         if (asked && is_offered(&param_table[i]))
-            add_param(b, params, &param_table[i]);
+            g_variant_builder_add_value(&list, param_of(params, &param_table[i]));
     }
-    json_builder_end_array(b);
-    return end_op(b);
+    GVariant *values = g_variant_builder_end(&list);
+    if (!id)
+        return print_json(
+            g_variant_new_parsed("{'op': <'parameterValues'>, 'parameters': <%@aa{sv}>}", values));
+    g_autofree char *answered = g_utf8_make_valid(id, -1); /* JSON can spell half a character */
+    return print_json(g_variant_new_parsed(
+        "{'op': <'parameterValues'>, 'id': <%s>, 'parameters': <%@aa{sv}>}", answered, values));
 }
 
 /* The settings of a preset, but for the range searched and the rig. */
@@ -199,46 +164,37 @@ bool foxglove_has_channel(int channel, int mode, bool metric) {
     return channel == FOXGLOVE_STATISTICS || ros_topic_has((enum ros_topic)channel, mode, metric);
 }
 
-static void add_channel(JsonBuilder *b, int channel) {
+static GVariant *channel_of(int channel) {
     const struct mcap_topic statistics = {"/statistics", "livestereo.Statistics",
                                           "{\"type\":\"object\"}"};
     bool json = channel == FOXGLOVE_STATISTICS;
     const struct mcap_topic *topic = json ? &statistics : &ros_topics[channel];
-    json_builder_begin_object(b);
-    add_number(b, "id", channel + 1);
-    add_text(b, "topic", topic->topic);
-    add_text(b, "encoding", json ? "json" : "cdr");
-    add_text(b, "schemaName", topic->type);
-    add_text(b, "schema", topic->definition);
-    add_text(b, "schemaEncoding", json ? "jsonschema" : "ros2msg");
-    json_builder_end_object(b);
+    return g_variant_new_parsed("{'id': <%i>, 'topic': <%s>, 'encoding': <%s>, 'schemaName': <%s>, "
+                                "'schema': <%s>, 'schemaEncoding': <%s>}",
+                                channel + 1, topic->topic, json ? "json" : "cdr", topic->type,
+                                topic->definition, json ? "jsonschema" : "ros2msg");
 }
 
 char *foxglove_welcome(void) {
-    JsonBuilder *b = begin_op("serverInfo");
-    add_text(b, "name", "livestereo " LIVESTEREO_VERSION);
-    begin_array(b, "capabilities");
-    json_builder_add_string_value(b, "parameters");
-    json_builder_add_string_value(b, "parametersSubscribe");
-    json_builder_end_array(b);
-    return end_op(b);
+    return print_json(g_variant_new_parsed(
+        "{'op': <'serverInfo'>, 'name': <'livestereo " LIVESTEREO_VERSION "'>, "
+        "'capabilities': <['parameters', 'parametersSubscribe']>}"));
 }
 
 char *foxglove_channels(int mode, bool metric) {
-    JsonBuilder *b = begin_op("advertise");
-    begin_array(b, "channels");
+    GVariantBuilder list;
+    g_variant_builder_init(&list, G_VARIANT_TYPE("aa{sv}"));
     for (int channel = 0; channel < FOXGLOVE_CHANNELS; channel++)
         if (foxglove_has_channel(channel, mode, metric))
-            add_channel(b, channel);
-    json_builder_end_array(b);
-    return end_op(b);
+            g_variant_builder_add_value(&list, channel_of(channel));
+    return print_json(g_variant_new_parsed("{'op': <'advertise'>, 'channels': <%@aa{sv}>}",
+                                           g_variant_builder_end(&list)));
 }
 
 char *foxglove_status(int level, const char *text) {
-    JsonBuilder *b = begin_op("status");
-    add_number(b, "level", level);
-    add_text(b, "message", text);
-    return end_op(b);
+    g_autofree char *valid = g_utf8_make_valid(text, -1); /* it may quote what a client sent */
+    return print_json(
+        g_variant_new_parsed("{'op': <'status'>, 'level': <%i>, 'message': <%s>}", level, valid));
 }
 
 /* What the page needs beside the topics: geometry, errors by confidence, presets, settings. */
@@ -253,59 +209,41 @@ char *foxglove_about(const struct params *params, const struct depth_geometry *g
                  {"min_confidence", "Least confidence"},
                  {"speckle_size", "Drop regions below"},
                  {"fill", "Fill holes"}};
-    JsonBuilder *b = json_builder_new();
-    json_builder_begin_object(b);
-    add_number(b, "width", width);
-    add_number(b, "height", height);
-    add_number(b, "metric", g->metric);
-    add_number(b, "fx", g->fx);
-    add_number(b, "fy", g->fy);
-    add_number(b, "cx", g->cx);
-    add_number(b, "cy", g->cy);
-    add_number(b, "baseline", g->baseline);
-    add_number(b, "doffs", g->doffs);
-    begin_array(b, "sigma");
+    GVariantBuilder presets, settings;
+    double sigma[256];
     for (int confidence = 0; confidence < 256; confidence++)
-        json_builder_add_double_value(b, metrics_sigma(params, confidence));
-    json_builder_end_array(b);
-    begin_array(b, "colors");
-    for (int i = 0; i < 256 * 3; i++)
-        json_builder_add_int_value(b, colormap_table[COLORMAP_TURBO][i / 3][i % 3]);
-    json_builder_end_array(b);
-    begin_array(b, "presets");
+        sigma[confidence] = metrics_sigma(params, confidence);
+    g_variant_builder_init(&presets, G_VARIANT_TYPE("as"));
     for (const struct preset *p = preset_table; p->name; p++)
-        json_builder_add_string_value(b, p->name);
-    json_builder_end_array(b);
-    begin_array(b, "settings");
+        g_variant_builder_add(&presets, "s", p->name);
+    g_variant_builder_init(&settings, G_VARIANT_TYPE("aa{sv}"));
     for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
         const struct param_info *info = param_find(shown[i].name);
-        json_builder_begin_object(b);
-        add_text(b, "name", info->name);
-        add_text(b, "label", shown[i].label);
-        add_number(b, "default", info->def);
-        add_text(b, "unit", info->unit ? info->unit : "");
-        add_text(b, "help", info->help);
-        add_number(b, "min", info->min);
-        add_number(b, "max", info->max);
-        add_number(b, "step", info->type == PARAM_TYPE_BOOL ? 0 : info->step);
-        json_builder_end_object(b);
+        g_variant_builder_add_value(
+            &settings,
+            g_variant_new_parsed("{'name': <%s>, 'label': <%s>, 'default': <%d>, 'unit': <%s>, "
+                                 "'help': <%s>, 'min': <%d>, 'max': <%d>, 'step': <%d>}",
+                                 info->name, shown[i].label, info->def,
+                                 info->unit ? info->unit : "", info->help, info->min, info->max,
+                                 info->type == PARAM_TYPE_BOOL ? 0 : info->step));
     }
-    json_builder_end_array(b);
-    json_builder_end_object(b);
-    return print_json(b);
+    return print_json(g_variant_new_parsed(
+        "{'width': <%i>, 'height': <%i>, 'metric': <%i>, 'fx': <%d>, 'fy': <%d>, 'cx': <%d>, "
+        "'cy': <%d>, 'baseline': <%d>, 'doffs': <%d>, 'sigma': <%@ad>, 'colors': <%@ay>, "
+        "'presets': <%@as>, 'settings': <%@aa{sv}>}",
+        width, height, (int)g->metric, g->fx, g->fy, g->cx, g->cy, g->baseline, g->doffs,
+        g_variant_new_fixed_array(G_VARIANT_TYPE_DOUBLE, sigma, 256, sizeof sigma[0]),
+        g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, colormap_table[COLORMAP_TURBO], 256 * 3, 1),
+        g_variant_builder_end(&presets), g_variant_builder_end(&settings)));
 }
 
 GBytes *foxglove_statistics(const struct frame *frame, double frame_ms, int clients) {
-    JsonBuilder *b = json_builder_new();
-    json_builder_begin_object(b);
-    add_number(b, "frame", (double)frame->index);
-    add_number(b, "rate", frame_ms > 0 ? 1000 / frame_ms : NAN);
-    add_number(b, "compute_ms", frame->compute_ms);
-    add_number(b, "age_ms", (double)(clock_ns() - frame->taken_ns) / 1e6);
-    add_number(b, "clients", clients);
-    add_number(b, "min_disparity", frame->params->min_disparity);
-    add_number(b, "disparity_range", frame->params->disparity_range);
-    json_builder_end_object(b);
-    char *text = print_json(b);
+    GVariant *rate = frame_ms > 0 ? g_variant_new_double(1000 / frame_ms) : NULL;
+    char *text = print_json(g_variant_new_parsed(
+        "{'frame': <%x>, 'rate': <%@md>, 'compute_ms': <%d>, 'age_ms': <%d>, 'clients': <%i>, "
+        "'min_disparity': <%i>, 'disparity_range': <%i>}",
+        (gint64)frame->index, g_variant_new_maybe(G_VARIANT_TYPE_DOUBLE, rate), frame->compute_ms,
+        (double)(clock_ns() - frame->taken_ns) / 1e6, clients, frame->params->min_disparity,
+        frame->params->disparity_range));
     return g_bytes_new_take(text, strlen(text));
 }
