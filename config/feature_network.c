@@ -49,12 +49,10 @@ static bool read_words(const char *line, const char *word, int count, int *numbe
     return strcmp(line, again) == 0;
 }
 
-/* Reads a line WORD INPUTS OUTPUTS STRIDE SHIFT for each of count shapes, the layers behind those
- * that were read. *line is the first one and becomes the one behind them. Whether these lines are
- * there, and no more of them. */
-static bool read_layers(struct feature_network *n, struct reader *r, const char **line,
+/* Reads a line WORD INPUTS OUTPUTS STRIDE SHIFT for each of count shapes into layer. *line is the
+ * first one and becomes the one behind them. Whether these lines are there, and no more of them. */
+static bool read_layers(struct feature_layer *layer, struct reader *r, const char **line,
                         const char *word, const int shape[][3], int count) {
-    struct feature_layer *layer = n->layer + feature_all_layers(n);
     int number[4];
     for (int k = 0; k < count; k++, *line = next_line(r)) {
         if (!begins(*line, word) || !read_words(*line, word, 4, number) ||
@@ -77,7 +75,8 @@ static const char *read_refinement(struct feature_network *n, struct reader *r, 
          {64, 64, 1},  {64, 64, 2}, {64, 64, 1}, {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {32, 32, 1},
          {32, 32, 1},  {32, 32, 1}, {32, 64, 1}, {64, 32, 1}, {32, 32, 1}, {32, 32, 1}}};
     int number[1 + REFINE_CHANCES];
-    if (!read_layers(n, r, line, "refine", shapes[n->refinements], REFINE_LAYERS))
+    if (!read_layers(n->layer + feature_all_layers(n), r, line, "refine", shapes[n->refinements],
+                     REFINE_LAYERS))
         return "has other lines refine than the network's 20 (docs/METHODS.md), of shifts 0 to 24";
     if (!begins(*line, "choose ") || !read_words(*line, "choose", 1 + REFINE_CHANCES, number))
         return "has no line choose with 18 numbers";
@@ -105,10 +104,9 @@ static const char *read_lines(struct feature_network *n, struct reader *r) {
     if (!begins(next_line(r), "trained: "))
         return "has no line trained:";
     line = next_line(r);
-    if (!read_layers(n, r, &line, "layer", shapes, FEATURE_LAYERS))
+    if (!read_layers(n->layer, r, &line, "layer", shapes, FEATURE_LAYERS))
         return "has other layers than layer 1 64 1 SHIFT, and three times layer 64 64 1 SHIFT, of "
                "shifts 0 to 24";
-    n->layers = FEATURE_LAYERS;
     while (n->refinements < REFINEMENTS && begins(line, "refine ")) {
         wrong = read_refinement(n, r, &line);
         if (wrong)

@@ -70,7 +70,7 @@ struct feature_layer {
 };
 
 struct feature_network {
-    int layers, refinements; /* of the descriptor; behind them, REFINE_LAYERS each */
+    int refinements; /* behind the descriptor, REFINE_LAYERS each */
     struct feature_layer layer[FEATURE_LAYERS + REFINEMENTS * REFINE_LAYERS];
     struct { /* see struct refine_choose_args */
         int prior;
@@ -88,7 +88,7 @@ int feature_network_parse(struct feature_network *network, const void *file, siz
                           size_t why_size);
 
 static inline int feature_all_layers(const struct feature_network *network) {
-    return network->layers + network->refinements * REFINE_LAYERS;
+    return FEATURE_LAYERS + network->refinements * REFINE_LAYERS;
 }
 
 /* The one that is compiled in; whether a network, which may be all 0, is it. */

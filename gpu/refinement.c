@@ -24,7 +24,7 @@ struct channels {
 static struct feature_args layer_args(const struct pipeline *p, enum refine_layer k, int width,
                                       int height) {
     const struct feature_network *n = &p->network;
-    int first = n->layers + (int)number_of(p) * REFINE_LAYERS;
+    int first = FEATURE_LAYERS + (int)number_of(p) * REFINE_LAYERS;
     return features_layer(n, p->weights, first + (int)k, width, height);
 }
 

@@ -13,13 +13,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct feature_network *n, const uint8_t *file, size_t size) {
-    assert(n->layers == FEATURE_LAYERS);
     assert(n->refinements >= 0 && n->refinements <= REFINEMENTS);
     for (int k = 0; k < feature_all_layers(n); k++) {
         const struct feature_layer *l = &n->layer[k];
         const uint8_t *end = l->weight + l->outputs * FEATURE_TAPS * l->inputs;
         assert(l->bias > file && l->weight == l->bias + 4 * l->outputs && end <= file + size);
-        assert(k >= n->layers || (l->outputs == FEATURE_CHANNELS && l->stride == 1));
+        assert(k >= FEATURE_LAYERS || (l->outputs == FEATURE_CHANNELS && l->stride == 1));
         assert(l->inputs == (k ? l->inputs : 1) && l->shift >= 0);
         for (int o = 0; o < l->outputs; o++) {
             int64_t least = feature_bias(l, o), most = least;

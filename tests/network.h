@@ -15,7 +15,6 @@ struct network_layer {
 struct network_file {
     uint8_t *bytes;
     size_t size, header; /* header: bytes up to the numbers */
-    int layers;          /* of the descriptor */
     struct network_layer layer[4];
 };
 
@@ -75,9 +74,8 @@ static inline void network_with(struct network_file *f, int shift, int refinemen
     char header[4096];
     int length = sprintf(header, "livestereo-features 1\nlicence: none\ntrained: not at all\n");
     size_t numbers = 0;
-    *f = (struct network_file){.layers = 4,
-                               .layer = {{1, 64, 7}, {64, 64, 10}, {64, 64, 10}, {64, 64, shift}}};
-    for (int k = 0; k < f->layers; k++) {
+    *f = (struct network_file){.layer = {{1, 64, 7}, {64, 64, 10}, {64, 64, 10}, {64, 64, shift}}};
+    for (int k = 0; k < FEATURE_LAYERS; k++) {
         const struct network_layer *l = &f->layer[k];
         length += sprintf(header + length, "layer %d %d 1 %d\n", l->inputs, l->outputs, l->shift);
         numbers += (size_t)l->outputs * (size_t)(4 + 9 * l->inputs);
@@ -99,7 +97,7 @@ static inline void network_with(struct network_file *f, int shift, int refinemen
     assert(f->bytes);
     memcpy(f->bytes, header, f->header);
     uint8_t *at = f->bytes + f->header;
-    for (int k = 0; k < f->layers; k++)
+    for (int k = 0; k < FEATURE_LAYERS; k++)
         at = network_draw(at, f->layer[k].inputs, f->layer[k].outputs, &random);
     for (int k = 0; k < refinements * REFINE_LAYERS; k++) {
         struct network_shape s =
@@ -110,7 +108,7 @@ static inline void network_with(struct network_file *f, int shift, int refinemen
 }
 
 /* One with both refinements. */
-static inline void network_small(struct network_file *f) {
+static inline void network_refining(struct network_file *f) {
     network_with(f, 3, REFINEMENTS, 1);
 }
 

@@ -109,7 +109,7 @@ static inline const struct feature_network *scene_network(void) {
     static struct network_file file;
     char why[256];
     if (!file.bytes) {
-        network_small(&file);
+        network_refining(&file);
         int error = feature_network_parse(&network, file.bytes, file.size, why, sizeof(why));
         assert(!error);
     }

@@ -30,7 +30,7 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
     int64_t *in = g_new(int64_t, w * h), *out = NULL;
     for (int i = 0; i < w * h; i++)
         in[i] = grey[i];
-    for (int k = 0; k < f->layers; k++) {
+    for (int k = 0; k < FEATURE_LAYERS; k++) {
         const struct network_layer *l = &f->layer[k];
         const uint8_t *weight = numbers + 4 * l->outputs;
         out = g_new(int64_t, w * h * l->outputs);
@@ -47,7 +47,7 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
                                 int8_t wt = (int8_t)weight[((o * 3 + ky) * 3 + kx) * l->inputs + i];
                                 sum += wt * in[(py * w + px) * l->inputs + i];
                             }
-                    bool last = k + 1 == f->layers;
+                    bool last = k + 1 == FEATURE_LAYERS;
                     double shifted = floor((double)sum / (1 << l->shift));
                     out[(y * w + x) * l->outputs + o] =
                         (int64_t)CLAMP(shifted, last ? -32767 : 0, last ? 32767 : 127);
@@ -236,7 +236,7 @@ static void refuse_layers(const char *from, const char *to) {
 
 static void refuse_refinement(const char *from, const char *to, const char *reason) {
     struct network_file f;
-    network_small(&f);
+    network_refining(&f);
     refuse_changed(f, from, to, reason);
 }
 

@@ -271,7 +271,7 @@ static void define(const struct inputs *in, const struct network_file *file, int
     struct layers numbers = {in->kind, file->bytes + file->header};
     struct layer e[5], d;
     made = g_ptr_array_new_with_free_func(g_free);
-    for (int k = 0; k < file->layers; k++)
+    for (int k = 0; k < FEATURE_LAYERS; k++)
         numbers.numbers += file->layer[k].outputs * (4 + 9 * file->layer[k].inputs);
     for (int k = 0; k < (int)in->kind * REFINE_LAYERS; k++) {
         struct network_shape s = network_refinement(REFINEMENT_OF_VECTORS, k);
@@ -393,7 +393,7 @@ TEST("/refinement/definition", test_definition) {
     struct feature_network network;
     char why[256];
     int moved = 0, pixels = 0;
-    network_small(&file);
+    network_refining(&file);
     g_assert_cmpint(feature_network_parse(&network, file.bytes, file.size, why, sizeof(why)), ==,
                     0);
     for (int number = 0; number < CASES; number++) {

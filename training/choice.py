@@ -165,9 +165,8 @@ def wired(layer, mean, f):
     return layer('out', layer('h1', joined(layer('h0', y), f))), regressed
 
 
-def convolved(x, weight, bias, stride=1, dilation=1):
-    x = F.pad(x, (dilation,) * 4, 'replicate')
-    return F.conv2d(x, weight, bias, stride=stride, dilation=dilation)
+def convolved(x, weight, bias, stride=1):
+    return F.conv2d(F.pad(x, (1,) * 4, 'replicate'), weight, bias, stride=stride)
 
 
 def stride(name):
@@ -192,12 +191,12 @@ def whole_network(layer_sums, f):
 
 def described(layers, grey):
     """The learned descriptor's vectors (N, H, W, 64) of grey (N, H, W) of 0..255.
-    layers: (weight, bias, dilation, shift) of each."""
+    layers: (weight, bias, shift) of each."""
     kind = torch.float32 if grey.is_cuda else torch.float64
     x = grey.unsqueeze(1).to(kind).contiguous(memory_format=torch.channels_last)
-    for i, (weight, bias, dilation, shift) in enumerate(layers):
+    for i, (weight, bias, shift) in enumerate(layers):
         weight = weight.to(x).contiguous(memory_format=torch.channels_last)
-        total = convolved(x, weight, bias.to(x), dilation=dilation)
+        total = convolved(x, weight, bias.to(x))
         last = i == len(layers) - 1
         x = torch.floor(total / 2.0**shift).clamp(*((-32767, 32767) if last else (0, 127)))
     numbers = x.permute(0, 2, 3, 1).int()
@@ -346,7 +345,7 @@ def rows_moved(picture, offsets):
 
 def read_file(path):
     """A weights file: its lines on licence and training, the descriptor's layers (weight, bias,
-    dilation, shift), and of each choice, by the descriptor it belongs to, the layers (weight, bias,
+    shift), and of each choice, by the descriptor it belongs to, the layers (weight, bias,
     shift) by name, the prior, the curve of chances."""
     with open(path, 'rb') as file:
         head, numbers = file.read().split(b'\n\n', 1)
@@ -366,8 +365,8 @@ def read_file(path):
         if word in ('licence:', 'trained:'):
             about.append(line)
         elif word == 'layer':
-            inputs, outputs, dilation, shift = map(int, values)
-            layers.append((*take(inputs, outputs), dilation, shift))
+            inputs, outputs, _, shift = map(int, values)
+            layers.append((*take(inputs, outputs), shift))
         elif word == 'refine':
             inputs, outputs, _, shift = map(int, values)
             if not names:
@@ -389,8 +388,8 @@ def write_file(path, about, layers, choices):
         numbers += torch.as_tensor(bias).numpy().astype('<i4').tobytes()
         weight = torch.as_tensor(weight).permute(0, 2, 3, 1).contiguous()
         numbers += weight.numpy().astype('i1').tobytes()
-    for weight, bias, dilation, shift in layers:
-        add(f'layer {weight.shape[1]} {weight.shape[0]} {dilation} {shift}', weight, bias)
+    for weight, bias, shift in layers:
+        add(f'layer {weight.shape[1]} {weight.shape[0]} 1 {shift}', weight, bias)
     for descriptor in (d for d in LAYERS if d in choices):
         weights, prior, curve = choices[descriptor]
         for name, (inputs, outputs) in LAYERS[descriptor].items():

@@ -46,7 +46,7 @@ class Program:
         import livestereo
         self.open, self.matchers, self.presets = livestereo.Matcher, {}, presets
         self.about, self.layers, self.choices = choice.read_file(BUILT_IN)
-        self.on_device = [(w.to(DEVICE), b.to(DEVICE), *rest) for w, b, *rest in self.layers]
+        self.on_device = [(w.to(DEVICE), b.to(DEVICE), shift) for w, b, shift in self.layers]
         self.descriptor = 'learned' if presets == ['best'] else 'census'
 
     def match(self, left, right, labels, lot=0):

@@ -148,7 +148,7 @@ class Network(torch.nn.Module):
             # A sum's unit: 1/256 or 1/128, times 1/2^shift.
             unit = (256 if first else 128) * 2.0**layer.shift
             shift = 3 if last else layer.shift + first
-            layers.append((weight, (bias * unit).round() + 2.0**(shift - 1), 1, shift))
+            layers.append((weight, (bias * unit).round() + 2.0**(shift - 1), shift))
         choice.write_file(path, ['licence: MIT', f'trained: {about}'], layers, {})
 
 

@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     for_each_part<shape>(a, memory, first,
                          [&](int left, int top, const int32_t *bias, const uint8_t *part) {
                              int32_t own[OWN_PIXELS][shape::EACH], scale[OWN_PIXELS];
-                             sum_part<shape>(a, memory, bias, part, own);
+                             sum_part<shape>(memory, bias, part, own);
                              if constexpr (VECTORS) {
                                  static_assert(OWN_PIXELS == WARP_SIZE / 4,
                                                "a vector for each thread that shares them");

@@ -142,8 +142,8 @@ enum { OWN_PIXELS = 2 * PRODUCTS };
 /* The sums of a tile's row, of which each warp has one: own[p], of pixel p / 2 * COLUMNS + lane % 4
  * * 2 + p % 2, of EACH outputs from EACH * (lane / 4) on. */
 template <typename shape>
-DEVICE void sum_part(const feature_args &, const uint4 *weights, const int32_t *bias,
-                     const uint8_t *part, int32_t own[OWN_PIXELS][shape::EACH]) {
+DEVICE void sum_part(const uint4 *weights, const int32_t *bias, const uint8_t *part,
+                     int32_t own[OWN_PIXELS][shape::EACH]) {
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE;
     int32_t sum[PRODUCTS][shape::PARTS][4];
 #pragma unroll

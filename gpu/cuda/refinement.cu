@@ -350,7 +350,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
         a.layer, memory, 0, [&](int left, int top, const int32_t *bias, const uint8_t *part) {
             int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
             int32_t own[OWN_PIXELS][out_shape::EACH];
-            sum_part<out_shape>(a.layer, memory, bias, part, own);
+            sum_part<out_shape>(memory, bias, part, own);
 #pragma unroll
             for (int p = 0; p < OWN_PIXELS; p++) {
                 int x = p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
