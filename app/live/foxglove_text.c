@@ -1,5 +1,6 @@
 /*
- * The texts of app/live/foxglove_text.h, by json-glib, which prints GVariants. SPDX-License-Identifier: MIT
+ * The texts of app/live/foxglove_text.h, by json-glib, which prints GVariants.
+ * SPDX-License-Identifier: MIT
  */
 #include "app/live/foxglove_text.h"
 
