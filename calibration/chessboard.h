@@ -51,6 +51,8 @@ int chessboard_goes_on(const uint8_t *grey, int width, int height, const struct 
 
 /* One pair with the board in both pictures. */
 struct board_view {
+    char *name;                /* the caller's: what the pair is called, */
+    long pair;                 /* and its number */
     float *xy[2];              /* cols*rows corners of left and right */
     int used;                  /* result: 0 where it was left out as an outlier */
     double rms[2], rms_stereo; /* result: px; of an outlier, in the solution without it */

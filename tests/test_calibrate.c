@@ -96,8 +96,8 @@ TEST("/calibrate/find", test_find) {
     views_forget(&v, 1);
     static const int places[] = {0, -1, 1, 2};
     for (int i = 0; i < 4; i++)
-        g_assert_cmpint(views_find(&v, s->pair[i]), ==, places[i]);
-    g_assert_cmpstr(v.names->pdata[1], ==, s->name[2]);
+        g_assert_cmpint(views_find(&v, views_get(&s->views, i)->pair), ==, places[i]);
+    g_assert_cmpstr(views_get(&v, 1)->name, ==, views_get(&s->views, 2)->name);
 }
 
 TEST("/calibrate/too-many", test_too_many) {

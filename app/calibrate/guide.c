@@ -70,7 +70,7 @@ void guide_forget(struct guide *g, int number) {
     struct views *views = &g->calibrate->views;
     if (number < 0 || number >= views_count(views))
         return;
-    g_autofree char *name = g_strdup(views->names->pdata[number]);
+    g_autofree char *name = g_strdup(views_get(views, number)->name);
     views_forget(views, number);
     if (g->result && !solution_is_current(g->result, views))
         start_solver(g);
@@ -186,17 +186,17 @@ static void select_view(struct guide *g, int step) {
     const struct solution *s = g->result;
     if (!s)
         return;
-    int at = 0;
-    while (at < s->count && s->pair[at] != g->selected)
-        at++;
-    if (at == s->count && step > 0) /* none yet */
-        at = -1;
-    for (at += step; at >= 0 && at < s->count; at += step)
-        if (views_find(&g->calibrate->views, s->pair[at]) >= 0) {
-            g->selected = s->pair[at];
+    int count = views_count(&s->views), at = views_find(&s->views, g->selected);
+    if (at < 0 && step < 0) /* none yet */
+        at = count;
+    for (at += step; at >= 0 && at < count; at += step) {
+        long pair = views_get(&s->views, at)->pair;
+        if (views_find(&g->calibrate->views, pair) >= 0) {
+            g->selected = pair;
             g->moved = true;
             return;
         }
+    }
 }
 
 /* The view that is selected, after which the next one is, else the one before, else none; without a

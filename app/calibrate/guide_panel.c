@@ -168,9 +168,8 @@ static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
 }
 
 /* The error of one view as a bar. */
-static void draw_view(const struct solution *s, struct ui *ui, int number, double max_error,
+static void draw_view(const struct board_view *view, struct ui *ui, int number, double max_error,
                       bool selected) {
-    const struct board_view *view = &s->view[number];
     double x, y, line = ui_text_height(ui), left = 7 * line;
     double width = fmin(19 * line, ui_available_width(ui) - 2.5 * line);
     char name[32], text[64];
@@ -179,7 +178,7 @@ static void draw_view(const struct solution *s, struct ui *ui, int number, doubl
     y += 0.4 * line;
     if (selected)
         ui_outline(ui, x - 2, y - 1, width + 4, 1.4 * line, ui_theme(ui)->mark);
-    ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, s->name[number]);
+    ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, view->name);
     ui_box(ui, x + left, y + 1, (width - left) * view->rms_stereo / max_error, line,
            view->used ? ui_theme(ui)->selected : ui_theme(ui)->bar_left_out, 1);
     snprintf(text, sizeof(text), "%.3f px%s", view->rms_stereo, view->used ? "" : "  left out");
@@ -188,17 +187,18 @@ static void draw_view(const struct solution *s, struct ui *ui, int number, doubl
 
 /* A line a view, with a button to forget it where it is still among those taken. */
 static void draw_views(struct guide *g) {
-    const struct solution *s = g->result;
+    const struct views *solved = &g->result->views;
     double max_error = 0.2;
     int forget = -1;
-    for (int i = 0; i < s->count; i++)
-        max_error = fmax(max_error, s->view[i].rms_stereo);
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < views_count(solved); i++)
+        max_error = fmax(max_error, views_get(solved, i)->rms_stereo);
+    for (int i = 0; i < views_count(solved); i++) {
+        const struct board_view *view = views_get(solved, i);
         char name[32];
-        draw_view(s, g->screen.ui, i, max_error, s->pair[i] == g->selected);
-        if (s->pair[i] == g->selected && g->moved)
+        draw_view(view, g->screen.ui, i, max_error, view->pair == g->selected);
+        if (view->pair == g->selected && g->moved)
             ui_scroll_to_last(g->screen.ui);
-        int number = views_find(&g->calibrate->views, s->pair[i]);
+        int number = views_find(&g->calibrate->views, view->pair);
         if (number < 0)
             continue;
         ui_same_line(g->screen.ui);
@@ -233,7 +233,7 @@ static void draw_result(struct guide *g) {
             rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_pop_font(ui);
     begin_column_from(g, 3);
-    ui_text(ui, "%d of %d views used; their errors:", r->used, g->result->count);
+    ui_text(ui, "%d of %d views used; their errors:", r->used, views_count(&g->result->views));
     draw_views(g);
 }
 

@@ -88,7 +88,7 @@ static void solve(struct solution *solution) {
     quit_announce(
         "livestereo: info: calibrate: ends when the views are solved, with a rig if they allow"
         " one; Ctrl-C again ends it now, without\n");
-    log_info("calibrate", "solving %d views%s", solution->count,
+    log_info("calibrate", "solving %d views%s", views_count(&solution->views),
              quit_asked() ? "; Ctrl-C again ends it without a rig" : "");
     solution_run(solution);
     quit_announce(NULL);

@@ -11,31 +11,21 @@
 
 struct solution *solution_new(const struct views *views, enum distortion model, double outlier_px) {
     struct solution *s = g_new0(struct solution, 1);
-    int count = views_count(views);
-    s->board = views->board;
+    s->views = views_copy(views);
     s->model = model;
     s->outlier_px = outlier_px;
-    s->width = views->source->width;
-    s->height = views->source->height;
-    s->count = count;
-    s->view = g_new0(struct board_view, count + 1);
-    s->name = g_new0(char *, count + 1);
-    s->pair = g_memdup2(views->pairs->data, (gsize)count * sizeof(*s->pair));
-    for (int i = 0; i < count; i++) {
-        s->view[i] = views_copy(views, i);
-        s->name[i] = g_strdup(views->names->pdata[i]);
-    }
     return s;
 }
 
 void solution_run(struct solution *s) {
-    s->error = chessboard_solve(&s->board, s->width, s->height, s->model, s->outlier_px, s->view,
-                                s->count, &s->result);
+    const struct views *v = &s->views;
+    s->error = chessboard_solve(&v->board, v->source->width, v->source->height, s->model,
+                                s->outlier_px, (void *)v->views->data, views_count(v), &s->result);
 }
 
 bool solution_is_current(const struct solution *s, const struct views *views) {
-    for (int i = 0; i < s->count; i++)
-        if (views_find(views, s->pair[i]) < 0)
+    for (int i = 0; i < views_count(&s->views); i++)
+        if (views_find(views, views_get(&s->views, i)->pair) < 0)
             return false;
     return true;
 }
@@ -45,12 +35,7 @@ void solution_free(struct solution **solution) {
     *solution = NULL;
     if (!s)
         return;
-    for (int i = 0; i < s->count; i++)
-        for (int side = 0; side < 2; side++)
-            g_free(s->view[i].xy[side]);
-    g_free(s->view);
-    g_free(s->pair);
-    g_strfreev(s->name);
+    views_free(&s->views);
     g_free(s);
 }
 
@@ -68,13 +53,14 @@ static void print_camera(const struct board_result *r, int side) {
 void solution_print(const struct solution *s) {
     const struct board_result *r = &s->result;
     printf("view errors, px: left right pair\n");
-    for (int i = 0; i < s->count; i++) {
-        g_autofree char *name = g_strdup(s->name[i]);
+    for (int i = 0; i < views_count(&s->views); i++) {
+        const struct board_view *view = views_get(&s->views, i);
+        g_autofree char *name = g_strdup(view->name);
         log_clean(name);
-        printf("  %-24s %6.3f %6.3f %6.3f%s\n", name, s->view[i].rms[0], s->view[i].rms[1],
-               s->view[i].rms_stereo, s->view[i].used ? "" : "  left out");
+        printf("  %-24s %6.3f %6.3f %6.3f%s\n", name, view->rms[0], view->rms[1], view->rms_stereo,
+               view->used ? "" : "  left out");
     }
-    printf("%d of %d views used, %s lenses\n", r->used, s->count,
+    printf("%d of %d views used, %s lenses\n", r->used, views_count(&s->views),
            distortion_names[r->rig.camera[0].distortion]);
     print_camera(r, 0);
     print_camera(r, 1);

@@ -8,14 +8,10 @@
 #include "app/calibrate/views.h"
 
 struct solution {
-    struct board board;
+    struct views views;
     enum distortion model;
     double outlier_px; /* views below this error are never left out */
-    int width, height, count;
-    struct board_view *view;
-    char **name; /* of the views, for messages; NULL-terminated */
-    long *pair;  /* the source's index of each */
-    int error;   /* of the solver: 0 or -errno (logged) */
+    int error;         /* of the solver: 0 or -errno (logged) */
     struct board_result result;
 };
 

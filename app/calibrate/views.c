@@ -8,28 +8,29 @@
 #define STILL_NS INT64_C(500000000)
 #define SHAKE_RATIO 0.003 /* of the picture's width that the hand may shake, at least 1 px */
 
+static void clear_view(void *of) {
+    struct board_view *view = of;
+    g_free(view->xy[0]);
+    g_free(view->xy[1]);
+    g_free(view->name);
+}
+
 void views_init(struct views *v, struct source *source, const struct board *board) {
     *v = (struct views){.board = *board, .source = source, .stills = source->files != NULL};
     v->views = g_array_new(FALSE, FALSE, sizeof(struct board_view));
-    v->names = g_ptr_array_new_with_free_func(g_free);
-    v->pairs = g_array_new(FALSE, FALSE, sizeof(long));
+    g_array_set_clear_func(v->views, clear_view);
 }
 
 void views_free(struct views *v) {
-    if (!v->views)
-        return;
-    while (views_count(v) > 0)
-        views_forget(v, views_count(v) - 1);
-    g_array_free(v->views, TRUE);
-    g_ptr_array_free(v->names, TRUE);
-    g_array_free(v->pairs, TRUE);
+    if (v->views)
+        g_array_free(v->views, TRUE);
 }
 
 int views_count(const struct views *v) {
     return (int)v->views->len;
 }
 
-const struct board_view *views_get(const struct views *v, int number) {
+struct board_view *views_get(const struct views *v, int number) {
     return &g_array_index(v->views, struct board_view, (guint)number);
 }
 
@@ -37,10 +38,16 @@ static size_t corners_bytes(const struct views *v) {
     return 2 * (size_t)(v->board.cols * v->board.rows) * sizeof(float);
 }
 
-struct board_view views_copy(const struct views *v, int number) {
-    const struct board_view *view = views_get(v, number);
-    return (struct board_view){
-        .xy = {g_memdup2(view->xy[0], corners_bytes(v)), g_memdup2(view->xy[1], corners_bytes(v))}};
+struct views views_copy(const struct views *v) {
+    struct views copy = *v;
+    copy.views = g_array_copy(v->views);
+    for (int i = 0; i < views_count(v); i++) {
+        struct board_view *view = views_get(&copy, i);
+        view->name = g_strdup(view->name);
+        for (int side = 0; side < 2; side++)
+            view->xy[side] = g_memdup2(view->xy[side], corners_bytes(v));
+    }
+    return copy;
 }
 
 /* ---- taking views */
@@ -84,10 +91,10 @@ static enum verdict add(struct views *v, const struct detection *d,
     if (coverage_add(&v->coverage, view) != 0)
         return TOO_MANY;
     struct board_view taken = {
+        .name = name_of(v->source, d->frame->index),
+        .pair = d->frame->index,
         .xy = {g_memdup2(d->xy[0], corners_bytes(v)), g_memdup2(d->xy[1], corners_bytes(v))}};
     g_array_append_val(v->views, taken);
-    g_array_append_val(v->pairs, d->frame->index);
-    g_ptr_array_add(v->names, name_of(v->source, d->frame->index));
     return TAKEN;
 }
 
@@ -110,18 +117,13 @@ enum verdict views_consider(struct views *v, const struct detection *d, bool by_
 /* ---- views that were taken */
 
 void views_forget(struct views *v, int number) {
-    const struct board_view *view = views_get(v, number);
-    g_free(view->xy[0]);
-    g_free(view->xy[1]);
     g_array_remove_index(v->views, (guint)number);
-    g_array_remove_index(v->pairs, (guint)number);
-    g_ptr_array_remove_index(v->names, (guint)number);
     coverage_remove(&v->coverage, number);
 }
 
 int views_find(const struct views *v, long pair) {
-    for (guint i = 0; i < v->pairs->len; i++)
-        if (g_array_index(v->pairs, long, i) == pair)
-            return (int)i;
+    for (int i = 0; i < views_count(v); i++)
+        if (views_get(v, i)->pair == pair)
+            return i;
     return -1;
 }

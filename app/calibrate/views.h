@@ -17,9 +17,7 @@ struct views {
     struct board board;
     struct source *source; /* of the pairs; the caller's */
     bool stills;           /* picture files: every pair with the board is a view */
-    GArray *views;         /* struct board_view, owned */
-    GPtrArray *names;      /* of the views, for messages; owned */
-    GArray *pairs;         /* long: the source's index of each view */
+    GArray *views;         /* struct board_view, owned; their numbers are the source's */
     struct coverage coverage;
     struct stillness stillness;
 };
@@ -33,12 +31,12 @@ void views_free(struct views *views);
 enum verdict views_consider(struct views *views, const struct detection *detection, bool by_hand);
 
 int views_count(const struct views *views);
-const struct board_view *views_get(const struct views *views, int number);
+struct board_view *views_get(const struct views *views, int number);
 
 void views_forget(struct views *views, int number);
 
 /* The number of the view of this pair of the source, -1 where none is. */
 int views_find(const struct views *views, long pair);
 
-/* Copies of the corners of a view: two arrays, g_free both. */
-struct board_view views_copy(const struct views *views, int number);
+/* A copy of its own; views_free it. */
+struct views views_copy(const struct views *views);
