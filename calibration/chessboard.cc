@@ -22,7 +22,7 @@ extern "C" {
 
 namespace {
 
-typedef std::vector<cv::Point2d> points2;
+typedef std::vector<cv::Point2f> points2;
 typedef std::vector<cv::Point3d> points3;
 
 struct solution {
@@ -47,15 +47,13 @@ points3 board_points(const board &b) {
 }
 
 points2 view_points(const board &b, const board_view &view, int v) {
-    points2 p;
-    for (int i = 0; i < b.cols * b.rows; i++)
-        p.emplace_back(view.xy[v][2 * i], view.xy[v][2 * i + 1]);
-    return p;
+    const cv::Point2f *p = reinterpret_cast<const cv::Point2f *>(view.xy[v]);
+    return {p, p + b.cols * b.rows};
 }
 
 /* Half-width of the refinement window: 5 px, less where squares are small, since a window that
  * reaches the next corner pulls this one towards it. */
-int refine_window(const board &b, const std::vector<cv::Point2f> &corners) {
+int refine_window(const board &b, const points2 &corners) {
     double min = 1e9;
     for (int j = 0; j < b.rows; j++)
         for (int i = 0; i < b.cols; i++) {
@@ -79,7 +77,7 @@ enum method { SADDLES, SQUARES, SQUARES_QUICK };
 const int least_side = 16;
 
 bool find_by(const cv::Mat &grey, const board &b, enum method method, double scale,
-             std::vector<cv::Point2f> &corners) {
+             points2 &corners) {
     cv::Mat picture = grey;
     cv::Size size(b.cols, b.rows);
     bool found;
@@ -107,7 +105,7 @@ bool find_by(const cv::Mat &grey, const board &b, enum method method, double sca
 /* Live pictures are looked at this wide; the corners are refined in the picture itself. */
 const double quick_width = 800;
 
-bool find(const cv::Mat &grey, const board &b, bool thorough, std::vector<cv::Point2f> &corners) {
+bool find(const cv::Mat &grey, const board &b, bool thorough, points2 &corners) {
     bool found =
         thorough ? find_by(grey, b, SADDLES, 1, corners) || find_by(grey, b, SADDLES, 2, corners) ||
                        find_by(grey, b, SQUARES, 1, corners)
@@ -151,55 +149,39 @@ std::vector<lens_terms> terms_of(enum distortion model) {
 /* Solves from the views given, all of them. */
 solution solve(const board &b, cv::Size size, const lens_terms &terms,
                const std::vector<const board_view *> &views) {
-    const enum distortion model = terms.model;
-    std::vector<points3> object(views.size(), board_points(b));
-    std::vector<points2> image[2];
+    const bool fisheye = terms.model == DISTORTION_FISHEYE;
+    const bool rational = terms.model == DISTORTION_RATIONAL;
+    const int flags = terms.fixed | (rational ? rational_flags : cv::CALIB_FIX_K3);
+    const int type = fisheye ? CV_64F : CV_32F; /* float is all that calibrateCamera takes */
+    std::vector<cv::Mat> object(views.size()), image[2] = {object, object};
+    cv::Mat E, F;
     solution s;
     for (int v = 0; v < 2; v++) {
-        for (const board_view *view : views)
-            image[v].push_back(view_points(b, *view, v));
+        for (size_t i = 0; i < views.size(); i++) {
+            cv::Mat(board_points(b)).convertTo(object[i], type);
+            cv::Mat(view_points(b, *views[i], v)).convertTo(image[v][i], type);
+        }
         cv::Mat rotations, shifts, unused, per_view;
-        if (model == DISTORTION_FISHEYE) {
+        if (fisheye) {
             s.rms[v] = cv::fisheye::calibrate(object, image[v], size, s.K[v], s.D[v], rotations,
                                               shifts, fisheye_flags | terms.fixed, patient);
-        } else {
-            int flags =
-                terms.fixed | (model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3);
-            std::vector<std::vector<cv::Point3f>> object_f(views.size());
-            std::vector<std::vector<cv::Point2f>> image_f(views.size());
-            for (size_t i = 0; i < views.size(); i++) {
-                object_f[i].assign(object[i].begin(), object[i].end());
-                image_f[i].assign(image[v][i].begin(), image[v][i].end());
-            }
-            /* the rational model from the plain one's result: from nothing it tends to end
-             * with a pole */
-            if (model == DISTORTION_RATIONAL) {
-                cv::calibrateCamera(object_f, image_f, size, s.K[v], s.D[v], rotations, shifts,
-                                    cv::CALIB_FIX_K3, patient);
-                flags |= cv::CALIB_USE_INTRINSIC_GUESS;
-            }
-            s.rms[v] = cv::calibrateCamera(object_f, image_f, size, s.K[v], s.D[v], rotations,
-                                           shifts, s.spread[v], unused, per_view, flags, patient);
+            continue;
         }
+        /* the rational model from the plain one's result: from nothing it tends to end with a
+         * pole */
+        if (rational)
+            cv::calibrateCamera(object, image[v], size, s.K[v], s.D[v], rotations, shifts,
+                                cv::CALIB_FIX_K3, patient);
+        s.rms[v] = cv::calibrateCamera(
+            object, image[v], size, s.K[v], s.D[v], rotations, shifts, s.spread[v], unused,
+            per_view, flags | (rational ? cv::CALIB_USE_INTRINSIC_GUESS : 0), patient);
     }
-    if (model == DISTORTION_FISHEYE) {
-        s.rms_stereo =
-            cv::fisheye::stereoCalibrate(object, image[0], image[1], s.K[0], s.D[0], s.K[1], s.D[1],
-                                         size, s.R, s.T, cv::fisheye::CALIB_FIX_INTRINSIC, patient);
-        return s;
-    }
-    std::vector<std::vector<cv::Point3f>> object_f(views.size());
-    std::vector<std::vector<cv::Point2f>> image_f[2];
-    for (size_t i = 0; i < views.size(); i++) {
-        object_f[i].assign(object[i].begin(), object[i].end());
-        for (int v = 0; v < 2; v++)
-            image_f[v].emplace_back(image[v][i].begin(), image[v][i].end());
-    }
-    int flags = cv::CALIB_USE_INTRINSIC_GUESS | terms.fixed |
-                (model == DISTORTION_RATIONAL ? rational_flags : cv::CALIB_FIX_K3);
-    cv::Mat E, F;
-    s.rms_stereo = cv::stereoCalibrate(object_f, image_f[0], image_f[1], s.K[0], s.D[0], s.K[1],
-                                       s.D[1], size, s.R, s.T, E, F, flags, patient);
+    s.rms_stereo = fisheye ? cv::fisheye::stereoCalibrate(object, image[0], image[1], s.K[0],
+                                                          s.D[0], s.K[1], s.D[1], size, s.R, s.T,
+                                                          cv::fisheye::CALIB_FIX_INTRINSIC, patient)
+                           : cv::stereoCalibrate(object, image[0], image[1], s.K[0], s.D[0], s.K[1],
+                                                 s.D[1], size, s.R, s.T, E, F,
+                                                 flags | cv::CALIB_USE_INTRINSIC_GUESS, patient);
     return s;
 }
 
@@ -234,9 +216,9 @@ void fill_rig(const solution &s, const board &b, cv::Size size, enum distortion 
 }
 
 /* Normalised rays of a view's corners. */
-points2 rays(const struct camera &c, const points2 &pixels) {
-    points2 out;
-    for (const cv::Point2d &p : pixels) {
+std::vector<cv::Point2d> rays(const struct camera &c, const points2 &pixels) {
+    std::vector<cv::Point2d> out;
+    for (const cv::Point2d p : pixels) {
         double pixel[2] = {p.x, p.y}, xy[2];
         camera_unproject(&c, pixel, xy);
         out.emplace_back(xy[0], xy[1]);
@@ -260,7 +242,8 @@ double mean_square(const struct camera &c, const points3 &object, const points2 
 }
 
 /* Pose of a board in one camera, on the rays so that one solver serves all lens models. */
-void board_pose(const points3 &object, const points2 &ray, cv::Mat &R, cv::Mat &t) {
+void board_pose(const points3 &object, const std::vector<cv::Point2d> &ray, cv::Mat &R,
+                cv::Mat &t) {
     cv::Mat r;
     cv::solvePnP(object, ray, cv::Mat::eye(3, 3, CV_64F), cv::noArray(), r, t, false,
                  cv::SOLVEPNP_ITERATIVE);
@@ -302,26 +285,19 @@ bool leave_out(board_view *views, int count, double min) {
                 errors.push_back(k < 2 ? views[i].rms[k] : views[i].rms_stereo);
         limit[k] = std::max(min, 3 * median(errors));
     }
-    int worst = -1;
-    double max = 1;
-    for (int i = 0; i < count; i++) {
-        double over = std::max({views[i].rms[0] / limit[0], views[i].rms[1] / limit[1],
-                                views[i].rms_stereo / limit[2]});
-        if (views[i].used && over > max) {
-            max = over;
-            worst = i;
-        }
-    }
-    if (worst < 0)
-        return false;
+    const auto over = [&](const board_view &view) {
+        return std::max(
+            {view.rms[0] / limit[0], view.rms[1] / limit[1], view.rms_stereo / limit[2]});
+    };
+    double max = 0;
+    for (int i = 0; i < count; i++)
+        if (views[i].used)
+            max = std::max(max, over(views[i]));
     /* all that are nearly as bad go at once, so that many bad views do not cost many solutions */
-    for (int i = 0; i < count; i++) {
-        double over = std::max({views[i].rms[0] / limit[0], views[i].rms[1] / limit[1],
-                                views[i].rms_stereo / limit[2]});
-        if (views[i].used && over > 1 && over > max / 2)
+    for (int i = 0; i < count; i++)
+        if (views[i].used && over(views[i]) > 1 && over(views[i]) > max / 2)
             views[i].used = 0;
-    }
-    return true;
+    return max > 1;
 }
 
 std::vector<const board_view *> used_views(const board_view *views, int count, int but = -1) {
@@ -370,10 +346,11 @@ fold find_fold(const board &b, const struct rig &rig,
     fold found = {-1, 0, 0, false};
     for (int v = 0; v < 2; v++) {
         const struct camera &c = rig.camera[v];
-        std::vector<cv::Point2f> corners, hull;
-        for (const board_view *view : views)
-            for (const cv::Point2d &p : view_points(b, *view, v))
-                corners.emplace_back(p);
+        points2 corners, hull;
+        for (const board_view *view : views) {
+            const points2 seen = view_points(b, *view, v);
+            corners.insert(corners.end(), seen.begin(), seen.end());
+        }
         cv::convexHull(corners, hull);
         for (int j = 0; j <= 48; j++)
             for (int i = 0; i <= 64; i++) {
@@ -490,13 +467,10 @@ int chessboard_find(const uint8_t *grey, int width, int height, const struct boa
                     int thorough, float *xy) {
     try {
         cv::Mat picture(height, width, CV_8U, const_cast<uint8_t *>(grey));
-        std::vector<cv::Point2f> corners;
+        points2 corners;
         if (!find(picture, *board, thorough != 0, corners))
             return 0;
-        for (size_t i = 0; i < corners.size(); i++) {
-            xy[2 * i] = corners[i].x;
-            xy[2 * i + 1] = corners[i].y;
-        }
+        std::copy(corners.begin(), corners.end(), reinterpret_cast<cv::Point2f *>(xy));
         return 1;
     } catch (const std::exception &e) {
         if (no_memory(e))
