@@ -308,8 +308,9 @@ void bars_draw_status(struct viewer *v) {
     if (describe_work(v, text[3], sizeof(text[3])))
         part(ui, v->cameras.status.banner[0] ? theme->bad : theme->changed, text[3], &x, y, right,
              "status.work");
-    if (read_out(v, text[3], sizeof(text[3]))) {
-        g_auto(GStrv) parts = g_strsplit(text[3], "   ", -1);
+    g_autofree char *values = read_out(v);
+    if (values) {
+        g_auto(GStrv) parts = g_strsplit(values, "   ", -1);
         for (int i = 0; parts[i]; i++)
             part(ui, i == 0 || strstr(parts[i], "\u00b1") ? theme->text : theme->note, parts[i], &x,
                  y, right, i ? "status.value" : "read-out");

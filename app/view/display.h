@@ -126,14 +126,3 @@ void display_zoom(struct display *display, const struct frame *frame, double ste
 void display_draw_legend(const struct display *display, enum display_mode mode,
                          const struct depth_geometry *geometry, enum length_unit unit, double px,
                          bool truth, double right, double y, double width, struct ui *ui);
-
-/* What is needed for speeds. */
-struct motion_speed {
-    double seconds;          /* from the picture to the later one; 0: not known */
-    double metres_per_pixel; /* of the pictures that are computed; 0: not known */
-};
-
-/* The motion of pixel x, y: u, v and length in px, px/s and m/s where they are known,
- * confidence. */
-void display_describe_motion(const struct frame *frame, const struct motion_speed *speed, int x,
-                             int y, char *text, size_t size);

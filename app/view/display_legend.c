@@ -138,31 +138,3 @@ void display_draw_legend(const struct display *d, enum display_mode mode,
     else
         draw_numbers(s->max * px, s->min * px, "px", x, below, width, ui);
 }
-
-void display_describe_motion(const struct frame *f, const struct motion_speed *speed, int x, int y,
-                             char *text, size_t size) {
-    size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
-    size_t count = (size_t)f->rect_left.width * (size_t)f->rect_left.height;
-    int used = snprintf(text, size, "x %d y %d", x, y);
-    if (f->motion[i] == DISPARITY_UNKNOWN) {
-        snprintf(text + used, size - (size_t)used, "   no motion known");
-        return;
-    }
-    double u = f->motion[i] / (double)DISPARITY_ONE,
-           v = f->motion[i + count] / (double)DISPARITY_ONE;
-    double length = hypot(u, v);
-    used +=
-        snprintf(text + used, size - (size_t)used, "   u %+.2f v %+.2f   %.2f px", u, v, length);
-    if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
-        used += snprintf(
-            text + used, size - (size_t)used, "   truth %+.2f %+.2f px   error %.2f px",
-            f->truth[i] / (double)DISPARITY_ONE, f->truth[i + count] / (double)DISPARITY_ONE,
-            hypot(f->motion[i] - f->truth[i], f->motion[i + count] - f->truth[i + count]) /
-                (double)DISPARITY_ONE);
-    if (speed->seconds > 0)
-        used += snprintf(text + used, size - (size_t)used, "   %.4g px/s", length / speed->seconds);
-    if (speed->seconds > 0 && speed->metres_per_pixel > 0)
-        used += snprintf(text + used, size - (size_t)used, "   %.4g m/s",
-                         length / speed->seconds * speed->metres_per_pixel);
-    snprintf(text + used, size - (size_t)used, "   confidence %.0f %%", f->confidence[i] / 2.55);
-}

@@ -212,9 +212,9 @@ static bool is_over_panel(const struct ui *ui, double x, double y) {
 
 /* A click places a point to measure, or a pin. */
 static void handle_click(struct viewer *v) {
-    int x, y, side;
     viewer_find_hovered(v);
-    if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
+    int x = v->hovered.x, y = v->hovered.y;
+    if (!v->hovered.on || v->hovered.side != 0)
         return;
     double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
     if (v->measure.on)

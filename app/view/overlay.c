@@ -15,53 +15,87 @@
 /* ---- the read-out */
 
 /* What is known of pixel x, y of the left picture, in px of the source. */
-static void describe_pixel(const struct viewer *v, int x, int y, char *text, size_t size) {
+static void describe_pixel(const struct viewer *v, int x, int y, GString *text) {
     const struct frame *f = v->playback.shown;
+    const int16_t *other = v->display.settings.other;
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     double xyz[3], error, px = 1 / (v->rig.scale * DISPARITY_ONE);
     char depth[64];
-    int used = snprintf(text, size, "x %.0f y %.0f", v->rig.left + x / v->rig.scale,
-                        v->rig.top + y / v->rig.scale);
+    g_string_printf(text, "x %.0f y %.0f", v->rig.left + x / v->rig.scale,
+                    v->rig.top + y / v->rig.scale);
     if (f->disparity[i] == DISPARITY_UNKNOWN) {
-        snprintf(text + used, size - (size_t)used, "   no disparity");
+        g_string_append(text, "   no disparity");
         return;
     }
     bool metric = measure_point(f, &v->rig, x, y, xyz, &error);
     if (metric) {
         measure_print(xyz[2], error, v->unit, 2, depth, sizeof(depth));
-        used += snprintf(text + used, size - (size_t)used, "   %s", depth);
+        g_string_append_printf(text, "   %s", depth);
     }
-    used +=
-        snprintf(text + used, size - (size_t)used, "   disparity %.2f px   confidence %.0f %%%s",
-                 f->disparity[i] * px, f->confidence[i] / 2.55,
-                 f->confidence[i] < params_matched_from(f->params) ? ", filled in" : "");
+    g_string_append_printf(text, "   disparity %.2f px   confidence %.0f %%%s",
+                           f->disparity[i] * px, f->confidence[i] / 2.55,
+                           f->confidence[i] < params_matched_from(f->params) ? ", filled in" : "");
     if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
-        used += snprintf(text + used, size - (size_t)used, "   truth %.2f px, off by %.2f",
-                         f->truth[i] * px, abs(f->disparity[i] - f->truth[i]) * px);
-    if (v->display.settings.other && v->wipe.with != WIPE_TRUTH &&
-        v->display.settings.other[i] != DISPARITY_UNKNOWN)
-        used += snprintf(text + used, size - (size_t)used, "   other %.2f px",
-                         v->display.settings.other[i] * px);
+        g_string_append_printf(text, "   truth %.2f px, off by %.2f", f->truth[i] * px,
+                               abs(f->disparity[i] - f->truth[i]) * px);
+    if (other && v->wipe.with != WIPE_TRUTH && other[i] != DISPARITY_UNKNOWN)
+        g_string_append_printf(text, "   other %.2f px", other[i] * px);
     if (!metric)
         return;
     double factor = v->unit == UNIT_MM ? 1000 : 1;
     int digits = measure_digits(error, v->unit);
-    snprintf(text + used, size - (size_t)used, "   X %.*f Y %.*f Z %.*f", digits, xyz[0] * factor,
-             digits, xyz[1] * factor, digits, xyz[2] * factor);
+    g_string_append_printf(text, "   X %.*f Y %.*f Z %.*f", digits, xyz[0] * factor, digits,
+                           xyz[1] * factor, digits, xyz[2] * factor);
 }
 
-bool read_out(const struct viewer *v, char *text, size_t size) {
-    struct motion_speed speed = viewer_motion_speed(v);
-    int x, y, side;
-    if (!viewer_hovered_pixel(v, &x, &y, &side))
-        return false;
-    if (side != 0)
-        snprintf(text, size, "%s %d, %d", v->display.motion ? "later" : "right", x, y);
+/* From the picture to the later one, by cameras and recordings, or by --rate where pictures have no
+ * times; 0: not known. */
+static double seconds_of(const struct viewer *v, const struct frame *f) {
+    const struct source *source = v->playback.source;
+    if (source->live || source->rate > 0)
+        return (double)(f->right_ns - f->left_ns) / 1e9;
+    return v->options->rate > 0 ? v->settings.running.motion_step / v->options->rate : 0;
+}
+
+/* The motion of pixel x, y: u, v and length in px, px/s and m/s where they are known,
+ * confidence. */
+static void describe_motion(const struct viewer *v, int x, int y, GString *text) {
+    const struct frame *f = v->playback.shown;
+    size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
+    size_t k = i + (size_t)f->rect_left.width * (size_t)f->rect_left.height; /* of v */
+    const double one = DISPARITY_ONE, seconds = seconds_of(v, f);
+    double length = hypot(f->motion[i], f->motion[k]) / one;
+    g_string_printf(text, "x %d y %d", x, y);
+    if (f->motion[i] == DISPARITY_UNKNOWN) {
+        g_string_append(text, "   no motion known");
+        return;
+    }
+    g_string_append_printf(text, "   u %+.2f v %+.2f   %.2f px", f->motion[i] / one,
+                           f->motion[k] / one, length);
+    if (f->has_truth && f->truth[i] != DISPARITY_UNKNOWN)
+        g_string_append_printf(text, "   truth %+.2f %+.2f px   error %.2f px", f->truth[i] / one,
+                               f->truth[k] / one,
+                               hypot(f->motion[i] - f->truth[i], f->motion[k] - f->truth[k]) / one);
+    if (seconds > 0)
+        g_string_append_printf(text, "   %.4g px/s", length / seconds);
+    if (seconds > 0 && v->options->metres_per_pixel > 0)
+        g_string_append_printf(text, "   %.4g m/s",
+                               length / seconds * v->options->metres_per_pixel / v->rig.scale);
+    g_string_append_printf(text, "   confidence %.0f %%", f->confidence[i] / 2.55);
+}
+
+char *read_out(const struct viewer *v) {
+    int x = v->hovered.x, y = v->hovered.y;
+    if (!v->hovered.on)
+        return NULL;
+    GString *text = g_string_new(NULL);
+    if (v->hovered.side != 0)
+        g_string_printf(text, "%s %d, %d", v->display.motion ? "later" : "right", x, y);
     else if (v->display.motion)
-        display_describe_motion(v->playback.shown, &speed, x, y, text, size);
+        describe_motion(v, x, y, text);
     else
-        describe_pixel(v, x, y, text, size);
-    return true;
+        describe_pixel(v, x, y, text);
+    return g_string_free(text, FALSE);
 }
 
 /* The depth alone, with its error in one digit; else the disparity or the motion. */
@@ -69,11 +103,9 @@ static void draw_value(const struct viewer *v, double at_x, double at_y) {
     const struct frame *f = v->playback.shown;
     struct draw_settings s =
         display_view(&v->display, display_view_at(&v->display, v->mouse.x, v->mouse.y));
-    int x, y, side;
+    int x = v->hovered.x, y = v->hovered.y;
     double xyz[3], error;
     char text[64];
-    if (!viewer_hovered_pixel(v, &x, &y, &side) || side != 0)
-        return;
     size_t i = (size_t)y * (size_t)f->rect_left.width + (size_t)x;
     if (f->disparity[i] == DISPARITY_UNKNOWN)
         return;
@@ -91,15 +123,16 @@ static void draw_value(const struct viewer *v, double at_x, double at_y) {
 
 /* The pins, and where the pixel under the mouse is in the other views. */
 static void draw_marks(const struct viewer *v, const struct frame *shown) {
-    int x, y, side, under = display_view_at(&v->display, v->mouse.x, v->mouse.y);
+    int under = display_view_at(&v->display, v->mouse.x, v->mouse.y);
     double at_x, at_y, arm = ui_text_height(v->screen.ui) / 2;
-    bool hovered = !v->video_export.on && !ui_wants_mouse(v->screen.ui) &&
-                   viewer_hovered_pixel(v, &x, &y, &side);
+    bool hovered = !v->video_export.on && !ui_wants_mouse(v->screen.ui) && v->hovered.on &&
+                   v->hovered.side == 0;
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
         probes_draw_pins(&v->probes, v->screen.ui, &s, shown);
         measure_draw(&v->measure, &s, shown, &v->rig, v->unit, v->screen.ui);
-        if (!hovered || i == under || side != 0 || !display_place(&s, shown, x, y, &at_x, &at_y))
+        if (!hovered || i == under ||
+            !display_place(&s, shown, v->hovered.x, v->hovered.y, &at_x, &at_y))
             continue;
         if (at_x < s.x || at_y < s.y || at_x >= s.x + s.width || at_y >= s.y + s.height)
             continue;

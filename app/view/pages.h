@@ -19,9 +19,9 @@ struct viewer;
 /* Marks on the pictures, and the depth under the mouse beside it. */
 void overlay_draw(struct viewer *v);
 
-/* Writes the values of the pixel under the mouse to text, with three blanks between them; false if
- * there is none. */
-bool read_out(const struct viewer *v, char *text, size_t size);
+/* The values of the pixel under the mouse, with three blanks between them (g_free); NULL: there is
+ * none. */
+char *read_out(const struct viewer *v);
 
 /* ---- bars.c */
 

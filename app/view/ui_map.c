@@ -148,8 +148,9 @@ void ui_map_write(struct viewer *v) {
     char text[256];
     statistics_describe(v, text, sizeof(text));
     map_state(map, "status %s", text);
-    if (read_out(v, text, sizeof(text)))
-        map_state(map, "read-out %s", text);
+    g_autofree char *values = read_out(v);
+    if (values)
+        map_state(map, "read-out %s", values);
     map_state(map, "wipe %s %d", wipe_names[v->wipe.with], v->display.settings.other != NULL);
     const struct statistics_error *e = &v->statistics.error;
     if (e->taken_ns)

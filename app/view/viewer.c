@@ -168,18 +168,6 @@ void viewer_want_part(struct viewer *v, const char *roi, double scale) {
     screen_settle(&v->screen);
 }
 
-struct motion_speed viewer_motion_speed(const struct viewer *v) {
-    const struct view_options *o = v->options;
-    const struct source *source = v->playback.source;
-    const struct frame *shown = v->playback.shown;
-    struct motion_speed speed = {.metres_per_pixel = o->metres_per_pixel / v->rig.scale};
-    if (shown && (source->live || source->rate > 0))
-        speed.seconds = (double)(shown->right_ns - shown->left_ns) / 1e9;
-    else if (o->rate > 0)
-        speed.seconds = v->settings.running.motion_step / o->rate;
-    return speed;
-}
-
 void viewer_find_hovered(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     const struct mouse *m = &v->mouse;
@@ -193,13 +181,6 @@ void viewer_find_hovered(struct viewer *v) {
     else
         v->hovered.on = display_pixel_at(&v->display, shown, m->x, m->y, &v->hovered.x,
                                          &v->hovered.y, &v->hovered.side);
-}
-
-bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side) {
-    *x = v->hovered.x;
-    *y = v->hovered.y;
-    *side = v->hovered.side;
-    return v->playback.shown && v->hovered.on;
 }
 
 /* ---- presets */

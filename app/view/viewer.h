@@ -124,9 +124,9 @@ struct viewer {
     struct layout layout; /* of the window as it was drawn last */
     struct mouse mouse;
     struct {
-        bool on;
+        bool on; /* there is one */
         int x, y, side;
-    } hovered; /* the pixel under the mouse */
+    } hovered; /* the pixel under the mouse; side: 0 left, 1 right */
     struct probes probes;
     struct measure measure;
     enum length_unit unit;
@@ -229,10 +229,6 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
  * this scale. */
 void viewer_want_part(struct viewer *v, const char *roi, double scale);
 
-/* What converts the motion of the frame shown to speeds: the times of cameras and recordings, or
- * --rate where pictures have no times. */
-struct motion_speed viewer_motion_speed(const struct viewer *v);
-
 /* ---- wipe.c: another map from the mouse on */
 
 /* Before anything is drawn: finds the map and the place. */
@@ -252,9 +248,6 @@ void wipe_keep(struct viewer *v);
 
 /* Finds the pixel under the mouse; among points that of the one that is seen there. */
 void viewer_find_hovered(struct viewer *v);
-
-/* The pixel that was found, and its side: 0 left, 1 right; false where none is. */
-bool viewer_hovered_pixel(const struct viewer *v, int *x, int *y, int *side);
 
 /* ---- loop.c */
 

@@ -32,7 +32,6 @@ void wipe_update(struct viewer *v) {
     struct frame *f = v->playback.shown;
     struct draw_settings *s = &v->display.settings;
     const struct frame *kept = wipe_kept(v);
-    int x, y, side;
     s->other = NULL;
     s->other_confidence = NULL;
     s->other_matched_from = 0;
@@ -46,8 +45,8 @@ void wipe_update(struct viewer *v) {
         s->other_matched_from =
             v->settings.params.mark_filled ? params_matched_from(kept->params) : 0;
     }
-    if (viewer_hovered_pixel(v, &x, &y, &side) && side == 0)
-        s->wipe = x;
+    if (v->hovered.on && v->hovered.side == 0)
+        s->wipe = v->hovered.x;
     else if (s->wipe <= 0 || s->wipe >= f->rect_left.width)
         s->wipe = f->rect_left.width / 2.0;
 }
