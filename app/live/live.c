@@ -29,7 +29,7 @@ void live_lower_priority(void) {
 static void begin_player(struct live *live) {
     const struct live_options *options = &live->options;
     long last = live->source->count > 0 ? live->source->count - 1 : LONG_MAX;
-    live->paused = options->paused;
+    live->state.paused = options->paused;
     live->swap = options->swap;
     if (!live->source->seek)
         return;
@@ -67,8 +67,8 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
     live->source = source;
     live->matcher = matcher;
     live->options = *options;
-    live->params = live->last_good = *params;
-    live->backend = matcher ? matcher_info(matcher).backend : "";
+    live->state.params = live->last_good = *params;
+    live->state.backend = matcher ? matcher_info(matcher).backend : "";
     live->rate = options->player ? options->rate : source->pace;
     live->seek_to = live->loop_first = live->last_run = -1;
     live->loop_last = -1;
@@ -100,8 +100,8 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
 
 void live_set_params(struct live *live, const struct params *params) {
     pthread_mutex_lock(&live->lock);
-    live->settings_changed |= !params_same_method(&live->params, params);
-    live->params = *params;
+    live->settings_changed |= !params_same_method(&live->state.params, params);
+    live->state.params = *params;
     pthread_mutex_unlock(&live->lock);
     if (live->options.player)
         queue_interrupt(live->pairs);
@@ -122,7 +122,7 @@ void live_stop(struct live *live) {
 
 int live_error(struct live *live, bool *in_compute) {
     LOCKED(&live->lock);
-    int error = live->error;
+    int error = live->state.error;
     *in_compute = live->in_compute;
     return error;
 }
@@ -142,24 +142,20 @@ static double rate(long frames, int64_t first_ns, int64_t last_ns) {
 
 void live_get_stats(struct live *live, struct live_stats *stats) {
     double age_ms[AGES];
-    memset(stats, 0, sizeof *stats);
-    stats->dropped = queue_dropped(live->pairs) + queue_dropped(live->shown);
+    long dropped = queue_dropped(live->pairs) + queue_dropped(live->shown);
 
     pthread_mutex_lock(&live->lock);
-    stats->captured = live->captured;
-    stats->computed = live->computed;
-    stats->shown = live->shown_count;
-    stats->damaged = live->damaged;
-    stats->capture_rate = rate(live->captured, live->first_captured_ns, live->last_captured_ns);
-    stats->show_rate = rate(live->shown_count, live->first_shown_ns, live->last_shown_ns);
-    if (live->shown_count)
+    *stats = live->stats;
+    stats->dropped = dropped;
+    stats->capture_rate = rate(stats->captured, live->first_captured_ns, live->last_captured_ns);
+    stats->show_rate = rate(stats->shown, live->first_shown_ns, live->last_shown_ns);
+    if (stats->shown)
         stats->seconds = (double)(live->last_shown_ns - live->opened_ns) / 1e9;
-    if (live->computed) {
-        stats->compute_ms = live->compute_ms / (double)live->computed;
-        for (int i = 0; i < FRAME_STAGES; i++)
-            stats->stage_ms[i] = live->stage_ms[i] / (double)live->computed;
-    }
-    int ages = live->shown_count < AGES ? (int)live->shown_count : AGES;
+    double computed = (double)MAX(1, stats->computed);
+    stats->compute_ms /= computed;
+    for (int i = 0; i < FRAME_STAGES; i++)
+        stats->stage_ms[i] /= computed;
+    int ages = (int)MIN(stats->shown, AGES);
     memcpy(age_ms, live->age_ms, (size_t)ages * sizeof age_ms[0]);
     pthread_mutex_unlock(&live->lock);
 
@@ -199,7 +195,7 @@ void live_close(struct live **live_pointer) {
 void live_pause(struct live *live, struct frame *frame) {
     struct frame *before = NULL;
     pthread_mutex_lock(&live->lock);
-    live->paused = true;
+    live->state.paused = true;
     live->seek_to = -1;
     live->discard_before_ns = clock_ns();
     if (frame) {
@@ -222,10 +218,10 @@ void live_hold(struct live *live, struct frame *pair) {
 
 void live_play(struct live *live) {
     LOCKED(&live->lock);
-    if (live->paused) {
-        live->paused = false;
+    if (live->state.paused) {
+        live->state.paused = false;
         live->next_due_ns = 0;
-        if (live->held && live->source->seek && !live->ended) {
+        if (live->held && live->source->seek && !live->state.ended) {
             long next = live->held->index + 1;
             bool loops = live->loop_first >= 0 && live->loop_last >= 0;
             live->seek_to = loops && next > live->loop_last ? live->loop_first : next;
@@ -242,7 +238,7 @@ int live_seek(struct live *live, long index) {
     live->seek_to = index < 0 ? 0 : index;
     if (live->source->count > 0 && live->seek_to >= live->source->count)
         live->seek_to = live->source->count - 1;
-    live->ended = false;
+    live->state.ended = false;
     live->discard_before_ns = INT64_MAX;
     pthread_cond_broadcast(&live->changed);
     return 0;
@@ -268,13 +264,7 @@ void live_set_swap(struct live *live, bool swap) {
 
 void live_get_state(struct live *live, struct live_state *state) {
     LOCKED(&live->lock);
-    *state = (struct live_state){.paused = live->paused,
-                                 .ended = live->ended,
-                                 .error = live->error,
-                                 .answered = live->answered,
-                                 .refused = live->refused,
-                                 .params = live->params,
-                                 .backend = live->backend};
+    *state = live->state;
 }
 
 void live_set_probes(struct live *live, const struct live_probe *probes, int count) {

@@ -29,24 +29,20 @@ struct live {
 
     pthread_mutex_t lock;   /* guards the rest */
     pthread_cond_t changed; /* what the capture thread waits for: stop, paused, seek_to, rate */
-    struct params params, last_good;
-    const char *backend;
-    int error;
-    bool in_compute;
-    long captured, computed, shown_count, damaged;
+    struct live_state state;
+    struct live_stats stats; /* counts; of computed frames sums */
+    struct params last_good;
+    bool in_compute; /* state.error is the pipeline's */
     int64_t opened_ns, first_captured_ns, last_captured_ns, first_shown_ns, last_shown_ns;
-    double compute_ms, stage_ms[FRAME_STAGES]; /* sums */
-    double age_ms[AGES];                       /* ring, by shown_count */
+    double age_ms[AGES]; /* ring, by stats.shown */
 
     bool swap;
-    bool paused, ended;
     bool settings_changed;     /* the pair held is to be computed with them */
     long seek_to;              /* the target of a seek, -1: none */
     int64_t discard_before_ns; /* frames taken before this are stale */
     int64_t next_due_ns;
     double rate;
     long loop_first, loop_last;
-    long refused, answered;
     struct frame *held; /* the frame at which a player is paused, or the last one computed */
     long last_run;      /* number of the pair the pipeline ran last, -1 for none */
     bool probes_asked;

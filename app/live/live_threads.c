@@ -23,8 +23,8 @@ static void notify(struct live *live) {
 /* The stream ends with this error, unless it has one already. */
 static void fail(struct live *live, int error, bool in_compute) {
     LOCKED(&live->lock);
-    if (!live->error) {
-        live->error = error;
+    if (!live->state.error) {
+        live->state.error = error;
         live->in_compute = in_compute;
     }
 }
@@ -69,7 +69,7 @@ static int read_pair(struct live *live, struct frame *frame) {
         if (status != -EBADMSG)
             return status;
         pthread_mutex_lock(&live->lock);
-        live->damaged++;
+        live->stats.damaged++;
         pthread_mutex_unlock(&live->lock);
         if (live->source->count > 0 && ++in_a_row > live->source->count)
             return status;
@@ -86,11 +86,11 @@ static int wait_for_turn(struct live *live, bool *sought) {
     pthread_mutex_lock(&live->lock);
     while (!is_stopped(live) && live->seek_to < 0) {
         if (live->loop_first >= 0 && live->loop_last >= 0 && live->next > live->loop_last &&
-            !live->paused && !live->ended) {
+            !live->state.paused && !live->state.ended) {
             seek_to = live->loop_first; /* without discarding: what comes before it is shown */
             break;
         }
-        if (live->paused || live->ended)
+        if (live->state.paused || live->state.ended)
             pthread_cond_wait(&live->changed, &live->lock);
         else if (wait_until_due(live))
             break;
@@ -124,7 +124,7 @@ static int wait_for_turn(struct live *live, bool *sought) {
 /* Whether the pair just read is still wanted; exchanges its pictures where they are to be. */
 static bool is_still_wanted(struct live *live, struct frame *frame, bool sought) {
     pthread_mutex_lock(&live->lock);
-    bool wanted = live->seek_to < 0 && (!live->paused || sought);
+    bool wanted = live->seek_to < 0 && (!live->state.paused || sought);
     bool swap = live->swap;
     pthread_mutex_unlock(&live->lock);
     frame->exchanged = swap;
@@ -141,14 +141,14 @@ static bool is_still_wanted(struct live *live, struct frame *frame, bool sought)
  * came. */
 static void end_or_loop(struct live *live, int status) {
     pthread_mutex_lock(&live->lock);
-    bool looping =
-        status == SOURCE_END && live->loop_first >= 0 && live->since_seek > 0 && !live->paused;
+    bool looping = status == SOURCE_END && live->loop_first >= 0 && live->since_seek > 0 &&
+                   !live->state.paused;
     if (looping && live->seek_to < 0)
         live->seek_to = live->loop_first;
     else if (live->seek_to < 0)
-        live->ended = true;
-    if (status < 0 && !live->error)
-        live->error = status;
+        live->state.ended = true;
+    if (status < 0 && !live->state.error)
+        live->state.error = status;
     if (live->discard_before_ns == INT64_MAX && live->seek_to < 0)
         live->discard_before_ns = clock_ns();
     pthread_mutex_unlock(&live->lock);
@@ -160,7 +160,7 @@ static void end_or_loop(struct live *live, int status) {
 static void note_captured(struct live *live, const struct frame *frame) {
     pthread_mutex_lock(&live->lock);
     live->last_captured_ns = clock_ns();
-    if (live->captured++ == 0)
+    if (live->stats.captured++ == 0)
         live->first_captured_ns = live->last_captured_ns;
     pthread_mutex_unlock(&live->lock);
     LOCKED(&live->tap_lock);
@@ -223,7 +223,7 @@ void live_copy_pair(const struct frame *from, struct frame *to) {
 /* The pair that a player holds, in a new frame, where it is to be computed again; else NULL. */
 static struct frame *take_held_pair(struct live *live) {
     pthread_mutex_lock(&live->lock);
-    bool at_rest = live->paused || live->ended;
+    bool at_rest = live->state.paused || live->state.ended;
     bool asked = live->probes_asked && live->held && live->last_run != live->held->index;
     bool wanted = live->held && at_rest && live->seek_to < 0 && (live->settings_changed || asked);
     struct frame *held = wanted ? frame_ref(live->held) : NULL;
@@ -264,7 +264,7 @@ static void answer_probes(struct live *live) {
     for (int i = 0; i < count && i < live->probe_count; i++)
         if (live->probes[i].x == answers[i].x && live->probes[i].y == answers[i].y)
             live->probes[i] = answers[i];
-    live->answered++;
+    live->state.answered++;
     pthread_mutex_unlock(&live->lock);
     notify(live);
 }
@@ -279,11 +279,11 @@ static bool give_computed(struct live *live, struct frame *frame, int status) {
         return false;
     }
     pthread_mutex_lock(&live->lock);
-    live->computed++;
-    live->backend = matcher_info(live->matcher).backend; /* which the run may have replaced */
-    live->compute_ms += frame->compute_ms;
+    live->stats.computed++;
+    live->state.backend = matcher_info(live->matcher).backend; /* which the run may have replaced */
+    live->stats.compute_ms += frame->compute_ms;
     for (int i = 0; i < FRAME_STAGES; i++)
-        live->stage_ms[i] += frame->stage_ms[i];
+        live->stats.stage_ms[i] += frame->stage_ms[i];
     live->last_good = *frame->params;
     live->last_run = frame->index;
     if (live->options.player && frame->taken_ns >= live->discard_before_ns) {
@@ -302,7 +302,7 @@ static bool give_computed(struct live *live, struct frame *frame, int status) {
 static struct params newest_settings(struct live *live) {
     LOCKED(&live->lock);
     live->settings_changed = false;
-    return live->params;
+    return live->state.params;
 }
 
 /* Starts a frame with the newest settings. Where those do not fit the picture or this machine a
@@ -310,11 +310,11 @@ static struct params newest_settings(struct live *live) {
 static int start_or_refuse(struct live *live, struct frame *frame) {
     struct params params = newest_settings(live);
     int status = matcher_start(live->matcher, &params, frame);
-    if (status == 0 || !live->options.player || live->computed == 0)
+    if (status == 0 || !live->options.player || live->stats.computed == 0)
         return status;
     LOCKED(&live->lock);
-    params = live->params = live->last_good;
-    live->refused++;
+    params = live->state.params = live->last_good;
+    live->state.refused++;
     return matcher_start(live->matcher, &params, frame);
 }
 
@@ -379,9 +379,9 @@ int live_take(struct live *live, int timeout_ms, struct frame **frame) {
     }
     LOCKED(&live->lock);
     live->last_shown_ns = clock_ns();
-    if (live->shown_count == 0)
+    if (live->stats.shown == 0)
         live->first_shown_ns = live->last_shown_ns;
-    live->age_ms[live->shown_count++ % AGES] =
+    live->age_ms[live->stats.shown++ % AGES] =
         (double)(live->last_shown_ns - (*frame)->taken_ns) / 1e6;
     return 0;
 }
