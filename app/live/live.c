@@ -58,12 +58,7 @@ static int start_threads(struct live *live) {
 
 struct live *live_open(struct source *source, struct matcher *matcher, const struct params *params,
                        const struct live_options *options, int *error) {
-    struct live *live = calloc(1, sizeof *live);
-    if (!live) {
-        log_error(source->name, "out of memory");
-        *error = -ENOMEM;
-        return NULL;
-    }
+    struct live *live = g_new0(struct live, 1);
     live->source = source;
     live->matcher = matcher;
     live->options = *options;
@@ -90,9 +85,7 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
     live->shown = queue_open(QUEUE_DEPTH, options->policy);
     live->pool = pool_open(places, source->width, source->height, source->channels,
                            source->has_truth, matcher ? matcher_frame_alloc(matcher) : NULL);
-    if (!live->pairs || !live->shown)
-        log_error(source->name, "out of memory");
-    *error = live->pairs && live->shown && live->pool ? start_threads(live) : -ENOMEM;
+    *error = live->pool ? start_threads(live) : -ENOMEM;
     if (*error)
         live_close(&live);
     return live;
@@ -166,14 +159,12 @@ void live_get_stats(struct live *live, struct live_stats *stats) {
 }
 
 void live_close(struct live **live_pointer) {
-    struct live *live = *live_pointer;
+    struct live *live = g_steal_pointer(live_pointer);
     if (!live)
         return;
     live_stop(live);
-    if (live->pairs)
-        queue_abort(live->pairs);
-    if (live->shown)
-        queue_abort(live->shown);
+    queue_abort(live->pairs);
+    queue_abort(live->shown);
     if (live->threads > 0)
         pthread_join(live->capture, NULL);
     if (live->threads > 1)
@@ -185,8 +176,7 @@ void live_close(struct live **live_pointer) {
     pthread_cond_destroy(&live->changed);
     pthread_mutex_destroy(&live->lock);
     pthread_mutex_destroy(&live->tap_lock);
-    free(live);
-    *live_pointer = NULL;
+    g_free(live);
 }
 
 /* ---- of a player. A pause or a seek makes all frames taken before it stale: both threads and

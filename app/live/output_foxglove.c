@@ -560,7 +560,7 @@ struct output *output_foxglove_open(const struct output_options *options,
     if (about->live)
         server->epoch_ns = g_get_real_time() * 1000 - clock_ns();
     server->base.queue = queue_open(1, QUEUE_DROP_OLDEST);
-    *code = server->base.queue ? start(server, address, port) : EXIT_RUN_FAILED;
+    *code = start(server, address, port);
     if (*code == EXIT_DONE)
         return &server->base;
     release(server);

@@ -345,8 +345,7 @@ struct output *output_gst_open(const struct output_options *options,
     }
     if (*code == GO_ON) {
         output->base.queue = queue_open(1, QUEUE_DROP_OLDEST);
-        int error =
-            output->base.queue ? pthread_create(&output->thread, NULL, work, output) : ENOMEM;
+        int error = pthread_create(&output->thread, NULL, work, output);
         if (!error) {
             *code = EXIT_DONE;
             return &output->base;

@@ -1,5 +1,6 @@
 /*
- * The bounded queue of app/live/queue.h: a ring under one mutex, with a condition for each side.
+ * The bounded queue of app/live/queue.h: a GQueue under one mutex, with a condition for
+ * each side.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/queue.h"
@@ -9,9 +10,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <glib.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 struct queue {
     pthread_mutex_t lock;
@@ -19,16 +20,14 @@ struct queue {
     enum queue_policy policy;
     bool ended, interrupted;
     long dropped;
-    int capacity, first, count;
-    struct frame *ring[];
+    guint capacity;
+    GQueue frames;
 };
 
 struct queue *queue_open(int capacity, enum queue_policy policy) {
     assert(capacity >= 1);
-    struct queue *queue = calloc(1, sizeof *queue + (size_t)capacity * sizeof queue->ring[0]);
-    if (!queue)
-        return NULL;
-    queue->capacity = capacity;
+    struct queue *queue = g_new0(struct queue, 1);
+    queue->capacity = (guint)capacity;
     queue->policy = policy;
     pthread_mutex_init(&queue->lock, NULL);
     clock_cond_init(&queue->not_empty);
@@ -36,28 +35,18 @@ struct queue *queue_open(int capacity, enum queue_policy policy) {
     return queue;
 }
 
-static struct frame *pop(struct queue *queue) {
-    struct frame *frame = queue->ring[queue->first];
-    queue->ring[queue->first] = NULL;
-    queue->first = (queue->first + 1) % queue->capacity;
-    queue->count--;
-    return frame;
-}
-
 int queue_give(struct queue *queue, struct frame **frame) {
     struct frame *oldest = NULL;
     pthread_mutex_lock(&queue->lock);
-    while (queue->policy == QUEUE_WAIT && queue->count == queue->capacity && !queue->ended)
+    while (queue->policy == QUEUE_WAIT && queue->frames.length == queue->capacity && !queue->ended)
         pthread_cond_wait(&queue->not_full, &queue->lock);
     bool ended = queue->ended;
     if (!ended) {
-        if (queue->count == queue->capacity) {
-            oldest = pop(queue);
+        if (queue->frames.length == queue->capacity) {
+            oldest = g_queue_pop_head(&queue->frames);
             queue->dropped++;
         }
-        queue->ring[(queue->first + queue->count) % queue->capacity] = *frame;
-        queue->count++;
-        *frame = NULL;
+        g_queue_push_tail(&queue->frames, g_steal_pointer(frame));
         pthread_cond_signal(&queue->not_empty);
     }
     pthread_mutex_unlock(&queue->lock);
@@ -74,14 +63,14 @@ int queue_take(struct queue *queue, int timeout_ms, struct frame **frame) {
     int error = 0;
     *frame = NULL;
     LOCKED(&queue->lock);
-    while (queue->count == 0 && !queue->ended && !queue->interrupted && error == 0) {
+    while (!queue->frames.length && !queue->ended && !queue->interrupted && error == 0) {
         if (timeout_ms < 0)
             pthread_cond_wait(&queue->not_empty, &queue->lock);
         else
             error = pthread_cond_timedwait(&queue->not_empty, &queue->lock, &deadline);
     }
-    if (queue->count > 0) {
-        *frame = pop(queue);
+    if (queue->frames.length) {
+        *frame = g_queue_pop_head(&queue->frames);
         pthread_cond_signal(&queue->not_full);
         return 0;
     }
@@ -125,6 +114,5 @@ void queue_close(struct queue **queue) {
     pthread_mutex_destroy(&(*queue)->lock);
     pthread_cond_destroy(&(*queue)->not_empty);
     pthread_cond_destroy(&(*queue)->not_full);
-    free(*queue);
-    *queue = NULL;
+    g_clear_pointer(queue, g_free);
 }

@@ -16,7 +16,7 @@ enum queue_policy {
 
 struct queue;
 
-/* NULL when memory runs out. capacity in frames, at least 1. */
+/* capacity in frames, at least 1. */
 struct queue *queue_open(int capacity, enum queue_policy policy);
 
 /* Hands over *frame and clears it. -EPIPE when the queue was ended or aborted: the frame is
