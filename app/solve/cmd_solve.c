@@ -271,7 +271,7 @@ static int numbers_of(const struct livestereo_problem *p, int marginal) {
 
 static int write_results(const struct solve *s, const uint16_t *label) {
     const struct livestereo_problem *p = &s->problem;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     for (char **o = s->outputs; o && *o; o++)
         if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
                                           : npy_write16(*o, label, p->width, p->height)) != 0)
@@ -282,11 +282,8 @@ static int write_results(const struct solve *s, const uint16_t *label) {
         if (s->marginal[i] && npy_write_float(s->marginal[i], s->found[i], p->width, p->height,
                                               numbers_of(p, i)) != 0)
             return EXIT_RUN_FAILED;
-    if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why)) {
-        log_error(s->energy, "cannot be written: %s", why->message);
-        g_error_free(why);
-        return EXIT_RUN_FAILED;
-    }
+    if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why))
+        return log_fail(EXIT_RUN_FAILED, s->energy, "cannot be written: %s", why->message);
     return EXIT_DONE;
 }
 
@@ -343,12 +340,8 @@ static int solve_problem(struct solve *s, const char *costs) {
                        : s->montage ? s->montage[0]
                                     : s->segment;
     bool is_array = costs && !g_str_has_suffix(costs, ".txt");
-    int code = is_array ? read_costs(s, costs) : make_costs(s, costs);
-    if (code == EXIT_DONE)
-        code = read_edges(s);
-    if (code == EXIT_DONE)
-        code = choose_smoothness(s);
-    return code == EXIT_DONE ? run(s, name) : code;
+    return (is_array ? read_costs(s, costs) : make_costs(s, costs))
+               ?: read_edges(s) ?: choose_smoothness(s) ?: run(s, name);
 }
 
 int cmd_solve(int argc, char **argv) {

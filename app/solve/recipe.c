@@ -4,6 +4,7 @@
 #include "app/solve/recipe.h"
 
 #include "app/commands.h"
+#include "config/auto.h"
 #include "config/log.h"
 #include "image/picture.h"
 
@@ -62,27 +63,24 @@ static bool is_grey(const struct image *im, size_t i, int grey) {
 }
 
 int recipe_denoise(struct recipe *r, const char *picture, const char *mask_path, bool black_mask) {
-    struct image im, mask = {0};
+    AUTO(picture_free) struct image im = {0}, mask = {0};
     *r = (struct recipe){.labels = GREY_LEVELS};
     if (picture_read(picture, &im) != 0)
+        return EXIT_SOURCE;
+    if (mask_path && (picture_read(mask_path, &mask) != 0 || !has_size_of(&mask, &im, mask_path)))
         return EXIT_SOURCE;
     r->width = im.width;
     r->height = im.height;
     size_t pixels = (size_t)im.width * (size_t)im.height;
-    int code = EXIT_DONE;
-    if (mask_path && (picture_read(mask_path, &mask) != 0 || !has_size_of(&mask, &im, mask_path)))
-        code = EXIT_SOURCE;
-    if (code == EXIT_DONE && !(r->cost = calloc(pixels, GREY_LEVELS * sizeof(*r->cost))))
-        code = out_of_memory(r, picture);
-    for (size_t i = 0; i < pixels && code == EXIT_DONE; i++) {
+    if (!(r->cost = calloc(pixels, GREY_LEVELS * sizeof(*r->cost))))
+        return out_of_memory(r, picture);
+    for (size_t i = 0; i < pixels; i++) {
         int grey = grey_of(&im, i);
         bool is_hole = mask_path && is_grey(&mask, i, black_mask ? 0 : 255);
         for (int l = 0; l < GREY_LEVELS && !is_hole; l++)
             r->cost[i * GREY_LEVELS + (size_t)l] = (uint16_t)((l - grey) * (l - grey));
     }
-    picture_free(&mask);
-    picture_free(&im);
-    return code;
+    return EXIT_DONE;
 }
 
 /* ---- segmentation */
@@ -191,35 +189,23 @@ static int take_memory(struct recipe *r, int width, int height, bool tables, con
     return r->right && r->down ? EXIT_DONE : out_of_memory(r, name);
 }
 
-static int segment(struct recipe *r, const struct image *im, const char *picture,
-                   const struct image *marks, const char *strokes) {
+int recipe_segment(struct recipe *r, const char *picture, const char *strokes) {
+    AUTO(picture_free) struct image im = {0}, marks = {0};
     double cost[2][BINS];
-    if (!has_size_of(marks, im, strokes))
+    *r = (struct recipe){.labels = 2};
+    if (picture_read(picture, &im) != 0 || picture_read(strokes, &marks) != 0 ||
+        !has_size_of(&marks, &im, strokes))
         return EXIT_SOURCE;
-    if (!count_colours(im, marks, cost))
+    if (!count_colours(&im, &marks, cost))
         return log_fail(EXIT_SOURCE, strokes,
                         "must mark some pixels white (the object) and some black (the rest)");
-    if (!leaves_some(marks, 2, strokes))
+    if (!leaves_some(&marks, 2, strokes))
         return EXIT_SOURCE;
-    int code = take_memory(r, im->width, im->height, false, picture);
+    int code = take_memory(r, im.width, im.height, false, picture);
     if (code == EXIT_DONE) {
-        fill_costs(r, im, marks, cost);
-        fill_weights(r, im);
+        fill_costs(r, &im, &marks, cost);
+        fill_weights(r, &im);
     }
-    return code;
-}
-
-int recipe_segment(struct recipe *r, const char *picture, const char *strokes) {
-    struct image im, marks;
-    *r = (struct recipe){.labels = 2};
-    if (picture_read(picture, &im) != 0)
-        return EXIT_SOURCE;
-    int code = EXIT_SOURCE;
-    if (picture_read(strokes, &marks) == 0) {
-        code = segment(r, &im, picture, &marks, strokes);
-        picture_free(&marks);
-    }
-    picture_free(&im);
     return code;
 }
 
@@ -289,22 +275,20 @@ static bool marks_all(const struct image *strokes, int labels, const char *name)
 }
 
 int recipe_montage(struct recipe *r, char *const *pictures, const char *strokes, bool footprints) {
-    struct image marks = {0}, *first = &r->picture[0];
+    AUTO(picture_free) struct image marks = {0};
+    const struct image *first = &r->picture[0];
     *r = (struct recipe){0};
     for (; pictures[r->labels]; r->labels++)
         if (picture_read(pictures[r->labels], &r->picture[r->labels]) != 0 ||
             !has_size_of(&r->picture[r->labels], first, pictures[r->labels]))
             return EXIT_SOURCE;
-    int code = EXIT_DONE;
     if (strokes &&
         (picture_read(strokes, &marks) != 0 || !has_size_of(&marks, first, strokes) ||
          !marks_all(&marks, r->labels, strokes) || !leaves_some(&marks, r->labels, strokes)))
-        code = EXIT_SOURCE;
-    if (code == EXIT_DONE)
-        code = take_memory(r, first->width, first->height, true, pictures[0]);
+        return EXIT_SOURCE;
+    int code = take_memory(r, first->width, first->height, true, pictures[0]);
     if (code == EXIT_DONE)
         fill_montage(r, strokes ? &marks : NULL, footprints);
-    picture_free(&marks);
     return code;
 }
 
