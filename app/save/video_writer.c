@@ -111,11 +111,10 @@ const char *video_writer_path(const struct video_writer *w) {
     return w->path;
 }
 
-int video_writer_add(struct video_writer *w, const struct image *picture, int left, int top) {
-    if (left < 0 || top < 0 || left > picture->width - w->info.width ||
-        top > picture->height - w->info.height)
-        return log_fail(-EINVAL, w->path, "%dx%d at %d,%d is no part of a picture of %dx%d",
-                        w->info.width, w->info.height, left, top, picture->width, picture->height);
+int video_writer_add(struct video_writer *w, const struct image *picture) {
+    if (picture->width != w->info.width || picture->height != w->info.height)
+        return log_fail(-EINVAL, w->path, "has pictures of %dx%d, not of %dx%d", w->info.width,
+                        w->info.height, picture->width, picture->height);
     while (gst_app_src_get_current_level_bytes(w->head) >= MAX_WAITING * w->info.size)
         if (look(w, GST_MSECOND, false) != 0) /* a push that waits would not end after an error */
             return -EIO;
@@ -129,9 +128,7 @@ int video_writer_add(struct video_writer *w, const struct image *picture, int le
         return -EIO;
     }
     for (int y = 0; y < w->info.height; y++)
-        memcpy(map.data + (size_t)y * stride,
-               picture->data + 3 * ((size_t)(top + y) * (size_t)picture->width + (size_t)left),
-               bytes);
+        memcpy(map.data + (size_t)y * stride, picture->data + (size_t)y * bytes, bytes);
     gst_buffer_unmap(buffer, &map);
     GST_BUFFER_PTS(buffer) = (GstClockTime)((double)w->pictures * 1e9 / w->rate);
     GST_BUFFER_DURATION(buffer) = (GstClockTime)(1e9 / w->rate);

@@ -16,9 +16,9 @@ struct video_writer *video_writer_open(const char *base, int width, int height, 
 /* The file's path; the writer's. */
 const char *video_writer_path(const struct video_writer *writer);
 
-/* Adds the part of a picture whose top left corner is left, top; waits while the encoder is behind.
- * 0, or after a log line -EINVAL where the part is not in the picture, or -EIO. */
-int video_writer_add(struct video_writer *writer, const struct image *picture, int left, int top);
+/* Adds a picture; waits while the encoder is behind. 0, or after a log line -EINVAL where it has
+ * another size, or -EIO. */
+int video_writer_add(struct video_writer *writer, const struct image *picture);
 
 /* Writes what is left and frees the writer; without a picture, or where keep is 0, the file is
  * removed. 0, or -EIO after a log line. */

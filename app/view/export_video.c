@@ -117,7 +117,7 @@ void video_export_add(struct viewer *v, bool fresh) {
         if (!e->writer)
             screen_notify_error(&v->screen, "The video could not be begun; key m shows why");
     }
-    int error = e->writer ? video_writer_add(e->writer, &picture, 0, 0) : -EIO;
+    int error = e->writer ? video_writer_add(e->writer, &picture) : -EIO;
     picture_free(&picture);
     if (error) {
         video_export_end(v, false);
