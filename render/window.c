@@ -27,8 +27,7 @@ struct window {
     struct window_event events[EVENTS];
     int first, count;
     struct window_input input;
-    /* The query by which OpenGL tells that the context was lost. */
-    enum { NO_RESET_STATUS, RESET_STATUS, RESET_STATUS_ARB } reset_status;
+    bool tells_reset; /* OpenGL, that the context was lost */
     char **dropped;
     int old_x, old_y, old_width, old_height; /* before full screen */
 };
@@ -269,10 +268,7 @@ struct window *window_open(const struct window_options *options, int *error) {
     XSetErrorHandler(on_x_error); /* GLFW has set others until here */
     glfwMakeContextCurrent(window->glfw);
     glfwSwapInterval(1);
-    if (epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness"))
-        window->reset_status = RESET_STATUS;
-    else if (epoxy_has_gl_extension("GL_ARB_robustness"))
-        window->reset_status = RESET_STATUS_ARB;
+    window->tells_reset = epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness");
     log_debug("window", "OpenGL %s, %s", (const char *)glGetString(GL_VERSION),
               (const char *)glGetString(GL_RENDERER));
     set_icon(window->glfw);
@@ -370,15 +366,9 @@ void window_set_fullscreen(struct window *window, bool on) {
     append(window->glfw, WINDOW_OTHER);
 }
 
-static bool is_lost(const struct window *window) {
-    if (window->reset_status == RESET_STATUS)
-        return glGetGraphicsResetStatus() != GL_NO_ERROR;
-    return window->reset_status == RESET_STATUS_ARB && glGetGraphicsResetStatusARB() != GL_NO_ERROR;
-}
-
 int window_show(struct window *window) {
     glfwSwapBuffers(window->glfw);
-    if (is_lost(window))
+    if (window->tells_reset && glGetGraphicsResetStatus() != GL_NO_ERROR)
         return log_fail(-EIO, "window",
                         "the graphics driver lost the OpenGL context (reset or unplugged); start"
                         " livestereo again");

@@ -32,5 +32,5 @@ static unsigned answer(void) {
     return lost ? UNKNOWN_CONTEXT_RESET : NO_ERROR;
 }
 
-extern reset_status epoxy_glGetGraphicsResetStatus, epoxy_glGetGraphicsResetStatusARB;
-reset_status epoxy_glGetGraphicsResetStatus = answer, epoxy_glGetGraphicsResetStatusARB = answer;
+extern reset_status epoxy_glGetGraphicsResetStatus;
+reset_status epoxy_glGetGraphicsResetStatus = answer;
