@@ -118,8 +118,7 @@ void bars_draw_top(struct viewer *v) {
 /* ---- over the views */
 
 static const char *title_of(const struct viewer *v, int i) {
-    int count, choice = display_choice_of(&v->display, display_view(&v->display, i).mode);
-    return display_choices(&v->display, &count)[choice].title;
+    return display_choice_of(&v->display, display_view(&v->display, i).mode)->title;
 }
 
 /* The list of what a view shows, and how many there are. */

@@ -43,13 +43,12 @@ const struct display_choice *display_choices(const struct display *d, int *count
     return d->motion ? motion_choices : stereo_choices;
 }
 
-int display_choice_of(const struct display *d, enum display_mode mode) {
+const struct display_choice *display_choice_of(const struct display *d, enum display_mode mode) {
     int count;
     const struct display_choice *choices = display_choices(d, &count);
-    for (int i = 0; i < count; i++)
-        if (choices[i].mode == mode)
-            return i;
-    return 0;
+    while (count > 1 && choices[count - 1].mode != mode)
+        count--;
+    return &choices[count - 1];
 }
 
 /* The one that is shown first: disparity or motion. */

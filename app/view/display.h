@@ -50,7 +50,8 @@ void display_init(struct display *display, bool motion);
 const struct display_choice *display_choices(const struct display *display, int *count);
 
 /* The one that shows this mode; the first where none does. */
-int display_choice_of(const struct display *display, enum display_mode mode);
+const struct display_choice *display_choice_of(const struct display *display,
+                                               enum display_mode mode);
 
 /* Resets zoom, pan and orbit. */
 void display_reset(struct display *display);
