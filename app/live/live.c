@@ -7,6 +7,7 @@
 #include "app/live/live_private.h"
 
 #include "app/commands.h"
+#include "config/auto.h"
 #include "config/clock.h"
 #include "config/lock.h"
 #include "config/log.h"
@@ -92,10 +93,9 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
 }
 
 void live_set_params(struct live *live, const struct params *params) {
-    pthread_mutex_lock(&live->lock);
+    LOCKED(&live->lock);
     live->settings_changed |= !params_same_method(&live->state.params, params);
     live->state.params = *params;
-    pthread_mutex_unlock(&live->lock);
     if (live->options.player)
         queue_interrupt(live->pairs);
 }
@@ -183,8 +183,8 @@ void live_close(struct live **live_pointer) {
  * live_take drop them as they meet them */
 
 void live_pause(struct live *live, struct frame *frame) {
-    struct frame *before = NULL;
-    pthread_mutex_lock(&live->lock);
+    AUTO(frame_drop) struct frame *before = NULL;
+    LOCKED(&live->lock);
     live->state.paused = true;
     live->seek_to = -1;
     live->discard_before_ns = clock_ns();
@@ -193,16 +193,13 @@ void live_pause(struct live *live, struct frame *frame) {
         live->held = frame_ref(frame);
     }
     pthread_cond_broadcast(&live->changed);
-    pthread_mutex_unlock(&live->lock);
     queue_interrupt(live->pairs); /* settings may have changed since the last pair was begun */
-    frame_drop(&before);
 }
 
 void live_hold(struct live *live, struct frame *pair) {
     live_pause(live, pair);
-    pthread_mutex_lock(&live->lock);
+    LOCKED(&live->lock);
     live->settings_changed = true;
-    pthread_mutex_unlock(&live->lock);
     queue_interrupt(live->pairs);
 }
 
@@ -221,7 +218,7 @@ void live_play(struct live *live) {
     }
 }
 
-int live_seek(struct live *live, long index) {
+long live_seek(struct live *live, long index) {
     if (!live->source->seek)
         return -ENOTSUP;
     LOCKED(&live->lock);
@@ -231,7 +228,7 @@ int live_seek(struct live *live, long index) {
     live->state.ended = false;
     live->discard_before_ns = INT64_MAX;
     pthread_cond_broadcast(&live->changed);
-    return 0;
+    return live->seek_to;
 }
 
 void live_set_rate(struct live *live, double rate) {
@@ -258,7 +255,7 @@ void live_get_state(struct live *live, struct live_state *state) {
 }
 
 void live_set_probes(struct live *live, const struct live_probe *probes, int count) {
-    pthread_mutex_lock(&live->lock);
+    LOCKED(&live->lock);
     live->probe_count = count;
     for (int i = 0; i < count; i++) {
         live->probes[i].x = probes[i].x;
@@ -266,7 +263,6 @@ void live_set_probes(struct live *live, const struct live_probe *probes, int cou
         live->probes[i].index = -1;
     }
     live->probes_asked = count > 0;
-    pthread_mutex_unlock(&live->lock);
     queue_interrupt(live->pairs);
 }
 

@@ -104,9 +104,9 @@ void live_copy_pair(const struct frame *from, struct frame *to);
 /* Continues with the next pair. */
 void live_play(struct live *live);
 
-/* Seeks: the next frame is that of pair index, whether paused or not; frames in the queues are
- * dropped. -ENOTSUP where the source cannot seek. */
-int live_seek(struct live *live, long index);
+/* Seeks to a pair, or to the nearest one that exists: the next frame is that of it, whether paused
+ * or not; frames in the queues are dropped. The pair, or -ENOTSUP where the source cannot seek. */
+long live_seek(struct live *live, long index);
 
 /* Sets the pairs per second. */
 void live_set_rate(struct live *live, double rate);

@@ -45,15 +45,11 @@ void playback_pause(struct playback *p, bool paused) {
 }
 
 int playback_seek(struct playback *p, long index) {
-    if (p->source->count > 0 && index >= p->source->count)
-        index = p->source->count - 1;
-    if (index < 0)
-        index = 0;
-    int error = live_seek(p->live, index);
-    if (!error)
-        p->target = index;
+    long target = live_seek(p->live, index);
+    if (target >= 0)
+        p->target = target;
     live_get_state(p->live, &p->state);
-    return error;
+    return target < 0 ? (int)target : 0;
 }
 
 void playback_set_speed(struct playback *p, double speed) {
