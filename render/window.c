@@ -20,12 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVENTS 256
-
 struct window {
     GLFWwindow *glfw;
-    struct window_event events[EVENTS];
-    int first, count;
+    GQueue events; /* struct window_event */
     struct window_input input;
     bool tells_reset; /* OpenGL, that the context was lost */
     char **dropped;
@@ -48,23 +45,13 @@ static const struct {
     {GLFW_KEY_ENTER, "ENTER"},
 };
 
-/* Adds an event and returns it for the details. A move that follows a move replaces it, so that the
- * ring buffer is not full of moves. */
+/* Adds an event and returns it for the details. A move that follows a move replaces it. */
 static struct window_event *append(GLFWwindow *glfw, enum window_event_type type) {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    struct window_event *last =
-        &window->events[(window->first + window->count + EVENTS - 1) % EVENTS];
-    bool replaces_last =
-        window->count > 0 && last->type == type && (type == WINDOW_MOVE || type == WINDOW_OTHER);
-    if (!replaces_last) {
-        if (window->count == EVENTS)
-            window->first = (window->first + 1) % EVENTS;
-        else
-            window->count++;
-        last = &window->events[(window->first + window->count - 1) % EVENTS];
-    }
-    memset(last, 0, sizeof(*last));
-    last->type = type;
+    struct window_event *last = g_queue_peek_tail(&window->events);
+    if (!last || last->type != type || (type != WINDOW_MOVE && type != WINDOW_OTHER))
+        g_queue_push_tail(&window->events, last = g_new(struct window_event, 1));
+    *last = (struct window_event){.type = type};
     if (type == WINDOW_MOVE || type == WINDOW_BUTTON || type == WINDOW_SCROLL) {
         int width, height, buffer_width, buffer_height;
         glfwGetCursorPos(glfw, &last->x, &last->y);
@@ -285,6 +272,7 @@ void window_close(struct window **window_pointer) {
         glfwDestroyWindow(window->glfw);
     glfwTerminate();
     g_strfreev(window->dropped);
+    g_queue_clear_full(&window->events, g_free);
     g_free(window);
 }
 
@@ -293,7 +281,7 @@ void *window_handle(struct window *window) {
 }
 
 void window_wait(struct window *window, double timeout_s) {
-    if (window->count > 0 || timeout_s == 0)
+    if (window->events.length > 0 || timeout_s == 0)
         glfwPollEvents();
     else if (timeout_s < 0)
         glfwWaitEvents();
@@ -307,12 +295,10 @@ void window_wake(void *context) {
 }
 
 bool window_next_event(struct window *window, struct window_event *event) {
-    if (window->count == 0)
-        return false;
-    *event = window->events[window->first];
-    window->first = (window->first + 1) % EVENTS;
-    window->count--;
-    return true;
+    g_autofree struct window_event *first = g_queue_pop_head(&window->events);
+    if (first)
+        *event = *first;
+    return first != NULL;
 }
 
 struct window_input window_input(const struct window *window) {
