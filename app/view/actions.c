@@ -400,12 +400,16 @@ void action_run_key(struct viewer *v, const char *key) {
         action_run(v, (enum action)i);
 }
 
+void action_key(enum action action, char key[24]) {
+    g_strlcpy(key, action_table[action].keys, 24);
+    key[strcspn(key, " ")] = '\0';
+}
+
 /* What an action does, and its first key, for a tooltip. */
 static void action_describe(enum action action, char *help, size_t size) {
-    const struct action_info *info = &action_table[action];
-    int key = (int)strcspn(info->keys, " ");
-    snprintf(help, size, "%s%s%.*s%s", info->help, key ? " (" : "", key, info->keys,
-             key ? ")" : "");
+    char key[24];
+    action_key(action, key);
+    snprintf(help, size, *key ? "%s (%s)" : "%s", action_table[action].help, key);
 }
 
 void action_button(struct viewer *v, const char *name, const char *label, enum action action) {

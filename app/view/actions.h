@@ -33,6 +33,9 @@ const char *action_help(const struct display *display, enum action action);
 /* Runs an action, or shows that it is not available. */
 void action_run(struct viewer *v, enum action action);
 
+/* Its first key, or "". */
+void action_key(enum action action, char key[24]);
+
 /* Runs the action of a key, or shows that it is not available; false if no action has this key. */
 void action_run_key(struct viewer *v, const char *key);
 

@@ -15,8 +15,7 @@
 static void item(struct viewer *v, const char *name, const char *label, enum action action,
                  bool on) {
     char key[24];
-    g_snprintf(key, sizeof(key), "%.*s", (int)strcspn(action_table[action].keys, " "),
-               action_table[action].keys);
+    action_key(action, key);
     if (action_fits(&v->display, action) &&
         ui_item(v->screen.ui, name, label, key, action_help(&v->display, action), on, NULL))
         action_run(v, action);
@@ -132,9 +131,8 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
                        "what is shown here, and in how many views"))
         return;
     for (int k = 0; k < count; k++) {
-        char key[8];
-        g_snprintf(key, sizeof(key), "%s", action_table[(int)ACTION_SHOW_LEFT + k].keys);
-        key[strcspn(key, " ")] = '\0';
+        char key[24];
+        action_key((enum action)(ACTION_SHOW_LEFT + k), key);
         if (ui_item(ui, display_mode_names[choices[k].mode], choices[k].title, key, choices[k].help,
                     choices[k].mode == *display_mode_of(&v->display, i), NULL))
             viewer_set_mode(v, i, choices[k].mode);
