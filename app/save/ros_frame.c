@@ -5,6 +5,7 @@
 
 #include "app/save/points.h"
 #include "app/save/visualize.h"
+#include "config/auto.h"
 #include "config/log.h"
 #include "config/params.h"
 #include "image/mjpeg.h"
@@ -149,10 +150,8 @@ static int put_jpeg(GByteArray *m, const struct image *image) {
 }
 
 static int put_disparity_color(GByteArray *m, const struct frame *frame) {
-    struct image color = visualize_disparity(frame);
-    int error = put_jpeg(m, &color);
-    picture_free(&color);
-    return error;
+    AUTO(picture_free) struct image color = visualize_disparity(frame);
+    return put_jpeg(m, &color);
 }
 
 static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right, int width,

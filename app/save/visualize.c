@@ -3,6 +3,7 @@
  */
 #include "app/save/visualize.h"
 
+#include "config/auto.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "image/picture.h"
@@ -68,14 +69,13 @@ struct image visualize_disparity_in(const struct frame *frame, double min, doubl
 struct image visualize_pair(const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     size_t row_bytes = 3 * (size_t)width;
-    struct image halves[2] = {make_picture(width, height), visualize_disparity(frame)};
+    AUTO(picture_free)
+    struct image left = make_picture(width, height), map = visualize_disparity(frame);
     struct image out = make_picture(2 * width, height);
-    image_convert(&frame->rect_left, &halves[0]);
+    image_convert(&frame->rect_left, &left);
     for (int i = 0; i < 2 * height; i++)
-        memcpy(out.data + row_bytes * (size_t)i, halves[i % 2].data + row_bytes * (size_t)(i / 2),
-               row_bytes);
-    picture_free(&halves[0]);
-    picture_free(&halves[1]);
+        memcpy(out.data + row_bytes * (size_t)i,
+               (i % 2 ? map : left).data + row_bytes * (size_t)(i / 2), row_bytes);
     return out;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "app/commands.h"
 #include "app/solve/recipe.h"
+#include "config/auto.h"
 #include "config/log.h"
 #include "image/npy.h"
 #include "image/picture.h"
@@ -256,12 +257,10 @@ static int after_sweep(void *context, int sweep, double energy, double bound) {
 /* Labels as grey levels, the first one black and the last one white. */
 static int write_png(const char *path, const struct livestereo_problem *p, const uint16_t *label) {
     size_t pixels = (size_t)p->width * (size_t)p->height;
-    struct image im = {g_malloc(pixels), p->width, p->height, 1};
+    AUTO(picture_free) struct image im = {g_malloc(pixels), p->width, p->height, 1};
     for (size_t i = 0; i < pixels; i++)
         im.data[i] = (uint8_t)((label[i] * 255 + (p->labels - 1) / 2) / (p->labels - 1));
-    int error = picture_write(path, &im);
-    g_free(im.data);
-    return error;
+    return picture_write(path, &im);
 }
 
 /* Of a marginal, for each pixel. */

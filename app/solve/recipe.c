@@ -294,7 +294,7 @@ int recipe_montage(struct recipe *r, char *const *pictures, const char *strokes,
 
 int recipe_compose(const struct recipe *r, const uint16_t *label, const char *path) {
     size_t pixels = (size_t)r->width * (size_t)r->height;
-    struct image im = {malloc(pixels * 3), r->width, r->height, 3};
+    AUTO(picture_free) struct image im = {malloc(pixels * 3), r->width, r->height, 3};
     if (!im.data)
         return log_fail(-EIO, path, "there is not enough memory for it");
     for (size_t i = 0; i < pixels; i++)
@@ -302,9 +302,7 @@ int recipe_compose(const struct recipe *r, const uint16_t *label, const char *pa
             const struct image *from = &r->picture[label[i]];
             im.data[3 * i + (size_t)c] = pixel_at(from, i)[from->channels == 1 ? 0 : c];
         }
-    int error = picture_write(path, &im);
-    free(im.data);
-    return error;
+    return picture_write(path, &im);
 }
 
 /* ---- the benchmark's text */

@@ -6,6 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
+#include "config/auto.h"
 #include "image/picture.h"
 
 #include <math.h>
@@ -109,7 +110,7 @@ void video_export_add(struct viewer *v, bool fresh) {
     const struct playback *p = &v->playback;
     if (!e->on || !p->shown || !is_due(v, fresh))
         return;
-    struct image picture = draw_film_of(v);
+    AUTO(picture_free) struct image picture = draw_film_of(v);
     if (!e->writer) {
         g_autofree char *base = export_base(v->options->output);
         e->writer = base ? video_writer_open(base, e->width, e->height, p->rate) : NULL;
@@ -117,9 +118,7 @@ void video_export_add(struct viewer *v, bool fresh) {
         if (!e->writer)
             screen_notify_error(&v->screen, "The video could not be begun; key m shows why");
     }
-    int error = e->writer ? video_writer_add(e->writer, &picture) : -EIO;
-    picture_free(&picture);
-    if (error) {
+    if (!e->writer || video_writer_add(e->writer, &picture) != 0) {
         video_export_end(v, false);
         return;
     }

@@ -7,6 +7,7 @@
 #include "app/calibrate/calibrate.h"
 #include "app/view/viewer.h"
 #include "calibration/chessboard.h"
+#include "config/auto.h"
 #include "config/log.h"
 
 #include <unistd.h>
@@ -36,11 +37,10 @@ static bool is_usable(struct viewer *v, char **words) {
         return true;
     options.motion_step = 0;
     options.lists = 1;
+    AUTO(source_close)
     struct source *source =
         source_open((const char *const *)words, (int)g_strv_length(words), &options, &error);
-    bool usable = source != NULL;
-    source_close(&source);
-    return usable;
+    return source != NULL;
 }
 
 /* The window ends, and calibrate takes its place. */

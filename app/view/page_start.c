@@ -7,6 +7,7 @@
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "capture/v4l2/device_list.h"
+#include "config/auto.h"
 #include "config/file.h"
 
 #include <math.h>
@@ -238,15 +239,11 @@ static void draw_small_scene(struct start_page *page) {
     static const char *const words[] = {DEMONSTRATION ",width=320,height=240"};
     const struct source_options options = {0};
     int error;
-    struct source *source = source_open(words, 1, &options, &error);
-    if (!source)
-        return;
-    struct frame *pair = opening_read_pair(source);
+    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    AUTO(frame_drop) struct frame *pair = source ? opening_read_pair(source) : NULL;
     if (pair)
         page->scene = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
                                       pair->left.channels);
-    frame_drop(&pair);
-    source_close(&source);
 }
 
 /* What was opened before and the demonstration, as tiles with pictures. */

@@ -5,6 +5,7 @@
 #include "app/view/pages.h"
 
 #include "app/view/session.h"
+#include "config/auto.h"
 #include "image/picture.h"
 
 #include <unistd.h>
@@ -42,13 +43,10 @@ static unsigned load_picture(char **words) {
     char name[SESSION_SOURCE];
     session_name_source(name, (const char *const *)words, (int)g_strv_length(words));
     g_autofree char *path = path_of(name);
-    struct image picture;
+    AUTO(picture_free) struct image picture = {0};
     if (access(path, R_OK) != 0 || picture_read(path, &picture) != 0)
         return 0;
-    unsigned texture =
-        ui_texture_make(picture.data, picture.width, picture.height, picture.channels);
-    picture_free(&picture);
-    return texture;
+    return ui_texture_make(picture.data, picture.width, picture.height, picture.channels);
 }
 
 void start_page_free_pictures(struct start_page *page) {
