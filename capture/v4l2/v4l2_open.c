@@ -206,7 +206,6 @@ struct source *source_v4l2_open(const char *word, const struct source_options *o
                                         v4l2->streams == 2 ? words[!swapped] : NULL};
         code = identify(v4l2, ordered);
     }
-    hotplug_open(v4l2); /* before the cameras, so that nothing is missed */
     if (!code)
         code = open_cameras(v4l2);
     if (!code)

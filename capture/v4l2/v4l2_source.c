@@ -22,7 +22,7 @@
 
 #define READ_TIMEOUT_NS 100000000LL /* a read without a pair comes back after so long */
 #define POLL_TIMEOUT_MS 50
-#define MAX_FRAMES_A_POLL 8 /* of a camera, before hotplug and timers are looked at */
+#define MAX_FRAMES_A_POLL 8 /* of a camera, before timers are looked at */
 
 static struct raw_picture raw_of(const struct v4l2_stream *stream, int slot) {
     const struct camera_mode *mode = &stream->camera.mode;
@@ -93,13 +93,12 @@ static bool take_frame(struct v4l2 *v4l2, int number, bool prompt) {
 /* Waits for frames or a timeout, takes what the cameras have and looks after those that have
  * none. */
 static void poll_cameras(struct v4l2 *v4l2) {
-    struct pollfd polled[3];
+    struct pollfd polled[2];
     for (int i = 0; i < 2; i++)
         polled[i] = (struct pollfd){i < v4l2->streams ? v4l2->stream[i].camera.fd : -1, POLLIN, 0};
-    polled[2] = (struct pollfd){v4l2->hotplug ? udev_monitor_get_fd(v4l2->hotplug) : -1, POLLIN, 0};
-    bool waited = poll(polled, 3, 0) == 0;
+    bool waited = poll(polled, 2, 0) == 0;
     if (waited)
-        poll(polled, 3, POLL_TIMEOUT_MS);
+        poll(polled, 2, POLL_TIMEOUT_MS);
     for (int n = 0; n < MAX_FRAMES_A_POLL && (polled[0].revents || polled[1].revents); n++)
         for (int i = 0; i < 2; i++) {
             struct v4l2_stream *stream = &v4l2->stream[i];
@@ -111,10 +110,7 @@ static void poll_cameras(struct v4l2 *v4l2) {
             }
             polled[i].revents = 0;
         }
-    for (struct udev_device *d;
-         polled[2].revents && (d = udev_monitor_receive_device(v4l2->hotplug));)
-        udev_device_unref(d);
-    streams_watch(v4l2, clock_ns(), polled[2].revents != 0);
+    streams_watch(v4l2, clock_ns());
 }
 
 /* The newest pair, from the slots that it has until the next one comes. */
@@ -180,8 +176,6 @@ void streams_free(struct source *source) {
         for (int s = 0; s < PAIRING_SLOTS; s++)
             free(stream->slot[s]);
     }
-    udev_monitor_unref(v4l2->hotplug);
-    udev_unref(v4l2->udev);
     controls_close(&source->controls);
     mjpeg_close(&v4l2->mjpeg);
     free(v4l2->wide.data);

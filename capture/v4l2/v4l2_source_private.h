@@ -12,7 +12,6 @@
 #include "capture/source_status.h"
 #include "capture/v4l2/v4l2_camera.h"
 
-#include <libudev.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -26,7 +25,7 @@ struct v4l2_stream {
     uint8_t *slot[PAIRING_SLOTS]; /* frames as the camera gave them */
     size_t slot_bytes;            /* of each of them */
     size_t bytes[PAIRING_SLOTS];  /* of the frame in it */
-    int64_t opened_ns, seen_ns, retry_ns;
+    int64_t seen_ns, retry_ns;
     char last_warning[640]; /* "" since all is well */
     struct camera_status status;
 };
@@ -44,8 +43,6 @@ struct v4l2 {
     struct pair_of_slots newest; /* the last pair that came */
     bool have_newest;            /* and that was not read yet */
     long passed;
-    struct udev *udev;
-    struct udev_monitor *hotplug; /* NULL: cameras are looked for now and then instead */
 
     pthread_mutex_t lock; /* guards the rest */
     struct source_status published;
@@ -68,15 +65,11 @@ void stream_lose(struct v4l2 *v4l2, int number, int error);
 /* Notes that a frame came. */
 void stream_seen(struct v4l2 *v4l2, int number, int64_t now_ns);
 
-/* Notices cameras that have stalled and reopens those that were lost. found: a device may just have
- * been plugged in. */
-void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found);
+/* Notices cameras that have stalled and reopens those that were lost. */
+void streams_watch(struct v4l2 *v4l2, int64_t now_ns);
 
 /* Updates the status that other threads see; at most ten times a second unless now is set. */
 void status_publish(struct v4l2 *v4l2, bool now);
-
-/* Listens to udev's events about cameras that come and go. */
-void hotplug_open(struct v4l2 *v4l2);
 
 /* "v4l2:LEFT,RIGHT", "sbs:DEVICE" or, for motion, "v4l2:DEVICE" taken apart: how many cameras,
  * words (g_strfreev, in any case) their names; or -EINVAL, logged. */

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NS_PER_S 1000000000LL
 #define SILENT_NS NS_PER_S        /* without a frame for so long a camera is called silent */
@@ -67,7 +66,7 @@ int stream_open(struct v4l2 *v4l2, int number) {
     int error = find_and_open(stream, v4l2->streams == 2 ? &v4l2->stream[!number] : NULL);
     if (error)
         return error;
-    stream->opened_ns = stream->seen_ns = clock_ns();
+    stream->seen_ns = clock_ns();
     stream->status.came = 0;
     stream->status.state = CAMERA_STREAMING;
     controls_attach(v4l2->source.controls, number, &controls_v4l2, &stream->camera.fd);
@@ -134,12 +133,12 @@ static void watch_for_silence(struct v4l2 *v4l2, int number, int64_t now_ns) {
     }
 }
 
-void streams_watch(struct v4l2 *v4l2, int64_t now_ns, bool found) {
+void streams_watch(struct v4l2 *v4l2, int64_t now_ns) {
     for (int i = 0; i < v4l2->streams; i++) {
         struct v4l2_stream *stream = &v4l2->stream[i];
         if (stream->camera.fd >= 0)
             watch_for_silence(v4l2, i, now_ns);
-        else if (found || now_ns >= stream->retry_ns)
+        else if (now_ns >= stream->retry_ns)
             reopen(v4l2, i, now_ns);
     }
     source_tell_arrival(&v4l2->pairing, v4l2->stream[v4l2->pairing.unusable].status.name);
@@ -173,17 +172,4 @@ void status_publish(struct v4l2 *v4l2, bool now) {
     make_banner(v4l2, now_ns, status.banner, sizeof status.banner);
     LOCKED(&v4l2->lock);
     v4l2->published = status;
-}
-
-/* ---- hotplug: the daemon's events come when links and rights are set; without a daemon the
- * kernel's do */
-
-void hotplug_open(struct v4l2 *v4l2) {
-    const char *from = access("/run/udev/control", F_OK) == 0 ? "udev" : "kernel";
-    v4l2->udev = udev_new();
-    v4l2->hotplug = v4l2->udev ? udev_monitor_new_from_netlink(v4l2->udev, from) : NULL;
-    if (v4l2->hotplug) {
-        udev_monitor_filter_add_match_subsystem_devtype(v4l2->hotplug, "video4linux", NULL);
-        udev_monitor_enable_receiving(v4l2->hotplug);
-    }
 }
