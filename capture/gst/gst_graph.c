@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define OPEN_S 20
-#define SINK_FRAMES 2 /* decoded pictures that wait in a sink */
 
 /* Left or right by the title that recordings carry, once a picture has come. */
 static enum eye side_of(GstAppSink *sink) {
@@ -35,28 +34,22 @@ static enum eye side_of(GstAppSink *sink) {
     return side;
 }
 
-/* queue ! videoconvert ! videoflip ! appsink behind a decoder's pad. NULL without videoconvert
- * (plugins-base) or videoflip (plugins-good). */
+/* What is behind a decoder's pad. NULL without videoconvert (plugins-base) or videoflip
+ * (plugins-good). */
 static GstAppSink *add_track(struct gst *gst, GstPad *pad, int file) {
-    GstElement *queue = gst_element_factory_make("queue", NULL);
-    GstElement *convert = gst_element_factory_make("videoconvert", NULL);
-    GstElement *flip = gst_element_factory_make("videoflip", NULL);
-    GstElement *sink = gst_element_factory_make("appsink", NULL);
-    if (!queue || !convert || !flip || !sink)
+    GstElement *track = gst_launch_bin(
+        "queue ! videoconvert ! videoflip name=flip ! appsink name=sink max-buffers=2 sync=false "
+        "caps=video/x-raw,format=(string){RGB,GRAY8}");
+    if (!track)
         return NULL;
+    g_autoptr(GstElement) flip = gst_bin_get_by_name(GST_BIN(track), "flip");
+    g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(track), "sink");
     g_object_set(flip, "video-direction", gst->about[file].turn, NULL);
-    g_autoptr(GstCaps) caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
-    g_object_set(sink, "caps", caps, "max-buffers", SINK_FRAMES, "sync", FALSE, "drop", FALSE,
-                 "qos", FALSE, NULL);
-    gst_bin_add_many(GST_BIN(gst->pipeline), queue, convert, flip, sink, NULL);
-    gst_element_link_many(queue, convert, flip, sink, NULL);
-    gst_element_sync_state_with_parent(sink);
-    gst_element_sync_state_with_parent(flip);
-    gst_element_sync_state_with_parent(convert);
-    gst_element_sync_state_with_parent(queue);
-    g_autoptr(GstPad) input = gst_element_get_static_pad(queue, "sink");
+    gst_bin_add(GST_BIN(gst->pipeline), track);
+    gst_element_sync_state_with_parent(track);
+    g_autoptr(GstPad) input = gst_element_get_static_pad(track, "sink");
     gst_pad_link(pad, input);
-    return GST_APP_SINK(sink);
+    return GST_APP_SINK(sink); /* the pipeline's */
 }
 
 static int file_of(GstElement *decoder) {

@@ -63,7 +63,9 @@ GstElement *gst_launch(const char *text, GError **error) {
 }
 
 GstElement *gst_launch_bin(const char *text) {
-    return load_plugins(text, NULL) ? gst_parse_bin_from_description(text, TRUE, NULL) : NULL;
+    return load_plugins(text, NULL) ? gst_parse_bin_from_description_full(
+                                          text, TRUE, NULL, GST_PARSE_FLAG_FATAL_ERRORS, NULL)
+                                    : NULL;
 }
 
 bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info) {
