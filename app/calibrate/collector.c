@@ -1,11 +1,10 @@
 /*
- * source -> [capture] -> pairs -> [finder] -> detection -> the main thread. Of a camera, older
- * pairs and detections are dropped for newer ones; of files, every pair is looked at.
+ * Of a camera, a detection that was not taken is dropped for a newer one, and the source drops the
+ * pairs that come meanwhile; of files, every pair is looked at.
  * SPDX-License-Identifier: MIT
  */
 #include "app/calibrate/collector.h"
 
-#include "app/live/queue.h"
 #include "config/clock.h"
 #include "config/lock.h"
 #include "config/log.h"
@@ -16,9 +15,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define QUEUE_DEPTH 1
-/* In the hands of both threads, queued, in the detection that waits, and two of the taker's. */
-#define FRAMES (2 + QUEUE_DEPTH + 1 + 2)
+/* In the thread's hands, in the detection that waits, and two of the taker's. */
+#define FRAMES (1 + 1 + 2)
 
 struct collector {
     struct source *source;
@@ -27,11 +25,10 @@ struct collector {
     void (*notify)(void *context);
     void *context;
     struct frame_pool *pool;
-    struct queue *pairs;
-    pthread_t capture, finder;
-    int threads; /* how many of the two were started */
+    pthread_t thread;
+    bool started;
     atomic_bool stop;
-    uint8_t *grey[2]; /* the finder's */
+    uint8_t *grey[2]; /* the thread's */
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
@@ -40,32 +37,6 @@ struct collector {
     bool ended;   /* no more will come after that one */
     int status;   /* SOURCE_END or -errno */
 };
-
-/* The first error stays: the end that follows is its effect. Holds the lock. */
-static void set_status(struct collector *c, int status) {
-    if (c->status >= 0)
-        c->status = status;
-}
-
-static void *capture_thread(void *context) {
-    struct collector *c = context;
-    int status = 0;
-    while (!atomic_load(&c->stop) && status == 0) {
-        struct frame *frame = pool_take(c->pool);
-        do
-            status = c->source->read(c->source, frame);
-        while ((status == -EAGAIN || status == -EBADMSG) && !atomic_load(&c->stop));
-        if (status == 0)
-            queue_give(c->pairs, &frame);
-        else
-            frame_drop(&frame);
-    }
-    pthread_mutex_lock(&c->lock);
-    set_status(c, status ? status : SOURCE_END);
-    pthread_mutex_unlock(&c->lock);
-    queue_end(c->pairs);
-    return NULL;
-}
 
 /* 0 or -errno (logged). */
 static int find_board(struct collector *c, struct detection *d) {
@@ -101,45 +72,42 @@ static void hand_over(struct collector *c, struct detection *d) {
         c->notify(c->context);
 }
 
-static void *finder_thread(void *context) {
-    struct collector *c = context;
+/* 0, SOURCE_END or -errno (logged). */
+static int take_pair(struct collector *c) {
+    struct frame *frame = pool_take(c->pool);
     size_t numbers = 2 * (size_t)c->board.cols * (size_t)c->board.rows;
-    struct frame *frame;
-    int error = 0;
-    while (!error && queue_take(c->pairs, -1, &frame) == 0) {
-        struct detection d = {.frame = frame,
-                              .xy = {g_new0(float, numbers), g_new0(float, numbers)}};
+    int status;
+    do
+        status = c->source->read(c->source, frame);
+    while ((status == -EAGAIN || status == -EBADMSG) && !atomic_load(&c->stop));
+    struct detection d = {.frame = frame};
+    if (status == 0) {
         frame->rect_left = frame->left; /* what is drawn are the rectified pictures */
         frame->rect_right = frame->right;
-        error = find_board(c, &d);
-        if (error)
-            detection_free(&d);
-        else
-            hand_over(c, &d);
+        d.xy[0] = g_new0(float, numbers);
+        d.xy[1] = g_new0(float, numbers);
+        status = find_board(c, &d);
     }
-    atomic_store(&c->stop, true);
-    queue_abort(c->pairs); /* the capture thread may be waiting */
+    if (status)
+        detection_free(&d);
+    else
+        hand_over(c, &d);
+    return status;
+}
+
+static void *collect(void *context) {
+    struct collector *c = context;
+    int status = 0;
+    while (status == 0 && !atomic_load(&c->stop))
+        status = take_pair(c);
     pthread_mutex_lock(&c->lock);
     c->ended = true;
-    if (error)
-        set_status(c, error);
+    c->status = status;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     if (c->notify)
         c->notify(c->context);
     return NULL;
-}
-
-/* 0 or -errno (logged). */
-static int start_threads(struct collector *c) {
-    int error = pthread_create(&c->capture, NULL, capture_thread, c);
-    c->threads += !error;
-    if (!error)
-        error = pthread_create(&c->finder, NULL, finder_thread, c);
-    c->threads += !error;
-    if (error)
-        log_error("calibrate", "no thread to look for the board: %s", strerror(error));
-    return -error;
 }
 
 struct collector *collector_open(struct source *source, const struct board *board, bool stills,
@@ -156,12 +124,13 @@ struct collector *collector_open(struct source *source, const struct board *boar
     clock_cond_init(&c->changed);
     for (int side = 0; side < 2; side++)
         c->grey[side] = g_new(uint8_t, pixels);
-    c->pairs = queue_open(QUEUE_DEPTH, source->live ? QUEUE_DROP_OLDEST : QUEUE_WAIT);
     c->pool =
         pool_open(FRAMES, source->width, source->height, source->channels, source->has_truth, NULL);
-    if (!c->pairs)
-        log_error("calibrate", "out of memory");
-    if (!c->pairs || !c->pool || start_threads(c) != 0)
+    int error = c->pool ? pthread_create(&c->thread, NULL, collect, c) : 0;
+    if (error)
+        log_error("calibrate", "no thread to look for the board: %s", strerror(error));
+    c->started = c->pool && !error;
+    if (!c->started)
         collector_close(&c);
     return c;
 }
@@ -199,14 +168,9 @@ void collector_close(struct collector **collector) {
     atomic_store(&c->stop, true);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    if (c->pairs)
-        queue_abort(c->pairs);
-    if (c->threads > 0)
-        pthread_join(c->capture, NULL);
-    if (c->threads > 1)
-        pthread_join(c->finder, NULL);
+    if (c->started)
+        pthread_join(c->thread, NULL);
     detection_free(&c->detection);
-    queue_close(&c->pairs);
     pool_close(&c->pool);
     for (int side = 0; side < 2; side++)
         g_free(c->grey[side]);

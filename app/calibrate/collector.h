@@ -1,5 +1,5 @@
 /*
- * Reads pairs from a source in one thread and finds the board in them in another. The functions
+ * Reads pairs from a source and finds the board in them, in a thread of its own. The functions
  * belong to the main thread. The source is the caller's, who must not use it meanwhile.
  * SPDX-License-Identifier: MIT
  */
@@ -20,8 +20,8 @@ struct detection {
     bool larger[2]; /* it has more corners than it should have */
 };
 
-/* stills: the pairs are picture files, all of which are searched, thoroughly (chessboard_find). One
- * of the threads calls notify, which must not wait (NULL: none), when there is something to take.
+/* stills: the pairs are picture files, all of which are searched, thoroughly (chessboard_find).
+ * The thread calls notify, which must not wait (NULL: none), when there is something to take.
  * NULL after a log line. */
 struct collector *collector_open(struct source *source, const struct board *board, bool stills,
                                  void (*notify)(void *context), void *context);
