@@ -58,9 +58,6 @@ void source_check_bits(const char *name, struct pair_bits *bits);
 /* Sets *error (may be NULL) and returns NULL, for open functions. */
 struct source *source_failed(int *error, int code);
 
-/* Whether a file is called as pictures are that are read. */
-bool source_is_picture_name(const char *name);
-
 /* The pictures of a file source in order: left and right paths, count of each, in one allocation
  * each. */
 struct pair_list {

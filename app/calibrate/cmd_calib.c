@@ -39,16 +39,6 @@ static int parse_words(struct calib *c) {
     return option_ratio_check("--alpha", c->alpha, 0);
 }
 
-/* A word is a picture if its name ends as one does; the rest are calibration files. */
-static bool is_picture(const char *word) {
-    static const char *const ends[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm"};
-    g_autofree char *lower = g_ascii_strdown(word, -1);
-    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
-        if (g_str_has_suffix(lower, ends[i]))
-            return true;
-    return false;
-}
-
 static void print_rig(const struct rig *rig) {
     static const char *const sides[2] = {"left", "right"};
     const char *unit = rig->metric ? "m" : "units (the file does not say which)";
@@ -214,7 +204,7 @@ static int check_pairs(const struct calib *c, struct rig_options *options, char 
 
 static int check(struct calib *c, int count, char **words) {
     int files = 0;
-    while (files < count && !is_picture(words[files]))
+    while (files < count && !source_is_picture_name(words[files]))
         files++;
     if (files > 2 || (count - files) % 2 || count == 0)
         return log_fail(
