@@ -75,20 +75,17 @@ static double likeness(const struct board *board, const float *a, const float *b
 static void order_like(const struct board *board, const float *left, float *right) {
     int quarter = board->cols == board->rows, turns = quarter ? 4 : 2, best = 0;
     double max = -INFINITY;
-    for (int pass = 0; pass < 2; pass++)
-        for (int turn = 0; turn < turns; turn++) {
-            double like = likeness(board, left, right);
-            if (pass == 0 && like > max) {
-                max = like;
-                best = turn;
-            }
-            if (pass == 1 && turn == best)
-                return;
-            if (quarter)
-                turn_quarter(right, board->cols);
-            else
-                turn_half(right, board->cols * board->rows);
+    for (int turn = 0; turn < turns + best; turn++) { /* all, and then to the best once more */
+        double like = likeness(board, left, right);
+        if (turn < turns && like > max) {
+            max = like;
+            best = turn;
         }
+        if (quarter)
+            turn_quarter(right, board->cols);
+        else
+            turn_half(right, board->cols * board->rows);
+    }
 }
 
 void chessboard_order_pair(const uint8_t *left, const uint8_t *right, int width, int height,
