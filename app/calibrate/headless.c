@@ -30,13 +30,9 @@ static void print_missing(const struct views *views, const struct detection *d,
     printf("%s: no whole board in the %s\n", name, where);
 }
 
-/* Pairs with the board that were not taken, by why. */
-struct left_out {
-    int none, larger, too_many;
-};
-
-/* 0 where the views are complete, else what ended the source. */
-static int take_views(struct views *views, struct left_out *left_out) {
+/* 0 where the views are complete, else what ended the source. seen: how many pairs had which
+ * verdict. */
+static int take_views(struct views *views, int seen[TAKEN + 1]) {
     struct collector *collector =
         collector_open(views->source, &views->board, views->stills, NULL, NULL);
     struct detection detection;
@@ -51,16 +47,14 @@ static int take_views(struct views *views, struct left_out *left_out) {
         enum verdict verdict = views_consider(views, &detection, false);
         if (verdict == NO_BOARD || verdict == LARGER_BOARD)
             print_missing(views, &detection, verdict);
-        left_out->none += verdict == NO_BOARD;
-        left_out->larger += verdict == LARGER_BOARD;
-        if (verdict == NO_BOARD && left_out->none == 3 && views_count(views) == 0)
+        seen[verdict]++;
+        if (verdict == NO_BOARD && seen[NO_BOARD] == 3 && views_count(views) == 0)
             log_warning(
                 "calibrate",
                 "no board of %dx%d inner corners so far; they lie where four squares meet: a "
                 "board of %dx%d squares is --board %dx%d",
                 views->board.cols, views->board.rows, views->board.cols, views->board.rows,
                 views->board.cols - 1, views->board.rows - 1);
-        left_out->too_many += verdict == TOO_MANY;
         detection_free(&detection);
         if (views->source->live && coverage_missing(&views->coverage, missing, sizeof(missing)))
             break;
@@ -69,18 +63,18 @@ static int take_views(struct views *views, struct left_out *left_out) {
     return status;
 }
 
-static void warn_left_out(const struct views *views, const struct left_out *left_out) {
-    if (left_out->larger > 0)
+static void warn_left_out(const struct views *views, const int seen[TAKEN + 1]) {
+    if (seen[LARGER_BOARD] > 0)
         log_warning(
             "calibrate",
             "%d pairs are left out, for their board has more than %dx%d inner corners; count "
             "all of them for --board",
-            left_out->larger, views->board.cols, views->board.rows);
-    if (left_out->too_many > 0)
+            seen[LARGER_BOARD], views->board.cols, views->board.rows);
+    if (seen[TOO_MANY] > 0)
         log_warning("calibrate",
                     "%d pairs with the board are left out, for %d views are the most; name fewer "
                     "pictures to choose which ones count",
-                    left_out->too_many, MAX_COVERAGE_VIEWS);
+                    seen[TOO_MANY], MAX_COVERAGE_VIEWS);
 }
 
 /* Nothing interrupts the solver. The first signal ends the taking of a camera's views. */
@@ -95,13 +89,13 @@ static void solve(struct solution *solution) {
 }
 
 int headless_run(struct calibrate *c) {
-    struct left_out left_out = {0};
-    int status = take_views(&c->views, &left_out), code = EXIT_DONE;
+    int seen[TAKEN + 1] = {0};
+    int status = take_views(&c->views, seen), code = EXIT_DONE;
     if (status < 0 && status != -ETIMEDOUT)
         return status == -ENOMEM ? EXIT_RUN_FAILED : EXIT_SOURCE;
     if (quit_asked() && !c->source->live)
         return EXIT_INTERRUPTED;
-    warn_left_out(&c->views, &left_out);
+    warn_left_out(&c->views, seen);
     struct solution *solution = solution_new(&c->views, c->model, c->options.outlier);
     solve(solution);
     if (solution->error) {
