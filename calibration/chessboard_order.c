@@ -72,20 +72,26 @@ static double likeness(const struct board *board, const float *a, const float *b
     return sum;
 }
 
+static void turn_on(const struct board *board, float *xy) {
+    if (board->cols == board->rows)
+        turn_quarter(xy, board->cols);
+    else
+        turn_half(xy, board->cols * board->rows);
+}
+
 static void order_like(const struct board *board, const float *left, float *right) {
-    int quarter = board->cols == board->rows, turns = quarter ? 4 : 2, best = 0;
+    int turns = board->cols == board->rows ? 4 : 2, best = 0;
     double max = -INFINITY;
-    for (int turn = 0; turn < turns + best; turn++) { /* all, and then to the best once more */
+    for (int turn = 0; turn < turns; turn++) { /* once around */
         double like = likeness(board, left, right);
-        if (turn < turns && like > max) {
+        if (like > max) {
             max = like;
             best = turn;
         }
-        if (quarter)
-            turn_quarter(right, board->cols);
-        else
-            turn_half(right, board->cols * board->rows);
+        turn_on(board, right);
     }
+    for (int turn = 0; turn < best; turn++)
+        turn_on(board, right);
 }
 
 void chessboard_order_pair(const uint8_t *left, const uint8_t *right, int width, int height,
