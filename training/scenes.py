@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from PIL import Image
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (scene.h)
+SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (cast.h)
 WIDTH, HEIGHT = 640, 384  # of a pair
 KINDS = ('rooms', 'streets', 'flying', 'planes')
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')

@@ -1,6 +1,6 @@
 /*
- * The bounded queue of app/live/queue.h: a GQueue under one mutex, with a condition for
- * each side.
+ * The bounded queue of app/live/queue.h: a GQueue under one mutex, with a condition for each
+ * side.
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/queue.h"
