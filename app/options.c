@@ -174,6 +174,9 @@ static char *option_hint(GOptionContext *context, const GError *error, const cha
     g_autofree char *help = g_option_context_get_help(context, TRUE, NULL),
                     *typed = g_strndup(dashes, strcspn(dashes, "="));
     g_auto(GStrv) words = g_strsplit_set(help, " =\n", -1);
+    for (char **word = words; *word; word++)
+        if (!g_str_has_prefix(*word, "--"))
+            **word = '\0'; /* like no name */
     return NAME_HINT(typed, words, g_strv_length(words), otherwise);
 }
 
