@@ -138,19 +138,21 @@ CALIB_CFLAGS += -isystem /usr/include/eigen3
 CALIB_LIBS += -lceres -lglog
 endif
 
-FOLDERS = app app/* config image capture capture/* gpu gpu/* calibration render library
+FOLDERS = app app/* base config image capture capture/* gpu gpu/* calibration calibration/* \
+          render library
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 X86 := $(filter x86_64%,$(MACHINE))
-C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),calibration/opencv_stub.c) \
-    $(if $(HAVE_CERES),calibration/ceres_stub.c),$(wildcard $(FOLDERS:%=%/*.c)))
-CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,calibration/%) \
-           $(if $(HAVE_CERES),,calibration/refine_fit.cc),$(wildcard $(FOLDERS:%=%/*.cc)))
+WORKSHOP = calibration/workshop
+C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),$(WORKSHOP)/opencv_stub.c) \
+    $(if $(HAVE_CERES),$(WORKSHOP)/ceres_stub.c),$(wildcard $(FOLDERS:%=%/*.c)))
+CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,$(WORKSHOP)/%) \
+           $(if $(HAVE_CERES),,$(WORKSHOP)/refine_fit.cc),$(wildcard $(FOLDERS:%=%/*.cc)))
 CORE = $(filter gpu/%,$(C)) $(CU) app/bench/bench.c image/frame.c \
-       $(patsubst %,config/%.c,feature_network log number params presets)
+       $(patsubst %,config/%.c,feature_network params presets) base/log.c base/number.c
 # What liblivestereo consists of, besides what is generated.
 LIBRARY = $(filter library/% gpu/%,$(C)) $(CU) \
-          $(patsubst %,config/%.c,feature_network file log number params presets) \
+          $(patsubst %,config/%.c,feature_network params presets) $(wildcard base/*.c) \
           $(patsubst %,calibration/%.c,camera depth rectify rig rig_read rig_read_text \
                                        rig_read_yaml yaml_tree)
 obj = $(patsubst %,$(BUILD)/%.o,$(1)) \
@@ -166,7 +168,7 @@ WHEEL_SO = $(WHEEL)/livestereo/$(SO)
 LIBRARIES = $(patsubst %,$(BUILD)/%,$(SO) liblivestereo.so liblivestereo.a)
 # The GStreamer plugin, which uses the library as others do, and the program's colours.
 PLUGIN = $(BUILD)/gst/libgstlivestereo.so
-PLUGIN_OBJECTS = $(call obj,$(wildcard gst/*.c) image/colormap.c)
+PLUGIN_OBJECTS = $(call obj,$(wildcard bindings/gst/*.c) image/colormap.c)
 # A program with a sanitizer is linked by lld, where it is installed: a seventh of the time.
 LLD := $(if $(SANITIZE),$(if $(shell command -v ld.lld),-fuse-ld=lld))
 LINK = $(if $(CU)$(CC_FILES),$(CXX),$(CC)) -pthread $(SANITIZE) $(COVERAGE) $(LLD) $(READ_ONLY) \
@@ -271,7 +273,7 @@ $(Q){ echo '#include <stddef.h>' && \
 endef
 $(BUILD)/weights.c: config/features/weights.features $(BUILD)/link.stamp
 	$(call as_bytes,feature_weights)
-$(BUILD)/icon.c: share/icons/hicolor/64x64/apps/livestereo.png $(BUILD)/link.stamp
+$(BUILD)/icon.c: packaging/share/icons/hicolor/64x64/apps/livestereo.png $(BUILD)/link.stamp
 	$(call as_bytes,window_icon)
 $(BUILD)/texts.c.o $(BUILD)/icon.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
@@ -297,7 +299,7 @@ $(BUILD)/%.c.o: %.c $(BUILD)/c.stamp
 $(BUILD)/%_simd.c.avx512.o: %_simd.c $(BUILD)/c.stamp
 	$(COMPILE_C)
 CXX_LEAN = -fno-exceptions -fno-rtti
-$(BUILD)/calibration/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
+$(BUILD)/calibration/workshop/%.cc.o $(BUILD)/tests/%.cc.o: private CXX_LEAN = # OpenCV throws
 $(BUILD)/%.cc.o: %.cc $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
@@ -329,7 +331,7 @@ bench: all
 
 # Desktop file, metainfo, icon, shell completions: installed at the paths they have here. Programs
 # find a new library after ldconfig, which only root can run. A path may have blanks and quotes.
-SHARED = $(shell find share -type f)
+SHARED = $(shell find packaging/share -type f)
 quoted = '$(subst ','\'',$(1))'
 TO_INCLUDE = $(call quoted,$(DESTDIR)$(INCLUDEDIR))
 TO_LIB = $(call quoted,$(DESTDIR)$(LIBDIR))
@@ -362,14 +364,14 @@ define install_files
 	install -D -m 644 $(BUILD)/livestereo.1 $(TO)/share/man/man1/livestereo.1
 	install -m 644 README.md CHANGELOG.md LICENSE $(wildcard LICENSES/*) $(wildcard docs/*.md) \
 	    $(TO_DOC)
-	for f in $(SHARED); do install -D -m 644 $$f $(TO)/$$f || exit 1; done
+	for f in $(SHARED); do install -D -m 644 $$f $(TO)/$${f#packaging/} || exit 1; done
 endef
 uninstall:
 	rm -f $(TO_INCLUDE)/livestereo.h $(TO_LIB)/pkgconfig/livestereo.pc
 	cd $(TO_LIB) && rm -f $(notdir $(LIBRARIES)) gstreamer-1.0/$(notdir $(PLUGIN))
 	rm -f $(TO)/bin/livestereo $(TO)/share/man/man1/livestereo.1
 	rm -rf $(TO_DOC)
-	cd $(TO) && rm -f $(SHARED)
+	cd $(TO) && rm -f $(SHARED:packaging/%=%)
 
 clean:
 	rm -rf $(BUILD)
@@ -387,7 +389,7 @@ help:
 # then.
 # libstdc++ asks glibc 2.32 whether there is one thread: here it is told that there are more.
 GLIBC = $(shell $(CC) -print-file-name=libc.so.6) $(shell $(CC) -print-file-name=libm.so.6)
-$(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)/link.stamp
+$(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map bindings/python/old_glibc.sh $(BUILD)/link.stamp
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)echo 'char __libc_single_threaded;' | $(CC) $(PIC) -x c -c - -o $@.threads
@@ -396,18 +398,18 @@ $(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map python/old_glibc.sh $(BUILD)
 	$(Q)link() { $(CC) -shared -pthread -Wl,-soname,$(SO) \
 	    -Wl,--version-script=library/exports.map,-z,defs,--no-as-needed,-s $(READ_ONLY) $(LDFLAGS) \
 	    $@.o -lm -l:libpthread.so.0 $(if $(CU),-l:libdl.so.2 -l:librt.so.1) -o "$$1"; } && \
-	    link $@.new && python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
+	    link $@.new && bindings/python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
 	    $(OBJCOPY) --redefine-syms=$@.names $@.o && link $@
 	@rm -f $@.o $@.threads $@.new $@.names
-PYTHON_FILES = $(patsubst python/%,%,$(wildcard python/*.py python/README.md \
-               python/livestereo/*.py python/livestereo/py.typed))
+PYTHON_FILES = $(patsubst bindings/python/%,%,$(wildcard $(addprefix bindings/python/, \
+               *.py README.md livestereo/*.py livestereo/py.typed)))
 .SILENT: wheel
 wheel: $(WHEEL_SO)
 	$(if $(filter /usr/bin/python3,$(PYTHON)),tests/packages.sh python3-setuptools python3-wheel)
 	$(call say,WHEEL,$(WHEEL))
 	rm -rf $(WHEEL)/*.whl $(WHEEL)/build
-	for f in $(PYTHON_FILES); do install -D -m 644 python/$$f $(WHEEL)/$$f || exit 1; done
-	sed 's/@VERSION@/$(VERSION)/; s/@README@/README.md/' python/pyproject.toml.in \
+	for f in $(PYTHON_FILES); do install -D -m 644 bindings/python/$$f $(WHEEL)/$$f || exit 1; done
+	sed 's/@VERSION@/$(VERSION)/; s/@README@/README.md/' bindings/python/pyproject.toml.in \
 	    >$(WHEEL)/pyproject.toml
 	install -m 644 LICENSE $(WHEEL)
 	for f in $(wildcard /usr/share/doc/libyaml-dev/copyright); do \
@@ -438,11 +440,12 @@ sdist:
 	$(call say,TAR,$(BUILD)/$(DIST).tar.gz)
 	@rm -rf $(BUILD)/sdist && mkdir -p $(BUILD)/sdist
 	$(Q)$(SOURCES) | tar -cf - -T - | tar -xf - -C $(BUILD)/sdist
-	$(Q)cp python/setup.py $(BUILD)/sdist
-	$(Q)sed 's/@VERSION@/$(VERSION)/; s,@README@,python/README.md,' python/pyproject.toml.in \
-	    >$(BUILD)/sdist/pyproject.toml
+	$(Q)cp bindings/python/setup.py $(BUILD)/sdist
+	$(Q)sed 's/@VERSION@/$(VERSION)/; s,@README@,bindings/python/README.md,' \
+	    bindings/python/pyproject.toml.in >$(BUILD)/sdist/pyproject.toml
 	$(Q)cd $(BUILD)/sdist && $(PYTHON) -W ignore setup.py -q egg_info && \
-	    cp python/livestereo.egg-info/PKG-INFO . && rm -r python/livestereo.egg-info && \
+	    cp bindings/python/livestereo.egg-info/PKG-INFO . && \
+	    rm -r bindings/python/livestereo.egg-info && \
 	    find . -type f | tar -cf - $(call IN_TAR,$(DIST)) -T - | gzip -n >../$(DIST).tar.gz
 DEBS = livestereo liblivestereo0 liblivestereo-dev python3-livestereo gstreamer1.0-livestereo
 deb: $(BUILD)/$(DIST).tar.xz

@@ -3,7 +3,7 @@
  */
 #include "app/camera_options.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "app/commands.h"
 #include "app/view/viewer.h"
 #include "capture/v4l2/device_list.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "image/picture.h"
 
 #include <limits.h>

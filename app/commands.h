@@ -7,7 +7,7 @@
 
 #include "capture/source.h"
 #include "config/params.h"
-#include "config/quality.h"
+#include "app/live/quality.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 extern "C" {
 #include "app/commands.h"
 #include "app/library_ends.h"
-#include "config/log.h"
+#include "base/log.h"
 }
 
 #include <stdlib.h>

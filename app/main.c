@@ -3,7 +3,7 @@
  */
 #include "app/commands.h"
 #include "app/library_ends.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "config/params_file.h"
 
 #include <errno.h>

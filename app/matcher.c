@@ -6,7 +6,7 @@
 #include "app/commands.h"
 #include "app/run/estimate.h"
 #include "app/run/mask.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "library/library.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #include "app/matcher.h"
 #include "app/view/settings.h"
 #include "config/feature_network.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "config/params_file.h"
 
 #include <errno.h>

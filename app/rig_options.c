@@ -4,7 +4,7 @@
 #include "app/rig_options.h"
 
 #include "calibration/rectify.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdio.h>

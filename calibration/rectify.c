@@ -7,7 +7,7 @@
 #include "calibration/rectify.h"
 
 #include "calibration/rig.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 #include "calibration/rig_read.h"
 
 #include "calibration/rig_private.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
-#include "config/number.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>

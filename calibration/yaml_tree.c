@@ -4,7 +4,7 @@
  */
 #include "calibration/yaml_tree.h"
 
-#include "config/number.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,8 +4,8 @@
  */
 #include "capture/controls.h"
 
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <linux/videodev2.h>

@@ -3,7 +3,7 @@
  */
 #include "capture/pairing.h"
 
-#include "config/quantile.h"
+#include "base/quantile.h"
 
 #include <assert.h>
 #include <math.h>

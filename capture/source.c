@@ -8,8 +8,8 @@
 #include "capture/eyes.h"
 #include "capture/record/recording_files.h"
 #include "capture/source_private.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <glib.h>
 #include <math.h>

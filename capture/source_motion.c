@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_private.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <glib.h>
 #include <stdbool.h>

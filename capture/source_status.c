@@ -3,7 +3,7 @@
  */
 #include "capture/source_status.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  */
 #include "config/params.h"
 
-#include "config/number.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <errno.h>

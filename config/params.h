@@ -7,7 +7,7 @@
 #pragma once
 
 #include "config/choices.h"
-#include "config/limits.h"
+#include "base/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
 #include "config/params_file.h"
 
 #include "config/feature_network.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "config/presets.h"
 
 #include <errno.h>

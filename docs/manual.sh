@@ -4,7 +4,7 @@
 # config/params.def in the places of its lines '.\" keys' and '.\" parameters'.
 # SPDX-License-Identifier: MIT
 set -eu
-limits=$(sed -n 's/^ *\(MAX_[A-Z_]*\) = \([0-9]*\).*/s|\1|\2|g/p' config/limits.h)
+limits=$(sed -n 's/^ *\(MAX_[A-Z_]*\) = \([0-9]*\).*/s|\1|\2|g/p' base/limits.h)
 rows() { # rows FILE: what the compiler's preprocessor makes of its rows, one a line
     ${CC:-cc} -E -P -I. -include docs/manual.def -x c "$1" | grep '^@' | sed "$limits"
 }

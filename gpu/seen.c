@@ -3,7 +3,7 @@
  */
 #include "gpu/seen.h"
 
-#include "config/log.h"
+#include "base/log.h"
 #include "gpu/stages/image.h"
 
 #include <errno.h>

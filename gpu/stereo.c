@@ -6,8 +6,8 @@
  */
 #include "gpu/stereo.h"
 
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "gpu/picture.h"
 #include "gpu/refinement.h"
 #include "gpu/seen.h"

@@ -2,7 +2,7 @@
  * Answers questions about the last frame: its energy, and the costs and beliefs of a pixel.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "gpu/mrf/mrf.h"
 #include "gpu/stereo_private.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "config/log.h"
+#include "base/log.h"
 #include "gpu/backend.h"
 #include "gpu/pipeline.h"
 #include "gpu/stereo.h"

@@ -4,8 +4,8 @@
  */
 #include "image/flow.h"
 
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "image/picture_private.h"
 
 #include <errno.h>

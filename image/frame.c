@@ -6,7 +6,7 @@
  */
 #include "image/frame.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <pthread.h>

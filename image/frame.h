@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "config/limits.h"
+#include "base/limits.h"
 #include "image/disparity.h"
 
 #include <stdbool.h>

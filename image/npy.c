@@ -3,8 +3,8 @@
  */
 #include "image/npy.h"
 
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "image/picture_private.h"
 
 #include <errno.h>

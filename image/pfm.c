@@ -4,8 +4,8 @@
 #include "image/pfm.h"
 
 #include "image/frame.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include "image/picture.h"
 
 #include "image/picture_private.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/picture_private.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "config/feature_network.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "config/params.h"
 #include "include/livestereo.h"
 

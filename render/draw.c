@@ -4,7 +4,7 @@
  */
 #include "render/draw.h"
 
-#include "config/clock.h"
+#include "base/clock.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "render/points_view.h"

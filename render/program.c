@@ -3,7 +3,7 @@
  */
 #include "render/program.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 /* Logs why the driver refuses a shader or a program. */
 static void log_refusal(const char *name, const char *verb, GLuint object,

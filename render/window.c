@@ -5,7 +5,7 @@
  */
 #include "render/window.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <epoxy/gl.h>
 #define GLFW_INCLUDE_NONE
@@ -174,7 +174,7 @@ static void fit_screen(int *width, int *height) {
     *height = (int)fmin(*height, 0.95 * most_height);
 }
 
-extern const unsigned char window_icon[]; /* by the Makefile, of share/icons */
+extern const unsigned char window_icon[]; /* by the Makefile, of packaging/share/icons */
 extern const size_t window_icon_size;
 
 static void set_icon(GLFWwindow *glfw) {

@@ -6,10 +6,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/bench/bench.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "config/presets.h"
-#include "config/quantile.h"
+#include "base/quantile.h"
 #include "gpu/mrf/mrf.h"
 #include "tests/frame_run.h"
 

@@ -3,7 +3,7 @@
  * taken for a format of ours is decoded within its bounds. SPDX-License-Identifier: MIT
  */
 #include "capture/record/recorder_format.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "image/mjpeg.h"
 #include "image/pixel_format.h"
 

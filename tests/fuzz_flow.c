@@ -1,7 +1,7 @@
 /*
  * Fuzzes the readers of motion files and of PFM. SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "image/flow.h"
 #include "image/pfm.h"
 

@@ -3,7 +3,7 @@
  * file. SPDX-License-Identifier: MIT
  */
 #include "app/run/mask.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "image/picture.h"
 
 #include <assert.h>

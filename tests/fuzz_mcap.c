@@ -3,7 +3,7 @@
  * its size, and ends unless it is repeated (loop). SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * Fuzzes the reader of NumPy arrays: each number of an accepted array lies within its data.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "image/npy.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
  * read again; what is refused must change nothing and be explained in one line. Single thread.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "config/params.h"
 #include "config/params_file.h"
 
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Stand in for config/log.c, whose lines would fill the disk; the text is still put together. */
+/* Stand in for base/log.c, whose lines would fill the disk; the text is still put together. */
 void log_at(enum log_level level, const char *object, const char *format, ...) {
     char text[4096];
     va_list arguments;

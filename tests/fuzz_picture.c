@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/picture.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <glib.h>

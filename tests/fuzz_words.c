@@ -11,8 +11,8 @@
 #include "capture/files/number_pattern.h"
 #include "capture/v4l2/v4l2_source_private.h"
 #include "capture/synth/synth_private.h"
-#include "config/log.h"
-#include "config/quality.h"
+#include "base/log.h"
+#include "app/live/quality.h"
 #include "image/picture.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "config/log.h"
+#include "base/log.h"
 #include "include/livestereo.h"
 #include "tests/scene.h"
 

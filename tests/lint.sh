@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.."
 
 sources() { # sources EXTENSION...: files of ours, one a line
     for extension; do
-        find app calibration capture config examples gpu gst image include library python render \
-            tests -name "*.$extension" | sort
+        find app base bindings calibration capture config examples gpu image include library \
+            render tests -name "*.$extension" | sort
     done
 }
 flags="-std=c11 -D_GNU_SOURCE -I. -DLIVESTEREO_VERSION=\"0\""
@@ -24,9 +24,10 @@ lint_style() {
     local files
     files=$(sources c h cu cuh cc def sh py; echo .ci/run)
     ! grep -nIP '\t|\r| $' $files docs/* *.md tests/*.md || return 1
-    ! grep -nIP ' $|\r' Makefile tests/checks.mk config/presets/* $(find share -type f) || return 1
+    ! grep -nIP ' $|\r' Makefile tests/checks.mk config/presets/* \
+        $(find packaging/share -type f) || return 1
     ! grep -nIP '^.{101,}' $files Makefile tests/checks.mk config/presets/* \
-        $(find share -type f) || return 1
+        $(find packaging/share -type f) || return 1
     for file in $files; do
         head -n 24 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
             { echo "$file: no SPDX line in its header"; return 1; }
@@ -68,14 +69,15 @@ allow() {
 
 lint_layers() {
     local status=0
-    allow config '$' || status=1
-    allow image 'config/' || status=1
-    allow capture 'config/|image/' || status=1
-    allow calibration 'config/' || status=1
-    allow gpu 'config/|image/|calibration/rectify\.h"|include/' || status=1
-    allow render 'config/|image/' || status=1
-    allow library 'config/|calibration/|gpu/|include/' || status=1
-    allow gst 'image/picture\.h"|include/' || status=1
+    allow base "$" || status=1
+    allow config "base/" || status=1
+    allow image "base/|config/" || status=1
+    allow capture "base/|config/|image/" || status=1
+    allow calibration "base/|config/" || status=1
+    allow gpu 'base/|config/|image/|calibration/rectify\.h"|include/' || status=1
+    allow render "base/|config/|image/" || status=1
+    allow library 'base/|config/|calibration/|gpu/|include/' || status=1
+    allow bindings/gst 'image/picture\.h"|include/' || status=1
     # row_samples remaps pictures with the pipeline's stage, estimate counts with those of the data
     # cost; the matcher hands the library its parameters as a struct.
     ! grep -nE '^ *# *include "(gpu|library)/' -r app |
@@ -126,14 +128,14 @@ lint_man() {
 }
 
 lint_desktop() {
-    bash -n share/bash-completion/completions/livestereo || return 1
-    desktop-file-validate share/applications/*.desktop || return 1
-    appstreamcli validate --no-net --pedantic share/metainfo/*.xml || return 1
+    bash -n packaging/share/bash-completion/completions/livestereo || return 1
+    desktop-file-validate packaging/share/applications/*.desktop || return 1
+    appstreamcli validate --no-net --pedantic packaging/share/metainfo/*.xml || return 1
     local version
     version=$(sed -n 's/^VERSION = //p' Makefile)
-    grep -q "<release version=\"$version\"" share/metainfo/*.xml &&
+    grep -q "<release version=\"$version\"" packaging/share/metainfo/*.xml &&
         grep -q "^## $version" CHANGELOG.md ||
-        { echo "share/metainfo or CHANGELOG.md does not have version $version"; return 1; }
+        { echo "the metainfo or CHANGELOG.md does not have version $version"; return 1; }
 }
 
 "lint_$1"

@@ -9,7 +9,7 @@ extern "C" {
 #include "gpu/stereo.h"
 }
 
-#include "config/clock.h"
+#include "base/clock.h"
 
 #include <cuda_runtime.h>
 

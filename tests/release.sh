@@ -11,10 +11,11 @@ same() { # same FILE FOUND
 header=$(sed -n 's/^#define LIVESTEREO_VERSION_[A-Z]* //p' include/livestereo.h | paste -sd.)
 same include/livestereo.h "$header"
 same debian/changelog "$(sed -n '1s/.*(\([^-)]*\).*/\1/p' debian/changelog)"
-same ros/package.xml "$(sed -n 's,.*<version>\(.*\)</version>.*,\1,p' ros/package.xml)"
+package=bindings/ros/package.xml
+same $package "$(sed -n 's,.*<version>\(.*\)</version>.*,\1,p' $package)"
 recipe=packaging/conda/meta.yaml
 same $recipe "$(sed -n 's/.*set version = "\(.*\)".*/\1/p' $recipe)"
-metainfo=share/metainfo/io.github.livestereo.livestereo.metainfo.xml
+metainfo=packaging/share/metainfo/io.github.livestereo.livestereo.metainfo.xml
 same $metainfo "$(sed -n 's/.*<release version="\([^"]*\)" date.*/\1/p' $metainfo | head -n 1)"
 grep -q "^## $version (" CHANGELOG.md || { echo "CHANGELOG.md: no $version"; status=1; }
 for file in RELEASING.md SECURITY.md LICENSE; do

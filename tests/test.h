@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "config/auto.h"
+#include "base/auto.h"
 
 #include <glib.h>
 

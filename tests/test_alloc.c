@@ -7,7 +7,7 @@
 #include "app/live/live.h"
 #include "capture/synth/desk.h"
 #include "image/picture.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "tests/fail_alloc.h"
 #include "tests/test.h"
 

@@ -87,7 +87,7 @@ TEST("/build/architectures", test_architectures) {
 
 /* A packager's compiler may warn of what ours does not know: only tests stop at that. */
 TEST("/build/options", test_options) {
-    g_autofree char *object = g_strdup_printf("%s/build/config/log.c.o", folder);
+    g_autofree char *object = g_strdup_printf("%s/build/base/log.c.o", folder);
     const char *words[] = {"--dry-run", "V=1", "CPPFLAGS=-DPACKAGED=1", object, NULL, NULL};
     g_autofree char *packaged = make("", words);
     words[4] = "lint-style";

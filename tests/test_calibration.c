@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define RAYS 4 /* corners need fine edges */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 #include "calibration/depth.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"

@@ -2,7 +2,7 @@
  * Lens models that fold: what the views do not determine is no reason to refuse them.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 #include "tests/stderr_of.h"
 
 #include <math.h>

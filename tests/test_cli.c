@@ -156,7 +156,7 @@ CLI_TEST_PLAIN("/cli/completion", test_completion) {
     static const char *const commands[] = {"view",      "motion", "run",    "list",
                                            "record",    "batch",  "eval",   "bench",
                                            "calibrate", "calib",  "verify", "solve"};
-    const char *script = "source share/bash-completion/completions/livestereo\n"
+    const char *script = "source packaging/share/bash-completion/completions/livestereo\n"
                          "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
                          "_livestereo\n"
                          "printf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort\n";
@@ -190,7 +190,7 @@ CLI_TEST_PLAIN("/cli/completion/values", test_completion_values) {
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *script =
-            g_strdup_printf("source share/bash-completion/completions/livestereo\n"
+            g_strdup_printf("source packaging/share/bash-completion/completions/livestereo\n"
                             "compopt() { :; }\n"
                             "COMP_WORDS=(\"$0\" %s) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
                             "_livestereo\n"

@@ -2,8 +2,8 @@
  * The calibrate and calib commands as their users meet them, on the OpenCV set. Runs the binary
  * that LIVESTEREO_BIN names (default build/livestereo). SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
-#include "calibration/refine.h"
+#include "calibration/workshop/chessboard.h"
+#include "calibration/workshop/refine.h"
 #include "calibration/rig_read.h"
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"

@@ -2,7 +2,7 @@
  * The rules of guided calibration: what a view is like, whether it is new, what is missing, when a
  * board is still. Boards are projected by two pinholes. SPDX-License-Identifier: MIT
  */
-#include "calibration/coverage.h"
+#include "calibration/workshop/coverage.h"
 #include "tests/test.h"
 
 #include <glib.h>

@@ -5,7 +5,7 @@
 #include "app/eval/dataset.h"
 #include "app/eval/metrics.h"
 #include "config/params.h"
-#include "config/quantile.h"
+#include "base/quantile.h"
 #include "image/picture.h"
 #include "tests/remove_tree.h"
 #include "tests/test.h"

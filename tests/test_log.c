@@ -2,7 +2,7 @@
  * Tests of the log's lines: one a message, whatever is in it. Single thread.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "tests/stderr_of.h"
 #include "tests/test.h"
 

@@ -3,8 +3,8 @@
  * its sentence; pairs that are alike get none. SPDX-License-Identifier: MIT
  */
 #include "app/run/row_samples.h"
-#include "calibration/pair_check.h"
-#include "config/clock.h"
+#include "calibration/workshop/pair_check.h"
+#include "base/clock.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "tests/rig_render.h"

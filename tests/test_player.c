@@ -3,7 +3,7 @@
  * probes. Every frame is compared with one computed alone. SPDX-License-Identifier: MIT
  */
 #include "app/live/live.h"
-#include "config/clock.h"
+#include "base/clock.h"
 #include "tests/stderr_of.h"
 #include "tests/test.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config/params_file.h"
 #include "config/presets.h"
-#include "config/quality.h"
+#include "app/live/quality.h"
 #include "tests/test.h"
 
 #include <glib.h>

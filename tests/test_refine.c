@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rectify.h"
-#include "calibration/refine.h"
+#include "calibration/workshop/refine.h"
 #include "calibration/rig_read.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"

@@ -4,7 +4,7 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "calibration/row_error.h"
+#include "calibration/workshop/row_error.h"
 #include "image/picture.h"
 #include "gpu/stages/image.h"
 #include "tests/rig_render.h"

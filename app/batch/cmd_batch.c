@@ -12,8 +12,8 @@
 #include "app/rig_options.h"
 #include "app/run/row_samples.h"
 #include "image/picture.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  */
 #include "app/bench/bench.h"
 
-#include "config/clock.h"
-#include "config/quantile.h"
+#include "base/clock.h"
+#include "base/quantile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

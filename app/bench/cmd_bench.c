@@ -4,8 +4,8 @@
 #include "app/bench/bench.h"
 #include "app/commands.h"
 #include "app/matcher.h"
-#include "config/log.h"
-#include "config/quantile.h"
+#include "base/log.h"
+#include "base/quantile.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "app/bench/bench.h"
 #include "app/commands.h"
 #include "app/matcher.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "config/presets.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  */
 #include "app/calibrate/calibrate.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  */
 #include "app/calibrate/calib_refine.h"
 
-#include "calibration/refine.h"
+#include "calibration/workshop/refine.h"
 #include "calibration/rig_read.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "image/pixel_format.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
 #include "app/run/row_samples.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "calibration/row_error.h"
+#include "calibration/workshop/row_error.h"
 #include "image/picture.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <stdbool.h>

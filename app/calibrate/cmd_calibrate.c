@@ -4,7 +4,7 @@
  */
 #include "app/calibrate/calibrate.h"
 #include "app/rig_options.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <unistd.h>
 

@@ -5,9 +5,9 @@
  */
 #include "app/calibrate/collector.h"
 
-#include "config/clock.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
 #include "image/pixel_format.h"
 
 #include <glib.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 #include "capture/source.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "app/calibrate/guide.h"
 
-#include "config/log.h"
+#include "base/log.h"
 #include "image/picture.h"
 
 /* Shows one detection, so that each is drawn. */

@@ -4,7 +4,7 @@
 #include "app/calibrate/calibrate.h"
 
 #include "app/calibrate/solution.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "app/calibrate/solution.h"
 
 #include "calibration/rig_read.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "app/calibrate/collector.h"
-#include "calibration/coverage.h"
+#include "calibration/workshop/coverage.h"
 
 #include <glib.h>
 

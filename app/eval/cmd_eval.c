@@ -9,10 +9,10 @@
 #include "app/rig_options.h"
 #include "app/run/mask.h"
 #include "app/save/visualize.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 #include "config/params_file.h"
-#include "config/quantile.h"
+#include "base/quantile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "capture/files/folder_about.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -3,7 +3,7 @@
  */
 #include "app/eval/eval_report.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <glib.h>
 #include <math.h>

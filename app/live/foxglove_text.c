@@ -5,7 +5,7 @@
 #include "app/live/foxglove_text.h"
 
 #include "app/eval/metrics.h"
-#include "config/clock.h"
+#include "base/clock.h"
 #include "config/presets.h"
 #include "image/picture.h"
 

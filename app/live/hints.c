@@ -4,7 +4,7 @@
  */
 #include "app/live/hints.h"
 
-#include "config/log.h"
+#include "base/log.h"
 #include "config/params.h"
 #include <glib.h>
 #include <limits.h>

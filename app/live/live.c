@@ -7,11 +7,11 @@
 #include "app/live/live_private.h"
 
 #include "app/commands.h"
-#include "config/auto.h"
-#include "config/clock.h"
-#include "config/lock.h"
-#include "config/log.h"
-#include "config/quantile.h"
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/quantile.h"
 
 #include <limits.h>
 #include <signal.h>

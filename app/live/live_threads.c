@@ -6,8 +6,8 @@
  */
 #include "app/live/live_private.h"
 
-#include "config/clock.h"
-#include "config/lock.h"
+#include "base/clock.h"
+#include "base/lock.h"
 
 #include <string.h>
 

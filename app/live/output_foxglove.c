@@ -8,9 +8,9 @@
 
 #include "app/commands.h"
 #include "app/live/foxglove_text.h"
-#include "config/clock.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <arpa/inet.h>
 #include <gio/gio.h>

@@ -11,8 +11,8 @@
 #include "capture/gst/gst_launch.h"
 #include "image/flow.h"
 #include "image/picture.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>

@@ -5,8 +5,8 @@
  */
 #include "app/live/queue.h"
 
-#include "config/clock.h"
-#include "config/lock.h"
+#include "base/clock.h"
+#include "base/lock.h"
 
 #include <assert.h>
 #include <errno.h>

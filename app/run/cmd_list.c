@@ -8,7 +8,7 @@
 #include "image/pixel_format.h"
 #include "capture/v4l2/v4l2_errors.h"
 #include "capture/v4l2/v4l2_modes.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,8 +11,8 @@
 #include "app/run/row_samples.h"
 #include "capture/record/recorder.h"
 #include "capture/source_status.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 #include "app/save/visualize.h"
 #include "capture/files/number_pattern.h"
 #include "capture/source_status.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "app/run/row_samples.h"
 
 #include "app/live/hints.h"
-#include "calibration/pair_check.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "calibration/workshop/pair_check.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "config/params.h"
 #include "gpu/stages/image.h"
 #include "image/pixel_format.h"

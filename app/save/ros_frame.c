@@ -5,8 +5,8 @@
 
 #include "app/save/points.h"
 #include "app/save/visualize.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 #include "config/params.h"
 #include "image/mjpeg.h"
 #include "image/picture.h"

@@ -4,7 +4,7 @@
 #include "app/save/video_writer.h"
 
 #include "capture/gst/gst_launch.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <gst/app/gstappsrc.h>

@@ -3,7 +3,7 @@
  */
 #include "app/save/visualize.h"
 
-#include "config/auto.h"
+#include "base/auto.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "image/picture.h"

@@ -5,8 +5,8 @@
  */
 #include "app/commands.h"
 #include "app/solve/recipe.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 #include "image/npy.h"
 #include "image/picture.h"
 #include "include/livestereo.h"

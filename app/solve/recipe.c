@@ -4,8 +4,8 @@
 #include "app/solve/recipe.h"
 
 #include "app/commands.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "base/auto.h"
+#include "base/log.h"
 #include "image/picture.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include "app/save/points.h"
 #include "app/save/visualize.h"
-#include "config/log.h"
+#include "base/log.h"
 #include "image/picture.h"
 
 #include <errno.h>

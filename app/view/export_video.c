@@ -6,7 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "config/auto.h"
+#include "base/auto.h"
 #include "image/picture.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 
 #include "app/save/visualize.h"
 #include "app/view/actions.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "app/view/viewer.h"
 
 #include "app/save/points.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "config/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
 
 #include "app/calibrate/calibrate.h"
 #include "app/view/viewer.h"
-#include "calibration/chessboard.h"
-#include "config/auto.h"
-#include "config/log.h"
+#include "calibration/workshop/chessboard.h"
+#include "base/auto.h"
+#include "base/log.h"
 
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
  */
 #include "app/view/pages.h"
 
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -7,8 +7,8 @@
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "capture/v4l2/device_list.h"
-#include "config/auto.h"
-#include "config/file.h"
+#include "base/auto.h"
+#include "base/file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "app/view/panel.h"
 
-#include "config/clock.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>

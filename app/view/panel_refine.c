@@ -9,8 +9,8 @@
 #include "app/live/live.h"
 #include "app/view/viewer.h"
 #include "calibration/rig_read.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "image/pixel_format.h"
 
 #include <glib.h>

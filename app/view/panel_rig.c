@@ -6,7 +6,7 @@
 
 #include "app/live/live.h"
 #include "app/view/tools.h"
-#include "config/clock.h"
+#include "base/clock.h"
 #include "image/pixel_format.h"
 
 #include <glib.h>

@@ -4,8 +4,8 @@
 #include "app/view/screen.h"
 
 #include "app/commands.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 
 #include "app/view/settings.h"
 #include "app/view/display.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "config/params_file.h"
 #include "image/picture.h"
 

@@ -5,7 +5,7 @@
 #include "app/view/pages.h"
 
 #include "app/view/session.h"
-#include "config/auto.h"
+#include "base/auto.h"
 #include "image/picture.h"
 
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "app/eval/metrics.h"
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
-#include "config/clock.h"
+#include "base/clock.h"
 #include "config/params.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "app/view/viewer.h"
 
 #include "app/view/actions.h"
-#include "config/clock.h"
+#include "base/clock.h"
 
 #define REST_NS INT64_C(300000000)
 #define SLOW_MS 150 /* a frame that takes longer is computed in low quality while a slider moves */

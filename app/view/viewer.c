@@ -4,7 +4,7 @@
  */
 #include "app/view/viewer.h"
 
-#include "config/clock.h"
+#include "base/clock.h"
 #include "config/params_file.h"
 #include "config/presets.h"
 #include "render/points_view.h"

@@ -5,7 +5,7 @@
 
 #include "capture/files/truth.h"
 #include "capture/source_private.h"
-#include "config/file.h"
+#include "base/file.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "capture/files/picture_times.h"
 
 #include "capture/source_private.h"
-#include "config/file.h"
-#include "config/log.h"
-#include "config/quantile.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/quantile.h"
 
 #include <glib.h>
 #include <math.h>

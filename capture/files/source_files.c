@@ -7,7 +7,7 @@
 #include "capture/eyes.h"
 #include "capture/files/number_pattern.h"
 #include "capture/source_private.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <dirent.h>
 #include <glib.h>

@@ -9,7 +9,7 @@
 #include "capture/files/picture_times.h"
 #include "capture/files/truth.h"
 #include "capture/source_private.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include "image/flow.h"
 #include "image/pfm.h"
 #include "image/picture.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "config/log.h"
+#include "base/log.h"
 #include "image/frame.h"
 
 #include <stdbool.h>

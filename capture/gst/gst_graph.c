@@ -9,8 +9,8 @@
 #include "capture/eyes.h"
 #include "capture/gst/gst_launch.h"
 #include "capture/gst/source_gst_private.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <gst/pbutils/pbutils.h>
 #include <stdbool.h>

@@ -10,8 +10,8 @@
 #include "capture/gst/source_gst_private.h"
 
 #include "capture/gst/gst_launch.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -11,9 +11,9 @@
 
 #include "capture/controls.h"
 #include "image/pixel_format.h"
-#include "config/clock.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdbool.h>

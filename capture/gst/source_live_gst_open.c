@@ -6,9 +6,9 @@
 #include "capture/gst/source_live_gst_private.h"
 
 #include "capture/gst/gst_launch.h"
-#include "config/clock.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 #include "capture/gst/gst_launch.h"
 #include "capture/record/recorder_format.h"
 #include "capture/record/recording_files.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <gst/app/gstappsrc.h>

@@ -5,8 +5,8 @@
 
 #include "capture/source_private.h"
 #include "image/pixel_format.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "config/params_file.h"
 
 #include <errno.h>

@@ -10,8 +10,8 @@
 #include "capture/record/recorder_format.h"
 #include "capture/record/recording_files.h"
 #include "capture/source_private.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

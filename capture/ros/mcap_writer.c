@@ -2,7 +2,7 @@
  * time. SPDX-License-Identifier: MIT */
 #include "capture/ros/mcap_writer.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdbool.h>

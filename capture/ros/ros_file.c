@@ -4,7 +4,7 @@
  */
 #include "capture/ros/ros_file_private.h"
 #include "capture/ros/ros_message.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <bzlib.h>
 #include <errno.h>

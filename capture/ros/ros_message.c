@@ -6,7 +6,7 @@
 #include "capture/ros/byte_reader.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -10,8 +10,8 @@
 #include "capture/ros/ros_message.h"
 #include "capture/source_private.h"
 #include "image/picture.h"
-#include "config/log.h"
-#include "config/quantile.h"
+#include "base/log.h"
+#include "base/quantile.h"
 
 #include <glib.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "capture/source_private.h"
 #include "capture/synth/desk.h"
 #include "capture/synth/synth_private.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <glib.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "capture/v4l2/device_list.h"
 
 #include "capture/v4l2/v4l2_errors.h"
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

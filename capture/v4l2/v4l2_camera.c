@@ -8,7 +8,7 @@
 #include "image/pixel_format.h"
 #include "capture/source_private.h"
 #include "capture/v4l2/v4l2_errors.h"
-#include "config/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

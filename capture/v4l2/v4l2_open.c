@@ -5,8 +5,8 @@
 #include "capture/v4l2/v4l2_source_private.h"
 
 #include "image/pixel_format.h"
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -5,9 +5,9 @@
  */
 #include "capture/v4l2/v4l2_source_private.h"
 
-#include "config/clock.h"
-#include "config/lock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -5,8 +5,8 @@
  */
 #include "gpu/cpu/backend_cpu.h"
 
-#include "config/clock.h"
-#include "config/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdio.h>

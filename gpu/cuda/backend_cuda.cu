@@ -10,7 +10,7 @@
  * stages of the neighbouring frames.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "gpu/cuda/backend_cuda.h"
 extern "C" {
 #include "gpu/cpu/thread_pool.h"

@@ -2,7 +2,7 @@
  * Stands in for the CUDA backend in builds without nvcc.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 #include "gpu/backend.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "config/limits.h"
+#include "base/limits.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * the corners, takes the views, solves and writes the rig by itself; then views are forgotten by
  * mouse and key and the rest is solved again. SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 #include "calibration/rig_read.h"
 #include "tests/gui/gui.h"
 

@@ -3,7 +3,7 @@
  * is away and comes back, exchange, recording by its key, --out. The cameras are GStreamer's test
  * sources, which need no device. SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 #include "tests/gui/gui.h"
 
 #include <stdbool.h>

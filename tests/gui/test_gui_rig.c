@@ -2,7 +2,7 @@
  * The rig's page of the panel: rows that do not agree are measured, warned of and moved back, on
  * the pictures at hand. SPDX-License-Identifier: MIT
  */
-#include "calibration/refine.h"
+#include "calibration/workshop/refine.h"
 #include "tests/gui/gui.h"
 
 #include <math.h>

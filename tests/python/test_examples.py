@@ -124,7 +124,7 @@ def test_types(checker, tmp_path):
     """The package, and a script that is written from its types alone."""
     if not shutil.which(checker[0]):
         pytest.skip(f"needs {checker[0]}")
-    files = [ROOT / "python/livestereo"] + [EXAMPLES / "typed.py"] * (checker[0] == "mypy")
+    files = [ROOT / "bindings/python/livestereo"] + [EXAMPLES / "typed.py"] * (checker[0] == "mypy")
     done = subprocess.run([*checker, *files], cwd=tmp_path, stdout=subprocess.PIPE, text=True,
                           env={**os.environ, "MYPYPATH": str(ROOT / "python")})
     assert done.returncode == 0, done.stdout

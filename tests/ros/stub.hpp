@@ -1,5 +1,5 @@
 /*
- * As much of ROS 2 as ros/src/node.cpp needs, for a test without ROS: types as the published .msg
+ * As much of ROS 2 as bindings/ros/src/node.cpp needs, for a test without ROS: types as the published .msg
  * files define them, and rclcpp in one thread. SPDX-License-Identifier: MIT
  */
 #pragma once

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: tests/ros/stub_headers.sh FOLDER    the headers that ros/src/node.cpp includes, in FOLDER:
+# usage: stub_headers.sh FOLDER    the headers that bindings/ros/src/node.cpp includes, in FOLDER:
 # each is tests/ros/stub.hpp. SPDX-License-Identifier: MIT
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,9 +1,9 @@
 /*
- * ros/src/node.cpp against the library: the same maps, cameras of a part and of binned pixels,
+ * bindings/ros/src/node.cpp against the library: the same maps, cameras of a part and of binned pixels,
  * parameters, refusals. Built by tests/package.sh with tests/ros/stub.hpp in place of ROS 2; prints
  * what fails. SPDX-License-Identifier: MIT
  */
-#include "ros/src/node.cpp"
+#include "bindings/ros/src/node.cpp"
 
 #include <cstdlib>
 

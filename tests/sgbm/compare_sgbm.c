@@ -12,7 +12,7 @@
 #include "app/eval/metrics.h"
 #include "image/frame.h"
 #include "config/params_file.h"
-#include "config/quantile.h"
+#include "base/quantile.h"
 #include "tests/frame_run.h"
 #include "tests/sgbm/sgbm.h"
 

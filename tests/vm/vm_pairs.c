@@ -13,7 +13,7 @@
 #include "capture/record/recorder.h"
 #include "capture/source_private.h"
 #include "capture/source_status.h"
-#include "config/clock.h"
+#include "base/clock.h"
 #include "config/params.h"
 
 #include <dirent.h>

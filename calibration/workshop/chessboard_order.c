@@ -2,7 +2,7 @@
  * Which corner is the first: the order of a board's corners in a pair. No state.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 
 #include <math.h>
 #include <string.h>

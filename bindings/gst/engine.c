@@ -1,7 +1,7 @@
 /*
- * The functions of gst/engine.h. SPDX-License-Identifier: MIT
+ * The functions of bindings/gst/engine.h. SPDX-License-Identifier: MIT
  */
-#include "gst/engine.h"
+#include "bindings/gst/engine.h"
 
 #include "image/picture.h"
 

@@ -2,7 +2,7 @@
  * The element livestereosbs: computes a map of each buffer that holds both pictures, side by side
  * or one above the other. SPDX-License-Identifier: MIT
  */
-#include "gst/engine.h"
+#include "bindings/gst/engine.h"
 
 #include <gst/video/gstvideofilter.h>
 

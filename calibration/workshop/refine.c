@@ -1,13 +1,13 @@
 /*
- * The functions of calibration/refine.h. SPDX-License-Identifier: MIT
+ * The functions of calibration/workshop/refine.h. SPDX-License-Identifier: MIT
  */
-#include "calibration/refine.h"
+#include "calibration/workshop/refine.h"
 
 #include "calibration/rectify.h"
-#include "calibration/refine_fit.h"
-#include "calibration/row_error.h"
-#include "config/log.h"
-#include "config/quantile.h"
+#include "calibration/workshop/refine_fit.h"
+#include "calibration/workshop/row_error.h"
+#include "base/log.h"
+#include "base/quantile.h"
 
 #include <errno.h>
 #include <math.h>

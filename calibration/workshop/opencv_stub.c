@@ -2,9 +2,9 @@
  * Stands in for chessboard.cc and matches.cc in a build without OpenCV.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
-#include "calibration/matches.h"
-#include "config/log.h"
+#include "calibration/workshop/chessboard.h"
+#include "calibration/workshop/matches.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * The rules of calibration/coverage.h. SPDX-License-Identifier: MIT
+ * The rules of calibration/workshop/coverage.h. SPDX-License-Identifier: MIT
  */
-#include "calibration/coverage.h"
+#include "calibration/workshop/coverage.h"
 
 #include <errno.h>
 #include <math.h>

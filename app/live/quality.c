@@ -1,7 +1,7 @@
 /*
- * The functions of config/quality.h. SPDX-License-Identifier: MIT
+ * The functions of app/live/quality.h. SPDX-License-Identifier: MIT
  */
-#include "config/quality.h"
+#include "app/live/quality.h"
 
 #include "config/params_file.h"
 

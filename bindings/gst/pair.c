@@ -4,7 +4,7 @@
  * one can get no partner and is dropped. This is a largest matching of points on a line.
  * SPDX-License-Identifier: MIT
  */
-#include "gst/engine.h"
+#include "bindings/gst/engine.h"
 
 #include <gst/base/gstaggregator.h>
 #include <stdlib.h>

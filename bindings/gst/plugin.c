@@ -1,7 +1,7 @@
 /*
  * The GStreamer plugin livestereo: docs/GSTREAMER.md. SPDX-License-Identifier: MIT
  */
-#include "gst/engine.h"
+#include "bindings/gst/engine.h"
 
 #define PACKAGE "livestereo"
 

@@ -3,10 +3,10 @@
  * the extern "C" functions at the bottom. No state.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/matches.h"
+#include "calibration/workshop/matches.h"
 
 extern "C" {
-#include "config/log.h"
+#include "base/log.h"
 }
 
 #include <cerrno>

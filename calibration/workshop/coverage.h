@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: python/old_glibc.sh LIBRARY NM C.SO... >RENAMED    for wheels, which run with older glibc
+# usage: old_glibc.sh LIBRARY NM C.SO... >RENAMED    for wheels, which run with older glibc
 # Of the functions that LIBRARY takes from glibc at versions after 2.28 (manylinux_2_28) the newest
 # version up to it that C.SO (libc, libm) has, as lines for objcopy --redefine-syms. Fails with the
 # name of a function that has none. SPDX-License-Identifier: MIT

@@ -1,10 +1,10 @@
 /*
- * The functions of calibration/pair_check.h. SPDX-License-Identifier: MIT
+ * The functions of calibration/workshop/pair_check.h. SPDX-License-Identifier: MIT
  */
-#include "calibration/pair_check.h"
+#include "calibration/workshop/pair_check.h"
 
-#include "config/log.h"
-#include "config/quantile.h"
+#include "base/log.h"
+#include "base/quantile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * lines of several threads never mix. Any thread may log; only the level is shared.
  * SPDX-License-Identifier: MIT
  */
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdarg.h>

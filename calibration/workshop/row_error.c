@@ -1,9 +1,9 @@
 /*
- * The functions of calibration/row_error.h. SPDX-License-Identifier: MIT
+ * The functions of calibration/workshop/row_error.h. SPDX-License-Identifier: MIT
  */
-#include "calibration/row_error.h"
+#include "calibration/workshop/row_error.h"
 
-#include "config/quantile.h"
+#include "base/quantile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /*
- * The functions of config/file.h, on plain libc. SPDX-License-Identifier: MIT
+ * The functions of base/file.h, on plain libc. SPDX-License-Identifier: MIT
  */
-#include "config/file.h"
+#include "base/file.h"
 
-#include "config/log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Whether a board is larger than the corners found on it say. No state.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 
 #include <math.h>
 

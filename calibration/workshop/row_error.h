@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "calibration/matches.h"
+#include "calibration/workshop/matches.h"
 
 #include <stdbool.h>
 #include <stddef.h>

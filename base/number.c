@@ -2,7 +2,7 @@
  * See number.h.
  * SPDX-License-Identifier: MIT
  */
-#include "config/number.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <locale.h>

@@ -1,8 +1,8 @@
 /*
  * Stands in for refine_fit.cc in a build without Ceres. SPDX-License-Identifier: MIT
  */
-#include "calibration/refine_fit.h"
-#include "config/log.h"
+#include "calibration/workshop/refine_fit.h"
+#include "base/log.h"
 
 #include <errno.h>
 

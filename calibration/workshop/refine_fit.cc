@@ -2,11 +2,11 @@
  * Ceres Solver behind refine_fit.h. Its exceptions end at fit_pose(). No state.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/refine_fit.h"
+#include "calibration/workshop/refine_fit.h"
 
 extern "C" {
-#include "config/log.h"
-#include "config/quantile.h"
+#include "base/log.h"
+#include "base/quantile.h"
 }
 
 #include <algorithm>

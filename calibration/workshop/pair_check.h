@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "calibration/row_error.h"
+#include "calibration/workshop/row_error.h"
 
 /* How the right picture differs. */
 enum { UNLIKE_BRIGHTNESS = 1, UNLIKE_FOCUS = 2, UNLIKE_TIME = 4 };

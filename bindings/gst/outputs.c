@@ -1,8 +1,8 @@
 /*
- * The request pads of both elements: see gst/engine.h. A pad is found by its name, so that nothing
+ * The request pads of both elements: see engine.h. A pad is found by its name, so that nothing
  * is kept of it here. SPDX-License-Identifier: MIT
  */
-#include "gst/engine.h"
+#include "bindings/gst/engine.h"
 
 static const char *const outputs[] = {"disparity", "depth", "confidence", "color", "left", NULL};
 

@@ -5,8 +5,8 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "config/file.h"
-#include "config/log.h"
+#include "base/file.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "calibration/matches.h"
+#include "calibration/workshop/matches.h"
 #include "calibration/rig.h"
 
 /* A result whose standard deviations, in degrees, are larger is refused. */

@@ -3,10 +3,10 @@
  * of the extern "C" functions at the bottom. No state.
  * SPDX-License-Identifier: MIT
  */
-#include "calibration/chessboard.h"
+#include "calibration/workshop/chessboard.h"
 
 extern "C" {
-#include "config/log.h"
+#include "base/log.h"
 }
 
 #include <algorithm>
