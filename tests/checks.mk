@@ -259,7 +259,7 @@ vm-test: $(VM:%=%.ran)
 vm-window: $(VM_WINDOW:%=%.ran)
 	$(Q)tests/run.sh --sum $(BUILD):vm-window $(VM_WINDOW)
 
-LINT = tidy cppcheck format style headers layers man desktop deb release
+LINT = tidy cppcheck format style headers layers budget man desktop deb release
 lint: $(LINT:%=lint-%)
 lint-man: $(BUILD)/livestereo.1
 $(LINT:%=lint-%): lint-%:

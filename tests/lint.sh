@@ -41,6 +41,10 @@ lint_style() {
     done
 }
 
+lint_budget() {
+    tests/budget.py
+}
+
 lint_release() {
     tests/release.sh
 }
