@@ -222,6 +222,7 @@ PLUGIN_RPATH ?= -Wl,-rpath,'$$ORIGIN/..'
 PLUGIN_LIBS = $(shell $(PKG_CONFIG) --libs gstreamer-video-1.0 gstreamer-base-1.0)
 $(PLUGIN): $(PLUGIN_OBJECTS) $(BUILD)/liblivestereo.so $(BUILD)/link.stamp
 	$(call say,LINK,$@)
+	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -pthread $(PLUGIN_RPATH) $(if $(SANITIZE),,-Wl,-z,defs) $(SANITIZE) \
 	    $(READ_ONLY) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llivestereo $(PLUGIN_LIBS)
 # One object, of which other files see what livestereo.h declares.
