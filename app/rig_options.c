@@ -167,7 +167,8 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
                      struct rig_use *use) {
     struct rig_options of_source = *options;
     of_source.rectified |= source->rectified != 0;
-    bool own = !(options->files && options->files[0]) && source->calibration[0];
+    bool named = options->files && options->files[0];
+    bool own = !named && source->calibration[0];
     if (own) {
         log_info(source->calibration[0], "is taken, as the calibration of the %s",
                  source->files ? "folder" : "recording");
@@ -180,7 +181,7 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
                                          strlen(source->calibration_text[texts])};
     int code =
         open_rig(&of_source, known, texts, source->width, source->height, source->channels, use);
-    if (code != EXIT_CALIBRATION || !own || !source->files)
+    if (code != EXIT_CALIBRATION || named || !(source->files || texts))
         return code;
     log_warning(source->name, "goes on without it; --calib FILE names another one");
     of_source.files = NULL;

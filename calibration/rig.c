@@ -62,10 +62,21 @@ static int check_camera(const struct camera *c, const char *side, char *why, siz
     return -EINVAL;
 }
 
+bool matrix_is_projection(const double *m, int columns) {
+    const double *second = m + columns, *third = m + 2 * columns, near = 1e-6 * fabs(m[0]);
+    return fabs(m[1]) <= near && fabs(second[0]) <= near && fabs(third[0]) <= 1e-6 &&
+           fabs(third[1]) <= 1e-6 && fabs(third[2] - 1) <= 1e-6;
+}
+
 static int check_rectification(const struct rig *rig, char *why, size_t size) {
     const double *l = rig->projection[0], *r = rig->projection[1];
     if (!all_finite(l, 12) || !all_finite(r, 12))
         return refuse(why, size, "projection matrix: a number is not finite or beyond reason");
+    for (int v = 0; v < 2; v++)
+        if (!matrix_is_projection(rig->projection[v], 4))
+            return refuse(why, size,
+                          "projection matrix: is not [fx 0 cx Tx; 0 fy cy Ty; 0 0 1 0], so the "
+                          "pictures it leads to are not rectified");
     if (!is_rotation(rig->rotation[0]) || !is_rotation(rig->rotation[1]))
         return refuse(why, size, "rectification matrix: not a rotation");
     if (l[0] < 1 || l[5] < 1 || fabs(l[0] - r[0]) > 1e-3 * l[0] ||
@@ -158,8 +169,12 @@ static void scale_projection(double p[12], double s) {
 
 #define MAX_OFF_MIDDLE 0.15 /* of a side, where the principal point of a whole picture lies */
 
-static bool is_central(double at, int side) {
-    return fabs(at + 0.5 - side / 2.0) <= MAX_OFF_MIDDLE * side;
+bool rig_is_central(const struct rig *rig, int width, int height, double share) {
+    bool central = true;
+    for (int v = 0; v < 2; v++)
+        central = central && fabs(rig->camera[v].cx + 0.5 - width / 2.0) <= share * width &&
+                  fabs(rig->camera[v].cy + 0.5 - height / 2.0) <= share * height;
+    return central;
 }
 
 int rig_fit(struct rig *rig, int width, int height, char *why, size_t size) {
@@ -172,15 +187,14 @@ int rig_fit(struct rig *rig, int width, int height, char *why, size_t size) {
             l->width, l->height, width, height);
         return -EINVAL;
     }
-    for (int v = 0; v < 2 && l->width == 0; v++)
-        if (!is_central(rig->camera[v].cx, width) || !is_central(rig->camera[v].cy, height)) {
-            snprintf(why, size,
-                     "the principal point %.4g, %.4g is far from the middle of pictures of %dx%d: "
-                     "it was calibrated at another size, which it does not say; add lines "
-                     "image_width: W and image_height: H to it",
-                     rig->camera[v].cx, rig->camera[v].cy, width, height);
-            return -EINVAL;
-        }
+    if (l->width == 0 && !rig_is_central(rig, width, height, MAX_OFF_MIDDLE)) {
+        snprintf(why, size,
+                 "the principal points %.4g, %.4g and %.4g, %.4g are far from the middle of "
+                 "pictures of %dx%d: it was calibrated at another size, which it does not say; add "
+                 "lines image_width: W and image_height: H to it",
+                 l->cx, l->cy, rig->camera[1].cx, rig->camera[1].cy, width, height);
+        return -EINVAL;
+    }
     double s = l->width > 0 ? (double)width / l->width : 1;
     for (int v = 0; v < 2; v++) {
         struct camera *c = &rig->camera[v];

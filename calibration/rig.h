@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -55,6 +56,9 @@ int rig_check(const struct rig *rig, char *why, size_t size);
  * then lie near the middle. 0, or -EINVAL with why naming the field and both sizes. */
 int rig_fit(struct rig *rig, int width, int height, char *why, size_t size);
 
+/* Whether both principal points lie within this share of a side from the pictures' middle. */
+bool rig_is_central(const struct rig *rig, int width, int height, double share);
+
 /* Says that lengths of the file are in units of metres_per_unit; rig becomes metric. */
 void rig_set_unit(struct rig *rig, double metres_per_unit);
 
@@ -83,6 +87,8 @@ void rotation_from_vector(const double v[3], double R[9]);
 void rotation_to_vector(const double R[9], double v[3]);
 void matrix_multiply(const double a[9], const double b[9], double out[9]);
 void matrix_transpose(const double a[9], double out[9]);
+/* Whether a 3x3 or 3x4 matrix is [fx 0 cx ..; 0 fy cy ..; 0 0 1 ..]. */
+bool matrix_is_projection(const double *m, int columns);
 void matrix_apply(const double a[9], const double v[3], double out[3]);
 
 #ifdef __cplusplus

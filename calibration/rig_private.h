@@ -14,6 +14,7 @@ struct rig_reading {
     int count;
     struct rig_read_options options;
     int at;               /* number of the file that a message is about */
+    double unit;          /* metres per unit of the file's lengths; 0: it does not say */
     const char *doubtful; /* the key of coefficients that may be radtan's or a fisheye's, or NULL */
     bool refused;         /* by rig_refuse() */
     char why[256];

@@ -76,6 +76,26 @@ static int read_format(struct rig_reading *in, struct rig *rig) {
     return rig_read_yaml(in, rig);
 }
 
+#define MIN_BASELINE_M 1e-3
+#define MAX_BASELINE_M 10.0
+
+/* Says what is likely of another unit or picture size. */
+static void doubt_numbers(const char *name, const struct rig *rig) {
+    const struct camera *c = &rig->camera[0];
+    double baseline = rig_baseline(rig);
+    if (rig->metric && !(baseline >= MIN_BASELINE_M && baseline <= MAX_BASELINE_M))
+        log_warning(
+            name,
+            "says that its cameras are %.4g m apart; if its lengths are in another unit (mm, "
+            "cm, m), give that one",
+            baseline);
+    if (c->width > 0 && !rig_is_central(rig, c->width, c->height, 0.25))
+        log_warning(name,
+                    "has the principal point %.4g, %.4g, far from the middle of its pictures of "
+                    "%dx%d: is it of another size?",
+                    c->cx, c->cy, c->width, c->height);
+}
+
 int rig_parse(const struct rig_text *files, int count, const struct rig_read_options *options,
               struct rig *rig) {
     struct rig_reading in = {.files = files, .count = count};
@@ -94,14 +114,17 @@ int rig_parse(const struct rig_text *files, int count, const struct rig_read_opt
             error = rig_refuse(&in, i, "is empty");
     if (!error)
         error = read_format(&in, rig);
-    if (!error && !rig->metric && in.options.unit > 0)
-        rig_set_unit(rig, in.options.unit);
+    double unit = in.options.unit > 0 ? in.options.unit : in.unit;
+    if (!error && unit > 0)
+        rig_set_unit(rig, unit);
     if (!error && in.options.exchanged && rig_is_exchanged(rig)) {
         rig_exchange(rig);
         log_info(files[0].name, "its cameras are exchanged, as the pictures are");
     }
     if (!error)
         error = rig_check(rig, in.why, sizeof in.why);
+    if (!error)
+        doubt_numbers(files[0].name, rig);
     bool sized = rig->camera[0].width > 0;
     if (!error && in.options.width > 0)
         error = rig_fit(rig, in.options.width, in.options.height, in.why, sizeof in.why);

@@ -16,7 +16,7 @@ struct rig_read_options {
     int width, height;     /* of the pictures, 0 when not known; selects one of ZED's sizes */
     int color;             /* take the colour one of KITTI's two pairs of cameras */
     int one_camera;        /* only the left camera is needed: a file of one camera will do (ROS) */
-    double unit;           /* metres per unit for files without a unit (OpenCV's); 0: not known */
+    double unit;           /* metres per unit of the file's lengths; 0: as its format has them */
     enum distortion model; /* of both lenses of OpenCV's file; NONE: as it says, or their count */
     int exchanged; /* the pictures are exchanged: so is a rig whose right camera is to the left */
 };

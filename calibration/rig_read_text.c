@@ -82,6 +82,10 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
     for (int v = 0; v < 2; v++)
         if (!key_numbers(text, names[raw][color][v], ':', p[v], 12))
             return rig_refuse(in, 0, "%s: twelve numbers expected", names[raw][color][v]);
+    for (int v = 0; v < 2; v++)
+        if (!matrix_is_projection(p[v], 4))
+            return rig_refuse(in, 0, "%s: is not [fx 0 cx ..; 0 fy cy ..; 0 0 1 ..]",
+                              names[raw][color][v]);
     if (!(p[0][0] > 0 && p[0][5] > 0))
         return rig_refuse(in, 0, "%s: focal length %g", names[raw][color][0], p[0][0]);
     if (raw && key_numbers(text, color ? "S_rect_02" : "S_rect_00", ':', size, 2) &&
@@ -97,7 +101,7 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
     for (int v = 0; v < 2; v++)
         shift[v] = (p[v][3] - p[v][2] * p[v][11]) / p[v][0];
     rig_make_rectified(rig, p[0][0], p[0][5], p[0][2], p[1][2], p[0][6], shift[0] - shift[1]);
-    rig->metric = 1;
+    in->unit = 1;
     return 0;
 }
 
@@ -126,19 +130,15 @@ int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *ri
     }
     if (value_of(text, "doffs", '=') && !key_numbers(text, "doffs", '=', &doffs, 1))
         return rig_refuse(in, 0, "doffs: a number expected");
-    if (key_numbers(text, "baseline_m", '=', &baseline, 1))
-        ;
-    else if (key_numbers(text, "baseline", '=', &baseline, 1) ||
-             key_numbers(text, "baseline_mm", '=', &baseline, 1))
-        baseline /= 1000;
-    else
+    in->unit = key_numbers(text, "baseline_m", '=', &baseline, 1) ? 1 : 1e-3;
+    if (in->unit < 1 && !key_numbers(text, "baseline", '=', &baseline, 1) &&
+        !key_numbers(text, "baseline_mm", '=', &baseline, 1))
         return rig_refuse(in, 0, "baseline: a number (mm) expected");
     if (key_numbers(text, "width", '=', &size[0], 1) &&
         key_numbers(text, "height", '=', &size[1], 1) &&
         set_size(in, "width, height", size, rig) != 0)
         return -EBADMSG;
     rig_make_rectified(rig, left[0], left[4], left[2], left[2] + doffs, left[5], baseline);
-    rig->metric = 1;
     return 0;
 }
 
@@ -266,7 +266,7 @@ static int zed_fill(struct rig_reading *in, const char *text, const struct zed_s
     rig->T[0] = -baseline;
     rig->T[1] = -zed_stereo(text, "TY", size);
     rig->T[2] = -zed_stereo(text, "TZ", size);
-    rig_set_unit(rig, 1e-3);
+    in->unit = 1e-3;
     return 0;
 }
 

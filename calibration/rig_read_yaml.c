@@ -56,7 +56,7 @@ static int need(struct trees *t, const char *const *keys, double *out, int count
 
 static void set_matrix(struct trees *t, int file, const char *key, const double m[9],
                        struct camera *c) {
-    if (m[1] != 0 || m[3] != 0 || m[6] != 0 || m[7] != 0 || m[8] != 1)
+    if (!matrix_is_projection(m, 3))
         rig_refuse(t->in, file, "%s: is not [fx 0 cx; 0 fy cy; 0 0 1]", key);
     c->fx = m[0];
     c->cx = m[2];
@@ -210,7 +210,7 @@ static void opencv_rectification(struct trees *t, struct rig *rig) {
     }
 }
 
-static void opencv_unit(struct trees *t, struct rig *rig) {
+static void opencv_unit(struct trees *t) {
     static const struct {
         const char *name;
         double metres;
@@ -222,8 +222,7 @@ static void opencv_unit(struct trees *t, struct rig *rig) {
     const char *text = text_of(t, key[0]);
     for (size_t i = 0; text && i < sizeof units / sizeof *units; i++)
         if (strcmp(text, units[i].name) == 0) {
-            if (units[i].metres > 0)
-                rig_set_unit(rig, units[i].metres);
+            t->in->unit = units[i].metres;
             return;
         }
     rig_refuse(t->in, file, "baseline_unit: m, cm, mm or unknown expected");
@@ -248,7 +247,7 @@ static void read_opencv(struct trees *t, struct rig *rig) {
     else
         rig_refuse(t->in, file, "R: nine numbers (or a rotation vector's three) expected");
     opencv_rectification(t, rig);
-    opencv_unit(t, rig);
+    opencv_unit(t);
     if (yaml_number(yaml_find(&t->tree[0], t->tree[0].root, "rectified"), &x))
         rig->rectified = x != 0;
     if (yaml_number(find(t, rms, &file), &x))
@@ -370,7 +369,7 @@ static void read_ros(struct trees *t, struct rig *rig) {
     for (int v = 0; v < 2; v++)
         ros_camera(t, v, rig);
     rig->has_rectification = 1;
-    rig->metric = 1; /* REP 103 */
+    t->in->unit = 1; /* REP 103 */
     rig_pose_from_rectification(rig);
     const double *l = rig->projection[0], *r = rig->projection[1];
     if (l[3] < 0 && r[3] == 0 && !t->in->options.exchanged)
@@ -435,7 +434,7 @@ static void read_kalibr(struct trees *t, struct rig *rig) {
         memcpy(rig->R + 3 * i, pose + 4 * i, 3 * sizeof *pose);
         rig->T[i] = pose[4 * i + 3];
     }
-    rig->metric = 1;
+    t->in->unit = 1;
 }
 
 /* ---- ORB_SLAM's settings of version 1.0; older ones name cameras as LEFT.K, see above */
@@ -470,7 +469,7 @@ static void read_orb(struct trees *t, struct rig *rig) {
     static const char *const pose_key[] = {"Stereo.T_c1_c2", NULL};
     const char *type = text_of(t, "Camera.type");
     double pose[16], baseline, back[9];
-    rig->metric = 1;
+    t->in->unit = 1;
     if (!type ||
         (strcmp(type, "PinHole") && strcmp(type, "KannalaBrandt8") && strcmp(type, "Rectified"))) {
         rig_refuse(t->in, 0, "Camera.type: PinHole, KannalaBrandt8 or Rectified expected");
@@ -569,7 +568,7 @@ static void read_oak(struct trees *t, struct rig *rig) {
     for (int i = 0; i < 3; i++)
         T[0][i] -= T[1][i];
     matrix_apply(back, T[0], rig->T);
-    rig_set_unit(rig, 1e-2);
+    t->in->unit = 1e-2;
 }
 
 /* ---- which of them it is */

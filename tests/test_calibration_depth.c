@@ -60,16 +60,21 @@ TEST("/calibration/depth/rule", test_rule) {
 /* The finest unit that holds what lies 1 px from infinity, or at the smallest disparity. */
 TEST("/calibration/depth/units", test_units) {
     struct depth_geometry g = {.fx = 1000, .baseline = 0.06};
-    g_assert_cmpint(depth_units(&g, 0), ==, 1000);
-    g_assert_cmpint(depth_units(&g, -3), ==, 1000);
+    g_assert_cmpint(depth_units(&g, 0, 64), ==, 1000);
+    g_assert_cmpint(depth_units(&g, -3, 64), ==, 1000);
     g.baseline = 0.5;
-    g_assert_cmpint(depth_units(&g, 0), ==, 100);
-    g_assert_cmpint(depth_units(&g, 8), ==, 1000);
+    g_assert_cmpint(depth_units(&g, 0, 64), ==, 100);
+    g_assert_cmpint(depth_units(&g, 8, 64), ==, 1000);
     g.doffs = 20;
-    g_assert_cmpint(depth_units(&g, 0), ==, 1000);
-    g_assert_cmpint(depth_units(&g, -100), ==, 100);
+    g_assert_cmpint(depth_units(&g, 0, 64), ==, 1000);
+    g_assert_cmpint(depth_units(&g, -100, 64), ==, 100);
+    g = (struct depth_geometry){.fx = 500, .baseline = 0.004}; /* an endoscope: 31 mm on */
+    g_assert_cmpint(depth_units(&g, 0, 64), ==, 10000);
+    g.baseline = 0.0004; /* 3 mm on */
+    g_assert_cmpint(depth_units(&g, 0, 64), ==, 100000);
+    g = (struct depth_geometry){.fx = 1000, .doffs = 20};
     g.baseline = 1e3;
-    g_assert_cmpint(depth_units(&g, -100), ==, 1);
+    g_assert_cmpint(depth_units(&g, -100, 64), ==, 1);
 }
 
 TEST("/calibration/depth/ply", test_ply) {

@@ -69,6 +69,31 @@ static const struct row {
      "--set disparity_range=48 --set backend=cpu --save pfm lay/m12/left$n.png "
      "lay/m12/right$n.png -o m$n && cmp m$n/left$n.pfm m8/left8.pfm || exit 1; done",
      0, "", "10 bits are taken", 0, NOT_COMPARED, 0},
+    {"times_comma",
+     "$B batch $O new/times_comma -o $D/out && cut -d, -f2 $D/out/frames.csv | xargs echo", 0,
+     "pts_s 10.000000 11.250000 12.500000 14.750000", "", 4, NOT_COMPARED, 0},
+    {"aerial",
+     "$B batch $O --save ply new/left.png new/right.png --calib new/aerial.yml -o $D/out && "
+     "head -c 300 $D/out/left.ply | grep -a vertex",
+     0, "element vertex 1", "", 0, NOT_COMPARED, 0},
+    {"metres of ROS", "$B calib check new/mm_left.yaml new/mm_right.yaml --unit mm", 0,
+     "baseline 0.06 m", "", 0, NOT_COMPARED, 0},
+    {"metres in doubt", "$B batch $O --save depth new/mm.mcap -o $D/out", 0, "2 pairs",
+     "60 m apart", 0, NOT_COMPARED, 0},
+    {"metres of messages",
+     "$B batch $O --save depth --unit mm new/mm.mcap -o $D/out && "
+     "/usr/bin/python3 -c \"import numpy as n; m = n.fromfile('$D/out/000000_depth.pfm', '<f4', "
+     "offset=16)[-160 * 120:]; m = m[n.isfinite(m)]; assert .3 < n.median(m) < 3\"",
+     0, "2 pairs", "", 0, NOT_COMPARED, 0},
+    {"odd P", "$B calib check new/odd_left.yaml new/odd_right.yaml", 4, "", "are not rectified", 0,
+     NOT_COMPARED, 0},
+    {"r0", "$B batch $O --save pfm,depth new/r0.mcap -o $D/out", 0, "2 pairs", "", 4, NOT_COMPARED,
+     0},
+    {"rat14", "$B batch $O new/rat14.mcap -o $D/out", 0, "2 pairs", "", 2, NOT_COMPARED, 0},
+    {"h264", "$B batch $O new/compressed_h264.mcap -o $D/out", 3, "", "holds h264", 0, NOT_COMPARED,
+     0},
+    {"truth negative", "$B eval --preset live --set disparity_range=32 new/truth_negative", 0,
+     "truth_negative", "all truths are outside of the search", 0, NOT_COMPARED, 0},
 };
 
 /* Where the folder is, and the program, for a line of the shell. */

@@ -111,7 +111,22 @@ static const struct times {
      {ONE("")},
      {500000000, 750000000, 1000000000},
      4},
-    {"times.txt", "7,10\n7,20\n8,00\n", {ONE("")}, {7000000000, 7000000000, 8000000000}, 1},
+    {"times.txt", "7,10\n7,20\n8,00\n", {ONE("")}, {7100000000, 7200000000, 8000000000}, 1.25},
+    {"times.txt", "7,25\n7,50\n8,75\n", {ONE("")}, {7250000000, 7500000000, 8750000000}, 0.8},
+    {"times.txt", "7,25\n8,50\n9,75\n", {ONE("")}, {0}, 0}, /* decimals, or numbers and ms */
+    {"times.txt", "0,25\n1,50\n2,75\n", {ONE("")}, {25000000, 50000000, 75000000}, 40},
+    {"times.txt",
+     "0;7,25;x\n1;7,5;x\n2;9,75;x\n",
+     {ONE("")},
+     {7250000000, 7500000000, 9750000000},
+     0.444},
+    {"times.txt",
+     "2011-09-26 23:59:59,250\n2011-09-26 23:59:59,500\n2011-09-27 00:00:00,000\n",
+     {ONE("")},
+     {1317081599250000000, 1317081599500000000, 1317081600000000000},
+     2},
+    {"times.txt", "9223372036.9\n9223372036.95\n9223372037\n", {ONE("")}, {0}, 0}, /* too late */
+    {"times.txt", "0001-01-01T00:00:00Z\n1\n2\n", {ONE("")}, {0}, 0},
     {NULL,
      NULL,
      {"1403636579763555584.png", "1403636579813555712.png", "1403636579863555584.png"},
@@ -209,11 +224,11 @@ CLI_TEST("/folder-about/one-side", test_one_side) {
     g_assert_cmpint(frame->right_ns, ==, 7500000000);
 }
 
-/* Times that go back, or whose decimal comma hides a part of them, are told once. */
+/* Times that go back or stand still are told once. */
 CLI_TEST("/folder-about/standing", test_standing) {
     static const char *const files[] = {"left/0.pgm",  "left/1.pgm",  "left/2.pgm",
                                         "right/0.pgm", "right/1.pgm", "right/2.pgm"};
-    static const char *const texts[] = {"0\n0.1\n0.05\n", "7,00\n7,50\n8,00\n"};
+    static const char *const texts[] = {"0\n0.1\n0.05\n", "7\n7\n8\n"};
     static const char *const first[] = {"left/2.pgm", "left/1.pgm"};
     const char *words[] = {folder};
     const struct source_options options = {0};

@@ -11,7 +11,8 @@
 /* How many points are written of a frame. */
 static int written(const struct frame *frame, const struct depth_geometry *geometry) {
     g_autofree char *path = path_in("a.ply"), *text = NULL;
-    g_assert_cmpint(points_write(path, frame, geometry), ==, 0);
+    long far = 0;
+    g_assert_cmpint(points_write(path, frame, geometry, &far), ==, 0);
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     const char *count = strstr(text, "element vertex ");
     g_assert_nonnull(count);
@@ -28,6 +29,10 @@ CLI_TEST("/points/cut", test_cut) {
         .disparity = disparity, .confidence = confidence, .rect_left = {grey, 4, 1, 1}};
     g_assert_cmpint(written(&frame, &metric), ==, 2);
     g_assert_cmpint(written(&frame, &unknown), ==, 3);
+    const struct depth_geometry aerial = {.fx = 4000, .fy = 4000, .baseline = 1.2, .metric = 1};
+    disparity[1] = disparity[2] = 6 * 16;
+    disparity[3] = 3 * 16;
+    g_assert_cmpint(written(&frame, &aerial), ==, 2); /* 800 m, not 1600 */
 }
 
 /* What lies between near and far, along a row or a column, is left out, and nothing else: not a

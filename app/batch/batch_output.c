@@ -86,7 +86,8 @@ static int write_depth(struct batch_output *output, const char *path, const stru
 }
 
 static int write_ply(struct batch_output *output, const char *path, const struct frame *frame) {
-    return points_write(path, frame, output->task.geometry);
+    output->task.ply->all += (long)pixels_of(frame);
+    return points_write(path, frame, output->task.geometry, &output->task.ply->far);
 }
 
 /* All pairs are in one file. */
@@ -286,9 +287,10 @@ static int note_depth_units(const struct batch_output *output) {
         return 0;
     if (output->depth_units != 1000)
         log_info("--save",
-                 "depth16 has %d units a metre, not 1000, since depths can be beyond "
-                 "65.535 m; depth16.ini says so",
-                 output->depth_units);
+                 "depth16 has %d units a metre, not 1000, since depths %s; depth16.ini says so",
+                 output->depth_units,
+                 output->depth_units > 1000 ? "can be less than 1 mm apart"
+                                            : "can be beyond 65.535 m");
     g_autoptr(GError) error = NULL;
     if (g_file_set_contents(path, text, -1, &error))
         return 0;
@@ -374,7 +376,7 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     output->folder_fd = -1;
     output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    output->depth_units = depth_units(task->geometry, task->min_disparity);
+    output->depth_units = depth_units(task->geometry, task->min_disparity, task->disparity_range);
     if (begin(output) == 0)
         return output;
     if (output->csv)

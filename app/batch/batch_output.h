@@ -28,7 +28,7 @@ int batch_output_kinds(const char *text, int mode);
 
 /* Numbers of pixels. */
 struct depth_totals {
-    long all, far; /* far: known, but 16 bits do not hold their depth */
+    long all, far; /* far: known, but beyond what 16 bits, or points, hold */
 };
 
 /* What is to be written of a source. */
@@ -37,9 +37,9 @@ struct batch_task {
     int kinds;
     struct source *source;
     const struct depth_geometry *geometry; /* for depths, ply and mcap */
-    int min_disparity;                     /* that the pairs are searched from, px */
+    int min_disparity, disparity_range;    /* px: what is searched */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
-    struct depth_totals *depth16;          /* the pixels of these are added to them */
+    struct depth_totals *depth16, *ply;    /* the pixels of these are added to them */
 };
 
 struct batch_output;

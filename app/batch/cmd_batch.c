@@ -29,7 +29,7 @@ struct batch {
     gboolean estimate;
     int kinds;
     long written, damaged;
-    struct depth_totals depth16;
+    struct depth_totals depth16, ply;
 };
 
 /* An input is one word (a folder of pairs, a recording, pictures that hold both or are taken for
@@ -170,8 +170,10 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
                                     .source = source,
                                     .geometry = &rig.geometry,
                                     .min_disparity = batch->params.min_disparity,
+                                    .disparity_range = batch->params.disparity_range,
                                     .left_out = left_out,
-                                    .depth16 = &batch->depth16};
+                                    .depth16 = &batch->depth16,
+                                    .ply = &batch->ply};
     struct batch_output *output = batch_output_open(&task);
     code = EXIT_RUN_FAILED;
     struct rectified_watch watch;
@@ -246,6 +248,13 @@ static int run_all(struct batch *batch, int count, char **words) {
     return worst;
 }
 
+static void say_far(const struct batch *batch, const char *kind, const char *where,
+                    const struct depth_totals *pixels) {
+    if (!batch->common.quiet && pixels->far)
+        printf("%s: %.3g %% of the pixels are too far for it and %s; --save depth has them\n", kind,
+               100.0 * (double)pixels->far / (double)pixels->all, where);
+}
+
 static int check_and_run(struct batch *batch, int count, char **words) {
     if (count == 0)
         log_error("batch", "no INPUT; see livestereo batch --help");
@@ -264,10 +273,8 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
                batch->written == 1 ? "" : "s", batch->folder, batch->damaged,
                code == EXIT_INTERRUPTED ? ", interrupted" : "");
-    if (!batch->common.quiet && batch->depth16.far)
-        printf("depth16: %.3g %% of the pixels are too far for it and 0 there (see depth16.ini); "
-               "--save depth has them\n",
-               100.0 * (double)batch->depth16.far / (double)batch->depth16.all);
+    say_far(batch, "depth16", "0 there (see depth16.ini)", &batch->depth16);
+    say_far(batch, "ply", "left out", &batch->ply);
     return code;
 }
 

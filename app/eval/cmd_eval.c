@@ -57,6 +57,41 @@ static double share_within(const struct test_pair *pair, const struct frame *fra
     return known ? 100.0 * (double)within / (double)known : NAN;
 }
 
+/* The share of the scored pixels that are off by more than 3 px or unknown, by the truth times
+ * sign, with its last row first where upside_down. */
+static double share_off(const struct test_pair *pair, const struct frame *frame, int sign,
+                        bool upside_down) {
+    long width = pair->left.width, height = pair->left.height, scored = 0, off = 0;
+    for (long i = 0; i < width * height; i++) {
+        long row = upside_down ? height - 1 - i / width : i / width;
+        double truth = sign * (double)pair->truth[row * width + i % width];
+        scored += is_scored(pair, row * width + i % width);
+        off += is_scored(pair, row * width + i % width) &&
+               !(fabs(frame->disparity[i] / (double)DISPARITY_ONE - truth) <= 3);
+    }
+    return scored ? (double)off / (double)scored : 0;
+}
+
+/* Says where no truth can be met: all lie outside of the search, or as they stand they fit much
+ * worse than with the other sign or upside down. */
+static void doubt_truth(const struct test_pair *pair, const struct frame *frame) {
+    long count = (long)pair->left.width * pair->left.height, scored = 0, inside = 0;
+    int first = frame->params->min_disparity, last = first + frame->params->disparity_range - 1;
+    for (long i = 0; i < count; i++) {
+        scored += is_scored(pair, i);
+        inside += is_scored(pair, i) && pair->truth[i] >= (float)first - 1 &&
+                  pair->truth[i] <= (float)last + 1;
+    }
+    double off = share_off(pair, frame, 1, false);
+    if (scored && !inside)
+        log_warning(pair->name, "all truths are outside of the search, %d to %d px", first, last);
+    if (share_off(pair, frame, -1, false) < off / 2)
+        log_warning(pair->name, "its truths fit with the other sign: those of a point are the left "
+                                "column minus the right one");
+    else if (off > 0.5 && share_off(pair, frame, 1, true) < off / 2)
+        log_warning(pair->name, "its truths fit upside down: the first row of a PFM is the lowest");
+}
+
 /* A missing "all" is every pixel of known truth; the others then have no figures. */
 static void measure(const struct test_pair *pair, const struct frame *frame,
                     const uint8_t *left_out, struct eval_result *result) {
@@ -80,6 +115,7 @@ static void measure(const struct test_pair *pair, const struct frame *frame,
         result->figures.sparsify[i] =
             metrics_sparsify(frame->disparity, frame->confidence, pair->truth, pair->mask[MASK_ALL],
                              count, sparsify_px[i]);
+    doubt_truth(pair, frame);
     result->figures.within = share_within(pair, frame, count);
     result->figures.density = metrics_density(frame->disparity, NULL, count);
 }

@@ -3,6 +3,8 @@
  */
 #include "app/save/points.h"
 
+#include "base/log.h"
+
 #include <glib.h>
 #include <math.h>
 
@@ -15,20 +17,27 @@ static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, in
         .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .baseline = 1};
 }
 
+double points_farthest(const struct depth_geometry *g) {
+    return fmax(POINTS_FARTHEST_M, depth_of(g, POINTS_FARTHEST_PX - g->doffs));
+}
+
 struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *g,
-                            size_t *count) {
+                            size_t *count, long *far) {
     const struct image *left = &frame->rect_left;
     const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
-    double farthest = g->metric ? POINTS_FARTHEST_M : INFINITY;
+    double farthest = g->metric ? points_farthest(g) : INFINITY;
     size_t pixels = (size_t)left->width * (size_t)left->height;
     struct ply_point *points = g_new(struct ply_point, pixels);
     *count = 0;
     for (size_t i = 0; i < pixels; i++) {
         int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
         struct ply_point *point = &points[*count];
-        if (disparity_hangs(frame->disparity, x, y, left->width, left->height) ||
-            depth_point(&geometry, x, y, frame->disparity[i], farthest, point->xyz) != 0)
+        if (disparity_hangs(frame->disparity, x, y, left->width, left->height))
             continue;
+        if (depth_point(&geometry, x, y, frame->disparity[i], farthest, point->xyz) != 0) {
+            *far += frame->disparity[i] != DISPARITY_UNKNOWN;
+            continue;
+        }
         for (int c = 0; c < 3; c++)
             point->rgb[c] = left->data[i * (size_t)left->channels + (size_t)(c % left->channels)];
         point->confidence = frame->confidence[i];
@@ -37,8 +46,11 @@ struct ply_point *points_of(const struct frame *frame, const struct depth_geomet
     return points;
 }
 
-int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g) {
+int points_write(const char *path, const struct frame *frame, const struct depth_geometry *g,
+                 long *far) {
     size_t count;
-    g_autofree struct ply_point *points = points_of(frame, g, &count);
+    g_autofree struct ply_point *points = points_of(frame, g, &count, far);
+    if (count == 0 && *far)
+        log_warning(path, "has no points: all are beyond %.4g m", points_farthest(g));
     return ply_write(path, points, count, g->metric ? "metres" : "baselines, not calibrated");
 }

@@ -216,7 +216,8 @@ static void put_points(GByteArray *m, const struct frame *frame, const struct de
                   {"rgb", 12, FIELD_FLOAT32},
                   {"confidence", 16, FIELD_UINT8}};
     size_t count;
-    g_autofree struct ply_point *points = points_of(frame, g, &count);
+    long far = 0;
+    g_autofree struct ply_point *points = points_of(frame, g, &count, &far);
     put_number(m, 1, 4);
     put_number(m, count, 4);
     put_number(m, G_N_ELEMENTS(fields), 4);

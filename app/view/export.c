@@ -112,6 +112,7 @@ void export_points(const char *folder, const struct frame *frame, const struct r
                    const char *how, struct screen *screen) {
     g_autofree char *base = export_base(folder);
     g_autofree char *path = base ? g_strconcat(base, endings[POINTS], NULL) : NULL;
-    int error = path ? points_write(path, frame, &rig->geometry) : -EIO;
+    long far = 0;
+    int error = path ? points_write(path, frame, &rig->geometry, &far) : -EIO;
     export_report(screen, error, base, endings[POINTS], how);
 }

@@ -78,7 +78,7 @@ static int open_rig(struct viewer *v) {
                                                     .offset_px = g->doffs,
                                                     .center_x = g->cx,
                                                     .center_y = g->cy,
-                                                    .farthest_m = POINTS_FARTHEST_M};
+                                                    .farthest_m = points_farthest(g)};
     return GO_ON;
 }
 

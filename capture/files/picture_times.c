@@ -10,12 +10,13 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NS_PER_S 1000000000LL
-#define MAX_TIME_NS (INT64_MAX - NS_PER_S)
-#define MAX_TIMES (16 << 20) /* bytes of a list of times */
+#define MAX_TIME_NS (INT64_MAX / 2) /* in 2116: times are added to others */
+#define MAX_TIMES (16 << 20)        /* bytes of a list of times */
 
 /* A number as it is written: whole and billionths, so that no digit of a time is lost. */
 struct number {
@@ -36,6 +37,7 @@ struct list {
     int column;         /* which one is the time; the other is the picture's number */
     int64_t unit_ns;    /* of the times */
     const char *header; /* the line above them, or NULL */
+    bool doubtful;      /* "10,25": number and time, or a decimal comma */
 };
 
 static bool parse_number(const char *text, struct number *number) {
@@ -154,10 +156,11 @@ static int64_t find_unit(const struct list *list) {
     return NS_PER_S;
 }
 
+/* MAX_TIME_NS for those outside 1970 to 2116, which no list may have. */
 static int64_t time_of(const struct list *list, guint i) {
     const struct number *number = &line_at(list, i)->column[list->column];
     int64_t ns;
-    if (__builtin_mul_overflow(number->whole, list->unit_ns, &ns))
+    if (__builtin_mul_overflow(number->whole, list->unit_ns, &ns) || ns < 0 || ns >= MAX_TIME_NS)
         return MAX_TIME_NS;
     return ns + number->billionths / (NS_PER_S / list->unit_ns);
 }
@@ -207,6 +210,11 @@ static bool match(const struct list *list, const char *const *pictures, long cou
     bool numbered = list->column == 1;
     if ((numbered || list->lines->len != count) && find_lines(list, pictures, count, false, times))
         return true;
+    if (numbered && list->doubtful) {
+        log_warning(list->path, "has lines such as 10,25, which do not begin with the pictures' "
+                                "numbers: it is not used; write decimals with a point");
+        return false;
+    }
     for (long k = 0; k < count && list->lines->len == count; k++)
         times[k] = time_of(list, (guint)k);
     if (list->lines->len != count)
@@ -215,10 +223,39 @@ static bool match(const struct list *list, const char *const *pictures, long cou
     return list->lines->len == count;
 }
 
+static char *replace_commas(const char *pattern, const char *text) {
+    g_autoptr(GRegex) commas = g_regex_new(pattern, G_REGEX_MULTILINE | G_REGEX_RAW, 0, NULL);
+    return g_regex_replace_literal(commas, text, -1, 0, ".", 0, NULL);
+}
+
+/* The text with points for decimal commas: those of seconds (12:30:01,250), of columns parted by
+ * semicolons, and of a list of "10,25" alone whose decimals have one length, unless the numbers
+ * before the comma count on. That is doubtful where no decimals begin with a 0. g_free. */
+static char *use_points(struct list *list, const char *text) {
+    g_autofree char *dates = replace_commas("(?<=:\\d\\d),(?=\\d{3,9}\\s*$)", text);
+    g_auto(GStrv) lines = g_strsplit(g_strstrip(dates), "\n", -1);
+    bool pairs = !strchr(text, ';'), counts = true, zero = false;
+    int length = 0;
+    long last = 0;
+    for (char **line = lines; *line && pairs; line++) {
+        long whole;
+        int at = 0, end = 0;
+        pairs = sscanf(*line, "%ld,%n%*[0-9]%n", &whole, &at, &end) == 1 && end > at &&
+                !(*line)[end + strspn(*line + end, " \t\r")] &&
+                (line == lines || end - at == length);
+        counts &= line == lines || whole == last + 1;
+        length = end - at;
+        zero |= length > 1 && length < 10 && (*line)[at] == '0';
+        last = whole;
+    }
+    list->doubtful = pairs && counts && !zero;
+    bool decimal = strchr(text, ';') || (pairs && length < 10 && !list->doubtful);
+    return decimal ? replace_commas("(?<=\\d),(?=\\d+\\s*(;|$))", dates) : g_steal_pointer(&dates);
+}
+
 /* Takes the text apart. False after a log line. */
 static bool parse_list(char *text, struct list *list) {
-    char *rest = text;
-    for (char *word; (word = strsep(&rest, "\n")) != NULL;) {
+    for (char *word; (word = strsep(&text, "\n")) != NULL;) {
         struct line line;
         if (parse_line(g_strstrip(word), &line)) {
             g_array_append_val(list->lines, line);
@@ -246,10 +283,12 @@ static void clear_line(void *line) {
 
 static bool read_list(const char *path, const char *const *pictures, long count, int64_t *times) {
     struct list list = {.path = path};
-    char *text;
+    char *bytes;
     size_t length;
-    if (file_load(path, MAX_TIMES, &text, &length) != 0)
+    if (file_load(path, MAX_TIMES, &bytes, &length) != 0)
         return false;
+    g_autofree char *text = use_points(&list, bytes);
+    free(bytes);
     list.lines = g_array_new(FALSE, FALSE, sizeof(struct line));
     g_array_set_clear_func(list.lines, clear_line);
     bool known = parse_list(text, &list) && match(&list, pictures, count, times);
@@ -259,7 +298,6 @@ static bool read_list(const char *path, const char *const *pictures, long count,
                  : list.unit_ns == 1000 ? "us"
                                         : "ms");
     g_array_free(list.lines, TRUE);
-    free(text);
     return known;
 }
 
@@ -313,8 +351,13 @@ int64_t *picture_times_read(const char *const *pictures, long count, double *rat
     *rate = 0;
     if (!(path && read_list(path, pictures, count, times)) && !read_names(pictures, count, times))
         return NULL;
-    for (long i = 0; i < count; i++)
+    for (long i = 0; i < count; i++) {
+        if (times[i] == MAX_TIME_NS) {
+            log_warning(pictures[i], "has a time outside of 1970 to 2116: no times are used");
+            return NULL;
+        }
         seconds[i] = (double)(times[i] - times[0]) / NS_PER_S;
+    }
     *rate = rate_of_fraction(1, median_step(seconds, count));
     return g_steal_pointer(&times);
 }

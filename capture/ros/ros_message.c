@@ -107,11 +107,10 @@ int ros_camera_parse(bool ros1, const uint8_t *data, size_t size, struct ros_cam
     camera->width = (uint32_t)number(&m, 4);
     string(&m, camera->model, sizeof camera->model);
     uint64_t count = number(&m, 4);
-    if (count > G_N_ELEMENTS(camera->d))
-        return -EBADMSG;
-    camera->d_count = (int)count;
+    camera->d_count = (int)MIN(count, G_N_ELEMENTS(camera->d));
     if (count)
         doubles(&m, camera->d, camera->d_count);
+    take_bytes(&m.r, 8 * (MIN(count, UINT32_MAX) - (uint64_t)camera->d_count));
     doubles(&m, camera->k, 9);
     doubles(&m, camera->r, 9);
     doubles(&m, camera->p, 12);
@@ -248,8 +247,16 @@ static int decode_raw(const struct ros_image *image, const struct encoding *enco
 
 int ros_image_decode(const struct ros_image *image, const char *name, struct sample_bits *bits,
                      struct image *out) {
+    static const char *const films[] = {"h264", "h265", "hevc", "vp8", "vp9", "av1"};
     const struct encoding *encoding = NULL;
     *out = (struct image){0};
+    for (size_t i = 0; i < G_N_ELEMENTS(films); i++)
+        if (image->compressed && strstr(image->format, films[i]))
+            return log_fail(-ENOTSUP, name,
+                            "holds %s, a film cut into messages, which is not read here; record "
+                            "raw or JPEG pictures (image_transport republish), or write each topic "
+                            "to a video file and name both",
+                            image->format);
     if (image->compressed)
         return picture_parse_bits(image->data, image->size, name, bits, out);
     for (size_t i = 0; i < G_N_ELEMENTS(encodings) && !encoding; i++)
@@ -267,6 +274,16 @@ int ros_image_decode(const struct ros_image *image, const char *name, struct sam
     if (error)
         log_error(name, error == -ENOMEM ? "out of memory" : "is damaged: its sizes do not agree");
     return error;
+}
+
+void ros_camera_rectified(struct ros_camera *camera) {
+    const double *p = camera->p;
+    const double k[9] = {p[0], p[1], p[2], p[4], p[5], p[6], p[8], p[9], p[10]};
+    memcpy(camera->k, k, sizeof k);
+    memset(camera->r, 0, sizeof camera->r);
+    camera->r[0] = camera->r[4] = camera->r[8] = 1;
+    camera->d_count = 0;
+    camera->model[0] = '\0';
 }
 
 static void print_matrix(GString *out, const char *name, const double *m, int rows, int columns) {

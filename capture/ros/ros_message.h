@@ -26,7 +26,7 @@ struct ros_image {
 struct ros_camera {
     uint32_t width, height;
     char model[32];
-    double d[14], k[9], r[9], p[12];
+    double d[15], k[9], r[9], p[12]; /* d: up to 14 are read by others */
     int d_count;
     uint32_t binning[2], roi[4]; /* x, y; x_offset, y_offset, height, width: of the whole sensor */
 };
@@ -41,6 +41,9 @@ int ros_camera_parse(bool ros1, const uint8_t *data, size_t size, struct ros_cam
  * name: -ENOTSUP for formats that are not read, -EBADMSG for damage. */
 int ros_image_decode(const struct ros_image *image, const char *name, struct sample_bits *bits,
                      struct image *out);
+
+/* Makes it the camera of its rectified pictures, which P alone describes. */
+void ros_camera_rectified(struct ros_camera *camera);
 
 /* What a file of camera_info (YAML) says of the camera; g_free. */
 char *ros_camera_print(const struct ros_camera *camera);

@@ -405,8 +405,8 @@ static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros
             continue;
         if (ros_file_read(s->file, t.channel, 0, &data, &size) != 0 ||
             ros_camera_parse(t.ros1, data, size, camera) != 0)
-            why = "it is damaged or has more than 14 distortion coefficients";
-        else if (camera->k[0] > 0 && camera->p[0] > 0)
+            why = "it is damaged";
+        else if (camera->p[0] > 0 && (s->source.rectified || camera->k[0] > 0))
             return true;
         else
             why = "its K or P has no focal length: the camera was not calibrated";
@@ -429,8 +429,15 @@ static void find_calibration(struct mcap_pairs *s) {
                     "has no baseline; --calib FILE names a calibration");
         return;
     }
-    for (int i = 0; i < cameras; i++)
+    for (int i = 0; i < cameras; i++) {
+        if (s->source.rectified)
+            ros_camera_rectified(&camera[i]);
+        if (camera[i].width == 0 || camera[i].height == 0) {
+            camera[i].width = (uint32_t)s->source.width;
+            camera[i].height = (uint32_t)s->source.height;
+        }
         s->source.calibration_text[i] = s->calibration[i] = ros_camera_print(&camera[i]);
+    }
 }
 
 /* Size and channels of a pair. -EBADMSG where it is damaged. */
