@@ -21,7 +21,7 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                $(if $(X86),,libsimde-dev)
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
        gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libexif \
-       libavformat libavutil libwebsockets json-glib-1.0
+       libavformat libavcodec libavutil libwebsockets json-glib-1.0
 DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugins-base
 
 BUILD ?= build

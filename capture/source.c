@@ -132,23 +132,29 @@ static unsigned most_of(const struct pair_bits *bits) {
 
 void source_learn_bits(struct source *source, const struct source_options *options,
                        void (*look)(struct source *source, long index), struct pair_bits *bits) {
-    enum log_level level = log_get_level();
+    struct log_target silent = {0};
+    struct log_target *before = log_redirect(&silent); /* damaged pairs are told when read */
     long last = 0;
-    log_set_level((enum log_level) - 1); /* damaged pairs are told when they are read */
-    for (long k = 1; k < LOOKED_AT_FOR_BITS && most_of(bits) > 0 && !options->bits; k++) {
+    for (long k = 1; look && k < LOOKED_AT_FOR_BITS && most_of(bits) > 0 && !options->bits; k++) {
         long index = (source->count - 1) * k / (LOOKED_AT_FOR_BITS - 1);
         if (index > last)
             look(source, index);
         last = index;
     }
-    log_set_level(level);
+    log_redirect(before);
     unsigned left = bits->side[0].most, right = bits->side[1].most, high = most_of(bits);
     unsigned low = MIN(left, right);
     if (high == 0)
         return;
-    int used = options->bits ? options->bits : bits_in_use(high);
-    bits->side[0].bits = bits->side[1].bits = used;
-    if (used < 16)
+    int used = sample_bits_choose(bits->side, options->bits);
+    unsigned black = bits->side[0].black, white = bits->side[0].white;
+    bits->limit = used ? (1U << used) - 1 : white + (white - black) / 4;
+    if (!used)
+        log_info(source->name,
+                 "has 16-bit pictures whose samples lie close together; %u is taken as black and "
+                 "%u as white, of both sides; --bits 16 takes all of them as they are",
+                 black, white);
+    else if (used < 16)
         log_info(source->name, "has 16-bit pictures; %d bits are taken as in use%s", used,
                  options->bits ? "" : ", for no sample looked at is greater; --bits N is another");
     if (low > 0 && high > UNLIKE_BITS * low && bits_in_use(low) != bits_in_use(high))
@@ -160,14 +166,11 @@ void source_learn_bits(struct source *source, const struct source_options *optio
 
 void source_check_bits(const char *name, struct pair_bits *bits) {
     unsigned most = most_of(bits);
-    int used = bits->side[0].bits;
-    if (bits->told || used == 0 || most >> used == 0)
+    if (bits->limit == 0 || most <= bits->limit)
         return;
-    log_warning(name,
-                "has samples of %d bits, more than the %d that are taken as white; give "
-                "--bits %d",
-                bits_in_use(most), used, bits_in_use(most));
-    bits->told = true;
+    log_warning(name, "has samples of %u, more than the %u taken as white; give --bits %d", most,
+                bits->side[0].white, bits_in_use(most));
+    bits->limit = 0;
 }
 
 struct source *source_failed(int *error, int code) {

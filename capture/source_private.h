@@ -43,12 +43,12 @@ int source_put_pair(const struct image pair[2], enum source_pictures pictures, b
 /* 16-bit samples of a source's left and right pictures. */
 struct pair_bits {
     struct sample_bits side[2];
-    bool told; /* that a picture holds more than is taken as white */
+    unsigned limit; /* a greater sample is told; 0: it was, or none can be */
 };
 
-/* What is white in 16-bit pictures, once the first pair was read: as the user says, or by what
- * pairs of the source's count hold, which look reads; this is said. It is also said where one side
- * is dark. */
+/* What is black and white in 16-bit pictures, once the first pair was read: as the user says, or by
+ * what pairs of the source's count hold, which look (or NULL) reads; this is said. It is also said
+ * where one side is dark. */
 void source_learn_bits(struct source *source, const struct source_options *options,
                        void (*look)(struct source *source, long index), struct pair_bits *bits);
 

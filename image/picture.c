@@ -73,19 +73,62 @@ int bits_in_use(unsigned most) {
     return bits;
 }
 
-int bits_white(int bits) {
-    return bits < 16 ? UINT8_MAX << (bits - 8) : UINT16_MAX;
+#define QUARTER 4
+#define MARGIN 8
+
+int sample_bits_choose(struct sample_bits side[2], int asked) {
+    unsigned low = UINT16_MAX, high = 0, most = 0;
+    for (int i = 0; i < 2; i++) {
+        most = side[i].most > most ? side[i].most : most;
+        high = side[i].most && side[i].high > high ? side[i].high : high;
+        low = side[i].most && side[i].low < low ? side[i].low : low;
+    }
+    int bits = asked ? asked : bits_in_use(most);
+    unsigned black = 0, white = bits < 16 ? UINT8_MAX << (bits - 8) : UINT16_MAX;
+    bool far = low >= high / QUARTER || bits_in_use(high) < bits; /* from black, or from white */
+    if (!asked && high > low && high - low < white / QUARTER && far) {
+        unsigned margin = (high - low) / MARGIN + 1;
+        black = low > margin ? low - margin : 0;
+        white = high + margin;
+        bits = 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        side[i].black = black;
+        side[i].white = white;
+    }
+    return bits;
 }
 
-/* Notes the greatest of samples that may be any of 16 bits, and sets what is white. */
-static void apply_bits(struct samples *samples, size_t count, struct sample_bits *bits) {
-    const uint16_t *from = samples->data;
-    if (samples->max != UINT16_MAX)
-        return; /* what is white is known */
+/* The sample below which this many of all lie. */
+static unsigned sample_above(const unsigned *counts, size_t lower) {
+    unsigned sample = 0;
+    for (size_t sum = counts[0]; sum <= lower && sample < UINT16_MAX; sum += counts[sample])
+        sample++;
+    return sample;
+}
+
+/* Widens low to high by those of a picture, but for 1 in 1000 at each end. */
+static void note_range(const uint16_t *from, size_t count, struct sample_bits *bits) {
+    unsigned *counts = calloc(UINT16_MAX + 1, sizeof *counts);
+    if (!counts)
+        return;
     for (size_t i = 0; i < count; i++)
+        counts[from[i]]++;
+    unsigned low = sample_above(counts, count / 1000);
+    unsigned high = sample_above(counts, count - 1 - count / 1000);
+    bits->low = bits->high == 0 || low < bits->low ? low : bits->low;
+    bits->high = high > bits->high ? high : bits->high;
+    free(counts);
+}
+
+void samples_to_8(const uint16_t *from, size_t count, struct sample_bits *bits, uint8_t *to) {
+    unsigned black = bits->black, range = (bits->white ? bits->white : UINT16_MAX) - black;
+    if (!bits->white && count)
+        note_range(from, count, bits);
+    for (size_t i = 0; i < count; i++) {
         bits->most = from[i] > bits->most ? from[i] : bits->most;
-    if (bits->bits)
-        samples->max = bits_white(bits->bits);
+        to[i] = to_8_bit(from[i] > black ? from[i] - black : 0, range);
+    }
 }
 
 int picture_parse(const uint8_t *bytes, size_t length, const char *name, struct image *image) {
@@ -102,7 +145,6 @@ int picture_parse_bits(const uint8_t *bytes, size_t length, const char *name,
     size_t count = (size_t)samples.width * (size_t)samples.height * (size_t)samples.channels;
     uint8_t *data = samples.data;
     bool wide = samples.max > 255;
-    apply_bits(&samples, count, bits);
     if (wide) {
         data = malloc(count);
         if (!data) {
@@ -110,8 +152,10 @@ int picture_parse_bits(const uint8_t *bytes, size_t length, const char *name,
             return no_memory(name, samples.width, samples.height);
         }
         const uint16_t *from = samples.data;
-        for (size_t i = 0; i < count; i++)
-            data[i] = to_8_bit(from[i], (unsigned)samples.max);
+        if (samples.max == UINT16_MAX)
+            samples_to_8(from, count, bits, data);
+        for (size_t i = 0; i < count && samples.max < UINT16_MAX; i++)
+            data[i] = to_8_bit(from[i], (unsigned)samples.max); /* what is white is known */
         free(samples.data);
     } else if (samples.max < 255) {
         for (size_t i = 0; i < count; i++)

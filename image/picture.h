@@ -9,18 +9,27 @@
 
 #include "image/frame.h"
 
-/* Cameras of 10 or 12 bits often leave them in the low bits of 16. */
+/* Cameras of 10 or 12 bits often leave them in the low bits of 16, and those of heat use a small
+ * part of the numbers. */
 struct sample_bits {
-    int bits;      /* those in use; 0: 16 */
-    unsigned most; /* the greatest of all 16-bit samples read so far; 0: there were none */
+    unsigned black, white; /* the samples that become 0 and 255; white 0: not chosen, then 65535 */
+    unsigned most;         /* the greatest of all 16-bit samples read so far; 0: there were none */
+    unsigned low, high;    /* between them lay, until white was chosen, all but 2 in 1000 */
 };
 
 /* The least of 8, 10, 12, 14 and 16 bits that hold a sample. */
 int bits_in_use(unsigned most);
 
-/* The sample that is white: of fewer than 16 bits the highest eight, rounded, are the grey
- * level, as in the picture of 8 bits that such a camera gives. */
-int bits_white(int bits);
+/* Chooses black and white, the same for the pictures of both sides, and returns the bits in use:
+ * those asked for, or, of 0, the least that hold all samples. Of fewer than 16 bits the highest
+ * eight, rounded, are the grey level, as in the picture of 8 bits that such a camera gives. Where
+ * none are asked for and the samples take less than a quarter of that, far from 0 or but for a
+ * few that are brighter, black and white lie an eighth of their range beyond them; then it returns
+ * 0. */
+int sample_bits_choose(struct sample_bits side[2], int asked);
+
+/* Converts samples to 8 bits as bits says, which notes them. */
+void samples_to_8(const uint16_t *from, size_t count, struct sample_bits *bits, uint8_t *to);
 
 /* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
  * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
@@ -28,7 +37,7 @@ int bits_white(int bits);
  * or -errno (-ENOENT, -EBADMSG damaged, -EFBIG over 16384 px a side, ...). */
 int picture_read(const char *path, struct image *image);
 
-/* The same with white as bits says, which notes what the picture holds. */
+/* The same with black and white as bits says, which notes what the picture holds. */
 int picture_read_bits(const char *path, struct sample_bits *bits, struct image *image);
 int picture_parse_bits(const uint8_t *bytes, size_t length, const char *name,
                        struct sample_bits *bits, struct image *image);

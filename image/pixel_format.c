@@ -95,7 +95,7 @@ static void nv12_row(const struct raw_picture *raw, int y, int channels, uint8_t
 }
 
 static void deep_row(const struct raw_picture *raw, int y, int channels, uint8_t *out) {
-    int max = raw->bits ? bits_white(raw->bits) : pixel_format_find(raw->fourcc)->max;
+    int max = pixel_format_find(raw->fourcc)->max;
     const uint8_t *row = row_of(raw, y);
     for (int x = 0; x < raw->width; x++) {
         int value = row[2 * x] | row[2 * x + 1] << 8;

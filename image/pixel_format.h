@@ -54,7 +54,6 @@ struct raw_picture {
     int stride; /* bytes from row to row of the first plane; 0: no gaps */
     const uint8_t *data;
     size_t bytes;
-    int bits; /* of Y16, those in use, the low ones; 0: 16 */
 };
 
 /* Converts into image, whose size is that of raw and whose channels (1 or 3) the caller chose.

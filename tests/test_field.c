@@ -92,6 +92,23 @@ static const struct row {
     {"rat14", "$B batch $O new/rat14.mcap -o $D/out", 0, "2 pairs", "", 2, NOT_COMPARED, 0},
     {"h264", "$B batch $O new/compressed_h264.mcap -o $D/out", 3, "", "holds h264", 0, NOT_COMPARED,
      0},
+    {"thermal",
+     "T='--preset default --set disparity_range=64 --set backend=cpu --save pfm -o' && $B batch $T "
+     "$D/scene new/thermal/grey8_left.png new/thermal/grey8_right.png && "
+     "mv $D/scene/grey8_left.pfm $D/scene/kelvin.pfm && $B batch $T $D/out "
+     "new/thermal/kelvin_left.png new/thermal/kelvin_right.png",
+     0, "1 pair", "lie close together", 1, SCENE, 0.5},
+    {"starts_late",
+     "$B batch $O new/starts_late.mkv -o $D/out && cut -d, -f2 $D/out/frames.csv | xargs echo", 0,
+     "pts_s 0.400000 0.450000 0.500000 0.550000", "", 4, NOT_COMPARED, 0},
+    {"late_left late_right",
+     "$B batch $O new/late_left.mkv new/late_right.mkv -o $D/out && cut -d, -f1,2 "
+     "$D/out/frames.csv | xargs echo",
+     0, "index,pts_s 2,0.500000 3,0.550000 4,0.600000", "", 6, NOT_COMPARED, 0},
+    {"mono", "$B batch $O new/mono.mkv -o $D/out", 3, "", "says that it holds one picture", 0,
+     NOT_COMPARED, 0},
+    {"booster", "$B batch $O new/booster/camera_00 new/booster/camera_02 -o $D/out", 0, "3 pairs",
+     "", 3, NOT_COMPARED, 0},
     {"truth negative", "$B eval --preset live --set disparity_range=32 new/truth_negative", 0,
      "truth_negative", "all truths are outside of the search", 0, NOT_COMPARED, 0},
 };

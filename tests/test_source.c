@@ -347,7 +347,7 @@ static void put16(const char *name, uint16_t value) {
     g_autofree char *path = path_in(name);
     uint16_t data[4 * 4];
     for (int i = 0; i < 16; i++)
-        data[i] = (uint16_t)(i ? value / 2 : value);
+        data[i] = (uint16_t)(i ? value / 8 : value);
     g_assert_cmpint(picture_write16(path, data, 4, 4), ==, 0);
 }
 
@@ -385,7 +385,7 @@ CLI_TEST("/source/bits", test_bits) {
     put16("left/1.png", 4095);
     put16("right/1.png", 4095);
     source = open_quietly(folder, (struct source_options){.bits = 10});
-    stderr_says("has samples of 12 bits", "--bits 12", { /* once */
+    stderr_says("has samples of 1025", "--bits 12", { /* once */
                                                          expect_pixels(source, 255, 255);
                                                          expect_pixels(source, 255, 255);
     });

@@ -105,21 +105,20 @@ static void make_rgb(struct image *image) {
     *image = rgb;
 }
 
-static int read_both(const char *left, const char *right, struct sample_bits *bits,
+static int read_both(const char *left, const char *right, struct sample_bits bits[2],
                      struct test_pair *pair) {
-    return picture_read_bits(left, bits, &pair->left)
-               ?: picture_read_bits(right, bits, &pair->right);
+    return picture_read_bits(left, &bits[0], &pair->left)
+               ?: picture_read_bits(right, &bits[1], &pair->right);
 }
 
 /* Both pictures, of one size and number of channels; of 16 bits those in use. */
 static int read_views(const char *left, const char *right, struct test_pair *pair) {
-    struct sample_bits bits = {0};
-    int error = read_both(left, right, &bits, pair);
-    if (!error && bits.most > 0 && bits_in_use(bits.most) < 16) {
+    struct sample_bits bits[2] = {{0}};
+    int error = read_both(left, right, bits, pair);
+    if (!error && bits[0].most + bits[1].most > 0 && sample_bits_choose(bits, 0) < 16) {
         picture_free(&pair->left);
         picture_free(&pair->right);
-        bits.bits = bits_in_use(bits.most);
-        error = read_both(left, right, &bits, pair);
+        error = read_both(left, right, bits, pair);
     }
     if (error)
         return error;

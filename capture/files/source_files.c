@@ -418,12 +418,14 @@ bool pair_list_is_side(const char *folder) {
     }
     for (size_t row = 0; row < G_N_ELEMENTS(beside); row++) {
         bool has[2] = {false, row < 2}; /* cam0 alone may be a folder's whole side */
+        bool exposures = false;         /* im0, im1, im2: of one camera (Booster) */
         for (char **name = names; *name; name++) {
             enum eye eye = eye_beside(*name, row);
             if (eye != EYE_UNKNOWN)
                 has[eye] = true;
+            exposures |= g_str_has_prefix(*name, "im2.");
         }
-        pairs |= has[0] && has[1];
+        pairs |= has[0] && has[1] && !exposures;
     }
     struct pair_list sides;
     pairs |= split_by_eye(names, &sides);

@@ -39,7 +39,7 @@ static enum eye side_of(GstAppSink *sink) {
 static GstAppSink *add_track(struct gst *gst, GstPad *pad, int file) {
     GstElement *track = gst_launch_bin(
         "queue ! videoconvert ! videoflip name=flip ! appsink name=sink max-buffers=2 sync=false "
-        "caps=video/x-raw,format=(string){RGB,GRAY8}");
+        "caps=" GST_PAIR_CAPS);
     if (!track)
         return NULL;
     g_autoptr(GstElement) flip = gst_bin_get_by_name(GST_BIN(track), "flip");

@@ -3,8 +3,6 @@
  */
 #include "capture/gst/gst_launch.h"
 
-#include "image/pixel_format.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -72,27 +70,6 @@ bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info) {
     g_autoptr(GstPad) pad = gst_element_get_static_pad(GST_ELEMENT(sink), "sink");
     g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
     return caps && gst_video_info_from_caps(info, caps);
-}
-
-int gst_launch_copy_picture(GstSample *sample, int column, int row, struct image *to) {
-    GstVideoInfo info;
-    GstVideoFrame video;
-    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
-        column + to->width > GST_VIDEO_INFO_WIDTH(&info) ||
-        row + to->height > GST_VIDEO_INFO_HEIGHT(&info) ||
-        !gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
-        return -EBADMSG;
-    int channels = GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
-    struct image from = {NULL, to->width, 1, channels},
-                 line = {to->data, to->width, 1, to->channels};
-    for (int y = 0; y < to->height; y++, line.data += image_bytes(&line)) {
-        from.data = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(&video, 0) +
-                    (size_t)(row + y) * (size_t)GST_VIDEO_FRAME_PLANE_STRIDE(&video, 0) +
-                    (size_t)(column * channels);
-        image_convert(&from, &line);
-    }
-    gst_video_frame_unmap(&video);
-    return 0;
 }
 
 void gst_launch_set_location(GstElement *pipeline, const char *path) {

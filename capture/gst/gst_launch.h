@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "image/frame.h"
-
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -32,7 +30,3 @@ void gst_launch_probe_buffers(GstElement *element, const char *name, GstPadProbe
 
 /* What the pictures that come to a sink are like; false before the first has come. */
 bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info);
-
-/* Copies the part of a picture (RGB or GRAY8) that begins at column, row and has the size of to, in
- * to's channels. 0, or -EBADMSG where the picture is too small or cannot be read. */
-int gst_launch_copy_picture(GstSample *sample, int column, int row, struct image *to);

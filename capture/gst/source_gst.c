@@ -16,9 +16,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define MIRRORED                                                                       \
-    (GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLOPPED | \
-     GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED)
 #define PULL_NS (100 * GST_MSECOND) /* between looks at the bus while waiting for a picture */
 #define STALL_S 20                  /* a decoder that gives nothing for so long hangs */
 #define INTO_FRAME_NS GST_MSECOND /* seeks aim this far into a frame; times in files are rounded */
@@ -69,6 +66,7 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
                 gst_segment_to_stream_time(gst_sample_get_segment(*sample), GST_FORMAT_TIME, pts);
             if (!GST_CLOCK_TIME_IS_VALID(*time))
                 *time = (GstClockTime)pair_time_ns(gst->next, gst->source.rate);
+            *time += (GstClockTime)(gst->start_ns[track] - gst->start_ns[0]);
             return 0;
         }
         if (gst_app_sink_is_eos(gst->sink[track]))
@@ -80,17 +78,6 @@ static int pull(struct gst *gst, int track, GstSample **sample, GstClockTime *ti
     return log_fail(-EIO, gst->name,
                     "the decoder gave nothing for %d s after frame %ld; is the file damaged?",
                     STALL_S, gst->next - 1);
-}
-
-/* The part of the source's size that begins at column, row of a decoded picture. */
-static int put_picture(struct gst *gst, GstSample *sample, int column, int row, struct image *to) {
-    int error = gst_launch_copy_picture(sample, column, row, to);
-    if (error)
-        log_error(gst->name,
-                  "the size of the pictures changes at frame %ld; livestereo plays files of one "
-                  "size",
-                  gst->next);
-    return error ? -EIO : 0;
 }
 
 /* One picture of each track, of the same time to half a frame; what has no partner is passed
@@ -148,7 +135,10 @@ static GstClockTime seek_time(const struct gst *gst, long index) {
 }
 
 static int rewind_to(struct gst *gst, long index) {
-    GstClockTime time = seek_time(gst, index);
+    /* a right file that begins later has its pictures earlier on its own clock */
+    GstClockTime time = seek_time(gst, index),
+                 later = (GstClockTime)MAX(0, gst->start_ns[1] - gst->start_ns[0]);
+    time -= MIN(time, later);
     bool sought = !gst->failed && gst_element_seek_simple(
                                       gst->pipeline, GST_FORMAT_TIME,
                                       GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, (gint64)time);
@@ -218,26 +208,23 @@ static int gst_source_read(struct source *source, struct frame *frame) {
             return gst_source_read(source, frame);
         return status;
     }
-    bool exchanged = gst->options.swap != (gst->tracks == 1 && gst->right_first);
     bool damaged = status == 0 && (is_damaged(gst, sample[0]) || is_damaged(gst, sample[1]));
-    if (status == 0)
-        status = put_picture(gst, sample[0], 0, 0, exchanged ? &frame->right : &frame->left);
-    if (status == 0)
-        status = put_picture(gst, sample[gst->tracks - 1],
-                             gst->pictures == PICTURES_SIDE_BY_SIDE ? source->width : 0,
-                             gst->pictures == PICTURES_TOP_BOTTOM ? source->height : 0,
-                             exchanged ? &frame->left : &frame->right);
+    if (status == 0 &&
+        gst_pair_put(&gst->pair, source, &gst->options, sample, gst->tracks, frame) != 0)
+        status = log_fail(-EIO, gst->name,
+                          "the size of the pictures changes at frame %ld; livestereo plays files "
+                          "of one size",
+                          gst->next);
     drop_pair(sample);
     if (status)
         return status;
-    source_hand_over(&gst->options, frame);
     gst->next = index + 1;
     frame->index = index;
     if (damaged)
         return log_fail(-EBADMSG, gst->name, "frame %ld (%.3f s) is a JPEG picture that ends early",
                         index, (double)time[0] / 1e9);
-    frame->left_ns = (int64_t)time[gst->options.swap];
-    frame->right_ns = (int64_t)time[!gst->options.swap];
+    frame->left_ns = gst->start_ns[0] + (int64_t)time[gst->options.swap];
+    frame->right_ns = gst->start_ns[0] + (int64_t)time[!gst->options.swap];
     return 0;
 }
 
@@ -245,7 +232,7 @@ static void gst_source_describe(struct source *source, long index, char *buf, si
     const struct gst *gst = (const struct gst *)source;
     if (source->rate > 0)
         g_snprintf(buf, size, "%s frame %ld (%.3f s)", gst->name, index,
-                   (double)pair_time_ns(index, source->rate) / 1e9);
+                   (double)(gst->start_ns[0] + pair_time_ns(index, source->rate)) / 1e9);
     else
         g_snprintf(buf, size, "%s frame %ld", gst->name, index);
 }
@@ -264,49 +251,24 @@ static void gst_source_close(struct source *source) {
     g_free(gst);
 }
 
-/* How the file says that its track holds the pictures: in its container, or in its stream, as
- * GStreamer tells. PICTURES_AUTO where it does not; PICTURES_ONE after a log line, where that is
- * not played. */
-static enum source_pictures said(struct gst *gst, const GstVideoInfo *info) {
-    const struct video_about *about = &gst->about[0];
-    GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
-    enum source_pictures pictures =
-        mode == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM     ? PICTURES_TOP_BOTTOM
-        : mode == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE ? PICTURES_SIDE_BY_SIDE
-                                                        : about->pictures;
-    gst->right_first = about->pictures == PICTURES_AUTO
-                           ? (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) &
-                              GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST) != 0
-                           : about->right_first;
-    if (about->other && gst->options.pictures == PICTURES_AUTO && !gst->options.motion_step)
-        return log_fail(
-            PICTURES_ONE, gst->name,
-            "says that it holds both pictures %s, which is not played; convert it to two "
-            "side by side, or say --pictures if they are",
-            about->other);
-    return pictures;
+/* How much later than GStreamer says the pictures of a track are, on the clock of its file:
+ * demuxers count from the first picture where a Matroska file begins late. */
+static int64_t find_start(const struct gst *gst, int track) {
+    int64_t start = gst->about[gst->files == 2 ? track : 0].start_ns;
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(GST_ELEMENT(gst->sink[track]), "sink");
+    GstEvent *event = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0);
+    const GstSegment *segment = NULL;
+    int64_t late = 0;
+    if (event)
+        gst_event_parse_segment(event, &segment);
+    if (segment && segment->start > segment->time)
+        late = (int64_t)(segment->start - segment->time);
+    g_clear_pointer(&event, gst_event_unref);
+    return start >= 0 && ABS(late - start) <= gst->shortest_ns / 2 ? late : 0;
 }
 
-/* One track: how it holds both pictures. 0, or -EINVAL after a log line. */
-static int learn_pictures(struct gst *gst, const GstVideoInfo *info) {
-    enum source_pictures by_file = said(gst, info);
-    if (by_file == PICTURES_ONE)
-        return -EINVAL;
-    gst->pictures =
-        source_arrangement(gst->name, &gst->options, by_file, info->width, info->height);
-    if (gst->pictures == PICTURES_AUTO)
-        return -EINVAL;
-    gst->right_first = gst->right_first && gst->pictures != PICTURES_ONE;
-    if (GST_VIDEO_INFO_MULTIVIEW_FLAGS(info) & MIRRORED)
-        log_warning(gst->name, "says that one of its pictures is mirrored, which is not undone; "
-                               "--flip and --rotate180 do");
-    if (gst->right_first)
-        log_info(gst->name, "holds the right picture %s, as it says; --swap exchanges them",
-                 gst->pictures == PICTURES_TOP_BOTTOM ? "above" : "left");
-    return 0;
-}
-
-/* The time that a track promises, ns; of two the shorter one's, for pairs end with it. 0: none. */
+/* The time up to which a track promises pictures, ns; of two the shorter one's, for pairs end with
+ * it. 0: none. */
 static int64_t find_duration(const struct gst *gst) {
     int64_t duration[2] = {0, 0};
     for (int i = 0; i < gst->tracks; i++)
@@ -314,43 +276,28 @@ static int64_t find_duration(const struct gst *gst) {
             duration[i] < 0)
             duration[i] = 0;
     if (gst->tracks == 1)
-        return duration[0];
+        return MAX(0, duration[0] - gst->start_ns[0]);
     int64_t shorter = MIN(duration[0], duration[1]);
     if (shorter > 0 && MAX(duration[0], duration[1]) - shorter > gst->longest_ns / 2)
         log_warning(gst->name, "left lasts %.3f s, right %.3f s; pairs end with the shorter",
                     (double)duration[0] / 1e9, (double)duration[1] / 1e9);
-    return shorter;
+    return MAX(0, shorter - gst->start_ns[0]);
 }
 
 /* Size, colour, rate and count from the first pictures, which the sinks hold already. */
 static int learn(struct gst *gst) {
     struct source *source = &gst->source;
-    GstVideoInfo info[2];
-    gst_video_info_init(&info[0]);
-    gst_video_info_init(&info[1]);
-    for (int i = 0; i < gst->tracks; i++) {
-        if (!gst_launch_sink_info(gst->sink[i], &info[i]))
-            return log_fail(-EBADMSG, gst->name, "holds no picture that could be decoded");
-    }
-    const GstVideoInfo *left = &info[0], *right = &info[gst->tracks - 1];
-    if (left->width != right->width || left->height != right->height ||
-        left->finfo->format != right->finfo->format)
-        return log_fail(-EINVAL, gst->name,
-                        "left is %dx%d %s but right is %dx%d %s; both must be alike", left->width,
-                        left->height, left->finfo->name, right->width, right->height,
-                        right->finfo->name);
-    gst->pictures = PICTURES_ONE;
-    if (gst->tracks == 1 && learn_pictures(gst, left) != 0)
-        return -EINVAL;
-    source->width = left->width;
-    source->height = left->height;
-    source_halve(gst->pictures, &source->width, &source->height);
-    source->channels = left->finfo->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 3;
-    source->rate = rate_of_fraction(left->fps_n, left->fps_d);
+    gst->pair.pictures = gst->tracks == 1 ? PICTURES_AUTO : PICTURES_ONE;
+    int error = gst_pair_learn(&gst->pair, source, &gst->options, gst->sink, gst->tracks,
+                               &gst->about[0], PICTURES_AUTO);
+    if (error)
+        return error;
     double rate = source->rate > 0 ? source->rate : RATE_ASSUMED;
     gst->shortest_ns = gst->longest_ns = (int64_t)(GST_SECOND / rate);
     if (source->rate == 0)
         gst->times = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (int i = 0; i < 2; i++)
+        gst->start_ns[i] = find_start(gst, gst->tracks == 2 ? i : 0);
     gst->duration_ns = find_duration(gst);
     source->count = gst->duration_ns > 0 && source->rate > 0
                         ? MAX(1, index_of(gst, (GstClockTime)gst->duration_ns))

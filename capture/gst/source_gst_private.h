@@ -5,8 +5,7 @@
  */
 #pragma once
 
-#include "capture/source_private.h"
-#include "capture/gst/video_about.h"
+#include "capture/gst/gst_pair.h"
 
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
@@ -21,13 +20,13 @@ struct gst {
     GstBus *bus;
     GstAppSink *sink[2]; /* left and right, or one that holds both */
     int tracks;
-    enum source_pictures pictures; /* of one track; not PICTURES_AUTO once it is open */
-    bool right_first;              /* it holds the right picture left or above */
-    struct video_about about[2];   /* of each file */
+    struct gst_pair pair;
+    struct video_about about[2]; /* of each file */
     struct source_options options;
     bool failed; /* an error has ended playback; seeking starts it again */
     long next;   /* the pair to read next; what comes before it is passed over */
     long given; /* number of the pair that the decoders give next; -1 after a seek: its time says */
+    int64_t start_ns[2]; /* of each track: times here count from the left one's, files say more */
     int64_t last_ns, duration_ns;    /* time of the last pair; what the header promises, 0 none */
     int64_t shortest_ns, longest_ns; /* time from pair to pair; that of the rate where stated */
     GArray *times;                   /* where no rate is stated: int64_t, of each pair known */

@@ -10,7 +10,6 @@
 #include "capture/gst/gst_launch.h"
 
 #include "capture/controls.h"
-#include "image/pixel_format.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -93,19 +92,6 @@ void live_gst_listen(struct live_gst *gst, struct stream *stream) {
 }
 
 /* ---- the reader */
-
-static int put_picture(const struct live_gst *gst, GstSample *sample, bool second,
-                       struct image *to) {
-    GstVideoInfo info;
-    if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)))
-        return -EBADMSG;
-    source_halve(gst->pictures, &info.width, &info.height);
-    if (info.width != to->width || info.height != to->height)
-        return -EBADMSG;
-    return gst_launch_copy_picture(
-        sample, second && gst->pictures == PICTURES_SIDE_BY_SIDE ? to->width : 0,
-        second && gst->pictures == PICTURES_TOP_BOTTOM ? to->height : 0, to);
-}
 
 static void warn_once(struct live_gst *gst, const char *text) {
     if (strcmp(gst->last_warning, text) != 0)
@@ -193,13 +179,7 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     }
     if (status)
         return status;
-    struct image *sides[2] = {&frame->left, &frame->right};
-    for (int i = 0; i < 2; i++) {
-        int from = i ^ gst->options.swap;
-        int error = put_picture(gst, samples[gst->streams == 2 ? from : 0], from, sides[i]);
-        status = status ? status : error;
-    }
-    source_hand_over(&gst->options, frame);
+    status = gst_pair_put(&gst->pair, source, &gst->options, samples, gst->streams, frame);
     for (int i = 0; i < 2 && samples[i]; i++)
         gst_sample_unref(samples[i]);
     if (status && !gst->told_size)

@@ -26,9 +26,9 @@ static GstAppSink *find_sink(struct live_gst *gst, const char *name) {
 static int find_sinks(struct live_gst *gst) {
     if (gst->options.motion_step > 0)
         gst->stream[0].sink = find_sink(gst, "picture");
-    gst->pictures = PICTURES_ONE;
+    gst->pair.pictures = PICTURES_ONE;
     if (!gst->stream[0].sink && (gst->stream[0].sink = find_sink(gst, "both")) != NULL)
-        gst->pictures = PICTURES_AUTO;
+        gst->pair.pictures = PICTURES_AUTO;
     gst->pairing.single = gst->stream[0].sink != NULL;
     gst->streams = gst->pairing.single ? 1 : 2;
     if (gst->streams == 2) {
@@ -41,7 +41,7 @@ static int find_sinks(struct live_gst *gst) {
                         "name=right, or in one appsink name=both%s",
                         gst->options.motion_step > 0 ? ", or in one name=picture of one camera"
                                                      : "");
-    g_autoptr(GstCaps) caps = gst_caps_from_string("video/x-raw,format=(string){RGB,GRAY8}");
+    g_autoptr(GstCaps) caps = gst_caps_from_string(GST_PAIR_CAPS);
     static const char *const sides[2] = {"left camera", "right camera"};
     for (int i = 0; i < 2 && i < gst->streams; i++) {
         struct stream *stream = &gst->stream[i];
@@ -109,37 +109,23 @@ static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
 static int learn(struct live_gst *gst) {
     GstVideoInfo info[2];
     struct source *source = &gst->source;
-    gst_video_info_init(&info[0]);
-    gst_video_info_init(&info[1]);
     gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
     int error = wait_for_first(gst, info);
     if (error)
         return error;
-    if (gst->streams == 1)
-        info[1] = info[0];
-    if (info[0].width != info[1].width || info[0].height != info[1].height)
-        return log_fail(-EINVAL, gst->name,
-                        "left is %dx%d but right is %dx%d; both must be of one size", info[0].width,
-                        info[0].height, info[1].width, info[1].height);
+    GstAppSink *const sinks[2] = {gst->stream[0].sink, gst->stream[1].sink};
     struct source_options how = gst->options;
     how.motion_step = 0; /* of what holds both it takes the left ones */
-    if (gst->pictures == PICTURES_AUTO)
-        gst->pictures = source_arrangement(gst->name, &how, PICTURES_SIDE_BY_SIDE, info[0].width,
-                                           info[0].height);
-    if (gst->pictures == PICTURES_AUTO)
-        return -EINVAL;
+    error =
+        gst_pair_learn(&gst->pair, source, &how, sinks, gst->streams, NULL, PICTURES_SIDE_BY_SIDE);
+    if (error)
+        return error;
     int64_t interval[2] = {0, 0};
-    source->channels = 3;
-    for (int i = 0; i < 2; i++) {
-        if (GST_VIDEO_INFO_FORMAT(&info[i]) == GST_VIDEO_FORMAT_GRAY8)
-            source->channels = 1;
+    for (int i = 0; i < gst->streams; i++)
         if (rate_of_fraction(info[i].fps_n, info[i].fps_d) > 0)
             interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
-    }
-    source->width = info[0].width;
-    source->height = info[0].height;
-    source_halve(gst->pictures, &source->width, &source->height);
-    source->rate = interval[0] ? 1e9 / (double)interval[0] : 0;
+    if (gst->streams == 1)
+        interval[1] = interval[0];
     pthread_mutex_lock(&gst->lock); /* samples have come since: from here on they are paired */
     pairing_restart(&gst->pairing);
     long pairs = gst->pairing.pairs;

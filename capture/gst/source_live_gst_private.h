@@ -7,7 +7,7 @@
 
 #include "capture/controls.h"
 #include "capture/pairing.h"
-#include "capture/source_private.h"
+#include "capture/gst/gst_pair.h"
 #include "capture/source_status.h"
 
 #include <glib.h>
@@ -37,7 +37,7 @@ struct live_gst {
     GstBus *bus;
     int streams;
     bool failed;
-    enum source_pictures pictures; /* how one stream holds both; else PICTURES_ONE */
+    struct gst_pair pair;
     int64_t retry_ns;
     char last_warning[256]; /* "" since all is well */
     bool told_size;         /* the last picture had another size, and that is logged */

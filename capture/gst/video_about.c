@@ -8,23 +8,35 @@
 #include <libavutil/log.h>
 #include <libavutil/stereo3d.h>
 
+static const struct video_packing packings[] = {
+    {AV_STEREO3D_2D, GST_VIDEO_MULTIVIEW_MODE_MONO, PICTURES_ONE, "one picture"},
+    {AV_STEREO3D_SIDEBYSIDE, GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE, PICTURES_SIDE_BY_SIDE, NULL},
+    {AV_STEREO3D_TOPBOTTOM, GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM, PICTURES_TOP_BOTTOM, NULL},
+    {AV_STEREO3D_FRAMESEQUENCE, GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME, PICTURES_AUTO,
+     "both pictures in turn, picture by picture"},
+    {AV_STEREO3D_CHECKERBOARD, GST_VIDEO_MULTIVIEW_MODE_CHECKERBOARD, PICTURES_AUTO,
+     "both pictures as a chessboard"},
+    {AV_STEREO3D_SIDEBYSIDE_QUINCUNX, GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE_QUINCUNX, PICTURES_AUTO,
+     "both pictures side by side in quincunx"},
+    {AV_STEREO3D_LINES, GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED, PICTURES_AUTO,
+     "both pictures row by row"},
+    {AV_STEREO3D_COLUMNS, GST_VIDEO_MULTIVIEW_MODE_COLUMN_INTERLEAVED, PICTURES_AUTO,
+     "both pictures column by column"},
+    {-1, GST_VIDEO_MULTIVIEW_MODE_LEFT, PICTURES_ONE, "the left picture alone"},
+    {-1, GST_VIDEO_MULTIVIEW_MODE_RIGHT, PICTURES_ONE, "the right picture alone"}};
+
+const struct video_packing *video_packing_of(GstVideoMultiviewMode mode) {
+    for (size_t i = 0; i < G_N_ELEMENTS(packings); i++)
+        if (packings[i].mode == mode && mode != GST_VIDEO_MULTIVIEW_MODE_MONO)
+            return &packings[i];
+    return NULL;
+}
+
 static void take_stereo(const AVStereo3D *stereo, struct video_about *about) {
-    static const struct {
-        enum AVStereo3DType type;
-        const char *name;
-    } others[] = {{AV_STEREO3D_FRAMESEQUENCE, "in turn, picture by picture"},
-                  {AV_STEREO3D_CHECKERBOARD, "as a chessboard"},
-                  {AV_STEREO3D_SIDEBYSIDE_QUINCUNX, "side by side in quincunx"},
-                  {AV_STEREO3D_LINES, "row by row"},
-                  {AV_STEREO3D_COLUMNS, "column by column"}};
     about->right_first = stereo->flags & AV_STEREO3D_FLAG_INVERT;
-    if (stereo->type == AV_STEREO3D_SIDEBYSIDE)
-        about->pictures = PICTURES_SIDE_BY_SIDE;
-    else if (stereo->type == AV_STEREO3D_TOPBOTTOM)
-        about->pictures = PICTURES_TOP_BOTTOM;
-    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-        if (stereo->type == others[i].type)
-            about->other = others[i].name;
+    for (size_t i = 0; i < G_N_ELEMENTS(packings); i++)
+        if (packings[i].stereo3d == (int)stereo->type)
+            about->packing = &packings[i];
 }
 
 /* x' = m[0] x + m[3] y, y' = m[1] x + m[4] y, y down. */
@@ -38,11 +50,29 @@ static GstVideoOrientationMethod turn_of(const int32_t *m) {
                      : (down < 0 ? GST_VIDEO_ORIENTATION_VERT : GST_VIDEO_ORIENTATION_IDENTITY);
 }
 
+enum { FIRST_PACKETS = 100 }; /* among which a picture is */
+
+/* The time of the first picture, ns; -1: not known. */
+static int64_t start_of(AVFormatContext *file) {
+    AVPacket *packet = av_packet_alloc();
+    int64_t start = -1;
+    for (int i = 0; packet && i < FIRST_PACKETS && start < 0; i++) {
+        if (av_read_frame(file, packet) != 0)
+            break;
+        const AVStream *stream = file->streams[packet->stream_index];
+        if (stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && packet->pts != AV_NOPTS_VALUE)
+            start = av_rescale_q(packet->pts, stream->time_base, (AVRational){1, 1000000000});
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return start;
+}
+
 void video_about_read(const char *path, struct video_about *about) {
     g_autofree char *url = g_strconcat("file:", path, NULL);
     AVFormatContext *file = NULL;
     AVDictionary *options = NULL;
-    *about = (struct video_about){.turn = GST_VIDEO_ORIENTATION_IDENTITY};
+    *about = (struct video_about){.turn = GST_VIDEO_ORIENTATION_IDENTITY, .start_ns = -1};
     av_log_set_level(AV_LOG_QUIET);
     av_dict_set(&options, "protocol_whitelist", "file", 0);
     av_dict_set(&options, "format_whitelist", "matroska,webm,mov,mp4", 0);
@@ -61,5 +91,7 @@ void video_about_read(const char *path, struct video_about *about) {
             about->turn = turn_of(matrix);
         break;
     }
+    if (!error)
+        about->start_ns = start_of(file);
     avformat_close_input(&file);
 }

@@ -10,12 +10,23 @@
 
 #include <gst/video/video.h>
 
+/* A way of holding both pictures in one. */
+struct video_packing {
+    int stereo3d; /* libavformat's number */
+    GstVideoMultiviewMode mode;
+    enum source_pictures pictures;
+    const char *name; /* of what is not played as a pair, else NULL */
+};
+
 struct video_about {
-    enum source_pictures pictures; /* of one track; PICTURES_AUTO: it does not say */
+    const struct video_packing *packing; /* of one track; NULL: it does not say */
     bool right_first;
-    const char *other;              /* a way of holding both that is not played, or NULL */
+    int64_t start_ns;               /* of its first picture, as its clock has it; -1: not known */
     GstVideoOrientationMethod turn; /* what brings its pictures upright */
 };
+
+/* What caps say. NULL: nothing, as also of one picture, which elements say unasked. */
+const struct video_packing *video_packing_of(GstVideoMultiviewMode mode);
 
 /* Of the first video track of a file; what is no such file says nothing. */
 void video_about_read(const char *path, struct video_about *about);

@@ -200,14 +200,20 @@ static void demosaic(const struct image *grey, int red, struct image *out) {
                 *to++ = bayer_mean(grey, x, y, red, color);
 }
 
-/* Notes the greatest of 16-bit samples. */
-static void note_bits(const struct raw_picture *raw, struct sample_bits *bits) {
-    size_t step = raw->stride ? (size_t)raw->stride : 2 * (size_t)raw->width;
-    for (size_t y = 0; y < (size_t)raw->height && raw->bytes >= pixels_bytes(raw); y++)
-        for (size_t x = 0; x < (size_t)raw->width; x++) {
-            const uint8_t *two = raw->data + y * step + 2 * x;
-            bits->most = MAX(bits->most, (unsigned)(two[0] | two[1] << 8));
-        }
+/* Of 16-bit samples. */
+static int decode_wide(const struct raw_picture *raw, struct sample_bits *bits, struct image *out) {
+    size_t width = (size_t)out->width, height = (size_t)out->height;
+    size_t step = raw->stride ? (size_t)raw->stride : 2 * width;
+    if (raw->bytes < pixels_bytes(raw) || step < 2 * width)
+        return -EBADMSG;
+    g_autofree uint16_t *samples = g_try_new(uint16_t, width * height);
+    for (size_t i = 0; samples && i < width * height; i++) {
+        const uint8_t *two = raw->data + i / width * step + 2 * (i % width);
+        samples[i] = (uint16_t)(two[0] | two[1] << 8);
+    }
+    if (samples)
+        samples_to_8(samples, width * height, bits, out->data);
+    return samples ? 0 : -ENOMEM;
 }
 
 static int decode_raw(const struct ros_image *image, const struct encoding *encoding,
@@ -221,17 +227,15 @@ static int decode_raw(const struct ros_image *image, const struct encoding *enco
     out->data = malloc(image_bytes(out));
     if (!out->data)
         return -ENOMEM;
-    struct raw_picture raw = {.fourcc = fourcc,
-                              .width = out->width,
-                              .height = out->height,
-                              .stride = (int)image->step,
-                              .data = image->data,
-                              .bytes = image->size};
-    if (fourcc == PIXEL_Y16) {
-        note_bits(&raw, bits);
-        raw.bits = bits->bits;
-    }
-    int error = format ? pixels_decode(&raw, NULL, out) : decode_colors(image, encoding, out);
+    const struct raw_picture raw = {.fourcc = fourcc,
+                                    .width = out->width,
+                                    .height = out->height,
+                                    .stride = (int)image->step,
+                                    .data = image->data,
+                                    .bytes = image->size};
+    int error = fourcc == PIXEL_Y16 ? decode_wide(&raw, bits, out)
+                : format            ? pixels_decode(&raw, NULL, out)
+                                    : decode_colors(image, encoding, out);
     if (!error && encoding->bayer) {
         struct image grey = *out;
         *out = (struct image){malloc(3 * image_bytes(&grey)), grey.width, grey.height, 3};
