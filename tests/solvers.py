@@ -19,6 +19,9 @@ import tempfile
 import numpy as np
 from PIL import Image, ImageFile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples"))
+import solve_pictures as recipes  # noqa: E402
+
 ImageFile.LOAD_TRUNCATED_IMAGES = True  # some of the benchmark's have wrong checksums
 
 # labels, squared, cut of the costs; model, lambda, truncation; a step's weight and square
@@ -64,54 +67,62 @@ def read(data, pair, side):
     return np.array(Image.open(path).convert("RGB")).astype(int)
 
 
-def stereo(data, folder, pair):
+def words_for(folder, cost, smoothness="linear", lambda_=1, truncation=0, right=None, down=None,
+              solver=None):
+    """What `livestereo solve` takes of arguments of the package's solve(), with arrays in files."""
+    words = ["--lambda", str(lambda_), "--truncation", str(truncation)]
+    arrays = {"cost": cost, "right": right, "down": down}
+    if isinstance(smoothness, str):
+        words += ["--model", smoothness]
+    else:
+        arrays.update({"right-table": smoothness[0], "down-table": smoothness[1]})
+    for name, array in arrays.items():
+        path = os.path.join(folder, name + ".npy")
+        if array is not None:
+            np.save(path, array.reshape(len(array), -1) if "table" in name else array)
+            words += ["--" + name, path] if name != "cost" else [path]
+    return words + (["--solver", solver] if solver else [])
+
+
+def stereo(data, pair):
     labels, squared, cut, model, factor, most, weight, limit = STEREO[pair]
     left, right = read(data, pair, "left"), read(data, pair, "right")
-    names = [os.path.join(folder, pair + n) for n in ("c.npy", "r.npy", "d.npy")]
-    np.save(names[0], stereo_costs(left, right, labels, squared, cut))
-    np.save(names[1], weights(left, 1, weight, limit))
-    np.save(names[2], weights(left, 0, weight, limit))
-    return ([names[0], "--model", model, "--lambda", str(factor), "--truncation", str(most),
-             "--right", names[1], "--down", names[2]], left.shape[0] * left.shape[1] * labels)
+    return {"cost": stereo_costs(left, right, labels, squared, cut), "smoothness": model,
+            "lambda_": factor, "truncation": most, "right": weights(left, 1, weight, limit),
+            "down": weights(left, 0, weight, limit)}
 
 
-def denoise(data, folder):
+def denoise(data):
     """A third of Tsukuba with noise and scratches."""
     grey = read(data, "tsukuba", "left").mean(2)[::3, ::3]
     noisy = np.clip(grey + np.random.default_rng(1).normal(0, 20, grey.shape), 0, 255)
     mask = np.zeros(grey.shape, np.uint8)
     for i in range(10, 90, 20):
         mask[i:i + 2, 15:115] = 255
-    names = [os.path.join(folder, n) for n in ("noisy.png", "mask.png")]
-    Image.fromarray(noisy.astype(np.uint8)).save(names[0])
-    Image.fromarray(mask).save(names[1])
-    return ["--denoise", names[0], "--mask", names[1]], grey.size * 256
+    return recipes.denoise(noisy.astype(np.uint8), mask)
 
 
-def segment(data, folder):
+def segment(data):
     """The head of Tsukuba, marked by a rectangle; two more are background."""
     left = read(data, "tsukuba", "left")
     strokes = np.full(left.shape[:2], 128, np.uint8)
     strokes[90:190, 170:215] = 255
     strokes[5:60, 5:120] = strokes[20:120, 320:370] = 0
-    names = [os.path.join(folder, n) for n in ("photo.png", "strokes.png")]
-    Image.fromarray(left.astype(np.uint8)).save(names[0])
-    Image.fromarray(strokes).save(names[1])
-    return ["--segment", names[0], "--strokes", names[1]], strokes.size * 2
+    return recipes.segment(left.astype(np.uint8), strokes)
 
 
 def benchmark_denoise(data, name):
-    picture = os.path.join(data, "mrf/denoise", name)
-    return ["--denoise", picture + "-input.png", "--mask", picture + "-mask.png", "--benchmark",
-            name]
+    """Its masks are black; lambda and truncation are those of Szeliski et al. 2008."""
+    picture, mask = (recipes.read(os.path.join(data, "mrf/denoise", f"{name}-{kind}.png"))
+                     for kind in ("input", "mask"))
+    factor, most = {"house": (5, 0), "penguin": (25, 5000)}[name]
+    return {**recipes.denoise(picture, mask, 0), "lambda_": factor, "truncation": most}
 
 
 def pano(data):
     folder = os.path.join(data, "mrf/pano")
-    words = ["--footprints"]
-    for name in sorted(os.listdir(folder)):
-        words += ["--montage", os.path.join(folder, name)]
-    return words
+    return recipes.montage([recipes.read(os.path.join(folder, name))
+                            for name in sorted(os.listdir(folder))], footprints=True)
 
 
 def gradients(im, axis):
@@ -130,7 +141,7 @@ def gradients(im, axis):
 FORBIDDEN = 100000  # the benchmark's infinity
 
 
-def family(data, folder):
+def family(data):
     """A seam costs 100 (distance at both pixels + 1) / the mean gradient of both pictures."""
     where = os.path.join(data, "mrf/family")
     strokes = np.array(Image.open(os.path.join(where, "familydatacost.png")).convert("RGB"))[..., 0]
@@ -139,8 +150,8 @@ def family(data, folder):
     labels = len(ims)
     cost = np.where((strokes[..., None] == 255) | (strokes[..., None] // 20 == np.arange(labels)),
                     0, FORBIDDEN).astype(np.float32)
-    words = []
-    for axis, option in ((1, "--right-table"), (0, "--down-table")):
+    tables = []
+    for axis in (1, 0):
         table = np.zeros(strokes.shape + (labels, labels), np.float32)
         here = (slice(None), slice(None, -1)) if axis else (slice(None, -1), slice(None))
         there = (slice(None), slice(1, None)) if axis else (slice(1, None), slice(None))
@@ -160,24 +171,22 @@ def family(data, folder):
                 seam[np.any(ends, 0)] = FORBIDDEN
                 seam[ends[0] & ends[1]] = 0
                 table[here + (a, b)] = seam.astype(int)
-        words += [option, os.path.join(folder, option[2:] + ".npy")]
-        np.save(words[-1], table.reshape(strokes.shape[0], -1))
-    np.save(os.path.join(folder, "family.npy"), cost)
-    return [os.path.join(folder, "family.npy")] + words
+        tables.append(table)
+    return {"cost": cost, "smoothness": tables}
 
 
-def words_of(data, folder, problem):
-    return (benchmark_denoise(data, problem) if problem in ("house", "penguin") else
-            family(data, folder) if problem == "family" else
-            pano(data) if problem == "pano" else stereo(data, folder, problem)[0])
+def problem_of(data, name):
+    return (benchmark_denoise(data, name) if name in ("house", "penguin") else
+            family(data) if name == "family" else pano(data) if name == "pano" else
+            stereo(data, name))
 
 
 def energies(program, data, folder, problems, options):
     """As `solve` prints them: the energy, and how far it is above a bound."""
     cells = []
     for problem in problems.split(","):
-        run = subprocess.run([program, "solve", "-q", "--solver", options[0], "--sweeps",
-                              options[1]] + options[2:] + words_of(data, folder, problem),
+        words = words_for(folder, **{**problem_of(data, problem), "solver": options[0]})
+        run = subprocess.run([program, "solve", "-q", "--sweeps", options[1]] + options[2:] + words,
                              capture_output=True, text=True, check=True)
         gap = re.search(r"\((.*) %\)", run.stdout)
         cells.append("%.0f" % float(run.stdout.split()[1]) +
@@ -185,11 +194,8 @@ def energies(program, data, folder, problems, options):
     return "; ".join(cells)
 
 
-def bytes_of_sweep(problem, solver):
-    """Of a pixel and label, to and from memory (docs/METHODS.md)."""
-    if solver == "min_sum":
-        return 6.2 if problem == "teddy" else 24
-    return {"trws": 56, "rows_columns": 64, "tiles": 40, "sum_product": 12, "icm": 4}[solver]
+# Of a sweep, a pixel and a label, to and from memory (docs/METHODS.md).
+BYTES = {"trws": 56, "rows_columns": 64, "tiles": 40, "min_sum": 24, "sum_product": 24, "icm": 4}
 
 
 def solve(program, words, solver, sweeps, temperature):
@@ -210,19 +216,20 @@ def main():
         if sys.argv[3:4] == ["--energies"]:
             print(energies(program, data, folder, sys.argv[4], sys.argv[5:]))
             return
-        problems = {pair: stereo(data, folder, pair) for pair in STEREO}
-        problems["denoise"] = denoise(data, folder)
-        problems["segment"] = segment(data, folder)
+        problems = {pair: stereo(data, pair) for pair in STEREO}
+        problems.update({"denoise": denoise(data), "segment": segment(data)})
         print("| | sweeps | " + " | ".join(problems) + " |\n|" + "---|" * (2 + len(problems)))
-        bounds = {p: solve(program, words, "trws", 200, 1)[1] for p, (words, _) in problems.items()}
+        words = {p: words_for(tempfile.mkdtemp(dir=folder), **problem)
+                 for p, problem in problems.items()}
+        bounds = {p: solve(program, words[p], "trws", 200, 1)[1] for p in problems}
         for solver, counts in SWEEPS.items():
             for sweeps in counts:
                 cells = []
-                for p, (words, labels) in problems.items():
-                    energy, _, seconds = solve(program, words, solver, sweeps, TEMPERATURES[p])
+                for p, problem in problems.items():
+                    energy, _, seconds = solve(program, words[p], solver, sweeps, TEMPERATURES[p])
                     cells.append("%.2f, %.1f, %.2g" % (
                         100 * (energy / bounds[p] - 1), seconds,
-                        sweeps * labels * bytes_of_sweep(p, solver) / 1e9))
+                        sweeps * problem["cost"].size * BYTES[solver] / 1e9))
                 print("| %s | %d | %s |" % (solver, sweeps, " | ".join(cells)), flush=True)
 
 

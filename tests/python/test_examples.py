@@ -99,6 +99,82 @@ def test_probe(run, tmp_path):
     assert (tmp_path / "curves.png").stat().st_size > 1000
 
 
+def save(path, picture):
+    Image.fromarray(np.asarray(picture, np.uint8)).save(path)
+
+
+def load(path):
+    return np.asarray(Image.open(path))
+
+
+SIDE = 40
+ROW, COLUMN = np.mgrid[:SIDE, :SIDE]
+DISC = (COLUMN - 21) ** 2 + (ROW - 18) ** 2 < 120
+
+
+def test_denoise(run, tmp_path):
+    """A disc with noise and a scratch."""
+    truth, scratch = np.where(DISC, 170, 70), ROW == COLUMN
+    noise = np.random.default_rng(1).integers(-20, 21, truth.shape)
+    noisy = np.where(scratch, 255, truth + noise)
+    save(tmp_path / "noisy.png", noisy)
+    save(tmp_path / "mask.png", 255 * scratch)
+    run("solve_pictures.py", "denoise", "noisy.png", "--mask", "mask.png", "--sweeps", 5, "-o",
+        "clean.png")
+    clean = load(tmp_path / "clean.png").astype(int)
+    assert abs(clean - truth).mean() < abs(noisy - truth).mean() / 2
+
+
+def test_segment(run, tmp_path):
+    """A disc whose grey levels overlap with those of the rest."""
+    noise, strokes = np.random.default_rng(1).integers(-50, 51, DISC.shape), np.full(DISC.shape, 128)
+    strokes[18, 15:27] = strokes[20, 15:27] = 255
+    strokes[3, :24:2] = strokes[36, :36:3] = 0
+    save(tmp_path / "photo.png", np.where(DISC, 160, 100) + noise)
+    save(tmp_path / "strokes.png", strokes)
+    run("solve_pictures.py", "segment", "photo.png", "--strokes", "strokes.png", "-o", "object.png")
+    found = load(tmp_path / "object.png")
+    assert set(np.unique(found)) == {0, 255}
+    assert (found[strokes != 128] == strokes[strokes != 128]).all()
+    assert ((found == 255) != DISC).mean() < 0.05
+
+
+def test_montage(run, tmp_path):
+    """Three pictures of noise, of which neighbours are alike in a crooked band: there are the
+    seams."""
+    noise, bend = np.random.default_rng(1).integers(0, 256, (3, SIDE, SIDE)), abs(ROW - 20) // 3
+    first, second = COLUMN - 8 - bend, COLUMN - 24 - bend
+    photos = [np.where(abs(first) <= 2, noise[1], noise[0]), noise[1],
+              np.where(abs(second) <= 2, noise[1], noise[2])]
+    strokes = np.full((SIDE, SIDE, 3), 128)
+    strokes[:, :2], strokes[:, 19], strokes[:, -2:] = 0, 255, (255, 0, 0)
+    for name, photo in zip("abc", photos):
+        save(tmp_path / f"{name}.png", photo)
+    save(tmp_path / "strokes.png", strokes)
+    run("solve_pictures.py", "montage", "a.png", "b.png", "c.png", "--strokes", "strokes.png", "-o",
+        "all.png")
+    expected = np.where(first < 0, photos[0], np.where(second < 0, photos[1], photos[2]))
+    sure = (abs(first) > 2) & (abs(second) > 2)
+    assert (load(tmp_path / "all.png")[sure] == expected[sure][:, None]).all()
+    with pytest.raises(subprocess.CalledProcessError):  # no stroke is red
+        save(tmp_path / "strokes.png", strokes[..., 1])
+        run("solve_pictures.py", "montage", "a.png", "b.png", "c.png", "--strokes", "strokes.png",
+            "-o", "none.png")
+
+
+def test_panorama(run, tmp_path):
+    """Pictures that are black where they do not reach; none reaches the first row. They are alike
+    at one pixel of what two share, and differ by 20 at the next one."""
+    names = [f"{k}.png" for k in range(3)]
+    for k, name in enumerate(names):
+        inside = (ROW > 0) & (COLUMN >= 11 * k) & (COLUMN < 11 * k + 18)
+        save(tmp_path / name, np.where(inside, 60 + COLUMN + 20 * k * (COLUMN % 11 != 2), 0))
+    words = ("solve_pictures.py", "montage", *names, "--footprints", "-o", "all.png")
+    assert run(*words).startswith("energy 2730,")
+    assert ((load(tmp_path / "all.png") == 0).all(2) == (ROW == 0)).all()
+    assert run(*words, "--solver", "trws").endswith("lower bound 2730\n")
+
+
 def test_torch_pair(run):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
