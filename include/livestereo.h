@@ -517,11 +517,9 @@ enum livestereo_tile_flag {
  * All solvers take all of it; SUM_PRODUCT takes no TABLES. They compute with whole multiples of a
  * power of two, the largest with which no number exceeds 2^26, to which other numbers are rounded
  * down; costs that exceed their pixel's least one by 1024 times the largest V count as that much.
- * Energies are of the numbers themselves, and no labels have less than the bound. MIN_SUM computes
- * with bytes where these hold all numbers and V is LINEAR or POTTS with at most four different
- * weights, about twenty times faster. SUM_PRODUCT finds the labels of most probability; costs and
- * smoothness of more than 11 temperatures above the least count as 11, since probabilities have 16
- * bits. */
+ * Energies are of the numbers themselves, and no labels have less than the bound. SUM_PRODUCT
+ * finds the labels of most probability, in floats; costs and smoothness of more than 40
+ * temperatures above the least count as 40. */
 struct livestereo_problem {
     size_t size;
     int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
@@ -542,16 +540,13 @@ struct livestereo_problem {
                    of them (SWAP) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
     int threads;      /* 0: all cores; TRWS, BP_S, ICM and moves only read the costs with them */
-    /* Gets energy and bound (NAN: not known) after each sweep; with MIN_SUM in bytes after 1, 2, 4,
-     * 8... sweeps, each begun anew, and after all. Another return than 0 ends the work, with the
-     * labels so far. It must not call the library. NULL: none. */
+    /* Gets energy and bound (NAN: not known) after each sweep. Another return than 0 ends the work,
+     * with the labels so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
-    double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
-    /* Of SUM_PRODUCT and, in bytes, MIN_SUM; the same bytes with both. The others run on the CPU
-     * alone. */
-    enum livestereo_backend backend;
-    int gpu; /* the number of CUDA's */
+    double temperature;              /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
+    enum livestereo_backend backend; /* CPU: solvers run there alone */
+    int gpu;                         /* not read */
     /* Above 0: labels are (u, v), l = v * columns + u, in whole rows; |l - m| is |du| + |dv| and
      * (l - m)^2 is du^2 + dv^2. Solvers then compute as with a TABLE. */
     int columns;

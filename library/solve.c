@@ -2,7 +2,6 @@
  * Labelling problems of the caller's own: checks them, and hands them to gpu/mrf/mrf.h.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/backend.h"
 #include "gpu/mrf/mrf.h"
 #include "library/library.h"
 
@@ -122,8 +121,8 @@ static int check(const struct livestereo_problem *p, const struct livestereo_sol
         return error;
     if ((unsigned)p->solver > LIVESTEREO_SWAP)
         return refuse("problem: solver %d does not exist", (int)p->solver);
-    if ((unsigned)p->backend > LIVESTEREO_BACKEND_CUDA || p->gpu < 0)
-        return refuse("problem: backend %d, GPU %d does not exist", (int)p->backend, p->gpu);
+    if (p->backend != LIVESTEREO_BACKEND_CPU)
+        return refuse("problem: backend %d; solvers run on the CPU alone", (int)p->backend);
     if (!(p->temperature >= 0) || !isfinite(p->temperature))
         return refuse("problem: temperature must be 0 or more");
     if (p->tile_size < 0 || p->tile_inner < 0 || p->levels < 0 || !(p->damping >= 0) ||
@@ -142,40 +141,6 @@ static int tell(void *context, const struct mrf_result *r) {
 
 static bool asks_marginals(const struct livestereo_solution *s) {
     return s->belief || s->mean || s->confidence || s->entropy;
-}
-
-/* Of the solvers that are made of stages. */
-static int run_on_backend(const struct mrf *m, const struct livestereo_problem *p,
-                          const struct livestereo_solution *s, const struct mrf_watch *watch,
-                          struct mrf_result *result, const char **why) {
-    const struct mrf_marginals asked = {s->belief, s->mean, s->confidence, s->entropy, p->columns};
-    int error = 0;
-    struct backend *b = p->backend == LIVESTEREO_BACKEND_CUDA
-                            ? backend_cuda_open(p->gpu, VARIANT_OPTIMISED, false, &error)
-                            : backend_cpu_open(p->threads, VARIANT_OPTIMISED, &error);
-    if (!b)
-        return error;
-    if (p->solver == LIVESTEREO_SUM_PRODUCT)
-        error = mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, b, watch,
-                                &asked, s->label, result);
-    else
-        error = mrf_min_sum_in_bytes(m, p->sweeps, b, p->threads, watch, s->label, result, why);
-    b->close(&b);
-    return error;
-}
-
-static int run_min_sum(const struct mrf *m, const struct livestereo_problem *p,
-                       const struct livestereo_solution *s, const struct mrf_watch *watch,
-                       struct mrf_result *result) {
-    const char *why = "bytes have five levels";
-    int levels = p->levels ? p->levels : MIN_SUM_LEVELS;
-    int error = levels == MIN_SUM_LEVELS ? run_on_backend(m, p, s, watch, result, &why) : -ENOTSUP;
-    if (error != -ENOTSUP)
-        return error;
-    if (p->backend == LIVESTEREO_BACKEND_CPU)
-        return mrf_min_sum(m, levels, p->sweeps, p->threads, watch, s->label, result);
-    log_explain("%s; on the CPU min_sum takes any", why);
-    return error;
 }
 
 /* Belief propagation along rows and columns. */
@@ -200,14 +165,13 @@ static const char *refusal(const struct livestereo_problem *p,
         return "this solver knows no marginals; sum_product does";
     if (is_sum_product && p->smoothness == LIVESTEREO_TABLES)
         return "sum_product takes no tables of single edges; the other solvers do";
-    if (p->backend != LIVESTEREO_BACKEND_CPU && !is_sum_product && p->solver != LIVESTEREO_MIN_SUM)
-        return "this solver runs on the CPU alone";
     return NULL;
 }
 
 static int run_solver(const struct mrf *m, struct livestereo_problem *p,
                       const struct livestereo_solution *s, struct mrf_result *result) {
     const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
+    const struct mrf_marginals asked = {s->belief, s->mean, s->confidence, s->entropy, p->columns};
     const char *why = refusal(p, s);
     if (why) {
         log_explain("%s", why);
@@ -222,9 +186,11 @@ static int run_solver(const struct mrf *m, struct livestereo_problem *p,
     case LIVESTEREO_TILES:
         return run_area(m, p, s->label, watch, result);
     case LIVESTEREO_MIN_SUM:
-        return run_min_sum(m, p, s, watch, result);
+        return mrf_min_sum(m, p->levels ? p->levels : MIN_SUM_LEVELS, p->sweeps, p->threads, watch,
+                           s->label, result);
     case LIVESTEREO_SUM_PRODUCT:
-        return run_on_backend(m, p, s, watch, result, &why);
+        return mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, p->threads,
+                               watch, &asked, s->label, result);
     case LIVESTEREO_ICM:
         mrf_least_costs(m, s->label);
         mrf_icm(m, p->sweeps, watch, s->label, result);

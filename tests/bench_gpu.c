@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "config/presets.h"
 #include "base/quantile.h"
-#include "gpu/mrf/mrf.h"
 #include "tests/frame_run.h"
 
 #include <dirent.h>
@@ -407,68 +406,6 @@ static int measure_presets(struct options *o, const char *const *names) {
     return error ? 1 : 0;
 }
 
-/* ---- labelling problems */
-
-static void random_costs(const void *context, int x, int y, float *cost) {
-    const struct mrf_input *in = context;
-    for (int l = 0; l < in->labels; l++) {
-        uint64_t state = ((uint64_t)y << 40 | (uint64_t)x << 16 | (uint64_t)l) + 1;
-        cost[l] = (float)(bench_random(&state) % 60);
-    }
-}
-
-static double potts(const void *context, int edge_class, int l, int m) {
-    (void)context;
-    return l == m ? 0 : 20 * edge_class;
-}
-
-/* The time of min-sum with as many sweeps, in ms, negative where it failed, and a hash of the
- * labels. */
-static double time_min_sum(const struct mrf *m, struct backend *b, int threads, int sweeps,
-                           uint16_t *label, uint64_t *hash) {
-    struct mrf_result result;
-    const char *why;
-    double started = clock_ms();
-    int error = mrf_min_sum_in_bytes(m, sweeps, b, threads, NULL, label, &result, &why);
-    double ms = clock_ms() - started;
-    *hash = 0;
-    for (int i = 0; i < m->width * m->height; i++)
-        *hash = (*hash ^ label[i]) * 0x100000001b3u;
-    return error ? -1 : ms;
-}
-
-/* Min-sum on random costs with Potts smoothness; the exit code. */
-static int measure_problem(const struct options *o) {
-    struct mrf_input in = {.width = o->size.width ? o->size.width : 1920,
-                           .height = o->size.width ? o->size.height : 1080,
-                           .labels = o->size.labels ? o->size.labels : 64,
-                           .costs = random_costs,
-                           .smoothness = potts,
-                           .context = &in};
-    int error = 0;
-    struct mrf *m = NULL;
-    struct backend *b = open_backend(o, &error);
-    uint16_t *label = malloc((size_t)in.width * (size_t)in.height * sizeof(*label));
-    if (b && label && !(error = mrf_open(&m, &in))) {
-        uint64_t hash;
-        int threads = o->params.threads;
-        int more = b->own_memory ? 1100 : 2;          /* other sweeps, for the time of one */
-        time_min_sum(m, b, threads, 2, label, &hash); /* warms up */
-        double other = time_min_sum(m, b, threads, more, label, &hash),
-               ms = time_min_sum(m, b, threads, 100, label, &hash);
-        printf("min_sum %dx%d, %d labels, potts, %s: 100 sweeps %.1f ms, a half-step on all levels "
-               "%.3f ms, labels %016llx\n",
-               in.width, in.height, in.labels, b->name, ms, (ms - other) / (100 - more),
-               (unsigned long long)hash);
-        error = ms < 0 || other < 0;
-    }
-    mrf_close(&m);
-    free(label);
-    if (b)
-        b->close(&b);
-    return error || !label ? 1 : 0;
-}
-
 /* ---- the command line */
 
 static int print_usage(FILE *to, int code) {
@@ -478,8 +415,7 @@ static int print_usage(FILE *to, int code) {
                 "  --avx2 (on the CPU without AVX-512)\n"
                 "  --size WxH  --labels N  --set NAME=VALUE (repeatable)\n"
                 "  --pairs FOLDER (of tests/raw_pairs.py: real pairs, too)\n"
-                "  --cameras (frames a second of 1 to 16 handles in threads of their own)\n"
-                "  --solve (min-sum on a labelling problem instead)\n");
+                "  --cameras (frames a second of 1 to 16 handles in threads of their own)\n");
     return code;
 }
 
@@ -514,14 +450,11 @@ int main(int argc, char **argv) {
     struct options o = {.variant = VARIANT_OPTIMISED};
     const char *const usual[] = {"default", "live", "driving", NULL}, *named[MAX_SET] = {0};
     int count = 0;
-    bool solve = false;
     params_default(&o.params);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help"))
             return print_usage(stdout, 0);
-        if (!strcmp(argv[i], "--solve"))
-            solve = true;
-        else if (!strcmp(argv[i], "--cameras"))
+        if (!strcmp(argv[i], "--cameras"))
             o.cameras = true;
         else if (!strcmp(argv[i], "--plain"))
             o.variant = VARIANT_PLAIN;
@@ -533,13 +466,6 @@ int main(int argc, char **argv) {
             return print_usage(stderr, 2);
         else
             named[count++] = argv[i];
-    }
-    if (solve) {
-        char why[200];
-        for (const char *const *set = o.set; *set; set++)
-            if (params_assign(&o.params, *set, why, sizeof(why)))
-                return print_usage(stderr, 2);
-        return measure_problem(&o);
     }
     return measure_presets(&o, count ? named : usual);
 }

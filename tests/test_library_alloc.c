@@ -70,9 +70,6 @@ static int call_solve(void) {
         p.solver = (enum livestereo_solver)i;
         error = livestereo_solve(&p, &solution);
     }
-    p.smoothness = LIVESTEREO_QUADRATIC; /* in 32 bits */
-    p.solver = LIVESTEREO_MIN_SUM;
-    error = error ? error : livestereo_solve(&p, &solution);
     if (error)
         g_assert_nonnull(strstr(livestereo_error(NULL),
                                 error == -EAGAIN ? "no more threads" : "not enough memory"));

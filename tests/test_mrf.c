@@ -6,7 +6,6 @@
  * random.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/backend.h"
 #include "gpu/mrf/mrf.h"
 #include "tests/marginals.h"
 #include "tests/test.h"
@@ -17,16 +16,6 @@
 #include <string.h>
 
 enum { MAX_PIXELS = 96, MAX_VALUES = 40 };
-
-/* The CPU backend with as many threads. */
-static struct backend *backend_of(int threads) {
-    static struct backend *backends[4];
-    int error;
-    if (!backends[threads])
-        backends[threads] = backend_cpu_open(threads, VARIANT_OPTIMISED, &error);
-    g_assert_nonnull(backends[threads]);
-    return backends[threads];
-}
 
 /* What the problem's functions answer from. */
 struct numbers {
@@ -598,9 +587,8 @@ static bool propagate(const struct numbers *n, double temperature, int favoured,
     return change <= 1e-9;
 }
 
-/* The most that 16 bits make of a probability and of an entropy in bits, where costs and smoothness
- * are of a few temperatures. */
-static const double rounding = 0.001, rounding_of_entropy = 0.01;
+/* The most that floats make of a probability and of an entropy in bits. */
+static const double rounding = 1e-5, rounding_of_entropy = 1e-4;
 
 /* The largest difference of sum-product's probabilities from these; entropies differ by at most
  * rounding_of_entropy. Mean, confidence, entropy and label are what follows from them. */
@@ -614,9 +602,8 @@ static double differ(const struct numbers *n, double temperature, int sweeps, in
     struct mrf_marginals to = {belief, mean, near, entropy, n->columns};
     int columns = n->columns ? n->columns : n->labels, step = n->columns ? 2 : 1;
     double most = 0;
-    g_assert_cmpint(
-        mrf_sum_product(m, temperature, sweeps, backend_of(threads), NULL, &to, label, &result), ==,
-        0);
+    g_assert_cmpint(mrf_sum_product(m, temperature, sweeps, threads, NULL, &to, label, &result), ==,
+                    0);
     g_assert_cmpint(result.sweeps, ==, sweeps);
     g_assert_cmpfloat(fabs(energy_of(n, label) - result.energy), <=, 200 / m->scale);
     for (int i = 0; i < n->width * n->height; i++) {
@@ -742,12 +729,10 @@ TEST("/mrf/marginals/steps", test_marginals_in_steps) {
         double temperature = temperatures[round % 9];
         make_numbers(&n, sizes[round % 4][0], sizes[round % 4][1], 12, round % 5, 1);
         AUTO(mrf_close) struct mrf *m = open_problem(&n);
-        g_assert_cmpint(
-            mrf_sum_product(m, temperature, 9, backend_of(2), &watch, &to, label[0], &result[0]),
-            ==, 0);
-        g_assert_cmpint(
-            mrf_sum_product(m, temperature, 9, backend_of(1), NULL, &other, label[1], &result[1]),
-            ==, 0);
+        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 2, &watch, &to, label[0], &result[0]),
+                        ==, 0);
+        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 1, NULL, &other, label[1], &result[1]),
+                        ==, 0);
         g_assert_cmpint(steps, ==, 9);
         g_assert_cmpint(result[0].sweeps, ==, 9);
         g_assert_cmpfloat(result[0].energy, ==, result[1].energy);
@@ -756,9 +741,8 @@ TEST("/mrf/marginals/steps", test_marginals_in_steps) {
         g_assert_cmpmem(entropy[0], sizeof(entropy[0]), entropy[1], sizeof(entropy[1]));
         g_assert_cmpmem(label[0], sizeof(label[0]), label[1], sizeof(label[1]));
         watch.each = stop;
-        g_assert_cmpint(
-            mrf_sum_product(m, temperature, 9, backend_of(2), &watch, &to, label[0], &result[0]),
-            ==, 0);
+        g_assert_cmpint(mrf_sum_product(m, temperature, 9, 2, &watch, &to, label[0], &result[0]),
+                        ==, 0);
         g_assert_cmpint(result[0].sweeps, ==, 2);
     }
 }
@@ -773,88 +757,8 @@ TEST("/mrf/marginals/cold", test_marginals_cold) {
     AUTO(mrf_close) struct mrf *m = open_problem(&n);
     for (int i = 0; i < 2; i++) {
         struct mrf_marginals to = {.belief = belief[i]};
-        g_assert_cmpint(
-            mrf_sum_product(m, i ? 1e-300 : 1e20, 5, backend_of(1), NULL, &to, label, &result), ==,
-            0);
+        g_assert_cmpint(mrf_sum_product(m, i ? 1e-300 : 1e20, 5, 1, NULL, &to, label, &result), ==,
+                        0);
     }
     g_assert_cmpmem(belief[0], sizeof(belief[0]), belief[1], sizeof(belief[1]));
-}
-
-/* Each compiler gives these bytes. */
-TEST("/mrf/marginals/bytes", test_marginals_bytes) {
-    static const char expected[] =
-        "bd517a6c5ea2f20834d53be41c71128799ea4a3a65b756544692a23151fd3e93";
-    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-    for (int kind = 0; kind < 4; kind++) {
-        struct numbers n;
-        float belief[MAX_PIXELS * MAX_VALUES];
-        uint16_t label[MAX_PIXELS];
-        struct mrf_result result;
-        struct mrf_marginals to = {.belief = belief};
-        uint32_t state = 1;
-        make_numbers(&n, 8, 12, MAX_VALUES, kind, 1);
-        for (int i = 0; i < 96; i++) {
-            for (int l = 0; l < n.labels; l++)
-                n.cost[i][l] = (state = state * 1664525 + 1013904223) >> 25;
-            n.classes[0][i] = n.classes[1][i] = (uint8_t)(state >> 10 & 3);
-        }
-        for (int l = 0; l < n.labels; l++)
-            for (int m = 0; m < n.labels; m++)
-                n.smoothness[l][m] = kind == 0   ? MIN(ABS(l - m), 30)
-                                     : kind == 1 ? MIN((l - m) * (l - m), 70)
-                                     : kind == 2 ? 20 * (l != m)
-                                                 : (7 * l + 3 * m) % 40;
-        AUTO(mrf_close) struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_sum_product(m, 9, 20, backend_of(2), NULL, &to, label, &result), ==, 0);
-        g_checksum_update(sum, (const guchar *)belief, sizeof(belief));
-    }
-    g_assert_cmpstr(g_checksum_get_string(sum), ==, expected);
-}
-
-/* Where bytes hold all numbers, and no cost is so high that it is cut, the pipeline's solver finds
- * the same labels; others it leaves. */
-TEST("/mrf/min-sum/bytes", test_min_sum_in_bytes) {
-    for (int round = 0; round < 60; round++) {
-        struct numbers n;
-        uint16_t label[MAX_PIXELS], of_bytes[MAX_PIXELS];
-        struct mrf_result result, other;
-        const char *why;
-        int sweeps = 1 + round % 7;
-        make_numbers(&n, 8 + round % 5, 8, 5 + round % 12, 0, 1);
-        for (int l = 0; l < n.labels; l++)
-            for (int k = 0; k < n.labels; k++)
-                n.smoothness[l][k] = round & 1 ? 15 * (l != k) : MIN(3 * ABS(l - k), 20);
-        AUTO(mrf_close) struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_min_sum(m, 5, sweeps, 2, NULL, label, &result), ==, 0);
-        g_assert_cmpint(
-            mrf_min_sum_in_bytes(m, sweeps, backend_of(1), 2, NULL, of_bytes, &other, &why), ==, 0);
-        for (int i = 0; i < n.width * n.height; i++)
-            g_assert_cmpint(label[i], ==, of_bytes[i]);
-        mrf_close(&m);
-        n.cost[5][1] += 0.25;
-        m = open_problem(&n);
-        g_assert_cmpint(
-            mrf_min_sum_in_bytes(m, sweeps, backend_of(1), 2, NULL, of_bytes, &other, &why), ==,
-            -ENOTSUP);
-    }
-}
-
-/* Of costs up to 99 the caller's 1 is 2^19 units, and a smoothness of 1e-5 is 5 of them: in bytes a
- * number would be so many times as high that no byte holds the factor. Fractions are refused. */
-TEST("/mrf/min-sum/fractions", test_fractions_in_bytes) {
-    struct numbers n;
-    uint16_t label[MAX_PIXELS];
-    struct mrf_result result;
-    const char *why;
-    make_numbers(&n, 8, 8, 5, 2, 1);
-    n.cost[0][0] = 99;
-    for (int l = 0; l < n.labels; l++)
-        for (int k = 0; k < n.labels; k++)
-            n.smoothness[l][k] = l == k ? 0 : 1e-5;
-    for (int r = 0; r < MRF_EDGES; r++)
-        memset(n.classes[r], 1, sizeof(n.classes[r]));
-    AUTO(mrf_close) struct mrf *m = open_problem(&n);
-    g_assert_cmpint(mrf_min_sum_in_bytes(m, 1, backend_of(1), 2, NULL, label, &result, &why), ==,
-                    -ENOTSUP);
-    g_assert_cmpstr(why, ==, "numbers that bytes do not hold");
 }

@@ -128,7 +128,6 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_refine_regress:
     case STAGE_downsample_edges:
     case STAGE_downsample_cost:
-    case STAGE_sum_coarser:
     case STAGE_pruned_downsample:
         t->width = p->width;
         t->height = p->height;
@@ -145,15 +144,6 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_choose_costs:
     case STAGE_prune:
         return true;
-    case STAGE_sum_start:
-        t->x = grid_column(1, t->i, t->y);
-        break;
-    case STAGE_sum_message:
-        t->x = grid_column(((const struct sum_message_args *)args)->parity, t->i, t->y);
-        break;
-    case STAGE_sum_labels:
-        t->x = grid_column(((const struct sum_labels_args *)args)->parity, t->i, t->y);
-        break;
     default:
         break;
     }

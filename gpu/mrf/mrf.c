@@ -3,7 +3,6 @@
  */
 #include "gpu/mrf/mrf.h"
 
-#include "gpu/backend.h"
 #include "gpu/cpu/thread_pool.h"
 
 #include <errno.h>
@@ -188,7 +187,6 @@ static int fill(struct opening *o, struct thread_pool *pool) {
     if (!m->whole && o->cut > 0 && o->cut * m->scale < LEAST_RANGE)
         return -ERANGE;
     thread_pool_run(pool, m->height, 1, fill_rows, o);
-    m->cost_range = units_of(m, o->cut);
     fill_smoothness(m);
     return 0;
 }
@@ -204,7 +202,7 @@ int mrf_open(struct mrf **out, const struct mrf_input *in) {
     m->height = in->height;
     m->labels = in->labels;
     memcpy(m->tables, in->tables, sizeof(m->tables));
-    m->cost = backend_host_alloc(pixels_of(m) * labels * sizeof(*m->cost));
+    m->cost = malloc(pixels_of(m) * labels * sizeof(*m->cost));
     m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
     m->values = calloc(in->table || in->tables[0] ? 1 : 256 * labels, sizeof(*m->values));
     for (int r = 0; r < MRF_EDGES; r++)

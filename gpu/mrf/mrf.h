@@ -5,8 +5,8 @@
  *
  * over the 4-connected grid of pixels, with any costs D and any smoothness V. A problem that came
  * from the pipeline's pictures is struct problem (gpu/solver.h), whose numbers are bytes; here they
- * have 32 bits and sums have 64. All but sum-product are no stages: TRW-S and iterated conditional
- * modes in raster order are sequential, since each pixel reads what the one before it wrote.
+ * have 32 bits and sums have 64. They are no stages: TRW-S and iterated conditional modes in raster
+ * order are sequential, since each pixel reads what the one before it wrote.
  *
  * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Costs count
  * from their pixel's least one; those that exceed it by MRF_CUT times the largest smoothness, which
@@ -21,8 +21,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct backend;
 
 /* Directions of edges from a pixel, and the largest number of a cost or a smoothness. */
 enum { MRF_RIGHT, MRF_DOWN, MRF_EDGES };
@@ -63,7 +61,6 @@ struct mrf {
     struct mrf_input in;
     int width, height, labels;
     int32_t *cost;               /* [y][x][label], above the pixel's least one */
-    int32_t cost_range;          /* the largest of them */
     double least_costs;          /* the sum of all pixels' least ones, in the caller's units */
     int32_t *table;              /* [l][m], of class 1 */
     int32_t *values;             /* of all curves */
@@ -152,16 +149,6 @@ int mrf_bp_s(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
 int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
                 const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
 
-/* The labels of mrf_min_sum() on five levels by the pipeline's solver (gpu/solver.h), whose numbers
- * are bytes, where these hold all of them. With watch the problem is solved with 1, 2, 4, 8...
- * half-steps and with all of them, and each of these results is told. Every backend gives the same
- * bytes. threads translate the problem, 0: all cores. 0; -ENOTSUP with *why where the solver cannot
- * have this smoothness, as many classes of edges or these numbers; -ENOMEM, and what the backend
- * returns. */
-int mrf_min_sum_in_bytes(const struct mrf *m, int sweeps, struct backend *b, int threads,
-                         const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result,
-                         const char **why);
-
 /* How belief propagation goes along rows and columns. */
 struct mrf_area {
     int tile;       /* px a side; 0: the whole picture is one (BP-M), and inner and levels are 1 */
@@ -198,13 +185,12 @@ struct mrf_marginals {
                     most 1 are the four neighbours */
 };
 
-/* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), hierarchical
- * with checkerboard updates as solver_min_sum() has it, sweeps half-steps on each of five levels.
- * Exact on trees but for rounding, where half-steps suffice. label gets the labels of most
- * probability, of equals the first. Probabilities have 16 bits: costs and smoothness of more than
- * 11 temperatures above the least count as 11. Every backend gives the same bytes. 0; -ENOMEM, and
- * what the backend returns. */
-int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, struct backend *b,
+/* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), on the levels
+ * and with the half-steps of mrf_min_sum(). Exact on trees but for rounding, where half-steps
+ * suffice. label gets the labels of most probability, of equals the first. In floats: costs and
+ * smoothness of more than 40 temperatures above the least count as 40. The problem has no tables of
+ * single edges. 0; -ENOMEM, and what creating a thread returns. */
+int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int threads,
                     const struct mrf_watch *watch, const struct mrf_marginals *marginals,
                     uint16_t *label, struct mrf_result *result);
 

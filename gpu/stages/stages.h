@@ -18,7 +18,6 @@
 #include "gpu/stages/postprocess.h"
 #include "gpu/stages/refinement.h"
 #include "gpu/stages/row_offset.h"
-#include "gpu/stages/sum_product.h"
 #include "gpu/stages/surface.h"
 
 #ifdef __cplusplus

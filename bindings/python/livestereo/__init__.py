@@ -623,9 +623,8 @@ def _edge_table(given: Any, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
 def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncation: float = 0,
           right: Any = None, down: Any = None, columns: int = 0, solver: str = "trws",
           sweeps: int = 100, bound_sweeps: int = 0, temperature: float = 1,
-          marginals: bool = False, threads: int = 0, backend: str = "cpu", gpu: int = 0,
-          tile_size: int = 0, tile_inner: int = 0, levels: int = 0,
-          damping: float = 0.2) -> Solution:
+          marginals: bool = False, threads: int = 0, tile_size: int = 0, tile_inner: int = 0,
+          levels: int = 0, damping: float = 0.2) -> Solution:
     """Finds labels of low energy: at each pixel each label has a cost, and neighbours' labels that
     differ cost something, too.
 
@@ -639,8 +638,7 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
     "icm", "bp_s", "expansion", "swap" or "sum_product", the last one with temperature and
     marginals; tile_size and tile_inner are of tiles, levels of tiles and min_sum (0: the manual's
     values), damping of tiles and rows_columns. bound_sweeps: with another solver than trws, its
-    sweeps for
-    a bound. threads: 0 takes all cores."""
+    sweeps for a bound. threads: 0 takes all cores."""
     costs = np.asarray(cost)
     if costs.ndim != 3 or costs.size == 0:
         raise ValueError(f"cost must have the shape (H, W, labels), not {costs.shape}")
@@ -673,8 +671,7 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         down=None if edges[1] is None else edges[1].ctypes.data,
         solver=_number_of("solver", solver, _SOLVERS), sweeps=sweeps, bound_sweeps=bound_sweeps,
         threads=threads, after_sweep=each, temperature=temperature,
-        backend=_number_of("backend", backend, _BACKENDS), gpu=gpu, tile_size=tile_size,
-        tile_inner=tile_inner, levels=levels, damping=damping,
+        tile_size=tile_size, tile_inner=tile_inner, levels=levels, damping=damping,
         right_table=None if tables[0] is None else tables[0].ctypes.data,
         down_table=None if tables[1] is None else tables[1].ctypes.data, **{"lambda": lambda_})
     label = np.empty((height, width), np.uint16)
