@@ -127,7 +127,8 @@ def test_denoise(run, tmp_path):
 
 def test_segment(run, tmp_path):
     """A disc whose grey levels overlap with those of the rest."""
-    noise, strokes = np.random.default_rng(1).integers(-50, 51, DISC.shape), np.full(DISC.shape, 128)
+    noise = np.random.default_rng(1).integers(-50, 51, DISC.shape)
+    strokes = np.full(DISC.shape, 128)
     strokes[18, 15:27] = strokes[20, 15:27] = 255
     strokes[3, :24:2] = strokes[36, :36:3] = 0
     save(tmp_path / "photo.png", np.where(DISC, 160, 100) + noise)
