@@ -6,6 +6,7 @@
 #include "image/picture.h"
 #include "capture/eyes.h"
 #include "capture/source_private.h"
+#include "base/log.h"
 #include "tests/cli.h"
 #include "tests/stderr_of.h"
 #include "tests/source_open.h"
@@ -389,6 +390,26 @@ CLI_TEST("/source/bits", test_bits) {
                                                          expect_pixels(source, 255, 255);
                                                          expect_pixels(source, 255, 255);
     });
+}
+
+static void *log_elsewhere(void *unused) {
+    log_warning("another thread", "is heard");
+    return unused;
+}
+
+/* A damaged pair, while another thread works. */
+static void look_and_log(struct source *source, long index) {
+    log_error(source->name, "pair %ld is damaged", index);
+    g_thread_join(g_thread_new("other", log_elsewhere, NULL));
+}
+
+/* While the bits are learned, errors of this thread are not heard; those of all others are. */
+CLI_TEST("/source/bits-log", test_bits_log) {
+    struct source source = {.name = "source", .count = 2};
+    struct pair_bits bits = {.side = {{.most = 65535}, {.most = 65535}}};
+    stderr_says("another thread: is heard", NULL,
+                source_learn_bits(&source, &(struct source_options){0}, look_and_log, &bits));
+    stderr_says("source: is heard again", NULL, log_error("source", "is heard again"));
 }
 
 static void take_key(void *keys, const char *key, enum eye eye, int rank) {
