@@ -66,6 +66,7 @@ $(BUILD)/test_gst_plugin: private LIBS += $(shell $(PKG_CONFIG) --libs gstreamer
 $(BUILD)/test_gst_plugin.ran: $(PLUGIN)
 # Linked statically, libyaml's allocations fail, too.
 $(BUILD)/test_library_alloc: private STATIC_LIBS = -l:libyaml.a
+$(BUILD)/test_live: private override LDFLAGS += -Wl,--wrap=matcher_start
 $(BUILD)/test_lost_gpu $(BUILD)/test_library_lost: private override LDFLAGS += \
     -Wl,--wrap=backend_cuda_open,--wrap=backend_cpu_open
 $(BUILD)/test_graph $(BUILD)/test_waits: private override LDFLAGS += \

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# usage: tests/foxglove_client.py PORT    of tests/test_foxglove.c
+# usage: tests/foxglove_client.py PORT [refused]    of tests/test_foxglove.c
 # A client of Foxglove's WebSocket protocol (github.com/foxglove/ws-protocol, docs/spec.md): what is
 # announced, what messages hold, parameters, subscriptions; then clients that read nothing, send
 # what no client should, or come from foreign pages. SPDX-License-Identifier: MIT
@@ -351,6 +351,24 @@ async def many():
         await c.ws.close()
 
 
+async def refused():  # by a run of 160 px wide pictures
+    async with Client() as c, Client() as other:
+        await other.send("subscribeParameterUpdates", parameterNames=[])
+        await c.send("setParameters", parameters=[{"name": "disparity_range", "value": 512}])
+        values = {"disparity_range": 0}
+        while values["disparity_range"] != 32:  # everyone learns what is in force
+            values = {p["name"]: p["value"]
+                      for p in (await other.text("parameterValues"))["parameters"]}
+        status = await c.text("status")  # and whoever asked why
+        assert status["level"] == 2 and "disparity_range" in status["message"], status
+        await c.send("setParameters", parameters=[{"name": "speckle_size", "value": 7}], id="7")
+        values = {p["name"]: p["value"] for p in (await c.text("parameterValues"))["parameters"]}
+        assert (values["disparity_range"], values["speckle_size"]) == (32, 7), values
+        await c.subscribe("/statistics")
+        for _ in range(9):
+            assert json.loads((await c.data())[2])["disparity_range"] == 32
+
+
 async def main():
     await topics()
     await subscriptions()
@@ -363,4 +381,4 @@ async def main():
     await is_alive()
 
 
-asyncio.run(main())
+asyncio.run(refused() if sys.argv[2:] == ["refused"] else main())

@@ -5,16 +5,13 @@
  */
 #include "app/commands.h"
 #include "app/live/output.h"
-#include "tests/gst_sanitizers.h"
+#include "tests/cli.h"
 #include "tests/stderr_of.h"
-#include "tests/test.h"
 
 #include <arpa/inet.h>
 #include <glib.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { W = 640, H = 480, FRAME_MS = 33 };
 /* Both scripts know these and what frames hold. */
@@ -87,6 +84,54 @@ static void serve_script(const char *script) {
 
 TEST("/foxglove/client", test_client) {
     serve_script("tests/foxglove_client.py");
+}
+
+/* A client's settings that the pictures do not allow are refused to it, and the run goes on. */
+CLI_TEST("/foxglove/refused-settings", test_refused_settings) {
+    g_autofree char *place = g_strdup_printf("foxglove:%d", free_port());
+    char *run[] = {(char *)(gpointer)binary(),
+                   "run",
+                   "synth:width=160,height=120,rate=30",
+                   "--set",
+                   "disparity_range=32",
+                   "--set",
+                   "backend=cpu",
+                   "--preset",
+                   "live",
+                   "--out",
+                   place,
+                   NULL};
+    const char *python = g_getenv("PYTHON");
+    char *client[] = {(char *)(gpointer)(python ? python : "/usr/bin/python3"),
+                      "tests/foxglove_client.py", strchr(place, ':') + 1, "refused", NULL};
+    GError *error = NULL;
+    int status, out;
+    GPid program;
+    char *line = NULL;
+    g_spawn_async_with_pipes(NULL, run, NULL,
+                             G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
+                             &program, NULL, NULL, &out, &error);
+    g_assert_no_error(error);
+    GIOChannel *said = g_io_channel_unix_new(out);
+    do { /* until it listens */
+        g_free(line);
+        g_io_channel_read_line(said, &line, NULL, NULL, NULL);
+    } while (line && !strstr(line, "in Foxglove"));
+    g_free(line);
+    g_spawn_sync(NULL, client, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, &error);
+    g_assert_no_error(error);
+    kill(program, SIGINT);
+    int ended;
+    waitpid(program, &ended, 0);
+    g_io_channel_unref(said);
+    close(out);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        g_test_skip("needs python3-websockets");
+        return;
+    }
+    g_assert_cmpint(status, ==, 0);
+    g_assert_true(WIFEXITED(ended));
+    g_assert_cmpint(WEXITSTATUS(ended), ==, 0);
 }
 
 TEST("/foxglove/page", test_page) {

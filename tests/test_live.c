@@ -3,7 +3,8 @@
  * moment, faults of source and pipeline. The source is made here, and its pairs tell their number.
  * SPDX-License-Identifier: MIT
  */
-#include "app/live/live.h"
+#include "app/live/live_private.h"
+#include "tests/stderr_of.h"
 #include "tests/test.h"
 
 #include <glib.h>
@@ -209,6 +210,64 @@ TEST("/live/settings", test_settings) {
         frame_drop(&frame);
     }
     g_assert_true(seen);
+}
+
+/* The Makefile links this program with --wrap for it. */
+int __real_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
+int __wrap_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
+static struct live *watched; /* the lock must be free while a frame is started */
+
+int __wrap_matcher_start(struct matcher *matcher, const struct params *params,
+                         struct frame *frame) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 10; /* a lock that this thread holds is never free */
+    if (watched) {
+        g_assert_cmpint(pthread_mutex_timedlock(&watched->lock, &end), ==, 0);
+        pthread_mutex_unlock(&watched->lock);
+    }
+    return __real_matcher_start(matcher, params, frame);
+}
+
+/* Settings that do not fit the pictures are refused with a sentence, and those before stay in
+ * force; the frame is computed with them, and nobody waits for that to learn the state. */
+static void refuse_settings(struct live_options options) {
+    struct params params;
+    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
+    struct fake fake = fake_of(-1);
+    AUTO(live_close) struct live *live = open_live(&fake, stereo, &params, options);
+    struct live_state state = {0};
+    struct frame *frame;
+    g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
+    frame_drop(&frame);
+    watched = live;
+    params.disparity_range = WIDTH;
+    struct stderr_of caught = stderr_begin();
+    live_set_params(live, &params);
+    while (state.refused == 0) {
+        g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
+        g_assert_cmpint(frame->params->disparity_range, ==, RANGE);
+        frame_drop(&frame);
+        live_get_state(live, &state);
+    }
+    stderr_one_line(caught, state.why, NULL);
+    g_assert_cmpint(state.refused, ==, 1);
+    g_assert_cmpint(state.params.disparity_range, ==, RANGE);
+    g_assert_nonnull(strstr(state.why, "disparity_range"));
+    params = state.params;
+    params.median_radius = 1; /* what comes later is taken */
+    live_set_params(live, &params);
+    for (int seen = 0; !seen;) {
+        g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
+        seen = frame->params->median_radius == 1;
+        frame_drop(&frame);
+    }
+    watched = NULL;
+}
+
+TEST("/live/refused", test_refused) {
+    refuse_settings((struct live_options){.policy = QUEUE_WAIT});
+    refuse_settings((struct live_options){.policy = QUEUE_WAIT, .player = true});
 }
 
 TEST("/live/time-out", test_time_out) {

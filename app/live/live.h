@@ -58,8 +58,9 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
  * never), or LIVE_END: then live_error says why. One thread. */
 int live_take(struct live *live, int timeout_ms, struct frame **frame);
 
-/* Sets the parameters of all later frames; START parameters keep the value of matcher_open. A
- * paused player computes its pair again where the map changes. Any thread. */
+/* Sets the parameters of all later frames; START parameters keep the value of matcher_open. Those
+ * that cannot be computed are refused (struct live_state), and the earlier ones stay. A paused
+ * player computes its pair again where the map changes. Any thread. */
 void live_set_params(struct live *live, const struct params *params);
 
 /* From the next pair on the capture thread calls tap with every pair that it reads, including those
@@ -123,6 +124,7 @@ struct live_state {
     int error;            /* -errno of the failure (logged), else 0 */
     long answered;        /* how often the probes were answered */
     long refused;         /* how often the pipeline refused settings and kept the earlier ones */
+    char why[256];        /* it refused the last ones */
     struct params params; /* in effect */
     const char *backend;  /* in use; the loss of a GPU changes it; matcher_close frees it */
 };

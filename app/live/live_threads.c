@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 
+#include <glib.h>
 #include <string.h>
 
 #define LATE_NS 500000000 /* later than this is a pause, not jitter to catch up with */
@@ -305,16 +306,26 @@ static struct params newest_settings(struct live *live) {
     return live->state.params;
 }
 
-/* Starts a frame with the newest settings. Where those do not fit the picture or this machine a
- * player refuses them: the ones before stay. */
+/* Puts the last settings that a frame was computed with in the place of refused ones, unless others
+ * were set meanwhile. */
+static struct params take_back_settings(struct live *live, const struct params *refused) {
+    LOCKED(&live->lock);
+    if (params_equal(&live->state.params, refused))
+        live->state.params = live->last_good;
+    live->state.refused++;
+    g_strlcpy(live->state.why, livestereo_error(matcher_handle(live->matcher)),
+              sizeof(live->state.why));
+    return live->last_good;
+}
+
+/* Starts a frame with the newest settings. Where those do not fit the picture or this machine they
+ * are refused: the ones before stay. */
 static int start_or_refuse(struct live *live, struct frame *frame) {
     struct params params = newest_settings(live);
     int status = matcher_start(live->matcher, &params, frame);
-    if (status == 0 || !live->options.player || live->stats.computed == 0)
+    if (status == 0 || params_same_method(&params, &live->last_good))
         return status;
-    LOCKED(&live->lock);
-    params = live->state.params = live->last_good;
-    live->state.refused++;
+    params = take_back_settings(live, &params);
     return matcher_start(live->matcher, &params, frame);
 }
 

@@ -37,6 +37,11 @@ bool output_take_params(struct output *output, struct params *params) {
     return output && output->take_params && output->take_params(output, params);
 }
 
+void output_refuse_params(struct output *output, const char *why, const struct params *in_force) {
+    if (output && output->refuse_params)
+        output->refuse_params(output, why, in_force);
+}
+
 void output_print(struct output *output) {
     struct output_status status;
     if (!output)

@@ -60,6 +60,10 @@ void output_get_status(struct output *output, struct output_status *status);
  * applies it to later frames. NULL is fine. */
 bool output_take_params(struct output *output, struct params *params);
 
+/* Tells the receiver that set parameters last why they were refused, and all which ones are in
+ * force. NULL is fine. */
+void output_refuse_params(struct output *output, const char *why, const struct params *in_force);
+
 /* A line for the report of a run, to stdout; NULL prints nothing. */
 void output_print(struct output *output);
 

@@ -54,9 +54,10 @@ struct output_foxglove {
     int mode, width, height;
     int64_t epoch_ns; /* what is added to capture times: 1970 for those of cameras */
 
-    pthread_mutex_t lock; /* guards the next two */
-    struct params wanted;
+    pthread_mutex_t lock; /* guards the next four */
+    struct params wanted, in_force;
     bool has_wanted;
+    char *refused; /* why wanted was refused, to be said; NULL: it was not */
 
     /* the thread's */
     struct params params; /* of the newest frame, with what clients have set since */
@@ -65,6 +66,7 @@ struct output_foxglove {
     struct frame *newest;
     GBytes *made[FOXGLOVE_CHANNELS]; /* of the newest frame, as far as a client was ready for one */
     GPtrArray *clients;
+    struct client *asked; /* that set parameters last, or NULL */
     bool has_said_refused;
     uint8_t piece[LWS_PRE + PIECE_BYTES];
 };
@@ -188,6 +190,7 @@ static void set_params(struct output_foxglove *server, struct client *client, Js
         send_status(client, 2, conflict);
     else if (!params_equal(&params, &server->params)) {
         server->params = params;
+        server->asked = client;
         server->set_ns = clock_ns();
         LOCKED(&server->lock);
         server->wanted = params;
@@ -206,6 +209,27 @@ static bool take_params(struct output *base, struct params *params) {
         *params = server->wanted;
     server->has_wanted = false;
     return has;
+}
+
+static void refuse_params(struct output *base, const char *why, const struct params *in_force) {
+    struct output_foxglove *server = (struct output_foxglove *)base;
+    LOCKED(&server->lock);
+    g_free(server->refused);
+    server->refused = g_strdup(why);
+    server->in_force = *in_force;
+    base->wake(base);
+}
+
+static void tell_refused(struct output_foxglove *server) {
+    pthread_mutex_lock(&server->lock);
+    g_autofree char *why = g_steal_pointer(&server->refused);
+    if (why)
+        server->params = server->in_force;
+    pthread_mutex_unlock(&server->lock);
+    if (why && server->asked)
+        send_status(server->asked, 2, why);
+    if (why)
+        tell_watchers(server);
 }
 
 /* ---- frames */
@@ -378,6 +402,8 @@ static void open_client(struct output_foxglove *server, struct client *client, s
 
 static void close_client(struct output_foxglove *server, struct client *client) {
     g_ptr_array_remove_fast(server->clients, client);
+    if (server->asked == client)
+        server->asked = NULL;
     g_queue_clear_full(&client->texts, g_free);
     g_string_free(client->received, TRUE);
     g_clear_pointer(&client->sending, g_bytes_unref);
@@ -427,8 +453,10 @@ static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     case LWS_CALLBACK_HTTP:
         return serve_page(server, wsi, in);
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-        if (strcmp(lws_get_protocol(wsi)->name, "http") == 0)
+        if (strcmp(lws_get_protocol(wsi)->name, "http") == 0) {
+            tell_refused(server);
             take_frame(server);
+        }
         return 0;
     case LWS_CALLBACK_ESTABLISHED:
         open_client(server, client, wsi);
@@ -476,6 +504,7 @@ static void release(struct output_foxglove *server) {
     if (server->lws)
         lws_context_destroy(server->lws);
     drop_newest(server);
+    g_free(server->refused);
     queue_close(&server->base.queue);
     g_ptr_array_unref(server->clients);
     pthread_mutex_destroy(&server->lock);
@@ -548,6 +577,7 @@ struct output *output_foxglove_open(const struct output_options *options,
     struct output_foxglove *server = g_new0(struct output_foxglove, 1);
     server->base.wake = wake;
     server->base.take_params = take_params;
+    server->base.refuse_params = refuse_params;
     server->base.close = close_server;
     pthread_mutex_init(&server->lock, NULL);
     server->clients = g_ptr_array_new();

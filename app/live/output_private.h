@@ -15,8 +15,9 @@ struct output {          /* the first member of a receiver's own struct */
     struct queue *queue; /* of one frame, the newest */
     atomic_long given, sent;
     atomic_int state;              /* not 0: it stands still */
-    void (*wake)(struct output *); /* after a frame was queued; these two may be NULL */
+    void (*wake)(struct output *); /* after a frame was queued; these three may be NULL */
     bool (*take_params)(struct output *, struct params *);
+    void (*refuse_params)(struct output *, const char *why, const struct params *in_force);
     bool (*close)(struct output *); /* and free */
 };
 

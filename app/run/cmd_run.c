@@ -45,8 +45,8 @@ struct reader {
     const uint8_t *left_out;        /* --mask's pixels, or NULL */
     double density;                 /* sum over frames */
     struct flicker_sums flicker;    /* of disparities */
-    long frames;
-    struct row_samples rows; /* of a calibrated rig */
+    long frames, refused;           /* refused: settings, how often */
+    struct row_samples rows;        /* of a calibrated rig */
     struct rectified_watch watch;
     bool range_said; /* that a larger range is needed */
     struct qualities qualities;
@@ -150,9 +150,15 @@ static void search_quality(const struct run *run, struct live *live, struct read
                  quality_names[search->at], search->settled_ms);
 }
 
-/* What a receiver has set holds from now on, in place of what a search would find. */
+/* What a receiver has set holds from now on, in place of what a search would find; it is told what
+ * is refused. */
 static void take_params(struct live *live, struct reader *reader) {
     struct params params;
+    struct live_state state;
+    live_get_state(live, &state);
+    if (state.refused != reader->refused)
+        output_refuse_params(reader->output, state.why, &state.params);
+    reader->refused = state.refused;
     if (!output_take_params(reader->output, &params))
         return;
     reader->search.on = false;

@@ -30,6 +30,7 @@ static void take_hints(struct viewer *v) {
 static void take_back_settings(struct viewer *v) {
     v->refused = v->playback.state.refused;
     settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
+    output_refuse_params(v->output, v->playback.state.why, &v->playback.state.params);
     screen_notify(&v->screen,
                   "A frame could not be computed, so the previous settings are back; key m "
                   "shows why");
