@@ -307,9 +307,10 @@ static void toggle_recording(struct viewer *v) {
     bool swap = v->playback.swap && source->set_tap;
     struct source_options options = camera_options_to_note(&v->options->source, source, swap);
     options.rectified = v->rig_options.rectified || source->rectified;
+    struct params of_source = viewer_params_at(v, v->rig.scale, 1);
     struct recorder_about about = {.source = source,
                                    .options = &options,
-                                   .params = &v->settings.params,
+                                   .params = &of_source,
                                    .calibration = v->rig_options.files
                                                       ? (const char *const *)v->rig_options.files
                                                       : v->playback.source->calibration,

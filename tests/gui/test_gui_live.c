@@ -202,6 +202,23 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
     g_assert_cmpint(pairs, ==, 1);
 }
 
+/* Pictures are recorded whole, and so are the settings of what is computed at a third of the size:
+ * the disparities searched are those of whole pictures. */
+GUI_TEST("/gui-live/record-small", test_record_small) {
+    AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE);
+    g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
+    gui_tab(&p, "all");
+    gui_click(&p, "scale.1/3");
+    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
+    g_assert_true(gui_is(&p, "value", "disparity_range", "5"));
+    gui_run_until(&p, "record", "recording", "1");
+    gui_run_until(&p, "record", "recording", "0");
+    g_autofree char *path = only_file(p.output, ".mkv"), *text = NULL;
+    strcpy(strrchr(path, '.'), ".ini");
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "disparity_range=16\n"));
+}
+
 /* Pairs a second are counted anew after a region is drawn, and after another source is opened: they
  * are never below zero. */
 static void expect_rates(const struct gui_program *p) {
