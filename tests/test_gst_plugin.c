@@ -624,12 +624,17 @@ CLI_TEST("/gst/changes", test_changes) {
     expect_map(r.left, one_map(&r, &p, "GRAY8", 66 * MS), "GRAY16_LE", after, W, H);
     g_autofree char *text = next_message(&r, GST_MESSAGE_WARNING);
     g_assert_nonnull(strstr(text, "disparity_range"));
+    g_object_get(r.element, "disparity-range", &range, NULL);
+    g_assert_cmpint(range, ==, 16);
+    g_object_set(r.element, "speckle-size", 5, NULL); /* nor does it harm what comes later */
+    gst_util_set_object_arg(G_OBJECT(r.element), "preset", "default");
+    gst_buffer_unref(one_map(&r, &p, "GRAY8", 80 * MS));
+    g_assert_null(gst_bus_pop_filtered(r.bus, GST_MESSAGE_WARNING));
     /* a preset leaves what was set by itself */
     struct livestereo_settings *live = pair_settings("live", "");
     char radius[32];
     livestereo_settings_get(live, "hole_radius", radius, sizeof(radius));
     livestereo_settings_close(&live);
-    g_object_set(r.element, "disparity-range", 16, NULL);
     gst_util_set_object_arg(G_OBJECT(r.element), "preset", "live");
     int radius_now;
     g_object_get(r.element, "disparity-range", &range, "hole-radius", &radius_now, NULL);

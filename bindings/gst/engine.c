@@ -112,11 +112,28 @@ static void set_text(gpointer name, gpointer text, gpointer context) {
         GST_WARNING_OBJECT(e->element, "%s", livestereo_settings_error(e->settings));
 }
 
-static void use_preset(struct engine *e, const char *name) {
+static void use_preset(struct engine *e) {
     livestereo_settings_close(&e->settings);
+    const char *name = presets()[g_value_get_enum(&e->value[ENGINE_PRESET])];
     if (livestereo_settings_open(&e->settings, name)) /* no memory; g_malloc() ends it likewise */
         g_error("%s", livestereo_error(NULL));
     g_hash_table_foreach(e->given, set_text, e);
+}
+
+static void copy_text(gpointer name, gpointer text, gpointer texts) {
+    g_hash_table_insert(texts, name, g_strdup(text));
+}
+
+/* The settings are in force now, or (not taken) they are again those that were. */
+static void settle(struct engine *e, bool taken) {
+    GHashTable *from = taken ? e->given : e->given_before, *to = taken ? e->given_before : e->given;
+    GValue *preset = &e->value[ENGINE_PRESET];
+    g_hash_table_remove_all(to);
+    g_hash_table_foreach(from, copy_text, to);
+    g_value_copy(taken ? preset : &e->preset_before, taken ? &e->preset_before : preset);
+    if (!taken)
+        use_preset(e);
+    e->changed = false;
 }
 
 static GQuark engine_quark(void) {
@@ -135,7 +152,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
         g_value_copy(value, &e->value[id]);
     }
     if (id == ENGINE_PRESET)
-        use_preset(e, presets()[g_value_get_enum(value)]);
+        use_preset(e);
     e->changed = true;
     g_mutex_unlock(&e->lock);
 }
@@ -214,6 +231,8 @@ static void engine_free(gpointer engine) {
     engine_close(e);
     livestereo_settings_close(&e->settings);
     g_hash_table_unref(e->given);
+    g_hash_table_unref(e->given_before);
+    g_value_unset(&e->preset_before);
     for (int i = 1; i < ENGINE_PARAMETERS; i++)
         g_value_unset(&e->value[i]);
     g_mutex_clear(&e->lock);
@@ -234,7 +253,9 @@ struct engine *engine_new(GstElement *element) {
     e->element = element;
     g_mutex_init(&e->lock);
     e->given = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
-    use_preset(e, NULL);
+    e->given_before = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    g_value_init(&e->preset_before, G_VALUE_TYPE(&e->value[ENGINE_PRESET]));
+    use_preset(e);
     g_object_set_qdata_full(G_OBJECT(element), engine_quark(), e, engine_free);
     outputs_init(e);
     return e;
@@ -297,7 +318,8 @@ bool engine_open(struct engine *e, const GstVideoInfo *picture) {
     }
     if (!error)
         error = livestereo_open(&e->handle, e->settings, &options);
-    e->changed = false;
+    if (!error)
+        settle(e, true);
     learn_range(e);
     g_mutex_unlock(&e->lock);
     if (error) {
@@ -367,15 +389,15 @@ static struct livestereo_image image_in(const struct engine *e, enum engine_outp
                                      .format = grey ? LIVESTEREO_GRAY8 : of_output[output].library};
 }
 
-/* Parameters that exclude each other leave the earlier ones in force. */
+/* Parameters that are refused leave the earlier ones in force, for later changes, too. */
 static void take_changes(struct engine *e) {
     int error = 0;
     g_mutex_lock(&e->lock);
-    if (e->changed)
+    if (e->changed) {
         error = livestereo_update(e->handle, e->settings);
-    if (e->changed && !error)
+        settle(e, !error);
         learn_range(e);
-    e->changed = false;
+    }
     g_mutex_unlock(&e->lock);
     if (error)
         GST_ELEMENT_WARNING(e->element, LIBRARY, SETTINGS, ("%s", livestereo_error(e->handle)),

@@ -41,11 +41,13 @@ enum engine_property { /* those that are no parameters, from 1 */
 
 struct engine {
     GstElement *element; /* that it belongs to */
-    GMutex lock;         /* held where the next four are used */
+    GMutex lock;         /* held where the next six are used */
     GValue value[ENGINE_PARAMETERS];
     struct livestereo_settings *settings;
-    GHashTable *given; /* the texts of parameters that were set, which a preset leaves */
-    bool changed;      /* settings, since the handle has them */
+    GHashTable *given;        /* the texts of parameters that were set, which a preset leaves */
+    GHashTable *given_before; /* these and the preset, when the handle took them last */
+    GValue preset_before;
+    bool changed; /* settings, since the handle has them */
 
     struct livestereo *handle;
     unsigned openings; /* of handles */

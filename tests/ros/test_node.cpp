@@ -118,6 +118,19 @@ int main() {
     CHECK(!set("lr_check", std::string("perhaps")).reason.empty());
     node.compute(left, right, camera(false), camera(true));
     CHECK(node.publisher<DisparityImage>("disparity")->last->max_disparity < 24);
+    /* A refusal leaves everything as it was: for later changes, and where the node opens anew. */
+    auto tells = set("disparity_range", std::int64_t(512));
+    CHECK(!tells.successful && tells.reason.find("disparity_range") != std::string::npos);
+    CHECK(!node.on_set
+               ->call({rclcpp::Parameter("min_disparity", std::int64_t(3)),
+                       rclcpp::Parameter("disparity_range", std::int64_t(100000))})
+               .successful);
+    CHECK(set("speckle_size", std::int64_t(10)).successful);
+    auto opens_left = picture(0), opens_right = picture(SHIFT);
+    opens_left->encoding = opens_right->encoding = "8UC1";
+    node.compute(opens_left, opens_right, camera(false), camera(true));
+    CHECK(std::fabs(depth_at(node, 100, 48) - 2) < 0.01f);
+    CHECK(node.publisher<DisparityImage>("disparity")->last->min_disparity < 1);
 
     /* What cannot be right says so and publishes nothing. */
     node.publisher<Image>("depth/image_rect")->last.reset();

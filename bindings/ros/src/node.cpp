@@ -150,6 +150,13 @@ livestereo_image map_of(Image &image, const char *encoding, livestereo_format fo
 
 } // namespace
 
+struct CloseSettings {
+    void operator()(livestereo_settings *settings) const {
+        livestereo_settings_close(&settings);
+    }
+};
+using Settings = std::unique_ptr<livestereo_settings, CloseSettings>;
+
 class Node : public rclcpp::Node {
   public:
     explicit Node(const rclcpp::NodeOptions &options)
@@ -171,7 +178,6 @@ class Node : public rclcpp::Node {
 
     ~Node() override {
         livestereo_close(&stereo_);
-        livestereo_settings_close(&settings_);
     }
 
     /* Also called by tests. */
@@ -215,7 +221,7 @@ class Node : public rclcpp::Node {
                                fixed("points of a lower confidence, 0 to 255, are left out"));
         declare_parameter<bool>("publish_tf", false,
                                 fixed("static transform from the left camera to the right one"));
-        check(livestereo_settings_open(&settings_, preset.c_str()), nullptr);
+        settings_ = open_settings(preset);
         livestereo_parameters(
             [](void *node, const livestereo_parameter *p) {
                 static_cast<Node *>(node)->declare_one(*p);
@@ -227,7 +233,7 @@ class Node : public rclcpp::Node {
     /* With the preset's value unless the user gives another one. */
     void declare_one(const livestereo_parameter &p) {
         char text[64];
-        check(livestereo_settings_get(settings_, p.name, text, sizeof text), nullptr);
+        check(livestereo_settings_get(settings_.get(), p.name, text, sizeof text), nullptr);
         rcl_interfaces::msg::ParameterDescriptor d;
         d.description = std::string(p.help) + (*p.unit ? std::string(", ") + p.unit : "");
         d.read_only = p.at_open != 0;
@@ -247,7 +253,8 @@ class Node : public rclcpp::Node {
             d.additional_constraints = p.choices;
             declare_parameter<std::string>(p.name, text, d);
         }
-        set(p.name, text_of(get_parameter(p.name)));
+        names_.push_back(p.name);
+        set(settings_, p.name, text_of(get_parameter(p.name)));
     }
 
     static std::string text_of(const rclcpp::Parameter &p) {
@@ -255,19 +262,35 @@ class Node : public rclcpp::Node {
                                                                        : p.value_to_string();
     }
 
-    void set(const std::string &name, const std::string &text) {
-        if (livestereo_settings_set(settings_, name.c_str(), text.c_str()) != 0)
-            throw std::runtime_error(livestereo_settings_error(settings_));
+    static void set(const Settings &settings, const std::string &name, const std::string &text) {
+        if (livestereo_settings_set(settings.get(), name.c_str(), text.c_str()) != 0)
+            throw std::runtime_error(livestereo_settings_error(settings.get()));
     }
 
+    static Settings open_settings(const std::string &preset) {
+        livestereo_settings *settings;
+        check(livestereo_settings_open(&settings, preset.c_str()), nullptr);
+        return Settings(settings);
+    }
+
+    /* Changes are tried on settings of their own, which are in force once the library has taken
+     * them: a refusal leaves everything as it was. */
     rcl_interfaces::msg::SetParametersResult change(const std::vector<rclcpp::Parameter> &changes) {
         rcl_interfaces::msg::SetParametersResult result;
         result.successful = true;
         try {
+            Settings tried = open_settings("default");
+            for (const auto &name : names_) {
+                char text[64];
+                check(livestereo_settings_get(settings_.get(), name.c_str(), text, sizeof text),
+                      nullptr);
+                set(tried, name, text);
+            }
             for (const auto &p : changes)
-                set(p.get_name(), text_of(p));
+                set(tried, p.get_name(), text_of(p));
             if (stereo_)
-                check(livestereo_update(stereo_, settings_), stereo_);
+                check(livestereo_update(stereo_, tried.get()), stereo_);
+            settings_ = std::move(tried);
         } catch (const std::exception &error) {
             result.successful = false;
             result.reason = error.what();
@@ -321,7 +344,7 @@ class Node : public rclcpp::Node {
         livestereo_options options = livestereo_options_init(
             static_cast<int>(left.width), static_cast<int>(left.height), format_of(left.encoding));
         options.rig = &rig;
-        check(livestereo_open(&stereo_, settings_, &options), nullptr);
+        check(livestereo_open(&stereo_, settings_.get(), &options), nullptr);
         infos_used_[0] = left_info;
         infos_used_[1] = right_info;
         encoding_ = left.encoding;
@@ -455,7 +478,8 @@ class Node : public rclcpp::Node {
         status.add("ms a frame", ms_);
     }
 
-    livestereo_settings *settings_ = nullptr;
+    Settings settings_;
+    std::vector<std::string> names_; /* of the library's parameters */
     livestereo *stereo_ = nullptr;
     livestereo_info info_ = livestereo_info_init();
     CameraInfo infos_used_[2];
