@@ -7,7 +7,7 @@
  *   GStreamer logs "failed to create thread", then waits for it              write_glib_log
  *   some call exit() with an error while they are loaded                     on_exit
  *
- * What calls abort() itself is not caught (docs/DESIGN.md, Tests, names these libraries).
+ * What calls abort() itself is not caught.
  * SPDX-License-Identifier: MIT
  */
 #include <glib.h>

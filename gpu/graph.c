@@ -1,5 +1,5 @@
 /*
- * See graph.h. Planning has five steps: needed passes, units, streams, memory, waits.
+ * See graph.h. Planning has six steps: accesses, needed passes, units, streams, memory, waits.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/graph.h"

@@ -63,7 +63,7 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
     const struct pipeline *p = s->p;
     struct grid grid = search_grid(s, b);
     const struct picture *from = s->reference, *to = s->target;
-    int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
+    int kind = p->params.data_cost, channels = scaling_match_channels(&p->params, p->channels);
     bool samples = window->fraction > 1;
     struct motion_cost_args a = {.grid = grid,
                                  .left = b->x,

@@ -300,7 +300,7 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
 }
 
 static void steady_bits(struct graph *g, const struct pipeline *p, struct picture *v) {
-    int channels = pipeline_match_channels(&p->params, p->channels);
+    int channels = scaling_match_channels(&p->params, p->channels);
     struct steady_bits_args a = {.likeness = v->likeness,
                                  .grey = v->grey,
                                  .picture = channels > 1 ? v->matched : v->grey,

@@ -11,10 +11,6 @@
 
 static const double DIFFERENCE_SIGMA = 1; /* px, of data_cost=bt_smoothed (Yang et al. 2006) */
 
-int pipeline_match_channels(const struct params *params, int channels) {
-    return params->cost_color && params->matching_input == MATCHING_INPUT_PICTURE ? channels : 1;
-}
-
 static size_t pixels_of(const struct pipeline *p) {
     return (size_t)p->width * (size_t)p->height;
 }
@@ -45,7 +41,7 @@ static const struct likeness *measure_likeness(struct graph *g, const struct pip
         .census_reference = left->census,
         .census_target = right->census,
         .grey = left->grey,
-        .channels = pipeline_match_channels(&p->params, p->channels),
+        .channels = scaling_match_channels(&p->params, p->channels),
         .block_sums = left->block_sums,
         .source_width = p->source_width,
         .source_height = p->source_height,
@@ -87,7 +83,7 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
     const struct pipeline *p = s->p;
     const struct picture *reference = s->reference, *target = s->target;
     size_t first = (size_t)first_row * (size_t)p->width;
-    int kind = p->params.data_cost, channels = pipeline_match_channels(&p->params, p->channels);
+    int kind = p->params.data_cost, channels = scaling_match_channels(&p->params, p->channels);
     struct cost_args a = {.grid = grid,
                           .lut = costs->lut,
                           .census_lut = costs->census_lut,

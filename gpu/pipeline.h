@@ -71,9 +71,6 @@ struct pipeline_result {
     int update_count;                   /* of HOST_UPDATES: struct label_map's */
 };
 
-/* Channels of the pictures that are compared: 1, or those of the input. */
-int pipeline_match_channels(const struct params *params, int channels);
-
 /* Adds a frame's passes to an empty list. */
 struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline *p);
 

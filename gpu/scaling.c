@@ -31,6 +31,10 @@ static double lut_difference(const struct params *p, int channels, int i) {
     }
 }
 
+int scaling_match_channels(const struct params *params, int channels) {
+    return params->cost_color && params->matching_input == MATCHING_INPUT_PICTURE ? channels : 1;
+}
+
 bool scaling_sums(const struct params *p) {
     return p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
 }

@@ -38,6 +38,9 @@ struct scaling {
     int convergence_threshold;
 };
 
+/* Channels of the pictures that are compared: 1, or those of the input. */
+int scaling_match_channels(const struct params *params, int channels);
+
 /* The largest scale at which the finest data cost stays at most MAX_COST and T at most
  * MAX_TRUNCATION. match_channels: channels of the pictures compared (1 or 3). */
 void scaling_make(struct scaling *s, const struct params *p, int match_channels);

@@ -9,7 +9,7 @@
 static struct label_cost label_cost_of(const struct search *s, struct grid grid,
                                        const uint8_t *volume) {
     const struct pipeline *p = s->p;
-    int channels = pipeline_match_channels(&p->params, p->channels);
+    int channels = scaling_match_channels(&p->params, p->channels);
     struct label_cost cost = {.grid = grid, .volume = volume};
     if (volume)
         return cost;

@@ -314,7 +314,7 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
     s->pipeline.params = *params;
     s->pipeline.in_parts = s->backend->slots > 1;
     scaling_make(&s->pipeline.scaling, params,
-                 pipeline_match_channels(params, s->pipeline.channels));
+                 scaling_match_channels(params, s->pipeline.channels));
     error = s->backend->copy(s->backend, s->tables, &s->pipeline.scaling.tables,
                              sizeof(s->pipeline.scaling.tables))
                 ?: take_weights(s);
