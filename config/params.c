@@ -122,8 +122,6 @@ static const char *motion_conflict(const struct params *p) {
         return "occlusion_masks needs mode=stereo";
     if (p->lr_check == LR_CHECK_WARP)
         return "lr_check=warp needs mode=stereo; mode=motion takes bp or off";
-    if (p->data_cost == DATA_COST_BT_SMOOTHED)
-        return "data_cost=bt_smoothed needs mode=stereo";
     if (p->cost_smoothing != COST_SMOOTHING_OFF)
         return "mode=motion needs cost_smoothing=off; preset flow has it";
     return NULL;

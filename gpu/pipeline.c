@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-static const double DIFFERENCE_SIGMA = 1; /* px, of data_cost=bt_smoothed (Yang et al. 2006) */
-
 static size_t pixels_of(const struct pipeline *p) {
     return (size_t)p->width * (size_t)p->height;
 }
@@ -116,11 +114,6 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
     bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
     a.cost = graph_buffer(g, grid_volume(&grid));
     picture_group(g, s->reference->side, TIME_COST);
-    if (a.kind == DATA_COST_BT_SMOOTHED) {
-        struct smoothed_cost_args smoothed = {a, scaling_taps(DIFFERENCE_SIGMA), border};
-        graph_stage(g, STAGE_smoothed_cost, &smoothed, grid.width, grid.height);
-        return a.cost;
-    }
     if (!border)
         graph_begin(g, UNIT_COSTS);
     graph_stage(g, STAGE_cost, &a, grid.width, grid.height);
@@ -149,8 +142,7 @@ static const uint8_t *average_cost(struct graph *g, const struct pipeline *p, st
  * before it is averaged. */
 static int rows_around(const struct pipeline *p, bool averages) {
     const struct params *q = &p->params;
-    int rows = q->data_cost == DATA_COST_BT_SMOOTHED ? scaling_taps(DIFFERENCE_SIGMA).radius
-                                                     : q->data_cost == DATA_COST_SSD;
+    int rows = q->data_cost == DATA_COST_SSD;
     if (q->cost_smoothing == COST_SMOOTHING_CROSS && !averages)
         rows += q->cross_height;
     return rows + (rows & 1);

@@ -22,7 +22,6 @@ static double curve(int form, double weight, double tau, double x) {
 static double lut_difference(const struct params *p, int channels, int i) {
     switch (p->data_cost) {
     case DATA_COST_BT:
-    case DATA_COST_BT_SMOOTHED:
         return (double)i / (2 * channels);
     case DATA_COST_SSD:
         return i / p->data_truncation;

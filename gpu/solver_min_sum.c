@@ -173,7 +173,6 @@ static bool is_pruned(const struct params *p, const struct scaling *s, const str
                       int count) {
     bool fits = p->pruning && count > PRUNED_LEVELS + 1 && grid->padded > 4 * LABEL_BLOCK &&
                 !p->occlusion_masks && !p->bp_fast_converging &&
-                p->data_cost != DATA_COST_BT_SMOOTHED &&
                 (p->cost_smoothing == COST_SMOOTHING_OFF || averages(p));
     for (int i = 0; i < 4; i++)
         fits &= s->truncation[i] <= PRUNING_APART * s->rho[i];

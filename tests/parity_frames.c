@@ -287,8 +287,6 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     p->bp_iterations = (int)(draw(random) % 9);
     p->bp_iterations_0 = (int)(draw(random) % 7) - 1;
     p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
-    if (p->data_cost == DATA_COST_BT_SMOOTHED && width > 20) /* slow */
-        p->data_cost = DATA_COST_BT;
     if (width > 20 && draw(random) % 4) /* the learned one is slow */
         p->descriptor = DESCRIPTOR_CENSUS;
     p->right_iterations = (int)(draw(random) % 8) - 1;

@@ -347,16 +347,6 @@ static void case_costs(struct pass_case *c, enum stage stage) {
 STAGE_UNTIL(cost, case_costs)
 STAGE_UNTIL(border_cost, case_costs)
 
-STAGE_CASE(smoothed_cost, a.match.grid.width, a.match.grid.height, .match = case_cost_args(c),
-           .border = case_between(c, 0, 1)) {
-    if (!a->match.reference) {
-        a->match.reference = case_bytes(c, c->shape.width, c->shape.height, a->match.channels, 255);
-        a->match.target = case_bytes(c, c->shape.width, c->shape.height, a->match.channels, 255);
-    }
-    a->match.descriptor_reference = a->match.descriptor_target = NULL;
-    a->taps = case_taps(c, 3);
-}
-
 /* Of one pixel at least. */
 static uint8_t *case_places(struct pass_case *c) {
     int places = agreement_columns(c->shape.width) * agreement_columns(c->shape.height);

@@ -148,7 +148,6 @@ static void test_costs(void) {
         "",
         "data_cost=ssd cross_height=9 cross_step=60",
         "data_cost=census outside_match=border smooth_sigma=1",
-        "data_cost=bt_smoothed cost_smoothing=off cost_color=0",
         "data_cost=bt cost_smoothing=off matching_input=residual_mean",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {

@@ -182,7 +182,7 @@ CLI_TEST_PLAIN("/cli/completion/values", test_completion_values) {
         {"'run' '--preset' 'li'", "liang2011_teddy liang2011_tsukuba liang2011_venus live"},
         {"'run' '--set' 'disparity_'", "disparity_range="},
         {"'run' '--set' 'data_cost' '='",
-         "ad ad_census bt bt_smoothed bt_sum bt_sum_squared census ssd"},
+         "ad ad_census bt bt_sum bt_sum_squared census ssd"},
         {"'run' '--set' 'subpixel' '=' 'eq'", "equiangular"},
         {"'run' '--set' 'fill' '=' 't'", "true"},
         {"'run' '--flip' 'b'", "both"},

@@ -254,67 +254,6 @@ TEST("/oracle/cost", test_cost) {
     g_free(lut);
 }
 
-/* The cost with half-way values: kind 0 compares the pixels, 1 and 2 the first with the second's
- * half-way values, 3 and 4 the other way round. Smoothed over x and y, in doubles. */
-static double smoothed_point(const uint8_t *p, const uint8_t *q, int w, int h, int ch, double sigma,
-                             int kind, int x, int xo, int y) {
-    double sum = 0, weights = 0;
-    int radius = (int)ceil(3 * sigma), side = kind & 1 ? -1 : 1;
-    for (int dy = -radius; dy <= radius; dy++)
-        for (int dx = -radius; dx <= radius; dx++) {
-            double weight = exp(-(dx * dx + dy * dy) / (2 * sigma * sigma));
-            int px = CLAMP(x + dx, 0, w - 1), qx = CLAMP(xo + dx, 0, w - 1), py = y + dy;
-            for (int c = 0; c < ch; c++) {
-                double one = pixel_at(p, w, h, ch, px, py, c),
-                       two = pixel_at(q, w, h, ch, qx, py, c);
-                if (kind == 1 || kind == 2)
-                    two = (two + pixel_at(q, w, h, ch, qx + side, py, c)) / 2;
-                if (kind > 2)
-                    one = (one + pixel_at(p, w, h, ch, px + side, py, c)) / 2;
-                sum += weight * fabs(one - two);
-            }
-            weights += weight;
-        }
-    return sum / weights;
-}
-
-TEST("/oracle/smoothed-cost", test_smoothed_cost) {
-    enum { W = 13, H = 9, L = 7 };
-    g_autofree uint8_t *lut = g_malloc0(COST_LUT);
-    for (int i = 0; i < COST_LUT; i++) /* differences in halves, back to whole ones */
-        lut[i] = (uint8_t)MIN(i / 2, 255);
-    for (int round = 0; round < 8; round++) {
-        int ch = round & 1 ? 3 : 1, sign = round & 2 ? -1 : 1, border = round & 4;
-        double sigma = round % 3 ? 0.7 : 1;
-        g_autofree uint8_t *p = random_bytes(W * H * 3, 80), *q = random_bytes(W * H * 3, 80);
-        uint8_t cost[2 * H * 7 * 16];
-        struct smoothed_cost_args a = {.taps = scaling_taps(sigma), .border = border};
-        a.match = (struct cost_args){.grid = make_grid(W, H, L),
-                                     .reference = p,
-                                     .target = q,
-                                     .lut = lut,
-                                     .cost = cost,
-                                     .channels = ch,
-                                     .sign = sign,
-                                     .outside = 99};
-        a.match.grid.space.u_min = -2;
-        for (int i = 0; i < W * H; i++)
-            stage_smoothed_cost(&a, i % W, i / W);
-        for (int i = 0; i < W * H * L; i++) {
-            int x = i / L % W, y = i / L / W, d = i % L, xo = x - sign * (d - 2);
-            double want = INFINITY;
-            for (int kind = 0; kind < 5; kind++)
-                want = fmin(want,
-                            smoothed_point(p, q, W, H, ch, sigma, kind, x, CLAMP(xo, 0, W - 1), y));
-            int got = cost[grid_labels(&a.match.grid, x, y) + d];
-            if ((xo < 0 || xo >= W) && !border)
-                g_assert_cmpint(got, ==, 99);
-            else
-                g_assert_cmpfloat(fabs(got - floor(want)), <=, 1);
-        }
-    }
-}
-
 /* ---- averages of the cost */
 
 TEST("/oracle/cross", test_cross) {

@@ -165,64 +165,6 @@ STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
     }
 }
 
-/* Birchfield-Tomasi as the minimum of five differences, each smoothed before the minimum is taken:
- * of the two pixels, and of each with both half-way values of the other (one interpretation of Yang
- * et al. 2006, section 2). Outside the picture its border is repeated. */
-struct smoothed_cost_args {
-    struct cost_args match; /* its lut is that of bt: half grey levels */
-    struct taps taps;
-    int border; /* labels whose match lies outside are compared with the border */
-};
-
-/* Difference number kind (0 to 4) of reference (x, y) and target (xo, y), in half grey levels,
- * summed over the channels. 0: of both pixels; 1, 2: of the reference's pixel and half-way values
- * of the target; 3, 4: the other way round. */
-STAGE int point_difference(const struct cost_args *a, int kind, int x, int xo, int y) {
-    const uint8_t *whole = kind < 3 ? a->reference : a->target,
-                  *half = kind < 3 ? a->target : a->reference;
-    int last = a->grid.width - 1, side = kind == 0 ? 0 : kind & 1 ? -1 : 1, sum = 0;
-    size_t row = (size_t)y * a->grid.width;
-    int at = stage_clamp(kind < 3 ? x : xo, 0, last),
-        there = stage_clamp(kind < 3 ? xo : x, 0, last);
-    int beside = stage_clamp(there + side, 0, last);
-    for (int c = 0; c < a->channels; c++)
-        sum += stage_abs(2 * whole[(row + at) * a->channels + c] -
-                         half[(row + there) * a->channels + c] -
-                         half[(row + beside) * a->channels + c]);
-    return sum;
-}
-
-/* Rows to Q4, then columns back to half grey levels. */
-STAGE int smoothed_difference(const struct smoothed_cost_args *a, int kind, int x, int xo, int y) {
-    int radius = a->taps.radius, column = 1 << 17;
-    for (int dy = -radius; dy <= radius; dy++) {
-        int row = 1 << 9, py = stage_clamp(y + dy, 0, a->match.grid.height - 1);
-        for (int dx = -radius; dx <= radius; dx++)
-            row +=
-                a->taps.q14[stage_abs(dx)] * point_difference(&a->match, kind, x + dx, xo + dx, py);
-        column += a->taps.q14[stage_abs(dy)] * (row >> 10);
-    }
-    return column >> 18;
-}
-
-STAGE void stage_smoothed_cost(const struct smoothed_cost_args *a, int x, int y) {
-    const struct cost_args *m = &a->match;
-    uint8_t *out = m->cost + grid_labels(&m->grid, x, y);
-    for (int d = 0; d < m->grid.padded; d++) {
-        int xo = x - m->sign * (m->grid.space.u_min + d);
-        int match = stage_clamp(xo, 0, m->grid.width - 1), minimum = COST_LUT - 1;
-        if (d >= m->grid.labels) {
-            out[d] = 0;
-        } else if (xo != match && !a->border) {
-            out[d] = m->outside;
-        } else {
-            for (int kind = 0; kind < 5; kind++)
-                minimum = stage_min(minimum, smoothed_difference(a, kind, x, match, y));
-            out[d] = m->lut[minimum];
-        }
-    }
-}
-
 /* The most pixels of a window for which the sum of costs, with half their number to round it, has
  * 16 bits. */
 enum { CROSS_PIXELS = 2 * 65535 / (2 * MAX_COST + 1) };
