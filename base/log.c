@@ -24,13 +24,7 @@ void log_observe(void (*observe)(enum log_level level, const char *line, size_t 
     observer = observe;
 }
 
-static _Thread_local struct log_target *redirected;
-
-struct log_target *log_redirect(struct log_target *target) {
-    struct log_target *before = redirected;
-    redirected = target;
-    return before;
-}
+__thread struct log_target *log_redirected;
 
 void log_set_level(enum log_level level) {
     atomic_store_explicit(&current_level, (int)level, memory_order_relaxed);
@@ -107,9 +101,9 @@ void log_clean(char *text) {
 void log_explain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    if (redirected) {
-        vsnprintf(redirected->error, sizeof(redirected->error), format, arguments);
-        log_clean(redirected->error);
+    if (log_redirected) {
+        vsnprintf(log_redirected->error, sizeof(log_redirected->error), format, arguments);
+        log_clean(log_redirected->error);
     }
     va_end(arguments);
 }
@@ -120,15 +114,15 @@ static void pass_to(struct log_target *target, enum log_level level, const char 
         snprintf(target->error, sizeof(target->error), "%s", line);
         log_clean(target->error); /* the end of a cut character */
     }
-    redirected = NULL;
+    log_redirected = NULL;
     if (target->message && level <= target->level)
         target->message(target->context, level, line);
-    redirected = target;
+    log_redirected = target;
 }
 
 void log_at(enum log_level level, const char *object, const char *format, ...) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    struct log_target *target = redirected;
+    struct log_target *target = log_redirected;
     bool shown = !target && (int)level <= (int)log_get_level() /* -1: none */,
          observed = !target && observer && level <= LOG_INFO,
          taken = target && (level == LOG_ERROR || (target->message && level <= target->level));

@@ -31,7 +31,12 @@ struct log_target {
 };
 
 /* The calling thread's target from now on; NULL: none. Returns the one before. */
-struct log_target *log_redirect(struct log_target *target);
+static inline struct log_target *log_redirect(struct log_target *target) {
+    extern __thread struct log_target *log_redirected;
+    struct log_target *before = log_redirected;
+    log_redirected = target;
+    return before;
+}
 
 /* Sets the error of the calling thread's target, without a message. */
 void log_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
