@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "image/picture.h"
 
-#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- options */
@@ -25,8 +25,8 @@ static int parse_range(const char *text, struct display *display) {
         max = g_ascii_strtod(end + 1, &end);
     if (*end || !(max > min))
         return log_fail(EXIT_USAGE, "--range", "%s is no range; write it as 0:64", text);
-    display->settings.min = min;
-    display->settings.max = max;
+    display->range[0] = min;
+    display->range[1] = max;
     display->range_from = RANGE_MANUAL;
     return GO_ON;
 }
@@ -39,18 +39,11 @@ static void show_both(struct viewer *v) {
         viewer_set_mode(v, 1, DISPLAY_DEPTH);
 }
 
-/* INT_MAX: none has this key. */
-static int choice_of_key(char key) {
-    return key >= '0' && key <= '9' ? (key - '0' + 9) % 10 : INT_MAX;
-}
-
 /* --view, the keys of one display mode, of two that are stacked or of four. GO_ON or EXIT_USAGE. */
 static int set_modes(struct viewer *v, const char *keys) {
     static const enum display_layout layouts[] = {
         [1] = LAYOUT_ONE, [2] = LAYOUT_STACKED, [4] = LAYOUT_FOUR};
     size_t count = keys ? strlen(keys) : 0;
-    int choice_count;
-    const struct display_choice *choices = display_choices(&v->display, &choice_count);
     if (!keys) {
         if (v->options->source.pictures == PICTURES_ONE && !v->display.motion)
             viewer_set_mode(v, 0, DISPLAY_LEFT);
@@ -60,7 +53,7 @@ static int set_modes(struct viewer *v, const char *keys) {
     }
     bool known = count == 1 || count == 2 || count == 4;
     for (size_t i = 0; i < count; i++)
-        known &= choice_of_key(keys[i]) < choice_count;
+        known &= display_choice_of_key(&v->display, keys[i]) != NULL;
     if (!known)
         return log_fail(
             EXIT_USAGE, "--view",
@@ -69,7 +62,7 @@ static int set_modes(struct viewer *v, const char *keys) {
             keys, v->display.motion ? "7" : "9, or 0 for errors");
     display_set_layout(&v->display, layouts[count]);
     for (int i = 0; keys[i]; i++)
-        viewer_set_mode(v, i, choices[choice_of_key(keys[i])].mode);
+        viewer_set_mode(v, i, display_choice_of_key(&v->display, keys[i])->mode);
     return GO_ON;
 }
 
@@ -95,7 +88,8 @@ static int check_mode(const struct view_options *o, const struct params *params)
 static int check_options(const struct view_options *o) {
     if (option_check_rate(o->rate) != GO_ON ||
         option_check("--start", o->start, 0, MAX_START_S) != GO_ON ||
-        option_check("--ui-scale", o->scale, 0.5, 4) != GO_ON)
+        option_check("--ui-scale", o->scale, 0.5, 4) != GO_ON ||
+        (o->rig.scale != 0 && option_ratio_check("--scale", o->rig.scale, 0.125) != EXIT_DONE))
         return EXIT_USAGE;
     if (o->screenshot && o->frames < 1)
         return log_fail(EXIT_USAGE, "view",
@@ -114,7 +108,7 @@ static void take_session(struct viewer *v) {
     v->theme = session->theme;
     if (session->statistics || v->options->stats)
         v->tab = TAB_STATISTICS;
-    g_strlcpy(v->presets.name, session->preset, sizeof(v->presets.name));
+    g_strlcpy(v->settings.preset, session->preset, sizeof(v->settings.preset));
 }
 
 /* How the viewer looks and is set now. */
@@ -125,15 +119,13 @@ static struct session session_now(const struct viewer *v) {
                               .statistics = v->tab == TAB_STATISTICS,
                               .unit = (int)v->unit,
                               .theme = v->theme,
-                              .quality = v->quality.automatic ? QUALITY_AUTO : viewer_quality(v),
+                              .quality = v->settings.automatic ? QUALITY_AUTO : viewer_quality(v),
                               .params = v->settings.params};
-    double opened = v->options->rig.scale > 0 ? v->options->rig.scale : 1;
-    if (v->rig.scale > 0) /* the size is not remembered */
-        session.params = viewer_params_at(v, v->rig.scale, opened);
-    for (int i = 0; i < param_count && v->quality.automatic; i++) /* what it found is found again */
+    for (int i = 0; i < param_count && v->settings.automatic;
+         i++) /* what it found is found again */
         if (quality_covers(&v->quality.all, &param_table[i]))
             param_put(&session.params, &param_table[i], param_table[i].def);
-    g_strlcpy(session.preset, v->presets.name, sizeof(session.preset));
+    g_strlcpy(session.preset, v->settings.preset, sizeof(session.preset));
     g_strlcpy(session.source, v->source, sizeof(session.source));
     return session;
 }
@@ -166,10 +158,10 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->rig_options.roi = g_strdup(o->rig.roi);
     v->rig_options.files = g_strdupv(o->rig.files);
     v->out = o->out;
-    v->settings.params = *params;
+    v->settings.params = v->settings.base = *params;
+    v->scale = o->rig.scale != 0 ? o->rig.scale : 1;
     v->remembered = *remembered;
     v->rig_options.one_camera = params->mode == MODE_MOTION;
-    v->rig_options.params = &v->settings.params;
     v->rig_options.exchanged = o->swap;
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
     display_init(&v->display, params->mode == MODE_MOTION);
@@ -188,8 +180,21 @@ static void open_quality(struct viewer *v, const struct common_options *common) 
         (!common->quality && v->remembered.quality != QUALITY_AUTO) ||
         !options_quality_auto(common, &q->all, &v->settings.params))
         return;
+    v->settings.automatic = true;
     viewer_begin_search(v);
-    viewer_adjust_settings(v);
+}
+
+/* The command line has disparities of the pictures that --scale makes; the settings, what was
+ * remembered and what the source says, those of whole ones. */
+static void take_search(struct viewer *v, const struct common_options *common) {
+    struct params *params = &v->settings.params;
+    bool remembered = v->options->remembered;
+    if (!remembered || options_set(common, "disparity_range"))
+        params->disparity_range = (int)round(params->disparity_range / v->scale);
+    if (!remembered || options_set(common, "min_disparity"))
+        params->min_disparity = (int)round(params->min_disparity / v->scale);
+    v->display.range[0] /= v->scale;
+    v->display.range[1] /= v->scale;
 }
 
 /* The disparities searched: what the source says, or those of the last time if they were of the
@@ -207,7 +212,7 @@ static void fit_search(struct viewer *v, const struct common_options *common) {
     if (range_set)
         return;
     if (!common->preset && !common->config)
-        options_take_range(NULL, v->playback.source, v->rig_options.scale, params);
+        options_take_range(NULL, v->playback.source, 1, params);
     if (v->options->remembered && params->disparity_range >= v->playback.source->width)
         params->disparity_range = MAX(2, v->playback.source->width / 2);
 }
@@ -216,15 +221,19 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     const struct view_options *o = v->options;
     struct params *params = &v->settings.params;
     take_session(v);
-    bool recorded = options_take_recorded(common, v->playback.source, params);
-    if (!recorded)
-        fit_search(v, common);
     int code = option_choice("--colormap", o->colormap, colormap_names, COLORMAP_COUNT,
                              &v->display.settings.colormap);
     if (code == GO_ON)
         code = screen_parse_theme(o->theme, &v->theme);
     if (code == GO_ON)
         code = parse_range(o->range, &v->display);
+    take_search(v, common);
+    bool recorded = options_take_recorded(common, v->playback.source, params);
+    if (!recorded)
+        fit_search(v, common);
+    v->settings.base = *params;
+    if (!recorded || common->quality)
+        open_quality(v, common);
     if (code == GO_ON)
         code = open_window(v);
     if (code == GO_ON)
@@ -233,24 +242,22 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
         code = set_modes(v, o->view);
     if (code != GO_ON)
         return code;
-    presets_update(&v->presets, params->mode);
+    viewer_find_presets(v);
     if (common->preset || v->display.motion)
-        g_strlcpy(v->presets.name, common->preset ? common->preset : MOTION_PRESET,
-                  sizeof(v->presets.name));
+        g_strlcpy(v->settings.preset, common->preset ? common->preset : MOTION_PRESET,
+                  sizeof(v->settings.preset));
     else if (common->quality)
-        v->presets.name[0] = '\0';
+        v->settings.preset[0] = '\0';
     if (o->remembered) { /* what was changed the last time is marked */
         params_default(&v->settings.base);
         settings_copy(&v->settings.base, params, PARAM_START);
         settings_copy_group(&v->settings.base, params, SETTINGS_RIG_GROUP);
         settings_copy_group(&v->settings.base, params, SETTINGS_SEARCH_GROUP);
     }
-    viewer_begin_history(v);
-    if (!recorded || common->quality)
-        open_quality(v, common);
-    viewer_begin_history(v);
+    viewer_derive(v);
+    history_begin(&v->history, &v->settings);
     v->other = viewer_slot(v);
-    display_fit_range(&v->display, params);
+    display_fit_range(&v->display, &v->now.asked);
     screen_clear_notice(&v->screen); /* of the display mode: the user asked for it in full */
     screen_settle(&v->screen);
     return GO_ON;
@@ -276,7 +283,7 @@ static void close_viewer(struct viewer *v) {
     messages_end();
     draw_close(&v->display.draw);
     screen_close(&v->screen);
-    g_strfreev(v->presets.names);
+    g_strfreev(v->presets);
     g_free(v->rig_options.roi);
     g_free(v->wanted_part.roi);
     g_strfreev(v->wanted_part.calib);

@@ -10,7 +10,7 @@
 
 TEST("/history/steps", test_steps) {
     struct history h;
-    struct history_step p = {0}, q;
+    struct settings p = {0}, q;
     params_default(&p.params);
     history_begin(&h, &p);
     q = p;
@@ -39,45 +39,16 @@ TEST("/history/steps", test_steps) {
     g_assert_cmpint(q.params.fill, ==, 1);
 }
 
-/* The search for the quality changes parameters while the user changes others: no step of its own,
- * and undoing the user's steps leaves what it found. */
-TEST("/history/program", test_program) {
-    struct history h;
-    struct history_step p = {0}, q;
-    params_default(&p.params);
-    p.params.disparity_range = 30;
-    history_begin(&h, &p);
-    p.params.bp_iterations = 5;
-    history_adjust(&h, &p.params);
-    g_assert_false(history_move(&h, -1, &p));
-    p.params.disparity_range = 88;
-    history_note(&h, &p, SECOND);
-    p.params.bp_iterations = 4;
-    history_adjust(&h, &p.params);
-    q = p;
-    g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.params.disparity_range, ==, 30);
-    g_assert_cmpint(q.params.bp_iterations, ==, 4);
-    g_assert_true(history_move(&h, 1, &q));
-    g_assert_true(params_equal(&q.params, &p.params));
-
-    history_scale_search(&h, 0.5); /* pictures become half as large */
-    q.params.disparity_range = 44;
-    history_adjust(&h, &q.params);
-    g_assert_true(history_move(&h, -1, &q));
-    g_assert_cmpint(q.params.disparity_range, ==, 15);
-}
-
 /* Settings that were refused leave a step that differs from no settings; undo passes it by. */
 TEST("/history/refused", test_refused) {
     struct history h;
-    struct history_step first = {0}, p;
+    struct settings first = {0}, p;
     params_default(&first.params);
     p = first;
     history_begin(&h, &p);
     p.params.fill = 0;
     history_note(&h, &p, SECOND);
-    struct history_step good = p;
+    struct settings good = p;
     p.params.disparity_range = 300;
     history_note(&h, &p, 3 * SECOND);
     p = good;
@@ -88,7 +59,7 @@ TEST("/history/refused", test_refused) {
 /* Undoing what a preset did brings back that the quality was searched, and no preset. */
 TEST("/history/choice", test_choice) {
     struct history h;
-    struct history_step s = {.automatic = true};
+    struct settings s = {.automatic = true};
     params_default(&s.params);
     s.base = s.params;
     history_begin(&h, &s);
@@ -108,7 +79,7 @@ TEST("/history/choice", test_choice) {
 
 TEST("/history/many", test_many) {
     struct history h;
-    struct history_step p = {0};
+    struct settings p = {0};
     params_default(&p.params);
     history_begin(&h, &p);
     for (int i = 1; i <= 3 * HISTORY_STEPS; i++) {

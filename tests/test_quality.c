@@ -38,40 +38,89 @@ TEST("/quality/presets", test_presets) {
     g_assert_false(quality_covers(&q, param_find("threads")));
 }
 
-/* Where the search ends when frames of high, mid and low take so long. */
-static enum quality settle(double high, double mid, double low, int *frames) {
-    const double ms[QUALITIES] = {low, mid, high};
-    struct quality_search s;
-    quality_search_begin(&s, 1);
-    for (*frames = 0; s.on && *frames < 100; ++*frames)
-        quality_search_frame(&s, s.frames == 0 ? ms[s.at] + 50 : ms[s.at]);
-    g_assert_false(s.on);
-    g_assert_false(quality_search_frame(&s, 1000)); /* it is over for good */
-    return s.at;
+/* Frames of high, mid and low take so long on whole pictures, and of low on smaller ones. */
+struct machine {
+    double high, mid, low, half, third;
+};
+
+static double time_of(const struct machine *m, const struct quality_search *s) {
+    const double whole[QUALITIES] = {m->low, m->mid, m->high}, small[] = {0, m->half, m->third};
+    return (s->size ? small[s->size] : whole[s->at]) + (s->frames == 0 ? 50 : 0);
 }
 
+/* As many frames as it takes to settle, and how many those are. */
+static int settle(struct quality_search *s, const struct machine *m) {
+    int frames = 0;
+    do
+        quality_search_frame(s, time_of(m, s), 0);
+    while (!s->settled && ++frames < 100);
+    g_assert_true(s->settled);
+    return frames;
+}
+
+static void play(struct quality_search *s, const struct machine *m, int frames) {
+    for (int i = 0; i < frames; i++)
+        quality_search_frame(s, time_of(m, s), 0);
+}
+
+/* From low up, one after the other, as far as a frame is fast enough. */
 TEST("/quality/search", test_search) {
-    int frames;
-    g_assert_cmpint(settle(20, 15, 10, &frames), ==, QUALITY_HIGH);
-    g_assert_cmpint(frames, <=, 3);
-    g_assert_cmpint(settle(100, 60, 30, &frames), ==, QUALITY_MID);
-    g_assert_cmpint(settle(100, 80, 30, &frames), ==, QUALITY_LOW);
-    g_assert_cmpint(settle(100, 80, 70, &frames), ==, QUALITY_LOW); /* there is nothing faster */
-    g_assert_cmpint(settle(5000, 4000, 3000, &frames), ==, QUALITY_LOW);
-    g_assert_cmpint(frames, <=, 4); /* hopeless ones are not measured twice */
+    static const struct {
+        struct machine machine;
+        int sizes;
+        double pixels; /* a core */
+        enum quality at;
+        int size;
+    } cases[] = {{{20, 15, 10, 0, 0}, 1, 1e5, QUALITY_HIGH, 0},
+                 {{100, 30, 10, 0, 0}, 1, 1e5, QUALITY_MID, 0},
+                 {{300, 80, 30, 0, 0}, 1, 1e5, QUALITY_LOW, 0},
+                 {{300, 80, 60, 0, 0}, 1, 1e5, QUALITY_LOW, 0},
+                 {{9e3, 5e3, 3e3, 0, 0}, 1, 1e7, QUALITY_LOW, 0}, /* there is nothing faster */
+                 {{9e3, 5e3, 100, 40, 15}, 3, 1e5, QUALITY_LOW, 1},
+                 {{9e3, 5e3, 3e3, 400, 150}, 3, 1e5, QUALITY_LOW, 2},
+                 {{900, 500, 300, 40, 15}, 3, 1e6, QUALITY_LOW, 1},
+                 {{900, 70, 20, 4, 1}, 3, 1e6, QUALITY_LOW, 0},
+                 {{60, 30, 20, 4, 1}, 3, 1e6, QUALITY_HIGH, 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct quality_search s;
+        quality_search_begin(&s, cases[i].sizes, cases[i].pixels * 2, 2, 0);
+        g_assert_cmpint(s.at, ==, QUALITY_LOW);
+        g_assert_cmpint(s.size > 0, ==, cases[i].sizes > 1 && cases[i].pixels > 2e5);
+        int frames = settle(&s, &cases[i].machine);
+        g_test_message("%zu: %s, size %d after %d", i, quality_names[s.at], s.size, frames);
+        g_assert_cmpint(s.at, ==, cases[i].at);
+        g_assert_cmpint(s.size, ==, cases[i].size);
+        g_assert_cmpint(frames, <=, 30);
+        struct quality_search settled = s; /* what stays as it is changes nothing */
+        play(&s, &cases[i].machine, 500);
+        g_assert_cmpint(s.at, ==, settled.at);
+        g_assert_cmpint(s.size, ==, settled.size);
+    }
 }
 
-/* Where fast is too slow, pictures become smaller, where they may. */
-TEST("/quality/sizes", test_sizes) {
-    static const double ms[][QUALITY_SIZES] = {{50, 12, 6}, {250, 60, 30}, {4000, 1000, 450}};
-    for (int i = 0; i < 3; i++) {
-        struct quality_search s;
-        quality_search_begin(&s, QUALITY_SIZES);
-        for (int frames = 0; s.on && frames < 100; frames++)
-            quality_search_frame(&s, s.at == QUALITY_LOW ? ms[i][s.size] : 5000);
-        g_assert_false(s.on);
-        g_assert_cmpint(s.at, ==, QUALITY_LOW);
-        g_assert_cmpint(s.size, ==, i);
-        g_assert_cmpfloat(s.settled_ms, ==, ms[i][i]);
-    }
+/* It goes down where something else takes the machine, and up again when that is over. */
+TEST("/quality/load", test_load) {
+    const struct machine idle = {60, 30, 12, 0, 0}, busy = {200, 110, 40, 0, 0};
+    struct quality_search s;
+    quality_search_begin(&s, 1, 1e5, 2, 30);
+    settle(&s, &idle);
+    g_assert_cmpint(s.at, ==, QUALITY_HIGH);
+    play(&s, &busy, 100);
+    g_assert_cmpint(s.at, ==, QUALITY_LOW);
+    play(&s, &idle, 200);
+    g_assert_cmpint(s.at, ==, QUALITY_HIGH);
+}
+
+/* Where the source is what takes long, the quality stays; of a slow source frames have more time. */
+TEST("/quality/source", test_source) {
+    struct quality_search s;
+    quality_search_begin(&s, QUALITY_SIZES, 1e5, 2, 0);
+    for (int i = 0; i < 50; i++)
+        quality_search_frame(&s, 100, 80);
+    g_assert_true(s.settled);
+    g_assert_cmpint(s.size, ==, 0);
+    quality_search_begin(&s, QUALITY_SIZES, 1e5, 2, 5);
+    for (int i = 0; i < 50; i++)
+        quality_search_frame(&s, s.at == QUALITY_LOW ? 90 : 180, 0);
+    g_assert_cmpint(s.at, ==, QUALITY_MID);
 }

@@ -1,7 +1,7 @@
 /*
  * The quality: low, mid and high are what the presets live, balanced and best have where these
  * differ; it does not change other parameters. And the search for the highest one that is fast
- * enough, on smaller pictures if need be. Plain values; one thread.
+ * enough, which begins with low and goes on as long as frames come. Plain values; one thread.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -35,24 +35,35 @@ void quality_apply(const struct qualities *qualities, enum quality quality, stru
 /* The quality that parameters have, or QUALITY_CUSTOM. */
 int quality_of(const struct qualities *qualities, const struct params *params);
 
-/* ---- the search: from high down, until one is fast enough */
+/* ---- the search: up while frames take little of their time, down where they take too long */
 
-enum { QUALITY_SIZES = 3 };
+enum { QUALITY_SIZES = 3, QUALITY_STEPS = QUALITY_SIZES + QUALITIES - 1 };
 extern const double quality_sizes[QUALITY_SIZES]; /* of the pictures: 1, 1/2, 1/3 */
 extern const char *const quality_size_names;      /* "1|1/2|1/3" */
 
-struct quality_search {
+struct quality_search { /* zero: off */
     bool on;
+    bool settled; /* it was found; where frames become slower or faster it changes yet */
     enum quality at;
     int size, sizes;   /* index into quality_sizes; how many of them may be used */
-    int frames;        /* frames measured with this quality and size */
+    double wanted_ms;  /* the time that a frame may take */
+    int frames;        /* measured with this quality and size */
     double best_ms;    /* time of the fastest of them */
-    double settled_ms; /* after the search: time of a frame with the quality found */
+    double settled_ms; /* once it is settled: time of a frame with the quality found */
+    double from_ms;    /* time of a frame before the last step up; 0: there was none */
+    double
+        failed_ms[QUALITY_STEPS]; /* the same of steps up to a size or quality that was too slow */
 };
 
-/* sizes: 1, or QUALITY_SIZES where pictures may become smaller when low is not fast enough. */
-void quality_search_begin(struct quality_search *search, int sizes);
+/* Begins with low, on whole pictures where one core has at most QUALITY_PIXELS of their pixels, else
+ * on smaller ones. sizes: 1, or QUALITY_SIZES where pictures may become smaller. pixels: of whole
+ * pictures; rate: pairs a second of the source, of which no more than QUALITY_RATE are wanted. */
+enum { QUALITY_PIXELS = 160000 };
+void quality_search_begin(struct quality_search *search, int sizes, double pixels, int cores,
+                          double rate);
 
-/* Notes the time of a frame with the present quality. True when that changed search->at or size or
- * ended the search. The first frame of each quality does not count, since it allocates memory. */
-bool quality_search_frame(struct quality_search *search, double ms);
+/* Notes the time of a frame with the present quality, and how long the pipeline waited for its pair:
+ * where the source is what takes long, a lower quality would not help. True when that changed
+ * search->at or size, or settled it. The first frame of each quality does not count, since it
+ * allocates memory. */
+bool quality_search_frame(struct quality_search *search, double ms, double waited_ms);

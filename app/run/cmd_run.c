@@ -140,12 +140,12 @@ static void search_quality(const struct run *run, struct live *live, struct read
     struct quality_search *search = &reader->search;
     const struct frame *frame = reader->last;
     if (!search->on || quality_of(&reader->qualities, frame->params) != (int)search->at ||
-        !quality_search_frame(search, frame->compute_ms))
+        !quality_search_frame(search, frame->compute_ms, 0))
         return;
     struct params params = run->params;
     quality_apply(&reader->qualities, search->at, &params);
     live_set_params(live, &params);
-    if (!search->on)
+    if (search->settled)
         log_info("quality", "%s, %.0f ms a frame; --quality chooses another",
                  quality_names[search->at], search->settled_ms);
 }
@@ -271,8 +271,10 @@ static int run_live(const struct run *run, struct source *source, struct matcher
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     struct params params = run->params;
     if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
-        options_quality_auto(&run->common, &reader.qualities, &params))
-        quality_search_begin(&reader.search, 1);
+        options_quality_auto(&run->common, &reader.qualities, &params)) {
+        quality_search_begin(&reader.search, 1, 0, 1, source->rate);
+        quality_apply(&reader.qualities, reader.search.at, &params);
+    }
     if (code == GO_ON) {
         reader.output = output_open(&run->out, &about, &code);
         struct live *live =

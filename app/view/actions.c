@@ -100,11 +100,10 @@ static void toggle_swap(struct viewer *v) {
 
 /* ---- display */
 
-static void show(struct viewer *v, int choice) {
-    int count;
-    const struct display_choice *choices = display_choices(&v->display, &count);
-    choice = MIN(choice, count - 1); /* the last of both kinds is the error */
-    viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y), choices[choice].mode);
+/* What stereo, or motion, shows by one key. */
+static void show(struct viewer *v, enum display_mode of_stereo, enum display_mode of_motion) {
+    viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y),
+                    v->display.motion ? of_motion : of_stereo);
 }
 
 static void change_layout(struct viewer *v) {
@@ -128,10 +127,10 @@ static void show_space(struct viewer *v, int look) {
 }
 
 static void toggle_mark_filled(struct viewer *v) {
-    v->settings.params.mark_filled = !v->settings.params.mark_filled;
-    viewer_apply_settings(v);
-    screen_notify(&v->screen, v->settings.params.mark_filled ? "What was filled in is hatched"
-                                                             : "What was filled in looks measured");
+    bool on = !v->now.asked.mark_filled;
+    viewer_put(v, param_find("mark_filled"), on);
+    screen_notify(&v->screen,
+                  on ? "What was filled in is hatched" : "What was filled in looks measured");
 }
 
 /* To the next kind that there is. */
@@ -151,19 +150,19 @@ static void change_colormap(struct viewer *v, int step) {
 
 /* motion_color_range is the range of motion; 0 is that of the search. */
 static void set_motion_range(struct viewer *v, int length) {
-    param_put(&v->settings.params, param_find("motion_color_range"), length);
-    viewer_apply_settings(v);
-    screen_notify(&v->screen, "Full colour at %g px", v->display.settings.max);
+    viewer_put(v, param_find("motion_color_range"), length);
+    display_fit_range(&v->display, &v->now.asked);
+    screen_notify(&v->screen, "Full colour at %g px", v->display.range[1]);
 }
 
 static void range_from_frame(struct viewer *v) {
-    const struct draw_settings *s = &v->display.settings;
+    const double *range = v->display.range;
     if (v->display.motion && v->playback.shown)
         set_motion_range(v, display_motion_length(v->playback.shown));
     if (v->display.motion)
         return;
-    if (v->playback.shown && display_range_from_frame(&v->display, v->playback.shown))
-        screen_notify(&v->screen, "Range from this frame: %.1f to %.1f", s->min, s->max);
+    if (v->playback.shown && display_range_from_frame(&v->display, v->playback.shown, v->rig.scale))
+        screen_notify(&v->screen, "Range from this frame: %.1f to %.1f px", range[0], range[1]);
 }
 
 static void range_of_search(struct viewer *v) {
@@ -172,7 +171,7 @@ static void range_of_search(struct viewer *v) {
         return;
     }
     v->display.range_from = RANGE_OF_SEARCH;
-    display_fit_range(&v->display, &v->settings.params);
+    display_fit_range(&v->display, &v->now.asked);
     screen_notify(&v->screen, "Range of the whole search");
 }
 
@@ -184,18 +183,21 @@ static void toggle_measure(struct viewer *v) {
     }
     v->measure.on = on;
     v->measure.count = 0;
-    const struct viewer_quality *q = &v->quality;
-    bool differs = q->search.size > 0 || (!on && q->search.at == QUALITY_LOW);
-    if (q->automatic && differs && !playback_is_stopped(&v->playback))
-        viewer_set_quality(v, QUALITY_AUTO); /* of whole pictures while it is on */
+    if (v->settings.automatic)
+        viewer_begin_search(v); /* of whole pictures while it is on */
     screen_notify(&v->screen, on ? "Measure: click two points" : "Clicks pin probes");
+}
+
+static void clear_probes(struct viewer *v) {
+    v->probes.count = 0;
+    probes_send(&v->probes, v->playback.live, &v->rig);
 }
 
 static void choose_region(struct viewer *v) {
     bool part = v->rig_options.roi != NULL;
     v->region = (struct region){.choosing = !v->region.choosing && !part};
     if (part)
-        viewer_want_part(v, NULL, v->rig.scale);
+        viewer_want_part(v, NULL);
     screen_notify(&v->screen, v->region.choosing ? "Drag a rectangle: that part is computed"
                                                  : "All of the pictures is computed");
 }
@@ -203,24 +205,14 @@ static void choose_region(struct viewer *v) {
 /* ---- settings */
 
 static void compare(struct viewer *v) {
-    struct viewer_quality *q = &v->quality;
     const struct slot before = viewer_slot(v);
-    struct history_step *other = &v->other.settings;
     wipe_keep(v);
     v->slot_in_use = !v->slot_in_use;
-    settings_copy_group(&other->params, &v->settings.params, SETTINGS_RIG_GROUP);
-    v->settings.params = other->params;
-    g_strlcpy(v->presets.name, other->preset, sizeof(v->presets.name));
-    if (other->automatic && !q->automatic && q->search.size == v->other.search.size)
-        q->search = v->other.search;
-    else if (other->automatic && !q->automatic)
-        viewer_begin_search(v); /* the pictures have another size now */
-    q->automatic = other->automatic;
-    q->search.on &= q->automatic;
-    if (q->automatic)
-        quality_apply(&q->all, q->still ? QUALITY_HIGH : q->search.at, &v->settings.params);
+    settings_copy_group(&v->other.settings.params, &v->settings.params, SETTINGS_RIG_GROUP);
+    v->settings = v->other.settings;
+    v->quality.search = v->other.search;
     v->other = before;
-    viewer_apply_settings(v);
+    viewer_note(v);
     screen_notify(&v->screen, "Settings %c", "AB"[v->slot_in_use]);
 }
 
@@ -230,31 +222,27 @@ static void reset_settings(struct viewer *v) {
         viewer_load_preset(v, MOTION_PRESET);
         return;
     }
-    settings_reset(&v->settings);
-    options_take_range(NULL, v->playback.source, v->rig_options.scale, &v->settings.params);
-    v->settings.base = v->settings.params;
-    viewer_apply_settings(v);
+    struct settings *s = &v->settings;
+    settings_reset(s);
+    options_take_range(NULL, v->playback.source, 1, &s->params);
+    s->base = s->params;
+    s->automatic = v->quality.search.on = false;
+    viewer_note(v);
 }
 
 static void move_history(struct viewer *v, int step) {
-    struct history_step to = viewer_step(v);
-    if (!history_move(&v->history, step, &to)) {
+    if (!history_move(&v->history, step, &v->settings)) {
         screen_notify(&v->screen, step < 0 ? "Nothing to undo" : "Nothing to redo");
         return;
     }
-    v->settings.params = to.params;
-    v->settings.base = to.base;
-    g_strlcpy(v->presets.name, to.preset, sizeof(v->presets.name));
-    v->quality.automatic = to.automatic;
-    if (to.automatic && viewer_quality(v) != QUALITY_CUSTOM)
-        v->quality.search.at = (enum quality)viewer_quality(v);
-    viewer_apply_settings(v);
+    v->quality.search.on = v->settings.automatic;
+    viewer_note(v);
 }
 
 /* What differs from the built-in settings, as words for a command line. */
 static void copy_settings(struct viewer *v) {
     g_autoptr(GString) text = g_string_new(NULL);
-    const struct params *params = &v->settings.params;
+    const struct params *params = &v->now.asked;
     struct params defaults;
     char value[64];
     params_default(&defaults);
@@ -280,7 +268,7 @@ static void save_pair(struct viewer *v) {
         return;
     struct frame frame = *v->playback.shown;
     struct params params = *frame.params;
-    settings_copy_display(&params, &v->settings.params);
+    settings_copy_display(&params, &v->now.asked);
     frame.params = &params;
     g_autofree char *how = describe_frame(v);
     export_pair(v->options->output, &frame, &v->display.settings, how, &v->screen);
@@ -307,10 +295,9 @@ static void toggle_recording(struct viewer *v) {
     bool swap = v->playback.swap && source->set_tap;
     struct source_options options = camera_options_to_note(&v->options->source, source, swap);
     options.rectified = v->rig_options.rectified || source->rectified;
-    struct params of_source = viewer_params_at(v, v->rig.scale, 1);
     struct recorder_about about = {.source = source,
                                    .options = &options,
-                                   .params = &of_source,
+                                   .params = &v->now.asked,
                                    .calibration = v->rig_options.files
                                                       ? (const char *const *)v->rig_options.files
                                                       : v->playback.source->calibration,
@@ -366,9 +353,11 @@ bool action_fits(const struct display *display, enum action action) {
 }
 
 const char *action_help(const struct display *display, enum action action) {
-    int count, choice = (int)action - ACTION_SHOW_LEFT;
-    const struct display_choice *choices = display_choices(display, &count);
-    return choice >= 0 && choice < count ? choices[choice].help : action_table[action].help;
+    const struct display_choice *choice =
+        action >= ACTION_SHOW_LEFT && action <= ACTION_SHOW_ERROR
+            ? display_choice_of_key(display, action_table[action].keys[0])
+            : NULL;
+    return choice ? choice->help : action_table[action].help;
 }
 
 void action_run(struct viewer *v, enum action action) {

@@ -125,17 +125,14 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
     static const char *const layouts[LAYOUT_COUNT] = {"One view", "Two, stacked",
                                                       "Two, side by side", "Four views"};
     struct ui *ui = v->screen.ui;
-    int count;
-    const struct display_choice *choices = display_choices(&v->display, &count);
     if (!ui_menu_begin(ui, name, UI_HEADING, NULL, title_of(v, i),
                        "what is shown here, and in how many views"))
         return;
-    for (int k = 0; k < count; k++) {
-        char key[24];
-        action_key((enum action)(ACTION_SHOW_LEFT + k), key);
-        if (ui_item(ui, display_mode_names[choices[k].mode], choices[k].title, key, choices[k].help,
-                    choices[k].mode == *display_mode_of(&v->display, i), NULL))
-            viewer_set_mode(v, i, choices[k].mode);
+    for (const struct display_choice *c = display_choices(&v->display); c->title; c++) {
+        const char key[] = {c->keys[0], '\0'};
+        if (ui_item(ui, display_mode_names[c->mode], c->title, key, c->help,
+                    c->mode == *display_mode_of(&v->display, i), NULL))
+            viewer_set_mode(v, i, c->mode);
     }
     ui_separator(ui);
     for (int k = 0; k < LAYOUT_COUNT; k++)
@@ -257,7 +254,7 @@ static void describe_quality(const struct viewer *v, char *text, size_t size) {
     char preset[64];
     panel_describe_preset(v, preset);
     snprintf(text, size, "%s%s%s", quality < QUALITIES ? names[quality] : preset,
-             v->rig.scale < 1 ? sizes[at ? at : 1] : "", v->quality.automatic ? " (auto)" : "");
+             v->rig.scale < 1 ? sizes[at ? at : 1] : "", v->settings.automatic ? " (auto)" : "");
 }
 
 /* What is being done, or is wrong. False where nothing is. */

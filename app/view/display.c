@@ -19,36 +19,43 @@
 #define MAX_ZOOM 100.0
 
 static const struct display_choice stereo_choices[] = {
-    {DISPLAY_LEFT, "Left picture", "left picture"},
-    {DISPLAY_RIGHT, "Right picture", "right picture"},
-    {DISPLAY_DISPARITY, "Disparity", "disparity"},
-    {DISPLAY_DEPTH, "Depth", "depth in metres"},
-    {DISPLAY_CONFIDENCE, "Confidence", "confidence"},
-    {DISPLAY_BLEND, "Blend", "left picture and disparity"},
-    {DISPLAY_ANAGLYPH, "Anaglyph", "anaglyph, for red and cyan glasses"},
-    {DISPLAY_ROWS, "Rows", "side by side with row lines"},
-    {DISPLAY_POINTS, "3D", "in space; left drag turns, right drag moves, the wheel nears"},
-    {DISPLAY_ERROR, "Error", "error by the truth, or grey levels that differ"}};
+    {DISPLAY_LEFT, "1", "Left picture", "left picture"},
+    {DISPLAY_RIGHT, "2", "Right picture", "right picture"},
+    {DISPLAY_DISPARITY, "3", "Disparity", "disparity"},
+    {DISPLAY_DEPTH, "4", "Depth", "depth in metres"},
+    {DISPLAY_CONFIDENCE, "5", "Confidence", "confidence"},
+    {DISPLAY_BLEND, "6", "Blend", "left picture and disparity"},
+    {DISPLAY_ANAGLYPH, "7", "Anaglyph", "anaglyph, for red and cyan glasses"},
+    {DISPLAY_ROWS, "8", "Rows", "side by side with row lines"},
+    {DISPLAY_POINTS, "9", "3D", "in space; left drag turns, right drag moves, the wheel nears"},
+    {DISPLAY_ERROR, "E0", "Error", "error by the truth, or grey levels that differ"},
+    {0}};
 static const struct display_choice motion_choices[] = {
-    {DISPLAY_LEFT, "Picture", "picture"},
-    {DISPLAY_RIGHT, "Later picture", "the picture that motion leads to"},
-    {DISPLAY_MOTION, "Motion", "motion in colour"},
-    {DISPLAY_ARROWS, "Arrows", "motion as arrows"},
-    {DISPLAY_CONFIDENCE, "Confidence", "confidence"},
-    {DISPLAY_MOTION_BLEND, "Overlay", "motion in colour over the picture"},
-    {DISPLAY_MOTION_ERROR, "Error", "error of the motion, or grey levels that differ"}};
+    {DISPLAY_LEFT, "1", "Picture", "picture"},
+    {DISPLAY_RIGHT, "2", "Later picture", "the picture that motion leads to"},
+    {DISPLAY_MOTION, "3", "Motion", "motion in colour"},
+    {DISPLAY_ARROWS, "4", "Arrows", "motion as arrows"},
+    {DISPLAY_CONFIDENCE, "5", "Confidence", "confidence"},
+    {DISPLAY_MOTION_BLEND, "6", "Overlay", "motion in colour over the picture"},
+    {DISPLAY_MOTION_ERROR, "E7", "Error", "error of the motion, or grey levels that differ"},
+    {0}};
 
-const struct display_choice *display_choices(const struct display *d, int *count) {
-    *count = d->motion ? G_N_ELEMENTS(motion_choices) : G_N_ELEMENTS(stereo_choices);
+const struct display_choice *display_choices(const struct display *d) {
     return d->motion ? motion_choices : stereo_choices;
 }
 
 const struct display_choice *display_choice_of(const struct display *d, enum display_mode mode) {
-    int count;
-    const struct display_choice *choices = display_choices(d, &count);
-    while (count > 1 && choices[count - 1].mode != mode)
-        count--;
-    return &choices[count - 1];
+    const struct display_choice *choice = display_choices(d);
+    while (choice->mode != mode && choice[1].title)
+        choice++;
+    return choice;
+}
+
+const struct display_choice *display_choice_of_key(const struct display *d, char key) {
+    const struct display_choice *choice = display_choices(d);
+    while (choice->title && !strchr(choice->keys, key))
+        choice++;
+    return choice->title ? choice : NULL;
 }
 
 /* The one that is shown first: disparity or motion. */
@@ -73,13 +80,12 @@ void display_reset(struct display *d) {
 }
 
 void display_fit_range(struct display *d, const struct params *params) {
-    struct draw_settings *s = &d->settings;
     if (d->motion) {
-        s->min = 0;
-        s->max = visualize_motion_range(params);
-    } else if (d->range_from != RANGE_MANUAL) { /* which scales with the pictures' size */
-        s->min = params->min_disparity;
-        s->max = params->min_disparity + params->disparity_range;
+        d->range[0] = 0;
+        d->range[1] = visualize_motion_range(params);
+    } else if (d->range_from != RANGE_MANUAL) {
+        d->range[0] = params->min_disparity;
+        d->range[1] = params->min_disparity + params->disparity_range;
     }
 }
 
@@ -123,12 +129,12 @@ int display_motion_length(const struct frame *frame) {
     return known > 0 ? (int)fmax(1, length - 1) : 0;
 }
 
-bool display_range_from_frame(struct display *d, const struct frame *frame) {
+bool display_range_from_frame(struct display *d, const struct frame *frame, double scale) {
     double min, max;
     if (!percentiles(frame, 0.02, &min, &max))
         return false;
-    d->settings.min = min;
-    d->settings.max = fmax(max, min + 1);
+    d->range[0] = min / scale;
+    d->range[1] = fmax(max, min + 1) / scale;
     d->range_from = RANGE_MANUAL;
     return true;
 }

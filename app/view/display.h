@@ -20,10 +20,10 @@ enum display_range { RANGE_OF_SEARCH, RANGE_MANUAL };
 enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
 extern const char *const display_layout_names[LAYOUT_COUNT];
 
-/* What a view can show, by the number of its key, 1 and up; the tenth has 0 in --view. */
+/* What a view can show. Each key has it, in the window or in --view. */
 struct display_choice {
     enum display_mode mode;
-    const char *title, *help;
+    const char *keys, *title, *help;
 };
 
 struct display {
@@ -34,7 +34,9 @@ struct display {
     bool fits; /* two views are stacked or side by side, as the window has more room for them */
     enum display_mode more[DRAW_VIEWS - 1]; /* modes of the other views */
     enum display_range range_from;
-    int heading; /* height of what stands over each view, px */
+    double range[2]; /* of the colours: farthest and nearest, px of whole pictures; of motion 0 and
+                        the length of full colour, px of the computed ones */
+    int heading;     /* height of what stands over each view, px */
     enum display_look { LOOK_CAMERA, LOOK_TOP, LOOK_SIDE, LOOK_FIRST } look; /* of the points */
     struct {
         enum display_layout layout;
@@ -46,12 +48,13 @@ struct display {
 /* Shows disparity or motion, the whole picture. */
 void display_init(struct display *display, bool motion);
 
-/* The views of stereo or of motion; *count gets their number. */
-const struct display_choice *display_choices(const struct display *display, int *count);
+/* The views of stereo or of motion; the last one has no title. */
+const struct display_choice *display_choices(const struct display *display);
 
-/* The one that shows this mode; the first where none does. */
+/* The one that shows this mode, which must be among them; the one of a key, or NULL. */
 const struct display_choice *display_choice_of(const struct display *display,
                                                enum display_mode mode);
+const struct display_choice *display_choice_of_key(const struct display *display, char key);
 
 /* Resets zoom, pan and orbit. */
 void display_reset(struct display *display);
@@ -63,9 +66,9 @@ void display_fit_range(struct display *display, const struct params *params);
 /* The length, in whole px, that 98 % of a frame's known motions do not exceed; 0: none is known. */
 int display_motion_length(const struct frame *frame);
 
-/* Sets the range of colours to the 2nd and 98th percentile of the frame's known values. False where
- * there are none. */
-bool display_range_from_frame(struct display *display, const struct frame *frame);
+/* Sets the range of colours to the 2nd and 98th percentile of the known values of a frame that was
+ * computed at this scale. False where there are none. */
+bool display_range_from_frame(struct display *display, const struct frame *frame, double scale);
 
 /* ---- the views */
 

@@ -29,7 +29,7 @@ static void take_hints(struct viewer *v) {
 /* The pipeline could not compute a frame with the settings and took the ones before. */
 static void take_back_settings(struct viewer *v) {
     v->refused = v->playback.state.refused;
-    settings_copy(&v->settings.params, &v->playback.state.params, PARAM_LIVE);
+    viewer_take(v, &v->playback.state.params);
     output_refuse_params(v->output, v->playback.state.why, &v->playback.state.params);
     screen_notify(&v->screen,
                   "A frame could not be computed, so the previous settings are back; key m "
@@ -59,8 +59,8 @@ static void take_sent_settings(struct viewer *v) {
     struct params params;
     if (!output_take_params(v->output, &params))
         return;
-    settings_copy(&v->settings.params, &params, PARAM_LIVE);
-    viewer_apply_settings(v);
+    viewer_take(v, &params);
+    viewer_note(v);
 }
 
 /* Waits up to timeout_ms for a frame and takes all that are there. False when no more will come. */
@@ -129,6 +129,8 @@ static void lay_out(struct viewer *v, int width, int height) {
     s->width = v->layout.views.width;
     s->height = v->layout.views.height;
     s->window_height = height;
+    s->min = v->display.range[0] * (v->display.motion ? 1 : v->rig.scale);
+    s->max = v->display.range[1] * (v->display.motion ? 1 : v->rig.scale);
 }
 
 static void draw_widgets(struct viewer *v, int width, int height) {
@@ -162,7 +164,7 @@ static int redraw(struct viewer *v) {
         return 0; /* it is minimised */
     ui_begin(v->screen.ui);
     lay_out(v, width, height);
-    v->display.settings.hide_below = v->settings.params.hide_below;
+    v->display.settings.hide_below = v->now.asked.hide_below;
     v->display.settings.held = v->mouse.pressed;
     viewer_find_hovered(v);
     wipe_update(v);
@@ -171,7 +173,7 @@ static int redraw(struct viewer *v) {
     p->fresh = false;
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
     v->display.settings.matched_from =
-        p->shown && v->settings.params.mark_filled ? params_matched_from(p->shown->params) : 0;
+        p->shown && v->now.asked.mark_filled ? params_matched_from(p->shown->params) : 0;
     v->display.settings.background = ui_theme(v->screen.ui)->canvas;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);
@@ -219,9 +221,9 @@ static void handle_click(struct viewer *v) {
         return;
     double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
     if (v->measure.on)
-        measure_add(&v->measure, x, y);
+        measure_add(&v->measure, place_of_pixel(&v->rig, x, y));
     else
-        probes_toggle(&v->probes, v->playback.live, x, y, radius);
+        probes_toggle(&v->probes, v->playback.live, &v->rig, x, y, radius);
 }
 
 static void take_region(struct viewer *v) {
@@ -235,7 +237,7 @@ static void take_region(struct viewer *v) {
         return;
     }
     v->region.choosing = false;
-    viewer_want_part(v, roi, v->rig.scale);
+    viewer_want_part(v, roi);
     screen_notify(&v->screen, "This part is computed; key z goes back to all");
 }
 
@@ -297,6 +299,7 @@ int loop_run(struct viewer *v) {
             screen_redraw(&v->screen);
         messages_update(&v->screen);
         still_update(v);
+        viewer_update(v);
         opening_update(v);
         video_export_update(v, false);
         recording_update(&v->recording, &v->screen, false);

@@ -40,7 +40,7 @@ static void show_first(struct viewer *v, struct source *source) {
     pair->rect_left = v->playback.swap ? pair->right : pair->left;
     pair->rect_right = v->playback.swap ? pair->left : pair->right;
     pair->has_truth = false;
-    *pair->params = v->settings.params;
+    *pair->params = v->now.params;
     for (long i = 0; i < (long)source->width * source->height; i++) {
         pair->disparity[i] = DISPARITY_UNKNOWN;
         pair->motion[i] = DISPARITY_UNKNOWN;
@@ -64,12 +64,13 @@ void opening_begin(struct viewer *v, struct source *source) {
 /* The calibration, where there is one, for the maps and for metres. */
 static int open_rig(struct viewer *v) {
     const struct source *source = v->playback.source;
-    struct params *params = &v->settings.params;
+    v->running = v->settings.params;
+    viewer_derive(v);
+    v->rig_options.scale = v->now.scale;
+    v->rig_options.params = &v->now.params;
     int code = rig_use_open_for(&v->rig_options, source, &v->rig);
     if (code != EXIT_DONE)
         return code;
-    if (params->disparity_range >= v->rig.width && v->rig.width < source->width)
-        params->disparity_range = v->rig.width - 1; /* a remembered one, or the default */
     const struct depth_geometry *g = &v->rig.geometry;
     v->display.settings.rig = (struct draw_rig){0};
     if (rig_use_is_metric(&v->rig))
@@ -82,30 +83,24 @@ static int open_rig(struct viewer *v) {
     return GO_ON;
 }
 
-/* Runs on a thread of its own, whose lower priority the pipeline's threads inherit: the window
- * stays responsive even where compute takes every core. */
-static gpointer open_pipeline_thread(gpointer context) {
-    struct viewer *v = context;
+static int open_matcher(struct viewer *v) {
     const struct source *source = v->playback.source;
     int code = GO_ON;
-    live_lower_priority();
-    v->matcher = matcher_open(&v->settings.params, source->name, source->width, source->height,
+    viewer_derive(v);
+    v->matcher = matcher_open(&v->now.params, source->name, source->width, source->height,
                               source->channels, rig_use_maps(&v->rig), true, &code);
-    return GINT_TO_POINTER(code);
+    return code;
 }
 
 /* What is remembered, a GPU or a range of disparities for instance, may be of no use here. */
 static int open_pipeline(struct viewer *v) {
-    int code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
+    int code = open_matcher(v);
     if (!v->matcher && v->options->remembered) {
         log_warning(v->playback.source->name,
                     "the settings of the last time cannot be used; it opens without them");
-        v->settings.params = v->options->stated;
-        if (v->settings.params.disparity_range >= v->rig.width)
-            v->settings.params.disparity_range = MAX(2, v->rig.width / 2);
-        code = GPOINTER_TO_INT(g_thread_join(g_thread_new("open", open_pipeline_thread, v)));
+        v->settings.params = v->settings.base = v->running = v->options->stated;
+        code = open_matcher(v);
     }
-    v->settings.base = v->settings.running = v->settings.params;
     return v->matcher ? GO_ON : code;
 }
 
@@ -115,7 +110,7 @@ static int open_output(struct viewer *v) {
                                  .height = v->rig.height,
                                  .channels = source->channels,
                                  .rate = source->rate,
-                                 .params = &v->settings.params,
+                                 .params = &v->now.params,
                                  .live = source->live,
                                  .geometry = &v->rig.geometry};
     int code;
@@ -163,7 +158,8 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
     };
     int error;
     v->opened_ns = clock_ns();
-    p->live = live_open(p->source, v->matcher, &v->settings.params, &options, &error);
+    v->passed = v->now.params;
+    p->live = live_open(p->source, v->matcher, &v->passed, &options, &error);
     if (!p->live)
         return EXIT_RUN_FAILED;
     statistics_restart(&v->statistics);
@@ -214,60 +210,19 @@ void opening_close(struct viewer *v) {
 
 /* ---- another part or scale of the same source */
 
-/* Disparities are in px of the pictures that are computed. A range that was scaled before is
- * derived from that of whole pictures, so that it returns to it. */
-static void scale_disparities(struct viewer *v, double from, double to) {
-    struct params *params = &v->settings.params;
-    double ratio = to / from;
-    if (params->disparity_range != v->wanted_part.range)
-        v->wanted_part.whole_range = params->disparity_range / from;
-    v->wanted_part.range = params->disparity_range;
-    *params = viewer_params_at(v, from, to);
-    v->wanted_part.range = params->disparity_range;
-    settings_scale_search(&v->other.settings.params, ratio);
-    settings_scale_search(&v->settings.base, ratio);
-    history_scale_search(&v->history, ratio);
-    v->display.settings.min *= ratio;
-    v->display.settings.max *= ratio;
-}
-
 /* Opens the pipeline and the threads again at the present position. GO_ON or the exit code. */
 static int open_again(struct viewer *v, long index, bool paused) {
     struct playback *p = &v->playback;
-    struct params base = v->settings.base;
-    struct params *params = &v->settings.params;
-    if (params->disparity_range >= p->source->width)
-        params->disparity_range = p->source->width - 1;
     if (p->source->seek)
         p->source->seek(p->source, 0); /* where new threads take it to stand */
     int code = opening_finish(v, (double)index / playback_source_rate(p), paused);
-    v->settings.base = base;
     if (code != GO_ON)
         return code;
     playback_apply_loop(p);
-    if (v->probes.count > 0)
-        live_set_probes(p->live, v->probes.probe, v->probes.count);
+    probes_send(&v->probes, p->live, &v->rig);
     if (p->speed != 1)
         playback_set_speed(p, p->speed);
     return GO_ON;
-}
-
-static void scale_place(int *at, int side, double ratio) {
-    *at = MIN((int)((*at + 0.5) * ratio), (int)(side * ratio) - 1);
-}
-
-/* The same on pictures of another size. */
-static void scale_places(struct viewer *v, double ratio) {
-    int width = v->rig.width, height = v->rig.height;
-    for (int i = 0; i < v->probes.count; i++) {
-        scale_place(&v->probes.probe[i].x, width, ratio);
-        scale_place(&v->probes.probe[i].y, height, ratio);
-    }
-    for (int i = 0; i < v->measure.count; i++) {
-        scale_place(&v->measure.x[i], width, ratio);
-        scale_place(&v->measure.y[i], height, ratio);
-    }
-    v->refused = 0;
 }
 
 /* A copy of the pair on screen where it is paused and cannot be read again; else NULL. */
@@ -298,19 +253,18 @@ void opening_want_calib(struct viewer *v, const char *path, bool rectified) {
     g_strfreev(v->wanted_part.calib);
     v->wanted_part.calib = g_strdupv((char **)(uintptr_t)files);
     v->wanted_part.rectified = rectified;
-    viewer_want_part(v, v->rig_options.roi, v->rig.scale);
+    viewer_want_part(v, v->rig_options.roi);
 }
 
-/* Computes the requested part and scale, with the requested calibration, from now on or, where that
- * fails, what was computed before. */
+/* Computes the requested part, with the requested calibration and at the scale of now, from now on
+ * or, where that fails, what was computed before. */
 static void set_part(struct viewer *v) {
     struct rig_options before = v->rig_options, wanted = before;
-    double now = v->rig.scale, scale = v->wanted_part.scale;
+    double scale = v->rig.scale;
     char **calib = g_steal_pointer(&v->wanted_part.calib);
     long index = MAX(0, playback_index(&v->playback));
     struct live_state state;
     wanted.roi = g_steal_pointer(&v->wanted_part.roi);
-    wanted.scale = scale;
     wanted.files = calib ? calib : before.files;
     if (calib)
         wanted.rectified = v->wanted_part.rectified;
@@ -325,23 +279,24 @@ static void set_part(struct viewer *v) {
         return;
     }
     live_get_state(v->playback.live, &state);
+    struct params good = state_asked(&v->now, &state.params);
     struct frame *kept = keep_pair(v);
     if (calib || !same_part) {
         v->probes.count = v->measure.count = 0;
         display_reset(&v->display);
-    } else if (scale != now) /* else it needs wider margins alone */
-        scale_places(v, scale / now);
+    }
     v->refused = 0;
     close_pipeline(v);
     v->rig_options = wanted;
-    scale_disparities(v, now, scale);
     bool done = open_again(v, index, paused) == GO_ON; /* else the log says why */
     if (!done) {
         close_pipeline(v);
         v->rig_options = before;
-        scale_disparities(v, scale, now);
-        if (same_part && scale == now)
-            settings_copy(&v->settings.params, &state.params, PARAM_LIVE);
+        if (same_part && scale == v->now.scale)
+            v->settings.params = good;
+        v->scale = scale; /* which could be opened */
+        v->quality.search = (struct quality_search){0};
+        v->quality.still = false;
         v->quit = open_again(v, index, paused) != GO_ON;
     } else if (calib) {
         screen_notify(&v->screen, "Calibration: %s", calib[0]);
@@ -350,8 +305,6 @@ static void set_part(struct viewer *v) {
     g_free(done ? before.roi : wanted.roi);
     if (calib)
         g_strfreev(done ? before.files : calib);
-    if (!v->quit)
-        viewer_adjust_settings(v);
     if (kept && !v->quit)
         live_hold(v->playback.live, kept);
     frame_drop(&kept);
@@ -397,7 +350,7 @@ static void take_recorded(struct viewer *v) {
     const struct common_options none = {0};
     if (!options_take_recorded(&none, v->playback.source, &v->settings.params))
         return;
-    v->quality.automatic = false;
+    v->settings.automatic = false;
     settings_copy(&v->started.params, &v->settings.params, PARAM_LIVE);
 }
 
@@ -405,8 +358,7 @@ static void take_recorded(struct viewer *v) {
 static void forget_rig(struct viewer *v) {
     g_free(v->rig_options.roi);
     g_strfreev(v->rig_options.files);
-    v->rig_options =
-        (struct rig_options){.one_camera = v->display.motion, .params = &v->settings.params};
+    v->rig_options = (struct rig_options){.one_camera = v->display.motion};
 }
 
 /* Plays a source that is open. GO_ON or the exit code. */
@@ -418,23 +370,24 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     opening_begin(v, source);
     session_name_source(v->source, words, (int)g_strv_length((char **)(uintptr_t)words));
     session_forget_search(params);
-    options_take_range(NULL, source, v->rig_options.scale, params);
+    options_take_range(NULL, source, 1, params);
     take_recorded(v);
     if (params->disparity_range >= source->width)
         params->disparity_range = MAX(2, source->width / 2);
+    v->scale = 1;
+    v->quality.search = (struct quality_search){0};
+    if (v->settings.automatic)
+        viewer_begin_search(v);
     int code = opening_finish(v, 0, paused);
     if (code != GO_ON)
         return code;
     follow_metres(v, metric);
     display_fit_range(&v->display, params);
     window_set_title(v->screen.window, title);
-    v->quality.search.size = 0; /* the pictures are whole */
-    if (v->quality.automatic)
-        viewer_set_quality(v, QUALITY_AUTO);
+    v->settings.base = *params;
     v->other = viewer_slot(v);
     v->slot_in_use = 0;
-    v->settings.base = v->settings.params;
-    viewer_begin_history(v);
+    history_begin(&v->history, &v->settings);
     return GO_ON;
 }
 

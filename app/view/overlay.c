@@ -54,7 +54,7 @@ static double seconds_of(const struct viewer *v, const struct frame *f) {
     const struct source *source = v->playback.source;
     if (source->live || source->rate > 0)
         return (double)(f->right_ns - f->left_ns) / 1e9;
-    return v->options->rate > 0 ? v->settings.running.motion_step / v->options->rate : 0;
+    return v->options->rate > 0 ? v->running.motion_step / v->options->rate : 0;
 }
 
 /* The motion of pixel x, y: u, v and length in px, px/s and m/s where they are known,
@@ -129,7 +129,7 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
                    v->hovered.side == 0;
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
-        probes_draw_pins(&v->probes, v->screen.ui, &s, shown);
+        probes_draw_pins(&v->probes, &v->rig, v->screen.ui, &s, shown);
         measure_draw(&v->measure, &s, shown, &v->rig, v->unit, v->screen.ui);
         if (!hovered || i == under ||
             !display_place(&s, shown, v->hovered.x, v->hovered.y, &at_x, &at_y))
@@ -149,7 +149,7 @@ static void draw_wait(const struct viewer *v) {
     struct ui *ui = v->screen.ui;
     double gone_s = (double)(clock_ns() - v->opened_ns) / 1e9;
     double pixels = (double)v->rig.width * v->rig.height / 1e6;
-    double all_s = v->pace * pixels * v->settings.params.disparity_range;
+    double all_s = v->pace * pixels * v->now.params.disparity_range;
     struct draw_settings s = display_view(&v->display, display_views(&v->display) - 1);
     double line = ui_text_height(ui), x = s.x + s.width / 2.0, y = s.y + s.height / 2.0;
     double width = ui_px(ui, 160);

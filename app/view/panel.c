@@ -8,6 +8,7 @@
 #include "app/view/viewer.h"
 #include "app/save/visualize.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void draw_hint(struct viewer *v) {
     const struct param_info *range = param_find("disparity_range");
     char text[96];
     if (v->display.motion) {
-        struct params p = v->settings.params;
+        struct params p = v->now.asked;
         p.motion_color_range = 0; /* what the coarsest level searches, and 3 px at each other one */
         ui_note(v->screen.ui, "Finds motions of up to %g px",
                 visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
@@ -36,7 +37,7 @@ static void draw_hint(struct viewer *v) {
         action_button(v, "swap_take", "Exchange", ACTION_SWAP);
         return;
     }
-    int now = v->settings.params.disparity_range;
+    int now = v->now.params.disparity_range;
     int better = shown && shown->params->disparity_range == now ? v->better_range : 0;
     if (better == 0)
         return;
@@ -45,9 +46,8 @@ static void draw_hint(struct viewer *v) {
     if (ui_button(v->screen.ui, "range_take", text,
                   better > now
                       ? "much of the picture has the largest disparity: what is nearer is cut off"
-                      : "the picture uses less than a quarter of the range, which costs time") &&
-        param_put(&v->settings.params, range, better) == 0)
-        viewer_apply_settings(v);
+                      : "the picture uses less than a quarter of the range, which costs time"))
+        viewer_put(v, range, round(better / v->rig.scale));
 }
 
 static void draw_depth(struct viewer *v) {
@@ -62,7 +62,6 @@ static void draw_depth(struct viewer *v) {
 
 static void draw_cameras(struct viewer *v) {
     struct source *source = v->playback.source;
-    bool changed = false;
     if (!ui_group(v->screen.ui, "Cameras", true))
         return;
     if (source->get_status)
@@ -72,17 +71,16 @@ static void draw_cameras(struct viewer *v) {
     cameras_draw_controls(&v->cameras, &v->screen, source);
     for (int i = 0; i < param_count && !v->display.motion; i++)
         if (strcmp(param_table[i].group, PANEL_CAMERAS) == 0)
-            changed |= param_row_draw(&param_table[i], v);
-    if (changed)
-        viewer_apply_settings(v);
+            param_row_draw(&param_table[i], v);
 }
 
 static void draw_rig(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (!v->display.motion && ui_group(ui, "Calibration", true)) {
-        if (panel_rig_draw(&v->row_watch, &v->screen, &v->rig, &v->settings.params,
+        struct params params = v->now.params;
+        if (panel_rig_draw(&v->row_watch, &v->screen, &v->rig, &params,
                            &v->display.settings.row_lines))
-            viewer_apply_settings(v);
+            viewer_put(v, param_find("row_offset"), params.row_offset);
         if (v->rig.known)
             refine_watch_draw(v);
     }

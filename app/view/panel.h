@@ -36,6 +36,9 @@ void panel_rows_draw(struct viewer *v, enum tab tab);
 /* The preset that the settings are of, as the list shows it. */
 void panel_describe_preset(const struct viewer *v, char title[64]);
 
+/* The most disparities that can be searched, px of whole pictures. */
+double panel_largest_range(const struct viewer *v);
+
 /* Whether a tab shows a row of this name. */
 bool panel_has_row(const struct viewer *v, enum tab tab, const char *name);
 
@@ -46,8 +49,8 @@ bool panel_has_row(const struct viewer *v, enum tab tab, const char *name);
 /* The kind, limits and help of a parameter's row; help lasts until the next call. */
 void param_row_fit(const struct param_info *info, const struct viewer *v, struct ui_row *row);
 
-/* True when the parameter changed. */
-bool param_row_draw(const struct param_info *info, struct viewer *v);
+/* The row, which changes the parameter. */
+void param_row_draw(const struct param_info *info, struct viewer *v);
 
 /* All of them, by stage, except the cameras', under a line to search them. */
 void panel_params_draw(struct viewer *v);

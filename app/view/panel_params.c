@@ -22,36 +22,37 @@ static const char *describe(const struct param_info *info) {
 void param_row_fit(const struct param_info *info, const struct viewer *v, struct ui_row *row) {
     static const enum ui_row_kind kinds[] = {
         [PARAM_TYPE_ENUM] = UI_COMBO, [PARAM_TYPE_BOOL] = UI_SWITCH, [PARAM_TYPE_REAL] = UI_SLIDER};
-    const struct settings *s = &v->settings;
+    bool found = v->settings.automatic && quality_covers(&v->quality.all, info);
+    double now = param_get(&v->now.asked, info);
     bool limited = strcmp(info->name, "disparity_range") == 0;
     row->help = describe(info);
     row->kind = kinds[info->type];
     row->choices = info->choices;
-    row->def = param_get(&s->base, info);
+    row->def = found ? now : param_get(&v->settings.base, info);
     row->min = info->min;
-    row->max = limited ? fmin(info->max, v->rig.width - 1) : info->max;
+    row->max = limited ? panel_largest_range(v) : info->max;
     row->step = info->step;
     row->integer = info->type == PARAM_TYPE_INT;
-    row->changed = param_get(&s->params, info) != row->def;
-    row->automatic = !row->changed && v->quality.automatic && quality_covers(&v->quality.all, info);
+    row->changed = now != row->def;
+    row->automatic = found;
 }
 
-bool param_row_draw(const struct param_info *info, struct viewer *v) {
+void param_row_draw(const struct param_info *info, struct viewer *v) {
     char label[64];
     struct ui_row row = {.name = info->name, .label = label};
-    double value = param_get(&v->settings.params, info);
+    double value = param_get(&v->now.asked, info);
     g_strlcpy(label, info->name, sizeof(label));
     g_strdelimit(label, "_", ' ');
     label[0] = g_ascii_toupper(label[0]);
     param_row_fit(info, v, &row);
-    bool changed = ui_row_draw(v->screen.ui, &row, &value);
-    if (settings_is_pending(&v->settings, info)) {
+    if (ui_row_draw(v->screen.ui, &row, &value))
+        viewer_put(v, info, value);
+    if (settings_is_pending(&v->settings, &v->running, info)) {
         char now[64];
         ui_text_color(v->screen.ui, ui_theme(v->screen.ui)->changed,
                       "Now %s; the new value acts at the next start",
-                      param_print(&v->settings.running, info, now, sizeof(now)));
+                      param_print(&v->running, info, now, sizeof(now)));
     }
-    return changed && param_put(&v->settings.params, info, value) == 0;
 }
 
 /* Those that other tabs have. */
@@ -78,7 +79,7 @@ static bool is_found(const struct param_info *info, const char *typed) {
 }
 
 void panel_params_draw(struct viewer *v) {
-    bool changed = false, open = false;
+    bool open = false;
     ui_text_input(v->screen.ui, "param_search", "Search parameters", 1, v->param_search,
                   sizeof(v->param_search));
     bool searched = v->param_search[0] != '\0';
@@ -93,8 +94,6 @@ void panel_params_draw(struct viewer *v) {
         else if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
             open = ui_group(v->screen.ui, info->group, false);
         if (open && (searched || !is_elsewhere(v, info)))
-            changed |= param_row_draw(info, v);
+            param_row_draw(info, v);
     }
-    if (changed)
-        viewer_apply_settings(v);
 }

@@ -18,46 +18,40 @@ static bool is_in_pixels(const struct viewer *v) {
     return !v->display.motion && !rig_use_is_metric(&v->rig);
 }
 
-static void set_param(struct viewer *v, const struct param_info *info, double value) {
-    if (param_put(&v->settings.params, info, value) == 0)
-        viewer_apply_settings(v);
-}
-
-static int largest_range(const struct viewer *v) {
-    return (int)fmin(param_find("disparity_range")->max, v->rig.width - 1);
+double panel_largest_range(const struct viewer *v) {
+    return fmin(param_find("disparity_range")->max, round(v->rig.width / v->rig.scale) - 1);
 }
 
 static void set_range(struct viewer *v, double range) {
-    set_param(v, param_find("disparity_range"), fmin(largest_range(v), fmax(2, round(range))));
+    viewer_put(v, param_find("disparity_range"),
+               fmin(panel_largest_range(v), fmax(2, round(range))));
+}
+
+/* The depth of a disparity of whole pictures. */
+static double depth_at(const struct viewer *v, double px) {
+    return depth_of(&v->rig.geometry, px * v->rig.scale);
 }
 
 /* The nearest depth that a range reaches. */
 static double nearest_of(const struct viewer *v, double range) {
-    return depth_of(&v->rig.geometry, v->settings.params.min_disparity + range - 1);
+    return depth_at(v, v->now.asked.min_disparity + range - 1);
 }
 
 /* By one px of the search at least, where that is more than a step. */
 static void set_nearest(struct viewer *v, double metres) {
-    int now = v->settings.params.disparity_range;
-    double range = depth_disparity(&v->rig.geometry, metres) - v->settings.params.min_disparity + 1;
+    int now = v->now.asked.disparity_range;
+    double range =
+        depth_disparity(&v->rig.geometry, metres) / v->rig.scale - v->now.asked.min_disparity + 1;
     set_range(v, (int)lround(range) != now ? range : now + (metres < nearest_of(v, now) ? 1 : -1));
 }
 
 static void fit_nearest(const struct viewer *v, struct ui_row *row) {
-    row->min = nearest_of(v, largest_range(v));
-    row->max = fmin(50, nearest_of(v, fmax(2, largest_range(v) / 64.0)));
+    double largest = panel_largest_range(v);
+    row->min = nearest_of(v, largest);
+    row->max = fmin(50, nearest_of(v, fmax(2, largest / 64)));
     row->def = nearest_of(v, v->settings.base.disparity_range);
     row->step = row->def < 1 ? 0.01 : 0.1;
     row->unit = "m";
-}
-
-static void fit_search(const struct viewer *v, struct ui_row *row) {
-    row->min = 2 / v->rig.scale;
-    row->max = largest_range(v) / v->rig.scale;
-    row->step = 1 / v->rig.scale;
-    row->def = v->settings.base.disparity_range / v->rig.scale;
-    row->integer = true;
-    row->unit = "px";
 }
 
 static void fit_hidden(const struct viewer *v, struct ui_row *row) {
@@ -88,9 +82,11 @@ static double get_size(const struct viewer *v) {
 
 /* Takes effect after the drawing. */
 static void set_size(struct viewer *v, double size) {
-    v->quality.search.on = false; /* the user has chosen */
-    v->quality.search.size = 0;
-    viewer_want_part(v, v->rig_options.roi, quality_sizes[(int)size]);
+    if (v->recording.recorder || v->output)
+        screen_notify(&v->screen, "The size stays while pairs are recorded or sent");
+    v->quality.search.size = 0; /* the user has chosen */
+    v->quality.search.sizes = 1;
+    v->scale = quality_sizes[(int)size];
 }
 
 /* ---- the table */
@@ -130,8 +126,8 @@ bool panel_has_row(const struct viewer *v, enum tab tab, const char *name) {
     return false;
 }
 
-#define GET param_get(&v->settings.params, info)
-#define SET set_param(v, info, value)
+#define GET param_get(&v->now.asked, info)
+#define SET viewer_put(v, info, value)
 #define FIT (void)0
 
 static void draw_row(struct viewer *v, enum row i) {
@@ -161,14 +157,13 @@ static void draw_row(struct viewer *v, enum row i) {
 /* ---- the range of colours: near at the left, as in the legend */
 
 static void draw_range(struct viewer *v) {
-    const struct params *p = &v->settings.params;
-    struct draw_settings *s = &v->display.settings;
-    double near = -s->max, far = -s->min, unit = v->rig.scale;
+    const struct params *p = &v->now.asked;
+    double *range = v->display.range, near = -range[1], far = -range[0];
     char text[48], ends[2][16];
     for (int i = 0; i < 2; i++) {
-        double px = i ? s->min : s->max, z = depth_of(&v->rig.geometry, px);
+        double px = range[!i], z = depth_at(v, px);
         if (is_in_pixels(v))
-            snprintf(ends[i], sizeof(ends[i]), "%.0f", px / unit);
+            snprintf(ends[i], sizeof(ends[i]), "%.0f", px);
         else if (px <= 0 || z > 1000)
             snprintf(ends[i], sizeof(ends[i]), "\u221e");
         else
@@ -186,8 +181,8 @@ static void draw_range(struct viewer *v) {
     if (!ui_row_range(v->screen.ui, &row, text, &near, &far))
         return;
     v->display.range_from = near == row.min && far == row.max ? RANGE_OF_SEARCH : RANGE_MANUAL;
-    s->max = -near;
-    s->min = -far;
+    range[1] = -near;
+    range[0] = -far;
 }
 
 /* ---- presets */
@@ -208,7 +203,7 @@ static void title_of(const char *preset, char title[64]) {
 }
 
 void panel_describe_preset(const struct viewer *v, char title[64]) {
-    bool changed = presets_are_changed(&v->presets, &v->settings);
+    bool changed = viewer_differs_from_preset(v);
     title_of(viewer_preset(v), title);
     g_strlcat(title, changed ? ", changed" : "", 64);
     if (!*title)
@@ -229,7 +224,7 @@ static void draw_presets(struct viewer *v) {
     for (enum group group = FOR_USE; group < GROUPS; group++) {
         static const char *const titles[GROUPS] = {NULL, "Papers", "Own"};
         bool first = titles[group] != NULL;
-        for (char **preset = v->presets.names; preset && *preset; preset++) {
+        for (char **preset = v->presets; preset && *preset; preset++) {
             if (group_of(*preset) != group)
                 continue;
             if (first) {
@@ -243,7 +238,7 @@ static void draw_presets(struct viewer *v) {
         }
     }
     ui_separator(ui);
-    ui_text_input(ui, "preset_name", "name", 0.6, v->presets.name, sizeof(v->presets.name));
+    ui_text_input(ui, "preset_name", "name", 0.6, v->settings.preset, sizeof(v->settings.preset));
     ui_same_line(ui);
     action_button(v, "preset_save", "Save as", ACTION_SAVE_PRESET);
     ui_list_end(ui);

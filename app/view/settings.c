@@ -4,17 +4,11 @@
  */
 #include "app/view/settings.h"
 
-#include <math.h>
 #include <string.h>
 
-struct params settings_effective(const struct settings *s) {
-    struct params effective = s->params;
-    settings_copy(&effective, &s->running, PARAM_START);
-    return effective;
-}
-
-bool settings_is_pending(const struct settings *s, const struct param_info *info) {
-    return info->when == PARAM_START && param_get(&s->params, info) != param_get(&s->running, info);
+bool settings_is_pending(const struct settings *s, const struct params *running,
+                         const struct param_info *info) {
+    return info->when == PARAM_START && param_get(&s->params, info) != param_get(running, info);
 }
 
 void settings_reset(struct settings *s) {
@@ -50,23 +44,16 @@ void settings_copy_group(struct params *to, const struct params *from, const cha
             param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 
-static void scale(struct params *params, const char *name, double ratio) {
-    const struct param_info *info = param_find(name);
-    double value = round(param_get(params, info) * ratio);
-    param_put(params, info, fmin(info->max, fmax(info->min, value)));
-}
-
-void settings_scale_search(struct params *params, double ratio) {
-    scale(params, "min_disparity", ratio);
-    scale(params, "disparity_range", ratio);
-}
-
 /* ---- undo and redo */
 
 #define ONE_CHANGE_NS INT64_C(1000000000)
 
-void history_begin(struct history *h, const struct history_step *step) {
-    *h = (struct history){.step = {*step}, .count = 1, .changed = -1};
+void history_begin(struct history *h, const struct settings *settings) {
+    *h = (struct history){.step = {*settings}, .count = 1, .changed = -1};
+}
+
+static bool are_equal(const struct settings *a, const struct settings *b) {
+    return a->automatic == b->automatic && params_equal(&a->params, &b->params);
 }
 
 /* The one parameter in which two sets differ, or -1 where there are none or several. */
@@ -82,50 +69,29 @@ static int changed_param(const struct params *a, const struct params *b) {
     return found;
 }
 
-void history_note(struct history *h, const struct history_step *step, int64_t now_ns) {
-    const struct params *params = &step->params;
-    if (params_equal(params, &h->step[h->at].params))
+void history_note(struct history *h, const struct settings *settings, int64_t now_ns) {
+    if (are_equal(settings, &h->step[h->at]))
         return;
-    int changed = changed_param(params, &h->step[h->at].params);
+    int changed = changed_param(&settings->params, &h->step[h->at].params);
     bool goes_on = changed >= 0 && changed == h->changed && h->at + 1 == h->count &&
                    now_ns - h->noted_ns < ONE_CHANGE_NS;
     if (!goes_on && h->at + 1 == HISTORY_STEPS)
         memmove(&h->step[0], &h->step[1], (HISTORY_STEPS - 1) * sizeof(h->step[0]));
     else if (!goes_on)
         h->at++;
-    h->step[h->at] = *step;
+    h->step[h->at] = *settings;
     h->count = h->at + 1;
     h->changed = changed;
     h->noted_ns = now_ns;
 }
 
-void history_adjust(struct history *h, const struct params *params) {
-    struct params before = h->step[h->at].params;
-    for (int i = 0; i < param_count; i++) {
-        const struct param_info *info = &param_table[i];
-        double old = param_get(&before, info), now = param_get(params, info);
-        for (int k = 0; k < h->count && now != old; k++)
-            if (param_get(&h->step[k].params, info) == old) {
-                param_put(&h->step[k].params, info, now);
-                param_put(&h->step[k].base, info, now);
-            }
-    }
-}
-
-void history_scale_search(struct history *h, double ratio) {
-    for (int i = 0; i < h->count; i++) {
-        settings_scale_search(&h->step[i].params, ratio);
-        settings_scale_search(&h->step[i].base, ratio);
-    }
-}
-
-bool history_move(struct history *h, int direction, struct history_step *step) {
+bool history_move(struct history *h, int direction, struct settings *settings) {
     for (int to = h->at + direction; to >= 0 && to < h->count; to += direction) {
-        if (params_equal(&h->step[to].params, &step->params))
+        if (are_equal(&h->step[to], settings))
             continue;
         h->at = to;
         h->changed = -1;
-        *step = h->step[to];
+        *settings = h->step[to];
         return true;
     }
     return false;

@@ -18,18 +18,18 @@
  * them, and another source starts without them. */
 #define SETTINGS_SEARCH_GROUP "search"
 
+/* In px of the whole pictures of the source. */
 struct settings {
-    struct params params;  /* as the user wants them; those of START act at the next start */
-    struct params base;    /* as the program set them: what differs, the user has changed */
-    struct params running; /* as the pipeline was opened with */
+    struct params params; /* as the user wants them; those of START act at the next start */
+    struct params base;   /* as the program set them: what differs, the user has changed */
+    char preset[64];      /* that was loaded last, or is typed */
+    bool automatic;       /* the quality is found by itself; params and base have high, then */
 };
 
-/* The parameters to compute with: START parameters keep the values that the pipeline was opened
- * with. */
-struct params settings_effective(const struct settings *settings);
-
-/* Whether a changed parameter takes effect at the next start only. */
-bool settings_is_pending(const struct settings *settings, const struct param_info *info);
+/* Whether a changed parameter takes effect at the next start only; running: as the pipeline was
+ * opened with. */
+bool settings_is_pending(const struct settings *settings, const struct params *running,
+                         const struct param_info *info);
 
 /* Sets all LIVE parameters to their defaults. */
 void settings_reset(struct settings *settings);
@@ -46,41 +46,24 @@ void settings_copy_display(struct params *to, const struct params *from);
 /* Copies the parameters of a group. */
 void settings_copy_group(struct params *to, const struct params *from, const char *group);
 
-/* Multiplies the disparities searched, for pictures that are computed at another scale. */
-void settings_scale_search(struct params *params, double ratio);
-
 /* ---- undo and redo */
 
 #define HISTORY_STEPS 64
 
-struct history_step {
-    struct params params, base; /* of struct settings */
-    char preset[64];            /* that was loaded last */
-    bool automatic;             /* the quality was searched */
-};
-
 struct history {
-    struct history_step step[HISTORY_STEPS];
+    struct settings step[HISTORY_STEPS];
     int count, at;    /* steps that are stored; the one in effect */
     int changed;      /* the parameter that the last step changed; -1 if it changed several */
     int64_t noted_ns; /* when the last step was noted */
 };
 
 /* Starts with these settings. */
-void history_begin(struct history *history, const struct history_step *step);
+void history_begin(struct history *history, const struct settings *settings);
 
 /* Adds settings that the user has changed as a step and drops the undone ones. Changes of one
  * parameter less than a second apart, as when a slider is dragged, are one step. */
-void history_note(struct history *history, const struct history_step *step, int64_t now_ns);
+void history_note(struct history *history, const struct settings *settings, int64_t now_ns);
 
-/* Notes settings that the program has changed, which makes no step: every step that had a
- * parameter's old value gets the new one. */
-void history_adjust(struct history *history, const struct params *params);
-
-/* Multiplies the disparities that each step searches, for pictures that are computed at another
- * scale. */
-void history_scale_search(struct history *history, double ratio);
-
-/* Sets *step to the next one back (-1) or forward (1) that differs from its parameters. False where
- * there is none. */
-bool history_move(struct history *history, int direction, struct history_step *step);
+/* Sets *settings to the next step back (-1) or forward (1) that differs from them. False where there
+ * is none. */
+bool history_move(struct history *history, int direction, struct settings *settings);

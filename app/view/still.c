@@ -20,29 +20,6 @@ static bool is_small(const struct viewer *v) {
     return v->quality.search.size > 0 && v->rig.scale < 1;
 }
 
-static void set_quality(struct viewer *v, enum quality quality, int size) {
-    struct viewer_quality *q = &v->quality;
-    if (q->automatic)
-        quality_apply(&q->all, quality, &v->settings.params);
-    viewer_adjust_settings(v);
-    if (q->search.size > 0 && v->rig.scale != quality_sizes[size])
-        viewer_want_part(v, v->rig_options.roi, quality_sizes[size]);
-}
-
-static void begin(struct viewer *v) {
-    v->quality.still = true;
-    set_quality(v, QUALITY_HIGH, 0);
-}
-
-static void end(struct viewer *v) {
-    struct viewer_quality *q = &v->quality;
-    q->still = false;
-    if (q->automatic && q->search.on)
-        viewer_begin_search(v);
-    else
-        set_quality(v, q->search.at, q->search.size);
-}
-
 void still_begin_preview(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     bool slow = shown && (v->still.preview_ns || shown->compute_ms > SLOW_MS);
@@ -51,26 +28,17 @@ void still_begin_preview(struct viewer *v) {
         slow && v->quality.known && playback_is_stopped(&v->playback) ? v->still.since_ns : 0;
 }
 
-void still_preview(const struct viewer *v, struct params *params) {
-    const struct params *of = v->quality.all.params;
-    for (int i = 0; i < param_count && v->still.preview_ns; i++) {
-        const struct param_info *info = &param_table[i];
-        if (param_get(params, info) == param_get(&of[QUALITY_HIGH], info))
-            param_put(params, info, param_get(&of[QUALITY_LOW], info));
-    }
-}
-
 bool viewer_is_current(const struct viewer *v) {
     const struct playback *p = &v->playback;
     return p->shown && !p->fresh && p->target < 0 && !v->still.preview_ns &&
-           settings_equal_live(p->shown->params, &v->settings.params);
+           settings_equal_live(p->shown->params, &v->now.params);
 }
 
 /* Whether it is a video of what can be read again in high quality. */
 static bool wants_high(const struct viewer *v, enum action action) {
     const struct viewer_quality *q = &v->quality;
     return action == ACTION_SAVE_VIDEO && v->playback.source->seek && may_change(v) && q->known &&
-           q->automatic && !q->still;
+           v->settings.automatic && !q->still;
 }
 
 bool still_is_whole(struct viewer *v, enum action action) {
@@ -107,7 +75,6 @@ static void end_preview(struct viewer *v, int64_t now_ns) {
     if (now_ns < v->screen.wake_ns)
         return;
     v->screen.wake_ns = v->still.preview_ns = 0;
-    viewer_adjust_settings(v);
 }
 
 void still_update(struct viewer *v) {
@@ -122,8 +89,7 @@ void still_update(struct viewer *v) {
         return;
     if (!stopped) {
         v->still.since_ns = 0;
-        if (q->still)
-            end(v);
+        q->still = false;
         return;
     }
     if (!v->still.since_ns || v->still.index != v->playback.shown->index)
@@ -133,6 +99,5 @@ void still_update(struct viewer *v) {
         v->screen.wake_ns = v->still.since_ns + REST_NS;
         return;
     }
-    if (!q->still && q->known && (q->automatic || q->search.size > 0))
-        begin(v);
+    q->still = q->known && (v->settings.automatic || q->search.size > 0);
 }

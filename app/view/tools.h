@@ -49,21 +49,30 @@ char *region_print(const struct region *region, const struct display *display,
 
 void region_draw(const struct region *region, struct ui *ui);
 
+/* A pixel of the left picture, whatever is computed: px of the whole rectified pictures. */
+struct place {
+    double x, y;
+};
+struct place place_of_pixel(const struct rig_use *rig, int x, int y);
+void place_find_pixel(const struct place *place, const struct rig_use *rig, int *x, int *y);
+
 /* ---- tools_probes.c: pixels whose costs are shown */
 
 struct probes { /* zero to begin with */
-    struct live_probe probe[PROBES];
+    struct place place[PROBES];
     int count;
 };
 
 /* Pins a probe at pixel x, y of the left picture, or removes one that is nearer than radius (px).
  * If there are PROBES already, the oldest is removed. */
-void probes_toggle(struct probes *probes, struct live *live, int x, int y, double radius);
+void probes_toggle(struct probes *probes, struct live *live, const struct rig_use *rig, int x,
+                   int y, double radius);
 
-void probes_clear(struct probes *probes, struct live *live);
+/* Asks for the answers of all. */
+void probes_send(const struct probes *probes, struct live *live, const struct rig_use *rig);
 
 /* The pins on a view of a frame. */
-void probes_draw_pins(const struct probes *probes, struct ui *ui,
+void probes_draw_pins(const struct probes *probes, const struct rig_use *rig, struct ui *ui,
                       const struct draw_settings *settings, const struct frame *frame);
 
 /* What a label stands for: the disparity (v is 0), or the motion in px. */
@@ -78,7 +87,7 @@ void probes_draw_plots(const struct viewer *v);
 struct measure { /* zero to begin with */
     bool on;     /* clicks place points instead of pins */
     int count;   /* points that are placed, 0 to 2 */
-    int x[2], y[2];
+    struct place place[2];
 };
 
 /* A pixel's point (x right, y down, z forward, metres), and how far off its depth is: that of
@@ -93,7 +102,7 @@ bool measure_distance(const struct measure *measure, const struct frame *frame,
                       const struct rig_use *rig, double *distance, double *error);
 
 /* Places the next point; a third one begins anew. */
-void measure_add(struct measure *measure, int x, int y);
+void measure_add(struct measure *measure, struct place place);
 
 /* How many digits after the point a length with this error has: two of the error's. */
 int measure_digits(double error, enum length_unit unit);

@@ -37,9 +37,12 @@ bool measure_distance(const struct measure *m, const struct frame *frame, const 
     double point[2][3], depth_error[2], direction[3], sum = 0;
     if (m->count < 2)
         return false;
-    for (int i = 0; i < 2; i++)
-        if (!measure_point(frame, rig, m->x[i], m->y[i], point[i], &depth_error[i]))
+    for (int i = 0; i < 2; i++) {
+        int x, y;
+        place_find_pixel(&m->place[i], rig, &x, &y);
+        if (!measure_point(frame, rig, x, y, point[i], &depth_error[i]))
             return false;
+    }
     for (int i = 0; i < 3; i++) {
         direction[i] = point[1][i] - point[0][i];
         sum += direction[i] * direction[i];
@@ -53,11 +56,10 @@ bool measure_distance(const struct measure *m, const struct frame *frame, const 
     return true;
 }
 
-void measure_add(struct measure *m, int x, int y) {
+void measure_add(struct measure *m, struct place place) {
     if (m->count == 2)
         m->count = 0;
-    m->x[m->count] = x;
-    m->y[m->count++] = y;
+    m->place[m->count++] = place;
 }
 
 int measure_digits(double error, enum length_unit unit) {
@@ -86,7 +88,9 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
     if (view->mode == DISPLAY_RIGHT)
         return;
     for (int i = 0; i < m->count; i++) {
-        if (!display_place(view, frame, m->x[i], m->y[i], &x[i], &y[i]))
+        int column, row;
+        place_find_pixel(&m->place[i], rig, &column, &row);
+        if (!display_place(view, frame, column, row, &x[i], &y[i]))
             return;
         ui_line(ui, x[i] - arm, y[i], x[i] + arm, y[i], ui_theme(ui)->mark);
         ui_line(ui, x[i], y[i] - arm, x[i], y[i] + arm, ui_theme(ui)->mark);

@@ -68,6 +68,17 @@ bool mouse_handle(struct mouse *m, const struct window_event *event, struct disp
     return event->type == WINDOW_BUTTON && handle_button(m, event, on_picture);
 }
 
+/* ---- places */
+
+struct place place_of_pixel(const struct rig_use *rig, int x, int y) {
+    return (struct place){rig->left + (x + 0.5) / rig->scale, rig->top + (y + 0.5) / rig->scale};
+}
+
+void place_find_pixel(const struct place *p, const struct rig_use *rig, int *x, int *y) {
+    *x = CLAMP((int)((p->x - rig->left) * rig->scale), 0, rig->width - 1);
+    *y = CLAMP((int)((p->y - rig->top) * rig->scale), 0, rig->height - 1);
+}
+
 /* ---- the region */
 
 bool region_handle(struct region *r, const struct window_event *event, bool on_picture) {

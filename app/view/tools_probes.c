@@ -11,29 +11,29 @@
 #include <string.h>
 
 static void remove_probe(struct probes *p, int i) {
-    memmove(&p->probe[i], &p->probe[i + 1], sizeof(p->probe[0]) * (size_t)(p->count - 1 - i));
+    memmove(&p->place[i], &p->place[i + 1], sizeof(p->place[0]) * (size_t)(p->count - 1 - i));
     p->count--;
 }
 
-void probes_toggle(struct probes *p, struct live *live, int x, int y, double radius) {
-    int i = 0;
-    while (i < p->count && hypot(p->probe[i].x - x, p->probe[i].y - y) > radius)
-        i++;
-    if (i < p->count) {
-        remove_probe(p, i);
-    } else {
-        if (p->count == PROBES)
-            remove_probe(p, 0);
-        p->probe[p->count].x = x;
-        p->probe[p->count].y = y;
-        p->probe[p->count++].index = -1;
-    }
-    live_set_probes(live, p->probe, p->count);
+void probes_send(const struct probes *p, struct live *live, const struct rig_use *rig) {
+    struct live_probe probes[PROBES] = {0};
+    for (int i = 0; i < p->count; i++)
+        place_find_pixel(&p->place[i], rig, &probes[i].x, &probes[i].y);
+    live_set_probes(live, probes, p->count);
 }
 
-void probes_clear(struct probes *p, struct live *live) {
-    p->count = 0;
-    live_set_probes(live, p->probe, 0);
+void probes_toggle(struct probes *p, struct live *live, const struct rig_use *rig, int x, int y,
+                   double radius) {
+    struct place at = place_of_pixel(rig, x, y);
+    int i = 0;
+    while (i < p->count && hypot(p->place[i].x - at.x, p->place[i].y - at.y) * rig->scale > radius)
+        i++;
+    bool removes = i < p->count;
+    if (removes || p->count == PROBES)
+        remove_probe(p, removes ? i : 0);
+    if (!removes)
+        p->place[p->count++] = at;
+    probes_send(p, live, rig);
 }
 
 /* ---- drawing */
@@ -44,13 +44,15 @@ static void draw_pin(struct ui *ui, double x, double y, double radius, unsigned 
     ui_outline(ui, x - radius / 2, y - radius / 2, radius, radius, color);
 }
 
-void probes_draw_pins(const struct probes *p, struct ui *ui, const struct draw_settings *settings,
-                      const struct frame *frame) {
+void probes_draw_pins(const struct probes *p, const struct rig_use *rig, struct ui *ui,
+                      const struct draw_settings *settings, const struct frame *frame) {
     double x, y, radius = ui_text_height(ui) / 2;
     if (settings->mode == DISPLAY_RIGHT)
         return;
     for (int i = 0; i < p->count; i++) {
-        if (!display_place(settings, frame, p->probe[i].x, p->probe[i].y, &x, &y))
+        int column, row;
+        place_find_pixel(&p->place[i], rig, &column, &row);
+        if (!display_place(settings, frame, column, row, &x, &y))
             continue;
         draw_pin(ui, x + 1, y + 1, radius, 0); /* its shadow */
         draw_pin(ui, x, y, radius, ui_theme(ui)->pin[i]);

@@ -10,15 +10,14 @@
 #include <math.h>
 
 static void add_settings(const struct viewer *v, GString *map) {
-    const struct settings *s = &v->settings;
     char value[64];
     for (int i = 0; i < param_count; i++)
         g_string_append_printf(map, "value %s %s\n", param_table[i].name,
-                               param_print(&s->params, &param_table[i], value, sizeof(value)));
+                               param_print(&v->now.asked, &param_table[i], value, sizeof(value)));
     map_state(map, "settings %c", "AB"[v->slot_in_use]);
     g_string_append(map, "state next ");
     for (int i = 0, n = 0; i < param_count; i++)
-        if (settings_is_pending(s, &param_table[i]))
+        if (settings_is_pending(&v->settings, &v->running, &param_table[i]))
             g_string_append_printf(map, "%s%s", n++ ? " " : "", param_table[i].name);
     g_string_append_c(map, '\n');
 }
@@ -52,11 +51,11 @@ static void add_display(const struct display *d, const struct frame *shown, GStr
     map_state(map, "zoom %.3f %.4f %.4f", s->zoom, s->center_x, s->center_y);
     map_state(map, "orbit %.3f %.3f", s->yaw, s->pitch);
     map_state(map, "points_step %d", draw_points_step(d->draw));
-    map_state(map, "range %.2f %.2f", s->min, s->max);
+    map_state(map, "range %.2f %.2f", d->range[0], d->range[1]);
 }
 
 static void add_rig(const struct viewer *v, GString *map) {
-    const struct params *params = &v->settings.params;
+    const struct params *params = &v->now.params;
     const struct row_watch *rows = &v->row_watch;
     int max_disparity = params->min_disparity + params->disparity_range - 1;
     if (rig_use_is_metric(&v->rig))
@@ -64,10 +63,11 @@ static void add_rig(const struct viewer *v, GString *map) {
     map_state(map, "part %d %d %dx%d %.4f", v->rig.left, v->rig.top, v->rig.width, v->rig.height,
               v->rig.scale);
     double distance, error, xyz[3];
-    for (int i = 0; i < v->probes.count && v->playback.shown; i++)
-        if (measure_point(v->playback.shown, &v->rig, v->probes.probe[i].x, v->probes.probe[i].y,
-                          xyz, &error))
+    for (int i = 0, x, y; i < v->probes.count && v->playback.shown; i++) {
+        place_find_pixel(&v->probes.place[i], &v->rig, &x, &y);
+        if (measure_point(v->playback.shown, &v->rig, x, y, xyz, &error))
             map_state(map, "pin%d %.5f %.5f", i, xyz[2], error);
+    }
     if (v->playback.shown &&
         measure_distance(&v->measure, v->playback.shown, &v->rig, &distance, &error))
         map_state(map, "distance %.5f %.5f", distance, error);
@@ -133,16 +133,15 @@ void ui_map_write(struct viewer *v) {
         map_state(map, "cameras %s", v->start_page.cameras);
     map_state(map, "source %s", v->playback.source->name);
     map_state(map, "quality %s%s", quality_names[viewer_quality(v)],
-              v->quality.automatic ? " auto" : "");
+              v->settings.automatic ? " auto" : "");
     if (v->playback.shown && v->quality.known)
         map_state(map, "shown %dx%d %s", v->playback.shown->rect_left.width,
                   v->playback.shown->rect_left.height,
                   quality_names[quality_of(&v->quality.all, v->playback.shown->params)]);
-    bool preview =
-        v->playback.shown && /* a frame of quality low that the settings did not ask for */
-        v->playback.shown->params->lr_check != v->settings.params.lr_check;
-    map_state(map, "preview %d", preview);
-    map_state(map, "searching %d", v->quality.search.on && !playback_is_stopped(&v->playback));
+    map_state(map, "preview %d", v->still.preview_ns != 0);
+    map_state(map, "searching %d",
+              v->quality.search.on && !v->quality.search.settled &&
+                  !playback_is_stopped(&v->playback));
     map_state(map, "current %d", viewer_is_current(v));
     map_state(map, "computed %ld", v->statistics.frames);
     char text[256];
@@ -155,8 +154,8 @@ void ui_map_write(struct viewer *v) {
     const struct statistics_error *e = &v->statistics.error;
     if (e->taken_ns)
         map_state(map, "error %.2f %.2f %.2f", e->masked ? e->non_occluded : NAN, e->all, e->d1);
-    map_state(map, "preset %s%s", v->presets.name,
-              presets_are_changed(&v->presets, &v->settings) ? " changed" : "");
+    map_state(map, "preset %s%s", v->settings.preset,
+              viewer_differs_from_preset(v) ? " changed" : "");
     map_state(map, "probes %d", v->probes.count);
     map_state(map, "recording %d", v->recording.recorder || v->recording.background.on);
     map_state(map, "sends %d", v->output != NULL);

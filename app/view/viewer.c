@@ -13,132 +13,123 @@
 #include <string.h>
 
 int viewer_quality(const struct viewer *v) {
-    return v->quality.known ? quality_of(&v->quality.all, &v->settings.params) : QUALITY_CUSTOM;
+    return v->quality.known ? quality_of(&v->quality.all, &v->now.asked) : QUALITY_CUSTOM;
 }
 
-/* Pictures are whole again that the search has made smaller. */
-static void take_back_size(struct viewer *v) {
-    if (v->quality.search.size > 0 && v->rig.scale < 1)
-        viewer_want_part(v, v->rig_options.roi, 1);
+/* ---- what is computed */
+
+static bool is_sent(const struct viewer *v) {
+    return v->recording.recorder || v->output;
 }
 
-/* Recordings and outputs keep their size, and what the command line says stays. */
-static int sizes_to_try(const struct viewer *v) {
-    bool may = v->options->rig.scale == 0 && !v->output && !v->recording.recorder && !v->measure.on;
-    return may && (v->rig.scale == 1 || v->quality.search.size > 0) ? QUALITY_SIZES : 1;
+static struct situation situation_of(const struct viewer *v) {
+    bool open = v->rig.scale > 0;
+    return (struct situation){.qualities = v->quality.known ? &v->quality.all : NULL,
+                              .search = &v->quality.search,
+                              .running = &v->running,
+                              .scale = v->scale,
+                              .held_scale = is_sent(v) ? v->rig.scale : 0,
+                              .width =
+                                  open ? v->rig.width / v->rig.scale : v->playback.source->width,
+                              .still = v->quality.still,
+                              .preview = v->still.preview_ns != 0};
 }
 
+void viewer_derive(struct viewer *v) {
+    struct situation in = situation_of(v);
+    v->now = state_effective(&v->settings, &in);
+}
+
+/* A part of the pictures is opened again, too, where its margins are too narrow for the disparities
+ * that are searched now. */
+void viewer_update(struct viewer *v) {
+    viewer_derive(v);
+    if (!is_sent(v) && (v->now.scale != v->rig.scale || !rig_use_reaches(&v->rig, &v->now.params)))
+        viewer_want_part(v, v->wanted_part.on ? v->wanted_part.roi : v->rig_options.roi);
+    if (v->wanted_part.on || params_equal(&v->passed, &v->now.params))
+        return;
+    v->passed = v->now.params;
+    live_set_params(v->playback.live, &v->passed);
+    display_fit_range(&v->display, &v->now.asked);
+    screen_settle(&v->screen);
+}
+
+void viewer_note(struct viewer *v) {
+    still_begin_preview(v);
+    history_note(&v->history, &v->settings, clock_ns());
+    viewer_derive(v);
+    screen_settle(&v->screen);
+}
+
+static void set(struct viewer *v, const struct params *wanted) {
+    struct situation in = situation_of(v);
+    state_change(&v->settings, &in, wanted);
+    v->quality.search.on &= v->settings.automatic;
+}
+
+void viewer_take(struct viewer *v, const struct params *computed) {
+    struct params asked = state_asked(&v->now, computed);
+    set(v, &asked);
+}
+
+void viewer_change(struct viewer *v, const struct params *wanted) {
+    set(v, wanted);
+    viewer_note(v);
+}
+
+void viewer_put(struct viewer *v, const struct param_info *info, double value) {
+    struct params wanted = v->now.asked;
+    if (param_put(&wanted, info, value) == 0)
+        viewer_change(v, &wanted);
+}
+
+/* ---- the quality */
+
+/* Recordings and outputs keep their size, and what the user has chosen stays. */
 void viewer_begin_search(struct viewer *v) {
-    int sizes = sizes_to_try(v);
-    take_back_size(v);
-    v->quality.automatic = true;
+    const struct playback *p = &v->playback;
+    bool may = v->scale == 1 && v->options->rig.scale == 0 && !is_sent(v) && !v->measure.on;
+    double rate = p->source->rate > 0 || p->source->live ? p->source->rate : p->rate * p->speed;
+    bool gpu = v->matcher && !g_str_has_prefix(p->state.backend, "cpu");
+    quality_search_begin(&v->quality.search, may ? QUALITY_SIZES : 1,
+                         gpu ? 0 : (double)p->source->width * p->source->height,
+                         v->settings.params.threads ? v->settings.params.threads
+                                                    : (int)g_get_num_processors(),
+                         rate);
     v->quality.still = false;
-    quality_search_begin(&v->quality.search, sizes);
 }
 
 void viewer_set_quality(struct viewer *v, int quality) {
     struct viewer_quality *q = &v->quality;
+    bool automatic = quality == QUALITY_AUTO;
     if (!q->known || quality == QUALITY_CUSTOM)
         return;
-    if (quality == QUALITY_AUTO) {
+    q->still = false;
+    q->search = (struct quality_search){0};
+    if (automatic)
         viewer_begin_search(v);
-    } else {
-        take_back_size(v);
-        q->automatic = q->still = false;
-        q->search = (struct quality_search){0};
-    }
-    quality_apply(&q->all, q->automatic ? QUALITY_HIGH : (enum quality)quality,
-                  &v->settings.params);
-    quality_apply(&q->all, q->automatic ? QUALITY_HIGH : (enum quality)quality, &v->settings.base);
-    viewer_apply_settings(v);
-}
-
-struct history_step viewer_step(const struct viewer *v) {
-    struct history_step step = {
-        .params = v->settings.params, .base = v->settings.base, .automatic = v->quality.automatic};
-    g_strlcpy(step.preset, v->presets.name, sizeof(step.preset));
-    return step;
-}
-
-void viewer_begin_history(struct viewer *v) {
-    struct history_step step = viewer_step(v);
-    history_begin(&v->history, &step);
+    v->settings.params = v->now.asked;
+    v->settings.automatic = automatic;
+    quality_apply(&q->all, automatic ? QUALITY_HIGH : (enum quality)quality, &v->settings.params);
+    quality_apply(&q->all, automatic ? QUALITY_HIGH : (enum quality)quality, &v->settings.base);
+    viewer_note(v);
 }
 
 struct slot viewer_slot(const struct viewer *v) {
-    return (struct slot){viewer_step(v), v->quality.search};
+    return (struct slot){v->settings, v->quality.search};
 }
 
 void viewer_search_quality(struct viewer *v, const struct frame *frame) {
     struct viewer_quality *q = &v->quality;
-    int size = q->search.size;
-    if (playback_is_stopped(&v->playback))
+    int64_t now_ns = clock_ns(), since_ns = q->taken_ns;
+    q->taken_ns = now_ns;
+    if (playback_is_stopped(&v->playback) || q->still || v->wanted_part.on ||
+        frame->rect_left.width != v->rig.width ||
+        quality_of(&q->all, frame->params) != (int)q->search.at)
         return;
-    if (v->rig.scale != quality_sizes[size] && !v->wanted_part.on)
-        q->search.on = false; /* it was refused, or the user has chosen */
-    if (!q->search.on || v->wanted_part.on ||
-        quality_of(&q->all, frame->params) != (int)q->search.at ||
-        !quality_search_frame(&q->search, frame->compute_ms))
-        return;
-    quality_apply(&q->all, q->search.at, &v->settings.params);
-    viewer_adjust_settings(v);
-    if (q->search.size != size)
-        viewer_want_part(v, v->rig_options.roi, quality_sizes[q->search.size]);
-    if (!q->search.on)
-        screen_notify(&v->screen, "Quality %s%s: %.0f ms a frame on this machine",
-                      quality_names[q->search.at],
-                      (const char *const[]){"", ", size 1/2", ", size 1/3"}[size],
-                      q->search.settled_ms);
-}
-
-static void limit_range(struct viewer *v) {
-    int *range = &v->settings.params.disparity_range;
-    *range = MIN(*range, v->rig.width - 1);
-}
-
-/* A part of the pictures is opened again where its margins are too narrow for the disparities that
- * are searched now; not while its size is recorded or sent. */
-static void pass_settings(struct viewer *v) {
-    struct params effective = settings_effective(&v->settings);
-    still_preview(v, &effective);
-    if (v->recording.recorder || v->output || rig_use_reaches(&v->rig, &v->settings.params))
-        live_set_params(v->playback.live, &effective);
-    else if (!v->wanted_part.on)
-        viewer_want_part(v, v->rig_options.roi, v->rig.scale);
-    display_fit_range(&v->display, &v->settings.params);
-    screen_settle(&v->screen);
-}
-
-void viewer_apply_settings(struct viewer *v) {
-    int automatic = (int)(v->quality.still ? QUALITY_HIGH : v->quality.search.at);
-    if (v->quality.automatic && viewer_quality(v) != automatic)
-        v->quality.automatic = v->quality.search.on = false; /* the user has chosen */
-    still_begin_preview(v);
-    limit_range(v);
-    struct history_step step = viewer_step(v);
-    history_note(&v->history, &step, clock_ns());
-    pass_settings(v);
-}
-
-void viewer_adjust_settings(struct viewer *v) {
-    const struct params *before = &v->history.step[v->history.at].params;
-    limit_range(v);
-    for (int i = 0; i < param_count; i++) {
-        double now = param_get(&v->settings.params, &param_table[i]);
-        if (now != param_get(before, &param_table[i]))
-            param_put(&v->settings.base, &param_table[i], now);
-    }
-    history_adjust(&v->history, &v->settings.params);
-    pass_settings(v);
-}
-
-struct params viewer_params_at(const struct viewer *v, double from, double to) {
-    struct params params = v->settings.params;
-    settings_scale_search(&params, to / from);
-    if (v->wanted_part.range == v->settings.params.disparity_range) /* not changed since */
-        param_put(&params, param_find("disparity_range"),
-                  fmax(2, round(v->wanted_part.whole_range * to)));
-    return params;
+    double waited_ms = fmax(0, (double)(now_ns - since_ns) / 1e6 - frame->compute_ms);
+    if (quality_search_frame(&q->search, frame->compute_ms, since_ns ? waited_ms : 0))
+        screen_settle(&v->screen);
 }
 
 void viewer_seek(struct viewer *v, long index) {
@@ -160,11 +151,11 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
     *now = mode;
 }
 
-void viewer_want_part(struct viewer *v, const char *roi, double scale) {
+void viewer_want_part(struct viewer *v, const char *roi) {
+    char *wanted = g_strdup(roi);
     g_free(v->wanted_part.roi);
     v->wanted_part.on = true;
-    v->wanted_part.roi = g_strdup(roi);
-    v->wanted_part.scale = scale;
+    v->wanted_part.roi = wanted;
     screen_settle(&v->screen);
 }
 
@@ -185,39 +176,40 @@ void viewer_find_hovered(struct viewer *v) {
 
 /* ---- presets */
 
-void presets_update(struct presets *p, int mode) {
+void viewer_find_presets(struct viewer *v) {
     int kept = 0;
     struct params params;
-    g_strfreev(p->names);
-    p->names = preset_names();
-    for (int i = 0; p->names[i]; i++) {
-        char *name = g_steal_pointer(&p->names[i]);
-        if (preset_load(&params, name) == 0 && params.mode == mode)
-            p->names[kept++] = name;
+    g_strfreev(v->presets);
+    v->presets = preset_names();
+    for (int i = 0; v->presets[i]; i++) {
+        char *name = g_steal_pointer(&v->presets[i]);
+        if (preset_load(&params, name) == 0 && params.mode == v->settings.params.mode)
+            v->presets[kept++] = name;
         else
             g_free(name);
     }
 }
 
-void presets_save(struct presets *p, const struct params *params, struct screen *screen) {
-    if (!*p->name || strchr(p->name, '/')) {
-        screen_notify(screen, "Type a name for the preset first");
+void viewer_save_preset(struct viewer *v) {
+    const char *name = v->settings.preset;
+    if (!*name || strchr(name, '/')) {
+        screen_notify(&v->screen, "Type a name for the preset first");
         return;
     }
-    if (preset_find(p->name)) {
-        screen_notify(screen, "%s is a built-in preset; type another name", p->name);
+    if (preset_find(name)) {
+        screen_notify(&v->screen, "%s is a built-in preset; type another name", name);
         return;
     }
     g_autofree char *folder = preset_user_folder();
-    g_autofree char *file = g_strconcat(p->name, ".ini", NULL);
+    g_autofree char *file = g_strconcat(name, ".ini", NULL);
     g_autofree char *path = g_build_filename(folder, file, NULL);
     if (g_mkdir_with_parents(folder, 0700) != 0 ||
-        params_save(params, path, SETTINGS_RIG_GROUP) != 0) {
-        screen_notify(screen, "The preset could not be saved in %s", folder);
+        params_save(&v->now.asked, path, SETTINGS_RIG_GROUP) != 0) {
+        screen_notify(&v->screen, "The preset could not be saved in %s", folder);
         return;
     }
-    presets_update(p, params->mode);
-    screen_notify(screen, "Saved %s", path);
+    viewer_find_presets(v);
+    screen_notify(&v->screen, "Saved %s", path);
 }
 
 /* The settings with a preset in place of all that it may change; false where there is none. */
@@ -231,41 +223,42 @@ static bool with_preset(const char *name, const struct params *params, struct pa
     return true;
 }
 
-bool presets_are_changed(const struct presets *p, const struct settings *settings) {
+static bool is_known(const struct viewer *v, const char *preset) {
+    return v->presets && g_strv_contains((const char *const *)v->presets, preset);
+}
+
+static bool is_as_preset(const struct viewer *v, const char *name) {
     struct params loaded;
-    bool known = p->names && g_strv_contains((const char *const *)p->names, p->name);
-    return known && with_preset(p->name, &settings->params, &loaded) &&
-           !settings_equal_live(&loaded, &settings->params);
+    return with_preset(name, &v->now.asked, &loaded) && settings_equal_live(&loaded, &v->now.asked);
+}
+
+bool viewer_differs_from_preset(const struct viewer *v) {
+    return is_known(v, v->settings.preset) && !is_as_preset(v, v->settings.preset);
 }
 
 void viewer_load_preset(struct viewer *v, const char *name) {
-    struct settings *settings = &v->settings;
     struct params loaded, alone;
-    char **names = v->presets.names;
-    if (!with_preset(name, &settings->params, &loaded)) {
-        g_autofree char *known = names ? g_strjoinv(", ", names) : g_strdup("none");
+    if (!with_preset(name, &v->now.asked, &loaded)) {
+        g_autofree char *known = v->presets ? g_strjoinv(", ", v->presets) : g_strdup("none");
         screen_notify(&v->screen, "There is no preset \"%s\"; there are %s", name, known);
-    } else if (preset_load(&alone, name) == 0 && alone.mode != settings->running.mode) {
+    } else if (preset_load(&alone, name) == 0 && alone.mode != v->running.mode) {
         screen_notify(&v->screen, "Preset %s is for mode=%s, which the window is not opened in",
                       name, alone.mode == MODE_MOTION ? "motion" : "stereo");
     } else {
-        settings_copy_display(&loaded, &settings->params);
-        settings->params = settings->base = loaded;
-        g_strlcpy(v->presets.name, name, sizeof(v->presets.name));
+        settings_copy_display(&loaded, &v->now.asked);
+        v->settings = (struct settings){.params = loaded, .base = loaded};
+        v->quality.search.on = false;
+        g_strlcpy(v->settings.preset, name, sizeof(v->settings.preset));
         screen_notify(&v->screen, "Preset %s", name);
-        viewer_apply_settings(v);
+        viewer_note(v);
     }
 }
 
 const char *viewer_preset(const struct viewer *v) {
-    const struct presets *p = &v->presets;
     int quality = viewer_quality(v);
-    struct params loaded;
-    if (p->names && g_strv_contains((const char *const *)p->names, p->name))
-        return p->name;
+    if (is_known(v, v->settings.preset))
+        return v->settings.preset;
     if (quality < QUALITIES)
         return quality_presets[quality];
-    bool is_default = !v->display.motion && with_preset("default", &v->settings.params, &loaded) &&
-                      settings_equal_live(&loaded, &v->settings.params);
-    return is_default ? "default" : "";
+    return !v->display.motion && is_as_preset(v, "default") ? "default" : "";
 }

@@ -21,7 +21,7 @@
 #include "app/view/playback.h"
 #include "app/view/screen.h"
 #include "app/view/session.h"
-#include "app/view/settings.h"
+#include "app/view/state.h"
 #include "app/view/statistics.h"
 #include "app/view/tools.h"
 #include "capture/source.h"
@@ -49,33 +49,19 @@ struct view_options {
     struct params stated; /* the parameters without those of the last time */
 };
 
-struct presets {   /* zero to begin with */
-    char name[64]; /* that the user typed, or loaded last */
-    char **names;  /* of all that there are, sorted, NULL-terminated */
-};
-
-/* Reads the names of the presets of a mode (MODE_...). */
-void presets_update(struct presets *presets, int mode);
-
-/* Saves the parameters as presets->name in the user's folder and shows the result. */
-void presets_save(struct presets *presets, const struct params *params, struct screen *screen);
-
-/* Whether the settings differ from what loading the preset of that name would make of them. */
-bool presets_are_changed(const struct presets *presets, const struct settings *settings);
-
 /* The parts of the window that can be hidden; the seek bar is hidden with the panels. */
 enum part { PART_PANELS, PART_SEEK_BAR, PART_HELP, PART_START, PART_LOG, PARTS };
 
 struct viewer_quality {
     bool known; /* the presets were found */
     struct qualities all;
-    bool automatic; /* the user has not chosen one; the search may be over */
-    struct quality_search search;
+    struct quality_search search; /* where the settings have it automatic */
     bool still; /* pictures stand still: best on whole ones, in place of what the search found */
+    int64_t taken_ns; /* when the last frame was taken */
 };
 
 struct slot { /* what A and B of the comparison have each */
-    struct history_step settings;
+    struct settings settings;
     struct quality_search search;
 };
 
@@ -112,11 +98,15 @@ struct viewer {
     int64_t opened_ns;   /* when computing it began */
     double pace;         /* of the last frame, s for a label of 1e6 pixels; 0: unknown */
     struct settings settings;
-    struct slot other; /* the settings that are not in use */
-    int slot_in_use;   /* 0: A, 1: B */
+    double scale;          /* of the pictures to compute, as the user has chosen, 1: whole */
+    struct params running; /* START parameters, as the pipeline was opened with */
+    struct effective now;  /* what state_effective() makes of these; see viewer_derive() */
+    struct params passed;  /* to the threads */
+    struct slot other;     /* the settings that are not in use */
+    int slot_in_use;       /* 0: A, 1: B */
     struct history history;
-    long refused; /* how often the pipeline has refused settings, when the user was told last */
-    struct presets presets;
+    long refused;   /* how often the pipeline has refused settings, when the user was told last */
+    char **presets; /* names of all of this mode, sorted, NULL-terminated */
     struct viewer_quality quality;
     struct still still;
     struct wipe wipe;
@@ -134,12 +124,9 @@ struct viewer {
     struct {
         bool on;
         char *roi;
-        double scale;
-        double whole_range; /* disparities of whole pictures, and what the last scaling */
-        int range;          /* made of them */
-        char **calib;       /* another calibration's file, or NULL */
-        bool rectified;     /* with calib: the pictures are rectified already */
-    } wanted_part;          /* chosen, and not computed yet */
+        char **calib;   /* another calibration's file, or NULL */
+        bool rectified; /* with calib: the pictures are rectified already */
+    } wanted_part;      /* chosen, and not computed yet */
     struct cameras cameras;
     struct start_page start_page;
     struct calibrate_form calibrate_form;
@@ -163,27 +150,25 @@ struct viewer {
     bool quit;
 };
 
-/* Passes settings that the user has changed to the threads; they take effect with the next frame,
- * and can be undone. */
-void viewer_apply_settings(struct viewer *v);
+/* Derives v->now from the settings and from what is shown and done. */
+void viewer_derive(struct viewer *v);
 
-/* The same for settings that the program has changed, which makes no step to undo. */
-void viewer_adjust_settings(struct viewer *v);
+/* Once in a turn of the loop: passes what is to be computed to the threads, from the next frame on,
+ * or has the pipeline opened again where the size changes. */
+void viewer_update(struct viewer *v);
 
-/* The settings, which are for pictures of one scale, for those of another one. */
-struct params viewer_params_at(const struct viewer *v, double from, double to);
+/* The user wants these parameters, or this value of one: px of whole pictures. A step to undo. */
+void viewer_change(struct viewer *v, const struct params *wanted);
+void viewer_put(struct viewer *v, const struct param_info *info, double value);
+
+/* The same of parameters in px of the computed pictures, which come from elsewhere; no step. */
+void viewer_take(struct viewer *v, const struct params *computed);
+
+/* v->settings were set as a whole. A step to undo, and nothing else. */
+void viewer_note(struct viewer *v);
 
 /* The quality of the settings: an enum quality or QUALITY_CUSTOM. */
 int viewer_quality(const struct viewer *v);
-
-/* What can be undone: the settings of now. */
-struct history_step viewer_step(const struct viewer *v);
-
-/* Nothing can be undone from now on. */
-void viewer_begin_history(struct viewer *v);
-
-/* The preset that was loaded last; else that of the quality, or of the built-in settings; or "". */
-const char *viewer_preset(const struct viewer *v);
 
 /* The settings in use. */
 struct slot viewer_slot(const struct viewer *v);
@@ -197,6 +182,21 @@ void viewer_set_quality(struct viewer *v, int quality);
 /* Continues the search with a frame that was taken to be shown. */
 void viewer_search_quality(struct viewer *v, const struct frame *frame);
 
+/* Reads the names of the presets of this mode. */
+void viewer_find_presets(struct viewer *v);
+
+/* Saves what is asked for as the preset of the settings' name in the user's folder. */
+void viewer_save_preset(struct viewer *v);
+
+/* Loads the preset of this name, with a notice where there is none. */
+void viewer_load_preset(struct viewer *v, const char *name);
+
+/* The preset that was loaded last; else that of the quality, or of the built-in settings; or "". */
+const char *viewer_preset(const struct viewer *v);
+
+/* Whether the settings differ from what loading the preset of their name would make of them. */
+bool viewer_differs_from_preset(const struct viewer *v);
+
 /* Whether the frame on screen is the one asked for, computed with the settings of now. */
 bool viewer_is_current(const struct viewer *v);
 
@@ -209,15 +209,9 @@ void still_update(struct viewer *v);
 /* Notes that settings change; frames that take long are shown in low quality till then. */
 void still_begin_preview(struct viewer *v);
 
-/* Sets what quality high has to what low has, while that lasts. */
-void still_preview(const struct viewer *v, struct params *params);
-
 /* Whether whole pictures are shown, computed as the settings say. If not, playback pauses until
  * they are, and then runs the action. */
 bool still_is_whole(struct viewer *v, enum action action);
-
-/* Loads the preset of this name, with a notice where there is none. */
-void viewer_load_preset(struct viewer *v, const char *name);
 
 /* Seeks to a pair, or shows a notice where the source cannot seek. */
 void viewer_seek(struct viewer *v, long index);
@@ -225,9 +219,8 @@ void viewer_seek(struct viewer *v, long index);
 /* Sets the mode of view i, with a notice where it needs a calibration. */
 void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
 
-/* Requests that this part of the pictures (as in rig_options, copied; NULL: all) is computed at
- * this scale. */
-void viewer_want_part(struct viewer *v, const char *roi, double scale);
+/* Requests that this part of the pictures (as in rig_options, copied; NULL: all) is computed. */
+void viewer_want_part(struct viewer *v, const char *roi);
 
 /* ---- wipe.c: another map from the mouse on */
 

@@ -42,8 +42,7 @@ void wipe_update(struct viewer *v) {
     else if (v->wipe.with == WIPE_SETTINGS && kept) {
         s->other = kept->disparity;
         s->other_confidence = kept->confidence;
-        s->other_matched_from =
-            v->settings.params.mark_filled ? params_matched_from(kept->params) : 0;
+        s->other_matched_from = v->now.asked.mark_filled ? params_matched_from(kept->params) : 0;
     }
     if (v->hovered.on && v->hovered.side == 0)
         s->wipe = v->hovered.x;

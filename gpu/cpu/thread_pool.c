@@ -100,8 +100,8 @@ static void *run_member(void *argument) {
 /* Returns an error number. */
 static int start_member(struct thread_pool *pool, int i) {
     struct member *member = &pool->members[i];
-    int code = i > 0 ? pthread_create(&member->thread, NULL, run_member, member) : 0;
-    if (i == 0 || code)
+    int code = pthread_create(&member->thread, NULL, run_member, member);
+    if (code)
         return code;
     pthread_setname_np(member->thread, "stages");
     pool->started++;
@@ -133,8 +133,8 @@ static void notice_forks(void) {
     pthread_atfork(NULL, NULL, count_fork);
 }
 
-/* A child process has the memory of the pool and none of its threads. restarts: it gets its own;
- * where they cannot be started, the caller works with fewer or alone. */
+/* A child process has the memory of the pool and none of its threads, and neither has a new pool.
+ * restarts: it gets its own; where they cannot be started, the caller works with fewer or alone. */
 static void follow_fork(struct thread_pool *pool, bool restarts) {
     if (pool->forks == forks)
         return;
@@ -166,14 +166,11 @@ struct thread_pool *thread_pool_open(int threads, size_t scratch_bytes, int *err
     pool->spins = pool->threads <= cores ? SPINS : 0;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, notice_forks);
-    pool->forks = forks;
-    make_locks(pool);
+    pool->forks = forks - 1; /* its threads start with the first job, by whose thread's priority */
     pool->members = calloc((size_t)pool->threads, sizeof(*pool->members));
     int code = pool->members ? 0 : ENOMEM;
     for (int i = 0; i < pool->threads && !code; i++)
         code = take_scratch(pool, i, scratch_bytes);
-    for (int i = 0; i < pool->threads && !code; i++)
-        code = start_member(pool, i);
     if (code) {
         *error = -code;
         thread_pool_close(&pool);

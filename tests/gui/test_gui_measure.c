@@ -317,7 +317,7 @@ GUI_TEST("/gui/measure/region", test_region) {
     gui_click(&p, "scale.1/2");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 80x60 0.5000"));
     gui_settle(&p);
-    g_assert_true(gui_is(&p, "value", "disparity_range", "8"));
+    g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_click(&p, "scale.1/3");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
     gui_settle(&p);
