@@ -237,7 +237,7 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
     if (code == GO_ON)
         code = open_window(v);
     if (code == GO_ON)
-        code = opening_finish(v, o->start, o->paused || (v->visible[PART_START] && !o->screenshot));
+        code = opening_finish(v, v->covered ? COVERED_S : o->start, o->paused || v->covered);
     if (code == GO_ON)
         code = set_modes(v, o->view);
     if (code != GO_ON)
@@ -325,6 +325,7 @@ static int view(int count, char **words, const struct common_options *common,
     session_name_source(v->source, named, named_count);
     bool cameras = chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion;
     v->visible[PART_START] = chosen && !cameras && !o->plain;
+    v->covered = v->resumes = v->visible[PART_START] && !o->screenshot;
     quit_catch();
     int code = open_viewer(v, common);
     if (code == GO_ON && !chosen && !o->screenshot)

@@ -305,6 +305,25 @@ static void test_synth_motion(void) {
     check_motion("synth:scene=desk,width=320,height=240,color=0,frames=60", (int[]){8, 24});
 }
 
+/* Pairs of the desk go to and fro; one that is kept is as it was drawn, with its truth. */
+static void test_desk_to_and_fro(void) {
+    const char *spec = "synth:scene=desk,width=64,height=48,noise=3";
+    const long at[][2] = {{3, 115}, {0, 118}, {59, 59}, {58, 60}, {117, 119}};
+    const size_t pixels = 64 * 48;
+    AUTO(opened_close) struct opened o = open_one(spec);
+    for (size_t i = 0; i < G_N_ELEMENTS(at); i++) {
+        AUTO(opened_close) struct opened fresh = open_one(spec);
+        g_assert_cmpint(fresh.source->seek(fresh.source, at[i][0]), ==, 0);
+        g_assert_cmpint(o.source->seek(o.source, at[i][1]), ==, 0);
+        AUTO(frame_drop) struct frame *drawn = read_one(&fresh), *kept = read_one(&o);
+        g_assert_cmpint(kept->index, ==, at[i][1]);
+        g_assert_cmpmem(kept->left.data, 3 * pixels, drawn->left.data, 3 * pixels);
+        g_assert_cmpmem(kept->right.data, 3 * pixels, drawn->right.data, 3 * pixels);
+        g_assert_cmpmem(kept->truth, 2 * pixels, drawn->truth, 2 * pixels);
+        g_assert_cmpmem(kept->non_occluded, pixels, drawn->non_occluded, pixels);
+    }
+}
+
 /* f B of the desk, px m, with a range of 64: see desk_open(). */
 #define DESK_FOCAL_BASELINE (0.97 * 63 * 0.6)
 
@@ -491,6 +510,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/synth/swap", test_synth_swap);
     g_test_add_func("/synth/motion", test_synth_motion);
     g_test_add_func("/synth/desk-planes", test_desk_planes);
+    g_test_add_func("/synth/desk-to-and-fro", test_desk_to_and_fro);
     g_test_add_func("/synth/desk-colors", test_desk_colors);
     g_test_add_func("/synth/desk-calibration", test_desk_calibration);
     g_test_add_func("/synth/desk-degraded", test_desk_degraded);

@@ -24,7 +24,7 @@ struct live_options {
     double rate; /* pairs per second that a player reads; 0: without limit. Without player, the
                   * source determines the rate */
     /* How a player begins: as if live_pause, live_seek, live_set_swap and live_set_loop had been
-     * called before the first pair was read. */
+     * called before the first pair was read. Paused at start -1 it reads nothing. */
     bool paused, swap, loop;
     long start;
     /* From the first pair on, as live_set_tap says. */

@@ -289,6 +289,19 @@ static void handle_events(struct viewer *v) {
 
 /* ---- the loop */
 
+/* What plays pauses while the start page covers it, but for what is kept of it. */
+static void follow_page(struct viewer *v) {
+    bool covers = v->visible[PART_START];
+    if (covers == v->covered || v->recording.recorder || v->output || v->video_export.on)
+        return;
+    v->covered = covers;
+    if (covers)
+        v->resumes = !playback_is_stopped(&v->playback);
+    v->opened_ns = clock_ns();
+    if (v->resumes)
+        playback_pause(&v->playback, covers);
+}
+
 int loop_run(struct viewer *v) {
     while (!v->quit && !window_closing(v->screen.window) && !quit_asked()) {
         screen_wait(&v->screen);
@@ -298,6 +311,7 @@ int loop_run(struct viewer *v) {
         if (cameras_update(&v->cameras, v->playback.source))
             screen_redraw(&v->screen);
         messages_update(&v->screen);
+        follow_page(v);
         still_update(v);
         viewer_update(v);
         opening_update(v);
@@ -307,7 +321,7 @@ int loop_run(struct viewer *v) {
                          v->rig.known && !v->display.motion, v->playback.source->name);
         refine_watch_update(v);
         screen_update(&v->screen);
-        if (!v->playback.shown) { /* what goes on is shown to go on */
+        if (!v->playback.shown && !v->covered) { /* what goes on is shown to go on */
             v->screen.wake_ns = clock_ns() + WAIT_NS;
             screen_redraw(&v->screen);
         }

@@ -28,11 +28,11 @@ struct frame *opening_read_pair(struct source *source) {
     return pair;
 }
 
-/* Of files, which can be read twice, the left picture of the first pair is shown at once, over a
- * map of which nothing is known yet. */
+/* Of files and built-in scenes, which can be read twice, the left picture of the first pair is shown
+ * at once, over a map of which nothing is known yet. */
 static void show_first(struct viewer *v, struct source *source) {
-    struct frame *pair =
-        source->files && source->seek && !v->options->screenshot ? opening_read_pair(source) : NULL;
+    bool again = source->seek && (source->files || g_str_has_prefix(source->name, "synth"));
+    struct frame *pair = again && !v->options->screenshot ? opening_read_pair(source) : NULL;
     v->first = pair;
     if (!pair)
         return;
@@ -152,7 +152,7 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
         .paused = paused,
         .swap = p->swap,
         .loop = p->loop_all,
-        .start = p->source->seek ? lround(start_s * playback_source_rate(p)) : 0,
+        .start = p->source->seek ? lround(fmax(-1, start_s * playback_source_rate(p))) : 0,
         .notify = screenshot ? NULL : window_wake,
         .context = v->screen.window,
     };
@@ -362,7 +362,7 @@ static void forget_rig(struct viewer *v) {
 }
 
 /* Plays a source that is open. GO_ON or the exit code. */
-static int play(struct viewer *v, struct source *source, const char *const *words, bool paused) {
+static int play(struct viewer *v, struct source *source, const char *const *words) {
     struct params *params = &v->settings.params;
     bool metric = rig_use_is_metric(&v->rig);
     g_autofree char *title = g_strdup_printf("%s - livestereo", source->name);
@@ -378,7 +378,7 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     v->quality.search = (struct quality_search){0};
     if (v->settings.automatic)
         viewer_begin_search(v);
-    int code = opening_finish(v, 0, paused);
+    int code = opening_finish(v, v->covered ? COVERED_S : 0, v->covered);
     if (code != GO_ON)
         return code;
     follow_metres(v, metric);
@@ -396,8 +396,8 @@ static void play_scene(struct viewer *v) {
     static const char *const words[] = {DEMONSTRATION, NULL};
     struct source *source = opening_source(v->options, words, 1);
     forget_rig(v);
-    v->visible[PART_START] = true;
-    v->quit = !source || play(v, source, words, true) != GO_ON;
+    v->visible[PART_START] = v->covered = v->resumes = true;
+    v->quit = !source || play(v, source, words) != GO_ON;
 }
 
 void opening_remember(struct viewer *v, const char *const *words, int count) {
@@ -417,12 +417,17 @@ void opening_remember(struct viewer *v, const char *const *words, int count) {
 static void open_words(struct viewer *v, char **words) {
     const char *const *list = (const char *const *)words;
     int count = (int)g_strv_length(words);
+    if (v->covered && !v->playback.shown && strcmp(v->source, words[0]) == 0) {
+        v->visible[PART_START] = false; /* it is open behind the page */
+        return;
+    }
     struct source *source = opening_source(v->options, list, count);
     if (!source)
         return; /* the notice says why */
     opening_close(v);
     forget_rig(v);
-    if (play(v, source, list, false) != GO_ON) {
+    v->covered = false;
+    if (play(v, source, list) != GO_ON) {
         opening_close(v);
         play_scene(v);
         return;
@@ -440,6 +445,13 @@ void opening_update(struct viewer *v) {
         set_part(v);
     if (!v->chosen)
         return;
+    if (!v->announced) { /* it is opened once the window says so */
+        g_autofree char *name = g_path_get_basename(v->chosen[0]);
+        screen_notify(&v->screen, "Opening %s", name);
+        v->announced = true;
+        return;
+    }
+    v->announced = false;
     g_auto(GStrv) words = g_steal_pointer(&v->chosen);
     open_words(v, words);
     screen_settle(&v->screen);

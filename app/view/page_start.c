@@ -253,6 +253,9 @@ static void draw_tiles(struct viewer *v, char **chosen) {
     double gap = ui_px(ui, 8), all = ui_available_width(ui);
     int columns = (int)fmax(1, floor((all + gap) / (ui_px(ui, 240) + gap))), i = 0;
     double width = (all + gap) / columns - gap, height = width / 1.6;
+    if (!page->scene && v->first && strcmp(v->source, DEMONSTRATION) == 0)
+        page->scene = ui_texture_make(v->first->left.data, v->first->left.width,
+                                      v->first->left.height, v->first->left.channels);
     if (!page->pictured && !page->scene)
         draw_small_scene(page);
     if (!page->pictured)

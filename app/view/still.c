@@ -85,7 +85,7 @@ void still_update(struct viewer *v) {
     if (v->still.waiting >= 0)
         go_on(v);
     bool stopped = playback_is_stopped(&v->playback);
-    if (!may_change(v) || v->video_export.on)
+    if (!may_change(v) || v->video_export.on || v->covered)
         return;
     if (!stopped) {
         v->still.since_ns = 0;

@@ -142,7 +142,7 @@ void ui_map_write(struct viewer *v) {
     map_state(map, "searching %d",
               v->quality.search.on && !v->quality.search.settled &&
                   !playback_is_stopped(&v->playback));
-    map_state(map, "current %d", viewer_is_current(v));
+    map_state(map, "current %d", v->covered || viewer_is_current(v));
     map_state(map, "computed %ld", v->statistics.frames);
     char text[256];
     statistics_describe(v, text, sizeof(text));

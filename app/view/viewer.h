@@ -139,6 +139,9 @@ struct viewer {
     struct swap_watch swap_watch;
     int better_range; /* of disparities, by the frame on screen; 0: none is */
     bool visible[PARTS];
+    bool covered;   /* by the start page, behind which nothing is computed */
+    bool resumes;   /* it goes on playing then */
+    bool announced; /* what is chosen */
     enum tab tab, tab_drawn; /* of the panel: now, and as it was drawn last */
     bool drawer;             /* the panel of a narrow window is open, over the views */
     char param_search[64];   /* typed above the parameters of "advanced" */
@@ -264,8 +267,9 @@ struct frame *opening_read_pair(struct source *source);
 /* Takes over a source, before anything else is opened. */
 void opening_begin(struct viewer *v, struct source *source);
 
-/* Opens rig, pipeline, output and threads, and plays from start_s on. GO_ON, or the exit code after
- * a log line. */
+/* Opens rig, pipeline, output and threads, and plays from start_s on; paused at COVERED_S not even
+ * the first pair is read. GO_ON, or the exit code after a log line. */
+#define COVERED_S (-1e9)
 int opening_finish(struct viewer *v, double start_s, bool paused);
 
 /* Begins to send what is computed to where --out says, else to browsers of this machine, or ends

@@ -1,7 +1,8 @@
 /*
  * synth: a scene of moving textured surfaces, or a desk, with the true disparity of every pixel, or
- * the true motion to a later picture. Every pair is a function of the keys and its number. Owned
- * and read by one thread at a time.
+ * the true motion to a later picture. Every pair is a function of the keys and its number. Pairs of
+ * the desk, which take long to draw, are kept, and played to and fro. Owned and read by one thread
+ * at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
@@ -16,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOISE_SCALE 147.8 /* standard deviation of the sum of four random bytes */
+#define KEPT_PIXEL_BYTES 9 /* two pictures in colour, the truth, its mask */
+#define KEPT_PAIRS 60      /* of a desk, */
+#define KEPT_BYTES 256e6   /* and in all */
+#define NOISE_SCALE 147.8  /* standard deviation of the sum of four random bytes */
 
 static const struct {
     const char *name;
@@ -44,6 +48,8 @@ struct synth {
     double value[SYNTH_KEYS];
     struct shapes *scene; /* or else */
     struct desk *desk;
+    uint8_t **kept; /* pairs with their truth, NULL: not drawn yet */
+    long kept_count;
     struct shapes_row left, right;
     uint8_t gain_table[256];
     struct source_options options;
@@ -184,11 +190,47 @@ static void render_desk(struct synth *synth, struct frame *frame, long index, st
     }
 }
 
+/* Copies a pair, its truth and its mask to a kept one, or back. */
+static void copy_kept(uint8_t *kept, struct frame *frame, bool back) {
+    size_t pixels = (size_t)frame->left.width * (size_t)frame->left.height;
+    const struct {
+        void *data;
+        size_t bytes;
+    } parts[] = {{frame->left.data, image_bytes(&frame->left)},
+                 {frame->right.data, image_bytes(&frame->right)},
+                 {frame->truth, frame->has_truth ? pixels * sizeof(*frame->truth) : 0},
+                 {frame->non_occluded, frame->has_truth ? pixels : 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (parts[i].bytes > 0)
+            memcpy(back ? parts[i].data : kept, back ? kept : parts[i].data, parts[i].bytes);
+        kept += parts[i].bytes;
+    }
+}
+
+/* Draws a pair of the desk, or takes the one that was drawn. */
+static void play_desk(struct synth *synth, struct frame *frame, long index, struct image *left,
+                      struct image *right) {
+    long count = synth->kept_count, at = count < 2 ? index : index % (2 * count - 2);
+    if (count >= 2 && at >= count)
+        at = 2 * count - 2 - at; /* to and fro */
+    bool keeps = count >= 2 && frame->has_truth == synth->source.has_truth;
+    if (keeps && synth->kept[at]) {
+        copy_kept(synth->kept[at], frame, true);
+        return;
+    }
+    render_desk(synth, frame, at, left, right);
+    if (!keeps)
+        return;
+    synth->kept[at] = malloc(KEPT_PIXEL_BYTES * (size_t)left->width * (size_t)left->height);
+    if (synth->kept[at])
+        copy_kept(synth->kept[at], frame, false);
+}
+
 static void render(struct synth *synth, struct frame *frame, long index) {
     struct image *left = synth->options.swap ? &frame->right : &frame->left;
     struct image *right = synth->options.swap ? &frame->left : &frame->right;
     if (synth->desk) {
-        render_desk(synth, frame, index, left, right);
+        play_desk(synth, frame, index, left, right);
         return;
     }
     double offset = synth->value[SYNTH_ROW_OFFSET];
@@ -249,6 +291,9 @@ static void synth_close(struct source *source) {
     struct synth *synth = (struct synth *)source;
     shapes_close(synth->scene);
     desk_close(synth->desk);
+    for (long i = 0; i < synth->kept_count; i++)
+        free(synth->kept[i]);
+    g_free(synth->kept);
     row_close(&synth->left);
     row_close(&synth->right);
     free(synth->name);
@@ -302,6 +347,10 @@ static struct source *synth_make(const char *spec, const double *value,
     else
         synth->scene =
             shapes_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
+    double pair_bytes = (double)KEPT_PIXEL_BYTES * width * height;
+    if (synth->desk && !options->motion_step)
+        synth->kept_count = (long)fmin(KEPT_PAIRS, KEPT_BYTES / pair_bytes);
+    synth->kept = g_new0(uint8_t *, synth->kept_count + 1);
     if (synth->desk && as_rendered && value[SYNTH_ROW_OFFSET] == 0)
         synth->source.calibration_text[0] = synth->calibration = calibration_of(synth->desk, value);
     if (!synth->name || !(synth->scene || synth->desk) ||

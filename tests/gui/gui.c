@@ -188,7 +188,7 @@ void gui_spawn(struct gui_program *p, const char *line) {
     g_assert_no_error(error);
     g_strfreev(environment);
     g_strfreev(argv);
-    gui_wait_for(p, gui_number(p, "state", "frame") >= 0);
+    gui_wait_for(p, gui_number(p, "state", "frame") >= 0 || gui_has(p, "state", "parts start=1"));
 }
 
 void gui_start(struct gui_program *p, const char *options, const char *source) {
