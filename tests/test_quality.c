@@ -111,7 +111,7 @@ TEST("/quality/load", test_load) {
     g_assert_cmpint(s.at, ==, QUALITY_HIGH);
 }
 
-/* Where the source is what takes long, the quality stays; of a slow source frames have more time. */
+/* Where the source takes long the quality stays; frames of a slow source have more time. */
 TEST("/quality/source", test_source) {
     struct quality_search s;
     quality_search_begin(&s, QUALITY_SIZES, 1e5, 2, 0);

@@ -55,15 +55,15 @@ struct quality_search { /* zero: off */
         failed_ms[QUALITY_STEPS]; /* the same of steps up to a size or quality that was too slow */
 };
 
-/* Begins with low, on whole pictures where one core has at most QUALITY_PIXELS of their pixels, else
+/* Begins with low, on whole pictures where one core has at most QUALITY_PIXELS of their pixels, or
  * on smaller ones. sizes: 1, or QUALITY_SIZES where pictures may become smaller. pixels: of whole
  * pictures; rate: pairs a second of the source, of which no more than QUALITY_RATE are wanted. */
 enum { QUALITY_PIXELS = 160000 };
 void quality_search_begin(struct quality_search *search, int sizes, double pixels, int cores,
                           double rate);
 
-/* Notes the time of a frame with the present quality, and how long the pipeline waited for its pair:
- * where the source is what takes long, a lower quality would not help. True when that changed
+/* Notes the time of a frame with the present quality, and how long the pipeline waited for its
+ * pair: where the source is what takes long, a lower quality would not help. True when that changed
  * search->at or size, or settled it. The first frame of each quality does not count, since it
  * allocates memory. */
 bool quality_search_frame(struct quality_search *search, double ms, double waited_ms);

@@ -28,8 +28,8 @@ struct frame *opening_read_pair(struct source *source) {
     return pair;
 }
 
-/* Of files and built-in scenes, which can be read twice, the left picture of the first pair is shown
- * at once, over a map of which nothing is known yet. */
+/* Files and built-in scenes can be read twice: the left picture of the first pair is shown at once,
+ * over a map of which nothing is known yet. */
 static void show_first(struct viewer *v, struct source *source) {
     bool again = source->seek && (source->files || g_str_has_prefix(source->name, "synth"));
     struct frame *pair = again && !v->options->screenshot ? opening_read_pair(source) : NULL;

@@ -64,6 +64,6 @@ void history_begin(struct history *history, const struct settings *settings);
  * parameter less than a second apart, as when a slider is dragged, are one step. */
 void history_note(struct history *history, const struct settings *settings, int64_t now_ns);
 
-/* Sets *settings to the next step back (-1) or forward (1) that differs from them. False where there
- * is none. */
+/* Sets *settings to the next step back (-1) or forward (1) that differs from them. False where
+ * there is none. */
 bool history_move(struct history *history, int direction, struct settings *settings);
