@@ -6,6 +6,7 @@
 #include "capture/source.h"
 
 #include "capture/eyes.h"
+#include "capture/files/pair_list.h"
 #include "capture/record/recording_files.h"
 #include "capture/source_private.h"
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /*
  * One stream of pictures as a source for motion: its pairs are each picture and the one motion_step
  * later. It wraps a source of pairs, whose left pictures it takes; lists of files make such pairs
- * themselves (source_files.c). Owned and read by one thread at a time.
+ * themselves (pair_list.c). Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source_private.h"

@@ -23,7 +23,7 @@ struct plane {
 };
 
 /* A camera at `at`, turned by R: a point X of the scene is R (X - at) in its frame. */
-struct eye {
+struct view {
     const struct camera *camera;
     double R[9], at[3];
     double *corner; /* rays through the corners of pixels, made by the first render */
@@ -36,7 +36,7 @@ UNWATCHED static inline void turn_ray(const double M[9], double v[3]) {
         v[i] = M[3 * i] * x + M[3 * i + 1] * y + M[3 * i + 2] * z;
 }
 
-static inline void eyes_of(const struct rig *rig, struct eye eye[2]) {
+static inline void eyes_of(const struct rig *rig, struct view eye[2]) {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double back[9];
     matrix_transpose(rig->R, back);
@@ -105,12 +105,12 @@ UNWATCHED static inline double trace(const struct view_of_planes *view, const do
     return grey;
 }
 
-static inline void eyes_free(struct eye eye[2]) {
+static inline void eyes_free(struct view eye[2]) {
     for (int v = 0; v < 2; v++)
         free(eye[v].corner);
 }
 
-UNWATCHED static inline void make_corners(struct eye *eye) {
+UNWATCHED static inline void make_corners(struct view *eye) {
     int w = eye->camera->width, h = eye->camera->height;
     eye->corner = malloc(2 * (size_t)(w + 1) * (size_t)(h + 1) * sizeof *eye->corner);
     for (int y = 0; y <= h; y++)
@@ -163,7 +163,7 @@ UNWATCHED static inline double trace_finely(const struct view_of_planes *view, c
 /* Renders width*height of the camera with RAYS x RAYS rays a pixel (one where the pixel's corners
  * and middle all see the same grey) and Gaussian-like noise of the given standard deviation; z
  * (may be NULL) gets the depth along the camera's axis at pixel centres. The caller frees. */
-UNWATCHED static inline uint8_t *render(struct eye *eye, const struct plane *planes, int count,
+UNWATCHED static inline uint8_t *render(struct view *eye, const struct plane *planes, int count,
                                         double noise, uint32_t seed, double *z) {
     int w = eye->camera->width, h = eye->camera->height;
     size_t corners = (size_t)w + 1; /* of a row */

@@ -263,7 +263,7 @@ static void pose_board(struct plane *board, int i, double reach, double near_z) 
 }
 
 /* Pixel of the point s, t metres along the board's axes; 0 where it is behind the camera. */
-static int board_pixel(const struct eye *eye, const struct plane *b, double s, double t,
+static int board_pixel(const struct view *eye, const struct plane *b, double s, double t,
                        double out[2]) {
     double p[3];
     for (int i = 0; i < 3; i++)
@@ -276,7 +276,7 @@ static int board_pixel(const struct eye *eye, const struct plane *b, double s, d
 
 /* Usable: all of the board, rim included, is in both pictures, its squares at least 10 px a
  * side and not squeezed flatter than 30 degrees. */
-static int usable_view(const struct eye eye[2], const struct plane *b) {
+static int usable_view(const struct view eye[2], const struct plane *b) {
     for (int v = 0; v < 2; v++)
         for (int k = 0; k < 4; k++) {
             double s = b->square * (k % 2 ? b->cols : -1), t = b->square * (k / 2 ? b->rows : -1);
@@ -295,7 +295,7 @@ static int usable_view(const struct eye eye[2], const struct plane *b) {
     return 1;
 }
 
-static int add_rendered(struct set *set, struct eye eye[2], const struct plane *board, int seed) {
+static int add_rendered(struct set *set, struct view eye[2], const struct plane *board, int seed) {
     g_autofree uint8_t *l = render(&eye[0], board, 1, 2, (uint32_t)(2 * seed + 1), NULL);
     g_autofree uint8_t *r = render(&eye[1], board, 1, 2, (uint32_t)(2 * seed + 2), NULL);
     int added = set_add(set, l, r, eye[0].camera->width, eye[0].camera->height);
@@ -307,7 +307,7 @@ static int add_rendered(struct set *set, struct eye eye[2], const struct plane *
 static double worst_depth(const struct rig *truth, const struct rig *rig) {
     struct rectification to;
     struct depth_geometry g;
-    struct eye eye[2];
+    struct view eye[2];
     double worst = 0;
     int count = 0;
     eyes_of(truth, eye);
@@ -352,7 +352,7 @@ static void test_made_up(gconstpointer data) {
     struct rig truth;
     if (skip_without_solver())
         return;
-    struct eye eye[2];
+    struct view eye[2];
     rig_made_up(model, &truth);
     eyes_of(&truth, eye);
     int usable = 0;
@@ -409,7 +409,7 @@ TEST("/calibration/symmetric", test_symmetric) {
         AUTO(set_free) struct set set = {.board = {sides[k][0], sides[k][1], 0.024, 1}};
         struct board_result result;
         struct rig truth;
-        struct eye eye[2];
+        struct view eye[2];
         rig_made_up(DISTORTION_RADTAN, &truth);
         eyes_of(&truth, eye);
         for (int i = 0; i < 40 && set.count < 10; i++) {
@@ -440,7 +440,7 @@ TEST("/calibration/symmetric", test_symmetric) {
 TEST("/calibration/order", test_order) {
     struct board board = {9, 6, 1, 0};
     struct rig rig;
-    struct eye eye[2];
+    struct view eye[2];
     struct plane plane = {
         .texture = board_texture, .cols = 9, .rows = 6, .square = 0.024, .hide_from = 99};
     if (skip_without_solver())
@@ -470,7 +470,7 @@ TEST("/calibration/hidden", test_hidden) {
         .texture = board_texture, .cols = 9, .rows = 6, .square = 0.024, .hide_from = 5.5};
     if (skip_without_solver())
         return;
-    struct eye eye[2];
+    struct view eye[2];
     rig_made_up(DISTORTION_RADTAN, &rig);
     eyes_of(&rig, eye);
     pose_board(&plane, 0, 0.3, 0.55);

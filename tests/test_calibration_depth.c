@@ -124,7 +124,7 @@ static void make_room(struct plane planes[3]) {
 
 /* The two pinholes that a rectification makes of a rig. */
 static void eyes_rectified(const struct rig *rig, const struct rectification *to,
-                           struct camera pinhole[2], struct eye eye[2]) {
+                           struct camera pinhole[2], struct view eye[2]) {
     eyes_of(rig, eye);
     for (int v = 0; v < 2; v++) {
         pinhole[v] = (struct camera){.width = to->width,
@@ -192,10 +192,10 @@ static void write_truth(const char *folder, const struct rectification *to, doub
 
 /* A rectified pair rendered on a grid a quarter of a pixel off and read back to its place: what one
  * bilinear resampling costs, without a lens or a turn. */
-static uint8_t *render_and_read(const struct eye *straight, const struct plane *room,
+static uint8_t *render_and_read(const struct view *straight, const struct plane *room,
                                 uint32_t seed) {
     struct camera moved = *straight->camera;
-    struct eye eye = *straight;
+    struct view eye = *straight;
     uint8_t *out = malloc(640 * 480);
     g_autofree struct rectify_point *map = malloc(640 * 480 * sizeof *map);
     moved.cx += 0.25;
@@ -233,7 +233,7 @@ TEST("/calibration/depth/unrectified", test_unrectified) {
     struct rectification to;
     struct plane room[3];
     struct camera pinhole[2];
-    struct eye eye[2], straight[2];
+    struct view eye[2], straight[2];
     if (!g_getenv("LIVESTEREO_BIN")) {
         g_test_skip("needs LIVESTEREO_BIN");
         return;

@@ -107,25 +107,25 @@ static void write_ini(const char *folder, const char *text) {
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
 }
 
-static int read_pair(const char *folder, const char *stem, struct test_pair *pair) {
-    struct pair_ini ini;
-    int error = test_pairs_ini(folder, &ini);
-    return error ? error : test_pair_read(folder, stem, &ini, pair);
+/* Of a folder with one. */
+static int read_pair(const char *folder, struct test_pair *pair) {
+    AUTO(test_set_close) struct test_set set = {0};
+    int error = test_set_open(folder, 0, &set);
+    g_assert_cmpint(set.pairs.count, <=, 1);
+    return error ? error : test_set_read(&set, 0, pair);
 }
 
 TEST("/eval/folder", test_folder) {
     g_autofree char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
-    g_assert_null(test_pairs_list(folder)); /* empty */
+    struct test_pair pair;
+    g_assert_cmpint(read_pair(folder, &pair), <, 0); /* empty */
     write_picture(folder, "left.png", 8, 10);
     write_picture(folder, "right.png", 8, 10);
     write_picture(folder, "disp_left.png", 8, 40);
     write_picture(folder, "nonocc.png", 8, 255);
     write_ini(folder, "[pair]\ndisparity_scale=16\ndisparities=6\n");
 
-    g_auto(GStrv) stems = test_pairs_list(folder);
-    g_assert_cmpint(g_strv_length(stems), ==, 1);
-    struct test_pair pair;
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
+    g_assert_cmpint(read_pair(folder, &pair), ==, 0);
     g_assert_cmpint(pair.disparities, ==, 6);
     g_assert_cmpfloat(pair.truth[31], ==, 2.5f);
     g_assert_cmpint(pair.mask[MASK_NONOCC][31], ==, 255);
@@ -134,23 +134,23 @@ TEST("/eval/folder", test_folder) {
     test_pair_free(&pair);
 
     write_picture(folder, "disp_left.png", 8, 0);
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
+    g_assert_cmpint(read_pair(folder, &pair), ==, 0);
     g_assert_true(isnan(pair.truth[0]));
     test_pair_free(&pair);
 
     write_ini(folder, "[pair]\ndisparity_scale=0\n");
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, &pair), <, 0);
     write_ini(folder, "[pair]\ndisparity_scale=4\ndisparities=some\n");
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, &pair), <, 0);
     write_ini(folder, "[pair]\ndisparity_scale=4\n");
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
+    g_assert_cmpint(read_pair(folder, &pair), ==, 0);
     g_assert_cmpint(pair.disparities, ==, 0);
     test_pair_free(&pair);
     write_picture(folder, "right.png", 7, 10);
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, &pair), <, 0);
     write_picture(folder, "right.png", 8, 10);
     write_picture(folder, "nonocc.png", 7, 255);
-    g_assert_cmpint(read_pair(folder, stems[0], &pair), <, 0);
+    g_assert_cmpint(read_pair(folder, &pair), <, 0);
     remove_tree(folder);
 }
 
@@ -170,49 +170,64 @@ TEST("/eval/sigma", test_sigma) {
     g_assert_cmpfloat(metrics_sigma(&p, 0), ==, metrics_sigma(&p, 255));
 }
 
-/* Pairs of 4x2 with a truth of 3 px but where it is not known, laid out as Middlebury, ETH3D and
- * KITTI have them; the right picture shows all but the first pixel. */
+/* Pairs of 4x2 with a truth of 3 px but where it is not known, laid out as data sets have them; the
+ * right picture shows all but the first pixel. number: of 3 px in a PNG. */
 TEST("/eval/layouts", test_layouts) {
     static const struct {
-        const char *left, *right, *truth, *nonocc, *stem;
-    } rows[] = {{"im0.png", "im1.png", "disp0.pfm", "mask0nocc.png", "im0.png"},
-                {"im0.png", "im1.png", "disp0GT.pfm", "mask0nocc.png", "im0.png"},
-                {"image_2/000007_10.png", "image_3/000007_10.png", "disp_occ_0/000007_10.png",
-                 "disp_noc_0/000007_10.png", "000007_10"},
-                {"image_0/000007_10.png", "image_1/000007_10.png", "disp_occ/000007_10.png",
-                 "disp_noc/000007_10.png", "000007_10"}};
-    static uint8_t grey[8];
+        const char *left, *right, *truth, *nonocc;
+        uint16_t number;
+    } rows[] = {
+        {"im0.png", "im1.png", "disp0.pfm", "mask0nocc.png", 0},
+        {"im0.png", "im1.png", "disp0GT.pfm", "mask0nocc.png", 0},
+        {"image_2/000007_10.png", "image_3/000007_10.png", "disp_occ_0/000007_10.png",
+         "disp_noc_0/000007_10.png", 768},
+        {"image_0/000007_10.png", "image_1/000007_10.png", "disp_occ/000007_10.png",
+         "disp_noc/000007_10.png", 768},
+        {"left-image-half-size/2018/7.png", "right-image-half-size/2018/7.png",
+         "disparity-map-half-size/2018/7.png", NULL, 768},
+        {"leftImg8bit/train/aachen/aachen_0_19_leftImg8bit.png",
+         "rightImg8bit/train/aachen/aachen_0_19_rightImg8bit.png",
+         "disparity/train/aachen/aachen_0_19_disparity.png", NULL, 769},
+        {"clean_left/alley_1/frame_0001.png", "clean_right/alley_1/frame_0001.png",
+         "disparities/alley_1/frame_0001.png", NULL, 0},
+        {"frames/rgb/Camera_0/rgb_00001.png", "frames/rgb/Camera_1/rgb_00001.png",
+         "frames/depth/Camera_0/depth_00001.png", NULL, 12874},
+        {"7_left.png", "7_right.png", "7_left.disp.png", NULL, 96},
+    };
+    static uint8_t grey[8], packed[24];
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_autofree char *folder = g_dir_make_tmp("livestereo-layout-XXXXXX", NULL);
         const char *names[] = {rows[i].left, rows[i].right, rows[i].truth, rows[i].nonocc};
-        bool kitti = strchr(rows[i].truth, '/') != NULL;
-        for (int k = 0; k < 4; k++) {
+        bool numbers = rows[i].number > 0, in_color = strstr(names[2], "disparities");
+        for (int k = 0; k < 4 && names[k]; k++) {
             g_autofree char *path = g_build_filename(folder, names[k], NULL);
             g_autofree char *parent = g_path_get_dirname(path);
             uint16_t values[8];
             float px[8];
             for (int n = 0; n < 8; n++) {
-                values[n] = kitti ? (n > 1 - (k == 2) ? 768 : 0) : (n > 0 ? 255 : 128);
+                values[n] = numbers ? (n > 1 - (k == 2) ? rows[i].number : 0) : (n > 0 ? 255 : 128);
                 px[n] = n > 0 ? 3 : INFINITY;
+                packed[3 * n + 1] = 192;
             }
             g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
             if (k < 2)
                 g_assert_cmpint(picture_write(path, &(struct image){grey, 4, 2, 1}), ==, 0);
+            else if (in_color)
+                g_assert_cmpint(picture_write(path, &(struct image){packed, 4, 2, 3}), ==, 0);
             else if (g_str_has_suffix(path, ".pfm"))
                 g_assert_cmpint(picture_write_floats(path, px, 4, 2), ==, 0);
             else
                 g_assert_cmpint(picture_write16(path, values, 4, 2), ==, 0);
         }
-        g_auto(GStrv) stems = test_pairs_list(folder);
         AUTO(test_pair_free) struct test_pair pair = {0};
-        g_assert_cmpstr(stems[0], ==, rows[i].stem);
-        g_assert_null(stems[1]);
-        g_assert_cmpint(read_pair(folder, stems[0], &pair), ==, 0);
-        g_assert_true(isnan(pair.truth[0]));
-        g_assert_cmpfloat(pair.truth[1], ==, 3);
-        g_assert_cmpfloat(pair.truth[7], ==, 3);
-        g_assert_cmpint(pair.mask[MASK_NONOCC][kitti], ==, 0);
-        g_assert_cmpint(pair.mask[MASK_NONOCC][kitti + 1], ==, 255);
+        g_assert_cmpint(read_pair(folder, &pair), ==, 0);
+        g_assert_true(isnan(pair.truth[0]) || in_color);
+        g_assert_cmpfloat_with_epsilon(pair.truth[1], 3, 1e-4);
+        g_assert_cmpfloat_with_epsilon(pair.truth[7], 3, 1e-4);
+        if (rows[i].nonocc) {
+            g_assert_cmpint(pair.mask[MASK_NONOCC][numbers], ==, 0);
+            g_assert_cmpint(pair.mask[MASK_NONOCC][numbers + 1], ==, 255);
+        }
         g_assert_null(pair.mask[MASK_ALL]);
         remove_tree(folder);
     }

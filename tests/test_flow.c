@@ -171,7 +171,7 @@ CLI_TEST("/flow/batch", test_batch) {
                  "mkdir $D/gap && cp $D/in/000.png $D/in/001.png $D/gap && "
                  "cp $D/in/002.png $D/gap/003.png && "
                  "$B batch $D/gap/%03d.png -o $D/gap --save flo " MOTION);
-    expect_error(3, "numbers start at 0 or 1", "batch $D/none%%d.png -o $D/gap " MOTION);
+    expect_error(3, "all others up to", "batch $D/none%%d.png -o $D/gap " MOTION);
     write_frames("drive", 3);
     must("batch $D/drive -o $D/pairs --save flo " MOTION);
     g_assert_true(exists("pairs/002.flo"));
@@ -202,7 +202,7 @@ CLI_TEST("/flow/eval", test_eval) {
         g_autofree char *run = expect_success("run $D/%s " MOTION " --set subpixel=off", played[i]);
         g_assert_nonnull(strstr(run, "AEE       0.000 px"));
     }
-    expect_error(3, "frame10.png", "eval $D " MOTION);
+    expect_error(3, "holds no pictures", "eval $D " MOTION);
     g_assert_cmpint(flow_write(flo, motion, 39, 24), ==, 0);
     expect_error(3, "39x24", "eval $D/one " MOTION);
     g_autofree char *unfit = expect_success("run $D/one " MOTION);

@@ -20,7 +20,7 @@ enum { W = 480, H = 360, ROOM = 2000 };
 static uint8_t *picture(int side, double down, double noise) {
     struct plane scene[2];
     struct rig rig;
-    struct eye eye[2];
+    struct view eye[2];
     wall_and_box(scene);
     scene[1].origin[1] += down;
     rig_clear(&rig);

@@ -280,7 +280,7 @@ static double points_off(const struct plane *scene, const struct rig *rig, uint8
                          const char *roi, double scale, const char *settings, char *path) {
     AUTO(rig_use_close) struct rig_use use = {0};
     struct rectification whole;
-    struct eye straight[2];
+    struct view straight[2];
     use_rig(path, roi, scale, &use);
     g_assert_cmpint(rectify_bouguet(rig, 0, 1, &whole), ==, 0);
     eyes_of(rig, straight);
@@ -319,7 +319,7 @@ static double points_off(const struct plane *scene, const struct rig *rig, uint8
 TEST("/part/points", test_points) {
     struct rig rig;
     struct plane scene[2];
-    struct eye eye[2];
+    struct view eye[2];
     uint8_t *seen[2];
     wall_and_box(scene);
     rig_made_up(DISTORTION_RADTAN, &rig);
@@ -426,12 +426,12 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
 TEST("/part/truth", test_truth) {
     g_autofree char *folder = data_path("middlebury/motorcycle");
     AUTO(test_pair_free) struct test_pair pair = {0};
-    struct pair_ini ini;
+    AUTO(test_set_close) struct test_set set = {0};
     struct params p;
     if (!folder)
         return;
-    g_assert_cmpint(test_pairs_ini(folder, &ini), ==, 0);
-    g_assert_cmpint(test_pair_read(folder, "left.png", &ini, &pair), ==, 0);
+    g_assert_cmpint(test_set_open(folder, 0, &set), ==, 0);
+    g_assert_cmpint(test_set_read(&set, 0, &pair), ==, 0);
     params_default(&p);
     p.backend = BACKEND_CPU;
     p.cost_adapts = false; /* a part has a likeness of its own: its borders are tested */

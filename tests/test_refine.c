@@ -332,7 +332,7 @@ TEST("/refine/single-feature", test_single_feature) {
 /* The scene as the rig sees it from a place; later: its left picture alone. */
 static void render_at(const struct rig *rig, const struct plane *scene, int planes,
                       const double at[3], const double by[3], uint8_t *picture[2], int later) {
-    struct eye eye[2];
+    struct view eye[2];
     double turn[9], back[9];
     eyes_of(rig, eye);
     rotation_from_vector(by, turn);

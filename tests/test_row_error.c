@@ -32,7 +32,7 @@ static void make_pair(const double turn[3], double rise, uint8_t *picture[2]) {
     struct plane scene[2];
     const double place[3] = {0.12, rise, 0};
     struct rig rig;
-    struct eye eye[2];
+    struct view eye[2];
     wall_and_box(scene);
     rig_clear(&rig);
     for (int v = 0; v < 2; v++)

@@ -69,6 +69,8 @@ CLI_TEST("/source/motion-once", test_motion_once) {
 CLI_TEST("/source/layouts", test_layouts) {
     static const char *const layouts[][2] = {
         {"left", "right"},
+        {"LEFT", "RIGHT"},
+        {"frame_left", "frame_right"},
         {"image_0", "image_1"},
         {"image_2", "image_3"},
         {"image_00/data", "image_01/data"},
@@ -175,10 +177,18 @@ CLI_TEST("/source/patterns", test_patterns) {
     g_assert_cmpint(o.source->count, ==, 11);
     expect_pair(&o, 0, 50, 50);
     opened_close(&o);
+    for (int i = 1001; i < 1004; i++) {
+        g_snprintf(name, sizeof name, "cam_%d.png", i);
+        put(name, 5, 3, 1, i - 1000);
+    }
+    o = open_patterns("cam_%d.png", "cam_%d.png");
+    g_assert_cmpint(o.source->count, ==, 3);
+    expect_pair(&o, 0, 1, 1);
+    opened_close(&o);
 
     put("half0.png", 5, 3, 1, 1);
     refuse_patterns("half%d.png", "none%d.png", -ENOENT, "none0.png", "missing");
-    refuse_patterns("x%d.png", "y%d.png", -ENOENT, "x0.png", "x1.png");
+    refuse_patterns("x%d.png", "y%d.png", -ENOENT, "x0.png", "x10000.png");
     static const char *const bad[] = {
         "%s.png",   "%n",     "%d%d.png",          "%*d.png", "%ld.png", "%5",
         "%-3d.png", "%x.png", "%99999999999d.png", "a%",      "%.3d"};

@@ -319,51 +319,46 @@ static int failure_of(const struct eval *eval, const char *path) {
     return GPOINTER_TO_INT(g_hash_table_lookup(eval->failed, path));
 }
 
-/* The pairs of a folder and its pair.ini, if it has to have one. The exit code. */
-static int open_folder(const struct eval *eval, const char *folder, char ***stems,
-                       struct pair_ini *ini) {
-    bool motion = eval->params.mode == MODE_MOTION;
+/* The pairs of a folder. The exit code. */
+static int open_folder(const struct eval *eval, const char *folder, struct test_set *set) {
     struct params params = eval->params;
-    *ini = (struct pair_ini){0};
-    *stems = motion ? motion_pairs_list(folder) : test_pairs_list(folder);
-    if (!*stems || (!motion && test_pairs_ini(folder, ini) != 0))
+    if (test_set_open(folder, eval->params.mode == MODE_MOTION, set) != 0)
         return EXIT_SOURCE;
-    if (take_range(eval, ini->disparities, &params) == 0)
+    int asked = set->ini.disparities;
+    if (take_range(eval, asked, &params) == 0)
         return EXIT_DONE;
+    test_set_close(set);
     const struct param_info *info = param_find("disparity_range");
     return log_fail(EXIT_USAGE, folder,
-                    "pair.ini asks for %d disparities; %.0f to %.0f are possible", ini->disparities,
-                    info->min, info->max);
+                    "pair.ini asks for %d disparities; %.0f to %.0f are possible", asked, info->min,
+                    info->max);
 }
 
-static int read_pair(struct eval *eval, const char *folder, const char *stem,
-                     const struct pair_ini *ini, struct test_pair *pair) {
-    g_autofree char *path = g_build_filename(folder, stem, NULL);
+static int read_pair(struct eval *eval, const struct test_set *set, long index,
+                     struct test_pair *pair) {
+    const char *path = set->pairs.left[index];
     int code = failure_of(eval, path);
     if (code != EXIT_DONE)
         return code;
-    int error = eval->params.mode == MODE_MOTION ? motion_pair_read(folder, stem, pair)
-                                                 : test_pair_read(folder, stem, ini, pair);
-    return error ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
+    return test_set_read(set, index, pair) ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
 }
 
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
-    g_auto(GStrv) stems = NULL;
-    struct pair_ini ini;
+    AUTO(test_set_close) struct test_set set = {0};
     int code = failure_of(eval, folder);
     if (code != EXIT_DONE)
         return code;
-    code = open_folder(eval, folder, &stems, &ini);
+    code = open_folder(eval, folder, &set);
     if (code != EXIT_DONE)
         return note_failure(eval, folder, code);
-    for (char **stem = stems; *stem; stem++) {
-        if (!wants(eval, stem - stems))
+    for (long i = 0; i < set.pairs.count; i++) {
+        if (!wants(eval, i))
             continue;
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
-        if (read_pair(eval, folder, *stem, &ini, &pair) != EXIT_DONE) {
+        if (read_pair(eval, &set, i, &pair) != EXIT_DONE) {
             code = EXIT_SOURCE;
             continue;
         }

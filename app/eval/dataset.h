@@ -1,19 +1,15 @@
 /*
  * Reads test pictures with ground truth from the folders that eval takes. No shared state.
- * DIR/left.png right.png disp_left.png, or any number of DIR/left/N.png right/N.png
- * disp_left/N.png; the masks nonocc, all and disc beside disp_left where they exist; DIR/pair.ini
- * with disparity_scale and disparities. DIR/im0.png im1.png disp0.pfm mask0nocc.png (Middlebury,
- * ETH3D), DIR/image_2/N.png image_3/N.png disp_occ_0/N.png disp_noc_0/N.png (KITTI), without
- * pair.ini. For motion: DIR/frame10.png frame11.png flow10.flo, or
- * DIR/image_2/N_10.png image_2/N_11.png flow_occ/N_10.png (KITTI).
+ * Their layouts are those of capture/files/truth.h; DIR/pair.ini has disparity_scale and
+ * disparities where a layout does not say them. For motion: DIR/frame10.png frame11.png
+ * flow10.flo, or DIR/image_2/N_10.png image_2/N_11.png flow_occ/N_10.png (KITTI).
  * SPDX-License-Identifier: MIT
  */
 #pragma once
 
-#include "image/frame.h"
+#include "capture/files/pair_list.h"
 #include "capture/files/truth.h"
 
-enum { MASK_NONOCC, MASK_ALL, MASK_DISC, MASK_COUNT };
 extern const char *const mask_names[MASK_COUNT];
 
 struct test_pair {
@@ -25,19 +21,21 @@ struct test_pair {
     int disparities;       /* labels to search, from pair.ini; 0: not known */
 };
 
-/* The file stems ("left.png" or the N of left/N.png, sorted) of a folder, NULL-terminated, for
- * g_strfreev; NULL after a log line when there is none. */
-char **test_pairs_list(const char *folder);
+/* The pairs of a folder that have a truth. */
+struct test_set {
+    const char *folder;
+    int step;               /* of motion: to the later picture of the stream; 0: of disparities */
+    struct pair_list pairs; /* left and right, or the picture and the later one */
+    struct pair_ini ini;
+    bool needs_ini; /* which says what 1 px is */
+};
 
-/* What pair.ini or its layout says of all pairs of a folder. 0 or -errno after a log line. */
-int test_pairs_ini(const char *folder, struct pair_ini *ini);
+/* Lists them, and reads pair.ini or what a data set has in its place. 0, or -errno after a log
+ * line; then there is nothing to close. folder is kept. */
+int test_set_open(const char *folder, int step, struct test_set *set);
+void test_set_close(struct test_set *set);
 
 /* Reads one of the pairs. 0 or -errno after a log line. */
-int test_pair_read(const char *folder, const char *stem, const struct pair_ini *ini,
-                   struct test_pair *pair);
-
-/* Like test_pairs_list and test_pair_read, for motion: left is the picture, right the later one. */
-char **motion_pairs_list(const char *folder);
-int motion_pair_read(const char *folder, const char *stem, struct test_pair *pair);
+int test_set_read(const struct test_set *set, long index, struct test_pair *pair);
 
 void test_pair_free(struct test_pair *pair);

@@ -6,6 +6,7 @@
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "capture/files/folder_about.h"
+#include "capture/files/pair_list.h"
 #include "capture/files/picture_times.h"
 #include "capture/files/truth.h"
 #include "capture/source_private.h"
@@ -62,46 +63,18 @@ static int read_pair(struct pictures *pictures, long index, struct image pair[2]
     return error;
 }
 
-/* The path where it is a file's, else NULL. */
-static char *if_file(char *path) {
-    if (path && g_file_test(path, G_FILE_TEST_IS_REGULAR))
-        return path;
-    g_free(path);
-    return NULL;
-}
-
-/* The file of the truth of a left picture, NULL: none; of disparities also the layout, and the mask
- * or NULL. */
-static char *find_truth(const struct pictures *pictures, const char *left,
-                        const struct truth_layout **layout, char **seen) {
-    if (pictures->options.motion_step)
-        return if_file(truth_motion_path(left));
-    g_autofree char *folder = g_path_get_dirname(left), *name = g_path_get_basename(left),
-                    *folder_name = g_path_get_basename(folder), *above = g_path_get_dirname(folder);
-    char *path = NULL;
-    for (int i = 0; i < TRUTH_LAYOUTS && !path; i++) {
-        const struct truth_layout *l = *layout = &truth_layouts[i];
-        const char *below = l->one ? folder : above;
-        if (strcmp(l->one ? name : folder_name, l->left) == 0 &&
-            (l->scale > 0 || pictures->about.disparity_scale > 0) &&
-            (path = if_file(truth_path(l, below, l->truth, name))) != NULL)
-            *seen = if_file(truth_path(l, below, l->nonocc, name));
-    }
-    return path;
-}
-
 /* Whether pictures come with disparities or the motion to the next one, of pictures as they are. */
 static bool has_truth(const struct pictures *pictures) {
     const struct source_options *o = &pictures->options;
+    struct truth_files files;
     bool told = false;
     if (o->motion_step > 1 || o->swap || o->flip[0] || o->flip[1] || o->rotate180[0] ||
         o->rotate180[1])
         return false;
     for (long i = 0; i < pictures->pairs.count && !told; i++) {
-        const struct truth_layout *layout;
-        g_autofree char *seen = NULL,
-                        *path = find_truth(pictures, pictures->pairs.left[i], &layout, &seen);
-        told = path != NULL;
+        told = truth_find(pictures->pairs.left[i], o->motion_step, pictures->about.disparity_scale,
+                          &files);
+        truth_files_free(&files);
     }
     return told;
 }
@@ -111,14 +84,11 @@ static bool has_truth(const struct pictures *pictures) {
 static void read_truth(const struct pictures *pictures, long index, struct frame *frame) {
     size_t count = (size_t)frame->left.width * (size_t)frame->left.height;
     bool motion = pictures->options.motion_step > 0;
-    const struct truth_layout *layout = NULL;
     g_autofree float *map = NULL;
-    g_autofree char *seen = NULL,
-                    *path = find_truth(pictures, pictures->pairs.left[index], &layout, &seen);
-    double scale = layout && layout->scale > 0 ? layout->scale : pictures->about.disparity_scale;
+    struct truth_files files;
     frame->has_truth =
-        path && (motion ? truth_read_motion(path, &frame->left, LOG_WARNING, &map)
-                        : truth_read(path, scale, &frame->left, LOG_WARNING, &map)) == 0;
+        truth_find(pictures->pairs.left[index], motion, pictures->about.disparity_scale, &files) &&
+        truth_read(&files, &frame->left, LOG_WARNING, &map) == 0;
     for (size_t i = 0; frame->has_truth && i < count; i++) {
         float u = map[i] * DISPARITY_ONE, v = motion ? map[i + count] * DISPARITY_ONE : 0;
         bool known = fabsf(u) <= INT16_MAX && fabsf(v) <= INT16_MAX; /* not of NaN */
@@ -127,8 +97,9 @@ static void read_truth(const struct pictures *pictures, long index, struct frame
             frame->truth[i + count] = (int16_t)(known ? lrintf(v) : DISPARITY_UNKNOWN);
     }
     memset(frame->non_occluded, 255, count);
-    if (frame->has_truth && seen)
-        truth_read_mask(seen, layout, &frame->left, LOG_WARNING, frame->non_occluded);
+    if (frame->has_truth && files.mask[MASK_NONOCC])
+        truth_read_mask(&files, MASK_NONOCC, &frame->left, LOG_WARNING, frame->non_occluded);
+    truth_files_free(&files);
 }
 
 static int pictures_read(struct source *source, struct frame *frame) {

@@ -1,5 +1,5 @@
 /*
- * Where data sets keep the truth of their pictures, and readers of its files. No shared state.
+ * How data sets are laid out: their pictures and truth; and readers of these. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -9,36 +9,44 @@
 
 #include <stdbool.h>
 
-/* How folders of pairs are laid out. */
-#define TRUTH_LAYOUTS 7
-extern const struct truth_layout {
-    const char *list;           /* a file that one pair has, or the folder that says the stems */
-    const char *left, *right;   /* of one pair files; else folders of N.png */
-    const char *truth, *nonocc; /* the same; nonocc: a mask of what the right picture shows */
-    bool one;
-    double scale; /* of the truth; 0: by pair.ini */
-} truth_layouts[TRUTH_LAYOUTS];
+/* Which pixels are scored: those that the right picture shows, too, all, near edges of depth. */
+enum { MASK_NONOCC, MASK_ALL, MASK_DISC, MASK_COUNT };
 
-/* FOLDER/what, or FOLDER/what/name where a layout has many pairs. g_free. */
-char *truth_path(const struct truth_layout *layout, const char *folder, const char *what,
-                 const char *name);
+/* "%s" in truth and mask stands for what tells a pair from the others: the left picture's name
+ * without its ending, before and after, below the folder side[0] (or behind side[0]). */
+struct dataset_layout {
+    const char *side[2]; /* folders of left and right pictures */
+    bool beside;         /* or how the names begin of pictures beside each other */
+    const char *before, *after;
+    const char *truth, *mask[MASK_COUNT]; /* files, NULL: none */
+    /* A disparity, in px, is (number - plus) / scale of a PNG; scale 0: by pair.ini. */
+    double scale, plus;
+    double depth; /* or depth / number */
+    bool packed;  /* or 4 R + G / 64 + B / 16384 of a PNG in colour */
+};
+enum { DATASET_LAYOUTS = 22 };
+extern const struct dataset_layout dataset_layouts[DATASET_LAYOUTS];
 
-/* The file of the true motion from a picture to the next one: flowN.flo beside frameN.png,
- * flow_occ/N.png beside image_2/N.png. NULL: no such name. g_free. */
-char *truth_motion_path(const char *picture);
+/* The files of a left picture that are there. */
+struct truth_files {
+    const struct dataset_layout *layout; /* NULL of motion */
+    double scale;
+    char *truth, *mask[MASK_COUNT];
+};
 
-/* Disparities of the left picture in px, NaN where unknown, of a .pfm or of a picture in which 1 px
- * is scale. g_free's *map. 0, or -errno after a log line; that of a file of another size has this
- * level: LOG_WARNING where one goes on without it. */
-int truth_read(const char *path, double scale, const struct image *left, enum log_level level,
+/* Finds them, or those of the motion to the next picture; ini_scale: pair.ini's, 0: none. False
+ * where there is no truth. */
+bool truth_find(const char *left, bool motion, double ini_scale, struct truth_files *files);
+void truth_files_free(struct truth_files *files);
+
+/* Disparities of the left picture in px, or of motion all u, then all v; NaN where unknown.
+ * g_free's *map. 0, or -errno after a log line; that of a file of another size has this level:
+ * LOG_WARNING where one goes on without it. */
+int truth_read(const struct truth_files *files, const struct image *left, enum log_level level,
                float **map);
 
-/* The same of motion: all u, then all v. */
-int truth_read_motion(const char *path, const struct image *left, enum log_level level,
-                      float **map);
-
 /* 255 where the mask has a pixel, else 0; mask is the caller's, and as it was after an error. */
-int truth_read_mask(const char *path, const struct truth_layout *layout, const struct image *left,
+int truth_read_mask(const struct truth_files *files, int mask_number, const struct image *left,
                     enum log_level level, uint8_t *mask);
 
 struct pair_ini {

@@ -10,6 +10,7 @@
  */
 #include "app/eval/dataset.h"
 #include "app/eval/metrics.h"
+#include "base/auto.h"
 #include "image/frame.h"
 #include "config/params_file.h"
 #include "base/quantile.h"
@@ -127,17 +128,16 @@ static double figure_of(const struct test_pair *pair, const int16_t *disparity) 
 }
 
 static int print_figures(const char *folder, const char *set) {
-    g_auto(GStrv) stems = test_pairs_list(folder);
-    struct pair_ini ini;
-    int error = stems ? test_pairs_ini(folder, &ini) : -1;
-    for (char **stem = stems; stem && *stem && !error; stem++) {
+    AUTO(test_set_close) struct test_set set = {0};
+    int error = test_set_open(folder, 0, &set);
+    for (long k = 0; k < set.pairs.count && !error; k++) {
         struct test_pair pair;
-        error = test_pair_read(folder, *stem, &ini, &pair);
+        error = test_set_read(&set, k, &pair);
         if (error)
             return error;
         g_autofree int16_t *disparity =
             g_new(int16_t, (size_t)pair.left.width * (size_t)pair.left.height);
-        sgbm_run(&pair.left, &pair.right, ini.disparities, disparity);
+        sgbm_run(&pair.left, &pair.right, set.ini.disparities, disparity);
         printf("%s %s %.2f\n", set, pair.name, figure_of(&pair, disparity));
         test_pair_free(&pair);
     }
@@ -145,12 +145,11 @@ static int print_figures(const char *folder, const char *set) {
 }
 
 static int run_folder(const char *folder, const char *const *presets, int count, int threads) {
-    g_auto(GStrv) stems = test_pairs_list(folder);
-    struct pair_ini ini;
-    int error = stems ? test_pairs_ini(folder, &ini) : -1;
-    for (char **stem = stems; stem && *stem && !error; stem++) {
+    AUTO(test_set_close) struct test_set set = {0};
+    int error = test_set_open(folder, 0, &set);
+    for (long k = 0; k < set.pairs.count && !error; k++) {
         struct test_pair pair;
-        error = test_pair_read(folder, *stem, &ini, &pair);
+        error = test_set_read(&set, k, &pair);
         if (error)
             return error;
         for (int i = 0; i < count && !error; i++)

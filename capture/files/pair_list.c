@@ -4,9 +4,10 @@
  * list.
  * SPDX-License-Identifier: MIT
  */
-#include "capture/eyes.h"
 #include "capture/files/number_pattern.h"
-#include "capture/source_private.h"
+#include "capture/files/pair_list.h"
+#include "capture/files/truth.h"
+#include "capture/source.h"
 #include "base/log.h"
 
 #include <dirent.h>
@@ -15,21 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Folders of left and right pictures below the one named; the first that is there is taken. */
-static const char *const layouts[][2] = {
-    {"left", "right"},
-    {"image_0", "image_1"},
-    {"image_2", "image_3"},
-    {"image_00/data", "image_01/data"},
-    {"image_02/data", "image_03/data"},
-    {"colored_0", "colored_1"},
-    {"cam0/data", "cam1/data"}, /* EuRoC, TUM VI */
-    {"mav0/cam0/data", "mav0/cam1/data"},
-};
-
-/* How the names of both pictures of a pair begin that lie beside each other. */
-static const char *const beside[][2] = {{"left", "right"}, {"im0", "im1"}, {"cam0", "cam1"}};
 
 static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jps", ".pgm", ".ppm"};
 
@@ -41,21 +27,31 @@ static bool is_there(const char *path) {
     return access(path, F_OK) == 0;
 }
 
+/* The next layout of folders, or of names beside each other, from *next on; NULL: no more. */
+static const struct dataset_layout *next_layout(bool beside, int *next) {
+    while (*next < DATASET_LAYOUTS) {
+        const struct dataset_layout *layout = &dataset_layouts[(*next)++];
+        if (layout->beside == beside && *layout->side[0])
+            return layout;
+    }
+    return NULL;
+}
+
 bool source_is_picture_name(const char *name) {
     const char *folder = strrchr(name, '/'), *dot = strrchr(name, '.');
-    if (!dot || (folder ? folder + 1 : name)[0] == '.')
-        return false;
+    if (!dot || (folder ? folder + 1 : name)[0] == '.' || g_str_has_suffix(name, ".disp.png"))
+        return false; /* the last one is a truth (CREStereo) */
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_ascii_strcasecmp(dot, endings[i]) == 0)
             return true;
     return false;
 }
 
-/* Of a name that begins with one of a row; behind a number of its own no further digit follows. */
-static enum eye eye_beside(const char *name, size_t row) {
+/* Of a name that begins as the layout says; behind a number of its own no further digit follows. */
+static enum eye eye_beside(const char *name, const struct dataset_layout *layout) {
     for (int side = 0; side < 2; side++) {
-        const char *begin = beside[row][side], *rest = name + strlen(begin);
-        if (g_str_has_prefix(name, begin) && !(row > 0 && g_ascii_isdigit(*rest)))
+        const char *begin = layout->side[side], *rest = name + strlen(begin);
+        if (g_str_has_prefix(name, begin) && !(g_ascii_isdigit(rest[-1]) && g_ascii_isdigit(*rest)))
             return (enum eye)side;
     }
     return EYE_UNKNOWN;
@@ -64,14 +60,16 @@ static enum eye eye_beside(const char *name, size_t row) {
 enum eye pair_list_eye(const char *path) {
     g_autofree char *name = g_path_get_basename(path), *folder = g_path_get_dirname(path);
     g_autofree char *below = g_strconcat("/", folder, NULL);
+    const struct dataset_layout *layout;
     enum eye eye = eye_of_name(name);
-    for (size_t i = 0; i < 2 * G_N_ELEMENTS(layouts) && eye == EYE_UNKNOWN; i++) {
-        g_autofree char *end = g_strconcat("/", layouts[i / 2][i % 2], NULL);
-        if (g_str_has_suffix(below, end))
-            eye = i % 2 ? EYE_RIGHT : EYE_LEFT;
-    }
-    for (size_t row = 0; row < G_N_ELEMENTS(beside) && eye == EYE_UNKNOWN; row++)
-        eye = eye_beside(name, row);
+    for (int next = 0; eye == EYE_UNKNOWN && (layout = next_layout(false, &next)) != NULL;)
+        for (int side = 0; side < 2; side++) {
+            g_autofree char *end = g_strconcat("/", layout->side[side], NULL);
+            if (g_str_has_suffix(below, end))
+                eye = (enum eye)side;
+        }
+    for (int next = 0; eye == EYE_UNKNOWN && (layout = next_layout(true, &next)) != NULL;)
+        eye = eye_beside(name, layout);
     return eye;
 }
 
@@ -104,18 +102,37 @@ static int compare_names(const void *a, const void *b) {
     return natural_order(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. 0, also where
- * there are none, or -errno without a log line. */
-static int list_names(const char *folder, char ***names, long *count) {
-    DIR *dir = opendir(folder);
-    *count = 0;
+/* Adds the names below folder of the pictures in it, and in up to levels of folders below it. 0 or
+ * -errno. */
+static int add_names(const char *folder, const char *below, int levels, GPtrArray *found) {
+    g_autofree char *path = g_build_filename(folder, below, NULL);
+    DIR *dir = opendir(path);
     if (!dir)
         return -errno;
-    GPtrArray *found = g_ptr_array_new();
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if (source_is_picture_name(entry->d_name))
-            g_ptr_array_add(found, g_strdup(entry->d_name));
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        g_autofree char *name =
+            *below ? g_build_filename(below, entry->d_name, NULL) : g_strdup(entry->d_name);
+        if (source_is_picture_name(name))
+            g_ptr_array_add(found, g_steal_pointer(&name));
+        else if (levels > 0 && entry->d_name[0] != '.' && entry->d_type != DT_REG)
+            add_names(folder, name, levels - 1, found);
+    }
     closedir(dir);
+    return 0;
+}
+
+enum { SCENE_LEVELS = 2 }; /* of folders below those of a layout: train/aachen (Cityscapes) */
+
+/* The names (not paths) of the pictures in a folder, in order; *names by g_strfreev. 0, also where
+ * there are none, or -errno without a log line. */
+static int list_names(const char *folder, int levels, char ***names, long *count) {
+    GPtrArray *found = g_ptr_array_new();
+    int error = add_names(folder, "", levels, found);
+    *count = 0;
+    if (error) {
+        g_ptr_array_free(found, TRUE);
+        return error;
+    }
     g_ptr_array_sort(found, compare_names);
     *count = (long)found->len;
     g_ptr_array_add(found, NULL);
@@ -128,8 +145,8 @@ static int cannot_list(const char *folder, int error) {
 }
 
 /* The same after a log line, where none is an error. */
-static int list_folder(const char *folder, char ***names, long *count) {
-    int error = list_names(folder, names, count);
+static int list_folder(const char *folder, int levels, char ***names, long *count) {
+    int error = list_names(folder, levels, names, count);
     if (error)
         return cannot_list(folder, error);
     if (*count > 0)
@@ -251,11 +268,12 @@ static void prepend_folder(char **names, const char *folder) {
     }
 }
 
-static int pair_folders(const char *left, const char *right, struct pair_list *pairs) {
+static int pair_folders(const char *left, const char *right, int levels, struct pair_list *pairs) {
     const char *const folder[2] = {left, right};
     char **names[2] = {NULL, NULL};
     long count[2];
-    int error = list_folder(left, &names[0], &count[0]) ?: list_folder(right, &names[1], &count[1]);
+    int error = list_folder(left, levels, &names[0], &count[0])
+                    ?: list_folder(right, levels, &names[1], &count[1]);
     if (!error)
         error = match_names(folder, names, count);
     if (error) {
@@ -299,32 +317,33 @@ static int is_pair(const char *left, const char *right) {
 /* left.png and right.png, or im0.png and im1.png (Middlebury, ETH3D), in a folder. 0, 1 when they
  * are not there, or -errno. */
 static int pair_in_folder(const char *folder, struct pair_list *pairs) {
-    for (size_t i = 0; i < G_N_ELEMENTS(endings) * G_N_ELEMENTS(beside); i++) {
-        const char *const *names = beside[i % G_N_ELEMENTS(beside)];
-        const char *ending = endings[i / G_N_ELEMENTS(beside)];
-        g_autofree char *left = g_strconcat(folder, "/", names[0], ending, NULL);
-        g_autofree char *right = g_strconcat(folder, "/", names[1], ending, NULL);
-        int is = is_pair(left, right);
-        if (is > 0)
-            copy_pairs((const char *const *)&left, (const char *const *)&right, 1, pairs);
-        if (is)
-            return MIN(is, 0);
-    }
+    const struct dataset_layout *layout;
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        for (int next = 0; (layout = next_layout(true, &next)) != NULL;) {
+            g_autofree char *left = g_strconcat(folder, "/", layout->side[0], endings[i], NULL);
+            g_autofree char *right = g_strconcat(folder, "/", layout->side[1], endings[i], NULL);
+            int is = is_pair(left, right);
+            if (is > 0)
+                copy_pairs((const char *const *)&left, (const char *const *)&right, 1, pairs);
+            if (is)
+                return MIN(is, 0);
+        }
     return 1;
 }
 
 /* left01.jpg and right01.jpg, and so on, beside each other in a folder, as OpenCV has its
- * chessboards. 0, 1 when no name begins as the row says, or -errno. */
-static int pairs_beside(const char *folder, size_t row, struct pair_list *pairs) {
-    const char *const *sides = beside[row];
+ * chessboards. 0, 1 when no name begins as the layout says, or -errno. */
+static int pairs_beside(const char *folder, const struct dataset_layout *layout,
+                        struct pair_list *pairs) {
+    const char *const *sides = layout->side;
     g_auto(GStrv) names = NULL;
     long count;
-    int error = list_names(folder, &names, &count);
+    int error = list_names(folder, 0, &names, &count);
     if (error)
         return error;
     GPtrArray *found[2] = {g_ptr_array_new(), g_ptr_array_new()};
     for (char **name = names; *name && !error; name++) {
-        enum eye side = eye_beside(*name, row);
+        enum eye side = eye_beside(*name, layout);
         if (side == EYE_UNKNOWN)
             continue;
         g_autofree char *path = g_build_filename(folder, *name, NULL);
@@ -365,7 +384,7 @@ static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
     const char *const folders[2] = {folder, folder};
     g_auto(GStrv) names = NULL;
     long all;
-    int error = list_names(folder, &names, &all);
+    int error = list_names(folder, 0, &names, &all);
     if (error)
         return cannot_list(folder, error);
     bool said = split_by_eye(names, pairs);
@@ -381,20 +400,20 @@ static int pairs_by_eye(const char *folder, struct pair_list *pairs) {
 }
 
 static int pairs_below(const char *folder, struct pair_list *pairs) {
-    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
-        g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
-        g_autofree char *right = g_build_filename(folder, layouts[i][1], NULL);
+    const struct dataset_layout *layout;
+    for (int next = 0; (layout = next_layout(false, &next)) != NULL;) {
+        g_autofree char *left = g_build_filename(folder, layout->side[0], NULL);
+        g_autofree char *right = g_build_filename(folder, layout->side[1], NULL);
         bool has_left = is_folder(left), has_right = is_folder(right);
         if (has_left && has_right)
-            return pair_folders(left, right, pairs);
-        if (!has_left && !has_right)
-            continue;
-        return log_fail(-ENOENT, folder, "holds %s/ but no %s/ beside it", layouts[i][has_right],
-                        layouts[i][has_left]);
+            return pair_folders(left, right, SCENE_LEVELS, pairs);
+        if (has_left || has_right)
+            return log_fail(-ENOENT, folder, "holds %s/ but no %s/ beside it",
+                            layout->side[has_right], layout->side[has_left]);
     }
     int error = pair_in_folder(folder, pairs);
-    for (size_t row = 0; row < G_N_ELEMENTS(beside) && error == 1; row++)
-        error = pairs_beside(folder, row, pairs);
+    for (int next = 0; error == 1 && (layout = next_layout(true, &next)) != NULL;)
+        error = pairs_beside(folder, layout, pairs);
     if (error == 1)
         error = pairs_by_eye(folder, pairs);
     if (error == 1)
@@ -409,18 +428,20 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
 bool pair_list_is_side(const char *folder) {
     g_auto(GStrv) names = NULL;
     long count;
-    if (!is_folder(folder) || list_names(folder, &names, &count) != 0)
+    const struct dataset_layout *layout;
+    if (!is_folder(folder) || list_names(folder, 0, &names, &count) != 0)
         return false;
     bool pairs = count == 0;
-    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
-        g_autofree char *left = g_build_filename(folder, layouts[i][0], NULL);
+    for (int next = 0; (layout = next_layout(false, &next)) != NULL;) {
+        g_autofree char *left = g_build_filename(folder, layout->side[0], NULL);
         pairs |= is_folder(left);
     }
-    for (size_t row = 0; row < G_N_ELEMENTS(beside); row++) {
-        bool has[2] = {false, row < 2}; /* cam0 alone may be a folder's whole side */
-        bool exposures = false;         /* im0, im1, im2: of one camera (Booster) */
+    for (int next = 0; (layout = next_layout(true, &next)) != NULL;) {
+        /* cam0 alone may be a folder's whole side */
+        bool has[2] = {false, strcmp(layout->side[0], "cam0") != 0};
+        bool exposures = false; /* im0, im1, im2: of one camera (Booster) */
         for (char **name = names; *name; name++) {
-            enum eye eye = eye_beside(*name, row);
+            enum eye eye = eye_beside(*name, layout);
             if (eye != EYE_UNKNOWN)
                 has[eye] = true;
             exposures |= g_str_has_prefix(*name, "im2.");
@@ -433,7 +454,7 @@ bool pair_list_is_side(const char *folder) {
     return !pairs;
 }
 
-#define MAX_GAP 1000
+enum { MAX_GAP = 1000, MAX_FIRST = 10000 }; /* numbers that are looked for */
 
 /* Says so where the sequence goes on behind a number that has no files. */
 static void warn_of_gap(const struct number_pattern *pattern, long missing) {
@@ -473,15 +494,15 @@ static int count_up(const struct number_pattern pattern[2], long first, struct p
 }
 
 static int pair_patterns(const struct number_pattern pattern[2], struct pair_list *pairs) {
-    for (long first = 0; first <= 1; first++) {
-        int error = count_up(pattern, first, pairs);
-        if (error || pairs->count > 0)
-            return error;
-        pair_list_free(pairs);
+    for (long first = 0; first <= MAX_FIRST; first++) {
+        g_autofree char *left = number_pattern_name(&pattern[0], first);
+        g_autofree char *right = number_pattern_name(&pattern[1], first);
+        if (is_there(left) || is_there(right))
+            return count_up(pattern, first, pairs);
     }
     g_autofree char *name = number_pattern_name(&pattern[0], 0);
-    g_autofree char *next = number_pattern_name(&pattern[0], 1);
-    return log_fail(-ENOENT, name, "is missing, and so is %s; numbers start at 0 or 1", next);
+    g_autofree char *last = number_pattern_name(&pattern[0], MAX_FIRST);
+    return log_fail(-ENOENT, name, "is missing, and so are all others up to %s", last);
 }
 
 static int pair_words(const char *const *words, struct pair_list *pairs) {
@@ -502,7 +523,7 @@ static int pair_words(const char *const *words, struct pair_list *pairs) {
     if (!error && is_pattern[0])
         error = pair_patterns(pattern, pairs);
     else if (!error && is_folder(words[0]) && is_folder(words[1]))
-        error = pair_folders(words[0], words[1], pairs);
+        error = pair_folders(words[0], words[1], 0, pairs);
     else if (!error)
         copy_pairs(words, words + 1, 1, pairs);
     for (int i = 0; i < 2; i++)
@@ -569,8 +590,9 @@ static int stream_of_pattern(const char *word, int step, struct pair_list *pairs
 
 /* The folder whose pictures the stream is: that of the left ones where there are pairs. */
 static char *stream_folder(const char *folder) {
-    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
-        char *left = g_build_filename(folder, layouts[i][0], NULL);
+    const struct dataset_layout *layout;
+    for (int next = 0; (layout = next_layout(false, &next)) != NULL;) {
+        char *left = g_build_filename(folder, layout->side[0], NULL);
         if (is_folder(left))
             return left;
         g_free(left);
@@ -587,7 +609,7 @@ int pair_list_find_stream(const char *const *words, int count, int step, struct 
     if (count > 1 || !is_folder(words[0]))
         return pair_stream(words[0], words, count, step, pairs);
     g_autofree char *folder = stream_folder(words[0]);
-    if (list_folder(folder, &names, &found) != 0)
+    if (list_folder(folder, 0, &names, &found) != 0)
         return -ENOENT;
     prepend_folder(names, folder);
     return pair_stream(folder, (const char *const *)names, found, step, pairs);
