@@ -303,7 +303,7 @@ def test_a_forked_process_goes_on(dots):
     expected = inherited(*pair).disparity.tobytes()
     assert in_child("fork", compute_with, pair) == expected
     assert in_child("fork", drop, None) == "dropped"
-    with inherited._turn, inherited._handle.lock:  # as by a thread that the child has not
+    with inherited._turn(), inherited._handle.lock():  # as by a thread that the child has not
         assert in_child("fork", compute_with, pair) == expected
     inherited = None
 
@@ -674,6 +674,24 @@ def test_ctrl_c_ends_solve():
     assert done.stdout == "ended\n"
 
 
+def test_wait_refuses_what_is_no_time(dots):
+    m, pair = ls.Matcher(96, 64, preset="live", temporal_filter=0), dots(96, 64)
+    m.start(*pair)
+    for timeout in (-1, float("nan"), -float("inf")):
+        with pytest.raises(ValueError, match="timeout"):
+            m.wait(timeout)
+    assert np.array_equal(m.wait().disparity, m(*pair).disparity)
+
+
+def test_close_has_the_lock():
+    m = ls.Matcher(96, 64, preset="live")
+    handle, held = m._handle, []
+    close = handle._close
+    handle._close = lambda: (held.append(handle.lock.locked()), close())
+    m.close()
+    assert held == [True]
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import livestereo as ls
@@ -682,21 +700,31 @@ import numpy as np
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where it was ignored before
 
 def interrupt():
-    while not m._handle.lock.locked() or not m._handle._in_flight:
+    while not m._handle.lock.locked() or not m._handle._pairs:
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
+
+def interrupt_wait():
+    with m._handle.lock():
+        while threading.active_count() < 3:  # the thread that waits
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.wait()
 
 size = 800, 600
 pair = np.random.default_rng(1).integers(0, 256, (2, size[1], size[0], 3), np.uint8)
 m = ls.Matcher(*size, preset="live", backend="cpu", threads=1, disparity_range=64)
-threading.Thread(target=interrupt).start()
+waits, ended = sys.argv[1] == "wait", threading.Event()
+m.start(*pair) if waits else None
+threading.Thread(target=interrupt_wait if waits else interrupt).start()
 try:
-    m(*pair)
+    m.wait() if waits else m(*pair)
     print("not interrupted")
 except KeyboardInterrupt:
     print("interrupted", "while computing" if m._handle.lock.locked() else "afterwards")
-if sys.argv[1] == "again":
-    again = m(*pair).disparity
+ended.set()
+if sys.argv[1] in ("again", "wait"):
+    again = (m.wait() if waits else m(*pair)).disparity
     print("same", np.array_equal(again, ls.Matcher(*size, preset="live", disparity_range=64)(
         *pair).disparity))
 """
@@ -718,9 +746,9 @@ def test_ctrl_c_in_settings_is_not_lost(monkeypatch):
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("then", ["again", "exit"])
+@pytest.mark.parametrize("then", ["again", "wait", "exit"])
 def test_ctrl_c(then):
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, then], stdout=subprocess.PIPE,
                           text=True, check=True)
     assert done.stdout.splitlines() == ["interrupted while computing"] + (
-        ["same True"] if then == "again" else [])
+        ["same True"] if then != "exit" else [])

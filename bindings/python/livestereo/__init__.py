@@ -201,16 +201,23 @@ class _Lock:
     def __init__(self) -> None:
         self._lock, self._process = threading.Lock(), os.getpid()
 
-    def __enter__(self) -> None:
+    def __call__(self) -> threading.Lock:
+        """For a with block, which Ctrl-C cannot part from a lock of Python's own."""
         if self._process != os.getpid():
             self._lock, self._process = threading.Lock(), os.getpid()
-        self._lock.acquire()
-
-    def __exit__(self, *_error: Any) -> None:
-        self._lock.release()
+        return self._lock
 
     def locked(self) -> bool:
         return self._lock.locked()
+
+
+class _Pair:
+    """A pair that has been started, with the memory that it uses."""
+
+    def __init__(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
+        self.frame, self.result, self.pictures = frame, result, pictures
+        self.is_kept = False  # somebody will wait for it: Ctrl-C did not end its start
+        self.is_done, self.error = False, None  # type: bool, Optional[Error]
 
 
 class _Handle:
@@ -219,8 +226,8 @@ class _Handle:
     def __init__(self, options: _c.Options, settings: _Settings) -> None:
         self.pointer = c_void_p()
         self.lock = _Lock()
-        self._in_flight: List[Any] = []  # the oldest first, with the memory that it uses
-        self.close = functools.partial(lib.close, byref(self.pointer))
+        self._pairs: List[_Pair] = []  # the oldest first
+        self._close = functools.partial(lib.close, byref(self.pointer))
         check(lib.open(byref(self.pointer), settings.pointer, byref(options)))
 
     def check(self, code: int) -> None:
@@ -228,7 +235,7 @@ class _Handle:
 
     def info(self) -> Info:
         raw = _c.Info()
-        with self.lock:
+        with self.lock():
             self.check(lib.get_info(self.pointer, byref(raw)))
             return Info(raw.backend.decode(), raw.width, raw.height, raw.labels,
                         (bool(raw.is_resampled[0]), bool(raw.is_resampled[1])), bool(raw.gpu_lost),
@@ -237,46 +244,71 @@ class _Handle:
                         (raw.valid_x, raw.valid_y, raw.valid_width, raw.valid_height),
                         np.array(raw.rotation))
 
-    def _start(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
-        self._in_flight.append((frame, result, pictures))
+    def _start(self, pair: _Pair) -> None:
+        self._pairs.append(pair)
         try:
-            self.check(lib.start(self.pointer, byref(frame)))
+            self.check(lib.start(self.pointer, byref(pair.frame)))
         except Error:
-            self._in_flight.pop()
+            self._pairs.remove(pair)
             raise
 
-    def _wait(self, timeout_ms: float) -> Result:
-        times = _c.Result()
+    def start(self, pair: _Pair) -> None:
+        with self.lock():
+            self._start(pair)
+
+    def compute(self, pair: _Pair) -> Result:
+        with self.lock():
+            self._start(pair)
+            self._finish(math.inf)
+            return self.take()
+
+    def started(self) -> int:
+        return sum(pair.is_kept for pair in self._pairs)
+
+    def _finish(self, timeout_ms: float) -> None:
+        """With the lock, the oldest pair. However often Ctrl-C ends who waits for that, it is done
+        once."""
+        pair, times = self._pairs[0], _c.Result()
+        if pair.is_done:
+            return
         code = lib.wait_for(self.pointer, timeout_ms, byref(times))
         if code == -errno.ETIMEDOUT:
             raise TimeoutError("the frame is not done yet")
-        result: Result = self._in_flight.pop(0)[1]
-        self.check(code)
-        result.ms, result.stage_ms = times.ms, dict(zip(_STAGES, times.stage_ms))
-        return result
+        if code:
+            pair.error = Error(code, lib.error(self.pointer).decode())
+        pair.result.ms, pair.result.stage_ms = times.ms, dict(zip(_STAGES, times.stage_ms))
+        pair.is_done = True
 
-    def start(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> None:
-        with self.lock:
-            self._start(frame, result, pictures)
+    def finish(self, timeout_ms: float) -> None:
+        """The oldest pair that is kept."""
+        with self.lock():
+            while self._pairs and not self._pairs[0].is_kept:
+                self._finish(math.inf)
+                self._pairs.pop(0)
+            if self._pairs:  # one that Ctrl-C has left may come late
+                self._finish(timeout_ms)
 
-    def wait(self, timeout_ms: float) -> Result:
-        with self.lock:
-            return self._wait(timeout_ms)
+    def take(self) -> Result:
+        """What finish() has finished."""
+        pair = self._pairs.pop(0)
+        if pair.error:
+            raise pair.error
+        return pair.result
 
-    def compute(self, frame: _c.Frame, result: Result, pictures: Sequence[Any]) -> Result:
-        with self.lock:
-            self._start(frame, result, pictures)
-            return self._wait(math.inf)
+    def drop(self) -> None:
+        """All pairs: those whose start, or call, was interrupted."""
+        with self.lock():
+            while self._pairs:
+                self._finish(math.inf)
+                self._pairs.pop(0)
 
-    def drop_interrupted(self) -> None:
-        """An exception such as KeyboardInterrupt came before a frame's wait."""
-        with self.lock:
-            while self._in_flight:
-                lib.wait(self.pointer, None)
-                self._in_flight.pop(0)
+    def close(self) -> None:
+        self.drop()
+        with self.lock():
+            self._close()
 
     def __del__(self) -> None:
-        self.close()  # which waits for a frame in flight, before its memory goes
+        self._close()  # which waits for a frame in flight, before its memory goes
 
 
 class Result:
@@ -430,7 +462,7 @@ class Matcher:
         self._preset, self._values = preset, settings
         self._settings = _Settings(preset, settings)
         self._motion, self._gpu = self.settings["mode"] == "motion", int(self.settings["gpu"])
-        self._number, self._turn, self._right, self._started = 0, _Lock(), right, 0
+        self._number, self._turn, self._right = 0, _Lock(), right
         self._maps = Maps(None), Maps(self._gpu)
         self._open(Format.BGR8 if bgr else Format.RGB8)
 
@@ -438,8 +470,10 @@ class Matcher:
         options = _c.Options(width=self._size[1], height=self._size[0], format=format,
                              rig=self._rig and POINTER(Rig)(self._rig), alpha=self._alpha,
                              log=_pass_message, log_level=_c.WARNING)
-        self._open_handle: Optional[_Handle] = _Handle(options, self._settings)
-        self._format, self._opened = format, self.info
+        handle = _Handle(options, self._settings)
+        opened = handle.info()
+        self._open_handle: Optional[_Handle] = handle
+        self._format, self._opened = format, opened
 
     @property
     def _handle(self) -> _Handle:
@@ -449,11 +483,10 @@ class Matcher:
 
     def close(self) -> None:
         """Frees its memory; results stay. Frames in flight are lost."""
-        with self._turn:
+        with self._turn():
             handle, self._open_handle = self._open_handle, None
             self._maps = Maps(None), Maps(self._gpu)
             if handle:
-                handle.drop_interrupted()
                 handle.close()
 
     def __reduce__(self) -> Any:
@@ -465,8 +498,7 @@ class Matcher:
     def __exit__(self, *_error: Any) -> None:
         self.close()
 
-    def _frame(self, left: Any, right: Any, stream: Optional[int]
-               ) -> Tuple[_c.Frame, Result, Sequence[Any]]:
+    def _pair(self, left: Any, right: Any, stream: Optional[int]) -> _Pair:
         """With the turn."""
         if stream is None:
             stream = stream_of(left, right)
@@ -475,10 +507,10 @@ class Matcher:
         if one.format != two.format or one.memory != two.memory:
             raise ValueError("left and right must both be grey or both in colour, and both on the "
                              "host or both on a GPU")
-        if not self._started:
-            self._handle.drop_interrupted()
+        if not self._handle.started():
+            self._handle.drop()
         if one.format != self._format:
-            if self._started:
+            if self._handle.started():
                 raise ValueError("pictures of another format have been started; wait() for them")
             self._open(one.format)
         on_device = one.memory == _c.CUDA
@@ -487,44 +519,41 @@ class Matcher:
         frame = _c.Frame(left=one, right=two, number=self._number, stream=stream)
         result._name_maps(frame)
         self._number += 1
-        return frame, result, keep_one + keep_two
+        return _Pair(frame, result, keep_one + keep_two)
 
     def _do(self, work: Callable[[], T]) -> T:
-        return work() if self.info.on_gpu else _interruptible(work)
+        return work() if self._opened.on_gpu else _interruptible(work)
 
     def __call__(self, left: Any, right: Any, stream: Optional[int] = None) -> Result:
         """The maps of a pair, left and right picture, or with mode=motion the earlier and the later
         one. stream, of pictures on a GPU: the cudaStream_t that fills them, or 0, the default
         stream; without it, the one that __cuda_array_interface__ names."""
-        with self._turn:
-            if self._started:
+        with self._turn():
+            if self._handle.started():
                 raise ValueError("pairs have been started; wait() for them first")
-            frame, result, pictures = self._frame(left, right, stream)
-            return self._do(functools.partial(self._handle.compute, frame, result, pictures))
+            pair = self._pair(left, right, stream)
+            return self._do(functools.partial(self._handle.compute, pair))
 
     def start(self, left: Any, right: Any, stream: Optional[int] = None) -> None:
         """Begins a pair, as __call__ takes it; a GPU computes while this returns. wait() has the
         result. Its pictures must not change before. Error, errno EBUSY: as many as possible have
         been started."""
-        with self._turn:
-            frame, result, pictures = self._frame(left, right, stream)
-            self._do(functools.partial(self._handle.start, frame, result, pictures))
-            self._started += 1
+        with self._turn():
+            pair = self._pair(left, right, stream)
+            self._do(functools.partial(self._handle.start, pair))
+            pair.is_kept = True
 
     def wait(self, timeout: Optional[float] = None) -> Result:
         """The result of the oldest pair that was started. timeout: TimeoutError after so many
         seconds, and it stays started; 0 only looks."""
-        with self._turn:
-            if not self._started:
+        limit = math.inf if timeout is None else 1000 * timeout
+        if not limit >= 0:
+            raise ValueError(f"timeout: {timeout} is not a time in seconds, 0 or more")
+        with self._turn():
+            if not self._handle.started():
                 raise ValueError("no pair has been started")
-            limit = math.inf if timeout is None else 1000 * timeout
-            try:
-                result = self._do(functools.partial(self._handle.wait, limit))
-            except Error:
-                self._started -= 1
-                raise
-            self._started -= 1
-            return result
+            self._do(functools.partial(self._handle.finish, limit))
+            return self._handle.take()
 
     @property
     def info(self) -> Info:
@@ -541,19 +570,19 @@ class Matcher:
         error nothing changes."""
         values = {**self._values, **settings}
         changed = _Settings(self._preset, values)
-        with self._handle.lock:
+        with self._handle.lock():
             self._handle.check(lib.update(self._handle.pointer, changed.pointer))
         self._settings, self._values = changed, values
 
     def forget(self) -> None:
         """Makes the next pair independent of earlier ones, as after a cut."""
-        with self._handle.lock:
+        with self._handle.lock():
             self._handle.check(lib.forget(self._handle.pointer))
 
     def probe(self, x: int, y: int) -> Probe:
         """What the last pair computed at column x, row y of the maps."""
         raw = _c.Probe()
-        with self._handle.lock:
+        with self._handle.lock():
             self._handle.check(lib.get_probe(self._handle.pointer, x, y, byref(raw)))
         return Probe(raw.label, raw.u, raw.v, raw.step, raw.u_count,
                      np.array(raw.cost[:raw.labels]), np.array(raw.belief[:raw.labels]))
@@ -561,7 +590,7 @@ class Matcher:
     def energy(self) -> float:
         """The energy of the last pair's labels before refinement, in the papers' units."""
         energy = c_double()
-        with self._handle.lock:
+        with self._handle.lock():
             self._handle.check(lib.energy(self._handle.pointer, byref(energy)))
         return energy.value
 
