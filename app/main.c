@@ -3,6 +3,7 @@
  */
 #include "app/commands.h"
 #include "app/library_ends.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "config/params_file.h"
 
@@ -135,6 +136,7 @@ static int run_next(char **words) {
 
 int main(int argc, char **argv) {
     hold_standard_streams();
+    file_remember_inputs();
     setlocale(LC_CTYPE, "");
     library_ends_catch();
     /* A file that grows too large and a pipe without a reader are errors of write, like a full

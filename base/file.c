@@ -3,16 +3,57 @@
  */
 #include "base/file.h"
 
+#include "base/lock.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { BOM_BYTES = 3 };
+
+/* What a file is, whatever names lead to it. */
+struct file_id {
+    uint32_t major, minor;
+    uint64_t inode;
+};
+
+static atomic_bool remembers;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next one */
+static void *inputs;                                     /* a tree of struct file_id, by tsearch */
+
+/* In place of stat and fstat, whose names only glibc 2.33 and later have. 0 or -errno. */
+static int look_at(int fd, const char *path, struct statx *about) {
+    unsigned wanted = STATX_TYPE | STATX_SIZE | STATX_INO;
+    return statx(path ? AT_FDCWD : fd, path ? path : "", path ? 0 : AT_EMPTY_PATH, wanted, about)
+               ? -errno
+               : 0;
+}
+
+static struct file_id id_of(const struct statx *about) {
+    return (struct file_id){about->stx_dev_major, about->stx_dev_minor, about->stx_ino};
+}
+
+static int compare_ids(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(struct file_id));
+}
+
+static void remember(const struct statx *about) {
+    struct file_id *id = atomic_load(&remembers) ? malloc(sizeof *id) : NULL;
+    if (!id)
+        return;
+    *id = id_of(about);
+    LOCKED(&lock);
+    struct file_id **kept = tsearch(id, &inputs, compare_ids);
+    if (!kept || *kept != id)
+        free(id);
+}
 
 static int cannot_read(const char *path, int error) {
     return log_fail(-error, path, "cannot be read: %s", strerror(error));
@@ -34,9 +75,10 @@ static int read_all(int fd, char *text, size_t size, size_t *length) {
 }
 
 static int load_open_file(int fd, const char *path, size_t max, char **text, size_t *length) {
-    struct statx about; /* in place of fstat, whose name only glibc 2.33 and later have */
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &about))
-        return cannot_read(path, errno);
+    struct statx about;
+    int error = look_at(fd, NULL, &about);
+    if (error)
+        return cannot_read(path, -error);
     if (S_ISDIR(about.stx_mode))
         return cannot_read(path, EISDIR);
     if (!S_ISREG(about.stx_mode))
@@ -44,8 +86,9 @@ static int load_open_file(int fd, const char *path, size_t max, char **text, siz
     if (about.stx_size > max)
         return log_fail(-EFBIG, path, "is too large: %llu bytes, where at most %zu are read",
                         (unsigned long long)about.stx_size, max);
+    remember(&about);
     *text = malloc((size_t)about.stx_size + 1);
-    int error = *text ? read_all(fd, *text, (size_t)about.stx_size, length) : -ENOMEM;
+    error = *text ? read_all(fd, *text, (size_t)about.stx_size, length) : -ENOMEM;
     if (!error)
         return 0;
     free(*text);
@@ -71,4 +114,65 @@ int file_load(const char *path, size_t max, char **text, size_t *length) {
         memmove(*text, *text + BOM_BYTES, *length + 1);
     }
     return error;
+}
+
+/* ---- writing */
+
+int file_create(const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd >= 0 ? fd : -errno;
+}
+
+int file_begin(const char *path, FILE **file) {
+    struct statx about;
+    int fd = file_create(path);
+    if (fd == -EEXIST && look_at(-1, path, &about) == 0 &&
+        (S_ISFIFO(about.stx_mode) || S_ISCHR(about.stx_mode))) {
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        fd = fd >= 0 ? fd : -errno;
+    }
+    if (fd == -EEXIST)
+        return log_fail(fd, path,
+                        "exists already and is not overwritten; choose another name, or remove it");
+    *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (*file)
+        return 0;
+    if (fd >= 0) {
+        unlink(path);
+        close(fd);
+        fd = -ENOMEM;
+    }
+    return log_fail(fd, path,
+                    "cannot be written: %s; is there such a folder, and may you write there?",
+                    strerror(-fd));
+}
+
+void file_remove(const char *path, FILE *file) {
+    struct statx made, there;
+    if (look_at(fileno(file), NULL, &made) || look_at(-1, path, &there) || !S_ISREG(made.stx_mode))
+        return;
+    struct file_id ids[2] = {id_of(&made), id_of(&there)};
+    if (compare_ids(&ids[0], &ids[1]) == 0)
+        unlink(path);
+}
+
+void file_remember_inputs(void) {
+    atomic_store(&remembers, true);
+}
+
+void file_note_input(const char *path) {
+    struct statx about;
+    if (look_at(-1, path, &about) == 0 && S_ISREG(about.stx_mode))
+        remember(&about);
+}
+
+int file_spare_input(const char *path) {
+    struct statx about;
+    if (look_at(-1, path, &about))
+        return 0;
+    struct file_id id = id_of(&about);
+    LOCKED(&lock);
+    if (!tfind(&id, &inputs, compare_ids))
+        return 0;
+    return log_fail(-EEXIST, path, "is an input and is not written over; choose another name");
 }

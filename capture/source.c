@@ -10,6 +10,7 @@
 #include "capture/record/recording_files.h"
 #include "capture/source_private.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <glib.h>
@@ -305,11 +306,27 @@ static struct source *open_kind(const char *const *words, int count,
     return source_pictures_open(words, count, options, error);
 }
 
+/* What is read may not be written over. */
+static void note_inputs(const char *const *words, int count, struct source *source) {
+    for (int i = 0; i < count; i++) {
+        g_autofree char *ros = source_mcap_path(words[i]);
+        file_note_input(ros ? ros : words[i]);
+    }
+    for (long i = 0; source->files && i < source->count; i++) {
+        const char *pair[2];
+        source->files(source, i, &pair[0], &pair[1]);
+        file_note_input(pair[0]);
+        file_note_input(pair[1]);
+    }
+}
+
 struct source *source_open(const char *const *words, int count,
                            const struct source_options *options, int *error) {
     struct source_options how = options ? *options : (struct source_options){0};
     how.swap = how.swap != 0;
     struct source *source = open_kind(words, count, &how, error);
+    if (source)
+        note_inputs(words, count, source);
     if (source && !source->live)
         source->pace = how.rate;
     if (source && how.motion_step > 0 && !source->files)

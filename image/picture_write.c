@@ -5,11 +5,13 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/picture_private.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +27,10 @@ static int cannot_write(const char *path, int error) {
                     error == ENXIO ? "nobody reads this pipe" : strerror(error));
 }
 
-bool picture_is_temporary(const char *name) {
-    size_t length = strlen(name);
-    return strncmp(name, ".livestereo-", strlen(".livestereo-")) == 0 && length > 4 &&
-           strcmp(name + length - 4, ".tmp") == 0;
+bool picture_is_left_behind(const char *name) {
+    int process = 0, length = 0;
+    sscanf(name, ".livestereo-%d-%*d.tmp%n", &process, &length);
+    return length > 0 && !name[length] && kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and O_EXCL
@@ -41,14 +43,13 @@ static int open_temporary(const char *path, char **name) {
             *name = NULL;
             return -ENOMEM;
         }
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = file_create(*name);
         if (fd >= 0)
             return fd;
-        int error = errno;
         free(*name);
         *name = NULL;
-        if (error != EEXIST)
-            return -error;
+        if (fd != -EEXIST)
+            return fd;
     }
     return -EEXIST;
 }
@@ -73,6 +74,8 @@ static int open_special(const char *path) {
 int save_begin(struct save *save, const char *path) {
     struct stat about;
     *save = (struct save){.path = path};
+    if (file_spare_input(path))
+        return -EEXIST;
     bool there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode))
         return cannot_write(path, EISDIR);

@@ -36,11 +36,10 @@ CLI_TEST("/batch/spared", test_spared) {
                  "cp -r own kept && "
                  "printf 'P0: 50 0 20 0 0 50 10 0 0 0 1 0\nP1: 50 0 20 -5 0 50 10 0 0 0 1 0\n' "
                  ">calib.txt");
-    expect_error(1, "a_disp16.png: is a picture to compute",
-                 "batch $D/a.png $D/a_disp16.png -o $D " SMALL);
+    expect_error(1, "a_disp16.png: is an input", "batch $D/a.png $D/a_disp16.png -o $D " SMALL);
     expect_shell(0, "", "", "cmp $D/in/right/001.png $D/a_disp16.png && rm -f $D/.frames*");
     must("batch $D/a.png $D/a_disp16.png -o $D --save pfm " SMALL);
-    expect_error(1, "001_color.png: is a picture to compute",
+    expect_error(1, "001_color.png: is an input",
                  "batch --preset flow $D/flow -o $D/../%s/flow --save color " SMALL,
                  strrchr(folder, '/') + 1);
     expect_error(1, "frames.csv: was not written by batch", "batch $D/in -o $D/own " SMALL);
@@ -54,13 +53,14 @@ CLI_TEST("/batch/spared", test_spared) {
     expect_shell(0, "", "", "diff $D/own/depth16.ini $D/kept/depth16.ini");
 }
 
-/* What a batch leaves that is killed while it writes a picture is gone after the next one. */
+/* What a batch leaves that is killed while it writes a picture is gone after the next one; what a
+ * process that lives is writing stays. */
 CLI_TEST_PLAIN("/batch/left-behind", test_left_behind) {
     write_frames("in", 3);
     expect_shell(0, "", "",
-                 "mkdir -p $D/out && touch $D/out/.livestereo-99-0.tmp $D/out/mine.tmp "
-                 "$D/out/.maps.mcap.part && "
-                 "$B batch $D/in -o $D/out -q " SMALL " && "
+                 "mkdir -p $D/out && touch $D/out/.livestereo-99999999-0.tmp $D/out/mine.tmp "
+                 "$D/out/.maps.mcap.part $D/out/.livestereo-$$-0.tmp && "
+                 "$B batch $D/in -o $D/out -q " SMALL " && rm $D/out/.livestereo-$$-0.tmp && "
                  "test $(find $D/out -name '*.tmp' -o -name '*.mcap.part') = $D/out/mine.tmp");
 }
 
@@ -103,14 +103,15 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
                  "32.251116 0.1");
     expect_error(2, "\"z\" is not one of", "record %s -o $D/no.mkv --save depth,z", source);
     expect_shell(0, "", "", "rm $D/drive.mkv");
-    expect_error(1, "drive.mcap: exists", "record %s -o $D/drive.mkv --save depth", source);
+    expect_error(1, "drive.mcap: exists already", "record %s -o $D/drive.mkv --save depth", source);
+    expect_shell(0, "", "", "test -s $D/drive.mcap && test ! -e $D/drive.mkv");
     write_text("out/calib.txt", "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
                                 "doffs=0\nbaseline=100\nwidth=96\nheight=64\n");
     must("batch mcap:$D/out/maps.mcap,/left/image_rect,/left/image_rect -o "
          "$D/again --save left --calib $D/out/calib.txt " SMALL);
     expect_shell(0, "", "",
                  "for f in $D/out/*_left.png; do cmp $f $D/again/${f##*/} || exit; done");
-    expect_error(1, "maps.mcap: is the input",
+    expect_error(1, "maps.mcap: is an input",
                  "batch mcap:$D/out/maps.mcap,/left/image_rect,/left/image_rect -o $D/out --save "
                  "mcap --calib $D/out/calib.txt " SMALL);
     expect_shell(0, "", "", "mkdir $D/mine && echo mine >$D/mine/maps.mcap");

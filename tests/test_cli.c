@@ -5,6 +5,7 @@
 #include "tests/cli.h"
 
 #include "config/params_file.h"
+#include "image/npy.h"
 #include "include/livestereo.h"
 
 #include <math.h>
@@ -358,6 +359,38 @@ CLI_TEST("/cli/full-disk", test_full_disk) {
     expect_shell(1, "", "No space left",
                  "$B run synth:width=48,height=32,range=8 --frames 3 " SMALL
                  " --out 'gst:videoconvert ! filesink location=/dev/full'");
+}
+
+/* What is read is not written over, whatever its name. */
+CLI_TEST("/cli/inputs-spared", test_inputs_spared) {
+    write_frames("in", 3);
+    expect_shell(0, "", "",
+                 "cd $D && for i in 1 2 3; do cp in/left/00$i.png l_00000$i.png; "
+                 "cp in/right/00$i.png r_00000$i.png; done && cp l_000001.png left.png && "
+                 "ln left.png other.png && md5sum *.png >sums");
+    expect_error(1, "l_000001.png: is an input",
+                 "run $D/l_%%06d.png $D/r_%%06d.png " SMALL " --save-disparity $D/l_%%06d.png");
+    expect_error(2, "other.png: is an input",
+                 "run $D/left.png $D/r_000001.png " SMALL " --save-picture $D/other.png");
+    expect_shell(2, "", "left.png: is an input",
+                 "$B run $D/left.png $D/r_000001.png " SMALL
+                 " --out 'gst:videoconvert ! pngenc ! filesink location='$D/left.png");
+    expect_shell(0, "", "", "cd $D && rm l_000000.png && md5sum --quiet -c sums");
+    g_autofree char *costs = path_in("costs.npy");
+    const float cost[4 * 4 * 2] = {1};
+    g_assert_cmpint(npy_write_float(costs, cost, 4, 4, 2), ==, 0);
+    expect_shell(0, "", "", "cp $D/costs.npy $D/kept.npy");
+    expect_error(1, "costs.npy: is an input", "solve $D/costs.npy -o $D/costs.npy");
+    expect_shell(0, "", "", "cmp $D/costs.npy $D/kept.npy");
+}
+
+/* A pipeline that has failed, as when a disk is full, is not started again onto its file. */
+CLI_TEST("/cli/out-file-kept", test_out_file_kept) {
+    expect_shell(
+        1, "", "not started again",
+        "(ulimit -f 8; exec $B run synth:width=48,height=32,range=8 --rate 10 --frames 30 " SMALL
+        " --out 'gst:filesink location='$D/depth.raw)");
+    expect_shell(0, "", "", "test -s $D/depth.raw");
 }
 
 CLI_TEST_PLAIN("/cli/eval", test_eval) {

@@ -332,7 +332,7 @@ CLI_TEST("/mcap/full", test_full) {
     g_assert_nonnull(writer);
     struct stderr_of caught = stderr_begin();
     g_assert_cmpint(mcap_writer_add(writer, 0, 1, message), ==, -ENOSPC);
-    g_assert_cmpint(mcap_writer_close(&writer), ==, -ENOSPC);
+    g_assert_cmpint(mcap_writer_close(&writer, true), ==, -ENOSPC);
     stderr_one_line(caught, "/dev/full", g_strerror(ENOSPC));
 }
 

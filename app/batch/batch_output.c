@@ -177,8 +177,11 @@ static char *choose_stem(struct batch_output *output, long index) {
         if (dot && dot != name)
             *dot = '\0';
         char *stem = g_strdup(name);
-        for (long number = named; !g_hash_table_add(output->stems, stem); number++)
-            stem = g_strdup_printf("%s-%06ld", name, number); /* the table has taken the other */
+        for (long number = named; g_hash_table_contains(output->stems, stem); number++) {
+            g_free(stem);
+            stem = g_strdup_printf("%s-%06ld", name, number);
+        }
+        g_hash_table_add(output->stems, stem);
         g_ptr_array_add(output->names, stem);
     }
     return g_strdup(g_ptr_array_index(output->names, index));
@@ -213,42 +216,17 @@ static int open_rows(struct batch_output *output) {
     return cannot_write(output->csv_path, errno);
 }
 
-/* Adds the names of the input's pictures that are in the folder of the results. */
-static void add_inputs(const struct batch_output *output, GHashTable *names) {
-    g_autofree char *last = NULL;
-    bool here = false;
-    for (long i = 0; output->task.source->files && i < output->task.source->count; i++) {
-        const char *pair[2];
-        output->task.source->files(output->task.source, i, &pair[0], &pair[1]);
-        for (int side = 0; side < 2; side++) {
-            g_autofree char *above = g_path_get_dirname(pair[side]);
-            if (g_strcmp0(above, last) != 0) {
-                here = file_is_same(above, output->task.folder);
-                g_free(last);
-                last = g_steal_pointer(&above);
-            }
-            if (here)
-                g_hash_table_add(names, g_path_get_basename(pair[side]));
-        }
-    }
-}
-
 /* Whether no result has the name of a picture that is computed. 0, or -EEXIST after a log line. */
 static int spare_inputs(struct batch_output *output) {
-    g_autoptr(GHashTable) inputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    add_inputs(output, inputs);
-    for (long i = 0; g_hash_table_size(inputs) > 0 && i < output->task.source->count; i++) {
-        for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
+    int error = 0;
+    for (long i = 0; output->task.source->files && i < output->task.source->count; i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(kinds) && !error; k++) {
             g_autofree char *name = choose_name(output, k, i);
-            if (!(output->task.kinds & kinds[k].flag) || !g_hash_table_contains(inputs, name))
-                continue;
             g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
-            return log_fail(-EEXIST, path,
-                            "is a picture to compute, and a result would be written over it; name "
-                            "another folder");
+            if (output->task.kinds & kinds[k].flag)
+                error = file_spare_input(path);
         }
-    }
-    return 0;
+    return error;
 }
 
 /* Whether path may be written over: nothing is there, or an empty file, or one that begins with
@@ -299,23 +277,20 @@ static int note_depth_units(const struct batch_output *output) {
 
 /* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */
 static int spare_mcap(const struct batch_output *output) {
-    g_autofree char *input = source_mcap_path(output->task.source->name);
     if (!(output->task.kinds & SAVE_MCAP) || !g_file_test(output->mcap_path, G_FILE_TEST_EXISTS))
         return 0;
-    bool ours = access(output->csv_path, F_OK) == 0;
-    if (ours && !(input && file_is_same(input, output->mcap_path)))
-        return 0;
+    if (access(output->csv_path, F_OK) == 0)
+        return file_spare_input(output->mcap_path);
     return log_fail(-EEXIST, output->mcap_path,
-                    "%s, and would be written over; name another folder",
-                    ours ? "is the input" : "was not written by batch");
+                    "was not written by batch, and would be written over; name another folder");
 }
 
-/* Files under temporary names that a batch left which was killed: nobody else writes here. */
+/* Files under temporary names whose writers were killed; no other batch writes here. */
 static void remove_left_behind(const struct batch_output *output) {
     g_autoptr(GDir) dir = g_dir_open(output->task.folder, 0, NULL);
     for (const char *name; dir && (name = g_dir_read_name(dir));) {
         g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
-        if (picture_is_temporary(name) || strcmp(path, output->mcap_part) == 0)
+        if (picture_is_left_behind(name) || strcmp(path, output->mcap_part) == 0)
             unlink(path);
     }
 }
@@ -358,12 +333,13 @@ static void release(struct batch_output **output) {
 static int finish_mcap(struct batch_output *output, bool keep) {
     if (!output->mcap)
         return 0;
-    int error = ros_mcap_close(&output->mcap);
+    int error = ros_mcap_close(&output->mcap, keep);
     if (!error && keep && rename(output->mcap_part, output->mcap_path) == 0)
         return 0;
     if (!error && keep)
         error = cannot_write(output->mcap_path, errno);
-    unlink(output->mcap_part);
+    if (keep)
+        unlink(output->mcap_part);
     return error;
 }
 

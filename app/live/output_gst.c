@@ -12,6 +12,7 @@
 #include "image/flow.h"
 #include "image/picture.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <gst/app/gstappsrc.h>
@@ -27,6 +28,9 @@
 #define POLL_MS 100
 #define RETRY_S 2 /* and RETRY_TEXT says so */
 #define RETRY_TEXT "it is tried again every 2 s, the picture goes on without it"
+#define FILE_TEXT                                                                               \
+    "it is not started again, since that would empty its file, which is kept as far as it was " \
+    "written; the picture goes on without it"
 #define END_S 3   /* for the receiver's last words */
 #define CLOSE_S 5 /* for all of the end */
 #define GRAY16 \
@@ -37,7 +41,7 @@
 enum what { WHAT_COLOR, WHAT_DISPARITY, WHAT_DEPTH, WHAT_LEFT, WHAT_COUNT };
 static const char *const what_names[WHAT_COUNT] = {"color", "disparity", "depth", "left"};
 
-enum state { OUT_RUNNING, OUT_FAILED, OUT_ENDED };
+enum state { OUT_RUNNING, OUT_FAILED, OUT_ENDED, OUT_FILE_FAILED };
 
 struct output_gst {
     struct output base; /* first; its state is an enum state */
@@ -132,6 +136,29 @@ static void start(struct output_gst *output) {
     gst_element_set_state(output->pipeline, GST_STATE_PLAYING); /* a refusal comes by the bus */
 }
 
+/* Calls look with each file that the pipeline writes, or the pattern of its names, until it is not
+ * 0. */
+static int look_at_files(const struct output_gst *output, int (*look)(const char *path)) {
+    g_autoptr(GstIterator) elements = gst_bin_iterate_sinks(GST_BIN(output->pipeline));
+    g_auto(GValue) item = G_VALUE_INIT;
+    int found = 0;
+    while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+        GObject *sink = g_value_get_object(&item);
+        g_autofree char *path = NULL;
+        if (g_object_class_find_property(G_OBJECT_GET_CLASS(sink), "location"))
+            g_object_get(sink, "location", &path, NULL);
+        if (path && !gst_uri_is_valid(path))
+            found = look(path);
+        g_value_reset(&item);
+    }
+    return found;
+}
+
+/* Whether a second start would empty it. */
+static int has_data(const char *path) {
+    return strchr(path, '%') || g_file_test(path, G_FILE_TEST_IS_REGULAR);
+}
+
 /* The cause, once. */
 static void warn_once(struct output_gst *output, GstMessage *message, const char *next) {
     g_autoptr(GError) cause = NULL;
@@ -143,8 +170,9 @@ static void warn_once(struct output_gst *output, GstMessage *message, const char
 }
 
 static void fail(struct output_gst *output, GstMessage *message) {
-    warn_once(output, message, RETRY_TEXT);
-    atomic_store(&output->base.state, OUT_FAILED);
+    bool again = !look_at_files(output, has_data);
+    warn_once(output, message, again ? RETRY_TEXT : FILE_TEXT);
+    atomic_store(&output->base.state, again ? OUT_FAILED : OUT_FILE_FAILED);
     gst_element_set_state(output->pipeline, GST_STATE_NULL);
     output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
 }
@@ -174,8 +202,9 @@ static void watch(struct output_gst *output) {
 
 /* A file gets its end, where the receiver still takes something. */
 static void finish(struct output_gst *output) {
-    output->is_whole = atomic_load(&output->base.state) != OUT_FAILED;
-    if (atomic_load(&output->base.state) == OUT_RUNNING) {
+    int state = atomic_load(&output->base.state);
+    output->is_whole = state == OUT_ENDED;
+    if (state == OUT_RUNNING) {
         gst_app_src_end_of_stream(output->head);
         g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
             output->bus, END_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
@@ -300,7 +329,7 @@ static int make_pipeline(struct output_gst *output, const char *text,
     output->bus = gst_element_get_bus(output->pipeline);
     output->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(output->pipeline), "livestereo_out"));
     set_head(output, about);
-    return GO_ON;
+    return look_at_files(output, file_spare_input) ? EXIT_USAGE : GO_ON;
 }
 
 /* Lets the receiver finish its file for a few seconds. */

@@ -16,7 +16,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_SECONDS 1e9
 
@@ -94,11 +93,6 @@ static int open_maps(const struct record *record, const struct source *source, c
         return code;
     size_t stem = strlen(path) - (g_str_has_suffix(path, ".mkv") ? strlen(".mkv") : 0);
     maps->path = g_strdup_printf("%.*s.mcap", (int)stem, path);
-    if (g_file_test(maps->path, G_FILE_TEST_EXISTS)) {
-        log_error(maps->path, "exists; recordings are not written over");
-        g_clear_pointer(&maps->path, g_free);
-        return EXIT_RUN_FAILED;
-    }
     maps->mcap = ros_mcap_open(maps->path, topics, count, &maps->rig.geometry,
                                source->frame_ids[0] ? source->frame_ids : NULL,
                                source->live ? g_get_real_time() * 1000 - clock_ns() : 0);
@@ -107,12 +101,10 @@ static int open_maps(const struct record *record, const struct source *source, c
 
 /* code, or what the end of the file says. */
 static int close_maps(const struct record *record, struct maps *maps, int code) {
-    if (ros_mcap_close(&maps->mcap) != 0 && code == EXIT_DONE)
+    if (ros_mcap_close(&maps->mcap, maps->frames > 0) != 0 && code == EXIT_DONE)
         code = EXIT_RUN_FAILED;
     if (!record->common.quiet && maps->frames > 0)
         printf("maps      %ld, %s\n", maps->frames, maps->path);
-    if (maps->path && maps->frames == 0)
-        unlink(maps->path);
     g_free(maps->path);
     matcher_close(&maps->matcher);
     rig_use_close(&maps->rig);

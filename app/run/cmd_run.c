@@ -16,6 +16,7 @@
 #include "capture/files/number_pattern.h"
 #include "capture/source_status.h"
 #include "base/auto.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -308,6 +309,9 @@ static int open_and_run(struct run *run, int argc, char **argv) {
         source_open((const char *const *)argv + 1, argc - 1, &run->source, &error);
     if (!source)
         return EXIT_SOURCE;
+    if ((run->picture && file_spare_input(run->picture) != 0) ||
+        (run->disparity && file_spare_input(run->disparity) != 0))
+        return EXIT_USAGE;
     source_say_rate(source);
     options_take_recorded(&run->common, source, &run->params);
     options_take_range(&run->common, source, run->rig.scale, &run->params);

@@ -316,7 +316,7 @@ struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, i
     mcap->message = g_byte_array_new();
     mcap->writer = mcap_writer_open(path, mcap->described, count);
     if (!mcap->writer)
-        ros_mcap_close(&mcap);
+        ros_mcap_close(&mcap, false);
     return mcap;
 }
 
@@ -331,12 +331,12 @@ int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame) {
     return error;
 }
 
-int ros_mcap_close(struct ros_mcap **mcap) {
+int ros_mcap_close(struct ros_mcap **mcap, int keep) {
     struct ros_mcap *m = *mcap;
     *mcap = NULL;
     if (!m)
         return 0;
-    int error = mcap_writer_close(&m->writer);
+    int error = mcap_writer_close(&m->writer, keep);
     g_byte_array_unref(m->message);
     g_free(m);
     return error;

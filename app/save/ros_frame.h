@@ -39,8 +39,9 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t n
 /* An MCAP file for ROS 2 of the results of frames. Used by one thread. */
 struct ros_mcap;
 
-/* Begins a file of these topics. NULL after a log line. The geometry is in metres where one of
- * them needs that. epoch_ns is added to the times of frames; frame_ids as above; they are kept. */
+/* Begins a file of these topics, which is not there yet. NULL after a log line. The geometry is in
+ * metres where one of them needs that. epoch_ns is added to the times of frames; frame_ids as
+ * above; they are kept. */
 struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, int count,
                                const struct depth_geometry *geometry,
                                const char *const frame_ids[2], int64_t epoch_ns);
@@ -49,5 +50,6 @@ struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, i
  * line. */
 int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame);
 
-/* Finishes the file. 0 or -errno after a log line. Clears the pointer; NULL inside is fine. */
-int ros_mcap_close(struct ros_mcap **mcap);
+/* Finishes the file, or removes it where keep is 0. 0 or -errno after a log line. Clears the
+ * pointer; NULL inside is fine. */
+int ros_mcap_close(struct ros_mcap **mcap, int keep);

@@ -4,6 +4,7 @@
 #include "app/save/video_writer.h"
 
 #include "capture/gst/gst_launch.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define END_S 30      /* for the last pictures */
 #define MAX_WAITING 8 /* pictures, for the encoder */
@@ -29,6 +30,7 @@ static const struct {
 
 struct video_writer {
     char *path;
+    FILE *file; /* is the writer's own; filesink opens it anew */
     GstElement *pipeline;
     GstAppSrc *head;
     GstBus *bus;
@@ -37,12 +39,16 @@ struct video_writer {
     long pictures;
 };
 
-static void free_writer(struct video_writer *w) {
+static void free_writer(struct video_writer *w, int keep) {
     if (w->pipeline)
         gst_element_set_state(w->pipeline, GST_STATE_NULL);
     g_clear_pointer(&w->head, gst_object_unref);
     g_clear_pointer(&w->bus, gst_object_unref);
     g_clear_pointer(&w->pipeline, gst_object_unref);
+    if (w->file && !keep)
+        file_remove(w->path, w->file);
+    if (w->file)
+        fclose(w->file);
     g_free(w->path);
     g_free(w);
 }
@@ -101,9 +107,10 @@ struct video_writer *video_writer_open(const char *base, int width, int height, 
     struct video_writer *w = g_new0(struct video_writer, 1);
     w->path = g_strconcat(base, encoders[i].ending, NULL);
     w->rate = rate;
-    if (make_pipeline(w, encoders[i].chain, width, height) == 0)
+    if (file_begin(w->path, &w->file) == 0 &&
+        make_pipeline(w, encoders[i].chain, width, height) == 0)
         return w;
-    free_writer(w);
+    free_writer(w, false);
     return NULL;
 }
 
@@ -148,9 +155,6 @@ int video_writer_close(struct video_writer **writer, int keep) {
         gst_app_src_end_of_stream(w->head);
         error = look(w, END_S * GST_SECOND, true);
     }
-    gst_element_set_state(w->pipeline, GST_STATE_NULL);
-    if (!keep || error)
-        unlink(w->path);
-    free_writer(w);
+    free_writer(w, keep && !error);
     return error;
 }

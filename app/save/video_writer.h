@@ -9,8 +9,8 @@
 
 struct video_writer;
 
-/* Begins the file base + ".mp4" or ".webm", of RGB pictures of width x height, both even and at
- * least 16, with rate pictures per second. NULL after a log line. */
+/* Begins the file base + ".mp4" or ".webm", which is not there yet, of RGB pictures of width x
+ * height, both even and at least 16, with rate pictures per second. NULL after a log line. */
 struct video_writer *video_writer_open(const char *base, int width, int height, double rate);
 
 /* The file's path; the writer's. */

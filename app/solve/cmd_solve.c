@@ -5,6 +5,7 @@
  */
 #include "app/commands.h"
 #include "base/auto.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "image/npy.h"
 #include "image/picture.h"
@@ -212,6 +213,8 @@ static int write_results(const struct solve *s, const uint16_t *label) {
         if (s->marginal[i] && npy_write_float(s->marginal[i], s->found[i], p->width, p->height,
                                               numbers_of(p, i)) != 0)
             return EXIT_RUN_FAILED;
+    if (s->energy && file_spare_input(s->energy) != 0)
+        return EXIT_RUN_FAILED;
     if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why))
         return log_fail(EXIT_RUN_FAILED, s->energy, "cannot be written: %s", why->message);
     return EXIT_DONE;

@@ -65,7 +65,7 @@ static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer 
     atomic_load(&recorder->given);
     int error = atomic_load(&recorder->beside_error);
     if (!error && atomic_load(&recorder->written) == 0)
-        error = recording_files_set_format(&recorder->beside, recorder->fourcc);
+        error = recording_files_write_note(&recorder->beside, recorder->fourcc);
     const char *row = gst_mini_object_get_qdata(
         GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
     if (!error && row) {
@@ -188,9 +188,7 @@ static void release(struct recorder *recorder, bool keep) {
     atomic_load(&recorder->failed);
     atomic_load(&recorder->in_write);
     atomic_load(&recorder->header);
-    if (!keep)
-        recording_files_remove(&recorder->beside);
-    recording_files_close(&recorder->beside);
+    recording_files_close(&recorder->beside, keep);
     for (int i = 0; i < 2; i++)
         g_free(recorder->converted[i].data);
     pthread_mutex_destroy(&recorder->lock);

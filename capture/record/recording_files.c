@@ -10,12 +10,9 @@
 #include "config/params_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define GROUP "recording"
@@ -36,39 +33,31 @@ char *recording_beside(const char *path, const char *ending) {
 /* ---- writing */
 
 static int fail_to_write(const char *path, int error) {
-    return log_fail(-error, path,
-                    "cannot be written: %s; is there such a folder, and may you write there?",
-                    strerror(error));
-}
-
-static int refuse_existing(const char *path) {
-    return log_fail(-EEXIST, path,
-                    "exists already and is not overwritten; choose another name for the recording,"
-                    " or remove it");
+    return log_fail(-error, path, "cannot be written: %s", strerror(error));
 }
 
 /* Makes the file of that ending, which from then on is the recording's to write and to remove. */
-static int make_file(struct recording_files *files, const char *ending) {
+static int make_file(struct recording_files *files, const char *ending, FILE **file) {
+    int i = 0;
+    while (files->made[i])
+        i++;
     g_autofree char *path = recording_beside(files->path, ending);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) {
-        close(fd);
-        g_ptr_array_add(files->made, g_steal_pointer(&path));
-        return 0;
-    }
-    return errno == EEXIST ? refuse_existing(path) : fail_to_write(path, errno);
+    int error = file_begin(path, &files->open[i]);
+    *file = files->open[i];
+    files->made[i] = error ? NULL : g_steal_pointer(&path);
+    return error;
 }
 
-static int save_note(struct recording_files *files) {
-    g_autoptr(GError) error = NULL;
-    if (g_key_file_save_to_file(files->note, files->note_path, &error))
+static int write_text(const char *path, const char *text, size_t length, FILE *file) {
+    errno = 0;
+    if (fwrite(text, 1, length, file) == length && fflush(file) == 0)
         return 0;
-    return log_fail(-EIO, files->note_path, "cannot be written: %s", error->message);
+    return fail_to_write(path, errno ? errno : EIO);
 }
 
 static void describe(struct recording_files *files, const struct recorder_about *about,
                      int tracks) {
-    GKeyFile *file = files->note = g_key_file_new();
+    GKeyFile *file = files->about = g_key_file_new();
     const struct source_options none = {0};
     const struct source_options *o = about->options ? about->options : &none;
     g_autoptr(GDateTime) now = g_date_time_new_now_utc();
@@ -96,67 +85,50 @@ static const char *const calibrations[2] = {".calibration.yml", ".calibration-2.
 /* from NULL: none. A replay would use a file that is there, so it must be the one named. */
 static int copy_calibration(struct recording_files *files, const char *from, int number) {
     g_autofree char *to = recording_beside(files->path, calibrations[number]);
-    if (access(to, F_OK) == 0)
-        return from && file_is_same(from, to) ? 0 : refuse_existing(to);
-    if (!from)
+    if (from && file_is_same(from, to))
+        return 0;
+    if (!from && access(to, F_OK) != 0)
         return 0;
     g_autofree char *text = NULL;
-    size_t length;
-    g_autoptr(GError) cause = NULL;
-    int error =
-        file_load(from, MAX_CALIBRATION, &text, &length) ?: make_file(files, calibrations[number]);
-    if (!error && !g_file_set_contents(to, text, (gssize)length, &cause))
-        error = log_fail(-EIO, from, "cannot be copied beside the recording: %s", cause->message);
-    return error;
+    size_t length = 0;
+    FILE *file;
+    return (from ? file_load(from, MAX_CALIBRATION, &text, &length) : 0)
+               ?: make_file(files, calibrations[number], &file)
+               ?: write_text(to, text, length, file);
 }
 
-/* Nothing in it can be overwritten. */
-static bool is_pipe(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode));
-}
-
-static int make_all(struct recording_files *files, const char *const *calibration) {
+static int make_all(struct recording_files *files, const struct recorder_about *about) {
+    const char *const *calibration = about->calibration;
+    FILE *video, *settings;
     int error = 0;
     for (int i = 0; i < 2 && !error; i++) {
         const char *from = calibration ? calibration[i] : NULL;
         error = copy_calibration(files, from, i);
         calibration = from ? calibration : NULL;
     }
-    if (!error && !is_pipe(files->path))
-        error = make_file(files, ".mkv");
-    static const char *const endings[] = {".csv", ".ini", ".recording.ini"};
-    for (size_t i = 0; i < G_N_ELEMENTS(endings) && !error; i++)
-        error = make_file(files, endings[i]);
-    return error;
+    return error ?: make_file(files, ".mkv", &video) ?: make_file(files, ".csv", &files->csv)
+               ?: make_file(files, ".ini", &settings)
+               ?: make_file(files, ".recording.ini", &files->note)
+               ?: params_dump(about->params, settings);
 }
 
 int recording_files_make(struct recording_files *files, const char *path,
                          const struct recorder_about *about, int tracks) {
-    g_autofree char *csv = recording_beside(path, ".csv");
-    g_autofree char *settings = recording_beside(path, ".ini");
     files->path = g_strdup(path);
-    files->note_path = recording_beside(path, ".recording.ini");
-    files->made = g_ptr_array_new_with_free_func(g_free);
-    int error = make_all(files, about->calibration);
-    if (!error && !(files->csv = g_fopen(csv, "we")))
-        error = fail_to_write(csv, errno);
-    if (!error)
-        error = params_save(about->params, settings, NULL);
-    if (!error)
-        error =
-            recording_files_add_row(files, "index,left_ns,right_ns,left_sequence,"
-                                           "right_sequence,start_ns,left_time_ns,right_time_ns\n");
-    if (error)
-        return error;
     describe(files, about, tracks);
-    return save_note(files);
+    return make_all(files, about)
+               ?: recording_files_add_row(files, "index,left_ns,right_ns,left_sequence,"
+                                                 "right_sequence,start_ns,left_time_ns,"
+                                                 "right_time_ns\n");
 }
 
-int recording_files_set_format(struct recording_files *files, uint32_t fourcc) {
+int recording_files_write_note(struct recording_files *files, uint32_t fourcc) {
     char name[5];
-    g_key_file_set_string(files->note, GROUP, "format", pixel_fourcc_name(fourcc, name));
-    return save_note(files);
+    size_t length;
+    g_key_file_set_string(files->about, GROUP, "format", pixel_fourcc_name(fourcc, name));
+    g_autofree char *text = g_key_file_to_data(files->about, &length, NULL);
+    g_autofree char *path = recording_beside(files->path, ".recording.ini");
+    return write_text(path, text, length, files->note);
 }
 
 char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
@@ -167,12 +139,8 @@ char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
 }
 
 int recording_files_add_row(struct recording_files *files, const char *row) {
-    errno = 0;
-    if (fputs(row, files->csv) >= 0 && fflush(files->csv) == 0) /* a crash must not lose times */
-        return 0;
-    int error = errno ? errno : EIO;
     g_autofree char *csv = recording_beside(files->path, ".csv");
-    return log_fail(-error, csv, "cannot be written: %s", strerror(error));
+    return write_text(csv, row, strlen(row), files->csv); /* a crash must not lose times */
 }
 
 int recording_files_keep_rows(struct recording_files *files, long rows) {
@@ -191,19 +159,15 @@ int recording_files_keep_rows(struct recording_files *files, long rows) {
     return error;
 }
 
-void recording_files_remove(const struct recording_files *files) {
-    for (guint i = 0; files->made && i < files->made->len; i++)
-        g_unlink(g_ptr_array_index(files->made, i));
-}
-
-void recording_files_close(struct recording_files *files) {
-    if (files->csv)
-        fclose(files->csv);
-    if (files->note)
-        g_key_file_free(files->note);
-    if (files->made)
-        g_ptr_array_free(files->made, TRUE);
-    g_free(files->note_path);
+void recording_files_close(struct recording_files *files, int keep) {
+    for (int i = 0; i < RECORDING_FILES && files->made[i]; i++) {
+        if (!keep)
+            file_remove(files->made[i], files->open[i]);
+        fclose(files->open[i]);
+        g_free(files->made[i]);
+    }
+    if (files->about)
+        g_key_file_free(files->about);
     g_free(files->path);
     *files = (struct recording_files){0};
 }

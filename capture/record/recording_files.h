@@ -18,23 +18,25 @@ char *recording_beside(const char *path, const char *ending);
 
 /* ---- writing */
 
+enum { RECORDING_FILES = 6 }; /* the recording, times, settings, note, two of calibration */
+
 struct recording_files {
-    char *path;      /* of the recording */
-    GPtrArray *made; /* paths of the files that are this recording's own */
-    FILE *csv;
-    char *note_path;
-    GKeyFile *note;
+    char *path;                  /* of the recording */
+    char *made[RECORDING_FILES]; /* paths of the files that are this recording's own */
+    FILE *open[RECORDING_FILES]; /* the same */
+    FILE *csv, *note;            /* two of them */
+    GKeyFile *about;             /* for the note */
 };
 
-/* Creates all files, the recording itself empty. Where one of them exists already it is -EEXIST;
- * but a calibration may be in its place, and the recording may be a pipe. 0, or -errno after a log
- * line. In both cases the caller closes it, after recording_files_remove() if need be. */
+/* Creates all files, the recording itself and the note empty. Where one of them exists already it
+ * is -EEXIST; but a calibration may be in its place, and the recording may be a pipe. 0, or -errno
+ * after a log line. In both cases the caller closes it. */
 int recording_files_make(struct recording_files *files, const char *path,
                          const struct recorder_about *about, int tracks);
 
-/* Notes the format of the first pair's pictures for replay, because the file stores grey of 10 or
- * 12 bits as 16. 0 or -errno, logged. */
-int recording_files_set_format(struct recording_files *files, uint32_t fourcc);
+/* Writes the note, with the format of the first pair's pictures for replay, because the file stores
+ * grey of 10 or 12 bits as 16. 0 or -errno, logged. */
+int recording_files_write_note(struct recording_files *files, uint32_t fourcc);
 
 /* The row of a pair; times in the file are relative to first_ns. Free it with g_free. */
 char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
@@ -45,9 +47,9 @@ int recording_files_add_row(struct recording_files *files, const char *row);
  * -errno, logged. */
 int recording_files_keep_rows(struct recording_files *files, long rows);
 
-/* Deletes the files that recording_files_make() created, for a recording without a pair. */
-void recording_files_remove(const struct recording_files *files);
-void recording_files_close(struct recording_files *files);
+/* Where keep is 0, for a recording without a pair, removes the files that
+ * recording_files_make() created. */
+void recording_files_close(struct recording_files *files, int keep);
 
 /* ---- reading */
 

@@ -2,6 +2,7 @@
  * time. SPDX-License-Identifier: MIT */
 #include "capture/ros/mcap_writer.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -79,9 +80,9 @@ static void put_topics(const struct mcap_writer *w, GByteArray *to) {
 }
 
 struct mcap_writer *mcap_writer_open(const char *path, const struct mcap_topic *topics, int count) {
-    FILE *file = fopen(path, "wbe");
-    if (!file)
-        return log_fail(NULL, path, "cannot be written: %s", strerror(errno));
+    FILE *file;
+    if (file_begin(path, &file) != 0)
+        return NULL;
     struct mcap_writer *w = g_new0(struct mcap_writer, 1);
     *w = (struct mcap_writer){.path = g_strdup(path),
                               .file = file,
@@ -103,7 +104,7 @@ struct mcap_writer *mcap_writer_open(const char *path, const struct mcap_topic *
     put_topics(w, out);
     if (write_out(w, out) == 0)
         return w;
-    mcap_writer_close(&w);
+    mcap_writer_close(&w, false);
     return NULL;
 }
 
@@ -226,12 +227,14 @@ static int write_end(struct mcap_writer *w) {
     return write_out(w, out);
 }
 
-int mcap_writer_close(struct mcap_writer **writer) {
+int mcap_writer_close(struct mcap_writer **writer, int keep) {
     struct mcap_writer *w = *writer;
     *writer = NULL;
     if (!w)
         return 0;
-    int error = flush_chunk(w) ?: write_end(w);
+    int error = keep ? flush_chunk(w) ?: write_end(w) : w->error;
+    if (!keep)
+        file_remove(w->path, w->file);
     if (fclose(w->file) != 0 && !error) {
         error = -errno;
         log_error(w->path, "cannot be written: %s", strerror(errno));
