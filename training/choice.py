@@ -21,17 +21,21 @@ MODES = CANDIDATES + REGRESSED
 PRIOR = 112  # 1/64: added to the logit of a disparity that passed
 
 
-def shapes(fine, coarse):
-    """Layers in the order of the file: inputs, outputs, those of half and of a quarter of the size
-    with fine channels, those of less with coarse."""
-    return {'i': (192, fine), 'e1': (fine, fine), 'e2a': (fine, fine), 'e2b': (fine, fine),
-            'e3a': (fine, coarse),
+def shapes(half, quarter, coarse, full=True):
+    """Layers in the order of the file: inputs, outputs; channels at half, at a quarter of the size,
+    and at less. Not full: without layers of full size, 'out' gives all of 2x2 pixels at one."""
+    last = {'h0': (half, 64), 'h1': (64, 32), 'reg': (quarter, 32), 'out': (32, 32)} if full else \
+        {'reg': (quarter, 32), 'out': (half, 128)}
+    return {'i': (192, half), 'e1': (half, half), 'e2a': (half, quarter), 'e2b': (quarter, quarter),
+            'e3a': (quarter, coarse),
             **{name: (coarse, coarse) for name in ('e3b', 'e4a', 'e4b', 'e5a', 'e5b', 'd4', 'd3')},
-            'u3': (coarse, fine), 'd2': (fine, fine), 'u2': (fine, fine), 'd1': (fine, fine),
-            'h0': (fine, 64), 'h1': (64, 32), 'reg': (fine, 32), 'out': (32, 32)}
+            'u3': (coarse, quarter), 'd2': (quarter, quarter), 'u2': (quarter, half),
+            'd1': (half, half), **last}
 
 
-LAYERS = {'learned': shapes(64, 96), 'census': shapes(32, 64)}  # of each descriptor
+# Of each descriptor, as the program has them; a trial with 28 % of census' multiplications.
+LAYERS = {'learned': shapes(64, 64, 96), 'census': shapes(32, 32, 64)}
+TRIALS = {'student': shapes(16, 32, 32, False)}
 HALVING = ('e2a', 'e3a', 'e4a', 'e5a')  # layers with a stride of 2
 LINEAR = ('reg', 'out')  # layers that give numbers of 16 bits, in 1/64
 
@@ -136,12 +140,12 @@ def unshuffled(f):
     return torch.cat([f[:, :, y::2, x::2] for y in (0, 1) for x in (0, 1)], 1)
 
 
-def joined(h, f):
-    """16 channels of each of 2x2 pixels of h beside f."""
-    n, _, rows, columns = h.shape
-    h = h.view(n, 2, 2, 16, rows, columns).permute(0, 3, 4, 1, 5, 2)
-    h = h.reshape(n, 16, 2 * rows, 2 * columns)[:, :, :f.shape[2], :f.shape[3]]
-    return torch.cat([h, f], 1)
+def shuffled(h, like):
+    """Channels of all of 2x2 pixels become pixels."""
+    n, channels, rows, columns = h.shape
+    h = h.reshape(n, 2, 2, channels // 4, rows, columns).permute(0, 3, 4, 1, 5, 2)
+    h = h.reshape(n, channels // 4, 2 * rows, 2 * columns)
+    return h[:, :, :like.shape[2], :like.shape[3]]
 
 
 def upsampled(a, like):
@@ -149,9 +153,10 @@ def upsampled(a, like):
     return a[:, :, :like.shape[2], :like.shape[3]]
 
 
-def wired(layer, mean, f):
+def wired(layer, mean, f, full=True):
     """The network's wires. layer(name, x): its convolution and what follows; mean(a, b): of two
-    maps. f: features as numbers that convolutions take. Returns outputs of 'out' and of 'reg'."""
+    maps. f: features as numbers that convolutions take; full as in shapes(). Returns outputs of
+    'out' and of 'reg'."""
     skips = [layer('e1', layer('i', unshuffled(f)))]
     for level in '2345':
         skips.append(layer(f'e{level}b', layer(f'e{level}a', skips[-1])))
@@ -162,7 +167,9 @@ def wired(layer, mean, f):
         if name == 'd2':
             regressed = layer('reg', y)
         y = layer(narrow, y) if narrow else y
-    return layer('out', layer('h1', joined(layer('h0', y), f))), regressed
+    if not full:
+        return shuffled(layer('out', y), f), regressed
+    return layer('out', layer('h1', torch.cat([shuffled(layer('h0', y), f), f], 1))), regressed
 
 
 def convolved(x, weight, bias, stride=1):
@@ -179,13 +186,13 @@ def whole_sums(name, weights, x):
     return convolved(x, weight.to(x.dtype), bias.to(x.dtype), stride(name)) / 2.0**float(shift)
 
 
-def whole_network(layer_sums, f):
+def whole_network(layer_sums, f, full=True):
     """layer_sums(name, x): a layer's sums in units of its output, which are rounded down and cut
     off here. Returns 'out' and 'reg' as whole numbers in 1/64."""
     def layer(name, x):
         least, most = (-32767, 32767) if name in LINEAR else (0, 127)
         return torch.floor(layer_sums(name, x)).clamp(least, most)
-    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f)
+    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f, full)
     return out[:, :2 * MODES].int(), regressed[:, :REGRESSED].int()
 
 
@@ -285,37 +292,8 @@ def census_vectors(grey):
     return F.pad(16 * census(grey), (0, 2)).to(torch.int8)
 
 
-def row_offsets(left, right, labels):
-    """How much lower the right picture is (gpu/stages/row_offset.h): (3, 3) in 1/32 px, of one
-    pair, grey (H, W)."""
-    height, width = left.shape
-    own, other = (census(g.unsqueeze(0))[0] for g in (left, right))
-    y = torch.arange(4, height, 8, device=left.device)
-    y = y[(y >= 2) & (y + 2 < height)]
-    x = torch.arange(4, width, 8, device=left.device)
-    reach = x.view(-1, 1) - torch.arange(width, device=left.device)
-    none = (reach < 0) | (reach >= labels)
-    cell = (y * 3 // height).view(-1, 1) * 3 + x * 3 // width
-    kind = own.dtype if own.is_cuda else torch.float32
-    sums = torch.zeros(9, 5, device=left.device, dtype=torch.int64)
-    for tried in range(5):
-        like = own[y][:, x].to(kind) @ other[y + tried - 2].to(kind).transpose(1, 2)
-        differ = ((62 - like.float()) / 2).masked_fill(none, 64).amin(2).clamp(max=64)
-        sums[:, tried].index_add_(0, cell.view(-1), differ.round().long().view(-1))
-    sums = 36 * sums + sums.sum(0)
-    at = torch.full((9,), 2, device=left.device)
-    for i in (1, 2, 3):  # the middle one wins ties, then the first
-        at = torch.where(sums[:, i] < sums.gather(1, at.view(-1, 1))[:, 0], i, at)
-    take = lambda i: sums.gather(1, i.view(-1, 1))[:, 0]
-    above, below = take(at - 1), take(at + 1)
-    rise = torch.maximum(above, below) - take(at)
-    part = torch.where(rise > 0, torch.div(16 * (above - below), rise.clamp(min=1),
-                                           rounding_mode='trunc'), 0)
-    return (32 * (at - 2) + part.clamp(-16, 16)).view(3, 3).int()
-
-
 def rows_moved(picture, offsets):
-    """A picture (H, W, C) moved up by row_offsets(), as gpu/stages/row_offset.h does."""
+    """A picture (H, W, C) moved up by offsets (3, 3) in 1/32 px, as gpu/stages/row_offset.h does."""
     height, width, _ = picture.shape
 
     def cells(count):

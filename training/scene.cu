@@ -17,7 +17,7 @@ extern "C" void scenes_draw(struct scene *s, int count, uint64_t seed, const uin
     struct textures t = {pixels, textures[0], textures[1], textures[2]};
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < count; i++) {
-        draw_scene(&s[i], seed + (uint64_t)i, &t, width, height, kind, 1);
+        draw_scene(&s[i], seed + (uint64_t)i, &t, width, height, kind < 0 ? NULL : &kinds[kind], 1);
         largest[i] = s[i].largest;
     }
 }

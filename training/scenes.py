@@ -16,7 +16,7 @@ from PIL import Image
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (cast.h)
 WIDTH, HEIGHT = 640, 384  # of a pair
-KINDS = ('rooms', 'streets', 'flying', 'planes')
+KINDS = ('rooms', 'streets', 'flying')  # of scene_lot.h
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
@@ -87,7 +87,7 @@ def textures(folder, generator):
         n = t.shape[2]**2
         pool[:, at:at + n] = t.round().to(torch.uint8).permute(0, 2, 3, 1).reshape(len(t), n, 4)
         t, at = F.avg_pool2d(t, 2) if t.shape[2] > 1 else t[:, :, :0], at + n
-    return pool, [len(k) for k in kinds]
+    return pool.cpu(), [len(k) for k in kinds]
 
 
 # ---- pairs
@@ -96,25 +96,31 @@ def pointer(tensor):
     return ctypes.c_void_p(tensor.data_ptr())
 
 
+LIBRARY = os.path.join(HERE, 'libscene.so')
+
+
+def build():
+    """Compiles the caster where it is older than its sources."""
+    source = [os.path.join(HERE, name)
+              for name in ('scene.cu', 'scene_lot.h', '../capture/synth/cast.h')]
+    if not os.path.exists(LIBRARY) or any(os.path.getmtime(LIBRARY) < os.path.getmtime(s)
+                                          for s in source):
+        subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared',
+                        '-I', os.path.join(HERE, '..'), '-Xcompiler', '-fPIC,-fopenmp',
+                        source[0], '-o', f'{LIBRARY}.{os.getpid()}'], check=True)
+        os.replace(f'{LIBRARY}.{os.getpid()}', LIBRARY)
+
+
 class Caster:
-    """Casts scenes of seeds."""
+    """Casts scenes of seeds, with what textures() gives."""
 
-    def __init__(self, folder, seed):
-        library = os.path.join(HERE, 'libscene.so')
-        source = [os.path.join(HERE, name)
-                  for name in ('scene.cu', 'scene_lot.h', '../capture/synth/cast.h')]
-        if not os.path.exists(library) or any(os.path.getmtime(library) < os.path.getmtime(s)
-                                              for s in source):
-            subprocess.run(['nvcc', '-O3', '--use_fast_math', '-arch=native', '-shared',
-                            '-I', os.path.join(HERE, '..'), '-Xcompiler', '-fPIC,-fopenmp',
-                            source[0], '-o', library], check=True)
-        self.library = ctypes.CDLL(library)
-        self.pool, self.counts = textures(folder, torch.Generator().manual_seed(seed))
-        self.host = self.pool.cpu()
+    def __init__(self, pool, counts):
+        self.library = ctypes.CDLL(LIBRARY)
+        self.host, self.pool, self.counts = pool, pool.to(DEVICE), counts
 
-    def cast(self, count, seed, kind=len(KINDS)):
+    def cast(self, count, seed, kind=-1):
         """Pictures (count, 2, HEIGHT, WIDTH, 3) uint8, true disparities, seen, largest disparities,
-        rows that the right picture is off."""
+        rows that the right picture is off. kind: one of KINDS, -1 all of them."""
         scenes = np.empty((count, self.library.scene_bytes()), np.uint8)
         largest = np.empty(count, np.float32)
         self.library.scenes_draw(scenes.ctypes.data_as(ctypes.c_void_p), count,
@@ -144,7 +150,7 @@ class Caster:
 
 
 def stream():
-    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream if DEVICE.type == 'cuda' else 0)
 
 
 def spread(d):

@@ -38,7 +38,9 @@ class Strips:
     """Strips of ray-cast pairs, with what cameras do to them."""
 
     def __init__(self, photographs, seed):
-        self.caster = scenes.Caster(photographs, seed)
+        scenes.build()
+        self.caster = scenes.Caster(*scenes.textures(photographs,
+                                                     torch.Generator().manual_seed(seed)))
         self.random, self.seed = np.random.default_rng(seed), 1000003 * seed
         self.generator = torch.Generator(scenes.DEVICE).manual_seed(seed)
 
@@ -138,28 +140,28 @@ class Network(torch.nn.Module):
         z = self.layers[-1](x)[:, :, MARGIN:-MARGIN].float()
         return F.normalize(z, dim=1, eps=1e-3).clamp(-LARGEST, LARGEST)
 
+    def units(self):
+        """Of each layer the unit of a sum, 1/256 or 1/128, times 1/2^shift, and the file's shift."""
+        for layer in self.layers:
+            first, last = layer is self.layers[0], layer is self.layers[-1]
+            yield (layer, (256 if first else 128) * 2.0**layer.shift,
+                   3 if last else layer.shift + first)
+
     def save(self, path, about):
         """Writes the weights in the program's format (docs/METHODS.md, learned descriptor)."""
         layers = []
-        for layer in self.layers:
-            first, last = layer is self.layers[0], layer is self.layers[-1]
+        for layer, unit, shift in self.units():
             weight = (layer.weight.detach().cpu() * 2.0**layer.shift).round().clamp(-127, 127)
             bias = layer.bias.detach().double().cpu()
-            # A sum's unit: 1/256 or 1/128, times 1/2^shift.
-            unit = (256 if first else 128) * 2.0**layer.shift
-            shift = 3 if last else layer.shift + first
             layers.append((weight, (bias * unit).round() + 2.0**(shift - 1), shift))
         choice.write_file(path, ['licence: MIT', f'trained: {about}'], layers, {})
 
-
-def census(grey):
-    """Census over 9x7 of grey (N, 1, H, W) as vectors of length 1; two bits are constant."""
-    padded = F.pad(grey, (4, 4, 3, 3), 'replicate')
-    h, w = grey.shape[2:]
-    bits = [padded[:, 0, 3 + dy:3 + dy + h, 4 + dx:4 + dx + w] < grey[:, 0]
-            for dy in range(-3, 4) for dx in range(-4, 5) if dx or dy]
-    bits += [torch.zeros_like(bits[0])] * 2
-    return (torch.stack(bits, 1)[:, :, MARGIN:-MARGIN].float() * 2 - 1) / math.sqrt(NUMBERS)
+    @torch.no_grad()
+    def load(self, path):
+        """Reads what save() writes."""
+        for (layer, unit, shift), (weight, bias, _) in zip(self.units(), choice.read_file(path)[1]):
+            layer.weight[:] = weight / 2.0**layer.shift
+            layer.bias[:] = (bias - 2.0**(shift - 1)) / unit
 
 
 def distances(left, right):
@@ -249,8 +251,9 @@ def main():
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
     parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--start', help='a .pt file to go on from')
+    parser.add_argument('--start', help='a file of weights to go on from')
     options = parser.parse_args()
+    start = time.time()
     torch.manual_seed(options.seed)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
@@ -261,7 +264,7 @@ def main():
     network = Network().to(scenes.DEVICE, memory_format=torch.channels_last)
     network.begin(strips.pairs(16)[0].unsqueeze(1))
     if options.start:
-        network.load_state_dict(torch.load(options.start))
+        network.load(options.start)
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / AVERAGED))
     optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.99))
 
@@ -272,9 +275,7 @@ def main():
         loss = float(np.mean([0.4 * float(l[0]) + 0.6 * float(l[1]) for l in losses]))
         off = [round(100 * float(np.mean([float(o[i]) for o in off])), 2) for i in (0, 1)]
         return {'off': off, 'loss': round(loss, 4)}
-    print(json.dumps({'census': figures(census)}), flush=True)
-
-    start, done, step, log, stored, best = time.time(), 0, 0, [], [], float('inf')
+    done, step, stored, best = 0, 0, [], float('inf')
     while done < 1:
         rate = options.rate * min(1, (step + 1) / 100) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
@@ -293,16 +294,12 @@ def main():
         step += 1
         done = (time.time() - start) / (60 * options.minutes)
         if step % 100 == 0 or done >= 1:
-            log.append({'step': step, 'seconds': round(time.time() - start, 1),
-                        **figures(averaged.module),
-                        'rates': [round(float(r), 3) for r in network.rate.detach().exp()]})
-            print(json.dumps(log[-1]), flush=True)
-            if done < 0.5 or log[-1]['loss'] < best:  # the best of the second half is kept
-                best = log[-1]['loss'] if done >= 0.5 else best
+            now = figures(averaged.module)
+            print(json.dumps({'step': step, 'seconds': round(time.time() - start, 1), **now}),
+                  flush=True)
+            if done < 0.5 or now['loss'] < best:  # the best of the second half is kept
+                best = now['loss'] if done >= 0.5 else best
                 averaged.module.save(options.out, f'{step} steps, seed {options.seed}')
-                torch.save(averaged.module.state_dict(), options.out + '.pt')
-    with open(options.out + '.json', 'w') as file:
-        json.dump({'options': vars(options), 'log': log}, file, indent=1)
 
 
 if __name__ == '__main__':
