@@ -4,7 +4,6 @@
 #include "app/matcher.h"
 
 #include "app/commands.h"
-#include "app/run/estimate.h"
 #include "app/run/mask.h"
 #include "base/log.h"
 #include "library/library.h"
@@ -22,8 +21,7 @@ struct matcher {
     struct livestereo_settings *settings;
     struct params params; /* those of settings */
     bool sequence;
-    bool exchanged;       /* of the last frame: left and right */
-    bool estimates, told; /* matcher_estimate(); the first frame's were printed */
+    bool exchanged; /* of the last frame: left and right */
     struct frame_alloc alloc;
 };
 
@@ -172,8 +170,6 @@ struct livestereo_info matcher_info(struct matcher *m) {
     int error = livestereo_get_info(m->handle, &info);
     assert(!error);
     (void)error;
-    if (m->estimates)
-        info.frames_in_flight = 1;
     return info;
 }
 
@@ -197,7 +193,7 @@ static struct livestereo_image rectify(const struct livestereo_info *info, int s
     return picture_of(to);
 }
 
-static int start(struct matcher *m, const struct params *params, struct frame *f) {
+int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
     int error = f->exchanged != m->exchanged ? livestereo_forget(m->handle) : 0;
     if (!error && !params_same_method(params, &m->params)) {
         take(m, params);
@@ -226,37 +222,6 @@ static int start(struct matcher *m, const struct params *params, struct frame *f
     else
         frame.disparity = image_of(f->disparity, w, h, 2 * w, LIVESTEREO_DISP16);
     return livestereo_start(m->handle, &frame);
-}
-
-/* Alternates labels and parameters until these hardly change. */
-static int estimate(struct matcher *m, struct params *params, struct frame *f) {
-    char text[128];
-    double change = 1;
-    for (int i = 1; i <= ESTIMATES && change > 0.02; i++) {
-        struct params labels = estimate_unrefined(params);
-        int error = start(m, &labels, f) ?: matcher_finish(m, f);
-        if (error)
-            return error;
-        change = estimate_fit(f, params);
-        log_at(m->told ? LOG_DEBUG : LOG_INFO, "estimate", "%d: %s", i,
-               estimate_print(params, text, sizeof(text)));
-    }
-    m->told = true;
-    return 0;
-}
-
-int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
-    struct params estimated = *params;
-    int error = m->estimates ? estimate(m, &estimated, f) : 0;
-    return error ? error : start(m, &estimated, f);
-}
-
-int matcher_estimate(struct matcher *m, const struct params *params) {
-    const char *why = estimate_conflict(params);
-    if (why)
-        log_error("--estimate", "%s", why);
-    m->estimates = !why;
-    return why ? EXIT_USAGE : EXIT_DONE;
 }
 
 int matcher_finish(struct matcher *m, struct frame *f) {

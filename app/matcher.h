@@ -37,19 +37,6 @@ struct livestereo_info matcher_info(struct matcher *matcher);
  * -errno after a log line. */
 int matcher_set_mask(struct matcher *matcher, const uint8_t *mask);
 
-/* From the next frame on its weights and truncations are estimated from itself
- * (app/run/estimate.h): it is computed up to ESTIMATES times without refinement, and then with
- * what was found, which frame->params tells. Frames do not overlap then. EXIT_DONE, or EXIT_USAGE
- * after a log line where the parameters do not allow it. */
-enum { ESTIMATES = 6 };
-int matcher_estimate(struct matcher *matcher, const struct params *params);
-
-/* clang-format off */
-#define ESTIMATE_ENTRY(flag) \
-    {"estimate", 0, 0, G_OPTION_ARG_NONE, flag, \
-     "Estimate the weights and truncations of data and smoothness from each pair itself", NULL}
-/* clang-format on */
-
 /* Of the last frame; NaN after a log line. */
 double matcher_energy(struct matcher *matcher);
 

@@ -450,10 +450,6 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
 
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 $D/set");
     expect_error(3, "nosuch", "eval $D/nosuch");
-    g_autofree char *estimated =
-        expect_success("eval --json --estimate --preset yang2006_tuned --set threads=1 $D/set");
-    g_assert_nonnull(strstr(estimated, "\"discontinuity_weight\": "));
-    g_assert_null(strstr(estimated, "\"discontinuity_weight\": 1,")); /* the preset's */
     write_text("set/pair.ini", "[pair]\n");
     expect_error(3, "pair.ini", "eval $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=1000\n");

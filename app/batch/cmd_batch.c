@@ -26,7 +26,6 @@ struct batch {
     struct rig_options rig;
     struct camera_options camera;
     char *folder, *save, *mask;
-    gboolean estimate;
     int kinds;
     long written, damaged;
     struct depth_totals depth16, ply;
@@ -158,9 +157,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
                                source->channels, rig_use_maps(&rig), false, &code);
     if (!matcher)
         return code;
-    code = batch->estimate ? matcher_estimate(matcher, &batch->params) : EXIT_DONE;
-    if (code == EXIT_DONE)
-        code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
+    code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);
     if (code == EXIT_DONE)
         code = check_form(batch);
     if (code != EXIT_DONE)
@@ -287,7 +284,6 @@ int cmd_batch(int argc, char **argv) {
          "of motion flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
-        ESTIMATE_ENTRY(&batch.estimate),
         {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &batch.source.rate,
          "Pairs a second that picture files were taken at, for pts_s", "N"},
         RIG_OPTION_ENTRIES(&batch.rig),

@@ -23,7 +23,7 @@ struct eval {
     struct rig_options rig;
     struct common_options common;
     struct params params;
-    gboolean json, all_presets, estimate;
+    gboolean json, all_presets;
     int repeat;
     int bound;    /* sweeps for a lower bound, 0: none */
     char *counts; /* CSV of confidences, or NULL */
@@ -179,7 +179,7 @@ static int run_frame(const struct eval *eval, struct matcher *matcher, const str
             return EXIT_RUN_FAILED;
         ms[i] = frame->compute_ms;
     }
-    result->params = *frame->params; /* estimated ones with --estimate */
+    result->params = *frame->params;
     result->figures.mib = (double)matcher_info(matcher).memory / (1 << 20);
     result->figures.ms = quantile_between(ms, eval->repeat, 0.5);
     result->figures.energy = matcher_energy(matcher);
@@ -251,9 +251,7 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
                                pair->left.channels, rig_use_maps(&rig), false, &code);
     if (!matcher)
         return code;
-    code = eval->estimate ? matcher_estimate(matcher, &params) : EXIT_DONE;
-    if (code == EXIT_DONE)
-        code = use_mask(eval, matcher, pair, &left_out);
+    code = use_mask(eval, matcher, pair, &left_out);
     AUTO(frame_drop)
     struct frame *frame = frame_alone(pair->left.width, pair->left.height, pair->left.channels,
                                       false, matcher_frame_alloc(matcher));
@@ -464,7 +462,6 @@ int cmd_eval(int argc, char **argv) {
          "Only these pairs of each DIR, counted from 0", "N,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
         MASK_ENTRY(&eval.mask),
-        ESTIMATE_ENTRY(&eval.estimate),
         RIG_WHOLE_ENTRIES(&eval.rig),
         {"bound", 0, 0, G_OPTION_ARG_INT, &eval.bound,
          "A lower bound of the energy, by N sweeps of TRW-S", "N"},

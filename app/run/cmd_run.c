@@ -32,7 +32,6 @@ struct run {
     struct output_options out;
     int frames;
     char *mask; /* --mask, or NULL */
-    gboolean estimate;
     char *picture, *disparity; /* files for the last frame (or a pattern, for all), NULL none */
 };
 
@@ -324,8 +323,6 @@ static int open_and_run(struct run *run, int argc, char **argv) {
                           : NULL;
     g_autofree uint8_t *left_out = NULL;
     if (matcher)
-        code = run->estimate ? matcher_estimate(matcher, &run->params) : EXIT_DONE;
-    if (matcher && code == EXIT_DONE)
         code = mask_use(run->mask, &run->params, rig.width, rig.height, matcher, &left_out);
     if (matcher && code == EXIT_DONE)
         code = check_form(run) == GO_ON ? EXIT_DONE : EXIT_USAGE;
@@ -348,7 +345,6 @@ int cmd_run(int argc, char **argv) {
          " pattern (%06d.png)",
          "FILE"},
         MASK_ENTRY(&run.mask),
-        ESTIMATE_ENTRY(&run.estimate),
         {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},
         RIG_OPTION_ENTRIES(&run.rig),
         OUTPUT_OPTION_ENTRIES(&run.out),
