@@ -7,6 +7,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +62,20 @@ static void make_ideal_cameras(struct rig *rig, struct rectification *to) {
     }
 }
 
+/* Warns where the rectified pictures' focal length depends on how they were rectified, which the
+ * calibration does not say. */
+static void doubt_focal_length(const struct rig_use *use, const struct rectification *to) {
+    struct rectification all;
+    if (use->rig.rectified || use->rig.has_rectification ||
+        rectify_of_rig(&use->rig, 1, &all) != 0 || fabs(all.fx - to->fx) < 2e-3 * to->fx)
+        return;
+    log_warning("--rectified",
+                "the calibration does not say the focal length of the rectified pictures (P1, P2): "
+                "%.1f px are taken, as of --alpha 0, and depths are wrong where they were "
+                "rectified otherwise; give a file that says it",
+                to->fx);
+}
+
 /* The rectification of whole pictures of use's size. EXIT_DONE or the exit code. */
 static int choose_rectification(const struct rig_options *options, bool rectified,
                                 struct rig_use *use, struct rectification *to) {
@@ -78,6 +93,8 @@ static int choose_rectification(const struct rig_options *options, bool rectifie
             "the pictures are shown%s",
             to->fx, to->cx[0], to->cy, 100 * rectify_share(&use->rig, to),
             options->alpha < 1 ? "; --alpha 1 shows more" : "");
+    if (rectified && use->known)
+        doubt_focal_length(use, to);
     if (rectified)
         make_ideal_cameras(&use->rig, to);
     return EXIT_DONE;
@@ -102,6 +119,7 @@ static int make_maps(const struct rig_options *options, struct rig_use *use) {
     struct rectification to;
     bool rectified = options->rectified || use->rig.rectified || !use->known;
     int code = choose_rectification(options, rectified, use, &to);
+    use->rectified = rectified;
     if (code != EXIT_DONE)
         return code;
     use->width = to.width;

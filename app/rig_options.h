@@ -49,6 +49,7 @@ struct rig_options {
 /* A rig as it is used for the pictures of one size. */
 struct rig_use {
     bool known;        /* there is a calibration */
+    bool rectified;    /* the pictures are taken as rectified ones */
     int width, height; /* of the results: of the pictures or the part that is computed */
     int left, top;     /* their origin in the whole rectified pictures */
     int around[2];     /* columns left and right of them that margins may have */

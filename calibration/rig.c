@@ -154,8 +154,9 @@ int rig_check(const struct rig *rig, char *why, size_t size) {
                       "that stands upright before calibrating)");
     if (at[0] < 0)
         return refuse(why, size,
-                      "T: the right camera is to the left of the left one, as of a rig mounted "
-                      "upside down; --swap exchanges the pictures and this calibration");
+                      "T: the right camera is to the left of the left one: T is the other way "
+                      "round (-R T is what it must be then), or the rig is mounted upside down: "
+                      "--swap exchanges the pictures and this calibration");
     return rig->has_rectification ? check_rectification(rig, why, size) : 0;
 }
 

@@ -82,10 +82,10 @@ lint_layers() {
     allow render "base/|config/|image/" || status=1
     allow library 'base/|config/|calibration/|gpu/|include/' || status=1
     allow bindings/gst 'image/picture\.h"|include/' || status=1
-    # row_samples remaps pictures with the pipeline's stage; the matcher hands the library its
+    # pair_watch remaps pictures with the pipeline's stage; the matcher hands the library its
     # parameters as a struct.
     ! grep -nE '^ *# *include "(gpu|library)/' -r app |
-        grep -vE '^app/(run/row_samples.c:.*gpu|matcher.c:.*library)/' || status=1
+        grep -vE '^app/(live/pair_watch.c:.*gpu|matcher.c:.*library)/' || status=1
     # The library's messages name parameters, not options of the program.
     ! grep -nE '"[^"]*(--[a-z]|livestereo [a-z])' -r gpu library calibration/rect* \
         calibration/rig_read* config/params.c config/params.def || status=1

@@ -1,8 +1,9 @@
 /*
  * Inputs that users of comparable programs met, with their right values: the folder field beside
  * LIVESTEREO_DATA, whose README.md this is as a test. A row is a line of the shell, run in that
- * folder ($F) with $B, $D as in cli.h, the sources ($S) and the README's options ($O); what it must
- * print; and what the maps must be that it left in $D/out. SPDX-License-Identifier: MIT
+ * folder ($F) with $B, $D as in cli.h, the sources ($S) and the README's options ($O; $R of run);
+ * what it must print; and what the maps must be that it left in $D/out.
+ * SPDX-License-Identifier: MIT
  */
 #include "tests/cli.h"
 
@@ -109,6 +110,42 @@ static const struct row {
      NOT_COMPARED, 0},
     {"booster", "$B batch $O new/booster/camera_00 new/booster/camera_02 -o $D/out", 0, "3 pairs",
      "", 3, NOT_COMPARED, 0},
+    {"exchanged", "$B batch $O --save depth new/exchanged -o $D/out", 0, "2 pairs", "add --swap", 0,
+     NOT_COMPARED, 0},
+    {"exchanged mended",
+     "! $B batch $O --save depth new/exchanged --swap -o $D/out 2>&1 | grep warning", 0, "", "", 2,
+     NOT_COMPARED, 0},
+    {"exchanged_info", "$B run $R new/exchanged_info.mcap", 0,
+     "rig       left and right look exchanged", "add --swap", 0, NOT_COMPARED, 0},
+    {"exchanged and turned",
+     "$B run $R new/turned/right.png new/turned/left.png --calib new/turned/right.yml", 0, "",
+     "by their rows: add --swap", 0, NOT_COMPARED, 0},
+    {"one camera twice",
+     "$B run $R new/turned/left.png new/turned/left.png --calib new/turned/right.yml", 0,
+     "rig       both pictures are the same", "both pictures are the same", 0, NOT_COMPARED, 0},
+    {"turned",
+     "$B batch $O new/turned/left.png new/turned/right.png --calib new/turned/turned.yml -o $D/out",
+     0, "1 pair", "R of the calibration is the other way round", 1, NOT_COMPARED, 0},
+    {"turned, checked",
+     "$B calib check new/turned/turned.yml new/turned/left.png new/turned/right.png", 0,
+     "R of the calibration is the other way round", "", 0, NOT_COMPARED, 0},
+    {"not turned",
+     "! $B batch $O --set disparity_range=64 --save depth new/turned/left.png new/turned/right.png "
+     "--calib new/turned/right.yml -o $D/out 2>&1 | grep warning && median 4.02",
+     0, "", "", 1, NOT_COMPARED, 0},
+    {"rectified, with P",
+     "$B batch $O new/rectified/left.png new/rectified/right.png --calib new/rectified/with_P.yml "
+     "-o $D/out",
+     0, "1 pair", "rectified already, by their rows: add --rectified", 1, NOT_COMPARED, 0},
+    {"rectified, with P, mended",
+     "! $B batch $O --set disparity_range=64 --save depth new/rectified/left.png "
+     "new/rectified/right.png --calib new/rectified/with_P.yml --rectified -o $D/out 2>&1 | grep "
+     "warning && median 4.0",
+     0, "", "", 1, NOT_COMPARED, 0},
+    {"rectified, no P",
+     "$B batch $O new/rectified/left.png new/rectified/right.png --calib new/rectified/no_P.yml "
+     "--rectified -o $D/out",
+     0, "1 pair", "does not say the focal length of the rectified pictures", 1, NOT_COMPARED, 0},
     {"truth negative", "$B eval --preset live --set disparity_range=32 new/truth_negative", 0,
      "truth_negative", "all truths are outside of the search", 0, NOT_COMPARED, 0},
 };
@@ -122,7 +159,10 @@ static char *preamble(void) {
         return NULL;
     return g_strdup_printf(
         "S=$PWD && cd '%s' && B='%s' F=$PWD && O='--preset live --set disparity_range=32 "
-        "--save pfm --set backend=cpu' && ",
+        "--save pfm --set backend=cpu' R='--preset live --set disparity_range=64' && "
+        "median() { /usr/bin/python3 -c \"import numpy as n; m = n.fromfile("
+        "'$D/out/left_depth.pfm', '<f4', offset=16)[-320 * 240:]; "
+        "assert abs(n.median(m[n.isfinite(m)]) - $1) < .1\"; } && ",
         field, program);
 }
 

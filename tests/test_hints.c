@@ -14,13 +14,9 @@
 #define SCENE "synth:width=320,height=240,range=48"
 static const struct source_options as_is, swapped = {.swap = 1};
 
-/* As hints_exchanged, of the first frame of a source, which a watch (may be NULL) sees, too. */
-static int exchanged(const char *word, const struct source_options *options, int min_disparity,
-                     struct swap_watch *watch) {
-    struct params params;
+/* As hints_exchanged, of the first frame of a source. */
+static int exchanged(const char *word, const struct source_options *options, int min_disparity) {
     int error;
-    params_default(&params);
-    params.min_disparity = min_disparity;
     AUTO(source_close)
     struct source *source = source_open(&word, 1, options, &error);
     g_assert_nonnull(source);
@@ -28,11 +24,7 @@ static int exchanged(const char *word, const struct source_options *options, int
     struct frame *frame =
         frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
-    const struct frame shown = {
-        .rect_left = frame->left, .rect_right = frame->right, .params = &params};
-    if (watch)
-        swap_watch_add(watch, &shown);
-    return hints_exchanged(&shown);
+    return hints_exchanged(&frame->left, &frame->right, min_disparity);
 }
 
 TEST("/hints/swap", test_swap) {
@@ -41,9 +33,9 @@ TEST("/hints/swap", test_swap) {
         "synth:width=1920,height=720,range=280,noise=4"}; /* farther than 128 px */
     for (size_t i = 0; i < G_N_ELEMENTS(scenes); i++) {
         g_test_message("%s", scenes[i]);
-        g_assert_cmpint(exchanged(scenes[i], &as_is, 0, NULL), ==, -1);
-        g_assert_cmpint(exchanged(scenes[i], &swapped, 0, NULL), ==, 1);
-        g_assert_cmpint(exchanged(scenes[i], &swapped, -48, NULL), !=, 1); /* it is meant */
+        g_assert_cmpint(exchanged(scenes[i], &as_is, 0), ==, -1);
+        g_assert_cmpint(exchanged(scenes[i], &swapped, 0), ==, 1);
+        g_assert_cmpint(exchanged(scenes[i], &swapped, -48), !=, 1); /* it is meant */
     }
 }
 
@@ -59,22 +51,10 @@ TEST("/hints/swap-real", test_swap_real) {
         if (!folder)
             return;
         g_test_message("%s", names[i]);
-        g_assert_cmpint(exchanged(folder, &as_is, 0, NULL), ==, -1);
-        g_assert_cmpint(exchanged(folder, &swapped, 0, NULL), ==, 1);
-        g_assert_cmpint(exchanged(folder, &turned, 0, NULL), !=, 1);
+        g_assert_cmpint(exchanged(folder, &as_is, 0), ==, -1);
+        g_assert_cmpint(exchanged(folder, &swapped, 0), ==, 1);
+        g_assert_cmpint(exchanged(folder, &turned, 0), !=, 1);
     }
-}
-
-/* A frame that is not exchanged outvotes two that are. */
-TEST("/hints/watch", test_watch) {
-    struct swap_watch watch = {0};
-    exchanged(SCENE, &swapped, 0, &watch);
-    exchanged(SCENE, &swapped, 0, &watch);
-    g_assert_cmpint(watch.votes, >, 0);
-    exchanged(SCENE, &as_is, 0, &watch);
-    g_assert_cmpint(watch.votes, ==, 0);
-    exchanged(SCENE, &swapped, 0, &watch); /* the fourth is not looked at */
-    g_assert_cmpint(watch.votes, ==, 0);
 }
 
 enum { W = 100, H = 10 };

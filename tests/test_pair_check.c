@@ -2,7 +2,7 @@
  * Pairs whose right picture is brighter, less sharp or taken later are told apart, and each gets
  * its sentence; pairs that are alike get none. SPDX-License-Identifier: MIT
  */
-#include "app/run/row_samples.h"
+#include "app/live/pair_watch.h"
 #include "calibration/workshop/pair_check.h"
 #include "base/clock.h"
 #include "image/picture.h"
@@ -133,16 +133,18 @@ TEST("/pair_check/samples", test_samples) {
                        *dark = g_memdup2(right, W * H), *flat = g_malloc0(W * H);
     scale(dark, 0.7);
     for (size_t i = WATCHED ? 5 : 0; i < G_N_ELEMENTS(pairs); i++) {
-        AUTO(row_samples_close) struct row_samples samples = {0};
-        row_samples_open(&samples, W, H);
+        static const struct rig_use none = {.row_px = 1};
+        struct params params;
+        params_default(&params);
+        AUTO(pair_watch_close) struct pair_watch watch = {.name = "cameras", .rig = &none};
         for (const char *p = pairs[i]; *p; p++) {
-            row_samples_add(&samples, &(struct image){*p == '-' ? flat : left, W, H, 1},
+            pair_watch_keep(&watch, &(struct image){*p == '-' ? flat : left, W, H, 1},
                             &(struct image){*p == 'd' ? dark : right, W, H, 1});
-            samples.taken_ns[p - pairs[i]] -= CLOCK_NS_PER_S; /* so that the next is taken */
+            watch.kept_ns[p - pairs[i]] -= CLOCK_NS_PER_S; /* so that the next is taken */
         }
-        g_assert_cmpint(samples.count, ==, (long)strlen(pairs[i]));
+        g_assert_cmpint(watch.keeps, ==, (long)strlen(pairs[i]));
         struct stderr_of caught = stderr_begin();
-        row_samples_print(&samples, NULL, "cameras");
+        pair_watch_print(&watch, &params);
         g_autofree char *said = stderr_end(caught);
         char *first = strstr(said, "times as bright");
         if (!first != !warnings[i] || (first && strstr(first + 1, "times as bright")))

@@ -6,11 +6,10 @@
 #include "app/batch/batch_output.h"
 #include "app/camera_options.h"
 #include "app/commands.h"
-#include "app/live/hints.h"
 #include "app/live/live.h"
+#include "app/live/pair_watch.h"
 #include "app/run/mask.h"
 #include "app/rig_options.h"
-#include "app/run/row_samples.h"
 #include "image/picture.h"
 #include "base/auto.h"
 #include "base/log.h"
@@ -72,10 +71,9 @@ static void draw_progress(const char *name, long done, long count, double rate) 
 
 /* Takes and writes frames until the input is over. The exit code. */
 static int write_frames(struct batch *batch, struct live *live, struct source *source,
-                        struct rectified_watch *watch, struct batch_output *output) {
+                        struct pair_watch *watch, struct batch_output *output) {
     bool progress = progress_wanted(&batch->common);
     struct live_stats stats = {0};
-    bool range_said = false;
     int code = GO_ON;
     while (code == GO_ON) {
         struct frame *frame;
@@ -83,9 +81,7 @@ static int write_frames(struct batch *batch, struct live *live, struct source *s
         if (status == LIVE_END)
             code = EXIT_DONE;
         if (status == 0) {
-            rectified_watch_add(watch, frame);
-            if (batch->params.mode != MODE_MOTION && !watch->told)
-                range_watch_add(&range_said, source->name, frame);
+            pair_watch_add(watch, frame);
             if (batch_output_write(output, frame) == 0)
                 batch->written++;
             else
@@ -173,8 +169,8 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
                                     .ply = &batch->ply};
     struct batch_output *output = batch_output_open(&task);
     code = EXIT_RUN_FAILED;
-    struct rectified_watch watch;
-    rectified_watch_begin(&watch, source, &batch->source, rig.known);
+    AUTO(pair_watch_close) struct pair_watch watch;
+    pair_watch_begin(&watch, source, &batch->source, &rig);
     if (output) {
         struct live_options options = {.policy = QUEUE_WAIT};
         int error;

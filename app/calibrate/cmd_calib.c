@@ -5,7 +5,7 @@
  */
 #include "app/calibrate/calib_refine.h"
 #include "app/commands.h"
-#include "app/run/row_samples.h"
+#include "app/live/pair_watch.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "calibration/workshop/row_error.h"
@@ -132,7 +132,7 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
                       struct checked *checked) {
     struct image im[2] = {{0}, {0}};
     AUTO(rig_use_close) struct rig_use use = {0};
-    struct row_error rows;
+    AUTO(pair_watch_close) struct pair_watch watch = {.name = pair[0], .rig = &use};
     int code = EXIT_DONE;
     for (int v = 0; v < 2 && code == EXIT_DONE; v++)
         if (picture_read(pair[v], &im[v]))
@@ -143,16 +143,16 @@ static int check_pair(const struct calib *c, struct rig_options *options, char *
     if (code == EXIT_DONE)
         code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
     if (code == EXIT_DONE) {
-        double offset = c->params.row_offset;
-        g_autofree uint8_t *left = rectified_grey(&im[0], &use.maps[0], use.width, use.height, 0),
-                           *right =
-                               rectified_grey(&im[1], &use.maps[1], use.width, use.height, offset);
-        int max = MIN(MAX(c->labels, row_error_reach(use.width)), use.width / 2);
-        int error = row_error_measure(left, right, use.width, use.height, -8, max, &rows, NULL, 0);
-        print_rows(pair[0], &rows, error);
+        struct params params = c->params;
+        params.min_disparity = 0;
+        params.disparity_range = MIN(c->labels, use.width / 2);
+        pair_watch_look(&watch, &im[0], &im[1], &params);
+        print_rows(pair[0], &watch.looked.rows, watch.looked.error);
+        if (*watch.looked.doubt && watch.looked.beyond_rows)
+            printf("  %s\n", watch.looked.doubt);
         checked->row_px = use.row_px;
-        if (!error && checked->count < MAX_ROW_ERROR_PAIRS)
-            checked->rows[checked->count++] = rows;
+        if (!watch.looked.error && checked->count < MAX_ROW_ERROR_PAIRS)
+            checked->rows[checked->count++] = watch.looked.rows;
     }
     picture_free(&im[0]);
     picture_free(&im[1]);

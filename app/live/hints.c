@@ -61,8 +61,6 @@ enum { COLUMNS = 24, ROWS = 16, RADIUS = 4, WIDTH = 640 };
 #define TEXTURE 8     /* mean slope of a block that is compared */
 #define CLEARLY 0.8   /* of the other side's difference */
 #define MIN_BLOCKS 25 /* that a verdict needs */
-#define FIRST_FRAMES 3
-#define LOOK_EVERY 90 /* frames */
 
 /* Grey, each pixel the mean of step x step of the picture's; the caller frees its data. */
 static struct image shrink(const struct image *im, int step) {
@@ -107,9 +105,9 @@ static int best_of(const struct image small[2], int x, int y, int range, int sig
     return best;
 }
 
-int hints_exchanged(const struct frame *frame) {
-    const int step = (frame->rect_left.width + WIDTH - 1) / WIDTH;
-    struct image small[2] = {shrink(&frame->rect_left, step), shrink(&frame->rect_right, step)};
+int hints_exchanged(const struct image *left, const struct image *right, int min_disparity) {
+    const int step = (left->width + WIDTH - 1) / WIDTH;
+    struct image small[2] = {shrink(left, step), shrink(right, step)};
     int range = small[0].width / 4, negative = 0, positive = 0;
     int width = small[0].width - 2 * range, height = small[0].height - 2 * RADIUS;
     for (int i = 0; i < COLUMNS * ROWS && width >= COLUMNS && height >= ROWS; i++) {
@@ -123,13 +121,7 @@ int hints_exchanged(const struct frame *frame) {
     }
     g_free(small[0].data);
     g_free(small[1].data);
-    if (frame->params->min_disparity >= 0 && negative >= MIN_BLOCKS && 2 * negative > 5 * positive)
+    if (min_disparity >= 0 && negative >= MIN_BLOCKS && 2 * negative > 5 * positive)
         return 1;
     return positive >= MIN_BLOCKS ? -1 : 0;
-}
-
-void swap_watch_add(struct swap_watch *w, const struct frame *frame) {
-    long seen = w->seen++;
-    int exchanged = seen < FIRST_FRAMES || seen % LOOK_EVERY == 0 ? hints_exchanged(frame) : 0;
-    w->votes += exchanged < 0 ? -2 : exchanged;
 }

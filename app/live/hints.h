@@ -1,6 +1,6 @@
 /*
- * What the maps say about the settings: whether the searched range fits the pictures, and whether
- * left and right are exchanged. Main thread.
+ * What the maps say about the settings: whether the searched range fits the pictures; what pictures
+ * say: whether left and right are exchanged. No state.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -18,16 +18,7 @@ int hints_range(const struct frame *frame, int max);
 void range_watch_add(bool *said, const char *name, const struct frame *frame);
 
 /* Whether left and right of a rectified pair are exchanged: 1; -1 where they clearly are not; 0
- * where that cannot be told, and never 1 where the settings include negative disparities. Textured
+ * where that cannot be told, and never 1 where min_disparity is below 0. Textured
  * blocks of pictures at most 640 px wide are compared with those of their row, as far as a quarter
  * of the width to either side. Takes some 10 ms. */
-int hints_exchanged(const struct frame *frame);
-
-struct swap_watch { /* zero to begin with, and when the pictures are exchanged */
-    long seen;      /* frames */
-    int votes;      /* above 0: they look exchanged */
-    bool told;
-};
-
-/* Examines the first frames, then one now and then; each that is not exchanged outvotes two. */
-void swap_watch_add(struct swap_watch *watch, const struct frame *frame);
+int hints_exchanged(const struct image *left, const struct image *right, int min_disparity);

@@ -6,9 +6,9 @@
 #include "app/camera_options.h"
 #include "app/commands.h"
 #include "app/live/live.h"
+#include "app/live/pair_watch.h"
 #include "app/rig_options.h"
 #include "app/save/ros_frame.h"
-#include "app/run/row_samples.h"
 #include "capture/record/recorder.h"
 #include "capture/source_status.h"
 #include "base/clock.h"
@@ -27,7 +27,7 @@ struct record {
     char *path, *save, **calibration;
     int frames;
     double seconds;
-    struct row_samples rows; /* where there is a calibration */
+    struct pair_watch rows; /* where there is a calibration */
 };
 
 static void print_progress(struct recorder *recorder) {
@@ -129,7 +129,8 @@ static void tap_pair(void *context, const struct frame *frame) {
         g_usleep(2000);
     if (!r->source->set_tap)
         recorder_give_frame(r->recorder, frame);
-    row_samples_add(&r->record->rows, &frame->left, &frame->right);
+    if (r->record->calibration && !r->record->common.quiet)
+        pair_watch_keep(&r->record->rows, &frame->left, &frame->right);
 }
 
 /* Until the end; takes the frames that are computed, if any are. */
@@ -181,9 +182,10 @@ static void print_rows(struct record *record, const struct source *source) {
     const struct rig_options options = {.files = record->calibration,
                                         .rectified = record->source.rectified};
     struct rig_use use;
-    if (record->rows.count > 0 && rig_use_open_for(&options, source, &use) == EXIT_DONE) {
-        record->rows.row_px = use.row_px;
-        row_samples_print(&record->rows, rig_use_maps(&use), source->name);
+    if (record->rows.keeps > 0 && rig_use_open_for(&options, source, &use) == EXIT_DONE) {
+        record->rows.name = source->name;
+        record->rows.rig = &use;
+        pair_watch_print(&record->rows, &record->params);
         rig_use_close(&use);
     }
 }
@@ -222,8 +224,6 @@ static int record_source(struct record *record, struct source *source) {
         code = open_maps(record, source, path, &maps);
     struct recorder *recorder = code == EXIT_DONE ? recorder_open(path, &about, &error) : NULL;
     if (recorder) {
-        if (record->calibration && !record->common.quiet)
-            row_samples_open(&record->rows, source->width, source->height);
         struct source_tap tap = {recorder_tap, recorder};
         if (source->set_tap)
             source->set_tap(source, &tap);
@@ -235,7 +235,7 @@ static int record_source(struct record *record, struct source *source) {
         code = EXIT_RUN_FAILED;
     }
     code = close_maps(record, &maps, code);
-    row_samples_close(&record->rows);
+    pair_watch_close(&record->rows);
     return code;
 }
 

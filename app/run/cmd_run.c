@@ -5,13 +5,12 @@
  */
 #include "app/camera_options.h"
 #include "app/commands.h"
-#include "app/live/hints.h"
 #include "app/live/live.h"
 #include "app/eval/metrics.h"
 #include "app/live/output.h"
+#include "app/live/pair_watch.h"
 #include "app/run/mask.h"
 #include "app/rig_options.h"
-#include "app/run/row_samples.h"
 #include "app/save/visualize.h"
 #include "capture/files/number_pattern.h"
 #include "capture/source_status.h"
@@ -31,7 +30,7 @@ struct run {
     struct rig_options rig;
     struct output_options out;
     int frames;
-    char *mask; /* --mask, or NULL */
+    char *mask;                /* --mask, or NULL */
     char *picture, *disparity; /* files for the last frame (or a pattern, for all), NULL none */
 };
 
@@ -46,9 +45,7 @@ struct reader {
     double density;                 /* sum over frames */
     struct flicker_sums flicker;    /* of disparities */
     long frames, refused;           /* refused: settings, how often */
-    struct row_samples rows;        /* of a calibrated rig */
-    struct rectified_watch watch;
-    bool range_said; /* that a larger range is needed */
+    struct pair_watch watch;
     struct qualities qualities;
     struct quality_search search; /* of a live source; off where the user has chosen */
 };
@@ -63,10 +60,7 @@ static int read_frame(struct reader *reader, struct frame **frame) {
     if (reader->last && f->params->mode != MODE_MOTION)
         flicker_add(&reader->flicker, reader->last, f);
     reader->frames++;
-    rectified_watch_add(&reader->watch, f);
-    if (f->params->mode != MODE_MOTION && !reader->watch.told)
-        range_watch_add(&reader->range_said, reader->watch.name, f);
-    row_samples_add(&reader->rows, &f->rect_left, &f->rect_right);
+    pair_watch_add(&reader->watch, f);
     output_give(reader->output, *frame);
     g_autofree char *path = reader->pattern ? number_pattern_name(reader->pattern, f->index) : NULL;
     if (path && map_write(path, f) != 0)
@@ -123,10 +117,11 @@ static void print_live(struct live *live, const struct reader *reader) {
     }
 }
 
-static void print_report(struct source *source, struct live *live, const struct reader *reader) {
+static void print_report(struct source *source, struct live *live, struct reader *reader) {
     print_live(live, reader);
     fflush(stdout); /* rows take a while to measure, in which a second signal may end this */
-    row_samples_print(&reader->rows, NULL, source->name);
+    if (reader->last)
+        pair_watch_print(&reader->watch, reader->last->params);
     if (source->get_status) {
         struct source_status status;
         source->get_status(source, &status);
@@ -263,11 +258,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         .kept = 1 + OUTPUT_FRAMES,
     };
     int code = read_pattern(run, &pattern, &reader), error;
-    rectified_watch_begin(&reader.watch, source, &run->source, rig->known);
-    if (rig->known && run->params.mode != MODE_MOTION && !run->common.quiet)
-        row_samples_open(&reader.rows, rig->width, rig->height);
-    reader.rows.row_offset = run->params.row_offset;
-    reader.rows.row_px = rig->row_px;
+    pair_watch_begin(&reader.watch, source, &run->source, rig);
     bool recorded = source->settings && !run->common.quality; /* these have been chosen */
     struct params params = run->params;
     if (live_source && !recorded && qualities_load(&reader.qualities) == 0 &&
@@ -288,7 +279,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
             code = EXIT_RUN_FAILED;
         live_close(&live);
     }
-    row_samples_close(&reader.rows);
+    pair_watch_close(&reader.watch);
     number_pattern_free(&pattern);
     return code;
 }

@@ -91,7 +91,7 @@ static void toggle_swap(struct viewer *v) {
     }
     p->swap = !p->swap;
     live_set_swap(p->live, p->swap);
-    v->swap_watch = (struct swap_watch){0};
+    row_watch_forget(&v->row_watch);
     screen_notify(&v->screen,
                   p->swap ? "Left and right exchanged" : "Left and right as in the source");
     if (playback_is_stopped(p))

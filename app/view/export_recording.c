@@ -6,6 +6,7 @@
 
 #include "app/view/panel.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* A new file in this folder, or where the recorder puts it by itself. g_free. */
@@ -67,8 +68,8 @@ void recording_stop(struct recording *r, const struct playback *playback,
     struct row_health health;
     if (!r->recorder)
         return;
-    if (rows->lasts > 0)
-        row_watch_describe(rows, &health, r->rows, sizeof(r->rows));
+    if (rows->pair.lasts > 0 && (rows->on || rows->pair.rig->known))
+        pair_watch_describe(&rows->pair, NAN, &health, r->rows, sizeof(r->rows));
     if (source->set_tap)
         source->set_tap(source, NULL);
     else if (source->live)

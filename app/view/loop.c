@@ -16,16 +16,6 @@
 
 /* ---- frames */
 
-/* What a frame tells of the settings. */
-static void take_hints(struct viewer *v) {
-    v->better_range = hints_range(v->playback.shown, MIN(MAX_LABELS, v->rig.width - 1));
-    swap_watch_add(&v->swap_watch, v->playback.shown);
-    if (v->swap_watch.votes <= 0 || v->swap_watch.told)
-        return;
-    v->swap_watch.told = true;
-    screen_notify(&v->screen, "Left and right look exchanged; key x exchanges them");
-}
-
 /* The pipeline could not compute a frame with the settings and took the ones before. */
 static void take_back_settings(struct viewer *v) {
     v->refused = v->playback.state.refused;
@@ -47,7 +37,7 @@ static void see_frame(struct viewer *v) {
               p->shown->params->disparity_range;
     viewer_search_quality(v, p->shown);
     if (!v->display.motion)
-        take_hints(v);
+        v->better_range = hints_range(p->shown, MIN(MAX_LABELS, v->rig.width - 1));
     if (p->state.paused || v->statistics.frames == 1)
         screen_settle(&v->screen);
     else
@@ -318,7 +308,9 @@ int loop_run(struct viewer *v) {
         video_export_update(v, false);
         recording_update(&v->recording, &v->screen, false);
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
-                         v->rig.known && !v->display.motion, v->playback.source->name);
+                         v->display.motion || v->options->source.pictures == PICTURES_ONE ? NULL
+                                                                                          : &v->rig,
+                         v->playback.source->name);
         refine_watch_update(v);
         screen_update(&v->screen);
         if (!v->playback.shown && !v->covered) { /* what goes on is shown to go on */

@@ -341,7 +341,6 @@ static void forget(struct viewer *v) {
     v->still.keeps = false;
     display_reset(&v->display);
     v->display.range_from = RANGE_OF_SEARCH;
-    v->swap_watch = (struct swap_watch){0};
 }
 
 /* A recording brings the settings that it was made with. They are not the user's choice, so the

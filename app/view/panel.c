@@ -32,7 +32,7 @@ static void draw_hint(struct viewer *v) {
                 visualize_motion_range(&p) + 3 * ((1 << (p.motion_levels - 1)) - 1));
         return;
     }
-    if (v->swap_watch.votes > 0) {
+    if (v->row_watch.pair.votes > 0) {
         draw_warning(v->screen.ui, "Left and right look exchanged");
         action_button(v, "swap_take", "Exchange", ACTION_SWAP);
         return;

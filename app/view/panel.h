@@ -6,11 +6,11 @@
  */
 #pragma once
 
+#include "app/live/pair_watch.h"
 #include "app/rig_options.h"
 #include "app/view/background.h"
 #include "app/view/screen.h"
 #include "app/view/settings.h"
-#include "calibration/workshop/pair_check.h"
 #include "calibration/workshop/refine.h"
 #include "capture/controls.h"
 #include "capture/source.h"
@@ -84,46 +84,35 @@ const char *cameras_control_name(const struct control *control, int side, char *
 
 /* ---- panel_rig.c: calibration, row error of the pictures and advice, accuracy of depths */
 
-/* How well the rows of the pictures agree: about once a second where the user wants to see it, and
- * every few seconds of a calibrated rig, for its health. */
-enum { HEALTH_PAIRS = 8 };
-struct row_watch {                       /* zero to begin with */
-    bool on;                             /* the user wants it */
-    struct row_error last[HEALTH_PAIRS]; /* a ring, of one row_offset */
-    long lasts;                          /* put into it */
-    int64_t last_ns;                     /* when the last one was */
-    long count;                          /* pairs measured, 0 before the first */
-    int error;             /* of the last one: 0, -ENODATA (too few features) or -ENOMEM */
-    struct row_error rows; /* of the last one */
-    double row_offset;     /* the parameter that the last one was computed with */
-    const char *advice;    /* what the user should do, by several consecutive pairs, or NULL */
-
-    int unlike, told; /* kinds of pair_check.h: of the last pair, and those that were warned of */
+/* Whether the pictures are a pair, and how well their rows agree: every few seconds of a calibrated
+ * rig, for its health, about once a second where the user wants to see it, else now and then. */
+struct row_watch {          /* zero to begin with */
+    struct pair_watch pair; /* its ring is of one row_offset */
+    bool on;                /* the user wants it */
+    long count;             /* pairs measured since, 0 before the first */
+    const char *advice;     /* what the user should do, by several consecutive pairs, or NULL */
+    bool told_exchanged;
 
     struct background background; /* measures this frame: */
     struct frame *frame;
-    struct row_error measured;
-    struct pair_check check;
-    struct image before; /* the grey left picture of the one before */
+    bool stale; /* it was taken before left and right were exchanged */
     int64_t due_ns,
         taken_ns;            /* when the next one is due; of the last one, which is measured once */
     const char *last_advice; /* of the last pair */
     int agree;               /* pairs in a row that gave it */
 };
 
-/* Measures the frame's row error now and then, if the user has turned that on or the rig is
- * calibrated, and shows advice; warns where the pictures of two pairs in a row are unlike. name: of
- * the source. */
+/* Looks at the frame now and then, and shows advice; warns where the pictures are no pair, or where
+ * those of two pairs in a row are unlike. rig NULL: there are no pairs. name: of the source. */
 void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown,
-                      bool calibrated, const char *name);
+                      const struct rig_use *rig, const char *name);
+
+/* Left and right were exchanged: what is known of that is forgotten. */
+void row_watch_forget(struct row_watch *watch);
 
 /* A chip with the health of the rig, of one that is not calibrated only where the user has turned
  * measuring on. */
 void row_watch_draw(const struct row_watch *watch, struct ui *ui, const struct rig_use *rig);
-
-/* The health and a line about it, which says something once a pair was measured. */
-void row_watch_describe(const struct row_watch *watch, struct row_health *health, char *text,
-                        size_t size);
 
 /* Ends it; a new one begins with nothing. */
 void row_watch_close(struct row_watch *watch);

@@ -7,88 +7,98 @@
 #include "app/live/live.h"
 #include "app/view/tools.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "image/pixel_format.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
 
-/* ---- the row error: a thread of lower priority matches features in one frame per second */
+/* ---- the pairs: a thread of lower priority looks at one now and then */
 
 #define INTERVAL_NS INT64_C(1000000000)
 #define HEALTH_INTERVAL_NS INT64_C(4000000000) /* where only the health is wanted */
+#define RARE_NS INT64_C(30000000000)           /* without a calibration, after the first ones */
+enum { FIRST_LOOKS = 3 };
 #define MIN_AGREE 3 /* pairs in a row must give the same advice, but for the first */
 
 /* On a thread of its own. */
-static int measure_frame(void *context) {
+static int look(void *context) {
     struct row_watch *w = context;
-    const struct frame *f = w->frame;
-    const struct image *in[2] = {&f->rect_left, &f->rect_right};
-    const int width = in[0]->width, height = in[0]->height, min = f->params->min_disparity;
-    struct image grey[2];
     live_lower_priority();
-    for (int side = 0; side < 2; side++) {
-        grey[side] = (struct image){g_malloc((size_t)width * (size_t)height), width, height, 1};
-        image_convert(in[side], &grey[side]);
-    }
-    bool same_size = w->before.width == width && w->before.height == height;
-    int error =
-        pair_check_rows(grey[0].data, grey[1].data, same_size ? w->before.data : NULL, width,
-                        height, min, min + f->params->disparity_range - 1, &w->measured, &w->check);
-    g_free(w->before.data);
-    g_free(grey[1].data);
-    w->before = grey[0];
-    return error;
+    pair_watch_look(&w->pair, &w->frame->left, &w->frame->right, w->frame->params);
+    return 0;
+}
+
+/* Says what is wrong with the last pair, once. */
+static void tell(struct row_watch *w, struct screen *screen) {
+    struct pair_watch *p = &w->pair;
+    if (p->votes > 0 && !w->told_exchanged)
+        screen_notify(screen, "Left and right look exchanged; key x exchanges them");
+    w->told_exchanged |= p->votes > 0;
+    if (!*p->now.doubt || p->now.exchanged > 0 || p->doubted)
+        return;
+    p->doubted = true;
+    log_warning(p->name, "%s", p->now.doubt);
+}
+
+static int64_t interval_ns(const struct row_watch *w) {
+    if (w->on)
+        return INTERVAL_NS;
+    return w->pair.rig->known || w->pair.looks < FIRST_LOOKS ? HEALTH_INTERVAL_NS : RARE_NS;
 }
 
 /* Takes over the result of a pair. */
-static void store(struct row_watch *w, int error, const char *name) {
-    const char *advice = error ? NULL : row_error_advice(&w->measured);
-    double offset = w->frame->params->row_offset;
+static void store(struct row_watch *w, struct screen *screen) {
     frame_drop(&w->frame);
-    w->last_ns = clock_ns();
-    w->due_ns = w->last_ns + (w->on ? INTERVAL_NS : HEALTH_INTERVAL_NS);
-    if (offset != w->row_offset)
-        w->lasts = 0;
-    w->row_offset = offset;
-    if (!error)
-        w->last[w->lasts++ % HEALTH_PAIRS] = w->measured;
-    pair_check_warn(name, &w->check, w->unlike & ~w->told);
-    w->told |= w->unlike & w->check.unlike;
-    w->unlike = w->check.unlike;
+    if (w->stale)
+        return;
+    pair_watch_count(&w->pair);
+    tell(w, screen);
+    w->due_ns = clock_ns() + interval_ns(w);
     if (!w->on)
         return;
+    const char *advice = w->pair.now.error ? NULL : row_error_advice(&w->pair.now.rows);
     w->agree = advice == w->last_advice ? w->agree + 1 : 1;
     w->last_advice = advice;
     w->count++;
-    w->error = error;
-    w->rows = w->measured;
     if (!advice || w->count == 1 || w->agree >= MIN_AGREE)
         w->advice = advice;
 }
 
 void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *shown,
-                      bool calibrated, const char *name) {
+                      const struct rig_use *rig, const char *name) {
     const char *before = w->advice;
     if (background_is_done(&w->background)) {
-        store(w, background_take(&w->background), name);
+        background_take(&w->background);
+        store(w, screen);
         screen_settle(screen); /* lines come and go */
         if (w->advice && w->advice != before)
             screen_notify(screen, "%s", w->advice);
     }
-    if (!(w->on || calibrated) || !shown || w->background.on || shown->taken_ns == w->taken_ns ||
+    if (!rig || !shown || w->background.on || shown->taken_ns == w->taken_ns ||
         clock_ns() < w->due_ns)
         return;
+    w->pair.name = name;
+    w->pair.rig = rig;
     w->frame = frame_ref(shown);
     w->taken_ns = shown->taken_ns;
-    background_begin(&w->background, measure_frame, w, screen->window);
+    w->stale = false;
+    background_begin(&w->background, look, w, screen->window);
+}
+
+void row_watch_forget(struct row_watch *w) {
+    w->pair.votes = 0;
+    w->stale = true;
+    w->told_exchanged = false;
+    w->due_ns = 0;
 }
 
 void row_watch_close(struct row_watch *w) {
     if (w->background.on)
         background_take(&w->background);
     frame_drop(&w->frame);
-    g_free(w->before.data);
+    pair_watch_close(&w->pair);
     *w = (struct row_watch){0};
 }
 
@@ -97,12 +107,6 @@ void row_watch_close(struct row_watch *w) {
 #define ERROR_PX 0.25 /* of the disparity, for the error of depths */
 
 /* ---- the health of the rig */
-
-void row_watch_describe(const struct row_watch *w, struct row_health *health, char *text,
-                        size_t size) {
-    *health = row_error_health(w->last, (int)MIN(w->lasts, (long)HEALTH_PAIRS));
-    row_health_print(health, NAN, text, size); /* an age would stand still with the picture */
-}
 
 void row_watch_draw(const struct row_watch *w, struct ui *ui, const struct rig_use *rig) {
     const struct theme *theme = ui_theme(ui);
@@ -113,12 +117,12 @@ void row_watch_draw(const struct row_watch *w, struct ui *ui, const struct rig_u
     if (!w->on && !rig->known) {
         ui_chip(ui, "calibrated", ICON_WARNING, theme->changed, "no calibration: pixels",
                 "the tab Rig, and the start page, calibrate the cameras");
-    } else if (w->lasts == 0) {
+    } else if (w->pair.lasts == 0) {
         ui_chip(ui, "calibrated", rig->known ? ICON_GOOD : ICON_INFO,
                 rig->known ? theme->good : theme->note,
                 rig->known ? "calibrated" : "measuring rows", "its rows are not measured yet");
     } else {
-        row_watch_describe(w, &health, help, sizeof(help));
+        pair_watch_describe(&w->pair, NAN, &health, help, sizeof(help));
         snprintf(text, sizeof(text), "%srows %.1f px", rig->known ? "calibrated \u00b7 " : "",
                  health.error);
         ui_chip(ui, "calibrated", health.level == ROWS_GOOD ? ICON_GOOD : ICON_WARNING,
@@ -147,12 +151,14 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
 static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
                                struct params *params) {
     /* The one that would bring the rows of the last pair together. */
-    double offset = round(100 * (s->row_offset + row_error_offset(&s->rows) * rig->row_px)) / 100;
+    double offset =
+        round(100 * (s->pair.now.row_offset + row_error_offset(&s->pair.now.rows) * rig->row_px)) /
+        100;
     char text[64];
-    if (s->row_offset != params->row_offset || fabs(offset - s->row_offset) < 0.05 ||
-        !row_error_mendable(&s->rows))
+    if (s->pair.now.row_offset != params->row_offset ||
+        fabs(offset - s->pair.now.row_offset) < 0.05 || !row_error_mendable(&s->pair.now.rows))
         return false;
-    snprintf(text, sizeof(text), "move rows by %+.2f px", offset - s->row_offset);
+    snprintf(text, sizeof(text), "move rows by %+.2f px", offset - s->pair.now.row_offset);
     if (!ui_button(
             ui, "row_offset_take", text,
             "sets row_offset so that the median becomes 0, from the next frame on; it belongs to "
@@ -169,13 +175,15 @@ static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig
         ui_text(ui, "Measuring");
         return false;
     }
-    if (s->error) {
-        ui_note(ui, "Only %d of %d features match: %s", s->rows.matches, s->rows.features,
-                row_error_too_few(&s->rows));
+    if (s->pair.now.error) {
+        ui_note(ui, "Only %d of %d features match: %s", s->pair.now.rows.matches,
+                s->pair.now.rows.features, row_error_too_few(&s->pair.now.rows));
         return false;
     }
-    ui_text(ui, "Row error: median %+.2f px, 95 %% %.2f px", s->rows.median, s->rows.p95_abs);
-    ui_note(ui, "Of %d features; 95 %% %.2f px about the median", s->rows.matches, s->rows.scatter);
+    ui_text(ui, "Row error: median %+.2f px, 95 %% %.2f px", s->pair.now.rows.median,
+            s->pair.now.rows.p95_abs);
+    ui_note(ui, "Of %d features; 95 %% %.2f px about the median", s->pair.now.rows.matches,
+            s->pair.now.rows.scatter);
     if (s->advice)
         ui_text_color(ui, ui_theme(ui)->bad, "%s", s->advice);
     return draw_offset_button(ui, s, rig, params);

@@ -73,11 +73,11 @@ static void add_rig(const struct viewer *v, GString *map) {
         map_state(map, "distance %.5f %.5f", distance, error);
     struct row_health health;
     char about[96];
-    row_watch_describe(rows, &health, about, sizeof(about));
-    map_state(map, "health %ld %d", rows->lasts, (int)health.level);
+    pair_watch_describe(&rows->pair, NAN, &health, about, sizeof(about));
+    map_state(map, "health %ld %d", rows->pair.lasts, (int)health.level);
     map_state(map, "refine %d %d %d", v->refine.on, v->refine.couples, v->refine.done);
-    map_state(map, "rows %ld %.3f %.3f %d", rows->count, rows->rows.median, rows->rows.p95_abs,
-              rows->advice != NULL);
+    map_state(map, "rows %ld %.3f %.3f %d", rows->count, rows->pair.now.rows.median,
+              rows->pair.now.rows.p95_abs, rows->advice != NULL);
 }
 
 /* Of each control the values of the left and the right camera. */

@@ -136,7 +136,6 @@ struct viewer {
     struct recording recording;
     struct video_export video_export;
     struct statistics statistics;
-    struct swap_watch swap_watch;
     int better_range; /* of disparities, by the frame on screen; 0: none is */
     bool visible[PARTS];
     bool covered;   /* by the start page, behind which nothing is computed */
