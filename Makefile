@@ -15,12 +15,12 @@ RUN_PACKAGES = gcc g++ pkg-config libglib2.0-dev libpng-dev libturbojpeg0-dev li
                libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good gstreamer1.0-libav \
                libglfw3-dev libepoxy-dev libx11-dev libimgui-dev libcglm-dev libgl1-mesa-dri \
                fonts-dejavu-core libyaml-dev libzstd-dev liblz4-dev zlib1g-dev libbz2-dev \
-               libexif-dev libavformat-dev libopencv-calib3d-dev libopencv-video-dev \
+               libexif-dev libtiff-dev libavformat-dev libopencv-calib3d-dev libopencv-video-dev \
                libwebsockets-dev libjson-glib-dev libceres-dev \
                fonts-roboto-unhinted fonts-material-design-icons-iconfont \
                $(if $(X86),,libsimde-dev)
 PKGS = glib-2.0 libpng libturbojpeg libv4l2 libudev gstreamer-app-1.0 gstreamer-video-1.0 \
-       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libexif \
+       gstreamer-pbutils-1.0 imgui glfw3 epoxy x11 yaml-0.1 libzstd liblz4 zlib libexif libtiff-4 \
        libavformat libavcodec libavutil libwebsockets json-glib-1.0
 DEB_PACKAGES = dpkg-dev debhelper dh-python lintian fakeroot gstreamer1.0-plugins-base
 

@@ -1,6 +1,7 @@
 /*
- * Rig files that are not YAML: KITTI's "P0: numbers" lines, Middlebury's "cam0=[...]" lines and
- * ZED's key file. Numbers are read with '.' whatever the locale. No state.
+ * Rig files that are not YAML: KITTI's "P0: numbers" lines (and DrivingStereo's), Middlebury's
+ * "cam0=[...]" lines (and cvkit's) and ZED's key file. Numbers are read with '.' whatever the
+ * locale. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
@@ -62,39 +63,50 @@ static int set_size(struct rig_reading *in, const char *what, const double size[
 
 /* ---- KITTI */
 
+/* The projections of two cameras, and their size; the last row is DrivingStereo's. */
+static const struct pair_keys {
+    const char *projection[2], *size;
+    int color;
+} kitti_pairs[] = {{{"P0", "P1"}, NULL, 0},
+                   {{"P2", "P3"}, NULL, 1},
+                   {{"P_rect_00", "P_rect_01"}, "S_rect_00", 0},
+                   {{"P_rect_02", "P_rect_03"}, "S_rect_02", 1},
+                   {{"P_rect_101", "P_rect_103"}, "S_rect_101", 1}};
+
 bool rig_is_kitti(const char *text) {
-    static const char *const keys[] = {"P0", "P1", "P2", "P3", "P_rect_00", "P_rect_02"};
     double p[12];
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (key_numbers(text, keys[i], ':', p, 12))
+    for (size_t i = 0; i < 2 * sizeof kitti_pairs / sizeof kitti_pairs[0]; i++)
+        if (key_numbers(text, kitti_pairs[i / 2].projection[i % 2], ':', p, 12))
             return true;
     return false;
 }
 
 int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
-    static const char *const names[2][2][2] = {
-        {{"P0", "P1"}, {"P2", "P3"}}, {{"P_rect_00", "P_rect_01"}, {"P_rect_02", "P_rect_03"}}};
+    const struct pair_keys *keys = NULL;
     double p[2][12], size[2];
-    int raw = value_of(text, "P_rect_00", ':') || value_of(text, "P_rect_02", ':');
-    int color = in->options.color;
-    if (!value_of(text, names[raw][color][0], ':'))
-        color = !color; /* the file has one pair only */
+    for (size_t i = 0; i < sizeof kitti_pairs / sizeof kitti_pairs[0]; i++)
+        if (value_of(text, kitti_pairs[i].projection[0], ':') &&
+            (!keys ||
+             (kitti_pairs[i].color == in->options.color && keys->color != in->options.color)))
+            keys = &kitti_pairs[i]; /* the first, or the first of this kind */
+    if (!keys)
+        return rig_refuse(in, 0, "P0, P2: twelve numbers expected");
     for (int v = 0; v < 2; v++)
-        if (!key_numbers(text, names[raw][color][v], ':', p[v], 12))
-            return rig_refuse(in, 0, "%s: twelve numbers expected", names[raw][color][v]);
+        if (!key_numbers(text, keys->projection[v], ':', p[v], 12))
+            return rig_refuse(in, 0, "%s: twelve numbers expected", keys->projection[v]);
     for (int v = 0; v < 2; v++)
         if (!matrix_is_projection(p[v], 4))
             return rig_refuse(in, 0, "%s: is not [fx 0 cx ..; 0 fy cy ..; 0 0 1 ..]",
-                              names[raw][color][v]);
+                              keys->projection[v]);
     if (!(p[0][0] > 0 && p[0][5] > 0))
-        return rig_refuse(in, 0, "%s: focal length %g", names[raw][color][0], p[0][0]);
-    if (raw && key_numbers(text, color ? "S_rect_02" : "S_rect_00", ':', size, 2) &&
+        return rig_refuse(in, 0, "%s: focal length %g", keys->projection[0], p[0][0]);
+    if (keys->size && key_numbers(text, keys->size, ':', size, 2) &&
         set_size(in, "S_rect", size, rig) != 0)
         return -EBADMSG;
     for (int i = 0; i < 7; i += i == 0 ? 5 : 1) /* fx, fy, cy */
         if (!(fabs(p[0][i] - p[1][i]) <= 1e-3 * p[0][0]))
-            return rig_refuse(in, 0, "%s, %s: focal lengths and rows differ", names[raw][color][0],
-                              names[raw][color][1]);
+            return rig_refuse(in, 0, "%s, %s: focal lengths and rows differ", keys->projection[0],
+                              keys->projection[1]);
     /* the fourth column is K t; its last number, a shift along the axis of some mm, moves x
      * too */
     double shift[2];
@@ -108,16 +120,25 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
 /* ---- Middlebury */
 
 bool rig_is_middlebury(const char *text) {
-    return (value_of(text, "cam0", '=') && value_of(text, "cam1", '=')) ||
+    return value_of(text, "camera.A", '=') ||
+           (value_of(text, "cam0", '=') && value_of(text, "cam1", '=')) ||
            (value_of(text, "focal_px", '=') && !value_of(text, "fx", '='));
 }
 
 int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig) {
-    double left[9], right[9], baseline, doffs = 0, size[2] = {0, 0};
+    double left[9], right[9], baseline = 0, doffs = 0, size[2] = {0, 0};
     if (value_of(text, "cam0", '=')) {
         if (!key_numbers(text, "cam0", '=', left, 9) || !key_numbers(text, "cam1", '=', right, 9))
             return rig_refuse(in, 0, "cam0, cam1: nine numbers expected");
         doffs = right[2] - left[2];
+    } else if (value_of(text, "camera.A", '=')) { /* cvkit: of the left picture; rho is f B */
+        if (!key_numbers(text, "camera.A", '=', left, 9) || !(left[0] > 0))
+            return rig_refuse(in, 0, "camera.A: nine numbers expected");
+        in->unit = 1;
+        if (key_numbers(text, "rho", '=', &baseline, 1))
+            baseline /= left[0];
+        else if (!key_numbers(text, "t", '=', &baseline, 1))
+            return rig_refuse(in, 0, "rho: f times the baseline (m) expected");
     } else { /* one number a line, as small copies of the sets carry it */
         if (!key_numbers(text, "focal_px", '=', &left[0], 1))
             return rig_refuse(in, 0, "focal_px: a number expected");
@@ -130,12 +151,15 @@ int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *ri
     }
     if (value_of(text, "doffs", '=') && !key_numbers(text, "doffs", '=', &doffs, 1))
         return rig_refuse(in, 0, "doffs: a number expected");
-    in->unit = key_numbers(text, "baseline_m", '=', &baseline, 1) ? 1 : 1e-3;
+    if (in->unit == 0)
+        in->unit = key_numbers(text, "baseline_m", '=', &baseline, 1) ? 1 : 1e-3;
     if (in->unit < 1 && !key_numbers(text, "baseline", '=', &baseline, 1) &&
         !key_numbers(text, "baseline_mm", '=', &baseline, 1))
         return rig_refuse(in, 0, "baseline: a number (mm) expected");
-    if (key_numbers(text, "width", '=', &size[0], 1) &&
-        key_numbers(text, "height", '=', &size[1], 1) &&
+    if ((key_numbers(text, "width", '=', &size[0], 1) ||
+         key_numbers(text, "camera.width", '=', &size[0], 1)) &&
+        (key_numbers(text, "height", '=', &size[1], 1) ||
+         key_numbers(text, "camera.height", '=', &size[1], 1)) &&
         set_size(in, "width, height", size, rig) != 0)
         return -EBADMSG;
     rig_make_rectified(rig, left[0], left[4], left[2], left[2] + doffs, left[5], baseline);

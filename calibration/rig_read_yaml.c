@@ -1,8 +1,8 @@
 /*
  * Rig files in YAML, of which JSON is a part: OpenCV's (one file, or intrinsics and extrinsics),
- * ROS camera_info pairs, Kalibr's camchain, ORB_SLAM's settings, DepthAI's
- * calibration of OAK cameras. The keys say which it is. The first refusal counts: what is read
- * after it, zeros or not, is thrown away. No state.
+ * ROS camera_info pairs, Kalibr's camchain, ORB_SLAM's settings, DepthAI's calibration of OAK
+ * cameras, Basalt's. The keys say which it is. The first refusal counts: what is read after it,
+ * zeros or not, is thrown away. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
@@ -380,6 +380,10 @@ static void read_ros(struct trees *t, struct rig *rig) {
                    l[3]);
     if (rig_baseline(rig) >= 1e-6)
         return;
+    if (r[7] != 0)
+        rig_refuse(t->in, t->count - 1,
+                   "projection_matrix: holds a baseline along the columns: the cameras stand one "
+                   "above the other; turn the pictures by 90 degrees before calibrating");
     if (r[3] == 0)
         rig_refuse(t->in, t->count - 1,
                    "projection_matrix: its fourth number is 0; it holds "
@@ -388,6 +392,26 @@ static void read_ros(struct trees *t, struct rig *rig) {
                "projection_matrix: its fourth number, -fx * baseline, is %g in the left "
                "camera's file too, where it must be 0: both are the right camera's",
                l[3]);
+}
+
+/* ---- poses */
+
+/* The upper rows of a 4 x 4 matrix. */
+static void split_pose(const double pose[16], double R[9], double T[3]) {
+    for (int i = 0; i < 3; i++) {
+        memcpy(R + 3 * i, pose + 4 * i, 3 * sizeof *pose);
+        T[i] = pose[4 * i + 3];
+    }
+}
+
+/* The rig's R and T from where two cameras stand: R[v] X + T[v] is in one frame for both. */
+static void set_pose(double R[2][9], double T[2][3], struct rig *rig) {
+    double back[9];
+    matrix_transpose(R[1], back);
+    matrix_multiply(back, R[0], rig->R);
+    for (int i = 0; i < 3; i++)
+        T[0][i] -= T[1][i];
+    matrix_apply(back, T[0], rig->T);
 }
 
 /* ---- Kalibr */
@@ -429,10 +453,21 @@ static void read_kalibr(struct trees *t, struct rig *rig) {
         rig_refuse(t->in, 0, "cam1: is missing; it holds one camera only");
     kalibr_camera(t, yaml_find(tree, tree->root, "cam0"), "cam0", &rig->camera[0]);
     kalibr_camera(t, right, "cam1", &rig->camera[1]);
-    take(t, 0, yaml_find(tree, right, "T_cn_cnm1"), "cam1: T_cn_cnm1", pose, 16);
-    for (int i = 0; i < 3; i++) {
-        memcpy(rig->R + 3 * i, pose + 4 * i, 3 * sizeof *pose);
-        rig->T[i] = pose[4 * i + 3];
+    if (yaml_find(tree, right, "T_cn_cnm1") || !yaml_find(tree, right, "T_cam_imu")) {
+        take(t, 0, yaml_find(tree, right, "T_cn_cnm1"), "cam1: T_cn_cnm1", pose, 16);
+        split_pose(pose, rig->R, rig->T);
+    } else { /* each from the body to the camera (OpenVINS) */
+        double R[2][9], T[2][3];
+        for (int v = 0; v < 2; v++) {
+            yaml_node_t *camera = yaml_find(tree, tree->root, v ? "cam1" : "cam0");
+            take(t, 0, yaml_find(tree, camera, "T_cam_imu"), "T_cam_imu", pose, 16);
+            split_pose(pose, R[v], T[v]);
+            matrix_transpose(R[v], R[v]);
+            matrix_apply(R[v], T[v], T[v]);
+            for (int i = 0; i < 3; i++)
+                T[v][i] = -T[v][i];
+        }
+        set_pose(R, T, rig);
     }
     t->in->unit = 1;
 }
@@ -468,7 +503,7 @@ static void orb_camera(struct trees *t, int v, const char *type, struct camera *
 static void read_orb(struct trees *t, struct rig *rig) {
     static const char *const pose_key[] = {"Stereo.T_c1_c2", NULL};
     const char *type = text_of(t, "Camera.type");
-    double pose[16], baseline, back[9];
+    double pose[16], baseline, R[2][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, T[2][3] = {{0}};
     t->in->unit = 1;
     if (!type ||
         (strcmp(type, "PinHole") && strcmp(type, "KannalaBrandt8") && strcmp(type, "Rectified"))) {
@@ -485,13 +520,8 @@ static void read_orb(struct trees *t, struct rig *rig) {
     }
     orb_camera(t, 1, type, &rig->camera[1]);
     need(t, pose_key, pose, 16);
-    /* it takes points of the right camera to the left one */
-    const double R[9] = {pose[0], pose[1], pose[2], pose[4], pose[5],
-                         pose[6], pose[8], pose[9], pose[10]};
-    const double at[3] = {-pose[3], -pose[7], -pose[11]};
-    matrix_transpose(R, back);
-    memcpy(rig->R, back, sizeof rig->R);
-    matrix_apply(rig->R, at, rig->T);
+    split_pose(pose, R[1], T[1]); /* it takes points of the right camera to the left one */
+    set_pose(R, T, rig);
 }
 
 /* ---- DepthAI's JSON of OAK cameras; lengths in cm */
@@ -557,18 +587,72 @@ static void read_oak(struct trees *t, struct rig *rig) {
     static const char *const keys[2] = {"leftCameraSocket", "rightCameraSocket"};
     struct yaml_tree *tree = &t->tree[0];
     yaml_node_t *pair = yaml_find(tree, tree->root, "stereoRectificationData");
-    double R[2][9], T[2][3], back[9], socket;
+    double R[2][9], T[2][3], socket;
     for (int v = 0; v < 2; v++) {
         take(t, 0, yaml_find(tree, pair, keys[v]), keys[v], &socket, 1);
         oak_camera(t, oak_find(t, socket), keys[v], &rig->camera[v]);
         oak_pose(t, socket, R[v], T[v]);
     }
-    matrix_transpose(R[1], back);
-    matrix_multiply(back, R[0], rig->R);
-    for (int i = 0; i < 3; i++)
-        T[0][i] -= T[1][i];
-    matrix_apply(back, T[0], rig->T);
+    set_pose(R, T, rig);
     t->in->unit = 1e-2;
+}
+
+/* ---- Basalt's JSON */
+
+/* Numbers of keys of their own, below a node. */
+static void take_keys(struct trees *t, yaml_node_t *node, const char *const *keys, double *out,
+                      int count) {
+    for (int i = 0; i < count; i++)
+        take(t, 0, yaml_find(&t->tree[0], node, keys[i]), keys[i], &out[i], 1);
+}
+
+static void basalt_camera(struct trees *t, yaml_node_t *node, yaml_node_t *size_node,
+                          struct camera *c) {
+    static const char *const matrix[] = {"fx", "fy", "cx", "cy"};
+    static const struct {
+        const char *type, *model;
+        int count;
+        const char *keys[8];
+    } lenses[] = {
+        {"pinhole", "none", 0, {NULL}},
+        {"kb4", "fisheye", 4, {"k1", "k2", "k3", "k4"}},
+        {"pinhole-radtan8", "rational", 8, {"k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"}}};
+    struct yaml_tree *tree = &t->tree[0];
+    const char *type = yaml_text(yaml_find(tree, node, "camera_type"));
+    yaml_node_t *numbers = yaml_find(tree, node, "intrinsics");
+    double m[4], k[8], size[2];
+    size_t i = 0;
+    while (i < sizeof lenses / sizeof *lenses && (!type || strcmp(type, lenses[i].type) != 0))
+        i++;
+    if (i == sizeof lenses / sizeof *lenses) {
+        rig_refuse(t->in, 0, "camera_type: pinhole, kb4 or pinhole-radtan8 expected");
+        return;
+    }
+    take_keys(t, numbers, matrix, m, 4);
+    take_keys(t, numbers, lenses[i].keys, k, lenses[i].count);
+    *c = (struct camera){.fx = m[0], .fy = m[1], .cx = m[2], .cy = m[3]};
+    set_distortion(t, 0, "intrinsics", lenses[i].model, k, lenses[i].count, c);
+    take(t, 0, size_node, "resolution", size, 2);
+    set_size(t, 0, "resolution", size, c);
+}
+
+/* Poses take points of a camera to the body. */
+static void read_basalt(struct trees *t, struct rig *rig) {
+    static const char *const keys[] = {"px", "py", "pz", "qx", "qy", "qz", "qw"};
+    struct yaml_tree *tree = &t->tree[0];
+    yaml_node_t *all = yaml_find(tree, tree->root, "value0");
+    double R[2][9], T[2][3], p[7];
+    for (int v = 0; v < 2; v++) {
+        basalt_camera(t, yaml_item(tree, yaml_find(tree, all, "intrinsics"), v),
+                      yaml_item(tree, yaml_find(tree, all, "resolution"), v), &rig->camera[v]);
+        take_keys(t, yaml_item(tree, yaml_find(tree, all, "T_imu_cam"), v), keys, p, 7);
+        memcpy(T[v], p, sizeof T[v]);
+        double sine = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5]);
+        double angle = sine > 0 ? 2 * atan2(sine, p[6]) / sine : 0;
+        rotation_from_vector((const double[]){p[3] * angle, p[4] * angle, p[5] * angle}, R[v]);
+    }
+    set_pose(R, T, rig);
+    t->in->unit = 1;
 }
 
 /* ---- which of them it is */
@@ -586,6 +670,7 @@ static void read_trees(struct trees *t, struct rig *rig) {
         {{"cam0", "cam1"}, read_kalibr, NULL},
         {{"Camera1.fx"}, read_orb, NULL},
         {{"cameraData"}, read_oak, NULL},
+        {{"value0"}, read_basalt, NULL},
         {{"body_T_cam0", "projection_parameters"},
          NULL,
          "is VINS's, with lenses and poses in several files; write one file of OpenCV's form: M1 "
@@ -602,9 +687,10 @@ static void read_trees(struct trees *t, struct rig *rig) {
             rig_refuse(t->in, file, "%s", kinds[i].refusal);
         return;
     }
-    rig_refuse(t->in, 0,
-               "is no calibration that is known here: no M1 (OpenCV), camera_matrix "
-               "(ROS), cam0 (Kalibr), Camera1.fx (ORB_SLAM) or cameraData (DepthAI)");
+    rig_refuse(
+        t->in, 0,
+        "is no calibration that is known here: no M1 (OpenCV), camera_matrix "
+        "(ROS), cam0 (Kalibr), Camera1.fx (ORB_SLAM), cameraData (DepthAI) or value0 (Basalt)");
 }
 
 static int open_tree(struct trees *t, int i) {

@@ -187,8 +187,6 @@ static const char *other_picture(const char *word) {
         const char *kind, *bytes;
         size_t at, length;
     } kinds[] = {{"BMP", "BM", 0, 2},
-                 {"TIFF", "II*\0", 0, 4},
-                 {"TIFF", "MM\0*", 0, 4},
                  {"WebP", "WEBP", 8, 4},
                  {"GIF", "GIF8", 0, 4},
                  {"AVIF or HEIF", "ftypavif", 4, 8},
@@ -291,9 +289,9 @@ static struct source *open_kind(const char *const *words, int count,
     for (int i = 0; i < count; i++) {
         const char *kind = other_picture(words[i]);
         if (kind)
-            return log_fail(source_failed(error, -EINVAL), words[i],
-                            "is a %s picture; PNG, JPEG, PGM and PPM are read: convert it to PNG",
-                            kind);
+            return log_fail(
+                source_failed(error, -EINVAL), words[i],
+                "is a %s picture; PNG, JPEG, TIFF, PGM and PPM are read: convert it to PNG", kind);
     }
     if (count == 2 && !options->motion_step && source_is_one_side(words))
         return source_failed(error, -EINVAL);

@@ -31,8 +31,8 @@ int sample_bits_choose(struct sample_bits side[2], int asked);
 /* Converts samples to 8 bits as bits says, which notes them. */
 void samples_to_8(const uint16_t *from, size_t count, struct sample_bits *bits, uint8_t *to);
 
-/* Reads 8- or 16-bit PNG, JPEG or binary PGM/PPM (by content), grey or colour, as 8-bit grey or
- * RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
+/* Reads 8- or 16-bit PNG, JPEG, TIFF or binary PGM/PPM (by content), grey or colour, as 8-bit grey
+ * or RGB; 16-bit samples are scaled to 8 bits (v * 255 / 65535, rounded), alpha is dropped,
  * palettes are expanded, and the picture is turned as its Exif data say. malloc's image->data. 0
  * or -errno (-ENOENT, -EBADMSG damaged, -EFBIG over 16384 px a side, ...). */
 int picture_read(const char *path, struct image *image);

@@ -26,6 +26,8 @@ int pnm_decode(const uint8_t *bytes, size_t length, struct samples *samples, cha
                size_t size);
 int jpeg_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,
                 size_t size);
+int tiff_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,
+                size_t size);
 
 /* The sides are 1..MAX_FRAME_SIDE: 0, else -EFBIG or -EBADMSG with why. */
 int picture_check_sides(unsigned long width, unsigned long height, char *why, size_t size);

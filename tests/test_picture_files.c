@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <tiffio.h>
 #include <turbojpeg.h>
 #include <unistd.h>
 
@@ -257,4 +258,51 @@ TEST("/picture/orientation", test_orientation) {
             g_assert_cmpint(abs(in.data[y * in.width + x] - expected[o][k]), <=, 3);
         }
     }
+}
+
+/* Rows of 8 or 16 bits, 1 or 3 channels, packed or not; what is cut off is an error. */
+TEST("/picture/tiff", test_tiff) {
+    static const struct {
+        uint16_t bits, channels, compression, kind;
+    } rows[] = {{16, 1, COMPRESSION_LZW, PHOTOMETRIC_MINISBLACK},
+                {16, 1, COMPRESSION_NONE, PHOTOMETRIC_MINISWHITE},
+                {16, 3, COMPRESSION_ADOBE_DEFLATE, PHOTOMETRIC_RGB},
+                {8, 1, COMPRESSION_NONE, PHOTOMETRIC_MINISBLACK},
+                {8, 3, COMPRESSION_LZW, PHOTOMETRIC_RGB}};
+    struct folder folder = folder_make("a.tif");
+    const char *path = folder.file;
+    char *text;
+    gsize length;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        uint16_t wide[12] = {0, 257, 514, 771, 65535, 1028};
+        uint8_t narrow[12] = {0, 1, 2, 3, 255, 4};
+        TIFF *tiff = TIFFOpen(path, "w");
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 2);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 2);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, rows[i].bits);
+        TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, rows[i].channels);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, rows[i].kind);
+        TIFFSetField(tiff, TIFFTAG_COMPRESSION, rows[i].compression);
+        TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+        for (uint32_t y = 0; y < 2; y++)
+            TIFFWriteScanline(tiff,
+                              rows[i].bits == 16 ? (void *)(wide + y * 2 * rows[i].channels)
+                                                 : narrow + y * 2 * rows[i].channels,
+                              y, 0);
+        TIFFClose(tiff);
+        struct image image;
+        g_assert_cmpint(picture_read(path, &image), ==, 0);
+        g_assert_cmpint(image.channels, ==, rows[i].channels);
+        for (int k = 0; k < 4 * image.channels; k++)
+            g_assert_cmpint(rows[i].kind == PHOTOMETRIC_MINISWHITE ? 255 - image.data[k]
+                                                                   : image.data[k],
+                            ==, narrow[k]);
+        picture_free(&image);
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        stderr_says(
+            "TIFF picture", NULL,
+            g_assert_cmpint(picture_parse((const uint8_t *)text, 9, "cut", &image), ==, -EBADMSG));
+        g_clear_pointer(&text, g_free);
+    }
+    folder_free(&folder);
 }

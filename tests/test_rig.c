@@ -444,6 +444,9 @@ TEST("/rig/messages", test_messages) {
     expect_refusal(MESSAGE("k", "-30.0", ""), MESSAGE("k", "-30.0", ""), NULL,
                    "in the left camera's file too");
     expect_refusal(MESSAGE("k", "0.0", ""), MESSAGE("k", "0.0", ""), NULL, "fourth number is 0");
+    g_autoptr(GString) below = g_string_new(MESSAGE("k", "0.0", ""));
+    g_string_replace(below, "119.5, 0.0, 0.0, 0.0", "119.5, -30.0, 0.0, 0.0", 0);
+    expect_refusal(MESSAGE("k", "0.0", ""), below->str, NULL, "one above the other");
     expect_refusal(MESSAGE("k", "-30.0", ""), MESSAGE("k", "0.0", ""), NULL,
                    "give the left camera's first");
 }
@@ -466,6 +469,73 @@ TEST("/rig/kalibr_eight", test_kalibr_eight) {
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RATIONAL);
     near(rig.camera[0].k[7], 0.0117, 0);
     g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RADTAN);
+}
+
+/* The same rig, f 400, B 0.12 m, the right camera turned by 90 degrees about z, as others write it:
+ * DrivingStereo's and cvkit's are rectified, so they are not turned. */
+TEST("/rig/others", test_others) {
+    static const struct {
+        const char *text;
+        bool turned;
+    } rows[] = {
+        {"calib_time: 09\nS_rect_101: 640 480\nP_rect_101: 400 0 319.5 0 0 400 239.5 0 0 0 1 0\n"
+         "P_rect_103: 400 0 319.5 -48 0 400 239.5 0 0 0 1 0\n",
+         false},
+        {"camera.A=[400 0 319.5; 0 400 239.5; 0 0 1]\ncamera.width=640\ncamera.height=480\n"
+         "rho=48\n",
+         false},
+        {"{\"value0\": {\"T_imu_cam\": [{\"px\": 1, \"py\": 2, \"pz\": 3, \"qx\": 0, \"qy\": 0, "
+         "\"qz\": 0, \"qw\": 1}, {\"px\": 1.12, \"py\": 2, \"pz\": 3, \"qx\": 0, \"qy\": 0, "
+         "\"qz\": 0.70710678118654752, \"qw\": 0.70710678118654752}], \"intrinsics\": "
+         "[{\"camera_type\": \"kb4\", \"intrinsics\": {\"fx\": 400, \"fy\": 400, \"cx\": 319.5, "
+         "\"cy\": 239.5, \"k1\": 0.1, \"k2\": 0, \"k3\": 0, \"k4\": 0}}, {\"camera_type\": "
+         "\"pinhole\", \"intrinsics\": {\"fx\": 400, \"fy\": 400, \"cx\": 319.5, \"cy\": 239.5}}], "
+         "\"resolution\": [[640, 480], [640, 480]]}}",
+         true},
+#define OPENVINS(pose)                                                           \
+    "  T_cam_imu: " pose "\n  camera_model: pinhole\n  distortion_model: none\n" \
+    "  intrinsics: [400, 400, 319.5, 239.5]\n  resolution: [640, 480]\n"
+        {"cam0:\n" OPENVINS(
+             "[[1, 0, 0, -1], [0, 1, 0, -2], [0, 0, 1, -3], [0, 0, 0, 1]]") "cam1:\n" OPENVINS("[["
+                                                                                               "0, "
+                                                                                               "1, "
+                                                                                               "0, "
+                                                                                               "-2]"
+                                                                                               ", "
+                                                                                               "[-"
+                                                                                               "1, "
+                                                                                               "0, "
+                                                                                               "0, "
+                                                                                               "1."
+                                                                                               "12]"
+                                                                                               ", "
+                                                                                               "[0,"
+                                                                                               " 0,"
+                                                                                               " 1,"
+                                                                                               " -"
+                                                                                               "3],"
+                                                                                               " ["
+                                                                                               "0, "
+                                                                                               "0, "
+                                                                                               "0, "
+                                                                                               "1]"
+                                                                                               "]"),
+         true}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct rig rig;
+        double at[3] = {0.12, 0, 0}, seen[3];
+        g_assert_cmpint(parse(rows[i].text, NULL, NULL, &rig), ==, 0);
+        g_assert_true(rig.metric && rig.rectified == !rows[i].turned);
+        g_assert_cmpint(rig.camera[1].width, ==, 640);
+        near(rig.camera[1].fx, 400, 1e-9);
+        near(rig.camera[0].cy, 239.5, 1e-9);
+        matrix_apply(rig.R, at, seen); /* where the right camera is, it sees 0 */
+        for (int k = 0; k < 3; k++)
+            near(seen[k] + rig.T[k], 0, 1e-9);
+        near(rig.R[1], rows[i].turned ? 1 : 0, 1e-9);
+    }
+    expect_refusal("{\"value0\": {\"intrinsics\": [{\"camera_type\": \"ds\"}]}}", NULL, NULL,
+                   "kb4 or pinhole-radtan8");
 }
 
 #define NUMBERS_OF(n, k)                                                                          \

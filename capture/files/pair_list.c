@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jps", ".pgm", ".ppm"};
+static const char *const endings[] = {".png", ".jpg",  ".jpeg", ".jps",
+                                      ".tif", ".tiff", ".pgm",  ".ppm"};
 
 static bool is_folder(const char *path) {
     return g_file_test(path, G_FILE_TEST_IS_DIR);
@@ -153,7 +154,7 @@ static int list_folder(const char *folder, int levels, char ***names, long *coun
         return 0;
     g_strfreev(*names);
     *names = NULL;
-    return log_fail(-ENOENT, folder, "holds no pictures (.png, .jpg, .pgm, .ppm)");
+    return log_fail(-ENOENT, folder, "holds no pictures (.png, .jpg, .tif, .pgm, .ppm)");
 }
 
 /* How many bytes all names begin with, 0 where there are none; a number is not cut. */
