@@ -86,24 +86,16 @@ TEST("/foxglove/client", test_client) {
     serve_script("tests/foxglove_client.py");
 }
 
-/* A client's settings that the pictures do not allow are refused to it, and the run goes on. */
-CLI_TEST("/foxglove/refused-settings", test_refused_settings) {
-    g_autofree char *place = g_strdup_printf("foxglove:%d", free_port());
-    char *run[] = {(char *)(gpointer)binary(),
-                   "run",
-                   "synth:width=160,height=120,rate=30",
-                   "--set",
-                   "disparity_range=32",
-                   "--set",
-                   "backend=cpu",
-                   "--preset",
-                   "live",
-                   "--out",
-                   place,
-                   NULL};
+/* Serves by the program, whose words these are, until the client's part ends. */
+static void serve_program(const char *words, const char *part) {
+    g_autofree char *place = g_strdup_printf("foxglove:%d", free_port()),
+                    *line_of = g_strdup_printf("%s run %s --set backend=cpu --preset live --out %s",
+                                               binary(), words, place);
+    g_auto(GStrv) run = g_strsplit(line_of, " ", -1);
     const char *python = g_getenv("PYTHON");
     char *client[] = {(char *)(gpointer)(python ? python : "/usr/bin/python3"),
-                      "tests/foxglove_client.py", strchr(place, ':') + 1, "refused", NULL};
+                      "tests/foxglove_client.py", strchr(place, ':') + 1, (char *)(gpointer)part,
+                      NULL};
     GError *error = NULL;
     int status, out;
     GPid program;
@@ -132,6 +124,19 @@ CLI_TEST("/foxglove/refused-settings", test_refused_settings) {
     g_assert_cmpint(status, ==, 0);
     g_assert_true(WIFEXITED(ended));
     g_assert_cmpint(WEXITSTATUS(ended), ==, 0);
+}
+
+/* A client's settings that the pictures do not allow are refused to it, and the run goes on. */
+CLI_TEST("/foxglove/refused-settings", test_refused_settings) {
+    serve_program("synth:width=160,height=120,rate=30 --set disparity_range=32", "refused");
+}
+
+/* Stamps go on where the source begins again. */
+CLI_TEST("/foxglove/looped", test_looped) {
+    write_frames("in", 3);
+    g_autofree char *words =
+        g_strdup_printf("%s/in --loop --rate 20 --set disparity_range=8", folder);
+    serve_program(words, "looped");
 }
 
 TEST("/foxglove/page", test_page) {

@@ -57,7 +57,8 @@ bool foxglove_whole(JsonNode *node, uint32_t *value) {
     return true;
 }
 
-/* Whether lists and objects are nested no deeper than the parser's stack can hold. */
+/* Whether lists and objects are nested no deeper than the parser's stack can hold. The parser
+ * knows comments and other quotes, in which brackets do not count, too: JSON does not. */
 static bool is_flat(const char *text) {
     int depth = 0;
     bool quoted = false;
@@ -66,6 +67,8 @@ static bool is_flat(const char *text) {
             text++;
         else if (*text == '"')
             quoted = !quoted;
+        else if (!quoted && strchr("/#'", *text))
+            return false;
         else if (!quoted)
             depth += (*text == '[' || *text == '{') - (*text == ']' || *text == '}');
     }

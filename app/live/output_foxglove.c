@@ -19,9 +19,9 @@
 #include <string.h>
 
 enum {
-    CLIENTS = 64,            /* connections at a time; more are refused */
+    CLIENTS = 64,            /* at a time; more are refused */
+    CONNECTIONS = 128,       /* the same, with those that have not spoken yet or read the page */
     MESSAGE_BYTES = 1 << 16, /* of what a client may send */
-    TEXTS = 32,              /* answers that a client may leave unread */
     PIECE_BYTES = 1 << 16,   /* of what is sent at a time */
     HEAD_BYTES = 13,         /* of a message: opcode, subscription, time */
     AHEAD = 4,               /* messages that a client may not have read: more would grow old */
@@ -32,13 +32,15 @@ extern const char page_index_html[], page_page_js[], page_page_css[];
 
 struct client {
     struct lws *wsi;
-    bool subscribed[FOXGLOVE_CHANNELS], watches; /* watches: is told when parameters change */
+    bool subscribed[FOXGLOVE_CHANNELS];
+    bool watches, owed; /* is told when parameters change; has not been told of the last change */
     uint32_t subscription[FOXGLOVE_CHANNELS];
     bool due[FOXGLOVE_CHANNELS]; /* the newest frame's message of a channel has not been sent */
     int last;                    /* channel that was sent last */
     bool pings;                  /* a message has gone; a ping goes behind it */
     int unanswered;              /* pings, which are answered when what is before them was read */
-    GQueue texts;                /* JSON, char * */
+    GQueue
+        texts; /* answers to one request, JSON, char *; the next one is read when they are sent */
     GString *received;
     GBytes *sending; /* NULL: nothing is */
     uint8_t head[HEAD_BYTES];
@@ -60,12 +62,13 @@ struct output_foxglove {
     char *refused; /* why wanted was refused, to be said; NULL: it was not */
 
     /* the thread's */
-    struct params params; /* of the newest frame, with what clients have set since */
-    int64_t set_ns, last_ns;
-    double frame_ms; /* mean time between frames */
+    struct params params;             /* of the newest frame, with what clients have set since */
+    int64_t set_ns, last_ns, step_ns; /* step_ns: between the times of the last two frames */
+    double frame_ms;                  /* mean time between frames */
     struct frame *newest;
     GBytes *made[FOXGLOVE_CHANNELS]; /* of the newest frame, as far as a client was ready for one */
     GPtrArray *clients;
+    int connections;
     struct client *asked; /* that set parameters last, or NULL */
     bool has_said_refused;
     uint8_t piece[LWS_PRE + PIECE_BYTES];
@@ -73,13 +76,9 @@ struct output_foxglove {
 
 /* ---- sending */
 
-/* Takes the text. A client that reads none of its answers is cut off. */
+/* Takes the text. Until it has been sent nothing more is read of the client. */
 static void send_text(struct client *client, char *text) {
-    if (g_queue_get_length(&client->texts) >= TEXTS) {
-        g_free(text);
-        lws_set_timeout(client->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
-        return;
-    }
+    lws_rx_flow_control(client->wsi, 0);
     g_queue_push_tail(&client->texts, text);
     lws_callback_on_writable(client->wsi);
 }
@@ -112,6 +111,9 @@ static GBytes *make_message(struct output_foxglove *server, int channel) {
 static bool choose_next(struct output_foxglove *server, struct client *client) {
     char *text = g_queue_pop_head(&client->texts);
     client->sent = client->head_bytes = 0;
+    if (!text && client->owed)
+        text = foxglove_params(&server->params, NULL, NULL);
+    client->owed &= text == NULL;
     if (text) {
         client->sending = g_bytes_new_take(text, strlen(text));
         return true;
@@ -163,6 +165,8 @@ static int send_piece(struct output_foxglove *server, struct client *client) {
     if (client->sent == all) {
         g_clear_pointer(&client->sending, g_bytes_unref);
         client->pings = client->head_bytes > 0;
+        if (g_queue_is_empty(&client->texts))
+            lws_rx_flow_control(client->wsi, 1);
     }
     lws_callback_on_writable(client->wsi);
     return 0;
@@ -171,8 +175,8 @@ static int send_piece(struct output_foxglove *server, struct client *client) {
 static void tell_watchers(struct output_foxglove *server) {
     for (guint i = 0; i < server->clients->len; i++) {
         struct client *client = server->clients->pdata[i];
-        if (client->watches)
-            send_text(client, foxglove_params(&server->params, NULL, NULL));
+        client->owed = client->watches;
+        lws_callback_on_writable(client->wsi);
     }
 }
 
@@ -180,11 +184,15 @@ static void set_params(struct output_foxglove *server, struct client *client, Js
     JsonArray *list = foxglove_array(object, "parameters");
     struct params params = server->params;
     const char *id = foxglove_string(object, "id");
+    char why[256] = "";
     for (guint i = 0; list && i < json_array_get_length(list); i++) {
-        char why[256];
-        if (foxglove_set_param(&params, foxglove_object(list, i), why, sizeof why) != 0)
-            send_status(client, 2, why);
+        char wrong[256];
+        if (foxglove_set_param(&params, foxglove_object(list, i), wrong, sizeof wrong) != 0 &&
+            !*why)
+            g_strlcpy(why, wrong, sizeof why);
     }
+    if (*why)
+        send_status(client, 2, why);
     const char *conflict = params_conflict(&params);
     if (conflict)
         send_status(client, 2, conflict);
@@ -244,6 +252,12 @@ static void take_frame(struct output_foxglove *server) {
     struct frame *frame;
     if (queue_take(server->base.queue, 0, &frame) != 0)
         return;
+    const struct frame *before = server->newest;
+    int64_t step_ns = before ? frame->left_ns - before->left_ns : 0;
+    if (step_ns < 0) /* the source has begun again: its clients' time goes on */
+        server->epoch_ns += server->step_ns - step_ns;
+    else
+        server->step_ns = step_ns;
     drop_newest(server);
     server->newest = frame;
     int64_t now = clock_ns();
@@ -268,6 +282,7 @@ static void take_frame(struct output_foxglove *server) {
 
 static void subscribe(struct output_foxglove *server, struct client *client, JsonObject *object) {
     JsonArray *list = foxglove_array(object, "subscriptions");
+    bool wrong = false;
     for (guint i = 0; list && i < json_array_get_length(list); i++) {
         JsonObject *one = foxglove_object(list, i);
         uint32_t id, channel;
@@ -275,7 +290,7 @@ static void subscribe(struct output_foxglove *server, struct client *client, Jso
             !foxglove_whole(json_object_get_member(one, "channelId"), &channel) || channel < 1 ||
             channel > FOXGLOVE_CHANNELS ||
             !foxglove_has_channel((int)channel - 1, server->mode, server->geometry.metric)) {
-            send_status(client, 2, "subscribe: there is no such channel");
+            wrong = true;
             continue;
         }
         client->subscribed[channel - 1] = true;
@@ -283,6 +298,8 @@ static void subscribe(struct output_foxglove *server, struct client *client, Jso
         client->due[channel - 1] = server->newest != NULL;
         lws_callback_on_writable(client->wsi);
     }
+    if (wrong)
+        send_status(client, 2, "subscribe: there is no such channel");
 }
 
 static void unsubscribe(struct client *client, JsonObject *object) {
@@ -370,11 +387,12 @@ static bool is_own_host(const char *host) {
                     g_ascii_strcasecmp(bare, local) == 0);
 }
 
-/* Programs send no origin; of pages ours and Foxglove's may connect. */
+/* Programs send no origin, or, where they are made of pages as Foxglove's is, that of a file; of a
+ * browser's pages ours and Foxglove's may connect. */
 static bool is_known_origin(const char *origin, const char *host) {
     g_autofree char *own = g_strconcat("http://", host, NULL);
     return origin[0] == '\0' || g_ascii_strcasecmp(origin, own) == 0 ||
-           strcmp(origin, "https://app.foxglove.dev") == 0 || g_str_has_prefix(origin, "file://");
+           strcmp(origin, "https://app.foxglove.dev") == 0 || strcmp(origin, "file://") == 0;
 }
 
 /* Whether the request comes from a program or a page that may see the pictures. */
@@ -409,6 +427,27 @@ static void close_client(struct output_foxglove *server, struct client *client) 
     g_clear_pointer(&client->sending, g_bytes_unref);
 }
 
+/* Headers and, where they are wanted, text. 0, or what ends the connection, as after a request
+ * that may have a body. */
+static int answer(struct lws *wsi, unsigned status, const char *type, const char *text,
+                  bool with_text) {
+    static const char methods[] = "GET, HEAD";
+    size_t length = strlen(text);
+    g_autofree uint8_t *room = g_malloc(LWS_PRE + 2048 + length);
+    uint8_t *begin = room + LWS_PRE, *at = begin, *end = begin + 2048;
+    bool refused = status == HTTP_STATUS_METHOD_NOT_ALLOWED;
+    if (lws_add_http_common_headers(wsi, status, type, length, &at, end) ||
+        (refused &&
+         lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_ALLOW, (const uint8_t *)methods,
+                                      sizeof methods - 1, &at, end)) ||
+        lws_finalize_write_http_header(wsi, begin, &at, end))
+        return 1;
+    memcpy(begin, text, length); /* NOLINT(bugprone-not-null-terminated-result): no text */
+    if (with_text && lws_write(wsi, begin, length, LWS_WRITE_HTTP_FINAL) < (int)length)
+        return 1;
+    return refused || lws_http_transaction_completed(wsi);
+}
+
 /* Answers a request for a page. 0, or what ends the connection. */
 static int serve_page(struct output_foxglove *server, struct lws *wsi, const char *path) {
     static const struct {
@@ -420,23 +459,17 @@ static int serve_page(struct output_foxglove *server, struct lws *wsi, const cha
     size_t i = 0;
     while (i < G_N_ELEMENTS(pages) && strcmp(path, pages[i].path) != 0)
         i++;
+    bool is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
+    if (!is_head && lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) == 0)
+        return answer(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, "text/plain", "GET and HEAD alone\n",
+                      true);
     if (i == G_N_ELEMENTS(pages))
-        return lws_return_http_status(wsi, HTTP_STATUS_NOT_FOUND, NULL) ||
-               lws_http_transaction_completed(wsi);
+        return answer(wsi, HTTP_STATUS_NOT_FOUND, "text/plain", "there is no such page\n",
+                      !is_head);
     g_autofree char *text = pages[i].text ? g_strdup(pages[i].text)
                                           : foxglove_about(&server->params, &server->geometry,
                                                            server->width, server->height);
-    size_t length = strlen(text);
-    g_autofree uint8_t *room = g_malloc(LWS_PRE + 2048 + length);
-    uint8_t *begin = room + LWS_PRE, *at = begin;
-    if (lws_add_http_common_headers(wsi, HTTP_STATUS_OK, pages[i].type, length, &at,
-                                    begin + 2048) ||
-        lws_finalize_write_http_header(wsi, begin, &at, begin + 2048))
-        return 1;
-    memcpy(begin, text, length); /* NOLINT(bugprone-not-null-terminated-result): no text */
-    if (lws_write(wsi, begin, length, LWS_WRITE_HTTP_FINAL) < (int)length)
-        return 1;
-    return lws_http_transaction_completed(wsi);
+    return answer(wsi, HTTP_STATUS_OK, pages[i].type, text, !is_head);
 }
 
 static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -445,7 +478,14 @@ static int called(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     struct client *client = user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
-        return server->clients->len >= CLIENTS;
+        return server->clients->len >= CLIENTS || server->connections >= CONNECTIONS;
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+        lws_set_opaque_user_data(wsi, server);
+        server->connections++;
+        return 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        server->connections -= lws_get_opaque_user_data(wsi) == server;
+        return 0;
     case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
         return !may_enter(server, wsi);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
