@@ -587,6 +587,7 @@ static void cuda_run(backend *b, void *compiled, int slot, const struct backend_
     note(cuda, cudaEventRecord(s->stages_done, cuda->streams[STREAM_MAIN]), "an event");
     run_transfers(cuda, p, slot, PASS_DOWNLOAD, frame->memory);
     wait_for(cuda, cuda->stream, s->stages_done, false);
+    wait_for(cuda, cuda->stream, s->uploads[1], false); /* a mark that no stage waits for */
     record(cuda, s->finished, STREAM_DOWNLOAD);
     if (frame->ordered)
         wait_for(cuda, stream, s->finished, false);
