@@ -602,7 +602,7 @@ CLI_TEST("/record/stands-still", test_stands_still) {
     struct source source;
     struct recorder *recorder = start(path, &source, 3);
     g_autofree uint8_t *data = g_malloc0(4000 * 1000); /* is written as it is */
-    struct raw_picture raw = {PIXEL_MJPG, 4000, 1000, 0, data, 4000 * 1000, 0};
+    struct raw_picture raw = {PIXEL_MJPG, 4000, 1000, 0, data, 4000 * 1000};
     int given = 0;
     while (given < 60 || !recorder_full(recorder)) { /* a busy machine fills the places later */
         struct raw_pair pair = {.index = given,

@@ -1,6 +1,7 @@
 /* capture/record/recorder.h on GStreamer: appsrc ! taginject ! matroskamux ! filesink, twice
- * into one mux; an encoder comes in front of taginject when the first pair shows the format. The
- * row of a pair in the CSV file is written by the thread that writes the left picture. What lies
+ * into one mux; an encoder comes in front of taginject when the first pair shows the format. Each
+ * buffer carries the number of its pair as a GstReferenceTimestampMeta, which encoders and the mux
+ * hand on; the row of a pair is written when both pictures have gone into the file. What lies
  * beside the file: recording_files.c. SPDX-License-Identifier: MIT */
 #include "capture/record/recorder.h"
 
@@ -16,34 +17,44 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #define MAX_WAITING (64u << 20) /* bytes of one track that may wait for the disk */
 #define END_S 20
+
+/* A pair that has been given and is not in the file yet, as far as is known. */
+struct given_pair {
+    long number;
+    bool in_file[2];
+    char *row;
+};
+
+/* On its way into the file, or, of track -1, none. */
+struct picture {
+    int track;
+    long pair;
+};
 
 struct recorder {
     char *path;
     GstElement *pipeline;
     GstBus *bus;
     GstAppSrc *track[2];
-    int tracks; /* 1: both pictures side by side */
+    GstCaps *mark[2]; /* of the numbers that the tracks' buffers carry */
+    int tracks;       /* 1: both pictures side by side */
     struct recording_files beside;
     bool ffv1;                 /* GStreamer can make it */
     uint32_t fourcc;           /* of the pictures, from the first pair on */
     struct image converted[2]; /* for formats that the file cannot hold */
     int64_t first_ns;
     double rate;
-    atomic_int given, written;  /* hand rows over to GStreamer's thread, and the file back */
-    atomic_long rows, whole[2]; /* in the CSV file; pictures of each track that are in the file */
-    atomic_int beside_error;    /* of a file beside it, logged */
-    atomic_int failed;          /* errors that GStreamer has met */
-    /* Track of the picture being written, -1 none; the muxer's. Its first value hands the new
-     * recorder over to GStreamer's threads. */
-    atomic_int in_write;
-    atomic_int header;    /* track of the block whose header came, -1 none; the same */
-    pthread_mutex_t lock; /* guards status */
+    pthread_mutex_t lock; /* guards the rest, also against GStreamer's threads */
     struct recorder_status status;
+    GQueue given;     /* struct given_pair, in order */
+    long rows;        /* of pairs that are in the file */
+    int beside_error; /* of a file beside it, logged */
+    bool failed;      /* GStreamer has met an error */
+    struct picture writing;
 };
 
 char *recorder_default_path(void) {
@@ -55,90 +66,83 @@ char *recorder_default_path(void) {
 
 /* ---- opening */
 
-static GQuark row_quark(void) {
-    return g_quark_from_static_string("livestereo-row");
+static void free_pair(struct given_pair *pair) {
+    g_free(pair->row);
+    g_free(pair);
 }
 
-static GstPadProbeReturn write_row(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
-    struct recorder *recorder = context;
-    (void)pad;
-    atomic_load(&recorder->given);
-    int error = atomic_load(&recorder->beside_error);
-    if (!error && atomic_load(&recorder->written) == 0)
-        error = recording_files_write_note(&recorder->beside, recorder->fourcc);
-    const char *row = gst_mini_object_get_qdata(
-        GST_MINI_OBJECT_CAST(gst_pad_probe_info_get_buffer(info)), row_quark());
-    if (!error && row) {
-        error = recording_files_add_row(&recorder->beside, row);
-        atomic_fetch_add(&recorder->rows, !error);
+/* The picture that the last buffer held is in the file. A track's pictures come in order: what it
+ * passes over an encoder has lost. */
+static void note_in_file(struct recorder *recorder) {
+    struct picture in_file = recorder->writing;
+    struct given_pair *pair;
+    if (in_file.track < 0)
+        return;
+    while ((pair = g_queue_peek_head(&recorder->given)) && pair->number < in_file.pair &&
+           !pair->in_file[in_file.track])
+        free_pair(g_queue_pop_head(&recorder->given));
+    for (GList *at = recorder->given.head; at; at = at->next) {
+        pair = at->data;
+        if (pair->number == in_file.pair)
+            pair->in_file[in_file.track] = true;
+        if (pair->number >= in_file.pair)
+            break;
     }
-    atomic_store(&recorder->beside_error, error);
-    atomic_fetch_add(&recorder->written, 1);
-    return GST_PAD_PROBE_OK;
 }
 
-/* Bytes of the EBML number that begins with this one. */
-static int ebml_length(uint8_t first) {
-    return first ? __builtin_clz(first) - 23 : 9;
+/* The next pair that is whole in the file, or NULL. */
+static struct given_pair *take_whole(struct recorder *recorder) {
+    LOCKED(&recorder->lock);
+    const struct given_pair *pair = g_queue_peek_head(&recorder->given);
+    bool whole = pair && pair->in_file[0] && pair->in_file[recorder->tracks - 1];
+    return whole && !recorder->beside_error ? g_queue_pop_head(&recorder->given) : NULL;
 }
 
-/* The track of the Matroska block (a SimpleBlock, or the Block in a BlockGroup) whose header these
- * bytes are; -1 for anything else. */
-static int block_track(const uint8_t *bytes, size_t count) {
-    size_t at = 0;
-    while (at + 2 < count) {
-        uint8_t id = bytes[at];
-        size_t body = at + 1 + (size_t)ebml_length(bytes[at + 1]);
-        if ((id == 0xa3 || id == 0xa1) && body < count)
-            return bytes[body] == 0x81 || bytes[body] == 0x82 ? bytes[body] - 0x81 : -1;
-        if (id == 0xa0) /* a group: what is in it follows */
-            at = body;
-        else if (id == 0x9b && at > 0) /* its duration */
-            at = body + (bytes[at + 1] & 0x0f);
-        else
-            return -1;
+/* Without the lock, for recorder_give never waits for a disk. */
+static void write_rows(struct recorder *recorder) {
+    for (struct given_pair *pair; (pair = take_whole(recorder));) {
+        int error = recorder->rows > 0
+                        ? 0
+                        : recording_files_write_note(&recorder->beside, recorder->fourcc);
+        error = error ?: recording_files_add_row(&recorder->beside, pair->row);
+        free_pair(pair);
+        LOCKED(&recorder->lock);
+        recorder->beside_error = error;
+        recorder->rows += !error;
     }
-    return -1;
 }
 
-/* In the thread that met it, before anything more is written. Several threads may meet one: an
- * addition, unlike a store, hands over what each of them did before. */
+/* In the thread that met it, before anything more is written. */
 static GstBusSyncReply note_failure(GstBus *bus, GstMessage *message, gpointer context) {
     struct recorder *recorder = context;
     (void)bus;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-        atomic_load(&recorder->in_write);
-        atomic_fetch_add(&recorder->failed, 1);
+        LOCKED(&recorder->lock);
+        recorder->failed = true;
     }
     return GST_BUS_PASS;
 }
 
-/* Each buffer on the way to the file. matroskamux gives a block as its header and its picture. When
- * the next buffer comes and nothing has failed, the one before is written, since nothing holds
- * bytes back. */
-static GstPadProbeReturn count_written(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+/* Each buffer on the way to the file, in the mux's thread. When the next one comes and nothing has
+ * failed, the one before is written, since nothing holds bytes back. */
+static GstPadProbeReturn look_at_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
     struct recorder *recorder = context;
-    uint8_t start[32];
-    (void)pad;
     GstBuffer *buffer = gst_pad_probe_info_get_buffer(info);
-    int written = atomic_load(&recorder->in_write), begun = atomic_exchange(&recorder->header, -1);
-    if (written >= 0 && !atomic_load(&recorder->failed))
-        atomic_fetch_add(&recorder->whole[written], 1);
-    atomic_store(&recorder->in_write, begun);
-    if (begun < 0)
-        atomic_store(&recorder->header,
-                     block_track(start, gst_buffer_extract(buffer, 0, start, sizeof start)));
-    return GST_PAD_PROBE_OK;
-}
-
-/* Pairs that can be played again. */
-static long whole_pairs(struct recorder *recorder) {
-    long pairs = atomic_load(&recorder->rows);
+    struct picture next = {.track = -1};
+    (void)pad;
     for (int i = 0; i < recorder->tracks; i++) {
-        long whole = atomic_load(&recorder->whole[i]);
-        pairs = MIN(pairs, whole);
+        const GstReferenceTimestampMeta *mark =
+            gst_buffer_get_reference_timestamp_meta(buffer, recorder->mark[i]);
+        if (mark)
+            next = (struct picture){i, (long)mark->timestamp};
     }
-    return pairs;
+    pthread_mutex_lock(&recorder->lock);
+    if (!recorder->failed)
+        note_in_file(recorder);
+    recorder->writing = next;
+    pthread_mutex_unlock(&recorder->lock);
+    write_rows(recorder);
+    return GST_PAD_PROBE_OK;
 }
 
 static int open_pipeline(struct recorder *recorder) {
@@ -155,7 +159,7 @@ static int open_pipeline(struct recorder *recorder) {
     gst_launch_set_location(recorder->pipeline, recorder->path);
     g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
     gst_util_set_object_arg(G_OBJECT(file), "buffer-mode", "unbuffered");
-    gst_launch_probe_buffers(file, "sink", count_written, recorder);
+    gst_launch_probe_buffers(file, "sink", look_at_buffer, recorder);
     recorder->bus = gst_element_get_bus(recorder->pipeline);
     gst_bus_set_sync_handler(recorder->bus, note_failure, recorder, NULL);
     recorder->ffv1 = format_have_ffv1();
@@ -165,10 +169,9 @@ static int open_pipeline(struct recorder *recorder) {
             GST_APP_SRC(gst_bin_get_by_name(GST_BIN(recorder->pipeline), names[i]));
         g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
         gst_element_set_locked_state(GST_ELEMENT(recorder->track[i]), TRUE); /* for start_track() */
+        g_autofree char *mark = g_strdup_printf("timestamp/x-livestereo-pair-%s", names[i]);
+        recorder->mark[i] = gst_caps_new_empty_simple(mark);
     }
-    gst_launch_probe_buffers(GST_ELEMENT(recorder->track[0]), "src", write_row, recorder);
-    atomic_store(&recorder->header, -1);
-    atomic_store(&recorder->in_write, -1);
     if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
         return log_fail(-EACCES, recorder->path,
                         "cannot be written; is there such a folder, and may you write there?");
@@ -178,16 +181,14 @@ static int open_pipeline(struct recorder *recorder) {
 static void release(struct recorder *recorder, bool keep) {
     if (recorder->pipeline) {
         gst_element_set_state(recorder->pipeline, GST_STATE_NULL);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++) {
             gst_clear_object(&recorder->track[i]);
+            gst_clear_caps(&recorder->mark[i]);
+        }
         gst_clear_object(&recorder->bus);
         gst_object_unref(recorder->pipeline);
     }
-    /* What GStreamer's threads did last; they have ended. */
-    atomic_load(&recorder->written);
-    atomic_load(&recorder->failed);
-    atomic_load(&recorder->in_write);
-    atomic_load(&recorder->header);
+    g_queue_clear_full(&recorder->given, (GDestroyNotify)free_pair);
     recording_files_close(&recorder->beside, keep);
     for (int i = 0; i < 2; i++)
         g_free(recorder->converted[i].data);
@@ -201,6 +202,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     recorder->path = g_strdup(path);
     recorder->rate = about->source->rate;
     recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
+    recorder->writing.track = -1;
     pthread_mutex_init(&recorder->lock, NULL);
     int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
     if (code)
@@ -218,20 +220,26 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
 
 /* ---- pairs */
 
-static void end_with(struct recorder *recorder, int error) {
+static int end_with(struct recorder *recorder, int error) {
     LOCKED(&recorder->lock);
-    recorder->status.error = error;
+    return recorder->status.error = error;
+}
+
+/* Of pairs in the file, and of the error of a file beside it. */
+static long count_rows(struct recorder *recorder, int *error) {
+    LOCKED(&recorder->lock);
+    *error = recorder->beside_error;
+    return recorder->rows;
 }
 
 /* Looks whether writing has failed meanwhile. */
 static int check_bus(struct recorder *recorder) {
     if (recorder->status.error) /* one error brings others after it */
         return recorder->status.error;
-    int beside = atomic_load(&recorder->beside_error);
-    if (beside) {
-        end_with(recorder, beside);
-        return beside;
-    }
+    int beside;
+    long rows = count_rows(recorder, &beside);
+    if (beside)
+        return end_with(recorder, beside);
     g_autoptr(GError) cause = NULL;
     g_autoptr(GstMessage) message = gst_bus_pop_filtered(recorder->bus, GST_MESSAGE_ERROR);
     if (!message)
@@ -239,9 +247,8 @@ static int check_bus(struct recorder *recorder) {
     gst_message_parse_error(message, &cause, NULL);
     bool full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
     log_error(recorder->path, "%s; the %ld pairs before can be played",
-              full ? "the disk is full" : cause->message, whole_pairs(recorder));
-    end_with(recorder, full ? -ENOSPC : -EIO);
-    return recorder->status.error;
+              full ? "the disk is full" : cause->message, rows);
+    return end_with(recorder, full ? -ENOSPC : -EIO);
 }
 
 static struct raw_picture raw_of_image(const struct image *image) {
@@ -270,6 +277,14 @@ static int make_storable(struct recorder *recorder, int side, struct raw_picture
     return error;
 }
 
+static void note_given(struct recorder *recorder, const struct raw_pair *pair) {
+    struct given_pair *given = g_new0(struct given_pair, 1);
+    given->number = recorder->status.pairs;
+    given->row = recording_row_print(pair, recorder->first_ns);
+    LOCKED(&recorder->lock);
+    g_queue_push_tail(&recorder->given, given);
+}
+
 static void push(struct recorder *recorder, const struct raw_pair *pair, int side,
                  struct raw_picture *raw) {
     GstBuffer *buffer = format_buffer(raw);
@@ -277,11 +292,8 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
         return;
     int64_t time_ns = pair->time_ns[side] - recorder->first_ns;
     GST_BUFFER_PTS(buffer) = (GstClockTime)MAX(time_ns, 0);
-    if (side == 0) {
-        char *row = recording_row_print(pair, recorder->first_ns);
-        gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), row_quark(), row, g_free);
-    }
-    atomic_fetch_add(&recorder->given, 1);
+    gst_buffer_add_reference_timestamp_meta(
+        buffer, recorder->mark[side], (GstClockTime)recorder->status.pairs, GST_CLOCK_TIME_NONE);
     gst_app_src_push_buffer(recorder->track[side], buffer); /* does not wait: block is off */
 }
 
@@ -346,6 +358,7 @@ void recorder_give(struct recorder *recorder, const struct raw_pair *pair) {
     if (!error && !full) {
         if (recorder->status.pairs == 0)
             begin_tracks(recorder, pair, raw);
+        note_given(recorder, pair);
         for (int i = 0; i < sides; i++)
             push(recorder, pair, i, &raw[i]);
     }
@@ -373,21 +386,43 @@ void recorder_get_status(struct recorder *recorder, struct recorder_status *stat
     *status = recorder->status;
 }
 
-/* The end, or an error; NULL when nothing has moved for END_S. What waits is encoded first, which
- * may take longer than that. */
+/* The end, or an error; NULL when nothing has come into the file for END_S. What waits is encoded
+ * first, which may take longer than that. */
 static GstMessage *wait_for_end(struct recorder *recorder) {
-    int written = atomic_load(&recorder->written);
+    int error;
+    long rows = count_rows(recorder, &error);
     for (int idle_s = 0; idle_s < END_S; idle_s++) {
         GstMessage *message = gst_bus_timed_pop_filtered(recorder->bus, GST_SECOND,
                                                          GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
         if (message)
             return message;
-        int now = atomic_load(&recorder->written);
-        if (now != written)
+        long now = count_rows(recorder, &error);
+        if (now != rows)
             idle_s = 0;
-        written = now;
+        rows = now;
     }
     return NULL;
+}
+
+/* Ends the tracks. Whether all that they were given has gone on to the file. */
+static bool end_tracks(struct recorder *recorder) {
+    for (int i = 0; i < recorder->tracks; i++)
+        gst_app_src_end_of_stream(recorder->track[i]);
+    GstMessage *message = wait_for_end(recorder);
+    if (!message) {
+        log_error(recorder->path, "the disk does not take the rest; it may end early");
+        end_with(recorder, -ETIMEDOUT);
+        return false;
+    }
+    bool failed = GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;
+    gst_bus_post(recorder->bus, message); /* for check_bus */
+    if (check_bus(recorder) != 0 || failed)
+        return false;
+    pthread_mutex_lock(&recorder->lock);
+    note_in_file(recorder); /* nothing follows the last one in what is no file on a disk */
+    pthread_mutex_unlock(&recorder->lock);
+    write_rows(recorder);
+    return true;
 }
 
 int recorder_close(struct recorder **pointer, struct recorder_status *end) {
@@ -395,36 +430,16 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
     *pointer = NULL;
     if (!recorder)
         return 0;
-    bool ended = false;
-    if (check_bus(recorder) == 0 && recorder->status.pairs > 0) {
-        for (int i = 0; i < recorder->tracks; i++)
-            gst_app_src_end_of_stream(recorder->track[i]);
-        GstMessage *message = wait_for_end(recorder);
-        if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-            gst_bus_post(recorder->bus, message); /* for check_bus */
-            check_bus(recorder);
-        } else if (message) {
-            gst_message_unref(message);
-            ended = check_bus(recorder) == 0;
-        } else {
-            log_error(recorder->path, "the disk does not take the rest; it may end early");
-            end_with(recorder, -ETIMEDOUT);
-        }
-    }
-    int last = atomic_load(&recorder->in_write);
-    if (ended && last >= 0) /* nothing follows it in what is no file on a disk */
-        atomic_fetch_add(&recorder->whole[last], 1);
+    bool ended = check_bus(recorder) == 0 && recorder->status.pairs > 0 && end_tracks(recorder);
     struct recorder_status status = recorder->status;
-    long whole = whole_pairs(recorder), kept = MIN(status.pairs, whole);
-    if (ended && kept < status.pairs) { /* avenc_ffv1 goes on without a picture */
+    int error;
+    long kept = count_rows(recorder, &error);
+    if (ended && kept < status.pairs) /* avenc_ffv1 goes on without a picture */
         status.error = log_fail(-EIO, recorder->path,
                                 "lacks %ld of %ld pairs: encoding failed; has memory run out?",
                                 status.pairs - kept, status.pairs);
-    }
     status.dropped += status.pairs - kept;
     status.pairs = kept;
-    if (kept > 0 && !ended)
-        recording_files_keep_rows(&recorder->beside, kept);
     if (kept == 0)
         log_warning(recorder->path, "no pair came %s, so no file is kept",
                     status.error ? "to the disk" : "from the source");

@@ -143,22 +143,6 @@ int recording_files_add_row(struct recording_files *files, const char *row) {
     return write_text(csv, row, strlen(row), files->csv); /* a crash must not lose times */
 }
 
-int recording_files_keep_rows(struct recording_files *files, long rows) {
-    g_autofree char *csv = recording_beside(files->path, ".csv"), *text = NULL;
-    size_t length;
-    int error = file_load(csv, MAX_CSV, &text, &length);
-    if (error)
-        return error;
-    const char *end = text;
-    for (long line = 0; line <= rows && end; line++) { /* the first is the header */
-        end = strchr(end, '\n');
-        end += end != NULL;
-    }
-    if (end && ftruncate(fileno(files->csv), end - text) != 0)
-        error = fail_to_write(csv, errno);
-    return error;
-}
-
 void recording_files_close(struct recording_files *files, int keep) {
     for (int i = 0; i < RECORDING_FILES && files->made[i]; i++) {
         if (!keep)

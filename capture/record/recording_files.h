@@ -43,10 +43,6 @@ char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
 /* Appends a row. 0 or -errno, logged. */
 int recording_files_add_row(struct recording_files *files, const char *row);
 
-/* Deletes all rows but the first ones, for a recording that lacks the pictures of the others. 0 or
- * -errno, logged. */
-int recording_files_keep_rows(struct recording_files *files, long rows);
-
 /* Where keep is 0, for a recording without a pair, removes the files that
  * recording_files_make() created. */
 void recording_files_close(struct recording_files *files, int keep);
