@@ -107,6 +107,31 @@ TEST("/live-gst/top-bottom", test_top_bottom) {
     g_assert_cmpmem(frame->left.data, 3, frame->left.data + 23 * 64 * 3, 3); /* bars */
 }
 
+#define TURNED_OVER(format, more)                                              \
+    "gst:videotestsrc is-live=true pattern=smpte ! video/x-raw,format=" format \
+    ",width=64,height=48 ! " more " appsink name=both"
+#define SAYS(mode, flags)                                        \
+    "capssetter caps=\"video/x-raw,multiview-mode=(string)" mode \
+    ",multiview-flags=(GstVideoMultiviewFlagsSet)" flags ":ffffffff\" !"
+
+/* Both pictures as the caps say, which is first and in 16 bits, too. */
+TEST("/live-gst/said", test_said) {
+    struct source_options options = {.pictures = PICTURES_TOP_BOTTOM, .swap = 1};
+    AUTO(opened_close)
+    struct opened o = open_words(TURNED_OVER("GRAY8", ""), NULL, &options),
+                  p = open_one(TURNED_OVER("GRAY16_LE", SAYS("top-bottom", "1")));
+    g_assert_cmpint(p.source->width, ==, 64);
+    g_assert_cmpint(p.source->height, ==, 24);
+    g_assert_cmpint(p.source->channels, ==, 1);
+    AUTO(frame_drop) struct frame *frame = NULL, *other = NULL;
+    g_assert_cmpint(next(&o, &frame), ==, 0);
+    g_assert_cmpint(next(&p, &other), ==, 0);
+    for (int i = 0; i < 64 * 24; i++)
+        g_assert_cmpint(abs(frame->left.data[i] - other->left.data[i]), <=, 1);
+    expect_refused(TURNED_OVER("GRAY8", SAYS("checkerboard", "0")), NULL, -EINVAL,
+                   "both pictures as a chessboard", NULL);
+}
+
 /* One camera's pictures, whole: each is the later one of the pair before. */
 TEST("/live-gst/picture", test_picture) {
     struct source_options options = {.motion_step = 1};

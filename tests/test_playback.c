@@ -423,15 +423,15 @@ static void patch(const char *name, const char *mark, size_t at, const uint8_t *
 }
 
 /* A file of which the first half of each picture is black and the second white. */
-static void make_halves(const char *name, bool below, const char *caps) {
+static void make_halves(const char *name, bool below, const char *caps, const char *more) {
     g_autofree char *path = in_folder(name);
     g_autofree char *text = g_strdup_printf(
-        "compositor name=c sink_1::%s=64 ! jpegenc ! capssetter caps=%s ! %s ! filesink "
+        "%s compositor name=c sink_1::%s=64 ! jpegenc ! capssetter caps=%s ! %s name=m ! filesink "
         "location=%s "
         "videotestsrc pattern=black num-buffers=5 ! video/x-raw,width=64,height=64 ! c.sink_0 "
         "videotestsrc pattern=white num-buffers=5 ! video/x-raw,width=64,height=64 ! c.sink_1",
-        below ? "ypos" : "xpos", caps, g_str_has_suffix(name, ".mkv") ? "matroskamux" : "qtmux",
-        path);
+        more, below ? "ypos" : "xpos", caps,
+        g_str_has_suffix(name, ".mkv") ? "matroskamux" : "qtmux", path);
     GError *error = NULL;
     gst_init(NULL, NULL);
     GstElement *pipeline = gst_parse_launch(text, &error);
@@ -460,6 +460,13 @@ static void expect_halves(const char *name, bool white) {
     g_assert_true((frame->right.data[0] > 128) != white);
 }
 
+/* A cover before the film is no picture of the pair. */
+TEST("/playback/still", test_still) {
+    make_halves("still.mkv", false, "image/jpeg,multiview-mode=side-by-side",
+                "videotestsrc num-buffers=1 ! video/x-raw,width=48,height=32 ! jpegenc ! m.");
+    expect_halves("still.mkv", false);
+}
+
 /* Matroska's StereoMode, the display matrix of QuickTime: which picture is left. */
 TEST("/playback/said", test_said) {
     static const struct {
@@ -472,7 +479,7 @@ TEST("/playback/said", test_said) {
         {0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
     static const uint8_t chessboard = 4;
     for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
-        make_halves("said.mkv", modes[i].below, "image/jpeg,multiview-mode=side-by-side");
+        make_halves("said.mkv", modes[i].below, "image/jpeg,multiview-mode=side-by-side", "");
         patch("said.mkv", "\x53\xb8\x81", 3, &modes[i].mode, 1);
         expect_halves("said.mkv", modes[i].white);
     }
@@ -488,7 +495,7 @@ TEST("/playback/said", test_said) {
     g_assert_nonnull(source);
     source_close(&source);
     for (size_t i = 0; i < G_N_ELEMENTS(turns); i++) {
-        make_halves("turned.mov", false, "image/jpeg");
+        make_halves("turned.mov", false, "image/jpeg", "");
         patch("turned.mov", "tkhd", 44, turns[i], 24);
         expect_halves("turned.mov", i != 1); /* turned by 180, 90 and -90 degrees */
     }
@@ -497,7 +504,7 @@ TEST("/playback/said", test_said) {
 /* A JPEG picture that ends early is a damaged pair, as it is in a folder. */
 TEST("/playback/cut-picture", test_cut_picture) {
     static const uint8_t zeros[64] = {0};
-    make_halves("cut.mov", false, "image/jpeg");
+    make_halves("cut.mov", false, "image/jpeg", "");
     patch("cut.mov", "\xff\xd9\xff\xd8", 0, zeros, 2);
     g_autofree char *path = in_folder("cut.mov");
     const char *words[] = {path};

@@ -429,30 +429,22 @@ static int pairs_below(const char *folder, struct pair_list *pairs) {
 bool pair_list_is_side(const char *folder) {
     g_auto(GStrv) names = NULL;
     long count;
-    const struct dataset_layout *layout;
-    if (!is_folder(folder) || list_names(folder, 0, &names, &count) != 0)
+    if (!is_folder(folder) || list_names(folder, 0, &names, &count) != 0 || count == 0)
         return false;
-    bool pairs = count == 0;
-    for (int next = 0; (layout = next_layout(false, &next)) != NULL;) {
-        g_autofree char *left = g_build_filename(folder, layout->side[0], NULL);
-        pairs |= is_folder(left);
+    bool numbered = true, third = false; /* im0, im1, im2 alone: one camera's (Booster) */
+    for (char **name = names; *name; name++) {
+        numbered = numbered && g_str_has_prefix(*name, "im") && g_ascii_isdigit((*name)[2]);
+        third |= g_str_has_prefix(*name, "im2.");
     }
-    for (int next = 0; (layout = next_layout(true, &next)) != NULL;) {
-        /* cam0 alone may be a folder's whole side */
-        bool has[2] = {false, strcmp(layout->side[0], "cam0") != 0};
-        bool exposures = false; /* im0, im1, im2: of one camera (Booster) */
-        for (char **name = names; *name; name++) {
-            enum eye eye = eye_beside(*name, layout);
-            if (eye != EYE_UNKNOWN)
-                has[eye] = true;
-            exposures |= g_str_has_prefix(*name, "im2.");
-        }
-        pairs |= has[0] && has[1] && !exposures;
-    }
-    struct pair_list sides;
-    pairs |= split_by_eye(names, &sides);
-    pair_list_free(&sides);
-    return !pairs;
+    if (numbered && third)
+        return true;
+    struct log_target silent = {0}, *before = log_redirect(&silent);
+    struct pair_list pairs;
+    int error = pairs_below(folder, &pairs);
+    log_redirect(before);
+    if (!error)
+        pair_list_free(&pairs);
+    return error != 0;
 }
 
 enum { MAX_GAP = 1000, MAX_FIRST = 10000 }; /* numbers that are looked for */

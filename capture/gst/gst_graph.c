@@ -61,8 +61,11 @@ static void on_pad(GstElement *decoder, GstPad *pad, gpointer context) {
     g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
     if (!caps)
         caps = gst_pad_query_caps(pad, NULL);
-    bool video =
-        g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), "video/x-raw");
+    const GstStructure *form = gst_caps_get_structure(caps, 0);
+    int width = 0, height = 0;
+    gst_structure_get(form, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL);
+    bool video = g_str_has_prefix(gst_structure_get_name(form), "video/x-raw") &&
+                 !video_about_is_still(&gst->about[file_of(decoder)], width, height);
     LOCKED(&gst->lock);
     if (video && gst->found_count < 2) {
         struct gst_track *track = &gst->found[gst->found_count];

@@ -50,22 +50,39 @@ static GstVideoOrientationMethod turn_of(const int32_t *m) {
                      : (down < 0 ? GST_VIDEO_ORIENTATION_VERT : GST_VIDEO_ORIENTATION_IDENTITY);
 }
 
-enum { FIRST_PACKETS = 100 }; /* among which a picture is */
+enum { FIRST_PACKETS = 100, TRACKS = 8, FILM = 3 }; /* FILM: more pictures than a still has */
 
-/* The time of the first picture, ns; -1: not known. */
-static int64_t start_of(AVFormatContext *file) {
+static bool is_video(const AVStream *stream) {
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
+}
+
+/* By the first packets: the time of the first picture, and the size of a track that is a still. */
+static void look_at_packets(AVFormatContext *file, struct video_about *about) {
     AVPacket *packet = av_packet_alloc();
-    int64_t start = -1;
-    for (int i = 0; packet && i < FIRST_PACKETS && start < 0; i++) {
-        if (av_read_frame(file, packet) != 0)
-            break;
-        const AVStream *stream = file->streams[packet->stream_index];
-        if (stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && packet->pts != AV_NOPTS_VALUE)
-            start = av_rescale_q(packet->pts, stream->time_base, (AVRational){1, 1000000000});
+    int pictures[TRACKS] = {0}, film = -1;
+    for (int i = 0; packet && i < FIRST_PACKETS && av_read_frame(file, packet) == 0; i++) {
+        int track = packet->stream_index;
+        const AVStream *stream = file->streams[track];
+        if (is_video(stream) && packet->pts != AV_NOPTS_VALUE && about->start_ns < 0)
+            about->start_ns =
+                av_rescale_q(packet->pts, stream->time_base, (AVRational){1, 1000000000});
+        if (is_video(stream) && track < TRACKS && ++pictures[track] == FILM)
+            film = track;
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
-    return start;
+    for (int i = 0; i < TRACKS && film >= 0; i++) {
+        const AVCodecParameters *a = pictures[i] == 1 ? file->streams[i]->codecpar : NULL;
+        const AVCodecParameters *b = file->streams[film]->codecpar;
+        if (a && (a->width != b->width || a->height != b->height)) {
+            about->still[0] = a->width;
+            about->still[1] = a->height;
+        }
+    }
+}
+
+bool video_about_is_still(const struct video_about *about, int width, int height) {
+    return about->still[0] > 0 && width == about->still[0] && height == about->still[1];
 }
 
 void video_about_read(const char *path, struct video_about *about) {
@@ -78,10 +95,13 @@ void video_about_read(const char *path, struct video_about *about) {
     av_dict_set(&options, "format_whitelist", "matroska,webm,mov,mp4", 0);
     int error = avformat_open_input(&file, url, NULL, &options);
     av_dict_free(&options);
+    if (!error)
+        look_at_packets(file, about);
     for (unsigned i = 0; !error && i < file->nb_streams; i++) {
         const AVStream *stream = file->streams[i];
         size_t size[2] = {0, 0};
-        if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO)
+        if (!is_video(stream) ||
+            video_about_is_still(about, stream->codecpar->width, stream->codecpar->height))
             continue;
         const void *stereo = av_stream_get_side_data(stream, AV_PKT_DATA_STEREO3D, &size[0]);
         const void *matrix = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size[1]);
@@ -91,7 +111,5 @@ void video_about_read(const char *path, struct video_about *about) {
             about->turn = turn_of(matrix);
         break;
     }
-    if (!error)
-        about->start_ns = start_of(file);
     avformat_close_input(&file);
 }

@@ -9,6 +9,7 @@
 #include "capture/source.h"
 
 #include <gst/video/video.h>
+#include <stdbool.h>
 
 /* A way of holding both pictures in one. */
 struct video_packing {
@@ -21,9 +22,13 @@ struct video_packing {
 struct video_about {
     const struct video_packing *packing; /* of one track; NULL: it does not say */
     bool right_first;
+    int still[2];                   /* width and height of such a track; 0: none */
     int64_t start_ns;               /* of its first picture, as its clock has it; -1: not known */
     GstVideoOrientationMethod turn; /* what brings its pictures upright */
 };
+
+/* Whether a track of this size is a still, such as a cover, beside a film of another size. */
+bool video_about_is_still(const struct video_about *about, int width, int height);
 
 /* What caps say. NULL: nothing, as also of one picture, which elements say unasked. */
 const struct video_packing *video_packing_of(GstVideoMultiviewMode mode);
