@@ -1,6 +1,6 @@
 /*
  * Rig files that are not YAML: KITTI's "P0: numbers" lines (and DrivingStereo's), Middlebury's
- * "cam0=[...]" lines (and cvkit's) and ZED's key file. Numbers are read with '.' whatever the
+ * "cam0=[...]" lines and ZED's key file. Numbers are read with '.' whatever the
  * locale. No state.
  * SPDX-License-Identifier: MIT
  */
@@ -120,25 +120,16 @@ int rig_read_kitti(struct rig_reading *in, const char *text, struct rig *rig) {
 /* ---- Middlebury */
 
 bool rig_is_middlebury(const char *text) {
-    return value_of(text, "camera.A", '=') ||
-           (value_of(text, "cam0", '=') && value_of(text, "cam1", '=')) ||
+    return (value_of(text, "cam0", '=') && value_of(text, "cam1", '=')) ||
            (value_of(text, "focal_px", '=') && !value_of(text, "fx", '='));
 }
 
 int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig) {
-    double left[9], right[9], baseline = 0, doffs = 0, size[2] = {0, 0};
+    double left[9], right[9], baseline, doffs = 0, size[2] = {0, 0};
     if (value_of(text, "cam0", '=')) {
         if (!key_numbers(text, "cam0", '=', left, 9) || !key_numbers(text, "cam1", '=', right, 9))
             return rig_refuse(in, 0, "cam0, cam1: nine numbers expected");
         doffs = right[2] - left[2];
-    } else if (value_of(text, "camera.A", '=')) { /* cvkit: of the left picture; rho is f B */
-        if (!key_numbers(text, "camera.A", '=', left, 9) || !(left[0] > 0))
-            return rig_refuse(in, 0, "camera.A: nine numbers expected");
-        in->unit = 1;
-        if (key_numbers(text, "rho", '=', &baseline, 1))
-            baseline /= left[0];
-        else if (!key_numbers(text, "t", '=', &baseline, 1))
-            return rig_refuse(in, 0, "rho: f times the baseline (m) expected");
     } else { /* one number a line, as small copies of the sets carry it */
         if (!key_numbers(text, "focal_px", '=', &left[0], 1))
             return rig_refuse(in, 0, "focal_px: a number expected");
@@ -151,15 +142,12 @@ int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *ri
     }
     if (value_of(text, "doffs", '=') && !key_numbers(text, "doffs", '=', &doffs, 1))
         return rig_refuse(in, 0, "doffs: a number expected");
-    if (in->unit == 0)
-        in->unit = key_numbers(text, "baseline_m", '=', &baseline, 1) ? 1 : 1e-3;
+    in->unit = key_numbers(text, "baseline_m", '=', &baseline, 1) ? 1 : 1e-3;
     if (in->unit < 1 && !key_numbers(text, "baseline", '=', &baseline, 1) &&
         !key_numbers(text, "baseline_mm", '=', &baseline, 1))
         return rig_refuse(in, 0, "baseline: a number (mm) expected");
-    if ((key_numbers(text, "width", '=', &size[0], 1) ||
-         key_numbers(text, "camera.width", '=', &size[0], 1)) &&
-        (key_numbers(text, "height", '=', &size[1], 1) ||
-         key_numbers(text, "camera.height", '=', &size[1], 1)) &&
+    if (key_numbers(text, "width", '=', &size[0], 1) &&
+        key_numbers(text, "height", '=', &size[1], 1) &&
         set_size(in, "width, height", size, rig) != 0)
         return -EBADMSG;
     rig_make_rectified(rig, left[0], left[4], left[2], left[2] + doffs, left[5], baseline);
@@ -181,68 +169,45 @@ static const struct zed_size zed_sizes[] = {
     {"HD", 1280, 720},       {"FHD", 1920, 1080}, {"2K", 2208, 1242},      {"VGA", 672, 376},
     {"FHD1200", 1920, 1200}, {"SVGA", 960, 600},  {"QHDPLUS", 3200, 1800}, {"4K", 3840, 2160}};
 
-/* The file is lines of "[group]", "key=value" and, behind a '#', comments. */
-static bool is_group(const char *line) {
-    return line[0] == '[';
-}
-
 static const char *line_start(const char *line) {
     return line + strspn(line, " \t\r\f\v");
 }
 
-/* The line behind this one, without blanks before it, or NULL. */
-static const char *next_line(const char *line) {
-    const char *end = strchr(line, '\n');
-    return end ? line_start(end + 1) : NULL;
-}
-
-/* Whether text is lines of that form from the first group on. */
-static bool zed_is_valid(const char *text) {
-    bool in_group = false;
-    for (const char *line = line_start(text); line; line = next_line(line)) {
+/* The file is lines of "[group]", "key=value" and, behind a '#', comments. 1 where it has a group
+ * of this name or, where key is not NULL, the last "key=number" in such; 0 where it has not, -1
+ * where it is no such file. */
+static int zed_find(const char *text, const char *group, const char *key, double *out) {
+    size_t group_length = strlen(group), key_length = key ? strlen(key) : 0;
+    int in_group = -1, found = 0; /* -1: before the first group */
+    for (const char *line = line_start(text), *next; line; line = next) {
         size_t length = strcspn(line, "\r\n");
-        if (length == 0 || line[0] == '#')
+        next = strchr(line, '\n');
+        next = next ? line_start(next + 1) : NULL;
+        if (length == 0 || *line == '#')
             continue;
-        const char *equals = memchr(line, is_group(line) ? ']' : '=', length);
-        in_group = in_group || is_group(line);
-        if (!in_group || !equals || equals == line)
-            return false;
-    }
-    return true;
-}
-
-static bool is_group_named(const char *line, const char *group) {
-    size_t length = strlen(group);
-    return is_group(line) && strncmp(line + 1, group, length) == 0 && line[1 + length] == ']';
-}
-
-static bool zed_has_group(const char *text, const char *group) {
-    const char *line = line_start(text);
-    while (line && !is_group_named(line, group))
-        line = next_line(line);
-    return line != NULL;
-}
-
-/* The number of the last "key=number" in groups of that name; 0 if there is none. */
-static int zed_number(const char *text, const char *group, const char *key, double *out) {
-    size_t length = strlen(key);
-    int in_group = 0, found = 0;
-    for (const char *line = line_start(text); line; line = next_line(line)) {
-        char *end;
-        if (is_group(line))
-            in_group = is_group_named(line, group);
-        if (!in_group || strncmp(line, key, length) != 0)
-            continue;
-        const char *p = line_start(line + length);
-        if (*p != '=')
-            continue;
-        p = line_start(p + 1);
-        double x = number_read(p, &end);
-        found = *p != '\n' && end != p && strchr("\n", *line_start(end));
-        if (found)
-            *out = x;
+        const char *end = memchr(line, *line == '[' ? ']' : '=', length);
+        if (!end || end == line || (in_group < 0 && *line != '['))
+            return -1;
+        if (*line == '[') {
+            in_group =
+                end == line + 1 + group_length && strncmp(line + 1, group, group_length) == 0;
+            found |= in_group && !key;
+        } else if (in_group && key && strncmp(line, key, key_length) == 0 &&
+                   line_start(line + key_length) == end) {
+            char *rest;
+            const char *value = line_start(end + 1);
+            double x = number_read(value, &rest);
+            found = *value != '\n' && rest != value && strchr("\n", *line_start(rest));
+            if (found)
+                *out = x;
+        }
     }
     return found;
+}
+
+/* Of a file that is one; 0 where there is no such number. */
+static int zed_number(const char *text, const char *group, const char *key, double *out) {
+    return zed_find(text, group, key, out) > 0;
 }
 
 static int zed_camera(struct rig_reading *in, const char *text, const char *side,
@@ -296,7 +261,7 @@ static int zed_fill(struct rig_reading *in, const char *text, const struct zed_s
 
 int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig) {
     const struct zed_size *size = NULL;
-    if (!zed_is_valid(text))
+    if (zed_find(text, "STEREO", NULL, NULL) < 0)
         return rig_refuse(in, 0,
                           "is not a ZED calibration that can be read (key=value in [groups])");
     /* the size asked for, else the one whose shape fits, else the first that is there */
@@ -306,7 +271,7 @@ int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig) {
             const struct zed_size *s = &zed_sizes[i];
             snprintf(group, sizeof group, "LEFT_CAM_%s", s->name);
             int w = in->options.width, h = in->options.height;
-            if (zed_has_group(text, group) &&
+            if (zed_find(text, group, NULL, NULL) > 0 &&
                 (pass == 2 || (pass == 0 && w == s->width && h == s->height) ||
                  (pass == 1 && w > 0 && (long)w * s->height == (long)h * s->width)))
                 size = s;

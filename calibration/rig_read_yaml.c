@@ -472,53 +472,75 @@ static void read_kalibr(struct trees *t, struct rig *rig) {
     t->in->unit = 1;
 }
 
-/* ---- ORB_SLAM's settings of version 1.0; older ones name cameras as LEFT.K, see above */
+/* ---- numbers with keys of their own: ORB_SLAM's settings of version 1.0 (older ones name cameras
+ * as LEFT.K, see above), Basalt's JSON */
 
-static void orb_number(struct trees *t, const char *of, const char *name, double *out) {
-    char key[32];
-    snprintf(key, sizeof key, "%s.%s", of, name);
-    take(t, 0, yaml_find(&t->tree[0], t->tree[0].root, key), key, out, 1);
+/* The numbers of PREFIX.KEY below a node; those from needed on may lack. */
+static void take_keys(struct trees *t, yaml_node_t *node, const char *prefix,
+                      const char *const *keys, int needed, double *out, int count) {
+    for (int i = 0; i < count; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "%s%s", prefix, keys[i]);
+        yaml_node_t *number = yaml_find(&t->tree[0], node, key);
+        out[i] = 0;
+        if (number || i < needed)
+            take(t, 0, number, key, &out[i], 1);
+    }
 }
 
-static void orb_camera(struct trees *t, int v, const char *type, struct camera *c) {
-    static const char *const cameras[2] = {"Camera1", "Camera2"}, *const k3[2] = {"Camera1.k3",
-                                                                                  "Camera2.k3"};
-    static const char *const names[2][4] = {{"k1", "k2", "p1", "p2"}, {"k1", "k2", "k3", "k4"}};
-    double *const number[4] = {&c->fx, &c->fy, &c->cx, &c->cy};
-    static const char *const number_names[4] = {"fx", "fy", "cx", "cy"};
-    double k[5] = {0}, size[2];
-    bool fisheye = strcmp(type, "KannalaBrandt8") == 0, pinhole = strcmp(type, "PinHole") == 0;
-    for (int i = 0; i < 4; i++)
-        orb_number(t, cameras[v], number_names[i], number[i]);
-    for (int i = 0; i < 4 && (fisheye || pinhole); i++)
-        orb_number(t, cameras[v], names[fisheye][i], &k[i]);
-    if (pinhole)
-        yaml_number(yaml_find(&t->tree[0], t->tree[0].root, k3[v]), &k[4]);
-    set_distortion(t, 0, cameras[v], fisheye ? "fisheye" : "radtan", k, pinhole ? 5 : 4, c);
-    orb_number(t, "Camera", "width", &size[0]);
-    orb_number(t, "Camera", "height", &size[1]);
-    set_size(t, 0, "Camera.width, Camera.height", size, c);
+/* Matrix and lens of a camera of this type. False, and no refusal, where it is not known. */
+static bool take_camera(struct trees *t, yaml_node_t *node, const char *prefix, const char *type,
+                        struct camera *c) {
+    static const char *const matrix[] = {"fx", "fy", "cx", "cy"};
+    static const struct {
+        const char *type, *model;
+        int needed, count;
+        const char *keys[8];
+    } lenses[] = {
+        {"PinHole", "radtan", 4, 5, {"k1", "k2", "p1", "p2", "k3"}},
+        {"KannalaBrandt8", "fisheye", 4, 4, {"k1", "k2", "k3", "k4"}},
+        {"Rectified", "none", 0, 0, {NULL}},
+        {"pinhole", "none", 0, 0, {NULL}},
+        {"kb4", "fisheye", 4, 4, {"k1", "k2", "k3", "k4"}},
+        {"pinhole-radtan8", "rational", 8, 8, {"k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"}}};
+    double m[4], k[8];
+    for (size_t i = 0; type && i < sizeof lenses / sizeof *lenses; i++) {
+        if (strcmp(type, lenses[i].type) != 0)
+            continue;
+        take_keys(t, node, prefix, matrix, 4, m, 4);
+        take_keys(t, node, prefix, lenses[i].keys, lenses[i].needed, k, lenses[i].count);
+        *c = (struct camera){.fx = m[0], .fy = m[1], .cx = m[2], .cy = m[3]};
+        set_distortion(t, 0, *prefix ? prefix : "intrinsics", lenses[i].model, k, lenses[i].count,
+                       c);
+        return true;
+    }
+    return false;
 }
 
 static void read_orb(struct trees *t, struct rig *rig) {
-    static const char *const pose_key[] = {"Stereo.T_c1_c2", NULL};
+    static const char *const pose_key[] = {"Stereo.T_c1_c2", NULL},
+                             *const width[] = {"width", "height"}, *const b[] = {"b"};
+    static const char *const cameras[] = {"Camera1.", "Camera2."};
     const char *type = text_of(t, "Camera.type");
-    double pose[16], baseline, R[2][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, T[2][3] = {{0}};
+    bool rectified = type && strcmp(type, "Rectified") == 0;
+    yaml_node_t *root = t->tree[0].root;
+    double pose[16], baseline, size[2], R[2][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, T[2][3] = {{0}};
     t->in->unit = 1;
-    if (!type ||
-        (strcmp(type, "PinHole") && strcmp(type, "KannalaBrandt8") && strcmp(type, "Rectified"))) {
-        rig_refuse(t->in, 0, "Camera.type: PinHole, KannalaBrandt8 or Rectified expected");
-        return;
+    for (int v = 0; v < 2; v++) {
+        struct camera *c = &rig->camera[v];
+        if (!take_camera(t, root, cameras[rectified ? 0 : v], type, c)) {
+            rig_refuse(t->in, 0, "Camera.type: PinHole, KannalaBrandt8 or Rectified expected");
+            return;
+        }
+        take_keys(t, root, "Camera.", width, 2, size, 2);
+        set_size(t, 0, "Camera.width, Camera.height", size, c);
     }
-    orb_camera(t, 0, type, &rig->camera[0]);
-    if (strcmp(type, "Rectified") == 0) {
+    if (rectified) {
         const struct camera *c = &rig->camera[0];
-        orb_number(t, "Stereo", "b", &baseline);
-        rig->camera[1] = *c;
+        take_keys(t, root, "Stereo.", b, 1, &baseline, 1);
         rig_make_rectified(rig, c->fx, c->fy, c->cx, c->cx, c->cy, baseline);
         return;
     }
-    orb_camera(t, 1, type, &rig->camera[1]);
     need(t, pose_key, pose, 16);
     split_pose(pose, R[1], T[1]); /* it takes points of the right camera to the left one */
     set_pose(R, T, rig);
@@ -597,55 +619,21 @@ static void read_oak(struct trees *t, struct rig *rig) {
     t->in->unit = 1e-2;
 }
 
-/* ---- Basalt's JSON */
+/* ---- Basalt's JSON; poses take points of a camera to the body */
 
-/* Numbers of keys of their own, below a node. */
-static void take_keys(struct trees *t, yaml_node_t *node, const char *const *keys, double *out,
-                      int count) {
-    for (int i = 0; i < count; i++)
-        take(t, 0, yaml_find(&t->tree[0], node, keys[i]), keys[i], &out[i], 1);
-}
-
-static void basalt_camera(struct trees *t, yaml_node_t *node, yaml_node_t *size_node,
-                          struct camera *c) {
-    static const char *const matrix[] = {"fx", "fy", "cx", "cy"};
-    static const struct {
-        const char *type, *model;
-        int count;
-        const char *keys[8];
-    } lenses[] = {
-        {"pinhole", "none", 0, {NULL}},
-        {"kb4", "fisheye", 4, {"k1", "k2", "k3", "k4"}},
-        {"pinhole-radtan8", "rational", 8, {"k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"}}};
-    struct yaml_tree *tree = &t->tree[0];
-    const char *type = yaml_text(yaml_find(tree, node, "camera_type"));
-    yaml_node_t *numbers = yaml_find(tree, node, "intrinsics");
-    double m[4], k[8], size[2];
-    size_t i = 0;
-    while (i < sizeof lenses / sizeof *lenses && (!type || strcmp(type, lenses[i].type) != 0))
-        i++;
-    if (i == sizeof lenses / sizeof *lenses) {
-        rig_refuse(t->in, 0, "camera_type: pinhole, kb4 or pinhole-radtan8 expected");
-        return;
-    }
-    take_keys(t, numbers, matrix, m, 4);
-    take_keys(t, numbers, lenses[i].keys, k, lenses[i].count);
-    *c = (struct camera){.fx = m[0], .fy = m[1], .cx = m[2], .cy = m[3]};
-    set_distortion(t, 0, "intrinsics", lenses[i].model, k, lenses[i].count, c);
-    take(t, 0, size_node, "resolution", size, 2);
-    set_size(t, 0, "resolution", size, c);
-}
-
-/* Poses take points of a camera to the body. */
 static void read_basalt(struct trees *t, struct rig *rig) {
     static const char *const keys[] = {"px", "py", "pz", "qx", "qy", "qz", "qw"};
     struct yaml_tree *tree = &t->tree[0];
     yaml_node_t *all = yaml_find(tree, tree->root, "value0");
-    double R[2][9], T[2][3], p[7];
+    double R[2][9], T[2][3], p[7], size[2];
     for (int v = 0; v < 2; v++) {
-        basalt_camera(t, yaml_item(tree, yaml_find(tree, all, "intrinsics"), v),
-                      yaml_item(tree, yaml_find(tree, all, "resolution"), v), &rig->camera[v]);
-        take_keys(t, yaml_item(tree, yaml_find(tree, all, "T_imu_cam"), v), keys, p, 7);
+        yaml_node_t *camera = yaml_item(tree, yaml_find(tree, all, "intrinsics"), v);
+        if (!take_camera(t, yaml_find(tree, camera, "intrinsics"), "",
+                         yaml_text(yaml_find(tree, camera, "camera_type")), &rig->camera[v]))
+            rig_refuse(t->in, 0, "camera_type: pinhole, kb4 or pinhole-radtan8 expected");
+        take(t, 0, yaml_item(tree, yaml_find(tree, all, "resolution"), v), "resolution", size, 2);
+        set_size(t, 0, "resolution", size, &rig->camera[v]);
+        take_keys(t, yaml_item(tree, yaml_find(tree, all, "T_imu_cam"), v), "", keys, 7, p, 7);
         memcpy(T[v], p, sizeof T[v]);
         double sine = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5]);
         double angle = sine > 0 ? 2 * atan2(sine, p[6]) / sine : 0;

@@ -57,38 +57,30 @@ static double share_within(const struct test_pair *pair, const struct frame *fra
     return known ? 100.0 * (double)within / (double)known : NAN;
 }
 
-/* The share of the scored pixels that are off by more than 3 px or unknown, by the truth times
- * sign, with its last row first where upside_down. */
-static double share_off(const struct test_pair *pair, const struct frame *frame, int sign,
-                        bool upside_down) {
-    long width = pair->left.width, height = pair->left.height, scored = 0, off = 0;
-    for (long i = 0; i < width * height; i++) {
-        long row = upside_down ? height - 1 - i / width : i / width;
-        double truth = sign * (double)pair->truth[row * width + i % width];
-        scored += is_scored(pair, row * width + i % width);
-        off += is_scored(pair, row * width + i % width) &&
-               !(fabs(frame->disparity[i] / (double)DISPARITY_ONE - truth) <= 3);
-    }
-    return scored ? (double)off / (double)scored : 0;
-}
-
-/* Says where no truth can be met: all lie outside of the search, or as they stand they fit much
- * worse than with the other sign or upside down. */
+/* Says where no truth can be met: all lie outside of the search, or they fit much better with the
+ * other sign or upside down. */
 static void doubt_truth(const struct test_pair *pair, const struct frame *frame) {
-    long count = (long)pair->left.width * pair->left.height, scored = 0, inside = 0;
+    enum { AS_IS, NEGATIVE, UPSIDE_DOWN };
     int first = frame->params->min_disparity, last = first + frame->params->disparity_range - 1;
-    for (long i = 0; i < count; i++) {
-        scored += is_scored(pair, i);
-        inside += is_scored(pair, i) && pair->truth[i] >= (float)first - 1 &&
-                  pair->truth[i] <= (float)last + 1;
+    long width = pair->left.width, height = pair->left.height, inside = 0, scored = 0, met[3] = {0};
+    for (long i = 0; i < width * height; i++) {
+        if (!is_scored(pair, i))
+            continue;
+        double truth = (double)pair->truth[i], one = DISPARITY_ONE; /* unknown is far from all */
+        double d = frame->disparity[i] / one,
+               other = frame->disparity[(height - 1 - i / width) * width + i % width] / one;
+        scored++;
+        inside += truth >= first - 1 && truth <= last + 1;
+        met[AS_IS] += fabs(d - truth) <= 3;
+        met[NEGATIVE] += fabs(d + truth) <= 3;
+        met[UPSIDE_DOWN] += fabs(other - truth) <= 3;
     }
-    double off = share_off(pair, frame, 1, false);
     if (scored && !inside)
         log_warning(pair->name, "all truths are outside of the search, %d to %d px", first, last);
-    if (share_off(pair, frame, -1, false) < off / 2)
+    if (met[AS_IS] < scored / 2 && met[NEGATIVE] > (scored + met[AS_IS]) / 2)
         log_warning(pair->name, "its truths fit with the other sign: those of a point are the left "
                                 "column minus the right one");
-    else if (off > 0.5 && share_off(pair, frame, 1, true) < off / 2)
+    else if (met[AS_IS] < scored / 2 && met[UPSIDE_DOWN] > (scored + met[AS_IS]) / 2)
         log_warning(pair->name, "its truths fit upside down: the first row of a PFM is the lowest");
 }
 
