@@ -23,6 +23,7 @@ enum texture {
     RIGHT,
     DISPARITY,
     CONFIDENCE,
+    FILLED,
     MOTION_V,
     TRUTH_U,
     TRUTH_V,
@@ -58,11 +59,13 @@ enum { FILM = DRAW_VIEWS, OFFSCREENS = 2 * DRAW_VIEWS + 1 };
 
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
-    GLuint points_program, arrow_program, vertex_array, texture[TEXTURES], pixel_buffer;
+    GLuint points_program, lines_program, arrow_program, vertex_array, texture[TEXTURES],
+        pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     bool has_truth;              /* the frame drawn last */
     const int16_t *other;        /* that is in the texture */
+    uint8_t *filled;             /* the regions of the last frame that were filled in */
     int points_step;
 
     struct offscreen offscreen[OFFSCREENS]; /* of the window's views; from FILM on of a film's, and
@@ -70,7 +73,7 @@ struct draw {
 };
 
 static const char *const sampler_names[TEXTURES] = {
-    "left",    "right",   "disparity", "confidence",       "motion_v",
+    "left",    "right",   "disparity", "confidence",       "filled", "motion_v",
     "truth_u", "truth_v", "other",     "other_confidence", "colors"};
 
 /* A program whose samplers and hues are set, those that it has; 0 after a log line. */
@@ -108,9 +111,10 @@ static bool make_programs(struct draw *draw) {
         }
     draw->points_program =
         make_program("points shader", "", shader_points_vert, shader_points_frag);
+    draw->lines_program = make_program("lines shader", "", shader_lines_vert, shader_points_frag);
     draw->arrow_program =
         make_program("arrow shader", shader_motion_glsl, shader_arrow_vert, shader_arrow_frag);
-    return draw->points_program && draw->arrow_program;
+    return draw->points_program && draw->lines_program && draw->arrow_program;
 }
 
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
@@ -149,7 +153,9 @@ void draw_close(struct draw **draw_pointer) {
         return;
     for (int i = 0; i < 2 * DISPLAY_POINTS; i++)
         glDeleteProgram(draw->image_program[i / 2][i % 2]);
+    g_free(draw->filled);
     glDeleteProgram(draw->points_program);
+    glDeleteProgram(draw->lines_program);
     glDeleteProgram(draw->arrow_program);
     for (int i = 0; i < OFFSCREENS; i++) {
         struct offscreen *o = &draw->offscreen[i];
@@ -175,7 +181,7 @@ static struct format format_of(enum texture which, int channels) {
                                map = {GL_R16I, GL_RED_INTEGER, GL_SHORT, 2};
     if (which == LEFT || which == RIGHT)
         return channels > 1 ? rgb : grey;
-    return which == CONFIDENCE || which == OTHER_CONFIDENCE ? grey : map;
+    return which == CONFIDENCE || which == FILLED || which == OTHER_CONFIDENCE ? grey : map;
 }
 
 /* Makes the textures fit pictures of this size; their contents are undefined then. */
@@ -192,6 +198,19 @@ static void allocate_textures(struct draw *draw, int width, int height, int chan
     }
 }
 
+/* NULL: the mode does not show them, they are in the texture, or there is no memory. */
+static const uint8_t *mark_filled(struct draw *draw, const struct draw_settings *s,
+                                  const struct frame *frame, long number) {
+    int width = frame->rect_left.width, height = frame->rect_left.height;
+    if (!(mode_textures[s->mode] & BIT(FILLED)) || draw->uploaded[FILLED] == number)
+        return NULL;
+    draw->filled = g_realloc(draw->filled, (size_t)width * (size_t)height);
+    return disparity_mark_filled(frame->disparity, frame->confidence, width, height,
+                                 params_matched_from(frame->params), draw->filled) == 0
+               ? draw->filled
+               : NULL;
+}
+
 /* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
  * pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
  * (docs/DECISIONS.md). */
@@ -199,19 +218,20 @@ static void upload_textures(struct draw *draw, const struct draw_settings *s,
                             const struct frame *frame, long number) {
     const struct image *left = &frame->rect_left;
     size_t pixels = (size_t)left->width * (size_t)left->height;
+    if (draw->width != left->width || draw->height != left->height ||
+        draw->channels != left->channels)
+        allocate_textures(draw, left->width, left->height, left->channels);
     const void *data[COLORS] = {left->data,
                                 frame->rect_right.data,
                                 frame->params->mode == MODE_MOTION ? frame->motion
                                                                    : frame->disparity,
                                 frame->confidence,
+                                mark_filled(draw, s, frame, number),
                                 frame->motion + pixels,
                                 frame->has_truth ? frame->truth : NULL,
                                 frame->has_truth ? frame->truth + pixels : NULL,
                                 s->other,
                                 s->other_confidence};
-    if (draw->width != left->width || draw->height != left->height ||
-        draw->channels != left->channels)
-        allocate_textures(draw, left->width, left->height, left->channels);
     draw->has_truth = frame->has_truth;
     if (draw->other != s->other)
         draw->uploaded[OTHER] = draw->uploaded[OTHER_CONFIDENCE] = -1;
@@ -283,7 +303,7 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     set_float(p, "blend", (float)s->blend);
     set_float(p, "confidence_max", (float)(s->confidence_max / 255));
     set_int(p, "hide_below", s->hide_below);
-    set_int(p, "matched_from", s->matched_from);
+    set_int(p, "hatched", s->hatched);
     set_int(p, "other_matched_from", s->other_matched_from);
     set_float(p, "wipe", s->other ? (float)s->wipe : HUGE_VALF);
     set_float(p, "row_step", draw->height > 600 ? 40 : 20);
@@ -320,6 +340,22 @@ static int next_step(int step, double ms) {
     return CLAMP(next, 1, MAX_POINTS_STEP);
 }
 
+enum { GRID_CELLS = 10, GRID_LINES = 2 * (2 * GRID_CELLS + 1), PYRAMID_LINES = 8 };
+
+/* A grid at the lower edge of what is seen at the middle depth, and where the camera looks. */
+static void draw_lines(const struct draw *draw, const struct points_view *view) {
+    GLuint p = draw->lines_program;
+    double half_width = draw->width / view->rig.focal_px / 2,
+           half_height = draw->height / view->rig.focal_px / 2, end = (double)view->middle / 4;
+    glUseProgram(p);
+    glUniformMatrix4fv(glGetUniformLocation(p, "transform"), 1, GL_FALSE, view->transform[0]);
+    glUniform4f(glGetUniformLocation(p, "grid"), view->cell, GRID_CELLS,
+                view->middle * (float)half_height, roundf(view->middle / view->cell) * view->cell);
+    glUniform3f(glGetUniformLocation(p, "pyramid"), (float)(end * half_width),
+                (float)(end * half_height), (float)end);
+    glDrawArrays(GL_LINES, 0, 2 * (GRID_LINES + PYRAMID_LINES));
+}
+
 /* Draws every step'th row and column, as a surface or as points. */
 static void draw_points(struct draw *draw, const struct draw_settings *s, int step) {
     struct points_view view;
@@ -349,6 +385,7 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
         glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 2 * columns, rows - 1);
     else
         glDrawArrays(GL_POINTS, 0, columns * rows);
+    draw_lines(draw, &view);
     glDisable(GL_DEPTH_TEST);
     if (step < draw->points_step)
         return; /* more than the budget allows */
@@ -359,11 +396,11 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
 static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
     return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
            a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
-           a->hide_below == b->hide_below && a->matched_from == b->matched_from &&
-           a->other == b->other && a->other_matched_from == b->other_matched_from &&
-           a->wipe == b->wipe && a->row_lines == b->row_lines && a->all_points == b->all_points &&
-           a->zoom == b->zoom && a->center_x == b->center_x && a->center_y == b->center_y &&
-           a->yaw == b->yaw && a->pitch == b->pitch && a->distance == b->distance &&
+           a->hide_below == b->hide_below && a->hatched == b->hatched && a->other == b->other &&
+           a->other_matched_from == b->other_matched_from && a->wipe == b->wipe &&
+           a->row_lines == b->row_lines && a->all_points == b->all_points && a->zoom == b->zoom &&
+           a->center_x == b->center_x && a->center_y == b->center_y && a->yaw == b->yaw &&
+           a->pitch == b->pitch && a->distance == b->distance &&
            a->points_color == b->points_color && a->point_size == b->point_size &&
            a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->background == b->background &&
            a->width == b->width && a->height == b->height;

@@ -16,10 +16,11 @@
     MODE(LEFT, "left", BIT(LEFT))                                                                  \
     MODE(RIGHT, "right", BIT(RIGHT))                                                               \
     MODE(DISPARITY, "disparity",                                                                   \
-         BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER) | BIT(OTHER_CONFIDENCE))                    \
-    MODE(DEPTH, "depth", BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(OTHER) | BIT(OTHER_CONFIDENCE))    \
+         BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(FILLED) | BIT(OTHER) | BIT(OTHER_CONFIDENCE))      \
+    MODE(DEPTH, "depth",                                                                           \
+         BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(FILLED) | BIT(OTHER) | BIT(OTHER_CONFIDENCE))      \
     MODE(CONFIDENCE, "confidence", BIT(CONFIDENCE))                                                \
-    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE))                             \
+    MODE(BLEND, "blend", BIT(LEFT) | BIT(DISPARITY) | BIT(CONFIDENCE) | BIT(FILLED))               \
     MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                             \
     MODE(ROWS, "rows", BIT(LEFT) | BIT(RIGHT))                                                     \
     MODE(MOTION, "motion", BIT(DISPARITY) | BIT(MOTION_V))                                         \
@@ -58,9 +59,10 @@ struct draw_settings {
     double blend;          /* weight of the colours in DISPLAY_BLEND, 0..1 */
     double confidence_max; /* the confidence that is white, up to 255 */
     int hide_below;        /* disparities of less confidence look unknown */
-    int matched_from;      /* those of less confidence are hatched: they were filled in */
+    bool hatched;          /* regions of disparities that were filled in */
     const int16_t *other;  /* another method's disparities of the frame, as large; NULL: none */
-    const uint8_t *other_confidence; /* and what matched_from is of them; NULL and 0: not known */
+    const uint8_t
+        *other_confidence; /* those below other_matched_from are hatched; NULL and 0: none */
     int other_matched_from;
     double wipe; /* column from which DISPLAY_DISPARITY and _DEPTH show these */
     bool row_lines;

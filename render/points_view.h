@@ -12,6 +12,7 @@ struct points_view {
     mat4 transform; /* from the camera's axes (x right, y down, z forward) to the clip space */
     struct draw_rig rig;
     float middle, cut; /* depths: of the range of colours; the farthest that is drawn */
+    float cell;        /* side of the grid's cells: 1, 2 or 5 times a power of ten */
     float size;        /* of a pixel at distance 1, in pixels of the window */
 };
 

@@ -9,13 +9,8 @@
 enum theme_name { THEME_DARK, THEME_LIGHT, THEMES };
 extern const char *const theme_names[THEMES];
 
-/* In each theme: what is drawn over any picture, and samples of the colours of maps. */
-enum {
-    THEME_CROSS = 0xffffff,
-    THEME_UNKNOWN = 0xbf00a6,
-    THEME_UNKNOWN_DARK = 0x1a001a,
-    THEME_FILLED = 0x909060
-};
+/* In each theme: what is drawn over any picture. */
+enum { THEME_CROSS = 0xffffff };
 
 enum { THEME_PINS = 4, THEME_STAGES = 10 };
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define MAX_RECTS 1024
+#define FRAME_PX 24 /* height of what is pressed */
 #define REST_S 0.25 /* of the mouse, before help is shown */
 
 #define FONTS "/usr/share/fonts/truetype/"
@@ -259,6 +260,11 @@ static void add_fonts(struct ui *ui) {
     ImGui::GetIO().FontDefault = ui->font[UI_LABEL];
 }
 
+/* Around a line of this font, so that what is pressed is FRAME_PX high. */
+static float padding_for(struct ui *ui, enum ui_font font) {
+    return ((float)round(ui_px(ui, FRAME_PX)) - (float)std::round(fonts[font].px * ui->scale)) / 2;
+}
+
 static void set_style(struct ui *ui) {
     ImGuiStyle &style = ImGui::GetStyle();
     style = ImGuiStyle();
@@ -276,6 +282,7 @@ static void set_style(struct ui *ui) {
     style.PopupBorderSize = 1;
     style.WindowMinSize = ImVec2(1, 1); /* panels may have any size; scaling would round it to 0 */
     add_fonts(ui);
+    style.FramePadding.y = padding_for(ui, UI_LABEL);
 }
 
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
@@ -648,8 +655,13 @@ bool ui_button(struct ui *ui, const char *name, const char *label, const char *h
     const struct theme *theme = ui_theme(ui);
     bool marked = ui->mark;
     ui->mark = false;
-    return press(ui, name, label, ImVec2(0, 0), color_of(marked ? theme->selected : theme->field),
-                 help);
+    ImGui::PushStyleColor(ImGuiCol_Border, color_of(theme->edge));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
+    bool pressed = press(ui, name, label, ImVec2(0, 0),
+                         color_of(marked ? theme->selected : theme->field), help);
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+    return pressed;
 }
 
 bool ui_has_icons(const struct ui *ui) {
@@ -768,6 +780,10 @@ static void close_list(struct ui *ui) {
     ImGui::EndPopup();
     ImGui::PopStyleVar(2);
     ui->list = ImGui::GetWindowDrawList();
+}
+
+void ui_list_close(struct ui *) {
+    ImGui::CloseCurrentPopup();
 }
 
 void ui_list_end(struct ui *ui) {
@@ -1030,7 +1046,7 @@ static void draw_slider(struct ui *ui, const struct ui_row *row, float width, do
     ImGui::SetNextItemWidth(field);
     ImGui::PushStyleColor(ImGuiCol_Border, color_of(ui_theme(ui)->edge));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(2, ImGui::GetStyle().FramePadding.y));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(2, padding_for(ui, UI_VALUE)));
     ui_push_font(ui, UI_VALUE);
     ImGui::DragScalar("##value", ImGuiDataType_Double, value, (float)(row->step / 4), &row->min,
                       &row->max, format.c_str(), ImGuiSliderFlags_AlwaysClamp);
@@ -1087,18 +1103,27 @@ template <typename Visit> static void each_choice(const char *choices, Visit vis
 }
 
 static void draw_segments(struct ui *ui, const struct ui_row *row, float width, double *value) {
-    int count = 0;
-    each_choice(row->choices, [&](int, const std::string &) { count++; });
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    ui->list->AddRectFilled(at, ImVec2(at.x + width, at.y + ImGui::GetFrameHeight()),
-                            color_of(ui_theme(ui)->field), ImGui::GetStyle().FrameRounding);
+    float count = 0, words = 0, high = ImGui::GetFrameHeight();
+    each_choice(row->choices, [&](int, const std::string &choice) {
+        count++;
+        words += ImGui::CalcTextSize(choice.c_str()).x;
+    });
+    bool tight = words + count * (float)ui_px(ui, 6) > width;
+    float scale = tight ? ui->font[UI_NOTE]->FontSize / ImGui::GetFontSize() : 1;
+    float space = (width - words * scale) / count;
+    ui_push_font(ui, tight ? UI_NOTE : UI_LABEL);
+    ImVec2 at = ImGui::GetCursorScreenPos(), end(at.x + width, at.y + high);
+    float corner = ImGui::GetStyle().FrameRounding;
+    ui->list->AddRectFilled(at, end, color_of(ui_theme(ui)->field), corner);
+    ui->list->AddRect(at, end, color_of(ui_theme(ui)->edge), corner);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, ImGui::GetStyle().FramePadding.y));
     each_choice(row->choices, [&](int i, const std::string &choice) {
         bool on = (int)*value == i;
         if (i > 0)
             ImGui::SameLine(0, 0);
         ImGui::PushStyleColor(ImGuiCol_Button, on ? color_of(ui_theme(ui)->selected) : 0);
-        if (ImGui::Button(choice.c_str(), ImVec2(width / (float)count, 0)))
+        float wide = ImGui::CalcTextSize(choice.c_str()).x + space;
+        if (ImGui::Button(choice.c_str(), ImVec2(wide, high)))
             *value = i;
         ImGui::PopStyleColor();
         std::string name = std::string(row->name) + "." + choice;
@@ -1110,6 +1135,7 @@ static void draw_segments(struct ui *ui, const struct ui_row *row, float width, 
                    ui_theme(ui)->accent, 1);
         }
     });
+    ui_pop_font(ui);
     ImGui::PopStyleVar();
 }
 

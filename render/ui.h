@@ -141,6 +141,9 @@ bool ui_item(struct ui *ui, const char *name, const char *label, const char *not
              bool on, const unsigned char (*colors)[3]);
 void ui_list_end(struct ui *ui);
 
+/* Closes the list that is open, before its end. */
+void ui_list_close(struct ui *ui);
+
 /* A copy of a grey (1 channel) or RGB (3) picture for ui_tile. */
 unsigned ui_texture_make(const unsigned char *data, int width, int height, int channels);
 void ui_texture_free(unsigned *texture);

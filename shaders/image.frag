@@ -13,7 +13,8 @@ uniform vec2 range;           // px
 uniform float blend;
 uniform float confidence_max; // that is white, 0..1
 uniform int hide_below;       // confidences of disparities that look unknown
-uniform int matched_from;     // and of those that were filled in, 0..255
+uniform bool hatched;         // what was filled in: in regions, 1
+uniform sampler2D filled;
 uniform float row_step;       // px between row lines
 uniform float row_width;      // px that are one of the window
 uniform bool gray;            // the pictures have one channel
@@ -38,10 +39,9 @@ float luma(vec3 c) {
     return dot(c, vec3(0.299, 0.587, 0.114));
 }
 
-// Stripes, in colours that no colour map has.
+// Neutral dark grey with thin lines, which no colour map has.
 vec3 unknown_color() {
-    return mod(floor((gl_FragCoord.x + gl_FragCoord.y) / 4.0), 2.0) < 1.0 ? vec3(0.10, 0.0, 0.10)
-                                                                          : vec3(0.75, 0.0, 0.65);
+    return vec3(mod(gl_FragCoord.x + gl_FragCoord.y, 8.0) < 1.0 ? 0.26 : 0.17);
 }
 
 vec3 map_color(float ratio) {
@@ -61,18 +61,17 @@ bool motion_at(ivec2 at, out vec2 motion) {
 }
 
 // Hatched where it was filled in.
-vec3 color_of(int d, bool filled) {
+vec3 color_of(int d, bool is_filled) {
     if (d == UNKNOWN)
         return unknown_color();
     vec3 c = map_color((float(d) / 16.0 - range.x) / (range.y - range.x));
-    float line = mod(gl_FragCoord.x - gl_FragCoord.y, 6.0) < 2.0 ? 0.4 : 0.9;
-    return filled ? line * mix(c, vec3(0.5), 0.35) : c;
+    float line = mod(gl_FragCoord.x - gl_FragCoord.y, 6.0) < 1.5 ? 0.65 : 1.0;
+    return is_filled ? line * mix(c, vec3(0.5), 0.4) : c;
 }
 
 vec3 disparity_color(ivec2 at) {
-    int sure = byte_at(confidence, at);
-    return color_of(sure < hide_below ? UNKNOWN : texelFetch(disparity, at, 0).r,
-                    sure < matched_from);
+    return color_of(byte_at(confidence, at) < hide_below ? UNKNOWN : texelFetch(disparity, at, 0).r,
+                    hatched && texelFetch(filled, at, 0).r > 0.5);
 }
 #endif
 

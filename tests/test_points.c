@@ -59,3 +59,29 @@ CLI_TEST("/points/hanging", test_hanging) {
         g_assert_cmpint(written(&frame, &metric), ==, cases[i / 2].points);
     }
 }
+
+/* Regions of fewer than 60 pixels, by neighbours in rows and columns, are left out; a diagonal
+ * joins nothing, and what is unknown was not filled in. */
+CLI_TEST("/points/filled", test_filled) {
+    enum { W = 40, H = 20 };
+    static const struct {
+        int x, y, width, height, marked;
+    } cases[] = {{0, 0, 10, 6, 60}, {3, 3, 59, 1, 0}, {0, 0, 7, 8, 0}, {30, 12, 10, 8, 80}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        int16_t disparity[W * H] = {0};
+        uint8_t confidence[W * H], mask[W * H];
+        memset(confidence, 100, sizeof(confidence));
+        for (int y = cases[i].y; y < cases[i].y + cases[i].height; y++)
+            for (int x = cases[i].x; x < MIN(W, cases[i].x + cases[i].width); x++)
+                confidence[y * W + x] = 3;
+        confidence[19 * W] = confidence[18 * W + 1] = confidence[17 * W + 2] = 3;
+        disparity[0] = i == 1 ? DISPARITY_UNKNOWN : 0;
+        g_assert_cmpint(disparity_mark_filled(disparity, confidence, W, H, 4, mask), ==, 0);
+        int marked = 0;
+        for (int k = 0; k < W * H; k++) {
+            g_assert_true(mask[k] == 0 || (mask[k] == 255 && confidence[k] == 3));
+            marked += mask[k] == 255;
+        }
+        g_assert_cmpint(marked, ==, cases[i].marked);
+    }
+}

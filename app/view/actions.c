@@ -116,7 +116,7 @@ static void change_layout(struct viewer *v) {
 static void show_space(struct viewer *v, int look) {
     struct display *d = &v->display;
     bool alone = d->layout == LAYOUT_ONE && d->settings.mode == DISPLAY_POINTS;
-    if (alone && d->look == (enum display_look)look) {
+    if (alone && (look == LOOK_FIRST || d->look == (enum display_look)look)) {
         display_leave_space(d);
         return;
     }
@@ -162,7 +162,7 @@ static void range_from_frame(struct viewer *v) {
     if (v->display.motion)
         return;
     if (v->playback.shown && display_range_from_frame(&v->display, v->playback.shown, v->rig.scale))
-        screen_notify(&v->screen, "Range from this frame: %.1f to %.1f px", range[0], range[1]);
+        screen_notify(&v->screen, "Colours fit this map: %.0f to %.0f px", range[0], range[1]);
 }
 
 static void range_of_search(struct viewer *v) {

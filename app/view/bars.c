@@ -6,6 +6,7 @@
 
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
+#include "render/points_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,7 +147,7 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
 static void draw_points_tools(struct viewer *v, int view) {
     struct ui *ui = v->screen.ui;
     struct draw_settings *s = &v->display.settings;
-    static const char *const views[] = {"Camera", "Top", "Side", "Fit"};
+    static const char *const views[] = {"Fit", "Camera", "Top", "Side"};
     static const char *const colors[] = {"Picture", "Depth", "Height", "Confidence"};
     for (int i = 0; i < 4; i++) {
         char name[24];
@@ -154,11 +155,16 @@ static void draw_points_tools(struct viewer *v, int view) {
         ui_same_line(ui);
         if (!ui_tool(ui, name, NULL, views[i], NULL, 0))
             continue;
-        if (i < LOOK_FIRST)
-            display_look(&v->display, (enum display_look)i);
+        if (i > 0)
+            display_look(&v->display, (enum display_look)(i - 1));
         else if (v->playback.shown)
             display_fit(&v->display, v->playback.shown, view);
     }
+    struct draw_settings drawn = display_view(&v->display, view);
+    struct points_view space;
+    points_view_of(&drawn, v->rig.width, v->rig.height, &space);
+    ui_same_line(ui);
+    ui_note(ui, "grid %g %s", (double)space.cell, rig_use_is_metric(&v->rig) ? "m" : "baselines");
     ui_same_line(ui);
     if (!ui_menu_begin(ui, "points.look", UI_LABEL, NULL, colors[s->points_color],
                        "surface or points, and their colours"))
@@ -180,12 +186,30 @@ static void draw_points_tools(struct viewer *v, int view) {
     ui_list_end(ui);
 }
 
+static double legend_width(const struct ui *ui, const struct draw_settings *s) {
+    return fmin(ui_px(ui, 250), fmax(ui_px(ui, 60), s->width - ui_px(ui, 210)));
+}
+
+/* Fits the colours, beside the legend. */
+static void draw_fit(struct viewer *v, int i, const struct draw_settings *s) {
+    struct ui *ui = v->screen.ui;
+    char name[16];
+    bool maps =
+        s->mode == DISPLAY_DISPARITY || s->mode == DISPLAY_DEPTH || s->mode == DISPLAY_BLEND;
+    if (!maps || s->width < ui_px(ui, 330))
+        return;
+    g_snprintf(name, sizeof(name), "fit%d", i);
+    ui_same_line(ui);
+    ui_align_right(ui, legend_width(ui, s) + ui_tool_width(ui, NULL, "Fit") + ui_px(ui, 12));
+    action_tool(v, name, NULL, "Fit", ACTION_RANGE_FROM_FRAME, false, 0);
+}
+
 void bars_draw_legend(struct viewer *v, int i, bool title) {
     struct draw_settings s = display_view(&v->display, i);
     const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
     double y = s.y - v->display.heading, right = s.x + s.width - ui_px(ui, 12);
-    double width = fmin(ui_px(ui, 250), fmax(ui_px(ui, 60), s.width - ui_px(ui, 210)));
+    double width = legend_width(ui, &s);
     if (title)
         ui_label(ui, s.x + ui_px(ui, 12), y + (v->display.heading - ui_text_height(ui)) / 2,
                  ui_theme(ui)->text, title_of(v, i));
@@ -223,6 +247,7 @@ static void draw_heading(struct viewer *v, int i) {
         ui_text_line(ui, theme->hint, size, "", "size of the source's pictures");
         ui_pop_font(ui);
     }
+    draw_fit(v, i, &s);
     if (display_views(&v->display) > 1 && display_view_at(&v->display, v->mouse.x, v->mouse.y) == i)
         ui_box(ui, s.x, s.y - ui_px(ui, 2), s.width, ui_px(ui, 2), theme->accent, 1);
     ui_panel_end(ui);

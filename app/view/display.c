@@ -83,7 +83,7 @@ void display_fit_range(struct display *d, const struct params *params) {
     if (d->motion) {
         d->range[0] = 0;
         d->range[1] = visualize_motion_range(params);
-    } else if (d->range_from != RANGE_MANUAL) {
+    } else if (d->range_from == RANGE_OPEN || d->range_from == RANGE_OF_SEARCH) {
         d->range[0] = params->min_disparity;
         d->range[1] = params->min_disparity + params->disparity_range;
     }
@@ -133,9 +133,9 @@ bool display_range_from_frame(struct display *d, const struct frame *frame, doub
     double min, max;
     if (!percentiles(frame, 0.02, &min, &max))
         return false;
-    d->range[0] = min / scale;
-    d->range[1] = fmax(max, min + 1) / scale;
-    d->range_from = RANGE_MANUAL;
+    d->range[0] = floor(min / scale);
+    d->range[1] = fmax(ceil(max / scale), d->range[0] + 1);
+    d->range_from = RANGE_FITTED;
     return true;
 }
 

@@ -13,8 +13,9 @@
 enum length_unit { UNIT_M, UNIT_MM, UNIT_COUNT };
 extern const char *const length_unit_names[UNIT_COUNT];
 
-/* Where the range of colours comes from. */
-enum display_range { RANGE_OF_SEARCH, RANGE_MANUAL };
+/* Where the range of colours comes from: a map that is still to come, one that came, all that is
+ * searched, the user. */
+enum display_range { RANGE_OPEN, RANGE_FITTED, RANGE_OF_SEARCH, RANGE_MANUAL };
 
 /* One view, two, or four. */
 enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
@@ -59,15 +60,15 @@ const struct display_choice *display_choice_of_key(const struct display *display
 /* Resets zoom, pan and orbit. */
 void display_reset(struct display *display);
 
-/* Sets the range of colours to the searched range; with motion, to motion_color_range. Does not
- * change RANGE_MANUAL. */
+/* Sets the range of colours to the searched range, unless a map or the user has set it; with
+ * motion, to motion_color_range. */
 void display_fit_range(struct display *display, const struct params *params);
 
 /* The length, in whole px, that 98 % of a frame's known motions do not exceed; 0: none is known. */
 int display_motion_length(const struct frame *frame);
 
-/* Sets the range of colours to the 2nd and 98th percentile of the known values of a frame that was
- * computed at this scale. False where there are none. */
+/* Sets the range of colours to whole px around the 2nd and 98th percentile of the known values of a
+ * frame that was computed at this scale. False where there are none. */
 bool display_range_from_frame(struct display *display, const struct frame *frame, double scale);
 
 /* ---- the views */

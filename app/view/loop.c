@@ -36,6 +36,8 @@ static void see_frame(struct viewer *v) {
     v->pace = p->shown->compute_ms * 1e3 / v->rig.width / v->rig.height /
               p->shown->params->disparity_range;
     viewer_search_quality(v, p->shown);
+    if (!v->display.motion && v->display.range_from == RANGE_OPEN)
+        display_range_from_frame(&v->display, p->shown, v->rig.scale); /* and keeps it */
     if (!v->display.motion)
         v->better_range = hints_range(p->shown, MIN(MAX_LABELS, v->rig.width - 1));
     if (p->state.paused || v->statistics.frames == 1)
@@ -162,8 +164,7 @@ static int redraw(struct viewer *v) {
     const struct frame *fresh = p->fresh ? p->shown : NULL;
     p->fresh = false;
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
-    v->display.settings.matched_from =
-        p->shown && v->now.asked.mark_filled ? params_matched_from(p->shown->params) : 0;
+    v->display.settings.hatched = v->now.asked.mark_filled;
     v->display.settings.background = ui_theme(v->screen.ui)->canvas;
     for (int i = 0; i < count; i++)
         views[i] = display_view(&v->display, i);

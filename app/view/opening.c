@@ -340,7 +340,7 @@ static void forget(struct viewer *v) {
     v->refused = 0;
     v->still.keeps = false;
     display_reset(&v->display);
-    v->display.range_from = RANGE_OF_SEARCH;
+    v->display.range_from = RANGE_OPEN;
 }
 
 /* A recording brings the settings that it was made with. They are not the user's choice, so the

@@ -213,6 +213,7 @@ void panel_describe_preset(const struct viewer *v, char title[64]) {
 static void draw_presets(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     const char *chosen = NULL, *now = viewer_preset(v);
+    char **saved = v->presets; /* read anew where one was saved */
     char title[64], shown[64];
     panel_describe_preset(v, shown);
     const struct ui_row row = {.name = "preset",
@@ -241,6 +242,8 @@ static void draw_presets(struct viewer *v) {
     ui_text_input(ui, "preset_name", "name", 0.6, v->settings.preset, sizeof(v->settings.preset));
     ui_same_line(ui);
     action_button(v, "preset_save", "Save as", ACTION_SAVE_PRESET);
+    if (saved != v->presets)
+        ui_list_close(ui);
     ui_list_end(ui);
     if (chosen)
         viewer_load_preset(v, chosen);
@@ -253,7 +256,7 @@ void panel_rows_draw(struct viewer *v, enum tab tab) {
     bool depth = tab == TAB_DEPTH;
     for (int i = 0; i < ROWS; i++)
         count += is_shown(v, i, tab);
-    count += depth + (depth && !v->display.motion);
+    count += depth;
     for (int i = 0; i < ROWS; i++) {
         if (!is_shown(v, i, tab))
             continue;
@@ -262,7 +265,7 @@ void panel_rows_draw(struct viewer *v, enum tab tab) {
         draw_row(v, (enum row)i);
         drawn++;
     }
-    if (depth && !v->display.motion)
+    if (!depth && !v->display.motion)
         draw_range(v);
     if (depth)
         draw_presets(v);

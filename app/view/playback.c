@@ -75,7 +75,7 @@ static void describe_seconds(const struct playback *p, long index, char *text, s
 }
 
 /* Ticks of whole seconds, and A and B of the loop. */
-static void draw_marks(const struct playback *p, struct ui *ui) {
+static void draw_marks(struct playback *p, struct ui *ui) {
     static const double steps[] = {1, 5, 10, 60, 300, 600, 3600};
     const struct ui_rect *bar = ui_find_rect(ui, "seek");
     double seconds = (double)p->source->count / fmax(1e-3, playback_source_rate(p));
@@ -83,23 +83,50 @@ static void draw_marks(const struct playback *p, struct ui *ui) {
     while (bar && k + 1 < G_N_ELEMENTS(steps) && seconds / steps[k] > bar->width / ui_px(ui, 50))
         k++;
     double y = bar ? bar->y + bar->height : 0, inset = ui_px(ui, 7);
+    p->bar_x = bar ? bar->x + inset : 0;
+    p->bar_width = bar ? bar->width - 2 * inset : 0;
     for (double s = 0; bar && s <= seconds; s += steps[k]) {
-        double x = bar->x + inset + (bar->width - 2 * inset) * s / fmax(seconds, 1e-3);
+        double x = p->bar_x + p->bar_width * s / fmax(seconds, 1e-3);
         ui_line(ui, x, y - ui_px(ui, 4), x, y, ui_theme(ui)->edge);
     }
     for (int i = 0; bar && i < 2 && p->loop[i] >= 0; i++) {
         double x =
-            bar->x + inset +
-            (bar->width - 2 * inset) * (double)p->loop[i] / fmax(1, (double)(p->source->count - 1));
+            p->bar_x + p->bar_width * (double)p->loop[i] / fmax(1, (double)(p->source->count - 1));
         ui_line(ui, x, bar->y, x, y, ui_theme(ui)->changed);
         ui_label(ui, x + 2, bar->y - 2, ui_theme(ui)->changed, i ? "B" : "A");
     }
 }
 
+/* The pair that the place of the mouse on the bar stands for, as it was drawn last. */
+static long index_under_mouse(const struct viewer *v) {
+    const struct playback *p = &v->playback;
+    double at = p->bar_width > 0 ? (v->mouse.x - p->bar_x) / p->bar_width : 0;
+    return lround((double)(p->source->count - 1) * fmin(1, fmax(0, at)));
+}
+
+static void draw_speeds(struct viewer *v, const char *shown) {
+    static const double speeds[] = {0.25, 0.5, 1, 2, 4, 8};
+    struct playback *p = &v->playback;
+    struct ui *ui = v->screen.ui;
+    if (!ui_menu_begin(ui, "speed", UI_VALUE, p->loop_all ? ICON_LOOP : NULL, shown,
+                       "speed ([ and ], Backspace), and what comes after the end"))
+        return;
+    for (size_t i = 0; i < G_N_ELEMENTS(speeds); i++) {
+        char text[16];
+        snprintf(text, sizeof(text), "%g\u00d7", speeds[i]);
+        if (ui_item(ui, text, text, "", NULL, p->speed == speeds[i], NULL))
+            playback_set_speed(p, speeds[i]);
+    }
+    ui_separator(ui);
+    if (ui_item(ui, "loop", "Start again at the end", "L", NULL, p->loop_all, NULL))
+        action_run(v, ACTION_LOOP_ALL);
+    ui_list_end(ui);
+}
+
 static void draw_seek_bar(struct viewer *v) {
     struct playback *p = &v->playback;
     struct ui *ui = v->screen.ui;
-    char text[48], end[48] = "", speed[16], help[96];
+    char text[48], end[48] = "", speed[16], help[96], under[48];
     long index = MAX(0, playback_index(p));
     bool bar = p->source->seek && p->source->count > 0;
     describe_seconds(p, index, text, sizeof(text));
@@ -107,15 +134,16 @@ static void draw_seek_bar(struct viewer *v) {
         describe_seconds(p, p->source->count - 1, end, sizeof(end));
     if (p->state.error)
         snprintf(end, sizeof(end), "Damaged here");
-    double loop = bar ? ui_tool_width(ui, ICON_LOOP, NULL) + ui_px(ui, 8) : 0;
     snprintf(speed, sizeof(speed), "%g\u00d7", p->speed);
+    double speed_width = ui_tool_width(ui, ICON_LOOP, speed) + 2 * ui_text_height(ui);
     ui_text_line(ui, ui_theme(ui)->text, text, text, NULL);
     ui_same_line(ui);
     if (bar) {
-        double at = (double)index, width = ui_available_width(ui) - ui_text_width(ui, end) - loop -
-                                           ui_text_width(ui, speed) - ui_px(ui, 24);
-        snprintf(help, sizeof(help), "frame %ld of 0 to %ld, as in the frames.csv of batch", index,
-                 p->source->count - 1);
+        double at = (double)index, width = ui_available_width(ui) - ui_text_width(ui, end) -
+                                           speed_width - ui_px(ui, 24);
+        long there = index_under_mouse(v);
+        describe_seconds(p, there, under, sizeof(under));
+        snprintf(help, sizeof(help), "%s, frame %ld", under, there);
         if (ui_seek_bar(ui, "seek", help, width, (double)(p->source->count - 1), &at) &&
             lround(at) != index) /* between two frames it is changed as long as it is held */
             viewer_seek(v, lround(at));
@@ -123,9 +151,7 @@ static void draw_seek_bar(struct viewer *v) {
     }
     ui_text_line(ui, ui_theme(ui)->note, end, end, NULL);
     ui_same_line(ui);
-    if (bar)
-        action_tool(v, "loop", ICON_LOOP, NULL, ACTION_LOOP_ALL, p->loop_all, 0);
-    ui_text_line(ui, ui_theme(ui)->note, speed, speed, "speed: keys [ ] and Backspace");
+    draw_speeds(v, speed);
     if (bar)
         draw_marks(p, ui);
 }

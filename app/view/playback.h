@@ -21,6 +21,7 @@ struct playback {
     bool swap;               /* left and right are exchanged */
     double rate;             /* pairs per second at normal speed; 0: without limit */
     double speed;            /* 1 is normal */
+    double bar_x, bar_width; /* of the seek bar's track, in the window */
 };
 
 /* Reads the state of the threads. True when playback has paused, ended or resumed since the last

@@ -138,9 +138,9 @@ struct viewer {
     struct statistics statistics;
     int better_range; /* of disparities, by the frame on screen; 0: none is */
     bool visible[PARTS];
-    bool covered;   /* by the start page, behind which nothing is computed */
-    bool resumes;   /* it goes on playing then */
-    bool announced; /* what is chosen */
+    bool covered;            /* by the start page, behind which nothing is computed */
+    bool resumes;            /* it goes on playing then */
+    bool announced;          /* what is chosen */
     enum tab tab, tab_drawn; /* of the panel: now, and as it was drawn last */
     bool drawer;             /* the panel of a narrow window is open, over the views */
     char param_search[64];   /* typed above the parameters of "advanced" */

@@ -14,18 +14,27 @@ GUI_TEST("/gui/hints/swap", test_swap) {
     gui_wait_for(&p, !gui_is_visible(&p, "swap_take"));
 }
 
-/* Colours span what is searched: they are the same at every start, and with other settings. */
+/* Colours fit the first map and are held, whatever is searched or changed, until they are fitted
+ * to the map of now or to the whole search. */
 GUI_TEST("/gui/hints/first-range", test_first_range) {
     AUTO(gui_quit)
     struct gui_program p =
         gui_open("--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
-    g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
-    gui_set(&p, "discontinuity_weight", "0.4");
+    g_autofree char *fitted = gui_look(&p, "state", "range");
+    double min, max;
+    g_assert_cmpint(sscanf(fitted, "%lf %lf", &min, &max), ==, 2);
+    g_assert_cmpfloat(min, >=, 0);
+    g_assert_cmpfloat(max, <=, 16);
+    g_assert_cmpfloat(max - min, >, 8);
+    gui_set(&p, "disparity_range", "40");
     gui_settle(&p);
-    g_assert_true(gui_is(&p, "state", "range", "0.00 64.00"));
-    gui_run_action(&p, "range-from-frame");
-    gui_wait_for(&p, !gui_is(&p, "state", "range", "0.00 64.00"));
-    gui_run_until(&p, "range-fixed", "range", "0.00 64.00");
+    g_assert_true(gui_is(&p, "state", "range", fitted));
+    gui_run_until(&p, "range-fixed", "range", "0.00 40.00");
+    gui_set(&p, "disparity_range", "64");
+    gui_wait_for(&p, gui_is(&p, "state", "range", "0.00 64.00"));
+    gui_settle(&p);
+    gui_click(&p, "fit0");
+    gui_wait_for(&p, gui_is(&p, "state", "range", fitted));
 }
 
 /* What the program set has no mark; of a picture at rest nothing is searched, and the line of

@@ -38,6 +38,15 @@ static void seek_and_compare(const char *source, long min_index) {
     g_assert_true(batch_length != length || memcmp(seen_bytes, batch_bytes, length) != 0);
 }
 
+/* A list has the speeds. */
+GUI_TEST("/gui/speeds", test_speeds) {
+    AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE);
+    gui_choose(&p, "speed", "0.25\u00d7");
+    gui_wait_for(&p, gui_is(&p, "state", "speed", "0.25"));
+    gui_choose(&p, "speed", "1\u00d7");
+    gui_wait_for(&p, gui_is(&p, "state", "speed", "1"));
+}
+
 GUI_TEST("/gui/seek", test_seek) {
     seek_and_compare(GUI_SOURCE, 20);
 }
