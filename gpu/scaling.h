@@ -36,6 +36,7 @@ struct scaling {
     uint16_t sum_outside; /* outside with DATA_COST_BT_SUM */
     int damping;          /* of 256 */
     int convergence_threshold;
+    int bare_weight, least_mean; /* struct evidence_args's */
 };
 
 /* Channels of the pictures that are compared: 1, or those of the input. */

@@ -65,7 +65,13 @@ struct label_window search_window(struct graph *g, const struct search *s, const
     return window;
 }
 
-/* The right picture's map is only compared with, so it takes fewer half-steps. */
+/* Most half-steps at the finest level for the right picture, whose map is only compared with: as
+ * many as for the left one in motion, which is checked both ways. */
+static int most_iterations(const struct params *params, int side) {
+    enum { RIGHT_ITERATIONS = 2 };
+    return side == LEFT_SIDE || params->mode == MODE_MOTION ? -1 : RIGHT_ITERATIONS;
+}
+
 static struct problem make_problem(struct graph *g, const struct search *s, const struct block *b,
                                    const struct label_window *window, const uint8_t *cost,
                                    bool averages) {
@@ -79,9 +85,11 @@ static struct problem make_problem(struct graph *g, const struct search *s, cons
                               .source = label_cost_of(s, grid, cost),
                               .tables = s->p->tables,
                               .levels = window->centre.u ? 1 : params->bp_levels,
+                              .first_column = b->x,
+                              .columns = s->p->width,
                               .window = window->fraction ? window : NULL,
                               .sign = side == LEFT_SIDE ? 1 : -1,
-                              .max_iterations = side == LEFT_SIDE ? -1 : params->right_iterations,
+                              .max_iterations = most_iterations(params, side),
                               .group = side * TIME_COUNT,
                               .updates = s->updates};
     if (averages) {

@@ -36,6 +36,8 @@ struct problem {
     const struct tables *tables;      /* struct scaling's, in the backend's memory */
     const uint8_t *edges[MAX_LEVELS]; /* classes of the edges, for rho and T; NULL: all 0 */
     int levels;
+    int first_column,
+        columns; /* of the picture: the first pixel's, and how many; 0 of no picture */
     const struct label_window *window; /* of labels (u, v), NULL: labels are disparities */
     int sign;                          /* 1: of the left picture, -1: of the right one */
     int max_iterations;                /* at the finest level; -1: as many as params says */
@@ -74,6 +76,9 @@ struct label_map solver_solve(struct graph *g, const struct problem *p);
     struct label_map function(struct graph *g, const struct problem *p);
 SOLVERS(SOLVER_DECLARATION, )
 #undef SOLVER_DECLARATION
+
+/* Whether the costs of nodes from the third finest level on are weighted by their evidence. */
+bool solver_weighs(const struct problem *p);
 
 /* Iterations at a level, 0 the finest. Fewer do among pruned labels, whose messages begin with
  * those of all labels. */

@@ -101,10 +101,10 @@ static void sum_nodes(struct graph *g, const struct grid *fine, const uint8_t *f
 }
 
 /* The costs of the third finest level by those of the finest, averaged along arms. */
-static void sum_all_labels(struct graph *g, const struct problem *p, const struct level *third) {
-    const struct grid *grid = &third->grid;
+static void sum_all_labels(struct graph *g, const struct problem *p, const struct grid *grid,
+                           uint16_t *cost) {
     if (!p->arms) {
-        sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, third->cost16);
+        sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, cost);
         return;
     }
     uint16_t *sums = graph_buffer(g, grid_volume(grid) * sizeof(*sums));
@@ -115,25 +115,48 @@ static void sum_all_labels(struct graph *g, const struct problem *p, const struc
                                  .width = p->grid.width,
                                  .height = p->grid.height,
                                  .source = sums,
-                                 .out = third->cost16};
+                                 .out = cost};
     sum_nodes(g, &p->grid, p->cost, NULL, PRUNED_LEVELS, grid, sums);
     graph_end(g);
     graph_stage(g, STAGE_cross_nodes, &a, grid->width, grid->height);
+}
+
+static void weigh_nodes(struct graph *g, const struct problem *p, const struct level *third,
+                        const uint16_t *cost) {
+    struct evidence_args a = {.grid = third->grid,
+                              .source = cost,
+                              .out = third->cost16,
+                              .first = p->first_column,
+                              .width = p->columns,
+                              .sign = p->sign,
+                              .bare_weight = p->scaling->bare_weight,
+                              .least_mean = p->scaling->least_mean};
+    graph_end(g);
+    graph_stage(g, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
 
 /* The costs of all levels but the finest, of which the next two are of one unit with the finest.
  * Those of pruned levels follow when it is known what is kept. */
 static void sum_costs(struct graph *g, const struct problem *p, const struct level *levels,
                       int count, bool pruned) {
+    const struct level *third = &levels[PRUNED_LEVELS];
+    bool weighed = solver_weighs(p) && count > PRUNED_LEVELS;
+    uint16_t *cost = third->cost16; /* of the third finest level, before they are weighed */
+    if (weighed)
+        cost = graph_buffer(g, grid_volume(&third->grid) * sizeof(*cost));
     graph_begin(g, UNIT_COSTS);
     if (pruned)
-        sum_all_labels(g, p, &levels[PRUNED_LEVELS]);
+        sum_all_labels(g, p, &third->grid, cost);
     for (int l = pruned ? PRUNED_LEVELS + 1 : 1; l < count; l++) {
-        if (l > 2)
+        if (l > PRUNED_LEVELS)
             graph_end(g);
+        if (l == PRUNED_LEVELS + 1 && weighed)
+            weigh_nodes(g, p, third, cost);
         sum_nodes(g, &levels[l - 1].grid, levels[l - 1].cost8, levels[l - 1].cost16, 1,
-                  &levels[l].grid, levels[l].cost16);
+                  &levels[l].grid, l == PRUNED_LEVELS ? cost : levels[l].cost16);
     }
+    if (count == PRUNED_LEVELS + 1 && weighed)
+        weigh_nodes(g, p, third, cost);
     graph_end(g);
 }
 

@@ -289,7 +289,6 @@ static void draw_params(struct params *p, uint64_t *random, int width, bool smal
     p->bp_iterations_1 = (int)(draw(random) % 7) - 1;
     if (width > 20 && draw(random) % 4) /* the learned one is slow */
         p->descriptor = DESCRIPTOR_CENSUS;
-    p->right_iterations = (int)(draw(random) % 8) - 1;
     if (p->block_size > 0)
         p->block_size = 1 + (int)(draw(random) % (uint32_t)width);
     p->block_overlap = (int)(draw(random) % 20);

@@ -74,7 +74,7 @@ static const char *const scene_settings[] = {
     "data_cost=ssd cost_color=0 min_confidence=20 fill=0 bp_iterations=3 "
     "subpixel=equiangular",
     "data_cost=census bp_fast_converging=1 bp_iterations=12 min_disparity=1 "
-    "right_iterations=-1",
+    "bare_weight=1",
     "bp_fast_converging=1 bp_convergence_threshold=0.02 bp_iterations=20 bp_levels=10",
     "bp_iterations=0 bp_levels=2",
     "bp_iterations=1 bp_levels=1 discontinuity_weight=0.05",
@@ -95,7 +95,7 @@ static const char *const scene_settings[] = {
     "mode=motion cost_smoothing=off subpixel=parabola motion_levels=2 bp_iterations=3 "
     "temporal_weight=0.5",
     "temporal_mode=on temporal_filter=0.5 bp_iterations=3",
-    "pruning=1 bp_levels=4 right_iterations=3",
+    "pruning=1 bp_levels=4 bare_weight=0.3",
     "descriptor=learned bp_iterations=3",
     "pruning=1 cost_smoothing=off lr_check=warp",
     "descriptor=learned refinement=learned bp_iterations=3",

@@ -498,6 +498,18 @@ void case_cross_nodes(struct pass_case *c) {
     case_add_pass(c, STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
 }
 
+void case_evidence(struct pass_case *c) {
+    struct evidence_args a = {.grid = case_grid(c), .sign = case_between(c, 0, 1) ? 1 : -1};
+    a.first = case_between(c, 0, 2) << PRUNED_LEVELS;
+    a.width = a.first + (a.grid.width << PRUNED_LEVELS) - case_between(c, 0, 3);
+    a.width += case_between(c, 0, 1) ? case_between(c, 0, 40) : 0;
+    a.source = case_volume16(c, &a.grid, case_between(c, 0, 1) ? 16 * MAX_COST : 300);
+    a.bare_weight = case_between(c, 0, 256);
+    a.least_mean = case_between(c, 0, 600);
+    a.out = case_volume16(c, &a.grid, 65535);
+    case_add_pass(c, STAGE_evidence, &a, a.grid.width, a.grid.height);
+}
+
 /* ---- messages and labels */
 
 /* Of -most to most; unknown: a quarter has no motion. */

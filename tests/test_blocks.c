@@ -151,10 +151,8 @@ static void test_costs(void) {
         "data_cost=bt cost_smoothing=off matching_input=residual_mean",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {
-        g_autofree char *settings =
-            g_strdup_printf("disparity_range=12 bp_iterations=0 bp_iterations_0=0 bp_levels=1 "
-                            "right_iterations=-1 %s",
-                            costs[i]);
+        g_autofree char *settings = g_strdup_printf(
+            "disparity_range=12 bp_iterations=0 bp_iterations_0=0 bp_levels=1 %s", costs[i]);
         struct params p = make_params(settings);
         AUTO(frame_drop) struct frame *f = scene_frame(75, 41, 3, 12, (uint32_t)i);
         AUTO(result_free) struct result plain = compute(&p, f);
@@ -195,7 +193,7 @@ static void test_overlap(void) {
 /* Motion of several picture levels: how many pixels have another motion than without blocks. */
 static void test_overlap_of_motion(void) {
     struct params p = make_params("mode=motion data_weight=0.2 discontinuity_truncation=1.6 "
-                                  "cost_smoothing=off right_iterations=-1 "
+                                  "cost_smoothing=off "
                                   "subpixel=parabola bp_iterations=8 motion_levels=2 "
                                   "motion_u_min=-4 motion_u_range=9 motion_v_min=-2 "
                                   "motion_v_range=5");
@@ -339,9 +337,9 @@ static void test_option(void) {
         expect_error(2, "--memory", "bench --memory %s", wrong[i]);
     }
     AUTO(outcome_free)
-    struct outcome o = run_limited(
-        0, "run --memory 6M --set block_overlap=16 --set disparity_range=32 --set threads=1 "
-           "synth:width=200,height=150,frames=2");
+    struct outcome o = run_limited(0, "run --memory 6M --set block_overlap=16 --set bp_levels=5 "
+                                      "--set disparity_range=32 --set threads=1 "
+                                      "synth:width=200,height=150,frames=2");
     const char *line = strstr(o.err, " blocks of ");
     g_assert_cmpint(o.code, ==, 0);
     g_assert_nonnull(line);

@@ -187,9 +187,9 @@ TEST("/features/blocks", test_blocks) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t whole[N], blocks[N];
     AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
-    run_frame(f, "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1", NULL, whole);
+    run_frame(f, "descriptor=learned bp_iterations=0 bp_levels=1", NULL, whole);
     run_frame(f,
-              "descriptor=learned bp_iterations=0 bp_levels=1 right_iterations=-1 block_size=16 "
+              "descriptor=learned bp_iterations=0 bp_levels=1 block_size=16 "
               "block_overlap=0",
               NULL, blocks);
     g_assert_cmpint(memcmp(whole, blocks, sizeof(whole)), ==, 0);

@@ -348,7 +348,7 @@ static uint8_t texture(int x, int y, uint32_t seed) {
 
 static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 "
                                 "data_weight=0.2 discontinuity_truncation=1.6 "
-                                "right_iterations=-1 subpixel=off";
+                                "subpixel=off";
 
 static struct params params_of(const char *words) {
     struct params p;

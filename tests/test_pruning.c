@@ -340,6 +340,57 @@ TEST("/pruning/nodes", test_nodes) {
     }
 }
 
+static double weight_by_definition(const struct evidence_args *a, int x, int y) {
+    double sums[MAX_LABELS] = {0}, total = 0, least = INFINITY;
+    int middle = MIN(a->first + 4 * x + 2, a->width - 1), labels = 0, nodes = 0, near = 0;
+    for (int n = MAX(x - 5, 0); n <= MIN(x + 5, a->grid.width - 1); n++, nodes++)
+        for (int d = 0; d < a->grid.labels; d++)
+            sums[d] += a->source[grid_labels(&a->grid, n, y) + (size_t)d];
+    for (int d = 0; d < a->grid.labels; d++) {
+        int match = middle - a->sign * (a->grid.space.u_min + d);
+        if (match < 0 || match >= a->width)
+            sums[d] = INFINITY;
+        else
+            total += sums[d], least = MIN(least, sums[d]), labels++;
+    }
+    if (labels < 8)
+        return a->bare_weight;
+    double mean = total / labels, ratio = (mean - least) / MAX(mean, a->least_mean * nodes);
+    for (int d = 0; d < a->grid.labels; d++)
+        near += sums[d] <= floor(least + (mean - least) / 4);
+    if (near > 0.2 * labels)
+        ratio *= 0.2 * labels / near;
+    return a->bare_weight + (256 - a->bare_weight) * CLAMP((ratio - 0.05) / 0.05, 0, 1);
+}
+
+/* Costs of nodes by the evidence of their row, with labels' matches asked for one by one and the
+ * ratio in doubles. */
+TEST("/pruning/evidence", test_evidence) {
+    static struct pass_case c;
+    int between = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_shape shape =
+            shape_of(g_test_rand_int_range(1, 40), g_test_rand_int_range(1, 5),
+                     g_test_rand_int_range(2, 80));
+        struct evidence_args a;
+        case_begin(&c, &shape);
+        case_evidence(&c);
+        memcpy(&a, c.passes[0].args, sizeof(a));
+        run_stage(STAGE_evidence, &a, a.grid.width, a.grid.height);
+        for (int i = 0; i < a.grid.width * a.grid.height; i++) {
+            int x = i % a.grid.width, y = i / a.grid.width;
+            double weight = weight_by_definition(&a, x, y);
+            size_t at = grid_labels(&a.grid, x, y);
+            between += weight > a.bare_weight + 1 && weight < 255;
+            for (size_t d = 0; d < (size_t)a.grid.labels; d++)
+                g_assert_cmpfloat(fabs(a.out[at + d] - a.source[at + d] * weight / 256), <=,
+                                  0.5 + 2 * a.source[at + d] / 256.0); /* rounded down twice */
+        }
+        case_free(&c);
+    }
+    g_assert_cmpint(between, >, ROUNDS);
+}
+
 /* ---- which blocks are kept */
 
 /* The votes, counted by asking each pixel of the third finest level whether it is near a block. */

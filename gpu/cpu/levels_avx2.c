@@ -72,6 +72,55 @@ void rows_downsample_cost_avx2(const void *args, int width, int first, int last,
         }
 }
 
+static void add_node(uint16_t *restrict sums, const uint16_t *restrict cost, int padded) {
+    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
+        sums[d] = (uint16_t)(sums[d] + cost[d]);
+}
+
+static void take_node(uint16_t *restrict sums, const uint16_t *restrict cost, int padded) {
+    for (int d = 0; d < padded / LABEL_BLOCK * LABEL_BLOCK; d++)
+        sums[d] = (uint16_t)(sums[d] - cost[d]);
+}
+
+/* Costs of node (x, y) by the costs summed over nodes. */
+static void weigh_node(const struct evidence_args *a, int x, int y, const uint16_t *restrict sums,
+                       int nodes) {
+    struct label_range range = evidence_labels(a, x);
+    int count = range.end - range.first;
+    uint32_t sum = 0;
+    uint16_t least = UINT16_MAX, near = 0;
+    for (int d = range.first; d < range.end; d++) {
+        sum += sums[d];
+        least = sums[d] < least ? sums[d] : least;
+    }
+    uint16_t limit = (uint16_t)evidence_limit(count, sum, least);
+    for (int d = range.first; d < range.end; d++)
+        near = (uint16_t)(near + (sums[d] <= limit));
+    int weight = evidence_weight(a, nodes, count, sum, least, near);
+    const uint16_t *restrict cost = a->source + grid_labels(&a->grid, x, y);
+    uint16_t *restrict out = a->out + grid_labels(&a->grid, x, y);
+    for (int d = 0; d < a->grid.padded / LABEL_BLOCK * LABEL_BLOCK; d++)
+        out[d] = (uint16_t)evidence_scaled(cost[d], weight);
+}
+
+/* Sums over nodes go along with x. */
+void rows_evidence_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct evidence_args *a = args;
+    (void)scratch;
+    for (int y = first; y < last; y++) {
+        uint16_t sums[MAX_LABELS] = {0};
+        for (int x = -EVIDENCE_REACH; x < width; x++) {
+            int enters = x + EVIDENCE_REACH, leaves = enters - EVIDENCE_NODES;
+            if (enters < width)
+                add_node(sums, a->source + grid_labels(&a->grid, enters, y), a->grid.padded);
+            if (leaves >= 0)
+                take_node(sums, a->source + grid_labels(&a->grid, leaves, y), a->grid.padded);
+            if (x >= 0)
+                weigh_node(a, x, y, sums, evidence_nodes(a, x));
+        }
+    }
+}
+
 /* Costs of block k of the nodes' labels from their children's, where these exist. */
 void rows_pruned_downsample_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct pruned_downsample_args *a = args;

@@ -23,8 +23,9 @@
     STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
     STAGE(steady_bits) STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve)
 #define AVX2_STAGES(STAGE) \
-    STAGE(downsample_cost) STAGE(start_messages) STAGE(arms) STAGE(edges) STAGE(surface_arms) \
-    STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) STAGE(agreement) \
+    STAGE(downsample_cost) STAGE(evidence) STAGE(start_messages) STAGE(arms) STAGE(edges) \
+    STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) \
+    STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) \
     STAGE(feature_vector) STAGE(pruned_downsample) STAGE(grey) STAGE(chance) \

@@ -125,6 +125,82 @@ void cuda_launch_cross_nodes(backend_cuda *cuda, const void *args, int, int) {
                      dim3(THREADS), *a);
 }
 
+/* Adds a node's costs to a warp's sums, or takes them: lane and number k have two labels each. */
+template <int WORDS>
+DEVICE void sum_node(const evidence_args &a, int x, int y, int sign, uint32_t (&sums)[WORDS]) {
+    const uint32_t *cost =
+        reinterpret_cast<const uint32_t *>(a.source + grid_labels(&a.grid, x, y));
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        int at = k * WARP_SIZE + (int)threadIdx.x % WARP_SIZE;
+        if (2 * at < a.grid.padded)
+            sums[k] += (uint32_t)sign * __ldg(cost + at);
+    }
+}
+
+/* Calls use(sum) for the labels of a range. */
+template <int WORDS, typename Use>
+DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], Use use) {
+#pragma unroll
+    for (int i = 0; i < 2 * WORDS; i++) {
+        int d = 2 * (i / 2 * WARP_SIZE + (int)threadIdx.x % WARP_SIZE) + i % 2;
+        if (d >= range.first && d < range.end)
+            use(i % 2 ? sums[i / 2] >> 16 : sums[i / 2] & 0xffff);
+    }
+}
+
+template <int WORDS>
+DEVICE void weigh_node(const evidence_args &a, int x, int y, const uint32_t (&sums)[WORDS]) {
+    label_range range = evidence_labels(&a, x);
+    int count = range.end - range.first, sum = 0, near = 0;
+    uint32_t least = UINT32_MAX;
+    each_label(range, sums, [&](uint32_t v) {
+        sum += (int)v;
+        least = min(least, v);
+    });
+    sum = warp_sum(sum);
+    least = warp_min(least);
+    uint32_t limit = evidence_limit(count, (uint32_t)sum, least);
+    each_label(range, sums, [&](uint32_t v) { near += v <= limit; });
+    near = warp_sum(near);
+    int weight =
+        evidence_weight(&a, evidence_nodes(&a, x), count, (uint32_t)sum, least, (uint32_t)near);
+    size_t at = grid_labels(&a.grid, x, y);
+    for (int d = (int)threadIdx.x % WARP_SIZE; d < a.grid.padded; d += WARP_SIZE)
+        a.out[at + d] = (uint16_t)evidence_scaled(a.source[at + d], weight);
+}
+
+/* A warp each STRIP nodes of a row. */
+enum { STRIP = 8 };
+
+template <int WORDS>
+static __global__ void __launch_bounds__(THREADS)
+    evidence_kernel(const __grid_constant__ evidence_args a) {
+    int first = STRIP * (int)((blockIdx.x * THREADS + threadIdx.x) / WARP_SIZE),
+        y = (int)blockIdx.y;
+    uint32_t sums[WORDS] = {};
+    wait_for_previous_kernel();
+    if (first >= a.grid.width)
+        return;
+    for (int x = first - 2 * EVIDENCE_REACH; x < min(first + STRIP, a.grid.width); x++) {
+        int enters = x + EVIDENCE_REACH, leaves = enters - EVIDENCE_NODES;
+        if (enters >= 0 && enters < a.grid.width)
+            sum_node(a, enters, y, 1, sums);
+        if (leaves >= 0 && leaves >= first - EVIDENCE_REACH)
+            sum_node(a, leaves, y, -1, sums);
+        if (x >= first)
+            weigh_node(a, x, y, sums);
+    }
+}
+
+void cuda_launch_evidence(backend_cuda *cuda, const void *args, int, int) {
+    const evidence_args *a = static_cast<const evidence_args *>(args);
+    int strips = (a->grid.width + STRIP - 1) / STRIP;
+    launch_dependent(
+        cuda, a->grid.padded > 128 ? evidence_kernel<MAX_LABELS / 64> : evidence_kernel<2>,
+        cuda_blocks(strips * WARP_SIZE, THREADS, a->grid.height, 1), dim3(THREADS), *a);
+}
+
 /* A thread each 16 labels of a pixel of one parity. */
 template <bool ZERO>
 static __global__ void __launch_bounds__(THREADS)

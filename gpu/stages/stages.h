@@ -10,6 +10,7 @@
 #include "gpu/stages/convert.h"
 #include "gpu/stages/cost.h"
 #include "gpu/stages/depth.h"
+#include "gpu/stages/evidence.h"
 #include "gpu/stages/feature.h"
 #include "gpu/stages/image.h"
 #include "gpu/stages/motion.h"

@@ -39,6 +39,7 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(surface_plane)      \
     STAGE(cost_curve)         \
     STAGE(cross_nodes)        \
+    STAGE(evidence)           \
     STAGE(pruned_cost)        \
     STAGE(rows)               \
     STAGE(columns)            \
