@@ -135,6 +135,7 @@ int main() {
     /* What cannot be right says so and publishes nothing. */
     node.publisher<Image>("depth/image_rect")->last.reset();
     node.compute(left, right, camera(false), camera(false)); /* no baseline */
+    node.compute(left, left, camera(false), camera(true));   /* one camera */
     auto yuv = picture(0);
     yuv->encoding = "yuv422";
     node.compute(yuv, right, camera(false), camera(true));

@@ -375,6 +375,8 @@ class Node : public rclcpp::Node {
         livestereo_frame frame = livestereo_frame_init();
         frame.left = image_of(left);
         frame.right = image_of(right);
+        if (left.data == right.data)
+            throw std::runtime_error("both pictures are the same: one camera is in both topics");
         frame.number = number_++;
         frame.disparity = map_of(disparity->image, "32FC1", LIVESTEREO_PX32F, w, h, 4);
         frame.depth = mm ? map_of(*depth, "16UC1", LIVESTEREO_MM16, w, h, 2)
