@@ -16,22 +16,34 @@
 
 enum { W = 480, H = 360, ROOM = 2000 };
 
-/* A wall and a box before it, seen by one eye of a rig without turns; the box is moved. */
-static uint8_t *picture(int side, double down, double noise) {
-    struct plane scene[2];
+/* Two equal cameras, the right one turned by so much and 0.12 m to the right. */
+static struct rig rig_of(const double turn[3]) {
+    static const double at[3] = {-0.12, 0, 0};
     struct rig rig;
-    struct view eye[2];
-    wall_and_box(scene);
-    scene[1].origin[1] += down;
     rig_clear(&rig);
     for (int v = 0; v < 2; v++)
         rig.camera[v] = (struct camera){
             .width = W, .height = H, .fx = 390, .fy = 390, .cx = 239.5, .cy = 179.5};
-    rig.T[0] = -0.12;
-    eyes_of(&rig, eye);
+    rotation_from_vector(turn, rig.R);
+    matrix_apply(rig.R, at, rig.T);
+    return rig;
+}
+
+/* A wall and a box before it, seen by one eye of a rig; the box is moved. */
+static uint8_t *picture_by(const struct rig *rig, int side, double down, double noise) {
+    struct plane scene[2];
+    struct view eye[2];
+    wall_and_box(scene);
+    scene[1].origin[1] += down;
+    eyes_of(rig, eye);
     uint8_t *out = render(&eye[side], scene, 2, noise, 11 + (uint32_t)side, NULL);
     eyes_free(eye);
     return out;
+}
+
+static uint8_t *picture(int side, double down, double noise) {
+    const struct rig rig = rig_of((const double[3]){0, 0, 0});
+    return picture_by(&rig, side, down, noise);
 }
 
 static void scale(uint8_t *grey, double by) {
@@ -149,6 +161,50 @@ TEST("/pair_check/samples", test_samples) {
         char *first = strstr(said, "times as bright");
         if (!first != !warnings[i] || (first && strstr(first + 1, "times as bright")))
             g_error("%s: %s", pairs[i], said);
+    }
+}
+
+/* R and T as others write them, pictures that are exchanged or rectified already: what makes their
+ * rows agree is named, and nothing is said of what is right. */
+TEST("/pair_check/readings", test_readings) {
+    static const struct {
+        bool R, T, exchanged, rectified;
+        const char *text;
+    } cases[] = {{.text = ""},
+                 {.R = true, .text = ": transpose it"},
+                 {.T = true, .text = ": multiply it by R"},
+                 {.R = true, .T = true, .text = ": transpose R, and multiply T by it"},
+                 {.exchanged = true, .text = "by their rows: add --swap"},
+                 {.rectified = true, .text = "add --rectified"}};
+    const struct rig rig = rig_of((const double[3]){0.02, -0.12, 0.03});
+    const struct rig straight = rig_of((const double[3]){0, 0, 0});
+    struct params params;
+    params_default(&params);
+    if (!can_measure())
+        return;
+    for (size_t i = 0; i < (WATCHED ? 2 : G_N_ELEMENTS(cases)); i++) {
+        struct rig_use use = {.known = true, .row_px = 1, .rig = rig};
+        struct rectification to;
+        double back[9];
+        uint8_t *seen[2];
+        for (int side = 0; side < 2; side++)
+            seen[cases[i].exchanged ? 1 - side : side] =
+                picture_by(cases[i].rectified ? &straight : &rig, side, 0, 2);
+        matrix_transpose(rig.R, back);
+        if (cases[i].R)
+            memcpy(use.rig.R, back, sizeof(back));
+        if (cases[i].T)
+            matrix_apply(back, rig.T, use.rig.T);
+        g_assert_cmpint(rectify_of_rig(&use.rig, 0, &to), ==, 0);
+        g_assert_cmpint(rectify_tables(&use.rig, &to, use.maps), ==, 0);
+        AUTO(pair_watch_close) struct pair_watch watch = {.name = "cameras", .rig = &use};
+        pair_watch_look(&watch, &(struct image){seen[0], W, H, 1},
+                        &(struct image){seen[1], W, H, 1}, &params);
+        if (cases[i].text[0] ? !strstr(watch.looked.doubt, cases[i].text) : *watch.looked.doubt)
+            g_error("case %zu: \"%s\" instead of \"%s\"", i, watch.looked.doubt, cases[i].text);
+        rectify_free(use.maps);
+        g_free(seen[0]);
+        g_free(seen[1]);
     }
 }
 

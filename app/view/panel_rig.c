@@ -40,6 +40,7 @@ static void tell(struct row_watch *w, struct screen *screen) {
         return;
     p->doubted = true;
     log_warning(p->name, "%s", p->now.doubt);
+    screen_notify(screen, "%s", p->now.doubt);
 }
 
 static int64_t interval_ns(const struct row_watch *w) {

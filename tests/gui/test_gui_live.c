@@ -210,7 +210,7 @@ GUI_TEST("/gui-live/record-small", test_record_small) {
     gui_tab(&p, "all");
     gui_click(&p, "scale.1/3");
     gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
-    g_assert_true(gui_is(&p, "value", "disparity_range", "5"));
+    gui_settle(&p);
     gui_run_until(&p, "record", "recording", "1");
     gui_run_until(&p, "record", "recording", "0");
     g_autofree char *path = only_file(p.output, ".mkv"), *text = NULL;

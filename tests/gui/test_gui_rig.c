@@ -117,6 +117,22 @@ GUI_TEST("/gui/rig/health", test_health) {
     }
 }
 
+/* A still pair that its calibration does not fit is said to be so, with what mends it. */
+GUI_TEST("/gui/rig/doubt", test_doubt) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *folder =
+        g_build_filename(data ? data : "../shared/data", "..", "field", "new", "turned", NULL);
+    g_autofree char *options = g_strdup_printf("--calib %s/turned.yml", folder);
+    g_autofree char *pair = g_strdup_printf("%s/left.png %s/right.png", folder, folder);
+    if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+        g_test_skip("needs ../shared/field/new/turned");
+        return;
+    }
+    AUTO(gui_quit) struct gui_program p = {0};
+    gui_start(&p, options, pair);
+    gui_wait_for(&p, gui_says(&p, "R of the calibration is the other way round"));
+}
+
 /* Whether the button is there, scrolled out of sight or not. */
 static gboolean has_button(const struct gui_program *p) {
     g_autofree char *place = gui_look(p, "place", "refine");
