@@ -208,6 +208,35 @@ TEST("/pair_check/readings", test_readings) {
     }
 }
 
+/* A camera that is dark at first is looked at again: pairs 1, 2, 4, ... until something is seen. */
+TEST("/pair_check/dark-at-first", test_dark_at_first) {
+    static int16_t disparity[W * H];
+    static uint8_t confidence[W * H], dark[W * H + 1];
+    static const struct rig_use none = {.row_px = 1};
+    if (!can_measure())
+        return;
+    g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2);
+    struct params params;
+    params_default(&params);
+    struct pair_watch watch = {.name = "cameras", .rig = &none, .live = true};
+    struct stderr_of caught = stderr_begin();
+    for (int i = 0; i < 5; i++) {
+        const struct frame frame = {.index = i,
+                                    .params = &params,
+                                    .left = {i < 3 ? dark : right, W, H, 1},
+                                    .right = {i < 3 ? dark + 1 : left, W, H, 1},
+                                    .rect_left = {NULL, W, H, 1},
+                                    .confidence = confidence,
+                                    .disparity = disparity};
+        dark[0] = 1; /* or both were the same */
+        pair_watch_add(&watch, &frame);
+        g_assert_cmpint(watch.looks, ==, i < 4 ? 1 + (i > 0) + (i > 1) : 4);
+    }
+    g_autofree char *said = stderr_end(caught);
+    g_assert_nonnull(strstr(said, "from pair 4 on: left and right look exchanged"));
+    pair_watch_close(&watch);
+}
+
 /* Real pairs of good rigs get no sentence; kitti_seq1 with the picture before it, which moves
  * whole. */
 TEST("/pair_check/real", test_real) {

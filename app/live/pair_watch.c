@@ -90,7 +90,8 @@ static bool rows_agree(const struct image *left, const struct image *right,
 static const char *find_mend(const struct rig_use *use, const struct image *left,
                              const struct image *right, double row_offset) {
     static const struct trial trials[] = {
-        {"left and right are exchanged, by their rows: add --swap", .exchanged = true},
+        {"left and right are exchanged, by their rows: add --swap, or leave it out",
+         .exchanged = true},
         {"the pictures are rectified already, by their rows: add --rectified", .exchanged = false},
         {"R of the calibration is the other way round, by the rows: transpose it", .R = true},
         {"T of the calibration is the other way round, by the rows: multiply it by R", .T = true},
@@ -166,7 +167,7 @@ void pair_watch_look(struct pair_watch *w, const struct image *left, const struc
     else if (l->exchanged > 0)
         g_strlcpy(l->doubt,
                   "left and right look exchanged (or both pictures are mirrored, or upside down): "
-                  "add --swap, or name the left picture first",
+                  "add --swap (or leave it out), or name the left picture first",
                   sizeof(l->doubt));
     else
         doubt_rows(w, left, right);
@@ -232,12 +233,14 @@ void pair_watch_add(struct pair_watch *w, const struct frame *frame) {
         return;
     double before = w->confidence;
     w->confidence = mean_confidence(frame);
-    if (w->rig && (w->pairs++ == 0 || (!w->live && w->confidence < FALLS * before))) {
+    bool falls = !w->live && w->pairs > 0 && w->confidence < FALLS * before;
+    bool open = w->now.error && !w->now.exchanged && (w->pairs & (w->pairs - 1)) == 0;
+    if (w->rig && (w->pairs == 0 || falls || open)) {
         pair_watch_look(w, &frame->left, &frame->right, frame->params);
         pair_watch_count(w);
         w->doubted = w->now.doubt[0] != '\0';
     }
-    if (w->pairs > 1)
+    if (w->pairs++ > 0)
         snprintf(number, sizeof(number), "from pair %ld on: ", frame->index);
     if (w->doubted)
         log_warning(w->name, "%s%s", number, w->now.doubt);

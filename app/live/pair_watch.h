@@ -59,9 +59,10 @@ void pair_watch_look(struct pair_watch *watch, const struct image *left, const s
 /* Counts the pair that was looked at, and warns where two in a row are unlike. */
 void pair_watch_count(struct pair_watch *watch);
 
-/* Takes a computed pair, and keeps some where there is a calibration. Looks at the first one and,
- * of sources that are not live, at those whose confidence is far below that of the pair before.
- * Warns, once, of a doubt, and of a range of disparities that is too small. */
+/* Takes a computed pair, and keeps some where there is a calibration. Looks at the first one, at
+ * the next ones (2, 4, 8, ...) while too little is seen to tell, and, of sources that are not live,
+ * at those whose confidence is far below that of the pair before. Warns, once, of a doubt, and of a
+ * range of disparities that is too small. */
 void pair_watch_add(struct pair_watch *watch, const struct frame *frame);
 
 /* Keeps a pair as captured for pair_watch_print, if the last one is a second old. */
