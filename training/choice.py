@@ -1,135 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""The learned choice among candidates behind belief propagation, in whole numbers, as the program
-computes it: what the network sees, the network, the choice, and the file of its weights.
-
-Maps are tensors (N, H, W) of int32, disparities in 1/16 px. Pictures are (N, H, W, C), vectors of
-the learned descriptor (N, H, W, 64). Outside of a map its border repeats. Results are the same on
-every device.
-"""
+"""The learned choice among candidates behind belief propagation, in whole numbers."""
+# As the program computes it: the network, the choice, and the file of its weights.
+#
+# Maps are tensors (N, H, W) of int32, disparities in 1/16 px. Pictures are (N, H, W, C), vectors of
+# the learned descriptor (N, H, W, 64). Outside of a map its border repeats. Results are the same on
+# every device.
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-UNKNOWN = -32768
-SURE = 128  # of 255: a pixel of at least this confidence passed
-STEPS = 255  # how far a known pixel is looked for
-DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
-AWAY = (2, 9)  # px, of two candidates in each direction
-DIAGONAL = ((-5, -5), (5, -5), (-5, 5), (5, 5))
 CANDIDATES, REGRESSED, FEATURES = 13, 2, 48
 MODES = CANDIDATES + REGRESSED
 PRIOR = 112  # 1/64: added to the logit of a disparity that passed
 
 
-def shapes(half, quarter, coarse, full=True):
-    """Layers in the order of the file: inputs, outputs; channels at half, at a quarter of the size,
-    and at less. Not full: without layers of full size, 'out' gives all of 2x2 pixels at one."""
-    last = {'h0': (half, 64), 'h1': (64, 32), 'reg': (quarter, 32), 'out': (32, 32)} if full else \
-        {'reg': (quarter, 32), 'out': (half, 128)}
-    return {'i': (192, half), 'e1': (half, half), 'e2a': (half, quarter), 'e2b': (quarter, quarter),
-            'e3a': (quarter, coarse),
+def shapes(fine, coarse):
+    """Layers in the order of the file: inputs, outputs."""
+    # Those of half and of a quarter of the size have fine channels, those of less coarse.
+    return {'i': (192, fine), 'e1': (fine, fine), 'e2a': (fine, fine), 'e2b': (fine, fine),
+            'e3a': (fine, coarse),
             **{name: (coarse, coarse) for name in ('e3b', 'e4a', 'e4b', 'e5a', 'e5b', 'd4', 'd3')},
-            'u3': (coarse, quarter), 'd2': (quarter, quarter), 'u2': (quarter, half),
-            'd1': (half, half), **last}
+            'u3': (coarse, fine), 'd2': (fine, fine), 'u2': (fine, fine), 'd1': (fine, fine),
+            'h0': (fine, 64), 'h1': (64, 32), 'reg': (fine, 32), 'out': (32, 32)}
 
 
-# Of each descriptor, as the program has them; a trial with 28 % of census' multiplications.
-LAYERS = {'learned': shapes(64, 64, 96), 'census': shapes(32, 32, 64)}
-TRIALS = {'student': shapes(16, 32, 32, False)}
+LAYERS = {'learned': shapes(64, 96), 'census': shapes(32, 64)}  # of each descriptor
 HALVING = ('e2a', 'e3a', 'e4a', 'e5a')  # layers with a stride of 2
 LINEAR = ('reg', 'out')  # layers that give numbers of 16 bits, in 1/64
-
-
-# ---- what the network sees
-
-def moved(map_, dx, dy):
-    """map_ at (x + dx, y + dy)."""
-    height, width = map_.shape[1:3]
-    y = (torch.arange(height, device=map_.device) + dy).clamp(0, height - 1)
-    x = (torch.arange(width, device=map_.device) + dx).clamp(0, width - 1)
-    return map_[:, y][:, :, x]
-
-
-def nearest(d, known, direction):
-    """d of the first known pixel at or after each one in a direction and the steps to it; its own d
-    and STEPS where there is none within STEPS."""
-    dim = 2 if direction[0] else 1
-    flip = sum(direction) > 0
-    if flip:
-        d, known = d.flip(dim), known.flip(dim)
-    at = torch.arange(d.shape[dim], device=d.device)
-    at = (at.view(-1, 1) if dim == 1 else at).expand(d.shape)
-    last = torch.where(known, at, -1).cummax(dim).values
-    found = (last >= 0) & (at - last <= STEPS)
-    value = torch.where(found, d.gather(dim, last.clamp(min=0)), d)
-    steps = torch.where(found, at - last, STEPS).int()
-    return (value.flip(dim), steps.flip(dim)) if flip else (value, steps)
-
-
-def candidates(d, known):
-    """Thirteen disparities (N, CANDIDATES, H, W) and the steps of nearest() in four directions."""
-    out, steps = [d], []
-    for dx, dy in DIRECTIONS:
-        value, t = nearest(d, known, (dx, dy))
-        out += [moved(value, away * dx, away * dy) for away in AWAY]
-        steps.append(t)
-    return torch.stack(out + [moved(d, *by) for by in DIAGONAL], 1), torch.stack(steps, 1)
-
-
-def logarithm(v, numbers, unit_bits):
-    """About numbers * log2(1 + v / 2^unit_bits) of whole v >= 0, linear within an octave."""
-    w = v.int() + (1 << unit_bits)
-    exponent = torch.frexp(w.float()).exponent.int() - 1  # exact below 2^24
-    part = torch.where(exponent > 5, w >> (exponent - 5).clamp(min=0),
-                       w << (5 - exponent).clamp(min=0)) & 31
-    return (numbers * ((exponent - unit_bits) * 32 + part)) >> 5
-
-
-def evidence_at(left, right, vectors, d):
-    """How like the pixel and its match at disparities d (N, H, W) are: of vectors, of colours."""
-    n, height, width, channels = left.shape
-    at = 16 * torch.arange(width, device=d.device, dtype=torch.int32) - d
-    x, part = at >> 4, (at & 15).unsqueeze(-1)
-    rows = torch.arange(n * height, device=d.device).view(n, height, 1) * width
-    first = (rows + x.clamp(0, width - 1)).view(-1)
-    second = (rows + (x + 1).clamp(0, width - 1)).view(-1)
-
-    def products(i):
-        own, other = (v.reshape(-1, v.shape[-1]) for v in vectors)
-        return (own.float() * other[i].float()).sum(-1).int().view(n, height, width)
-    part_ = part[..., 0]
-    like = (products(first) * (16 - part_) + products(second) * part_) >> 4
-    flat = right.reshape(-1, channels)
-    pick = lambda i: flat[i].view(left.shape).int()
-    other = pick(first) * (16 - part) + pick(second) * part
-    differ = (16 * left.int() - other).abs().sum(-1)
-    return (like >> 7).clamp(0, 127), ((2 * differ // channels) >> 4).clamp(max=127)
-
-
-def evidence(left, right, vectors, cand):
-    """evidence_at() of all candidates (N, CANDIDATES, H, W). refinement.py puts a kernel here."""
-    like, differ = zip(*(evidence_at(left, right, vectors, c) for c in cand.unbind(1)))
-    return torch.stack(like, 1), torch.stack(differ, 1)
-
-
-def features(d, confidence, left, right, vectors):
-    """d: UNKNOWN where it is not known. vectors: of left and right. Returns what the
-    network sees (N, FEATURES, H, W) of 0..127, candidates, which are known."""
-    known = (d != UNKNOWN) & (confidence >= SURE)
-    d = torch.where(d == UNKNOWN, 0, d).int()
-    cand, steps = candidates(d, known)
-    apart = cand[:, 1:] - d.unsqueeze(1)
-    size = logarithm(apart.abs(), 6, 2).clamp(max=63)
-    like, differ = evidence(left, right, vectors, cand)
-    x = 16 * torch.arange(d.shape[2], device=d.device, dtype=torch.int32)
-    place = torch.where(known, 127, torch.where(x - d >= 0, 64, 0))
-    colours = left.permute(0, 3, 1, 2).int() >> 1
-    out = torch.cat([
-        64 + torch.sign(apart) * size, like, differ,
-        torch.stack([confidence.int() >> 1, place], 1), colours.expand(-1, 3, -1, -1),
-        logarithm(d.clamp(min=0), 12, 4).clamp(max=127).unsqueeze(1),
-        logarithm(steps, 14, 0).clamp(max=127)], 1)
-    return out.clamp(0, 127).to(torch.uint8), cand, known
 
 
 # ---- the network
@@ -140,12 +37,12 @@ def unshuffled(f):
     return torch.cat([f[:, :, y::2, x::2] for y in (0, 1) for x in (0, 1)], 1)
 
 
-def shuffled(h, like):
-    """Channels of all of 2x2 pixels become pixels."""
-    n, channels, rows, columns = h.shape
-    h = h.reshape(n, 2, 2, channels // 4, rows, columns).permute(0, 3, 4, 1, 5, 2)
-    h = h.reshape(n, channels // 4, 2 * rows, 2 * columns)
-    return h[:, :, :like.shape[2], :like.shape[3]]
+def joined(h, f):
+    """16 channels of each of 2x2 pixels of h beside f."""
+    n, _, rows, columns = h.shape
+    h = h.view(n, 2, 2, 16, rows, columns).permute(0, 3, 4, 1, 5, 2)
+    h = h.reshape(n, 16, 2 * rows, 2 * columns)[:, :, :f.shape[2], :f.shape[3]]
+    return torch.cat([h, f], 1)
 
 
 def upsampled(a, like):
@@ -153,10 +50,10 @@ def upsampled(a, like):
     return a[:, :, :like.shape[2], :like.shape[3]]
 
 
-def wired(layer, mean, f, full=True):
-    """The network's wires. layer(name, x): its convolution and what follows; mean(a, b): of two
-    maps. f: features as numbers that convolutions take; full as in shapes(). Returns outputs of
-    'out' and of 'reg'."""
+def wired(layer, mean, f):
+    """The network's wires; returns outputs of 'out' and of 'reg'."""
+    # layer(name, x): its convolution and what follows; mean(a, b): of two maps. f: features as
+    # numbers that convolutions take.
     skips = [layer('e1', layer('i', unshuffled(f)))]
     for level in '2345':
         skips.append(layer(f'e{level}b', layer(f'e{level}a', skips[-1])))
@@ -167,9 +64,7 @@ def wired(layer, mean, f, full=True):
         if name == 'd2':
             regressed = layer('reg', y)
         y = layer(narrow, y) if narrow else y
-    if not full:
-        return shuffled(layer('out', y), f), regressed
-    return layer('out', layer('h1', torch.cat([shuffled(layer('h0', y), f), f], 1))), regressed
+    return layer('out', layer('h1', joined(layer('h0', y), f))), regressed
 
 
 def convolved(x, weight, bias, stride=1):
@@ -186,19 +81,20 @@ def whole_sums(name, weights, x):
     return convolved(x, weight.to(x.dtype), bias.to(x.dtype), stride(name)) / 2.0**float(shift)
 
 
-def whole_network(layer_sums, f, full=True):
-    """layer_sums(name, x): a layer's sums in units of its output, which are rounded down and cut
-    off here. Returns 'out' and 'reg' as whole numbers in 1/64."""
+def whole_network(layer_sums, f):
+    """Outputs of 'out' and 'reg' as whole numbers in 1/64."""
+    # layer_sums(name, x): a layer's sums in units of its output, which are rounded down and cut off
+    # here.
     def layer(name, x):
         least, most = (-32767, 32767) if name in LINEAR else (0, 127)
         return torch.floor(layer_sums(name, x)).clamp(least, most)
-    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f, full)
+    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f)
     return out[:, :2 * MODES].int(), regressed[:, :REGRESSED].int()
 
 
 def described(layers, grey):
-    """The learned descriptor's vectors (N, H, W, 64) of grey (N, H, W) of 0..255.
-    layers: (weight, bias, shift) of each."""
+    """The learned descriptor's vectors (N, H, W, 64) of grey (N, H, W) of 0..255. layers."""
+    # (weight, bias, shift) of each.
     kind = torch.float32 if grey.is_cuda else torch.float64
     x = grey.unsqueeze(1).to(kind).contiguous(memory_format=torch.channels_last)
     for i, (weight, bias, shift) in enumerate(layers):
@@ -278,22 +174,19 @@ def grey_of(picture):
 
 
 def census(grey):
-    """Bits (N, H, W, 62) as -1 and 1: which of 9x7 neighbours are darker."""
+    """Words (N, H, W) int64: which of 9x7 neighbours are darker."""
     padded = F.pad(grey.float().unsqueeze(1), (4, 4, 3, 3), 'replicate')[:, 0]
     height, width = grey.shape[1:]
-    bits = [padded[:, 3 + y:3 + y + height, 4 + x:4 + x + width] < grey
-            for y in range(-3, 4) for x in range(-4, 5) if x or y]
-    return torch.stack(bits, -1).half() * 2 - 1
-
-
-def census_vectors(grey):
-    """Census as vectors (N, H, W, 64): products of two agreeing words are about those of two equal
-    vectors of the learned descriptor."""
-    return F.pad(16 * census(grey), (0, 2)).to(torch.int8)
+    words = torch.zeros_like(grey, dtype=torch.int64)
+    for y in range(7):
+        for x in range(9):
+            if (x, y) != (4, 3):
+                words = words * 2 + (padded[:, y:y + height, x:x + width] < grey)
+    return words
 
 
 def rows_moved(picture, offsets):
-    """A picture (H, W, C) moved up by offsets (3, 3) in 1/32 px, as gpu/stages/row_offset.h does."""
+    """A picture (H, W, C) moved up by offsets (3, 3) in 1/32 px: gpu/stages/row_offset.h."""
     height, width, _ = picture.shape
 
     def cells(count):
@@ -322,9 +215,9 @@ def rows_moved(picture, offsets):
 # ---- the file
 
 def read_file(path):
-    """A weights file: its lines on licence and training, the descriptor's layers (weight, bias,
-    shift), and of each choice, by the descriptor it belongs to, the layers (weight, bias,
-    shift) by name, the prior, the curve of chances."""
+    """Lines on licence and training, the descriptor's layers, the choices of a weights file."""
+    # Of each layer weight, bias, shift; of each choice, by the descriptor it belongs to, the layers
+    # by name, the prior, the curve of chances.
     with open(path, 'rb') as file:
         head, numbers = file.read().split(b'\n\n', 1)
     about, layers, choices, at = [], [], {}, 0

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The choice's network in floats, as it is trained; the same in whole numbers, as the program has
-it; as it is kept in a checkpoint.
-"""
+"""The choice's network in floats, in whole numbers, and as it is kept in a checkpoint."""
 import copy
 import io
 import lzma
@@ -20,8 +18,9 @@ FARTHEST = 10  # px: an error counts as this much at most
 
 
 def padded(x):
-    """x with its border repeated. Sums of zero paddings: the gradient of F.pad's replication adds
-    each number atomically and cannot be fused with what is around it."""
+    """x with its border repeated."""
+    # Sums of zero paddings: the gradient of F.pad's replication adds each number atomically and
+    # cannot be fused with what is around it.
     rows, columns = x.shape[2:]
     x = F.pad(x, (0, 0, 1, 1)) + F.pad(x[:, :, :1], (0, 0, 0, rows + 1)) + \
         F.pad(x[:, :, -1:], (0, 0, rows + 1, 0))
@@ -80,15 +79,13 @@ class Network(torch.nn.Module):
 
     def __init__(self, part):
         super().__init__()
-        shapes = {**choice.LAYERS, **choice.TRIALS}[part]
         self.layers = torch.nn.ModuleDict({name: Layer(name, *shape) for name, shape in
-                                           shapes.items()})
-        self.full = 'h1' in shapes
+                                           choice.LAYERS[part].items()})
         with torch.no_grad():
             self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
 
     def run(self, layer, f):
-        out, regressed = choice.wired(layer, lambda a, b: (a + b) / 2, f, self.full)
+        out, regressed = choice.wired(layer, lambda a, b: (a + b) / 2, f)
         return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
 
     def forward(self, f):
@@ -97,8 +94,7 @@ class Network(torch.nn.Module):
 
     @torch.no_grad()
     def begin(self, whole, f):
-        """Takes the whole numbers of read_file(); the normalisation becomes that of features f, so
-        that it changes nothing."""
+        """Takes the whole numbers of read_file(); for features f the normalisation does nothing."""
         for name, one in self.layers.items():
             weight, bias, shift = whole[name]
             unit = 2.0**(shift - one.linear)
@@ -119,8 +115,9 @@ class Network(torch.nn.Module):
 
     @torch.no_grad()
     def rounded(self, batches):
-        """A network in whole numbers. Odd pairs have ten times the activations of others: of
-        several shares of pairs that may go beyond, the one whose logits are nearest to these."""
+        """A network in whole numbers."""
+        # Odd pairs have ten times the activations of others: of several shares of pairs that may
+        # go beyond, the one whose logits are nearest to these.
         tried, last = {}, batches[-1]
         wanted = self.run(lambda name, x: self.layers[name](x), last.float() / 128)[0]
         for share in (1, 0.9, 0.75, 0.5):
@@ -153,12 +150,11 @@ class Network(torch.nn.Module):
                     own.fill_(1)
             for a, b in AVERAGED_PAIRS:
                 scale[a][:] = scale[b][:] = torch.minimum(scale[a], scale[b])
+            sub = scale['h0'].view(4, 16).amin(0)  # of a channel's four pixels
+            scale['h0'][:] = sub.repeat(4)
             before = {'i': torch.ones(4 * choice.FEATURES, device=DEVICE),
-                      **{n: scale.get(m, scale['d1']) for n, m in INPUT.items()}}
-            if self.full:
-                sub = scale['h0'].view(4, 16).amin(0)  # of a channel's four pixels
-                scale['h0'][:] = sub.repeat(4)
-                before['h1'] = torch.cat([sub, one_scale])
+                      **{n: scale[m] for n, m in INPUT.items()},
+                      'h1': torch.cat([sub, one_scale])}
             most = {name: (one.weight * scale[name].view(-1, 1, 1, 1) /
                            before[name].view(1, -1, 1, 1)).abs().amax((1, 2, 3))
                     for name, one in self.layers.items()}
@@ -177,8 +173,8 @@ class Network(torch.nn.Module):
 
     @torch.no_grad()
     def correct_biases(self, f):
-        """Rounded weights and activations give sums of other means: biases take the difference,
-        layer by layer (Nagel et al. 2019)."""
+        """Rounded weights and activations give sums of other means."""
+        # Biases take the difference, layer by layer (Nagel et al. 2019).
         wanted, mean = {}, lambda sums: sums.mean((0, 2, 3))
 
         def in_floats(name, x):
@@ -192,7 +188,7 @@ class Network(torch.nn.Module):
             one.bias += wanted[name] - (mean(choice.whole_sums(name, one.whole(), x)) - 0.5) / unit
             return choice.whole_sums(name, one.whole(), x)
         self.run(in_floats, f / 128)
-        choice.whole_network(in_whole_numbers, f, self.full)
+        choice.whole_network(in_whole_numbers, f)
 
     @torch.no_grad()
     def answers(self, f):
@@ -202,7 +198,7 @@ class Network(torch.nn.Module):
         layers = self.whole()
         # Sums are exact below 2^24 in float32, and in float64, which the CPU takes.
         return choice.whole_network(lambda name, x: choice.whole_sums(name, layers[name], x),
-                                    f.to(torch.float32 if f.is_cuda else torch.float64), self.full)
+                                    f.to(torch.float32 if f.is_cuda else torch.float64))
 
 
 def modes_of(out, regressed, cand, base):
@@ -213,8 +209,8 @@ def modes_of(out, regressed, cand, base):
 
 
 def loss_of(logits, modes, d, weight):
-    """-log of the mixture at the true disparity: each mode is a sum of three Laplace densities.
-    What all modes miss by far counts no more; the regressed ones alone are drawn there."""
+    """-log of the mixture at the true disparity: each mode is a sum of three Laplace densities."""
+    # What all modes miss by far counts no more; the regressed ones alone are drawn there.
     total = 0
     for part, first, most in ((1, 0, FARTHEST), (0.3, choice.CANDIDATES, 1e9)):
         error = (modes[:, first:] - d.unsqueeze(1)).abs().clamp(max=most)

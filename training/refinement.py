@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Trains the learned choices among candidates (choice.py) on ray-cast scenes (scene_lot.h), as a
-relay: each run goes on from a checkpoint, for as many minutes as there are, on all GPUs.
-
-    python3 training/refinement.py PHOTOGRAPHS --minutes 9 --resume training/checkpoint.pt --out DIR
-
-Needs NVIDIA GPUs, nvcc, and the library that is built for them (make); it may still be built when
-this begins. The program's own matcher makes the maps that are refined. Trained in floats; weights,
-activations and means are rounded as the program rounds them when a run ends.
-"""
+"""Trains the learned choices among candidates (choice.py) on ray-cast scenes, as a relay."""
+# Each run goes on from a checkpoint, for as many minutes as there are, on all GPUs:
+#
+#     training/refinement.py PHOTOGRAPHS --minutes 9 --resume training/checkpoint.pt --out FOLDER
+#
+# Needs NVIDIA GPUs and nvcc; builds the library. The program's own matcher makes the maps that are
+# refined. Trained in floats; weights, activations and means are rounded as the program rounds them
+# when a run ends.
 import argparse
 import contextlib
 import copy
 import json
 import math
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -36,8 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.join(HERE, '..', 'bindings', 'python')
 BUILT_IN = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
 # Of each choice the presets whose maps are refined, each for as many pairs.
-PRESETS = {'learned': ('best',), 'census': ('default', 'live', 'driving'),
-           'student': ('default', 'live', 'driving')}
+PRESETS = {'learned': ('best',), 'census': ('default', 'live', 'driving')}
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
 BATCH = 8  # of one GPU
 # Of pixels that passed the check and are off by more than 1 px. Rendered streets have 15 % of them,
@@ -61,7 +58,7 @@ class Times:
 
     def report(self):
         sums, self.sums = self.sums, {}
-        return json.dumps({name: round(s, 2) for name, s in sums.items()})
+        return json.dumps({name: round(s, 2) for name, s in sums.items() if name})
 
 
 class Program:
@@ -78,19 +75,17 @@ class Program:
         self.learned = part == 'learned'
 
     def match(self, left, right, labels, lot=0):
-        """Disparities in 1/16 px (1, H, W) int32 and confidences, by preset number lot."""
+        """Disparities in 1/16 px (H, W) int16 and confidences, by preset number lot."""
         key = (*left.shape[:2], labels, self.presets[lot % len(self.presets)])
         if key not in self.matchers:
             self.matchers[key] = self.open(key[1], key[0], preset=key[3], refinement='off',
                                            disparity_range=labels, weights=self.weights)
         result = self.matchers[key](left.contiguous(), right.contiguous())
-        d, c = (torch.from_dlpack(m).clone() for m in (result.disparity, result.confidence))
-        return d.int().unsqueeze(0), c.unsqueeze(0)
+        return [torch.from_dlpack(m).clone() for m in (result.disparity, result.confidence)]
 
-    def vectors(self, picture):
+    def words(self, picture):
         grey = choice.grey_of(picture)
-        return choice.described(self.on_device, grey) if self.learned else \
-            choice.census_vectors(grey)
+        return choice.described(self.on_device, grey) if self.learned else choice.census(grey)
 
 
 class Pairs(threading.Thread):
@@ -106,9 +101,9 @@ class Pairs(threading.Thread):
         self.count, self.made, self.used, self.stop, self.failed = count, 0, 0, False, None
         self.generator, self.times = torch.Generator(DEVICE).manual_seed(seed), Times()
 
-    def pairs(self, count, seed, kind=-1):
+    def pairs(self, count, seed):
         """What is trained on: a dictionary of tensors (count, ...)."""
-        rgb, d, seen, largest, rows_off = self.caster.cast(count, seed, kind)
+        rgb, d, seen, largest, rows_off = self.caster.cast(count, seed)
         self.times.add('cast')
         rgb = scenes.degraded(rgb, self.generator)
         self.times.add('degrade')
@@ -122,11 +117,11 @@ class Pairs(threading.Thread):
             off = round(-32 * float(rows_off[i]))
             off += torch.randint(-1, 2, (3, 3), device=DEVICE, generator=self.generator)
             right.append(choice.rows_moved(rgb[i, 1], off))
-        rough, sure = (torch.cat(m) for m in zip(*maps))
-        left, right = rgb[:, 0].contiguous(), torch.stack(right)
-        vectors = self.program.vectors(torch.cat([left, right])).chunk(2)
-        self.times.add('vectors')
-        f, cand, known = choice.features(rough, sure, left, right, vectors)
+        words = self.program.words(torch.cat([rgb[:, 0], torch.stack(right)])).chunk(2)
+        self.times.add('words')
+        f, cand, known = map(torch.stack, zip(*(
+            self.caster.features(*maps[i], rgb[i, 0], right[i], [w[i] for w in words])
+            for i in range(count))))
         # A sky's inside: 10; what is at an edge, of the sky, too: 60 more.
         weight = torch.where(d > 0, 30, 10) + 60 * (scenes.spread(d) > 2)
         wrong = known & ((cand[:, 0] / 16 - d).abs() > 1)
@@ -249,26 +244,21 @@ def train(functions, start, pairs, lot, group, options, say, save):
         for one in optimiser.param_groups:
             fall = 0.5 + 0.5 * math.cos(math.pi * done) if options.close else 1
             one['lr'] = options.rate * min(1, (step + 1) / 200) * fall
-        timed = step % 50 == 49
-        if timed:
-            times.add('')
+        mark = times.add if step % 50 == 49 else lambda name: None
+        mark('')
         b = pairs.batch(lot)
-        if timed:
-            times.add('batch')
+        mark('batch')
         loss = loss_of_batch(run_network, run_loss, b, step)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        if timed:
-            times.add('gradients')
+        mark('gradients')
         group.mean([p.grad for p in parameters if p.grad is not None])
-        if timed:
-            times.add('mean')
+        mark('mean')
         torch.nn.utils.clip_grad_norm_(parameters, 5)
         optimiser.step()
         step += 1
         network.average_in(net, average, step)
-        if timed:
-            times.add('step')
+        mark('step')
         losses.append(loss.detach())
         if step % TOGETHER:
             continue
@@ -276,7 +266,6 @@ def train(functions, start, pairs, lot, group, options, say, save):
         done = (now - begun) / length
         if now - shown > 30 or done >= 1:
             shown = now
-            times.sums.pop('', None)
             say(f'step {step}, {step / (now - begun):.1f}/s, pairs {pairs.made}, loss '
                 f'{float(torch.stack(losses).mean()):.4f}, of 50 steps one', times.report(),
                 'pairs', pairs.times.report())
@@ -289,30 +278,27 @@ def train(functions, start, pairs, lot, group, options, say, save):
 
 
 @torch.no_grad()
-def calibrate(pairs, net, count, prior=choice.PRIOR):
-    """The curve of chances by support, of rendered pairs of other seeds; and by kind of scene, per
-    cent: off by more than 1 before, after, share that passed, off among those before, after."""
-    sums, table = torch.zeros(2, 17, device=DEVICE), {}
-    for kind, title in enumerate(scenes.KINDS):
-        parts = []
-        for i in range(count):
-            p = pairs.pairs(4, 777000111 + 4 * i, kind)
-            logits, modes = choice.modes_of(*net.answers(p['f']), p['cand'], p['known'])
-            fine, support = choice.chosen(logits, modes, p['known'], prior)
-            before, after = ((x - p['d']).abs() > 1 for x in (p['cand'][:, 0] / 16, fine / 64))
-            known, share = p['known'], lambda b: 100 * float(b.float().mean())
-            parts.append([share(b) for b in (before, after, known, before[known], after[known])])
-            # A support counts for the two values of the curve that it lies between.
-            low, part = (support >> 4).view(-1), ((support & 15) / 16).view(-1)
-            for at, w in ((low, 1 - part), (low + 1, part)):
-                sums[0].index_add_(0, at, w)
-                sums[1].index_add_(0, at, w * (~after).view(-1))
-        table[title] = [round(float(v), 2) for v in np.mean(parts, 0)]
+def calibrate(pairs, net, count):
+    """The curve of chances by support, of rendered pairs of other seeds, and shares of them."""
+    # Per cent: off by more than 1 px before, after; what passed; off among those before, after.
+    sums, parts = torch.zeros(2, 17, device=DEVICE), []
+    for i in range(count):
+        p = pairs.pairs(4, 777000111 + 4 * i)
+        known, share = p['known'], lambda b: 100 * float(b.float().mean())
+        logits, modes = choice.modes_of(*net.answers(p['f']), p['cand'].int(), known)
+        fine, support = choice.chosen(logits, modes, known)
+        before, after = ((x - p['d']).abs() > 1 for x in (p['cand'][:, 0] / 16, fine / 64))
+        parts.append([share(b) for b in (before, after, known, before[known], after[known])])
+        # A support counts for the two values of the curve that it lies between.
+        low, part = (support >> 4).view(-1), ((support & 15) / 16).view(-1)
+        for at, w in ((low, 1 - part), (low + 1, part)):
+            sums[0].index_add_(0, at, w)
+            sums[1].index_add_(0, at, w * (~after).view(-1))
     seen, right = sums.cpu().numpy()
     at = np.flatnonzero(seen > 1000)  # few pixels have a low support: a line to 0
     curve = np.maximum.accumulate(255 * right[at] / seen[at])
     curve = np.interp(np.arange(17), np.append(0, at), np.append(0, curve))
-    return curve.round().astype(int).tolist(), table
+    return curve.round().astype(int).tolist(), [round(float(v), 2) for v in np.mean(parts, 0)]
 
 
 # ---- one process a GPU
@@ -335,8 +321,6 @@ def work(options, part, rank, size, port, folder):
         time.sleep(0.2)
     program = Program(part, options.weights)
     caster = scenes.Caster(*torch.load(os.path.join(folder, 'pool'), mmap=True))
-    if DEVICE.type == 'cuda':
-        choice.evidence = caster.evidence
     seed = options.seed + 100 * runs + 10 * rank
     pairs, lot = Pairs(caster, program, options.ring, seed, options.reuse), \
         np.random.default_rng(seed)
@@ -361,17 +345,12 @@ def work(options, part, rank, size, port, folder):
     if rank:
         os._exit(0)  # NCCL would wait for the first one
     say('whole numbers')
-    curve, table = calibrate(pairs, whole, options.calibrate)
-    say('curve', curve, json.dumps(table))
+    curve, rates = calibrate(pairs, whole, options.calibrate)
+    say('curve', curve, rates)
     trained = f'{steps + done * size} steps, seed {options.seed}'
     torch.save((trained, whole.whole(), choice.PRIOR, curve),
                os.path.join(options.out, part + '.whole'))
     say('end')
-
-
-def parts_of(text):
-    """'learned:2,census:1' as pairs."""
-    return [(part, int(count)) for part, count in (one.split(':') for one in text.split(','))]
 
 
 def merge(options):
@@ -403,7 +382,7 @@ def start_workers(options, folder):
     """A process for each GPU: of each its part and the process."""
     workers, gpus = [], max(1, torch.cuda.device_count())
     for part, count in options.parts:
-        port = random.randint(20000, 60000)
+        port = 29500 + len(workers)
         for rank in range(count):
             job = {'part': part, 'rank': rank, 'size': count, 'port': port, 'folder': folder,
                    'until': options.until}
@@ -435,16 +414,17 @@ def main():
     parser.add_argument('--resume', help='a checkpoint to go on from; the weights where it is not')
     parser.add_argument('--weights', default=BUILT_IN, help='the descriptor, and choices to go on '
                         'from (the built-in ones)')
-    parser.add_argument('--parts', default='learned:1,census:1', type=parts_of,
-                        help='what is trained, on how many GPUs: ' + ', '.join(PRESETS))
+    parser.add_argument('--parts', default='learned:1,census:1', help='each on how many GPUs')
     parser.add_argument('--close', action='store_true', help='the rate falls to 0')
     parser.add_argument('--rate', type=float, default=7e-4)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--ring', type=int, default=1600, help='pairs kept on the GPU, 20 MB each')
     parser.add_argument('--reuse', type=float, default=7, help='how often each pair is trained on')
-    parser.add_argument('--calibrate', type=int, default=8, help='by how many times 16 pairs')
+    parser.add_argument('--calibrate', type=int, default=32, help='by how many times 4 pairs')
     parser.add_argument('--worker', type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    options.parts = [(part, int(count)) for part, count in
+                     (one.split(':') for one in options.parts.split(','))]
     if options.worker:
         options.until = options.worker.pop('until')
         return work(options, **options.worker)
@@ -460,7 +440,6 @@ def main():
             torch.save(scenes.textures(options.photographs,
                                        torch.Generator().manual_seed(options.seed)),
                        os.path.join(folder, 'pool'))
-            print(f'[{time.time() - begun:6.1f}] textures', flush=True)
             assert not library.wait(), 'the library was not built'
             shutil.copy(os.path.join(HERE, '..', 'build', 'liblivestereo.so.0'),
                         os.path.join(PYTHON, 'livestereo'))

@@ -1,7 +1,8 @@
 /*
- * The ray caster and what the network sees, for refinement.py by ctypes: nvcc -shared.
+ * The ray caster and what the network sees, for scenes.py by ctypes: nvcc -shared.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/stages/refinement.h"
 #include "training/scene_lot.h"
 
 enum { TILE_X = 16, TILE_Y = 8, TILE = TILE_X * TILE_Y };
@@ -12,12 +13,11 @@ extern "C" int scene_bytes(void) {
 
 /* textures: photographs, drawn, waves. pixels: on the host. largest: disparity of each scene. */
 extern "C" void scenes_draw(struct scene *s, int count, uint64_t seed, const uint8_t *pixels,
-                            const int textures[3], int width, int height, int kind,
-                            float *largest) {
+                            const int textures[3], int width, int height, float *largest) {
     struct textures t = {pixels, textures[0], textures[1], textures[2]};
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < count; i++) {
-        draw_scene(&s[i], seed + (uint64_t)i, &t, width, height, kind < 0 ? NULL : &kinds[kind], 1);
+        draw_scene(&s[i], seed + (uint64_t)i, &t, width, height, NULL, 1);
         largest[i] = s[i].largest;
     }
 }
@@ -60,42 +60,39 @@ extern "C" int scenes_cast(const struct scene *s, int count, const uint8_t *pixe
     return (int)cudaGetLastError();
 }
 
-/* choice.evidence_at() for all candidates: like and differ, [pair][candidate][pixel]. */
-__global__ static void evidence_kernel(const int16_t *candidates, const uint8_t *left,
-                                       const uint8_t *right, const int4 *own, const int4 *other,
-                                       uint8_t *like, uint8_t *differ, int count, int width,
-                                       int height, int channels) {
-    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
-    if (x >= width)
-        return;
-    size_t all = (size_t)width * height, row = blockIdx.z * all + (size_t)y * width;
-    for (int k = 0; k < count; k++) {
-        size_t out = (blockIdx.z * (size_t)count + k) * all + (size_t)y * width + x;
-        int at = 16 * x - candidates[out], part = at & 15, sum = 0, dot[2] = {0, 0};
-        size_t there[2];
-        for (int i = 0; i < 2; i++) {
-            there[i] = row + min(max((at >> 4) + i, 0), width - 1);
-            for (int j = 0; j < 4; j++) {
-                int4 a = own[4 * (row + x) + j], b = other[4 * there[i] + j];
-                dot[i] =
-                    __dp4a(a.x, b.x, __dp4a(a.y, b.y, __dp4a(a.z, b.z, __dp4a(a.w, b.w, dot[i]))));
-            }
-        }
-        for (int c = 0; c < channels; c++)
-            sum += abs(16 * left[channels * (row + x) + c] -
-                       right[channels * there[0] + c] * (16 - part) -
-                       right[channels * there[1] + c] * part);
-        int cosine = (dot[0] * (16 - part) + dot[1] * part) >> 4;
-        like[out] = (uint8_t)min(max(cosine >> 7, 0), 127);
-        differ[out] = (uint8_t)min((2 * sum / channels) >> 4, 127);
-    }
+__global__ static void nearest_kernel(struct refine_nearest_args a) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x < a.map.width)
+        stage_refine_nearest(&a, x, blockIdx.y);
 }
 
-extern "C" int evidence_find(const int16_t *candidates, const uint8_t *left, const uint8_t *right,
-                             const int4 *own, const int4 *other, uint8_t *like, uint8_t *differ,
-                             int pairs, int count, int width, int height, int channels,
+__global__ static void features_kernel(struct refine_evidence_args a, int16_t *candidates,
+                                       uint8_t *known) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+    if (x >= a.map.width)
+        return;
+    size_t i = (size_t)y * a.map.width + x, all = refine_plane(&a.map);
+    uint8_t out[REFINE_FEATURES];
+    refine_features(&a, x, y, out);
+    for (int k = 0; k < REFINE_FEATURES; k++)
+        a.out[k * all + i] = out[k];
+    for (int k = 0; k < REFINE_CANDIDATES; k++)
+        candidates[k * all + i] = (int16_t)refine_candidate(&a.map, x, y, k);
+    known[i] = refine_known(&a.map, x, y);
+}
+
+/* What the network sees of a pair, [feature][y][x], by the program's own stages; the candidates,
+ * [candidate][y][x]; which pixels passed. own, other: census or vectors of both pictures. */
+extern "C" int features_find(const int16_t *d, const uint8_t *confidence, const uint8_t *left,
+                             const uint8_t *right, const uint64_t *own, const uint64_t *other,
+                             int16_t *nearest, uint8_t *steps, uint8_t *features,
+                             int16_t *candidates, uint8_t *known, int width, int height, int census,
                              cudaStream_t stream) {
-    evidence_kernel<<<dim3((width + 127) / 128, height, pairs), 128, 0, stream>>>(
-        candidates, left, right, own, other, like, differ, count, width, height, channels);
+    struct refine_map map = {d, confidence, nearest, steps, width, height, 0};
+    struct refine_nearest_args near = {map};
+    struct refine_evidence_args evidence = {map, left, right, own, other, features, 3, census};
+    dim3 rows((width + 127) / 128, height);
+    nearest_kernel<<<rows, 128, 0, stream>>>(near);
+    features_kernel<<<rows, 128, 0, stream>>>(evidence, candidates, known);
     return (int)cudaGetLastError();
 }

@@ -23,7 +23,7 @@ struct lot {
     int varied;        /* 0: as the accuracy score's scenes stay */
 };
 
-/* A kind of scene: least and most of the largest disparity that is drawn by lot; sky: most of it. */
+/* A kind of scene; least, most: of the largest disparity that is drawn by lot. */
 struct kind {
     void (*draw)(struct lot *);
     float least, most;
@@ -295,9 +295,6 @@ static void add_furniture(struct lot *r, const struct piece *p) {
     for (int i = 0; i < (what == WARDROBE ? 2 : 0); i++) /* doors, one of which may be a mirror */
         put(r, p, BOX, (i ? 0.5f : -0.5f) * wide, 1, -deep, 0.48f * wide, 0.95f, 0.01f, look)
             ->mirror = chance(r, 0.15f) ? between(r, 0.2f, 0.6f) : 0;
-    for (int i = what == SOFA ? 1 + pick(r, 3) : 0; i > 0; i--) /* cushions */
-        put(r, p, BALL, between(r, -wide, wide), 0.5f, between(r, 0, deep), 0.25f, 0.12f, 0.15f,
-            ANY);
 }
 
 /* What is seen through a window: ground, houses, trees, far away and bright. */
@@ -358,7 +355,6 @@ static void add_door(struct lot *r, const struct piece *p, float x) {
         put(r, p, BOX, x + (i & 1 ? 0.2f : -0.2f), i & 2 ? 1.45f : 0.55f, -0.03f, 0.14f, 0.35f,
             0.012f, BARE);
     paint_alike(r, first);
-    put(r, p, BALL, x + 0.38f, 1, -0.07f, 0.05f, 0.02f, 0.03f, GLOSSY);
 }
 
 /* Walls, floor, ceiling of a room from its middle; some have a window onto far outdoors. */
@@ -448,16 +444,13 @@ static void add_car(struct lot *r, const struct place *w, float x, float z) {
         length *= 1.3f;
         top *= 2.5f;
     }
-    struct place here = {yaw, w->ground};
-    vec origin = in_place(w, x, 0, z);
-#define PART(shape, X, UP, Z, a, b, c)                                                           \
-    add_turned(r, shape, plus(in_place(&here, X, UP, Z), vec_of(origin.x, 0, origin.z), 1), yaw, \
-               0, 0, vec_of(a, b, c), GLOSSY)
-    PART(BOX, 0, 0.35f + high, 0, wide, high, length);
-    PART(BOX, 0, 0.38f + 2 * high + 2 * top, 0, 0.85f * wide, 0.05f, 0.45f * length);
+    struct piece here = {{yaw, w->ground}, in_place(w, x, 0, z)};
+    put(r, &here, BOX, 0, 0.35f + high, 0, wide, high, length, GLOSSY);
+    put(r, &here, BOX, 0, 0.38f + 2 * high + 2 * top, 0, 0.85f * wide, 0.05f, 0.45f * length,
+        GLOSSY);
     for (int end = -1; end <= 1 && curved; end += 2) /* bonnet and boot */
-        PART(BALL, 0, 0.35f + 1.6f * high, end * 0.55f * length, 0.98f * wide,
-             high * between(r, 0.6f, 1), 0.5f * length);
+        put(r, &here, BALL, 0, 0.35f + 1.6f * high, end * 0.55f * length, 0.98f * wide,
+            high * between(r, 0.6f, 1), 0.5f * length, GLOSSY);
     for (int i = first; i < r->scene->solids; i++) {
         struct solid *s = &r->scene->solid[i];
         set_colour(s, colour[0], colour[1], colour[2]);
@@ -466,34 +459,17 @@ static void add_car(struct lot *r, const struct place *w, float x, float z) {
         s->contrast = contrast;
     }
     float back = between(r, -0.3f, 0.4f), sill = 0.35f + 2 * high;
-    struct solid *glass =
-        PART(chance(r, 0.5f) ? BOX : BALL, 0, sill + top, back, 0.92f * wide, top, 0.6f * length);
+    struct solid *glass = put(r, &here, chance(r, 0.5f) ? BOX : BALL, 0, sill + top, back,
+                              0.92f * wide, top, 0.6f * length, GLOSSY);
     set_colour(glass, between(r, 5, 60), between(r, 5, 60), between(r, 5, 60));
     for (int i = 0; i < 4; i++) {
-        vec at = in_place(&here, i & 1 ? wide : -wide, 0.33f, (i & 2 ? 0.6f : -0.6f) * length);
-        set_colour(add_turned(r, CYLINDER, plus(at, vec_of(origin.x, 0, origin.z), 1), yaw, 0,
-                              1.5708f, vec_of(0.33f, 0.12f, 0.33f), PLAIN),
+        vec at = in_place(&here.axes, i & 1 ? wide : -wide, 0.33f, (i & 2 ? 0.6f : -0.6f) * length);
+        set_colour(add_turned(r, CYLINDER, plus(at, vec_of(here.origin.x, 0, here.origin.z), 1),
+                              yaw, 0, 1.5708f, vec_of(0.33f, 0.12f, 0.33f), PLAIN),
                    25, 25, 25);
     }
-    if (!r->varied || z > 18 || r->scene->solids > 190)
-        return;
-    glass->clear = chance(r, 0.5f) ? 0 : between(r, 0.05f, 0.35f);
-    for (int i = 0; i < 6; i++) { /* posts between windows */
-        float thick = between(r, 0.03f, 0.15f);
-        struct solid *s = PART(BOX, (i & 1 ? 0.9f : -0.9f) * wide, sill + top,
-                               back + (float)(i / 2 - 1) * 0.57f * length, thick, top, thick);
-        set_colour(s, colour[0], colour[1], colour[2]);
-    }
-    for (int i = 0; i < 4; i++) /* seats */
-        PART(BALL, (i & 1 ? 0.4f : -0.4f) * wide, sill + between(r, 0, 0.8f) * top,
-             back + (i & 2 ? 0.24f : -0.24f) * length, 0.2f, 0.3f, 0.12f);
-    for (int i = 0; i < 4; i++) { /* lights */
-        struct solid *s =
-            PART(BOX, (i & 1 ? 0.75f : -0.75f) * wide, 0.35f + high * between(r, 0.8f, 1.4f),
-                 i & 2 ? length : -length, 0.15f * wide, between(r, 0.05f, 0.12f), 0.03f);
-        set_colour(s, 220, i & 2 ? 220 : 30, i & 2 ? 220 : 20);
-    }
-#undef PART
+    if (r->varied && z < 18 && chance(r, 0.5f))
+        glass->clear = between(r, 0.05f, 0.35f);
 }
 
 /* Houses, trees and hedges, fences along one side. */
@@ -539,14 +515,6 @@ static void add_side(struct lot *r, const struct place *w, float edge) {
                 add_turned(r, BOX, in_place(w, x + side, 0.6f, z + 3), w->yaw, 0, 0,
                            vec_of(0.6f, between(r, 0.4f, 1.2f), 4), ROUGH)
                     ->colour[1] += 30;
-            for (int i = r->varied && chance(r, 0.3f) ? 3 : 0; i > 0; i--) { /* a hedge of leaves */
-                struct solid *s =
-                    add_turned(r, QUAD, in_place(w, x - side * between(r, 0, 0.8f), 0.8f, z + 4),
-                               w->yaw + 1.5708f + between(r, -0.2f, 0.2f), 0, 0,
-                               vec_of(4, between(r, 0.8f, 2), 0.1f), ROUGH);
-                cut_by_lot(r, s, RAGGED);
-                set_colour(s, between(r, 20, 90), between(r, 50, 120), between(r, 10, 70));
-            }
             z += between(r, 3, 10);
         }
     }
@@ -642,7 +610,7 @@ static void set_base(struct lot *r, const struct kind *kind) {
     s->largest = s->f * s->base * most * 1.02f + s->zero + 2;
 }
 
-/* What is trained on, by scenes.py's KINDS. */
+/* What is trained on. */
 static const struct kind kinds[] = {
     {draw_home, 9, 170, 0, 0}, {draw_street, 18, 130, 1, 0}, {draw_flying, 9, 170, 0, 0}};
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ray-cast pairs with exact disparities (scene_lot.h) on an NVIDIA GPU, with textures of photographs
-and drawn ones, and what cameras do to them.
-"""
+"""Ray-cast pairs with exact disparities (scene_lot.h), their textures, what cameras do to them."""
 import ctypes
 import io
 import math
@@ -16,7 +14,6 @@ from PIL import Image
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIDE, LEVELS_PIXELS = 512, (4 * 512 * 512 - 1) // 3  # of a texture (cast.h)
 WIDTH, HEIGHT = 640, 384  # of a pair
-KINDS = ('rooms', 'streets', 'flying')  # of scene_lot.h
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
@@ -118,14 +115,14 @@ class Caster:
         self.library = ctypes.CDLL(LIBRARY)
         self.host, self.pool, self.counts = pool, pool.to(DEVICE), counts
 
-    def cast(self, count, seed, kind=-1):
+    def cast(self, count, seed):
         """Pictures (count, 2, HEIGHT, WIDTH, 3) uint8, true disparities, seen, largest disparities,
-        rows that the right picture is off. kind: one of KINDS, -1 all of them."""
+        rows that the right picture is off."""
         scenes = np.empty((count, self.library.scene_bytes()), np.uint8)
         largest = np.empty(count, np.float32)
         self.library.scenes_draw(scenes.ctypes.data_as(ctypes.c_void_p), count,
                                  ctypes.c_uint64(seed), pointer(self.host),
-                                 (ctypes.c_int * 3)(*self.counts), WIDTH, HEIGHT, kind,
+                                 (ctypes.c_int * 3)(*self.counts), WIDTH, HEIGHT,
                                  largest.ctypes.data_as(ctypes.c_void_p))
         rows_off = scenes[:, 36:40].copy().view(np.float32)[:, 0]  # struct scene's rows_off
         on_gpu = torch.from_numpy(scenes).to(DEVICE)
@@ -137,16 +134,17 @@ class Caster:
         assert not error, f'CUDA error {error}'
         return rgb, d, seen > 0, largest, rows_off
 
-    def evidence(self, left, right, vectors, cand):
-        """choice.evidence() in one kernel."""
-        n, count, height, width = cand.shape
-        cand = cand.to(torch.int16).contiguous()
-        left, right, own, other = (t.contiguous() for t in (left, right, *vectors))
-        out = [torch.empty(cand.shape, dtype=torch.uint8, device=DEVICE) for _ in range(2)]
-        error = self.library.evidence_find(*map(pointer, (cand, left, right, own, other, *out)), n,
-                                           count, width, height, left.shape[-1], stream())
+    def features(self, d, confidence, left, right, words):
+        """What the network sees of a pair (48, H, W), candidates (13, H, W), what passed (H, W)."""
+        # words: of both pictures, vectors (H, W, 64) int8 or census (H, W) int64.
+        make = lambda t, *k: torch.empty(*k, *d.shape, dtype=t, device=DEVICE)
+        f, cand, known = make(torch.uint8, 48), make(torch.int16, 13), make(torch.bool)
+        tensors = [t.contiguous() for t in (d, confidence, left, right, *words)]
+        tensors += make(torch.int16, 4), make(torch.uint8, 4), f, cand, known
+        error = self.library.features_find(*map(pointer, tensors), d.shape[1], d.shape[0],
+                                           words[0].dim() == 2, stream())
         assert not error, f'CUDA error {error}'
-        return out[0].int(), out[1].int()
+        return f, cand, known
 
 
 def stream():

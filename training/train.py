@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Trains the weights of `descriptor=learned` (gpu/stages/feature.h) from a folder of photographs.
-
-    python3 training/train.py PHOTOGRAPHS --out learned.features
-
-Needs an NVIDIA GPU and nvcc. A network of 3x3 convolutions gives a vector of 64 numbers for each
-pixel; 32 - 32 cos of the vectors of two pixels is their distance. It is trained on ray-cast pairs
-(scenes.py) so that the distance at the true disparity is the least of all labels, by itself and
-after averaging over cross-shaped windows. Weights and activations are rounded while training as the
-program rounds them.
-"""
+"""Trains the weights of `descriptor=learned` (gpu/stages/feature.h) from photographs."""
+#
+#     training/train.py PHOTOGRAPHS --out learned.features
+#
+# Needs an NVIDIA GPU and nvcc. A network of 3x3 convolutions gives a vector of 64 numbers for each
+# pixel; 32 - 32 cos of the vectors of two pixels is their distance. It is trained on ray-cast pairs
+# (scenes.py) so that the distance at the true disparity is the least of all labels, by itself and
+# after averaging over cross-shaped windows. Weights and activations are rounded while training as
+# the program rounds them.
 import argparse
-import json
 import math
 import time
 
@@ -30,7 +28,8 @@ NOISY, COMPRESSED = 0.1, 0.1  # shares of the scenes, besides what scenes.degrad
 LARGEST = 63 / 128  # of a vector of length 1
 MARGIN = 6  # rows and columns that see the picture's border
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
-HELD_SEED = 999  # of scenes for the log's figures
+HELD_SEED = 999  # of scenes by whose loss the best weights are found
+RATE = 2e-3
 AVERAGED = 300  # steps: weights are kept as their moving average, which seeds change less
 
 
@@ -45,8 +44,9 @@ class Strips:
         self.generator = torch.Generator(scenes.DEVICE).manual_seed(seed)
 
     def pairs(self, count):
-        """count pairs: left, right (count, ROWS, COLUMNS) of 0..255, true disparity, whether the
-        right camera sees it as one of the labels, whether it is at an edge."""
+        """Strips of count pairs."""
+        # Left, right (count, ROWS, COLUMNS) of 0..255, true disparity, whether the right camera
+        # sees it as one of the labels, whether it is at an edge.
         rgb, d, seen, _, _ = self.caster.cast(count // STRIPS, self.seed)
         self.seed += count // STRIPS
         rgb = scenes.degraded(rgb, self.generator)
@@ -81,8 +81,9 @@ class Whole(torch.autograd.Function):
 
 
 class Activation(torch.autograd.Function):
-    """Clamps to 0..127/128 and rounds to 1/128; the gradient passes inside the range, a tenth of it
-    outside, so that no channel stays at an end for ever."""
+    """Clamps to 0..127/128 and rounds to 1/128."""
+    # The gradient passes inside the range, a tenth of it outside, so that no channel stays at an
+    # end for ever.
 
     @staticmethod
     def forward(context, x):
@@ -132,8 +133,7 @@ class Network(torch.nn.Module):
             x = Activation.apply(layer(x))
 
     def forward(self, grey):
-        """grey (N, 1, H, W) of whole numbers 0..255; returns vectors of length 1 without the
-        MARGIN above and below, (N, NUMBERS, H - 2 MARGIN, W)."""
+        """Vectors of length 1 (N, NUMBERS, H - 2 MARGIN, W) of grey (N, 1, H, W) of 0..255."""
         x = grey / 256
         for layer in self.layers[:-1]:
             x = Activation.apply(layer(x))
@@ -141,7 +141,7 @@ class Network(torch.nn.Module):
         return F.normalize(z, dim=1, eps=1e-3).clamp(-LARGEST, LARGEST)
 
     def units(self):
-        """Of each layer the unit of a sum, 1/256 or 1/128, times 1/2^shift, and the file's shift."""
+        """Of each layer the unit of a sum, 1/256 or 1/128 times 1/2^shift, and the file's shift."""
         for layer in self.layers:
             first, last = layer is self.layers[0], layer is self.layers[-1]
             yield (layer, (256 if first else 128) * 2.0**layer.shift,
@@ -218,7 +218,7 @@ def average(cost, image):
 
 
 def loss_of(network, rates, left, right, d, visible, edge):
-    """Losses of single pixels and of windows, and the shares of both that are off by over 1."""
+    """The loss of single pixels and that of windows."""
     with torch.autocast(left.device.type, torch.bfloat16):
         vectors = network(torch.cat([left, right]).unsqueeze(1))
     rows = (slice(None), slice(MARGIN, -MARGIN))
@@ -231,16 +231,14 @@ def loss_of(network, rates, left, right, d, visible, edge):
     low = d.floor().long().clamp(0, LABELS - 2)
     part = (d - low).clamp(0, 1)
     weight = visible * (1 + 2.0 * edge)
-    losses, off = [], []
+    losses = []
     for logits, rate in ((-cost * 0.3, rates[0]), (-curve * 40, rates[1])):
         chance = F.log_softmax(logits * rate.exp(), -1)
         at = chance.gather(-1, torch.stack([low, low + 1], -1))
         right_one = torch.logaddexp(at[..., 0] + torch.log(1 - part + 1e-3),
                                     at[..., 1] + torch.log(part + 1e-3))
         losses.append(-(right_one * weight).sum() / weight.sum())
-        wrong = ((logits.argmax(-1) - d).abs() > 1) & visible
-        off.append(wrong.sum() / visible.sum())
-    return losses, off
+    return 0.4 * losses[0] + 0.6 * losses[1]
 
 
 def main():
@@ -249,7 +247,6 @@ def main():
     parser.add_argument('--out', default='learned.features')
     parser.add_argument('--minutes', type=float, default=9.3)
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
-    parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--start', help='a file of weights to go on from')
     options = parser.parse_args()
@@ -266,25 +263,18 @@ def main():
     if options.start:
         network.load(options.start)
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / AVERAGED))
-    optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.99))
+    optimiser = torch.optim.Adam(network.parameters(), lr=RATE, betas=(0.9, 0.99))
 
-    def figures(descriptor):
-        """Shares of held pairs off by over 1: pixels, windows; and the loss."""
-        with torch.no_grad():
-            losses, off = zip(*(loss_of(descriptor, network.rate, *p) for p in held))
-        loss = float(np.mean([0.4 * float(l[0]) + 0.6 * float(l[1]) for l in losses]))
-        off = [round(100 * float(np.mean([float(o[i]) for o in off])), 2) for i in (0, 1)]
-        return {'off': off, 'loss': round(loss, 4)}
     done, step, stored, best = 0, 0, [], float('inf')
     while done < 1:
-        rate = options.rate * min(1, (step + 1) / 100) * 0.5 * (1 + math.cos(math.pi * done))
+        rate = RATE * min(1, (step + 1) / 100) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
             group['lr'] = max(rate, 1e-6)
         if step % 4 == 0:  # each is trained on four times on average
             stored = stored[-63:] + [strips.pairs(options.pairs)]
-        losses, _ = loss_of(network, network.rate, *stored[random.integers(len(stored))])
+        loss = loss_of(network, network.rate, *stored[random.integers(len(stored))])
         optimiser.zero_grad(set_to_none=True)
-        (0.4 * losses[0] + 0.6 * losses[1]).backward()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
         with torch.no_grad():
@@ -294,11 +284,12 @@ def main():
         step += 1
         done = (time.time() - start) / (60 * options.minutes)
         if step % 100 == 0 or done >= 1:
-            now = figures(averaged.module)
-            print(json.dumps({'step': step, 'seconds': round(time.time() - start, 1), **now}),
-                  flush=True)
-            if done < 0.5 or now['loss'] < best:  # the best of the second half is kept
-                best = now['loss'] if done >= 0.5 else best
+            with torch.no_grad():
+                loss = float(np.mean([float(loss_of(averaged.module, network.rate, *p))
+                                      for p in held]))
+            print(f'step {step}, {time.time() - start:.1f} s, loss {loss:.4f}', flush=True)
+            if done < 0.5 or loss < best:  # the best of the second half is kept
+                best = loss if done >= 0.5 else best
                 averaged.module.save(options.out, f'{step} steps, seed {options.seed}')
 
 
