@@ -139,7 +139,7 @@ CALIB_LIBS += -lceres -lglog
 endif
 
 FOLDERS = app app/* base config image capture capture/* gpu gpu/* calibration calibration/* \
-          render library
+          render
 CU = $(if $(HAVE_CUDA),$(wildcard gpu/cuda/*.cu))
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 X86 := $(filter x86_64%,$(MACHINE))
@@ -148,13 +148,13 @@ C = $(filter-out $(if $(HAVE_CUDA),gpu/%_stub.c) $(if $(HAVE_OPENCV),$(WORKSHOP)
     $(if $(HAVE_CERES),$(WORKSHOP)/ceres_stub.c),$(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(if $(HAVE_OPENCV),,$(WORKSHOP)/%) \
            $(if $(HAVE_CERES),,$(WORKSHOP)/refine_fit.cc),$(wildcard $(FOLDERS:%=%/*.cc)))
-CORE = $(filter gpu/%,$(C)) $(CU) app/bench/bench.c image/frame.c \
-       $(patsubst %,config/%.c,feature_network params presets) base/log.c base/number.c
-# What liblivestereo consists of, besides what is generated.
-LIBRARY = $(filter library/% gpu/%,$(C)) $(CU) \
-          $(patsubst %,config/%.c,feature_network params presets) $(wildcard base/*.c) \
-          $(patsubst %,calibration/%.c,camera depth rectify rig rig_read rig_read_text \
-                                       rig_read_yaml yaml_tree)
+# What liblivestereo consists of, besides what is generated: what needs no other library, and what
+# reads rigs, by libyaml.
+CORE = $(filter-out gpu/rig_file.c,$(filter gpu/%,$(C))) $(CU) $(wildcard base/*.c) \
+       $(patsubst %,config/%.c,feature_network params presets) \
+       $(patsubst %,calibration/%.c,camera depth rectify rig)
+LIBRARY = $(CORE) gpu/rig_file.c \
+          $(patsubst %,calibration/%.c,rig_read rig_read_text rig_read_yaml yaml_tree)
 obj = $(patsubst %,$(BUILD)/%.o,$(1)) \
       $(if $(X86),$(patsubst %,$(BUILD)/%.avx512.o,$(filter %_simd.c,$(1))))
 GENERATED = $(BUILD)/presets.c.o $(BUILD)/weights.c.o
@@ -209,11 +209,11 @@ $(STAMPS): $(BUILD)/%.stamp: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # The functions of sanitizers are in the programs, and unknown to the library alone.
-$(BUILD)/$(SO): $(LIBRARY_OBJECTS) library/exports.map $(BUILD)/link.stamp
+$(BUILD)/$(SO): $(LIBRARY_OBJECTS) include/exports.map $(BUILD)/link.stamp
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(if $(CU),$(CXX) -static-libstdc++ -static-libgcc,$(CC)) -shared -pthread \
-	    -Wl,-soname,$(SO),--version-script=library/exports.map $(if $(SANITIZE),,-Wl,-z,defs) \
+	    -Wl,-soname,$(SO),--version-script=include/exports.map $(if $(SANITIZE),,-Wl,-z,defs) \
 	    $(SANITIZE) $(READ_ONLY) $(LDFLAGS) -o $@ $(filter %.o,$^) $(YAML_LIBS) $(CUDA_LIBS) -lm
 $(BUILD)/liblivestereo.so: $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $@
@@ -236,7 +236,7 @@ $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
 
 $(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) \
                 $(BUILD)/texts.c.o $(BUILD)/icon.c.o $(GENERATED)
-$(BUILD)/core.a: $(call obj,$(CORE)) $(GENERATED)
+$(BUILD)/core.a: $(call obj,$(CORE) image/frame.c) $(GENERATED)
 $(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
 	@rm -f $@
@@ -279,7 +279,8 @@ $(BUILD)/icon.c: packaging/share/icons/hicolor/64x64/apps/livestereo.png $(BUILD
 $(BUILD)/texts.c.o $(BUILD)/icon.c.o $(GENERATED): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
 
-IN_CORE = $(filter $(CORE) $(patsubst %,tests/%%,parity golden bench shuffled stage_cases),$<)
+IN_CORE = $(filter $(CORE) image/frame.c app/bench/bench.c \
+          $(patsubst %,tests/%%,parity golden bench shuffled stage_cases),$<)
 AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg)
 $(BUILD)/%_avx2.c.o $(BUILD)/%_simd.c.o: SIMD = $(if $(X86),-mavx2) $(UNCHECKED)
 $(BUILD)/%_simd.c.avx512.o: SIMD = -DAVX512 -mavx2 $(AVX512) $(UNCHECKED)
@@ -355,7 +356,7 @@ define install_library
 	ln -sf $(SO) $(TO_LIB)/liblivestereo.so
 	install -m 644 $(BUILD)/liblivestereo.a $(TO_LIB)
 	install -d $(TO_LIB)/pkgconfig
-	sed $(call quoted,$(PC)) library/livestereo.pc.in >$(TO_LIB)/pkgconfig/livestereo.pc
+	sed $(call quoted,$(PC)) include/livestereo.pc.in >$(TO_LIB)/pkgconfig/livestereo.pc
 endef
 define install_files
 	$(install_library)
@@ -390,14 +391,14 @@ help:
 # then.
 # libstdc++ asks glibc 2.32 whether there is one thread: here it is told that there are more.
 GLIBC = $(shell $(CC) -print-file-name=libc.so.6) $(shell $(CC) -print-file-name=libm.so.6)
-$(WHEEL_SO): $(LIBRARY_OBJECTS) library/exports.map bindings/python/old_glibc.sh $(BUILD)/link.stamp
+$(WHEEL_SO): $(LIBRARY_OBJECTS) include/exports.map bindings/python/old_glibc.sh $(BUILD)/link.stamp
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)echo 'char __libc_single_threaded;' | $(CC) $(PIC) -x c -c - -o $@.threads
 	$(Q)$(CC) -r -nostdlib $(LDFLAGS) -o $@.o $@.threads $(filter %.o,$^) -l:libyaml.a $(CUDA_LIBS) \
 	    $(if $(CU),$(shell $(CXX) -print-file-name=libstdc++.a))
 	$(Q)link() { $(CC) -shared -pthread -Wl,-soname,$(SO) \
-	    -Wl,--version-script=library/exports.map,-z,defs,--no-as-needed,-s $(READ_ONLY) $(LDFLAGS) \
+	    -Wl,--version-script=include/exports.map,-z,defs,--no-as-needed,-s $(READ_ONLY) $(LDFLAGS) \
 	    $@.o -lm -l:libpthread.so.0 $(if $(CU),-l:libdl.so.2 -l:librt.so.1) -o "$$1"; } && \
 	    link $@.new && bindings/python/old_glibc.sh $@.new $(NM) $(GLIBC) >$@.names && \
 	    $(OBJCOPY) --redefine-syms=$@.names $@.o && link $@

@@ -6,14 +6,13 @@
 #include "app/commands.h"
 #include "app/run/mask.h"
 #include "base/log.h"
-#include "library/library.h"
+#include "gpu/settings.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct params) <= FRAME_SETTINGS, "frames have room for settings");
 _Static_assert(FRAME_STAGES == LIVESTEREO_DOWNLOAD + 1, "frames have room for all times");
 
 struct matcher {

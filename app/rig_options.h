@@ -57,7 +57,7 @@ struct rig_use {
     double row_px;     /* rows of the source per row of the computed pictures, for row_offset */
     struct rig rig;
     struct depth_geometry geometry;
-    struct rectify_map maps[2]; /* for stereo_open; point is NULL where nothing is resampled */
+    struct rectify_map maps[2]; /* for matcher_open(); point is NULL where nothing is resampled */
 };
 
 /* Reads the calibration and fits it to pictures of this size. Without --calib, known is false and

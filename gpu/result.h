@@ -19,6 +19,4 @@ enum stage_time {
     TIME_COUNT
 };
 
-extern const char *const stage_time_names[TIME_COUNT]; /* "cost", "bp" */
-
 enum { FRAME_UPDATES = 64 }; /* half-steps whose share of updated tiles is kept, finest level */

@@ -7,6 +7,7 @@
 #include "image/frame.h"
 
 #include "base/log.h"
+#include "config/params.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -56,7 +57,7 @@ static size_t lay_out(struct frame *frame, uint8_t *base, const struct frame_poo
     frame->right.data = part(base, &used, bytes);
     for (int v = 0; v < 2; v++)
         frame->rectified[v] = part(base, &used, bytes);
-    frame->params = part(base, &used, FRAME_SETTINGS);
+    frame->params = part(base, &used, sizeof(struct params));
     frame->disparity = part(base, &used, pixels * sizeof *frame->disparity);
     frame->motion = part(base, &used, 2 * pixels * sizeof *frame->motion);
     frame->confidence = part(base, &used, pixels);
@@ -147,7 +148,7 @@ static void frame_reset(struct frame *frame) {
         .pool = frame->pool,
         .references = 1,
     };
-    memset(clean.params, 0, FRAME_SETTINGS);
+    memset(clean.params, 0, sizeof(struct params));
     size_image(&clean.left, frame->pool);
     size_image(&clean.right, frame->pool);
     size_image(&clean.rect_left, frame->pool);

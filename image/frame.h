@@ -27,10 +27,8 @@ static inline size_t image_bytes(const struct image *im) {
 struct frame_pool;
 struct params;
 
-/* FRAME_STAGES: as many as the library times. FRAME_SETTINGS: bytes that struct params may have.
- * Both are known here so that no source of pictures depends on them; app/matcher.c compares
- * them. */
-enum { FRAME_STAGES = 10, FRAME_SETTINGS = 1024 };
+/* As many as the library times, which app/matcher.c compares. */
+enum { FRAME_STAGES = 10 };
 
 struct frame {
     /* from the source */

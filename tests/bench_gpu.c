@@ -90,12 +90,12 @@ static int finish(void *stereo, struct frame *f) {
 }
 
 static const char *stage_name(enum livestereo_stage stage) {
-    return stage_time_names[stage];
+    return livestereo_stage_name((enum livestereo_stage)stage);
 }
 
 /* Belief propagation from the cost volume on, where otherwise the first coarse level is made while
  * costs are computed. */
-static int print_bp(struct stereo *s, struct bench_runner *r, struct frame *const frames[2],
+static int print_bp(struct livestereo *s, struct bench_runner *r, struct frame *const frames[2],
                     const struct bench_size *size, struct bench_times *t, double copy) {
     const struct params *p = frames[0]->params;
     double bytes = bp_bytes(size, p->bp_levels, p->bp_iterations);
@@ -115,7 +115,7 @@ static int print_bp(struct stereo *s, struct bench_runner *r, struct frame *cons
 
 /* Frames whose pictures and maps are in memory of the GPU. */
 struct on_device {
-    struct stereo *s;
+    struct livestereo *s;
     void *picture[2], *disparity, *confidence;
 };
 
@@ -129,14 +129,14 @@ static int start_on_device(void *context, struct frame *f) {
                                      .confidence = frame_rows(d->confidence, width, 1)};
     frame.disparity.format = LIVESTEREO_DISP16;
     frame.left.memory = LIVESTEREO_CUDA;
-    return stereo_start(d->s, &frame);
+    return handle_start(d->s, &frame);
 }
 
 static int finish_on_device(void *context, struct frame *f) {
     return frame_finish(((struct on_device *)context)->s, f);
 }
 
-static int measure_on_device(struct stereo *s, struct frame *const frames[2],
+static int measure_on_device(struct livestereo *s, struct frame *const frames[2],
                              struct bench_times *t) {
     const struct frame *f = frames[0];
     struct backend *b = s->backend;
@@ -162,7 +162,7 @@ static int measure_on_device(struct stereo *s, struct frame *const frames[2],
 /* Two frames of a size, in memory that the backend copies fastest or (with stereo NULL) in that of
  * malloc(). file: with both pictures, left and right, row by row in RGB, or NULL for random
  * textures. */
-static struct frame_pool *open_frames(struct stereo *s, const struct bench_size *size,
+static struct frame_pool *open_frames(struct livestereo *s, const struct bench_size *size,
                                       const struct params *p, const char *file,
                                       struct frame *frames[2]) {
     int w = size->width, h = size->height;
@@ -189,8 +189,9 @@ static void close_frames(struct frame_pool *pool, struct frame *frames[2]) {
 }
 
 /* Frames in memory of malloc(), and of the GPU. */
-static int measure_places(struct stereo *s, struct bench_runner *r, const struct bench_size *size,
-                          const struct params *params, const char *file, struct bench_times *t) {
+static int measure_places(struct livestereo *s, struct bench_runner *r,
+                          const struct bench_size *size, const struct params *params,
+                          const char *file, struct bench_times *t) {
     struct frame *frames[2];
     struct frame_pool *pool = open_frames(NULL, size, params, file, frames);
     int error = pool ? bench_measure(r, frames, t) : -ENOMEM;
@@ -210,16 +211,17 @@ static int measure_size(const struct options *o, struct backend *b, const struct
                         const char *file, double copy) {
     static struct bench_times times;
     int error = 0;
-    struct stereo *s = stereo_open_on(b, size->width, size->height, PICTURE_RGB, NULL, &error);
+    struct livestereo *s =
+        handle_open(b, NULL, size->width, size->height, PICTURE_RGB, NULL, &error);
     if (!s)
         return error;
     struct frame *frames[2];
     struct frame_pool *pool = open_frames(s, size, &o->params, file, frames);
     struct bench_runner runner = {
-        s, start, finish, stereo_info(s).frames_in_flight > 1, BENCH_FRAMES, 0};
+        s, start, finish, handle_info(s).frames_in_flight > 1, BENCH_FRAMES, 0};
     error = pool ? bench_measure(&runner, frames, &times) : -ENOMEM;
     if (!error)
-        bench_print_row(size, &times, stereo_info(s).memory, stage_name);
+        bench_print_row(size, &times, handle_info(s).memory, stage_name);
     if (!error && b->own_memory)
         error = measure_places(s, &runner, size, &o->params, file, &times);
     for (int i = 0; i < 2 && !error && file; i++)
@@ -231,7 +233,7 @@ static int measure_size(const struct options *o, struct backend *b, const struct
     else if (!error && b->own_memory && o->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
         error = print_bp(s, &runner, frames, size, &times, copy);
     close_frames(pool, frames);
-    stereo_close(&s);
+    livestereo_close(&s);
     return error;
 }
 
@@ -295,8 +297,8 @@ struct camera {
 };
 
 /* Two frames are in flight where frames come at once, as the program has them. */
-static int run_camera(struct camera *c, struct stereo *s, struct frame *frames[2]) {
-    int issued = 0, ahead = c->period_ms > 0 ? 0 : stereo_info(s).frames_in_flight > 1, error = 0;
+static int run_camera(struct camera *c, struct livestereo *s, struct frame *frames[2]) {
+    int issued = 0, ahead = c->period_ms > 0 ? 0 : handle_info(s).frames_in_flight > 1, error = 0;
     double due = c->begin_ms;
     while (!error && due < c->end_ms) {
         while (clock_ms() < due)
@@ -318,7 +320,7 @@ static void *camera_thread(void *argument) {
     int w = c->size.width, h = c->size.height;
     struct frame *frames[2];
     struct backend *b = open_backend(c->options, &c->error);
-    struct stereo *s = b ? stereo_open_on(b, w, h, PICTURE_RGB, NULL, &c->error) : NULL;
+    struct livestereo *s = b ? handle_open(b, NULL, w, h, PICTURE_RGB, NULL, &c->error) : NULL;
     struct frame_pool *pool =
         s ? open_frames(NULL, &c->size, &c->options->params, NULL, frames) : NULL;
     for (int i = 0; i < 8 && pool && !c->error; i++)
@@ -327,8 +329,8 @@ static void *camera_thread(void *argument) {
     pthread_barrier_wait(c->opened); /* begin_ms is set */
     if (pool && !c->error)
         c->error = run_camera(c, s, frames);
-    c->bytes = s ? stereo_info(s).memory : 0;
-    stereo_close(&s);
+    c->bytes = s ? handle_info(s).memory : 0;
+    livestereo_close(&s);
     close_frames(pool, frames);
     return NULL;
 }

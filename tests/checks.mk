@@ -39,12 +39,13 @@ QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% t
 OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 # Fuzzers read input; what computes and draws is not linked with them, but for the library's. What
 # they have not run yet guides them through the code that reads, not through loops over pixels.
-NO_INPUT = gpu/% library/% render/% app/main.c app/matcher.c app/cmd_view.c app/live/% app/view/% \
+NO_INPUT = gpu/% render/% app/main.c app/matcher.c app/cmd_view.c app/live/% app/view/% \
            app/batch/cmd_% app/bench/cmd_% app/calibrate/cmd_% app/eval/cmd_% app/eval/eval_% \
            app/run/cmd_% app/solve/cmd_%
 INPUT = $(filter-out $(NO_INPUT),$(C)) app/view/session.c app/view/settings.c render/theme.c
 COVERED = $(if $(COVERAGE),$(if $(filter $(GUIDES),$<),$(COVERAGE)))
-GUIDES = $(filter-out capture/synth/%,$(INPUT)) $(filter library/%,$(C)) tests/fuzz_%
+CALLED = $(patsubst %,gpu/%.c,frames inputs inspect measure mistakes open rig_file settings solve)
+GUIDES = $(filter-out capture/synth/%,$(INPUT)) $(CALLED) tests/fuzz_%
 $(BUILD)/input.a: $(call obj,$(INPUT)) $(GENERATED)
 $(FUZZ): $(BUILD)/input.a
 $(BUILD)/fuzz_library: $(LIBRARY_OBJECTS)
@@ -100,6 +101,7 @@ $(PARITY): $(EMULATED_GPU)
 ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu library_lost pruning reach waits)
 $(ON_SHUFFLED): $(BUILD)/tests/shuffled_backend.c.o
 $(PARITY) $(BUILD)/test_pruning $(BUILD)/test_reach: $(BUILD)/tests/stage_cases.c.o
+$(BUILD)/bench_gpu: $(call obj,app/bench/bench.c)
 $(PARITY) $(GOLDEN) $(BUILD)/bench_gpu: $(BUILD)/%: $(BUILD)/tests/%.c.o $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lstdc++ -lm
@@ -182,16 +184,14 @@ golden-gcc-%:
 golden-clang-%:
 	$(SUB) BUILD=$(BUILD)/clang-$* CC=clang CXX=clang++ CFLAGS=-$* CUDA=0 golden
 
-# On Arm: the optimised stages by SIMDe, in NEON, against the plain ones, and the goldens, emulated;
-# the library's own folder is compiled, too.
+# On Arm: the optimised stages by SIMDe, in NEON, against the plain ones, and the goldens, emulated.
 ARM = aarch64-linux-gnu-
 ON_ARM = CC=$(ARM)gcc CXX=$(ARM)g++ AR=$(ARM)ar LD=$(ARM)ld OBJCOPY=$(ARM)objcopy \
          LDFLAGS=-static CUDA=0
 arm:
 	$(SUB) BUILD=$(BUILD)/arm $(ON_ARM) CFLAGS='-O3 -g1' RUNNER=qemu-aarch64-static \
 	    PARITY_ARGS='--small --backend cpu' EMULATED_GPU= \
-	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_frames)' golden parity \
-	    $(patsubst %,$(BUILD)/arm/%.o,$(filter library/%,$(LIBRARY)))
+	    PARITY='$(addprefix $(BUILD)/arm/,parity parity_frames)' golden parity
 
 # Instructions of each function of one frame on one thread, plain and optimised; by hand, with
 # Debian's qemu-user, since qemu-user-static takes no plugins.

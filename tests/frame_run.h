@@ -1,10 +1,10 @@
 /*
- * Frames of the program (image/frame.h) computed by the pipeline (gpu/stereo.h): for tests.
+ * Frames of the program (image/frame.h) computed by the pipeline (gpu/handle.h): for tests.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
 
-#include "gpu/stereo_private.h"
+#include "gpu/handle.h"
 #include "image/frame.h"
 
 #include <assert.h>
@@ -15,27 +15,36 @@ static inline struct livestereo_image frame_rows(void *data, int width, int byte
     return (struct livestereo_image){.data = data, .row_bytes = (ptrdiff_t)width * bytes};
 }
 
+/* Cost and belief of a pixel's labels, in the papers' units. Its label or -errno. */
+static inline int frame_probe(struct livestereo *s, int x, int y, double *cost, double *belief) {
+    struct livestereo_probe probe = LIVESTEREO_PROBE;
+    int error = livestereo_get_probe(s, x, y, &probe);
+    memcpy(cost, probe.cost, (size_t)probe.labels * sizeof(*cost));
+    memcpy(belief, probe.belief, (size_t)probe.labels * sizeof(*belief));
+    return error ? error : probe.label;
+}
+
 static inline void *frame_allocate(void *stereo, size_t bytes) {
-    return stereo_alloc((struct stereo *)stereo, bytes);
+    return livestereo_alloc((struct livestereo *)stereo, bytes);
 }
 
 static inline void frame_release(void *stereo, void *memory) {
-    stereo_release((struct stereo *)stereo, memory);
+    livestereo_free((struct livestereo *)stereo, memory);
 }
 
 /* A pool of memory that the backend copies fastest. */
-static inline struct frame_pool *frame_pool(struct stereo *s, int count, int width, int height,
+static inline struct frame_pool *frame_pool(struct livestereo *s, int count, int width, int height,
                                             int channels) {
     const struct frame_alloc alloc = {frame_allocate, frame_release, s};
     return pool_open(count, width, height, channels, 0, &alloc);
 }
 
 /* Names the rectified pictures, and starts the frame. */
-static inline int frame_start(struct stereo *s, const struct params *params, struct frame *f) {
-    int error = stereo_update(s, params);
+static inline int frame_start(struct livestereo *s, const struct params *params, struct frame *f) {
+    int error = handle_update(s, params);
     if (error)
         return error;
-    struct livestereo_info info = stereo_info(s);
+    struct livestereo_info info = handle_info(s);
     int width = info.width, channels = f->left.channels;
     struct livestereo_frame frame = {
         .number = f->index,
@@ -58,12 +67,12 @@ static inline int frame_start(struct stereo *s, const struct params *params, str
         *out[side] = (struct image){f->rectified[side], width, info.height, channels};
         frame.rectified[side] = frame_rows(f->rectified[side], width, channels);
     }
-    return stereo_start(s, &frame);
+    return handle_start(s, &frame);
 }
 
-static inline int frame_finish(struct stereo *s, struct frame *f) {
+static inline int frame_finish(struct livestereo *s, struct frame *f) {
     struct livestereo_result r = {0};
-    int error = stereo_finish(s, &r);
+    int error = handle_finish(s, &r);
     memcpy(f->stage_ms, r.stage_ms, TIME_COUNT * sizeof(*r.stage_ms));
     memcpy(f->updated, r.updated, sizeof(r.updated));
     f->compute_ms = r.ms;
@@ -72,17 +81,17 @@ static inline int frame_finish(struct stereo *s, struct frame *f) {
     return error;
 }
 
-static inline int frame_run(struct stereo *s, const struct params *params, struct frame *f) {
+static inline int frame_run(struct livestereo *s, const struct params *params, struct frame *f) {
     int error = frame_start(s, params, f);
     return error ? error : frame_finish(s, f);
 }
 
 /* The pipeline on the CPU, of rectified pictures. */
-static inline struct stereo *frame_open(int threads, enum backend_variant variant, int width,
-                                        int height, int channels) {
+static inline struct livestereo *frame_open(int threads, enum backend_variant variant, int width,
+                                            int height, int channels) {
     int error;
-    struct stereo *s = stereo_open_on(backend_cpu_open(threads, variant, &error), width, height,
-                                      (enum picture_format)channels, NULL, &error);
+    struct livestereo *s = handle_open(backend_cpu_open(threads, variant, &error), NULL, width,
+                                       height, (enum picture_format)channels, NULL, &error);
     assert(s);
     return s;
 }

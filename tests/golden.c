@@ -26,14 +26,14 @@ static uint64_t hash_of(int set, int threads, enum backend_variant variant) {
     size_t pixels = (size_t)width * H;
     struct params p = scene_params(set, labels);
     struct frame *f = scene_frame(width, H, 3, labels, 5 + (uint32_t)set);
-    struct stereo *s = frame_open(threads, variant, width, H, 3);
+    struct livestereo *s = frame_open(threads, variant, width, H, 3);
     int error = frame_run(s, &p, f);
     assert(!error);
     uint64_t hash = p.mode == MODE_MOTION
                         ? fnv1a(0xcbf29ce484222325u, f->motion, 2 * pixels * sizeof(*f->motion))
                         : fnv1a(0xcbf29ce484222325u, f->disparity, pixels * sizeof(*f->disparity));
     hash = fnv1a(hash, f->confidence, pixels);
-    stereo_close(&s);
+    livestereo_close(&s);
     frame_drop(&f);
     return hash;
 }

@@ -1,6 +1,6 @@
 /*
  * For tests of include/livestereo.h: pairs of pictures in each format with rows of odd lengths,
- * maps between guard bytes, and the same pair through the plain form of gpu/stereo.h.
+ * maps between guard bytes, and the same pair through the plain form of gpu/handle.h.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -236,19 +236,19 @@ static inline struct params pair_params(const char *preset, const char *words) {
     return p;
 }
 
-static inline struct stereo *pair_open_plain(int width, int height, int channels,
-                                             const struct rectify_map *maps) {
+static inline struct livestereo *pair_open_plain(int width, int height, int channels,
+                                                 const struct rectify_map *maps) {
     int error;
-    struct stereo *s = stereo_open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), width, height,
-                                      (enum picture_format)channels, maps, &error);
+    struct livestereo *s = handle_open(backend_cpu_open(1, VARIANT_PLAIN, &error), NULL, width,
+                                       height, (enum picture_format)channels, maps, &error);
     g_assert_nonnull(s);
     return s;
 }
 
 /* Holds the maps of a frame against those that the plain form gives for the pair. */
-static inline void pair_check_plain(struct stereo *s, const struct params *params,
+static inline void pair_check_plain(struct livestereo *s, const struct params *params,
                                     const struct pair *p, const struct livestereo_frame *got) {
-    struct livestereo_info info = stereo_info(s);
+    struct livestereo_info info = handle_info(s);
     int w = info.width, height = info.height, channels = p->plain[0].channels;
     struct frame *f = frame_alone(MAX(w, p->width), MAX(height, p->height), channels, 0, NULL);
     struct image *to[2] = {&f->left, &f->right};

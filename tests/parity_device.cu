@@ -6,7 +6,7 @@
  * Prints TAP, and times as comments. SPDX-License-Identifier: MIT
  */
 extern "C" {
-#include "gpu/stereo.h"
+#include "gpu/handle.h"
 }
 
 #include "base/clock.h"
@@ -92,7 +92,7 @@ static job open_job(const params &p, int width, int height) {
     job j = {};
     j.width = width;
     j.height = height;
-    j.s = stereo_open(&p, width, height, PICTURE_RGB, nullptr, &error);
+    j.s = handle_open(nullptr, &p, width, height, PICTURE_RGB, nullptr, &error);
     j.map_bytes = 2 * (size_t)width + 64;
     for (int side = 0; side < 2; side++) {
         j.row_bytes[side] = 3 * (size_t)width + 32 * side;
@@ -104,7 +104,7 @@ static job open_job(const params &p, int width, int height) {
 }
 
 static void close_job(job *j) {
-    stereo_close(&j->s);
+    livestereo_close(&j->s);
     for (uint8_t *picture : j->picture)
         cudaFree(picture);
     cudaFree(j->disparity);
@@ -136,7 +136,7 @@ struct host_frame {
         f.disparity = rows_of(disparity.data(), 2 * (width + 9));
         f.disparity.format = LIVESTEREO_DISP16;
         f.confidence = rows_of(confidence.data(), width + 7);
-        return stereo_start(s, &f);
+        return handle_start(s, &f);
     }
 
     /* And nothing is written between the rows. */
@@ -170,7 +170,7 @@ static void check_bytes(const params &p, int width, int height, int labels) {
         host_frame other(width, height, picture);
         same =
             same && host.start(j.s, 300 * index) == 0 && other.start(j.s, 300 * index + 100) == 0;
-        same = same && stereo_finish(j.s, nullptr) == 0 && stereo_finish(j.s, nullptr) == 0;
+        same = same && handle_finish(j.s, nullptr) == 0 && handle_finish(j.s, nullptr) == 0;
         for (int side = 0; side < 2; side++)
             take(cudaMemset(j.picture[side], 0x55, j.row_bytes[side] * height));
         take(cudaDeviceSynchronize());
@@ -181,13 +181,13 @@ static void check_bytes(const params &p, int width, int height, int labels) {
                                    3 * (size_t)width + 5 * side, 3 * (size_t)width, height,
                                    cudaMemcpyHostToDevice, stream));
         livestereo_frame device = frame_of(j, 300 * index + 200, stream);
-        same = same && stereo_start(j.s, &device) == 0;
+        same = same && handle_start(j.s, &device) == 0;
         take(cudaMemcpy2DAsync(got.data(), 2 * (size_t)width, j.disparity, j.map_bytes,
                                2 * (size_t)width, height, cudaMemcpyDeviceToHost, stream));
         take(cudaMemcpyAsync(from_device.data(), j.confidence, from_device.size(),
                              cudaMemcpyDeviceToHost, stream));
         same = same && take(cudaStreamSynchronize(stream));
-        same = same && stereo_finish(j.s, nullptr) == 0 && one.has(got, from_device);
+        same = same && handle_finish(j.s, nullptr) == 0 && one.has(got, from_device);
     }
     char what[80];
     snprintf(what, sizeof(what), "%dx%d, %d labels: from the device as from the host", width,
@@ -219,7 +219,7 @@ static void measure_beside(job j, cudaStream_t stream) {
         bool computes = i % 3 != 0, spins = i % 3 != 1;
         float time = 0;
         double started = clock_ms();
-        if (computes && stereo_start(j.s, &f))
+        if (computes && handle_start(j.s, &f))
             return;
         take(cudaEventRecord(begin, other));
         for (int k = 0; k < KERNELS && spins; k++)
@@ -229,7 +229,7 @@ static void measure_beside(job j, cudaStream_t stream) {
         take(cudaEventElapsedTime(&time, begin, end));
         if (spins)
             (computes ? beside : alone).push_back(time);
-        if (computes && stereo_finish(j.s, nullptr))
+        if (computes && handle_finish(j.s, nullptr))
             return;
         if (computes)
             (spins ? both : frame).push_back(clock_ms() - started);

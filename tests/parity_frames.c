@@ -70,7 +70,7 @@ static void note_frame(struct outcome *o, const struct frame *f) {
 }
 
 /* A copy of what lies behind an address of the pipeline's graph; free it. */
-static void *fetch(struct stereo *s, const void *address, size_t bytes) {
+static void *fetch(struct livestereo *s, const void *address, size_t bytes) {
     void *copy = malloc(bytes);
     assert(copy);
     int error = s->backend->copy(s->backend, copy, graph_address(s->graph, address, 0), bytes);
@@ -79,7 +79,7 @@ static void *fetch(struct stereo *s, const void *address, size_t bytes) {
 }
 
 /* Costs of the labels that tiles keep, block by block: other bytes nobody writes. */
-static uint64_t hash_of_kept_costs(struct stereo *s) {
+static uint64_t hash_of_kept_costs(struct livestereo *s) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
     struct pruning pruning = r->pruning;
@@ -100,12 +100,12 @@ static uint64_t hash_of_kept_costs(struct stereo *s) {
 }
 
 /* Pixel by pixel: between them lie bytes that nobody writes. */
-static uint64_t hash_of_costs(struct stereo *s) {
+static uint64_t hash_of_costs(struct livestereo *s) {
     const struct grid *g = &s->result.grid;
     uint8_t *cost = malloc(grid_volume(g));
     uint64_t hash = 1;
     assert(cost);
-    int error = stereo_fetch_volume(s, cost, s->result.cost);
+    int error = handle_fetch_volume(s, cost, s->result.cost);
     assert(!error);
     for (int y = 0; y < g->height; y++)
         for (int x = 0; x < g->width; x++)
@@ -114,14 +114,14 @@ static uint64_t hash_of_costs(struct stereo *s) {
     return hash;
 }
 
-static uint64_t hash_of_probes(struct stereo *s, uint64_t seed) {
+static uint64_t hash_of_probes(struct livestereo *s, uint64_t seed) {
     static double cost[MAX_LABELS], belief[MAX_LABELS];
     const struct grid *g = &s->result.grid;
     uint64_t random = draw_start(seed), hash = 1;
     for (int i = 0; i < PROBES; i++) {
         int x = (int)(draw(&random) % (uint32_t)g->width);
         int y = (int)(draw(&random) % (uint32_t)g->height);
-        int label = stereo_probe(s, x, y, cost, belief);
+        int label = frame_probe(s, x, y, cost, belief);
         hash = hash_of(hash, &label, sizeof(label));
         if (label < 0) /* the frame was computed in blocks */
             continue;
@@ -131,12 +131,12 @@ static uint64_t hash_of_probes(struct stereo *s, uint64_t seed) {
     return hash;
 }
 
-static void note_pipeline(struct outcome *o, struct stereo *s, uint64_t seed) {
+static void note_pipeline(struct outcome *o, struct livestereo *s, uint64_t seed) {
     const struct grid *g = &s->result.grid;
     size_t bytes = (size_t)g->width * (size_t)g->height * sizeof(uint16_t);
     uint16_t *label = fetch(s, s->result.label, bytes);
     double energy;
-    int error = stereo_energy(s, &energy);
+    int error = livestereo_energy(s, &energy);
     assert(!error);
     o->hash[PART_ENERGY] = hash_of(1, &energy, sizeof(energy));
     o->hash[PART_LABELS] = hash_of(1, label, bytes);
@@ -182,8 +182,8 @@ static struct frame *take_frame(struct frame_pool *pool, const struct sequence *
 static int run_sequence(struct backend *b, const struct sequence *q, bool overlap,
                         struct outcome outcomes[MAX_FRAMES]) {
     int error;
-    struct stereo *s = stereo_open_on(b, q->width, q->height, q->channels,
-                                      q->maps[1].point ? q->maps : NULL, &error);
+    struct livestereo *s = handle_open(b, NULL, q->width, q->height, q->channels,
+                                       q->maps[1].point ? q->maps : NULL, &error);
     assert(s);
     struct frame_pool *pool = frame_pool(s, MAX_FRAMES, q->width, q->height, q->channels);
     struct frame *f[MAX_FRAMES];
@@ -193,7 +193,7 @@ static int run_sequence(struct backend *b, const struct sequence *q, bool overla
         f[i] = take_frame(pool, q, i);
     int finished = 0;
     for (int i = 0; i < q->count && !error; i++) {
-        bool may_wait = overlap && stereo_info(s).frames_in_flight > 1 && i + 1 < q->count;
+        bool may_wait = overlap && handle_info(s).frames_in_flight > 1 && i + 1 < q->count;
         error = frame_start(s, &q->params[i], f[i]);
         for (; finished <= i - may_wait && !error; finished++)
             error = frame_finish(s, f[finished]);
@@ -205,7 +205,7 @@ static int run_sequence(struct backend *b, const struct sequence *q, bool overla
         frame_drop(&f[i]);
     }
     pool_close(&pool);
-    stereo_close(&s);
+    livestereo_close(&s);
     return error;
 }
 

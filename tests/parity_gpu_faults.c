@@ -4,7 +4,7 @@
  * usage: parity_gpu_faults [--tap]
  * Prints TAP. SPDX-License-Identifier: MIT
  */
-#include "gpu/stereo_private.h"
+#include "gpu/handle.h"
 #include "tests/parity.h"
 #include "tests/scene.h"
 
@@ -12,10 +12,10 @@
 
 enum { W = 320, H = 240, LABELS = 32, LARGER = 8, HOGS = 4096 };
 
-static struct stereo *open_with(int backend, int scale, int *error) {
+static struct livestereo *open_with(int backend, int scale, int *error) {
     struct params p = scene_params(0, scale * LABELS);
     p.backend = backend;
-    return stereo_open(&p, scale * W, scale * H, 3, NULL, error);
+    return handle_open(NULL, &p, scale * W, scale * H, 3, NULL, error);
 }
 
 /* Leaves less than 256 MiB, where several GiB are asked for. */
@@ -26,13 +26,13 @@ static void check_no_room(struct parity *t) {
     for (size_t bytes = (size_t)1 << 30; bytes >= (size_t)1 << 28; bytes /= 4)
         while (count < HOGS && (hogs[count] = b->alloc(b, MEMORY_STAGES, bytes)))
             count++;
-    struct stereo *s = open_with(BACKEND_CUDA, LARGER, &error);
+    struct livestereo *s = open_with(BACKEND_CUDA, LARGER, &error);
     parity_ok(t, !s && error == -ENOMEM, "no room: backend=cuda says so");
-    stereo_close(&s);
+    livestereo_close(&s);
     s = open_with(BACKEND_AUTO, LARGER, &error);
-    parity_ok(t, s && !strncmp(stereo_info(s).backend, "cpu", 3),
+    parity_ok(t, s && !strncmp(handle_info(s).backend, "cpu", 3),
               "no room: backend=auto takes the CPU");
-    stereo_close(&s);
+    livestereo_close(&s);
     while (count > 0)
         b->release(b, MEMORY_STAGES, hogs[--count]);
     b->close(&b);
@@ -50,9 +50,9 @@ static void lose(struct parity *t) {
 static void check_lost(struct parity *t) {
     int error;
     struct params p = scene_params(0, LABELS);
-    struct stereo *going = open_with(BACKEND_AUTO, 1, &error),
-                  *ending = open_with(BACKEND_CUDA, 1, &error);
-    struct stereo *plain = frame_open(0, VARIANT_PLAIN, W, H, 3);
+    struct livestereo *going = open_with(BACKEND_AUTO, 1, &error),
+                      *ending = open_with(BACKEND_CUDA, 1, &error);
+    struct livestereo *plain = frame_open(0, VARIANT_PLAIN, W, H, 3);
     struct frame *a = scene_frame(W, H, 3, LABELS, 1), *b = scene_frame(W, H, 3, LABELS, 1);
     parity_ok(t, going && ending && !frame_run(going, &p, a) && !frame_run(ending, &p, a),
               "before: frames are computed");
@@ -64,9 +64,9 @@ static void check_lost(struct parity *t) {
               "lost: backend=auto goes on with the CPU, same bytes");
     frame_drop(&a);
     frame_drop(&b);
-    stereo_close(&going);
-    stereo_close(&ending);
-    stereo_close(&plain);
+    livestereo_close(&going);
+    livestereo_close(&ending);
+    livestereo_close(&plain);
 }
 
 int main(int argc, char **argv) {

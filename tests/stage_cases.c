@@ -1097,7 +1097,7 @@ static struct depth_tables *case_depth_tables(struct pass_case *c) {
         tables->metres[d] = d % 5 ? 7.3f / (float)(d + 1) : odd[d / 5 % 4];
         tables->mm[d] = (uint16_t)(d * 7);
     }
-    for (int i = 0; i < MAX_PICTURE_SIDE; i++) {
+    for (int i = 0; i < MAX_FRAME_SIDE; i++) {
         tables->across[i] = (float)(i - 20) / 77;
         tables->down[i] = (float)(i - 13) / 75;
     }

@@ -100,7 +100,8 @@ TEST("/agreement/presets", test_presets) {
         struct params params;
         g_assert_cmpint(preset_load(&params, presets[i % 3]), ==, 0);
         params.disparity_range = 32;
-        AUTO(stereo_close) struct stereo *s = stereo_open(&params, W, H, 1, NULL, &error);
+        AUTO(livestereo_close)
+        struct livestereo *s = handle_open(NULL, &params, W, H, 1, NULL, &error);
         g_assert_nonnull(s);
         AUTO(pool_close) struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
         AUTO(frame_drop) struct frame *f = pool_take(pool);

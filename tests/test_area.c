@@ -132,7 +132,7 @@ struct result {
     uint8_t *confidence;
     double energy;
     struct frame *frame;
-    struct stereo *stereo;
+    struct livestereo *stereo;
 };
 
 static struct result run(const struct params *p, int width, int height) {
@@ -140,14 +140,14 @@ static struct result run(const struct params *p, int width, int height) {
     r.frame = scene_frame(width, height, 3, p->disparity_range, 7);
     r.stereo = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
     g_assert_cmpint(frame_run(r.stereo, p, r.frame), ==, 0);
-    g_assert_cmpint(stereo_energy(r.stereo, &r.energy), ==, 0);
+    g_assert_cmpint(livestereo_energy(r.stereo, &r.energy), ==, 0);
     r.disparity = r.frame->disparity;
     r.confidence = r.frame->confidence;
     return r;
 }
 
 static void result_free(struct result *r) {
-    stereo_close(&r->stereo);
+    livestereo_close(&r->stereo);
     frame_drop(&r->frame);
 }
 
@@ -463,14 +463,14 @@ TEST("/area/probe", test_probe) {
     for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
         p.bp_schedule = schedule;
         AUTO(result_free) struct result r = run(&p, W, H);
-        g_assert_cmpint(stereo_probe(r.stereo, 40, 10, cost, belief), ==,
+        g_assert_cmpint(frame_probe(r.stereo, 40, 10, cost, belief), ==,
                         r.disparity[10 * W + 40] / 16);
         for (int l = 0; l < L; l++) {
             g_assert_cmpfloat(cost[l], >=, 0);
             g_assert_cmpfloat(cost[l], <=, 60);
             g_assert_cmpfloat(belief[l], >=, cost[l]);
         }
-        g_assert_cmpfloat(stereo_probe(r.stereo, 1, 10, cost, belief), >=, 0);
+        g_assert_cmpfloat(frame_probe(r.stereo, 1, 10, cost, belief), >=, 0);
         g_assert_cmpfloat(cost[L - 1], ==, 60); /* outside */
     }
 }
@@ -501,9 +501,9 @@ TEST("/area/memory", test_memory) {
         struct params p = params_of(SMOOTHNESS_LINEAR, L);
         scene_set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
         p.bp_levels = levels;
-        AUTO(stereo_close)
-        struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
-        g_assert_cmpint(stereo_prepare(s, &p), ==, 0);
+        AUTO(livestereo_close)
+        struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+        g_assert_cmpint(handle_prepare(s, &p), ==, 0);
         double plain = 5.0 * (double)grid_volume(&s->result.grid);
         double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);
         g_test_message("%.2f %% of plain belief propagation's", 100 * taken / plain);

@@ -42,7 +42,7 @@ static double largest_bias(const char *from, const char *curve, double base, dou
     p.disparity_range = LABELS;
     g_assert_cmpint(params_set(&p, "subpixel_from", from, why, sizeof(why)), ==, 0);
     g_assert_cmpint(params_set(&p, "subpixel", curve, why, sizeof(why)), ==, 0);
-    AUTO(stereo_close) struct stereo *s = stereo_open(&p, W, H, 1, NULL, &error);
+    AUTO(livestereo_close) struct livestereo *s = handle_open(NULL, &p, W, H, 1, NULL, &error);
     g_assert_nonnull(s);
     AUTO(pool_close) struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
     AUTO(frame_drop) struct frame *f = pool_take(pool);

@@ -81,8 +81,8 @@ static void result_free(struct result *r) {
 static struct result compute(const struct params *p, struct frame *f) {
     int w = f->left.width, h = f->left.height;
     size_t pixels = (size_t)w * (size_t)h;
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, w, h, f->left.channels);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, w, h, f->left.channels);
     g_assert_cmpint(frame_run(s, p, f), ==, 0);
     struct result r = {.width = w, .height = h, .blocks = blocks_count(&s->pipeline.blocks)};
     bool motion = p->mode == MODE_MOTION;
@@ -91,9 +91,9 @@ static struct result compute(const struct params *p, struct frame *f) {
            (motion ? 2 : 1) * pixels * sizeof(*r.disparity));
     r.confidence = g_memdup2(f->confidence, pixels);
     r.label = g_memdup2(graph_address(s->graph, s->result.label, 0), pixels * sizeof(*r.label));
-    g_assert_cmpint(stereo_energy(s, &r.energy), ==, 0);
+    g_assert_cmpint(livestereo_energy(s, &r.energy), ==, 0);
     double cost[MAX_LABELS], belief[MAX_LABELS];
-    g_assert_true((stereo_probe(s, 0, 0, cost, belief) == -ENOTSUP) == (r.blocks > 1));
+    g_assert_true((frame_probe(s, 0, 0, cost, belief) == -ENOTSUP) == (r.blocks > 1));
     return r;
 }
 
@@ -221,10 +221,10 @@ static void test_limit_of_motion(void) {
     struct params p = make_params("mode=motion cost_smoothing=off motion_levels=1 bp_levels=4 "
                                   "backend=cpu memory=100");
     int error;
-    AUTO(stereo_close) struct stereo *s = stereo_open(&p, 512, 512, 1, NULL, &error);
+    AUTO(livestereo_close) struct livestereo *s = handle_open(NULL, &p, 512, 512, 1, NULL, &error);
     g_assert_nonnull(s);
     g_assert_cmpint(blocks_count(&s->pipeline.blocks), >, 1);
-    g_assert_cmpfloat((double)stereo_info(s).memory, <=, 100 * (1 << 20));
+    g_assert_cmpfloat((double)handle_info(s).memory, <=, 100 * (1 << 20));
 }
 
 static void test_overlap_of_pictures(void) {
@@ -264,16 +264,16 @@ static void test_limits(void) {
         "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
     int error = 0, steps = 0, before = 0;
     for (; steps < 40; steps++) {
-        struct stereo *s = frame_open(1, VARIANT_OPTIMISED, 240, 160, 1);
+        struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, 240, 160, 1);
         error = frame_run(s, &p, f);
         if (!error) {
             int blocks = blocks_count(&s->pipeline.blocks);
             g_assert_cmpint(blocks, >=, before);
             before = blocks;
-            g_assert_true(!p.memory || (double)stereo_info(s).memory <= p.memory * (1 << 20));
-            p.memory = 0.95 * (double)stereo_info(s).memory / (1 << 20);
+            g_assert_true(!p.memory || (double)handle_info(s).memory <= p.memory * (1 << 20));
+            p.memory = 0.95 * (double)handle_info(s).memory / (1 << 20);
         }
-        stereo_close(&s);
+        livestereo_close(&s);
         if (error)
             break;
     }
@@ -299,8 +299,8 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
     b->own_memory = true;
     b->overlap_bytes = overlap_bytes;
     device_bytes = SIZE_MAX;
-    AUTO(stereo_close)
-    struct stereo *s = stereo_open_on(b, f->left.width, f->left.height, 1, NULL, &error);
+    AUTO(livestereo_close)
+    struct livestereo *s = handle_open(b, NULL, f->left.width, f->left.height, 1, NULL, &error);
     device_bytes = bytes;
     error = frame_run(s, p, f);
     *blocks = blocks_count(&s->pipeline.blocks);

@@ -147,8 +147,8 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
     AUTO(frame_drop) struct frame *f = frame_alone(W, H, 1, 0, NULL);
     memcpy(f->left.data, picture[LEFT_SIDE], W * H);
     memcpy(f->right.data, picture[RIGHT_SIDE], W * H);
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
     memcpy(delivered, f->rectified[RIGHT_SIDE], W * H);

@@ -150,8 +150,8 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
     p.disparity_range = 16;
     p.network = network;
     scene_set(&p, settings);
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, p.mode == MODE_MOTION ? f->motion : f->disparity,
            sizeof(*map) * (size_t)(width * height));

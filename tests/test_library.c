@@ -1,5 +1,5 @@
 /*
- * What include/livestereo.h computes, held against the plain form of gpu/stereo.h, which gets the
+ * What include/livestereo.h computes, held against the plain form of gpu/handle.h, which gets the
  * pictures in grey or RGB without gaps, and, for depth and points, against formulas worked out
  * here.
  * SPDX-License-Identifier: MIT
@@ -46,8 +46,8 @@ TEST("/library/formats", test_formats) {
                 pair_make(W, H, (enum livestereo_format)format, format + 2, (uint32_t)i);
             AUTO(livestereo_close)
             struct livestereo *h = pair_open(s, W, H, (enum livestereo_format)format, NULL);
-            AUTO(stereo_close)
-            struct stereo *plain = pair_open_plain(W, H, p.plain[0].channels, NULL);
+            AUTO(livestereo_close)
+            struct livestereo *plain = pair_open_plain(W, H, p.plain[0].channels, NULL);
             AUTO(pair_frame_free)
             struct livestereo_frame f =
                 pair_frame(h, &p, params.mode == MODE_MOTION, 2 * format, 0);
@@ -100,7 +100,7 @@ TEST("/library/remap", test_remap) {
         from_tables(maps, remap);
         o.remap = remap;
         AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-        AUTO(stereo_close) struct stereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
+        AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
         rectify_free(maps);
         memset(remap, 0, sizeof(remap));
         g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
@@ -120,7 +120,7 @@ TEST("/library/row-offset", test_row_offset) {
     struct params params = pair_params("default", words);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_BGR8, 1, 3);
     AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_BGR8, NULL);
-    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
     pair_run(h, &f);
     pair_check_plain(plain, &params, &p, &f);
@@ -204,7 +204,7 @@ static void check_rig(enum distortion model, double alpha) {
     AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("live", SMALL);
     struct params params = pair_params("live", SMALL);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_NV12, 3, 8);
-    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, maps);
+    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, maps);
     for (int i = 0; i < 3; i++) {
         AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o[i]);
         struct livestereo_info info = LIVESTEREO_INFO;
@@ -578,7 +578,7 @@ static void check_probe(const char *preset, const char *words, int w) {
     struct params params = pair_params(preset, words);
     AUTO(pair_free) struct pair p = pair_make(w, H, LIVESTEREO_RGB8, 0, 4);
     AUTO(livestereo_close) struct livestereo *h = pair_open(s, w, H, LIVESTEREO_RGB8, NULL);
-    AUTO(stereo_close) struct stereo *plain = pair_open_plain(w, H, 3, NULL);
+    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(w, H, 3, NULL);
     bool motion = params.mode == MODE_MOTION;
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, motion, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
@@ -589,27 +589,18 @@ static void check_probe(const char *preset, const char *words, int w) {
     pair_run(h, &f);
     pair_check_plain(plain, &params, &p, &f);
     g_assert_cmpint(livestereo_energy(h, &energy), ==, 0);
-    g_assert_cmpint(stereo_energy(plain, &plain_energy), ==, 0);
+    g_assert_cmpint(livestereo_energy(plain, &plain_energy), ==, 0);
     g_assert_cmpfloat(energy, ==, plain_energy);
     check_bound(h, !motion && params.disparity_range <= 64, energy); /* labels are not pruned */
     for (int y = 0; y < H; y += 5)
         for (int x = 0; x < w; x += 7) {
-            double cost[LIVESTEREO_MAX_LABELS], belief[LIVESTEREO_MAX_LABELS];
-            struct livestereo_probe labels;
-            int label = stereo_probe(plain, x, y, cost, belief);
-            g_assert_cmpint(stereo_probe_labels(plain, x, y, &labels), ==, 0);
+            struct livestereo_probe want = LIVESTEREO_PROBE;
+            g_assert_cmpint(livestereo_get_probe(plain, x, y, &want), ==, 0);
             g_assert_cmpint(livestereo_get_probe(h, x, y, &probe), ==, 0);
-            g_assert_cmpint(probe.label, ==, label);
-            g_assert_cmpint(probe.labels, ==, labels.u_count * labels.v_count);
-            g_assert_cmpfloat(probe.u, ==, labels.u);
-            g_assert_cmpfloat(probe.v, ==, labels.v);
-            g_assert_cmpfloat(probe.step, ==, labels.step);
-            g_assert_cmpmem(probe.cost, (size_t)probe.labels * sizeof(*cost), cost,
-                            (size_t)probe.labels * sizeof(*cost));
-            g_assert_cmpmem(probe.belief, (size_t)probe.labels * sizeof(*cost), belief,
-                            (size_t)probe.labels * sizeof(*cost));
+            g_assert_cmpint(probe.labels, ==, probe.u_count * probe.v_count);
+            g_assert_cmpmem(&probe, sizeof(probe), &want, sizeof(want));
             for (int l = 0; l < probe.labels; l++)
-                g_assert_cmpfloat(probe.belief[label], <=, probe.belief[l]);
+                g_assert_cmpfloat(probe.belief[probe.label], <=, probe.belief[l]);
         }
     g_assert_cmpint(livestereo_get_probe(h, w, 0, &probe), ==, -EINVAL);
     g_assert_cmpint(livestereo_get_probe(h, 0, -1, &probe), ==, -EINVAL);
@@ -651,7 +642,7 @@ TEST("/library/update", test_update) {
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo_settings *s = pair_settings("default", words[0]);
     AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
-    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
     livestereo_settings_close(&s);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     for (int i = 0; i < 3; i++) {
@@ -676,7 +667,7 @@ TEST("/library/weights", test_weights) {
     static const char words[] = SMALL " descriptor=learned";
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", words);
-    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
     struct params params = pair_params("default", words);
     AUTO(network_free) struct network_file file = {0}, other = {0};
     struct feature_network network;
@@ -774,7 +765,7 @@ TEST("/library/mask", test_mask) {
     struct params params = pair_params("flow", words);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_YUYV, 0, 6);
     AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_YUYV, NULL);
-    AUTO(stereo_close) struct stereo *plain = pair_open_plain(W, H, 3, NULL);
+    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
     struct livestereo_image mask = pair_image(W, H, LIVESTEREO_GRAY8, 3);
     uint8_t binary[W * H];
     for (int y = 0; y < H; y++)
@@ -787,7 +778,8 @@ TEST("/library/mask", test_mask) {
         g_assert_cmpint(livestereo_set_mask(h, i == 1 ? &mask : NULL), ==, 0);
         if (i == 1)
             memset(mask.data, 0, 20); /* it was copied */
-        g_assert_cmpint(stereo_set_mask(plain, i == 1 ? binary : NULL), ==, 0);
+        g_assert_cmpint(inputs_use_mask(plain, i == 1 ? g_memdup2(binary, sizeof(binary)) : NULL),
+                        ==, 0);
         f[i] = pair_frame(h, &p, true, 2, i);
         pair_run(h, &f[i]);
         pair_check_plain(plain, &params, &p, &f[i]);

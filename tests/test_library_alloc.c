@@ -210,7 +210,7 @@ static int call_bound(struct livestereo *h) {
     return livestereo_bound(h, 1, &bound, &least);
 }
 
-static const struct call {
+static const struct tried_call {
     const char *name;
     int (*call)(struct livestereo *h);
     bool is_first; /* no frame has been computed */
@@ -224,7 +224,7 @@ static const struct call {
 };
 
 /* A handle for the call; with mode=motion it has a mask, but for the call that sets the first. */
-static struct livestereo *open_handle(const struct call *c) {
+static struct livestereo *open_handle(const struct tried_call *c) {
     struct livestereo *h = pair_open(settings, W, H, LIVESTEREO_RGB8, &options);
     if (frame.motion.data && !(c->is_first && c->call == call_set_mask))
         g_assert_cmpint(livestereo_set_mask(h, &masks[0]), ==, 0);
@@ -247,7 +247,7 @@ static char *hash_frame(struct livestereo *h) {
     return g_strdup(g_checksum_get_string(sum));
 }
 
-static void fail_each_with_handle(const struct call *c) {
+static void fail_each_with_handle(const struct tried_call *c) {
     struct livestereo *h = open_handle(c);
     g_autofree char *before = hash_frame(h);
     int possible = c->call(h), failures = 0;

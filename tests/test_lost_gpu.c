@@ -3,7 +3,7 @@
  * takes its place, with one line. A device that is lost is in test_library_lost.c.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stereo_private.h"
+#include "gpu/handle.h"
 #include "tests/scene.h"
 #include "tests/shuffled_backend.h"
 #include "tests/stderr_of.h"
@@ -62,13 +62,13 @@ TEST("/lost-gpu/little-memory", test_little_memory) {
         room_of_gpu = rooms[i];
         room_of_cpu = SIZE_MAX;
         struct stderr_of log = stderr_begin();
-        struct stereo *s = stereo_open(&p, 16 * W, 16 * H, 3, NULL, &error);
+        struct livestereo *s = handle_open(NULL, &p, 16 * W, 16 * H, 3, NULL, &error);
         stderr_one_line(log, "warning", "the GPU has too little memory for 960x640");
         g_assert_nonnull(s);
-        stereo_close(&s);
+        livestereo_close(&s);
         room_of_cpu = rooms[i];
         stderr_says("error", "not enough memory for ",
-                    g_assert_null(stereo_open(&p, 16 * W, 16 * H, 3, NULL, &error)));
+                    g_assert_null(handle_open(NULL, &p, 16 * W, 16 * H, 3, NULL, &error)));
         g_assert_cmpint(error, ==, -ENOMEM);
     }
     replaced = false;

@@ -80,8 +80,8 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
         f->left.data[i] = (uint8_t)(f->left.data[i] / 2);
         f->right.data[i] = (uint8_t)(f->right.data[i] / 2 + offset);
     }
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
 }

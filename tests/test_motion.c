@@ -362,12 +362,12 @@ static struct params params_of(const char *words) {
 static double probed[2]; /* where the belief of the last run's middle pixel is least, px */
 
 /* The label is that of least belief, at the place that the labels' window gives it. */
-static void probe(struct stereo *s) {
-    static double cost[MAX_LABELS], belief[MAX_LABELS];
-    struct livestereo_probe labels;
-    int best = 0, label = stereo_probe(s, SIDE_X / 2, SIDE_Y / 2, cost, belief);
+static void probe(struct livestereo *s) {
+    struct livestereo_probe labels = LIVESTEREO_PROBE;
+    const double *belief = labels.belief;
+    g_assert_cmpint(livestereo_get_probe(s, SIDE_X / 2, SIDE_Y / 2, &labels), ==, 0);
+    int best = 0, label = labels.label;
     g_assert_cmpint(label, >=, 0);
-    g_assert_cmpint(stereo_probe_labels(s, SIDE_X / 2, SIDE_Y / 2, &labels), ==, 0);
     g_assert_cmpint(label, <, labels.u_count * labels.v_count);
     for (int l = 1; l < labels.u_count * labels.v_count; l++)
         if (belief[l] < belief[best])
@@ -389,10 +389,11 @@ static void run(const char *words, const int ground[2], const int square[2], int
                       : texture(x - later * ground[0], y - later * ground[1], 7);
         }
     struct params p = params_of(words);
-    AUTO(stereo_close) struct stereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     double energy;
-    g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+    g_assert_cmpint(livestereo_energy(s, &energy), ==, 0);
     g_assert_cmpfloat(energy, >=, 0);
     probe(s);
     memcpy(motion, f->motion, 2 * (size_t)SIDE_X * SIDE_Y * sizeof(*motion));
@@ -436,8 +437,9 @@ static int count_wrong(const uint8_t *mask, const char *words) {
         f->right.data[i] = bar ? 255 : texture(i % SIDE_X - 2, i / SIDE_X + 1, 7);
     }
     struct params p = params_of(words);
-    AUTO(stereo_close) struct stereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
-    g_assert_cmpint(stereo_set_mask(s, mask), ==, 0);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
+    g_assert_cmpint(inputs_use_mask(s, g_memdup2(mask, mask ? SIDE_X * SIDE_Y : 0)), ==, 0);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int y = 8; y < SIDE_Y - 8; y++)
         for (int x = 8; x < SIDE_X - 8; x++)
@@ -464,7 +466,8 @@ static int16_t middle_of_second(double weight, long index, double weight_before)
     AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
     struct params p =
         params_of("motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
-    AUTO(stereo_close) struct stereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     for (int n = 0; n < 2; n++) {
         for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
             int x = i % SIDE_X, y = i / SIDE_X;
@@ -555,6 +558,6 @@ TEST("/motion/conflicts", test_conflicts) {
     scene_set(&p, "mode=motion cost_smoothing=off motion_u_range=30 motion_v_range=18 backend=cpu");
     g_assert_cmpint(params_labels(&p), ==, 540);
     int error;
-    g_assert_null(stereo_open(&p, SIDE_X, SIDE_Y, 1, NULL, &error));
+    g_assert_null(handle_open(NULL, &p, SIDE_X, SIDE_Y, 1, NULL, &error));
     g_assert_cmpint(error, ==, -EINVAL);
 }

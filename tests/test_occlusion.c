@@ -142,11 +142,11 @@ static void run(const char *settings, bool depth, struct frame **frame) {
     *frame = scene_frame(W, H, 3, L, 1);
     if (!depth)
         memcpy((*frame)->right.data, (*frame)->left.data, image_bytes(&(*frame)->left));
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
     g_assert_cmpint(frame_run(s, &p, *frame), ==, 0);
     double cost[L], belief[L]; /* which may be asked for as ever */
-    g_assert_cmpint(stereo_probe(s, W / 2, H / 2, cost, belief), >=, 0);
+    g_assert_cmpint(frame_probe(s, W / 2, H / 2, cost, belief), >=, 0);
 }
 
 /* Where no label rises nothing is masked, and the bytes are those of plain updates. */

@@ -26,11 +26,11 @@ TEST("/oracle/row", test_row) {
     p.disparity_range = L;
     for (int round = 0; round < 10; round++) {
         AUTO(frame_drop) struct frame *f = scene_frame(W, 1, 1, L, (uint32_t)round);
-        AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, 1, 1);
+        AUTO(livestereo_close) struct livestereo *s = frame_open(1, VARIANT_PLAIN, W, 1, 1);
         g_assert_cmpint(frame_run(s, &p, f), ==, 0);
         double cost[W][L], belief[W][L], jump[W], maximum[W];
         for (int x = 0; x < W; x++) {
-            g_assert_cmpint(stereo_probe(s, x, 0, cost[x], belief[x]), >=, 0);
+            g_assert_cmpint(frame_probe(s, x, 0, cost[x], belief[x]), >=, 0);
             int step = x + 1 < W ? abs(f->left.data[x] - f->left.data[x + 1]) : 0;
             int edge = step >= 90 ? 2 : step >= 20 ? 1 : 0;
             jump[x] = s->pipeline.scaling.rho[edge] / s->pipeline.scaling.scale;
@@ -62,7 +62,7 @@ TEST("/oracle/row", test_row) {
                     belief[x][d] - min_belief,
                     from_left[x][d] + cost[x][d] + from_right[x][d] - min_exact, 1e-6);
         }
-        g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+        g_assert_cmpint(livestereo_energy(s, &energy), ==, 0);
         g_assert_cmpfloat(energy, >=, minimum - 1e-6); /* equal where no label ties */
     }
 }
@@ -80,7 +80,7 @@ TEST("/oracle/fast-converging", test_fast_converging) {
         struct frame *f[2];
         for (int converging = 0; converging < 2; converging++) {
             f[converging] = scene_frame(W, H, 3, L, i);
-            AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
+            AUTO(livestereo_close) struct livestereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
             p.bp_fast_converging = converging;
             g_assert_cmpint(frame_run(s, &p, f[converging]), ==, 0);
         }
@@ -114,7 +114,7 @@ TEST("/oracle/plane", test_plane) {
                 for (int c = 0; c < 3; c++)
                     f->right.data[3 * i + c] =
                         i % W + shift < W ? f->left.data[3 * (i + shift) + c] : 40;
-            AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
+            AUTO(livestereo_close) struct livestereo *s = frame_open(1, VARIANT_PLAIN, W, H, 3);
             g_assert_cmpint(frame_run(s, &p, f), ==, 0);
             int wrong = 0;
             for (int i = 0; i < W * H; i++)
@@ -244,17 +244,17 @@ TEST("/oracle/no-frame", test_no_frame) {
     params_default(&p);
     p.disparity_range = L;
     AUTO(frame_drop) struct frame *f = scene_frame(W, H, 1, L, 1);
-    AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_PLAIN, W, H, 1);
-    g_assert_cmpint(stereo_energy(s, &energy), ==, -EINVAL);
-    g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EINVAL);
+    AUTO(livestereo_close) struct livestereo *s = frame_open(1, VARIANT_PLAIN, W, H, 1);
+    g_assert_cmpint(livestereo_energy(s, &energy), ==, -EINVAL);
+    g_assert_cmpint(frame_probe(s, 5, 5, cost, belief), ==, -EINVAL);
     g_assert_cmpint(frame_start(s, &p, f), ==, 0);
     g_assert_cmpint(frame_start(s, &p, f), ==, -EBUSY);
-    g_assert_cmpint(stereo_set_mask(s, NULL), ==, -EBUSY);
-    g_assert_cmpint(stereo_energy(s, &energy), ==, -EBUSY);
-    g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), ==, -EBUSY);
+    g_assert_cmpint(livestereo_set_mask(s, NULL), ==, -EBUSY);
+    g_assert_cmpint(livestereo_energy(s, &energy), ==, -EBUSY);
+    g_assert_cmpint(frame_probe(s, 5, 5, cost, belief), ==, -EBUSY);
     g_assert_cmpint(frame_finish(s, f), ==, 0);
-    g_assert_cmpint(stereo_finish(s, NULL), ==, -EINVAL);
-    g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
-    g_assert_cmpint(stereo_probe(s, W, 5, cost, belief), ==, -EINVAL);
-    g_assert_cmpint(stereo_probe(s, 5, 5, cost, belief), >=, 0);
+    g_assert_cmpint(handle_finish(s, NULL), ==, -EINVAL);
+    g_assert_cmpint(livestereo_energy(s, &energy), ==, 0);
+    g_assert_cmpint(frame_probe(s, W, 5, cost, belief), ==, -EINVAL);
+    g_assert_cmpint(frame_probe(s, 5, 5, cost, belief), >=, 0);
 }

@@ -101,7 +101,7 @@ TEST("/part/alpha", test_alpha) {
 /* ---- through the pipeline */
 
 struct result {
-    struct stereo *stereo;
+    struct livestereo *stereo;
     struct frame *frame;
 };
 
@@ -113,7 +113,7 @@ static struct result compute(const uint8_t *left, const uint8_t *right, const st
     params_default(&p);
     scene_set(&p, settings);
     p.backend = BACKEND_CPU;
-    r.stereo = stereo_open(&p, 640, 480, 1, rig_use_maps(use), &error);
+    r.stereo = handle_open(NULL, &p, 640, 480, 1, rig_use_maps(use), &error);
     g_assert_nonnull(r.stereo);
     r.frame = frame_alone(640, 480, 1, false, NULL);
     memcpy(r.frame->left.data, left, 640 * 480);
@@ -124,7 +124,7 @@ static struct result compute(const uint8_t *left, const uint8_t *right, const st
 
 static void result_free(struct result *r) {
     frame_drop(&r->frame);
-    stereo_close(&r->stereo);
+    livestereo_close(&r->stereo);
 }
 
 static uint8_t *random_picture(uint32_t seed) {
@@ -207,10 +207,10 @@ TEST("/part/margins", test_margins) {
     g_assert_cmpint(rig_use_open(&options, 640, 480, 1, &use), ==, EXIT_DONE);
     AUTO(result_free) struct result r = compute(left, right, &use, "disparity_range=24");
     for (int x = 0; x < 200; x += 3) {
-        g_assert_cmpint(stereo_probe(r.stereo, x, 50, cost, belief), ==, 9);
+        g_assert_cmpint(frame_probe(r.stereo, x, 50, cost, belief), ==, 9);
         g_assert_cmpint(r.frame->disparity[200 * 50 + x], ==, 9 * DISPARITY_ONE);
     }
-    g_assert_cmpint(stereo_probe(r.stereo, 200, 50, cost, belief), ==, -EINVAL);
+    g_assert_cmpint(frame_probe(r.stereo, 200, 50, cost, belief), ==, -EINVAL);
 }
 
 /* Both tables are the left camera's, which undistort and do not turn; a rig and a file of the left
@@ -385,8 +385,8 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
     int error, from = whole ? PART_LEFT : 0, top = whole ? PART_TOP : 0;
     g_assert_cmpint(rig_use_open(&options, in->width, in->height, in->channels, &use), ==,
                     EXIT_DONE);
-    struct stereo *stereo =
-        stereo_open(p, in->width, in->height, in->channels, rig_use_maps(&use), &error);
+    struct livestereo *stereo =
+        handle_open(NULL, p, in->width, in->height, in->channels, rig_use_maps(&use), &error);
     g_assert_nonnull(stereo);
     struct frame *f = frame_alone(in->width, in->height, in->channels, 0, NULL);
     memcpy(f->left.data, in->data, image_bytes(in));
@@ -414,7 +414,7 @@ static struct shares compute_part(const struct test_pair *pair, const struct par
             }
         }
     frame_drop(&f);
-    stereo_close(&stereo);
+    livestereo_close(&stereo);
     rig_use_close(&use);
     struct shares shares = {100 * bad[0] / count[0], 100 * bad[1] / count[1]};
     g_test_message("%s, from %d px: %.2f %% bad, %.2f %% in %d columns at the edge",

@@ -450,7 +450,7 @@ static void test_probe_costs(gconstpointer settings) {
     enum { W = 97, H = 41, L = 90 };
     struct params p;
     AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 60, 5);
-    struct stereo *s[2];
+    struct livestereo *s[2];
     params_default(&p);
     p.disparity_range = L;
     scene_set(&p, settings);
@@ -467,11 +467,11 @@ static void test_probe_costs(gconstpointer settings) {
         for (int x = 0; x < W; x += 3) {
             double cost[2][MAX_LABELS], belief[MAX_LABELS];
             for (int i = 0; i < 2; i++)
-                g_assert_cmpint(stereo_probe(s[i], x, y, cost[i], belief), >=, 0);
+                g_assert_cmpint(frame_probe(s[i], x, y, cost[i], belief), >=, 0);
             g_assert_cmpmem(cost[0], L * sizeof(cost[0][0]), cost[1], L * sizeof(cost[0][0]));
         }
     for (int i = 0; i < 2; i++)
-        stereo_close(&s[i]);
+        livestereo_close(&s[i]);
 }
 
 /* Of a probed pixel, the belief is least at its label among those kept, and there are beliefs
@@ -482,7 +482,7 @@ TEST("/pruning/probe", test_probe) {
     params_default(&p);
     p.disparity_range = L;
     AUTO(frame_drop) struct frame *f = scene_frame(W, H, 1, SCENE_LABELS, 3);
-    AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
+    AUTO(livestereo_close) struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     const struct pipeline_result *r = &s->result;
     g_assert_nonnull(r->pruning.kept);
@@ -490,7 +490,7 @@ TEST("/pruning/probe", test_probe) {
     for (int y = 0; y < H; y += 3)
         for (int x = 0; x < W; x += 2) {
             double cost[MAX_LABELS], belief[MAX_LABELS];
-            int label = stereo_probe(s, x, y, cost, belief);
+            int label = frame_probe(s, x, y, cost, belief);
             const uint8_t *kept = graph_address(s->graph, kept_at(&r->pruning, x, y), 0);
             g_assert_cmpint(label, >=, 0);
             g_assert_cmpint(kept_find(kept, label / LABEL_BLOCK), >=, 0);
@@ -507,7 +507,7 @@ TEST("/pruning/probe", test_probe) {
         }
     g_assert_cmpint(outside, >, 0);
     double energy;
-    g_assert_cmpint(stereo_energy(s, &energy), ==, 0);
+    g_assert_cmpint(livestereo_energy(s, &energy), ==, 0);
     g_assert_cmpfloat(energy, >, 0);
 }
 
@@ -543,7 +543,7 @@ static void draw_poles(struct frame *f, int disparity, int contrast, uint32_t se
 }
 
 /* A bit for each pole of which at least half has its disparity. */
-static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bool pruned) {
+static unsigned poles_found(struct livestereo *s, struct frame *f, int disparity, bool pruned) {
     struct params p;
     unsigned found = 0;
     params_default(&p);
@@ -565,7 +565,8 @@ static unsigned poles_found(struct stereo *s, struct frame *f, int disparity, bo
 TEST("/pruning/poles", test_poles) {
     static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
     AUTO(frame_drop) struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
-    AUTO(stereo_close) struct stereo *s = frame_open(1, VARIANT_OPTIMISED, POLE_W, POLE_H, 1);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, POLE_W, POLE_H, 1);
     f->left = (struct image){f->left.data, POLE_W, POLE_H, 1};
     f->right = (struct image){f->right.data, POLE_W, POLE_H, 1};
     int sought = 0;

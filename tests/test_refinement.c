@@ -426,8 +426,8 @@ static int run_frame(struct frame *f, const char *settings, const struct feature
     scene_set(&p, settings);
     p.disparity_range = 16;
     p.network = network;
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(2, VARIANT_OPTIMISED, f->left.width, f->left.height, 3);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, f->left.width, f->left.height, 3);
     return frame_run(s, &p, f);
 }
 

@@ -156,8 +156,8 @@ static double share_right(bool aligned, double rows) {
         f->left.data[i] = (uint8_t)lround(texture(i % W, (double)(i / W)));
         f->right.data[i] = (uint8_t)lround(texture(i % W + SHIFT, i / W - rows));
     }
-    AUTO(stereo_close)
-    struct stereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int i = 0; i < N; i++)
         right += abs(f->disparity[i] - 16 * SHIFT) <= 8;

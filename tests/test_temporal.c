@@ -8,7 +8,7 @@
 #include "app/matcher.h"
 #include "capture/source.h"
 #include "gpu/stages/stages.h"
-#include "gpu/stereo.h"
+#include "gpu/handle.h"
 #include "tests/test.h"
 
 #include <glib.h>

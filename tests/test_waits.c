@@ -79,14 +79,14 @@ static void make_maps(const struct setting *setting, struct rectify_map maps[2])
     }
 }
 
-static struct stereo *open_on(struct backend *b, const struct setting *setting) {
+static struct livestereo *open_on(struct backend *b, const struct setting *setting) {
     struct rectify_map maps[2];
     struct params p = params_of(setting);
     int error;
     make_maps(setting, maps);
-    struct stereo *s = stereo_open_on(b, W, H, 3, setting->rectified ? maps : NULL, &error);
+    struct livestereo *s = handle_open(b, NULL, W, H, 3, setting->rectified ? maps : NULL, &error);
     g_assert_nonnull(s);
-    g_assert_cmpint(stereo_prepare(s, &p), ==, 0);
+    g_assert_cmpint(handle_prepare(s, &p), ==, 0);
     rectify_free(maps);
     return s;
 }
@@ -115,7 +115,7 @@ static void fill_noise(struct image *im, uint64_t seed) {
 }
 
 /* Runs FRAMES frames, overlapping where the backend can, and closes the pipeline. */
-static guint run_frames(struct stereo *s, const struct setting *setting) {
+static guint run_frames(struct livestereo *s, const struct setting *setting) {
     struct params p = params_of(setting);
     struct frame *f[FRAMES];
     guint hash = 5381;
@@ -128,7 +128,7 @@ static guint run_frames(struct stereo *s, const struct setting *setting) {
     fill_noise(&f[2]->right, 2);
     for (int i = 0; i < FRAMES; i++) {
         g_assert_cmpint(frame_start(s, &p, f[i]), ==, 0);
-        bool may_wait = stereo_info(s).frames_in_flight > 1 && i + 1 < FRAMES;
+        bool may_wait = handle_info(s).frames_in_flight > 1 && i + 1 < FRAMES;
         for (; finished <= i - may_wait; finished++) {
             g_assert_cmpint(frame_finish(s, f[finished]), ==, 0);
             hash = hash_of(hash, f[finished]->disparity, W * H * sizeof(int16_t));
@@ -141,7 +141,7 @@ static guint run_frames(struct stereo *s, const struct setting *setting) {
     }
     for (int i = 0; i < FRAMES; i++)
         frame_drop(&f[i]);
-    stereo_close(&s);
+    livestereo_close(&s);
     return hash;
 }
 
@@ -160,7 +160,7 @@ static bool order_goes_wrong(const struct setting *setting, struct wait without,
     }
     if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_CPU, &seconds))
         _exit(0);
-    struct stereo *s = open_on(shuffled_backend_open((uint64_t)order), setting);
+    struct livestereo *s = open_on(shuffled_backend_open((uint64_t)order), setting);
     take_out(s->graph, without);
     _exit(run_frames(s, setting) != right);
 }
@@ -198,15 +198,16 @@ static void check_wait(const struct setting *setting, const struct graph *g, str
 static void test_waits(gconstpointer data) {
     const struct setting *setting = data;
     int error;
-    struct stereo *plain = open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), setting);
+    struct livestereo *plain = open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), setting);
     guint right = run_frames(plain, setting);
     struct backend *b = shuffled_backend_open(0);
     b->overlap_bytes = 0;
-    struct stereo *shares = open_on(b, setting); /* passes wait for each other's memory */
+    struct livestereo *shares = open_on(b, setting); /* passes wait for each other's memory */
     g_assert_cmpint(schedule_races(shares->graph), ==, 0);
     g_assert_cmpuint(run_frames(shares, setting), ==, right);
-    AUTO(stereo_close)
-    struct stereo *s = open_on(shuffled_backend_open(0), setting); /* last: its buffers are noted */
+    AUTO(livestereo_close)
+    struct livestereo *s =
+        open_on(shuffled_backend_open(0), setting); /* last: its buffers are noted */
     struct graph *g = s->graph;
     g_assert_cmpint(schedule_races(g), ==, 0);
     g_assert_false(goes_wrong(setting, (struct wait){NO_WAIT, 0}, ORDERS, right));

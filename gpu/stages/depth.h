@@ -7,14 +7,14 @@
 
 #include "gpu/stages/stage.h"
 
-enum { DEPTHS = 1 << 16, MAX_PICTURE_SIDE = 16384 };
+enum { DEPTHS = 1 << 16 };
 
 /* Made by the host: the depth of each disparity, taken as uint16, in metres and millimetres, as
  * include/livestereo.h has them, X / Z of each column and Y / Z of each row. */
 struct depth_tables {
     float metres[DEPTHS];
     uint16_t mm[DEPTHS];
-    float across[MAX_PICTURE_SIDE], down[MAX_PICTURE_SIDE];
+    float across[MAX_FRAME_SIDE], down[MAX_FRAME_SIDE];
 };
 
 struct depth_args {

@@ -59,8 +59,8 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     p.backend = BACKEND_CPU;
     p.threads = threads;
     p.disparity_range = pair->disparities ? pair->disparities : p.disparity_range;
-    struct stereo *s =
-        stereo_open(&p, pair->left.width, pair->left.height, pair->left.channels, NULL, &error);
+    struct livestereo *s = handle_open(NULL, &p, pair->left.width, pair->left.height,
+                                       pair->left.channels, NULL, &error);
     struct frame_pool *pool =
         s ? frame_pool(s, 1, pair->left.width, pair->left.height, pair->left.channels) : NULL;
     struct frame *f = pool ? pool_take(pool) : NULL;
@@ -82,7 +82,7 @@ static int run_ours(const struct test_pair *pair, const char *preset, int thread
     }
     frame_drop(&f);
     pool_close(&pool);
-    stereo_close(&s);
+    livestereo_close(&s);
     return error;
 }
 

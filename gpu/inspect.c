@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/log.h"
+#include "gpu/handle.h"
 #include "gpu/mrf/mrf.h"
-#include "gpu/stereo_private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,12 +12,22 @@
 #include <string.h>
 
 /* Copies bytes that lie behind an address of the graph, as the last frame left them. */
-static int fetch(struct stereo *s, void *to, const void *buffer, size_t bytes) {
+static int fetch(struct livestereo *s, void *to, const void *buffer, size_t bytes) {
     int slots = s->backend->slots, last = (s->slot + slots - 1) % slots;
     return s->backend->copy(s->backend, to, graph_address(s->graph, buffer, last), bytes);
 }
 
-int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from) {
+/* The same, to memory that the caller frees. NULL: there is nothing, or *error. */
+static void *fetch_map(struct livestereo *s, const void *buffer, size_t bytes, int *error) {
+    void *memory = buffer && !*error ? malloc(bytes) : NULL;
+    if (memory)
+        *error = fetch(s, memory, buffer, bytes);
+    else if (buffer && !*error)
+        *error = -ENOMEM;
+    return memory;
+}
+
+int handle_fetch_volume(struct livestereo *s, uint8_t *to, const uint8_t *from) {
     const struct grid *g = &s->result.grid;
     int error = 0;
     if (g->width % 2 == 0)
@@ -33,18 +43,18 @@ int stereo_fetch_volume(struct stereo *s, uint8_t *to, const uint8_t *from) {
 
 /* What the last frame's energy follows from, on the host. */
 struct labelling {
-    const struct stereo *stereo;
+    const struct livestereo *stereo;
     struct label_cost cost;
     bool of_labels;   /* cost.volume is a map of what each pixel's label costs */
     uint8_t *classes; /* NULL: all 0 */
     uint16_t *label;
     struct motion_map centre;
     void *costs; /* memory that cost points into */
-    int16_t *centres;
+    int16_t *centres[2];
 };
 
 /* What each pixel's label costs, of the labels kept: width*height bytes. */
-static int fetch_label_costs(struct stereo *s, uint8_t *out) {
+static int fetch_label_costs(struct livestereo *s, uint8_t *out) {
     const struct pipeline_result *r = &s->result;
     struct backend *b = s->backend;
     int slots = b->slots, last = (s->slot + slots - 1) % slots;
@@ -71,7 +81,7 @@ static bool knows_labels_alone(const struct pipeline_result *r) {
 
 /* Where costs are read from: a volume, a map of what labels cost, or two pictures. They are copied
  * to host memory that *cost points into and that the caller frees. NULL and *error on failure. */
-static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) {
+static void *fetch_costs(struct livestereo *s, struct label_cost *cost, int *error) {
     *cost = s->result.source;
     const struct grid *g = &s->result.grid;
     const uint8_t *label_cost = s->result.label_cost;
@@ -86,7 +96,7 @@ static void *fetch_costs(struct stereo *s, struct label_cost *cost, int *error) 
     else if (s->result.pruning.kept)
         *error = fetch_label_costs(s, memory);
     else if (cost->volume)
-        *error = stereo_fetch_volume(s, memory, cost->volume);
+        *error = handle_fetch_volume(s, memory, cost->volume);
     if (!*error && !cost->volume)
         *error = fetch(s, memory, cost->reference, picture);
     if (!*error && !cost->volume)
@@ -117,7 +127,7 @@ static double data_energy(const struct labelling *l, int x, int y, int label) {
 
 /* V of disparities. */
 static double smoothness(const struct labelling *l, int edge_class, int difference) {
-    const struct stereo *s = l->stereo;
+    const struct livestereo *s = l->stereo;
     return l->cost.volume ? s->pipeline.scaling.tables.smoothness[edge_class][difference]
                           : scaling_smoothness(&s->pipeline.params, edge_class, difference);
 }
@@ -158,46 +168,40 @@ static double sum_energy(const struct labelling *l) {
 static void free_labelling(struct labelling *l) {
     free(l->costs);
     free(l->classes);
-    free(l->centres);
+    free(l->centres[0]);
+    free(l->centres[1]);
     free(l->label);
 }
 
-/* Of the last frame. 0, or what stereo_energy() returns; free_labelling() follows either way. */
-static int fetch_labelling(struct stereo *s, struct labelling *l) {
+/* Copies the maps that the last frame's energy follows from. 0, or what livestereo_energy() returns;
+ * free_labelling() follows either way. */
+static int fetch_labelling(struct livestereo *s, struct labelling *l) {
     const struct pipeline_result *r = &s->result;
     size_t pixels = (size_t)r->grid.width * (size_t)r->grid.height;
     int error = 0;
     *l = (struct labelling){.stereo = s, .of_labels = knows_labels_alone(r)};
     if (s->in_flight)
-        return stereo_busy();
-    if (!s->computed) {
-        log_explain("no frame has been computed");
-        return -EINVAL;
-    }
+        return handle_busy();
+    if (!s->computed)
+        return refuse("no frame has been computed");
     l->costs = fetch_costs(s, &l->cost, &error);
-    if (r->edges)
-        l->classes = calloc(pixels, 1);
-    if (r->window.centre.u)
-        l->centres = malloc(2 * pixels * sizeof(*l->centres));
-    l->label = malloc(pixels * sizeof(*l->label));
-    if ((r->edges && !l->classes) || !l->label || (r->window.centre.u && !l->centres))
-        error = -ENOMEM;
-    if (r->window.centre.u && l->centres)
-        l->centre = (struct motion_map){l->centres, l->centres + pixels};
-    if (!error && l->centre.u)
-        error = fetch(s, l->centre.u, r->window.centre.u, pixels * sizeof(*l->centres));
-    if (!error && l->centre.u)
-        error = fetch(s, l->centre.v, r->window.centre.v, pixels * sizeof(*l->centres));
-    if (!error && l->classes)
-        error = fetch(s, l->classes, r->edges, pixels);
-    if (!error)
-        error = fetch(s, l->label, r->label, pixels * sizeof(*l->label));
+    l->label = fetch_map(s, r->label, pixels * sizeof(*l->label), &error);
+    l->classes = fetch_map(s, r->edges, pixels, &error);
+    l->centre.u = l->centres[0] =
+        fetch_map(s, r->window.centre.u, pixels * sizeof(int16_t), &error);
+    l->centre.v = l->centres[1] =
+        fetch_map(s, r->window.centre.v, pixels * sizeof(int16_t), &error);
+    if (error == -ENOMEM)
+        log_explain("not enough memory to look at the frame");
     return error;
 }
 
-int stereo_energy(struct stereo *s, double *energy) {
+int livestereo_energy(struct livestereo *h, double *energy) {
+    CALL(h);
+    if (!energy)
+        return refuse("there is no place for the energy");
     struct labelling l;
-    int error = fetch_labelling(s, &l);
+    int error = fetch_labelling(h, &l);
     *energy = error ? NAN : sum_energy(&l);
     free_labelling(&l);
     return error;
@@ -250,15 +254,22 @@ static int bound_labelling(const struct labelling *l, int sweeps, double *bound,
     return error;
 }
 
-int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
-    const struct pipeline_result *r = &s->result;
-    if (s->computed && (r->window.fraction || knows_labels_alone(r) || r->grid.labels < 2)) {
+int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *least) {
+    CALL(h);
+    const struct pipeline_result *r = &h->result;
+    if (sweeps < 1 || !bound || !least)
+        return refuse("a bound needs one sweep or more, and places for two numbers");
+    if (h->computed && (r->window.fraction || knows_labels_alone(r) || r->grid.labels < 2)) {
         log_explain("there is no bound with mode=motion, with one label, in blocks or where labels "
                     "are pruned; see pruning");
         return -ENOTSUP;
     }
     struct labelling l;
-    int error = fetch_labelling(s, &l) ?: bound_labelling(&l, sweeps, bound, least);
+    int error = fetch_labelling(h, &l);
+    if (!error)
+        error = bound_labelling(&l, sweeps, bound, least);
+    if (error == -ENOMEM)
+        log_explain("not enough memory for a bound");
     free_labelling(&l);
     return error;
 }
@@ -266,7 +277,7 @@ int stereo_bound(struct stereo *s, int sweeps, double *bound, double *least) {
 /* A form of a level need not store what its last half-step sends where it finds the labels, too.
  * That half-step is run again by itself: it gives the same messages, because it reads those of the
  * other parity alone. */
-static int store_last_messages(struct stereo *s) {
+static int store_last_messages(struct livestereo *s) {
     const struct graph *g = s->graph;
     int i = g->count - 1;
     while (i > 0 && g->passes[i].stage != STAGE_winner_takes_all &&
@@ -288,7 +299,7 @@ struct cost_rows {
 
 /* Copies count pieces of size bytes from number first on to *memory, which moves on; NULL: nothing
  * is there. */
-static const void *fetch_part(struct stereo *s, const void *buffer, size_t first, size_t count,
+static const void *fetch_part(struct livestereo *s, const void *buffer, size_t first, size_t count,
                               size_t size, uint8_t **memory, int *error) {
     uint8_t *to = *memory;
     if (!buffer)
@@ -300,7 +311,7 @@ static const void *fetch_part(struct stereo *s, const void *buffer, size_t first
 }
 
 /* Rows around y that the costs of its pixels depend on. The caller frees memory. */
-static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
+static int fetch_cost_rows(struct livestereo *s, int y, struct cost_rows *rows) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
     const struct tables *tables = &s->pipeline.scaling.tables;
@@ -331,7 +342,7 @@ static int fetch_cost_rows(struct stereo *s, int y, struct cost_rows *rows) {
 }
 
 /* Data costs of all labels of a pixel where the frame has those of a few: made again. */
-static int make_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
+static int make_pixel_costs(struct livestereo *s, int x, int y, int16_t *cost) {
     struct cost_rows rows = {.memory = NULL};
     int error = fetch_cost_rows(s, y, &rows);
     bool border = s->pipeline.params.outside_match == OUTSIDE_MATCH_BORDER;
@@ -342,7 +353,7 @@ static int make_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
 }
 
 /* Data costs of a pixel, in integer units. */
-static int fetch_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
+static int fetch_pixel_costs(struct livestereo *s, int x, int y, int16_t *cost) {
     const struct grid *g = &s->result.grid;
     uint8_t volume[MAX_LABELS];
     struct label_cost source;
@@ -363,7 +374,7 @@ static int fetch_pixel_costs(struct stereo *s, int x, int y, int16_t *cost) {
 }
 
 /* What the neighbour of (x, y) in direction r hands over. edge: its class. */
-static int fetch_message(struct stereo *s, int x, int y, int r, int edge, uint8_t *message) {
+static int fetch_message(struct livestereo *s, int x, int y, int r, int edge, uint8_t *message) {
     const struct pipeline_result *result = &s->result;
     const struct grid *g = &result->grid;
     const struct scaling *scaling = &s->pipeline.scaling;
@@ -385,7 +396,7 @@ static int fetch_message(struct stereo *s, int x, int y, int r, int edge, uint8_
 
 /* To each label what its neighbours say of it is added: their messages or, where the solver keeps
  * none, the smoothness beside the labels that they have. */
-static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
+static int add_neighbours(struct livestereo *s, int x, int y, double *belief) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
     struct neighbours n = grid_neighbours(g, x, y);
@@ -409,56 +420,72 @@ static int add_neighbours(struct stereo *s, int x, int y, double *belief) {
     return error;
 }
 
-int stereo_probe(struct stereo *s, int x, int y, double *cost, double *belief) {
+/* The costs and beliefs of the pixel's labels, in the papers' units. x counts the margins. */
+static int fetch_pixel(struct livestereo *s, int x, int y, struct livestereo_probe *out) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
-    if (s->in_flight)
-        return stereo_busy();
-    if (s->computed && r->label_cost) {
-        log_explain("the frame was computed in blocks, which keep no costs");
-        return -ENOTSUP;
-    }
-    if (!s->computed || x < 0 || y < 0 || x >= g->width - s->margin[0] - s->margin[1] ||
-        y >= g->height) {
-        log_explain("pixel %d, %d is not one of a computed frame", x, y);
-        return -EINVAL;
-    }
-    x += s->margin[0];
     int16_t data[MAX_LABELS] = {0};
     uint16_t label = 0;
     int error = r->message[0] ? store_last_messages(s) : 0;
     if (!error)
         error = fetch_pixel_costs(s, x, y, data);
     for (int d = 0; d < g->labels && !error; d++)
-        belief[d] = data[d];
+        out->belief[d] = data[d];
     if (!error)
-        error = add_neighbours(s, x, y, belief);
+        error = add_neighbours(s, x, y, out->belief);
     if (!error)
         error =
             fetch(s, &label, r->label + (size_t)y * (size_t)g->width + (size_t)x, sizeof(label));
     for (int d = 0; d < g->labels && !error; d++) {
-        cost[d] = data[d] / s->pipeline.scaling.scale;
-        belief[d] /= s->pipeline.scaling.scale;
+        out->cost[d] = data[d] / s->pipeline.scaling.scale;
+        out->belief[d] /= s->pipeline.scaling.scale;
     }
-    return error ? error : label;
+    out->label = error ? error : label;
+    return error;
 }
 
-int stereo_probe_labels(struct stereo *s, int x, int y, struct livestereo_probe *labels) {
+/* What the labels of the pixel stand for; with mode=motion those of its last search. */
+static int fetch_label_space(struct livestereo *s, size_t at, struct livestereo_probe *out) {
     const struct pipeline_result *r = &s->result;
     const struct label_space *space = &r->grid.space;
-    size_t at = (size_t)y * (size_t)r->grid.width + (size_t)(x + s->margin[0]);
-    bool motion = s->pipeline.params.mode == MODE_MOTION;
     int16_t u = 0, v = 0;
     int error = 0;
     if (r->window.centre.u)
-        error = fetch(s, &u, r->window.centre.u + at, sizeof(u));
-    if (r->window.centre.u && !error)
-        error = fetch(s, &v, r->window.centre.v + at, sizeof(v));
-    labels->step = motion ? 1.0 / r->window.fraction : 1;
-    labels->u = (u + space->u_min) * labels->step;
-    labels->v = (v + space->v_min) * labels->step;
-    labels->u_count = space->u_count;
-    labels->v_count = space->v_count;
-    labels->labels = r->grid.labels;
+        error = fetch(s, &u, r->window.centre.u + at, sizeof(u))
+                    ?: fetch(s, &v, r->window.centre.v + at, sizeof(v));
+    out->step = s->pipeline.params.mode == MODE_MOTION ? 1.0 / r->window.fraction : 1;
+    out->u = (u + space->u_min) * out->step;
+    out->v = (v + space->v_min) * out->step;
+    out->u_count = space->u_count;
+    out->v_count = space->v_count;
+    out->labels = r->grid.labels;
+    return error;
+}
+
+int livestereo_get_probe(struct livestereo *h, int x, int y, struct livestereo_probe *probe) {
+    CALL(h);
+    const struct pipeline_result *r = &h->result;
+    const struct grid *g = &r->grid;
+    struct livestereo_probe out;
+    int error = library_read_sized("probe", &out, sizeof(out), probe);
+    if (error)
+        return error;
+    if (h->in_flight)
+        return handle_busy();
+    out = (struct livestereo_probe){.label = -ENOTSUP};
+    if (h->computed && r->label_cost) {
+        log_explain("the frame was computed in blocks, which keep no costs");
+        library_write_sized(probe, &out, sizeof(out));
+        return -ENOTSUP;
+    }
+    if (!h->computed || x < 0 || y < 0 || x >= g->width - h->margin[0] - h->margin[1] ||
+        y >= g->height)
+        return refuse("pixel %d, %d is not one of a computed frame", x, y);
+    x += h->margin[0];
+    error = fetch_pixel(h, x, y, &out)
+                ?: fetch_label_space(h, (size_t)y * (size_t)g->width + (size_t)x, &out);
+    if (error == -ENOMEM)
+        log_explain("not enough memory to look at the frame");
+    library_write_sized(probe, &out, sizeof(out));
     return error;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/mrf/mrf.h"
-#include "library/library.h"
+#include "gpu/mistakes.h"
 
 #include <errno.h>
 #include <math.h>

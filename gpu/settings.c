@@ -2,15 +2,15 @@
  * Settings: the parameters of parts METHOD and DEVICE, by name and text.
  * SPDX-License-Identifier: MIT
  */
+#include "gpu/settings.h"
+
 #include "config/presets.h"
-#include "library/library.h"
+#include "gpu/mistakes.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Thread_local struct log_target library_no_handle;
 
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)

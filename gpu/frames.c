@@ -1,17 +1,13 @@
 /*
- * Runs frames: opens a backend, keeps the passes and their memory up to date with the
- * parameters, and starts and finishes frames. pipeline.c makes the list of passes. Where the
- * backend has two slots, the next frame may be started before the last one is finished.
+ * Runs frames: keeps the passes and their memory up to date with the parameters, starts frames and
+ * waits for them. pipeline.c makes the list of passes. Where the backend has two slots, the next
+ * frame may be started before the last one is finished.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/stereo.h"
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "gpu/handle.h"
 #include "gpu/picture.h"
-#include "gpu/refinement.h"
-#include "gpu/seen.h"
-#include "gpu/stereo_private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const stage_time_names[TIME_COUNT] = {
+static const char *const stage_time_names[TIME_COUNT] = {
     [TIME_UPLOAD] = "upload",     [TIME_RECTIFY] = "rectify",     [TIME_SMOOTH] = "smooth",
     [TIME_COST] = "cost",         [TIME_AGGREGATE] = "aggregate", [TIME_BP] = "bp",
     [TIME_WTA] = "wta",           [TIME_CHECK] = "check",         [TIME_REFINE] = "refine",
@@ -28,42 +24,24 @@ const char *const stage_time_names[TIME_COUNT] = {
 
 /* ---- memory */
 
-static void release(struct stereo *s, void **memory) {
+void handle_release(struct livestereo *s, void **memory) {
     s->backend->release(s->backend, MEMORY_STAGES, *memory);
     *memory = NULL;
 }
 
-static void release_frame_memory(struct stereo *s) {
-    release(s, &s->arena);
+static void release_frame_memory(struct livestereo *s) {
+    handle_release(s, &s->arena);
     for (int i = 0; i < MAX_SLOTS; i++)
-        release(s, &s->slot_memory[i]);
+        handle_release(s, &s->slot_memory[i]);
     s->arena_bytes = s->slot_bytes = 0;
 }
 
-static void release_inputs(struct stereo *s) {
-    release(s, &s->tables);
-    for (int side = 0; side < 2; side++) {
-        release(s, &s->map[side]);
-        s->pipeline.map[side] = NULL;
-    }
-    release(s, &s->mask);
-    s->pipeline.mask = NULL;
-    release(s, &s->weights);
-    release(s, &s->depths);
-    s->pipeline.depths = NULL;
-    for (int i = 0; i < MAX_SLOTS; i++) {
-        s->backend->release(s->backend, MEMORY_HOST, s->updates[i]);
-        s->updates[i] = NULL;
-    }
-    s->has_inputs = false;
-}
-
-static void release_memory(struct stereo *s) {
+void handle_release_memory(struct livestereo *s) {
     if (s->compiled)
         s->backend->discard(s->backend, s->compiled);
     s->compiled = NULL;
     release_frame_memory(s);
-    release_inputs(s);
+    inputs_release(s);
 }
 
 static double mebibytes(size_t bytes) {
@@ -71,13 +49,13 @@ static double mebibytes(size_t bytes) {
 }
 
 /* Of the frames that are described. */
-static size_t frame_bytes(const struct stereo *s) {
+static size_t frame_bytes(const struct livestereo *s) {
     return s->graph->arena_bytes + (size_t)s->backend->slots * s->graph->slot_bytes;
 }
 
 /* Logs the memory of the device. The host's is logged at level verbose, or where there are
  * blocks. */
-static void say_memory(const struct stereo *s) {
+static void say_memory(const struct livestereo *s) {
     const struct pipeline *p = &s->pipeline;
     const struct blocks *b = &p->blocks;
     int count = blocks_count(b), labels = params_labels(&p->params);
@@ -93,7 +71,7 @@ static void say_memory(const struct stereo *s) {
                "%dx%d with %d labels takes %.0f MiB", p->width, p->height, labels, size);
 }
 
-static int no_memory(const struct stereo *s, const char *what) {
+int handle_no_memory(const struct livestereo *s, const char *what) {
     log_at(s->has_next ? LOG_DEBUG : LOG_ERROR, s->backend->name,
            "not enough memory for %s of %dx%d; use smaller pictures or a smaller "
            "disparity_range",
@@ -107,7 +85,7 @@ static bool fits(size_t needed, size_t taken) {
 }
 
 /* 0 or -ENOMEM; says nothing. */
-static int take_frame_memory(struct stereo *s) {
+static int take_frame_memory(struct livestereo *s) {
     const struct graph *g = s->graph;
     struct backend *b = s->backend;
     if (s->arena && fits(g->arena_bytes, s->arena_bytes) && fits(g->slot_bytes, s->slot_bytes))
@@ -132,7 +110,7 @@ static int take_frame_memory(struct stereo *s) {
 
 /* The most memory that frames may take: that of memory or else, where there is a choice, all of
  * this machine. A device reports its own. */
-static size_t memory_limit(const struct stereo *s) {
+static size_t memory_limit(const struct livestereo *s) {
     const struct params *p = &s->pipeline.params;
     if (p->memory > 0)
         return (size_t)(p->memory * (1 << 20));
@@ -141,11 +119,11 @@ static size_t memory_limit(const struct stereo *s) {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int over_limit(const struct stereo *s) {
+static int over_limit(const struct livestereo *s) {
     const struct pipeline *p = &s->pipeline;
     char names[128];
     if (p->params.memory <= 0)
-        return no_memory(s, "frames");
+        return handle_no_memory(s, "frames");
     bool smallest = params_solver_can(&p->params, SOLVES_BLOCKS);
     return log_fail(
         -ENOSPC, "memory",
@@ -158,7 +136,7 @@ static int over_limit(const struct stereo *s) {
 }
 
 /* Plans frames in as few blocks as the memory allows, and allocates that memory. */
-static int fit_blocks(struct stereo *s) {
+static int fit_blocks(struct livestereo *s) {
     struct pipeline *p = &s->pipeline;
     const struct params *q = &p->params;
     size_t limit = memory_limit(s);
@@ -170,12 +148,12 @@ static int fit_blocks(struct stereo *s) {
         graph_clear(s->graph);
         s->result = pipeline_describe(s->graph, p);
         if (backend_plan(s->backend, s->graph, overlaps))
-            return no_memory(s, "the passes");
+            return handle_no_memory(s, "the passes");
         bool small_enough = frame_bytes(s) <= limit;
         if (small_enough && take_frame_memory(s) == 0)
             return 0;
         if (small_enough && !s->backend->own_memory)
-            return no_memory(s, "frames");
+            return handle_no_memory(s, "frames");
         if (overlaps) {
             overlaps = false;
             continue;
@@ -187,8 +165,7 @@ static int fit_blocks(struct stereo *s) {
     }
 }
 
-/* Waits for all frames in flight. Their errors are returned when they are finished. */
-static void wait_for_all(struct stereo *s) {
+void handle_wait_for_all(struct livestereo *s) {
     for (int i = 0; i < s->in_flight; i++) {
         int slot = (s->slot + i) % s->backend->slots, error = s->backend->wait(s->backend, slot);
         if (error && !s->failed)
@@ -196,19 +173,19 @@ static void wait_for_all(struct stereo *s) {
     }
 }
 
-static int forget(struct stereo *s) {
+static int forget(struct livestereo *s) {
     size_t bytes = s->described ? s->graph->persistent_bytes : 0;
     if (bytes == 0)
         return 0;
-    wait_for_all(s);
+    handle_wait_for_all(s);
     void *zeros = calloc(1, bytes);
-    int error =
-        zeros ? s->backend->copy(s->backend, s->arena, zeros, bytes) : no_memory(s, "frames");
+    int error = zeros ? s->backend->copy(s->backend, s->arena, zeros, bytes)
+                      : handle_no_memory(s, "frames");
     free(zeros);
     return error;
 }
 
-static int describe(struct stereo *s) {
+static int describe(struct livestereo *s) {
     struct graph *g = s->graph;
     struct blocks before = s->pipeline.blocks;
     void *arena = s->arena;
@@ -218,18 +195,18 @@ static int describe(struct stereo *s) {
     if (s->arena != arena || memcmp(&s->pipeline.blocks, &before, sizeof(before)) != 0)
         say_memory(s);
     if (graph_bind(g, s->arena, s->slot_memory, s->backend->slots))
-        return no_memory(s, "the passes");
+        return handle_no_memory(s, "the passes");
     s->compiled = s->backend->compile(s->backend, s->compiled, g);
-    return s->compiled ? 0 : no_memory(s, "the passes");
+    return s->compiled ? 0 : handle_no_memory(s, "the passes");
 }
 
-static bool labels_fit(const struct stereo *s, const struct params *p) {
+static bool labels_fit(const struct livestereo *s, const struct params *p) {
     return params_labels(p) <= MAX_LABELS &&
            (p->mode == MODE_MOTION || p->disparity_range < s->pipeline.width);
 }
 
 /* 0, or -EINVAL after logging which parameters cannot be combined. */
-static int check_params(const struct stereo *s, const struct params *p) {
+static int check_params(const struct livestereo *s, const struct params *p) {
     const char *why = params_conflict(p);
     if (why)
         log_error("parameters", "%s", why);
@@ -246,69 +223,17 @@ static int check_params(const struct stereo *s, const struct params *p) {
     return labels_fit(s, p) ? 0 : -EINVAL;
 }
 
-static int take_depths(struct stereo *s) {
-    if (!s->source_depths)
-        return 0;
-    s->depths = s->backend->alloc(s->backend, MEMORY_STAGES, sizeof(*s->source_depths));
-    if (!s->depths)
-        return no_memory(s, "the tables of depths");
-    s->pipeline.depths = s->depths;
-    return s->backend->copy(s->backend, s->depths, s->source_depths, sizeof(*s->source_depths));
-}
-
-int stereo_set_depths(struct stereo *s, const struct depth_tables *tables) {
-    s->source_depths = malloc(sizeof(*s->source_depths));
-    if (!s->source_depths)
-        return no_memory(s, "the tables of depths");
-    *s->source_depths = *tables;
-    return take_depths(s);
-}
-
-static int take_inputs(struct stereo *s, const struct rectify_map maps[2]);
-
-/* Gives the backend the weights of the learned descriptor and of the refinements, unless it has
- * them: settings change with every step of a slider. */
-static int take_weights(struct stereo *s) {
-    struct backend *b = s->backend;
-    struct pipeline *p = &s->pipeline;
-    if (p->params.descriptor != DESCRIPTOR_LEARNED && !params_refines(&p->params))
-        return 0;
-    if (!p->params.network && s->weights && feature_network_is_built_in(&p->network))
-        return 0;
-    if (p->params.network)
-        p->network = *p->params.network;
-    else
-        feature_network_built_in(&p->network);
-    if (params_refines(&p->params) && !refinement_is_on(p))
-        log_warning("refinement",
-                    "these weights have none for descriptor=%s, so that maps are not refined",
-                    p->params.descriptor == DESCRIPTOR_LEARNED ? "learned" : "census");
-    size_t bytes = features_bytes(&p->network);
-    void *packed = malloc(bytes);
-    release(s, &s->weights);
-    s->weights = b->alloc(b, MEMORY_STAGES, bytes);
-    bool taken = packed && s->weights;
-    if (taken)
-        features_pack(&p->network, packed);
-    int error = taken ? b->copy(b, s->weights, packed, bytes) : no_memory(s, "the weights");
-    free(packed);
-    if (error)
-        release(s, &s->weights);
-    p->weights = s->weights;
-    return error;
-}
-
-int stereo_prepare(struct stereo *s, const struct params *params) {
+int handle_prepare(struct livestereo *s, const struct params *params) {
     int error = check_params(s, params);
     if (error)
         return error;
     if (s->described && params_same_method(params, &s->pipeline.params))
         return 0;
-    wait_for_all(s);
+    handle_wait_for_all(s);
     s->described = s->computed = false;
     s->forgets = true;
     if (!s->has_inputs)
-        error = take_inputs(s, s->source_map);
+        error = inputs_take(s);
     if (error)
         return error;
     s->pipeline.params = *params;
@@ -317,7 +242,7 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
                  scaling_match_channels(params, s->pipeline.channels));
     error = s->backend->copy(s->backend, s->tables, &s->pipeline.scaling.tables,
                              sizeof(s->pipeline.scaling.tables))
-                ?: take_weights(s);
+                ?: inputs_take_weights(s);
     if (!error)
         error = describe(s);
     s->described = !error;
@@ -327,19 +252,20 @@ int stereo_prepare(struct stereo *s, const struct params *params) {
 /* ---- a frame */
 
 /* Whether a frame comes so soon after the one before it that both show the same scene. */
-static bool follows(const struct stereo *s, const struct livestereo_frame *f) {
+static bool follows(const struct livestereo *s, const struct livestereo_frame *f) {
     return f->number > s->last_number &&
            (uint64_t)f->number - (uint64_t)s->last_number <= FRAMES_REMEMBERED;
 }
 
-static int result_width(const struct stereo *s) {
+static int result_width(const struct livestereo *s) {
     return s->pipeline.width - s->margin[0] - s->margin[1];
 }
 
-struct livestereo_info stereo_info(const struct stereo *s) {
+struct livestereo_info handle_info(const struct livestereo *s) {
     const struct pipeline *p = &s->pipeline;
     const struct backend *b = s->backend;
-    return (struct livestereo_info){
+    const struct depth_geometry *g = &s->geometry;
+    struct livestereo_info info = {
         .backend = b->name,
         .width = result_width(s),
         .height = p->height,
@@ -353,7 +279,17 @@ struct livestereo_info stereo_info(const struct stereo *s) {
         .valid_x = s->seen[0],
         .valid_y = s->seen[1],
         .valid_width = s->seen[2],
-        .valid_height = s->seen[3]};
+        .valid_height = s->seen[3],
+        .has_geometry = s->has_geometry,
+        .geometry = {.fx = g->fx,
+                     .fy = g->fy,
+                     .cx = g->cx,
+                     .cy = g->cy,
+                     .baseline = g->baseline,
+                     .doffs = g->doffs,
+                     .metric = g->metric}};
+    memcpy(info.rotation, s->rotation, sizeof(info.rotation));
+    return info;
 }
 
 /* An image where it is wanted in this format, and none otherwise. */
@@ -364,7 +300,7 @@ static const struct livestereo_image *wanted_as(const struct livestereo_image *i
 }
 
 /* Memory for a map or picture of the computed width, without the margins. */
-static struct image_memory rows_of(const struct stereo *s, const struct livestereo_image *image,
+static struct image_memory rows_of(const struct livestereo *s, const struct livestereo_image *image,
                                    size_t pixel) {
     return (struct image_memory){.data = image->data,
                                  .row = (size_t)s->pipeline.width * pixel,
@@ -374,7 +310,7 @@ static struct image_memory rows_of(const struct stereo *s, const struct livester
 }
 
 /* Issues a frame in the next slot. */
-static void issue(struct stereo *s, const struct livestereo_frame *f) {
+static void issue(struct livestereo *s, const struct livestereo_frame *f) {
     const struct pipeline *p = &s->pipeline;
     int slot = (s->slot + s->in_flight - 1) % s->backend->slots;
     size_t updates = FRAME_UPDATES * sizeof(*s->updates[slot]),
@@ -406,12 +342,13 @@ static void issue(struct stereo *s, const struct livestereo_frame *f) {
 
 /* Adds the passes that hand over what was not wanted before, and keeps what the next frame may read
  * of earlier ones. */
-static int deliver_more(struct stereo *s) {
+static int deliver_more(struct livestereo *s) {
     size_t bytes = s->forgets ? 0 : s->graph->persistent_bytes;
     void *kept = malloc(bytes + 1);
-    wait_for_all(s);
+    handle_wait_for_all(s);
     s->described = s->computed = false;
-    int error = kept ? s->backend->copy(s->backend, kept, s->arena, bytes) : no_memory(s, "frames");
+    int error =
+        kept ? s->backend->copy(s->backend, kept, s->arena, bytes) : handle_no_memory(s, "frames");
     if (!error)
         error = describe(s);
     if (!error)
@@ -437,10 +374,10 @@ static bool wants_measures(struct measures *m, const struct livestereo_frame *f)
 }
 
 /* The passes of a frame, and what it may read of earlier ones. */
-static int make_ready(struct stereo *s, const struct params *params,
+static int make_ready(struct livestereo *s, const struct params *params,
                       const struct livestereo_frame *f) {
     bool more = false;
-    int error = stereo_prepare(s, params);
+    int error = handle_prepare(s, params);
     for (int side = 0; side < 2; side++) {
         bool *delivers = &s->pipeline.delivers_picture[side], before = *delivers;
         *delivers |= f->rectified[side].data && !picture_is_remapped(&s->pipeline, side);
@@ -455,9 +392,7 @@ static int make_ready(struct stereo *s, const struct params *params,
     return error;
 }
 
-static bool replace_lost(struct stereo *s, int error);
-
-int stereo_start(struct stereo *s, const struct livestereo_frame *f) {
+int handle_start(struct livestereo *s, const struct livestereo_frame *f) {
     const struct params params = s->pipeline.params;
     bool deferred = s->lost && s->in_flight > 0; /* the caller may count on two in flight */
     if (s->in_flight >= (s->lost ? MAX_SLOTS : s->backend->slots)) {
@@ -468,7 +403,7 @@ int stereo_start(struct stereo *s, const struct livestereo_frame *f) {
     struct flight flight = {
         .frame = *f, .params = params, .started_ms = clock_ms(), .forgets = s->forgets};
     int error = deferred ? 0 : make_ready(s, &params, f);
-    if (error && !replace_lost(s, error))
+    if (error && !handle_replace_lost(s, error))
         return error;
     flight.deferred = deferred || error;
     flight.update_count = s->result.update_count;
@@ -483,7 +418,7 @@ int stereo_start(struct stereo *s, const struct livestereo_frame *f) {
 }
 
 /* was_done: before it was waited for. How long ago is not known then; what it took is. */
-static void note_times(struct stereo *s, int slot, const struct flight *f, bool was_done,
+static void note_times(struct livestereo *s, int slot, const struct flight *f, bool was_done,
                        struct livestereo_result *r) {
     double ms[GROUP_COUNT], sum = 0;
     s->backend->times(s->backend, slot, ms);
@@ -504,19 +439,20 @@ static void note_times(struct stereo *s, int slot, const struct flight *f, bool 
 }
 
 /* The share of tiles that each half-step of the finest level updated. */
-static void note_updates(const struct stereo *s, int slot, int count, struct livestereo_result *r) {
+static void note_updates(const struct livestereo *s, int slot, int count,
+                         struct livestereo_result *r) {
     int tiles = tile_count(s->pipeline.width, s->pipeline.height);
     r->half_steps = count;
     for (int i = 0; i < count; i++)
         r->updated[i] = i < SOLVER_FULL_UPDATES ? 1 : (float)s->updates[slot][i] / (float)tiles;
 }
 
-static bool is_done(struct stereo *s, int slot) {
+static bool is_done(struct livestereo *s, int slot) {
     return !s->backend->is_done || s->backend->is_done(s->backend, slot);
 }
 
 /* Waits for the frame in the oldest slot. */
-static int collect(struct stereo *s, const struct flight *f, struct livestereo_result *r) {
+static int collect(struct livestereo *s, const struct flight *f, struct livestereo_result *r) {
     int slot = s->slot;
     bool was_done = is_done(s, slot);
     int error = s->backend->wait(s->backend, slot);
@@ -530,7 +466,7 @@ static int collect(struct stereo *s, const struct flight *f, struct livestereo_r
 }
 
 /* Computes a frame on the backend that is open now, which has none in flight. */
-static int compute_again(struct stereo *s, struct flight *f, struct livestereo_result *r) {
+static int compute_again(struct livestereo *s, struct flight *f, struct livestereo_result *r) {
     const struct params now = s->pipeline.params;
     bool next_forgets = s->forgets;
     int in_flight = s->in_flight;
@@ -548,13 +484,11 @@ static int compute_again(struct stereo *s, struct flight *f, struct livestereo_r
     }
     s->in_flight = in_flight;
     s->forgets |= next_forgets;
-    int restored = stereo_prepare(s, &now);
+    int restored = handle_prepare(s, &now);
     return error ? error : restored;
 }
 
-/* The one place that decides what becomes of a lost GPU: whether an error is that, and the CPU
- * backend has taken its place. All frames in flight are lost and will be computed again. */
-static bool replace_lost(struct stereo *s, int error) {
+bool handle_replace_lost(struct livestereo *s, int error) {
     int cannot = 0;
     if (error != -EIO || !s->may_fall_back || s->lost)
         return false;
@@ -563,8 +497,8 @@ static bool replace_lost(struct stereo *s, int error) {
         return false;
     log_warning(s->backend->name,
                 "the GPU was lost; going on with the CPU backend, which is slower");
-    wait_for_all(s);
-    release_memory(s);
+    handle_wait_for_all(s);
+    handle_release_memory(s);
     s->lost = s->backend;
     s->backend = cpu;
     s->slot = s->failed = 0;
@@ -574,7 +508,7 @@ static bool replace_lost(struct stereo *s, int error) {
     return true;
 }
 
-int stereo_finish(struct stereo *s, struct livestereo_result *result) {
+int handle_finish(struct livestereo *s, struct livestereo_result *result) {
     struct livestereo_result unused;
     if (s->in_flight == 0) {
         log_explain("no frame is in flight");
@@ -584,7 +518,7 @@ int stereo_finish(struct stereo *s, struct livestereo_result *result) {
     result = result ? result : &unused;
     *result = (struct livestereo_result){0};
     int error = oldest->deferred ? 0 : collect(s, oldest, result);
-    if (error && replace_lost(s, error))
+    if (error && handle_replace_lost(s, error))
         error = 0;
     if (!error && oldest->deferred)
         error = compute_again(s, oldest, result);
@@ -595,7 +529,27 @@ int stereo_finish(struct stereo *s, struct livestereo_result *result) {
     return error;
 }
 
-bool stereo_is_done(struct stereo *s, double timeout_ms) {
+int handle_update(struct livestereo *s, const struct params *params) {
+    const struct params before = s->pipeline.params;
+    int error = handle_prepare(s, params);
+    if (error && handle_replace_lost(s, error))
+        error = handle_prepare(s, params);
+    if (error)
+        s->pipeline.params = before;
+    return error;
+}
+
+/* ---- the caller's frames */
+
+int livestereo_start(struct livestereo *h, const struct livestereo_frame *given) {
+    CALL(h);
+    struct livestereo_frame f;
+    return library_read_sized("frame", &f, sizeof(f), given)
+               ?: handle_check_frame(h, &f) ?: handle_start(h, &f);
+}
+
+/* Waits at most so long for the oldest frame. Whether it is done, or has failed. */
+static bool wait_until_done(struct livestereo *s, double timeout_ms) {
     double end = clock_ms() + timeout_ms;
     bool done = s->in_flight == 0 || s->flight[0].deferred;
     while (!done && !(done = is_done(s, s->slot)) && clock_ms() < end)
@@ -603,255 +557,49 @@ bool stereo_is_done(struct stereo *s, double timeout_ms) {
     return done;
 }
 
-int stereo_update(struct stereo *s, const struct params *params) {
-    const struct params before = s->pipeline.params;
-    int error = stereo_prepare(s, params);
-    if (error && replace_lost(s, error))
-        error = stereo_prepare(s, params);
+int livestereo_wait(struct livestereo *h, struct livestereo_result *result) {
+    return livestereo_wait_for(h, INFINITY, result);
+}
+
+int livestereo_wait_for(struct livestereo *h, double timeout_ms, struct livestereo_result *result) {
+    CALL(h);
+    struct livestereo_result out;
+    int error = result ? library_read_sized("result", &out, sizeof(out), result) : 0;
     if (error)
-        s->pipeline.params = before;
+        return error;
+    if (!(timeout_ms >= 0))
+        return refuse("a frame is waited for 0 ms or longer");
+    if (timeout_ms < INFINITY && !wait_until_done(h, timeout_ms)) {
+        log_explain("the frame is not done yet");
+        return -ETIMEDOUT;
+    }
+    error = handle_finish(h, &out);
+    if (result)
+        library_write_sized(result, &out, sizeof(out));
     return error;
 }
 
-void stereo_forget(struct stereo *s) {
-    s->forgets = true;
-}
-
-/* ---- opening and closing */
-
-static struct backend *open_backend(const struct params *p, int *error) {
-    bool any = p->backend == BACKEND_AUTO;
-    struct backend *b = NULL;
-    if (p->backend != BACKEND_CPU)
-        b = backend_cuda_open(p->gpu, VARIANT_OPTIMISED, any, error);
-    if (b || p->backend == BACKEND_CUDA)
-        return b;
-    return backend_cpu_open(p->threads, VARIANT_OPTIMISED, error);
-}
-
-static int take_tables(struct stereo *s) {
-    struct backend *b = s->backend;
-    s->tables = b->alloc(b, MEMORY_STAGES, sizeof(struct tables));
-    bool taken = s->tables;
-    for (int i = 0; i < b->slots && taken; i++) {
-        s->updates[i] = b->alloc(b, MEMORY_HOST, FRAME_UPDATES * sizeof(*s->updates[i]));
-        taken = s->updates[i];
-    }
-    if (!taken)
-        return no_memory(s, "the tables");
-    s->pipeline.tables = s->tables;
+int livestereo_forget(struct livestereo *h) {
+    CALL(h);
+    h->forgets = true;
     return 0;
 }
 
-static int take_maps(struct stereo *s, const struct rectify_map maps[2]) {
-    for (int side = 0; maps && side < 2; side++) {
-        const struct rectify_map *map = &maps[side];
-        size_t bytes = (size_t)s->pipeline.width * (size_t)s->pipeline.height * sizeof(*map->point);
-        if (!map->point)
-            continue;
-        s->map[side] = s->backend->alloc(s->backend, MEMORY_STAGES, bytes);
-        if (!s->map[side])
-            return no_memory(s, "the rectification tables");
-        int error = s->backend->copy(s->backend, s->map[side], map->point, bytes);
-        if (error)
-            return error;
-        s->pipeline.map[side] = s->map[side];
-        s->pipeline.map_samples = map->samples;
-        s->pipeline.map_step = map->step;
-    }
-    return 0;
-}
-
-/* With a lost GPU its tables are lost. */
-static int keep_maps(struct stereo *s, const struct rectify_map maps[2]) {
-    for (int side = 0; maps && side < 2; side++) {
-        size_t bytes =
-            (size_t)s->pipeline.width * (size_t)s->pipeline.height * sizeof(*maps[side].point);
-        s->source_map[side] = maps[side];
-        if (!maps[side].point)
-            continue;
-        s->source_map[side].point = malloc(bytes);
-        if (!s->source_map[side].point)
-            return no_memory(s, "the rectification tables");
-        memcpy(s->source_map[side].point, maps[side].point, bytes);
-    }
-    return 0;
-}
-
-static size_t mask_bytes(const struct stereo *s) {
-    return (size_t)s->pipeline.width * (size_t)s->pipeline.height;
-}
-
-/* Copies the host's mask to the backend. */
-static int take_mask(struct stereo *s) {
-    if (!s->source_mask)
-        return 0;
-    if (!s->mask)
-        s->mask = s->backend->alloc(s->backend, MEMORY_STAGES, mask_bytes(s));
-    if (!s->mask)
-        return no_memory(s, "the mask");
-    s->pipeline.mask = s->mask;
-    return s->backend->copy(s->backend, s->mask, s->source_mask, mask_bytes(s));
-}
-
-static int take_inputs(struct stereo *s, const struct rectify_map maps[2]) {
-    release_inputs(s);
-    int error = take_tables(s) ?: take_mask(s) ?: take_depths(s) ?: take_maps(s, maps);
-    s->has_inputs = !error;
-    return error;
-}
-
-static void remove_mask(struct stereo *s) {
-    free(s->source_mask);
-    release(s, &s->mask);
-    s->pipeline.mask = NULL;
-    s->source_mask = NULL;
-}
-
-int stereo_set_mask(struct stereo *s, const uint8_t *mask) {
-    if (s->in_flight)
-        return stereo_busy();
-    uint8_t *source = mask ? malloc(mask_bytes(s)) : NULL;
-    if (mask && !source)
-        return no_memory(s, "the mask");
-    s->described = s->computed = false;
-    if (!mask) {
-        remove_mask(s);
-        return 0;
-    }
-    memcpy(source, mask, mask_bytes(s));
-    free(s->source_mask);
-    s->source_mask = source;
-    int error = s->has_inputs ? take_mask(s) : 0; /* else all are taken for the next frame */
-    if (error && replace_lost(s, error))
-        return 0;
+int livestereo_get_info(struct livestereo *h, struct livestereo_info *info) {
+    CALL(h);
+    struct livestereo_info out;
+    int error = library_read_sized("info", &out, sizeof(out), info);
     if (error)
-        remove_mask(s);
-    return error;
+        return error;
+    out = handle_info(h);
+    library_write_sized(info, &out, sizeof(out));
+    return 0;
 }
 
-static int check_size(int width, int height, enum picture_format format) {
-    bool even = (format != PICTURE_NV12 && format != PICTURE_YUYV) || width % 2 == 0;
-    if (format == PICTURE_NV12 && height % 2 != 0)
-        even = false;
-    if (width >= 2 && height >= 1 && width <= MAX_FRAME_SIDE && height <= MAX_FRAME_SIDE && even)
-        return 0;
-    return log_fail(
-        -EINVAL, "stereo",
-        "pictures of %dx%d cannot be matched; they must be 2 to 16384 px wide and 1 to 16384 "
-        "px high%s",
-        width, height, even ? "" : ", and even with this format");
-}
+_Static_assert((int)LIVESTEREO_DOWNLOAD == (int)TIME_DOWNLOAD &&
+                   (int)TIME_COUNT <= (int)LIVESTEREO_MAX_STAGES,
+               "one list of stages");
 
-/* has_next: another backend is tried where this one has too little memory. */
-static struct stereo *open_on(struct backend *b, bool has_next, int width, int height,
-                              enum picture_format format, const struct rectify_map maps[2],
-                              int *error) {
-    struct stereo *s = calloc(1, sizeof(*s));
-    struct graph *g = graph_open();
-    *error = s && g ? 0 : -ENOMEM;
-    if (*error) {
-        log_error(b->name, "not enough memory");
-        graph_close(&g);
-        free(s);
-        b->close(&b);
-        return NULL;
-    }
-    bool has_size = maps && maps[0].point;
-    s->backend = b;
-    s->has_next = has_next;
-    s->graph = g;
-    s->pipeline.source_width = width;
-    s->pipeline.source_height = height;
-    s->pipeline.width = has_size ? maps[0].width : width;
-    s->pipeline.height = has_size ? maps[0].height : height;
-    for (int i = 0; i < 2 && has_size; i++)
-        s->margin[i] = maps[0].margin[i];
-    s->pipeline.format = format;
-    s->pipeline.channels = picture_channels(format);
-    *error = check_size(width, height, format);
-    if (!*error && maps) {
-        s->pipeline.has_unseen = !seen_whole(&maps[LEFT_SIDE], width, height);
-        *error = seen_window(&maps[LEFT_SIDE], width, height, s->seen);
-    } else {
-        s->seen[2] = width;
-        s->seen[3] = height;
-    }
-    if (!*error)
-        *error = take_inputs(s, maps);
-    if (!*error && b->own_memory)
-        *error = keep_maps(s, maps);
-    if (*error)
-        stereo_close(&s);
-    return s;
-}
-
-struct stereo *stereo_open_on(struct backend *b, int width, int height, enum picture_format format,
-                              const struct rectify_map maps[2], int *error) {
-    return open_on(b, false, width, height, format, maps, error);
-}
-
-/* Allocates the memory of params' frames. */
-static struct stereo *open_for(struct backend *b, const struct params *params, bool has_next,
-                               int width, int height, enum picture_format format,
-                               const struct rectify_map maps[2], int *error) {
-    struct stereo *s = open_on(b, has_next, width, height, format, maps, error);
-    if (s)
-        *error = stereo_prepare(s, params);
-    if (s && *error)
-        stereo_close(&s);
-    if (s) {
-        s->has_next = false;
-        s->may_fall_back = params->backend == BACKEND_AUTO && s->backend->own_memory;
-    }
-    return s;
-}
-
-struct stereo *stereo_open(const struct params *params, int width, int height,
-                           enum picture_format format, const struct rectify_map maps[2],
-                           int *error) {
-    *error = 0;
-    struct backend *b = open_backend(params, error);
-    bool may_retry = b && b->own_memory && params->backend == BACKEND_AUTO;
-    struct stereo *s =
-        b ? open_for(b, params, may_retry, width, height, format, maps, error) : NULL;
-    if (s || *error != -ENOMEM || !may_retry)
-        return s;
-    b = backend_cpu_open(params->threads, VARIANT_OPTIMISED, error); /* too little is like none */
-    s = b ? open_for(b, params, false, width, height, format, maps, error) : NULL;
-    if (s)
-        log_warning(s->backend->name, "computes, since the GPU has too little memory for %dx%d",
-                    width, height);
-    return s;
-}
-
-void stereo_close(struct stereo **stereo) {
-    struct stereo *s = *stereo;
-    *stereo = NULL;
-    if (!s)
-        return;
-    wait_for_all(s); /* frames in flight are their owners' again */
-    release_memory(s);
-    graph_close(&s->graph);
-    s->backend->close(&s->backend);
-    if (s->lost)
-        s->lost->close(&s->lost);
-    for (int side = 0; side < 2; side++)
-        free(s->source_map[side].point);
-    free(s->source_mask);
-    free(s->source_depths);
-    free(s);
-}
-
-bool stereo_needs_gpu(const struct stereo *s) {
-    return s->backend->own_memory || s->lost;
-}
-
-void *stereo_alloc(struct stereo *s, size_t bytes) {
-    return s->lost ? NULL : s->backend->alloc(s->backend, MEMORY_HOST, bytes);
-}
-
-void stereo_release(struct stereo *s, void *memory) {
-    struct backend *b = s->lost ? s->lost : s->backend;
-    b->release(b, MEMORY_HOST, memory);
+const char *livestereo_stage_name(enum livestereo_stage stage) {
+    return (unsigned)stage < TIME_COUNT ? stage_time_names[stage] : NULL;
 }
