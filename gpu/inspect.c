@@ -173,8 +173,8 @@ static void free_labelling(struct labelling *l) {
     free(l->label);
 }
 
-/* Copies the maps that the last frame's energy follows from. 0, or what livestereo_energy() returns;
- * free_labelling() follows either way. */
+/* Copies the maps that the last frame's energy follows from. 0, or what livestereo_energy()
+ * returns; free_labelling() follows either way. */
 static int fetch_labelling(struct livestereo *s, struct labelling *l) {
     const struct pipeline_result *r = &s->result;
     size_t pixels = (size_t)r->grid.width * (size_t)r->grid.height;
@@ -290,76 +290,30 @@ static int store_last_messages(struct livestereo *s) {
                              half_step->width, half_step->height);
 }
 
-/* Some rows of what data costs are made from, on the host. match: of row first. */
-struct cost_rows {
-    struct cost_args match;
-    int first;
-    void *memory;
-};
-
-/* Copies count pieces of size bytes from number first on to *memory, which moves on; NULL: nothing
- * is there. */
-static const void *fetch_part(struct livestereo *s, const void *buffer, size_t first, size_t count,
-                              size_t size, uint8_t **memory, int *error) {
-    uint8_t *to = *memory;
-    if (!buffer)
-        return NULL;
-    if (!*error)
-        *error = fetch(s, to, (const uint8_t *)buffer + first * size, count * size);
-    *memory += (count * size + 7) / 8 * 8;
-    return to;
-}
-
-/* Rows around y that the costs of its pixels depend on. The caller frees memory. */
-static int fetch_cost_rows(struct livestereo *s, int y, struct cost_rows *rows) {
-    const struct pipeline_result *r = &s->result;
-    const struct grid *g = &r->grid;
-    const struct tables *tables = &s->pipeline.scaling.tables;
-    const struct cost_args *m = &r->match;
-    int first = stage_max(y - 1, 0), end = stage_min(y + 2, g->height), error = 0;
-    size_t width = (size_t)g->width, at = (size_t)first * width,
-           count = (size_t)(end - first) * width, channels = (size_t)m->channels,
-           words = (size_t)m->words * sizeof(uint64_t);
-    uint8_t *memory = malloc(count * (2 * channels + 2 * words + sizeof(*m->steady) + 1) +
-                             COST_LUT + CENSUS_LUT + 72);
-    if (!memory)
-        return -ENOMEM;
-    *rows = (struct cost_rows){.match = *m, .first = first, .memory = memory};
-    struct cost_args *to = &rows->match;
-    to->grid = grid_make(g->width, end - first, g->space);
-    to->descriptor_reference =
-        fetch_part(s, m->descriptor_reference, at, count, words, &memory, &error);
-    to->descriptor_target = fetch_part(s, m->descriptor_target, at, count, words, &memory, &error);
-    to->steady = fetch_part(s, m->steady, at, count, sizeof(*m->steady), &memory, &error);
-    to->slack = fetch_part(s, m->slack, at, count, 1, &memory, &error);
-    to->reference = fetch_part(s, m->reference, at, count, channels, &memory, &error);
-    to->target = fetch_part(s, m->target, at, count, channels, &memory, &error);
-    bool adapts = scaling_adapts(&s->pipeline.params);
-    to->lut = adapts ? fetch_part(s, m->lut, 0, COST_LUT, 1, &memory, &error) : tables->lut;
-    to->census_lut = adapts ? fetch_part(s, m->census_lut, 0, CENSUS_LUT, 1, &memory, &error)
-                            : tables->census_lut;
+/* Data costs of the labels of a pixel that its tile keeps. */
+static int fetch_kept_costs(struct livestereo *s, int x, int y, int16_t *cost) {
+    const struct grid *g = &s->result.grid;
+    uint8_t kept[KEPT_MOST], block[LABEL_BLOCK];
+    int error = fetch(s, kept, kept_at(&s->result.pruning, x, y), sizeof(kept));
+    for (int k = 0; !error && k < kept_count(kept); k++) {
+        size_t at = pruned_labels(g, k, grid_pixel(g, x, y));
+        error = fetch(s, block, s->result.cost + at, sizeof(block));
+        for (int d = kept[k] * LABEL_BLOCK, i = 0; i < LABEL_BLOCK && d + i < g->labels; i++)
+            cost[d + i] = block[i];
+    }
     return error;
 }
 
-/* Data costs of all labels of a pixel where the frame has those of a few: made again. */
-static int make_pixel_costs(struct livestereo *s, int x, int y, int16_t *cost) {
-    struct cost_rows rows = {.memory = NULL};
-    int error = fetch_cost_rows(s, y, &rows);
-    bool border = s->pipeline.params.outside_match == OUTSIDE_MATCH_BORDER;
-    for (int d = 0; !error && d < rows.match.grid.labels; d++)
-        cost[d] = (int16_t)cost_label(&rows.match, x, y - rows.first, d, border);
-    free(rows.memory);
-    return error;
-}
-
-/* Data costs of a pixel, in integer units. */
+/* Data costs of a pixel, in integer units; NO_LABEL where a label was pruned. */
 static int fetch_pixel_costs(struct livestereo *s, int x, int y, int16_t *cost) {
     const struct grid *g = &s->result.grid;
     uint8_t volume[MAX_LABELS];
     struct label_cost source;
     int error;
+    for (int d = 0; d < g->labels; d++)
+        cost[d] = NO_LABEL;
     if (s->result.pruning.kept)
-        return make_pixel_costs(s, x, y, cost);
+        return fetch_kept_costs(s, x, y, cost);
     if (s->result.cost) {
         error = fetch(s, volume, s->result.cost + grid_labels(g, x, y), (size_t)g->labels);
         for (int d = 0; d < g->labels && !error; d++)
@@ -424,7 +378,7 @@ static int add_neighbours(struct livestereo *s, int x, int y, double *belief) {
 static int fetch_pixel(struct livestereo *s, int x, int y, struct livestereo_probe *out) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
-    int16_t data[MAX_LABELS] = {0};
+    int16_t data[MAX_LABELS];
     uint16_t label = 0;
     int error = r->message[0] ? store_last_messages(s) : 0;
     if (!error)
@@ -437,8 +391,9 @@ static int fetch_pixel(struct livestereo *s, int x, int y, struct livestereo_pro
         error =
             fetch(s, &label, r->label + (size_t)y * (size_t)g->width + (size_t)x, sizeof(label));
     for (int d = 0; d < g->labels && !error; d++) {
-        out->cost[d] = data[d] / s->pipeline.scaling.scale;
-        out->belief[d] /= s->pipeline.scaling.scale;
+        bool pruned = data[d] == NO_LABEL;
+        out->cost[d] = pruned ? INFINITY : data[d] / s->pipeline.scaling.scale;
+        out->belief[d] = pruned ? INFINITY : out->belief[d] / s->pipeline.scaling.scale;
     }
     out->label = error ? error : label;
     return error;

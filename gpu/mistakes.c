@@ -1,6 +1,6 @@
 /*
- * What callers do wrong: handles, structs and images of theirs, and what is said of them. Structs may
- * be of a header that is older or newer than the library.
+ * Checks what callers give: handles, structs and images. Structs may be of a header that is older
+ * or newer than the library.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/mistakes.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-_Thread_local struct log_target library_no_handle;
+__thread struct log_target library_no_handle;
 
 /* ---- handles */
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 /* What a call without a handle says; of this thread. */
-extern _Thread_local struct log_target library_no_handle;
+extern __thread struct log_target library_no_handle;
 
 /* A mistake of the caller. */
 #define refuse(...) (log_explain(__VA_ARGS__), -EINVAL)

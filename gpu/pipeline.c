@@ -191,26 +191,6 @@ static const uint8_t *block_cost(struct graph *g, const struct search *s, const 
     return a.out;
 }
 
-/* Keeps what the costs of all labels are made from, where those of a few labels are known. */
-static void keep_match(struct graph *g, const struct search *s, const struct costs *costs,
-                       struct pipeline_result *r) {
-    if (!r->pruning.kept)
-        return;
-    r->match = match_args(s, costs, r->grid, 0);
-    const void *const kept[] = {r->match.reference,
-                                r->match.target,
-                                r->match.descriptor_reference,
-                                r->match.descriptor_target,
-                                r->match.lut,
-                                r->match.census_lut,
-                                r->match.steady,
-                                r->match.slack};
-    int count = scaling_adapts(&s->p->params) ? 8 : 4; /* else these tables are not the frame's */
-    for (int i = 0; i < count; i++)
-        if (kept[i])
-            graph_keep(g, kept[i]);
-}
-
 static struct search find_labels(struct graph *g, const struct pipeline *p,
                                  const struct picture picture[2], int side,
                                  struct label_space space, const struct costs *costs) {
@@ -622,7 +602,5 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = smooth_holes(g, p, left, known, map);
     map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, confidence, map));
     finish_map(g, p, picture, places, confidence, map);
-    struct pipeline_result result = search_result(g, &found);
-    keep_match(g, &found, &costs, &result);
-    return result;
+    return search_result(g, &found);
 }

@@ -62,8 +62,6 @@ struct pipeline_result {
     const uint8_t *label_cost;   /* with several blocks, which keep no volume: the data cost of each
                                     pixel's label; else NULL */
     struct label_cost source;    /* struct problem's */
-    struct cost_args match;      /* with pruning, where cost is of the labels kept: what all labels'
-                                    costs are made with */
     const uint16_t *label;
     const uint8_t *message[DIRECTIONS]; /* struct label_map's, or NULL */
     struct pruning pruning;             /* likewise */

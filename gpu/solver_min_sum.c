@@ -190,8 +190,7 @@ static bool averages(const struct params *p) {
 }
 
 /* Whether the finest of count levels are pruned. Among 64 labels and fewer a GPU would lose more
- * than processors gain. Costs must be such
- * that a probe can compute those of a pixel's other labels again. */
+ * than processors gain. */
 static bool is_pruned(const struct params *p, const struct scaling *s, const struct grid *grid,
                       int count) {
     bool fits = p->pruning && count > PRUNED_LEVELS + 1 && grid->padded > 4 * LABEL_BLOCK &&

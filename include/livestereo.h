@@ -459,7 +459,8 @@ struct livestereo_probe {
     double u, v, step;
     int u_count, v_count;
     double cost[LIVESTEREO_MAX_LABELS],
-        belief[LIVESTEREO_MAX_LABELS]; /* in the papers' units; lower is better */
+        belief[LIVESTEREO_MAX_LABELS]; /* in the papers' units; lower is better, and
+                                          INFINITY where a label was pruned */
     uint64_t reserved[8];
 };
 LIVESTEREO_SIZED_INIT(livestereo_probe)

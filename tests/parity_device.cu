@@ -53,7 +53,7 @@ static __global__ void spin(long long cycles) {
 }
 
 struct job {
-    stereo *s;
+    livestereo *s;
     int width, height;
     size_t row_bytes[2], map_bytes; /* of pictures by side, of maps' rows */
     uint8_t *picture[2];
@@ -128,7 +128,7 @@ struct host_frame {
             }
     }
 
-    int start(stereo *s, long number) {
+    int start(livestereo *s, long number) {
         livestereo_frame f = {};
         f.number = number;
         f.left = rows_of(picture[0].data(), 3 * width);

@@ -59,21 +59,25 @@ void probes_draw_pins(const struct probes *p, const struct rig_use *rig, struct 
     }
 }
 
-/* One curve over the labels, scaled to its own largest value. */
+/* One curve over the labels that were not pruned, scaled to its own largest value. */
 static void draw_curve(struct ui *ui, const struct ui_rect *r, const double *value, int count,
                        unsigned color) {
     float xy[2 * LIVESTEREO_MAX_LABELS];
-    double min = value[0], max = value[0];
-    for (int i = 1; i < count; i++) {
+    double min = INFINITY, max = -INFINITY;
+    for (int i = 0; i < count; i++) {
         min = fmin(min, value[i]);
-        max = fmax(max, value[i]);
+        max = isfinite(value[i]) ? fmax(max, value[i]) : max;
     }
     double span = max > min ? max - min : 1;
-    for (int i = 0; i < count; i++) {
-        xy[2 * i] = (float)(r->x + r->width * (i + 0.5) / count);
-        xy[2 * i + 1] = (float)(r->y + r->height * (1 - (value[i] - min) / span));
+    for (int i = 0, n = 0; i < count; i++) {
+        xy[2 * n] = (float)(r->x + r->width * (i + 0.5) / count);
+        xy[2 * n + 1] = (float)(r->y + r->height * (1 - (value[i] - min) / span));
+        n += isfinite(value[i]);
+        if (i + 1 < count && isfinite(value[i + 1]))
+            continue;
+        ui_polyline(ui, xy, n, color);
+        n = 0;
     }
-    ui_polyline(ui, xy, count, color);
 }
 
 /* Curves over the labels: disparities, or motions, of each v all u. */

@@ -340,22 +340,27 @@ template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const featur
     return true;
 }
 
-/* 32 outputs at a time: where layers are small there are few tiles. */
-template <int INPUTS> static bool launch_by_32(backend_cuda *cuda, const feature_args &a) {
-    return a.stride == 1 ? launch<layer_shape<INPUTS, 32>>(cuda, a)
-                         : launch<layer_shape<INPUTS, 32, 2>>(cuda, a);
-}
+/* The shapes of layers that have a kernel, 32 outputs at a time where layers are small, since there
+ * are few tiles. outputs, stride 0: any. */
+static const struct {
+    int inputs, outputs, stride;
+    bool (*launch)(backend_cuda *cuda, const feature_args &a);
+} shapes[] = {
+    {1, 0, 0, launch<layer_shape<1, 64>>},      {32, 64, 1, launch<layer_shape<32, 64>>},
+    {32, 0, 1, launch<layer_shape<32, 32>>},    {32, 0, 0, launch<layer_shape<32, 32, 2>>},
+    {64, 64, 1, launch<layer_shape<64, 64>>},   {64, 0, 1, launch<layer_shape<64, 32>>},
+    {64, 0, 0, launch<layer_shape<64, 32, 2>>}, {96, 0, 1, launch<layer_shape<96, 32>>},
+    {96, 0, 0, launch<layer_shape<96, 32, 2>>}, {0, 0, 0, launch<layer_shape<192, 32>>}};
 
 static bool launch_tiles(backend_cuda *cuda, const feature_args &a) {
-    bool at_once = a.outputs == 64 && a.stride == 1;
-    return a.joined                    ? launch<layer_shape<64, 32, 1, true>>(cuda, a)
-           : a.inputs == 1             ? launch<layer_shape<1, 64>>(cuda, a)
-           : a.inputs == 32 && at_once ? launch<layer_shape<32, 64>>(cuda, a)
-           : a.inputs == 32            ? launch_by_32<32>(cuda, a)
-           : a.inputs == 64 && at_once ? launch<layer_shape<64, 64>>(cuda, a)
-           : a.inputs == 64            ? launch_by_32<64>(cuda, a)
-           : a.inputs == 96            ? launch_by_32<96>(cuda, a)
-                                       : launch<layer_shape<192, 32>>(cuda, a);
+    if (a.joined)
+        return launch<layer_shape<64, 32, 1, true>>(cuda, a);
+    for (const auto &shape : shapes)
+        if ((!shape.inputs || shape.inputs == a.inputs) &&
+            (!shape.outputs || shape.outputs == a.outputs) &&
+            (!shape.stride || shape.stride == a.stride))
+            return shape.launch(cuda, a);
+    return false;
 }
 
 void cuda_launch_feature_layer(backend_cuda *cuda, const void *args, int width, int height) {
