@@ -180,7 +180,7 @@ CLI_TEST("/batch/far-disparities", test_far_disparities) {
     }
     expect_shell(
         0, "1\n", "",
-        "$B run $D/in.mkv --set min_disparity=250 --set disparity_range=8 --out gst:fakesink "
+        "$B run $D/in.mkv --set min_disparity=256 --set disparity_range=8 --out gst:fakesink "
         "--out-what disparity 2>&1 | grep -c 'from 256 px on'");
 }
 
