@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ struct file_id {
     uint64_t inode;
 };
 
-static atomic_bool remembers;
+static bool remembers;                                   /* set before there are threads */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next one */
 static void *inputs;                                     /* a tree of struct file_id, by tsearch */
 
@@ -45,7 +44,7 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 static void remember(const struct statx *about) {
-    struct file_id *id = atomic_load(&remembers) ? malloc(sizeof *id) : NULL;
+    struct file_id *id = remembers ? malloc(sizeof *id) : NULL;
     if (!id)
         return;
     *id = id_of(about);
@@ -118,33 +117,24 @@ int file_load(const char *path, size_t max, char **text, size_t *length) {
 
 /* ---- writing */
 
-int file_create(const char *path) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd >= 0 ? fd : -errno;
+FILE *file_create(const char *path) {
+    return fopen(path, "wbxe");
 }
 
 int file_begin(const char *path, FILE **file) {
     struct statx about;
-    int fd = file_create(path);
-    if (fd == -EEXIST && look_at(-1, path, &about) == 0 &&
-        (S_ISFIFO(about.stx_mode) || S_ISCHR(about.stx_mode))) {
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-        fd = fd >= 0 ? fd : -errno;
-    }
-    if (fd == -EEXIST)
-        return log_fail(fd, path,
-                        "exists already and is not overwritten; choose another name, or remove it");
-    *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    *file = file_create(path);
+    int error = *file ? 0 : errno;
+    if (error == EEXIST && look_at(-1, path, &about) == 0 &&
+        (S_ISFIFO(about.stx_mode) || S_ISCHR(about.stx_mode)))
+        *file = fopen(path, "wbe");
     if (*file)
         return 0;
-    if (fd >= 0) {
-        unlink(path);
-        close(fd);
-        fd = -ENOMEM;
-    }
-    return log_fail(fd, path,
-                    "cannot be written: %s; is there such a folder, and may you write there?",
-                    strerror(-fd));
+    return log_fail(-error, path,
+                    error == EEXIST
+                        ? "exists already and is not overwritten; choose another name, or remove it"
+                        : "cannot be written: %s; is there such a folder, and may you write there?",
+                    strerror(error));
 }
 
 void file_remove(const char *path, FILE *file) {
@@ -157,7 +147,7 @@ void file_remove(const char *path, FILE *file) {
 }
 
 void file_remember_inputs(void) {
-    atomic_store(&remembers, true);
+    remembers = true;
 }
 
 void file_note_input(const char *path) {

@@ -27,8 +27,8 @@ static inline bool file_is_same(const char *a, const char *b) {
 
 /* ---- writing */
 
-/* Makes a file of a name that nothing has yet. Its descriptor, or -errno without a log line. */
-int file_create(const char *path);
+/* Makes a file of a name that nothing has yet. NULL, with errno, without a log line. */
+FILE *file_create(const char *path);
 
 /* The same for a file that the user names; a device or a pipe is opened. 0, or -errno after a log
  * line. */
@@ -38,8 +38,8 @@ int file_begin(const char *path, FILE **file);
  * now. */
 void file_remove(const char *path, FILE *file);
 
-/* From now on the files that are loaded, and those named by file_note_input, are inputs of the
- * program; before, nothing is. */
+/* From now on, before there are threads, the files that are loaded, and those named by
+ * file_note_input, are inputs of the program; before, nothing is. */
 void file_remember_inputs(void);
 void file_note_input(const char *path);
 

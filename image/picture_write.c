@@ -33,42 +33,37 @@ bool picture_is_left_behind(const char *name) {
     return length > 0 && !name[length] && kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and O_EXCL
- * keeps threads and processes apart. Returns the descriptor or -errno. */
-static int open_temporary(const char *path, char **name) {
+/* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and no other
+ * thread or process has it. NULL with errno. */
+static FILE *open_temporary(const char *path, char **name) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path + 1) : 0;
-    for (int i = 0; i < TEMPORARY_TRIES; i++) {
-        if (asprintf(name, "%.*s.livestereo-%ld-%d.tmp", folder, path, (long)getpid(), i) < 0) {
-            *name = NULL;
-            return -ENOMEM;
-        }
-        int fd = file_create(*name);
-        if (fd >= 0)
-            return fd;
+    FILE *file = NULL;
+    errno = EEXIST;
+    for (int i = 0; i < TEMPORARY_TRIES && !file && errno == EEXIST; i++) {
         free(*name);
-        *name = NULL;
-        if (fd != -EEXIST)
-            return fd;
+        if (asprintf(name, "%.*s.livestereo-%ld-%d.tmp", folder, path, (long)getpid(), i) < 0)
+            *name = NULL;
+        file = *name ? file_create(*name) : NULL;
     }
-    return -EEXIST;
+    return file;
 }
 
 /* Opens a device or a pipe, and never replaces it by a file. A pipe's reader may be about to come,
- * but is not waited for without end. The descriptor or -errno. */
-static int open_special(const char *path) {
-    int fd = -1, error = ENXIO;
-    for (int i = 0; i < READER_TRIES && fd < 0 && error == ENXIO; i++) {
+ * but is not waited for without end. NULL with errno. */
+static FILE *open_special(const char *path) {
+    int fd = -1;
+    errno = ENXIO;
+    for (int i = 0; i < READER_TRIES && fd < 0 && errno == ENXIO; i++) {
         if (i > 0)
             usleep(READER_US);
         fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-        error = errno;
     }
-    if (fd < 0 || fcntl(fd, F_SETFL, 0) == 0) /* writes may wait for the reader */
-        return fd < 0 ? -error : fd;
-    error = errno;
-    close(fd);
-    return -error;
+    /* writes may wait for the reader */
+    FILE *file = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "wb") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
 }
 
 int save_begin(struct save *save, const char *path) {
@@ -79,17 +74,13 @@ int save_begin(struct save *save, const char *path) {
     bool there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode))
         return cannot_write(path, EISDIR);
-    int fd = there && !S_ISREG(about.st_mode) ? open_special(path)
-                                              : open_temporary(path, &save->temporary);
-    if (fd < 0)
-        return cannot_write(path, -fd);
-    save->file = fdopen(fd, "wb");
-    if (!save->file) {
-        save->error = -errno;
-        close(fd);
-        return save_end(save);
-    }
-    return 0;
+    save->file = there && !S_ISREG(about.st_mode) ? open_special(path)
+                                                  : open_temporary(path, &save->temporary);
+    if (save->file)
+        return 0;
+    int error = errno;
+    free(save->temporary);
+    return cannot_write(path, error);
 }
 
 void save_write(struct save *save, const void *data, size_t bytes) {

@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/log.h"
 
-#include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <pthread.h>
@@ -48,9 +47,7 @@ struct output_gst {
     struct depth_geometry geometry;
     enum what what;
     GstVideoInfo info;
-    GstElement *pipeline;
-    GstAppSrc *head;
-    GstBus *bus;
+    struct gst_writer writer;
     pthread_t thread;
 
     /* the worker's */
@@ -129,17 +126,17 @@ static GstPadProbeReturn count_sent(GstPad *pad, GstPadProbeInfo *info, gpointer
 /* ---- the worker */
 
 static void start(struct output_gst *output) {
-    gst_bus_set_flushing(output->bus, TRUE); /* what the last run left there */
-    gst_bus_set_flushing(output->bus, FALSE);
+    gst_bus_set_flushing(output->writer.bus, TRUE); /* what the last run left there */
+    gst_bus_set_flushing(output->writer.bus, FALSE);
     output->sent_before = atomic_load(&output->base.sent);
     atomic_store(&output->base.state, OUT_RUNNING);
-    gst_element_set_state(output->pipeline, GST_STATE_PLAYING); /* a refusal comes by the bus */
+    gst_element_set_state(output->writer.pipeline, GST_STATE_PLAYING); /* a refusal is a message */
 }
 
 /* Calls look with each file that the pipeline writes, or the pattern of its names, until it is not
  * 0. */
 static int look_at_files(const struct output_gst *output, int (*look)(const char *path)) {
-    g_autoptr(GstIterator) elements = gst_bin_iterate_sinks(GST_BIN(output->pipeline));
+    g_autoptr(GstIterator) elements = gst_bin_iterate_sinks(GST_BIN(output->writer.pipeline));
     g_auto(GValue) item = G_VALUE_INIT;
     int found = 0;
     while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
@@ -160,20 +157,18 @@ static int has_data(const char *path) {
 }
 
 /* The cause, once. */
-static void warn_once(struct output_gst *output, GstMessage *message, const char *next) {
-    g_autoptr(GError) cause = NULL;
-    gst_message_parse_error(message, &cause, NULL);
+static void warn_once(struct output_gst *output, const GError *cause, const char *next) {
     if (g_strcmp0(output->last_warning, cause->message) != 0)
         log_warning("--out", "%s; %s", cause->message, next);
     g_free(output->last_warning);
     output->last_warning = g_strdup(cause->message);
 }
 
-static void fail(struct output_gst *output, GstMessage *message) {
+static void fail(struct output_gst *output, const GError *cause) {
     bool again = !look_at_files(output, has_data);
-    warn_once(output, message, again ? RETRY_TEXT : FILE_TEXT);
+    warn_once(output, cause, again ? RETRY_TEXT : FILE_TEXT);
     atomic_store(&output->base.state, again ? OUT_FAILED : OUT_FILE_FAILED);
-    gst_element_set_state(output->pipeline, GST_STATE_NULL);
+    gst_element_set_state(output->writer.pipeline, GST_STATE_NULL);
     output->retry_ns = clock_ns() + RETRY_S * NS_PER_S;
 }
 
@@ -183,18 +178,18 @@ static void watch(struct output_gst *output) {
         start(output);
     if (state != OUT_RUNNING)
         return;
-    g_autoptr(GstMessage) message =
-        gst_bus_pop_filtered(output->bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-    if (!message) {
+    g_autoptr(GError) cause = NULL;
+    switch (gst_writer_look(&output->writer, 0, &cause)) {
+    case GST_WRITER_GOES_ON:
         if (output->last_warning && atomic_load(&output->base.sent) > output->sent_before + 1) {
             log_info("--out", "takes frames again");
             g_clear_pointer(&output->last_warning, g_free);
         }
-        return;
-    }
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-        fail(output, message);
-    } else {
+        break;
+    case GST_WRITER_FAILED:
+        fail(output, cause);
+        break;
+    case GST_WRITER_ENDED:
         log_warning("--out", "the pipeline has ended by itself; nothing more goes out");
         atomic_store(&output->base.state, OUT_ENDED);
     }
@@ -205,22 +200,20 @@ static void finish(struct output_gst *output) {
     int state = atomic_load(&output->base.state);
     output->is_whole = state == OUT_ENDED;
     if (state == OUT_RUNNING) {
-        gst_app_src_end_of_stream(output->head);
-        g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
-            output->bus, END_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-        output->is_late = !message;
-        output->is_whole = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-        if (message && !output->is_whole)
-            warn_once(output, message, "the end of what was sent may be missing");
+        g_autoptr(GError) cause = NULL;
+        gst_writer_end(&output->writer);
+        enum gst_writer_state end = gst_writer_look(&output->writer, END_S * GST_SECOND, &cause);
+        output->is_late = end == GST_WRITER_GOES_ON;
+        output->is_whole = end == GST_WRITER_ENDED;
+        if (end == GST_WRITER_FAILED)
+            warn_once(output, cause, "the end of what was sent may be missing");
     }
-    gst_element_set_state(output->pipeline, GST_STATE_NULL);
+    gst_element_set_state(output->writer.pipeline, GST_STATE_NULL);
 }
 
 static void release(struct output_gst *output) {
     atomic_load(&output->base.sent); /* what GStreamer's thread did is seen */
-    gst_clear_object(&output->head);
-    gst_clear_object(&output->bus);
-    gst_clear_object(&output->pipeline);
+    gst_writer_close(&output->writer);
     queue_close(&output->base.queue);
     g_free(output->last_warning);
     pthread_cond_destroy(&output->changed);
@@ -243,7 +236,8 @@ static void *work(void *context) {
             buffer = make_buffer(output, frame);
         frame_drop(&frame);
         if (buffer)
-            gst_app_src_push_buffer(output->head, buffer); /* drops the one before, never waits */
+            gst_app_src_push_buffer(output->writer.head[0],
+                                    buffer); /* drops the one before, never waits */
     } while (status != QUEUE_END);
     finish(output);
     pthread_mutex_lock(&output->lock);
@@ -294,10 +288,11 @@ static void set_head(struct output_gst *output, const struct output_about *about
     if (about->rate > 0)
         gst_util_double_to_fraction(about->rate, &output->info.fps_n, &output->info.fps_d);
     g_autoptr(GstCaps) caps = gst_video_info_to_caps(&output->info);
-    g_object_set(output->head, "caps", caps, "format", GST_FORMAT_TIME, "is-live", TRUE,
-                 "do-timestamp", TRUE, "max-buffers", (guint64)1, "max-bytes", (guint64)0, NULL);
-    gst_util_set_object_arg(G_OBJECT(output->head), "leaky-type", "downstream");
-    gst_launch_probe_buffers(GST_ELEMENT(output->head), "src", count_sent, output);
+    GstElement *head = GST_ELEMENT(output->writer.head[0]);
+    g_object_set(head, "caps", caps, "is-live", TRUE, "do-timestamp", TRUE, "max-buffers",
+                 (guint64)1, NULL);
+    gst_util_set_object_arg(G_OBJECT(head), "leaky-type", "downstream");
+    gst_launch_probe_buffers(head, "src", count_sent, output);
 }
 
 /* What --out says behind "gst:", or the pipeline for a device (g_free): of colours YUYV, which all
@@ -320,14 +315,11 @@ static char *pipeline_text(const struct output_gst *output, const char *text,
 static int make_pipeline(struct output_gst *output, const char *text,
                          const struct output_about *about) {
     g_autoptr(GError) error = NULL;
-    g_autofree char *launch = g_strconcat("appsrc name=livestereo_out ! ", text, NULL);
-    output->pipeline = gst_launch(launch, &error);
-    if (!output->pipeline)
+    g_autofree char *launch = g_strconcat("appsrc name=livestereo0 ! ", text, NULL);
+    if (!gst_writer_open(&output->writer, launch, NULL, &error))
         return log_fail(EXIT_USAGE, "--out",
                         "%s; try the pipeline with gst-launch-1.0 videotestsrc ! ...",
                         error->message);
-    output->bus = gst_element_get_bus(output->pipeline);
-    output->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(output->pipeline), "livestereo_out"));
     set_head(output, about);
     return look_at_files(output, file_spare_input) ? EXIT_USAGE : GO_ON;
 }

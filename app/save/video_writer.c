@@ -8,7 +8,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdbool.h>
@@ -31,20 +30,14 @@ static const struct {
 struct video_writer {
     char *path;
     FILE *file; /* is the writer's own; filesink opens it anew */
-    GstElement *pipeline;
-    GstAppSrc *head;
-    GstBus *bus;
+    struct gst_writer writer;
     GstVideoInfo info;
     double rate;
     long pictures;
 };
 
 static void free_writer(struct video_writer *w, int keep) {
-    if (w->pipeline)
-        gst_element_set_state(w->pipeline, GST_STATE_NULL);
-    g_clear_pointer(&w->head, gst_object_unref);
-    g_clear_pointer(&w->bus, gst_object_unref);
-    g_clear_pointer(&w->pipeline, gst_object_unref);
+    gst_writer_close(&w->writer);
     if (w->file && !keep)
         file_remove(w->path, w->file);
     if (w->file)
@@ -55,39 +48,32 @@ static void free_writer(struct video_writer *w, int keep) {
 
 /* 0 or -EIO after a log line; waits so long for the end of the stream where wanted. */
 static int look(const struct video_writer *w, GstClockTime timeout, bool end) {
-    GstMessageType types = GST_MESSAGE_ERROR | (end ? GST_MESSAGE_EOS : 0);
     g_autoptr(GError) cause = NULL;
-    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(w->bus, timeout, types);
-    if (!message && !end)
-        return 0;
-    if (!message)
+    enum gst_writer_state state = gst_writer_look(&w->writer, timeout, &cause);
+    if (state == GST_WRITER_FAILED)
+        return log_fail(-EIO, w->path, "cannot be written: %s", cause->message);
+    if (end && state == GST_WRITER_GOES_ON)
         return log_fail(-EIO, w->path, "could not be finished within %d s", END_S);
-    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR)
-        return 0;
-    gst_message_parse_error(message, &cause, NULL);
-    return log_fail(-EIO, w->path, "cannot be written: %s", cause->message);
+    return 0;
 }
 
 /* appsrc ! videoconvert ! encoder ! muxer ! filesink. 0 or -errno after a log line. */
 static int make_pipeline(struct video_writer *w, const char *chain, int width, int height) {
     g_autoptr(GError) error = NULL;
     int numerator, denominator;
-    g_autofree char *launch = g_strdup_printf(
-        "appsrc name=head ! videoconvert ! video/x-raw,format=I420 ! %s ! filesink name=file",
-        chain);
-    w->pipeline = gst_launch(launch, &error);
-    if (!w->pipeline)
+    g_autofree char *launch =
+        g_strdup_printf("appsrc name=livestereo0 ! videoconvert ! video/x-raw,format=I420 ! %s ! "
+                        "filesink name=file",
+                        chain);
+    if (!gst_writer_open(&w->writer, launch, w->path, &error))
         return log_fail(-ENOSYS, w->path, "cannot be encoded: %s", error->message);
-    w->bus = gst_element_get_bus(w->pipeline);
-    w->head = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(w->pipeline), "head"));
-    gst_launch_set_location(w->pipeline, w->path);
     gst_util_double_to_fraction(w->rate, &numerator, &denominator);
     gst_video_info_set_format(&w->info, GST_VIDEO_FORMAT_RGB, (guint)width, (guint)height);
     GST_VIDEO_INFO_FPS_N(&w->info) = numerator;
     GST_VIDEO_INFO_FPS_D(&w->info) = denominator;
     g_autoptr(GstCaps) caps = gst_video_info_to_caps(&w->info);
-    g_object_set(w->head, "caps", caps, "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
-    gst_element_set_state(w->pipeline, GST_STATE_PLAYING);
+    gst_app_src_set_caps(w->writer.head[0], caps);
+    gst_element_set_state(w->writer.pipeline, GST_STATE_PLAYING);
     return look(w, 0, false);
 }
 
@@ -122,7 +108,7 @@ int video_writer_add(struct video_writer *w, const struct image *picture) {
     if (picture->width != w->info.width || picture->height != w->info.height)
         return log_fail(-EINVAL, w->path, "has pictures of %dx%d, not of %dx%d", w->info.width,
                         w->info.height, picture->width, picture->height);
-    while (gst_app_src_get_current_level_bytes(w->head) >= MAX_WAITING * w->info.size)
+    while (gst_app_src_get_current_level_bytes(w->writer.head[0]) >= MAX_WAITING * w->info.size)
         if (look(w, GST_MSECOND, false) != 0) /* a push that waits would not end after an error */
             return -EIO;
     GstBuffer *buffer = gst_buffer_new_allocate(NULL, w->info.size, NULL);
@@ -139,7 +125,7 @@ int video_writer_add(struct video_writer *w, const struct image *picture) {
     gst_buffer_unmap(buffer, &map);
     GST_BUFFER_PTS(buffer) = (GstClockTime)((double)w->pictures * 1e9 / w->rate);
     GST_BUFFER_DURATION(buffer) = (GstClockTime)(1e9 / w->rate);
-    if (gst_app_src_push_buffer(w->head, buffer) == GST_FLOW_OK)
+    if (gst_app_src_push_buffer(w->writer.head[0], buffer) == GST_FLOW_OK)
         w->pictures++;
     return look(w, 0, false);
 }
@@ -152,7 +138,7 @@ int video_writer_close(struct video_writer **writer, int keep) {
         return 0;
     keep = keep && w->pictures > 0;
     if (keep) {
-        gst_app_src_end_of_stream(w->head);
+        gst_writer_end(&w->writer);
         error = look(w, END_S * GST_SECOND, true);
     }
     free_writer(w, keep && !error);

@@ -82,3 +82,48 @@ void gst_launch_probe_buffers(GstElement *element, const char *name, GstPadProbe
     g_autoptr(GstPad) pad = gst_element_get_static_pad(element, name);
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, probe, context, NULL);
 }
+
+/* ---- writing */
+
+bool gst_writer_open(struct gst_writer *writer, const char *text, const char *path,
+                     GError **error) {
+    static const char *const names[2] = {"livestereo0", "livestereo1"};
+    writer->pipeline = gst_launch(text, error);
+    if (!writer->pipeline)
+        return false;
+    writer->bus = gst_element_get_bus(writer->pipeline);
+    if (path)
+        gst_launch_set_location(writer->pipeline, path);
+    for (int i = 0; i < 2; i++) {
+        writer->head[i] = (GstAppSrc *)gst_bin_get_by_name(GST_BIN(writer->pipeline), names[i]);
+        if (writer->head[i])
+            g_object_set(writer->head[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
+    }
+    return true;
+}
+
+enum gst_writer_state gst_writer_look(const struct gst_writer *writer, GstClockTime wait,
+                                      GError **error) {
+    g_autoptr(GstMessage) message =
+        gst_bus_timed_pop_filtered(writer->bus, wait, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    if (!message)
+        return GST_WRITER_GOES_ON;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
+        return GST_WRITER_ENDED;
+    gst_message_parse_error(message, error, NULL);
+    return GST_WRITER_FAILED;
+}
+
+void gst_writer_end(struct gst_writer *writer) {
+    for (int i = 0; i < 2 && writer->head[i]; i++)
+        gst_app_src_end_of_stream(writer->head[i]);
+}
+
+void gst_writer_close(struct gst_writer *writer) {
+    if (writer->pipeline)
+        gst_element_set_state(writer->pipeline, GST_STATE_NULL);
+    for (int i = 0; i < 2; i++)
+        gst_clear_object(&writer->head[i]);
+    gst_clear_object(&writer->bus);
+    gst_clear_object(&writer->pipeline);
+}

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdbool.h>
@@ -30,3 +31,26 @@ void gst_launch_probe_buffers(GstElement *element, const char *name, GstPadProbe
 
 /* What the pictures that come to a sink are like; false before the first has come. */
 bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info);
+
+/* ---- writing: recordings, videos, --out. One thread. */
+
+struct gst_writer { /* zero to begin with */
+    GstElement *pipeline;
+    GstBus *bus;
+    GstAppSrc *head[2]; /* called livestereo0 and livestereo1 in the text; a push never waits */
+};
+
+/* Makes the pipeline, and path (or NULL) the file of the element called file. False with the cause
+ * in *error, without a log line. gst_writer_close() frees it in any case. */
+bool gst_writer_open(struct gst_writer *writer, const char *text, const char *path, GError **error);
+
+enum gst_writer_state { GST_WRITER_GOES_ON, GST_WRITER_ENDED, GST_WRITER_FAILED };
+
+/* The next thing that happens to it within that time; *error gets the cause of a failure. */
+enum gst_writer_state gst_writer_look(const struct gst_writer *writer, GstClockTime wait,
+                                      GError **error);
+
+/* Nothing more is pushed; gst_writer_look() tells when all is written. */
+void gst_writer_end(struct gst_writer *writer);
+
+void gst_writer_close(struct gst_writer *writer);

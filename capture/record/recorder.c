@@ -13,7 +13,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <pthread.h>
@@ -37,11 +36,9 @@ struct picture {
 
 struct recorder {
     char *path;
-    GstElement *pipeline;
-    GstBus *bus;
-    GstAppSrc *track[2];
-    GstCaps *mark[2]; /* of the numbers that the tracks' buffers carry */
-    int tracks;       /* 1: both pictures side by side */
+    struct gst_writer writer; /* its heads are the tracks */
+    GstCaps *mark[2];         /* of the numbers that the tracks' buffers carry */
+    int tracks;               /* 1: both pictures side by side */
     struct recording_files beside;
     bool ffv1;                 /* GStreamer can make it */
     uint32_t fourcc;           /* of the pictures, from the first pair on */
@@ -148,46 +145,38 @@ static GstPadProbeReturn look_at_buffer(GstPad *pad, GstPadProbeInfo *info, gpoi
 static int open_pipeline(struct recorder *recorder) {
     g_autoptr(GError) error = NULL;
     /* The default time scale rounds to a millisecond, which is coarser than pairs are apart. */
-    const char *two = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
-                      "appsrc name=left ! taginject name=tag0 tags=title=left ! mux.video_0 "
-                      "appsrc name=right ! taginject name=tag1 tags=title=right ! mux.video_1";
+    const char *two =
+        "matroskamux name=mux timecodescale=10000 ! filesink name=file "
+        "appsrc name=livestereo0 ! taginject name=tag0 tags=title=left ! mux.video_0 "
+        "appsrc name=livestereo1 ! taginject name=tag1 tags=title=right ! mux.video_1";
     const char *one = "matroskamux name=mux timecodescale=10000 ! filesink name=file "
-                      "appsrc name=left ! taginject name=tag0 tags=title=sbs ! mux.video_0";
-    recorder->pipeline = gst_launch(recorder->tracks == 2 ? two : one, &error);
-    if (!recorder->pipeline)
+                      "appsrc name=livestereo0 ! taginject name=tag0 tags=title=sbs ! mux.video_0";
+    if (!gst_writer_open(&recorder->writer, recorder->tracks == 2 ? two : one, recorder->path,
+                         &error))
         return log_fail(-ENOSYS, recorder->path, "cannot be recorded: %s", error->message);
-    gst_launch_set_location(recorder->pipeline, recorder->path);
-    g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(recorder->pipeline), "file");
+    g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(recorder->writer.pipeline), "file");
     gst_util_set_object_arg(G_OBJECT(file), "buffer-mode", "unbuffered");
     gst_launch_probe_buffers(file, "sink", look_at_buffer, recorder);
-    recorder->bus = gst_element_get_bus(recorder->pipeline);
-    gst_bus_set_sync_handler(recorder->bus, note_failure, recorder, NULL);
+    gst_bus_set_sync_handler(recorder->writer.bus, note_failure, recorder, NULL);
     recorder->ffv1 = format_have_ffv1();
-    const char *const names[2] = {"left", "right"};
-    for (int i = 0; i < 2 && i < recorder->tracks; i++) {
-        recorder->track[i] =
-            GST_APP_SRC(gst_bin_get_by_name(GST_BIN(recorder->pipeline), names[i]));
-        g_object_set(recorder->track[i], "format", GST_FORMAT_TIME, "max-bytes", (guint64)0, NULL);
-        gst_element_set_locked_state(GST_ELEMENT(recorder->track[i]), TRUE); /* for start_track() */
-        g_autofree char *mark = g_strdup_printf("timestamp/x-livestereo-pair-%s", names[i]);
-        recorder->mark[i] = gst_caps_new_empty_simple(mark);
+    static const char *const marks[2] = {"timestamp/x-livestereo-left",
+                                         "timestamp/x-livestereo-right"};
+    for (int i = 0; i < recorder->tracks; i++) {
+        recorder->mark[i] = gst_caps_new_empty_simple(marks[i]);
+        gst_element_set_locked_state(GST_ELEMENT(recorder->writer.head[i]),
+                                     TRUE); /* for start_track() */
     }
-    if (gst_element_set_state(recorder->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    if (gst_element_set_state(recorder->writer.pipeline, GST_STATE_PLAYING) ==
+        GST_STATE_CHANGE_FAILURE)
         return log_fail(-EACCES, recorder->path,
                         "cannot be written; is there such a folder, and may you write there?");
     return 0;
 }
 
 static void release(struct recorder *recorder, bool keep) {
-    if (recorder->pipeline) {
-        gst_element_set_state(recorder->pipeline, GST_STATE_NULL);
-        for (int i = 0; i < 2; i++) {
-            gst_clear_object(&recorder->track[i]);
-            gst_clear_caps(&recorder->mark[i]);
-        }
-        gst_clear_object(&recorder->bus);
-        gst_object_unref(recorder->pipeline);
-    }
+    gst_writer_close(&recorder->writer);
+    for (int i = 0; i < 2; i++)
+        gst_clear_caps(&recorder->mark[i]);
     g_queue_clear_full(&recorder->given, (GDestroyNotify)free_pair);
     recording_files_close(&recorder->beside, keep);
     for (int i = 0; i < 2; i++)
@@ -232,23 +221,25 @@ static long count_rows(struct recorder *recorder, int *error) {
     return recorder->rows;
 }
 
+static int fail(struct recorder *recorder, const GError *cause) {
+    int beside;
+    bool full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+    log_error(recorder->path, "%s; the %ld pairs before can be played",
+              full ? "the disk is full" : cause->message, count_rows(recorder, &beside));
+    return end_with(recorder, full ? -ENOSPC : -EIO);
+}
+
 /* Looks whether writing has failed meanwhile. */
 static int check_bus(struct recorder *recorder) {
     if (recorder->status.error) /* one error brings others after it */
         return recorder->status.error;
     int beside;
-    long rows = count_rows(recorder, &beside);
+    count_rows(recorder, &beside);
     if (beside)
         return end_with(recorder, beside);
     g_autoptr(GError) cause = NULL;
-    g_autoptr(GstMessage) message = gst_bus_pop_filtered(recorder->bus, GST_MESSAGE_ERROR);
-    if (!message)
-        return 0;
-    gst_message_parse_error(message, &cause, NULL);
-    bool full = g_error_matches(cause, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
-    log_error(recorder->path, "%s; the %ld pairs before can be played",
-              full ? "the disk is full" : cause->message, rows);
-    return end_with(recorder, full ? -ENOSPC : -EIO);
+    bool failed = gst_writer_look(&recorder->writer, 0, &cause) == GST_WRITER_FAILED;
+    return failed ? fail(recorder, cause) : 0;
 }
 
 static struct raw_picture raw_of_image(const struct image *image) {
@@ -294,17 +285,17 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
     GST_BUFFER_PTS(buffer) = (GstClockTime)MAX(time_ns, 0);
     gst_buffer_add_reference_timestamp_meta(
         buffer, recorder->mark[side], (GstClockTime)recorder->status.pairs, GST_CLOCK_TIME_NONE);
-    gst_app_src_push_buffer(recorder->track[side], buffer); /* does not wait: block is off */
+    gst_app_src_push_buffer(recorder->writer.head[side], buffer); /* does not wait: block is off */
 }
 
 /* Puts the encoder between a track's source and its tags. */
 static void add_encoder(struct recorder *recorder, int side, const char *encoder) {
     GstElement *bin = gst_parse_bin_from_description(encoder, TRUE, NULL);
-    GstElement *source = GST_ELEMENT(recorder->track[side]);
+    GstElement *source = GST_ELEMENT(recorder->writer.head[side]);
     g_autoptr(GstElement) tag =
-        gst_bin_get_by_name(GST_BIN(recorder->pipeline), side ? "tag1" : "tag0");
+        gst_bin_get_by_name(GST_BIN(recorder->writer.pipeline), side ? "tag1" : "tag0");
     gst_element_unlink(source, tag);
-    gst_bin_add(GST_BIN(recorder->pipeline), bin);
+    gst_bin_add(GST_BIN(recorder->writer.pipeline), bin);
     gst_element_link_many(source, bin, tag, NULL);
     gst_element_sync_state_with_parent(bin);
 }
@@ -329,9 +320,9 @@ static void begin_tracks(struct recorder *recorder, const struct raw_pair *pair,
                         "is kept uncompressed (%.0f MB a second): no FFV1 encoder here; as root: "
                         "apt install gstreamer1.0-libav",
                         (double)raw[i].bytes * recorder->tracks * recorder->rate / 1e6);
-        start_track(GST_ELEMENT(recorder->track[i]));
+        start_track(GST_ELEMENT(recorder->writer.head[i]));
         g_autoptr(GstCaps) caps = format_caps(&raw[i], recorder->rate);
-        gst_app_src_set_caps(recorder->track[i], caps);
+        gst_app_src_set_caps(recorder->writer.head[i], caps);
     }
 }
 
@@ -340,7 +331,7 @@ bool recorder_full(struct recorder *recorder) {
     if (check_bus(recorder) != 0)
         return false;
     for (int i = 0; i < recorder->tracks; i++)
-        full |= gst_app_src_get_current_level_bytes(recorder->track[i]) > MAX_WAITING;
+        full |= gst_app_src_get_current_level_bytes(recorder->writer.head[i]) > MAX_WAITING;
     return full;
 }
 
@@ -386,43 +377,31 @@ void recorder_get_status(struct recorder *recorder, struct recorder_status *stat
     *status = recorder->status;
 }
 
-/* The end, or an error; NULL when nothing has come into the file for END_S. What waits is encoded
- * first, which may take longer than that. */
-static GstMessage *wait_for_end(struct recorder *recorder) {
-    int error;
-    long rows = count_rows(recorder, &error);
-    for (int idle_s = 0; idle_s < END_S; idle_s++) {
-        GstMessage *message = gst_bus_timed_pop_filtered(recorder->bus, GST_SECOND,
-                                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-        if (message)
-            return message;
-        long now = count_rows(recorder, &error);
-        if (now != rows)
-            idle_s = 0;
-        rows = now;
-    }
-    return NULL;
-}
-
-/* Ends the tracks. Whether all that they were given has gone on to the file. */
+/* Ends the tracks. Whether all that they were given has gone on to the file: what waits is encoded
+ * first, and something must come into the file each END_S. */
 static bool end_tracks(struct recorder *recorder) {
-    for (int i = 0; i < recorder->tracks; i++)
-        gst_app_src_end_of_stream(recorder->track[i]);
-    GstMessage *message = wait_for_end(recorder);
-    if (!message) {
-        log_error(recorder->path, "the disk does not take the rest; it may end early");
-        end_with(recorder, -ETIMEDOUT);
-        return false;
+    enum gst_writer_state state = GST_WRITER_GOES_ON;
+    g_autoptr(GError) cause = NULL;
+    int beside;
+    gst_writer_end(&recorder->writer);
+    for (int idle_s = 0; idle_s < END_S && state == GST_WRITER_GOES_ON; idle_s++) {
+        long rows = count_rows(recorder, &beside);
+        state = gst_writer_look(&recorder->writer, GST_SECOND, &cause);
+        if (count_rows(recorder, &beside) != rows)
+            idle_s = 0;
     }
-    bool failed = GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;
-    gst_bus_post(recorder->bus, message); /* for check_bus */
-    if (check_bus(recorder) != 0 || failed)
+    if (state == GST_WRITER_FAILED)
+        fail(recorder, cause);
+    if (state == GST_WRITER_GOES_ON)
+        end_with(recorder, log_fail(-ETIMEDOUT, recorder->path,
+                                    "the disk does not take the rest; it may end early"));
+    if (state != GST_WRITER_ENDED)
         return false;
     pthread_mutex_lock(&recorder->lock);
     note_in_file(recorder); /* nothing follows the last one in what is no file on a disk */
     pthread_mutex_unlock(&recorder->lock);
     write_rows(recorder);
-    return true;
+    return check_bus(recorder) == 0;
 }
 
 int recorder_close(struct recorder **pointer, struct recorder_status *end) {
