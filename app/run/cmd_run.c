@@ -164,7 +164,7 @@ static void take_params(struct live *live, struct reader *reader) {
 static int read_all(const struct run *run, struct live *live, struct reader *reader) {
     bool progress = progress_wanted(&run->common);
     for (;;) {
-        struct frame *frame;
+        AUTO(frame_drop) struct frame *frame = NULL;
         int status = live_take(live, 100, &frame);
         if (status == LIVE_END || quit_asked())
             break;
