@@ -25,6 +25,8 @@ static int check_measured(const struct livestereo_geometry *geometry,
     if (!geometry)
         return refuse("there is no geometry");
     int error = library_geometry(g, geometry);
+    if (!error && disparity && (disparity->width < 1 || disparity->height < 1))
+        error = refuse("disparity: no map has %dx%d px", disparity->width, disparity->height);
     if (!error)
         error = library_check_image("disparity", disparity, disparity ? disparity->width : 0,
                                     disparity ? disparity->height : 0, LIVESTEREO_DISP16);

@@ -221,6 +221,12 @@ TEST("/library-mistakes/rest", test_rest) {
     g.metric = 1;
     expect(livestereo_depth(&g, NULL, &depth), -EINVAL, livestereo_error(NULL));
     expect(livestereo_depth(&g, &frame.disparity, &mask), -EINVAL, livestereo_error(NULL));
+    struct livestereo_image odd = frame.disparity, odd_depth = depth;
+    odd.width = odd_depth.width = -1;
+    odd.row_bytes = odd_depth.row_bytes = 0;
+    expect(livestereo_depth(&g, &odd, &odd_depth), -EINVAL, livestereo_error(NULL));
+    expect(livestereo_points(&g, &odd, NULL, 0, points, 1, &count), -EINVAL,
+           livestereo_error(NULL));
     expect(livestereo_points(&g, &frame.disparity, NULL, -1, points, 1, &count), -EINVAL,
            livestereo_error(NULL));
     expect(livestereo_points(&g, &frame.disparity, NULL, 0, NULL, 1, &count), -EINVAL,
