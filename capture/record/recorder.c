@@ -25,20 +25,14 @@
 struct given_pair {
     long number;
     bool in_file[2];
-    char *row;
-};
-
-/* On its way into the file, or, of track -1, none. */
-struct picture {
-    int track;
-    long pair;
+    char row[RECORDING_ROW];
 };
 
 struct recorder {
     char *path;
     struct gst_writer writer; /* its heads are the tracks */
-    GstCaps *mark[2];         /* of the numbers that the tracks' buffers carry */
-    int tracks;               /* 1: both pictures side by side */
+    GstCaps *mark; /* of the numbers that buffers carry: of pair n 2 n, in track 1 one more */
+    int tracks;    /* 1: both pictures side by side */
     struct recording_files beside;
     bool ffv1;                 /* GStreamer can make it */
     uint32_t fourcc;           /* of the pictures, from the first pair on */
@@ -51,7 +45,7 @@ struct recorder {
     long rows;        /* of pairs that are in the file */
     int beside_error; /* of a file beside it, logged */
     bool failed;      /* GStreamer has met an error */
-    struct picture writing;
+    long writing;     /* number of the picture on its way into the file, -1 none */
 };
 
 char *recorder_default_path(void) {
@@ -63,28 +57,20 @@ char *recorder_default_path(void) {
 
 /* ---- opening */
 
-static void free_pair(struct given_pair *pair) {
-    g_free(pair->row);
-    g_free(pair);
-}
-
 /* The picture that the last buffer held is in the file. A track's pictures come in order: what it
  * passes over an encoder has lost. */
 static void note_in_file(struct recorder *recorder) {
-    struct picture in_file = recorder->writing;
+    long number = recorder->writing / 2, track = recorder->writing % 2;
     struct given_pair *pair;
-    if (in_file.track < 0)
+    if (recorder->writing < 0)
         return;
-    while ((pair = g_queue_peek_head(&recorder->given)) && pair->number < in_file.pair &&
-           !pair->in_file[in_file.track])
-        free_pair(g_queue_pop_head(&recorder->given));
-    for (GList *at = recorder->given.head; at; at = at->next) {
+    while ((pair = g_queue_peek_head(&recorder->given)) && pair->number < number &&
+           !pair->in_file[track])
+        g_free(g_queue_pop_head(&recorder->given));
+    for (GList *at = recorder->given.head; at && pair->number < number; at = at->next)
         pair = at->data;
-        if (pair->number == in_file.pair)
-            pair->in_file[in_file.track] = true;
-        if (pair->number >= in_file.pair)
-            break;
-    }
+    if (pair && pair->number == number)
+        pair->in_file[track] = true;
 }
 
 /* The next pair that is whole in the file, or NULL. */
@@ -102,7 +88,7 @@ static void write_rows(struct recorder *recorder) {
                         ? 0
                         : recording_files_write_note(&recorder->beside, recorder->fourcc);
         error = error ?: recording_files_add_row(&recorder->beside, pair->row);
-        free_pair(pair);
+        g_free(pair);
         LOCKED(&recorder->lock);
         recorder->beside_error = error;
         recorder->rows += !error;
@@ -125,18 +111,13 @@ static GstBusSyncReply note_failure(GstBus *bus, GstMessage *message, gpointer c
 static GstPadProbeReturn look_at_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
     struct recorder *recorder = context;
     GstBuffer *buffer = gst_pad_probe_info_get_buffer(info);
-    struct picture next = {.track = -1};
+    const GstReferenceTimestampMeta *mark =
+        gst_buffer_get_reference_timestamp_meta(buffer, recorder->mark);
     (void)pad;
-    for (int i = 0; i < recorder->tracks; i++) {
-        const GstReferenceTimestampMeta *mark =
-            gst_buffer_get_reference_timestamp_meta(buffer, recorder->mark[i]);
-        if (mark)
-            next = (struct picture){i, (long)mark->timestamp};
-    }
     pthread_mutex_lock(&recorder->lock);
     if (!recorder->failed)
         note_in_file(recorder);
-    recorder->writing = next;
+    recorder->writing = mark ? (long)mark->timestamp : -1;
     pthread_mutex_unlock(&recorder->lock);
     write_rows(recorder);
     return GST_PAD_PROBE_OK;
@@ -159,13 +140,9 @@ static int open_pipeline(struct recorder *recorder) {
     gst_launch_probe_buffers(file, "sink", look_at_buffer, recorder);
     gst_bus_set_sync_handler(recorder->writer.bus, note_failure, recorder, NULL);
     recorder->ffv1 = format_have_ffv1();
-    static const char *const marks[2] = {"timestamp/x-livestereo-left",
-                                         "timestamp/x-livestereo-right"};
-    for (int i = 0; i < recorder->tracks; i++) {
-        recorder->mark[i] = gst_caps_new_empty_simple(marks[i]);
-        gst_element_set_locked_state(GST_ELEMENT(recorder->writer.head[i]),
-                                     TRUE); /* for start_track() */
-    }
+    recorder->mark = gst_caps_new_empty_simple("timestamp/x-livestereo-picture");
+    for (int i = 0; i < recorder->tracks; i++) /* for start_track() */
+        gst_element_set_locked_state(GST_ELEMENT(recorder->writer.head[i]), TRUE);
     if (gst_element_set_state(recorder->writer.pipeline, GST_STATE_PLAYING) ==
         GST_STATE_CHANGE_FAILURE)
         return log_fail(-EACCES, recorder->path,
@@ -175,9 +152,8 @@ static int open_pipeline(struct recorder *recorder) {
 
 static void release(struct recorder *recorder, bool keep) {
     gst_writer_close(&recorder->writer);
-    for (int i = 0; i < 2; i++)
-        gst_clear_caps(&recorder->mark[i]);
-    g_queue_clear_full(&recorder->given, (GDestroyNotify)free_pair);
+    gst_clear_caps(&recorder->mark);
+    g_queue_clear_full(&recorder->given, g_free);
     recording_files_close(&recorder->beside, keep);
     for (int i = 0; i < 2; i++)
         g_free(recorder->converted[i].data);
@@ -191,7 +167,7 @@ struct recorder *recorder_open(const char *path, const struct recorder_about *ab
     recorder->path = g_strdup(path);
     recorder->rate = about->source->rate;
     recorder->tracks = g_str_has_prefix(about->source->name, "sbs:") ? 1 : 2;
-    recorder->writing.track = -1;
+    recorder->writing = -1;
     pthread_mutex_init(&recorder->lock, NULL);
     int code = g_str_has_suffix(path, ".mkv") ? 0 : -EINVAL;
     if (code)
@@ -271,7 +247,7 @@ static int make_storable(struct recorder *recorder, int side, struct raw_picture
 static void note_given(struct recorder *recorder, const struct raw_pair *pair) {
     struct given_pair *given = g_new0(struct given_pair, 1);
     given->number = recorder->status.pairs;
-    given->row = recording_row_print(pair, recorder->first_ns);
+    recording_row_print(pair, recorder->first_ns, given->row);
     LOCKED(&recorder->lock);
     g_queue_push_tail(&recorder->given, given);
 }
@@ -283,8 +259,8 @@ static void push(struct recorder *recorder, const struct raw_pair *pair, int sid
         return;
     int64_t time_ns = pair->time_ns[side] - recorder->first_ns;
     GST_BUFFER_PTS(buffer) = (GstClockTime)MAX(time_ns, 0);
-    gst_buffer_add_reference_timestamp_meta(
-        buffer, recorder->mark[side], (GstClockTime)recorder->status.pairs, GST_CLOCK_TIME_NONE);
+    GstClockTime number = 2 * (GstClockTime)recorder->status.pairs + (GstClockTime)side;
+    gst_buffer_add_reference_timestamp_meta(buffer, recorder->mark, number, GST_CLOCK_TIME_NONE);
     gst_app_src_push_buffer(recorder->writer.head[side], buffer); /* does not wait: block is off */
 }
 

@@ -131,11 +131,11 @@ int recording_files_write_note(struct recording_files *files, uint32_t fourcc) {
     return write_text(path, text, length, files->note);
 }
 
-char *recording_row_print(const struct raw_pair *pair, int64_t first_ns) {
-    return g_strdup_printf("%ld,%lld,%lld,%u,%u,%lld,%lld,%lld\n", pair->index,
-                           (long long)pair->capture_ns[0], (long long)pair->capture_ns[1],
-                           pair->sequence[0], pair->sequence[1], (long long)first_ns,
-                           (long long)pair->time_ns[0], (long long)pair->time_ns[1]);
+void recording_row_print(const struct raw_pair *pair, int64_t first_ns, char row[RECORDING_ROW]) {
+    g_snprintf(row, RECORDING_ROW, "%ld,%lld,%lld,%u,%u,%lld,%lld,%lld\n", pair->index,
+               (long long)pair->capture_ns[0], (long long)pair->capture_ns[1], pair->sequence[0],
+               pair->sequence[1], (long long)first_ns, (long long)pair->time_ns[0],
+               (long long)pair->time_ns[1]);
 }
 
 int recording_files_add_row(struct recording_files *files, const char *row) {

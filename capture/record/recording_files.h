@@ -38,8 +38,9 @@ int recording_files_make(struct recording_files *files, const char *path,
  * grey of 10 or 12 bits as 16. 0 or -errno, logged. */
 int recording_files_write_note(struct recording_files *files, uint32_t fourcc);
 
-/* The row of a pair; times in the file are relative to first_ns. Free it with g_free. */
-char *recording_row_print(const struct raw_pair *pair, int64_t first_ns);
+/* The row of a pair; times in the file are relative to first_ns. */
+enum { RECORDING_ROW = 192 };
+void recording_row_print(const struct raw_pair *pair, int64_t first_ns, char row[RECORDING_ROW]);
 /* Appends a row. 0 or -errno, logged. */
 int recording_files_add_row(struct recording_files *files, const char *row);
 
