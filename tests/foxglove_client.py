@@ -320,6 +320,9 @@ async def watchers():
             while value != 299:
                 value = {p["name"]: p["value"] for p in (await one.text("parameterValues"))[
                     "parameters"]}["speckle_size"]
+        await c.send("setParameters", id="x", parameters=[{"name": "speckle_size", "value": 300}])
+        ids = {(await c.text("parameterValues")).get("id") for _ in range(2)}
+        assert ids == {"x", None}, ids  # the answer, and what is due
 
 
 def methods():

@@ -111,9 +111,10 @@ static GBytes *make_message(struct output_foxglove *server, int channel) {
 static bool choose_next(struct output_foxglove *server, struct client *client) {
     char *text = g_queue_pop_head(&client->texts);
     client->sent = client->head_bytes = 0;
-    if (!text && client->owed)
+    if (!text && client->owed) {
+        client->owed = false;
         text = foxglove_params(&server->params, NULL, NULL);
-    client->owed &= text == NULL;
+    }
     if (text) {
         client->sending = g_bytes_new_take(text, strlen(text));
         return true;
