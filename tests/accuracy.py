@@ -3,6 +3,9 @@
 degraded and drawn, and a score: accuracy.py PROGRAM [PRESET[=WEIGHTS]...]. The pairs are those of
 the folder LIVESTEREO_DATA; WEIGHTS is a file of weights for the learned descriptor.
 
+Rooms are drawn homes, which the score counts, and six real ones with polygons that are planes,
+which rooms.py beside them measures.
+
 The means are over pairs: the twelve are bad-1.0 of nonocc, all and disc of the first four pairs.
 The score is the mean, over families of pairs that count the same, of the mean over pairs of our
 error over OpenCV's SGBM's (8 paths, 3x3, RGB, filled: tests/sgbm), which SGBM_FIGURES holds; at
@@ -40,7 +43,8 @@ FAMILIES = {
 TESTS = os.path.dirname(os.path.abspath(__file__))
 SGBM_FIGURES = os.path.join(TESTS, "sgbm", "figures.txt")
 DEGRADE = os.path.join(TESTS, "degrade.py")
-SCENES = {"scenes": "build/scenes", "places": "build/scenes_places"}
+SCENES = {"scenes": "build/scenes", "places": "build/scenes_places",
+          "homes": "build/scenes_homes"}
 SEEDS = range(10, 50)
 DEGRADED_SCORED = ["noise=6", "gamma=0.7"]
 LEAST = 0.5
@@ -72,12 +76,14 @@ def draw_scenes():
     for group, folder in SCENES.items():
         if not os.path.isdir(folder) or len(scene_names(group)) < len(SEEDS):
             subprocess.run(["build/draw_scenes", folder, str(SEEDS[0]), str(len(SEEDS))] +
-                           (["places"] if group == "places" else []), check=True)
+                           ([] if group == "scenes" else [group]), check=True)
 
 
 def evaluate(program, preset, group, names, degrade=None):
     """The results of all pairs of some folders; one thread, since other evaluations run. Of drawn
-    scenes, also how many pixels are scored, sure, and sure but wrong."""
+    scenes, also how many pixels are scored, sure, and sure but wrong. Of "rooms" real_rooms()'s."""
+    if group == "rooms":
+        return real_rooms(program, preset)
     name, _, weights = preset.partition("=")
     command = [program, "eval", "-q", "--json", "--preset", name, "--set", "threads=1"]
     if weights:
@@ -94,6 +100,23 @@ def evaluate(program, preset, group, names, degrade=None):
             result["sure"] = [sum(n for _, n, _ in own), sum(n for _, n, _ in sure),
                               sum(wrong for _, _, wrong in sure)]
     return results
+
+
+def real_rooms(program, preset):
+    """What rooms.py says of all planes: flat, sure, and of what is sure off, per cent."""
+    name, _, weights = preset.partition("=")
+    folder, = folders("rooms", ["."])
+    done = subprocess.run([sys.executable, os.path.join(folder, "rooms.py"), program, folder,
+                           "--preset", name, "--set", "threads=1"] +
+                          (["--weights", weights] if weights else []),
+                          stdout=subprocess.PIPE, text=True, check=True)
+    words = done.stdout.splitlines()[-1].split()
+    return [float(words[words.index(word) + 1]) for word in ("flat", "sure", "off")]
+
+
+def rows_of_rooms(figures):
+    names = "flat", "sure", "off by 2 px of what is sure"
+    return [(f"six real rooms, planes, {name}", value) for name, value in zip(names, figures)]
 
 
 def error_of(result):
@@ -125,7 +148,8 @@ def scored_jobs():
     for arguments, _ in jobs():
         if len(arguments) > 2 and arguments[2] in DEGRADED_SCORED:
             yield arguments
-        elif len(arguments) == 2 and arguments[1] != TWELVE_DRIVING and arguments[0] != "places":
+        elif (len(arguments) == 2 and arguments[1] != TWELVE_DRIVING and
+              arguments[0] not in ("places", "rooms")):
             yield arguments
 
 
@@ -138,9 +162,10 @@ def score_rows(done, figures):
     """done: pairs of evaluate()'s arguments and results."""
     clean = {}
     for arguments, results in done:
-        for r in results if len(arguments) == 2 else []:
+        for r in results if len(arguments) == 2 and arguments[0] != "rooms" else []:
             clean.setdefault(r["name"].split("/")[0], {})[r["name"]] = r
-    families = {**FAMILIES, "rendered": ["flyingthings_a"] + scene_names()}
+    families = {**FAMILIES, "rendered": ["flyingthings_a"] + scene_names(),
+                "rooms": scene_names("homes")}
     rows = [(f"over SGBM's: {name}",
              ratio([r for f in names for r in clean[f].values()], "-", figures))
             for name, names in families.items()]
@@ -169,6 +194,11 @@ def rows_of_scenes(results):
     rows = [(f"drawn, {kind}, bad-1.0, nonocc",
              nonocc(r for r in results if r["name"].startswith(kind))) for kind in kinds]
     return rows + [("drawn, wrong of what is sure above 90 %", sure_of(results)[1])]
+
+
+def rows_of_homes(results):
+    return [("drawn homes, bad-1.0, nonocc", nonocc(results)),
+            ("drawn homes, wrong of what is sure above 90 %", sure_of(results)[1])]
 
 
 def sure_of(results):
@@ -215,6 +245,8 @@ def jobs():
     yield ("synthetic", ["flyingthings_a"]), mean_row("flyingthings_a, bad-1.0, all", whole)
     yield ("scenes", scene_names()), rows_of_scenes
     yield ("places", scene_names("places")), rows_of_places
+    yield ("homes", scene_names("homes")), rows_of_homes
+    yield ("rooms", None), rows_of_rooms
     for name in ("kitti2012_0_1", "kitti2015_46"):
         yield ("driving", [name]), mean_row(f"{name}, D1", d1)
     yield ("driving", ["kitti2015_pair"]), mean_row("kitti2015_pair, D1", d1)

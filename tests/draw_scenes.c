@@ -1,8 +1,9 @@
 /*
- * usage: draw_scenes DIR FIRST COUNT [places]   (pairs of the seeds FIRST, FIRST + 1..., for eval)
+ * usage: draw_scenes DIR FIRST COUNT [places|homes]   (pairs of the seeds FIRST, FIRST + 1...)
  * Random scenes with exact disparities, drawn as those of training (training/scene_lot.h), with
  * textures and seeds of their own, and slats: what pictures with ground truth have little of.
- * `places`: scenes with a place that is hard to match, which alone is scored.
+ * `places`: scenes with a place that is hard to match, which alone is scored. `homes`: furnished
+ * rooms, more than half of them with bare walls, in pictures that grow dark towards their corners.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/synth/render.h"
@@ -24,7 +25,7 @@ static const struct drawn {
     const char *name;
     const struct kind *kind;
     int scored;
-} sets[2][KINDS_OF_SET] = {{{"room", &room, ALL_SCORED},
+} sets[3][KINDS_OF_SET] = {{{"room", &room, ALL_SCORED},
                             {"street", &street, ALL_SCORED},
                             {"flying", &flying, ALL_SCORED},
                             {"planes", &planes, ALL_SCORED},
@@ -33,7 +34,13 @@ static const struct drawn {
                             {"strip", &strip, STRIP_SCORED},
                             {"metal", &metal, 0},
                             {"fence", &fence, 0},
-                            {"table", &table, 0}}};
+                            {"table", &table, 0}},
+                           {{"home", &home, ALL_SCORED},
+                            {"home", &home, ALL_SCORED},
+                            {"home", &home, ALL_SCORED},
+                            {"home", &home, ALL_SCORED},
+                            {"home", &home, ALL_SCORED}}};
+static const char *const set_names[] = {NULL, "places", "homes"};
 /* In the place of photographs, then what repeats, then what outlines are cut by. */
 static const enum painting paintings[] = {
     WOOD,    SPINES, SPECKLE, OUTSIDE, WOOD,   SPINES, SPECKLE, OUTSIDE, SPECKLE, STRIPES,
@@ -41,13 +48,18 @@ static const enum painting paintings[] = {
 enum { PHOTOGRAPHS = 9, DRAWN = 8, WAVY = 3 };
 #define OWN_SEEDS (1ull << 40) /* no training draws from these */
 
-/* What the sensors make of a picture: light, an offset, and noise that is nearly normal. */
-static void expose(uint8_t *rgb, float gain, float offset, float sigma, uint32_t seed) {
+/* What the sensors make of a picture: light, an offset, and noise that is nearly normal. darker: by
+ * how much corners are. */
+static void expose(uint8_t *rgb, float gain, float offset, float sigma, float darker,
+                   uint32_t seed) {
     for (int i = 0; i < 3 * PIXELS; i++) {
+        float x = (float)(i / 3 % WIDTH) / WIDTH - 0.5f, y = (float)(i / 3 / WIDTH) / HEIGHT - 0.5f;
         float sum = -6;
         for (int k = 0; k < 12; k++)
             sum += noise_hash(i, k, seed);
-        rgb[i] = (uint8_t)CLAMP(gain * rgb[i] + offset + sigma * sum + 0.5f, 0, 255);
+        rgb[i] = (uint8_t)CLAMP(gain * (1 - 2 * darker * (x * x + y * y)) * rgb[i] + offset +
+                                    sigma * sum + 0.5f,
+                                0, 255);
     }
 }
 
@@ -90,8 +102,9 @@ static int draw_pair(uint32_t seed, const struct drawn *drawn, const struct text
     int differs = chance(r, 0.35f);
     float sigma = between(r, 0.3f, 1.5f), gain = between(r, 0.75f, 1.3f),
           offset = between(r, -8, 8);
-    expose(pixels[0], 1, 0, sigma, seed);
-    expose(pixels[1], differs ? gain : 1, differs ? offset : 0, sigma, seed + 1);
+    float darker = drawn->kind == &home ? between(r, 0, 0.5f) : 0;
+    expose(pixels[0], 1, 0, sigma, darker, seed);
+    expose(pixels[1], differs ? gain : 1, differs ? offset : 0, sigma, darker, seed + 1);
     int largest = 0, error = g_mkdir_with_parents(folder, 0777);
     for (int i = 0; i < PIXELS; i++) { /* 0 would be unknown */
         truth[i] = (uint16_t)MAX(disparity[i] * (256 / DISPARITY_ONE), 1);
@@ -114,9 +127,11 @@ static int draw_pair(uint32_t seed, const struct drawn *drawn, const struct text
 }
 
 int main(int argc, char **argv) {
-    int places = argc == 5 && !strcmp(argv[4], "places");
-    if (argc != 4 + places) {
-        fprintf(stderr, "usage: draw_scenes DIR FIRST COUNT [places]\n");
+    int set = argc == 5 ? 2 : 0;
+    while (set > 0 && strcmp(argv[4], set_names[set]))
+        set--;
+    if (argc != (set ? 5 : 4)) {
+        fprintf(stderr, "usage: draw_scenes DIR FIRST COUNT [places|homes]\n");
         return 2;
     }
     g_autofree uint8_t *pixels =
@@ -125,7 +140,7 @@ int main(int argc, char **argv) {
     uint32_t first = (uint32_t)atoi(argv[2]), count = (uint32_t)atoi(argv[3]);
     int error = pixels == NULL;
     for (uint32_t seed = first; seed < first + count && !error; seed++) {
-        const struct drawn *drawn = &sets[places][seed % KINDS_OF_SET];
+        const struct drawn *drawn = &sets[set][seed % KINDS_OF_SET];
         g_autofree char *name = g_strdup_printf("%s_%u", drawn->name, seed);
         g_autofree char *folder = g_build_filename(argv[1], name, NULL);
         error = draw_pair(seed, drawn, &textures, folder);

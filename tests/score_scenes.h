@@ -116,4 +116,5 @@ static const struct kind room = {draw_room, 9, 170, 0, 0}, street = {draw_street
                          flying = {draw_flying, 9, 170, 0, 0}, planes = {draw_planes, 8, 80, 0, 0},
                          slats = {draw_slats, 9, 170, 0, 0}, sky = {draw_street, 18, 130, 1, 1},
                          strip = {draw_room, 30, 120, 0, 0}, metal = {draw_metal, 30, 120, 0, 0},
-                         fence = {draw_fence, 30, 120, 0, 0}, table = {draw_table, 30, 120, 0, 0};
+                         home = {draw_home, 9, 100, 0, 0}, fence = {draw_fence, 30, 120, 0, 0},
+                         table = {draw_table, 30, 120, 0, 0};

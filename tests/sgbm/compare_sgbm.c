@@ -127,7 +127,7 @@ static double figure_of(const struct test_pair *pair, const int16_t *disparity) 
     return mask ? rates.bad[0] : rates.d1;
 }
 
-static int print_figures(const char *folder, const char *set) {
+static int print_figures(const char *folder, const char *degrade) {
     AUTO(test_set_close) struct test_set set = {0};
     int error = test_set_open(folder, 0, &set);
     for (long k = 0; k < set.pairs.count && !error; k++) {
@@ -138,7 +138,7 @@ static int print_figures(const char *folder, const char *set) {
         g_autofree int16_t *disparity =
             g_new(int16_t, (size_t)pair.left.width * (size_t)pair.left.height);
         sgbm_run(&pair.left, &pair.right, set.ini.disparities, disparity);
-        printf("%s %s %.2f\n", set, pair.name, figure_of(&pair, disparity));
+        printf("%s %s %.2f\n", degrade, pair.name, figure_of(&pair, disparity));
         test_pair_free(&pair);
     }
     return error;
