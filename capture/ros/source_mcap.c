@@ -50,8 +50,9 @@ static int64_t log_time(const struct topic *topic, guint i) {
     return g_array_index(topic->channel->messages, struct ros_entry, i).log_ns;
 }
 
-/* The bytes are the file's, until the next call. 0 or -errno after a log line. */
-static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i,
+/* The bytes are the file's, until the next call. 0 or -errno, after a log line where the file is
+ * damaged; of a damaged message -EBADMSG, where it is told after one. */
+static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i, bool tell,
                         struct ros_image *image) {
     const uint8_t *data;
     size_t size;
@@ -59,7 +60,7 @@ static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i
     if (error)
         return error;
     error = ros_image_parse(topic->type, topic->ros1, data, size, image);
-    if (error)
+    if (error && tell)
         log_error(s->name, "message %u of %s is damaged", i, topic->channel->topic);
     return error;
 }
@@ -67,12 +68,8 @@ static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i
 /* When picture i was taken: by its message, or where that does not say it when it was recorded. */
 static int64_t time_of(struct mcap_pairs *s, const struct topic *topic, guint i) {
     struct ros_image image;
-    const uint8_t *data;
-    size_t size;
     if (topic->times[i] == NOT_READ) {
-        bool known = ros_file_read(s->file, topic->channel, i, &data, &size) == 0 &&
-                     ros_image_parse(topic->type, topic->ros1, data, size, &image) == 0 &&
-                     image.stamp_ns > 0;
+        bool known = read_message(s, topic, i, false, &image) == 0 && image.stamp_ns > 0;
         topic->times[i] = known ? image.stamp_ns : log_time(topic, i);
     }
     return topic->times[i];
@@ -113,7 +110,7 @@ static bool find_partner(struct mcap_pairs *s, guint i, guint *partner) {
 static int decode(struct mcap_pairs *s, int side, guint i, struct image *out) {
     const struct topic *topic = &s->side[side];
     struct ros_image image;
-    int error = read_message(s, topic, i, &image);
+    int error = read_message(s, topic, i, true, &image);
     if (error)
         return error;
     g_autofree char *name =
@@ -458,12 +455,9 @@ static int learn_pair(struct mcap_pairs *s, const guint number[2]) {
 /* By the first messages, for what is written of the pairs. Of a damaged one nothing is known. */
 static void learn_frame_ids(struct mcap_pairs *s) {
     for (int i = 0; i < 2; i++) {
-        const struct topic *topic = &s->side[i ^ s->options.swap];
-        const uint8_t *data;
-        size_t size;
         struct ros_image image;
-        if (ros_file_read(s->file, topic->channel, 0, &data, &size) == 0 &&
-            ros_image_parse(topic->type, topic->ros1, data, size, &image) == 0 && *image.frame_id)
+        if (read_message(s, &s->side[i ^ s->options.swap], 0, false, &image) == 0 &&
+            *image.frame_id)
             s->frame_id[i] = g_strdup(image.frame_id);
     }
     for (int i = 0; i < 2 && s->frame_id[0] && s->frame_id[1]; i++)
