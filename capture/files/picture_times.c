@@ -229,28 +229,31 @@ static char *replace_commas(const char *pattern, const char *text) {
 }
 
 /* The text with points for decimal commas: those of seconds (12:30:01,250), of columns parted by
- * semicolons, and of a list of "10,25" alone whose decimals have one length, unless the numbers
- * before the comma count on. That is doubtful where no decimals begin with a 0. g_free. */
+ * semicolons or blanks, and of a list of "10,25" alone whose decimals have one length, unless the
+ * numbers before the comma count on. That is doubtful where no decimals begin with a 0. g_free. */
 static char *use_points(struct list *list, const char *text) {
     g_autofree char *dates = replace_commas("(?<=:\\d\\d),(?=\\d{3,9}\\s*$)", text);
     g_auto(GStrv) lines = g_strsplit(g_strstrip(dates), "\n", -1);
-    bool pairs = !strchr(text, ';'), counts = true, zero = false;
+    bool parted = strchr(text, ';') || g_regex_match_simple("^\\d\\S*[ \\t]+\\S", dates,
+                                                            G_REGEX_MULTILINE | G_REGEX_RAW, 0);
+    bool pairs = !parted, counts = true, zero = false;
     int length = 0;
     long last = 0;
     for (char **line = lines; *line && pairs; line++) {
         long whole;
         int at = 0, end = 0;
+        if (!g_ascii_isdigit(**line))
+            continue; /* a header, a comment */
         pairs = sscanf(*line, "%ld,%n%*[0-9]%n", &whole, &at, &end) == 1 && end > at &&
-                !(*line)[end + strspn(*line + end, " \t\r")] &&
-                (line == lines || end - at == length);
-        counts &= line == lines || whole == last + 1;
+                !(*line)[end + strspn(*line + end, " \t\r")] && (length == 0 || end - at == length);
+        counts &= length == 0 || whole == last + 1;
         length = end - at;
         zero |= length > 1 && length < 10 && (*line)[at] == '0';
         last = whole;
     }
     list->doubtful = pairs && counts && !zero;
-    bool decimal = strchr(text, ';') || (pairs && length < 10 && !list->doubtful);
-    return decimal ? replace_commas("(?<=\\d),(?=\\d+\\s*(;|$))", dates) : g_steal_pointer(&dates);
+    bool decimal = parted || (pairs && length < 10 && !list->doubtful);
+    return decimal ? replace_commas("(?<=\\d),(?=\\d+(\\s|;|$))", dates) : g_steal_pointer(&dates);
 }
 
 /* Takes the text apart. False after a log line. */

@@ -234,6 +234,16 @@ static bool is_no_picture(const char *topic) {
     return strstr(topic, "/depth/");
 }
 
+/* A topic of a film, NULL: none. */
+static const char *film_of(const GArray *channels) {
+    for (guint i = 0; i < channels->len; i++) {
+        const char *topic = topic_at(channels, i).channel->topic;
+        if (is_no_picture(topic) && !strstr(topic, "epth"))
+            return topic;
+    }
+    return NULL;
+}
+
 static bool has_pictures(const struct topic *topic) {
     return (topic->type == ROS_IMAGE || topic->type == ROS_COMPRESSED_IMAGE) &&
            !is_no_picture(topic->channel->topic);
@@ -359,7 +369,13 @@ static int find_topics(struct mcap_pairs *s, char **names) {
                  side[0].channel->topic, side[1].channel->topic);
     if (found)
         return 0;
-    if (count == 0)
+    const char *film = film_of(channels);
+    if (count == 0 && film)
+        log_error(s->name,
+                  "holds pictures as a film alone (%s), which is not read; record raw or JPEG "
+                  "pictures, or write each topic to a video file and name both",
+                  film);
+    else if (count == 0)
         log_error(s->name, "holds no pictures: no topic has messages of the type "
                            "sensor_msgs Image or CompressedImage");
     else
