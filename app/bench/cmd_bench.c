@@ -78,12 +78,13 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
     struct livestereo_info info = matcher_info(m);
     struct frame_pool *pool =
         pool_open(2, size->width, size->height, b->channels, 0, matcher_frame_alloc(m));
-    struct frame *frames[2] = {pool ? pool_take(pool) : NULL, pool ? pool_take(pool) : NULL};
+    struct frame *frames[2] = {NULL, NULL};
     g_autofree struct bench_times *times = g_new(struct bench_times, 1);
     struct bench_runner runner = {
         m, start_frame, finish_frame, overlaps(&info), b->frames ? b->frames : BENCH_FRAMES, 0};
     int error = pool ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && pool; i++) {
+        frames[i] = pool_take(pool);
         *frames[i]->params = params;
         bench_draw_pair(frames[i], size->labels);
     }
@@ -136,7 +137,7 @@ int cmd_bench(int argc, char **argv) {
     const GOptionEntry entries[] = {
         {"size", 0, 0, G_OPTION_ARG_STRING, &b.size_text, "Pictures of this size alone", "WxH"},
         {"labels", 0, 0, G_OPTION_ARG_INT, &b.size.labels, "Disparities to search", "N"},
-        {"frames", 0, 0, G_OPTION_ARG_INT, &b.frames, "Frames to measure (51)", "N"},
+        {"frames", 0, 0, OPTION_COUNT, &b.frames, "Frames to measure (51)", "N"},
         {"channels", 0, 0, G_OPTION_ARG_INT, &b.channels, "Grey pictures or coloured ones (3)",
          "1|3"},
         {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},

@@ -71,14 +71,15 @@ static void draw_pair(struct frame *f) {
 /* Adds the maps of a few frames to the sum. 0 or -errno. */
 static int add_frames(struct matcher *m, const struct params *params, struct frame *f,
                       GChecksum *sum) {
-    bool motion = params->mode == MODE_MOTION;
     for (f->index = 0; f->index < FRAMES; f->index++) {
         draw_pair(f);
         int error = matcher_run(m, params, f);
         if (error)
             return error;
-        g_checksum_update(sum, (const guchar *)(motion ? f->motion : f->disparity),
-                          sizeof(int16_t) * PIXELS * (motion ? 2 : 1));
+        if (params->mode == MODE_MOTION)
+            g_checksum_update(sum, (const guchar *)f->motion, 2 * sizeof(int16_t) * PIXELS);
+        else
+            g_checksum_update(sum, (const guchar *)f->disparity, sizeof(int16_t) * PIXELS);
         g_checksum_update(sum, f->confidence, PIXELS);
     }
     return 0;

@@ -191,11 +191,14 @@ static bool alternates(char **words, int count) {
 static int check_pairs(const struct calib *c, struct rig_options *options, char **words,
                        int count) {
     g_autofree struct checked *checked = g_new0(struct checked, 1);
-    bool in_turn = alternates(words, count);
+    int step = 1, right = count / 2; /* of the words: from pair to pair, from left to right */
     int code = EXIT_DONE;
+    if (alternates(words, count)) {
+        step = 2;
+        right = 1;
+    }
     for (int i = 0; i < count / 2 && code == EXIT_DONE; i++) {
-        char *const pair[2] = {words[in_turn ? 2 * i : i],
-                               words[in_turn ? 2 * i + 1 : count / 2 + i]};
+        char *const pair[2] = {words[step * i], words[step * i + right]};
         code = check_pair(c, options, pair, checked);
     }
     print_verdict(checked->rows, checked->count, c->params.row_offset, checked->row_px);

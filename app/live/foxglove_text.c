@@ -171,12 +171,17 @@ bool foxglove_has_channel(int channel, int mode, bool metric) {
 static GVariant *channel_of(int channel) {
     const struct mcap_topic statistics = {"/statistics", "livestereo.Statistics",
                                           "{\"type\":\"object\"}"};
-    bool json = channel == FOXGLOVE_STATISTICS;
-    const struct mcap_topic *topic = json ? &statistics : &ros_topics[channel];
+    const struct mcap_topic *topic = &ros_topics[channel];
+    const char *encoding = "cdr", *schema = "ros2msg";
+    if (channel == FOXGLOVE_STATISTICS) {
+        topic = &statistics;
+        encoding = "json";
+        schema = "jsonschema";
+    }
     return g_variant_new_parsed("{'id': <%i>, 'topic': <%s>, 'encoding': <%s>, 'schemaName': <%s>, "
                                 "'schema': <%s>, 'schemaEncoding': <%s>}",
-                                channel + 1, topic->topic, json ? "json" : "cdr", topic->type,
-                                topic->definition, json ? "jsonschema" : "ros2msg");
+                                channel + 1, topic->topic, encoding, topic->type, topic->definition,
+                                schema);
 }
 
 char *foxglove_welcome(void) {
@@ -223,13 +228,13 @@ char *foxglove_about(const struct params *params, const struct depth_geometry *g
     g_variant_builder_init(&settings, G_VARIANT_TYPE("aa{sv}"));
     for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
         const struct param_info *info = param_find(shown[i].name);
+        double step = info->type == PARAM_TYPE_BOOL ? 0 : info->step;
         g_variant_builder_add_value(
-            &settings,
-            g_variant_new_parsed("{'name': <%s>, 'label': <%s>, 'default': <%d>, 'unit': <%s>, "
-                                 "'help': <%s>, 'min': <%d>, 'max': <%d>, 'step': <%d>}",
-                                 info->name, shown[i].label, info->def,
-                                 info->unit ? info->unit : "", info->help, info->min, info->max,
-                                 info->type == PARAM_TYPE_BOOL ? 0 : info->step));
+            &settings, g_variant_new_parsed(
+                           "{'name': <%s>, 'label': <%s>, 'default': <%d>, 'unit': <%s>, "
+                           "'help': <%s>, 'min': <%d>, 'max': <%d>, 'step': <%d>}",
+                           info->name, shown[i].label, info->def, info->unit ? info->unit : "",
+                           info->help, info->min, info->max, step));
     }
     return print_json(g_variant_new_parsed(
         "{'width': <%i>, 'height': <%i>, 'metric': <%i>, 'fx': <%d>, 'fy': <%d>, 'cx': <%d>, "

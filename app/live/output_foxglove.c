@@ -404,8 +404,7 @@ static bool may_enter(struct output_foxglove *server, struct lws *wsi) {
     if (whole && is_own_host(host) && is_known_origin(origin, host))
         return true;
     if (!server->has_said_refused)
-        log_warning("--out", "refused a page of %s that asked for %s",
-                    origin[0] ? origin : "no origin", host[0] ? host : "no host");
+        log_warning("--out", "refused a page of \"%s\" that asked for \"%s\"", origin, host);
     server->has_said_refused = true;
     return false;
 }
@@ -566,13 +565,14 @@ static int start(struct output_foxglove *server, const char *address, int port) 
         .protocols = protocols,
         .user = server,
         .options = LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
-                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
-                   (strchr(address, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6),
+                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
         .timeout_secs = 10,
         .keepalive_timeout = 5,
         .gid = (gid_t)-1,
         .uid = (uid_t)-1,
     };
+    if (!strchr(address, ':'))
+        info.options |= LWS_SERVER_OPTION_DISABLE_IPV6;
     lws_set_log_level(LLL_ERR | LLL_WARN, note_library);
     server->lws = lws_create_context(&info);
     if (!server->lws)

@@ -36,8 +36,8 @@ static void print_modes(const struct mode_list *list) {
         for (int j = i; j < list->count && same_picture(mode, &list->mode[j]); j++)
             if (list->mode[j].rate > 0)
                 printf("%s%.4g", j == i ? " at " : ", ", list->mode[j].rate);
-        printf("%s%s\n", mode->rate > 0 ? "/s" : "",
-               pixel_format_find(mode->fourcc) ? "" : " (converted by libv4l2)");
+        printf("%s", mode->rate > 0 ? "/s" : "");
+        printf("%s\n", pixel_format_find(mode->fourcc) ? "" : " (converted by libv4l2)");
     }
     for (int i = 0; i < list->ranges; i++) {
         char name[5];

@@ -199,7 +199,9 @@ static int write_png(const char *path, const struct livestereo_problem *p, const
 
 /* Of a marginal, for each pixel. */
 static int numbers_of(const struct livestereo_problem *p, int marginal) {
-    return marginal == BELIEF ? p->labels : marginal == MEAN && p->columns ? 2 : 1;
+    if (marginal == BELIEF)
+        return p->labels;
+    return marginal == MEAN && p->columns ? 2 : 1;
 }
 
 static int write_results(const struct solve *s, const uint16_t *label) {
@@ -245,8 +247,10 @@ static int run(struct solve *s, const char *name) {
     solution.confidence = s->found[CONFIDENCE];
     solution.entropy = s->found[ENTROPY];
     solution.belief = s->found[BELIEF];
-    p->tile_flags =
-        (s->raster ? LIVESTEREO_TILES_RASTER : 0) | (s->alone ? LIVESTEREO_TILES_ALONE : 0);
+    if (s->raster)
+        p->tile_flags |= LIVESTEREO_TILES_RASTER;
+    if (s->alone)
+        p->tile_flags |= LIVESTEREO_TILES_ALONE;
     p->after_sweep = s->energy || can_end_early(s) ? after_sweep : NULL;
     p->context = s;
     if (can_end_early(s)) {
@@ -261,7 +265,9 @@ static int run(struct solve *s, const char *name) {
     if (error) {
         const char *why = livestereo_error(NULL);
         log_error(name, "%s", *why ? why : "there is not enough memory");
-        return error == -EINVAL ? EXIT_SOURCE : error == -ENOTSUP ? EXIT_USAGE : EXIT_RUN_FAILED;
+        if (error == -ENOTSUP)
+            return EXIT_USAGE;
+        return error == -EINVAL ? EXIT_SOURCE : EXIT_RUN_FAILED;
     }
     print_result(&solution);
     return write_results(s, label);
