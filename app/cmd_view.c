@@ -311,7 +311,7 @@ static char *choose_source(void) {
 
 static int view(int count, char **words, const struct common_options *common,
                 const struct params *params, const struct session *remembered,
-                const struct view_options *o) {
+                const struct view_options *o, char ***calibrate) {
     g_autofree char *chosen = count > 0 ? NULL : choose_source();
     const char *const chosen_words[] = {chosen};
     const char *const *named = chosen ? chosen_words : (const char *const *)words;
@@ -336,6 +336,7 @@ static int view(int count, char **words, const struct common_options *common,
                             "x exchanges left and right.");
     if (code == GO_ON)
         code = run_viewer(v);
+    *calibrate = v->calibrate;
     close_viewer(v);
     return code;
 }
@@ -369,7 +370,7 @@ static const char examples[] = "Examples:\n"
                                "  livestereo view synth: --screenshot window.png --frames 5\n"
                                "Keys are listed by F1.\n";
 
-int cmd_view(int argc, char **argv) {
+int view_run(int argc, char **argv, const char *folder) {
     struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
     const GOptionEntry entries[] = {
         RIG_OPTION_ENTRIES(&o.rig),
@@ -378,8 +379,7 @@ int cmd_view(int argc, char **argv) {
         {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Start paused", NULL},
         {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start,
          "Start at this time of the source, in seconds", "S"},
-        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &o.rate, "Pairs a second of a recording or folder",
-         "N"},
+        {"rate", 0, 0, OPTION_AMOUNT, &o.rate, "Pairs a second of a recording or folder", "N"},
         {"drop", 0, 0, G_OPTION_ARG_NONE, &o.drop,
          "Drop pairs rather than play slower than --rate, as with a camera", NULL},
         {"view", 0, 0, G_OPTION_ARG_STRING, &o.view,
@@ -399,7 +399,7 @@ int cmd_view(int argc, char **argv) {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "Folder for saved pictures", "DIR"},
         {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o.screenshot,
          "Write a picture of the window after --frames pairs and quit; no window is shown", "FILE"},
-        {"frames", 0, 0, G_OPTION_ARG_INT, &o.frames, "Stop after this many pairs", "N"},
+        {"frames", 0, 0, OPTION_COUNT, &o.frames, "Stop after this many pairs", "N"},
         {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
         CAMERA_OPTION_ENTRIES(&o.camera, &o.swap),
@@ -408,6 +408,7 @@ int cmd_view(int argc, char **argv) {
     struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
     struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;
+    char **calibrate = NULL;
     int code = options_parse(&argc, &argv, o.motion ? "[SOURCE...]" : "[SOURCE [SOURCE]]",
                              o.motion ? motion_help : view_help,
                              o.motion ? motion_examples : examples, entries, &options, &params);
@@ -419,11 +420,19 @@ int cmd_view(int argc, char **argv) {
     if (code == GO_ON)
         code = camera_options_apply(&o.camera, &params, &o.source);
     if (!o.output)
-        o.output = g_strdup(next_command_folder());
+        o.output = g_strdup(folder);
     if (code == GO_ON)
         code = check_options(&o);
     if (code == GO_ON)
-        code = view(argc - 1, argv + 1, &options, &params, &remembered, &o);
+        code = view(argc - 1, argv + 1, &options, &params, &remembered, &o, &calibrate);
+    if (code == EXIT_DONE && calibrate)
+        code = command_run(calibrate_run, calibrate, o.output);
+    else
+        g_strfreev(calibrate);
     options_free(&options);
     return code;
+}
+
+int cmd_view(int argc, char **argv) {
+    return view_run(argc, argv, NULL);
 }

@@ -47,13 +47,18 @@ struct common_options {
     struct feature_network *network; /* that of the file weights */
     const GOptionEntry *entries;     /* the command's own */
     gboolean dump_config, quiet, verbose;
-    /* Set before parsing: a damaged livestereo.ini only causes a warning, and --help leaves out the
-     * options of settings. */
+    /* Set before parsing: a damaged livestereo.ini only causes a warning, and there are no options
+     * of settings. */
     bool no_settings;
     const char *first_preset; /* set before parsing: without --preset in place of livestereo.ini */
 };
 
 #define MOTION_PRESET "flow" /* what motion begins with */
+
+/* Kinds of a GOptionEntry: a whole number (int) and any number (double) above 0, which are 0 while
+ * they are not given. */
+#define OPTION_COUNT ((GOptionArg)100)
+#define OPTION_AMOUNT ((GOptionArg)101)
 
 #define GO_ON (-1) /* not an exit code: the command has work to do */
 
@@ -139,14 +144,15 @@ void quit_announce(const char *text);
 /* A progress line is drawn on standard error when that is a terminal and not with --quiet. */
 bool progress_wanted(const struct common_options *options);
 
-/* Sets the command that main runs next: its name, options with their values ("" for none; NULL: the
- * option is left out), up to a NULL, and the words behind them. All are copied. */
-void next_command_set(const char *name, const char *const options[][2], char *const *words,
-                      int count);
+/* The view and calibrate commands, each of which may go on with the other one. folder: where the
+ * window before saved results, or NULL. */
+typedef int next_command(int argc, char **argv, const char *folder);
+next_command view_run, calibrate_run;
 
-/* Returns these words and clears them, or NULL. Free them with g_strfreev. */
-char **next_command_take(void);
+/* The words of a command: its name, options with their values ("" for none; NULL: the option is
+ * left out), up to a NULL, and the words behind them. All are copied. */
+char **command_words(const char *name, const char *const options[][2], char *const *words,
+                     int count);
 
-/* Stores and returns the folder for results that an earlier command was given; NULL: none. */
-void next_command_keep_folder(const char *folder);
-const char *next_command_folder(void);
+/* Runs a command with these words and frees them. The exit code. */
+int command_run(next_command *run, char **words, const char *folder);

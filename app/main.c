@@ -2,7 +2,6 @@
  * livestereo: finds the subcommand and runs it. SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "app/library_ends.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "config/params_file.h"
@@ -122,30 +121,31 @@ static bool reader_gone(void) {
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
-/* Takes the words over. */
-static int run_next(char **words) {
-    int count = (int)g_strv_length(words), code = EXIT_USAGE;
-    char **argv = g_memdup2(words, ((size_t)count + 1) * sizeof(*words)); /* parsing moves them */
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(words[0], commands[i].name) == 0)
-            code = commands[i].run(count, argv);
-    g_free(argv);
-    g_strfreev(words);
-    return code;
+/* GStreamer warns of what it also reports as an error, which the program logs itself; but it waits
+ * for ever for a thread that could not be made. */
+static GLogWriterOutput write_glib_log(GLogLevelFlags level, const GLogField *fields, gsize count,
+                                       gpointer context) {
+    if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO)))
+        return g_log_writer_default(level, fields, count, context);
+    g_autofree char *line = g_log_writer_format_fields(level, fields, count, FALSE);
+    if (strstr(line, "failed to create thread")) {
+        log_error("GStreamer", "%s", line);
+        _exit(EXIT_RUN_FAILED);
+    }
+    log_debug("GLib", "%s", line);
+    return G_LOG_WRITER_HANDLED;
 }
 
 int main(int argc, char **argv) {
     hold_standard_streams();
     file_remember_inputs();
     setlocale(LC_CTYPE, "");
-    library_ends_catch();
+    g_log_set_writer_func(write_glib_log, NULL, NULL);
     /* A file that grows too large and a pipe without a reader are errors of write, like a full
      * disk. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     int code = dispatch(argc, argv);
-    for (char **next; code == EXIT_DONE && (next = next_command_take()) != NULL;)
-        code = run_next(next);
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);
     if (unwritten && reader_gone()) {
         signal(SIGPIPE, SIG_DFL);
@@ -154,6 +154,5 @@ int main(int argc, char **argv) {
     if (unwritten && code == EXIT_DONE) { /* other exit codes have their own message */
         code = log_fail(EXIT_RUN_FAILED, "standard output", "%s", strerror(errno));
     }
-    library_ends_expect();
     return code;
 }

@@ -10,11 +10,10 @@
 #include "config/params_file.h"
 
 #include <errno.h>
-#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +28,7 @@ static int load_first(const struct common_options *options, struct params *param
     params_default(params);
     if ((preset ? preset_load(params, preset) : params_load_user(params)) == 0)
         return GO_ON;
-    if (preset || options->dump_config || !options->no_settings)
+    if (preset || !options->no_settings)
         return EXIT_USAGE;
     log_warning(NULL,
                 "the defaults are taken for now; correct that file, other commands refuse it");
@@ -112,9 +111,31 @@ void options_take_range(const struct common_options *options, const struct sourc
         log_info(source->name, "%d disparities are searched, as the files beside it say", needed);
 }
 
-static GOptionContext *make_context(const char *usage, const char *summary, const char *examples,
-                                    const GOptionEntry *entries, struct common_options *options) {
-    GOptionEntry common[] = {
+/* The option name of the command's entries, which is of kind OPTION_COUNT or OPTION_AMOUNT. */
+static gboolean parse_positive(const char *name, const char *text, gpointer entries,
+                               GError **error) {
+    const GOptionEntry *e = entries;
+    char *end;
+    double v = g_ascii_strtod(text, &end);
+    while (strcmp(e->long_name, name + strlen("--")) != 0)
+        e++;
+    bool valid = end > text && !*end && v > 0;
+    if (e->arg == OPTION_COUNT ? valid && v <= INT_MAX && v == floor(v) : valid) {
+        if (e->arg == OPTION_COUNT)
+            *(int *)e->arg_data = (int)v;
+        else
+            *(double *)e->arg_data = v;
+        return TRUE;
+    }
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "%s must be a%s number above 0 or left out, not '%s'", name,
+                e->arg == OPTION_COUNT ? " whole" : "", text);
+    return FALSE;
+}
+
+/* GLib's entries of the command and those that all have. Free them with g_array_unref. */
+static GArray *all_entries(const GOptionEntry *entries, struct common_options *options) {
+    const GOptionEntry settings[] = {
         {"preset", 0, 0, G_OPTION_ARG_FILENAME, &options->preset,
          "Start from a preset: its name, or an .ini file", "NAME"},
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
@@ -131,53 +152,37 @@ static GOptionContext *make_context(const char *usage, const char *summary, cons
          "SIZE[K|M|G]"},
         {"dump-config", 0, 0, G_OPTION_ARG_NONE, &options->dump_config,
          "Print the parameters in effect as a config file and exit", NULL},
+    };
+    const GOptionEntry messages[] = {
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more", NULL},
-        {0},
     };
-    for (GOptionEntry *e = common; options->no_settings && e->arg_data != &options->quiet; e++)
-        e->flags = G_OPTION_FLAG_HIDDEN;
-    GOptionContext *context = g_option_context_new(usage);
-    g_option_context_set_summary(context, summary);
-    g_option_context_set_description(context, examples);
-    if (entries)
-        g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_main_entries(context, common, NULL);
-    return context;
-}
-
-/* Before parsing marks the numbers that are 0 while not given; after it takes the marks away, and
- * returns the name of one that was given as 0, or of a count below, or NULL. */
-static const char *find_zero(const GOptionEntry *entries, bool parsed) {
-    static const char *const names[] = {"frames", "rate", "seconds", NULL};
-    const char *zero = NULL;
-    for (const GOptionEntry *e = entries; e && e->long_name; e++) {
-        int *count = e->arg == G_OPTION_ARG_INT ? e->arg_data : NULL;
-        double *real = e->arg == G_OPTION_ARG_DOUBLE ? e->arg_data : NULL;
-        if (!g_strv_contains(names, e->long_name))
-            continue;
-        if (parsed && ((count && *count <= 0 && *count > INT_MIN) || (real && *real == 0)))
-            zero = e->long_name;
-        if (count && *count == (parsed ? INT_MIN : 0))
-            *count = parsed ? 0 : INT_MIN;
-        if (real && *real == (parsed ? -DBL_MIN : 0))
-            *real = parsed ? 0 : -DBL_MIN;
+    GArray *all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    for (const GOptionEntry *e = entries; e->long_name; e++) {
+        GOptionEntry own = *e;
+        if (own.arg == OPTION_COUNT || own.arg == OPTION_AMOUNT) {
+            own.arg = G_OPTION_ARG_CALLBACK;
+            own.arg_data = (gpointer)parse_positive;
+        }
+        g_array_append_val(all, own);
     }
-    return zero;
+    if (!options->no_settings)
+        g_array_append_vals(all, settings, G_N_ELEMENTS(settings));
+    return g_array_append_vals(all, messages, G_N_ELEMENTS(messages));
 }
 
-/* See name_hint; the names are in what --help prints. */
-static char *option_hint(GOptionContext *context, const GError *error, const char *otherwise) {
+/* See name_hint. */
+static char *option_hint(const GArray *entries, const GError *error, const char *otherwise) {
     const char *dashes = strstr(error->message, "--");
     if (!dashes || !g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
         return g_strdup(otherwise);
-    g_autofree char *help = g_option_context_get_help(context, TRUE, NULL),
-                    *typed = g_strndup(dashes, strcspn(dashes, "="));
-    g_auto(GStrv) words = g_strsplit_set(help, " =\n", -1);
-    for (char **word = words; *word; word++)
-        if (!g_str_has_prefix(*word, "--"))
-            **word = '\0'; /* like no name */
-    return NAME_HINT(typed, words, g_strv_length(words), otherwise);
+    g_autofree char *typed = g_strndup(dashes, strcspn(dashes, "="));
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(names, g_strdup("--help"));
+    for (guint i = 0; i < entries->len; i++)
+        g_ptr_array_add(names,
+                        g_strconcat("--", g_array_index(entries, GOptionEntry, i).long_name, NULL));
+    return NAME_HINT(typed, names->pdata, names->len, otherwise);
 }
 
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
@@ -186,22 +191,20 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     char *command = (*argv)[0];
     g_autofree char *name = g_strdup_printf("livestereo %s", command); /* what --help prints */
     g_set_prgname(name);
-    g_autoptr(GOptionContext) context = make_context(usage, summary, examples, entries, options);
+    g_autoptr(GOptionContext) context = g_option_context_new(usage);
+    g_autoptr(GArray) all = all_entries(entries, options);
+    g_autoptr(GError) error = NULL;
+    GOptionGroup *group = g_option_group_new(NULL, NULL, NULL, (gpointer)entries, NULL);
     options->entries = entries;
-    GError *error = NULL;
-    find_zero(entries, false);
-    bool parsed = g_option_context_parse(context, argc, argv, &error);
-    const char *zero = find_zero(entries, true);
-    if (!parsed) {
+    g_option_group_add_entries(group, (const GOptionEntry *)(void *)all->data);
+    g_option_context_set_main_group(context, group);
+    g_option_context_set_summary(context, summary);
+    g_option_context_set_description(context, examples);
+    if (!g_option_context_parse(context, argc, argv, &error)) {
         g_autofree char *see = g_strdup_printf("; see %s --help", name),
-                        *hint = option_hint(context, error, see);
-        log_error(command, "%s%s", error->message, hint);
-        g_error_free(error);
-        return EXIT_USAGE;
+                        *hint = option_hint(all, error, see);
+        return log_fail(EXIT_USAGE, command, "%s%s", error->message, hint);
     }
-    if (zero)
-        return log_fail(EXIT_USAGE, command, "--%s cannot be 0 or less; leave it out, or give more",
-                        zero);
     if (options->quiet)
         log_set_level(LOG_ERROR);
     else if (options->verbose)
@@ -333,10 +336,8 @@ bool progress_wanted(const struct common_options *options) {
     return !options->quiet && isatty(STDERR_FILENO);
 }
 
-static char **next, *folder;
-
-void next_command_set(const char *name, const char *const options[][2], char *const *words,
-                      int count) {
+char **command_words(const char *name, const char *const options[][2], char *const *words,
+                     int count) {
     g_autoptr(GStrvBuilder) all = g_strv_builder_new();
     g_strv_builder_add(all, name);
     for (; (*options)[0]; options++)
@@ -346,19 +347,14 @@ void next_command_set(const char *name, const char *const options[][2], char *co
     g_strv_builder_add(all, "--");
     for (int i = 0; i < count; i++)
         g_strv_builder_add(all, words[i]);
-    g_strfreev(next);
-    next = g_strv_builder_end(all);
+    return g_strv_builder_end(all);
 }
 
-char **next_command_take(void) {
-    return g_steal_pointer(&next);
-}
-
-void next_command_keep_folder(const char *named) {
-    g_free(folder);
-    folder = g_strdup(named);
-}
-
-const char *next_command_folder(void) {
-    return folder;
+int command_run(next_command *run, char **words, const char *folder) {
+    int count = (int)g_strv_length(words);
+    char **argv = g_memdup2(words, ((size_t)count + 1) * sizeof(*words)); /* parsing moves them */
+    int code = run(count, argv, folder);
+    g_free(argv);
+    g_strfreev(words);
+    return code;
 }

@@ -100,13 +100,15 @@ static bool repeats(const char *name) {
 }
 
 /* Whether a library ended the program where it had no memory: the dynamic loader with exit code
- * 127; by abort(); by a message that G_DEBUG=fatal-criticals makes an end; or since it does not
- * look at what malloc() returns. */
+ * 127; GLib and C++ by abort(), with a line of their own; by a message that
+ * G_DEBUG=fatal-criticals makes an end; or since it does not look at what malloc() returns. */
 static bool ended_by_library(const struct outcome *o) {
     static const char *const words[] = {
-        "GLib (gthread-posix.c)", "g_param_spec_int64: assertion", /* libgstlibav */
-        "crash in libgcrypt.",    "crash in libgstlibav.",         "crash in libopencv_flann.",
-        "crash in liborc-",       "crash in generated code", /* liborc's */
+        "failed to allocate",        "std::bad_alloc",
+        "GLib (gthread-posix.c)",    "g_param_spec_int64: assertion", /* libgstlibav */
+        "crash in libgcrypt.",       "crash in libgstlibav.",
+        "crash in libopencv_flann.", "crash in liborc-",
+        "crash in generated code", /* liborc's */
         "crash in libpixman-1.",
     };
     if (o->code == 127)

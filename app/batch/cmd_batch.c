@@ -280,7 +280,7 @@ int cmd_batch(int argc, char **argv) {
          "of motion flow16 (the default), flo, color",
          "KIND,..."},
         MASK_ENTRY(&batch.mask),
-        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &batch.source.rate,
+        {"rate", 0, 0, OPTION_AMOUNT, &batch.source.rate,
          "Pairs a second that picture files were taken at, for pts_s", "N"},
         RIG_OPTION_ENTRIES(&batch.rig),
         CAMERA_OPTION_ENTRIES(&batch.camera, &batch.source.swap),

@@ -28,6 +28,7 @@ struct calibrate {
     const char *path; /* of the rig file */
     char **words;     /* that name the source */
     int word_count;
+    char **view; /* the words of the viewer that is to follow, or NULL */
     struct source *source;
     struct views views;
 };

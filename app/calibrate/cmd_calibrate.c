@@ -94,7 +94,7 @@ static const char examples[] =
     "the window's OpenGL is missing or too old, 130 interrupted without a window, before all\n"
     "files were read.";
 
-int cmd_calibrate(int argc, char **argv) {
+int calibrate_run(int argc, char **argv, const char *folder) {
     struct calibrate c = {.options = {.outlier = 0.5}};
     struct calibrate_options *o = &c.options;
     const GOptionEntry entries[] = {
@@ -130,6 +130,12 @@ int cmd_calibrate(int argc, char **argv) {
         code = calibrate(&c, argc - 1, argv + 1);
     views_free(&c.views);
     source_close(&c.source);
+    if (code == EXIT_DONE && c.view)
+        code = command_run(view_run, c.view, folder);
     options_free(&common);
     return code;
+}
+
+int cmd_calibrate(int argc, char **argv) {
+    return calibrate_run(argc, argv, NULL);
 }

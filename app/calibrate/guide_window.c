@@ -50,7 +50,7 @@ static void write_map(struct guide *g) {
 /* The pictures side by side or stacked; the larger one's scale. */
 static double lay_out_pictures(struct guide *g, int width, int height, bool stacked) {
     const struct source *source = g->calibrate->source;
-    int columns = stacked ? 1 : 2, rows = stacked ? 2 : 1;
+    int columns = stacked ? 1 : 2, rows = 3 - columns;
     struct layout_input in = {.width = width,
                               .height = height,
                               .scale = ui_px(g->screen.ui, 1000) / 1000,
@@ -173,8 +173,8 @@ static int run(struct guide *g) {
     return exit_code(g, error);
 }
 
-/* The viewer is to follow, on the picture and its depth. */
-static void set_viewer(const struct calibrate *c) {
+/* The words of the viewer that is to follow, on the picture and its depth. */
+static char **viewer_words(const struct calibrate *c) {
     const struct calibrate_options *o = &c->options;
     const char *const options[][2] = {{"--swap", o->source.swap ? "" : NULL},
                                       {"--calib", c->path},
@@ -185,7 +185,7 @@ static void set_viewer(const struct calibrate *c) {
                                       {"--window", o->window},
                                       {"--ui-map", o->ui_map},
                                       {NULL, NULL}};
-    next_command_set("view", options, c->words, c->word_count);
+    return command_words("view", options, c->words, c->word_count);
 }
 
 int guide_window_run(struct calibrate *calibrate) {
@@ -200,7 +200,7 @@ int guide_window_run(struct calibrate *calibrate) {
     if (code == GO_ON)
         code = run(&g);
     if (code == EXIT_DONE && g.open)
-        set_viewer(calibrate);
+        calibrate->view = viewer_words(calibrate);
     detection_free(&g.shown);
     solution_free(&g.result);
     draw_close(&g.draw);

@@ -265,13 +265,13 @@ int cmd_record(int argc, char **argv) {
          "rectified pictures and cameras to an MCAP file beside the recording: depth, depth16, "
          "disparity, confidence, points, color",
          "WHAT,.."},
-        {"frames", 0, 0, G_OPTION_ARG_INT, &record.frames, "Stop after this many pairs", "N"},
-        {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &record.seconds, "Stop after so long", "S"},
+        {"frames", 0, 0, OPTION_COUNT, &record.frames, "Stop after this many pairs", "N"},
+        {"seconds", 0, 0, OPTION_AMOUNT, &record.seconds, "Stop after so long", "S"},
         {"calib", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &record.calibration,
          "Calibration file to copy beside the recording (twice where it is two)", "FILE"},
         {"rectified", 0, 0, G_OPTION_ARG_NONE, &record.source.rectified,
          "Note that the pictures are rectified already", NULL},
-        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &record.source.rate, "Pairs a second", "N"},
+        {"rate", 0, 0, OPTION_AMOUNT, &record.source.rate, "Pairs a second", "N"},
         CAMERA_OPTION_ENTRIES(&record.camera, &record.source.swap),
         {0},
     };

@@ -327,7 +327,7 @@ static int open_and_run(struct run *run, int argc, char **argv) {
 int cmd_run(int argc, char **argv) {
     struct run run = {0};
     const GOptionEntry entries[] = {
-        {"frames", 0, 0, G_OPTION_ARG_INT, &run.frames, "Stop after this many pairs", "N"},
+        {"frames", 0, 0, OPTION_COUNT, &run.frames, "Stop after this many pairs", "N"},
         {"save-picture", 0, 0, G_OPTION_ARG_FILENAME, &run.picture,
          "Write the last left view and its disparity in colour, a PNG", "FILE"},
         {"save-disparity", 0, 0, G_OPTION_ARG_FILENAME, &run.disparity,
@@ -339,7 +339,7 @@ int cmd_run(int argc, char **argv) {
         {"loop", 0, 0, G_OPTION_ARG_NONE, &run.source.loop, "Start again at the end", NULL},
         RIG_OPTION_ENTRIES(&run.rig),
         OUTPUT_OPTION_ENTRIES(&run.out),
-        {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &run.source.rate,
+        {"rate", 0, 0, OPTION_AMOUNT, &run.source.rate,
          "Pairs a second; what comes too fast is dropped, as a camera's frames are", "N"},
         CAMERA_OPTION_ENTRIES(&run.camera, &run.source.swap),
         {0},

@@ -60,8 +60,7 @@ static void go_on(struct viewer *v, const char *source) {
                                       {"--ui-map", o->ui_map},
                                       {"--theme", theme_names[v->theme]},
                                       {NULL, NULL}};
-    next_command_set("calibrate", options, parts, (int)g_strv_length(parts));
-    next_command_keep_folder(o->output);
+    v->calibrate = command_words("calibrate", options, parts, (int)g_strv_length(parts));
     v->quit = true;
 }
 

@@ -149,6 +149,7 @@ struct viewer {
     enum theme_name theme;
     bool panel_keys;  /* Tab and arrow keys go through it */
     bool save_window; /* to a file, after the next drawing */
+    char **calibrate; /* the words of the command that is to follow, or NULL */
     bool quit;
 };
 
