@@ -73,7 +73,7 @@ struct ui {
 };
 
 static ImU32 color_of(unsigned rgb, double alpha = 1) {
-    return IM_COL32(rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255, (int)(alpha * 255 + 0.5));
+    return IM_COL32(rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255, (int)lround(alpha * 255));
 }
 
 static ImVec2 point(double x, double y) {

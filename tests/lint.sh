@@ -85,6 +85,12 @@ lint_layers() {
     # parameters as a struct.
     ! grep -n '^ *# *include "gpu/' -r app |
         grep -vE '^app/(live/pair_watch.c:|matcher.c:.*gpu/settings.h)' || status=1
+    # A private header is for its folder and those below.
+    local header
+    for header in $(sources h | grep '_private\.h$'); do
+        ! grep -rnE "^ *# *include \"$header\"" --include='*.[ch]' --include='*.c[cu]' . |
+            grep -vE "^\./(${header%/*}|tests|build[^/]*)/" || status=1
+    done
     # The library's messages name parameters, not options of the program.
     ! grep -nE '"[^"]*(--[a-z]|livestereo [a-z])' -r gpu calibration/rect* \
         calibration/rig_read* config/params.c config/params.def || status=1
@@ -93,10 +99,18 @@ lint_layers() {
 
 # Instruction sets let it read the files with intrinsics. The analyser follows a function for
 # 20,000 steps instead of 225,000: a sixth of the time.
+tidy() { # tidy EXTENSION FLAG...
+    local extension=$1
+    shift
+    sources "$extension" | grep -v ^tests/ |
+        xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- "$@" \
+            -Xclang -analyzer-config -Xclang max-nodes=20000 \
+            2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
+}
+
 lint_tidy() {
-    sources c | grep -v ^tests/ |
-        xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- -mavx2 $avx512 -Iinclude $flags \
-            -Xclang -analyzer-config -Xclang max-nodes=20000 2>/dev/null
+    tidy c -mavx2 $avx512 -Iinclude $flags &&
+        tidy cc ${flags/c11/c++17} ${CALIB_CFLAGS:-}
 }
 
 # Suppressed: readdir is safe on a stream of one's own and readdir_r deprecated; memleak does not
@@ -114,7 +128,7 @@ lint_cppcheck() {
 # debian/ says what the Makefile and the library's interface say.
 lint_deb() {
     local name status=0
-    for name in $(sed -n '/^RUN_PACKAGES/,/[^\\]$/p' Makefile | grep -oE '[a-z0-9.-]+-dev\b'); do
+    for name in $(tests/packages.sh --list run | grep -oE '[a-z0-9.-]+-dev\b'); do
         grep -q "^ *$name\b" debian/control ||
             { echo "debian/control: $name is not in Build-Depends"; status=1; }
     done

@@ -35,5 +35,5 @@ class Build(build_py):
 
 
 setup(distclass=WithLibrary, cmdclass={"bdist_wheel": Wheel, "build_py": Build},
-      packages=["livestereo"], package_dir={"": "python"} if IS_SDIST else {},
+      packages=["livestereo"], package_dir={"": "bindings/python"} if IS_SDIST else {},
       package_data={"livestereo": [LIBRARY, "py.typed"]}, license_files=["LICENSE*"])
