@@ -168,14 +168,15 @@ TEST("/pair_check/samples", test_samples) {
  * rows agree is named, and nothing is said of what is right. */
 TEST("/pair_check/readings", test_readings) {
     static const struct {
-        bool R, T, exchanged, rectified;
+        bool R, T, exchanged, rectified, twice;
         const char *text;
     } cases[] = {{.text = ""},
                  {.R = true, .text = ": transpose it"},
                  {.T = true, .text = ": multiply it by R"},
                  {.R = true, .T = true, .text = ": transpose R, and multiply T by it"},
                  {.exchanged = true, .text = "by their rows: add --swap"},
-                 {.rectified = true, .text = "add --rectified"}};
+                 {.rectified = true, .text = "add --rectified"},
+                 {.twice = true, .text = "both pictures are the same"}};
     const struct rig rig = rig_of((const double[3]){0.02, -0.12, 0.03});
     const struct rig straight = rig_of((const double[3]){0, 0, 0});
     struct params params;
@@ -190,6 +191,8 @@ TEST("/pair_check/readings", test_readings) {
         for (int side = 0; side < 2; side++)
             seen[cases[i].exchanged ? 1 - side : side] =
                 picture_by(cases[i].rectified ? &straight : &rig, side, 0, 2);
+        for (int k = 0; cases[i].twice && k < W * H; k++)
+            seen[1][k] = seen[0][k] ^ 1; /* as if compressed anew */
         matrix_transpose(rig.R, back);
         if (cases[i].R)
             memcpy(use.rig.R, back, sizeof(back));

@@ -16,7 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FALLS 0.95    /* of the confidence before: exchanged pictures have 0.55 to 0.92 of it */
+#define FALLS 0.95 /* of the confidence before: exchanged pictures have 0.55 to 0.92 of it */
+#define ONE_PICTURE \
+    "both pictures are the same, so that all disparities are 0: name those of two cameras"
+#define NOTHING 0.3   /* px that points of one picture, which is compressed twice, are apart */
 #define MIN_DOUBT 0.5 /* px that all rows are off before a pair is doubted: good sets have 0.36 */
 enum { TRIAL_WIDTH = 1280 }; /* px: pictures of trials are no wider */
 
@@ -75,12 +78,12 @@ static void make_maps(const struct rig *of, const struct trial *trial, struct re
 }
 
 static bool rows_agree(const struct image *left, const struct image *right,
-                       const struct rectify_map maps[2], double row_offset) {
+                       const struct rectify_map maps[2], double row_offset,
+                       struct row_error *rows) {
     struct image l = rectify(left, &maps[0], 0), r = rectify(right, &maps[1], row_offset);
-    struct row_error rows;
     int error = row_error_measure(l.data, r.data, l.width, l.height, -8, row_error_reach(l.width),
-                                  &rows, NULL, 0);
-    bool agree = !error && !row_error_advice(&rows) && hints_exchanged(&l, &r, 0) <= 0;
+                                  rows, NULL, 0);
+    bool agree = !error && !row_error_advice(rows) && hints_exchanged(&l, &r, 0) <= 0;
     g_free(l.data);
     g_free(r.data);
     return agree;
@@ -101,17 +104,18 @@ static const char *find_mend(const struct rig_use *use, const struct image *left
     for (size_t i = 0; i < G_N_ELEMENTS(trials); i++) {
         const struct trial *t = &trials[i];
         struct rectify_map turned[2] = {{0}};
+        struct row_error rows;
         bool turns = t->R || t->T;
         if ((use->rectified && !t->exchanged) || (turns && use->rig.has_rectification))
             continue;
         if (turns)
             make_maps(&use->rig, t, turned);
-        bool agree = t->exchanged ? rows_agree(right, left, use->maps, -row_offset)
+        bool agree = t->exchanged ? rows_agree(right, left, use->maps, -row_offset, &rows)
                                   : turns == (turned[0].point != NULL) &&
-                                        rows_agree(left, right, turned, row_offset);
+                                        rows_agree(left, right, turned, row_offset, &rows);
         rectify_free(turned);
         if (agree)
-            return t->text;
+            return rows.apart < NOTHING ? ONE_PICTURE : t->text;
     }
     return NULL;
 }
@@ -159,11 +163,9 @@ void pair_watch_look(struct pair_watch *w, const struct image *left, const struc
                                min + params->disparity_range - 1, &l->rows, &l->check);
     l->doubt[0] = '\0';
     l->beyond_rows = true;
-    if (are_same(left, right))
-        g_strlcpy(
-            l->doubt,
-            "both pictures are the same, so that all disparities are 0: name those of two cameras",
-            sizeof(l->doubt));
+    if (are_same(left, right) ||
+        (!l->error && l->rows.apart < NOTHING && l->rows.p95_abs < NOTHING))
+        g_strlcpy(l->doubt, ONE_PICTURE, sizeof(l->doubt));
     else if (l->exchanged > 0)
         g_strlcpy(l->doubt,
                   "left and right look exchanged (or both pictures are mirrored, or upside down): "

@@ -26,6 +26,9 @@ static void summarise(const struct row_match *m, int count, double *v, struct ro
     }
     result->median_abs = quantile_of(v, count, 0.5);
     result->p95_abs = quantile_of(v, count, 0.95);
+    for (int i = 0; i < count; i++)
+        v[i] = fabs((double)m[i].dx);
+    result->apart = quantile_of(v, count, 0.95);
 }
 
 /* ---- mismatches */

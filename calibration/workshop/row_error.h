@@ -26,6 +26,7 @@ struct row_error {
     double p95_abs; /* 95th percentile of |dy| */
     double scatter; /* 95th percentile of |dy - median|: what a row offset cannot correct */
     double spread;  /* median of |dy - median|, which mismatches do not affect */
+    double apart;   /* 95th percentile of |dx|: near 0 of one picture twice */
 };
 
 #define MIN_ROW_ERROR_MATCHES 30
