@@ -395,10 +395,10 @@ int recorder_close(struct recorder **pointer, struct recorder_status *end) {
                                 status.pairs - kept, status.pairs);
     status.dropped += status.pairs - kept;
     status.pairs = kept;
-    if (kept == 0)
+    if (kept == 0 && !ended)
         log_warning(recorder->path, "no pair came %s, so no file is kept",
                     status.error ? "to the disk" : "from the source");
-    release(recorder, kept > 0);
+    release(recorder, kept > 0 || ended);
     if (end)
         *end = status;
     return status.error;
