@@ -166,7 +166,6 @@ static void init_viewer(struct viewer *v, const struct view_options *o, const st
     v->visible[PART_PANELS] = v->visible[PART_SEEK_BAR] = !o->plain;
     display_init(&v->display, params->mode == MODE_MOTION);
     opening_begin(v, source);
-    v->playback.swap = o->swap;
 }
 
 /* The quality is searched where neither the command line nor the user, the last time, has chosen
@@ -278,7 +277,7 @@ static int run_viewer(struct viewer *v) {
 static void close_viewer(struct viewer *v) {
     opening_close(v);
     video_export_update(v, true);
-    recording_update(&v->recording, &v->screen, true);
+    recording_update(v, true);
     start_page_close(&v->start_page);
     messages_end();
     draw_close(&v->display.draw);
@@ -289,6 +288,7 @@ static void close_viewer(struct viewer *v) {
     g_strfreev(v->wanted_part.calib);
     g_strfreev(v->rig_options.files);
     g_strfreev(v->chosen);
+    g_strfreev(v->opened);
 }
 
 /* ---- the source */
@@ -323,13 +323,16 @@ static int view(int count, char **words, const struct common_options *common,
     g_autofree struct viewer *v = g_new0(struct viewer, 1);
     init_viewer(v, o, params, remembered, source);
     session_name_source(v->source, named, named_count);
+    v->opened = g_new0(char *, named_count + 1);
+    for (int i = 0; i < named_count; i++)
+        v->opened[i] = g_strdup(named[i]);
     bool cameras = chosen && g_str_has_prefix(chosen, "v4l2:") && !v->display.motion;
     v->visible[PART_START] = chosen && !cameras && !o->plain;
     v->covered = v->resumes = v->visible[PART_START] && !o->screenshot;
     quit_catch();
     int code = open_viewer(v, common);
     if (code == GO_ON && !chosen && !o->screenshot)
-        opening_remember(v, named, named_count);
+        opening_remember(v, named, named_count, source->count);
     if (code == GO_ON && cameras)
         screen_notify_error(&v->screen,
                             "Two cameras of one make are used as a rig. Cover one lens: "

@@ -57,9 +57,11 @@ struct ui {
     float most_width; /* of the lines of a panel that fits its contents; 0: any */
     bool mark;        /* the next button */
     bool has_icons;
-    double moved_s;  /* when the mouse did last */
-    bool help_waits; /* for the mouse to rest */
-    bool keyboard;   /* keys go through the widgets of a panel */
+    double moved_s;                       /* when the mouse did last */
+    bool help_waits;                      /* for the mouse to rest */
+    char *(*complete)(const char *typed); /* the next line of text, or NULL */
+    bool completes;                       /* Tab, in the line that takes the keys */
+    bool keyboard;                        /* keys go through the widgets of a panel */
     char panel[64];
     char opened[64];  /* the list that is open, whose name its lines begin with */
     ImVec2 list_size; /* of it, as it was drawn last */
@@ -316,7 +318,7 @@ static bool tell_keys(struct ui *ui) {
     for (struct key_event e : ui->keys) {
         if (e.key == GLFW_KEY_TAB && !ui->keyboard && !ImGui::GetIO().WantTextInput)
             e.key = GLFW_KEY_F25; /* else it begins typing into the first slider */
-        if (ui->keyboard && e.key == GLFW_KEY_TAB)
+        if (ui->keyboard && e.key == GLFW_KEY_TAB && !ui->completes)
             e.key = e.mods & GLFW_MOD_SHIFT ? GLFW_KEY_UP : GLFW_KEY_DOWN;
         if (ui->keyboard && e.key == GLFW_KEY_ENTER && !ImGui::GetIO().WantTextInput)
             e.key = GLFW_KEY_SPACE;
@@ -1260,15 +1262,37 @@ void ui_focus_next(struct ui *) {
         ImGui::SetKeyboardFocusHere();
 }
 
+void ui_complete_next(struct ui *ui, char *(*complete)(const char *typed)) {
+    ui->complete = complete;
+}
+
+static int complete_text(ImGuiInputTextCallbackData *data) {
+    auto complete = (char *(*)(const char *))data->UserData;
+    char *rest = complete(data->Buf);
+    if (rest)
+        data->InsertChars(data->BufTextLen, rest);
+    free(rest);
+    return 0;
+}
+
 bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text,
                    int size) {
+    bool completes = ui->complete && *text && strchr("/.~", *text);
     ImGui::PushID(name);
+    bool active = ImGui::GetActiveID() == ImGui::GetID("##entry");
+    if (ui->complete)
+        ui->completes = completes && active;
+    if (completes && active) /* it was empty when it became active */
+        GImGui->ActiveIdUsingKeyInputMask |= (ImU64)1 << ImGuiKey_Tab;
     ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
     ImGui::PushStyleColor(ImGuiCol_Border, color_of(ui_theme(ui)->edge));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
-    bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size,
-                                            ImGuiInputTextFlags_EnterReturnsTrue |
-                                                ImGuiInputTextFlags_AutoSelectAll);
+    bool entered = ImGui::InputTextWithHint(
+        "##entry", hint, text, (size_t)size,
+        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+            (completes ? ImGuiInputTextFlags_CallbackCompletion : 0),
+        completes ? complete_text : NULL, (void *)ui->complete);
+    ui->complete = NULL;
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
     add_widget_rect(ui, name);

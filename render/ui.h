@@ -199,6 +199,10 @@ bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width
 bool ui_text_input(struct ui *ui, const char *name, const char *hint, double ratio, char *text,
                    int size);
 
+/* Tab in the next line of text to type adds what complete gives for it (freed here; NULL: nothing),
+ * where that begins as a path. */
+void ui_complete_next(struct ui *ui, char *(*complete)(const char *typed));
+
 /* The next line of text to type takes the keys if its panel has just appeared. */
 void ui_focus_next(struct ui *ui);
 

@@ -84,8 +84,8 @@ void bars_draw_top(struct viewer *v) {
     bool words = r->width >= ui_px(ui, 900), recording = v->recording.recorder != NULL;
     ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
     action_tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
-    action_tool(v, "tool.record", ICON_RECORD, words ? recording ? "End" : "Record" : NULL,
-                ACTION_RECORD, recording, theme->recording);
+    action_tool(v, "tool.record", ICON_RECORD, words ? "Record" : NULL, ACTION_RECORD, recording,
+                theme->recording);
     draw_save(v, words ? "Save" : NULL);
     action_tool(v, "tool.measure", ICON_MEASURE, words ? "Measure" : NULL, ACTION_MEASURE,
                 v->measure.on, 0);
@@ -355,6 +355,12 @@ void bars_draw_toast(struct viewer *v) {
     ui_panel_begin(ui, "toast", r->x + r->width - ui_px(ui, 12), r->y - ui_px(ui, 12), wide, 0,
                    UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
     ui_text_color(ui, error ? ui_theme(ui)->bad : ui_theme(ui)->text, "%s", screen->notice);
+    if (screen->notice_plays && ui_button(ui, "toast.play", "Play", "opens the recording")) {
+        const char *const paths[] = {screen->notice_path};
+        opening_take_files(v, paths, 1);
+    }
+    if (screen->notice_plays)
+        ui_same_line(ui);
     if (*screen->notice_path) {
         if (ui_button(ui, "toast.show", "Show", "opens the folder"))
             screen_show_folder(screen->notice_path);

@@ -45,6 +45,7 @@ void export_points(const char *folder, const struct frame *frame, const struct r
 
 struct recording {             /* zero to begin with */
     struct recorder *recorder; /* NULL: nothing is recorded */
+    int64_t since_ns;          /* when it began */
     long last_index;           /* of the last pair that was added as shown, -1: none */
     struct recorder *finished; /* that background closes */
     struct background background;
@@ -62,8 +63,9 @@ void recording_start(struct recording *recording, const struct recorder_about *a
 void recording_stop(struct recording *recording, const struct playback *playback,
                     const struct row_watch *rows, struct screen *screen);
 
-/* Tells how a recording went when its file is finished; wait: waits until it is. */
-void recording_update(struct recording *recording, struct screen *screen, bool wait);
+/* Tells how a recording went when its file is finished, which can then be played; wait: waits until
+ * it is. */
+void recording_update(struct viewer *v, bool wait);
 
 /* A frame was taken as the one to show. */
 void recording_add_shown(struct recording *recording, const struct playback *playback);

@@ -4,18 +4,19 @@
  */
 #include "app/view/export.h"
 
-#include "app/view/panel.h"
+#include "app/view/viewer.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A new file in this folder, or where the recorder puts it by itself. g_free. */
+/* A new file in this folder, else among the user's videos or at home. g_free. */
 static char *make_path(const char *folder) {
-    char *path = recorder_default_path();
+    g_autofree char *path = recorder_default_path(), *name = g_path_get_basename(path);
     if (!folder)
-        return path;
-    g_autofree char *name = g_path_get_basename(path);
-    g_free(path);
+        folder = g_get_user_special_dir(G_USER_DIRECTORY_VIDEOS);
+    if (!folder)
+        folder = g_get_home_dir();
     g_mkdir_with_parents(folder, 0777);
     return g_build_filename(folder, name, NULL);
 }
@@ -41,6 +42,7 @@ void recording_start(struct recording *r, const struct recorder_about *about, co
     g_autofree char *path = make_path(folder);
     r->recorder = recorder_open(path, about, &error);
     r->last_index = -1;
+    r->since_ns = clock_ns();
     if (!r->recorder) {
         screen_notify(screen, "Recording could not start; key m shows why");
         return;
@@ -78,7 +80,9 @@ void recording_stop(struct recording *r, const struct playback *playback,
     background_begin(&r->background, finish, r, screen->window);
 }
 
-void recording_update(struct recording *r, struct screen *screen, bool wait) {
+void recording_update(struct viewer *v, bool wait) {
+    struct recording *r = &v->recording;
+    struct screen *screen = &v->screen;
     if (!(wait ? r->background.on : background_is_done(&r->background)))
         return;
     if (background_take(&r->background) != 0)
@@ -86,10 +90,13 @@ void recording_update(struct recording *r, struct screen *screen, bool wait) {
     else if (r->status.pairs == 0)
         screen_notify(screen, "No pair came, so nothing is kept");
     else {
+        const char *const words[] = {r->path, NULL};
         g_autofree char *text = g_strdup_printf("Recorded %ld pair%s: %s%s%s", r->status.pairs,
                                                 r->status.pairs == 1 ? "" : "s", r->path,
                                                 *r->rows ? "; " : "", r->rows);
         screen_notify_saved(screen, r->path, text);
+        screen->notice_plays = true;
+        opening_remember(v, words, 1, r->status.pairs);
     }
     g_clear_pointer(&r->path, g_free);
     r->rows[0] = '\0';
@@ -107,6 +114,7 @@ void recording_add_shown(struct recording *r, const struct playback *playback) {
 void recording_describe(const struct recording *r, char *text, size_t size) {
     struct recorder_status status;
     recorder_get_status(r->recorder, &status);
-    snprintf(text, size, "recording: %ld pair%s%s", status.pairs, status.pairs == 1 ? "" : "s",
+    snprintf(text, size, "recording: %ld pair%s, %.0f s%s", status.pairs,
+             status.pairs == 1 ? "" : "s", floor((double)(clock_ns() - r->since_ns) / 1e9),
              status.error ? ", ended" : "");
 }

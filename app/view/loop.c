@@ -245,8 +245,12 @@ static void handle_mouse(struct viewer *v, const struct window_event *event) {
     }
 }
 
-/* Keys that go through the widgets of the start page or the panel, and press them. */
+/* Keys that go through the widgets of the start page or the panel, and press them; what else is
+ * typed where one of the page's has the focus was meant for it. */
 static bool moves_in_page(const struct viewer *v, const char *key) {
+    if (v->visible[PART_START] && *ui_focused(v->screen.ui) && !strchr(key, '+') &&
+        !screen_has_key("ESC F1", key))
+        return true;
     return (v->visible[PART_START] || (v->panel_keys && v->visible[PART_PANELS])) &&
            screen_has_key("TAB UP DOWN LEFT RIGHT SPACE ENTER", key);
 }
@@ -307,7 +311,7 @@ int loop_run(struct viewer *v) {
         viewer_update(v);
         opening_update(v);
         video_export_update(v, false);
-        recording_update(&v->recording, &v->screen, false);
+        recording_update(v, false);
         row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
                          v->display.motion || v->options->source.pictures == PICTURES_ONE ? NULL
                                                                                           : &v->rig,

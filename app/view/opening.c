@@ -54,6 +54,7 @@ void opening_begin(struct viewer *v, struct source *source) {
                                     .loop = {-1, -1},
                                     .loop_all = v->options->loop &&
                                                 source->count != 1, /* one pair is shown once */
+                                    .swap = v->rig_options.exchanged,
                                     .rate = rate > 0 ? rate : RATE_UNKNOWN,
                                     .speed = 1};
     show_first(v, source);
@@ -301,6 +302,8 @@ static void set_part(struct viewer *v) {
     } else if (calib) {
         screen_notify(&v->screen, "Calibration: %s", calib[0]);
         follow_metres(v, metric);
+        opening_remember(v, (const char *const *)v->opened, (int)g_strv_length(v->opened),
+                         v->playback.source->count);
     }
     g_free(done ? before.roi : wanted.roi);
     if (calib)
@@ -368,6 +371,8 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     forget(v);
     opening_begin(v, source);
     session_name_source(v->source, words, (int)g_strv_length((char **)(uintptr_t)words));
+    g_strfreev(v->opened);
+    v->opened = g_strdupv((char **)(uintptr_t)words);
     session_forget_search(params);
     options_take_range(NULL, source, 1, params);
     take_recorded(v);
@@ -399,18 +404,37 @@ static void play_scene(struct viewer *v) {
     v->quit = !source || play(v, source, words) != GO_ON;
 }
 
-void opening_remember(struct viewer *v, const char *const *words, int count) {
-    const struct source *source = v->playback.source;
-    char pairs[32] = "cameras";
+void opening_remember(struct viewer *v, const char *const *words, int count, long pairs) {
+    const struct rig_options *rig = &v->rig_options;
+    char counted[32] = "cameras";
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *day = g_date_time_format(now, "%-d %b %Y");
-    if (source->count >= 0)
-        g_snprintf(pairs, sizeof(pairs), "%ld pair%s", source->count,
-                   source->count == 1 ? "" : "s");
-    const char *const about[] = {pairs, rig_use_is_metric(&v->rig) ? "calibrated" : "pixels", day,
+    if (pairs >= 0)
+        g_snprintf(counted, sizeof(counted), "%ld pair%s", pairs, pairs == 1 ? "" : "s");
+    const char *const about[] = {counted, rig_use_is_metric(&v->rig) ? "calibrated" : "pixels", day,
                                  NULL};
+    const char *how[7] = {rig->unit ? rig->unit : "", rig->model ? rig->model : "",
+                          rig->rectified ? "rectified" : "", v->playback.swap ? "swap" : ""};
+    for (int i = 0; i < 2 && rig->files && rig->files[i]; i++)
+        how[4 + i] = rig->files[i];
     if (strcmp(words[0], DEMONSTRATION) != 0)
-        start_page_remember(&v->start_page, words, count, about);
+        start_page_remember(&v->start_page, words, count, about, how);
+}
+
+/* The calibration that a source was opened with before, where its files are still there. */
+static void recall_rig(struct viewer *v, const char *const *words) {
+    struct rig_options *rig = &v->rig_options;
+    char **how = start_page_how(&v->start_page, words);
+    for (int i = 0; how && how[i]; i++)
+        if (g_strv_length(how) < 4 || (i >= 4 && !g_file_test(how[i], G_FILE_TEST_EXISTS)))
+            how = NULL;
+    if (!how)
+        return;
+    rig->unit = *how[0] ? (char *)(uintptr_t)g_intern_string(how[0]) : NULL;
+    rig->model = *how[1] ? (char *)(uintptr_t)g_intern_string(how[1]) : NULL;
+    rig->rectified = *how[2] != '\0';
+    rig->exchanged = *how[3] != '\0';
+    rig->files = how[4] ? g_strdupv(how + 4) : NULL;
 }
 
 static void open_words(struct viewer *v, char **words) {
@@ -425,6 +449,7 @@ static void open_words(struct viewer *v, char **words) {
         return; /* the notice says why */
     opening_close(v);
     forget_rig(v);
+    recall_rig(v, list);
     v->covered = false;
     if (play(v, source, list) != GO_ON) {
         opening_close(v);
@@ -432,7 +457,7 @@ static void open_words(struct viewer *v, char **words) {
         return;
     }
     v->visible[PART_START] = false;
-    opening_remember(v, list, count);
+    opening_remember(v, list, count, v->playback.source->count);
     screen_notify(&v->screen, "Opened %s", v->playback.source->name);
 }
 

@@ -111,8 +111,10 @@ static void load_recent(struct start_page *page) {
     for (int i = 0; i < START_RECENT; i++) {
         g_strfreev(page->recent[i]);
         g_strfreev(page->about[i]);
+        g_strfreev(page->how[i]);
         page->recent[i] = get_list(file, "recent", i);
         page->about[i] = get_list(file, "about", i);
+        page->how[i] = get_list(file, "how", i);
         if (page->recent[i] && !page->recent[i][0])
             g_clear_pointer(&page->recent[i], g_strfreev);
     }
@@ -128,9 +130,19 @@ static char **absolute_words(const char *const *words, int count) {
     return whole;
 }
 
+char **start_page_how(struct start_page *page, const char *const *words) {
+    g_auto(GStrv) opened = absolute_words(words, (int)g_strv_length((char **)(uintptr_t)words));
+    load_recent(page);
+    for (int i = 0; i < START_RECENT && page->recent[i]; i++)
+        if (g_strv_equal((const char *const *)page->recent[i], (const char *const *)opened))
+            return page->how[i];
+    return NULL;
+}
+
 void start_page_remember(struct start_page *page, const char *const *words, int count,
-                         const char *const *about) {
-    g_auto(GStrv) opened = absolute_words(words, count);
+                         const char *const *about, const char *const *how) {
+    g_auto(GStrv) opened = absolute_words(words, count),
+                  used = absolute_words(how, (int)g_strv_length((char **)(uintptr_t)how));
     g_autofree char *path = recent_path(), *folder = g_path_get_dirname(path);
     g_autoptr(GKeyFile) file = g_key_file_new();
     load_recent(page);
@@ -141,7 +153,8 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
             (i >= 0 && g_strv_equal((const char *const *)entry, (const char *const *)opened)))
             continue;
         set_list(file, "recent", n, entry);
-        set_list(file, "about", n++, i < 0 ? (char *const *)about : page->about[i]);
+        set_list(file, "about", n, i < 0 ? (char *const *)about : page->about[i]);
+        set_list(file, "how", n++, i < 0 ? used : page->how[i]);
     }
     if (g_mkdir_with_parents(folder, 0700) == 0)
         g_key_file_save_to_file(file, path, NULL); /* without it nothing is remembered */
@@ -227,6 +240,7 @@ void start_page_close(struct start_page *page) {
     for (int i = 0; i < START_RECENT; i++) {
         g_strfreev(page->recent[i]);
         g_strfreev(page->about[i]);
+        g_strfreev(page->how[i]);
     }
     start_page_free_pictures(page);
     ui_texture_free(&page->scene);
@@ -332,9 +346,32 @@ static void draw_cameras(struct viewer *v, char **chosen) {
         page->look_again = true;
 }
 
+/* What comes after a path that is typed: as much as all files have in common that begin so. g_free;
+ * NULL: nothing. */
+static char *complete_path(const char *typed) {
+    g_autofree char *folder = g_path_get_dirname(typed), *common = NULL;
+    const char *slash = strrchr(typed, '/'), *begun = slash ? slash + 1 : typed, *name;
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    while (dir && (name = g_dir_read_name(dir)) != NULL) {
+        size_t same = 0;
+        if (!g_str_has_prefix(name, begun) || (*name == '.' && *begun != '.'))
+            continue;
+        while (common && common[same] && common[same] == name[same])
+            same++;
+        if (common)
+            common[same] = '\0';
+        else
+            common = g_strdup(name);
+    }
+    g_autofree char *path = common ? g_build_filename(folder, common, NULL) : NULL;
+    bool whole = path && g_file_test(path, G_FILE_TEST_IS_DIR);
+    return common ? g_strconcat(common + strlen(begun), whole ? "/" : NULL, NULL) : NULL;
+}
+
 static void draw_path(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
+    ui_complete_next(ui, complete_path);
     if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...",
                       1 - ui_px(ui, 50) / ui_available_width(ui), page->path, sizeof(page->path)))
         *chosen = typed_words(page);

@@ -84,14 +84,19 @@ struct start_page {                 /* zero to begin with */
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
     char **about[START_RECENT];     /* of `recent`: kind, pairs, calibrated or not, day; or NULL */
     unsigned scene;                 /* picture of the demonstration */
-    bool pictured;                  /* they were looked for */
+    char **how[START_RECENT]; /* of `recent`: unit, model, "rectified", "swap", each or "", and
+                                       files of its calibration; or NULL */
+    bool pictured;            /* they were looked for */
 };
 
 void start_page_close(struct start_page *page);
 
-/* Remembers what was opened, and words about it. */
+/* Remembers what was opened, words about it, and how it is calibrated. */
 void start_page_remember(struct start_page *page, const char *const *words, int count,
-                         const char *const *about);
+                         const char *const *about, const char *const *how);
+
+/* How what these words name was calibrated; the page's; NULL: not known. */
+char **start_page_how(struct start_page *page, const char *const *words);
 
 /* ---- start_pictures.c: what was opened before has a picture, as it was left */
 

@@ -72,6 +72,7 @@ void screen_notify(struct screen *s, const char *format, ...) {
     va_end(arguments);
     s->notice_kind = NOTICE_DONE;
     s->notice_path[0] = '\0';
+    s->notice_plays = false;
     s->notice_until_ns = clock_ns() + NOTICE_S * INT64_C(1000000000);
     screen_settle(s);
 }

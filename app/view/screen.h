@@ -23,6 +23,7 @@ struct screen { /* zero to begin with */
     int redraws;                        /* that are due */
     char notice[512], notice_path[512]; /* what happened, and to which file, "": none */
     enum notice_kind { NOTICE_DONE, NOTICE_ERROR } notice_kind;
+    bool notice_plays;       /* the file can be played */
     int64_t notice_until_ns; /* 0: there is no notice */
     int64_t wake_ns;         /* when the loop must go on at the latest, 0: no matter when */
     char *map;               /* that was written last */

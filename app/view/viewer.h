@@ -87,6 +87,7 @@ struct viewer {
     struct session remembered;   /* as of the start */
     struct session started;      /* what the session began with; see session_save() */
     char source[SESSION_SOURCE]; /* what is open, as sessions name it */
+    char **opened;               /* its words */
     struct screen screen;
     struct rig_options rig_options; /* first those of the command line; roi and files are its own */
     struct rig_use rig;
@@ -276,8 +277,9 @@ int opening_finish(struct viewer *v, double start_s, bool paused);
  * that, with a notice. */
 void opening_toggle_output(struct viewer *v);
 
-/* Remembers what is open, for the start page; and keeps a picture of it. */
-void opening_remember(struct viewer *v, const char *const *words, int count);
+/* Remembers what is open or was recorded, of so many pairs (-1: cameras), for the start page, with
+ * the calibration that it is used with; and keeps a picture of what is open. */
+void opening_remember(struct viewer *v, const char *const *words, int count, long pairs);
 void opening_keep_picture(struct viewer *v);
 
 /* Closes all of these and the source. */

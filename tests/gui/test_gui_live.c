@@ -203,7 +203,7 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
 }
 
 /* Pictures are recorded whole, and so are the settings of what is computed at a third of the size:
- * the disparities searched are those of whole pictures. */
+ * the disparities searched are those of whole pictures. The notice plays it. */
 GUI_TEST("/gui-live/record-small", test_record_small) {
     AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
@@ -213,10 +213,16 @@ GUI_TEST("/gui-live/record-small", test_record_small) {
     gui_settle(&p);
     gui_run_until(&p, "record", "recording", "1");
     gui_run_until(&p, "record", "recording", "0");
-    g_autofree char *path = only_file(p.output, ".mkv"), *text = NULL;
-    strcpy(strrchr(path, '.'), ".ini");
-    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_autofree char *path = only_file(p.output, ".mkv"), *text = NULL,
+                    *ini = g_strdup_printf("%.*s.ini", (int)strlen(path) - 4, path);
+    g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
     g_assert_nonnull(strstr(text, "disparity_range=16\n"));
+    gui_click(&p, "toast.play");
+    gui_wait_for(&p, gui_is(&p, "state", "source", path));
+    gui_settle(&p);
+    g_assert_true(gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_run_action(&p, "start"); /* and it is the first of what was opened before */
+    gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
 }
 
 /* Pairs a second are counted anew after a region is drawn, and after another source is opened: they

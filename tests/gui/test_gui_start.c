@@ -144,6 +144,36 @@ GUI_TEST("/gui/start/page", test_page) {
     gui_settle(&p);
 }
 
+/* What was opened with a calibration opens with it again; Tab completes a path. */
+GUI_TEST("/gui/start/calibrated", test_calibrated) {
+    struct gui_program p = {0};
+    gui_prepare(&p);
+    g_autofree char *pair = make_pair(&p, "pair"),
+                    *calib = g_build_filename(p.folder, "own.txt", NULL),
+                    *options = g_strdup_printf("--paused --calib %s", calib),
+                    *begun = g_strndup(pair, strlen(pair) - 2),
+                    *whole = g_strconcat(pair, "/", NULL);
+    g_assert_true(
+        g_file_set_contents(calib, "focal_px=200\ncx=60\ncy=45\nbaseline_m=0.1\n", -1, NULL));
+    gui_start(&p, options, pair);
+    g_assert_true(gui_has(&p, "state", "nearest"));
+    gui_quit_once(&p);
+    start_without_source(&p);
+    gui_click(&p, "start.recent0");
+    gui_wait_for(&p, source_is(&p, pair));
+    gui_settle(&p);
+    g_assert_true(gui_has(&p, "state", "nearest"));
+
+    gui_run_action(&p, "start");
+    gui_click(&p, "start.path");
+    gui_type(&p, begun);
+    gui_wait_for(&p, gui_is(&p, "state", "path", begun));
+    gui_key(&p, "TAB");
+    gui_wait_for(&p, gui_is(&p, "state", "path", whole));
+    gui_click(&p, "start.close");
+    gui_quit(&p);
+}
+
 /* Tab and the arrow keys reach all of the page and Enter presses; nothing behind it answers. */
 GUI_TEST("/gui/start/keyboard", test_keyboard) {
     static const char *const reached[] = {"start.look",      "start.board", "start.square",
