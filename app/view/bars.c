@@ -37,15 +37,24 @@ static void draw_save(struct viewer *v, const char *label) {
 }
 
 static void draw_compare(struct viewer *v, const char *label) {
-    static const char *const labels[WIPES] = {"Nothing beside it", "Truth from the mouse on",
-                                              "A and B from the mouse on"};
+    static const char *const labels[WIPES] = {"Nothing", "Truth", "Settings of before"},
+                             *const presets[] = {"best", "driving", "balanced", "live"};
     struct ui *ui = v->screen.ui;
     bool b = v->slot_in_use != 0;
     ui_mark_next(ui, b || v->wipe.with != WIPE_OFF);
     if (ui_menu_begin(ui, "tool.compare", UI_LABEL, ICON_COMPARE, b && label ? "Compare: B" : label,
                       "with other settings or the truth")) {
         item(v, "slots", b ? "Back to settings A" : "To settings B", ACTION_COMPARE, false);
-        for (int i = 0; i < WIPES; i++)
+        ui_separator(ui);
+        ui_note(ui, "Compare with");
+        for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
+            char title[16];
+            g_strlcpy(title, presets[i], sizeof(title));
+            title[0] = g_ascii_toupper(title[0]);
+            if (ui_item(ui, presets[i], title, "", "computes this pair by it, too", false, NULL))
+                wipe_compare(v, presets[i]);
+        }
+        for (int i = WIPES - 1; i >= 0; i--)
             if (wipe_can(v, (enum wipe_with)i) &&
                 ui_item(ui, wipe_names[i], labels[i], i ? "" : "T", NULL, (int)v->wipe.with == i,
                         NULL))

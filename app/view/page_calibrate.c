@@ -76,7 +76,10 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
         g_strlcpy(form->square, "24mm", sizeof(form->square));
         form->edited = true;
     }
-    ui_note(ui, "With a printed chessboard: its inner corners, and a square's side.");
+    if (form->lacks_source && !(source && *source))
+        ui_text_color(ui, ui_theme(ui)->bad, "Type a path below first, or plug two cameras in.");
+    else
+        ui_note(ui, "With a printed chessboard: its inner corners, and a square's side.");
     ui_text_input(ui, "start.board", "9x6", 0.2, form->board, sizeof(form->board));
     ui_same_line(ui);
     ui_text_input(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));
@@ -87,5 +90,5 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
     if (source && *source)
         go_on(v, source);
     else
-        screen_notify(&v->screen, "Type a source below first, or plug two cameras in");
+        form->lacks_source = true;
 }

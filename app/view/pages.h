@@ -57,7 +57,7 @@ void messages_draw(struct ui *ui, const struct draw_settings *area, int top);
 
 struct calibrate_form { /* zero to begin with */
     char board[16], square[16];
-    bool edited;
+    bool edited, lacks_source; /* it was asked for without one */
 };
 
 /* A new file for the rig: in the folder for results, else among the user's data. g_free; NULL after

@@ -78,7 +78,17 @@ static bool is_found(const struct param_info *info, const char *typed) {
     return strstr(lower, g_strdelimit(word, "_", ' ')) != NULL;
 }
 
+/* Groups that act, which the columns of the panel share. */
+static int count_groups(const struct viewer *v) {
+    int count = 0;
+    for (int i = 0; i < param_count; i++)
+        count += (i == 0 || strcmp(param_table[i].group, param_table[i - 1].group) != 0) &&
+                 group_acts(&v->display, param_table[i].group);
+    return count;
+}
+
 void panel_params_draw(struct viewer *v) {
+    int groups = count_groups(v), drawn = 0, columns = v->layout.columns;
     bool open = false;
     ui_text_input(v->screen.ui, "param_search", "Search parameters", 1, v->param_search,
                   sizeof(v->param_search));
@@ -91,8 +101,13 @@ void panel_params_draw(struct viewer *v) {
             continue;
         if (searched)
             open = is_found(info, v->param_search);
-        else if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0)
+        else if (i == 0 || strcmp(info->group, param_table[i - 1].group) != 0) {
+            /* the first column has the rows, too */
+            if (columns > 1 && (drawn == groups / 6 || drawn == groups * 7 / 12))
+                ui_table_next(v->screen.ui);
+            drawn++;
             open = ui_group(v->screen.ui, info->group, false);
+        }
         if (open && (searched || !is_elsewhere(v, info)))
             param_row_draw(info, v);
     }

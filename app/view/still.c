@@ -54,6 +54,11 @@ bool still_is_whole(struct viewer *v, enum action action) {
     return false;
 }
 
+bool still_rests(const struct viewer *v) {
+    return playback_is_stopped(&v->playback) && viewer_is_current(v) && !is_small(v) &&
+           (v->quality.still || !v->settings.automatic);
+}
+
 /* What waited for whole pictures; what waited for the first map may wait again, for those. */
 static void go_on(struct viewer *v) {
     enum action action = (enum action)v->still.waiting;

@@ -72,6 +72,8 @@ struct wipe { /* another map beside ours */
     enum wipe_with with;
     struct frame *kept; /* the last one of the settings that are not in use, or NULL */
     int slot;           /* of those settings */
+    char name[2][64];   /* of both */
+    char wanted[64];    /* the preset that whole pictures will be compared with, or "" */
 };
 
 struct still {
@@ -217,6 +219,9 @@ void still_begin_preview(struct viewer *v);
  * they are, and then runs the action. */
 bool still_is_whole(struct viewer *v, enum action action);
 
+/* Whether what stands still is shown whole and as it is to be. */
+bool still_rests(const struct viewer *v);
+
 /* Seeks to a pair, or shows a notice where the source cannot seek. */
 void viewer_seek(struct viewer *v, long index);
 
@@ -242,6 +247,9 @@ void wipe_set(struct viewer *v, enum wipe_with with);
 
 /* Before the settings change between A and B: keeps the map of a pair that stands still. */
 void wipe_keep(struct viewer *v);
+
+/* Pauses, computes the whole pair by this preset, too, and shows both: settings B. */
+void wipe_compare(struct viewer *v, const char *preset);
 
 /* Finds the pixel under the mouse; among points that of the one that is seen there. */
 void viewer_find_hovered(struct viewer *v);

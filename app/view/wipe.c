@@ -28,7 +28,30 @@ void wipe_keep(struct viewer *v) {
     v->wipe.slot = v->slot_in_use;
 }
 
+void wipe_compare(struct viewer *v, const char *preset) {
+    g_strlcpy(v->wipe.wanted, preset, sizeof(v->wipe.wanted));
+    if (!playback_is_stopped(&v->playback))
+        playback_pause(&v->playback, true);
+    screen_notify(&v->screen, "Computing the whole picture, then by %s", preset);
+}
+
+/* The settings of now become those that are not in use, and the preset is loaded. */
+static void begin_comparison(struct viewer *v) {
+    struct wipe *w = &v->wipe;
+    int now = v->slot_in_use;
+    panel_describe_preset(v, w->name[now]);
+    wipe_keep(v);
+    v->other = viewer_slot(v);
+    v->slot_in_use = !now;
+    viewer_load_preset(v, w->wanted);
+    panel_describe_preset(v, w->name[!now]);
+    w->wanted[0] = '\0';
+    w->with = WIPE_SETTINGS;
+}
+
 void wipe_update(struct viewer *v) {
+    if (*v->wipe.wanted && still_rests(v))
+        begin_comparison(v);
     struct frame *f = v->playback.shown;
     struct draw_settings *s = &v->display.settings;
     const struct frame *kept = wipe_kept(v);
@@ -65,6 +88,11 @@ void wipe_set(struct viewer *v, enum wipe_with with) {
         screen_notify(&v->screen, "Wipe: %s", wipe_names[with]);
 }
 
+static const char *name_of(const struct viewer *v, int slot) {
+    const char *name = v->wipe.name[slot];
+    return *name ? name : slot ? "B" : "A";
+}
+
 /* What is left and right of the wipe, at the upper edge of each view that has it. */
 void wipe_draw(const struct viewer *v) {
     struct ui *ui = v->screen.ui;
@@ -73,8 +101,8 @@ void wipe_draw(const struct viewer *v) {
     if (!v->display.settings.other)
         return;
     bool of_slots = v->wipe.with == WIPE_SETTINGS;
-    const char *left = of_slots ? v->slot_in_use ? "B" : "A" : "ours",
-               *right = of_slots ? v->wipe.slot ? "B" : "A" : "truth";
+    const char *left = of_slots ? name_of(v, v->slot_in_use) : "ours",
+               *right = of_slots ? name_of(v, v->wipe.slot) : "truth";
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
         if ((s.mode != DISPLAY_DISPARITY && s.mode != DISPLAY_DEPTH) ||

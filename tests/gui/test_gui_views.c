@@ -178,6 +178,18 @@ static void change_b(const struct gui_program *p) {
     gui_wait_for(p, gui_is(p, "state", "settings", "A"));
 }
 
+/* A preset of the list is computed of the same pair, and both are shown at once. */
+GUI_TEST("/gui/views/compare-with", test_compare_with) {
+    AUTO(gui_quit) struct gui_program p = gui_open("", GUI_SOURCE);
+    gui_choose(&p, "tool.compare", "driving");
+    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    g_assert_true(gui_is(&p, "state", "preset", "driving"));
+    g_assert_true(gui_is(&p, "state", "settings", "B") && gui_is(&p, "state", "paused", "1"));
+    gui_choose(&p, "tool.compare", "slots"); /* back to what was before */
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    g_assert_true(gui_is(&p, "value", "bp_iterations", "3"));
+}
+
 /* Of another map the wipe hatches what was filled in there. */
 GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
     AUTO(gui_quit)
