@@ -149,7 +149,9 @@ static void tooltip(struct ui *ui, const char *help) {
         ImGui::SetNextWindowPos(ImVec2(left, ImGui::GetItemRectMin().y), ImGuiCond_Always,
                                 ImVec2(1, 0));
     } else if (ui->panel_flags & (UI_DOCKED | UI_BAR)) {
-        float x = std::min(ImGui::GetItemRectMin().x, ImGui::GetIO().DisplaySize.x - wrap);
+        bool wide = ImGui::GetItemRectSize().x > wrap; /* what it says is of where the mouse is */
+        float from = wide ? ImGui::GetIO().MousePos.x : ImGui::GetItemRectMin().x;
+        float x = std::min(from, ImGui::GetIO().DisplaySize.x - wrap);
         float y = ImGui::GetWindowPos().y, below = y > 0 ? 0 : ImGui::GetWindowSize().y;
         ImGui::SetNextWindowPos(ImVec2(x, y + below), ImGuiCond_Always, ImVec2(0, y > 0 ? 1 : 0));
     }
