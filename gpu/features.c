@@ -9,7 +9,7 @@ static size_t layer_bytes(const struct feature_layer *l) {
            (sizeof(int32_t) + (size_t)(FEATURE_TAPS * stage_max(l->inputs, FEATURE_GROUP)));
 }
 
-/* Of the layers before number k. */
+/* The bytes of the layers before number k. */
 static size_t bytes_before(const struct feature_network *n, int k) {
     size_t bytes = 0;
     for (int i = 0; i < k; i++)

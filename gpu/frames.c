@@ -48,7 +48,7 @@ static double mebibytes(size_t bytes) {
     return (double)bytes / (1 << 20);
 }
 
-/* Of the frames that are described. */
+/* The memory of the frames that are described. */
 static size_t frame_bytes(const struct livestereo *s) {
     return s->graph->arena_bytes + (size_t)s->backend->slots * s->graph->slot_bytes;
 }
@@ -121,18 +121,20 @@ static size_t memory_limit(const struct livestereo *s) {
 
 static int over_limit(const struct livestereo *s) {
     const struct pipeline *p = &s->pipeline;
-    char names[128];
+    char names[128] = "";
+    const char *way = "the smallest";
     if (p->params.memory <= 0)
         return handle_no_memory(s, "frames");
-    bool smallest = params_solver_can(&p->params, SOLVES_BLOCKS);
+    if (!params_solver_can(&p->params, SOLVES_BLOCKS)) {
+        way = "smaller ones need bp_schedule=";
+        params_solvers(SOLVES_BLOCKS, names, sizeof(names));
+    }
     return log_fail(
         -ENOSPC, "memory",
         "%.1f MiB are too little: %dx%d with %d labels takes %.1f MiB, in blocks of %dx%d px, "
         "%s%s",
         p->params.memory, p->width, p->height, params_labels(&p->params), mebibytes(frame_bytes(s)),
-        p->blocks.core_width, p->blocks.core_height,
-        smallest ? "the smallest" : "smaller ones need bp_schedule=",
-        smallest ? "" : params_solvers(SOLVES_BLOCKS, names, sizeof(names)));
+        p->blocks.core_width, p->blocks.core_height, way, names);
 }
 
 /* Plans frames in as few blocks as the memory allows, and allocates that memory. */

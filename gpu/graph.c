@@ -40,7 +40,7 @@ struct buffer {
     int user[STREAMS];   /* the last unit of each stream that uses it, or -1 */
 };
 
-/* Of each stream a unit, or -1: what is done, or must be, at some time. */
+/* The units that are done, or must be, at some time: the last one of each stream, or -1. */
 struct clock {
     int unit[STREAMS];
 };
@@ -350,8 +350,8 @@ static bool share_memory(const struct buffer *a, const struct buffer *b) {
            b->offset < a->offset + a->bytes;
 }
 
-/* What must be done before a unit: read after write, write after read, write after write. With
- * memory, a buffer's first use is a write to whatever lay in its memory before. */
+/* The units that must be done before a unit: read after write, write after read, write after
+ * write. With memory, a buffer's first use is a write to whatever lay in its memory before. */
 static struct clock needs_of(const struct graph *g, int unit, bool memory) {
     struct graph_internal *p = g->internal;
     struct clock need = never;
@@ -413,7 +413,9 @@ static enum stream choose_stream(const struct clock *need, const struct clock *d
         if (last->unit[t] < last->unit[oldest])
             oldest = t;
     }
-    return (enum stream)(follows >= 0 ? follows : beside >= 0 ? beside : oldest);
+    if (follows >= 0)
+        return (enum stream)follows;
+    return (enum stream)(beside >= 0 ? beside : oldest);
 }
 
 static void add_clock(struct clock *to, const struct clock *c) {
@@ -436,9 +438,10 @@ static int choose_streams(struct graph *g) {
         for (int t = 0; t < STREAMS; t++)
             if (need.unit[t] >= 0)
                 add_clock(&done, &p->after[need.unit[t]]);
-        pass->stream = pass->kind == PASS_UPLOAD     ? STREAM_UPLOAD
-                       : pass->kind == PASS_DOWNLOAD ? STREAM_DOWNLOAD
-                                                     : choose_stream(&need, &done, &last);
+        if (pass->kind == PASS_STAGE)
+            pass->stream = choose_stream(&need, &done, &last);
+        else
+            pass->stream = pass->kind == PASS_UPLOAD ? STREAM_UPLOAD : STREAM_DOWNLOAD;
         if (last.unit[pass->stream] >= 0)
             add_clock(&done, &p->after[last.unit[pass->stream]]);
         done.unit[pass->stream] = last.unit[pass->stream] = i;

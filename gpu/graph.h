@@ -149,7 +149,7 @@ void graph_upload(struct graph *g, void *buffer, int host, size_t bytes);
 void graph_download(struct graph *g, const void *buffer, int host, size_t host_offset,
                     size_t bytes);
 
-/* What a backend does with units. */
+/* A backend does this with units. */
 struct unit_rules {
     /* By stage: it begins a unit wherever it stands, so that a unit of the list becomes two. NULL:
      * all stages do. */
@@ -174,8 +174,8 @@ int graph_bind(struct graph *g, void *arena, void *const *slot_memory, int slots
 const void *graph_virtual_args(const struct graph *g, int pass);
 const void *graph_args(const struct graph *g, int pass, int slot);
 
-/* Of a unit, by the number of its first pass: how many passes of a stage it has, and the arguments
- * of number n of them, NULL where there are fewer. */
+/* The number of passes of a stage in the unit whose first pass has number unit, and the arguments
+ * of number n of them; NULL: there are fewer. */
 int graph_unit_count(const struct graph *g, int unit, enum stage stage);
 const void *graph_unit_args(const struct graph *g, int unit, enum stage stage, int n, int slot);
 

@@ -45,7 +45,7 @@ struct livestereo {
     int margin[2]; /* columns left and right that results do not have; see rectify.h */
     int seen[4];   /* struct livestereo_info's valid_x, .. */
 
-    /* What frames are computed with, the passes that follow from it, and their memory. */
+    /* The parameters of frames, the passes that follow from them, and their memory. */
     struct pipeline pipeline;
     bool described; /* the graph fits pipeline.params */
     bool computed;  /* a frame, by that graph */

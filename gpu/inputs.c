@@ -1,6 +1,6 @@
 /*
- * What the backend reads beside pictures: tables, rectification, mask, weights, depths. The host
- * keeps its own, since they are lost with a GPU.
+ * The inputs of a backend beside pictures: tables, rectification, mask, weights, depths. The host
+ * keeps copies, since those of a GPU are lost with it.
  * SPDX-License-Identifier: MIT
  */
 #include "base/log.h"
@@ -76,11 +76,12 @@ static int take_mask(struct livestereo *s) {
 
 int inputs_take(struct livestereo *s) {
     inputs_release(s);
-    int error = take_tables(s)
-                    ?: take_mask(s)
-                           ?: take(s, &s->depths, s->source_depths, sizeof(*s->source_depths),
-                                   "the tables of depths")
-                                  ?: take_maps(s);
+    int error = take_tables(s) ?: take_mask(s);
+    if (!error)
+        error = take(s, &s->depths, s->source_depths, sizeof(*s->source_depths),
+                     "the tables of depths");
+    if (!error)
+        error = take_maps(s);
     s->pipeline.depths = s->depths;
     s->has_inputs = !error;
     return error;

@@ -41,7 +41,7 @@ int handle_fetch_volume(struct livestereo *s, uint8_t *to, const uint8_t *from) 
     return error;
 }
 
-/* What the last frame's energy follows from, on the host. */
+/* The labels and costs that the last frame's energy follows from, on the host. */
 struct labelling {
     const struct livestereo *stereo;
     struct label_cost cost;
@@ -53,7 +53,7 @@ struct labelling {
     int16_t *centres[2];
 };
 
-/* What each pixel's label costs, of the labels kept: width*height bytes. */
+/* Fetches the cost of each pixel's label, one of those kept: width*height bytes. */
 static int fetch_label_costs(struct livestereo *s, uint8_t *out) {
     const struct pipeline_result *r = &s->result;
     struct backend *b = s->backend;
@@ -327,7 +327,7 @@ static int fetch_pixel_costs(struct livestereo *s, int x, int y, int16_t *cost) 
     return error;
 }
 
-/* What the neighbour of (x, y) in direction r hands over. edge: its class. */
+/* Fetches the message from the neighbour of (x, y) in direction r. edge: its class. */
 static int fetch_message(struct livestereo *s, int x, int y, int r, int edge, uint8_t *message) {
     const struct pipeline_result *result = &s->result;
     const struct grid *g = &result->grid;
@@ -399,7 +399,7 @@ static int fetch_pixel(struct livestereo *s, int x, int y, struct livestereo_pro
     return error;
 }
 
-/* What the labels of the pixel stand for; with mode=motion those of its last search. */
+/* Says what the labels of the pixel stand for; with mode=motion those of its last search. */
 static int fetch_label_space(struct livestereo *s, size_t at, struct livestereo_probe *out) {
     const struct pipeline_result *r = &s->result;
     const struct label_space *space = &r->grid.space;

@@ -25,11 +25,13 @@ static int check_measured(const struct livestereo_geometry *geometry,
     if (!geometry)
         return refuse("there is no geometry");
     int error = library_geometry(g, geometry);
-    if (!error && disparity && (disparity->width < 1 || disparity->height < 1))
+    if (!error && !disparity)
+        error = refuse("disparity: there is no image");
+    if (!error && (disparity->width < 1 || disparity->height < 1))
         error = refuse("disparity: no map has %dx%d px", disparity->width, disparity->height);
     if (!error)
-        error = library_check_image("disparity", disparity, disparity ? disparity->width : 0,
-                                    disparity ? disparity->height : 0, LIVESTEREO_DISP16);
+        error = library_check_image("disparity", disparity, disparity->width, disparity->height,
+                                    LIVESTEREO_DISP16);
     return error ? error : library_need_metres(g);
 }
 
@@ -53,7 +55,7 @@ static void color_of(const struct livestereo_image *color, int x, int y, float r
     const uint8_t *row = color ? row_of(color, y) : NULL;
     int channels = color && color->format == LIVESTEREO_RGB8 ? 3 : 1;
     for (int c = 0; c < 3; c++)
-        rgb[c] = row ? row[x * channels + (channels == 3 ? c : 0)] : 255;
+        rgb[c] = row ? row[x * channels + c % channels] : 255;
 }
 
 int livestereo_points(const struct livestereo_geometry *geometry,

@@ -124,7 +124,9 @@ static int pixel_bytes(enum livestereo_format format) {
 /* Bytes of each number in an image. */
 static int number_bytes(enum livestereo_format format) {
     int bytes = pixel_bytes(format);
-    return format < LIVESTEREO_DISP16 ? 1 : bytes > 4 ? 4 : bytes;
+    if (format < LIVESTEREO_DISP16)
+        return 1;
+    return bytes > 4 ? 4 : bytes;
 }
 
 enum picture_format library_picture_format(enum livestereo_format format) {

@@ -1,6 +1,6 @@
 /*
- * What the files behind include/livestereo.h ask of a caller's structs. Each function returns 0, or
- * -errno after a message of the call.
+ * Checks of the structs that callers give. Each function returns 0, or -errno after a message of
+ * the call.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a call without a handle says; of this thread. */
+/* The messages of calls without a handle, one log for each thread. */
 extern __thread struct log_target library_no_handle;
 
 /* A mistake of the caller. */

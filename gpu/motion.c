@@ -31,7 +31,7 @@ static struct label_space window_moving(void) {
                                 MOVING_LABELS};
 }
 
-/* What the costs of a picture level are made with. */
+/* The costs of a picture level are made with these. */
 struct level {
     const struct run *run;
     int number;
@@ -174,7 +174,7 @@ static struct motion_map check(struct graph *g, const struct pipeline *p, const 
 
 /* ---- from frame to frame */
 
-/* What the frame before left: its motion where both runs agree, and the confidence of that. */
+/* The memory of the frame before: its motion where both runs agree, and the confidence of that. */
 struct memory {
     struct motion_map motion;
     uint8_t *confidence;

@@ -177,7 +177,7 @@ static int open_and_prepare(struct livestereo *h, const struct params *params) {
     return error;
 }
 
-/* What handle_open() opens, in a handle that exists. */
+/* Does the work of handle_open() in a handle that exists. */
 static int open_pipeline(struct livestereo *h, const struct params *params, int width, int height,
                          enum picture_format format, const struct rectify_map maps[2]) {
     struct pipeline *p = &h->pipeline;
@@ -382,9 +382,10 @@ void livestereo_free(struct livestereo *h, void *memory) {
         return;
     struct allocation *a = (struct allocation *)memory - 1;
     AUTO(call_end) struct call call = call_begin(h);
-    struct backend *b = h && h->lost ? h->lost : h ? h->backend : NULL;
-    if (a->plain)
+    if (a->plain) {
         free(a);
-    else if (b)
+    } else if (h) {
+        struct backend *b = h->lost ? h->lost : h->backend;
         b->release(b, MEMORY_HOST, a);
+    }
 }

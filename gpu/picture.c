@@ -234,7 +234,7 @@ static void classify_edges(struct graph *g, const struct pipeline *p, struct pic
     }
 }
 
-/* What is derived from v->image for matching. */
+/* Derives from v->image what is matched. */
 static void prepare(struct graph *g, const struct pipeline *p, struct picture *v) {
     picture_group(g, v->side, TIME_SMOOTH);
     v->matched = smooth(g, p, v, v->image);

@@ -29,7 +29,8 @@ struct band {
     const uint8_t *cost;
 };
 
-/* What the frame's matched pixels and its noise tell. places: where pixels have a match. */
+/* Measures how much matched pixels of the frame differ, and its noise. places: where pixels have a
+ * match. */
 static const struct likeness *measure_likeness(struct graph *g, const struct pipeline *p,
                                                struct grid grid, const struct picture picture[2],
                                                const uint8_t **places) {
@@ -75,7 +76,7 @@ static struct costs choose_costs(struct graph *g, const struct pipeline *p,
     return (struct costs){.lut = c.out, .census_lut = c.census_out};
 }
 
-/* What stage cost needs for the rows of grid, from first_row on, but its output. */
+/* The arguments of stage cost for the rows of grid, from first_row on, but its output. */
 static struct cost_args match_args(const struct search *s, const struct costs *costs,
                                    struct grid grid, int first_row) {
     const struct pipeline *p = s->p;
@@ -419,7 +420,7 @@ static const int16_t *smooth_holes(struct graph *g, const struct pipeline *p,
     return map;
 }
 
-/* What becomes unknown has no confidence. */
+/* Pixels that become unknown have no confidence. */
 static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
                                const struct picture *left, const struct cost_curve *curve,
                                uint8_t *confidence, const int16_t *map) {
@@ -488,7 +489,7 @@ static void *make_measure(struct graph *g, const struct pipeline *p, bool wanted
     return wanted ? graph_buffer(g, pixels_of(p) * bytes) : NULL;
 }
 
-/* What is wanted of the final map in px, metres or as points. */
+/* Adds the final map in px, in metres or as points, as it is wanted. */
 static void measure(struct graph *g, const struct pipeline *p, const uint8_t *confidence,
                     const int16_t *map) {
     const struct measures *m = &p->measures;
@@ -512,7 +513,7 @@ static void measure(struct graph *g, const struct pipeline *p, const uint8_t *co
             graph_download(g, made[i], HOST_PX + i, 0, pixels_of(p) * bytes[i]);
 }
 
-/* Of 16 parts of a map, those that are computed first. On an H200 that takes about as long as
+/* The number of 16 parts of a map that are computed first. On an H200 that takes about as long as
  * downloading them, so that the downloads of both parts end at the same time. */
 enum { UPPER_PARTS = 9 };
 

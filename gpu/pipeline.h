@@ -27,13 +27,13 @@ enum host_memory {
     HOST_COUNT
 };
 
-/* What is wanted of the final map besides itself: stage depth's outputs. */
+/* Whether a frame's caller wants these outputs of stage depth besides the map. */
 struct measures {
     bool px, mm, metres, points;
     int min_confidence;
 };
 
-/* What a frame's passes depend on. Pointers are to the backend's memory. */
+/* A frame's passes depend on this alone. Pointers are to the backend's memory. */
 struct pipeline {
     struct params params;
     struct scaling scaling;
@@ -55,7 +55,7 @@ struct pipeline {
     bool fence_solver;                 /* no pass of the solver is of one unit with one before it */
 };
 
-/* What can be inspected of the last frame: addresses of the graph. */
+/* Addresses of the graph at which the last frame can be inspected. */
 struct pipeline_result {
     struct grid grid;
     const uint8_t *cost, *edges; /* cost NULL: source has it; edges NULL: all of class 0 */

@@ -15,7 +15,7 @@ bool refinement_is_on(const struct pipeline *p) {
     return params_refines(&p->params) && p->network.refinements > (int)number_of(p);
 }
 
-/* What a layer gives, or takes. */
+/* The input or output of a layer. */
 struct channels {
     const uint8_t *data; /* [height][width][count] */
     int width, height, count;

@@ -1,5 +1,5 @@
 /*
- * What a computed frame says about itself, besides its maps: times and updates.
+ * Times and updates of a computed frame.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What stages look up. They read a copy in the backend's memory. */
+/* Tables that stages look up. They read a copy in the backend's memory. */
 struct tables {
     uint16_t median_weight[256], hole_weight[256];
     uint16_t sum_lut[SUM_LUT]; /* costs of DATA_COST_BT_SUM */

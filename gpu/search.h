@@ -23,7 +23,7 @@ struct search {
     struct cost_curve curve;    /* to be computed, or NULL */
     uint32_t *updates;          /* struct problem's */
 
-    /* What is found. */
+    /* The result. */
     struct label_map map;
     struct problem problem; /* of the last block */
     uint8_t *label_cost;    /* struct pipeline_result's */
@@ -39,5 +39,5 @@ struct label_window search_window(struct graph *g, const struct search *s, const
 void search_block(struct graph *g, struct search *s, const struct block *b,
                   const struct label_window *window, const uint8_t *cost, bool averages);
 
-/* What can be inspected of it, which is kept until the next frame. */
+/* Memory that can be inspected, which is kept until the next frame. */
 struct pipeline_result search_result(struct graph *g, const struct search *s);

@@ -335,7 +335,7 @@ static void send_masked(struct graph *g, const struct problem *p, const struct l
         mask_costs(g, p, level, parity, level->iterations <= (parity ? 1 : 2));
 }
 
-/* What the tiles keep, by the labels of this level. */
+/* Chooses the blocks that tiles keep, by the labels of this level. */
 static void prune(struct graph *g, const struct problem *p, struct level *level, uint8_t *kept) {
     level->label = graph_buffer(g, (size_t)level->grid.width * (size_t)level->grid.height *
                                        sizeof(*level->label));

@@ -312,9 +312,11 @@ static int start_ring(const struct costs_job *job, const struct strip *s, int y)
 static void run_strip(const struct costs_job *job, struct strip *s, int first, int last) {
     const struct cost_unit *u = &job->unit;
     int row = u->along ? start_ring(job, s, first) : first;
-    const uint8_t *volume = u->down    ? u->down->out
-                            : u->match ? u->match->cost
-                                       : first_sums(u)->fine8;
+    const uint8_t *volume = u->match ? u->match->cost : NULL;
+    if (u->down)
+        volume = u->down->out;
+    else if (!u->match)
+        volume = first_sums(u)->fine8;
     for (int y = first; y < last; y++) {
         struct span out = span_of(&job->grid, volume, y, s->first, s->last, s->label, s->labels);
         if (u->along) {
@@ -378,7 +380,10 @@ int FORM(costs)(struct backend_cpu *cpu, const struct graph *g, int number, int 
     if (a && !cpu_averages(a))
         return 0;
     int threads = thread_pool_threads(pool), most = BAND;
-    job.grid = a ? a->grid : unit->match ? unit->match->grid : first_sums(unit)->fine;
+    if (a)
+        job.grid = a->grid;
+    else
+        job.grid = unit->match ? unit->match->grid : first_sums(unit)->fine;
     job.labels = job.grid.padded;
     job.columns = job.grid.width;
     if (unit->match)

@@ -195,7 +195,9 @@ INLINE costs match_labels_at(const struct match *m, const struct target_row *row
 
 /* Ones for the first count labels. */
 INLINE __mmask64 first_labels(int count) {
-    return count >= STEP ? ~(__mmask64)0 : count <= 0 ? 0 : ((__mmask64)1 << count) - 1;
+    if (count >= STEP)
+        return ~(__mmask64)0;
+    return count <= 0 ? 0 : ((__mmask64)1 << count) - 1;
 }
 #else
 typedef __m256i costs;
@@ -334,7 +336,9 @@ INLINE void match_channels(const struct match *m, const struct target_row *row, 
 }
 
 static enum descriptor descriptor_of(const struct cost_args *a) {
-    return a->kind == DATA_COST_AD ? NONE : a->words == 1 ? CENSUS : VECTORS;
+    if (a->kind == DATA_COST_AD)
+        return NONE;
+    return a->words == 1 ? CENSUS : VECTORS;
 }
 
 INLINE void match_parts(const struct match *m, const struct target_row *row, int y,

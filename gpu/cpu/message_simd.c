@@ -12,8 +12,8 @@
 
 /* The number of steps after which farther labels cannot win, because they are T or more behind. */
 static int envelope_steps(int rho, int maximum, int padded) {
-    int farthest = maximum == 0 ? 0 : rho == 0 ? padded - 1 : (maximum - 1) / rho;
-    farthest = stage_min(farthest, padded - 1);
+    int farthest = rho ? (maximum - 1) / rho : padded - 1;
+    farthest = maximum ? stage_min(farthest, padded - 1) : 0;
     int steps = 0;
     while ((1 << steps) - 1 < farthest)
         steps++;

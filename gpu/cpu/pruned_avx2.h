@@ -44,8 +44,8 @@ struct pruned_run {
     struct lent lent[DIRECTIONS];
 };
 
-/* What comes to pixels i and i + 1 of a run: block k from direction r, side by side, at in[r] + k *
- * plane. The last of an odd number of pixels counts twice. */
+/* The messages to pixels i and i + 1 of a run: block k from direction r, side by side, at in[r]
+ * + k * plane. The last of an odd number of pixels counts twice. */
 struct pruned_pair {
     const uint8_t *cost[2], *in[DIRECTIONS];
     size_t plane, cost_plane;
@@ -153,7 +153,7 @@ static inline void pruned_next(const struct pruned_row *row, struct pruned_run *
     run->inner_end = whole ? run->end - (right ? 0 : 1) : run->first;
 }
 
-/* What comes from direction r to pixels of a run that may be anywhere. */
+/* Gathers the messages from direction r to pixels of a run that may be anywhere. */
 static inline void gather_from(const struct pruned_row *row, const struct pruned_run *run,
                                const struct pruned_pair *p, int r, int i,
                                uint8_t to[KEPT_MOST][2 * LABEL_BLOCK]) {
@@ -195,7 +195,8 @@ static inline void gather_from(const struct pruned_row *row, const struct pruned
     }
 }
 
-/* What comes to pixels i and i + 1 of a run; what lies apart is put together in gathered. */
+/* Points at the messages to pixels i and i + 1 of a run; blocks that lie apart are copied to
+ * gathered. */
 INLINE struct pruned_pair pruned_receive(const struct pruned_row *row, const struct pruned_run *run,
                                          int i, gathered_labels gathered) {
     const struct message_row *m = &row->messages;

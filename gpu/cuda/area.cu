@@ -280,9 +280,9 @@ void cuda_launch_tiles(backend_cuda *cuda, const void *args, int, int count) {
     size_t tile_at = (rooms + 15) / 16 * 16;
     size_t with_tile = tile_at + tile_bytes(a->tiling.size, s.grid.padded);
     bool fits = with_tile <= cuda->max_shared;
-    auto small = fits ? tiles_kernel<1, true> : tiles_kernel<1, false>,
-         large = fits ? tiles_kernel<PAIRS, true> : tiles_kernel<PAIRS, false>,
-         kernel = has_one_pair(s) ? small : large;
+    auto kernel = fits ? tiles_kernel<PAIRS, true> : tiles_kernel<PAIRS, false>;
+    if (has_one_pair(s))
+        kernel = fits ? tiles_kernel<1, true> : tiles_kernel<1, false>;
     size_t shared = fits ? with_tile : rooms;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     launch_with_memory(cuda, kernel, dim3((unsigned)count),

@@ -431,11 +431,14 @@ static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, voi
     size_t row = outside->row, kept = outside->kept, pitch = outside->pitch, rows = t->bytes / row;
     char *at = static_cast<char *>(outside->data) + t->host_offset / row * pitch,
          *from = static_cast<char *>(inside) + outside->first;
-    cudaError_t code =
-        kept == row && kept == pitch ? cudaMemcpyAsync(up ? from : at, up ? at : from, t->bytes,
-                                                       cudaMemcpyDefault, cuda->stream)
-        : up ? cudaMemcpy2DAsync(from, row, at, pitch, kept, rows, cudaMemcpyDefault, cuda->stream)
-             : cudaMemcpy2DAsync(at, pitch, from, row, kept, rows, cudaMemcpyDefault, cuda->stream);
+    cudaStream_t stream = cuda->stream;
+    cudaError_t code;
+    if (kept == row && kept == pitch)
+        code = cudaMemcpyAsync(up ? from : at, up ? at : from, t->bytes, cudaMemcpyDefault, stream);
+    else if (up)
+        code = cudaMemcpy2DAsync(from, row, at, pitch, kept, rows, cudaMemcpyDefault, stream);
+    else
+        code = cudaMemcpy2DAsync(at, pitch, from, row, kept, rows, cudaMemcpyDefault, stream);
     note(cuda, code, up ? "upload" : "download");
 }
 

@@ -531,9 +531,9 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
     int rows = 1 << levels, room = room_for(targets(pixels, group));
     size_t bytes = sizeof(uint32_t) * (size_t)(room * arrays * rows);
-    match_kernel_of kernel = levels == 2   ? choose_sign<2>(a)
-                             : levels == 1 ? choose_sign<1>(a)
-                                           : choose_sign<0>(a);
+    match_kernel_of kernel = levels == 2 ? choose_sign<2>(a) : choose_sign<1>(a);
+    if (levels == 0)
+        kernel = choose_sign<0>(a);
     if (a->words > 1) {
         int whole = whole_products(pixels);
         bytes = sizeof(uint32_t) * (size_t)((a->kind != DATA_COST_CENSUS) * room) +

@@ -401,10 +401,13 @@ void cuda_launch_window_message(backend_cuda *cuda, const void *args, int width,
         return;
     }
     int line = known_line(g.space), pixels = pixels_per_block(g.padded / LABEL_BLOCK);
-    auto kernel = line == 7    ? message_kernel<7>
-                  : line == 11 ? message_kernel<11>
-                  : line == 21 ? message_kernel<21>
-                               : message_kernel<0>;
+    auto kernel = message_kernel<0>;
+    if (line == 7)
+        kernel = message_kernel<7>;
+    else if (line == 11)
+        kernel = message_kernel<11>;
+    else if (line == 21)
+        kernel = message_kernel<21>;
     size_t bytes = sizeof(uint32_t) * (size_t)place_of(pixels, g.padded);
     kernel<<<pixel_blocks(g, g.half), THREADS, bytes, cuda->stream>>>(*a);
 }
@@ -491,9 +494,12 @@ void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int, int) {
     const wta_args *a = static_cast<const wta_args *>(args);
     const grid &g = a->grid;
     int line = known_line(g.space);
-    auto kernel = line == 7    ? wta_kernel<7>
-                  : line == 11 ? wta_kernel<11>
-                  : line == 21 ? wta_kernel<21>
-                               : wta_kernel<0>;
+    auto kernel = wta_kernel<0>;
+    if (line == 7)
+        kernel = wta_kernel<7>;
+    else if (line == 11)
+        kernel = wta_kernel<11>;
+    else if (line == 21)
+        kernel = wta_kernel<21>;
     kernel<<<pixel_blocks(g, g.width), THREADS, 0, cuda->stream>>>(*a);
 }

@@ -292,10 +292,10 @@ void cuda_launch_motion_cost(backend_cuda *cuda, const void *args, int width, in
     const grid &g = a->grid;
     bool columns = g.space.u_count == SIDE && g.space.v_count == SIDE;
     cost_launch kernel = whole_kernel(a, columns);
-    if (columns && a->fraction > 1)
-        kernel = a->fraction == 2   ? fraction_kernel<2>
-                 : a->fraction == 4 ? fraction_kernel<4>
-                                    : fraction_kernel<8>;
+    if (columns && a->fraction > 4)
+        kernel = fraction_kernel<8>;
+    else if (columns && a->fraction > 1)
+        kernel = a->fraction == 2 ? fraction_kernel<2> : fraction_kernel<4>;
     if (columns && kernel) {
         dim3 blocks = cuda_blocks(width, WARP_SIZE, height, 1);
         kernel<<<blocks, dim3(WARP_SIZE, SIDE), 0, cuda->stream>>>(*a);

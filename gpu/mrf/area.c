@@ -57,7 +57,9 @@ static void send(const struct run *r, const struct area *a, int x, int y, int d,
             in[count++] = a->message[from] + own;
     for (size_t l = 0; l < labels; l++)
         h[l] = cost[l] + in[0][l] + in[1][l] + in[2][l];
-    size_t from = d == UP ? i - (size_t)m->width : d == LEFT ? i - 1 : i;
+    size_t from = i;
+    if (d == UP || d == LEFT)
+        from -= d == UP ? (size_t)m->width : 1;
     mrf_convolve(m, mrf_edge(m, d == UP || d == DOWN ? MRF_DOWN : MRF_RIGHT, from),
                  d == DOWN || d == RIGHT, h, sent);
     int32_t least = mrf_least(sent, m->labels);
@@ -139,8 +141,11 @@ static int border_length(const struct area *a, int d) {
 
 /* Pixel number i of the border on the side that direction d points to. */
 static void border_pixel(const struct area *a, int d, int i, int *x, int *y) {
-    *x = d == RIGHT ? a->width - 1 : d == LEFT ? 0 : i;
-    *y = d == DOWN ? a->height - 1 : d == UP ? 0 : i;
+    *x = *y = i;
+    if (d == LEFT || d == RIGHT)
+        *x = d == RIGHT ? a->width - 1 : 0;
+    else
+        *y = d == DOWN ? a->height - 1 : 0;
 }
 
 /* The messages that enter a tile in direction d. */

@@ -33,7 +33,7 @@ struct kernel {
     int reach;
 };
 
-/* What sum-product needs besides the levels. */
+/* Sum-product needs these besides the levels. */
 struct sum_product {
     float per_unit; /* temperatures that a unit is */
     const struct mrf_marginals *to;
@@ -48,7 +48,7 @@ struct job {
     uint16_t *label;
 };
 
-/* What comes to (x, y) from each direction, NULL where there is no neighbour. */
+/* The messages to (x, y) from each direction; NULL where there is no neighbour. */
 static void find_messages(const struct level *v, int x, int y, const void *from[DIRECTIONS]) {
     const struct mrf *m = v->problem;
     size_t width = (size_t)m->width, i = (size_t)y * width + (size_t)x,
@@ -62,8 +62,12 @@ static void find_messages(const struct level *v, int x, int y, const void *from[
 /* The edge of pixel i in direction r, whether there is one or not. */
 static size_t edge_of(const struct level *v, size_t i, int r, bool there) {
     const struct mrf *m = v->problem;
-    size_t owner = r == UP ? i - (size_t)m->width : r == LEFT ? i - 1 : i;
-    return there ? mrf_edge(m, r == UP || r == DOWN ? MRF_DOWN : MRF_RIGHT, owner) : v->strongest;
+    size_t owner = i;
+    if (r == UP || r == LEFT)
+        owner -= r == UP ? (size_t)m->width : 1;
+    if (!there)
+        return v->strongest;
+    return mrf_edge(m, r == UP || r == DOWN ? MRF_DOWN : MRF_RIGHT, owner);
 }
 
 static size_t pixel_of(const struct level *v, int x, int y) {

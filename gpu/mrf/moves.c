@@ -62,8 +62,8 @@ static size_t neighbour(const struct cut *c, size_t i, int r) {
     return (size_t)((ptrdiff_t)i + c->step[r]);
 }
 
-/* What can still flow along the edge in direction r from pixel i of a tree away from its terminal
- * (outwards), or towards it. */
+/* The flow that can still pass along the edge in direction r from pixel i of a tree away from its
+ * terminal (outwards), or towards it. */
 static int32_t *left(const struct cut *c, size_t i, int r, bool outwards) {
     bool along = (c->node[i].tree == SOURCE) == outwards;
     return along ? &c->node[i].capacity[r] : &c->node[neighbour(c, i, r)].capacity[opposite(r)];
@@ -196,7 +196,9 @@ static void find_cut(struct cut *c) {
     c->time = 1;
     for (size_t i = 0; i < pixels; i++) {
         struct node *n = &c->node[i];
-        n->tree = n->terminal > 0 ? SOURCE : n->terminal < 0 ? SINK : FREE;
+        n->tree = FREE;
+        if (n->terminal)
+            n->tree = n->terminal > 0 ? SOURCE : SINK;
         n->parent = TERMINAL;
         n->stamp = 0;
         n->is_queued = false;

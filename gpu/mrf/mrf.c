@@ -16,7 +16,7 @@ static size_t pixels_of(const struct mrf *m) {
 
 /* ---- making one */
 
-/* Of numbers: the largest one and whether all are whole. */
+/* The largest of some numbers, and whether all are whole. */
 struct extent {
     double largest;
     bool whole;
@@ -27,7 +27,7 @@ static void extend(struct extent *e, double v) {
     e->whole = e->whole && v == rint(v);
 }
 
-/* What the threads of mrf_open() read and write. */
+/* The threads of mrf_open() read and write this. */
 struct opening {
     struct mrf *m;
     struct extent *row; /* of costs above their pixel's least one */
@@ -66,7 +66,7 @@ static void measure_rows(void *context, int first, int last, void *scratch) {
     }
 }
 
-/* Of edges that are not there, in the last column or row, the class of the pixel before. */
+/* An edge that is not there, in the last column or row, has the class of the pixel before. */
 static void copy_classes(struct mrf *m, int r) {
     size_t width = (size_t)m->width, pixels = pixels_of(m);
     const uint8_t *from = m->in.classes[r];
@@ -335,9 +335,10 @@ static int32_t entry(const struct mrf *m, const float *table, int at) {
 }
 
 int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k) {
-    return m->tables[0]  ? entry(m, table_of(m, edge), l * m->labels + k)
-           : m->in.table ? (int32_t)edge * m->table[l * m->labels + k]
-                         : m->curve[edge].value[abs(l - k)];
+    if (m->tables[0])
+        return entry(m, table_of(m, edge), l * m->labels + k);
+    return m->in.table ? (int32_t)edge * m->table[l * m->labels + k]
+                       : m->curve[edge].value[abs(l - k)];
 }
 
 int32_t mrf_strength(const struct mrf *m, size_t edge) {
@@ -481,7 +482,7 @@ void mrf_least_costs(const struct mrf *m, uint16_t *label) {
     }
 }
 
-/* What label l costs at pixel i = (x, y), with its neighbours' labels. */
+/* The cost of label l at pixel i = (x, y), with its neighbours' labels. */
 static int64_t local_energy(const struct mrf *m, const uint16_t *label, int x, int y, int l) {
     size_t width = (size_t)m->width, i = (size_t)y * width + (size_t)x;
     int64_t sum = m->cost[i * (size_t)m->labels + (size_t)l];

@@ -26,12 +26,12 @@
 enum { MRF_RIGHT, MRF_DOWN, MRF_EDGES };
 enum { MRF_MAX_NUMBER = 1 << 26, MRF_CUT = 1 << 10, MRF_MAX_LABELS = 512 };
 
-/* What the caller's problem is. Each number is finite; functions get context. All of it lives as
+/* The caller's problem. Each number is finite; functions get context. All of it lives as
  * long as the problem. */
 struct mrf_input {
     int width, height, labels;
     int threads; /* that call costs, 0: all cores */
-    /* What each label costs at (x, y); called from several threads. */
+    /* Writes the cost of each label at (x, y); called from several threads. */
     void (*costs)(const void *context, int x, int y, float *cost);
     /* V of an edge that has this class, between label l of the left or upper pixel and label m of
      * the other one, at least 0. */
@@ -110,7 +110,7 @@ double mrf_energy(const struct mrf *m, const uint16_t *label);
  * is rounded up, since no energy lies between. */
 double mrf_bound_of(const struct mrf *m, int64_t bound);
 
-/* What an algorithm found, in the caller's units. */
+/* The result of an algorithm, in the caller's units. */
 struct mrf_result {
     int sweeps;    /* done */
     double energy; /* of the labels */
@@ -174,7 +174,7 @@ int mrf_area(const struct mrf *m, const struct mrf_area *how, int sweeps,
 int mrf_moves(const struct mrf *m, bool swap, int sweeps, const struct mrf_watch *watch,
               uint16_t *label, struct mrf_result *result);
 
-/* What sum-product is asked for besides labels; NULL: not asked for. */
+/* Sum-product writes these besides labels; NULL: it leaves them out. */
 struct mrf_marginals {
     float *belief;     /* width*height*labels: the probability of each label */
     float *mean;       /* width*height: the mean label, which has the least mean squared error; with

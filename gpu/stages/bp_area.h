@@ -277,8 +277,11 @@ STAGE int tile_next(const struct tiling *t, int column, int row, int r) {
 
 /* Pixel number i of the border on the side that direction r points to. */
 STAGE void border_pixel(const struct area *a, int r, int i, int *x, int *y) {
-    *x = r == RIGHT ? a->width - 1 : r == LEFT ? 0 : i;
-    *y = r == DOWN ? a->height - 1 : r == UP ? 0 : i;
+    *x = *y = i;
+    if (r == LEFT || r == RIGHT)
+        *x = r == RIGHT ? a->width - 1 : 0;
+    else
+        *y = r == DOWN ? a->height - 1 : 0;
 }
 
 STAGE int border_length(const struct area *a, int r) {

@@ -19,11 +19,17 @@ enum picture_format {
 
 /* Bytes of a row, and the number of rows of all planes. */
 STAGE size_t picture_row(enum picture_format format, int width) {
-    int bytes = format == PICTURE_RGB || format == PICTURE_BGR ? 3
-                : format == PICTURE_RGBA                       ? 4
-                : format == PICTURE_YUYV                       ? 2
-                                                               : 1;
-    return (size_t)width * (size_t)bytes;
+    switch (format) {
+    case PICTURE_RGB:
+    case PICTURE_BGR:
+        return 3 * (size_t)width;
+    case PICTURE_RGBA:
+        return 4 * (size_t)width;
+    case PICTURE_YUYV:
+        return 2 * (size_t)width;
+    default:
+        return (size_t)width;
+    }
 }
 
 STAGE int picture_rows(enum picture_format format, int height) {
