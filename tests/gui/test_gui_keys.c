@@ -25,7 +25,6 @@ static const struct {
     {"space", "view", "points"},
     {"space", "view", "disparity"},
     {"from-above", "orbit", "0.000 1.500"},
-    {"space", "orbit", "0.250 0.350"},
     {"space", "view", "disparity"},
     {"layout", "view", "left disparity"},
     {"layout", "message", "Views: side by side; keys 1 to 9 act where the mouse is"},
