@@ -65,7 +65,8 @@ static int check(const struct params *params, const char *name, int width, int h
 }
 
 static int open_handle(struct matcher *m, const struct params *params, int width, int height,
-                       int channels, const struct rectify_map *maps) {
+                       int channels, const struct rectify_map *maps,
+                       const struct depth_geometry *geometry) {
     struct livestereo_options options =
         LIVESTEREO_OPTIONS(width, height, channels == 3 ? LIVESTEREO_RGB8 : LIVESTEREO_GRAY8);
     struct livestereo_remap remap[2];
@@ -78,6 +79,17 @@ static int open_handle(struct matcher *m, const struct params *params, int width
                                       .samples = maps[side].samples,
                                       .step = maps[side].step};
     options.remap = maps ? remap : NULL;
+    struct livestereo_geometry of_library = {0};
+    if (geometry) {
+        of_library = (struct livestereo_geometry){.fx = geometry->fx,
+                                                  .fy = geometry->fy,
+                                                  .cx = geometry->cx,
+                                                  .cy = geometry->cy,
+                                                  .baseline = geometry->baseline,
+                                                  .doffs = geometry->doffs,
+                                                  .metric = geometry->metric};
+        options.geometry = &of_library;
+    }
     options.log = pass_message;
     options.log_level = LIVESTEREO_LOG_DEBUG;
     int error = livestereo_settings_open(&m->settings, NULL);
@@ -88,8 +100,8 @@ static int open_handle(struct matcher *m, const struct params *params, int width
 }
 
 struct matcher *matcher_open(const struct params *params, const char *name, int width, int height,
-                             int channels, const struct rectify_map *maps, bool sequence,
-                             int *code) {
+                             int channels, const struct rectify_map *maps,
+                             const struct depth_geometry *geometry, bool sequence, int *code) {
     *code = check(params, name, maps ? MIN(maps[0].width, width) : width,
                   maps ? MIN(maps[0].height, height) : height);
     if (*code != GO_ON)
@@ -98,7 +110,7 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     m->sequence = sequence;
     m->params = *params;
     m->alloc = (struct frame_alloc){allocate, release, m};
-    int error = open_handle(m, params, width, height, channels, maps);
+    int error = open_handle(m, params, width, height, channels, maps, geometry);
     if (error) {
         *code = error == -ENODEV                       ? EXIT_NO_GPU
                 : error == -ENOSPC || error == -EINVAL ? EXIT_USAGE

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "calibration/rectify.h"
+#include "calibration/depth.h"
 #include "config/params.h"
 #include "image/frame.h"
 #include "include/livestereo.h"
@@ -19,8 +20,8 @@ struct matcher;
  * consecutive, so that temporal_mode=auto is on. NULL after a log line; *code gets the exit
  * code. */
 struct matcher *matcher_open(const struct params *params, const char *name, int width, int height,
-                             int channels, const struct rectify_map *maps, bool sequence,
-                             int *code);
+                             int channels, const struct rectify_map *maps,
+                             const struct depth_geometry *geometry, bool sequence, int *code);
 void matcher_close(struct matcher **matcher);
 
 /* Whether a GPU can compute with these parameters' backend and gpu, where no matcher is open yet;

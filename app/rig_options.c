@@ -210,6 +210,10 @@ const struct rectify_map *rig_use_maps(const struct rig_use *use) {
     return use->maps[0].point ? use->maps : NULL;
 }
 
+const struct depth_geometry *rig_use_geometry(const struct rig_use *use) {
+    return use->known ? &use->geometry : NULL;
+}
+
 bool rig_use_is_metric(const struct rig_use *use) {
     return use->known && use->geometry.metric;
 }

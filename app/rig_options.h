@@ -76,6 +76,9 @@ int rig_use_open_for(const struct rig_options *options, const struct source *sou
 /* The maps, or NULL where there are none. */
 const struct rectify_map *rig_use_maps(const struct rig_use *use);
 
+/* The geometry of the results, or NULL where it is not known. */
+const struct depth_geometry *rig_use_geometry(const struct rig_use *use);
+
 /* Whether a part has the margins that these parameters' disparities need; otherwise it is to be
  * opened again. */
 bool rig_use_reaches(const struct rig_use *use, const struct params *params);

@@ -274,6 +274,12 @@ static int open_as_asked(struct livestereo *h, const struct livestereo_settings 
     h->at_open = params_of(h, settings);
     h->format = o->format;
     error = o->rig ? use_rig(h, o, maps) : use_remap(h, o, maps);
+    if (!error && h->has_geometry)
+        h->pipeline.camera = (struct pinhole){.focal = (float)h->geometry.fx,
+                                              .cx = (float)(h->geometry.cx + maps[0].margin[0]),
+                                              .cy = (float)h->geometry.cy,
+                                              .doffs = (float)h->geometry.doffs,
+                                              .known = 1};
     if (!error && h->has_geometry && h->geometry.metric)
         error = make_depths(h, maps[0].margin[0]);
     if (!error)

@@ -447,31 +447,186 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
     return a.out;
 }
 
-/* The map, averaged with those of the frames before where the picture stands still. */
+/* ---- the map of the last frame: stages/temporal.h */
+
+/* What stays from frame to frame. */
+struct history {
+    int32_t *running;
+    uint16_t *variance;
+    uint8_t *state, *before, *levels; /* levels: the shrunk pictures, one behind the other */
+    struct rig_motion *motion;
+    int64_t *sums;
+};
+
+/* The left picture's levels for alignment. */
+struct shrunk {
+    uint8_t *grey;
+    int count, width[ALIGN_LEVELS], height[ALIGN_LEVELS];
+    size_t first[ALIGN_LEVELS], bytes;
+};
+
+static struct shrunk shrink(struct graph *g, const struct pipeline *p, const uint8_t *grey) {
+    enum { SMALLEST = 20 }; /* px, in width and height */
+    struct shrunk s = {.bytes = 0};
+    int w = p->width >> ALIGN_SHIFT, h = p->height >> ALIGN_SHIFT;
+    for (; s.count < ALIGN_LEVELS && w >= SMALLEST && h >= SMALLEST; w /= 2, h /= 2) {
+        s.width[s.count] = w;
+        s.height[s.count] = h;
+        s.first[s.count++] = s.bytes;
+        s.bytes += (size_t)w * (size_t)h;
+    }
+    s.grey = s.bytes ? graph_buffer(g, s.bytes) : NULL;
+    for (int i = 0; i < s.count; i++) {
+        struct shrink_args a = {.source = i ? s.grey + s.first[i - 1] : grey,
+                                .out = s.grey + s.first[i],
+                                .source_width = i ? s.width[i - 1] : p->width,
+                                .width = s.width[i],
+                                .size = i ? 2 : 1 << ALIGN_SHIFT};
+        graph_stage(g, STAGE_shrink, &a, s.width[i], s.height[i]);
+    }
+    return s;
+}
+
+static struct pinhole camera_of(const struct pipeline *p) {
+    struct pinhole guess = {(float)p->width, (float)p->width / 2, (float)p->height / 2, 0, 0};
+    return p->camera.known ? p->camera : guess;
+}
+
+/* How the rig has moved since the last frame. */
+static void align(struct graph *g, const struct pipeline *p, const struct shrunk *now,
+                  const struct history *h, const int16_t *map, const uint8_t *confidence) {
+    static const int steps[ALIGN_LEVELS] = {3, 3, 6, 6, 6};
+    struct align_args a = {.running = h->running,
+                           .variance = h->variance,
+                           .state = h->state,
+                           .motion = h->motion,
+                           .sums = h->sums,
+                           .camera = camera_of(p),
+                           .map_width = p->width,
+                           .map_height = p->height,
+                           .hypotheses = 2};
+    graph_stage(g, STAGE_align_start, &a, 1, 1);
+    for (int level = now->count - 1; level >= 0; level--)
+        for (int n = 0; n < steps[level]; n++) {
+            a.level = level;
+            a.width = now->width[level];
+            a.height = now->height[level];
+            a.before = h->levels + now->first[level];
+            a.now = now->grey + now->first[level];
+            a.last = level == 0 && n == steps[0] - 1;
+            int tiles = (a.height + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT;
+            graph_stage(g, STAGE_align_sum, &a, (a.width + ALIGN_TILE_WIDTH - 1) / ALIGN_TILE_WIDTH,
+                        a.hypotheses * tiles);
+            graph_stage(g, STAGE_align_step, &a, 1, 1);
+            a.hypotheses = 1;
+        }
+    a.map = map;
+    a.confidence = confidence;
+    graph_stage(g, STAGE_align_sum, &a, (a.width + ALIGN_TILE_WIDTH - 1) / ALIGN_TILE_WIDTH,
+                (a.height + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT);
+    graph_stage(g, STAGE_align_maps, &a, 1, 1);
+}
+
+/* The last map, moved with the rig. */
+static struct move_args move_map(struct graph *g, const struct pipeline *p, const uint8_t *grey,
+                                 const struct history *h) {
+    size_t pixels = pixels_of(p);
+    struct move_args a = {.running = h->running,
+                          .variance = h->variance,
+                          .state = h->state,
+                          .before = h->before,
+                          .now = grey,
+                          .motion = h->motion,
+                          .vote = graph_buffer(g, pixels * sizeof(*a.vote)),
+                          .moved = graph_buffer(g, pixels * sizeof(*a.moved)),
+                          .moved_variance = graph_buffer(g, pixels * sizeof(*a.moved_variance)),
+                          .moved_state = graph_buffer(g, pixels),
+                          .fits = graph_buffer(g, pixels),
+                          .camera = camera_of(p),
+                          .width = p->width,
+                          .height = p->height};
+    for (int stage = STAGE_move_start; stage <= STAGE_move_take; stage++)
+        graph_stage(g, (enum stage)stage, &a, p->width, p->height);
+    return a;
+}
+
+static void keep(struct graph *g, const uint8_t *from, uint8_t *to, int width, int height) {
+    struct copy_map_args a = {from, to, width, width, 1};
+    graph_stage(g, STAGE_copy_map, &a, width, height);
+}
+
+/* The variances of disparities by their confidence. */
+static void spread_of(const struct pipeline *p, uint16_t spread[32]) {
+    static const double sigma[] = {
+#include "config/sigma_table.inc"
+    };
+    const double of_all = 0.7;
+    for (int i = 0; i < 32; i++) {
+        double s = params_matched_from(&p->params) > 0 ? sigma[i < 8 ? 0 : i - 8] : of_all;
+        spread[i] = (uint16_t)lround(1024 * s * s);
+    }
+}
+
+/* The map, averaged with those of the frames before, which move with the rig. *confidence gets what
+ * goes with it. */
 static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
-                                 const struct picture *left, const uint8_t *confidence,
+                                 const struct picture *left, const uint8_t **confidence,
                                  const int16_t *map) {
     size_t pixels = pixels_of(p);
-    uint8_t *before = graph_persistent(g, pixels);
+    struct shrunk now = shrink(g, p, left->grey);
+    struct history h = {.running = graph_persistent(g, pixels * sizeof(*h.running)),
+                        .variance = graph_persistent(g, pixels * sizeof(*h.variance)),
+                        .state = graph_persistent(g, pixels),
+                        .before = graph_persistent(g, pixels),
+                        .levels = graph_persistent(g, now.bytes + 1),
+                        .motion = graph_persistent(g, sizeof(*h.motion)),
+                        .sums = graph_buffer(g, 2 * ALIGN_SUMS * sizeof(*h.sums))};
+    if (now.count)
+        align(g, p, &now, &h, map, *confidence);
+    struct move_args moved = move_map(g, p, left->grey, &h);
+    int blocks = (p->width + FIT_BLOCK - 1) / FIT_BLOCK,
+        block_rows = (p->height + FIT_BLOCK - 1) / FIT_BLOCK;
+    size_t of_blocks = (size_t)blocks * (size_t)block_rows;
+    struct fit_args fit = {.fits = moved.fits,
+                           .confidence = *confidence,
+                           .moved = moved.moved,
+                           .source = map,
+                           .misfits = graph_buffer(g, of_blocks),
+                           .clashes = graph_buffer(g, of_blocks),
+                           .width = p->width,
+                           .height = p->height,
+                           .blocks = blocks};
+    graph_stage(g, STAGE_count_misfits, &fit, blocks, block_rows);
     struct temporal_args a = {.source = map,
-                              .confidence = confidence,
-                              .grey = left->grey,
-                              .before = before,
-                              .running = graph_persistent(g, pixels * sizeof(*a.running)),
-                              .state = graph_persistent(g, pixels),
+                              .confidence = *confidence,
+                              .moved = moved.moved,
+                              .moved_variance = moved.moved_variance,
+                              .moved_state = moved.moved_state,
+                              .fits = moved.fits,
+                              .misfits = fit.misfits,
+                              .clashes = fit.clashes,
+                              .motion = h.motion,
+                              .running = h.running,
+                              .variance = h.variance,
+                              .state = h.state,
                               .out = make_map(g, p),
+                              .confidence_out = graph_buffer(g, pixels),
                               .width = p->width,
                               .height = p->height,
-                              .new_share = (int)lround(256 * (1 - p->params.temporal_filter))};
-    struct copy_map_args keep = {left->grey, before, p->width, p->width, 1};
+                              .blocks = blocks,
+                              .drift = 10};
+    spread_of(p, a.spread);
     graph_stage(g, STAGE_temporal, &a, p->width, p->height);
-    graph_stage(g, STAGE_copy_map, &keep, p->width, p->height);
+    keep(g, left->grey, h.before, p->width, p->height);
+    if (now.count)
+        keep(g, now.grey, h.levels, (int)now.bytes, 1);
+    *confidence = a.confidence_out;
     return a.out;
 }
 
 static bool filters_frames(const struct pipeline *p) {
     const struct params *params = &p->params;
-    return params->temporal_filter > 0 && params->temporal_mode == TEMPORAL_ON;
+    return params->temporal_mode == TEMPORAL_ON;
 }
 
 /* Downloads rows first..last-1 of the final map. */
@@ -533,7 +688,6 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
         confidence = refined;
         smooths = false;
     }
-    graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     bool in_parts = p->in_parts && smooths && !filters && !has_measures(&p->measures);
     int upper = in_parts ? p->height * UPPER_PARTS / 16 : 0;
     if (upper > 0)
@@ -541,7 +695,8 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
     if (smooths)
         map = map_median(g, p, left, map, radius, upper, p->height);
     if (filters)
-        map = steady_map(g, p, left, confidence, map);
+        map = steady_map(g, p, left, &confidence, map);
+    graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     deliver(g, p, map, upper, p->height);
     measure(g, p, confidence, map);
 }

@@ -52,6 +52,7 @@ struct pipeline {
     bool delivers_picture[2];           /* that of a side is wanted, too, though not resampled */
     struct measures measures;
     const struct depth_tables *depths; /* or NULL: no depth and no points */
+    struct pinhole camera;             /* the left one; known is 0 without a calibration */
     bool fence_solver;                 /* no pass of the solver is of one unit with one before it */
 };
 

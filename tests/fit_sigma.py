@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# Makes app/eval/sigma_table.inc, the error in px within which 68 % of the disparities lie, from
+# Makes config/sigma_table.inc, the error in px within which 68 % of the disparities lie, from
 #   livestereo eval --confidence errors.csv DIR...
-#   tests/fit_sigma.py errors.csv > app/eval/sigma_table.inc
+#   tests/fit_sigma.py errors.csv > config/sigma_table.inc
 # A row for 8 confidences from 64 on: the mean over the pairs, each weighted by its share of pixels
 # there, and never more than in the row before.
 # SPDX-License-Identifier: MIT

@@ -76,7 +76,7 @@ static int attempt_live(void) {
     p.disparity_range = 16;
     struct source *source = source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1,
                                         &source_options, &error);
-    struct matcher *matcher = matcher_open(&p, "test", 40, 30, 3, NULL, false, &error);
+    struct matcher *matcher = matcher_open(&p, "test", 40, 30, 3, NULL, NULL, false, &error);
     g_assert_true(source && matcher);
     fail_alloc_resume(paused);
     struct live *live = live_open(source, matcher, &p, &options, &error);

@@ -68,7 +68,8 @@ static struct matcher *open_stereo(struct params *params) {
     params->bp_levels = 2;
     params->bp_iterations = 2;
     params->lr_check = LR_CHECK_OFF;
-    struct matcher *stereo = matcher_open(params, "test", WIDTH, HEIGHT, 1, NULL, false, &error);
+    struct matcher *stereo =
+        matcher_open(params, "test", WIDTH, HEIGHT, 1, NULL, NULL, false, &error);
     g_assert_nonnull(stereo);
     return stereo;
 }

@@ -32,8 +32,8 @@ static void set_up(struct fixture *f, gconstpointer policy) {
     f->source = source_open(words, 1, NULL, &error);
     f->other_source = source_open(words, 1, NULL, &error);
     g_assert_true(f->source && f->other_source);
-    f->matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, false, &error);
-    f->other_matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, false, &error);
+    f->matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, NULL, false, &error);
+    f->other_matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, NULL, false, &error);
     g_assert_true(f->matcher && f->other_matcher);
     struct live_options options = {
         .policy = GPOINTER_TO_INT(policy), .player = true, .kept = 1, .rate = 0};
@@ -335,7 +335,7 @@ TEST("/player/pace", test_pace) {
     AUTO(source_close)
     struct source *source = source_open(words, 1, &(struct source_options){.rate = 50}, &error);
     AUTO(matcher_close)
-    struct matcher *stereo = matcher_open(&params, "test", 16, 16, 3, NULL, false, &error);
+    struct matcher *stereo = matcher_open(&params, "test", 16, 16, 3, NULL, NULL, false, &error);
     struct live_options options = {.policy = QUEUE_WAIT};
     int64_t begin_ns = clock_ns();
     AUTO(live_close) struct live *live = live_open(source, stereo, &params, &options, &error);

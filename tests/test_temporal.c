@@ -157,7 +157,7 @@ static struct figures measure(double filter, bool moves) {
     p.temporal_filter = filter;
     p.backend = BACKEND_CPU;
     struct matcher *s =
-        matcher_open(&p, "test", WIDTH, HEIGHT, source->channels, NULL, false, &error);
+        matcher_open(&p, "test", WIDTH, HEIGHT, source->channels, NULL, NULL, false, &error);
     struct frame_pool *pool = pool_open(2, WIDTH, HEIGHT, source->channels, 1, NULL);
     g_autoptr(GRand) random = g_rand_new_with_seed(5);
     for (int i = 0; i < FRAMES; i++) {
@@ -238,7 +238,7 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     p.backend = BACKEND_CPU;
     AUTO(matcher_close)
     struct matcher *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
-                                     t->sequence, &error);
+                                     NULL, t->sequence, &error);
     for (int i = 0; i < t->count; i++) {
         AUTO(frame_drop)
         struct frame *f = frame_alone(SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);

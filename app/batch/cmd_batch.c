@@ -150,7 +150,8 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         code = rig_use_need_metres(&rig);
     if (code == EXIT_DONE)
         matcher = matcher_open(&batch->params, source->name, source->width, source->height,
-                               source->channels, rig_use_maps(&rig), false, &code);
+                               source->channels, rig_use_maps(&rig), rig_use_geometry(&rig), false,
+                               &code);
     if (!matcher)
         return code;
     code = mask_use(batch->mask, &batch->params, rig.width, rig.height, matcher, &left_out);

@@ -39,7 +39,7 @@ static struct matcher *open_matcher(const struct bench *b, const struct params *
     if (log_get_level() == LOG_INFO)
         log_set_level(LOG_WARNING); /* the table says what the matcher does */
     struct matcher *m = matcher_open(params, "bench", size->width, size->height, b->channels,
-                                     b->rectify ? maps : NULL, false, code);
+                                     b->rectify ? maps : NULL, NULL, false, code);
     for (int side = 0; side < 2 && b->rectify; side++)
         g_free(maps[side].point);
     return m;

@@ -45,7 +45,7 @@ static struct matcher *open_matcher(const struct params *params, int *code) {
     const struct rectify_map map = {.width = WIDTH, .height = HEIGHT, .point = points};
     bench_turn(points, WIDTH, HEIGHT);
     return matcher_open(params, "verify", WIDTH, HEIGHT, CHANNELS, (struct rectify_map[]){map, map},
-                        true, code);
+                        NULL, true, code);
 }
 
 /* One colour of a point: lumps of 6 px with noise, and a sky without either. */

@@ -240,7 +240,7 @@ static int run_pair(struct eval *eval, struct test_pair *pair, struct eval_resul
                      pair->left.width, pair->left.height, rig.width, rig.height);
     if (code == EXIT_DONE)
         matcher = matcher_open(&params, pair->name, pair->left.width, pair->left.height,
-                               pair->left.channels, rig_use_maps(&rig), false, &code);
+                               pair->left.channels, rig_use_maps(&rig), NULL, false, &code);
     if (!matcher)
         return code;
     code = use_mask(eval, matcher, pair, &left_out);

@@ -59,7 +59,7 @@ struct error_rates error_rates(const struct error_sums *sums) {
 /* The table is of confidences from 64 on, in steps of 8. */
 double metrics_sigma(const struct params *params, int confidence) {
     static const double table[] = {
-#include "app/eval/sigma_table.inc"
+#include "config/sigma_table.inc"
     };
     const double of_all = 0.7, of_rounding = 0.34;
     int matched_from = params_matched_from(params), row = confidence < 64 ? 0 : confidence / 8 - 8;

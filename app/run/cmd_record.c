@@ -87,8 +87,9 @@ static int open_maps(const struct record *record, const struct source *source, c
     if (!maps->rig.geometry.metric)
         return log_fail(EXIT_CALIBRATION, "--save",
                         "needs the cameras' calibration in metres: --calib FILE");
-    maps->matcher = matcher_open(&record->params, source->name, source->width, source->height,
-                                 source->channels, rig_use_maps(&maps->rig), true, &code);
+    maps->matcher =
+        matcher_open(&record->params, source->name, source->width, source->height, source->channels,
+                     rig_use_maps(&maps->rig), rig_use_geometry(&maps->rig), true, &code);
     if (!maps->matcher)
         return code;
     size_t stem = strlen(path) - (g_str_has_suffix(path, ".mkv") ? strlen(".mkv") : 0);

@@ -310,7 +310,8 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     AUTO(matcher_close)
     struct matcher *matcher =
         code == EXIT_DONE ? matcher_open(&run->params, source->name, source->width, source->height,
-                                         source->channels, rig_use_maps(&rig), false, &code)
+                                         source->channels, rig_use_maps(&rig),
+                                         rig_use_geometry(&rig), false, &code)
                           : NULL;
     g_autofree uint8_t *left_out = NULL;
     if (matcher)

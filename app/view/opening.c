@@ -89,7 +89,8 @@ static int open_matcher(struct viewer *v) {
     int code = GO_ON;
     viewer_derive(v);
     v->matcher = matcher_open(&v->now.params, source->name, source->width, source->height,
-                              source->channels, rig_use_maps(&v->rig), true, &code);
+                              source->channels, rig_use_maps(&v->rig), rig_use_geometry(&v->rig),
+                              true, &code);
     return code;
 }
 

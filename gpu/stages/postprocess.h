@@ -313,58 +313,6 @@ STAGE void stage_hole_median(const struct hole_median_args *a, int x, int y) {
     a->out[i] = (int16_t)low;
 }
 
-/* Temporal filter of a map: where the picture stands still, disparities that agree with the running
- * one move it by a share, and up to KEPT_FRAMES in a row that do not agree are left out. Elsewhere
- * the running disparity begins anew. A state of 0 says that none is known, n that n - 1 frames in a
- * row did not agree. All are width*height. */
-enum {
-    STILL_STEP = 4,   /* grey levels, mean of 3x3: at most this much differs in a still picture */
-    AGREEING = 256,   /* 1/256 px */
-    KEPT_FRAMES = 2,  /* at most 254 */
-    MIN_NEW_SHARE = 8 /* of 256 */
-};
-
-struct temporal_args {
-    const int16_t *source;
-    const uint8_t *confidence, *grey, *before; /* before: the last frame's grey */
-    int32_t *running;                          /* 1/256 px */
-    uint8_t *state;
-    int16_t *out;
-    int width, height;
-    int new_share; /* of 256: what a new disparity of confidence 128 counts */
-};
-
-STAGE int stands_still(const struct temporal_args *a, int x, int y) {
-    int sum = 0, count = 0;
-    for (int py = stage_max(y - 1, 0); py <= stage_min(y + 1, a->height - 1); py++)
-        for (int px = stage_max(x - 1, 0); px <= stage_min(x + 1, a->width - 1); px++, count++) {
-            size_t j = (size_t)py * a->width + px;
-            sum += stage_abs(a->grey[j] - a->before[j]);
-        }
-    return sum <= STILL_STEP * count;
-}
-
-STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
-    size_t i = (size_t)y * a->width + x;
-    int d = a->source[i], state = a->state[i], running = a->running[i], off = 16 * d - running;
-    if (d == UNKNOWN || state == 0 || !stands_still(a, x, y)) {
-        running = 16 * d;
-        state = d != UNKNOWN;
-    } else if (stage_abs(off) <= AGREEING) {
-        int share = stage_max(a->new_share * a->confidence[i] >> 7, MIN_NEW_SHARE);
-        running += (stage_min(share, 256) * off + 128) >> 8;
-        state = 1;
-    } else if (state <= KEPT_FRAMES) {
-        state++;
-    } else {
-        running = 16 * d;
-        state = 1;
-    }
-    a->running[i] = running;
-    a->state[i] = (uint8_t)state;
-    a->out[i] = (int16_t)(d == UNKNOWN ? UNKNOWN : (running + 8) >> 4);
-}
-
 /* Speckles: patches of pixels joined by steps of at most range, in u and in v, that hold fewer than
  * size pixels become unknown. The patches are a forest in parent[]; its links only ever point to
  * lower numbers, so whatever the order, the root of a patch is its lowest pixel. Start, join,

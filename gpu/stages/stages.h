@@ -20,6 +20,7 @@
 #include "gpu/stages/refinement.h"
 #include "gpu/stages/row_offset.h"
 #include "gpu/stages/surface.h"
+#include "gpu/stages/temporal.h"
 
 #ifdef __cplusplus
 extern "C" {
