@@ -466,7 +466,7 @@ struct shrunk {
 };
 
 static struct shrunk shrink(struct graph *g, const struct pipeline *p, const uint8_t *grey) {
-    enum { SMALLEST = 20 }; /* px, in width and height */
+    enum { SMALLEST = 8 }; /* px, in width and height */
     struct shrunk s = {.bytes = 0};
     int w = p->width >> ALIGN_SHIFT, h = p->height >> ALIGN_SHIFT;
     for (; s.count < ALIGN_LEVELS && w >= SMALLEST && h >= SMALLEST; w /= 2, h /= 2) {
@@ -587,15 +587,15 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
     int blocks = (p->width + FIT_BLOCK - 1) / FIT_BLOCK,
         block_rows = (p->height + FIT_BLOCK - 1) / FIT_BLOCK;
     size_t of_blocks = (size_t)blocks * (size_t)block_rows;
-    struct fit_args fit = {.fits = moved.fits,
-                           .confidence = *confidence,
-                           .moved = moved.moved,
-                           .source = map,
-                           .misfits = graph_buffer(g, of_blocks),
-                           .clashes = graph_buffer(g, of_blocks),
-                           .width = p->width,
-                           .height = p->height,
-                           .blocks = blocks};
+    struct count_misfits_args fit = {.fits = moved.fits,
+                                     .confidence = *confidence,
+                                     .moved = moved.moved,
+                                     .source = map,
+                                     .misfits = graph_buffer(g, of_blocks),
+                                     .clashes = graph_buffer(g, of_blocks),
+                                     .width = p->width,
+                                     .height = p->height,
+                                     .blocks = blocks};
     graph_stage(g, STAGE_count_misfits, &fit, blocks, block_rows);
     struct temporal_args a = {.source = map,
                               .confidence = *confidence,

@@ -94,7 +94,7 @@ static const char *const scene_settings[] = {
     "motion_fraction=4 bp_iterations=3 min_confidence=3 speckle_size=9",
     "mode=motion cost_smoothing=off subpixel=parabola motion_levels=2 bp_iterations=3 "
     "temporal_weight=0.5",
-    "temporal_mode=on temporal_filter=0.5 bp_iterations=3",
+    "temporal_mode=on bp_iterations=3",
     "pruning=1 bp_levels=4 bare_weight=0.3",
     "descriptor=learned bp_iterations=3",
     "pruning=1 cost_smoothing=off lr_check=warp",

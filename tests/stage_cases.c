@@ -1282,15 +1282,127 @@ static void case_refine_choose(struct pass_case *c) {
     case_add_pass(c, STAGE_refine_choose, &a, w, h);
 }
 
-PIXEL_CASE(temporal, .width = w, .height = h, .new_share = case_between(c, 0, 256)) {
-    int changes = case_between(c, 0, 1) ? 255 : 2 * STILL_STEP;
+/* ---- maps of a sequence */
+
+PIXEL_CASE(shrink, .source_width = 4 * w + 3, .width = w, .size = 4) {
+    a->source = case_bytes(c, a->source_width, 4 * h, 1, 255);
+    a->out = case_bytes(c, w, h, 1, 255);
+}
+
+static struct rig_motion *case_rig_motion(struct pass_case *c) {
+    struct rig_motion *m = case_add_table(c, sizeof(*m));
+    *m = (struct rig_motion){.gain = 0.9f + 0.05f * (float)case_between(c, 0, 4)};
+    for (int i = 0; i < 3; i++) {
+        m->gibbs[i] = 0.01f * (float)case_between(c, -3, 3);
+        m->shift[i] = 0.1f * (float)case_between(c, -3, 3);
+    }
+    motion_turn(m);
+    m->state = case_between(c, MOTION_UNKNOWN, MOTION_FOUND);
+    return m;
+}
+
+static struct pinhole case_camera(struct pass_case *c, int w, int h) {
+    return (struct pinhole){.focal = (float)case_between(c, w, 2 * w),
+                            .cx = 0.5f * (float)w,
+                            .cy = 0.4f * (float)h,
+                            .doffs = (float)case_between(c, 0, 2),
+                            .known = case_between(c, 0, 1)};
+}
+
+static int32_t *case_running(struct pass_case *c, int w, int h) {
+    return case_randomise(c, case_add_rows(c, w, h, sizeof(int32_t)), 4, 9 * 256);
+}
+
+static uint16_t *case_variance(struct pass_case *c, int w, int h) {
+    return case_randomise(c, case_add_rows(c, w, h, sizeof(uint16_t)), 2, 2 * ALIGN_VARIANCE);
+}
+
+static void case_align(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height, map_w = 4 * w + 1, map_h = 4 * h + 2;
+    struct align_args a = {.width = w,
+                           .height = h,
+                           .map_width = map_w,
+                           .map_height = map_h,
+                           .camera = case_camera(c, map_w, map_h),
+                           .hypotheses = last == STAGE_align_maps ? 1 : case_between(c, 1, 2),
+                           .last = case_between(c, 0, 1)};
+    int tiles = (h + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT;
+    int columns = (w + ALIGN_TILE_WIDTH - 1) / ALIGN_TILE_WIDTH;
+    a.before = case_bytes(c, w, h, 1, 255);
+    a.now = case_bytes(c, w, h, 1, 255);
+    a.running = case_running(c, map_w, map_h);
+    a.variance = case_variance(c, map_w, map_h);
+    a.state = case_bytes(c, map_w, map_h, 1, 2);
+    a.motion = case_rig_motion(c);
+    a.sums = case_add_table(c, 2 * ALIGN_SUMS * sizeof(*a.sums));
+    if (last == STAGE_align_maps) {
+        a.confidence = case_bytes(c, map_w, map_h, 1, 255);
+        a.map = case_randomise(c, case_add_rows(c, map_w, map_h, sizeof(*a.map)), 2, 9 * 16);
+    }
+    case_add_pass(c, STAGE_align_start, &a, 1, 1);
+    if (last != STAGE_align_start)
+        case_add_pass(c, STAGE_align_sum, &a, columns, a.hypotheses * tiles);
+    if (last == STAGE_align_step || last == STAGE_align_maps)
+        case_add_pass(c, last, &a, 1, 1);
+}
+STAGE_UNTIL(align_start, case_align)
+STAGE_UNTIL(align_sum, case_align)
+STAGE_UNTIL(align_step, case_align)
+STAGE_UNTIL(align_maps, case_align)
+
+static void case_move(struct pass_case *c, enum stage last) {
+    int w = c->shape.width, h = c->shape.height;
+    struct move_args a = {.width = w, .height = h, .camera = case_camera(c, w, h)};
+    a.running = case_running(c, w, h);
+    a.variance = case_variance(c, w, h);
+    a.state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
+    a.before = case_bytes(c, w, h, 1, 20);
+    a.now = case_bytes(c, w, h, 1, 20);
+    a.motion = case_rig_motion(c);
+    a.vote = case_add_rows(c, w, h, sizeof(*a.vote));
+    a.moved = case_add_rows(c, w, h, sizeof(*a.moved));
+    a.moved_variance = case_add_rows(c, w, h, sizeof(*a.moved_variance));
+    a.moved_state = case_bytes(c, w, h, 1, 255);
+    a.fits = case_bytes(c, w, h, 1, 255);
+    for (int stage = STAGE_move_start; stage <= (int)last; stage++)
+        case_add_pass(c, (enum stage)stage, &a, w, h);
+}
+STAGE_UNTIL(move_start, case_move)
+STAGE_UNTIL(move_vote, case_move)
+STAGE_UNTIL(move_take, case_move)
+
+static int fit_blocks(int side) {
+    return (side + FIT_BLOCK - 1) / FIT_BLOCK;
+}
+
+STAGE_CASE(count_misfits, fit_blocks(w), fit_blocks(h), .width = w, .height = h,
+           .blocks = fit_blocks(w)) {
+    a->fits = case_bytes(c, w, h, 1, FITS_NOT);
+    a->confidence = case_bytes(c, w, h, 1, 255);
+    a->moved = case_running(c, w, h);
+    a->source = case_disparities(c, 3);
+    a->misfits = case_bytes(c, a->blocks, fit_blocks(h), 1, 255);
+    a->clashes = case_bytes(c, a->blocks, fit_blocks(h), 1, 255);
+}
+
+PIXEL_CASE(temporal, .width = w, .height = h, .blocks = fit_blocks(w),
+           .drift = case_between(c, 0, 40)) {
     a->source = case_disparities(c, case_between(c, 1, 3));
     a->confidence = case_bytes(c, w, h, 1, 255);
-    a->grey = case_bytes(c, w, h, 1, (uint8_t)changes);
-    a->before = case_bytes(c, w, h, 1, (uint8_t)changes);
-    a->running = case_randomise(c, case_add_rows(c, w, h, sizeof(*a->running)), 4, 3 * 256);
+    a->moved = case_randomise(c, case_add_rows(c, w, h, sizeof(*a->moved)), 4, 3 * 256);
+    a->moved_variance = case_variance(c, w, h);
+    a->moved_state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
+    a->fits = case_bytes(c, w, h, 1, FITS_NOT);
+    a->misfits = case_bytes(c, a->blocks, fit_blocks(h), 1, 8);
+    a->clashes = case_bytes(c, a->blocks, fit_blocks(h), 1, 4);
+    a->motion = case_rig_motion(c);
+    a->running = case_running(c, w, h);
+    a->variance = case_variance(c, w, h);
     a->state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
     a->out = case_disparities(c, 1);
+    a->confidence_out = case_bytes(c, w, h, 1, 255);
+    for (int i = 0; i < 32; i++)
+        a->spread[i] = (uint16_t)(2000 - 60 * i);
 }
 
 /* ---- motion */

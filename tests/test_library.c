@@ -636,7 +636,7 @@ TEST("/library/probe-of-blocks", test_probe_of_blocks) {
 /* Settings that change while a frame is in flight are those of the next one. What is refused
  * changes nothing, and what the last frame left is asked for no more after a change. */
 TEST("/library/update", test_update) {
-    static const char *const words[] = {SMALL " temporal_filter=0.5 temporal_mode=on",
+    static const char *const words[] = {SMALL " temporal_mode=on",
                                         SMALL " bp_iterations=2 lr_check=off",
                                         SMALL " smoothness=quadratic bp_schedule=rows_columns"};
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
@@ -693,7 +693,7 @@ TEST("/library/weights", test_weights) {
     }
 }
 
-/* One scene, grey, with noise: what temporal_filter takes for a scene at rest. */
+/* One scene, grey, with noise: what temporal_mode=on takes for a scene at rest. */
 static struct pair pair_with_noise(uint32_t seed) {
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
     for (int side = 0; side < 2; side++)
@@ -712,7 +712,7 @@ static void *unwanted(void *memory) {
 /* Frames with numbers (-1: livestereo_forget); whether the last one depends on those before it. A
  * refused change of settings is no reason to forget, nor is a picture that is wanted at last. */
 static void check_depends(const int64_t *numbers, int count, bool refused, bool want) {
-    static const char words[] = SMALL " temporal_filter=0.7 temporal_mode=on";
+    static const char words[] = SMALL " temporal_mode=on";
     AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings("default", words),
                                *bad = pair_settings("default", SMALL " disparity_range=44");

@@ -232,8 +232,6 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
     bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
     if (g_str_has_prefix(name, "motion_") || strcmp(name, "temporal_weight") == 0)
         return p->mode != MODE_MOTION;
-    if (strcmp(name, "temporal_filter") == 0) /* pairs on their own have none before them */
-        return true;
     if (g_str_has_prefix(name, "tile_"))
         return p->bp_schedule != BP_SCHEDULE_TILES;
     if (strcmp(name, "bp_damping") == 0 || strcmp(name, "smoothness") == 0)

@@ -75,20 +75,14 @@ static void off_by_mode(struct session *session) {
     session->params.temporal_mode = TEMPORAL_OFF;
 }
 
-static void off_by_strength(struct session *session) {
-    session->params.temporal_filter = 0;
-}
-
 /* The temporal filter, which the window has on by itself, stays off when the user took it off. */
 TEST("/session/off-stays", test_off_stays) {
     g_assert_cmpint(load().params.temporal_mode, ==, TEMPORAL_AUTO);
-    g_assert_cmpfloat(load().params.temporal_filter, >, 0);
     run_session(nothing, off_by_mode);
     run_session(nothing, nothing);
     g_assert_cmpint(load().params.temporal_mode, ==, TEMPORAL_OFF);
-    run_session(nothing, off_by_strength);
     run_session(command_line, nothing);
-    g_assert_cmpfloat(load().params.temporal_filter, ==, 0);
+    g_assert_cmpint(load().params.temporal_mode, ==, TEMPORAL_OFF);
 }
 
 static void of_paper(struct session *session) {

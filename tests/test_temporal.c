@@ -15,81 +15,211 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the stage */
+/* ---- the stages */
 
-enum { W = 12, H = 7, N = W * H, TURNS = 40 };
+enum { W = 12, H = 7, N = W * H };
 
-/* What a pixel remembers, in real px. */
-struct memory {
-    bool known;
-    double mean;
-    int left_out; /* frames in a row */
+/* What the filter makes of a pixel, in real px; variances in px^2. */
+struct believed {
+    double shown, kept, variance;
+    int differed; /* frames in a row */
 };
 
-/* Mean difference of the pixels of the picture at most 1 away. */
-static double change_around(const uint8_t *now, const uint8_t *before, int i) {
-    double sum = 0, count = 0;
-    for (int j = 0; j < N; j++)
-        if (abs(j % W - i % W) <= 1 && abs(j / W - i / W) <= 1) {
-            sum += fabs((double)now[j] - before[j]);
-            count++;
-        }
-    return sum / count;
+static struct believed believe(double d, double own, double moved, double before, int differed) {
+    double sum = before + own, off = d - moved;
+    if (fabs(off) <= CLAMP(2 * sqrt(sum), 0.5, 2)) {
+        double share = MAX(before / sum, 1.0 / 32), mean = moved + share * off;
+        return (struct believed){mean, mean, MAX(before * (1 - share), 23.0 / 1024), 0};
+    }
+    if (differed < 2)
+        return (struct believed){before < 4 * own ? moved : d, moved, before, differed + 1};
+    return (struct believed){d, d, own, 0};
 }
 
-/* The disparity that comes out, px; NAN where it is unknown. share: of confidence 128. */
-static double remember(struct memory *m, double d, bool still, double share, int confidence) {
-    if (isnan(d)) {
-        *m = (struct memory){0};
-        return NAN;
-    }
-    bool agrees = m->known && still && fabs(d - m->mean) <= 1;
-    if (agrees) {
-        double part = floor(256 * share * confidence / 128) / 256; /* a whole number of 1/256 */
-        m->mean += CLAMP(part, 1.0 / 32, 1) * (d - m->mean);
-        m->mean = floor(256 * m->mean + 0.5) / 256; /* as it is stored */
-        m->left_out = 0;
-    } else if (m->known && still && m->left_out < 2) {
-        m->left_out++;
-    } else {
-        *m = (struct memory){true, d, 0};
-    }
-    return m->mean;
-}
-
+/* Against the formulas in real numbers, within what whole ones round. */
 TEST("/temporal/oracle", test_oracle) {
-    int averaged = 0, kept = 0;
-    for (int round = 0; round < 60; round++) {
-        uint8_t confidence[N], grey[N], before[N] = {0}, state[N] = {0};
+    int met[4] = {0};
+    for (int round = 0; round < 300; round++) {
+        uint8_t confidence[N], fits[N], misfits[6] = {0}, clashes[6] = {0}, state[N], now[N], c[N];
+        uint16_t variance[N], moved_variance[N];
         int16_t source[N], out[N];
-        int32_t running[N] = {0};
-        struct memory memory[N] = {{0}};
-        struct temporal_args a = {
-            source, confidence, grey, before, running,
-            state,  out,        W,    H,      round % 3 ? 20 * round % 257 : 128};
-        for (int turn = 0; turn < TURNS; turn++) {
-            int range = g_test_rand_int_range(1, 20), jumps = g_test_rand_int_range(0, 6);
-            for (int i = 0; i < N; i++) {
-                bool jump = g_test_rand_int_range(0, 10) < jumps;
-                source[i] = (int16_t)(g_test_rand_int_range(-8, 9) + (jump ? 40 : 16 * -3));
-                if (g_test_rand_int_range(0, 20) == 0)
-                    source[i] = UNKNOWN;
-                confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
-                grey[i] = (uint8_t)(100 + g_test_rand_int_range(0, range));
-            }
-            for (int i = 0; i < N; i++) {
-                double d = source[i] == UNKNOWN ? NAN : source[i] / 16.0;
-                bool still = change_around(grey, before, i) <= 4;
-                double want = remember(&memory[i], d, still, a.new_share / 256.0, confidence[i]);
-                stage_temporal(&a, i % W, i / W);
-                g_assert_cmpint(out[i], ==, isnan(want) ? UNKNOWN : floor(16 * want + 0.5));
-                averaged += !isnan(want) && want != d && memory[i].left_out == 0;
-                kept += !isnan(want) && memory[i].left_out > 0;
-            }
-            memcpy(before, grey, sizeof(before));
+        int32_t running[N], moved[N];
+        struct rig_motion motion = {.state = MOTION_NONE};
+        struct temporal_args a = {source,  confidence, moved,    moved_variance,
+                                  state,   fits,       misfits,  clashes,
+                                  &motion, running,    variance, now,
+                                  out,     c,          W,        H,
+                                  3,       0,          {0}};
+        for (int i = 0; i < 32; i++)
+            a.spread[i] = (uint16_t)(1024 - 30 * i);
+        for (int i = 0; i < N; i++) {
+            source[i] = (int16_t)g_test_rand_int_range(16, 160);
+            confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
+            moved[i] = 16 * source[i] + g_test_rand_int_range(-900, 901);
+            moved_variance[i] = (uint16_t)g_test_rand_int_range(23, 2000);
+            state[i] = (uint8_t)g_test_rand_int_range(1, 4);
+            fits[i] = g_test_rand_int_range(0, 8) ? FITS : FITS_NOT;
+        }
+        for (int i = 0; i < N; i++) {
+            double own = a.spread[confidence[i] / 8] / 1024.0, d = source[i] / 16.0;
+            struct believed want =
+                believe(d, own, moved[i] / 256.0, moved_variance[i] / 1024.0, state[i] - 1);
+            double edge = fabs(d - moved[i] / 256.0) -
+                          CLAMP(2 * sqrt(own + moved_variance[i] / 1024.0), 0.5, 2);
+            if (fits[i] == FITS_NOT)
+                want = (struct believed){d, d, own, 0};
+            else if (fabs(edge) < 0.02) /* either is right */
+                continue;
+            stage_temporal(&a, i % W, i / W);
+            g_assert_cmpfloat_with_epsilon(out[i] / 16.0, want.shown, 0.05);
+            g_assert_cmpfloat_with_epsilon(running[i] / 256.0, want.kept, 0.02);
+            g_assert_cmpfloat_with_epsilon(variance[i] / 1024.0, want.variance, 0.01);
+            g_assert_cmpint(now[i], ==, want.differed + 1);
+            met[fits[i] == FITS_NOT ? 0 : want.differed ? 1 : want.kept == d ? 2 : 3]++;
         }
     }
-    g_assert_cmpint(MIN(averaged, kept), >, 1000); /* both were met often */
+    for (int i = 0; i < 4; i++)
+        g_assert_cmpint(met[i], >, 1000);
+}
+
+/* A textured wall seen by a rig that turns and moves: each pixel of both pictures by its ray. */
+enum { WALL_WIDTH = 320, WALL_HEIGHT = 240, WALL = WALL_WIDTH * WALL_HEIGHT };
+
+static double wall_grey(double x, double y) {
+    return 128 + 40 * sin(2 * x + y) + 30 * sin(x - 3 * y + 1) + 20 * sin(3 * x + 2 * y + 2);
+}
+
+/* The wall is z = 10 + x / 2 in the first frame's camera, in baselines; p -> turn p + shift. */
+static void look(const struct pinhole *c, const struct rig_motion *m, uint8_t *grey,
+                 double *disparity) {
+    for (int i = 0; i < WALL; i++) {
+        double ray[3] = {(i % WALL_WIDTH - c->cx) / c->focal, (i / WALL_WIDTH - c->cy) / c->focal,
+                         1};
+        double way[3], eye[3];
+        for (int k = 0; k < 3; k++) {
+            way[k] = m->turn[k] * ray[0] + m->turn[3 + k] * ray[1] + m->turn[6 + k] * ray[2];
+            eye[k] = -(m->turn[k] * m->shift[0] + m->turn[3 + k] * m->shift[1] +
+                       m->turn[6 + k] * m->shift[2]);
+        }
+        double t = (10 + 0.5 * eye[0] - eye[2]) / (way[2] - 0.5 * way[0]);
+        grey[i] = (uint8_t)lround(wall_grey(eye[0] + t * way[0], eye[1] + t * way[1]));
+        disparity[i] = c->focal / t - c->doffs;
+    }
+}
+
+struct wall {
+    uint8_t before[WALL], now[WALL], state[WALL];
+    double was[WALL], is[WALL];
+    int32_t running[WALL];
+    uint16_t variance[WALL];
+    struct pinhole camera;
+    struct rig_motion truth;
+};
+
+static struct wall *wall_make(const float gibbs[3], const float shift[3]) {
+    struct wall *w = g_new0(struct wall, 1);
+    struct rig_motion none = {.gain = 1};
+    w->camera = (struct pinhole){300, 161.5f, 118, 1.5f, 1};
+    for (int i = 0; i < 3; i++) {
+        w->truth.gibbs[i] = gibbs[i];
+        w->truth.shift[i] = shift[i];
+    }
+    w->truth.gain = 1;
+    w->truth.state = MOTION_FOUND;
+    motion_turn(&w->truth);
+    motion_turn(&none);
+    look(&w->camera, &none, w->before, w->was);
+    look(&w->camera, &w->truth, w->now, w->is);
+    for (int i = 0; i < WALL; i++) {
+        w->running[i] = (int32_t)lround(256 * w->was[i]);
+        w->variance[i] = 50;
+        w->state[i] = 1;
+    }
+    return w;
+}
+
+/* Near the corners, points move to where they do by a tenth of a pixel.
+ */
+TEST("/temporal/align", test_align) {
+    static const float gibbs[][3] = {{0.002f, -0.004f, 0.003f}, {0, 0, 0}, {-0.005f, 0.006f, 0}};
+    static const float shift[][3] = {{0.05f, -0.1f, 0.3f}, {0, 0, 0}, {-0.3f, 0.1f, -0.2f}};
+    for (int n = 0; n < 3; n++) {
+        g_autofree struct wall *w = wall_make(gibbs[n], shift[n]);
+        g_autofree uint8_t *level[2] = {NULL};
+        int64_t sums[2 * ALIGN_SUMS];
+        struct rig_motion motion = {.gain = 1};
+        struct align_args a = {.running = w->running,
+                               .variance = w->variance,
+                               .state = w->state,
+                               .motion = &motion,
+                               .sums = sums,
+                               .camera = w->camera,
+                               .map_width = WALL_WIDTH,
+                               .map_height = WALL_HEIGHT,
+                               .hypotheses = 2};
+        stage_align_start(&a, 0, 0);
+        for (int step = 0; step < 24; step++) {
+            int size = step < 8 ? 16 : step < 16 ? 8 : 4;
+            uint8_t *const grey[2] = {w->before, w->now};
+            a.level = size == 16 ? 2 : size == 8 ? 1 : 0;
+            a.width = WALL_WIDTH / size;
+            a.height = WALL_HEIGHT / size;
+            a.last = step == 23;
+            for (int side = 0; side < 2; side++) {
+                level[side] = g_realloc(level[side], (gsize)(a.width * a.height));
+                struct shrink_args s = {grey[side], level[side], WALL_WIDTH, a.width, size};
+                for (int i = 0; i < a.width * a.height; i++)
+                    stage_shrink(&s, i % a.width, i / a.width);
+            }
+            a.before = level[0];
+            a.now = level[1];
+            int columns = (a.width + 7) / 8, rows = a.hypotheses * ((a.height + 3) / 4);
+            for (int i = 0; i < columns * rows; i++)
+                stage_align_sum(&a, i % columns, i / columns);
+            stage_align_step(&a, 0, 0);
+            a.hypotheses = 1;
+        }
+        g_assert_cmpint(motion.state, ==, n == 1 ? MOTION_NONE : MOTION_FOUND);
+        for (int i = 0; i < 4; i++) {
+            struct aligned_point found = {0}, true_one = {0};
+            float x = i % 2 ? WALL_WIDTH - 20 : 20, y = i / 2 ? WALL_HEIGHT - 20 : 20;
+            float d = (float)w->was[(int)y * WALL_WIDTH + (int)x];
+            move_point(motion.turn, motion.shift, &a.camera, x, y, d, &found);
+            move_point(w->truth.turn, w->truth.shift, &a.camera, x, y, d, &true_one);
+            g_assert_cmpfloat_with_epsilon(found.x, true_one.x, 0.1);
+            g_assert_cmpfloat_with_epsilon(found.y, true_one.y, 0.1);
+        }
+        g_free(level[1]); /* the first one by its own end */
+        level[1] = NULL;
+    }
+}
+
+/* The moved map is the wall's in the new frame, and its grey levels fit. */
+TEST("/temporal/move", test_move) {
+    g_autofree struct wall *w =
+        wall_make((const float[3]){0.01f, -0.008f, 0.02f}, (const float[3]){0.1f, -0.2f, 0.8f});
+    g_autofree uint64_t *vote = g_new0(uint64_t, WALL);
+    g_autofree int32_t *moved = g_new0(int32_t, WALL);
+    g_autofree uint16_t *variance = g_new0(uint16_t, WALL);
+    g_autofree uint8_t *state = g_new0(uint8_t, WALL), *fits = g_new0(uint8_t, WALL);
+    struct move_args a = {w->running, w->variance, w->state,   w->before,  w->now,
+                          &w->truth,  vote,        moved,      variance,   state,
+                          fits,       w->camera,   WALL_WIDTH, WALL_HEIGHT};
+    int known = 0, fit = 0;
+    for (int i = 0; i < WALL; i++)
+        stage_move_vote(&a, i % WALL_WIDTH, i / WALL_WIDTH);
+    for (int i = 0; i < WALL; i++)
+        stage_move_take(&a, i % WALL_WIDTH, i / WALL_WIDTH);
+    for (int i = 0; i < WALL; i++)
+        if (moved[i] != NOT_MOVED) {
+            double ratio = (w->is[i] + 1.5) / (moved[i] / 256.0 + 1.5);
+            g_assert_cmpfloat_with_epsilon(moved[i] / 256.0, w->is[i], 0.02);
+            g_assert_cmpfloat_with_epsilon(ratio, 1, 0.01);
+            known++;
+            fit += fits[i] == FITS;
+        }
+    g_assert_cmpint(known, >, WALL * 8 / 10);
+    g_assert_cmpint(fit, >=, known * 99 / 100);
 }
 
 /* ---- whole runs */
@@ -141,7 +271,7 @@ static void add_noise(struct image *picture, GRand *random) {
 }
 
 /* The built-in scene frame by frame, or its first frame again and again. */
-static struct figures measure(double filter, bool moves) {
+static struct figures measure(int mode, bool moves) {
     int error;
     struct params p;
     struct figures sums = {0};
@@ -153,8 +283,7 @@ static struct figures measure(double filter, bool moves) {
     g_assert_nonnull(source);
     params_default(&p);
     p.disparity_range = 32;
-    p.temporal_mode = TEMPORAL_ON;
-    p.temporal_filter = filter;
+    p.temporal_mode = mode;
     p.backend = BACKEND_CPU;
     struct matcher *s =
         matcher_open(&p, "test", WIDTH, HEIGHT, source->channels, NULL, NULL, false, &error);
@@ -180,9 +309,9 @@ static struct figures measure(double filter, bool moves) {
     pool_close(&pool);
     matcher_close(&s);
     source_close(&source);
-    g_test_message("%s, filter %.2f: flicker %.4f px, at edges %.4f px, bad-1.0 %.3f %%; by run "
+    g_test_message("%s, mode %d: flicker %.4f px, at edges %.4f px, bad-1.0 %.3f %%; by run "
                    "%.4f px, %.1f %% stand still",
-                   moves ? "moving" : "still", filter, sums.change / sums.changes,
+                   moves ? "moving" : "still", mode, sums.change / sums.changes,
                    sums.edge / sums.edges, 100 * sums.bad / sums.scored, sums.flicker.px,
                    sums.flicker.still);
     return sums;
@@ -191,7 +320,7 @@ static struct figures measure(double filter, bool moves) {
 /* Less than a third of the flicker, by run as well, and no worse where nearer things
  * end. */
 TEST("/temporal/still", test_still) {
-    struct figures off = measure(0, false), on = measure(0.8, false);
+    struct figures off = measure(TEMPORAL_OFF, false), on = measure(TEMPORAL_ON, false);
     g_assert_cmpfloat(off.change / off.changes, >, 0.01);
     g_assert_cmpfloat(on.change / on.changes, <=, off.change / off.changes / 3);
     g_assert_cmpfloat(on.edge / on.edges, <=, off.edge / off.edges);
@@ -202,7 +331,7 @@ TEST("/temporal/still", test_still) {
 
 /* What was there before does not stay. */
 TEST("/temporal/moving", test_moving) {
-    struct figures off = measure(0, true), on = measure(0.8, true);
+    struct figures off = measure(TEMPORAL_OFF, true), on = measure(TEMPORAL_ON, true);
     g_assert_cmpfloat(on.bad / on.scored, <=, off.bad / off.scored + 0.001);
     g_assert_cmpfloat(off.flicker.still, <, 90); /* what moves does not count as flicker */
     g_assert_cmpfloat(off.flicker.px, <, 0.7 * off.change / off.changes);
@@ -215,7 +344,6 @@ enum { SMALL_WIDTH = 96, SMALL_HEIGHT = 64, SMALL = SMALL_WIDTH * SMALL_HEIGHT }
 /* The map of the last of some frames of the built-in scene with noise, by index. */
 struct series {
     int mode;
-    double filter;
     bool sequence;      /* as matcher_open() has it */
     int changed_from;   /* the number of the frame from which on another parameter has changed */
     int exchanged_from; /* likewise: left and right are exchanged; 0: never, -1: always */
@@ -234,11 +362,11 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     params_default(&p);
     p.disparity_range = 16;
     p.temporal_mode = t->mode;
-    p.temporal_filter = t->filter;
     p.backend = BACKEND_CPU;
+    const struct depth_geometry camera = {100, 100, SMALL_WIDTH / 2, SMALL_HEIGHT / 2, 1, 0, 0};
     AUTO(matcher_close)
     struct matcher *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
-                                     NULL, t->sequence, &error);
+                                     &camera, t->sequence, &error);
     for (int i = 0; i < t->count; i++) {
         AUTO(frame_drop)
         struct frame *f = frame_alone(SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
@@ -267,19 +395,15 @@ static bool same_maps(const struct series *a, const struct series *b) {
 
 /* auto is on for pictures that follow one another, and off else. */
 TEST("/temporal/mode", test_mode) {
-    const struct series off = {TEMPORAL_OFF, 0.8, false, 0, 0, 3, {0, 1, 2}};
-    const struct series on = {TEMPORAL_ON, 0.8, false, 0, 0, 3, {0, 1, 2}};
+    const struct series off = {TEMPORAL_OFF, false, 0, 0, 3, {0, 1, 2}};
+    const struct series on = {TEMPORAL_ON, false, 0, 0, 3, {0, 1, 2}};
     struct series other = on;
     g_assert_false(same_maps(&on, &off));
-    other.filter = 0;
-    g_assert_true(same_maps(&other, &off));
-    other = (struct series){TEMPORAL_AUTO, 0.8, false, 0, 0, 3, {0, 1, 2}};
+    other = (struct series){TEMPORAL_AUTO, false, 0, 0, 3, {0, 1, 2}};
     g_assert_true(same_maps(&other, &off));
     other.sequence = true;
     g_assert_true(same_maps(&other, &on));
-    other.filter = 0;
-    g_assert_true(same_maps(&other, &off));
-    other = (struct series){TEMPORAL_OFF, 0.8, true, 0, 0, 3, {0, 1, 2}};
+    other = (struct series){TEMPORAL_OFF, true, 0, 0, 3, {0, 1, 2}};
     g_assert_true(same_maps(&other, &off));
 }
 
@@ -311,20 +435,20 @@ TEST("/temporal/flicker", test_flicker) {
 
 /* Seeking, a frame that is computed again and other settings begin anew. */
 TEST("/temporal/anew", test_anew) {
-    const struct series alone = {TEMPORAL_OFF, 0.8, false, 0, 0, 1, {2}};
-    const struct series changed_alone = {TEMPORAL_OFF, 0.8, false, 1, 0, 2, {5, 2}};
+    const struct series alone = {TEMPORAL_OFF, false, 0, 0, 1, {2}};
+    const struct series changed_alone = {TEMPORAL_OFF, false, 1, 0, 2, {5, 2}};
     const struct series anew[] = {
-        {TEMPORAL_AUTO, 0.8, true, 0, 0, 3, {3, 4, 2}},    /* back */
-        {TEMPORAL_AUTO, 0.8, true, 0, 0, 4, {0, 1, 2, 2}}, /* again */
+        {TEMPORAL_AUTO, true, 0, 0, 3, {3, 4, 2}},    /* back */
+        {TEMPORAL_AUTO, true, 0, 0, 4, {0, 1, 2, 2}}, /* again */
     };
-    const struct series far_on = {TEMPORAL_AUTO, 0.8, true, 0, 0, 3, {0, 1, 10}};
-    const struct series far_alone = {TEMPORAL_OFF, 0.8, false, 0, 0, 1, {10}};
-    const struct series changed = {TEMPORAL_AUTO, 0.8, true, 2, 0, 3, {0, 1, 2}};
-    const struct series exchanged = {TEMPORAL_AUTO,       0.8,        true,
-                                     .exchanged_from = 2, .count = 3, .index = {0, 1, 2}};
-    const struct series exchanged_alone = {TEMPORAL_OFF,         0.8,        false,
-                                           .exchanged_from = -1, .count = 1, .index = {2}};
-    const struct series goes_on = {TEMPORAL_AUTO, 0.8, true, 0, 0, 2, {1, 2}};
+    const struct series far_on = {TEMPORAL_AUTO, true, 0, 0, 3, {0, 1, 10}};
+    const struct series far_alone = {TEMPORAL_OFF, false, 0, 0, 1, {10}};
+    const struct series changed = {TEMPORAL_AUTO, true, 2, 0, 3, {0, 1, 2}};
+    const struct series exchanged = {TEMPORAL_AUTO, true, .exchanged_from = 2, .count = 3,
+                                     .index = {0, 1, 2}};
+    const struct series exchanged_alone = {TEMPORAL_OFF, false, .exchanged_from = -1, .count = 1,
+                                           .index = {2}};
+    const struct series goes_on = {TEMPORAL_AUTO, true, 0, 0, 2, {1, 2}};
     for (size_t i = 0; i < G_N_ELEMENTS(anew); i++)
         g_assert_true(same_maps(&anew[i], &alone));
     g_assert_true(same_maps(&far_on, &far_alone));

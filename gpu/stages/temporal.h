@@ -177,18 +177,19 @@ STAGE void align_disparity(const struct align_args *a, const struct aligned_poin
     sum[SUM_POINTS] += 1;
 }
 
-/* Adds one point of the last frame. */
+/* Adds one point of the last frame. Its disparity is the mean of the two pixels at its middle, where
+ * they are known, sure and agree. */
 STAGE void align_point(const struct align_args *a, const float *turn, const float *shift, int x,
                        int y, float sum[ALIGN_SUMS]) {
     int step = 1 << (a->level + ALIGN_SHIFT);
-    int mx = x * step + step / 2, my = y * step + step / 2;
-    size_t j = (size_t)my * a->map_width + mx;
+    size_t j = (size_t)(y * step + step / 2) * a->map_width + x * step + step / 2,
+           i = j - a->map_width - 1;
     struct aligned_point p;
     float half = 0.5f * (float)(step - 1);
-    if (mx >= a->map_width || my >= a->map_height || a->state[j] == 0 ||
-        a->variance[j] > ALIGN_VARIANCE ||
+    if (a->state[i] == 0 || a->state[j] == 0 || a->variance[i] > ALIGN_VARIANCE ||
+        a->variance[j] > ALIGN_VARIANCE || stage_abs(a->running[i] - a->running[j]) > 256 ||
         !move_point(turn, shift, &a->camera, (float)(x * step) + half, (float)(y * step) + half,
-                    (float)a->running[j] / 256, &p))
+                    (float)(a->running[i] + a->running[j]) / 512, &p))
         return;
     if (a->map)
         align_disparity(a, &p, sum);
@@ -210,6 +211,11 @@ STAGE void stage_align_sum(const struct align_args *a, int tx, int ty) {
     if (sum[SUM_POINTS] > 0)
         for (int i = 0; i < ALIGN_SUMS; i++)
             stage_add64(a->sums + second * ALIGN_SUMS + i, (int64_t)(256 * sum[i]));
+}
+
+STAGE float align_clamp(float v, float minimum, float maximum) {
+    float least = v > minimum ? v : minimum;
+    return least < maximum ? least : maximum;
 }
 
 /* Solves a x = b for six unknowns, a positive definite, its upper half row by row. */
@@ -284,7 +290,7 @@ STAGE void stage_align_start(const struct align_args *a, int x, int y) {
         a->sums[i] = 0;
 }
 
-enum { MIN_ALIGNED = 100, GREY_SIGMA = 6 };
+enum { MIN_ALIGNED = 40, GREY_SIGMA = 6 };
 
 STAGE void stage_align_step(const struct align_args *a, int x, int y) {
     struct rig_motion *m = a->motion;
@@ -305,7 +311,8 @@ STAGE void stage_align_step(const struct align_args *a, int x, int y) {
             vector[i] = -(double)sums[SUM_VECTOR + i] / 256;
         align_solve(upper, vector, step);
         motion_apply(m, step);
-        m->gain = (float)((double)sums[SUM_NOW] / (double)(sums[SUM_BEFORE] + 1));
+        float gain = (float)((double)sums[SUM_NOW] / (double)(sums[SUM_BEFORE] + 1));
+        m->gain = align_clamp(gain, 0.5f, 2);
         m->error = (float)((double)sums[SUM_ERROR] / 256 / points);
         m->way = (float)((double)sums[SUM_WAY] / 256 / points);
     }
@@ -418,11 +425,12 @@ STAGE float grey_around(const struct move_args *a, const uint8_t *grey, int x, i
  * 1 px of it. 0 where there is none. */
 STAGE int read_old(const struct move_args *a, float u, float v, float d, float *disparity,
                    float *variance, int *state) {
-    int iu = stage_clamp((int)u, 0, a->width - 2), iv = stage_clamp((int)v, 0, a->height - 2);
+    int iu = stage_clamp((int)u, 0, a->width - 1), iv = stage_clamp((int)v, 0, a->height - 1);
     float fx = u - (float)iu, fy = v - (float)iv, weight = 0, most = 0;
     *disparity = *variance = 0;
     for (int n = 0; n < 4; n++) {
-        size_t i = (size_t)(iv + (n >> 1)) * a->width + iu + (n & 1);
+        size_t i = (size_t)stage_min(iv + (n >> 1), a->height - 1) * a->width +
+                   stage_min(iu + (n & 1), a->width - 1);
         float w = (n & 1 ? fx : 1 - fx) * (n >> 1 ? fy : 1 - fy), was = (float)a->running[i] / 256;
         float off = was - d;
         if (a->state[i] == 0 || !(w > 0) || off > 1 || off < -1)
@@ -516,7 +524,7 @@ enum {
 };
 
 /* How many pixels of a block do not fit, and how many sure ones are elsewhere by now. */
-struct fit_args {
+struct count_misfits_args {
     const uint8_t *fits, *confidence;
     const int32_t *moved;
     const int16_t *source;
@@ -526,7 +534,7 @@ struct fit_args {
 
 enum { CLASH = 256, CLASH_SURE = 216, CLASH_SHARE = 24 }; /* 1/256 px; confidence; of 256 */
 
-STAGE void stage_count_misfits(const struct fit_args *a, int bx, int by) {
+STAGE void stage_count_misfits(const struct count_misfits_args *a, int bx, int by) {
     int misfits = 0, clashes = 0;
     for (int y = FIT_BLOCK * by; y < stage_min(FIT_BLOCK * (by + 1), a->height); y++)
         for (int x = FIT_BLOCK * bx; x < stage_min(FIT_BLOCK * (bx + 1), a->width); x++) {
@@ -545,7 +553,7 @@ struct temporal_args {
     const int32_t *moved; /* struct move_args's */
     const uint16_t *moved_variance;
     const uint8_t *moved_state, *fits;
-    const uint8_t *misfits, *clashes; /* struct fit_args's */
+    const uint8_t *misfits, *clashes; /* struct count_misfits_args's */
     const struct rig_motion *motion;
     int32_t *running;   /* 1/256 px */
     uint16_t *variance; /* 1/1024 px^2 */

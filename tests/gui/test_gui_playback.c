@@ -82,16 +82,15 @@ GUI_TEST("/gui/temporal-filter", test_temporal_filter) {
     g_assert_false(step_and_compare(&p, 3, path));
     gui_tab(&p, "all");
     gui_click(&p, "group.refine");
-    gui_set(&p, "temporal_filter", "0");
-    gui_wait_for(&p, gui_is(&p, "value", "temporal_filter", "0"));
+    gui_set(&p, "temporal_mode", "off");
+    gui_wait_for(&p, gui_is(&p, "value", "temporal_mode", "off"));
     gui_settle(&p);
     g_assert_true(step_and_compare(&p, 3, path));
     gui_quit_once(&p);
 
     gui_start(&p, "--paused", source);
     gui_settle(&p);
-    g_assert_true(gui_is(&p, "value", "temporal_filter", "0"));
-    g_assert_true(gui_is(&p, "value", "temporal_mode", "auto"));
+    g_assert_true(gui_is(&p, "value", "temporal_mode", "off"));
     g_assert_true(step_and_compare(&p, 3, path));
 }
 

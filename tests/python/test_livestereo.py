@@ -525,7 +525,7 @@ def test_two_matchers_in_two_threads(dots):
 
 def test_threads_take_turns_with_one_matcher(dots):
     pairs = [dots(96, 64, seed=seed) for seed in (1, 2)]
-    m = ls.Matcher(96, 64, preset="live", temporal_filter=0)
+    m = ls.Matcher(96, 64, preset="live", temporal_mode="off")
     alone = [m(*pair).disparity for pair in pairs]
     results = [[], []]
 
