@@ -84,7 +84,7 @@ SMS = $(patsubst sm_%,%,$(CUDA_ARCH))
 SASS = $(SMS)
 GENCODE = $(foreach a,$(SASS),-gencode arch=compute_$a,code=sm_$a) \
           $(foreach a,$(lastword $(SMS)),-gencode arch=compute_$a,code=compute_$a)
-NVCCFLAGS = -std=c++17 -O3 -I. -MD -MP -t0 $(if $(WERROR),--Werror all-warnings) \
+NVCCFLAGS = -std=c++17 -O3 --fmad=false -I. -MD -MP -t0 $(if $(WERROR),--Werror all-warnings) \
             -Xcompiler -Wall,-ffp-contract=off $(PIC:%=-Xcompiler %) $(CPPFLAGS:%=-Xcompiler %) \
             $(CUDA_QUICK)
 CUDA_LIBS = -L$(dir $(realpath $(NVCC)))../lib64 -lcudart_static -ldl -lrt -lpthread

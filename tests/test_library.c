@@ -693,11 +693,14 @@ TEST("/library/weights", test_weights) {
     }
 }
 
+/* Large enough to see that the rig stands still. */
+enum { STILL_W = 4 * W, STILL_H = 4 * H };
+
 /* One scene, grey, with noise: what temporal_mode=on takes for a scene at rest. */
 static struct pair pair_with_noise(uint32_t seed) {
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
+    struct pair p = pair_make(STILL_W, STILL_H, LIVESTEREO_GRAY8, 0, 1);
     for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < W * H; i++) {
+        for (uint32_t i = 0; i < STILL_W * STILL_H; i++) {
             uint8_t *at = (uint8_t *)p.picture[side].data + i;
             *at = (uint8_t)(*at / 4 * 4 + scene_hash(i, (uint32_t)side, seed) % 4);
         }
@@ -715,10 +718,10 @@ static void check_depends(const int64_t *numbers, int count, bool refused, bool 
     static const char words[] = SMALL " temporal_mode=on";
     AUTO(livestereo_settings_close)
     struct livestereo_settings *s = pair_settings("default", words),
-                               *bad = pair_settings("default", SMALL " disparity_range=44");
+                               *bad = pair_settings("default", SMALL " disparity_range=176");
     AUTO(livestereo_close)
-    struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL),
-                      *alone = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    struct livestereo *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, NULL),
+                      *alone = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, NULL);
     AUTO(pair_free) struct pair p = {0};
     AUTO(pair_frame_free) struct livestereo_frame f = {0}, f_alone = {0};
     for (int i = 0; i < count; i++) {
@@ -738,7 +741,8 @@ static void check_depends(const int64_t *numbers, int count, bool refused, bool 
     }
     f_alone = pair_frame(alone, &p, false, 0, 5);
     pair_run(alone, &f_alone);
-    bool differs = memcmp(f.disparity.data, f_alone.disparity.data, W * H * sizeof(int16_t)) != 0;
+    bool differs =
+        memcmp(f.disparity.data, f_alone.disparity.data, STILL_W * STILL_H * sizeof(int16_t)) != 0;
     if (differs != want)
         g_error("%d numbers from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ": %s", count,
                 numbers[0], numbers[count - 1], differs ? "dependent" : "independent");

@@ -126,6 +126,7 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_feature_layer:
     case STAGE_refine_evidence:
     case STAGE_refine_regress:
+    case STAGE_count_misfits:
     case STAGE_downsample_edges:
     case STAGE_downsample_cost:
     case STAGE_pruned_downsample:

@@ -290,7 +290,7 @@ STAGE void stage_align_start(const struct align_args *a, int x, int y) {
         a->sums[i] = 0;
 }
 
-enum { MIN_ALIGNED = 40, GREY_SIGMA = 6 };
+enum { MIN_ALIGNED = 30, GREY_SIGMA = 6 };
 
 STAGE void stage_align_step(const struct align_args *a, int x, int y) {
     struct rig_motion *m = a->motion;

@@ -675,7 +675,7 @@ def test_ctrl_c_ends_solve():
 
 
 def test_wait_refuses_what_is_no_time(dots):
-    m, pair = ls.Matcher(96, 64, preset="live", temporal_filter=0), dots(96, 64)
+    m, pair = ls.Matcher(96, 64, preset="live", temporal_mode="off"), dots(96, 64)
     m.start(*pair)
     for timeout in (-1, float("nan"), -float("inf")):
         with pytest.raises(ValueError, match="timeout"):
