@@ -177,8 +177,8 @@ STAGE void align_disparity(const struct align_args *a, const struct aligned_poin
     sum[SUM_POINTS] += 1;
 }
 
-/* Adds one point of the last frame. Its disparity is the mean of the two pixels at its middle, where
- * they are known, sure and agree. */
+/* Adds one point of the last frame. Its disparity is the mean of the two pixels at its middle,
+ * where they are known, sure and agree. */
 STAGE void align_point(const struct align_args *a, const float *turn, const float *shift, int x,
                        int y, float sum[ALIGN_SUMS]) {
     int step = 1 << (a->level + ALIGN_SHIFT);
@@ -509,8 +509,8 @@ STAGE void stage_move_take(const struct move_args *a, int x, int y) {
 
 /* Temporal filter of a map. Where the moved map and the new one agree, the mean weighted by inverse
  * variances; where they do not, the moved one for KEPT_FRAMES frames, unless the new one's variance
- * is SURER times less. Nothing is taken over where the moved picture does not fit the new one, there
- * or at a fifth of the 16x16 pixels around, nor where a tenth of these are sure and elsewhere by
+ * is SURER times less. Nothing is taken over where the moved picture does not fit the new one,
+ * there or at a fifth of the 16x16 pixels around, nor where a tenth of these are sure and elsewhere by
  * now: things that move by themselves, and what they uncover. */
 enum {
     FIT_BLOCK = 4,       /* px */
