@@ -510,8 +510,8 @@ STAGE void stage_move_take(const struct move_args *a, int x, int y) {
 /* Temporal filter of a map. Where the moved map and the new one agree, the mean weighted by inverse
  * variances; where they do not, the moved one for KEPT_FRAMES frames, unless the new one's variance
  * is SURER times less. Nothing is taken over where the moved picture does not fit the new one,
- * there or at a fifth of the 16x16 pixels around, nor where a tenth of these are sure and elsewhere by
- * now: things that move by themselves, and what they uncover. */
+ * there or at a fifth of the 16x16 pixels around, nor where a tenth of these are sure and
+ * elsewhere by now: things that move by themselves, and what they uncover. */
 enum {
     FIT_BLOCK = 4,       /* px */
     FIT_SHARE = 51,      /* of 256 */
