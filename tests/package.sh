@@ -209,21 +209,21 @@ package_python() {
     cd "$folder" && venv/bin/python -m pytest -q -rs -p no:cacheprovider "$root/tests/python"
 }
 
-# readme_block LANGUAGE: the text of README.md in that language
-readme_block() {
-    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" README.md | sed '1d; $d' | grep . ||
-        fail "README.md has no block of $1"
+# library_block LANGUAGE: the text of docs/LIBRARY.md in that language
+library_block() {
+    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/LIBRARY.md | sed '1d; $d' | grep . ||
+        fail "docs/LIBRARY.md has no block of $1"
 }
 
-# What README.md shows in C and Python runs as it is printed, where include/ and build/ are as in
+# What docs/LIBRARY.md shows in C and Python runs as it is printed, where include/ and build/ are as in
 # the sources after `make`; so do the lines that compile the former, without installing and after
 # it.
 package_readme() {
     local line
-    readme_block c >"$folder/program.c" && readme_block python >"$folder/program.py" ||
+    library_block c >"$folder/program.c" && library_block python >"$folder/program.py" ||
         fail "$(cat "$folder"/program.*)"
-    grep '^    gcc program\.c ' README.md >"$folder/lines"
-    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "README.md does not compile its program in two ways"
+    grep '^    gcc program\.c ' docs/LIBRARY.md >"$folder/lines"
+    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "docs/LIBRARY.md does not compile its program in two ways"
     cp -r examples include "$folder" && ln -s "$library" "$folder/build" && cd "$folder" || return 1
     while read -r line; do
         rm -f program
@@ -235,7 +235,7 @@ package_readme() {
         fail "Python: $(cat output)"
 }
 
-# The GStreamer plugin finds the library by itself, its elements have a manual, and README.md's
+# The GStreamer plugin finds the library by itself, its elements have a manual, and docs/LIBRARY.md's
 # pipeline runs as it is printed, where build/ is as `make` leaves it.
 package_gst() {
     command -v gst-inspect-1.0 >/dev/null ||
@@ -251,7 +251,7 @@ package_gst() {
             grep -q "$text" "$folder/$element" || fail "gst-inspect-1.0 $element has no \"$text\""
         done
     done
-    readme_block sh >"$folder/block.sh" || fail "$(cat "$folder/block.sh")"
+    library_block sh >"$folder/block.sh" || fail "$(cat "$folder/block.sh")"
     cp -r examples "$folder" && mkdir "$folder/build" &&
         ln -s "$library/gstreamer-1.0" "$folder/build/gst" &&
         ln -s "$library/liblivestereo.so.0" "$folder/build" && cd "$folder" &&

@@ -141,8 +141,9 @@ def test_motion_is_that_of_batch(pairs, program, tmp_path):
 
 
 def test_depths_are_the_same_four_ways(pairs, program, calibration, tmp_path):
-    """In mm, of the program, of examples/pair.c, of this package, of README.md's pipeline."""
-    readme, library = (ROOT / "README.md").read_text(), pathlib.Path(os.environ["LIBRARY"])
+    """In mm, of the program, of examples/pair.c, of this package, of docs/LIBRARY.md's pipeline."""
+    readme = (ROOT / "docs/LIBRARY.md").read_text()
+    library = pathlib.Path(os.environ["LIBRARY"])
     pipeline = re.search("^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)[1]
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "livestereo", "libpng"], check=True,
                            text=True, stdout=subprocess.PIPE).stdout.split()
