@@ -1,8 +1,7 @@
-#!/bin/sh
+#!/bin/bash
 # The pictures of the window in this folder and the pair in examples/, by docs/pictures.sh, with the
-# program in build/ and the pictures in LIVESTEREO_DATA. It needs xvfb-run, xdotool and
-# gst-launch-1.0. docs/screens.sh has all sizes.
-# SPDX-License-Identifier: MIT
+# program in build/ and the pictures in LIVESTEREO_DATA. It needs xvfb-run, xdotool, ImageMagick and
+# gst-launch-1.0. SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."
 if [ -z "${PICTURES_FOLDER:-}" ]; then
@@ -10,66 +9,70 @@ if [ -z "${PICTURES_FOLDER:-}" ]; then
     export PICTURES_FOLDER
     exec xvfb-run -a -s "-screen 0 1280x800x24" "$0"
 fi
-folder=$PICTURES_FOLDER
+folder=$PICTURES_FOLDER map=$PICTURES_FOLDER/map
 trap 'rm -r "$folder"' EXIT
 export HOME="$folder" XDG_CONFIG_HOME="$folder" XDG_STATE_HOME="$folder" XDG_CACHE_HOME="$folder" \
     XDG_DATA_HOME="$folder"
 
-# NAME SIZE OPTIONS...: the window after some frames
-sized() {
-    name=$1 size=$2
-    shift 2
-    build/livestereo view -q --window "$size" --frames 2 --quality mid \
-        --screenshot "docs/$name.png" "$@"
-}
-
-# NAME OPTIONS...
-shot() {
-    name=$1
-    shift
-    sized "$name" 1280x800 "$@"
-}
-
-# NAME ACTIONS OPTIONS...: the window that stands still, after actions of xdotool
 rests() { # until the window shows what it computes
-    until grep -qs '^state current 1' "$folder/map" && grep -q '^state rest 1' "$folder/map"; do
-        sleep 0.2
-    done
+    until grep -qs '^state current 1' "$map" && grep -q '^state rest 1' "$map"; do sleep 0.2; done
+    sleep 0.5
 }
-acted() {
-    name=$1 actions=$2
-    shift 2
-    build/livestereo view -q --window 1280x800 --paused --quality mid -o "$folder/out" \
-        --ui-map "$folder/map" "$@" &
+open() { # OPTIONS...
+    rm -f "$map"
+    build/livestereo view -q --window 1280x800 --paused --quality high --ui-map "$map" "$@" &
     rests
-    # shellcheck disable=SC2086
-    xdotool $actions
-    sleep 1
-    rests
-    xdotool key s
-    until ls "$folder"/out/*.png >/dev/null 2>&1; do sleep 0.2; done
-    sleep 1
+}
+shut() {
     kill $!
     wait $! || true
-    mv "$folder"/out/*.png "docs/$name.png"
-    rm "$folder/map"
+}
+take() { # FILE WIDTH
+    sleep 0.6
+    rests
+    import -window root "$folder/screen.png"
+    convert "$folder/screen.png" -resize "$2x" -quality 80 -strip "$1"
+}
+shot() { # NAME ACTIONS OPTIONS...: the window at rest after actions of xdotool
+    local name=$1 actions=$2
+    shift 2
+    open "$@"
+    # shellcheck disable=SC2086
+    xdotool $actions
+    take "docs/$name.jpg" 960
+    shut
 }
 
 desk=synth:scene=desk
-shot screenshot $desk
-shot points --view 9 $desk
-shot views --view 1357 $desk
-shot light --theme light $desk
-sized small 800x600 --ui-scale 2 $desk
-acted measure 'key d mousemove 330 590 click 1 sleep 1 mousemove 775 530 click 1' --view 4 $desk
-acted driving 'key i' synth:scene=desk,width=1242,height=374
-shot start
-data=${LIVESTEREO_DATA:-../shared/data}
-boards=$data/calibration/opencv
-shot rows --view 8 --calib "$boards/reference.yml" --set disparity_range=256 \
-    "$boards/left04.jpg" "$boards/right04.jpg"
-build/livestereo motion -q --window 1280x800 --frames 1 --screenshot docs/motion_window.png \
-    --view 4 --metres-per-pixel 4000 --scale 0.5 "$data/clouds/goes_irma_ir"
+shot screenshot 'mousemove 400 300' $desk
+shot light 'mousemove 515 420' --theme light $desk
+shot wide 'mousemove 640 300' $desk,width=1242,height=374
+shot measure 'key d mousemove 330 590 click 1 sleep 1 mousemove 775 530 click 1' --view 4 $desk
+boards=${LIVESTEREO_DATA:-../shared/data}/calibration/opencv
+shot calibrate 'mousemove 640 700' --view 8 --calib "$boards/reference.yml" \
+    --set disparity_range=256 "$boards/left04.jpg" "$boards/right04.jpg"
+build/livestereo view -q --window 1280x800 --frames 2 --screenshot "$folder/start.png"
+convert "$folder/start.png" -resize 960x -quality 80 -strip docs/start.jpg
+
+# The loop: metres under the mouse, then the scene turned in space.
+open $desk
+for at in '100 360' '195 435' '345 330' '515 420' '590 190'; do
+    # shellcheck disable=SC2086
+    xdotool mousemove $at
+    take "$folder/1-${at% *}.png" 900
+done
+xdotool key 9
+for turn in 1 2 3 4 5 6 7; do
+    xdotool mousemove 640 300 mousedown 1
+    for _ in 1 2 3 4; do
+        xdotool mousemove_relative -- $((turn > 4 ? 12 : -12)) $((turn < 3 ? -3 : 2))
+    done
+    xdotool mouseup 1
+    take "$folder/2-$turn.png" 900
+    [ $turn != 3 ] || convert "$folder/screen.png" -resize 960x -quality 80 -strip docs/space.jpg
+done
+shut
+convert -loop 0 -delay 55 "$folder"/1-*.png -delay 42 "$folder"/2-*.png -quality 55 docs/live.webp
 
 # The pair of examples/: the desk, whose rig examples/calibration.txt describes.
 build/livestereo record -q synth:scene=desk,width=320,height=240,range=48,noise=0 --frames 1 \
