@@ -215,15 +215,15 @@ library_block() {
         fail "docs/LIBRARY.md has no block of $1"
 }
 
-# What docs/LIBRARY.md shows in C and Python runs as it is printed, where include/ and build/ are as in
-# the sources after `make`; so do the lines that compile the former, without installing and after
+# What docs/LIBRARY.md shows in C and Python runs as it is printed, where include/ and build/ are
+# as in the sources after `make`; so do the lines that compile the former, without installing and after
 # it.
 package_readme() {
     local line
     library_block c >"$folder/program.c" && library_block python >"$folder/program.py" ||
         fail "$(cat "$folder"/program.*)"
     grep '^    gcc program\.c ' docs/LIBRARY.md >"$folder/lines"
-    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "docs/LIBRARY.md does not compile its program in two ways"
+    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "LIBRARY.md does not compile its program in two ways"
     cp -r examples include "$folder" && ln -s "$library" "$folder/build" && cd "$folder" || return 1
     while read -r line; do
         rm -f program
@@ -235,7 +235,7 @@ package_readme() {
         fail "Python: $(cat output)"
 }
 
-# The GStreamer plugin finds the library by itself, its elements have a manual, and docs/LIBRARY.md's
+# The GStreamer plugin finds the library by itself, its elements have a manual, and LIBRARY.md's
 # pipeline runs as it is printed, where build/ is as `make` leaves it.
 package_gst() {
     command -v gst-inspect-1.0 >/dev/null ||
