@@ -216,14 +216,14 @@ library_block() {
 }
 
 # What docs/LIBRARY.md shows in C and Python runs as it is printed, where include/ and build/ are
-# as in the sources after `make`; so do the lines that compile the former, without installing and after
-# it.
+# as in the sources after `make`; so do the lines that compile the former, without installing and
+# after it.
 package_readme() {
     local line
     library_block c >"$folder/program.c" && library_block python >"$folder/program.py" ||
         fail "$(cat "$folder"/program.*)"
     grep '^    gcc program\.c ' docs/LIBRARY.md >"$folder/lines"
-    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "LIBRARY.md does not compile its program in two ways"
+    [ "$(wc -l <"$folder/lines")" = 2 ] || fail "LIBRARY.md compiles its program in two ways"
     cp -r examples include "$folder" && ln -s "$library" "$folder/build" && cd "$folder" || return 1
     while read -r line; do
         rm -f program
