@@ -397,8 +397,8 @@ CLI_TEST("/source/bits", test_bits) {
     put16("right/1.png", 4095);
     source = open_quietly(folder, (struct source_options){.bits = 10});
     stderr_says("has samples of 1025", "--bits 12", { /* once */
-                                                         expect_pixels(source, 255, 255);
-                                                         expect_pixels(source, 255, 255);
+                                                      expect_pixels(source, 255, 255);
+                                                      expect_pixels(source, 255, 255);
     });
 }
 
