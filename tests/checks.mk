@@ -219,7 +219,8 @@ SGBM_PAIRS = $(patsubst %,$(DATA)/%,$(addprefix middlebury/,tsukuba venus teddy 
              aloe) driving/kitti2015_pair)
 $(BUILD)/compare_sgbm: $(BUILD)/tests/sgbm/compare_sgbm.c.o $(BUILD)/tests/sgbm/sgbm.cc.o
 $(BUILD)/draw_scenes: $(BUILD)/tests/draw_scenes.c.o
-$(BUILD)/compare_sgbm $(BUILD)/draw_scenes: $(BUILD)/all.a
+$(BUILD)/draw_sequences: $(BUILD)/tests/draw_sequences.c.o
+$(BUILD)/compare_sgbm $(BUILD)/draw_scenes $(BUILD)/draw_sequences: $(BUILD)/all.a
 	$(LINK_TEST)
 bench-sgbm: $(BUILD)/compare_sgbm
 	$< $(or $(THREADS),2) config/presets/default.ini config/presets/live.ini $(SGBM_PAIRS)
@@ -229,7 +230,7 @@ accuracy-packages:
 sgbm-figures: $(BUILD)/compare_sgbm $(BUILD)/draw_scenes
 	@tests/accuracy.py --sgbm $<
 # docs/RESULTS.md, in fifteen minutes of a processor, and docs/PAPERS.md.
-accuracy: $(BUILD)/livestereo $(BUILD)/draw_scenes
+accuracy: $(BUILD)/livestereo $(BUILD)/draw_scenes $(BUILD)/draw_sequences
 	@tests/results.sh $(BUILD)/livestereo $(PRESETS)
 papers: $(BUILD)/livestereo $(BUILD)/test_blocks
 	@$(PYTHON) tests/papers.py $(BUILD)/livestereo $(DATA)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # usage: tests/results.sh PROGRAM [PRESET...]
-# Writes the tables of docs/RESULTS.md: of these presets clean and degraded, of every preset on four
-# pairs. SPDX-License-Identifier: MIT
+# Writes the tables of docs/RESULTS.md: of these presets clean and degraded, of the temporal
+# filter while the rig moves, of every preset on four pairs. SPDX-License-Identifier: MIT
 set -eu
 page=docs/RESULTS.md
 program=$1
@@ -15,6 +15,9 @@ trap 'rm -f "$new"' EXIT
     echo
     # shellcheck disable=SC2086
     tests/accuracy.py "$program" $presets
+    printf '\n## A rig that moves\n\n%s\n\n' \
+        "The temporal filter off > on; \`tests/moving_accuracy.py\` says what the columns are."
+    tests/moving_accuracy.py "$program" live default
     printf '\n## Every preset\n\n%s\n%s\n\n' \
         '`livestereo eval --all-presets`: bad-1.0 in per cent, energy with its own parameters,' \
         'and MiB of a frame on the CPU backend.'

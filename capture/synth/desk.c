@@ -216,8 +216,7 @@ static void add_mug(struct desk *desk, long index) {
                colour(52, 35, 24)); /* coffee */
 }
 
-/* The scene of frame number index, as its left camera sees it; the rig sways a little. */
-static void make(struct desk *desk, struct scene *s, long index) {
+void desk_scene(struct desk *desk, struct scene *s, long index) {
     float angle = TURN * (float)(index % 900) / 900;
     *s = (struct scene){.width = desk->width, .height = desk->height, .f = desk->focal};
     s->cx = 0.5f * (float)(desk->width - 1);
@@ -249,9 +248,9 @@ void desk_render(struct desk *desk, long index, int step, struct image *left, st
                             .image = {left, right},
                             .truth = truth,
                             .mask = mask};
-    make(desk, &desk->scene, index);
+    desk_scene(desk, &desk->scene, index);
     if (step) {
-        make(desk, &desk->later, index + step);
+        desk_scene(desk, &desk->later, index + step);
         render.later = &desk->later;
     }
     scene_render(&render, desk->threads);

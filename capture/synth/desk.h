@@ -10,6 +10,7 @@
 #define OUTSIDE_Z 25.0f   /* of the picture behind the window, upright, which ends all other rays */
 
 struct desk;
+struct scene; /* cast.h */
 
 /* Focal lengths are as the manual says, and so is the baseline: disparities are min + 0.97 *
  * (range - 1) * DESK_NEAREST / Z. NULL without memory. */
@@ -25,5 +26,9 @@ void desk_cameras(const struct desk *desk, double *focal, double *baseline);
  * v, and a mask of 255 where that shows it. The bytes do not depend on the number of threads. */
 void desk_render(struct desk *desk, long index, int step, struct image *left, struct image *right,
                  int16_t *truth, uint8_t *mask);
+
+/* The scene of frame number index, as its left camera sees it; the rig sways a little. Its textures
+ * are the first six of enum painting, in this order. */
+void desk_scene(struct desk *desk, struct scene *scene, long index);
 
 void desk_close(struct desk *desk);
