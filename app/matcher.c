@@ -19,21 +19,13 @@ struct matcher {
     struct livestereo *handle;
     struct livestereo_settings *settings;
     struct params params; /* those of settings */
-    bool sequence;
-    bool exchanged; /* of the last frame: left and right */
+    bool exchanged;       /* of the last frame: left and right */
     struct frame_alloc alloc;
 };
 
 static void pass_message(void *context, enum livestereo_level level, const char *message) {
     (void)context;
     log_at((enum log_level)level, NULL, "%s", message);
-}
-
-static void take(struct matcher *m, const struct params *params) {
-    struct params of_library = *params;
-    if (params->temporal_mode == TEMPORAL_AUTO)
-        of_library.temporal_mode = m->sequence ? TEMPORAL_ON : TEMPORAL_OFF;
-    m->settings->params = of_library;
 }
 
 static void *allocate(void *context, size_t bytes) {
@@ -66,7 +58,7 @@ static int check(const struct params *params, const char *name, int width, int h
 
 static int open_handle(struct matcher *m, const struct params *params, int width, int height,
                        int channels, const struct rectify_map *maps,
-                       const struct depth_geometry *geometry) {
+                       const struct depth_geometry *geometry, bool sequence) {
     struct livestereo_options options =
         LIVESTEREO_OPTIONS(width, height, channels == 3 ? LIVESTEREO_RGB8 : LIVESTEREO_GRAY8);
     struct livestereo_remap remap[2];
@@ -92,10 +84,11 @@ static int open_handle(struct matcher *m, const struct params *params, int width
     }
     options.log = pass_message;
     options.log_level = LIVESTEREO_LOG_DEBUG;
+    options.sequence = sequence;
     int error = livestereo_settings_open(&m->settings, NULL);
     if (error)
         return error;
-    take(m, params);
+    m->settings->params = *params;
     return livestereo_open(&m->handle, m->settings, &options);
 }
 
@@ -107,10 +100,9 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     if (*code != GO_ON)
         return NULL;
     struct matcher *m = g_new0(struct matcher, 1);
-    m->sequence = sequence;
     m->params = *params;
     m->alloc = (struct frame_alloc){allocate, release, m};
-    int error = open_handle(m, params, width, height, channels, maps, geometry);
+    int error = open_handle(m, params, width, height, channels, maps, geometry, sequence);
     if (error) {
         *code = error == -ENODEV                       ? EXIT_NO_GPU
                 : error == -ENOSPC || error == -EINVAL ? EXIT_USAGE
@@ -136,7 +128,7 @@ bool matcher_has_gpu(const struct params *params) {
     smallest.disparity_range = 2;
     int error = livestereo_settings_open(&m.settings, NULL);
     if (!error) {
-        take(&m, &smallest);
+        m.settings->params = smallest;
         error = livestereo_open(&m.handle, m.settings, &options);
     }
     livestereo_close(&m.handle);
@@ -207,7 +199,7 @@ static struct livestereo_image rectify(const struct livestereo_info *info, int s
 int matcher_start(struct matcher *m, const struct params *params, struct frame *f) {
     int error = f->exchanged != m->exchanged ? livestereo_forget(m->handle) : 0;
     if (!error && !params_same_method(params, &m->params)) {
-        take(m, params);
+        m->settings->params = *params;
         error = livestereo_update(m->handle, m->settings);
     }
     if (error)

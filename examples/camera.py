@@ -32,7 +32,7 @@ def main():
         height, width = picture.shape[0], picture.shape[1] // 2
         if matcher is None:
             matcher = ls.Matcher(width, height, preset="live", calibration=args.calibration,
-                                 disparity_range=args.range, bgr=True)
+                                 sequence=True, disparity_range=args.range, bgr=True)
         result = matcher(picture[:, :width], picture[:, width:])  # no copy: rows are apart
         count += 1
         print(f"{count}: {np.nanmedian(result.px):.1f} px, {result.ms:.1f} ms")

@@ -35,7 +35,7 @@ def main():
         if matcher is None:
             height, width = left.shape[:2]
             matcher = ls.Matcher(width, height, preset="live", calibration=args.calibration,
-                                 disparity_range=args.range)
+                                 sequence=True, disparity_range=args.range)
             g = matcher.info.geometry
             rr.log("world/left", rr.Pinhole(focal_length=(g.fx, g.fy), principal_point=(g.cx, g.cy),
                                             width=matcher.info.width, height=matcher.info.height),

@@ -220,6 +220,8 @@ int library_check_options(const struct livestereo_options *o) {
         return refuse("options: alpha is %g, not in 0 to 1", o->alpha);
     if ((unsigned)o->log_level > LIVESTEREO_LOG_DEBUG)
         return refuse("options: log_level %d does not exist", (int)o->log_level);
+    if ((unsigned)o->sequence > 1)
+        return refuse("options: sequence is %d, not 0 or 1", o->sequence);
     return 0;
 }
 

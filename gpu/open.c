@@ -280,6 +280,11 @@ static int open_as_asked(struct livestereo *h, const struct livestereo_settings 
                                               .cy = (float)h->geometry.cy,
                                               .doffs = (float)h->geometry.doffs,
                                               .known = 1};
+    h->pipeline.sequence = o->sequence;
+    if (!error && !h->has_geometry && o->sequence && h->at_open.mode == MODE_STEREO &&
+        h->at_open.temporal_mode != TEMPORAL_OFF)
+        log_info("temporal_mode",
+                 "without a calibration depth is not averaged while the rig moves");
     if (!error && h->has_geometry && h->geometry.metric)
         error = make_depths(h, maps[0].margin[0]);
     if (!error)

@@ -625,8 +625,8 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
 }
 
 static bool filters_frames(const struct pipeline *p) {
-    const struct params *params = &p->params;
-    return params->temporal_mode == TEMPORAL_ON;
+    int mode = p->params.temporal_mode;
+    return mode == TEMPORAL_ON || (mode == TEMPORAL_AUTO && p->sequence);
 }
 
 /* Downloads rows first..last-1 of the final map. */

@@ -53,6 +53,7 @@ struct pipeline {
     struct measures measures;
     const struct depth_tables *depths; /* or NULL: no depth and no points */
     struct pinhole camera;             /* the left one; known is 0 without a calibration */
+    bool sequence;                     /* frames follow one another: struct livestereo_options */
     bool fence_solver;                 /* no pass of the solver is of one unit with one before it */
 };
 

@@ -30,8 +30,24 @@ CLI_TEST("/cli-cameras/recording", test_recording) {
     must("batch $D/a.mkv $D/b.mkv " SCENE " -o $D/both " SMALL);
     same_maps("scene", "both/a.mkv");
     expect_shell(0, "", "", "mkdir $D/live");
-    must("run $D/a.mkv --save-disparity $D/live/%%06d_disp16.png " SMALL);
+    must("run $D/a.mkv --save-disparity $D/live/%%06d_disp16.png --set temporal_mode=off " SMALL);
     same_maps("scene", "live");
+}
+
+/* Whatever holds more than one pair is averaged by run as by the window, and not by batch. */
+CLI_TEST("/cli-cameras/sequence", test_sequence) {
+    expect_shell(0, "", "",
+                 "S=synth:scene=desk,width=160,height=120,range=16,noise=2,frames=4,color=0; "
+                 "W=\"" SMALL " --set temporal_mode\"; mkdir $D/auto $D/on $D/off && "
+                 "for mode in auto on off; do "
+                 "$B run -q $S --save-disparity $D/$mode/%06d_disp16.png $W=$mode || exit 1; done "
+                 "&& $B batch -q $S -o $D/batch $W=auto && rm $D/batch/frames.csv && "
+                 "diff -r $D/auto $D/on && ! diff -rq $D/auto $D/off >$D/differ && "
+                 "diff -r $D/batch $D/off");
+    static const char why[] = "without a calibration depth is not averaged";
+    expect_shell(0, "", why, "$B run " SCENE " " SMALL);
+    AUTO(outcome_free) struct outcome one = shell("$B run " SCENE ",frames=1 " SMALL);
+    g_assert_null(strstr(one.err, why));
 }
 
 /* Pictures turned on disk are those turned by the option. */

@@ -490,7 +490,7 @@ CLI_TEST("/gst/flush", test_flush) {
             ((uint8_t *)other.picture[side].data)[i] ^=
                 (uint8_t)(scene_hash((uint32_t)i, (uint32_t)side, 1) & 3);
     g_autofree int16_t *want = disparity_of(&other, FAST_WORDS " disparity_range=16");
-    AUTO(end) struct run r = begin("livestereo temporal-mode=on disparity-range=16 " FAST);
+    AUTO(end) struct run r = begin("livestereo disparity-range=16 " FAST);
     GstSegment segment;
     set_caps(&r, "GRAY8", W, H);
     for (int i = 0; i < 3; i++)

@@ -762,6 +762,58 @@ TEST("/library/forget", test_forget) {
     check_depends((int64_t[]){INT64_C(1) << 32, (INT64_C(1) << 32) + 1}, 2, false, true);
 }
 
+static void count_messages(void *context, enum livestereo_level level, const char *message) {
+    if (level == LIVESTEREO_LOG_INFO && strstr(message, "without a calibration"))
+        ++*(int *)context;
+}
+
+/* The map of the last of three frames. Returns how often a missing calibration is named. */
+static int last_of_three(const char *mode, int sequence, bool calibrated,
+                         int16_t map[STILL_W * STILL_H]) {
+    const struct livestereo_geometry g = {.fx = 100, .fy = 100, .baseline = 1};
+    struct livestereo_options o = LIVESTEREO_OPTIONS(STILL_W, STILL_H, LIVESTEREO_GRAY8);
+    g_autofree char *words = g_strdup_printf(SMALL " temporal_mode=%s", mode);
+    int said = 0;
+    o.sequence = sequence;
+    o.geometry = calibrated ? &g : NULL;
+    o.log = count_messages;
+    o.log_context = &said;
+    o.log_level = LIVESTEREO_LOG_INFO;
+    AUTO(livestereo_settings_close)
+    struct livestereo_settings *s = pair_settings("default", words);
+    AUTO(livestereo_close)
+    struct livestereo *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, &o);
+    for (int i = 0; i < 3; i++) {
+        AUTO(pair_free) struct pair p = pair_with_noise((uint32_t)i);
+        AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
+        pair_run(h, &f);
+        memcpy(map, f.disparity.data, STILL_W * STILL_H * sizeof(*map));
+    }
+    return said;
+}
+
+/* Frames that follow one another are averaged with temporal_mode=auto, others are not. */
+TEST("/library/sequence", test_sequence) {
+    static const struct {
+        const char *mode;
+        int sequence;
+        bool calibrated, averages;
+        int said;
+    } cases[] = {{"auto", 1, true, true, 0},  {"auto", 1, false, true, 1},
+                 {"auto", 0, true, false, 0}, {"auto", 0, false, false, 0},
+                 {"off", 1, false, false, 0}, {"on", 1, true, true, 0}};
+    static int16_t on[STILL_W * STILL_H], off[STILL_W * STILL_H], map[STILL_W * STILL_H];
+    last_of_three("on", 0, true, on);
+    last_of_three("off", 0, true, off);
+    g_assert_cmpint(memcmp(on, off, sizeof(on)), !=, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        int said = last_of_three(cases[i].mode, cases[i].sequence, cases[i].calibrated, map);
+        g_assert_cmpint(said, ==, cases[i].said);
+        if (cases[i].calibrated || !cases[i].averages) /* a guessed focal length moves it else */
+            g_assert_cmpmem(map, sizeof(map), cases[i].averages ? on : off, sizeof(map));
+    }
+}
+
 /* With mode=motion: pixels above 127 have no data cost; NULL removes the mask. */
 TEST("/library/mask", test_mask) {
     const char *words = words_of("flow");

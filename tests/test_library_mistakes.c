@@ -294,7 +294,8 @@ static void check_beyond(const struct header *h, size_t size) {
 TEST("/library-mistakes/sizes-in", test_sizes_in) {
     struct livestereo_settings *settings = open_settings(NULL);
     const struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-    const ptrdiff_t options[] = {LESS(options, alpha), LESS(options, reserved), -8, 0, 8, 48};
+    const ptrdiff_t options[] = {
+        LESS(options, alpha), LESS(options, sequence), LESS(options, reserved), -8, 0, 8, 48};
     AUTO(livestereo_close) struct livestereo *stereo = NULL;
     struct header h;
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {

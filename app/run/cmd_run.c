@@ -311,7 +311,7 @@ static int open_and_run(struct run *run, int argc, char **argv) {
     struct matcher *matcher =
         code == EXIT_DONE ? matcher_open(&run->params, source->name, source->width, source->height,
                                          source->channels, rig_use_maps(&rig),
-                                         rig_use_geometry(&rig), false, &code)
+                                         rig_use_geometry(&rig), source->count != 1, &code)
                           : NULL;
     g_autofree uint8_t *left_out = NULL;
     if (matcher)

@@ -308,6 +308,7 @@ bool engine_open(struct engine *e, const GstVideoInfo *picture) {
     options.log = log_message;
     options.log_context = e->element;
     options.log_level = LIVESTEREO_LOG_DEBUG;
+    options.sequence = 1;
     g_mutex_lock(&e->lock);
     int error = 0;
     e->output = (enum engine_output)g_value_get_enum(&e->value[ENGINE_OUTPUT]);

@@ -125,6 +125,26 @@ def test_bytes_are_those_of_batch(preset, pairs, program, tmp_path):
         assert np.array_equal(np.asarray(Image.open(written)), expected)
 
 
+def test_a_sequence_is_averaged(pairs):
+    def last(m, *, forget=False):
+        for i in range(3):
+            noise = np.random.default_rng(i).integers(0, 4, left.shape, np.uint8)
+            if forget:
+                m.forget()
+            disparity = m(left - noise, right - noise[::-1]).disparity
+        return disparity
+
+    left, right = (np.maximum(picture, 3) for picture in read(pairs[0]))
+    on, off, auto, alone = (
+        ls.Matcher(*SIZE, preset="live", backend="cpu", **more)
+        for more in ({"temporal_mode": "on"}, {}, {"sequence": True}, {"sequence": True}))
+    off = last(off)
+    assert not np.array_equal(off, last(on))
+    on.forget()
+    assert np.array_equal(last(auto), last(on))
+    assert np.array_equal(last(alone, forget=True), off)
+
+
 def test_motion_is_that_of_batch(pairs, program, tmp_path):
     sequence = tmp_path / "sequence"
     sequence.mkdir()

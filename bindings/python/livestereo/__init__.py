@@ -443,6 +443,8 @@ class Matcher:
     a pair of paths, left and right, or a Rig; without it the pictures are rectified, and there are
     no depths. unit: of its lengths, where it does not say it, as in load_rig(). alpha: of rectified
     pictures, 0 shows valid pixels only, 1 all pixels. bgr: pictures have blue first, as OpenCV's.
+    sequence: pairs follow one another, so that temporal_mode="auto" averages their maps; forget()
+    begins anew after a cut.
     Further keywords are parameters: see settings(); weights are the bytes of a file for
     descriptor="learned". right: results have the rectified right picture, too. close(), or
     the end of a with block, frees its memory at once.
@@ -455,11 +457,11 @@ class Matcher:
                  calibration: Union[None, Path, Sequence[Path], Rig] = None,
                  unit: Union[float, str] = 0,
                  alpha: float = 0, bgr: bool = False, right: bool = False,
-                 **settings: Any) -> None:
+                 sequence: bool = False, **settings: Any) -> None:
         if not (calibration is None or isinstance(calibration, Rig)):
             calibration = load_rig(calibration, width, height, unit)
         self._size, self._bgr, self._alpha, self._rig = (height, width), bgr, alpha, calibration
-        self._preset, self._values = preset, settings
+        self._preset, self._values, self._sequence = preset, settings, sequence
         self._settings = _Settings(preset, settings)
         self._motion, self._gpu = self.settings["mode"] == "motion", int(self.settings["gpu"])
         self._number, self._turn, self._right = 0, _Lock(), right
@@ -469,7 +471,8 @@ class Matcher:
     def _open(self, format: int) -> None:
         options = _c.Options(width=self._size[1], height=self._size[0], format=format,
                              rig=self._rig and POINTER(Rig)(self._rig), alpha=self._alpha,
-                             log=_pass_message, log_level=_c.WARNING)
+                             log=_pass_message, log_level=_c.WARNING,
+                             sequence=int(bool(self._sequence)))
         handle = _Handle(options, self._settings)
         opened = handle.info()
         self._open_handle: Optional[_Handle] = handle

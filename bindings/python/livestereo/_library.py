@@ -126,7 +126,7 @@ class Options(Sized):
     _fields_ = [("size", c_size_t), ("width", c_int), ("height", c_int), ("format", c_int),
                 ("rig", POINTER(Rig)), ("remap", c_void_p), ("geometry", c_void_p),
                 ("alpha", c_double), ("log", LogFunction), ("log_context", c_void_p),
-                ("log_level", c_int), ("reserved", c_uint64 * 8)]
+                ("log_level", c_int), ("sequence", c_int), ("reserved", c_uint64 * 8)]
 
 
 class Frame(Sized):

@@ -344,6 +344,7 @@ class Node : public rclcpp::Node {
         livestereo_options options = livestereo_options_init(
             static_cast<int>(left.width), static_cast<int>(left.height), format_of(left.encoding));
         options.rig = &rig;
+        options.sequence = 1;
         check(livestereo_open(&stereo_, settings_.get(), &options), nullptr);
         infos_used_[0] = left_info;
         infos_used_[1] = right_info;
