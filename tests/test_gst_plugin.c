@@ -480,7 +480,8 @@ CLI_TEST("/gst/gap-event", test_gap_event) {
 
 /* ---- flush, seek, caps, parameters */
 
-/* After a flush nothing of earlier frames is left, in the queues and in the average over frames. */
+/* After a flush nothing of earlier frames is left, in the queues and in the average over frames,
+ * which a buffer that follows a gap begins anew, too. */
 CLI_TEST("/gst/flush", test_flush) {
     AUTO(pair_free)
     struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
@@ -498,6 +499,11 @@ CLI_TEST("/gst/flush", test_flush) {
     GstBuffer *map = one_map(&r, &other, "GRAY8", 99 * MS);
     g_assert_cmpint(gst_buffer_memcmp(map, 0, want, 2 * W * H), !=, 0); /* an average */
     gst_buffer_unref(map);
+    GstBuffer *cut = at(buffer_of(&other.picture[0], "GRAY8"), 120 * GST_MSECOND);
+    GST_BUFFER_FLAG_SET(cut, GST_BUFFER_FLAG_DISCONT);
+    gst_harness_push(r.left, cut);
+    gst_harness_push(r.right, at(buffer_of(&other.picture[1], "GRAY8"), 120 * GST_MSECOND));
+    expect_map(r.left, gst_harness_pull(r.left), "GRAY16_LE", want, W, H);
     gst_harness_push(r.left, at(buffer_of(&p.picture[0], "GRAY8"), 133 * GST_MSECOND));
     GstEvent *start = gst_event_new_flush_start(), *stop = gst_event_new_flush_stop(TRUE);
     gst_event_set_seqnum(stop, gst_event_get_seqnum(start));
