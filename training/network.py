@@ -165,7 +165,8 @@ class Network(torch.nn.Module):
         for name, one in self.layers.items():
             one.weight *= scale[name].view(-1, 1, 1, 1) / before[name].view(1, -1, 1, 1)
             one.bias *= scale[name]
-            one.shift = int(math.floor(math.log2(127.5 / float(most[name].max()))))
+            # Weights above 127 are cut off: of the shares that are tried the best one is taken.
+            one.shift = max(0, int(math.floor(math.log2(127.5 / float(most[name].max())))))
         self.correct_biases(torch.cat(batches[:4]).float())  # all in the GPU's memory at once
 
     def whole(self):

@@ -134,6 +134,9 @@ class Pairs(threading.Thread):
         try:
             with torch.cuda.stream(torch.cuda.Stream()) if on_gpu else contextlib.nullcontext(), \
                     torch.no_grad():
+                for i in range(6 * len(RANGES)):  # all matchers capture their frames before
+                    one = torch.zeros(HEIGHT, WIDTH, 3, dtype=torch.uint8, device=DEVICE)
+                    self.program.match(one, one, RANGES[i // 6], i)
                 while not self.stop:
                     if self.made >= self.count / 2 + self.used / self.reuse:
                         time.sleep(0.002)
@@ -327,7 +330,6 @@ def work(options, part, rank, size, port, folder):
     pairs.start()
     start = begin(part, pairs, program, kept, lot)
     group.mean([t for t in start.state_dict().values() if t.is_floating_point()])
-    say('first pairs', pairs.made, 'steps before', steps)
 
     def save(average, done):
         if not rank:
@@ -344,13 +346,11 @@ def work(options, part, rank, size, port, folder):
     pairs.join()
     if rank:
         os._exit(0)  # NCCL would wait for the first one
-    say('whole numbers')
     curve, rates = calibrate(pairs, whole, options.calibrate)
     say('curve', curve, rates)
     trained = f'{steps + done * size} steps, seed {options.seed}'
     torch.save((trained, whole.whole(), choice.PRIOR, curve),
                os.path.join(options.out, part + '.whole'))
-    say('end')
 
 
 def merge(options):
