@@ -101,26 +101,28 @@ int sample_bits_choose(struct sample_bits side[2], int asked) {
     return bits;
 }
 
-/* The sample below which this many of all lie. */
-static unsigned sample_above(const unsigned *counts, size_t lower) {
+/* The sample that this many of all come before in order of size: its upper byte, then its lower. */
+static unsigned sample_of_rank(const uint16_t *from, size_t count, size_t rank) {
     unsigned sample = 0;
-    for (size_t sum = counts[0]; sum <= lower && sample < UINT16_MAX; sum += counts[sample])
-        sample++;
+    for (int shift = 8; shift >= 0; shift -= 8) {
+        size_t counts[256] = {0};
+        unsigned byte = 0;
+        for (size_t i = 0; i < count; i++)
+            if (shift == 8 || from[i] >> 8 == sample >> 8)
+                counts[from[i] >> shift & 255]++;
+        while (rank >= counts[byte])
+            rank -= counts[byte++];
+        sample |= byte << shift;
+    }
     return sample;
 }
 
 /* Widens low to high by those of a picture, but for 1 in 1000 at each end. */
 static void note_range(const uint16_t *from, size_t count, struct sample_bits *bits) {
-    unsigned *counts = calloc(UINT16_MAX + 1, sizeof *counts);
-    if (!counts)
-        return;
-    for (size_t i = 0; i < count; i++)
-        counts[from[i]]++;
-    unsigned low = sample_above(counts, count / 1000);
-    unsigned high = sample_above(counts, count - 1 - count / 1000);
+    unsigned low = sample_of_rank(from, count, count / 1000);
+    unsigned high = sample_of_rank(from, count, count - 1 - count / 1000);
     bits->low = bits->high == 0 || low < bits->low ? low : bits->low;
     bits->high = high > bits->high ? high : bits->high;
-    free(counts);
 }
 
 void samples_to_8(const uint16_t *from, size_t count, struct sample_bits *bits, uint8_t *to) {
