@@ -197,7 +197,7 @@ TEST("/features/blocks", test_blocks) {
 
 /* ---- files */
 
-static void refuse(const void *bytes, size_t size, const char *reason) {
+static void refuse_file(const void *bytes, size_t size, const char *reason) {
     struct feature_network n;
     char why[256];
     g_autofree uint8_t *copy =
@@ -219,7 +219,7 @@ static void refuse_changed(struct network_file f, const char *from, const char *
     g_autofree uint8_t *bytes = g_malloc(length + f.size - f.header);
     memcpy(bytes, changed, length);
     memcpy(bytes + length, f.bytes + f.header, f.size - f.header);
-    refuse(bytes, length + f.size - f.header, reason);
+    refuse_file(bytes, length + f.size - f.header, reason);
     network_free(&f);
 }
 
@@ -244,13 +244,13 @@ TEST("/features/refused", test_refused) {
     struct network_file f;
     network_random(&f, 3, 1);
     for (size_t size = 0; size < f.size; size += size < f.header + 40 ? 1 : 97)
-        refuse(f.bytes, size, "");
-    refuse(f.bytes, 0, "livestereo-features 1");
-    refuse(f.bytes, f.size - 1, "ends within");
+        refuse_file(f.bytes, size, "");
+    refuse_file(f.bytes, 0, "livestereo-features 1");
+    refuse_file(f.bytes, f.size - 1, "ends within");
     f.bytes[f.size - 1] ^= 1;
-    refuse(f.bytes, f.size, "damaged");
+    refuse_file(f.bytes, f.size, "damaged");
     f.bytes[f.size - 1] = 0x80;
-    refuse(f.bytes, f.size, "-128");
+    refuse_file(f.bytes, f.size, "-128");
     network_free(&f);
     refuse_text("features 1", "features 2", "livestereo-features 1");
     refuse_text("licence", "license", "licence:");

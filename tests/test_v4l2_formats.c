@@ -26,7 +26,7 @@ static int decode(uint32_t fourcc, int width, int height, int stride, const uint
     g_autofree uint8_t *copy = malloc(bytes ? bytes : 1);
     memcpy(copy, data, bytes);
     AUTO(mjpeg_close) struct mjpeg *mjpeg = mjpeg_open();
-    struct raw_picture raw = {fourcc, width, height, stride, copy, bytes, 0};
+    struct raw_picture raw = {fourcc, width, height, stride, copy, bytes};
     int error = pixels_decode(&raw, mjpeg, image);
     return error;
 }
