@@ -70,8 +70,8 @@ some = $(patsubst $(1):%,%,$(filter $(1):%,$(GPUS)))
 ALL_ARCH := $(call some,all)
 # Without a GPU a check compiles for the oldest and the newest, which finds what all would but for
 # sm_90a's own instructions (feature.cu), and without optimisation: an eighth of the time.
-CHECK_ARCH := $(if $(filter all,$(CUDA_ARCH)),,$(call some,now))
-ifeq ($(CHECK_ARCH),)
+CHECK_ARCH := $(call some,now)
+ifneq ($(filter $(words $(ALL_ARCH)) 0,$(words $(CHECK_ARCH))),)
 CHECK_ARCH := $(filter $(firstword $(ALL_ARCH)) $(lastword $(ALL_ARCH)),$(ALL_ARCH))
 CHECK_CUDA_QUICK = -Xcicc -O0 -Xptxas -O0
 endif
