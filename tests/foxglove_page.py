@@ -83,5 +83,19 @@ try:
         browser.save_screenshot(os.environ["PICTURE"])
     problems = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
     assert not problems, problems
+
+    # The server goes: no metres, nothing to set, the picture's age. Another one comes, whose
+    # baseline is twice as long: the same pixel is twice as far.
+    browser.execute_script("""const input = document.getElementById("set_speckle_size");
+        input.max = 100; input.step = 1; input.value = 77; input.dispatchEvent(new Event("input"));
+        window.isSame = true;""")
+    wait_for("document.getElementById('state').textContent.includes('picture of 3 s ago')")
+    assert browser.find_element("id", "state").text.startswith("not connected")
+    assert ask("document.getElementById('read').textContent") == ""
+    assert not browser.find_element("id", "set_disparity_range").is_enabled()
+    wait_for("livestereo.shown.maps > 2 && document.getElementById('state').textContent == 'live'")
+    text = browser.find_element("id", "read").text
+    assert text.startswith("6.7 \u00b1 ") and text.endswith(" m"), text
+    assert browser.find_element("id", "set_disparity_range").is_enabled() and ask("window.isSame")
 finally:
     browser.quit()

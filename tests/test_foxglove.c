@@ -15,7 +15,9 @@
 
 enum { W = 640, H = 480, FRAME_MS = 33 };
 /* Both scripts know these and what frames hold. */
-static const struct depth_geometry metres = {500, 500, 320, 240, 0.1, 0, 1};
+enum { GO = 77, AWAY_MS = 4000 }; /* a speckle_size: the server goes, another comes after AWAY_MS */
+static const struct depth_geometry metres = {500, 500, 320, 240, 0.1, 0, 1},
+                                   other_metres = {500, 500, 320, 240, 0.2, 0, 1};
 
 static int free_port(void) {
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -27,10 +29,11 @@ static int free_port(void) {
     return ntohs(place.sin_port);
 }
 
-static struct output *open_server(const char *place, const struct params *params, int *code) {
+static struct output *open_server(const char *place, const struct params *params,
+                                  const struct depth_geometry *geometry, int *code) {
     g_autofree char *text = g_strconcat("foxglove:", place, NULL);
     struct output_options options = {text, NULL};
-    struct output_about about = {W, H, 3, 30, &metres, params, false};
+    struct output_about about = {W, H, 3, 30, geometry, params, false};
     return output_open(&options, &about, code);
 }
 
@@ -56,7 +59,7 @@ static void serve_script(const char *script) {
     params_default(&params);
     int port = free_port(), code, status;
     g_autofree char *place = g_strdup_printf("%d", port);
-    struct output *output = open_server(place, &params, &code);
+    struct output *output = open_server(place, &params, &metres, &code);
     g_assert_nonnull(output);
     const char *python = g_getenv("PYTHON");
     char *argv[] = {(char *)(gpointer)(python ? python : "/usr/bin/python3"),
@@ -73,6 +76,13 @@ static void serve_script(const char *script) {
         frame_drop(&frame);
         output_take_params(output, &params);
         g_usleep(1000 * FRAME_MS);
+        if (params.speckle_size == GO) {
+            output_close(&output);
+            params_default(&params);
+            g_usleep(1000 * AWAY_MS);
+            output = open_server(place, &params, &other_metres, &code);
+            g_assert_nonnull(output);
+        }
     }
     output_close(&output);
     pool_close(&pool);
@@ -147,7 +157,7 @@ static void refuse(const char *place, int expected, const char *text) {
     struct params params;
     params_default(&params);
     int code;
-    stderr_says("--out", text, g_assert_null(open_server(place, &params, &code)));
+    stderr_says("--out", text, g_assert_null(open_server(place, &params, &metres, &code)));
     g_assert_cmpint(code, ==, expected);
 }
 
@@ -159,7 +169,7 @@ TEST("/foxglove/refused", test_refused) {
     params_default(&params);
     int code;
     g_autofree char *place = g_strdup_printf("%d", free_port());
-    AUTO(output_close) struct output *first = open_server(place, &params, &code);
+    AUTO(output_close) struct output *first = open_server(place, &params, &metres, &code);
     g_assert_nonnull(first);
     refuse(place, EXIT_RUN_FAILED, "another program");
 }

@@ -6,7 +6,7 @@ const TOPICS = ["/left/image_rect/compressed", "/disparity/image_raw", "/confide
                 "/statistics"];
 const by = (id) => document.getElementById(id);
 let about, palette, socket, topics = {}, shown = {}, mouse = null, surface = null;
-let isSurfaceInView = false;
+let isSurfaceInView = false, isOpen = false, warning = "";
 
 // ---- messages: CDR, little-endian, numbers aligned from behind four bytes of head
 class Reader {
@@ -39,7 +39,8 @@ class Reader {
 }
 
 async function takeMessage(topic, buffer, at) {
-  const reader = new Reader(buffer, at);
+  const reader = new Reader(buffer, at), own = shown;
+  own.time = Date.now();
   if (topic === "/statistics") {
     showStatistics(JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, at))));
   } else if (topic === "/confidence") {
@@ -54,6 +55,8 @@ async function takeMessage(topic, buffer, at) {
     reader.header();
     reader.data(); // format
     const picture = await createImageBitmap(new Blob([reader.data()], {type: "image/jpeg"}));
+    if (own !== shown)
+      return; // another server answers now
     const canvas = by("left");
     canvas.width = picture.width;
     canvas.height = picture.height;
@@ -134,9 +137,12 @@ function drawLegend() {
 
 function readOut() {
   const out = by("read");
-  if (!mouse || !shown.disparity)
+  out.textContent = "";
+  if (!mouse || !shown.disparity || !isOpen)
     return;
-  const point = depthAt(mouse.x, mouse.y), unit = about.metric ? " m" : " baselines";
+  const at = (share, size) => Math.max(0, Math.min(size - 1, Math.floor(share * size)));
+  const point = depthAt(at(mouse.u, shown.width), at(mouse.v, shown.height));
+  const unit = about.metric ? " m" : " baselines";
   const digits = point.error < 0.01 ? 3 : point.error < 0.1 ? 2 : 1;
   out.textContent = isNaN(point.z) ? "unknown" : point.z === Infinity ? "far" :
       `${point.z.toFixed(digits)} \u00b1 ${point.error.toFixed(digits)}${unit}`;
@@ -145,12 +151,7 @@ function readOut() {
 for (const id of ["left", "depth"]) {
   by(id).addEventListener("pointermove", (event) => {
     const box = event.target.getBoundingClientRect();
-    if (!shown.width)
-      return;
-    mouse = {x: Math.min(shown.width - 1, Math.floor((event.clientX - box.left) / box.width *
-                                                     shown.width)),
-             y: Math.min(shown.height - 1, Math.floor((event.clientY - box.top) / box.height *
-                                                      shown.height))};
+    mouse = {u: (event.clientX - box.left) / box.width, v: (event.clientY - box.top) / box.height};
     readOut();
   });
 }
@@ -166,7 +167,9 @@ function showStatistics(s) {
 
 // ---- settings
 function send(message) {
-  socket.send(JSON.stringify(message));
+  warning = "";
+  if (socket.readyState === WebSocket.OPEN)
+    socket.send(JSON.stringify(message));
 }
 
 function setParameter(name, value) {
@@ -367,16 +370,32 @@ function makeSurface(canvas) {
 }
 
 // ---- the connection
+function showState() {
+  const seconds = shown.time ? Math.round((Date.now() - shown.time) / 1000) : 0;
+  const age = seconds > 2 ? `picture of ${seconds} s ago` : "";
+  const state = !isOpen ? "not connected" : warning || (shown.time ? "" : "waiting for a picture");
+  by("state").textContent = [state, age].filter(Boolean).join(", ") || "live";
+  by("state").className = !isOpen ? "bad" : warning || age || !shown.time ? "warned" : "good";
+}
+
+function setOpen(open) {
+  isOpen = open;
+  document.body.classList.toggle("gone", !open);
+  by("settings").disabled = !open;
+  readOut();
+  showState();
+}
+
 function connect() {
   socket = new WebSocket(`ws://${location.host}/`, ["foxglove.websocket.v1"]);
   socket.binaryType = "arraybuffer";
   socket.onclose = () => {
-    by("state").textContent = "not connected; trying again";
+    setOpen(false);
     setTimeout(connect, 1000);
   };
   socket.onmessage = ({data}) => {
     if (typeof data === "string") {
-      takeText(JSON.parse(data));
+      takeText(JSON.parse(data), socket);
     } else {
       const view = new DataView(data);
       if (view.getUint8(0) === 1)
@@ -385,35 +404,49 @@ function connect() {
   };
 }
 
-function takeText(message) {
-  if (message.op === "serverInfo") {
-    by("state").textContent = message.name;
-  } else if (message.op === "advertise") {
-    const wanted = message.channels.filter((channel) => TOPICS.includes(channel.topic));
-    topics = Object.fromEntries(wanted.map((channel) => [channel.id, channel.topic]));
-    send({op: "subscribe",
-          subscriptions: wanted.map((channel) => ({id: channel.id, channelId: channel.id}))});
-    send({op: "getParameters", parameterNames: [], id: "all"});
-    send({op: "subscribeParameterUpdates", parameterNames: []});
-  } else if (message.op === "parameterValues") {
-    showParameters(message.parameters);
-  } else if (message.op === "status") {
-    by("state").textContent = message.message;
-  }
-}
-
-window.addEventListener("load", async () => {
-  about = await (await fetch("about.json")).json();
+// Asks the server for everything anew: another source may have another calibration. Pictures come
+// after that.
+async function meet(channels, server) {
+  const answer = await (await fetch("about.json", {cache: "no-store"})).json();
+  if (server.readyState !== WebSocket.OPEN)
+    return;
+  about = answer;
+  shown = {};
+  warning = "";
   palette = new Uint32Array(256); // as the bytes of ImageData, red first
   for (let i = 0; i < 256; i++)
     palette[i] = 0xff000000 | about.colors[3 * i + 2] << 16 | about.colors[3 * i + 1] << 8 |
         about.colors[3 * i];
+  by("settings").replaceChildren();
   addPresets();
   about.settings.forEach(addSetting);
+  setOpen(true);
+  const wanted = channels.filter((channel) => TOPICS.includes(channel.topic));
+  topics = Object.fromEntries(wanted.map((channel) => [channel.id, channel.topic]));
+  send({op: "subscribe",
+        subscriptions: wanted.map((channel) => ({id: channel.id, channelId: channel.id}))});
+  send({op: "getParameters", parameterNames: [], id: "all"});
+  send({op: "subscribeParameterUpdates", parameterNames: []});
+}
+
+function takeText(message, server) {
+  if (message.op === "advertise") {
+    meet(message.channels, server).catch(() => server.close());
+  } else if (message.op === "parameterValues") {
+    showParameters(message.parameters);
+  } else if (message.op === "status") {
+    warning = message.message;
+    showState();
+  }
+}
+
+window.addEventListener("load", () => {
   surface = makeSurface(by("surface"));
   new IntersectionObserver(([entry]) => {
     isSurfaceInView = entry.isIntersecting;
   }).observe(by("surface"));
-  window.livestereo = {depthAt, shown, draw: () => surface && surface.draw()}; // for scripts and tests
+  window.livestereo = {depthAt, get shown() { return shown; }, // for scripts and tests
+                       draw: () => surface && surface.draw()};
+  setInterval(showState, 1000);
   connect();
 });
