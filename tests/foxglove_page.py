@@ -49,9 +49,9 @@ try:
     assert point["disparity"] == 15 and abs(point["z"] - 500 * 0.1 / 15) < 1e-9, point
     assert 0 < point["error"] < point["z"]
     box = canvas.rect
+    scale = min(box["width"] / 640, box["height"] / 480)
     ActionChains(browser).move_to_element_with_offset(
-        canvas, round(box["width"] * (224.5 / 640 - 0.5)),
-        round(box["height"] * (100.5 / 480 - 0.5))).perform()
+        canvas, round((224.5 - 320) * scale), round((100.5 - 240) * scale)).perform()
     text = browser.find_element("id", "read").text
     assert text.startswith("3.3 \u00b1 ") and text.endswith(" m"), text
     assert ask("isNaN(livestereo.depthAt(5, 0).z)")
@@ -61,11 +61,32 @@ try:
                      f".getImageData({x}, 200, 1, 1).data)") for x in (0, 630))
     assert far[2] > far[0] and near[0] > near[2], (far, near)
 
-    browser.execute_script("""const input = document.getElementById("set_disparity_range");
-        input.value = 41; input.dispatchEvent(new Event("input"));""")
-    wait_for("livestereo.shown.range === 41")
+    # Nearest 2 m: 25 px are searched.
+    browser.execute_script("""const input = document.getElementById("set_nearest");
+        input.value = 2; input.dispatchEvent(new Event("input"));""")
+    wait_for("livestereo.shown.range === 26 - livestereo.shown.least")
+
+    # Depth is large, every control has a name, and no page is wider than a phone.
+    share = """(() => { const c = document.getElementById('depth'), r = c.getBoundingClientRect();
+        const s = Math.min(r.width / c.width, r.height / c.height);
+        return c.width * c.height * s * s / innerWidth / innerHeight; })()"""
+    for width, height, least in ((1280, 800, 0.45), (390, 844, 0.3)):
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 400})
+        assert ask(share) >= least, (width, ask(share))
+        assert ask("document.documentElement.scrollWidth") <= width
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert ask("""[...document.querySelectorAll('#settings input, #settings select')].every(
+        (control) => control.labels.length === 1 && control.labels[0].textContent)""")
+    assert browser.find_element("id", "source").text == "a drawn plane"
+
+    # A preset is shown by its name, and as the segment of Quality that it is.
+    browser.find_element("xpath", "//button[text()='High']").click()
+    wait_for("document.getElementById('set_preset').value === 'best'")
+    assert ask("document.querySelector('#set_quality [aria-pressed=true]').textContent") == "High"
 
     # The surface: of an oblique plane about a third of the view is covered, none of it black.
+    browser.find_element("id", "tab_surface").click()
     surface = ask("""(() => { const c = document.getElementById("surface");
         const copy = document.createElement("canvas"); copy.width = 64; copy.height = 48;
         const context = copy.getContext("2d"); livestereo.draw();
@@ -86,16 +107,14 @@ try:
 
     # The server goes: no metres, nothing to set, the picture's age. Another one comes, whose
     # baseline is twice as long: the same pixel is twice as far.
-    browser.execute_script("""const input = document.getElementById("set_speckle_size");
-        input.max = 100; input.step = 1; input.value = 77; input.dispatchEvent(new Event("input"));
-        window.isSame = true;""")
+    browser.execute_script("setParameter('speckle_size', 77); window.isSame = true")
     wait_for("document.getElementById('state').textContent.includes('picture of 3 s ago')")
     assert browser.find_element("id", "state").text.startswith("not connected")
     assert ask("document.getElementById('read').textContent") == ""
-    assert not browser.find_element("id", "set_disparity_range").is_enabled()
+    assert not browser.find_element("id", "set_nearest").is_enabled()
     wait_for("livestereo.shown.maps > 2 && document.getElementById('state').textContent == 'live'")
     text = browser.find_element("id", "read").text
     assert text.startswith("6.7 \u00b1 ") and text.endswith(" m"), text
-    assert browser.find_element("id", "set_disparity_range").is_enabled() and ask("window.isSame")
+    assert browser.find_element("id", "set_nearest").is_enabled() and ask("window.isSame")
 finally:
     browser.quit()

@@ -5,6 +5,7 @@
 #include "app/live/foxglove_text.h"
 
 #include "app/eval/metrics.h"
+#include "app/live/quality.h"
 #include "base/clock.h"
 #include "config/presets.h"
 #include "image/picture.h"
@@ -101,6 +102,32 @@ static GVariant *param_of(const struct params *params, const struct param_info *
                                 value);
 }
 
+/* The settings of a preset, but for the range searched and the rig. */
+static int set_preset(struct params *params, const char *name) {
+    const struct preset *preset = preset_find(name);
+    struct params own;
+    params_default(&own);
+    if (!preset)
+        return -ENOENT;
+    preset_apply(preset, &own);
+    for (int i = 0; i < param_count; i++)
+        if (is_offered(&param_table[i]) && strcmp(param_table[i].group, "search") != 0 &&
+            strcmp(param_table[i].group, "rectification") != 0)
+            param_put(params, &param_table[i], param_get(&own, &param_table[i]));
+    return 0;
+}
+
+/* The preset whose settings these are, or "custom"; those of the segments of Quality first. */
+static const char *find_preset(const struct params *params) {
+    for (int i = -QUALITIES; i < 0 || preset_table[i].name; i++) {
+        const char *name = i < 0 ? quality_presets[i + QUALITIES] : preset_table[i].name;
+        struct params own = *params;
+        if (set_preset(&own, name) == 0 && params_equal(&own, params))
+            return name;
+    }
+    return "custom";
+}
+
 /* names NULL or empty: all. id may be NULL. */
 char *foxglove_params(const struct params *params, JsonArray *names, const char *id) {
     GVariantBuilder list;
@@ -116,6 +143,10 @@ char *foxglove_params(const struct params *params, JsonArray *names, const char 
         if (asked && is_offered(&param_table[i]))
             g_variant_builder_add_value(&list, param_of(params, &param_table[i]));
     }
+    if (count == 0)
+        g_variant_builder_add_value(
+            &list,
+            g_variant_new_parsed("{'name': <'preset'>, 'value': <%s>}", find_preset(params)));
     GVariant *values = g_variant_builder_end(&list);
     if (!id)
         return print_json(
@@ -123,21 +154,6 @@ char *foxglove_params(const struct params *params, JsonArray *names, const char 
     g_autofree char *answered = g_utf8_make_valid(id, -1); /* JSON can spell half a character */
     return print_json(g_variant_new_parsed(
         "{'op': <'parameterValues'>, 'id': <%s>, 'parameters': <%@aa{sv}>}", answered, values));
-}
-
-/* The settings of a preset, but for the range searched and the rig. */
-static int set_preset(struct params *params, const char *name) {
-    const struct preset *preset = preset_find(name);
-    struct params own;
-    params_default(&own);
-    if (!preset)
-        return -ENOENT;
-    preset_apply(preset, &own);
-    for (int i = 0; i < param_count; i++)
-        if (is_offered(&param_table[i]) && strcmp(param_table[i].group, "search") != 0 &&
-            strcmp(param_table[i].group, "rectification") != 0)
-            param_put(params, &param_table[i], param_get(&own, &param_table[i]));
-    return 0;
 }
 
 /* Sets what an element of setParameters says; why says what is wrong with it. */
@@ -206,53 +222,90 @@ char *foxglove_status(int level, const char *text) {
         g_variant_new_parsed("{'op': <'status'>, 'level': <%i>, 'message': <%s>}", level, valid));
 }
 
-/* What the page needs beside the topics: geometry, errors by confidence, presets, settings. */
-char *foxglove_about(const struct params *params, const struct depth_geometry *g, int width,
-                     int height) {
+/* The presets of stereo, or of motion. */
+static GVariant *list_presets(int mode) {
+    GVariantBuilder list;
+    g_variant_builder_init(&list, G_VARIANT_TYPE("as"));
+    for (const struct preset *p = preset_table; p->name; p++) {
+        struct params own;
+        params_default(&own);
+        preset_apply(p, &own);
+        if (own.mode == mode)
+            g_variant_builder_add(&list, "s", p->name);
+    }
+    return g_variant_builder_end(&list);
+}
+
+/* The rows of the window's tab Depth, with bounds where they are a parameter: what is of use; the
+ * whole range is Foxglove's, or --set. */
+static GVariant *list_rows(void) {
+    enum { ALL, DEPTH };
+#define ROW(id, tab, name, label, kind, help, get, set, fit, when) {name, label, help, tab},
     static const struct {
-        const char *name, *label;
-    } shown[] = {{"disparity_range", "Search range"},
-                 {"min_disparity", "Smallest disparity"},
-                 {"discontinuity_weight", "Smoothness"},
-                 {"discontinuity_truncation", "Cost of an edge"},
-                 {"min_confidence", "Least confidence"},
-                 {"speckle_size", "Drop regions below"},
-                 {"fill", "Fill holes"}};
-    GVariantBuilder presets, settings;
+        const char *name, *label, *help;
+        int tab;
+    } rows[] = {
+#include "app/view/rows.def"
+    };
+#undef ROW
+    GVariantBuilder list;
+    g_variant_builder_init(&list, G_VARIANT_TYPE("aa{sv}"));
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const struct param_info *info = param_find(rows[i].name);
+        if (rows[i].tab != DEPTH || g_str_has_prefix(rows[i].name, "motion_"))
+            continue;
+        const char *help = rows[i].help || !info ? rows[i].help : info->help;
+        GVariantDict row;
+        g_variant_dict_init(&row, NULL);
+        g_variant_dict_insert(&row, "name", "s", rows[i].name);
+        g_variant_dict_insert(&row, "label", "s", rows[i].label);
+        g_variant_dict_insert(&row, "help", "s", help);
+        if (info) {
+            double most = info->def > 0 ? 8 * info->def : 255;
+            g_variant_dict_insert(&row, "unit", "s", strstr(rows[i].name, "disparity") ? "px" : "");
+            g_variant_dict_insert(&row, "min", "d", fmax(info->min, -most));
+            g_variant_dict_insert(&row, "max", "d", fmin(info->max, most));
+            g_variant_dict_insert(&row, "step", "d",
+                                  info->type == PARAM_TYPE_BOOL ? 0 : info->step);
+        }
+        g_variant_builder_add_value(&list, g_variant_dict_end(&row));
+    }
+    return g_variant_builder_end(&list);
+}
+
+/* The page needs these beside the topics: geometry, errors by confidence, colours, presets and
+ * rows of settings. */
+char *foxglove_about(const struct params *params, const struct depth_geometry *g,
+                     const char *source) {
     double sigma[256];
+    GVariantDict colors, quality;
     for (int confidence = 0; confidence < 256; confidence++)
         sigma[confidence] = metrics_sigma(params, confidence);
-    g_variant_builder_init(&presets, G_VARIANT_TYPE("as"));
-    for (const struct preset *p = preset_table; p->name; p++)
-        g_variant_builder_add(&presets, "s", p->name);
-    g_variant_builder_init(&settings, G_VARIANT_TYPE("aa{sv}"));
-    for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
-        const struct param_info *info = param_find(shown[i].name);
-        double step = info->type == PARAM_TYPE_BOOL ? 0 : info->step;
-        g_variant_builder_add_value(
-            &settings, g_variant_new_parsed(
-                           "{'name': <%s>, 'label': <%s>, 'default': <%d>, 'unit': <%s>, "
-                           "'help': <%s>, 'min': <%d>, 'max': <%d>, 'step': <%d>}",
-                           info->name, shown[i].label, info->def, info->unit ? info->unit : "",
-                           info->help, info->min, info->max, step));
-    }
+    g_variant_dict_init(&colors, NULL);
+    for (int i = 0; i < COLORMAP_COUNT; i++)
+        g_variant_dict_insert_value(
+            &colors, colormap_names[i],
+            g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, colormap_table[i], 256 * 3, 1));
+    g_variant_dict_init(&quality, NULL);
+    for (int i = 0; i < QUALITIES; i++)
+        g_variant_dict_insert(&quality, quality_names[i], "s", quality_presets[i]);
     return print_json(g_variant_new_parsed(
-        "{'width': <%i>, 'height': <%i>, 'metric': <%i>, 'fx': <%d>, 'fy': <%d>, 'cx': <%d>, "
-        "'cy': <%d>, 'baseline': <%d>, 'doffs': <%d>, 'sigma': <%@ad>, 'colors': <%@ay>, "
-        "'presets': <%@as>, 'settings': <%@aa{sv}>}",
-        width, height, (int)g->metric, g->fx, g->fy, g->cx, g->cy, g->baseline, g->doffs,
+        "{'source': <%s>, 'metric': <%i>, 'fx': <%d>, 'cx': <%d>, 'cy': <%d>, 'baseline': <%d>, "
+        "'doffs': <%d>, 'sigma': <%@ad>, 'colors': <%@a{sv}>, 'quality': <%@a{sv}>, "
+        "'presets': <%@as>, 'rows': <%@aa{sv}>}",
+        source, (int)g->metric, g->fx, g->cx, g->cy, g->baseline, g->doffs,
         g_variant_new_fixed_array(G_VARIANT_TYPE_DOUBLE, sigma, 256, sizeof sigma[0]),
-        g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, colormap_table[COLORMAP_TURBO], 256 * 3, 1),
-        g_variant_builder_end(&presets), g_variant_builder_end(&settings)));
+        g_variant_dict_end(&colors), g_variant_dict_end(&quality), list_presets(params->mode),
+        list_rows()));
 }
 
 GBytes *foxglove_statistics(const struct frame *frame, double frame_ms, int clients) {
     GVariant *rate = frame_ms > 0 ? g_variant_new_double(1000 / frame_ms) : NULL;
     char *text = print_json(g_variant_new_parsed(
         "{'frame': <%x>, 'rate': <%@md>, 'compute_ms': <%d>, 'age_ms': <%d>, 'clients': <%i>, "
-        "'min_disparity': <%i>, 'disparity_range': <%i>}",
+        "'min_disparity': <%i>, 'disparity_range': <%i>, 'matched_from': <%i>}",
         (gint64)frame->index, g_variant_new_maybe(G_VARIANT_TYPE_DOUBLE, rate), frame->compute_ms,
         (double)(clock_ns() - frame->taken_ns) / 1e6, clients, frame->params->min_disparity,
-        frame->params->disparity_range));
+        frame->params->disparity_range, params_matched_from(frame->params)));
     return g_bytes_new_take(text, strlen(text));
 }

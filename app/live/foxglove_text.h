@@ -27,8 +27,8 @@ char *foxglove_params(const struct params *params, JsonArray *names, const char 
 
 /* What the page needs beside the topics: geometry, errors by confidence, colours, presets, and the
  * settings that it shows. */
-char *foxglove_about(const struct params *params, const struct depth_geometry *geometry, int width,
-                     int height);
+char *foxglove_about(const struct params *params, const struct depth_geometry *geometry,
+                     const char *source);
 
 /* frame_ms: mean time between frames, 0 unknown. */
 GBytes *foxglove_statistics(const struct frame *frame, double frame_ms, int clients);

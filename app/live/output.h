@@ -37,6 +37,7 @@ struct output_about {
     double rate;                           /* 0 unknown */
     const struct depth_geometry *geometry; /* NULL or not metric: depth is refused */
     const struct params *params;           /* of the first frame; of motion only colours go out */
+    const char *source;                    /* its name; lives as long as the output */
     bool live;                             /* cameras: capture times are CLOCK_MONOTONIC */
 };
 

@@ -53,7 +53,8 @@ struct output_foxglove {
     pthread_t thread;
     atomic_bool ending;
     struct depth_geometry geometry;
-    int mode, width, height;
+    int mode;
+    char *source;
     int64_t epoch_ns; /* what is added to capture times: 1970 for those of cameras */
 
     pthread_mutex_t lock; /* guards the next four */
@@ -466,9 +467,9 @@ static int serve_page(struct output_foxglove *server, struct lws *wsi, const cha
     if (i == G_N_ELEMENTS(pages))
         return answer(wsi, HTTP_STATUS_NOT_FOUND, "text/plain", "there is no such page\n",
                       !is_head);
-    g_autofree char *text = pages[i].text ? g_strdup(pages[i].text)
-                                          : foxglove_about(&server->params, &server->geometry,
-                                                           server->width, server->height);
+    g_autofree char *text =
+        pages[i].text ? g_strdup(pages[i].text)
+                      : foxglove_about(&server->params, &server->geometry, server->source);
     return answer(wsi, HTTP_STATUS_OK, pages[i].type, text, !is_head);
 }
 
@@ -545,6 +546,7 @@ static void release(struct output_foxglove *server) {
         lws_context_destroy(server->lws);
     drop_newest(server);
     g_free(server->refused);
+    g_free(server->source);
     queue_close(&server->base.queue);
     g_ptr_array_unref(server->clients);
     pthread_mutex_destroy(&server->lock);
@@ -623,8 +625,7 @@ struct output *output_foxglove_open(const struct output_options *options,
     pthread_mutex_init(&server->lock, NULL);
     server->clients = g_ptr_array_new();
     server->mode = about->params->mode;
-    server->width = about->width;
-    server->height = about->height;
+    server->source = g_strdup(about->source);
     server->params = *about->params;
     if (about->geometry)
         server->geometry = *about->geometry;

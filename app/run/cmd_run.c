@@ -250,7 +250,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
     struct number_pattern pattern = {0};
     struct reader reader = {.left_out = left_out};
     struct output_about about = {rig->width,     rig->height,  source->channels, source->rate,
-                                 &rig->geometry, &run->params, source->live};
+                                 &rig->geometry, &run->params, source->name,     source->live};
     bool live_source = source->live || run->source.rate > 0;
     struct live_options options = {
         .policy = live_source ? QUEUE_DROP_OLDEST : QUEUE_WAIT,

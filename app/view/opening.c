@@ -113,6 +113,7 @@ static int open_output(struct viewer *v) {
                                  .channels = source->channels,
                                  .rate = source->rate,
                                  .params = &v->now.params,
+                                 .source = source->name,
                                  .live = source->live,
                                  .geometry = &v->rig.geometry};
     int code;
