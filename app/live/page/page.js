@@ -104,8 +104,11 @@ function drawDepth() {
   if (shown.least === undefined || !shown.disparity)
     return;
   const canvas = by("depth"), {width, height, disparity, confidence} = shown;
-  if (canvas.width !== width || canvas.height !== height)
+  if (canvas.width !== width || canvas.height !== height) {
     Object.assign(canvas, {width, height});
+    document.body.style.setProperty("--shape", width / height);
+    document.body.classList.toggle("wide", width > 2 * height);
+  }
   const context = canvas.getContext("2d"), image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer), [from, to] = searched();
   const scale = 255 / (ONE * (to - from)), mark = parameters.mark_filled && confidence;
