@@ -453,7 +453,8 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
 struct history {
     int32_t *running;
     uint16_t *variance;
-    uint8_t *state, *before, *levels; /* levels: the shrunk pictures, one behind the other */
+    uint16_t *around;        /* stage_sum_around's of the picture */
+    uint8_t *state, *levels; /* levels: the shrunk pictures, one behind the other */
     struct rig_motion *motion;
     int64_t *sums;
 };
@@ -528,14 +529,14 @@ static void align(struct graph *g, const struct pipeline *p, const struct shrunk
 }
 
 /* The last map, moved with the rig. */
-static struct move_args move_map(struct graph *g, const struct pipeline *p, const uint8_t *grey,
+static struct move_args move_map(struct graph *g, const struct pipeline *p, const uint16_t *now,
                                  const struct history *h) {
     size_t pixels = pixels_of(p);
     struct move_args a = {.running = h->running,
                           .variance = h->variance,
                           .state = h->state,
-                          .before = h->before,
-                          .now = grey,
+                          .before = h->around,
+                          .now = now,
                           .motion = h->motion,
                           .vote = graph_buffer(g, pixels * sizeof(*a.vote)),
                           .moved = graph_buffer(g, pixels * sizeof(*a.moved)),
@@ -550,8 +551,8 @@ static struct move_args move_map(struct graph *g, const struct pipeline *p, cons
     return a;
 }
 
-static void keep(struct graph *g, const uint8_t *from, uint8_t *to, int width, int height) {
-    struct copy_map_args a = {from, to, width, width, 1};
+static void keep(struct graph *g, const void *from, void *to, int width, int height, int bytes) {
+    struct copy_map_args a = {from, to, width, width, bytes};
     graph_stage(g, STAGE_copy_map, &a, width, height);
 }
 
@@ -577,13 +578,16 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
     struct history h = {.running = graph_persistent(g, pixels * sizeof(*h.running)),
                         .variance = graph_persistent(g, pixels * sizeof(*h.variance)),
                         .state = graph_persistent(g, pixels),
-                        .before = graph_persistent(g, pixels),
+                        .around = graph_persistent(g, pixels * sizeof(*h.around)),
                         .levels = graph_persistent(g, now.bytes + 1),
                         .motion = graph_persistent(g, sizeof(*h.motion)),
                         .sums = graph_buffer(g, 2 * ALIGN_SUMS * sizeof(*h.sums))};
     if (now.count)
         align(g, p, &now, &h, map, *confidence);
-    struct move_args moved = move_map(g, p, left->grey, &h);
+    struct sum_around_args sums = {left->grey, graph_buffer(g, pixels * sizeof(*sums.out)),
+                                   p->width, p->height};
+    graph_stage(g, STAGE_sum_around, &sums, p->width, p->height);
+    struct move_args moved = move_map(g, p, sums.out, &h);
     int blocks = (p->width + FIT_BLOCK - 1) / FIT_BLOCK,
         block_rows = (p->height + FIT_BLOCK - 1) / FIT_BLOCK;
     size_t of_blocks = (size_t)blocks * (size_t)block_rows;
@@ -597,14 +601,19 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
                                      .height = p->height,
                                      .blocks = blocks};
     graph_stage(g, STAGE_count_misfits, &fit, blocks, block_rows);
+    size_t around = (size_t)(blocks + 1) * (size_t)(block_rows + 1) * sizeof(uint16_t);
+    struct gather_args gather = {
+        fit.misfits, fit.clashes, graph_buffer(g, around), graph_buffer(g, around),
+        blocks,      block_rows};
+    graph_stage(g, STAGE_gather, &gather, blocks + 1, block_rows + 1);
     struct temporal_args a = {.source = map,
                               .confidence = *confidence,
                               .moved = moved.moved,
                               .moved_variance = moved.moved_variance,
                               .moved_state = moved.moved_state,
                               .fits = moved.fits,
-                              .misfits = fit.misfits,
-                              .clashes = fit.clashes,
+                              .misfits = gather.misfits_around,
+                              .clashes = gather.clashes_around,
                               .motion = h.motion,
                               .running = h.running,
                               .variance = h.variance,
@@ -617,9 +626,9 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
                               .drift = 10};
     spread_of(p, a.spread);
     graph_stage(g, STAGE_temporal, &a, p->width, p->height);
-    keep(g, left->grey, h.before, p->width, p->height);
+    keep(g, sums.out, h.around, p->width, p->height, sizeof(*sums.out));
     if (now.count)
-        keep(g, now.grey, h.levels, (int)now.bytes, 1);
+        keep(g, now.grey, h.levels, (int)now.bytes, 1, 1);
     *confidence = a.confidence_out;
     return a.out;
 }

@@ -1356,8 +1356,8 @@ static void case_move(struct pass_case *c, enum stage last) {
     a.running = case_running(c, w, h);
     a.variance = case_variance(c, w, h);
     a.state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
-    a.before = case_bytes(c, w, h, 1, 20);
-    a.now = case_bytes(c, w, h, 1, 20);
+    a.before = case_shorts(c, w, h, 1, 180);
+    a.now = case_shorts(c, w, h, 1, 180);
     a.motion = case_rig_motion(c);
     a.vote = case_add_rows(c, w, h, sizeof(*a.vote));
     a.moved = case_add_rows(c, w, h, sizeof(*a.moved));
@@ -1385,6 +1385,18 @@ STAGE_CASE(count_misfits, fit_blocks(w), fit_blocks(h), .width = w, .height = h,
     a->clashes = case_bytes(c, a->blocks, fit_blocks(h), 1, 255);
 }
 
+PIXEL_CASE(sum_around, .width = w, .height = h) {
+    a->source = case_bytes(c, w, h, 1, 255);
+    a->out = case_shorts(c, w, h, 1, 9);
+}
+
+STAGE_CASE(gather, w + 1, h + 1, .blocks = w, .rows = h) {
+    a->misfits = case_bytes(c, w, h, 1, 16);
+    a->clashes = case_bytes(c, w, h, 1, 16);
+    a->misfits_around = case_shorts(c, w + 1, h + 1, 1, 9);
+    a->clashes_around = case_shorts(c, w + 1, h + 1, 1, 9);
+}
+
 PIXEL_CASE(temporal, .width = w, .height = h, .blocks = fit_blocks(w),
            .drift = case_between(c, 0, 40)) {
     a->source = case_disparities(c, case_between(c, 1, 3));
@@ -1393,8 +1405,8 @@ PIXEL_CASE(temporal, .width = w, .height = h, .blocks = fit_blocks(w),
     a->moved_variance = case_variance(c, w, h);
     a->moved_state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
     a->fits = case_bytes(c, w, h, 1, FITS_NOT);
-    a->misfits = case_bytes(c, a->blocks, fit_blocks(h), 1, 8);
-    a->clashes = case_bytes(c, a->blocks, fit_blocks(h), 1, 4);
+    a->misfits = case_shorts(c, a->blocks + 1, fit_blocks(h) + 1, 1, 120);
+    a->clashes = case_shorts(c, a->blocks + 1, fit_blocks(h) + 1, 1, 60);
     a->motion = case_rig_motion(c);
     a->running = case_running(c, w, h);
     a->variance = case_variance(c, w, h);

@@ -40,7 +40,8 @@ static struct believed believe(double d, double own, double moved, double before
 TEST("/temporal/oracle", test_oracle) {
     int met[4] = {0};
     for (int round = 0; round < 300; round++) {
-        uint8_t confidence[N], fits[N], misfits[6] = {0}, clashes[6] = {0}, state[N], now[N], c[N];
+        uint8_t confidence[N], fits[N], state[N], now[N], c[N];
+        uint16_t misfits[12] = {0}, clashes[12] = {0};
         uint16_t variance[N], moved_variance[N];
         int16_t source[N], out[N];
         int32_t running[N], moved[N];
@@ -202,7 +203,14 @@ TEST("/temporal/move", test_move) {
     g_autofree int32_t *moved = g_new0(int32_t, WALL);
     g_autofree uint16_t *variance = g_new0(uint16_t, WALL);
     g_autofree uint8_t *state = g_new0(uint8_t, WALL), *fits = g_new0(uint8_t, WALL);
-    struct move_args a = {w->running, w->variance, w->state,   w->before,  w->now,
+    uint8_t *const grey[2] = {w->before, w->now};
+    g_autofree uint16_t *before = g_new0(uint16_t, WALL), *now = g_new0(uint16_t, WALL);
+    for (int i = 0; i < 2 * WALL; i++) {
+        struct sum_around_args around = {grey[i / WALL], i < WALL ? before : now, WALL_WIDTH,
+                                         WALL_HEIGHT};
+        stage_sum_around(&around, i % WALL % WALL_WIDTH, i % WALL / WALL_WIDTH);
+    }
+    struct move_args a = {w->running, w->variance, w->state,   before,     now,
                           &w->truth,  vote,        moved,      variance,   state,
                           fits,       w->camera,   WALL_WIDTH, WALL_HEIGHT};
     int known = 0, fit = 0;

@@ -346,13 +346,30 @@ STAGE void stage_align_maps(const struct align_args *a, int x, int y) {
     motion_apply(m, step);
 }
 
+/* The sum of the 3x3 pixels around; at the border the outermost ones count again. */
+struct sum_around_args {
+    const uint8_t *source;
+    uint16_t *out;
+    int width, height;
+};
+
+STAGE void stage_sum_around(const struct sum_around_args *a, int x, int y) {
+    int left = stage_max(x - 1, 0), right = stage_min(x + 1, a->width - 1), sum = 0;
+    for (int dy = -1; dy <= 1; dy++) {
+        const uint8_t *row = a->source + (size_t)stage_clamp(y + dy, 0, a->height - 1) * a->width;
+        sum += row[left] + row[x] + row[right];
+    }
+    a->out[(size_t)y * a->width + x] = (uint16_t)sum;
+}
+
 /* The last map moved into this frame. Of points that fall on one pixel the nearest is taken; gaps
  * of one pixel between neighbours that agree are closed; then each pixel reads the old map between
  * its pixels at the place where it came from, so that rounding does not add up. */
 struct move_args {
     const int32_t *running; /* of the last frame, 1/256 px */
     const uint16_t *variance;
-    const uint8_t *state, *before, *now; /* before, now: grey */
+    const uint8_t *state;
+    const uint16_t *before, *now; /* stage_sum_around's of both pictures */
     const struct rig_motion *motion;
     uint64_t *vote; /* disparity + doffs in 1/256 px, + 1, in its upper half, then the pixel */
     int32_t *moved; /* 1/256 px, NOT_MOVED where nothing is known */
@@ -406,19 +423,13 @@ STAGE int close_gap(int own, int first, int second) {
                : own;
 }
 
-/* 9 times the mean of the 3x3 pixels around a place that may lie between pixels. */
-STAGE float grey_around(const struct move_args *a, const uint8_t *grey, int x, int y, float fx,
-                        float fy) {
-    const float wx[4] = {1 - fx, 1, 1, fx}, wy[4] = {1 - fy, 1, 1, fy};
-    float sum = 0;
-    for (int dy = 0; dy < 4; dy++) {
-        const uint8_t *row = grey + (size_t)stage_clamp(y + dy - 1, 0, a->height - 1) * a->width;
-        float of_row = 0;
-        for (int dx = 0; dx < 4; dx++)
-            of_row += wx[dx] * (float)row[stage_clamp(x + dx - 1, 0, a->width - 1)];
-        sum += wy[dy] * of_row;
-    }
-    return sum;
+/* 9 times the mean grey of the 3x3 pixels around, at a place that may lie between pixels. */
+STAGE float grey_around(const struct move_args *a, int x, int y, float fx, float fy) {
+    int right = x + 1 < a->width, down = y + 1 < a->height ? a->width : 0;
+    const uint16_t *p = a->before + (size_t)y * a->width + x;
+    float top = (float)p[0] + fx * ((float)p[right] - (float)p[0]);
+    float bottom = (float)p[down] + fx * ((float)p[down + right] - (float)p[down]);
+    return top + fy * (bottom - top);
 }
 
 /* Reads the old map at the place (u, v), with a disparity near d: the mean of the neighbours within
@@ -454,8 +465,8 @@ STAGE int read_old(const struct move_args *a, float u, float v, float d, float *
 STAGE uint8_t grey_fits(const struct move_args *a, int x, int y, float u, float v) {
     const float largest = 9 * 6; /* 6 grey levels */
     int iu = stage_clamp((int)u, 0, a->width - 1), iv = stage_clamp((int)v, 0, a->height - 1);
-    float off = a->motion->gain * grey_around(a, a->before, iu, iv, u - (float)iu, v - (float)iv) -
-                grey_around(a, a->now, x, y, 0, 0);
+    float off = a->motion->gain * grey_around(a, iu, iv, u - (float)iu, v - (float)iv) -
+                (float)a->now[(size_t)y * a->width + x];
     return off > largest || off < -largest ? FITS_NOT : FITS;
 }
 
@@ -547,13 +558,33 @@ STAGE void stage_count_misfits(const struct count_misfits_args *a, int bx, int b
     a->clashes[(size_t)by * a->blocks + bx] = (uint8_t)clashes;
 }
 
+/* Sums of 4x4 blocks from (bx - 2, by - 2) on: of the 16x16 pixels around those whose x and y, two
+ * more and divided by FIT_BLOCK, are bx and by. */
+struct gather_args {
+    const uint8_t *misfits, *clashes;
+    uint16_t *misfits_around, *clashes_around; /* (blocks + 1) * (rows + 1) */
+    int blocks, rows;
+};
+
+STAGE void stage_gather(const struct gather_args *a, int bx, int by) {
+    size_t i = (size_t)by * (a->blocks + 1) + bx;
+    int misfits = 0, clashes = 0;
+    for (int y = stage_max(by - 2, 0); y < stage_min(by + 2, a->rows); y++)
+        for (int x = stage_max(bx - 2, 0); x < stage_min(bx + 2, a->blocks); x++) {
+            misfits += a->misfits[(size_t)y * a->blocks + x];
+            clashes += a->clashes[(size_t)y * a->blocks + x];
+        }
+    a->misfits_around[i] = (uint16_t)misfits;
+    a->clashes_around[i] = (uint16_t)clashes;
+}
+
 struct temporal_args {
     const int16_t *source;
     const uint8_t *confidence;
     const int32_t *moved; /* struct move_args's */
     const uint16_t *moved_variance;
     const uint8_t *moved_state, *fits;
-    const uint8_t *misfits, *clashes; /* struct count_misfits_args's */
+    const uint16_t *misfits, *clashes; /* struct gather_args's */
     const struct rig_motion *motion;
     int32_t *running;   /* 1/256 px */
     uint16_t *variance; /* 1/1024 px^2 */
@@ -565,16 +596,6 @@ struct temporal_args {
     uint16_t spread[32]; /* likewise: the variance of a disparity by its confidence / 8 */
 };
 
-/* Of the 16x16 pixels around, as many as the blocks counted. */
-STAGE int count_around(const struct temporal_args *a, const uint8_t *counts, int x, int y) {
-    int rows = (a->height + FIT_BLOCK - 1) / FIT_BLOCK, sum = 0;
-    int left = (x - 2 * FIT_BLOCK + 2) / FIT_BLOCK, top = (y - 2 * FIT_BLOCK + 2) / FIT_BLOCK;
-    for (int by = stage_max(top, 0); by < stage_min(top + 4, rows); by++)
-        for (int bx = stage_max(left, 0); bx < stage_min(left + 4, a->blocks); bx++)
-            sum += counts[(size_t)by * a->blocks + bx];
-    return sum;
-}
-
 /* The highest confidence whose variance is not less. */
 STAGE int confidence_of(const struct temporal_args *a, int variance) {
     int row = 8;
@@ -585,10 +606,10 @@ STAGE int confidence_of(const struct temporal_args *a, int variance) {
 
 STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
+    size_t around = (size_t)((y + 2) / FIT_BLOCK) * (a->blocks + 1) + (x + 2) / FIT_BLOCK;
     int d = 16 * a->source[i], own = a->spread[a->confidence[i] >> 3], variance = own, state = 1;
     int known = a->source[i] != UNKNOWN, shown = d, shown_variance = own, moved = a->moved[i];
-    if (moved != NOT_MOVED && a->fits[i] == FITS && known &&
-        count_around(a, a->misfits, x, y) <= FIT_SHARE) {
+    if (moved != NOT_MOVED && a->fits[i] == FITS && known && a->misfits[around] <= FIT_SHARE) {
         int before = stage_min(
             a->moved_variance[i] + (a->motion->state == MOTION_FOUND ? a->drift : 0), 65535);
         int off = stage_clamp(d - moved, -4096, 4096), sum = before + own;
@@ -596,8 +617,7 @@ STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
             int share = stage_max(256 * before / stage_max(sum, 1), MIN_NEW_SHARE);
             shown = d = moved + ((share * off + 128) >> 8);
             shown_variance = variance = stage_max(before - (before * share >> 8), LEAST_VARIANCE);
-        } else if (a->moved_state[i] <= KEPT_FRAMES &&
-                   count_around(a, a->clashes, x, y) <= CLASH_SHARE) {
+        } else if (a->moved_state[i] <= KEPT_FRAMES && a->clashes[around] <= CLASH_SHARE) {
             state = a->moved_state[i] + 1;
             if (before < SURER * own) {
                 shown = moved;
