@@ -13,10 +13,12 @@
 /* Both are atomic. */
 static int fail_alloc_at; /* the one that fails, counted from 1; 0: none, and none is counted */
 static int fail_alloc_count;
+static bool fail_alloc_thread; /* what failed was the start of a thread; pools do with fewer */
 
 /* From now on allocation n fails. */
 static inline void fail_alloc_begin(int n) {
     __atomic_store_n(&fail_alloc_count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&fail_alloc_thread, false, __ATOMIC_RELAXED);
     __atomic_store_n(&fail_alloc_at, n, __ATOMIC_RELAXED);
 }
 
@@ -76,5 +78,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument) {
-    return fail_alloc_now() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
+    if (!fail_alloc_now())
+        return __real_pthread_create(thread, attributes, start, argument);
+    __atomic_store_n(&fail_alloc_thread, true, __ATOMIC_RELAXED);
+    return EAGAIN;
 }
