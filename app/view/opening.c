@@ -88,9 +88,9 @@ static int open_matcher(struct viewer *v) {
     const struct source *source = v->playback.source;
     int code = GO_ON;
     viewer_derive(v);
-    v->matcher = matcher_open(&v->now.params, source->name, source->width, source->height,
-                              source->channels, rig_use_maps(&v->rig), rig_use_geometry(&v->rig),
-                              true, &code);
+    v->matcher =
+        matcher_open(&v->now.params, source->name, source->width, source->height, source->channels,
+                     rig_use_maps(&v->rig), rig_use_geometry(&v->rig), true, &code);
     return code;
 }
 
