@@ -27,7 +27,7 @@ static struct output *open_out(const char *pipeline, const char *what, int *code
     struct output_options options = {(char *)(gpointer)pipeline, (char *)(gpointer)what};
     static struct params params;
     params_default(&params);
-    struct output_about about = {W, H, 3, 30, &metres, &params, false};
+    struct output_about about = {W, H, 3, 30, &metres, &params, "test", false};
     return output_open(&options, &about, code);
 }
 
@@ -311,7 +311,7 @@ static void test_refused(void) {
     static struct params params;
     params_default(&params);
     struct output_options options = {(char *)(gpointer) "gst:fakesink", (char *)(gpointer) "depth"};
-    struct output_about about = {W, H, 3, 0, NULL, &params, false};
+    struct output_about about = {W, H, 3, 0, NULL, &params, "test", false};
     int code = -1;
     stderr_says("--out-what", "--calib", g_assert_null(output_open(&options, &about, &code)));
     g_assert_cmpint(code, ==, EXIT_CALIBRATION);
