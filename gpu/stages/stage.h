@@ -4,7 +4,8 @@
  * tile or a count) that the C compiler and nvcc compile from the same source. The order of the
  * elements does not matter: within one stage none reads what another one writes, except by atomics
  * that end in the same values in any order (regions of speckles and sky, votes for motions, counts,
- * active tiles). Stages but `depth` use integers only, so that all backends give the same bytes.
+ * active tiles). Stages use integers only, so that all backends give the same bytes; `depth` and
+ * those of temporal.h compute with floats that are rounded one operation after the other.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
