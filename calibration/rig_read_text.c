@@ -125,7 +125,7 @@ bool rig_is_middlebury(const char *text) {
 }
 
 int rig_read_middlebury(struct rig_reading *in, const char *text, struct rig *rig) {
-    double left[9], right[9], baseline, doffs = 0, size[2] = {0, 0};
+    double left[9] = {0}, right[9] = {0}, baseline = 0, doffs = 0, size[2] = {0, 0};
     if (value_of(text, "cam0", '=')) {
         if (!key_numbers(text, "cam0", '=', left, 9) || !key_numbers(text, "cam1", '=', right, 9))
             return rig_refuse(in, 0, "cam0, cam1: nine numbers expected");

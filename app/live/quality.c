@@ -65,7 +65,7 @@ static void go_to(struct quality_search *s, int step) {
 void quality_search_begin(struct quality_search *s, int sizes, double pixels, int cores,
                           double rate) {
     int size = 0;
-    while (size + 1 < sizes &&
+    while (size + 1 < sizes && size + 1 < QUALITY_SIZES &&
            pixels * quality_sizes[size] * quality_sizes[size] > QUALITY_PIXELS * (double)cores)
         size++;
     double wanted = rate > 0 ? fmin(rate, QUALITY_RATE) : QUALITY_RATE;

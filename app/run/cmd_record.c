@@ -187,6 +187,7 @@ static void print_rows(struct record *record, const struct source *source) {
         record->rows.name = source->name;
         record->rows.rig = &use;
         pair_watch_print(&record->rows, &record->params);
+        record->rows.rig = NULL;
         rig_use_close(&use);
     }
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -427,11 +428,13 @@ void opening_remember(struct viewer *v, const char *const *words, int count, lon
 static void recall_rig(struct viewer *v, const char *const *words) {
     struct rig_options *rig = &v->rig_options;
     char **how = start_page_how(&v->start_page, words);
-    for (int i = 0; how && how[i]; i++)
-        if (g_strv_length(how) < 4 || (i >= 4 && !g_file_test(how[i], G_FILE_TEST_EXISTS)))
-            how = NULL;
-    if (!how)
+    guint count = how ? g_strv_length(how) : 0;
+    if (!how || count < 4)
         return;
+    for (guint i = 4; i < count; i++)
+        if (!g_file_test(how[i], G_FILE_TEST_EXISTS))
+            return;
+    assert(how[0] && how[1] && how[2] && how[3]);
     rig->unit = *how[0] ? (char *)(uintptr_t)g_intern_string(how[0]) : NULL;
     rig->model = *how[1] ? (char *)(uintptr_t)g_intern_string(how[1]) : NULL;
     rig->rectified = *how[2] != '\0';

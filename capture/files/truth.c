@@ -86,7 +86,7 @@ static char *file_of(const char *base, const char *pattern, const char *stem) {
 
 /* flowN.flo beside frameN.png, flow_occ/N.png beside image_2/N.png, where it is there; g_free. */
 static char *motion_of(const char *picture) {
-    g_autofree char *folder = g_path_get_dirname(picture), *base = NULL, *stem = NULL;
+    g_autofree char *base = NULL, *stem = NULL;
     static const struct dataset_layout layouts[] = {
         {BESIDE("frame", ""), .truth = "flow%s.flo"},
         {FOLDERS("image_2", ""), .truth = "flow_occ/%s.png"}};
@@ -133,7 +133,7 @@ static int read_numbers(const struct truth_files *files, float **map, int *width
     g_autofree uint16_t *values = NULL;
     int error = picture_read16(files->truth, &values, width, height);
     size_t count = error ? 0 : (size_t)*width * (size_t)*height;
-    *map = g_new(float, count);
+    *map = g_new0(float, count);
     for (size_t i = 0; i < count; i++) {
         double px = l->depth > 0 ? l->depth / values[i] : (values[i] - l->plus) / files->scale;
         (*map)[i] = values[i] ? (float)px : NAN;
@@ -149,7 +149,7 @@ static int read_packed(const struct truth_files *files, float **map, int *width,
     *width = image.width;
     *height = image.height;
     size_t count = error ? 0 : (size_t)*width * (size_t)*height;
-    *map = g_new(float, count);
+    *map = g_new0(float, count);
     for (size_t i = 0; i < count; i++) {
         const uint8_t *rgb = image.data + 3 * i;
         (*map)[i] = (float)(rgb[0] * 4 + rgb[1] / 64.0 + rgb[2] / 16384.0);

@@ -54,7 +54,7 @@ static int learn_pictures(struct gst_pair *pair, const char *name,
 int gst_pair_learn(struct gst_pair *pair, struct source *source,
                    const struct source_options *options, GstAppSink *const *sinks, int count,
                    const struct video_about *about, enum source_pictures otherwise) {
-    GstVideoInfo info[2];
+    GstVideoInfo info[2] = {{0}};
     source->channels = 3;
     for (int i = 0; i < count; i++) {
         if (!gst_launch_sink_info(sinks[i], &info[i]))

@@ -107,7 +107,7 @@ static int wait_for_first(struct live_gst *gst, GstVideoInfo info[2]) {
 }
 
 static int learn(struct live_gst *gst) {
-    GstVideoInfo info[2];
+    GstVideoInfo info[2] = {{0}};
     struct source *source = &gst->source;
     gst_element_set_state(gst->pipeline, GST_STATE_PLAYING);
     int error = wait_for_first(gst, info);
@@ -122,7 +122,7 @@ static int learn(struct live_gst *gst) {
         return error;
     int64_t interval[2] = {0, 0};
     for (int i = 0; i < gst->streams; i++)
-        if (rate_of_fraction(info[i].fps_n, info[i].fps_d) > 0)
+        if (info[i].fps_n > 0 && rate_of_fraction(info[i].fps_n, info[i].fps_d) > 0)
             interval[i] = NS_PER_S * info[i].fps_d / info[i].fps_n;
     if (gst->streams == 1)
         interval[1] = interval[0];

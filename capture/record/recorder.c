@@ -67,7 +67,7 @@ static void note_in_file(struct recorder *recorder) {
     while ((pair = g_queue_peek_head(&recorder->given)) && pair->number < number &&
            !pair->in_file[track])
         g_free(g_queue_pop_head(&recorder->given));
-    for (GList *at = recorder->given.head; at && pair->number < number; at = at->next)
+    for (GList *at = recorder->given.head; at && pair && pair->number < number; at = at->next)
         pair = at->data;
     if (pair && pair->number == number)
         pair->in_file[track] = true;

