@@ -163,17 +163,6 @@ struct motion_carry_args {
     int pictures; /* that motion leads over */
 };
 
-STAGE void motion_vote(uint64_t *vote, uint64_t value) {
-#ifdef __CUDA_ARCH__
-    atomicMax((unsigned long long *)vote, (unsigned long long)value);
-#else
-    uint64_t old = __atomic_load_n(vote, __ATOMIC_RELAXED);
-    while (old < value &&
-           !__atomic_compare_exchange_n(vote, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-#endif
-}
-
 STAGE void stage_motion_vote_start(const struct motion_carry_args *a, int x, int y) {
     a->vote[(size_t)y * (size_t)a->width + (size_t)x] = 0;
 }
@@ -186,8 +175,8 @@ STAGE void stage_motion_vote(const struct motion_carry_args *a, int x, int y) {
     x += divide_round(d.u, 16 * a->pictures);
     y += divide_round(d.v, 16 * a->pictures);
     if (x >= 0 && y >= 0 && x < a->width && y < a->height)
-        motion_vote(a->vote + (size_t)y * (size_t)a->width + (size_t)x,
-                    (uint64_t)a->confidence[i] << 32 | (UINT32_MAX - (uint32_t)i));
+        stage_raise64(a->vote + (size_t)y * (size_t)a->width + (size_t)x,
+                      (uint64_t)a->confidence[i] << 32 | (UINT32_MAX - (uint32_t)i));
 }
 
 STAGE void stage_motion_take(const struct motion_carry_args *a, int x, int y) {

@@ -178,6 +178,18 @@ STAGE void stage_add(uint32_t *sum, uint32_t value) {
 #endif
 }
 
+/* Makes *most at least value, whoever else does so in the same stage. */
+STAGE void stage_raise64(uint64_t *most, uint64_t value) {
+#ifdef __CUDA_ARCH__
+    atomicMax((unsigned long long *)most, (unsigned long long)value);
+#else
+    uint64_t old = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (old < value &&
+           !__atomic_compare_exchange_n(most, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#endif
+}
+
 /* a / b to the nearest whole number, halves away from zero; b > 0. */
 STAGE int divide_round(int a, int b) {
     int size = (2 * stage_abs(a) + b) / (2 * b); /* without a branch, which depends on noise */

@@ -397,15 +397,7 @@ STAGE void stage_move_vote(const struct move_args *a, int x, int y) {
     if (!(u >= 0 && v >= 0 && u < (float)a->width && v < (float)a->height))
         return;
     uint64_t value = (uint64_t)(256 * p.rho * a->camera.focal + 1.5f) << 32 | i;
-    uint64_t *vote = a->vote + (size_t)(int)v * a->width + (int)u;
-#ifdef __CUDA_ARCH__
-    atomicMax((unsigned long long *)vote, (unsigned long long)value);
-#else
-    uint64_t old = __atomic_load_n(vote, __ATOMIC_RELAXED);
-    while (old < value &&
-           !__atomic_compare_exchange_n(vote, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-#endif
+    stage_raise64(a->vote + (size_t)(int)v * a->width + (int)u, value);
 }
 
 /* What a vote says, in 1/256 px; 0: nothing. */
