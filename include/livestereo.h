@@ -491,35 +491,21 @@ enum livestereo_smoothness {
     LIVESTEREO_LINEAR,    /* V(l, m) = min(lambda |l - m|, truncation) */
     LIVESTEREO_QUADRATIC, /* V(l, m) = min(lambda (l - m)^2, truncation) */
     LIVESTEREO_POTTS,     /* V(l, m) = lambda where l and m differ, else 0 */
-    LIVESTEREO_TABLE,     /* V(l, m) = lambda table[l * labels + m] */
-    LIVESTEREO_TABLES     /* V(l, m) = lambda times an entry of the edge's own table */
+    LIVESTEREO_TABLE      /* V(l, m) = lambda table[l * labels + m] */
 };
 
 enum livestereo_solver {
-    LIVESTEREO_TRWS,         /* sequential tree-reweighted message passing (Kolmogorov 2006) */
-    LIVESTEREO_ROWS_COLUMNS, /* belief propagation by rows and columns (BP-M) */
-    LIVESTEREO_TILES,        /* the same tile by tile (Liang et al. 2011) */
-    LIVESTEREO_MIN_SUM,      /* hierarchical belief propagation on a checkerboard */
-    LIVESTEREO_ICM,          /* iterated conditional modes (Besag 1986), from the least costs */
-    LIVESTEREO_SUM_PRODUCT,  /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
-    LIVESTEREO_BP_S,         /* sequential belief propagation, by the passes of TRWS */
-    LIVESTEREO_EXPANSION,    /* expansion moves with max-flow (Boykov et al. 2001), from the least
-                                costs */
-    LIVESTEREO_SWAP          /* swap moves, likewise */
-};
-
-/* What Liang et al. compare their tiles with. */
-enum livestereo_tile_flag {
-    LIVESTEREO_TILES_RASTER = 1, /* from the first to the last alone, not back, too */
-    LIVESTEREO_TILES_ALONE = 2   /* no message leaves a tile */
+    LIVESTEREO_TRWS,       /* sequential tree-reweighted message passing (Kolmogorov 2006) */
+    LIVESTEREO_MIN_SUM,    /* hierarchical belief propagation on a checkerboard */
+    LIVESTEREO_SUM_PRODUCT /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
 };
 
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
  *
- * All solvers take all of it; SUM_PRODUCT takes no TABLES. They compute with whole multiples of a
- * power of two, the largest with which no number exceeds 2^26, to which other numbers are rounded
- * down; costs that exceed their pixel's least one by 1024 times the largest V count as that much.
+ * All solvers take all of it, on the CPU. They compute with whole multiples of a power of two, the
+ * largest with which no number exceeds 2^26, to which other numbers are rounded down; costs that
+ * exceed their pixel's least one by 1024 times the largest V count as that much.
  * Energies are of the numbers themselves, and no labels have less than the bound. SUM_PRODUCT
  * finds the labels of most probability, in floats; costs and smoothness of more than 40
  * temperatures above the least count as 40. */
@@ -537,31 +523,16 @@ struct livestereo_problem {
                                     width * height each, row by row; NULL: 1. Those of the last
                                     column or row are not read */
     enum livestereo_solver solver;
-    int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS, BP_S), over
-                   rows and columns, over all tiles of each level there and back, half-steps of each
-                   level (MIN_SUM, SUM_PRODUCT), over all pixels (ICM), labels (EXPANSION) or pairs
-                   of them (SWAP) */
+    int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), half-steps of
+                   each level (MIN_SUM, SUM_PRODUCT) */
     int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
-    int threads;      /* 0: all cores; TRWS, BP_S, ICM and moves only read the costs with them */
+    int threads;      /* 0: all cores; TRWS only reads the costs with them */
     /* Gets energy and bound (NAN: not known) after each sweep. Another return than 0 ends the work,
      * with the labels so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
-    double temperature;              /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
-    enum livestereo_backend backend; /* CPU: solvers run there alone */
-    int gpu;                         /* not read */
-    /* Above 0: labels are (u, v), l = v * columns + u, in whole rows; |l - m| is |du| + |dv| and
-     * (l - m)^2 is du^2 + dv^2. Solvers then compute as with a TABLE. */
-    int columns;
-    int tile_size, tile_inner; /* of TILES: px a side (0: 16), times over rows and columns of a tile
-                                  in a sweep (0: 20) */
-    int levels;     /* of TILES, of which each has half the side, and of MIN_SUM (0: 4 and 5) */
-    int tile_flags; /* of enum livestereo_tile_flag */
-    double damping; /* of ROWS_COLUMNS and TILES: the share of the old message, 0 to below 1 */
-    /* Of TABLES alone: those of the edges from pixel (x, y) to its right and its lower neighbour,
-     * at ((y * width + x) * labels + l) * labels + m; width * height * labels * labels numbers
-     * each, finite, 0 or more. */
-    const float *right_table, *down_table;
+    double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
+    int levels;         /* of MIN_SUM, of which each has half the side; 0: 5 */
 };
 LIVESTEREO_SIZED_INIT(livestereo_problem)
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
@@ -572,23 +543,16 @@ struct livestereo_solution {
     double energy;   /* of the labels, in the units of the costs */
     double bound;    /* no labels have less energy; NAN: not known */
     int sweeps;      /* done */
-    /* In: memory, or NULL; with SUM_PRODUCT alone. */
-    float *belief;     /* the probability of each label at each pixel, width * height * labels */
-    float *mean;       /* the mean label (MMSE), width * height; with columns its u and its v,
-                          width * height * 2 */
-    float *confidence; /* the probability that the pixel's label is off by at most 1, width *
-                          height; with columns that it is right or one of its four neighbours */
-    float *entropy;    /* of the pixel's probabilities, in bits, width * height */
+    float *belief;   /* in: memory for width * height * labels probabilities, or NULL; of
+                        SUM_PRODUCT alone */
     uint64_t reserved[4];
 };
 LIVESTEREO_SIZED_INIT(livestereo_solution)
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
 /* Finds labels of low energy. -EINVAL: the problem is none, or its smoothness so much larger
- * than its costs that 27 bits do not hold both; -ENOTSUP: the solver takes no TABLES, knows no
- * marginals, or runs on the CPU alone; -ENODEV: there is no usable
- * GPU; -EIO: it failed; -EAGAIN: no more threads can be started; -ENOMEM. livestereo_error(NULL)
- * has the sentence. */
+ * than its costs that 27 bits do not hold both; -EAGAIN: no more threads can be started; -ENOMEM.
+ * livestereo_error(NULL) has the sentence. */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 

@@ -4,8 +4,8 @@
 package livestereo, with its library, is where Python finds it.
 
 All pixels of nonocc: disparities that are off by more than 0.5 and by more than 1 px, the RMS error
-of those within 1 px, the expected calibration error of --confidence in ten bins, and the area under
-the sparsification curve of bad-1 of the most probable labels, which --confidence and --entropy sort
+of those within 1 px, the expected calibration error of confidences in ten bins, and the area under
+the sparsification curve of bad-1 of the most probable labels, which confidence and entropy sort
 (METHODS.md), beside that of the best order. Neighbours are smooth with the weights 10, 3 and 2 of a
 tenth of the preset's, for colours that differ by less than 6, less than 32 and more grey levels.
 All of it twice: with labels of a pixel, and of half a pixel, from pictures twice as wide.
@@ -171,17 +171,19 @@ def compare(program, name, parts, pair, temperatures):
         figures("min-sum, curve through costs", fit_curve(cost, label))
         for t in temperatures:
             label = solve("--solver", "sum_product", "--temperature", str(float(t) / unit),
-                          "--mmse", path("mean.npy"), "--confidence", path("near.npy"),
-                          "--entropy", path("entropy.npy"), "--beliefs", path("belief.npy"))
-            belief, near = np.load(path("belief.npy")), np.load(path("near.npy"))
+                          "--beliefs", path("belief.npy"))
+            belief = np.load(path("belief.npy"))
+            labels_of = np.arange(belief.shape[2])
+            near = np.where(abs(labels_of - label[..., None]) <= 1, belief, 0).sum(2)
+            entropy = -(belief * np.log2(np.maximum(belief, 1e-38))).sum(2)
             scaled = truth * parts
             wrong, bias = calibration_error(near, label, scaled, known)
             areas = [sparsification(key, label / parts, truth, known) for key in
-                     (near, -np.load(path("entropy.npy")),
+                     (near, -entropy,
                       (np.abs(label / parts - truth) <= 1) * 1)]
             figures(f"{t}: most probable", label, (f"{wrong:.3f} ({bias:+.3f})",
                                                    ", ".join(f"{v:.2f}" for v in areas)))
-            figures(f"{t}: mean (MMSE)", np.load(path("mean.npy")))
+            figures(f"{t}: mean (MMSE)", belief @ labels_of)
             figures(f"{t}: mean within 1", mean_nearby(belief, label, 1))
             figures(f"{t}: mean within 2", mean_nearby(belief, label, 2))
             figures(f"{t}: most probable, curve through costs", fit_curve(cost, label))

@@ -17,41 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEAN, CONFIDENCE, ENTROPY, BELIEF, MARGINALS };
-
 struct solve {
-    char *model, *solver, *right, *down, *energy, *right_table, *down_table, **outputs;
-    char *marginal[MARGINALS]; /* files */
-    float *found[MARGINALS];
-    gboolean raster, alone;
+    char *model, *solver, *right, *down, *energy, *beliefs, **outputs;
+    float *belief;
     bool progress; /* is drawn */
-    struct npy cost, table, weight[2], edges[2];
+    struct npy cost, table, weight[2];
     GString *rows; /* of the file energy */
     struct livestereo_problem problem;
 };
 
 static const char *const models[] = {"linear", "quadratic", "potts", "TABLE.npy"},
-                         *const solvers[] = {"trws",    "rows_columns", "tiles",
-                                             "min_sum", "icm",          "sum_product",
-                                             "bp_s",    "expansion",    "swap"};
-
-#define SOLVER_WORDS "trws|rows_columns|tiles|min_sum|icm|sum_product|bp_s|expansion|swap"
+                         *const solvers[] = {"trws", "min_sum", "sum_product"};
 
 /* Options that do not go together. */
 static int check_options(const struct solve *s, int argc) {
     const struct livestereo_problem *p = &s->problem;
-    bool marginals = false;
-    for (int i = 0; i < MARGINALS; i++)
-        marginals = marginals || s->marginal[i];
     const struct {
         bool wrong;
         const char *name, *why;
     } rules[] = {
         {argc != 2, "solve", "needs one COSTS.npy; see livestereo solve --help"},
-        {!s->right_table != !s->down_table || (s->right_table && s->model), "solve",
-         "--right-table and --down-table belong together, without --model"},
-        {marginals && p->solver != LIVESTEREO_SUM_PRODUCT, "solve",
-         "--mmse, --confidence, --entropy and --beliefs need --solver sum_product"},
+        {s->beliefs && p->solver != LIVESTEREO_SUM_PRODUCT, "solve",
+         "--beliefs needs --solver sum_product"},
         {p->sweeps < 1 || p->bound_sweeps < 0, "solve",
          "--sweeps must be 1 or more, --bound 0 or more"},
         {!(p->temperature > 0), "solve", "--temperature must be above 0"},
@@ -78,7 +65,7 @@ static int parse_words(struct solve *s, int argc) {
 /* Whether labels and their energy are known after each sweep without further work, so that it can
  * be ended there. */
 static bool can_end_early(const struct solve *s) {
-    return s->problem.solver != LIVESTEREO_MIN_SUM && s->problem.solver != LIVESTEREO_SUM_PRODUCT;
+    return s->problem.solver == LIVESTEREO_TRWS;
 }
 
 static int read_costs(struct solve *s, const char *path) {
@@ -125,34 +112,22 @@ static int read_matrix(const char *path, enum npy_type type, size_t rows, size_t
     return EXIT_DONE;
 }
 
-/* What is given of edges to the right, and down: weights and tables. */
-static int read_edges(struct solve *s) {
+static int read_weights(struct solve *s) {
     struct livestereo_problem *p = &s->problem;
-    const char *const weights[2] = {s->right, s->down}, *const tables[2] = {s->right_table,
-                                                                            s->down_table};
-    size_t width = (size_t)p->width, height = (size_t)p->height, labels = (size_t)p->labels;
+    const char *const files[2] = {s->right, s->down};
     int code = EXIT_DONE;
-    for (int i = 0; i < 2 && code == EXIT_DONE; i++) {
-        if (weights[i])
-            code = read_matrix(weights[i], NPY_UINT8, height, width, &s->weight[i]);
-        if (tables[i] && code == EXIT_DONE)
-            code =
-                read_matrix(tables[i], NPY_FLOAT32, height, width * labels * labels, &s->edges[i]);
-    }
+    for (int i = 0; i < 2 && code == EXIT_DONE; i++)
+        if (files[i])
+            code = read_matrix(files[i], NPY_UINT8, (size_t)p->height, (size_t)p->width,
+                               &s->weight[i]);
     p->right = s->weight[0].data;
     p->down = s->weight[1].data;
-    p->right_table = s->edges[0].data;
-    p->down_table = s->edges[1].data;
     return code;
 }
 
 static int read_smoothness(struct solve *s) {
     struct livestereo_problem *p = &s->problem;
     int found = LIVESTEREO_LINEAR;
-    if (p->right_table) {
-        p->smoothness = LIVESTEREO_TABLES;
-        return EXIT_DONE;
-    }
     if (!s->model || !g_str_has_suffix(s->model, ".npy")) {
         int code = option_choice("--model", s->model, models, G_N_ELEMENTS(models), &found);
         p->smoothness = (enum livestereo_smoothness)found;
@@ -197,13 +172,6 @@ static int write_png(const char *path, const struct livestereo_problem *p, const
     return picture_write(path, &im);
 }
 
-/* Of a marginal, for each pixel. */
-static int numbers_of(const struct livestereo_problem *p, int marginal) {
-    if (marginal == BELIEF)
-        return p->labels;
-    return marginal == MEAN && p->columns ? 2 : 1;
-}
-
 static int write_results(const struct solve *s, const uint16_t *label) {
     const struct livestereo_problem *p = &s->problem;
     g_autoptr(GError) why = NULL;
@@ -211,10 +179,8 @@ static int write_results(const struct solve *s, const uint16_t *label) {
         if ((g_str_has_suffix(*o, ".png") ? write_png(*o, p, label)
                                           : npy_write16(*o, label, p->width, p->height)) != 0)
             return EXIT_RUN_FAILED;
-    for (int i = 0; i < MARGINALS; i++)
-        if (s->marginal[i] && npy_write_float(s->marginal[i], s->found[i], p->width, p->height,
-                                              numbers_of(p, i)) != 0)
-            return EXIT_RUN_FAILED;
+    if (s->beliefs && npy_write_float(s->beliefs, s->belief, p->width, p->height, p->labels) != 0)
+        return EXIT_RUN_FAILED;
     if (s->energy && file_spare_input(s->energy) != 0)
         return EXIT_RUN_FAILED;
     if (s->energy && !g_file_set_contents(s->energy, s->rows->str, (gssize)s->rows->len, &why))
@@ -236,21 +202,11 @@ static int run(struct solve *s, const char *name) {
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
     size_t pixels = (size_t)p->width * (size_t)p->height;
     g_autofree uint16_t *label = g_try_new(uint16_t, pixels);
-    bool taken = label;
-    for (int i = 0; i < MARGINALS && taken; i++)
-        taken =
-            !s->marginal[i] || (s->found[i] = g_try_new(float, pixels *(size_t)numbers_of(p, i)));
-    if (!taken)
+    s->belief = s->beliefs ? g_try_new(float, pixels *(size_t)p->labels) : NULL;
+    if (!label || (s->beliefs && !s->belief))
         return log_fail(EXIT_RUN_FAILED, name, "there is not enough memory for its labels");
     solution.label = label;
-    solution.mean = s->found[MEAN];
-    solution.confidence = s->found[CONFIDENCE];
-    solution.entropy = s->found[ENTROPY];
-    solution.belief = s->found[BELIEF];
-    if (s->raster)
-        p->tile_flags |= LIVESTEREO_TILES_RASTER;
-    if (s->alone)
-        p->tile_flags |= LIVESTEREO_TILES_ALONE;
+    solution.belief = s->belief;
     p->after_sweep = s->energy || can_end_early(s) ? after_sweep : NULL;
     p->context = s;
     if (can_end_early(s)) {
@@ -265,8 +221,6 @@ static int run(struct solve *s, const char *name) {
     if (error) {
         const char *why = livestereo_error(NULL);
         log_error(name, "%s", *why ? why : "there is not enough memory");
-        if (error == -ENOTSUP)
-            return EXIT_USAGE;
         return error == -EINVAL ? EXIT_SOURCE : EXIT_RUN_FAILED;
     }
     print_result(&solution);
@@ -281,9 +235,6 @@ static const GOptionEntry entries[] = {
     {"model", 0, 0, G_OPTION_ARG_FILENAME, &given.model,
      "Smoothness: of a file, what each two labels cost, float32 (labels, labels)",
      "linear|quadratic|potts|FILE.npy"},
-    {"columns", 0, 0, G_OPTION_ARG_INT, &given.problem.columns,
-     "Labels are (u, v), N in a row; their difference is |du| + |dv| or du^2 + dv^2 (0: none)",
-     "N"},
     {"lambda", 0, 0, G_OPTION_ARG_DOUBLE, &given.problem.lambda, "Factor of the smoothness (1)",
      "N"},
     {"truncation", 0, 0, G_OPTION_ARG_DOUBLE, &given.problem.truncation,
@@ -293,24 +244,10 @@ static const GOptionEntry entries[] = {
      "FILE.npy"},
     {"down", 0, 0, G_OPTION_ARG_FILENAME, &given.down, "Likewise to its lower neighbour",
      "FILE.npy"},
-    {"right-table", 0, 0, G_OPTION_ARG_FILENAME, &given.right_table,
-     "Instead of --model: what the edge of each pixel to its right neighbour costs by the labels "
-     "at both ends, float32 (height, width * labels * labels), times lambda",
-     "FILE.npy"},
-    {"down-table", 0, 0, G_OPTION_ARG_FILENAME, &given.down_table,
-     "Likewise to its lower neighbour", "FILE.npy"},
-    {"solver", 0, 0, G_OPTION_ARG_STRING, &given.solver, "Default: trws", SOLVER_WORDS},
-    {"tile-size", 0, 0, G_OPTION_ARG_INT, &given.problem.tile_size, "With tiles: px a side (16)",
+    {"solver", 0, 0, G_OPTION_ARG_STRING, &given.solver, "Default: trws",
+     "trws|min_sum|sum_product"},
+    {"levels", 0, 0, G_OPTION_ARG_INT, &given.problem.levels, "With min_sum: of a hierarchy (5)",
      "N"},
-    {"tile-inner", 0, 0, G_OPTION_ARG_INT, &given.problem.tile_inner,
-     "With tiles: times over rows and columns of a tile in a sweep (20)", "N"},
-    {"levels", 0, 0, G_OPTION_ARG_INT, &given.problem.levels,
-     "With tiles and min_sum: of a hierarchy (4; 5)", "N"},
-    {"damping", 0, 0, G_OPTION_ARG_DOUBLE, &given.problem.damping,
-     "With rows_columns and tiles: the share of the old message (0.2)", "0..1"},
-    {"raster", 0, 0, G_OPTION_ARG_NONE, &given.raster,
-     "With tiles: from the first to the last alone, not back, too", NULL},
-    {"alone", 0, 0, G_OPTION_ARG_NONE, &given.alone, "With tiles: no message leaves a tile", NULL},
     {"sweeps", 0, 0, G_OPTION_ARG_INT, &given.problem.sweeps, "At most as many (100)", "N"},
     {"bound", 0, 0, G_OPTION_ARG_INT, &given.problem.bound_sweeps,
      "With another solver than trws: its sweeps for a lower bound (0)", "N"},
@@ -318,13 +255,7 @@ static const GOptionEntry entries[] = {
      "FILE.csv"},
     {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &given.problem.temperature,
      "With sum_product: probabilities are those of exp(-energy / N) (1)", "N"},
-    {"mmse", 0, 0, G_OPTION_ARG_FILENAME, &given.marginal[MEAN],
-     "With sum_product: the mean label of each pixel, float32", "FILE.npy"},
-    {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &given.marginal[CONFIDENCE],
-     "With sum_product: the probability that a label is off by at most 1, float32", "FILE.npy"},
-    {"entropy", 0, 0, G_OPTION_ARG_FILENAME, &given.marginal[ENTROPY],
-     "With sum_product: the entropy of each pixel's probabilities in bits, float32", "FILE.npy"},
-    {"beliefs", 0, 0, G_OPTION_ARG_FILENAME, &given.marginal[BELIEF],
+    {"beliefs", 0, 0, G_OPTION_ARG_FILENAME, &given.beliefs,
      "With sum_product: the probability of each label, float32 (height, width, labels)",
      "FILE.npy"},
     {0},
@@ -333,12 +264,9 @@ static const GOptionEntry entries[] = {
 static void free_arrays(struct solve *s) {
     npy_free(&s->cost);
     npy_free(&s->table);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         npy_free(&s->weight[i]);
-        npy_free(&s->edges[i]);
-    }
-    for (int i = 0; i < MARGINALS; i++)
-        g_free(s->found[i]);
+    g_free(s->belief);
     g_string_free(s->rows, TRUE);
 }
 
@@ -347,7 +275,6 @@ int cmd_solve(int argc, char **argv) {
     struct common_options options = {.no_settings = true};
     struct params params;
     s->problem.lambda = s->problem.temperature = 1;
-    s->problem.damping = 0.2;
     s->problem.sweeps = 100;
     s->rows = g_string_new("sweep,energy,bound\n");
     int code = options_parse(
@@ -357,14 +284,14 @@ int cmd_solve(int argc, char **argv) {
         "uint16 or float32\nnumbers of shape (height, width, labels).",
         "Examples:\n"
         "  livestereo solve costs.npy --model potts --lambda 20 -o labels.npy\n"
-        "  livestereo solve costs.npy --solver rows_columns --bound 200\n"
-        "  livestereo solve costs.npy --solver sum_product --sweeps 20 --mmse mean.npy\n",
+        "  livestereo solve costs.npy --solver min_sum --bound 200\n"
+        "  livestereo solve costs.npy --solver sum_product --sweeps 20 --beliefs beliefs.npy\n",
         entries, &options, &params);
     s->progress = progress_wanted(&options);
     if (code == GO_ON)
         code = parse_words(s, argc);
     if (code == GO_ON)
-        code = read_costs(s, argv[1]) ?: read_edges(s) ?: read_smoothness(s) ?: run(s, argv[1]);
+        code = read_costs(s, argv[1]) ?: read_weights(s) ?: read_smoothness(s) ?: run(s, argv[1]);
     options_free(&options);
     free_arrays(s);
     return code;

@@ -21,7 +21,7 @@ struct level {
     struct mrf *own;           /* the problem, where it is not the caller's */
     void *message[DIRECTIONS]; /* that pixels send, [y][x][label]; those out of the picture are what
                                   children begin with */
-    size_t strongest;          /* edge, which those have */
+    int strongest;             /* class of edges, which those have */
 };
 
 /* exp(-V) of an edge's class: rest and, of labels that differ by at most reach, what lies at
@@ -36,7 +36,7 @@ struct kernel {
 /* Sum-product needs these besides the levels. */
 struct sum_product {
     float per_unit; /* temperatures that a unit is */
-    const struct mrf_marginals *to;
+    float *belief;  /* [y][x][label], or NULL */
     struct kernel kernel[256];
 };
 
@@ -59,15 +59,14 @@ static void find_messages(const struct level *v, int x, int y, const void *from[
     from[RIGHT] = x + 1 < m->width ? (char *)v->message[LEFT] + (i + 1) * bytes : NULL;
 }
 
-/* The edge of pixel i in direction r, whether there is one or not. */
-static size_t edge_of(const struct level *v, size_t i, int r, bool there) {
+/* The class of the edge of pixel i in direction r, whether there is one or not. */
+static int edge_of(const struct level *v, size_t i, int r, bool there) {
     const struct mrf *m = v->problem;
-    size_t owner = i;
-    if (r == UP || r == LEFT)
-        owner -= r == UP ? (size_t)m->width : 1;
     if (!there)
         return v->strongest;
-    return mrf_edge(m, r == UP || r == DOWN ? MRF_DOWN : MRF_RIGHT, owner);
+    if (r == UP || r == DOWN)
+        return m->classes[MRF_DOWN][r == UP ? i - (size_t)m->width : i];
+    return m->classes[MRF_RIGHT][r == LEFT ? i - 1 : i];
 }
 
 static size_t pixel_of(const struct level *v, int x, int y) {
@@ -94,7 +93,7 @@ static void send_least(const struct level *v, int x, int y) {
     int labels = m->labels;
     size_t i = pixel_of(v, x, y);
     const void *from[DIRECTIONS];
-    int32_t own[MRF_MAX_LABELS], h[MRF_MAX_LABELS];
+    int32_t own[MAX_LABELS], h[MAX_LABELS];
     add_messages(v, x, y, from, own);
     for (int r = 0; r < DIRECTIONS; r++) {
         const int32_t *message = from[r];
@@ -110,7 +109,7 @@ static void send_least(const struct level *v, int x, int y) {
 
 static uint16_t least_label(const struct level *v, int x, int y) {
     const void *from[DIRECTIONS];
-    int32_t sum[MRF_MAX_LABELS];
+    int32_t sum[MAX_LABELS];
     uint16_t best = 0;
     add_messages(v, x, y, from, sum);
     for (int l = 1; l < v->problem->labels; l++)
@@ -201,7 +200,7 @@ static void send_sum(const struct sum_product *s, const struct level *v, int x, 
     int labels = v->problem->labels;
     size_t i = pixel_of(v, x, y);
     const void *from[DIRECTIONS];
-    float own[MRF_MAX_LABELS], h[MRF_MAX_LABELS];
+    float own[MAX_LABELS], h[MAX_LABELS];
     add_logarithms(v, s->per_unit, x, y, from, own);
     for (int r = 0; r < DIRECTIONS; r++) {
         const float *message = from[r];
@@ -213,37 +212,10 @@ static void send_sum(const struct sum_product *s, const struct level *v, int x, 
     }
 }
 
-/* Writes what is asked for of pixel i with these probabilities. */
-static void write_marginals(const struct mrf_marginals *to, const float *p, int labels, int best,
-                            size_t i) {
-    int columns = to->columns ? to->columns : labels;
-    double sum = 0, u = 0, v = 0, near = 0, bits = 0; /* sum is 1 but for rounding */
-    for (int l = 0; l < labels; l++) {
-        int lu = l % columns, lv = l / columns;
-        sum += (double)p[l];
-        u += lu * (double)p[l];
-        v += lv * (double)p[l];
-        if (abs(lu - best % columns) + abs(lv - best / columns) <= 1)
-            near += (double)p[l];
-        if (to->entropy)
-            bits -= (double)p[l] * log2((double)p[l]);
-    }
-    if (to->belief)
-        memcpy(to->belief + i * (size_t)labels, p, (size_t)labels * sizeof(*p));
-    if (to->mean && to->columns)
-        to->mean[2 * i + 1] = (float)(v / sum);
-    if (to->mean)
-        to->mean[to->columns ? 2 * i : i] = (float)(u / sum);
-    if (to->confidence)
-        to->confidence[i] = (float)(near / sum);
-    if (to->entropy)
-        to->entropy[i] = (float)fmax(bits, 0);
-}
-
 static uint16_t most_probable_label(const struct sum_product *s, const struct level *v, int x,
                                     int y) {
     const void *from[DIRECTIONS];
-    float p[MRF_MAX_LABELS];
+    float p[MAX_LABELS];
     double sum = 0;
     int labels = v->problem->labels, best = 0;
     add_logarithms(v, s->per_unit, x, y, from, p);
@@ -254,7 +226,8 @@ static uint16_t most_probable_label(const struct sum_product *s, const struct le
         p[l] = (float)((double)p[l] / sum);
         best = p[l] > p[best] ? l : best;
     }
-    write_marginals(s->to, p, labels, best, pixel_of(v, x, y));
+    if (s->belief)
+        memcpy(s->belief + pixel_of(v, x, y) * (size_t)labels, p, (size_t)labels * sizeof(*p));
     return (uint16_t)best;
 }
 
@@ -288,13 +261,13 @@ static void find_labels(struct job *j, struct thread_pool *pool, struct mrf_resu
 
 /* ---- levels */
 
-static size_t strongest_of(const struct mrf *m) {
+static int strongest_of(const struct mrf *m) {
     size_t width = (size_t)m->width, pixels = width * (size_t)m->height;
-    size_t strongest = mrf_edge(m, m->width > 1 ? MRF_RIGHT : MRF_DOWN, 0);
-    for (size_t i = 0; i < pixels && !m->tables[0]; i++)
+    int strongest = m->classes[m->width > 1 ? MRF_RIGHT : MRF_DOWN][0];
+    for (size_t i = 0; i < pixels; i++)
         for (int r = 0; r < MRF_EDGES; r++) {
             bool there = r == MRF_RIGHT ? i % width + 1 < width : i + width < pixels;
-            size_t e = mrf_edge(m, r, i);
+            int e = m->classes[r][i];
             if (there && mrf_strength(m, e) > mrf_strength(m, strongest))
                 strongest = e;
         }
@@ -307,7 +280,7 @@ static int open_level(struct level *v, const struct mrf *m, const struct level *
     if (error)
         return error;
     v->problem = fine ? v->own : m;
-    v->strongest = fine && !m->tables[0] ? fine->strongest : strongest_of(v->problem);
+    v->strongest = fine ? fine->strongest : strongest_of(m);
     size_t volume = (size_t)v->problem->width * (size_t)v->problem->height * (size_t)m->labels;
     for (int r = 0; r < DIRECTIONS; r++)
         if (!(v->message[r] = calloc(volume, MESSAGE_BYTES)))
@@ -379,12 +352,12 @@ int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
 }
 
 int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int threads,
-                    const struct mrf_watch *watch, const struct mrf_marginals *marginals,
-                    uint16_t *label, struct mrf_result *result) {
+                    const struct mrf_watch *watch, float *belief, uint16_t *label,
+                    struct mrf_result *result) {
     struct sum_product *s = calloc(1, sizeof(*s));
     if (!s)
         return -ENOMEM;
-    s->to = marginals;
+    s->belief = belief;
     s->per_unit = (float)fmin(1 / (temperature * m->scale), 64); /* one unit is as good as none */
     int error = open_kernels(s, m) ?: run(m, s, SUM_LEVELS, sweeps, threads, watch, label, result);
     for (int c = 0; c < 256; c++)

@@ -45,7 +45,7 @@ static float least_of(const float *cost, int labels) {
 static void measure_rows(void *context, int first, int last, void *scratch) {
     const struct opening *o = context;
     const struct mrf_input *in = &o->m->in;
-    float cost[MRF_MAX_LABELS];
+    float cost[MAX_LABELS];
     (void)scratch;
     for (int y = first; y < last; y++) {
         struct extent e = {.whole = true};
@@ -78,13 +78,6 @@ static void copy_classes(struct mrf *m, int r) {
             to[i] = there ? from[i] : to[i ? i - 1 : 0];
         m->used[to[i]] = true;
     }
-}
-
-static void extend_tables(struct extent *e, const struct mrf *m) {
-    size_t table = (size_t)m->labels * (size_t)m->labels;
-    for (int r = 0; r < MRF_EDGES; r++)
-        for (size_t i = 0; i < pixels_of(m) * table; i++)
-            extend(e, m->in.unit * (double)m->tables[r][i]);
 }
 
 static void extend_smoothness(struct extent *e, const struct mrf *m) {
@@ -121,7 +114,7 @@ static void fill_rows(void *context, int first, int last, void *scratch) {
     struct mrf *m = o->m;
     size_t labels = (size_t)m->labels, width = (size_t)m->width;
     int32_t *restrict to = m->cost + (size_t)first * width * labels;
-    float cost[MRF_MAX_LABELS];
+    float cost[MAX_LABELS];
     (void)scratch;
     for (int y = first; y < last; y++)
         for (size_t x = 0; x < width; x++, to += labels) {
@@ -152,11 +145,10 @@ static void make_curve(struct mrf *m, int edge_class) {
 
 static void fill_smoothness(struct mrf *m) {
     const struct mrf_input *in = &m->in;
-    m->table_unit = in->unit * m->scale;
     for (int l = 0; l < m->labels && in->table; l++)
         for (int k = 0; k < m->labels; k++)
             m->table[l * m->labels + k] = units_of(m, in->smoothness(in->context, 1, l, k));
-    for (int c = 0; c < 256 && !in->table && !in->tables[0]; c++)
+    for (int c = 0; c < 256 && !in->table; c++)
         if (m->used[c])
             make_curve(m, c);
 }
@@ -175,10 +167,7 @@ static int fill(struct opening *o, struct thread_pool *pool) {
         costs.whole = costs.whole && o->row[y].whole;
         m->least_costs += o->least[y];
     }
-    if (m->tables[0])
-        extend_tables(&smoothness, m);
-    else
-        extend_smoothness(&smoothness, m);
+    extend_smoothness(&smoothness, m);
     o->cut =
         smoothness.largest > 0 ? fmin(MRF_CUT * smoothness.largest, costs.largest) : costs.largest;
     m->scale = scale_of(fmax(o->cut, smoothness.largest));
@@ -201,10 +190,9 @@ int mrf_open(struct mrf **out, const struct mrf_input *in) {
     m->width = in->width;
     m->height = in->height;
     m->labels = in->labels;
-    memcpy(m->tables, in->tables, sizeof(m->tables));
     m->cost = malloc(pixels_of(m) * labels * sizeof(*m->cost));
     m->table = calloc(in->table ? labels * labels : 1, sizeof(*m->table));
-    m->values = calloc(in->table || in->tables[0] ? 1 : 256 * labels, sizeof(*m->values));
+    m->values = calloc(in->table ? 1 : 256 * labels, sizeof(*m->values));
     for (int r = 0; r < MRF_EDGES; r++)
         m->classes[r] = malloc(pixels_of(m));
     struct opening o = {
@@ -230,11 +218,8 @@ void mrf_close(struct mrf **m) {
         free((*m)->values);
     }
     free((*m)->cost);
-    for (int r = 0; r < MRF_EDGES; r++) {
+    for (int r = 0; r < MRF_EDGES; r++)
         free((*m)->classes[r]);
-        if ((*m)->is_coarse)
-            free((void *)(*m)->tables[r]);
-    }
     free(*m);
     *m = NULL;
 }
@@ -251,7 +236,7 @@ static void add_costs(const struct mrf *fine, struct mrf *coarse) {
     int32_t *to = coarse->cost;
     for (int y = 0; y < coarse->height; y++)
         for (int x = 0; x < coarse->width; x++, to += labels) {
-            int64_t sum[MRF_MAX_LABELS] = {0}, least = INT64_MAX;
+            int64_t sum[MAX_LABELS] = {0}, least = INT64_MAX;
             for (int i = 0; i < 4; i++) {
                 int fx = 2 * x + (i & 1), fy = 2 * y + i / 2;
                 if (fx >= fine->width || fy >= fine->height)
@@ -268,21 +253,7 @@ static void add_costs(const struct mrf *fine, struct mrf *coarse) {
         }
 }
 
-/* The stronger edge of two between a node and the next. */
-static void join_edges(const struct mrf *fine, struct mrf *coarse, int r, const size_t edge[2],
-                       size_t node) {
-    size_t entries = (size_t)fine->labels * (size_t)fine->labels;
-    if (!fine->tables[0]) {
-        uint8_t a = fine->classes[r][edge[0]], b = fine->classes[r][edge[1]];
-        coarse->classes[r][node] = mrf_strength(fine, a) < mrf_strength(fine, b) ? b : a;
-        return;
-    }
-    const float *a = fine->tables[r] + edge[0] * entries, *b = fine->tables[r] + edge[1] * entries;
-    float *to = (float *)coarse->tables[r] + node * entries;
-    for (size_t i = 0; i < entries; i++)
-        to[i] = a[i] > b[i] ? a[i] : b[i];
-}
-
+/* An edge between two nodes is the stronger one of the two that it stands for. */
 static void join_all_edges(const struct mrf *fine, struct mrf *coarse, int r) {
     for (int y = 0; y < coarse->height; y++)
         for (int x = 0; x < coarse->width; x++) {
@@ -292,8 +263,9 @@ static void join_all_edges(const struct mrf *fine, struct mrf *coarse, int r) {
                 continue; /* nothing follows */
             size_t width = (size_t)fine->width, i = (size_t)fy * width + (size_t)fx,
                    next = r == MRF_RIGHT ? i + width : i + 1;
-            join_edges(fine, coarse, r, (const size_t[2]){i, second ? next : i},
-                       (size_t)y * (size_t)coarse->width + (size_t)x);
+            uint8_t a = fine->classes[r][i], b = fine->classes[r][second ? next : i];
+            coarse->classes[r][(size_t)y * (size_t)coarse->width + (size_t)x] =
+                mrf_strength(fine, a) < mrf_strength(fine, b) ? b : a;
         }
 }
 
@@ -307,12 +279,8 @@ int mrf_coarsen(struct mrf **out, const struct mrf *fine) {
     m->height = (fine->height + 1) / 2;
     size_t pixels = pixels_of(m), labels = (size_t)m->labels;
     bool taken = (m->cost = malloc(pixels * labels * sizeof(*m->cost)));
-    for (int r = 0; r < MRF_EDGES; r++) {
+    for (int r = 0; r < MRF_EDGES; r++)
         taken = (m->classes[r] = calloc(pixels, 1)) && taken;
-        m->tables[r] =
-            fine->tables[r] ? calloc(pixels, labels * labels * sizeof(*m->tables[r])) : NULL;
-        taken = taken && !m->tables[r] == !fine->tables[r];
-    }
     if (!taken) {
         mrf_close(out);
         return -ENOMEM;
@@ -325,30 +293,13 @@ int mrf_coarsen(struct mrf **out, const struct mrf *fine) {
 
 /* ---- smoothness */
 
-static const float *table_of(const struct mrf *m, size_t edge) {
-    size_t table = (size_t)m->labels * (size_t)m->labels;
-    return m->tables[edge % MRF_EDGES] + edge / MRF_EDGES * table;
+int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k) {
+    return m->in.table ? edge_class * m->table[l * m->labels + k]
+                       : m->curve[edge_class].value[abs(l - k)];
 }
 
-static int32_t entry(const struct mrf *m, const float *table, int at) {
-    return (int32_t)((double)table[at] * m->table_unit);
-}
-
-int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k) {
-    if (m->tables[0])
-        return entry(m, table_of(m, edge), l * m->labels + k);
-    return m->in.table ? (int32_t)edge * m->table[l * m->labels + k]
-                       : m->curve[edge].value[abs(l - k)];
-}
-
-int32_t mrf_strength(const struct mrf *m, size_t edge) {
-    if (!m->tables[0])
-        return m->in.table ? (int32_t)edge : m->curve[edge].largest;
-    const float *table = table_of(m, edge);
-    int largest = 0;
-    for (int i = 0; i < m->labels * m->labels; i++)
-        largest = table[i] > table[largest] ? i : largest;
-    return entry(m, table, largest);
+int32_t mrf_strength(const struct mrf *m, int edge_class) {
+    return m->in.table ? edge_class : m->curve[edge_class].largest;
 }
 
 /* ---- messages */
@@ -364,7 +315,7 @@ int32_t mrf_least(const int32_t *v, int count) {
  * Computing 8, 2012). */
 static void convolve_parabolas(int64_t slope, int labels, const int32_t *restrict h,
                                int32_t *restrict out) {
-    int owner[MRF_MAX_LABELS], from[MRF_MAX_LABELS], count = 0;
+    int owner[MAX_LABELS], from[MAX_LABELS], count = 0;
     for (int q = 0; q < labels; q++) {
         int first = 0; /* where q is below the last one */
         for (; count; count--) {
@@ -420,39 +371,38 @@ static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t 
         out[l] = out[l] < limit ? out[l] : limit;
 }
 
-static void convolve_table(const struct mrf *m, size_t edge, bool onward, const int32_t *restrict h,
-                           int32_t *restrict out) {
+static void convolve_table(const struct mrf *m, int edge_class, bool onward,
+                           const int32_t *restrict h, int32_t *restrict out) {
     int labels = m->labels;
     for (int k = 0; k < labels; k++) {
         out[k] = INT32_MAX;
         for (int l = 0; l < labels; l++) {
-            int32_t v = h[l] + mrf_smoothness(m, edge, onward ? l : k, onward ? k : l);
+            int32_t v = h[l] + mrf_smoothness(m, edge_class, onward ? l : k, onward ? k : l);
             out[k] = v < out[k] ? v : out[k];
         }
     }
 }
 
-void mrf_convolve(const struct mrf *m, size_t edge, bool onward, const int32_t *h, int32_t *out) {
-    if (m->in.table || m->tables[0])
-        convolve_table(m, edge, onward, h, out);
+void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h,
+                  int32_t *out) {
+    if (m->in.table)
+        convolve_table(m, edge_class, onward, h, out);
     else
-        convolve_curve(&m->curve[edge], m->labels, h, out);
+        convolve_curve(&m->curve[edge_class], m->labels, h, out);
 }
 
 /* ---- energies of labels */
 
 static double smoothness_of(const struct mrf *m, int r, size_t i, int l, int k) {
     const struct mrf_input *in = &m->in;
-    size_t edge = mrf_edge(m, r, i);
-    if (m->tables[0])
-        return in->unit * (double)table_of(m, edge)[l * m->labels + k];
-    return in->table ? (double)edge * in->smoothness(in->context, 1, l, k)
-                     : in->smoothness(in->context, (int)edge, l, k);
+    int edge_class = m->classes[r][i];
+    return in->table ? edge_class * in->smoothness(in->context, 1, l, k)
+                     : in->smoothness(in->context, edge_class, l, k);
 }
 
 double mrf_energy(const struct mrf *m, const uint16_t *label) {
     double sum = 0;
-    float cost[MRF_MAX_LABELS];
+    float cost[MAX_LABELS];
     size_t width = (size_t)m->width, i = 0;
     for (int y = 0; y < m->height; y++)
         for (int x = 0; x < m->width; x++, i++) {
@@ -469,62 +419,4 @@ double mrf_energy(const struct mrf *m, const uint16_t *label) {
 double mrf_bound_of(const struct mrf *m, int64_t bound) {
     double below = (double)bound / m->scale;
     return m->least_costs + (m->whole ? ceil(below) : below);
-}
-
-/* ---- labels pixel by pixel */
-
-void mrf_least_costs(const struct mrf *m, uint16_t *label) {
-    const int32_t *cost = m->cost;
-    for (size_t i = 0; i < pixels_of(m); i++, cost += m->labels) {
-        label[i] = 0;
-        for (int l = 1; l < m->labels; l++)
-            label[i] = (uint16_t)(cost[l] < cost[label[i]] ? l : label[i]);
-    }
-}
-
-/* The cost of label l at pixel i = (x, y), with its neighbours' labels. */
-static int64_t local_energy(const struct mrf *m, const uint16_t *label, int x, int y, int l) {
-    size_t width = (size_t)m->width, i = (size_t)y * width + (size_t)x;
-    int64_t sum = m->cost[i * (size_t)m->labels + (size_t)l];
-    if (x > 0)
-        sum += mrf_smoothness(m, mrf_edge(m, MRF_RIGHT, i - 1), label[i - 1], l);
-    if (x + 1 < m->width)
-        sum += mrf_smoothness(m, mrf_edge(m, MRF_RIGHT, i), l, label[i + 1]);
-    if (y > 0)
-        sum += mrf_smoothness(m, mrf_edge(m, MRF_DOWN, i - width), label[i - width], l);
-    if (y + 1 < m->height)
-        sum += mrf_smoothness(m, mrf_edge(m, MRF_DOWN, i), l, label[i + width]);
-    return sum;
-}
-
-/* Returns whether a label changed. */
-static bool icm_sweep(const struct mrf *m, uint16_t *label) {
-    bool changed = false;
-    for (int y = 0; y < m->height; y++)
-        for (int x = 0; x < m->width; x++) {
-            uint16_t *own = &label[(size_t)y * (size_t)m->width + (size_t)x];
-            int best = *own;
-            int64_t least = local_energy(m, label, x, y, best);
-            for (int l = 0; l < m->labels; l++) {
-                int64_t e = local_energy(m, label, x, y, l);
-                best = e < least ? l : best;
-                least = e < least ? e : least;
-            }
-            changed = changed || best != *own;
-            *own = (uint16_t)best;
-        }
-    return changed;
-}
-
-void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
-             struct mrf_result *result) {
-    bool goes_on = true;
-    *result = (struct mrf_result){.bound = NAN};
-    while (goes_on && result->sweeps < sweeps) {
-        goes_on = icm_sweep(m, label);
-        result->sweeps++;
-        result->energy = mrf_energy(m, label);
-        if (watch && watch->each(watch->context, result) != 0)
-            goes_on = false;
-    }
 }

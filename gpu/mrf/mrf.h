@@ -5,8 +5,8 @@
  *
  * over the 4-connected grid of pixels, with any costs D and any smoothness V. A problem that came
  * from the pipeline's pictures is struct problem (gpu/solver.h), whose numbers are bytes; here they
- * have 32 bits and sums have 64. They are no stages: TRW-S and iterated conditional modes in raster
- * order are sequential, since each pixel reads what the one before it wrote.
+ * have 32 bits and sums have 64. They are no stages: TRW-S is sequential, since each pixel reads
+ * what the one before it wrote.
  *
  * Numbers are integers, in units of 1 / scale of the caller's; scale is a power of two. Costs count
  * from their pixel's least one; those that exceed it by MRF_CUT times the largest smoothness, which
@@ -18,13 +18,15 @@
  */
 #pragma once
 
+#include "base/limits.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Directions of edges from a pixel, and the largest number of a cost or a smoothness. */
 enum { MRF_RIGHT, MRF_DOWN, MRF_EDGES };
-enum { MRF_MAX_NUMBER = 1 << 26, MRF_CUT = 1 << 10, MRF_MAX_LABELS = 512 };
+enum { MRF_MAX_NUMBER = 1 << 26, MRF_CUT = 1 << 10 };
 
 /* The caller's problem. Each number is finite; functions get context. All of it lives as
  * long as the problem. */
@@ -41,10 +43,6 @@ struct mrf_input {
     bool table;
     const uint8_t *classes[MRF_EDGES]; /* width*height each; the last column's and row's are not
                                           read. NULL: all are 1 */
-    /* Instead of classes, smoothness and table: V of each edge is unit times an entry of its table
-     * [l][m], [y][x][l][m]. NULL: there are none. */
-    const float *tables[MRF_EDGES];
-    double unit;
     const void *context;
 };
 
@@ -67,8 +65,7 @@ struct mrf {
     bool used[256];              /* which classes edges have */
     struct mrf_curve curve[256]; /* of these */
     uint8_t *classes[MRF_EDGES];
-    const float *tables[MRF_EDGES]; /* of single edges */
-    double scale, table_unit;       /* the latter: units of an entry of these */
+    double scale;
     double rounding; /* by this much at most, energies of the integers lie below the caller's */
     bool whole; /* all numbers of the caller are whole and exact, so that each energy is whole */
     bool is_coarse; /* made by mrf_coarsen(): shares curves and the table with the finest one */
@@ -81,27 +78,21 @@ int mrf_open(struct mrf **m, const struct mrf_input *input);
 void mrf_close(struct mrf **m);
 
 /* A problem of half the sides, for a level of a hierarchy: a node costs what its pixels do, an edge
- * is the stronger one of the two that it stands for, of tables each entry. It lives no longer than
- * fine. 0 or -ENOMEM. */
+ * is the stronger one of the two that it stands for. It lives no longer than fine. 0 or -ENOMEM. */
 int mrf_coarsen(struct mrf **coarse, const struct mrf *fine);
 
-/* The edge from pixel i of direction r, for the functions below: its class, or which one it is. */
-static inline size_t mrf_edge(const struct mrf *m, int r, size_t i) {
-    return m->tables[0] ? MRF_EDGES * i + (size_t)r : m->classes[r][i];
-}
+/* V of an edge of this class. */
+int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k);
 
-/* V of an edge. */
-int32_t mrf_smoothness(const struct mrf *m, size_t edge, int l, int k);
-
-/* The largest V of an edge, as far as edges of one problem differ: of a table its factor. 0: it is
- * as if it were not there. */
-int32_t mrf_strength(const struct mrf *m, size_t edge);
+/* The largest V of an edge, as far as edges of one problem differ: with a table its factor. 0: it
+ * is as if it were not there. */
+int32_t mrf_strength(const struct mrf *m, int edge_class);
 
 int32_t mrf_least(const int32_t *v, int count);
 
 /* The message out(k) = min_l h(l) + V(l, k) along an edge. h belongs to the left or upper end where
  * it goes onward, to the right or down. */
-void mrf_convolve(const struct mrf *m, size_t edge, bool onward, const int32_t *h, int32_t *out);
+void mrf_convolve(const struct mrf *m, int edge_class, bool onward, const int32_t *h, int32_t *out);
 
 /* The energy of width*height labels, in the caller's units. */
 double mrf_energy(const struct mrf *m, const uint16_t *label);
@@ -131,68 +122,17 @@ struct mrf_watch {
 int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
              struct mrf_result *result);
 
-/* Iterated conditional modes (Besag 1986): each pixel in raster order takes the label of least
- * energy given its neighbours', sweeps times or until none changes. It begins with the labels in
- * label. */
-void mrf_icm(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
-             struct mrf_result *result);
-
-/* Sequential belief propagation (BP-S: Szeliski et al., PAMI 30(6), 2008): the passes of TRW-S, in
- * which each message has all that its pixel knows in place of a share. As mrf_trws, without a
- * bound. */
-int mrf_bp_s(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
-             struct mrf_result *result);
-
 /* Min-sum belief propagation for any smoothness and any costs, hierarchical with checkerboard
  * updates as solver_min_sum() has it, in 32 bits: sweeps half-steps on each of so many levels.
  * threads 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
 int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
                 const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
 
-/* How belief propagation goes along rows and columns. */
-struct mrf_area {
-    int tile;       /* px a side; 0: the whole picture is one (BP-M), and inner and levels are 1 */
-    int inner;      /* times over a tile's rows and columns in a sweep (T_I) */
-    int levels;     /* of a hierarchy of tiles, each of half the side, which are even down to 2 */
-    double damping; /* the share of the old message that stays, 0 to below 1 */
-    bool raster;    /* sweeps go from the first tile to the last alone, not back, too */
-    bool without_borders; /* no message leaves a tile */
-    int threads;          /* 0: all cores */
-};
-
-/* Belief propagation along rows and columns (BP-M: Tappen, Freeman, ICCV 2003) and tile by tile
- * (Liang et al. 2011, figure 3), in 32 bits, for any smoothness: sweeps times over the picture
- * (T_O). Of tiles, costs and messages at borders alone are stored. 0; -ENOMEM, and what creating a
- * thread returns. */
-int mrf_area(const struct mrf *m, const struct mrf_area *how, int sweeps,
-             const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
-
-/* Expansion and swap moves (Boykov, Veksler, Zabih, PAMI 23(11), 2001) with max-flow: sweeps times
- * over all labels or pairs of them, or until none lowers the energy. It begins with the labels in
- * label. Where V is no metric, a move is the best of a problem whose V is raised until it is one,
- * and is taken where it lowers the energy. 0 or -ENOMEM. */
-int mrf_moves(const struct mrf *m, bool swap, int sweeps, const struct mrf_watch *watch,
-              uint16_t *label, struct mrf_result *result);
-
-/* Sum-product writes these besides labels; NULL: it leaves them out. */
-struct mrf_marginals {
-    float *belief;     /* width*height*labels: the probability of each label */
-    float *mean;       /* width*height: the mean label, which has the least mean squared error; with
-                          columns width*height*2, of (u, v) */
-    float *confidence; /* width*height: the probability that a label is off by at most 1 */
-    float *entropy;    /* width*height: of the probabilities, in bits */
-    int columns; /* above 0: labels are (u, v), l = v * columns + u, and those that are off by at
-                    most 1 are the four neighbours */
-};
-
 /* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), on the levels
  * and with the half-steps of mrf_min_sum(). Exact on trees but for rounding, where half-steps
- * suffice. label gets the labels of most probability, of equals the first. In floats: costs and
- * smoothness of more than 40 temperatures above the least count as 40. The problem has no tables of
- * single edges. 0; -ENOMEM, and what creating a thread returns. */
+ * suffice. label gets the labels of most probability, of equals the first, belief (or NULL)
+ * width*height*labels probabilities. In floats: costs and smoothness of more than 40 temperatures
+ * above the least count as 40. 0; -ENOMEM, and what creating a thread returns. */
 int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int threads,
-                    const struct mrf_watch *watch, const struct mrf_marginals *marginals,
-                    uint16_t *label, struct mrf_result *result);
-
-/* The label of least cost of each pixel, of equals the first. */
-void mrf_least_costs(const struct mrf *m, uint16_t *label);
+                    const struct mrf_watch *watch, float *belief, uint16_t *label,
+                    struct mrf_result *result);

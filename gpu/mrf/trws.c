@@ -18,18 +18,17 @@
 
 struct trws {
     const struct mrf *m;
-    bool shares;                 /* TRW-S; else BP-S */
     int32_t *message[MRF_EDGES]; /* [y][x][label], of the edge to the right of (x, y) or below */
     uint16_t *label;             /* of the pass at hand */
-    int32_t own[MRF_MAX_LABELS]; /* costs of a pixel with all messages to it */
-    int32_t share[MRF_MAX_LABELS], sent[MRF_MAX_LABELS];
+    int32_t own[MAX_LABELS];     /* costs of a pixel with all messages to it */
+    int32_t share[MAX_LABELS], sent[MAX_LABELS];
     int64_t bound;
     bool changed; /* a message in this sweep */
 };
 
 /* An edge of a pixel that is there and costs something. */
 struct edge {
-    size_t edge;
+    int edge_class;
     bool to_right_or_down; /* the pixel is the left or upper one of the two */
     size_t other;          /* pixel at the other end */
     int32_t *message;
@@ -44,9 +43,9 @@ struct edges {
 static void add_edge(const struct trws *t, struct edges *edges, int r, size_t from, size_t to,
                      bool outwards) {
     const struct mrf *m = t->m;
-    size_t edge = mrf_edge(m, r, from);
-    if (mrf_strength(m, edge) > 0)
-        edges->edge[edges->count++] = (struct edge){edge, outwards, outwards ? to : from,
+    int edge_class = m->classes[r][from];
+    if (mrf_strength(m, edge_class) > 0)
+        edges->edge[edges->count++] = (struct edge){edge_class, outwards, outwards ? to : from,
                                                     t->message[r] + from * (size_t)m->labels};
 }
 
@@ -71,7 +70,7 @@ static void send(struct trws *t, const struct edge *e) {
     int labels = m->labels;
     for (int l = 0; l < labels; l++)
         t->share[l] -= e->message[l];
-    mrf_convolve(m, e->edge, e->to_right_or_down, t->share, t->sent);
+    mrf_convolve(m, e->edge_class, e->to_right_or_down, t->share, t->sent);
     int32_t least = mrf_least(t->sent, labels), differs = 0;
     for (int l = 0; l < labels; l++) {
         int32_t v = t->sent[l] - least;
@@ -85,13 +84,13 @@ static void send(struct trws *t, const struct edge *e) {
 /* Adds V of an edge to a pixel whose label is known, for each label at this end. */
 static void add_smoothness(const struct trws *t, const struct edge *e, int32_t *sum) {
     int other = t->label[e->other], labels = t->m->labels;
-    if (t->m->in.table || t->m->tables[0]) {
+    if (t->m->in.table) {
         for (int l = 0; l < labels; l++)
-            sum[l] += mrf_smoothness(t->m, e->edge, e->to_right_or_down ? l : other,
+            sum[l] += mrf_smoothness(t->m, e->edge_class, e->to_right_or_down ? l : other,
                                      e->to_right_or_down ? other : l);
         return;
     }
-    const int32_t *value = t->m->curve[e->edge].value;
+    const int32_t *value = t->m->curve[e->edge_class].value;
     for (int l = 0; l < other; l++)
         sum[l] += value[other - l];
     for (int l = other; l < labels; l++)
@@ -149,7 +148,7 @@ static void visit(struct trws *t, int x, int y, bool forwards) {
     add_messages(t, onward);
     t->label[pixel] = choose(t, back);
     int shares = back->count > onward->count ? back->count : onward->count;
-    shares = shares > 1 && t->shares ? shares : 1;
+    shares = shares > 1 ? shares : 1;
     for (int i = 0; i < shares || i < onward->count; i++) {
         take_share(t, i, shares);
         if (i < onward->count)
@@ -187,22 +186,21 @@ static void sweep_until_done(struct trws *t, int sweeps, const struct mrf_watch 
         }
         result->sweeps++;
         result->energy = least;
-        result->bound = t->shares ? fmin(mrf_bound_of(t->m, bound), least) : NAN;
+        result->bound = fmin(mrf_bound_of(t->m, bound), least);
         goes_on = t->changed && !(least - result->bound <= t->m->rounding);
         if (watch && watch->each(watch->context, result) != 0)
             goes_on = false;
     }
 }
 
-static int run(const struct mrf *m, bool shares, int sweeps, const struct mrf_watch *watch,
-               uint16_t *label, struct mrf_result *result) {
+int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
+             struct mrf_result *result) {
     size_t pixels = (size_t)m->width * (size_t)m->height;
     struct trws *t = calloc(1, sizeof(*t));
     int error = t ? 0 : -ENOMEM;
     if (!t)
         return error;
     t->m = m;
-    t->shares = shares;
     t->label = calloc(pixels, sizeof(*t->label));
     for (int r = 0; r < MRF_EDGES; r++)
         t->message[r] = calloc(pixels * (size_t)m->labels, sizeof(*t->message[r]));
@@ -215,14 +213,4 @@ static int run(const struct mrf *m, bool shares, int sweeps, const struct mrf_wa
     free(t->label);
     free(t);
     return error;
-}
-
-int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
-             struct mrf_result *result) {
-    return run(m, true, sweeps, watch, label, result);
-}
-
-int mrf_bp_s(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
-             struct mrf_result *result) {
-    return run(m, false, sweeps, watch, label, result);
 }

@@ -140,42 +140,6 @@ def test_segment(run, tmp_path):
     assert ((found == 255) != DISC).mean() < 0.05
 
 
-def test_montage(run, tmp_path):
-    """Three pictures of noise, of which neighbours are alike in a crooked band: there are the
-    seams."""
-    noise, bend = np.random.default_rng(1).integers(0, 256, (3, SIDE, SIDE)), abs(ROW - 20) // 3
-    first, second = COLUMN - 8 - bend, COLUMN - 24 - bend
-    photos = [np.where(abs(first) <= 2, noise[1], noise[0]), noise[1],
-              np.where(abs(second) <= 2, noise[1], noise[2])]
-    strokes = np.full((SIDE, SIDE, 3), 128)
-    strokes[:, :2], strokes[:, 19], strokes[:, -2:] = 0, 255, (255, 0, 0)
-    for name, photo in zip("abc", photos):
-        save(tmp_path / f"{name}.png", photo)
-    save(tmp_path / "strokes.png", strokes)
-    run("solve_pictures.py", "montage", "a.png", "b.png", "c.png", "--strokes", "strokes.png", "-o",
-        "all.png")
-    expected = np.where(first < 0, photos[0], np.where(second < 0, photos[1], photos[2]))
-    sure = (abs(first) > 2) & (abs(second) > 2)
-    assert (load(tmp_path / "all.png")[sure] == expected[sure][:, None]).all()
-    with pytest.raises(subprocess.CalledProcessError):  # no stroke is red
-        save(tmp_path / "strokes.png", strokes[..., 1])
-        run("solve_pictures.py", "montage", "a.png", "b.png", "c.png", "--strokes", "strokes.png",
-            "-o", "none.png")
-
-
-def test_panorama(run, tmp_path):
-    """Pictures that are black where they do not reach; none reaches the first row. They are alike
-    at one pixel of what two share, and differ by 20 at the next one."""
-    names = [f"{k}.png" for k in range(3)]
-    for k, name in enumerate(names):
-        inside = (ROW > 0) & (COLUMN >= 11 * k) & (COLUMN < 11 * k + 18)
-        save(tmp_path / name, np.where(inside, 60 + COLUMN + 20 * k * (COLUMN % 11 != 2), 0))
-    words = ("solve_pictures.py", "montage", *names, "--footprints", "-o", "all.png")
-    assert run(*words).startswith("energy 2730,")
-    assert ((load(tmp_path / "all.png") == 0).all(2) == (ROW == 0)).all()
-    assert run(*words, "--solver", "trws").endswith("lower bound 2730\n")
-
-
 def test_torch_pair(run):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():

@@ -611,22 +611,18 @@ def flow(earlier: Any, later: Any, *, preset: str = "flow", bgr: bool = False,
 
 
 class Solution(NamedTuple):
-    """Labels of low energy, and what is known of them. The last four are with marginals alone."""
+    """Labels of low energy, and what is known of them."""
     label: np.ndarray[Any, Any]  # uint16 (H, W)
     energy: float
     bound: float  # no labels have less energy; NaN: not known
     sweeps: int  # done
-    belief: Optional[np.ndarray[Any, Any]]  # float32 (H, W, labels): the probability of each label
-    mean: Optional[np.ndarray[Any, Any]]  # float32 (H, W), or with columns (H, W, 2), of (u, v)
-    confidence: Optional[np.ndarray[Any, Any]]
-    """float32 (H, W): probability that label is off by at most 1."""
-    entropy: Optional[np.ndarray[Any, Any]]  # float32 (H, W), in bits
+    belief: Optional[np.ndarray[Any, Any]]
+    """float32 (H, W, labels): the probability of each label, with solver="sum_product"."""
 
 
 _NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
 _SMOOTHNESS = ["linear", "quadratic", "potts"]
-_SOLVERS = ["trws", "rows_columns", "tiles", "min_sum", "icm", "sum_product", "bp_s", "expansion",
-            "swap"]
+_SOLVERS = ["trws", "min_sum", "sum_product"]
 _BACKENDS = ["cpu", "cuda"]
 
 
@@ -645,31 +641,20 @@ def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarra
     return np.ascontiguousarray(weights)
 
 
-def _edge_table(given: Any, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
-    table = np.ascontiguousarray(given, np.float32)
-    if table.shape != shape + shape[2:]:
-        raise ValueError(f"a table of edges must be {shape + shape[2:]}, not {table.shape}")
-    return table
-
-
 def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncation: float = 0,
-          right: Any = None, down: Any = None, columns: int = 0, solver: str = "trws",
-          sweeps: int = 100, bound_sweeps: int = 0, temperature: float = 1,
-          marginals: bool = False, threads: int = 0, tile_size: int = 0, tile_inner: int = 0,
-          levels: int = 0, damping: float = 0.2) -> Solution:
+          right: Any = None, down: Any = None, solver: str = "trws", sweeps: int = 100,
+          bound_sweeps: int = 0, temperature: float = 1, threads: int = 0,
+          levels: int = 0) -> Solution:
     """Finds labels of low energy: at each pixel each label has a cost, and neighbours' labels that
     differ cost something, too.
 
     cost: (H, W, labels), 2 to 512 labels; uint8, uint16 and float32 in any order of the axes are
     used where they are, other numbers are copied to float32. smoothness: of labels l and m
     "linear", min(lambda_ |l - m|, truncation), "quadratic", min(lambda_ (l - m)^2, truncation),
-    "potts", lambda_ where they differ, a table (labels, labels) or a pair of them for each edge,
-    (H, W, labels, labels), to the right and down, times lambda_; truncation 0 is none.
-    right, down: uint8 (H, W), weights of the edges to the right and the lower neighbour. columns:
-    labels are (u, v), l = v * columns + u. solver: "trws", "rows_columns", "tiles", "min_sum",
-    "icm", "bp_s", "expansion", "swap" or "sum_product", the last one with temperature and
-    marginals; tile_size and tile_inner are of tiles, levels of tiles and min_sum (0: the manual's
-    values), damping of tiles and rows_columns. bound_sweeps: with another solver than trws, its
+    "potts", lambda_ where they differ, or a table (labels, labels), times lambda_; truncation 0 is
+    none. right, down: uint8 (H, W), weights of the edges to the right and the lower neighbour.
+    solver: "trws", "min_sum", on so many levels (0: 5), or "sum_product", which finds the
+    probabilities of exp(-energy / temperature). bound_sweeps: with another solver than trws, its
     sweeps for a bound. threads: 0 takes all cores."""
     costs = np.asarray(cost)
     if costs.ndim != 3 or costs.size == 0:
@@ -679,49 +664,37 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
     height, width, labels = costs.shape
     edges = [_weights(name, w, (height, width)) for name, w in (("right", right), ("down", down))]
     table: Any = None
-    tables: List[Any] = [None, None]
-    if isinstance(smoothness, tuple):
-        tables = [_edge_table(t, costs.shape) for t in smoothness]
-    elif not isinstance(smoothness, str):
+    if not isinstance(smoothness, str):
         table = np.ascontiguousarray(smoothness, np.float32)
         if table.shape != (labels, labels):
             raise ValueError(f"smoothness must have the shape {(labels, labels)}, not "
                              f"{table.shape}")
     interrupted = threading.Event()
     each = _c.SweepFunction(lambda _context, _sweep, _energy, _bound: interrupted.is_set())
-    if solver in ("min_sum", "sum_product"):  # they do more work where they are asked to tell
+    if solver != "trws":  # they do more work where they are asked to tell
         each = _c.SweepFunction(0)
     problem = _c.Problem(
         width=width, height=height, labels=labels, number=_NUMBERS.index(costs.dtype),
         cost=costs.ctypes.data, row_bytes=costs.strides[0], pixel_bytes=costs.strides[1],
-        label_bytes=costs.strides[2], truncation=truncation, columns=columns,
+        label_bytes=costs.strides[2], truncation=truncation,
         smoothness=len(_SMOOTHNESS) if table is not None else
-        len(_SMOOTHNESS) + 1 if tables[0] is not None else
         _number_of("smoothness", smoothness, _SMOOTHNESS),
         table=None if table is None else table.ctypes.data,
         right=None if edges[0] is None else edges[0].ctypes.data,
         down=None if edges[1] is None else edges[1].ctypes.data,
         solver=_number_of("solver", solver, _SOLVERS), sweeps=sweeps, bound_sweeps=bound_sweeps,
-        threads=threads, after_sweep=each, temperature=temperature,
-        tile_size=tile_size, tile_inner=tile_inner, levels=levels, damping=damping,
-        right_table=None if tables[0] is None else tables[0].ctypes.data,
-        down_table=None if tables[1] is None else tables[1].ctypes.data, **{"lambda": lambda_})
+        threads=threads, after_sweep=each, temperature=temperature, levels=levels,
+        **{"lambda": lambda_})
     label = np.empty((height, width), np.uint16)
-    found = _c.Solution(label=label.ctypes.data)
-    maps: Dict[str, np.ndarray[Any, Any]] = {}
-    if marginals:
-        shapes = {"belief": (labels,), "mean": (2,) if columns else (), "confidence": (),
-                  "entropy": ()}
-        maps = {name: np.empty((height, width) + s, np.float32) for name, s in shapes.items()}
-        for name, array in maps.items():
-            setattr(found, name, array.ctypes.data)
+    belief = np.empty(costs.shape, np.float32) if solver == "sum_product" else None
+    found = _c.Solution(label=label.ctypes.data,
+                        belief=None if belief is None else belief.ctypes.data)
 
-    def work(_keep: Any = (costs, table, tables, edges, each, label, maps)) -> None:
+    def work(_keep: Any = (costs, table, edges, each, label, belief)) -> None:
         check(lib.solve(byref(problem), byref(found)))
 
     try:
         _interruptible(work)
     finally:
         interrupted.set()
-    return Solution(label, found.energy, found.bound, found.sweeps,
-                    *(maps.get(name) for name in ("belief", "mean", "confidence", "entropy")))
+    return Solution(label, found.energy, found.bound, found.sweeps, belief)

@@ -165,16 +165,13 @@ class Problem(Sized):
                 ("lambda", c_double), ("truncation", c_double), ("table", c_void_p),
                 ("right", c_void_p), ("down", c_void_p), ("solver", c_int), ("sweeps", c_int),
                 ("bound_sweeps", c_int), ("threads", c_int), ("after_sweep", SweepFunction),
-                ("context", c_void_p), ("temperature", c_double), ("backend", c_int),
-                ("gpu", c_int), ("columns", c_int), ("tile_size", c_int),
-                ("tile_inner", c_int), ("levels", c_int), ("tile_flags", c_int),
-                ("damping", c_double), ("right_table", c_void_p), ("down_table", c_void_p)]
+                ("context", c_void_p), ("temperature", c_double), ("levels", c_int)]
 
 
 class Solution(Sized):
     _fields_ = [("size", c_size_t), ("label", c_void_p), ("energy", c_double),
-                ("bound", c_double), ("sweeps", c_int), ("belief", c_void_p), ("mean", c_void_p),
-                ("confidence", c_void_p), ("entropy", c_void_p), ("reserved", c_uint64 * 4)]
+                ("bound", c_double), ("sweeps", c_int), ("belief", c_void_p),
+                ("reserved", c_uint64 * 4)]
 
 
 FUNCTIONS: Dict[str, Tuple[Any, ...]] = {  # name: (result, arguments...)
