@@ -40,7 +40,7 @@ def wait_for(condition):
 
 try:
     browser.get(f"http://127.0.0.1:{sys.argv[1]}/")
-    wait_for("window.livestereo && livestereo.shown.maps > 2 && livestereo.shown.pictures > 2")
+    wait_for("window.livestereo && livestereo.shown.maps > 2 && livestereo.shown.picture")
     canvas = browser.find_element("id", "depth")
     assert (canvas.get_property("width"), canvas.get_property("height")) == (640, 480)
 
@@ -61,16 +61,17 @@ try:
                      f".getImageData({x}, 200, 1, 1).data)") for x in (0, 630))
     assert far[2] > far[0] and near[0] > near[2], (far, near)
 
-    # Nearest 2 m: 25 px are searched.
+    # Nearest 2 m: 26 px are searched, from 0 on.
     browser.execute_script("""const input = document.getElementById("set_nearest");
-        input.value = 2; input.dispatchEvent(new Event("input"));""")
-    wait_for("livestereo.shown.range === 26 - livestereo.shown.least")
+        input.value = 26; input.dispatchEvent(new Event("input"));""")
+    assert browser.find_element("css selector", "#set_nearest + output").text == "2 m"
+    wait_for("livestereo.shown.statistics.disparity_range === 26")
 
     # Depth is large, every control has a name, and no page is wider than a phone.
     share = """(() => { const c = document.getElementById('depth'), r = c.getBoundingClientRect();
         const s = Math.min(r.width / c.width, r.height / c.height);
-        return c.width * c.height * s * s / innerWidth / innerHeight; })()"""
-    for width, height, least in ((1280, 800, 0.45), (390, 844, 0.3)):
+        return Math.min(innerWidth, c.width * s) * c.height * s / innerWidth / innerHeight; })()"""
+    for width, height, least in ((1280, 800, 0.45), (390, 844, 0.55)):
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 400})
         assert ask(share) >= least, (width, ask(share))
@@ -81,12 +82,12 @@ try:
     assert browser.find_element("id", "source").text == "a drawn plane"
 
     # A preset is shown by its name, and as the segment of Quality that it is.
-    browser.find_element("xpath", "//button[text()='High']").click()
+    browser.find_element("xpath", "//button[text()='high']").click()
     wait_for("document.getElementById('set_preset').value === 'best'")
-    assert ask("document.querySelector('#set_quality [aria-pressed=true]').textContent") == "High"
+    assert ask("document.querySelector('#set_quality [aria-pressed=true]').textContent") == "high"
 
     # The surface: of an oblique plane about a third of the view is covered, none of it black.
-    browser.find_element("id", "tab_surface").click()
+    browser.find_element("id", "space").click()
     surface = ask("""(() => { const c = document.getElementById("surface");
         const copy = document.createElement("canvas"); copy.width = 64; copy.height = 48;
         const context = copy.getContext("2d"); livestereo.draw();
