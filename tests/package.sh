@@ -243,7 +243,7 @@ package_gst() {
     unset LD_LIBRARY_PATH
     export GST_PLUGIN_PATH=$library/gstreamer-1.0 GST_REGISTRY=$folder/registry
     local element text
-    for element in livestereo livestereosbs; do
+    for element in livestereo; do
         gst-inspect-1.0 $element >"$folder/$element" || fail "$element is not found"
         for text in 'Long-name  *Dense depth from' 'Klass  *Filter/Analyzer/Video/Depth' \
             'Description  *Computes the disparity or depth of each pixel' \

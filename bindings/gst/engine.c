@@ -37,13 +37,13 @@ static enum livestereo_format format_of(const GstVideoInfo *info) {
 
 /* ---- properties */
 
-GType engine_enum(const char *type_name, const char *const *names) {
+/* An enum of these names, which end with NULL, numbered from 0. */
+static GType enum_of(const char *type_name, const char *const *names) {
     guint count = g_strv_length((char **)names);
     GEnumValue *values = g_new0(GEnumValue, count + 1); /* kept by the type */
-    GType type = g_type_from_name(type_name);
-    for (guint i = 0; i < count && !type; i++)
+    for (guint i = 0; i < count; i++)
         values[i] = (GEnumValue){(int)i, g_intern_string(names[i]), g_intern_string(names[i])};
-    return type ? g_free(values), type : g_enum_register_static(type_name, values);
+    return g_enum_register_static(type_name, values);
 }
 
 /* The presets but those of mode=motion, which has no right picture. */
@@ -91,9 +91,8 @@ static int install_parameter(void *context, const struct livestereo_parameter *p
     if (p->type == LIVESTEREO_CHOICE) {
         g_autofree char *type = g_strconcat("GstLivestereo_", p->name, NULL);
         g_auto(GStrv) choices = g_strsplit(p->choices, "|", -1);
-        spec =
-            g_param_spec_enum(name, p->name, blurb, engine_enum(type, (const char *const *)choices),
-                              (int)p->def, flags);
+        spec = g_param_spec_enum(name, p->name, blurb, enum_of(type, (const char *const *)choices),
+                                 (int)p->def, flags);
     } else if (p->type == LIVESTEREO_BOOL) {
         spec = g_param_spec_boolean(name, p->name, blurb, p->def != 0, flags);
     } else if (p->type == LIVESTEREO_INT) {
@@ -176,8 +175,7 @@ void engine_get(struct engine *e, enum engine_property property, GValue *value) 
     g_mutex_unlock(&e->lock);
 }
 
-void engine_class_init(GstElementClass *class, const char *long_name, const char *description,
-                       GParamSpec *own) {
+void engine_class_init(GstElementClass *class) {
     const GParamFlags ready = G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY;
     const GParamFlags playing = G_PARAM_READWRITE | GST_PARAM_MUTABLE_PLAYING;
     const char *const *names = presets();
@@ -191,11 +189,11 @@ void engine_class_init(GstElementClass *class, const char *long_name, const char
             "depth (GRAY16_LE in mm, 0 unknown; needs a calibration in metres), confidence "
             "(GRAY8), color (the disparity in colours, RGB) or left (the rectified left picture, "
             "GRAY8 or RGB)",
-            engine_enum("GstLivestereo_output", engine_outputs()), ENGINE_DISPARITY, ready),
+            enum_of("GstLivestereo_output", engine_outputs()), ENGINE_DISPARITY, ready),
         [ENGINE_PRESET] = g_param_spec_enum(
             "preset", "preset",
             "values of all parameters that are not set by themselves, before or after",
-            engine_enum("GstLivestereo_preset", names), standard, playing),
+            enum_of("GstLivestereo_preset", names), standard, playing),
         [ENGINE_CALIBRATION] = g_param_spec_string(
             "calibration", "calibration",
             "a file of OpenCV, ROS, KITTI, Middlebury, Kalibr or ZED, or two with a comma between "
@@ -213,12 +211,19 @@ void engine_class_init(GstElementClass *class, const char *long_name, const char
         [ENGINE_ALPHA] = g_param_spec_double(
             "alpha", "alpha", "rectify without an empty rim (0) up to all that was seen (1)", 0, 1,
             0, ready),
-        [ENGINE_OWN] = own};
+        [ENGINE_TOLERANCE] = g_param_spec_uint64(
+            "tolerance", "tolerance",
+            "largest time between the two pictures of a pair [ns]; 0 is half of the shorter frame "
+            "and a bit",
+            0, G_MAXINT64, 0, playing)};
     GObjectClass *object = G_OBJECT_CLASS(class);
     struct installer installer = {object, ENGINE_PARAMETERS};
     GST_DEBUG_CATEGORY_INIT(livestereo_debug, "livestereo", 0, "dense depth from two cameras");
-    gst_element_class_set_static_metadata(class, long_name, "Filter/Analyzer/Video/Depth",
-                                          description, "livestereo");
+    gst_element_class_set_static_metadata(
+        class, "Dense depth from two cameras", "Filter/Analyzer/Video/Depth",
+        "Computes the disparity or depth of each pixel from the pictures of two cameras side by "
+        "side, by belief propagation, on the CPU or an NVIDIA GPU",
+        "livestereo");
     outputs_class_init(class);
     object->set_property = set_property;
     object->get_property = get_property;
@@ -360,21 +365,15 @@ void engine_forget(struct engine *e) {
     e->number += 16;
 }
 
-static struct livestereo_image picture_at(const struct engine *e, const GstVideoFrame *frame, int x,
-                                          int y) {
-    int w = e->picture.width, h = e->picture.height;
-    ptrdiff_t row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0);
-    uint8_t *data = (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 0) + y * row_bytes +
-                    x * GST_VIDEO_FRAME_COMP_PSTRIDE(frame, 0);
-    struct livestereo_image image = {.data = data,
-                                     .width = w,
-                                     .height = h,
-                                     .row_bytes = row_bytes,
+static struct livestereo_image picture_of(const struct engine *e, const GstVideoFrame *frame) {
+    struct livestereo_image image = {.data = GST_VIDEO_FRAME_PLANE_DATA(frame, 0),
+                                     .width = e->picture.width,
+                                     .height = e->picture.height,
+                                     .row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0),
                                      .format = format_of(&e->picture)};
     if (image.format == LIVESTEREO_NV12) {
         image.chroma_row_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 1);
-        image.chroma =
-            (uint8_t *)GST_VIDEO_FRAME_PLANE_DATA(frame, 1) + y / 2 * image.chroma_row_bytes + x;
+        image.chroma = GST_VIDEO_FRAME_PLANE_DATA(frame, 1);
     }
     return image;
 }
@@ -442,8 +441,8 @@ static void paint(const struct engine *e, const struct livestereo_image *dispari
             (uint8_t *)color->data + y * color->row_bytes);
 }
 
-bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoFrame *right, int x,
-                    int y, GstClockTimeDiff gap, GstVideoFrame *out) {
+bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoFrame *right,
+                    GstClockTimeDiff gap, GstVideoFrame *out) {
     struct livestereo_frame frame = LIVESTEREO_FRAME;
     struct livestereo_image image[ENGINE_OUTPUTS] = {{0}};
     GstVideoFrame map[ENGINE_OUTPUTS];
@@ -464,8 +463,8 @@ bool engine_compute(struct engine *e, const GstVideoFrame *left, const GstVideoF
                                       .row_bytes = 2 * (ptrdiff_t)e->info.width,
                                       .format = LIVESTEREO_DISP16};
     frame.number = e->number++;
-    frame.left = picture_at(e, left, 0, 0);
-    frame.right = picture_at(e, right, x, y);
+    frame.left = picture_of(e, left);
+    frame.right = picture_of(e, right);
     frame.disparity = image[ENGINE_DISPARITY];
     frame.depth = image[ENGINE_DEPTH];
     frame.confidence = image[ENGINE_CONFIDENCE];

@@ -1,6 +1,6 @@
 /*
- * What the elements livestereo and livestereosbs share: their properties, of which most are the
- * library's parameters, and the computation of a frame from two mapped pictures.
+ * What the element livestereo has beside its pads: properties, of which most are the library's
+ * parameters, and the computation of a frame from two mapped pictures.
  *
  * Threads: properties are set and read by any thread; the rest is for the streaming thread alone.
  * Errors are posted as messages of the element, with the library's sentence.
@@ -35,7 +35,7 @@ enum engine_property { /* those that are no parameters, from 1 */
                        ENGINE_UNIT,
                        ENGINE_RECTIFIED,
                        ENGINE_ALPHA,
-                       ENGINE_OWN, /* tolerance, layout: the one that an element adds */
+                       ENGINE_TOLERANCE,
                        ENGINE_PARAMETERS
 };
 
@@ -60,12 +60,8 @@ struct engine {
     GstBuffer *map[ENGINE_OUTPUTS]; /* of request pads that are linked, until they are pushed */
 };
 
-/* Adds properties and metadata to a class; own is the element's own property. */
-void engine_class_init(GstElementClass *class, const char *long_name, const char *description,
-                       GParamSpec *own);
-
-/* An enum of these names, which end with NULL, numbered from 0. */
-GType engine_enum(const char *type_name, const char *const *names);
+/* Adds properties and metadata to a class. */
+void engine_class_init(GstElementClass *class);
 
 /* The engine of a new element, which frees it with itself. */
 struct engine *engine_new(GstElement *element);
@@ -77,9 +73,9 @@ void engine_get(struct engine *engine, enum engine_property property, GValue *va
 bool engine_open(struct engine *engine, const GstVideoInfo *picture);
 
 /* Computes a frame: out, and what the request pads give, which engine_push() gives on. The right
- * picture begins at column x, row y of its frame and is gap ns younger than the left one. */
+ * picture is gap ns younger than the left one. */
 bool engine_compute(struct engine *engine, const GstVideoFrame *left, const GstVideoFrame *right,
-                    int x, int y, GstClockTimeDiff gap, GstVideoFrame *out);
+                    GstClockTimeDiff gap, GstVideoFrame *out);
 
 /* What the pad src gives, or a request pad. The library is open. */
 GstVideoInfo engine_out_info(const struct engine *engine, enum engine_output output);
@@ -101,6 +97,5 @@ GstFlowReturn engine_push(struct engine *engine);
 void engine_forget(struct engine *engine);
 void engine_close(struct engine *engine);
 
-/* Register the types of the elements. */
+/* Registers the type of the element. */
 GType pair_register(void);
-GType sbs_register(void);

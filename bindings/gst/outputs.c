@@ -1,5 +1,5 @@
 /*
- * The request pads of both elements: see engine.h. A pad is found by its name, so that nothing
+ * The request pads: see engine.h. A pad is found by its name, so that nothing
  * is kept of it here. SPDX-License-Identifier: MIT
  */
 #include "bindings/gst/engine.h"

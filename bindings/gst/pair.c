@@ -47,7 +47,7 @@ static GstClockTime frame_interval(const GstVideoInfo *info) {
 static GstClockTime tolerance(struct pair *self) {
     GstClockTime interval = MIN(frame_interval(&self->info[0]), frame_interval(&self->info[1]));
     g_auto(GValue) given = G_VALUE_INIT;
-    engine_get(self->engine, ENGINE_OWN, &given);
+    engine_get(self->engine, ENGINE_TOLERANCE, &given);
     if (g_value_get_uint64(&given))
         return g_value_get_uint64(&given);
     return interval == GST_CLOCK_TIME_NONE ? TOLERANCE_ASSUMED : interval * 9 / 16;
@@ -134,7 +134,7 @@ static GstFlowReturn compute(struct pair *self, GstBuffer *const buffer[2]) {
         gst_video_frame_map(&frame[2], &self->engine->out, map,
                             GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF) &&
         ++mapped)
-        result = engine_compute(self->engine, &frame[0], &frame[1], 0, 0,
+        result = engine_compute(self->engine, &frame[0], &frame[1],
                                 GST_CLOCK_TIME_IS_VALID(left) && GST_CLOCK_TIME_IS_VALID(right)
                                     ? GST_CLOCK_DIFF(left, right)
                                     : 0,
@@ -293,14 +293,7 @@ static void class_init(gpointer class, gpointer data) {
     gst_element_class_add_static_pad_template_with_gtype(class, &left, pad);
     gst_element_class_add_static_pad_template_with_gtype(class, &right, pad);
     gst_element_class_add_static_pad_template_with_gtype(class, &src, pad);
-    engine_class_init(class, "Dense depth from two cameras",
-                      "Computes the disparity or depth of each pixel from the pictures of two "
-                      "cameras side by side, by belief propagation, on the CPU or an NVIDIA GPU",
-                      g_param_spec_uint64("tolerance", "tolerance",
-                                          "largest time between the two pictures of a pair [ns]; 0 "
-                                          "is half of the shorter frame and a bit",
-                                          0, G_MAXINT64, 0,
-                                          G_PARAM_READWRITE | GST_PARAM_MUTABLE_PLAYING));
+    engine_class_init(class);
 }
 
 static void init(GTypeInstance *instance, gpointer class) {

@@ -10,8 +10,7 @@ static gboolean start(GstPlugin *plugin) {
     static const char *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                                  GST_META_TAG_VIDEO_ORIENTATION_STR, NULL};
     gst_meta_register_custom(ENGINE_META, tags, NULL, NULL, NULL);
-    return gst_element_register(plugin, "livestereo", GST_RANK_NONE, pair_register()) &&
-           gst_element_register(plugin, "livestereosbs", GST_RANK_NONE, sbs_register());
+    return gst_element_register(plugin, "livestereo", GST_RANK_NONE, pair_register());
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, livestereo,
