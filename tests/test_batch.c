@@ -86,9 +86,6 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
     expect_shell(0, "packages", "",
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out " DESK " && "
                  "test ! -e $D/out/.maps.mcap.part");
-    must("record %s -o $D/drive.mkv --save depth,disparity --set temporal_mode=off " SMALL, source);
-    expect_shell(0, "packages", "",
-                 "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out " DESK " $D/drive.mcap");
     /* of a bent rig with all that it saw: the valid window is the part that is seen */
     write_text("rig.yml", "image_width: 96\nimage_height: 64\nbaseline_unit: m\n"
                           "K1: [90, 0, 48, 0, 90, 32, 0, 0, 1]\nD1: [-0.3, 0, 0, 0, 0]\n"
@@ -101,10 +98,6 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
                  "--save mcap,pfm,depth,left " SMALL " && "
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/bent 70.391782 48.432494 "
                  "32.251116 0.1");
-    expect_error(2, "\"z\" is not one of", "record %s -o $D/no.mkv --save depth,z", source);
-    expect_shell(0, "", "", "rm $D/drive.mkv");
-    expect_error(1, "drive.mcap: exists already", "record %s -o $D/drive.mkv --save depth", source);
-    expect_shell(0, "", "", "test -s $D/drive.mcap && test ! -e $D/drive.mkv");
     write_text("out/calib.txt", "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
                                 "doffs=0\nbaseline=100\nwidth=96\nheight=64\n");
     must("batch mcap:$D/out/maps.mcap,/left/image_rect,/left/image_rect -o "

@@ -306,9 +306,8 @@ static int begin(struct batch_output *output) {
     if (!error && task->kinds & SAVE_MCAP) {
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
                                                ROS_DISPARITY};
-        output->mcap =
-            ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), task->geometry,
-                          task->source->frame_ids[0] ? task->source->frame_ids : NULL, 0);
+        output->mcap = ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), task->geometry,
+                                     task->source->frame_ids[0] ? task->source->frame_ids : NULL);
         error = output->mcap ? 0 : -EIO;
     }
     return error;

@@ -295,7 +295,6 @@ struct ros_mcap {
     struct depth_geometry geometry;
     GByteArray *message; /* the one at hand */
     const char *const *frame_ids;
-    int64_t epoch_ns;
     int count;
     enum ros_topic topics[ROS_TOPICS];
     struct mcap_topic described[ROS_TOPICS]; /* the same, for the writer */
@@ -303,11 +302,10 @@ struct ros_mcap {
 
 struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, int count,
                                const struct depth_geometry *geometry,
-                               const char *const frame_ids[2], int64_t epoch_ns) {
+                               const char *const frame_ids[2]) {
     struct ros_mcap *mcap = g_new0(struct ros_mcap, 1);
     mcap->count = count;
     mcap->geometry = *geometry;
-    mcap->epoch_ns = epoch_ns;
     mcap->frame_ids = frame_ids;
     for (int i = 0; i < count; i++) {
         mcap->topics[i] = topics[i];
@@ -321,12 +319,11 @@ struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, i
 }
 
 int ros_mcap_add(struct ros_mcap *mcap, const struct frame *frame) {
-    int64_t ns = frame->left_ns + mcap->epoch_ns;
     int error = 0;
     for (int i = 0; i < mcap->count && !error; i++) {
-        error = ros_frame_message(mcap->topics[i], frame, ns, &mcap->geometry, mcap->frame_ids,
-                                  mcap->message)
-                    ?: mcap_writer_add(mcap->writer, i, ns, mcap->message);
+        error = ros_frame_message(mcap->topics[i], frame, frame->left_ns, &mcap->geometry,
+                                  mcap->frame_ids, mcap->message)
+                    ?: mcap_writer_add(mcap->writer, i, frame->left_ns, mcap->message);
     }
     return error;
 }

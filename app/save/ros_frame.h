@@ -40,11 +40,10 @@ int ros_frame_message(enum ros_topic topic, const struct frame *frame, int64_t n
 struct ros_mcap;
 
 /* Begins a file of these topics, which is not there yet. NULL after a log line. The geometry is in
- * metres where one of them needs that. epoch_ns is added to the times of frames; frame_ids as
- * above; they are kept. */
+ * metres where one of them needs that. frame_ids as above; they are kept. */
 struct ros_mcap *ros_mcap_open(const char *path, const enum ros_topic *topics, int count,
                                const struct depth_geometry *geometry,
-                               const char *const frame_ids[2], int64_t epoch_ns);
+                               const char *const frame_ids[2]);
 
 /* Adds a message of each topic, at the time of the frame's left picture. 0 or -errno after a log
  * line. */
