@@ -44,18 +44,21 @@ static toff_t on_size(thandle_t handle) {
     return ((struct memory *)handle)->length;
 }
 
-/* Rows, of whose pixels the first 1 or 3 samples are taken. */
-static bool read_rows(TIFF *tiff, struct samples *s, size_t stored, size_t bytes) {
+/* Rows, of whose pixels the first 1 or 3 samples are taken. 0, -EBADMSG or -ENOMEM. */
+static int read_rows(TIFF *tiff, struct samples *s, size_t stored, size_t bytes) {
     size_t width = (size_t)s->width, pixel = (size_t)s->channels * bytes;
-    uint8_t *row = malloc((size_t)TIFFScanlineSize(tiff)), *out = s->data;
-    bool whole = row && (size_t)TIFFScanlineSize(tiff) >= width * stored * bytes;
+    size_t stride = (size_t)TIFFScanlineSize(tiff);
+    bool whole = stride >= width * stored * bytes;
+    uint8_t *row = malloc(stride), *out = s->data;
+    if (!row)
+        return -ENOMEM;
     for (int y = 0; whole && y < s->height; y++) {
         whole = TIFFReadScanline(tiff, row, (uint32_t)y, 0) == 1;
         for (size_t x = 0; whole && x < width; x++, out += pixel)
             memcpy(out, row + x * stored * bytes, pixel);
     }
     free(row);
-    return whole;
+    return whole ? 0 : -EBADMSG;
 }
 
 static int damaged(char *why, size_t size) {
@@ -92,12 +95,18 @@ static int decode(TIFF *tiff, size_t length, struct samples *s, char *why, size_
                           .max = bits == 16 ? UINT16_MAX : UINT8_MAX,
                           .orientation = turned <= 8 ? turned : 0};
     size_t bytes = bits / 8U, all = (size_t)width * height * (size_t)channels * bytes;
-    if (all / 1040 <= length && (s->data = malloc(all)) != NULL && /* deflate packs no better */
-        read_rows(tiff, s, stored, bytes))
+    if (all / 1040 > length) /* deflate packs no better */
+        return damaged(why, size);
+    s->data = malloc(all);
+    error = s->data ? read_rows(tiff, s, stored, bytes) : -ENOMEM;
+    if (!error)
         return 0;
     free(s->data);
     s->data = NULL;
-    return damaged(why, size);
+    if (error != -ENOMEM)
+        return damaged(why, size);
+    snprintf(why, size, "no memory for a picture of %ux%u pixels", width, height);
+    return -ENOMEM;
 }
 
 int tiff_decode(const uint8_t *bytes, size_t length, struct samples *samples, char *why,

@@ -12,6 +12,7 @@
 #include "tests/test.h"
 
 #include <glib.h>
+#include <tiffio.h>
 #include <stdio.h>
 
 static int lines; /* logged. Atomic */
@@ -100,6 +101,19 @@ static int attempt_write(void) {
     int error = picture_write(path, &image);
     if (!error)
         error = picture_write_disp16(path, disparity, 12, 9);
+    if (!error)
+        error = picture_read(path, &image);
+    if (!error)
+        picture_free(&image);
+    int paused = fail_alloc_pause();
+    TIFF *tiff = TIFFOpen(path, "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 12);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFWriteScanline(tiff, data, 0, 0);
+    TIFFClose(tiff);
+    fail_alloc_resume(paused);
     if (!error)
         error = picture_read(path, &image);
     if (!error)

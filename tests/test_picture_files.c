@@ -15,6 +15,7 @@
 #include <tiffio.h>
 #include <turbojpeg.h>
 #include <unistd.h>
+#include <zlib.h>
 
 struct folder {
     char *path, *file;
@@ -214,27 +215,48 @@ TEST("/picture/colormaps", test_colormaps) {
     g_assert_cmpstr(colormap_names[COLORMAP_CIVIDIS], ==, "cividis");
 }
 
+/* Puts bytes into a file that was written. */
+static void insert(const char *path, const void *bytes, guint count, guint at) {
+    char *text;
+    gsize length;
+    g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+    g_autoptr(GByteArray) file = g_byte_array_new();
+    g_byte_array_append(file, (uint8_t *)text, at);
+    g_byte_array_append(file, bytes, count);
+    g_byte_array_append(file, (uint8_t *)text + at, (guint)length - at);
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    g_free(text);
+}
+
 /* A picture of four grey quarters, 10 and 60 above, 110 and 160 below, with Exif data. */
-static void write_jpeg(const char *path, int orientation) {
+static void write_turned(const char *path, bool png, int orientation) {
     static uint8_t quarters[32 * 16];
-    char exif[] = "\xff\xd8\xff\xe1\0\x22"
+    char exif[] = "\xff\xe1\0\x22"
                   "Exif\0\0"
                   "II\x2a\0\x08\0\0\0"
                   "\1\0\x12\1\3\0\1\0\0\0 \0\0\0\0\0\0"; /* one entry */
-    exif[30] = (char)orientation;
+    struct {
+        uint8_t head[8], tiff[26], crc[4];
+    } chunk = {"\0\0\0\x1a" "eXIf", "", ""};
     unsigned char *jpeg = NULL;
     unsigned long bytes = 0;
+    exif[28] = (char)orientation;
     for (int i = 0; i < 32 * 16; i++)
         quarters[i] = (uint8_t)(10 + 50 * (i % 32 >= 16) + 100 * (i >= 32 * 8));
+    if (png) {
+        memcpy(chunk.tiff, exif + 10, sizeof chunk.tiff);
+        uint32_t crc = GUINT32_TO_BE((uint32_t)crc32(0, chunk.head + 4, 4 + sizeof chunk.tiff));
+        memcpy(chunk.crc, &crc, sizeof crc);
+        g_assert_cmpint(picture_write(path, &(struct image){quarters, 32, 16, 1}), ==, 0);
+        insert(path, &chunk, sizeof chunk, 33); /* behind IHDR */
+        return;
+    }
     tjhandle handle = tjInitCompress();
     g_assert_cmpint(
         tjCompress2(handle, quarters, 32, 0, 16, TJPF_GRAY, &jpeg, &bytes, TJSAMP_GRAY, 95, 0), ==,
         0);
-    GByteArray *file = g_byte_array_new();
-    g_byte_array_append(file, (const uint8_t *)exif, sizeof exif);
-    g_byte_array_append(file, jpeg + 2, (guint)bytes - 2);
-    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
-    g_byte_array_free(file, TRUE);
+    g_assert_true(g_file_set_contents(path, (char *)jpeg, (gssize)bytes, NULL));
+    insert(path, exif, sizeof exif, 2); /* behind SOI */
     tjFree(jpeg);
     tjDestroy(handle);
 }
@@ -245,10 +267,11 @@ TEST("/picture/orientation", test_orientation) {
                                       {160, 110, 60, 10}, {110, 160, 10, 60}, {10, 110, 60, 160},
                                       {110, 10, 160, 60}, {160, 60, 110, 10}, {60, 160, 10, 110},
                                       {10, 60, 110, 160}};
-    AUTO(folder_free) struct folder folder = folder_make("in.jpg");
-    for (int o = 0; o < (int)G_N_ELEMENTS(expected); o++) {
+    AUTO(folder_free) struct folder folder = folder_make("in.png");
+    for (int i = 0; i < 2 * (int)G_N_ELEMENTS(expected); i++) {
+        int o = i / 2;
         AUTO(picture_free) struct image in = {0};
-        write_jpeg(folder.file, o);
+        write_turned(folder.file, i % 2, o);
         g_assert_cmpint(picture_read(folder.file, &in), ==, 0);
         bool turned = o >= 5 && o <= 8;
         g_assert_cmpint(in.width, ==, turned ? 16 : 32);
