@@ -10,6 +10,7 @@
 #include "app/run/mask.h"
 #include "app/save/visualize.h"
 #include "base/auto.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "config/params_file.h"
 #include "base/quantile.h"
@@ -118,6 +119,8 @@ static int save_counts(const char *path, const struct test_pair *pair, const str
     long bad[256] = {0}, unknown[256] = {0};
     long count = (long)pair->left.width * pair->left.height;
     GArray *errors[256]; /* px, of the known ones */
+    if (file_spare_input(path))
+        return -EEXIST;
     FILE *file = fopen(path, "a");
     bool failed = !file;
     for (int i = 0; i < 256; i++)
