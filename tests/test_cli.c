@@ -380,9 +380,10 @@ CLI_TEST("/cli/inputs-spared", test_inputs_spared) {
     g_assert_cmpint(npy_write_float(costs, cost, 4, 4, 2), ==, 0);
     expect_shell(0, "", "", "cp $D/costs.npy $D/kept.npy");
     expect_error(1, "costs.npy: is an input", "solve $D/costs.npy -o $D/costs.npy");
-    expect_shell(0, "", "", "cmp $D/costs.npy $D/kept.npy && mkdir $D/pair && cp $D/left.png $D/pair && "
-                            "cd $D/pair && cp left.png right.png && cp left.png disp_left.png && "
-                            "printf '[pair]\\ndisparity_scale=4\\n' >pair.ini");
+    expect_shell(0, "", "",
+                 "cmp $D/costs.npy $D/kept.npy && mkdir $D/pair && cp $D/left.png $D/pair && "
+                 "cd $D/pair && cp left.png right.png && cp left.png disp_left.png && "
+                 "printf '[pair]\\ndisparity_scale=4\\n' >pair.ini");
     expect_error(1, "pair/left.png: is an input",
                  "eval " SMALL " $D/pair --confidence $D/pair/left.png");
     expect_shell(0, "", "", "cmp $D/left.png $D/pair/left.png");

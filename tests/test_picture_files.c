@@ -237,7 +237,9 @@ static void write_turned(const char *path, bool png, int orientation) {
                   "\1\0\x12\1\3\0\1\0\0\0 \0\0\0\0\0\0"; /* one entry */
     struct {
         uint8_t head[8], tiff[26], crc[4];
-    } chunk = {"\0\0\0\x1a" "eXIf", "", ""};
+    } chunk = {"\0\0\0\x1a"
+               "eXIf",
+               "", ""};
     unsigned char *jpeg = NULL;
     unsigned long bytes = 0;
     exif[28] = (char)orientation;

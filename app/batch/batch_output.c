@@ -35,6 +35,7 @@ struct batch_output {
     int folder_fd;    /* locked */
     GPtrArray *names; /* of the results of the first pairs; they are those in stems */
     GHashTable *stems;
+    void *room;      /* of a map; NULL: not needed yet */
     long next;       /* number of the pair after the last row */
     long rows;       /* written in this run */
     int depth_units; /* of depth16, per metre */
@@ -52,6 +53,14 @@ static size_t pixels_of(const struct frame *frame) {
     return (size_t)frame->rect_left.width * (size_t)frame->rect_left.height;
 }
 
+/* Room for the values of a map, which all kinds share: all frames have one size. NULL after a log
+ * line. */
+static void *room_for(struct batch_output *output, const char *path, const struct frame *frame) {
+    if (!output->room)
+        output->room = g_try_new(float, pixels_of(frame));
+    return output->room ?: log_fail(NULL, path, "cannot be written: out of memory");
+}
+
 static int write_map(struct batch_output *output, const char *path, const struct frame *frame) {
     (void)output;
     return map_write(path, frame);
@@ -59,8 +68,9 @@ static int write_map(struct batch_output *output, const char *path, const struct
 
 /* Px; infinite where nothing is known. */
 static int write_sigma(struct batch_output *output, const char *path, const struct frame *frame) {
-    g_autofree float *sigma = g_new(float, pixels_of(frame));
-    (void)output;
+    float *sigma = room_for(output, path, frame);
+    if (!sigma)
+        return -ENOMEM;
     for (size_t i = 0; i < pixels_of(frame); i++)
         sigma[i] = frame->disparity[i] == DISPARITY_UNKNOWN
                        ? INFINITY
@@ -71,7 +81,9 @@ static int write_sigma(struct batch_output *output, const char *path, const stru
 static int write_depth16(struct batch_output *output, const char *path, const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     struct depth_totals *totals = output->task.depth16;
-    g_autofree uint16_t *depth = g_new(uint16_t, pixels_of(frame));
+    uint16_t *depth = room_for(output, path, frame);
+    if (!depth)
+        return -ENOMEM;
     totals->far += depth_map_16(output->task.geometry, frame->disparity, width, height,
                                 output->depth_units, depth);
     totals->all += (long)pixels_of(frame);
@@ -80,7 +92,9 @@ static int write_depth16(struct batch_output *output, const char *path, const st
 
 static int write_depth(struct batch_output *output, const char *path, const struct frame *frame) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
-    g_autofree float *depth = g_new(float, pixels_of(frame));
+    float *depth = room_for(output, path, frame);
+    if (!depth)
+        return -ENOMEM;
     depth_map_metres(output->task.geometry, frame->disparity, width, height, depth);
     return picture_write_floats(path, depth, width, height);
 }
@@ -322,6 +336,7 @@ static void release(struct batch_output **output) {
         close(o->folder_fd);
     g_ptr_array_free(o->names, TRUE);
     g_hash_table_destroy(o->stems);
+    g_free(o->room);
     g_free(o->csv_path);
     g_free(o->mcap_path);
     g_free(o->mcap_part);

@@ -14,6 +14,7 @@
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FALLS 0.95 /* of the confidence before: exchanged pictures have 0.55 to 0.92 of it */
@@ -25,14 +26,14 @@ enum { TRIAL_WIDTH = 1280 }; /* px: pictures of trials are no wider */
 
 /* ---- grey pictures as the pipeline sees them */
 
-/* Of a picture after rectification by the map; point NULL: as it is. */
+/* Of a picture after rectification by the map; point NULL: as it is. data NULL: no memory. */
 static struct image rectify(const struct image *im, const struct rectify_map *map,
                             double row_offset) {
     struct image grey = {NULL, map->point ? map->width : im->width,
                          map->point ? map->height : im->height, 1};
     size_t count = image_bytes(&grey);
-    g_autofree uint8_t *straight = g_new0(uint8_t, count * (size_t)im->channels);
-    grey.data = g_malloc(count);
+    g_autofree uint8_t *straight = g_try_malloc0(count * (size_t)im->channels);
+    grey.data = straight ? malloc(count) : NULL;
     const struct remap_args remap = {.source = im->data,
                                      .map = map->point,
                                      .out = straight,
@@ -44,7 +45,7 @@ static struct image rectify(const struct image *im, const struct rectify_map *ma
                                      .samples = map->samples,
                                      .step = map->step};
     const struct grey_args to_grey = {straight, grey.data, grey.width, im->channels};
-    for (int y = 0; y < grey.height; y++)
+    for (int y = 0; grey.data && y < grey.height; y++)
         for (int x = 0; x < grey.width; x++) {
             stage_remap(&remap, x, y);
             stage_grey(&to_grey, x, y);
@@ -81,9 +82,10 @@ static bool rows_agree(const struct image *left, const struct image *right,
                        const struct rectify_map maps[2], double row_offset,
                        struct row_error *rows) {
     struct image l = rectify(left, &maps[0], 0), r = rectify(right, &maps[1], row_offset);
-    int error = row_error_measure(l.data, r.data, l.width, l.height, -8, row_error_reach(l.width),
-                                  rows, NULL, 0);
-    bool agree = !error && !row_error_advice(rows) && hints_exchanged(&l, &r, 0) <= 0;
+    bool agree = l.data && r.data &&
+                 row_error_measure(l.data, r.data, l.width, l.height, -8, row_error_reach(l.width),
+                                   rows, NULL, 0) == 0 &&
+                 !row_error_advice(rows) && hints_exchanged(&l, &r, 0) <= 0;
     g_free(l.data);
     g_free(r.data);
     return agree;
@@ -157,11 +159,17 @@ void pair_watch_look(struct pair_watch *w, const struct image *left, const struc
                             rectify(right, &w->rig->maps[1], params->row_offset)};
     bool same_size = image_bytes(&w->before) == image_bytes(&grey[0]);
     l->row_offset = params->row_offset;
+    l->doubt[0] = '\0';
+    if (!grey[0].data || !grey[1].data) {
+        l->error = -ENOMEM;
+        g_free(grey[0].data);
+        g_free(grey[1].data);
+        return;
+    }
     l->exchanged = hints_exchanged(&grey[0], &grey[1], min);
     l->error = pair_check_rows(grey[0].data, grey[1].data, same_size ? w->before.data : NULL,
                                grey[0].width, grey[0].height, min,
                                min + params->disparity_range - 1, &l->rows, &l->check);
-    l->doubt[0] = '\0';
     l->beyond_rows = true;
     if (are_same(left, right) ||
         (!l->error && l->rows.apart < NOTHING && l->rows.p95_abs < NOTHING))

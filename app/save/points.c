@@ -5,8 +5,10 @@
 
 #include "base/log.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The rig's geometry, or one in baselines with the width as focal length. */
 static struct depth_geometry geometry_or_unit(const struct depth_geometry *g, int width,
@@ -27,9 +29,9 @@ struct ply_point *points_of(const struct frame *frame, const struct depth_geomet
     const struct depth_geometry geometry = geometry_or_unit(g, left->width, left->height);
     double farthest = g->metric ? points_farthest(g) : INFINITY;
     size_t pixels = (size_t)left->width * (size_t)left->height;
-    struct ply_point *points = g_new(struct ply_point, pixels);
+    struct ply_point *points = malloc(pixels * sizeof *points);
     *count = 0;
-    for (size_t i = 0; i < pixels; i++) {
+    for (size_t i = 0; points && i < pixels; i++) {
         int x = (int)(i % (size_t)left->width), y = (int)(i / (size_t)left->width);
         struct ply_point *point = &points[*count];
         if (disparity_hangs(frame->disparity, x, y, left->width, left->height))
@@ -50,6 +52,8 @@ int points_write(const char *path, const struct frame *frame, const struct depth
                  long *far) {
     size_t count;
     g_autofree struct ply_point *points = points_of(frame, g, &count, far);
+    if (!points)
+        return log_fail(-ENOMEM, path, "cannot be written: out of memory");
     if (count == 0 && *far)
         log_warning(path, "has no points: all are beyond %.4g m", points_farthest(g));
     return ply_write(path, points, count, g->metric ? "metres" : "baselines, not calibrated");

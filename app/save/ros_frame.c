@@ -11,6 +11,7 @@
 #include "image/mjpeg.h"
 #include "image/picture.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +152,7 @@ static int put_jpeg(GByteArray *m, const struct image *image) {
 
 static int put_disparity_color(GByteArray *m, const struct frame *frame) {
     AUTO(picture_free) struct image color = visualize_disparity(frame);
-    return put_jpeg(m, &color);
+    return color.data ? put_jpeg(m, &color) : log_fail(-ENOMEM, "ROS", "no memory for a picture");
 }
 
 static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right, int width,

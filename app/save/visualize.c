@@ -4,11 +4,13 @@
 #include "app/save/visualize.h"
 
 #include "base/auto.h"
+#include "base/log.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,9 +19,10 @@
 
 #define MAX_ERROR_PX 4.0
 
+/* data NULL: out of memory. */
 static struct image make_picture(int width, int height) {
     struct image image = {NULL, width, height, 3};
-    image.data = g_malloc(image_bytes(&image));
+    image.data = malloc(image_bytes(&image));
     return image;
 }
 
@@ -55,6 +58,8 @@ struct image visualize_disparity(const struct frame *frame) {
 struct image visualize_disparity_in(const struct frame *frame, double min, double max,
                                     enum colormap colormap) {
     struct image out = make_picture(frame->rect_left.width, frame->rect_left.height);
+    if (!out.data)
+        return out;
     if (frame->params->mode == MODE_MOTION) {
         size_t count = (size_t)out.width * (size_t)out.height;
         flow_color(frame->motion, frame->motion + count, count,
@@ -72,6 +77,10 @@ struct image visualize_pair(const struct frame *frame) {
     AUTO(picture_free)
     struct image left = make_picture(width, height), map = visualize_disparity(frame);
     struct image out = make_picture(2 * width, height);
+    if (!left.data || !map.data || !out.data) {
+        picture_free(&out);
+        return out;
+    }
     image_convert(&frame->rect_left, &left);
     for (int i = 0; i < 2 * height; i++)
         memcpy(out.data + row_bytes * (size_t)i,
@@ -96,7 +105,7 @@ static double error_at(const struct frame *frame, const float *truth, size_t i, 
 struct image visualize_error(const struct frame *frame, const float *truth) {
     struct image out = make_picture(frame->rect_left.width, frame->rect_left.height);
     size_t count = (size_t)out.width * (size_t)out.height;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; out.data && i < count; i++) {
         uint8_t *to = out.data + 3 * i;
         double error_px = error_at(frame, truth, i, count);
         if (isnan(error_px)) {
@@ -112,7 +121,8 @@ struct image visualize_error(const struct frame *frame, const float *truth) {
 }
 
 int visualize_write(const char *path, struct image picture) {
-    int error = picture_write(path, &picture);
+    int error = picture.data ? picture_write(path, &picture)
+                             : log_fail(-ENOMEM, path, "cannot be written: out of memory");
     picture_free(&picture);
     return error;
 }
