@@ -279,6 +279,8 @@ CLI_TEST("/mcap/refused", test_refused) {
     expect_error(3, "is of the encoding rggb8", "run mcap:$D/ros.mcap " TINY);
     expect_shell(0, "", "", WRITE "topics=/left/h264,/right/h264 info=0");
     expect_error(3, "as a film alone (/left/h264)", "run mcap:$D/ros.mcap " TINY);
+    expect_shell(0, "", "", WRITE "encoding=png type=foxglove_msgs/msg/CompressedVideo");
+    expect_error(3, "as a film alone (/stereo/left/image_raw)", "run mcap:$D/ros.mcap " TINY);
     expect_shell(0, "", "", WRITE "chunk=0 topics=/a,/b info=0");
     expect_shell(0, "", "", "sed -i 's,msg/Image,msg/Imoge,' $D/ros.mcap");
     expect_error(3, "holds no pictures", "run mcap:$D/ros.mcap " TINY);

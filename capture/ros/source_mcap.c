@@ -234,12 +234,13 @@ static bool is_no_picture(const char *topic) {
     return strstr(topic, "/depth/");
 }
 
-/* A topic of a film, NULL: none. */
+/* A topic of a film, by its name or as Foxglove's CompressedVideo; NULL: none. */
 static const char *film_of(const GArray *channels) {
     for (guint i = 0; i < channels->len; i++) {
-        const char *topic = topic_at(channels, i).channel->topic;
-        if (is_no_picture(topic) && !strstr(topic, "epth"))
-            return topic;
+        const struct ros_channel *channel = topic_at(channels, i).channel;
+        if ((is_no_picture(channel->topic) && !strstr(channel->topic, "epth")) ||
+            g_str_has_suffix(channel->type, "CompressedVideo"))
+            return channel->topic;
     }
     return NULL;
 }
