@@ -94,7 +94,7 @@ static int orientation(struct reading *r) {
 
 /* Everything that may longjmp. */
 static void read_all(struct reading *r, size_t length) {
-    png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* ours name the size */
+    png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);         /* ours name the size */
     png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* all but eXIf */
     png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_AS_DEFAULT, (png_const_bytep) "eXIf", 1);
     png_set_read_fn(r->png, r, on_read);

@@ -13,7 +13,8 @@
 # something else), pause (s, in the middle), speed (log times that many times nearer), late_right
 # (ms that right pictures are taken later), bomb (N chunks, each of 250,000 messages without
 # contents), damaged (N messages that are no pictures, behind the first topic's; first=1: before
-# them), type (of compressed pictures), roi (X,Y: the pictures are this part of a sensor of twice their size), size, topics.
+# them), type (of compressed pictures), roi (X,Y: the pictures are this part of a sensor of twice
+# their size), size, topics.
 # SPDX-License-Identifier: MIT
 import bz2
 import ctypes

@@ -15,10 +15,10 @@
 /* How far points go, of a metric geometry. */
 double points_farthest(const struct depth_geometry *geometry);
 
-/* The coloured points of a frame (free; NULL: out of memory): in metres up to points_farthest() if the geometry is
- * metric, else all of them in baselines. Pixels without a disparity are omitted, and those at a
- * discontinuity, whose points lie between foreground and background. *far grows by the number of
- * points that are too far. */
+/* The coloured points of a frame (free; NULL: out of memory): in metres up to points_farthest() if
+ * the geometry is metric, else all of them in baselines. Pixels without a disparity are omitted,
+ * and those at a discontinuity, whose points lie between foreground and background. *far grows by
+ * the number of points that are too far. */
 struct ply_point *points_of(const struct frame *frame, const struct depth_geometry *geometry,
                             size_t *count, long *far);
 
