@@ -249,9 +249,9 @@ static int open_viewer(struct viewer *v, const struct common_options *common) {
         v->settings.preset[0] = '\0';
     if (o->remembered) { /* what was changed the last time is marked */
         params_default(&v->settings.base);
-        settings_copy(&v->settings.base, params, PARAM_START);
-        settings_copy_group(&v->settings.base, params, SETTINGS_RIG_GROUP);
-        settings_copy_group(&v->settings.base, params, SETTINGS_SEARCH_GROUP);
+        params_copy(&v->settings.base, params, PARAM_START);
+        params_copy_group(&v->settings.base, params, SETTINGS_RIG_GROUP);
+        params_copy_group(&v->settings.base, params, SETTINGS_SEARCH_GROUP);
     }
     viewer_derive(v);
     history_begin(&v->history, &v->settings);

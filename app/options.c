@@ -4,7 +4,6 @@
 #include "app/commands.h"
 
 #include "app/matcher.h"
-#include "app/view/settings.h"
 #include "config/feature_network.h"
 #include "base/log.h"
 #include "config/params_file.h"
@@ -90,7 +89,7 @@ bool options_take_recorded(const struct common_options *options, const struct so
     }
     if (recorded.mode != params->mode)
         return false;
-    settings_copy(&taken, &recorded, PARAM_LIVE);
+    params_copy(&taken, &recorded, PARAM_LIVE);
     if (apply_options(options, &taken) != GO_ON)
         return false;
     *params = taken;

@@ -112,6 +112,24 @@ bool params_same_method(const struct params *a, const struct params *b) {
     return parts_equal(a, b, PARAM_METHOD);
 }
 
+void params_copy(struct params *to, const struct params *from, enum param_when when) {
+    for (int i = 0; i < param_count; i++)
+        if (param_table[i].when == when)
+            param_put(to, &param_table[i], param_get(from, &param_table[i]));
+}
+
+void params_copy_display(struct params *to, const struct params *from) {
+    for (int i = 0; i < param_count; i++)
+        if (param_table[i].part == PARAM_DISPLAY)
+            param_put(to, &param_table[i], param_get(from, &param_table[i]));
+}
+
+void params_copy_group(struct params *to, const struct params *from, const char *group) {
+    for (int i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].group, group) == 0)
+            param_put(to, &param_table[i], param_get(from, &param_table[i]));
+}
+
 static bool has_sums(const struct params *p) {
     return p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
 }

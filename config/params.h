@@ -54,6 +54,12 @@ bool params_equal(const struct params *a, const struct params *b);
 /* Whether those of part METHOD have, so that both give the same results. */
 bool params_same_method(const struct params *a, const struct params *b);
 
+/* Copies the parameters with this value of when, those of pictures of the map (DISPLAY), or those
+ * of a group. */
+void params_copy(struct params *to, const struct params *from, enum param_when when);
+void params_copy_display(struct params *to, const struct params *from);
+void params_copy_group(struct params *to, const struct params *from, const char *group);
+
 /* A message about parameters that exclude each other, which lasts until the thread's next call;
  * NULL where none do. */
 const char *params_conflict(const struct params *p);

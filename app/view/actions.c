@@ -208,7 +208,7 @@ static void compare(struct viewer *v) {
     const struct slot before = viewer_slot(v);
     wipe_keep(v);
     v->slot_in_use = !v->slot_in_use;
-    settings_copy_group(&v->other.settings.params, &v->settings.params, SETTINGS_RIG_GROUP);
+    params_copy_group(&v->other.settings.params, &v->settings.params, SETTINGS_RIG_GROUP);
     v->settings = v->other.settings;
     v->quality.search = v->other.search;
     v->other = before;
@@ -268,7 +268,7 @@ static void save_pair(struct viewer *v) {
         return;
     struct frame frame = *v->playback.shown;
     struct params params = *frame.params;
-    settings_copy_display(&params, &v->now.asked);
+    params_copy_display(&params, &v->now.asked);
     frame.params = &params;
     g_autofree char *how = describe_frame(v);
     export_pair(v->options->output, &frame, &v->display.settings, how, &v->screen);

@@ -89,7 +89,7 @@ void session_forget_search(struct params *params) {
     struct params own;
     params_default(&own);
     params_load_user(&own);
-    settings_copy_group(params, &own, SETTINGS_SEARCH_GROUP);
+    params_copy_group(params, &own, SETTINGS_SEARCH_GROUP);
 }
 
 static void load_look(struct session *session) {
@@ -119,12 +119,12 @@ bool session_take_params(const struct session *remembered, struct params *params
     if (options->preset || options->config || params->mode == MODE_MOTION)
         return false;
     last.mode = params->mode;
-    settings_copy_group(&last, params, SETTINGS_RIG_GROUP);
+    params_copy_group(&last, params, SETTINGS_RIG_GROUP);
     if (options->quality) {
         struct params stated = *params;
-        settings_copy_display(&stated, &last);
-        settings_copy_group(&stated, &last, SETTINGS_SEARCH_GROUP);
-        settings_copy(&last, &stated, PARAM_LIVE);
+        params_copy_display(&stated, &last);
+        params_copy_group(&stated, &last, SETTINGS_SEARCH_GROUP);
+        params_copy(&last, &stated, PARAM_LIVE);
     }
     *params = last;
     for (char **set = options->set; set && *set; set++)
@@ -145,7 +145,7 @@ static struct params merge_params(const struct session *end, const struct sessio
             param_put(&merged, &param_table[i], value);
     }
     if (strcmp(start->source, end->source) != 0)
-        settings_copy_group(&merged, &end->params, SETTINGS_SEARCH_GROUP);
+        params_copy_group(&merged, &end->params, SETTINGS_SEARCH_GROUP);
     return merged;
 }
 

@@ -14,8 +14,8 @@ bool settings_is_pending(const struct settings *s, const struct params *running,
 void settings_reset(struct settings *s) {
     struct params defaults;
     params_default(&defaults);
-    settings_copy_group(&defaults, &s->params, SETTINGS_RIG_GROUP);
-    settings_copy(&s->params, &defaults, PARAM_LIVE);
+    params_copy_group(&defaults, &s->params, SETTINGS_RIG_GROUP);
+    params_copy(&s->params, &defaults, PARAM_LIVE);
 }
 
 bool settings_equal_live(const struct params *a, const struct params *b) {
@@ -24,24 +24,6 @@ bool settings_equal_live(const struct params *a, const struct params *b) {
             param_get(a, &param_table[i]) != param_get(b, &param_table[i]))
             return false;
     return true;
-}
-
-void settings_copy(struct params *to, const struct params *from, enum param_when when) {
-    for (int i = 0; i < param_count; i++)
-        if (param_table[i].when == when)
-            param_put(to, &param_table[i], param_get(from, &param_table[i]));
-}
-
-void settings_copy_display(struct params *to, const struct params *from) {
-    for (int i = 0; i < param_count; i++)
-        if (param_table[i].part == PARAM_DISPLAY)
-            param_put(to, &param_table[i], param_get(from, &param_table[i]));
-}
-
-void settings_copy_group(struct params *to, const struct params *from, const char *group) {
-    for (int i = 0; i < param_count; i++)
-        if (strcmp(param_table[i].group, group) == 0)
-            param_put(to, &param_table[i], param_get(from, &param_table[i]));
 }
 
 /* ---- undo and redo */

@@ -37,15 +37,6 @@ void settings_reset(struct settings *settings);
 /* Whether two sets agree in all LIVE parameters but those of pictures of the map (DISPLAY). */
 bool settings_equal_live(const struct params *a, const struct params *b);
 
-/* Copies the parameters with this value of when. */
-void settings_copy(struct params *to, const struct params *from, enum param_when when);
-
-/* Copies those of pictures of the map (DISPLAY). */
-void settings_copy_display(struct params *to, const struct params *from);
-
-/* Copies the parameters of a group. */
-void settings_copy_group(struct params *to, const struct params *from, const char *group);
-
 /* ---- undo and redo */
 
 #define HISTORY_STEPS 64

@@ -36,7 +36,7 @@ struct effective state_effective(const struct settings *s, const struct situatio
         quality_apply(in->qualities, quality_in(in), &e.asked);
     e.asked.disparity_range = (int)fmax(2, fmin(e.asked.disparity_range, in->width - 1));
     e.params = e.asked;
-    settings_copy(&e.params, in->running, PARAM_START);
+    params_copy(&e.params, in->running, PARAM_START);
     if (in->preview && in->qualities)
         lower(in->qualities, &e.params);
     scale_search(&e.params, e.scale, round(in->width * e.scale) - 1);
