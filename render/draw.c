@@ -385,7 +385,9 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
         glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 2 * columns, rows - 1);
     else
         glDrawArrays(GL_POINTS, 0, columns * rows);
+    glDepthMask(GL_FALSE); /* so that draw_pick() finds no line */
     draw_lines(draw, &view);
+    glDepthMask(GL_TRUE);
     glDisable(GL_DEPTH_TEST);
     if (step < draw->points_step)
         return; /* more than the budget allows */
@@ -476,6 +478,34 @@ static void copy_to(GLuint target, const struct offscreen *o, const struct draw_
 
 int draw_points_step(const struct draw *draw) {
     return draw->offscreen[0].step;
+}
+
+bool draw_pick(const struct draw *draw, int view, double x, double y, int *px, int *py) {
+    enum { REACH = 8, SIDE = 2 * REACH + 1 }; /* px to the nearest point, where none is there */
+    const struct offscreen *o = &draw->offscreen[view];
+    const struct draw_settings *s = &o->settings;
+    int left = (int)x - s->x - REACH, bottom = s->height - 1 - ((int)y - s->y) - REACH;
+    int best = -1, least = SIDE * SIDE;
+    float depth[SIDE * SIDE];
+    if (o->number < 0 || x < s->x || y < s->y || x >= s->x + s->width || y >= s->y + s->height)
+        return false;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
+    glReadPixels(left, bottom, SIDE, SIDE, GL_DEPTH_COMPONENT, GL_FLOAT, depth);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        int dx = i % SIDE - REACH, dy = i / SIDE - REACH, column = left + i % SIDE,
+            row = bottom + i / SIDE;
+        if (column < 0 || row < 0 || column >= s->width || row >= s->height || depth[i] >= 1 ||
+            dx * dx + dy * dy >= least)
+            continue;
+        best = i;
+        least = dx * dx + dy * dy;
+    }
+    if (best < 0)
+        return false;
+    points_view_pixel(s, draw->width, draw->height, s->x + left + best % SIDE + 0.5,
+                      s->y + s->height - (bottom + best / SIDE) - 0.5, (double)depth[best], px, py);
+    return *px >= 0 && *py >= 0 && *px < draw->width && *py < draw->height;
 }
 
 /* Draws the views into their copies, and these into the target. True where more points can be

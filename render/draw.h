@@ -102,6 +102,10 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
 void draw_film(struct draw *draw, const struct draw_settings *views, int count, int width,
                int height, const struct frame *frame, long number);
 
+/* The pixel of the picture whose point is seen at a place of the window in this view, as it was
+ * drawn last, or up to 8 px from there; false where none is. */
+bool draw_pick(const struct draw *draw, int view, double x, double y, int *px, int *py);
+
 /* Every how many'th row and column of points the first view was drawn with; 1: all of them. */
 int draw_points_step(const struct draw *draw);
 

@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-#define PICK_PX 8    /* a point so far from the mouse is picked where none is under it */
-#define MOST_SIZE 64 /* of a point, px: as in shaders/points.vert */
-
 /* Without a calibration the points are in baselines, and the focal length is taken to be the
  * width of the picture. */
 static struct draw_rig rig_of(const struct draw_settings *s, int width, int height) {
@@ -50,8 +47,8 @@ void points_view_of(const struct draw_settings *s, int width, int height,
     view->size = (float)(s->height / (2 * tan(field_of_view / 2)) / rig.focal_px * 1.3);
 }
 
-struct place {
-    double x, y, w, size; /* in the window; distance from the viewer; px on screen */
+struct place { /* in the window */
+    double x, y;
 };
 
 /* False where the pixel has no point, or none in front of the viewer. */
@@ -71,28 +68,21 @@ static bool project(const struct points_view *v, const struct draw_settings *s,
     double w = (double)clip[3];
     if (w <= 0)
         return false;
-    *place = (struct place){
-        .x = s->x + (1 + (double)clip[0] / w) / 2 * s->width,
-        .y = s->y + (1 - (double)clip[1] / w) / 2 * s->height,
-        .w = w,
-        .size = fmin(fmax((double)v->size * fmax(1, s->point_size) * z / w, 1), MOST_SIZE)};
+    *place = (struct place){.x = s->x + (1 + (double)clip[0] / w) / 2 * s->width,
+                            .y = s->y + (1 - (double)clip[1] / w) / 2 * s->height};
     return true;
-}
-
-static bool is_inside(const struct draw_settings *s, double x, double y) {
-    return x >= s->x && y >= s->y && x < s->x + s->width && y < s->y + s->height;
 }
 
 bool points_view_find(const struct draw_settings *s, const struct frame *frame, int x, int y,
                       double *window_x, double *window_y) {
     struct points_view view;
-    struct place place;
+    struct place place = {0};
     points_view_of(s, frame->rect_left.width, frame->rect_left.height, &view);
-    if (!project(&view, s, frame, x, y, &place) || !is_inside(s, place.x, place.y))
-        return false;
+    bool known = project(&view, s, frame, x, y, &place);
     *window_x = place.x;
     *window_y = place.y;
-    return true;
+    return known && place.x >= s->x && place.y >= s->y && place.x < s->x + s->width &&
+           place.y < s->y + s->height;
 }
 
 void points_view_fit(struct draw_settings *s, const struct frame *frame) {
@@ -126,80 +116,15 @@ void points_view_fit(struct draw_settings *s, const struct frame *frame) {
     }
 }
 
-/* Along a row, clip coordinate c of the point of a pixel is z (scale[c] x + shift[c]) + at_0[c]. */
-struct row {
-    double scale[4], shift[4], at_0[4];
-};
-
-static struct row row_of(const struct points_view *v, int y) {
-    const double f = v->rig.focal_px;
-    struct row r;
-    for (int c = 0; c < 4; c++) {
-        const double m[4] = {(double)v->transform[0][c], (double)v->transform[1][c],
-                             (double)v->transform[2][c], (double)v->transform[3][c]};
-        r.scale[c] = m[0] / f;
-        r.shift[c] = m[1] * (y - v->rig.center_y) / f + m[2] - m[0] * v->rig.center_x / f;
-        r.at_0[c] = m[3];
-    }
-    return r;
-}
-
-/* Whether a whole row lies above or below a place. In x, up to width, and inverse depth, up to
- * most, both clip coordinates are linear, so their ratio is least and largest in corners. */
-static bool is_off(const struct row *r, double width, double most, double at, double reach) {
-    int below = 0, above = 0;
-    for (int k = 0; k < 4; k++) {
-        double x = k & 1 ? width : 0, near = k & 2 ? most : 0;
-        double y = r->scale[1] * x + r->shift[1] + r->at_0[1] * near,
-               w = r->scale[3] * x + r->shift[3] + r->at_0[3] * near;
-        below += w > 0 && y < (at - reach) * w;
-        above += w > 0 && y > (at + reach) * w;
-    }
-    return below == 4 || above == 4;
-}
-
-bool points_view_pick(const struct draw_settings *s, const struct frame *frame, double window_x,
-                      double window_y, int *x, int *y) {
-    struct points_view view;
-    double away = PICK_PX, nearest = INFINITY; /* of the points under the mouse */
-    const double at[2] = {2 * (window_x - s->x) / s->width - 1,
-                          1 - 2 * (window_y - s->y) / s->height};
-    const double reach[2] = {2.0 * PICK_PX / s->width, 2.0 * PICK_PX / s->height};
-    bool found = false;
-    if (!is_inside(s, window_x, window_y))
-        return false;
-    points_view_of(s, frame->rect_left.width, frame->rect_left.height, &view);
-    double scale = DISPARITY_ONE * view.rig.focal_px * view.rig.baseline_m;
-    double offset = DISPARITY_ONE * view.rig.offset_px;
-    const int16_t *disparity = frame->disparity;
-    for (int j = 0; j < frame->rect_left.height; j++, disparity += frame->rect_left.width) {
-        const struct row r = row_of(&view, j);
-        int16_t most = 0;
-        for (int i = 0; i < frame->rect_left.width; i++)
-            most = disparity[i] > most ? disparity[i] : most;
-        if (is_off(&r, frame->rect_left.width, (most + offset) / scale, at[1], reach[1]))
-            continue;
-        for (int i = 0; i < frame->rect_left.width; i++) {
-            struct place p;
-            double z = scale / (disparity[i] + offset);
-            double w = z * (r.scale[3] * i + r.shift[3]) + r.at_0[3];
-            if (!(fabs(z * (r.scale[0] * i + r.shift[0]) + r.at_0[0] - at[0] * w) <=
-                  reach[0] * w) ||
-                !(fabs(z * (r.scale[1] * i + r.shift[1]) + r.at_0[1] - at[1] * w) <=
-                  reach[1] * w) ||
-                !project(&view, s, frame, i, j, &p))
-                continue;
-            double off = fmax(fabs(p.x - window_x), fabs(p.y - window_y));
-            bool under = off <= p.size / 2;
-            if (under ? p.w >= nearest : nearest < INFINITY || off >= away)
-                continue;
-            if (under)
-                nearest = p.w;
-            away = fmin(away, off);
-            *x = i;
-            *y = j;
-            found = true;
-        }
-    }
-    return found;
+void points_view_pixel(const struct draw_settings *s, int width, int height, double window_x,
+                       double window_y, double depth, int *x, int *y) {
+    struct points_view v;
+    mat4 inverse;
+    vec4 at, clip = {(float)(2 * (window_x - s->x) / s->width - 1),
+                     (float)(1 - 2 * (window_y - s->y) / s->height), (float)(2 * depth - 1), 1};
+    points_view_of(s, width, height, &v);
+    glm_mat4_inv(v.transform, inverse);
+    glm_mat4_mulv(inverse, clip, at);
+    *x = (int)lround(v.rig.focal_px * (double)(at[0] / at[2]) + v.rig.center_x);
+    *y = (int)lround(v.rig.focal_px * (double)(at[1] / at[2]) + v.rig.center_y);
 }

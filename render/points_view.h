@@ -29,8 +29,6 @@ bool points_view_find(const struct draw_settings *settings, const struct frame *
  * deviations around their mean do, which is all of a surface of one depth seen from the front. */
 void points_view_fit(struct draw_settings *settings, const struct frame *frame);
 
-/* The pixel whose point is seen at a place of the window: of those that are drawn there the
- * nearest to the viewer, else the one that is drawn nearest to it, up to 8 px away; false where
- * none is. */
-bool points_view_pick(const struct draw_settings *settings, const struct frame *frame,
-                      double window_x, double window_y, int *x, int *y);
+/* The pixel whose point is drawn at a place of the window, at this depth there, 0 to 1. */
+void points_view_pixel(const struct draw_settings *settings, int width, int height, double window_x,
+                       double window_y, double depth, int *x, int *y);

@@ -1,5 +1,5 @@
 /*
- * Which pixel's point is under the mouse in the view of points. SPDX-License-Identifier: MIT
+ * Where points are in their view, and which pixel is drawn at a place of it. SPDX-License-Identifier: MIT
  */
 #include "render/points_view.h"
 #include "tests/test.h"
@@ -30,34 +30,37 @@ static void clear(void) {
         disparity[i] = DISPARITY_UNKNOWN;
 }
 
-/* Turned, a near surface covers one side of the far one behind it, and the near one is taken,
- * whichever comes first in a row. */
-TEST("/points-view/nearer", test_nearer) {
-    static const double yaws[] = {0, 0.4, -0.4};
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++)
-            disparity[y * WIDTH + x] = x >= 18 && x < 30 ? NEAR : FAR;
+/* The depth that is drawn leads back to the pixel, however the points are turned and moved. */
+TEST("/points-view/pixel", test_pixel) {
+    static const double yaws[] = {0, 0.4, -0.8};
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        disparity[i] = (int16_t)(FAR + (NEAR - FAR) * (i % WIDTH) / WIDTH);
     for (size_t k = 0; k < G_N_ELEMENTS(yaws); k++) {
         struct draw_settings s = make_view(SCALE, yaws[k]);
-        s.pitch = yaws[k] / 4;          /* rows are not level */
-        int covered[2] = {0}, seen = 0; /* left and right of the near surface */
-        for (int x = 0; x < WIDTH; x++) {
-            int found_x, found_y, y = HEIGHT / 2;
+        struct points_view view;
+        int seen = 0;
+        s.pitch = yaws[k] / 4;
+        s.distance = 1.2;
+        s.shift_x = 0.1;
+        s.x = 30;
+        s.y = 20;
+        points_view_of(&s, WIDTH, HEIGHT, &view);
+        for (int i = 0; i < WIDTH * HEIGHT; i++) {
+            int x = i % WIDTH, y = i / WIDTH, found_x, found_y;
+            float z = (float)(WIDTH * DISPARITY_ONE) / disparity[i];
+            vec4 clip, at = {((float)x - WIDTH / 2.0f) * z / WIDTH,
+                             ((float)y - HEIGHT / 2.0f) * z / WIDTH, z, 1};
             double at_x, at_y;
             if (!points_view_find(&s, &frame, x, y, &at_x, &at_y))
                 continue;
-            g_assert_true(points_view_pick(&s, &frame, at_x, at_y, &found_x, &found_y));
-            int before = disparity[y * WIDTH + x], found = disparity[found_y * WIDTH + found_x];
-            g_assert_cmpint(found, >=, before); /* never what lies behind */
+            glm_mat4_mulv(view.transform, at, clip);
+            points_view_pixel(&s, WIDTH, HEIGHT, at_x, at_y, (1 + (double)(clip[2] / clip[3])) / 2,
+                              &found_x, &found_y);
+            g_assert_cmpint(found_x, ==, x);
+            g_assert_cmpint(found_y, ==, y);
             seen++;
-            if (found > before)
-                covered[x >= 30]++;
         }
-        g_test_message("turned by %.1f: %d seen, %d and %d covered", yaws[k], seen, covered[0],
-                       covered[1]);
-        g_assert_cmpint(seen, >, WIDTH / 2);
-        g_assert_true((covered[0] > 3) == (yaws[k] > 0));
-        g_assert_true((covered[1] > 3) == (yaws[k] < 0));
+        g_assert_cmpint(seen, >, WIDTH * HEIGHT / 2);
     }
 }
 
@@ -65,18 +68,13 @@ TEST("/points-view/nearer", test_nearer) {
 TEST("/points-view/hanging", test_hanging) {
     struct draw_settings s = make_view(4 * SCALE, 0);
     double at_x, at_y, x, y;
-    int found_x, found_y;
     int16_t *at = &disparity[HEIGHT / 2 * WIDTH + WIDTH / 2];
     clear();
     at[0] = (NEAR + FAR) / 2;
     at[1] = FAR;
     g_assert_true(points_view_find(&s, &frame, WIDTH / 2, HEIGHT / 2, &at_x, &at_y));
-    g_assert_true(points_view_pick(&s, &frame, at_x, at_y, &found_x, &found_y));
-    g_assert_cmpint(found_x, ==, WIDTH / 2);
-    g_assert_cmpint(found_y, ==, HEIGHT / 2);
     at[-1] = NEAR;
     g_assert_false(points_view_find(&s, &frame, WIDTH / 2, HEIGHT / 2, &x, &y));
-    g_assert_false(points_view_pick(&s, &frame, at_x, at_y, &found_x, &found_y));
 }
 
 static double spread(const struct draw_settings *s, double middle[2], double most[2]) {
@@ -118,24 +116,5 @@ TEST("/points-view/fit", test_fit) {
         g_assert_cmpfloat(seen, >, 0.9);
         g_assert_cmpfloat(fmax(most[0], most[1]), >, 0.42);
         g_assert_cmpfloat(fmax(fabs(middle[0]), fabs(middle[1])), <, 0.05);
-    }
-}
-
-/* A point is taken from up to 8 px away. */
-TEST("/points-view/reach", test_reach) {
-    struct draw_settings s = make_view(4, 0);
-    double at_x, at_y;
-    clear();
-    disparity[10 * WIDTH + 20] = NEAR;
-    g_assert_true(points_view_find(&s, &frame, 20, 10, &at_x, &at_y));
-    g_assert_cmpfloat(fabs(at_x - 4 * 20), <, 0.01);
-    g_assert_cmpfloat(fabs(at_y - 4 * 10), <, 0.01);
-    for (int side = 0; side < 4; side++) {
-        const double dx = side < 2 ? side * 2 - 1 : 0, dy = side < 2 ? 0 : side * 2 - 5;
-        int x, y;
-        g_assert_true(points_view_pick(&s, &frame, at_x + 7 * dx, at_y + 7 * dy, &x, &y));
-        g_assert_cmpint(x, ==, 20);
-        g_assert_cmpint(y, ==, 10);
-        g_assert_false(points_view_pick(&s, &frame, at_x + 9 * dx, at_y + 9 * dy, &x, &y));
     }
 }

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "config/params_file.h"
 #include "config/presets.h"
-#include "render/points_view.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,13 +161,15 @@ void viewer_want_part(struct viewer *v, const char *roi) {
 void viewer_find_hovered(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     const struct mouse *m = &v->mouse;
-    struct draw_settings view = display_view(&v->display, display_view_at(&v->display, m->x, m->y));
+    int view = display_view_at(&v->display, m->x, m->y);
     v->hovered.side = 0;
     if (!shown)
         v->hovered.on = false;
-    else if (view.mode == DISPLAY_POINTS)
-        v->hovered.on = !(m->pressed && m->dragging) &&
-                        points_view_pick(&view, shown, m->x, m->y, &v->hovered.x, &v->hovered.y);
+    else if (display_view(&v->display, view).mode == DISPLAY_POINTS)
+        v->hovered.on =
+            !(m->pressed && m->dragging) &&
+            draw_pick(v->display.draw, view, m->x, m->y, &v->hovered.x, &v->hovered.y) &&
+            v->hovered.x < shown->rect_left.width && v->hovered.y < shown->rect_left.height;
     else
         v->hovered.on = display_pixel_at(&v->display, shown, m->x, m->y, &v->hovered.x,
                                          &v->hovered.y, &v->hovered.side);
@@ -215,11 +216,11 @@ void viewer_save_preset(struct viewer *v) {
 /* The settings with a preset in place of all that it may change; false where there is none. */
 static bool with_preset(const char *name, const struct params *params, struct params *loaded) {
     params_default(loaded);
-    settings_copy(loaded, params, PARAM_START);
+    params_copy(loaded, params, PARAM_START);
     if (!*name || preset_load_over(loaded, name) != 0)
         return false;
-    settings_copy_group(loaded, params, SETTINGS_RIG_GROUP);
-    settings_copy_group(loaded, params, SETTINGS_SEARCH_GROUP);
+    params_copy_group(loaded, params, SETTINGS_RIG_GROUP);
+    params_copy_group(loaded, params, SETTINGS_SEARCH_GROUP);
     return true;
 }
 
@@ -245,7 +246,7 @@ void viewer_load_preset(struct viewer *v, const char *name) {
         screen_notify(&v->screen, "Preset %s is for mode=%s, which the window is not opened in",
                       name, alone.mode == MODE_MOTION ? "motion" : "stereo");
     } else {
-        settings_copy_display(&loaded, &v->now.asked);
+        params_copy_display(&loaded, &v->now.asked);
         v->settings = (struct settings){.params = loaded, .base = loaded};
         v->quality.search.on = false;
         g_strlcpy(v->settings.preset, name, sizeof(v->settings.preset));
