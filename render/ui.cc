@@ -980,21 +980,16 @@ static double value_at(const struct ui_row *row, double at) {
     return row->step > 0 ? row->step * std::round(value / row->step) : value;
 }
 
-/* A thin track whose left part has the accent. */
-static void draw_track(struct ui *ui, ImVec2 min, ImVec2 max, float from, float to) {
+/* A thin track whose left part has the accent, up to the knob. */
+static void draw_track(struct ui *ui, ImVec2 min, ImVec2 max, float at) {
     float y = (min.y + max.y) / 2, thick = (float)ui_px(ui, 2), inset = (float)ui_px(ui, 7);
     ImVec2 a(min.x + inset, y - thick), b(max.x - inset, y + thick);
-    float x0 = a.x + from * (b.x - a.x), x1 = a.x + to * (b.x - a.x);
+    ImVec2 knob(a.x + at * (b.x - a.x), y);
+    unsigned accent = color_of(ui_theme(ui)->accent);
     ui->list->AddRectFilled(a, b, color_of(ui_theme(ui)->edge), thick);
-    ui->list->AddRectFilled(ImVec2(x0, a.y), ImVec2(x1, b.y), color_of(ui_theme(ui)->accent),
-                            thick);
-}
-
-static void draw_knob(struct ui *ui, ImVec2 min, ImVec2 max, float at) {
-    float inset = (float)ui_px(ui, 7);
-    ImVec2 middle(min.x + inset + at * (max.x - min.x - 2 * inset), (min.y + max.y) / 2);
-    ui->list->AddCircleFilled(middle, (float)ui_px(ui, 6.5), color_of(ui_theme(ui)->accent));
-    ui->list->AddCircleFilled(middle, (float)ui_px(ui, 5), color_of(0xffffff));
+    ui->list->AddRectFilled(a, ImVec2(knob.x, b.y), accent, thick);
+    ui->list->AddCircleFilled(knob, (float)ui_px(ui, 6.5), accent);
+    ui->list->AddCircleFilled(knob, (float)ui_px(ui, 5), color_of(0xffffff));
 }
 
 /* A slider from 0 to 1. True when *at changed. */
@@ -1008,10 +1003,8 @@ static bool bare_slider(struct ui *ui, const char *name, float width, double *at
                                        ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput);
     ImGui::PopStyleColor(5);
     add_widget_rect(ui, name);
-    ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-    float place = (float)std::min(1.0, std::max(0.0, *at));
-    draw_track(ui, min, max, 0, place);
-    draw_knob(ui, min, max, place);
+    draw_track(ui, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+               (float)std::min(1.0, std::max(0.0, *at)));
     return changed;
 }
 
@@ -1209,41 +1202,6 @@ bool ui_row_list_begin(struct ui *ui, const struct ui_row *row, const char *show
     if (!open)
         end_row(row);
     return open;
-}
-
-bool ui_row_range(struct ui *ui, const struct ui_row *row, const char *text, double *low,
-                  double *high) {
-    static bool second;
-    float width, line = ImGui::GetFontSize(), words = ImGui::CalcTextSize(text).x + line / 2;
-    double before[2] = {*low, *high};
-    if (begin_row(ui, row, &width)) {
-        *low = row->min;
-        *high = row->max;
-    }
-    ImVec2 min = ImGui::GetCursorScreenPos();
-    width -= words;
-    ImVec2 max(min.x + std::max(width, line), min.y + ImGui::GetFrameHeight());
-    ImGui::InvisibleButton("##range", ImVec2(max.x - min.x, max.y - min.y));
-    end_widget(ui, row->name, row->help);
-    float inset = (float)ui_px(ui, 7),
-          at[2] = {(float)place_of(row, *low), (float)place_of(row, *high)};
-    float mouse = (ImGui::GetIO().MousePos.x - min.x - inset) / (max.x - min.x - 2 * inset);
-    if (ImGui::IsItemActivated())
-        second =
-            std::abs(mouse - at[1]) < std::abs(mouse - at[0]) || (at[0] == at[1] && mouse > at[1]);
-    if (ImGui::IsItemActive()) {
-        double value = value_at(row, std::min(1.0f, std::max(0.0f, mouse)));
-        if (second)
-            *high = std::max(value, *low + row->step);
-        else
-            *low = std::min(value, *high - row->step);
-    }
-    draw_track(ui, min, max, std::max(0.0f, at[0]), std::min(1.0f, at[1]));
-    for (float place : at)
-        draw_knob(ui, min, max, std::min(1.0f, std::max(0.0f, place)));
-    put(ui, ImVec2(max.x + line / 2, min.y + (max.y - min.y - line) / 2), ui_theme(ui)->note, text);
-    end_row(row);
-    return *low != before[0] || *high != before[1];
 }
 
 bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width, double max,

@@ -187,10 +187,6 @@ bool ui_row_draw(struct ui *ui, const struct ui_row *row, double *value);
 /* A list whose lines the caller draws by ui_item while it is true; then ui_list_end. */
 bool ui_row_list_begin(struct ui *ui, const struct ui_row *row, const char *shown);
 
-/* A slider with two ends. */
-bool ui_row_range(struct ui *ui, const struct ui_row *row, const char *text, double *low,
-                  double *high);
-
 /* A slider of this width without a label. */
 bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width, double max,
                  double *value);

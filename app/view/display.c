@@ -4,6 +4,7 @@
 #include "app/view/display.h"
 
 #include "app/save/visualize.h"
+#include "base/quantile.h"
 #include "config/params.h"
 #include "render/points_view.h"
 
@@ -14,6 +15,7 @@
 #define MOTION_CONFIDENCE 64 /* that is white; it has no fixed end */
 #define FIRST_YAW 0.25       /* radians: points are seen slightly from the side and from above */
 #define FIRST_PITCH 0.35
+#define SAMPLES 10000 /* pixels of which a range of colours is made */
 #define ZOOM_STEP 1.2
 #define MIN_ZOOM 0.1
 #define MAX_ZOOM 100.0
@@ -89,52 +91,31 @@ void display_fit_range(struct display *d, const struct params *params) {
     }
 }
 
-/* The ratio'th smallest known disparity and the ratio'th largest, px. False where none is known. */
-static bool percentiles(const struct frame *frame, double ratio, double *min, double *max) {
-    static long histogram[1 << 16]; /* the main thread's */
+/* Disparities or lengths of motions of known pixels, px, of at most SAMPLES. How many. */
+static int take_samples(const struct frame *frame, double px[SAMPLES]) {
     size_t count = (size_t)frame->rect_left.width * (size_t)frame->rect_left.height;
-    long known = 0, below = 0, above = 0;
-    int low = 0, high = (1 << 16) - 1;
-    memset(histogram, 0, sizeof(histogram));
-    for (size_t i = 0; i < count; i++)
-        histogram[frame->disparity[i] - INT16_MIN]++;
-    for (int i = 1; i < 1 << 16; i++) /* 0 is DISPARITY_UNKNOWN's */
-        known += histogram[i];
-    if (known == 0)
-        return false;
-    histogram[0] = 0;
-    while ((double)(below += histogram[low]) <= ratio * (double)known)
-        low++;
-    while ((double)(above += histogram[high]) <= ratio * (double)known)
-        high--;
-    *min = (low + INT16_MIN) / (double)DISPARITY_ONE;
-    *max = (high + INT16_MIN) / (double)DISPARITY_ONE;
-    return true;
+    bool motion = frame->params->mode == MODE_MOTION;
+    const int16_t *map = motion ? frame->motion : frame->disparity;
+    int known = 0;
+    for (size_t i = 0; i < count; i += 1 + count / SAMPLES)
+        if (map[i] != DISPARITY_UNKNOWN)
+            px[known++] = (motion ? hypot(map[i], map[i + count]) : map[i]) / DISPARITY_ONE;
+    return known;
 }
 
 int display_motion_length(const struct frame *frame) {
-    static long histogram[INT16_MAX]; /* of lengths in whole px; the main thread's */
-    size_t count = (size_t)frame->rect_left.width * (size_t)frame->rect_left.height;
-    long known = 0, within = 0;
-    int length = 0;
-    memset(histogram, 0, sizeof(histogram));
-    for (size_t i = 0; i < count; i++)
-        if (frame->motion[i] != DISPARITY_UNKNOWN) {
-            double px = hypot(frame->motion[i], frame->motion[i + count]) / DISPARITY_ONE;
-            histogram[(int)ceil(px)]++;
-            known++;
-        }
-    while ((double)within < 0.98 * (double)known)
-        within += histogram[length++];
-    return known > 0 ? (int)fmax(1, length - 1) : 0;
+    double px[SAMPLES];
+    int known = take_samples(frame, px);
+    return known > 0 ? (int)fmax(1, ceil(quantile_of(px, known, 0.98))) : 0;
 }
 
 bool display_range_from_frame(struct display *d, const struct frame *frame, double scale) {
-    double min, max;
-    if (!percentiles(frame, 0.02, &min, &max))
+    double px[SAMPLES];
+    int known = take_samples(frame, px);
+    if (known == 0)
         return false;
-    d->range[0] = floor(min / scale);
-    d->range[1] = fmax(ceil(max / scale), d->range[0] + 1);
+    d->range[0] = floor(quantile_of(px, known, 0.02) / scale);
+    d->range[1] = fmax(ceil(quantile_of(px, known, 0.98) / scale), d->range[0] + 1);
     d->range_from = RANGE_FITTED;
     return true;
 }

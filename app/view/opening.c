@@ -356,7 +356,7 @@ static void take_recorded(struct viewer *v) {
     if (!options_take_recorded(&none, v->playback.source, &v->settings.params))
         return;
     v->settings.automatic = false;
-    settings_copy(&v->started.params, &v->settings.params, PARAM_LIVE);
+    params_copy(&v->started.params, &v->settings.params, PARAM_LIVE);
 }
 
 /* Of another source all is computed, with its own calibration. */
@@ -427,14 +427,14 @@ void opening_remember(struct viewer *v, const char *const *words, int count, lon
 /* The calibration that a source was opened with before, where its files are still there. */
 static void recall_rig(struct viewer *v, const char *const *words) {
     struct rig_options *rig = &v->rig_options;
-    char **how = start_page_how(&v->start_page, words);
+    g_auto(GStrv) how = start_page_how(&v->start_page, words);
     guint count = how ? g_strv_length(how) : 0;
-    if (!how || count < 4)
+    if (count < 4)
         return;
     for (guint i = 4; i < count; i++)
         if (!g_file_test(how[i], G_FILE_TEST_EXISTS))
             return;
-    assert(how[0] && how[1] && how[2] && how[3]);
+    assert(how && how[0] && how[1] && how[2] && how[3]);
     rig->unit = *how[0] ? (char *)(uintptr_t)g_intern_string(how[0]) : NULL;
     rig->model = *how[1] ? (char *)(uintptr_t)g_intern_string(how[1]) : NULL;
     rig->rectified = *how[2] != '\0';

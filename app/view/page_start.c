@@ -8,15 +8,12 @@
 #include "app/view/viewer.h"
 #include "capture/v4l2/device_list.h"
 #include "base/auto.h"
-#include "base/file.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { MAX_RECENT_BYTES = 1 << 20 };
 
 /* ---- cameras */
 
@@ -86,38 +83,25 @@ static char *recent_path(void) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent.ini", NULL);
 }
 
-static char **get_list(GKeyFile *file, const char *name, int i) {
-    g_autofree char *key = g_strdup_printf("%s%d", name, i);
-    return g_key_file_get_string_list(file, "recent", key, NULL, NULL);
-}
-
-static void set_list(GKeyFile *file, const char *name, int i, char *const *words) {
-    g_autofree char *key = g_strdup_printf("%s%d", name, i);
-    if (words)
-        g_key_file_set_string_list(file, "recent", key, (const char *const *)words,
-                                   g_strv_length((char **)(uintptr_t)words));
+/* What is remembered of the i'th: "recent" are its words, "about" says how many pairs, whether
+ * calibrated and the day, "how" has unit, model, "rectified", "swap", each or "", and the files of
+ * its calibration. g_strfreev; NULL: nothing. */
+char **start_page_recent(const struct start_page *page, const char *what, int i) {
+    g_autofree char *key = g_strdup_printf("%s%d", what, i);
+    char **list =
+        page->recent ? g_key_file_get_string_list(page->recent, "recent", key, NULL, NULL) : NULL;
+    if (list && !*list)
+        g_clear_pointer(&list, g_strfreev);
+    return list;
 }
 
 static void load_recent(struct start_page *page) {
-    page->pictured = false;
     g_autofree char *path = recent_path();
-    g_autoptr(GKeyFile) file = g_key_file_new();
-    char *text;
-    size_t length;
-    if (access(path, F_OK) == 0 && file_load(path, MAX_RECENT_BYTES, &text, &length) == 0) {
-        g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL);
-        free(text);
-    }
-    for (int i = 0; i < START_RECENT; i++) {
-        g_strfreev(page->recent[i]);
-        g_strfreev(page->about[i]);
-        g_strfreev(page->how[i]);
-        page->recent[i] = get_list(file, "recent", i);
-        page->about[i] = get_list(file, "about", i);
-        page->how[i] = get_list(file, "how", i);
-        if (page->recent[i] && !page->recent[i][0])
-            g_clear_pointer(&page->recent[i], g_strfreev);
-    }
+    page->pictured = false;
+    g_clear_pointer(&page->recent, g_key_file_free);
+    page->recent = g_key_file_new();
+    if (g_file_test(path, G_FILE_TEST_EXISTS))
+        g_key_file_load_from_file(page->recent, path, G_KEY_FILE_NONE, NULL);
 }
 
 /* Whole paths for files, so that they are found from other folders. */
@@ -133,28 +117,38 @@ static char **absolute_words(const char *const *words, int count) {
 char **start_page_how(struct start_page *page, const char *const *words) {
     g_auto(GStrv) opened = absolute_words(words, (int)g_strv_length((char **)(uintptr_t)words));
     load_recent(page);
-    for (int i = 0; i < START_RECENT && page->recent[i]; i++)
-        if (g_strv_equal((const char *const *)page->recent[i], (const char *const *)opened))
-            return page->how[i];
+    for (int i = 0; i < START_RECENT; i++) {
+        g_auto(GStrv) known = start_page_recent(page, "recent", i);
+        if (known && g_strv_equal((const char *const *)known, (const char *const *)opened))
+            return start_page_recent(page, "how", i);
+    }
     return NULL;
 }
 
 void start_page_remember(struct start_page *page, const char *const *words, int count,
                          const char *const *about, const char *const *how) {
+    static const char *const what[] = {"recent", "about", "how"};
     g_auto(GStrv) opened = absolute_words(words, count),
                   used = absolute_words(how, (int)g_strv_length((char **)(uintptr_t)how));
+    const char *const *const newest[] = {(const char *const *)opened, about,
+                                         (const char *const *)used};
     g_autofree char *path = recent_path(), *folder = g_path_get_dirname(path);
     g_autoptr(GKeyFile) file = g_key_file_new();
     load_recent(page);
-    int n = 0;
-    for (int i = -1; i < START_RECENT && n < START_RECENT; i++) {
-        char **entry = i < 0 ? opened : page->recent[i];
-        if (!entry ||
-            (i >= 0 && g_strv_equal((const char *const *)entry, (const char *const *)opened)))
+    for (int i = -1, n = 0; i < START_RECENT && n < START_RECENT; i++) {
+        g_auto(GStrv) known = i < 0 ? NULL : start_page_recent(page, "recent", i);
+        if (i >= 0 &&
+            (!known || g_strv_equal((const char *const *)known, (const char *const *)opened)))
             continue;
-        set_list(file, "recent", n, entry);
-        set_list(file, "about", n, i < 0 ? (char *const *)about : page->about[i]);
-        set_list(file, "how", n++, i < 0 ? used : page->how[i]);
+        for (int k = 0; k < 3; k++) {
+            g_autofree char *key = g_strdup_printf("%s%d", what[k], n);
+            g_auto(GStrv) kept = i < 0 ? NULL : start_page_recent(page, what[k], i);
+            const char *const *list = i < 0 ? newest[k] : (const char *const *)kept;
+            if (list)
+                g_key_file_set_string_list(file, "recent", key, list,
+                                           g_strv_length((char **)(uintptr_t)list));
+        }
+        n++;
     }
     if (g_mkdir_with_parents(folder, 0700) == 0)
         g_key_file_save_to_file(file, path, NULL); /* without it nothing is remembered */
@@ -237,11 +231,7 @@ void start_page_close(struct start_page *page) {
     g_free(page->cameras);
     g_free(page->rig);
     g_free(page->left_word);
-    for (int i = 0; i < START_RECENT; i++) {
-        g_strfreev(page->recent[i]);
-        g_strfreev(page->about[i]);
-        g_strfreev(page->how[i]);
-    }
+    g_clear_pointer(&page->recent, g_key_file_free);
     start_page_free_pictures(page);
     ui_texture_free(&page->scene);
 }
@@ -274,19 +264,21 @@ static void draw_tiles(struct viewer *v, char **chosen) {
         draw_small_scene(page);
     if (!page->pictured)
         start_page_load_pictures(page);
-    for (; i < START_RECENT && page->recent[i]; i++) {
+    for (; i < START_RECENT; i++) {
         char name[32];
-        g_autofree char *all_words = g_strjoinv("  ", page->recent[i]),
-                        *title = page->recent[i][0][0] == '/'
-                                     ? g_path_get_basename(page->recent[i][0])
-                                     : g_strdup(all_words),
-                        *note =
-                            page->about[i] ? g_strjoinv(" \u00b7 ", page->about[i]) : g_strdup("");
+        g_auto(GStrv) words = start_page_recent(page, "recent", i),
+                      about = start_page_recent(page, "about", i);
+        if (!words)
+            break;
+        g_autofree char *all_words = g_strjoinv("  ", words),
+                        *title =
+                            *words[0] == '/' ? g_path_get_basename(words[0]) : g_strdup(all_words),
+                        *note = about ? g_strjoinv(" \u00b7 ", about) : g_strdup("");
         g_snprintf(name, sizeof(name), "start.recent%d", i);
         if (i % columns)
             ui_same_line(ui);
         if (ui_tile(ui, name, title, note, all_words, page->picture[i], width, height))
-            *chosen = g_strjoinv("\n", page->recent[i]);
+            *chosen = g_strjoinv("\n", words);
     }
     if (i % columns)
         ui_same_line(ui);
@@ -410,7 +402,8 @@ void start_page_draw(struct viewer *v, int width, int height) {
     calibrate_form_draw(v, source);
     ui_table_end(ui);
     draw_path(v, &chosen);
-    ui_heading(ui, UI_HEADING, "%s", page->recent[0] ? "Opened before" : "Or look at");
+    g_auto(GStrv) newest = start_page_recent(page, "recent", 0);
+    ui_heading(ui, UI_HEADING, newest ? "Opened before" : "Or look at");
     draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {

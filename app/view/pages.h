@@ -78,15 +78,12 @@ struct start_page {                 /* zero to begin with */
     bool look_again;                /* for cameras, before the page is drawn next */
     char *left_word;                /* of the camera that was clicked first, or NULL */
     char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
-    char **recent[START_RECENT];    /* words of what was opened before, newest first */
+    GKeyFile *recent;               /* what was opened before, newest first */
     char path[512];                 /* typed by the user */
     struct file_dialog *dialog;     /* the open one, or NULL */
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
-    char **about[START_RECENT];     /* of `recent`: kind, pairs, calibrated or not, day; or NULL */
     unsigned scene;                 /* picture of the demonstration */
-    char **how[START_RECENT]; /* of `recent`: unit, model, "rectified", "swap", each or "", and
-                                       files of its calibration; or NULL */
-    bool pictured;            /* they were looked for */
+    bool pictured;                  /* they were looked for */
 };
 
 void start_page_close(struct start_page *page);
@@ -95,7 +92,9 @@ void start_page_close(struct start_page *page);
 void start_page_remember(struct start_page *page, const char *const *words, int count,
                          const char *const *about, const char *const *how);
 
-/* How what these words name was calibrated; the page's; NULL: not known. */
+char **start_page_recent(const struct start_page *page, const char *what, int i);
+
+/* How what these words name was calibrated. g_strfreev; NULL: not known. */
 char **start_page_how(struct start_page *page, const char *const *words);
 
 /* ---- start_pictures.c: what was opened before has a picture, as it was left */

@@ -73,6 +73,23 @@ static const char *colormap_choices(void) {
     return joined;
 }
 
+/* The end of the range of colours that is far (0) or near (1), px of whole pictures. */
+static void set_color(struct viewer *v, int end, double px) {
+    double *range = v->display.range;
+    range[end] = end ? fmax(px, range[0] + 0.5) : fmin(px, range[1] - 0.5);
+    v->display.range_from = RANGE_MANUAL;
+}
+
+static void fit_color(const struct viewer *v, struct ui_row *row, int end) {
+    const struct params *p = &v->now.asked;
+    row->min = p->min_disparity;
+    row->max = p->min_disparity + p->disparity_range;
+    row->step = 0.5;
+    row->unit = "px";
+    row->def = end ? row->max : row->min;
+    row->changed = v->display.range_from == RANGE_MANUAL;
+}
+
 static double get_size(const struct viewer *v) {
     int size = 0;
     while (size < QUALITY_SIZES && fabs(v->rig.scale - quality_sizes[size]) > 1e-6)
@@ -152,37 +169,6 @@ static void draw_row(struct viewer *v, enum row i) {
     case ROWS:
         break;
     }
-}
-
-/* ---- the range of colours: near at the left, as in the legend */
-
-static void draw_range(struct viewer *v) {
-    const struct params *p = &v->now.asked;
-    double *range = v->display.range, near = -range[1], far = -range[0];
-    char text[48], ends[2][16];
-    for (int i = 0; i < 2; i++) {
-        double px = range[!i], z = depth_at(v, px);
-        if (is_in_pixels(v))
-            snprintf(ends[i], sizeof(ends[i]), "%.0f", px);
-        else if (px <= 0 || z > 1000)
-            snprintf(ends[i], sizeof(ends[i]), "\u221e");
-        else
-            snprintf(ends[i], sizeof(ends[i]), "%.*f", z < 10, z);
-    }
-    snprintf(text, sizeof(text), "%s to %s %s", ends[0], ends[1], is_in_pixels(v) ? "px" : "m");
-    struct ui_row row = {.name = "range",
-                         .label = "Colour range",
-                         .help = "nearest and farthest colour; a fits both to this picture, A to "
-                                 "all that is searched",
-                         .min = -(p->min_disparity + p->disparity_range),
-                         .max = -p->min_disparity,
-                         .step = 0.5,
-                         .changed = v->display.range_from == RANGE_MANUAL};
-    if (!ui_row_range(v->screen.ui, &row, text, &near, &far))
-        return;
-    v->display.range_from = near == row.min && far == row.max ? RANGE_OF_SEARCH : RANGE_MANUAL;
-    range[1] = -near;
-    range[0] = -far;
 }
 
 /* ---- presets */
@@ -265,8 +251,6 @@ void panel_rows_draw(struct viewer *v, enum tab tab) {
         draw_row(v, (enum row)i);
         drawn++;
     }
-    if (!depth && !v->display.motion)
-        draw_range(v);
     if (depth)
         draw_presets(v);
 }

@@ -57,7 +57,9 @@ void start_page_free_pictures(struct start_page *page) {
 
 void start_page_load_pictures(struct start_page *page) {
     start_page_free_pictures(page);
-    for (int i = 0; i < START_RECENT && page->recent[i]; i++)
-        page->picture[i] = load_picture(page->recent[i]);
+    for (int i = 0; i < START_RECENT; i++) {
+        g_auto(GStrv) words = start_page_recent(page, "recent", i);
+        page->picture[i] = words ? load_picture(words) : 0;
+    }
     page->pictured = true;
 }
