@@ -1,5 +1,6 @@
 /*
- * Where points are in their view, and which pixel is drawn at a place of it. SPDX-License-Identifier: MIT
+ * Where points are in their view, and which pixel is drawn at a place of it.
+ * SPDX-License-Identifier: MIT
  */
 #include "render/points_view.h"
 #include "tests/test.h"
