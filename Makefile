@@ -206,7 +206,7 @@ $(AS_C): packaging/as_c.sh $(BUILD)/link.stamp
 	$(Q)packaging/as_c.sh $(as_c) $(filter-out packaging/as_c.sh %.stamp,$^) >$@
 $(AS_C:%=%.o): %.o: % $(BUILD)/c.stamp
 	$(Q)$(CC) -std=c11 -I. $(SANITIZE) $(IN_LIBRARY) $(CPPFLAGS) $(CFLAGS) $(CWARN) -c -o $@ $<
-AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg)
+AVX512 = $(addprefix -mavx512,bw vl vbmi bitalg vnni)
 $(BUILD)/%_avx2.c.o $(BUILD)/%_simd.c.o: SIMD = $(if $(X86),-mavx2) $(UNCHECKED)
 $(BUILD)/%_simd.c.avx512.o: SIMD = -DAVX512 -mavx2 $(AVX512) $(UNCHECKED)
 # Checks of each pointer's use, most of which AddressSanitizer repeats, take six times as long.

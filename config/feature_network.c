@@ -49,17 +49,21 @@ static bool read_words(const char *line, const char *word, int count, int *numbe
     return strcmp(line, again) == 0;
 }
 
-/* Reads a line WORD INPUTS OUTPUTS STRIDE SHIFT for each of count shapes into layer. *line is the
- * first one and becomes the one behind them. Whether these lines are there, and no more of them. */
+/* Reads a line WORD INPUTS OUTPUTS STRIDE SHIFT for each of count shapes that is not 0 into layer.
+ * *line is the first one and becomes the one behind them. Whether these lines are there, and no
+ * more of them. */
 static bool read_layers(struct feature_layer *layer, struct reader *r, const char **line,
                         const char *word, const int shape[][3], int count) {
     int number[4];
-    for (int k = 0; k < count; k++, *line = next_line(r)) {
+    for (int k = 0; k < count; k++) {
+        if (!shape[k][0])
+            continue;
         if (!begins(*line, word) || !read_words(*line, word, 4, number) ||
             memcmp(number, shape[k], sizeof(shape[k])) != 0 || number[3] < 0 ||
             number[3] > MAX_SHIFT)
             return false;
         layer[k] = (struct feature_layer){number[0], number[1], number[2], number[3], NULL, NULL};
+        *line = next_line(r);
     }
     return !begins(*line, word);
 }
@@ -71,13 +75,13 @@ static const char *read_refinement(struct feature_network *n, struct reader *r, 
         {{192, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 1}, {64, 96, 2}, {96, 96, 1}, {96, 96, 2},
          {96, 96, 1},  {96, 96, 2}, {96, 96, 1}, {96, 96, 1}, {96, 96, 1}, {96, 64, 1}, {64, 64, 1},
          {64, 64, 1},  {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {64, 32, 1}, {32, 32, 1}},
-        {{192, 32, 1}, {32, 32, 1}, {32, 32, 2}, {32, 32, 1}, {32, 64, 2}, {64, 64, 1}, {64, 64, 2},
-         {64, 64, 1},  {64, 64, 2}, {64, 64, 1}, {64, 64, 1}, {64, 64, 1}, {64, 32, 1}, {32, 32, 1},
-         {32, 32, 1},  {32, 32, 1}, {32, 64, 1}, {64, 32, 1}, {32, 32, 1}, {32, 32, 1}}};
+        {{192, 16, 1}, {16, 16, 1}, {16, 32, 2}, {32, 32, 1}, {32, 32, 2}, {32, 32, 1}, {32, 32, 2},
+         {32, 32, 1},  {32, 32, 2}, {32, 32, 1}, {32, 32, 1}, {32, 32, 1}, {32, 32, 1}, {32, 32, 1},
+         {32, 16, 1},  {16, 16, 1}, {0, 0, 0},   {0, 0, 0},   {32, 32, 1}, {16, 128, 1}}};
     int number[1 + REFINE_CHANCES];
     if (!read_layers(n->layer + feature_all_layers(n), r, line, "refine", shapes[n->refinements],
                      REFINE_LAYERS))
-        return "has other lines refine than the network's 20 (docs/METHODS.md), of shifts 0 to 24";
+        return "has other lines refine than the network's (docs/METHODS.md), of shifts 0 to 24";
     if (!begins(*line, "choose ") || !read_words(*line, "choose", 1 + REFINE_CHANCES, number))
         return "has no line choose with 18 numbers";
     n->choice[n->refinements].prior = number[0];

@@ -10,7 +10,7 @@
  *     trained: TEXT
  *     layer 1 64 1 SHIFT                   the layers of the descriptor: INPUTS OUTPUTS STRIDE
  *     layer 64 64 1 SHIFT                  three times
- *     refine INPUTS OUTPUTS STRIDE SHIFT   for each of enum refine_layer
+ *     refine INPUTS OUTPUTS STRIDE SHIFT   for each of enum refine_layer that the refinement has
  *     choose PRIOR CHANCE CHANCE...        REFINE_CHANCES of them
  *     hash 16 HEXADECIMAL DIGITS           FNV-1a of the numbers, 64 bits
  *
@@ -29,7 +29,7 @@ enum {
     FEATURE_LAYERS = 4,    /* of the descriptor */
     FEATURE_CHANNELS = 64, /* outputs of each of them */
     FEATURE_TAPS = 9,
-    FEATURE_OUTPUTS = 96,        /* of any layer, at most */
+    FEATURE_OUTPUTS = 96,        /* of any hidden layer, at most */
     FEATURE_FILE_BYTES = 1 << 21 /* no file is longer */
 };
 
@@ -37,7 +37,7 @@ enum {
 enum refinement { REFINEMENT_OF_VECTORS, REFINEMENT_OF_CENSUS, REFINEMENTS };
 
 /* The layers of a refinement, a U-Net: E are those down to 1/32 of the picture's size, D and U
- * those up again, H those of full size. */
+ * those up again, H those of full size, which the one of census does not have. */
 enum refine_layer {
     REFINE_I,
     REFINE_E1,
@@ -71,6 +71,7 @@ struct feature_layer {
 
 struct feature_network {
     int refinements; /* behind the descriptor, REFINE_LAYERS each */
+    /* all 0 where a refinement does not have it */
     struct feature_layer layer[FEATURE_LAYERS + REFINEMENTS * REFINE_LAYERS];
     struct { /* see struct refine_choose_args */
         int prior;

@@ -91,6 +91,18 @@ static const int32_t *regress(struct graph *g, const struct pipeline *p, struct 
     return a.out;
 }
 
+/* The hidden layer of full size. */
+static struct channels add_full_size(struct graph *g, const struct pipeline *p, struct channels h0,
+                                     struct channels evidence) {
+    struct feature_args a = layer_args(p, REFINE_H1, p->width, p->height);
+    struct channels to = {.width = a.width, .height = a.height, .count = a.outputs};
+    a.source = h0.data;
+    a.joined = evidence.data;
+    to.data = a.out = graph_buffer(g, (size_t)to.width * (size_t)to.height * (size_t)to.count);
+    graph_stage(g, STAGE_feature_layer, &a, to.width, to.height);
+    return to;
+}
+
 const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
                                    const struct picture picture[2], const int16_t *map,
                                    const uint8_t *confidence, uint8_t **refined) {
@@ -109,24 +121,18 @@ const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
     struct channels d2 = add_layer(g, p, REFINE_D2, add_sum(g, u3, e2));
     struct channels u2 = add_layer(g, p, REFINE_U2, d2);
     struct channels d1 = add_layer(g, p, REFINE_D1, add_sum(g, u2, e1));
-    struct channels h0 = add_layer(g, p, REFINE_H0, d1);
-
-    struct feature_args h1 = layer_args(p, REFINE_H1, p->width, p->height);
-    h1.source = h0.data;
-    h1.joined = evidence.data;
-    h1.out = graph_buffer(g, pixels * (size_t)h1.outputs);
-    graph_stage(g, STAGE_feature_layer, &h1, p->width, p->height);
-
+    if (number_of(p) == REFINEMENT_OF_VECTORS)
+        d1 = add_full_size(g, p, add_layer(g, p, REFINE_H0, d1), evidence);
     struct refine_choose_args a = {.map = from,
-                                   .layer = layer_args(p, REFINE_OUT, p->width, p->height),
+                                   .layer = layer_args(p, REFINE_OUT, d1.width, d1.height),
                                    .regressed = regress(g, p, from, d2),
                                    .out = graph_buffer(g, pixels * sizeof(*a.out)),
                                    .confidence_out = graph_buffer(g, pixels),
                                    .greatest = from.least + 16 * (p->params.disparity_range - 1),
                                    .prior = p->network.choice[number_of(p)].prior};
-    a.layer.source = h1.out;
+    a.layer.source = d1.data;
     memcpy(a.chance, p->network.choice[number_of(p)].chance, sizeof(a.chance));
-    graph_stage(g, STAGE_refine_choose, &a, p->width, p->height);
+    graph_stage(g, STAGE_refine_choose, &a, d1.width, d1.height);
     *refined = a.confidence_out;
     return a.out;
 }

@@ -13,7 +13,7 @@ sources() { # sources EXTENSION...: files of ours, one a line
 }
 flags="-std=c11 -D_GNU_SOURCE -I. -DLIVESTEREO_VERSION=\"0\""
 flags="$flags ${CFLAGS:-}"
-avx512="-mavx512bw -mavx512vl -mavx512vbmi -mavx512bitalg"
+avx512="-mavx512bw -mavx512vl -mavx512vbmi -mavx512bitalg -mavx512vnni"
 
 lint_format() {
     sources c h cu cuh cc | xargs clang-format --dry-run -Werror --ferror-limit=3

@@ -19,31 +19,32 @@ struct network_file {
 };
 
 /* A layer of a refinement, from docs/METHODS.md: inputs, outputs, stride, and the shift that
- * network_with() gives it. */
+ * network_with() gives it; all 0 where the refinement does not have it. */
 struct network_shape {
     int inputs, outputs, stride, shift;
 };
 static inline struct network_shape network_refinement(enum refinement kind, int layer) {
-    enum { I, E1, E2A, E2B, E3A, E4A = 6, E5A = 8, U3 = 12, D2, H0 = 16, H1, REGRESS, OUT };
-    int fine = kind == REFINEMENT_OF_VECTORS ? 64 : 32, coarse = kind ? 64 : 96;
-    struct network_shape s = {coarse, coarse, 1, 11};
-    if (layer <= E3A || layer >= D2)
-        s.inputs = fine;
-    if (layer < E3A || layer >= U3)
-        s.outputs = fine;
+    enum { I, E2A = 2, E3A = 4, E4A = 6, E5A = 8, U3 = 12, U2 = 14, H0 = 16, H1, REGRESS, OUT };
+    bool vectors = kind == REFINEMENT_OF_VECTORS;
+    int half = vectors ? 64 : 16, quarter = vectors ? 64 : 32, coarse = vectors ? 96 : 32;
+    struct network_shape s = {half, half, 1, 11};
+    if (layer > E2A && layer <= U2)
+        s.inputs = layer > E3A && layer <= U3 ? coarse : quarter;
+    if (layer >= E2A && layer < U2)
+        s.outputs = layer >= E3A && layer < U3 ? coarse : quarter;
     if (layer == E2A || layer == E3A || layer == E4A || layer == E5A)
         s.stride = 2;
     if (layer == I)
-        s = (struct network_shape){192, fine, 1, 12};
+        s = (struct network_shape){192, half, 1, 12};
     if (layer == H0)
         s.outputs = 64;
     if (layer == H1)
-        s.inputs = 64;
+        s = (struct network_shape){64, 32, 1, 11};
+    if (layer == REGRESS)
+        s = (struct network_shape){quarter, 32, 1, 11};
     if (layer == OUT)
-        s.inputs = 32;
-    if (layer >= H1)
-        s.outputs = 32;
-    return s;
+        s = (struct network_shape){vectors ? 32 : 16, vectors ? 32 : 128, 1, 11};
+    return !vectors && (layer == H0 || layer == H1) ? (struct network_shape){0} : s;
 }
 
 /* Writes the hash of the numbers. */
@@ -83,8 +84,9 @@ static inline void network_with(struct network_file *f, int shift, int refinemen
     for (int kind = 0; kind < refinements; kind++) {
         for (int k = 0; k < REFINE_LAYERS; k++) {
             struct network_shape s = network_refinement((enum refinement)kind, k);
-            length += sprintf(header + length, "refine %d %d %d %d\n", s.inputs, s.outputs,
-                              s.stride, s.shift);
+            if (s.inputs)
+                length += sprintf(header + length, "refine %d %d %d %d\n", s.inputs, s.outputs,
+                                  s.stride, s.shift);
             numbers += (size_t)s.outputs * (size_t)(4 + 9 * s.inputs);
         }
         length += sprintf(header + length, "choose 96 0 9 30 40 50 60 75 90 99 120 140 160 180 190 "

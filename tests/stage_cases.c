@@ -244,11 +244,11 @@ static struct feature_args case_layer(struct pass_case *c, const int kind[3], in
 
 /* The layers of the descriptor and of the refinement; the first one is the descriptor's last. */
 static void case_feature(struct pass_case *c, enum stage stage) {
-    enum { JOINED = 14 };
-    static const int kinds[][3] = {{64, 64, 1}, {1, 64, 1},   {32, 32, 1},           {32, 64, 1},
-                                   {64, 32, 1}, {192, 64, 1}, {64, 64, 2},           {64, 96, 2},
-                                   {96, 96, 1}, {96, 96, 2},  {96, 64, 1},           {192, 32, 1},
-                                   {32, 32, 2}, {32, 64, 2},  [JOINED] = {64, 32, 1}};
+    enum { JOINED = 15 };
+    static const int kinds[][3] = {{64, 64, 1}, {1, 64, 1},   {32, 32, 1}, {32, 16, 1},
+                                   {64, 32, 1}, {192, 64, 1}, {64, 64, 2}, {64, 96, 2},
+                                   {96, 96, 1}, {96, 96, 2},  {96, 64, 1}, {192, 16, 1},
+                                   {32, 32, 2}, {16, 16, 1},  {16, 32, 2}, [JOINED] = {64, 32, 1}};
     int w = c->shape.width, h = c->shape.height,
         kind = stage == STAGE_feature_vector ? 0 : case_between(c, 0, JOINED);
     struct feature_args a = case_layer(c, kinds[kind], w, h);
@@ -1249,7 +1249,7 @@ STAGE_CASE(refine_evidence, (w + 1) / 2, (h + 1) / 2, .map = case_refined(c),
     a->out = case_bytes(c, (w + 1) / 2, (h + 1) / 2, 4 * REFINE_FEATURES, 255);
 }
 
-PIXEL_CASE(refine_sum, .width = w, .channels = 32 * case_between(c, 1, 3)) {
+PIXEL_CASE(refine_sum, .width = w, .channels = 16 * case_between(c, 1, 6)) {
     a->coarse = case_bytes(c, (w + 1) / 2, (h + 1) / 2, a->channels, FEATURE_LARGEST);
     a->fine = case_bytes(c, w, h, a->channels, FEATURE_LARGEST);
     a->out = case_bytes(c, w, h, a->channels, 255);
@@ -1268,9 +1268,11 @@ static void case_refine_choose(struct pass_case *c) {
     struct refine_choose_args a = {.map = case_refined(c), .prior = case_between(c, 0, 200)};
     int w = a.map.width, h = a.map.height;
     a.greatest = a.map.least + 16 * case_between(c, 1, 60);
-    a.layer = case_layer(c, (int[]){32, 32, 1}, w, h);
+    int side = case_between(c, 1, 2), rows = (h + side - 1) / side, columns = (w + side - 1) / side,
+        inputs = 32 / side;
+    a.layer = case_layer(c, (int[]){inputs, side * side * REFINE_OUTPUTS, 1}, columns, rows);
     a.layer.shift = case_between(c, 4, 14);
-    a.layer.source = case_bytes(c, w, h, 32, FEATURE_LARGEST);
+    a.layer.source = case_bytes(c, columns, rows, inputs, FEATURE_LARGEST);
     int32_t *regressed = case_add_rows(c, (w + 3) / 4, (h + 3) / 4, 8);
     for (int i = 0; i < (w + 3) / 4 * ((h + 3) / 4) * 2; i++)
         regressed[i] = (int32_t)case_value(c, 8000) - 1000;
@@ -1279,7 +1281,7 @@ static void case_refine_choose(struct pass_case *c) {
         a.chance[i] = (uint8_t)case_between(c, 0, 255);
     a.out = case_add_rows(c, w, h, sizeof(*a.out));
     a.confidence_out = case_bytes(c, w, h, 1, 255);
-    case_add_pass(c, STAGE_refine_choose, &a, w, h);
+    case_add_pass(c, STAGE_refine_choose, &a, columns, rows);
 }
 
 /* ---- maps of a sequence */

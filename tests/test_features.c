@@ -269,13 +269,13 @@ TEST("/features/refused", test_refused) {
     refuse_layers("layer 64 64 1 10\n", "layer 64 64 1 10\nlayer 64 64 1 10\n");
     refuse_text("hash ", "hash", "hash");
     refuse_text("hash ", "hash 0", "hash");
-    refuse_refinement("refine 192 32 1 ", "refine 192 64 1 ", "network's 20");
-    refuse_refinement("refine 64 64 2 ", "refine 64 64 1 ", "network's 20");
-    refuse_refinement("refine 64 64 2 11", "refine 64 64 2 25", "network's 20");
-    refuse_refinement("refine 64 64 2 11", "refine 64 64 2 011", "network's 20");
+    refuse_refinement("refine 192 16 1 ", "refine 192 64 1 ", "than the network's");
+    refuse_refinement("refine 64 64 2 ", "refine 64 64 1 ", "than the network's");
+    refuse_refinement("refine 64 64 2 11", "refine 64 64 2 25", "than the network's");
+    refuse_refinement("refine 64 64 2 11", "refine 64 64 2 011", "than the network's");
     refuse_refinement("refine 32 32 1 11\n", "refine 32 32 1 11\nrefine 32 32 1 11\n",
-                      "network's 20");
-    refuse_refinement("refine 32 32 1 11\n", "", "network's 20");
+                      "than the network's");
+    refuse_refinement("refine 32 32 1 11\n", "", "than the network's");
     refuse_refinement("choose 96 0 9", "choose 96 9", "18 numbers");
     refuse_refinement("choose 96 0 9", "choose 96 0 256", "0 to 255");
     refuse_refinement("choose 96 0 9", "choose -1 0 9", "0 to 32767");

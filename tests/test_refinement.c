@@ -294,14 +294,20 @@ static void define(const struct inputs *in, const struct network_file *file, int
         if (k == 1 || k == 2)
             d = convolve(&numbers, up[k] + 1, &d);
     }
-    struct layer h0 = convolve(&numbers, 16, &d), joined = join(in, &h0, &evidence),
-                 h1 = convolve(&numbers, 17, &joined), raw = convolve(&numbers, 18, &d2),
-                 regressed = regress(in, &raw), out = convolve(&numbers, 19, &h1);
-    g_assert_true(in->kind == REFINEMENT_OF_VECTORS || numbers.numbers == file->bytes + file->size);
+    bool vectors = in->kind == REFINEMENT_OF_VECTORS;
+    if (vectors) {
+        struct layer h0 = convolve(&numbers, 16, &d), joined = join(in, &h0, &evidence);
+        d = convolve(&numbers, 17, &joined);
+    }
+    struct layer raw = convolve(&numbers, 18, &d2), regressed = regress(in, &raw),
+                 out = convolve(&numbers, 19, &d);
+    g_assert_true(vectors || numbers.numbers == file->bytes + file->size);
     for (int y = 0; y < in->h; y++)
         for (int x = 0; x < in->w; x++) {
             int i = y * in->w + x, chosen, chance;
-            choose(in, x, y, &regressed, at(&out, x, y, 0), &chosen, &chance);
+            const int *number =
+                vectors ? at(&out, x, y, 0) : at(&out, x / 2, y / 2, (y % 2 * 2 + x % 2) * 32);
+            choose(in, x, y, &regressed, number, &chosen, &chance);
             bool unknown = in->map[i] == -32768;
             map[i] = unknown ? in->map[i] : (int16_t)chosen;
             confidence[i] = unknown ? in->confidence[i] : (uint8_t)chance;

@@ -172,7 +172,7 @@ const char *cpu_vectors(enum backend_variant variant) {
 #ifdef __x86_64__
     if (variant == VARIANT_OPTIMISED && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-        __builtin_cpu_supports("avx512bitalg"))
+        __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vnni"))
         return "avx512";
     return __builtin_cpu_supports("avx2") ? "avx2" : NULL;
 #elif defined(__ARM_NEON)

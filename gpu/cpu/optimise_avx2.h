@@ -2,7 +2,7 @@
  * Stages optimised for AVX2, some of them for AVX-512 as well: which file has which, and what they
  * share. Each gives the same bytes as its plain stage, which documents what is computed.
  * The Makefile compiles X_simd.c twice, the second time with AVX512, where FORM(name) is
- * name_avx512; AVX-512 stands for its extensions BW, VL, VBMI and BITALG.
+ * name_avx512; AVX-512 stands for its extensions BW, VL, VBMI, BITALG and VNNI.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -21,15 +21,19 @@
 #define FORM_STAGES(STAGE) \
     STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
     STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
-    STAGE(steady_bits) STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve)
+    STAGE(steady_bits) STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
+    STAGE(refine_nearest) STAGE(refine_evidence) LAYER_STAGES(STAGE)
 #define AVX2_STAGES(STAGE) \
     STAGE(downsample_cost) STAGE(evidence) STAGE(start_messages) STAGE(arms) STAGE(edges) \
     STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) \
     STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
-    STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) STAGE(feature_layer) \
-    STAGE(feature_vector) STAGE(pruned_downsample) STAGE(grey) STAGE(chance) \
-    STAGE(refine_evidence) STAGE(refine_choose)
+    STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
+    STAGE(pruned_downsample) STAGE(grey) STAGE(chance)
+/* Those with layers, which vpdpbusd also computes in vectors of AVX2 where the processor has it:
+ * encoded for AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
+#define LAYER_STAGES(STAGE) \
+    STAGE(feature_layer) STAGE(feature_vector) STAGE(refine_regress) STAGE(refine_choose)
 /* clang-format on */
 #define FORM_ROWS(name) cpu_rows FORM(rows_##name);
 FORM_STAGES(FORM_ROWS)
@@ -42,14 +46,16 @@ AVX2_STAGES(AVX2_ROWS)
 bool FORM(message_is_small)(const void *args);
 cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2;
 
-/* The stages with layers by vpdpbusd, where the processor has it: encoded for AVX-VNNI, and for
- * AVX512-VNNI with AVX512-VL. */
-cpu_rows rows_feature_layer_vnni, rows_feature_vector_vnni, rows_refine_choose_vnni;
-cpu_rows rows_feature_layer_vnni_512, rows_feature_vector_vnni_512, rows_refine_choose_vnni_512;
+#define LAYER_ROWS(name) cpu_rows rows_##name##_vnni, rows_##name##_vnni_512;
+LAYER_STAGES(LAYER_ROWS)
+#undef LAYER_ROWS
 
-/* The choice at columns from..to-1 of a row, which have these numbers. */
-void refine_columns_avx2(const struct refine_choose_args *a, int y, int from, int to,
-                         int16_t (*numbers)[FEATURE_CHANNELS]);
+/* What these stages do at columns from..to-1 of a row of their layer, all outputs of which are
+ * numbers. */
+void FORM(regress_columns)(const struct refine_regress_args *a, int y, int from, int to,
+                           const int16_t *numbers);
+void FORM(choose_columns)(const struct refine_choose_args *a, int y, int from, int to,
+                          const int16_t *numbers);
 
 bool has_vnni(void), has_vnni_512(void);
 

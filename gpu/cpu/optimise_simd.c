@@ -19,12 +19,10 @@ void FORM(cpu_optimise)(struct backend_cpu *cpu) {
 #ifdef __x86_64__
     if (has_vnni() || has_vnni_512()) {
         bool vex = has_vnni();
-        cpu->rows[STAGE_feature_layer] =
-            vex ? rows_feature_layer_vnni : rows_feature_layer_vnni_512;
-        cpu->rows[STAGE_feature_vector] =
-            vex ? rows_feature_vector_vnni : rows_feature_vector_vnni_512;
-        cpu->rows[STAGE_refine_choose] =
-            vex ? rows_refine_choose_vnni : rows_refine_choose_vnni_512;
+#define LAYER_ROWS(name) \
+    cpu->rows[STAGE_##name] = vex ? rows_##name##_vnni : rows_##name##_vnni_512;
+        LAYER_STAGES(LAYER_ROWS)
+#undef LAYER_ROWS
     }
 #endif
     cpu->units[UNIT_PRUNED_LEVEL] = pruned_level_avx2;

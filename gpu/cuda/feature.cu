@@ -106,8 +106,11 @@ DEVICE void store_activations(const feature_args &a, size_t pixel, int first, co
                    OUTPUTS / COLUMNS * (threadIdx.x % WARP_SIZE / 4);
     if constexpr (OUTPUTS == 64)
         *reinterpret_cast<uint2 *>(out) = uint2{activations(a, sum), activations(a, sum + 4)};
-    else
+    else if constexpr (OUTPUTS == 32)
         *reinterpret_cast<uint32_t *>(out) = activations(a, sum);
+    else
+        *reinterpret_cast<uint16_t *>(out) =
+            (uint16_t)(feature_activation(&a, sum[0]) | feature_activation(&a, sum[1]) << 8);
 }
 
 template <typename shape, bool VECTORS>
@@ -346,11 +349,13 @@ static const struct {
     int inputs, outputs, stride;
     bool (*launch)(backend_cuda *cuda, const feature_args &a);
 } shapes[] = {
-    {1, 0, 0, launch<layer_shape<1, 64>>},      {32, 64, 1, launch<layer_shape<32, 64>>},
+    {1, 0, 0, launch<layer_shape<1, 64>>},      {16, 0, 1, launch<layer_shape<16, 16>>},
+    {16, 0, 0, launch<layer_shape<16, 32, 2>>}, {32, 16, 1, launch<layer_shape<32, 16>>},
     {32, 0, 1, launch<layer_shape<32, 32>>},    {32, 0, 0, launch<layer_shape<32, 32, 2>>},
     {64, 64, 1, launch<layer_shape<64, 64>>},   {64, 0, 1, launch<layer_shape<64, 32>>},
     {64, 0, 0, launch<layer_shape<64, 32, 2>>}, {96, 0, 1, launch<layer_shape<96, 32>>},
-    {96, 0, 0, launch<layer_shape<96, 32, 2>>}, {0, 0, 0, launch<layer_shape<192, 32>>}};
+    {96, 0, 0, launch<layer_shape<96, 32, 2>>}, {192, 16, 1, launch<layer_shape<192, 16>>},
+    {0, 0, 0, launch<layer_shape<192, 32>>}};
 
 static bool launch_tiles(backend_cuda *cuda, const feature_args &a) {
     if (a.joined)

@@ -37,14 +37,15 @@ DEVICE void wait_for_pieces(void) {
 
 /* Of a layer, or of OUTPUTS of its outputs: products on top of each other, inputs of a tap that
  * four threads read at once, steps of 32 inputs for these, taps times the parts of a tap's inputs,
- * outputs of a pixel that a thread gets. One input has all taps in one step. JOINED: struct
- * feature_args' joined. */
+ * outputs of a pixel that a thread gets. One input has all taps in one step, 16 inputs two taps.
+ * JOINED: struct feature_args' joined. */
 template <int INPUTS_, int OUTPUTS_, int STRIDE_ = 1, bool JOINED_ = false> struct layer_shape {
     static constexpr int INPUTS = INPUTS_, OUTPUTS = OUTPUTS_, STRIDE = STRIDE_;
     static constexpr bool JOINED = JOINED_;
     static constexpr int PARTS = OUTPUTS / ROWS, CHUNK = INPUTS % 64 == 0 ? 64 : 32,
-                         CHUNKS = INPUTS == 1 ? 1 : INPUTS / CHUNK, STEPS = CHUNK / 32,
-                         TAPS = INPUTS == 1 ? 1 : FEATURE_TAPS * CHUNKS, EACH = OUTPUTS / COLUMNS;
+                         CHUNKS = INPUTS / CHUNK, STEPS = CHUNK / 32,
+                         TAPS = (FEATURE_TAPS * INPUTS + CHUNK - 1) / CHUNK,
+                         EACH = OUTPUTS / COLUMNS;
     static constexpr int WEIGHT_WORDS = TAPS * STEPS * PARTS * WARP_SIZE * 4;
     /* columns and rows of the source that a tile needs */
     static constexpr int PITCH = (PART_WIDTH - 1) * STRIDE + 3,
@@ -77,6 +78,9 @@ DEVICE void load_weights(const feature_args &a, int first, uint32_t *to, int32_t
             for (int k = 0; k < 4 && half == 0; k++)
                 if (4 * t + k < FEATURE_TAPS)
                     word |= (weights_of(a, 4 * t + k, 0, output) & 255) << 8 * k;
+        } else if constexpr (shape::INPUTS == 16) {
+            if (2 * step + half < FEATURE_TAPS)
+                word = weights_of(a, 2 * step + half, t, output);
         } else {
             int tap = step / shape::STEPS;
             word = weights_of(a, tap / shape::CHUNKS,
@@ -110,19 +114,31 @@ DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
     wait_for_pieces();
 }
 
-/* b of multiply_add() for each step of a tap: of 8 pixels, STRIDE apart, the first of which, at the
- * tap, is at from. */
-template <typename shape> DEVICE void load_pixels(const uint8_t *from, uint32_t b[2][2]) {
+/* Where a tap of a pixel begins, from its first tap. */
+template <typename shape> DEVICE int tap_offset(int tap) {
+    return (tap / 3 * shape::PITCH + tap % 3) * shape::INPUTS;
+}
+
+/* b of multiply_add() for each step of number i of TAPS: of 8 pixels, STRIDE apart, the first of
+ * which has its first tap at from. */
+template <typename shape> DEVICE void load_pixels(const uint8_t *from, int i, uint32_t b[2][2]) {
     int lane = (int)threadIdx.x % WARP_SIZE, t = lane % 4;
     from += lane / 4 * shape::STRIDE * shape::INPUTS;
+    if constexpr (shape::INPUTS > 16)
+        from += tap_offset<shape>(i / shape::CHUNKS) + i % shape::CHUNKS * shape::CHUNK;
     if constexpr (shape::INPUTS == 1) {
         b[0][0] = b[0][1] = 0;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             int tap = 4 * t + k;
             if (tap < FEATURE_TAPS)
-                b[0][0] |= (uint32_t)from[tap / 3 * shape::PITCH + tap % 3] << 8 * k;
+                b[0][0] |= (uint32_t)from[tap_offset<shape>(tap)] << 8 * k;
         }
+    } else if constexpr (shape::INPUTS == 16) {
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            b[0][half] = *reinterpret_cast<const uint32_t *>(
+                from + tap_offset<shape>(stage_min(2 * i + half, FEATURE_TAPS - 1)) + 4 * t);
     } else if constexpr (shape::STEPS == 2) {
         uint4 v = *reinterpret_cast<const uint4 *>(from + 16 * t);
         b[0][0] = v.x;
@@ -157,14 +173,11 @@ DEVICE void sum_part(const uint4 *weights, const int32_t *bias, const uint8_t *p
         }
 #pragma unroll
     for (int i = 0; i < shape::TAPS; i++) {
-        int tap = i / shape::CHUNKS;
-        const uint8_t *from =
-            part + ((warp * shape::STRIDE + tap / 3) * shape::PITCH + tap % 3) * shape::INPUTS +
-            i % shape::CHUNKS * shape::CHUNK;
+        const uint8_t *from = part + warp * shape::STRIDE * shape::PITCH * shape::INPUTS;
         uint32_t pixels[PRODUCTS][2][2];
 #pragma unroll
         for (int n = 0; n < PRODUCTS; n++)
-            load_pixels<shape>(from + n * COLUMNS * shape::STRIDE * shape::INPUTS, pixels[n]);
+            load_pixels<shape>(from + n * COLUMNS * shape::STRIDE * shape::INPUTS, i, pixels[n]);
 #pragma unroll
         for (int step = 0; step < shape::STEPS; step++)
 #pragma unroll
@@ -184,16 +197,19 @@ DEVICE void sum_part(const uint4 *weights, const int32_t *bias, const uint8_t *p
 }
 
 /* Goes through the tiles of a layer, and calls do_part(left, top, bias, part) for each. memory has
- * the weights of the outputs from first_output on. */
-template <typename shape, typename Do>
+ * the weights of the outputs from first_output on, SETS times OUTPUTS of them. */
+template <typename shape, int SETS = 1, typename Do>
 DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output, Do do_part) {
-    int32_t *bias = reinterpret_cast<int32_t *>(memory) + shape::WEIGHT_WORDS;
-    uint8_t *part = reinterpret_cast<uint8_t *>(bias + shape::OUTPUTS);
+    int32_t *bias = reinterpret_cast<int32_t *>(memory) + SETS * shape::WEIGHT_WORDS;
+    uint8_t *part = reinterpret_cast<uint8_t *>(bias + SETS * shape::OUTPUTS);
     int width = (a.width + shape::STRIDE - 1) / shape::STRIDE,
         height = (a.height + shape::STRIDE - 1) / shape::STRIDE,
         across = (width + PART_WIDTH - 1) / PART_WIDTH,
         count = across * ((height + PART_HEIGHT - 1) / PART_HEIGHT);
-    load_weights<shape>(a, first_output, reinterpret_cast<uint32_t *>(memory), bias);
+    for (int set = 0; set < SETS; set++)
+        load_weights<shape>(a, first_output + set * shape::OUTPUTS,
+                            reinterpret_cast<uint32_t *>(memory) + set * shape::WEIGHT_WORDS,
+                            bias + set * shape::OUTPUTS);
     wait_for_previous_kernel();
     for (int i = (int)blockIdx.x; i < count; i += (int)gridDim.x) {
         int left = i % across * PART_WIDTH, top = i / across * PART_HEIGHT;
@@ -206,16 +222,16 @@ DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output
 
 /* Launches a kernel of for_each_part() on an output of width x height pixels, for all outputs in
  * turns. False where the tiles are too large for the shared memory. */
-template <typename shape, typename Args>
+template <typename shape, int SETS = 1, typename Args>
 static bool launch_parts(backend_cuda *cuda, void (*kernel)(Args), const Args &args,
                          const feature_args &a, int width, int height, int most_blocks) {
-    size_t reserved = 1024, shared = 4 * (size_t)(shape::WEIGHT_WORDS + shape::OUTPUTS) +
+    size_t reserved = 1024, shared = 4 * SETS * (size_t)(shape::WEIGHT_WORDS + shape::OUTPUTS) +
                                      (size_t)(shape::PITCH * shape::HEIGHT) * shape::INPUTS;
     if (shared > cuda->max_shared)
         return false;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     dim3 tiles = cuda_blocks(width, PART_WIDTH, height, PART_HEIGHT);
-    unsigned outputs = (unsigned)(a.outputs / shape::OUTPUTS),
+    unsigned outputs = (unsigned)(a.outputs / (SETS * shape::OUTPUTS)),
              each = (unsigned)min((cuda->max_shared + reserved) / (shared + reserved),
                                   (size_t)most_blocks),
              most = max(each * (unsigned)cuda->processors / outputs, 1u);

@@ -279,13 +279,13 @@ void cuda_launch_refine_regress(backend_cuda *cuda, const void *args, int width,
 
 /* ---- the choice: a warp has the layer's outputs for a row of a tile, then a thread each pixel */
 
-using out_shape = layer_shape<32, FEATURE_BLOCK>;
-
 /* Two numbers of 16 bits a word; so many words apart, threads of a warp use all banks. */
-enum { NUMBER_WORDS = FEATURE_BLOCK / 2 + 1 };
+enum { NUMBER_WORDS = REFINE_OUTPUTS / 2 + 1 };
 
+/* Behind NEAR entries there are none but 0. */
+enum { NEAR = 71 };
 struct choice_tables {
-    int weight[REFINE_WEIGHTS], near[REFINE_NEAR];
+    uint16_t weight[REFINE_WEIGHTS], near[NEAR];
 };
 
 /* refine_choose() in registers, of the layer's numbers. */
@@ -317,7 +317,7 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     for (int k = 1; k < REFINE_MODES; k++)
 #pragma unroll
         for (int j = 0; j < k; j++) {
-            int near = tables.near[stage_min(stage_abs(mode[j] - mode[k]) >> 2, REFINE_NEAR - 1)];
+            int near = tables.near[stage_min(stage_abs(mode[j] - mode[k]) >> 2, NEAR - 1)];
             score[k] += weight[j] * near;
             score[j] += weight[k] * near;
         }
@@ -337,37 +337,53 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     refine_store(&a, i, best, offset, total, stage_min(best_score / all, UINT8_MAX));
 }
 
+/* SIDE: refine_side() */
+template <int SIDE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     choose_kernel(const __grid_constant__ refine_choose_args a) {
+    using shape = layer_shape<REFINE_OUTPUTS / SIDE, REFINE_OUTPUTS>;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ choice_tables tables;
     __shared__ uint32_t numbers[BLOCK_THREADS][NUMBER_WORDS];
     for (int i = (int)threadIdx.x; i < REFINE_WEIGHTS; i += BLOCK_THREADS)
-        tables.weight[i] = refine_weight(i);
-    for (int i = (int)threadIdx.x; i < REFINE_NEAR; i += BLOCK_THREADS)
-        tables.near[i] = refine_near(i);
-    for_each_part<out_shape>(
+        tables.weight[i] = (uint16_t)refine_weight(i);
+    for (int i = (int)threadIdx.x; i < NEAR; i += BLOCK_THREADS)
+        tables.near[i] = (uint16_t)refine_near(i);
+    for_each_part<shape, SIDE * SIDE>(
         a.layer, memory, 0, [&](int left, int top, const int32_t *bias, const uint8_t *part) {
             int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
-            int32_t own[OWN_PIXELS][out_shape::EACH];
-            sum_part<out_shape>(memory, bias, part, own);
+#pragma unroll 1
+            for (int set = 0; set < SIDE * SIDE; set++) {
+                int32_t own[OWN_PIXELS][shape::EACH];
+                sum_part<shape>(memory + set * (shape::WEIGHT_WORDS / 4),
+                                bias + set * shape::OUTPUTS, part, own);
 #pragma unroll
-            for (int p = 0; p < OWN_PIXELS; p++) {
-                int x = p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
+                for (int p = 0; p < OWN_PIXELS; p++) {
+                    int x = p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
 #pragma unroll
-                for (int i = 0; i < out_shape::EACH; i += 2)
-                    numbers[warp * WARP_SIZE + x][lane / 4 * (out_shape::EACH / 2) + i / 2] =
-                        (uint32_t)(uint16_t)feature_number(&a.layer, own[p][i]) |
-                        (uint32_t)feature_number(&a.layer, own[p][i + 1]) << 16;
+                    for (int i = 0; i < shape::EACH; i += 2)
+                        numbers[warp * WARP_SIZE + x][lane / 4 * (shape::EACH / 2) + i / 2] =
+                            (uint32_t)(uint16_t)feature_number(&a.layer, own[p][i]) |
+                            (uint32_t)feature_number(&a.layer, own[p][i + 1]) << 16;
+                }
+                __syncwarp();
+                int x = SIDE * (left + lane) + set % SIDE, y = SIDE * (top + warp) + set / SIDE;
+                if (x < a.map.width && y < a.map.height)
+                    choose_pixel(a, tables, x, y, numbers[threadIdx.x]);
+                __syncwarp();
             }
-            __syncwarp();
-            if (left + lane < a.map.width && top + warp < a.map.height)
-                choose_pixel(a, tables, left + lane, top + warp, numbers[threadIdx.x]);
         });
+}
+
+template <int SIDE>
+static bool launch_choice(backend_cuda *cuda, const refine_choose_args &a, int width, int height) {
+    return launch_parts<layer_shape<REFINE_OUTPUTS / SIDE, REFINE_OUTPUTS>, SIDE * SIDE>(
+        cuda, choose_kernel<SIDE>, a, a.layer, width, height, BLOCKS);
 }
 
 void cuda_launch_refine_choose(backend_cuda *cuda, const void *args, int width, int height) {
     const refine_choose_args &a = *static_cast<const refine_choose_args *>(args);
-    if (!launch_parts<out_shape>(cuda, choose_kernel, a, a.layer, width, height, BLOCKS))
+    if (!(refine_side(&a.layer) > 1 ? launch_choice<2>(cuda, a, width, height)
+                                    : launch_choice<1>(cuda, a, width, height)))
         cuda->plain[STAGE_refine_choose](cuda, args, width, height);
 }

@@ -9,7 +9,7 @@
 #include "config/feature_network.h"
 #include "gpu/stages/stage.h"
 
-enum { FEATURE_GROUP = 4, FEATURE_BLOCK = 32, FEATURE_LARGEST = 127 };
+enum { FEATURE_GROUP = 4, FEATURE_BLOCK = 16, FEATURE_LARGEST = 127 };
 
 /* The largest number of a linear layer, and of a vector after it got its length. */
 enum { FEATURE_NUMBER_LARGEST = 32767, FEATURE_VECTOR_LARGEST = 63 };
@@ -61,20 +61,21 @@ STAGE int feature_tap_y(const struct feature_args *a, int y, int tap) {
     return stage_clamp(y * a->stride + tap / 3 - 1, 0, a->height - 1);
 }
 
-/* The sums of the first count outputs at a pixel, count at most FEATURE_BLOCK, or of all. */
-STAGE void feature_sums(const struct feature_args *a, int x, int y, int count, int32_t *sum) {
-    int used = stage_min(a->inputs, FEATURE_GROUP);
-    const int8_t *w = a->weights;
+/* The sums of count outputs at a pixel from number from on, a multiple of FEATURE_BLOCK. */
+STAGE void feature_sums(const struct feature_args *a, int x, int y, int from, int count,
+                        int32_t *sum) {
+    int used = stage_min(a->inputs, FEATURE_GROUP), groups = (a->inputs + 3) / FEATURE_GROUP;
+    const int8_t *w = a->weights + (size_t)from * FEATURE_TAPS * groups * FEATURE_GROUP;
     for (int o = 0; o < count; o++)
-        sum[o] = a->bias[o];
+        sum[o] = a->bias[from + o];
     for (int first = 0; first < count; first += FEATURE_BLOCK)
         for (int tap = 0; tap < FEATURE_TAPS; tap++)
             for (int i = 0; i < a->inputs; i += FEATURE_GROUP, w += FEATURE_BLOCK * FEATURE_GROUP) {
-                const uint8_t *from =
+                const uint8_t *inputs =
                     feature_inputs(a, feature_tap_x(a, x, tap), feature_tap_y(a, y, tap), i);
                 for (int o = first; o < stage_min(count, first + FEATURE_BLOCK); o++)
                     for (int k = 0; k < used; k++)
-                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * from[k];
+                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * inputs[k];
             }
 }
 
@@ -87,7 +88,7 @@ STAGE void stage_feature_layer(const struct feature_args *a, int x, int y) {
     int32_t sum[FEATURE_OUTPUTS];
     int width = (a->width + a->stride - 1) / a->stride;
     uint8_t *out = a->out + ((size_t)y * width + x) * a->outputs;
-    feature_sums(a, x, y, a->outputs, sum);
+    feature_sums(a, x, y, 0, a->outputs, sum);
     for (int o = 0; o < a->outputs; o++)
         out[o] = feature_activation(a, sum[o]);
 }
@@ -125,7 +126,7 @@ STAGE void stage_feature_vector(const struct feature_args *a, int x, int y) {
     int32_t sum[FEATURE_CHANNELS];
     uint64_t squares = 0;
     int8_t *vector = (int8_t *)a->out + ((size_t)y * a->width + x) * FEATURE_CHANNELS;
-    feature_sums(a, x, y, FEATURE_CHANNELS, sum);
+    feature_sums(a, x, y, 0, FEATURE_CHANNELS, sum);
     for (int o = 0; o < FEATURE_CHANNELS; o++) {
         sum[o] = feature_number(a, sum[o]);
         squares += (uint64_t)((int64_t)sum[o] * sum[o]);

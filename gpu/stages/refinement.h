@@ -19,6 +19,7 @@ enum {
     REFINE_REGRESSED = 2,
     REFINE_MODES = REFINE_CANDIDATES + REFINE_REGRESSED,
     REFINE_FEATURES = 48, /* of the evidence of a pixel */
+    REFINE_OUTPUTS = 32,  /* of the last layer, for a pixel; the last two are not used */
     REFINE_ONE = 64       /* 1 px */
 };
 
@@ -231,13 +232,14 @@ STAGE int refine_mean(const struct refine_map *m, int x, int y) {
                 sum[known] += refine_own(m, px, py);
                 count[known]++;
             }
-    int which = count[1] >= 2, n = count[which], above = 1 << 17; /* for a dividend above 0 */
+    int which = count[1] >= 2, n = stage_max(count[which], 1), /* never 0 */
+        above = 1 << 17;                                       /* for a dividend above 0 */
     return (4 * sum[which] + n / 2 + above * n) / n - above;
 }
 
 STAGE void stage_refine_regress(const struct refine_regress_args *a, int x, int y) {
     int32_t sum[REFINE_REGRESSED];
-    feature_sums(&a->layer, x, y, REFINE_REGRESSED, sum);
+    feature_sums(&a->layer, x, y, 0, REFINE_REGRESSED, sum);
     int mean = refine_mean(&a->map, x, y);
     for (int r = 0; r < REFINE_REGRESSED; r++)
         a->out[((size_t)y * a->layer.width + x) * REFINE_REGRESSED + r] =
@@ -246,8 +248,10 @@ STAGE void stage_refine_regress(const struct refine_regress_args *a, int x, int 
 
 struct refine_choose_args {
     struct refine_map map;
-    struct feature_args layer; /* outputs: a logit of each mode, then a residual of each */
-    const int32_t *regressed;  /* refine_regress' */
+    /* REFINE_OUTPUTS a pixel: a logit of each mode, then a residual of each; or of half the map's
+     * size, rounded up, those of 2x2 pixels at one */
+    struct feature_args layer;
+    const int32_t *regressed; /* refine_regress' */
     int16_t *out;
     uint8_t *confidence_out;
     int greatest, prior; /* disparity; what the logit of the own one is more where it is known */
@@ -355,13 +359,10 @@ STAGE void refine_choose(const struct refine_choose_args *a, size_t i, const int
     refine_store(a, i, mode[best], offset, total, stage_min(best_score / all, UINT8_MAX));
 }
 
-STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y) {
+STAGE void refine_choose_pixel(const struct refine_choose_args *a, int x, int y,
+                               const int32_t number[REFINE_OUTPUTS]) {
     size_t i = (size_t)y * a->map.width + x;
     int mode[REFINE_MODES], logit[REFINE_MODES];
-    int32_t number[FEATURE_BLOCK];
-    feature_sums(&a->layer, x, y, FEATURE_BLOCK, number);
-    for (int o = 0; o < FEATURE_BLOCK; o++)
-        number[o] = feature_number(&a->layer, number[o]);
     for (int k = 0; k < REFINE_MODES; k++) {
         logit[k] = number[k];
         mode[k] = refine_mode(a, x, y, k) + number[REFINE_MODES + k];
@@ -372,4 +373,23 @@ STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y)
         refine_keep(a, i);
     else
         refine_choose(a, i, mode, logit);
+}
+
+/* How many pixels of the map a pixel of the layer has in a row and in a column. */
+STAGE int refine_side(const struct feature_args *layer) {
+    return layer->outputs > REFINE_OUTPUTS ? 2 : 1;
+}
+
+STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y) {
+    int side = refine_side(&a->layer);
+    for (int i = 0; i < side * side; i++) {
+        int32_t number[REFINE_OUTPUTS];
+        int px = side * x + i % side, py = side * y + i / side;
+        if (px >= a->map.width || py >= a->map.height)
+            continue;
+        feature_sums(&a->layer, x, y, i * REFINE_OUTPUTS, REFINE_OUTPUTS, number);
+        for (int o = 0; o < REFINE_OUTPUTS; o++)
+            number[o] = feature_number(&a->layer, number[o]);
+        refine_choose_pixel(a, px, py, number);
+    }
 }
