@@ -14,17 +14,19 @@ MODES = CANDIDATES + REGRESSED
 PRIOR = 112  # 1/64: added to the logit of a disparity that passed
 
 
-def shapes(fine, coarse):
-    """Layers in the order of the file: inputs, outputs."""
-    # Those of half and of a quarter of the size have fine channels, those of less coarse.
-    return {'i': (192, fine), 'e1': (fine, fine), 'e2a': (fine, fine), 'e2b': (fine, fine),
-            'e3a': (fine, coarse),
+def shapes(half, quarter, coarse, last):
+    """Layers in the order of the file: inputs, outputs; channels at 1/2, at 1/4 of the size, less."""
+    return {'i': (192, half), 'e1': (half, half), 'e2a': (half, quarter), 'e2b': (quarter, quarter),
+            'e3a': (quarter, coarse),
             **{name: (coarse, coarse) for name in ('e3b', 'e4a', 'e4b', 'e5a', 'e5b', 'd4', 'd3')},
-            'u3': (coarse, fine), 'd2': (fine, fine), 'u2': (fine, fine), 'd1': (fine, fine),
-            'h0': (fine, 64), 'h1': (64, 32), 'reg': (fine, 32), 'out': (32, 32)}
+            'u3': (coarse, quarter), 'd2': (quarter, quarter), 'u2': (quarter, half),
+            'd1': (half, half), **last}
 
 
-LAYERS = {'learned': shapes(64, 96), 'census': shapes(32, 64)}  # of each descriptor
+# Of each descriptor. By census there is no layer of full size: 'out' gives 2x2 pixels at one.
+LAYERS = {'learned': shapes(64, 64, 96, {'h0': (64, 64), 'h1': (64, 32), 'reg': (64, 32),
+                                         'out': (32, 32)}),
+          'census': shapes(16, 32, 32, {'reg': (32, 32), 'out': (16, 128)})}
 HALVING = ('e2a', 'e3a', 'e4a', 'e5a')  # layers with a stride of 2
 LINEAR = ('reg', 'out')  # layers that give numbers of 16 bits, in 1/64
 
@@ -37,12 +39,11 @@ def unshuffled(f):
     return torch.cat([f[:, :, y::2, x::2] for y in (0, 1) for x in (0, 1)], 1)
 
 
-def joined(h, f):
-    """16 channels of each of 2x2 pixels of h beside f."""
-    n, _, rows, columns = h.shape
-    h = h.view(n, 2, 2, 16, rows, columns).permute(0, 3, 4, 1, 5, 2)
-    h = h.reshape(n, 16, 2 * rows, 2 * columns)[:, :, :f.shape[2], :f.shape[3]]
-    return torch.cat([h, f], 1)
+def shuffled(h, f):
+    """Channels of 2x2 pixels, in the order of unshuffled(), become the pixels of f."""
+    n, channels, rows, columns = h.shape
+    h = h.reshape(n, 2, 2, channels // 4, rows, columns).permute(0, 3, 4, 1, 5, 2)
+    return h.reshape(n, channels // 4, 2 * rows, 2 * columns)[:, :, :f.shape[2], :f.shape[3]]
 
 
 def upsampled(a, like):
@@ -50,10 +51,10 @@ def upsampled(a, like):
     return a[:, :, :like.shape[2], :like.shape[3]]
 
 
-def wired(layer, mean, f):
+def wired(layer, mean, f, full):
     """The network's wires; returns outputs of 'out' and of 'reg'."""
     # layer(name, x): its convolution and what follows; mean(a, b): of two maps. f: features as
-    # numbers that convolutions take.
+    # numbers that convolutions take. full: with layers of full size.
     skips = [layer('e1', layer('i', unshuffled(f)))]
     for level in '2345':
         skips.append(layer(f'e{level}b', layer(f'e{level}a', skips[-1])))
@@ -64,7 +65,10 @@ def wired(layer, mean, f):
         if name == 'd2':
             regressed = layer('reg', y)
         y = layer(narrow, y) if narrow else y
-    return layer('out', layer('h1', joined(layer('h0', y), f))), regressed
+    if not full:
+        return shuffled(layer('out', y), f), regressed
+    y = torch.cat([shuffled(layer('h0', y), f), f], 1)
+    return layer('out', layer('h1', y)), regressed
 
 
 def convolved(x, weight, bias, stride=1):
@@ -81,14 +85,14 @@ def whole_sums(name, weights, x):
     return convolved(x, weight.to(x.dtype), bias.to(x.dtype), stride(name)) / 2.0**float(shift)
 
 
-def whole_network(layer_sums, f):
+def whole_network(layer_sums, f, full):
     """Outputs of 'out' and 'reg' as whole numbers in 1/64."""
     # layer_sums(name, x): a layer's sums in units of its output, which are rounded down and cut off
     # here.
     def layer(name, x):
         least, most = (-32767, 32767) if name in LINEAR else (0, 127)
         return torch.floor(layer_sums(name, x)).clamp(least, most)
-    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f)
+    out, regressed = wired(layer, lambda a, b: torch.floor((a + b + 1) / 2), f, full)
     return out[:, :2 * MODES].int(), regressed[:, :REGRESSED].int()
 
 
@@ -241,7 +245,8 @@ def read_file(path):
         elif word == 'refine':
             inputs, outputs, _, shift = map(int, values)
             if not names:
-                descriptor, names, weights = next(descriptors), list(LAYERS['learned']), {}
+                descriptor, weights = next(descriptors), {}
+                names = list(LAYERS[descriptor])
             weights[names.pop(0)] = (*take(inputs, outputs), shift)
         elif word == 'choose':
             prior, *curve = map(int, values)

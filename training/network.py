@@ -81,37 +81,17 @@ class Network(torch.nn.Module):
         super().__init__()
         self.layers = torch.nn.ModuleDict({name: Layer(name, *shape) for name, shape in
                                            choice.LAYERS[part].items()})
+        self.full = 'h1' in self.layers
         with torch.no_grad():
             self.layers['out'].bias[0] = 2  # at first each pixel keeps its disparity
 
     def run(self, layer, f):
-        out, regressed = choice.wired(layer, lambda a, b: (a + b) / 2, f)
+        out, regressed = choice.wired(layer, lambda a, b: (a + b) / 2, f, self.full)
         return out[:, :2 * choice.MODES].float(), regressed[:, :choice.REGRESSED].float()
 
     def forward(self, f):
         f = f.to(torch.bfloat16).contiguous(memory_format=torch.channels_last) / 128
         return self.run(lambda name, x: self.layers[name](x), f)
-
-    @torch.no_grad()
-    def begin(self, whole, f):
-        """Takes the whole numbers of read_file(); for features f the normalisation does nothing."""
-        for name, one in self.layers.items():
-            weight, bias, shift = whole[name]
-            unit = 2.0**(shift - one.linear)
-            one.weight[:] = weight / unit
-            one.bias[:] = (bias - (1 << shift >> 1)) / (128 * unit)
-
-        def layer(name, x):
-            one = self.layers[name]
-            if one.linear:
-                return one.sums(x)
-            z = F.conv2d(padded(x), one.weight, None, one.stride)
-            one.norm.running_mean[:] = mean = z.mean((0, 2, 3))
-            one.norm.running_var[:] = var = z.var((0, 2, 3), unbiased=False)
-            one.norm.weight[:] = (var + one.norm.eps).sqrt()
-            one.norm.bias[:] = mean + one.bias
-            return F.relu(z + one.bias.view(1, -1, 1, 1))
-        self.run(layer, f.float() / 128)
 
     @torch.no_grad()
     def rounded(self, batches):
@@ -150,11 +130,12 @@ class Network(torch.nn.Module):
                     own.fill_(1)
             for a, b in AVERAGED_PAIRS:
                 scale[a][:] = scale[b][:] = torch.minimum(scale[a], scale[b])
-            sub = scale['h0'].view(4, 16).amin(0)  # of a channel's four pixels
-            scale['h0'][:] = sub.repeat(4)
             before = {'i': torch.ones(4 * choice.FEATURES, device=DEVICE),
-                      **{n: scale[m] for n, m in INPUT.items()},
-                      'h1': torch.cat([sub, one_scale])}
+                      **{n: scale.get(m, scale['d1']) for n, m in INPUT.items()}}
+            if self.full:
+                sub = scale['h0'].view(4, 16).amin(0)  # of a channel's four pixels
+                scale['h0'][:] = sub.repeat(4)
+                before['h1'] = torch.cat([sub, one_scale])
             most = {name: (one.weight * scale[name].view(-1, 1, 1, 1) /
                            before[name].view(1, -1, 1, 1)).abs().amax((1, 2, 3))
                     for name, one in self.layers.items()}
@@ -189,7 +170,7 @@ class Network(torch.nn.Module):
             one.bias += wanted[name] - (mean(choice.whole_sums(name, one.whole(), x)) - 0.5) / unit
             return choice.whole_sums(name, one.whole(), x)
         self.run(in_floats, f / 128)
-        choice.whole_network(in_whole_numbers, f)
+        choice.whole_network(in_whole_numbers, f, self.full)
 
     @torch.no_grad()
     def answers(self, f):
@@ -199,7 +180,7 @@ class Network(torch.nn.Module):
         layers = self.whole()
         # Sums are exact below 2^24 in float32, and in float64, which the CPU takes.
         return choice.whole_network(lambda name, x: choice.whole_sums(name, layers[name], x),
-                                    f.to(torch.float32 if f.is_cuda else torch.float64))
+                                    f.to(torch.float32 if f.is_cuda else torch.float64), self.full)
 
 
 def modes_of(out, regressed, cand, base):

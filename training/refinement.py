@@ -70,8 +70,8 @@ class Program:
         with open(weights, 'rb') as file:
             self.weights = file.read()
         self.open, self.matchers, self.presets = livestereo.Matcher, {}, PRESETS[part]
-        self.about, self.layers, self.choices = choice.read_file(weights)
-        self.on_device = [(w.to(DEVICE), b.to(DEVICE), shift) for w, b, shift in self.layers]
+        layers = choice.read_file(weights)[1]
+        self.on_device = [(w.to(DEVICE), b.to(DEVICE), shift) for w, b, shift in layers]
         self.learned = part == 'learned'
 
     def match(self, left, right, labels, lot=0):
@@ -134,9 +134,10 @@ class Pairs(threading.Thread):
         try:
             with torch.cuda.stream(torch.cuda.Stream()) if on_gpu else contextlib.nullcontext(), \
                     torch.no_grad():
-                for i in range(6 * len(RANGES)):  # all matchers capture their frames before
+                frames = 6 * len(self.program.presets)  # that capture all graphs of a range
+                for i in range(frames * len(RANGES)):
                     one = torch.zeros(HEIGHT, WIDTH, 3, dtype=torch.uint8, device=DEVICE)
-                    self.program.match(one, one, RANGES[i // 6], i)
+                    self.program.match(one, one, RANGES[i // frames], i)
                 while not self.stop:
                     if self.made >= self.count / 2 + self.used / self.reuse:
                         time.sleep(0.002)
@@ -190,16 +191,6 @@ class Group:
         return float(number)
 
 
-def begin(part, pairs, program, kept, lot):
-    """A network with the weights of a checkpoint, else of the program's file, else by lot."""
-    net = network.Network(part).to(DEVICE, memory_format=torch.channels_last)
-    if kept:
-        network.unpack(net, kept['network'])
-    elif part in program.choices:
-        net.begin(program.choices[part][0], torch.cat([pairs.batch(lot)['f'] for _ in range(3)]))
-    return net
-
-
 def loss_of_batch(run_network, run_loss, b, step):
     base = choice.regressed_base(b['cand'][:, 0].int(), b['known'])
     out, regressed = run_network(b['f'])
@@ -228,12 +219,10 @@ def compiled(part, say):
     return net, run_network, run_loss
 
 
-def train(functions, start, pairs, lot, group, options, say, save):
+def train(functions, pairs, lot, group, options, say, save):
     """Trains until options.until, at a constant rate, or one that falls to 0 as a cosine in the run
     that closes the relay. Returns the moving average and the steps."""
     net, run_network, run_loss = functions
-    net.load_state_dict(start.state_dict())
-    net.train()
     average, times = copy.deepcopy(net).eval(), Times()
     parameters = list(net.parameters())
     # Moments are forgotten after 100 steps of 0.99: a checkpoint does without them.
@@ -328,8 +317,10 @@ def work(options, part, rank, size, port, folder):
     pairs, lot = Pairs(caster, program, options.ring, seed, options.reuse), \
         np.random.default_rng(seed)
     pairs.start()
-    start = begin(part, pairs, program, kept, lot)
-    group.mean([t for t in start.state_dict().values() if t.is_floating_point()])
+    if kept:
+        network.unpack(functions[0], kept['network'])
+    else:
+        options.rate *= 2
 
     def save(average, done):
         if not rank:
@@ -338,14 +329,12 @@ def work(options, part, rank, size, port, folder):
             path = os.path.join(options.out, part + '.part')
             torch.save(state, path + '.new')
             os.replace(path + '.new', path)
-    if not kept and part not in program.choices:
-        options.rate *= 2  # from nothing
-    average, done = train(functions, start, pairs, lot, group, options, say, save)
-    whole = None if rank else average.rounded([pairs.batch(lot)['f'] for _ in range(17)])
+    average, done = train(functions, pairs, lot, group, options, say, save)
     pairs.stop = True
     pairs.join()
     if rank:
         os._exit(0)  # NCCL would wait for the first one
+    whole = average.rounded([pairs.batch(lot)['f'] for _ in range(17)])
     curve, rates = calibrate(pairs, whole, options.calibrate)
     say('curve', curve, rates)
     trained = f'{steps + done * size} steps, seed {options.seed}'
@@ -411,9 +400,9 @@ def main():
     parser.add_argument('--out', default='.', help='folder of checkpoint.pt and weights.features')
     parser.add_argument('--minutes', type=float, default=9, help='all of this run')
     parser.add_argument('--ending', type=float, default=1.2, help='of them for whole numbers')
-    parser.add_argument('--resume', help='a checkpoint to go on from; the weights where it is not')
-    parser.add_argument('--weights', default=BUILT_IN, help='the descriptor, and choices to go on '
-                        'from (the built-in ones)')
+    parser.add_argument('--resume', help='a checkpoint to go on from')
+    parser.add_argument('--weights', default=BUILT_IN, help='the descriptor, and choices that '
+                        'are not trained (the built-in ones)')
     parser.add_argument('--parts', default='learned:1,census:1', help='each on how many GPUs')
     parser.add_argument('--close', action='store_true', help='the rate falls to 0')
     parser.add_argument('--rate', type=float, default=7e-4)
