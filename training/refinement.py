@@ -80,8 +80,8 @@ class Program:
         if key not in self.matchers:
             self.matchers[key] = self.open(key[1], key[0], preset=key[3], refinement='off',
                                            disparity_range=labels, weights=self.weights)
-        result = self.matchers[key](left.contiguous(), right.contiguous())
-        return [torch.from_dlpack(m).clone() for m in (result.disparity, result.confidence)]
+        result = self.matchers[key](left.cpu().numpy(), right.cpu().numpy())
+        return [torch.tensor(m, device=DEVICE) for m in (result.disparity, result.confidence)]
 
     def words(self, picture):
         grey = choice.grey_of(picture)

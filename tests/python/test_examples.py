@@ -140,11 +140,6 @@ def test_segment(run, tmp_path):
     assert ((found == 255) != DISC).mean() < 0.05
 
 
-def test_torch_pair(run):
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("needs a GPU that torch uses")
-    assert "same bytes" in run("torch_pair.py", "left.png", "right.png", "--labels", 16)
 
 
 def test_typed(run, tmp_path, dots):

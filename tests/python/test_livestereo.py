@@ -57,7 +57,7 @@ def test_structs_are_those_of_the_header(tmp_path):
     for constant in _library.Format:
         lines.append(f'_Static_assert(LIVESTEREO_{constant.name} == {int(constant)},'
                      f' "{constant.name}");')
-    for name, value in (("UNKNOWN", ls.UNKNOWN), ("HOST", _library.HOST), ("CUDA", _library.CUDA),
+    for name, value in (("UNKNOWN", ls.UNKNOWN), ("HOST", _library.HOST),
                         ("LOG_WARNING", _library.WARNING), ("DOWNLOAD", len(ls._STAGES) - 1),
                         ("INT", 0), ("REAL", 1), ("BOOL", 2), ("CHOICE", 3)):
         lines.append(f'_Static_assert(LIVESTEREO_{name} == {value}, "{name}");')

@@ -13,14 +13,11 @@
 This is liblivestereo, whose contract is livestereo.h, by ctypes. H and W are the height and the
 width of pictures in px. A picture is uint8 of shape (H, W), grey, or (H, W, 3), red first.
 
-Pictures on the host are whatever numpy reads (__array_interface__, the buffer protocol), or have
+Pictures are whatever numpy reads (__array_interface__, the buffer protocol), or have
 __dlpack__. Those whose pixels do not lie side by side, or whose rows do not follow each other
 downwards (mirrored, every second column, planes of colours), are copied; all others are used
 where they are, with any number of bytes from row to row. A GPU is busy throughout where one pair is
 started before the last is waited for (start(), wait()).
-
-Pictures on a GPU have __dlpack__ or __cuda_array_interface__, and pixels side by side. Nothing is
-copied to the host, and the maps are on the GPU, too: as DeviceArray instead of numpy.ndarray.
 
 A picture may also be RGBA (H, W, 4), YUYV (H, W, 2) or NV12 (H + H / 2, W).
 
@@ -44,14 +41,14 @@ import numpy as np
 
 from . import _library as _c
 from ._library import UNKNOWN, Camera, Error, Format, Geometry, Rig, check, lib, text
-from ._memory import DeviceArray, Maps, map_image, picture_image, stream_of
+from ._memory import Maps, map_image, picture_image
 
-__all__ = ["Camera", "DeviceArray", "Error", "Geometry", "Info", "Matcher", "Probe", "Result",
+__all__ = ["Camera", "Error", "Geometry", "Info", "Matcher", "Probe", "Result",
            "Rig", "Setting", "Solution", "UNKNOWN", "flow", "load_rig", "presets", "settings",
            "solve"]
 __version__ = lib.version().decode()
 
-Array = Union[np.ndarray[Any, Any], DeviceArray]
+Array = np.ndarray[Any, Any]
 Path = Union[str, "os.PathLike[str]"]
 Value = Union[int, float, bool, str]
 T = TypeVar("T")
@@ -350,12 +347,12 @@ class Result:
 
     def _picture(self, side: int) -> Array:
         picture = self._rectified[side]
-        return np.ascontiguousarray(np.asarray(picture)[..., ::-1]) if self._bgr else picture
+        return np.ascontiguousarray(picture[..., ::-1]) if self._bgr else picture
 
     @property
     def left(self) -> Array:
-        """The rectified left picture, uint8 (H, W) or (H, W, 3); red is first on a GPU, and on the
-        host unless the Matcher has bgr."""
+        """The rectified left picture, uint8 (H, W) or (H, W, 3), red first unless the Matcher has
+        bgr."""
         return self._picture(0)
 
     @property
@@ -370,7 +367,7 @@ class Result:
         if self.motion is None:
             raw = np.asarray(self.disparity)
             return np.where(raw == UNKNOWN, np.float32(np.nan), raw / np.float32(16))
-        u, v = np.asarray(self.motion)
+        u, v = self.motion
         return np.where((u == UNKNOWN)[..., None], np.float32(np.nan),
                         np.dstack((u, v)) / np.float32(16))
 
@@ -389,11 +386,11 @@ class Result:
         """float32 (N, 6), row by row: x to the right, y down, z forward in metres, and red, green,
         blue 0 to 255. Error without a calibration in metres."""
         geometry, disparity = self._measured()
-        left, count = np.asarray(self._rectified[0]), c_size_t()
+        count = c_size_t()
         points = np.empty((disparity.size, 6), np.float32)
         check(lib.points(byref(geometry), byref(map_image(disparity, Format.DISP16)),
-                         byref(map_image(left, self._format)), 0, points.ctypes.data, len(points),
-                         byref(count)))
+                         byref(map_image(self._rectified[0], self._format)), 0,
+                         points.ctypes.data, len(points), byref(count)))
         return points[:count.value].copy()
 
     def _measured(self) -> Tuple[Geometry, np.ndarray[Any, Any]]:
@@ -463,9 +460,9 @@ class Matcher:
         self._size, self._bgr, self._alpha, self._rig = (height, width), bgr, alpha, calibration
         self._preset, self._values, self._sequence = preset, settings, sequence
         self._settings = _Settings(preset, settings)
-        self._motion, self._gpu = self.settings["mode"] == "motion", int(self.settings["gpu"])
+        self._motion = self.settings["mode"] == "motion"
         self._number, self._turn, self._right = 0, _Lock(), right
-        self._maps = Maps(None), Maps(self._gpu)
+        self._maps = Maps()
         self._open(Format.BGR8 if bgr else Format.RGB8)
 
     def _open(self, format: int) -> None:
@@ -488,7 +485,7 @@ class Matcher:
         """Frees its memory; results stay. Frames in flight are lost."""
         with self._turn():
             handle, self._open_handle = self._open_handle, None
-            self._maps = Maps(None), Maps(self._gpu)
+            self._maps = Maps()
             if handle:
                 handle.close()
 
@@ -501,25 +498,20 @@ class Matcher:
     def __exit__(self, *_error: Any) -> None:
         self.close()
 
-    def _pair(self, left: Any, right: Any, stream: Optional[int]) -> _Pair:
+    def _pair(self, left: Any, right: Any) -> _Pair:
         """With the turn."""
-        if stream is None:
-            stream = stream_of(left, right)
-        one, *keep_one = picture_image("left", left, self._size, self._bgr, stream, self._gpu)
-        two, *keep_two = picture_image("right", right, self._size, self._bgr, stream, self._gpu)
-        if one.format != two.format or one.memory != two.memory:
-            raise ValueError("left and right must both be grey or both in colour, and both on the "
-                             "host or both on a GPU")
+        one, *keep_one = picture_image("left", left, self._size, self._bgr)
+        two, *keep_two = picture_image("right", right, self._size, self._bgr)
+        if one.format != two.format:
+            raise ValueError("left and right must both be grey or both in colour")
         if not self._handle.started():
             self._handle.drop()
         if one.format != self._format:
             if self._handle.started():
                 raise ValueError("pictures of another format have been started; wait() for them")
             self._open(one.format)
-        on_device = one.memory == _c.CUDA
-        result = Result(self._opened, one.format, self._bgr and not on_device, self._motion,
-                        self._right, self._maps[on_device])
-        frame = _c.Frame(left=one, right=two, number=self._number, stream=stream)
+        result = Result(self._opened, one.format, self._bgr, self._motion, self._right, self._maps)
+        frame = _c.Frame(left=one, right=two, number=self._number)
         result._name_maps(frame)
         self._number += 1
         return _Pair(frame, result, keep_one + keep_two)
@@ -527,22 +519,21 @@ class Matcher:
     def _do(self, work: Callable[[], T]) -> T:
         return work() if self._opened.on_gpu else _interruptible(work)
 
-    def __call__(self, left: Any, right: Any, stream: Optional[int] = None) -> Result:
+    def __call__(self, left: Any, right: Any) -> Result:
         """The maps of a pair, left and right picture, or with mode=motion the earlier and the later
-        one. stream, of pictures on a GPU: the cudaStream_t that fills them, or 0, the default
-        stream; without it, the one that __cuda_array_interface__ names."""
+        one."""
         with self._turn():
             if self._handle.started():
                 raise ValueError("pairs have been started; wait() for them first")
-            pair = self._pair(left, right, stream)
+            pair = self._pair(left, right)
             return self._do(functools.partial(self._handle.compute, pair))
 
-    def start(self, left: Any, right: Any, stream: Optional[int] = None) -> None:
+    def start(self, left: Any, right: Any) -> None:
         """Begins a pair, as __call__ takes it; a GPU computes while this returns. wait() has the
         result. Its pictures must not change before. Error, errno EBUSY: as many as possible have
         been started."""
         with self._turn():
-            pair = self._pair(left, right, stream)
+            pair = self._pair(left, right)
             self._do(functools.partial(self._handle.start, pair))
             pair.is_kept = True
 

@@ -30,7 +30,7 @@ class Format(enum.IntEnum):
     DISP16, CONF8, FLOW16, M32F = 32, 33, 34, 36
 
 
-HOST, CUDA = 0, 1
+HOST = 0
 WARNING = 1
 UNKNOWN = -32768
 
