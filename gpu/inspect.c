@@ -4,7 +4,6 @@
  */
 #include "base/log.h"
 #include "gpu/handle.h"
-#include "gpu/mrf/mrf.h"
 
 #include <errno.h>
 #include <math.h>
@@ -204,73 +203,6 @@ int livestereo_energy(struct livestereo *h, double *energy) {
     struct labelling l;
     int error = fetch_labelling(h, &l);
     *energy = error ? NAN : sum_energy(&l);
-    free_labelling(&l);
-    return error;
-}
-
-static void mrf_costs(const void *context, int x, int y, float *cost) {
-    const struct labelling *l = context;
-    for (int i = 0; i < l->stereo->result.grid.labels; i++)
-        cost[i] = (float)data_energy(l, x, y, i);
-}
-
-static double mrf_curve(const void *context, int edge_class, int l, int m) {
-    return smoothness(context, edge_class, abs(l - m));
-}
-
-/* The classes of the edges in one direction; NULL: out of memory. */
-static uint8_t *classes_towards(const struct labelling *l, int direction) {
-    const struct grid *g = &l->stereo->result.grid;
-    size_t pixels = (size_t)g->width * (size_t)g->height;
-    uint8_t *classes = calloc(pixels, 1);
-    for (size_t i = 0; i < pixels && classes && l->classes; i++)
-        classes[i] = l->classes[i] >> (2 * direction) & 3;
-    return classes;
-}
-
-static int bound_labelling(const struct labelling *l, int sweeps, double *bound, double *least) {
-    const struct grid *g = &l->stereo->result.grid;
-    uint8_t *right = classes_towards(l, RIGHT), *down = classes_towards(l, DOWN);
-    const struct mrf_input in = {.width = g->width,
-                                 .height = g->height,
-                                 .labels = g->labels,
-                                 .threads = 1,
-                                 .costs = mrf_costs,
-                                 .smoothness = mrf_curve,
-                                 .classes = {right, down},
-                                 .context = l};
-    double unit = l->cost.volume ? 1 / l->stereo->pipeline.scaling.scale : 1;
-    struct mrf_result result;
-    struct mrf *m = NULL;
-    int error = right && down ? mrf_open(&m, &in) : -ENOMEM;
-    if (!error)
-        error = mrf_trws(m, sweeps, NULL, l->label, &result);
-    if (!error) {
-        *bound = unit * result.bound;
-        *least = unit * result.energy;
-    }
-    mrf_close(&m);
-    free(right);
-    free(down);
-    return error;
-}
-
-int livestereo_bound(struct livestereo *h, int sweeps, double *bound, double *least) {
-    CALL(h);
-    const struct pipeline_result *r = &h->result;
-    if (sweeps < 1 || !bound || !least)
-        return refuse("a bound needs one sweep or more, and places for two numbers");
-    if (h->computed && (r->window.fraction || knows_labels_alone(r) || r->grid.labels < 2)) {
-        log_explain("there is no bound with mode=motion, with one label, in blocks or where labels "
-                    "are pruned; see pruning");
-        return -ENOTSUP;
-    }
-    struct labelling l;
-    int error = fetch_labelling(h, &l);
-    if (!error)
-        error = bound_labelling(&l, sweeps, bound, least);
-    if (error == -ENOMEM)
-        log_explain("not enough memory for a bound");
     free_labelling(&l);
     return error;
 }

@@ -476,13 +476,6 @@ LIVESTEREO_API int livestereo_get_probe(struct livestereo *stereo, int x, int y,
  * livestereo_get_probe(). */
 LIVESTEREO_API int livestereo_energy(struct livestereo *stereo, double *energy);
 
-/* A lower bound of the energy that any labels of the last frame's problem have, by at most sweeps
- * sweeps of TRW-S on the CPU (see livestereo_solve()), and the least energy that these met, both in
- * the papers' units. Errors as livestereo_get_probe(); -ENOTSUP, too, with mode=motion and where
- * labels were pruned, which pruning=false prevents; -ENOMEM. */
-LIVESTEREO_API int livestereo_bound(struct livestereo *stereo, int sweeps, double *bound,
-                                    double *least);
-
 /* ---- a labelling problem of the caller's own, without a handle */
 
 enum livestereo_number { LIVESTEREO_UINT8, LIVESTEREO_UINT16, LIVESTEREO_FLOAT32 };

@@ -374,10 +374,6 @@ static void look(struct caller *c) {
                probe.label < probe.labels && probe.labels <= LIVESTEREO_MAX_LABELS);
     if (expect_of_handle(c, livestereo_energy(c->stereo, is_odd(c) ? NULL : &energy)) == 0)
         assert(!isnan(energy));
-    double bound, least;
-    if (expect_of_handle(c, livestereo_bound(c->stereo, odd_int(c, 1), is_odd(c) ? NULL : &bound,
-                                             is_odd(c) ? NULL : &least)) == 0)
-        assert(!isnan(bound) && !isnan(least));
 }
 
 static void convert(struct caller *c) {

@@ -44,9 +44,7 @@ def memory():
 
 
 def figure(result, path):
-    """A figure of a JSON line by its path: "nonocc.bad1", or "gap", the excess over the bound."""
-    if path == "gap":
-        return "%.2f %%" % (100 * (result["energy"] / result["bound"] - 1))
+    """A figure of a JSON line by its path, such as "nonocc.bad1"."""
     if path == "memory":
         return "%.1f MiB" % (result["memory"] / (1 << 20))
     for key in path.split("."):

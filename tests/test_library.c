@@ -558,20 +558,6 @@ TEST("/library/rig-of-ros", test_rig_of_ros) {
 
 /* ---- of the last frame */
 
-/* The bound is below the energy of the last frame and not far from it, and so is TRW-S's. */
-static void check_bound(struct livestereo *h, bool has_one, double energy) {
-    double bound = NAN, least = NAN;
-    int error = livestereo_bound(h, 100, &bound, &least);
-    g_assert_cmpint(error, ==, has_one ? 0 : -ENOTSUP);
-    if (!has_one)
-        return;
-    g_test_message("bound %.3f, TRW-S %.3f, frame %.3f", bound, least, energy);
-    g_assert_cmpfloat(bound, <=, energy * (1 + 1e-12));
-    g_assert_cmpfloat(bound, <=, least);
-    g_assert_cmpfloat(least, <=, energy * 1.001);
-    g_assert_cmpfloat(energy, <=, bound * 1.05);
-}
-
 /* What pixels and the whole frame say of themselves is what the plain form says. */
 static void check_probe(const char *preset, const char *words, int w) {
     AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings(preset, words);
@@ -585,13 +571,11 @@ static void check_probe(const char *preset, const char *words, int w) {
     double energy = 0, plain_energy = 1;
     g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, -EINVAL); /* no frame yet */
     g_assert_cmpint(livestereo_energy(h, &energy), ==, -EINVAL);
-    g_assert_cmpint(livestereo_bound(h, 1, &energy, &energy), ==, -EINVAL);
     pair_run(h, &f);
     pair_check_plain(plain, &params, &p, &f);
     g_assert_cmpint(livestereo_energy(h, &energy), ==, 0);
     g_assert_cmpint(livestereo_energy(plain, &plain_energy), ==, 0);
     g_assert_cmpfloat(energy, ==, plain_energy);
-    check_bound(h, !motion && params.disparity_range <= 64, energy); /* labels are not pruned */
     for (int y = 0; y < H; y += 5)
         for (int x = 0; x < w; x += 7) {
             struct livestereo_probe want = LIVESTEREO_PROBE;
@@ -626,8 +610,6 @@ TEST("/library/probe-of-blocks", test_probe_of_blocks) {
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     pair_run(h, &f);
     g_assert_cmpint(livestereo_get_probe(h, 3, 3, &probe), ==, -ENOTSUP);
-    double bound, least;
-    g_assert_cmpint(livestereo_bound(h, 1, &bound, &least), ==, -ENOTSUP);
     g_assert_nonnull(strstr(livestereo_error(h), "block"));
 }
 

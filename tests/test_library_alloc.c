@@ -207,11 +207,6 @@ static int call_energy(struct livestereo *h) {
     return livestereo_energy(h, &energy);
 }
 
-static int call_bound(struct livestereo *h) {
-    double bound, least;
-    return livestereo_bound(h, 1, &bound, &least);
-}
-
 static const struct tried_call {
     const char *name;
     int (*call)(struct livestereo *h);
@@ -222,7 +217,6 @@ static const struct tried_call {
     {"update", call_update, false, 3}, {"first-update", call_update, true, 3},
     {"mask", call_set_mask, false, 0}, {"first-mask", call_set_mask, true, 0},
     {"energy", call_energy, false, 1}, {"probe", call_probe, false, 0},
-    {"bound", call_bound, false, 12},
 };
 
 /* A handle for the call; with mode=motion it has a mask, but for the call that sets the first. */

@@ -186,7 +186,6 @@ TEST("/library-mistakes/frame", test_frame) {
     double energy;
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     expect(livestereo_energy(stereo, &energy), -EBUSY, livestereo_error(stereo));
-    expect(livestereo_bound(stereo, 1, &energy, &energy), -EBUSY, livestereo_error(stereo));
     expect(livestereo_get_probe(stereo, 1, 1, &probe), -EBUSY, livestereo_error(stereo));
     struct livestereo_result wrong = {.size = 3};
     expect(livestereo_wait(stereo, &wrong), -EINVAL, livestereo_error(stereo));
@@ -197,8 +196,6 @@ TEST("/library-mistakes/frame", test_frame) {
     expect(livestereo_get_probe(stereo, 1, INT_MAX, &probe), -EINVAL, livestereo_error(stereo));
     expect(livestereo_get_probe(stereo, 1, 1, NULL), -EINVAL, livestereo_error(stereo));
     expect(livestereo_energy(stereo, NULL), -EINVAL, livestereo_error(stereo));
-    expect(livestereo_bound(stereo, 0, &energy, &energy), -EINVAL, livestereo_error(stereo));
-    expect(livestereo_bound(stereo, 1, NULL, &energy), -EINVAL, livestereo_error(stereo));
     g_assert_cmpint(livestereo_get_probe(stereo, 1, 1, &probe), ==, 0);
     g_assert_cmpint(livestereo_energy(stereo, &energy), ==, 0);
     g_assert_true(isfinite(energy));
@@ -259,7 +256,6 @@ TEST("/library-mistakes/rest", test_rest) {
     g_assert_cmpint(livestereo_points(NULL, NULL, NULL, 0, NULL, 0, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_get_probe(NULL, 0, 0, NULL), ==, -EINVAL);
     g_assert_cmpint(livestereo_energy(NULL, NULL), ==, -EINVAL);
-    g_assert_cmpint(livestereo_bound(NULL, 1, NULL, NULL), ==, -EINVAL);
     g_free(depth.data);
 }
 

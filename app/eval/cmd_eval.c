@@ -26,7 +26,6 @@ struct eval {
     struct params params;
     gboolean json, all_presets;
     int repeat;
-    int bound;    /* sweeps for a lower bound, 0: none */
     char *counts; /* CSV of confidences, or NULL */
     char *folder; /* for pictures, or NULL */
     char *mask;   /* --mask, or NULL */
@@ -182,11 +181,6 @@ static int run_frame(const struct eval *eval, struct matcher *matcher, const str
         log_error(name, "no energy: %s", livestereo_error(matcher_handle(matcher)));
     if (isnan(result->figures.energy))
         return EXIT_RUN_FAILED;
-    result->figures.bound = result->figures.least = NAN;
-    if (eval->bound > 0 && livestereo_bound(matcher_handle(matcher), eval->bound,
-                                            &result->figures.bound, &result->figures.least))
-        return log_fail(EXIT_RUN_FAILED, name, "no bound: %s",
-                        livestereo_error(matcher_handle(matcher)));
     return EXIT_DONE;
 }
 
@@ -366,8 +360,6 @@ static int run_folder(struct eval *eval, const char *folder) {
 /* Folders that cannot be read are reported and left out; any other failure ends the command. */
 static int run_folders(struct eval *eval, int count, char **folders) {
     int worst = EXIT_DONE;
-    if (eval->bound > 0)
-        eval->params.pruning = false; /* a bound needs the costs of all labels */
     for (int i = 0; i < count; i++) {
         int code = run_folder(eval, folders[i]);
         if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
@@ -458,8 +450,6 @@ int cmd_eval(int argc, char **argv) {
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
         MASK_ENTRY(&eval.mask),
         RIG_WHOLE_ENTRIES(&eval.rig),
-        {"bound", 0, 0, G_OPTION_ARG_INT, &eval.bound,
-         "A lower bound of the energy, by N sweeps of TRW-S", "N"},
         {"repeat", 0, 0, G_OPTION_ARG_INT, &eval.repeat,
          "Compute each pair N times and give the median of the times", "N"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &eval.folder,

@@ -99,13 +99,6 @@ static void print_name(const char *name) {
     printf("%-*s", NAME_COLUMNS, clean);
 }
 
-/* How far the energy, and TRW-S's own, are above the lower bound. */
-static void print_bound(const struct figures *f) {
-    if (!isnan(f->bound))
-        printf("    lower bound %.0f: gap %.3f %%; TRW-S %.0f: gap %.3f %%\n", f->bound,
-               100 * (f->energy / f->bound - 1), f->least, 100 * (f->least / f->bound - 1));
-}
-
 void eval_report_row(const struct eval_result *result) {
     bool stereo = result->kind == EVAL_STEREO;
     print_name(result->name);
@@ -117,7 +110,6 @@ void eval_report_row(const struct eval_result *result) {
     print_figures(of_kind[result->kind], &result->figures);
     print_figures(of_all, &result->figures);
     printf("\n");
-    print_bound(&result->figures);
 }
 
 /* The mean of each figure over the rows that have it. */
@@ -295,8 +287,6 @@ void eval_report_json(const struct eval_result *result) {
     }
     print_json(of_kind[result->kind], &result->figures, "");
     print_json(of_all, &result->figures, ", ");
-    if (!isnan(result->figures.bound))
-        printf(", \"bound\": %.9g, \"trws\": %.9g", result->figures.bound, result->figures.least);
     print_json_parameters(&result->params);
     printf("}\n");
 }

@@ -29,9 +29,8 @@ struct eval_result {
         struct sparsification sparsify[SPARSIFY_COUNT]; /* on MASK_ALL */
         double within; /* share of known pixels off by at most metrics_sigma(), on MASK_ALL */
         double density, energy, ms;
-        double bound, least; /* by --bound: the lower bound, TRW-S's own energy; else NAN */
-        double mib;          /* memory of the frame */
-    } figures;               /* doubles throughout: means are taken of them as an array */
+        double mib; /* memory of the frame */
+    } figures;      /* doubles throughout: means are taken of them as an array */
 };
 
 void eval_report_header(enum eval_kind kind);
