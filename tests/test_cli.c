@@ -439,7 +439,6 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     g_assert_true(g_str_has_prefix(counts, "set,"));
     expect_error(1, "nosuch", "eval --confidence $D/nosuch/c.csv --set threads=1 $D/set");
     g_assert_nonnull(strstr(table, "\nmean "));
-    g_assert_nonnull(strstr(table, "sparsification"));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));
     g_autofree char *presets =
         expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 $D/set");

@@ -132,31 +132,8 @@ static struct eval_result mean_row(const struct eval_result *results, int count,
     return row;
 }
 
-static void print_detail_row(const struct eval_result *result) {
-    const struct figures *f = &result->figures;
-    print_name(result->name);
-    printf("  |");
-    print_figure(7, 2, f->rates[MASK_NONOCC].bad_half);
-    print_figure(7, 2, f->rates[MASK_ALL].bad_half);
-    printf("  |");
-    print_figure(6, 3, f->rates[MASK_NONOCC].rms_near);
-    print_figure(6, 3, f->rates[MASK_ALL].rms_near);
-    printf("  |");
-    print_figure(6, 2, f->rates[MASK_ALL].whole);
-    print_figure(7, 1, f->within);
-    for (int i = 0; i < SPARSIFY_COUNT; i++) {
-        printf("  |");
-        print_figure(6, 2, f->sparsify[i].area);
-        print_figure(6, 2, f->sparsify[i].best);
-        print_figure(6, 2,
-                     f->sparsify[i].best > 0 ? f->sparsify[i].area / f->sparsify[i].best : NAN);
-    }
-    printf("\n");
-}
-
 /* The mean of each run of rows of one group, where there are several, and of all. */
-static void print_means(const struct eval_result *results, int count,
-                        void (*print)(const struct eval_result *)) {
+static void print_means(const struct eval_result *results, int count) {
     static char all[] = "mean";
     for (int first = 0, last; first < count; first = last) {
         for (last = first + 1;
@@ -166,29 +143,16 @@ static void print_means(const struct eval_result *results, int count,
             break;
         g_autofree char *name = g_strdup_printf("mean %s", results[first].group);
         struct eval_result row = mean_row(results + first, last - first, name);
-        print(&row);
+        eval_report_row(&row);
     }
     struct eval_result row = mean_row(results, count, all);
-    print(&row);
-}
-
-static void print_details(const struct eval_result *results, int count) {
-    printf("\n%-*s  | %-15s  | %-13s  | %14s  | sparsification, all\n", NAME_COLUMNS, "", "bad0.5%",
-           "rms", "");
-    printf("%-*s  | %7s %7s  | %6s %6s  | %6s %7s", NAME_COLUMNS, "pair", "nonocc", "all", "nonocc",
-           "all", "whole%", "within%");
-    for (int i = 0; i < SPARSIFY_COUNT; i++)
-        printf("  |   auc%d   best  ratio", sparsify_px[i]);
-    printf("\n");
-    for (int i = 0; i < count; i++)
-        print_detail_row(results + i);
-    print_means(results, count, print_detail_row);
+    eval_report_row(&row);
 }
 
 void eval_report_means(const struct eval_result *results, int count) {
     double sum = 0;
     int pairs = 0;
-    print_means(results, count, eval_report_row);
+    print_means(results, count);
     for (const struct eval_result *r = results; r < results + count; r++) {
         int masks = 0;
         for (int i = 0; i < MASK_COUNT; i++)
@@ -200,8 +164,6 @@ void eval_report_means(const struct eval_result *results, int count) {
     if (pairs)
         printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n", pairs,
                pairs == 1 ? "pair" : "pairs", sum / pairs);
-    if (results->kind == EVAL_STEREO)
-        print_details(results, count);
 }
 
 void eval_report_preset_header(void) {

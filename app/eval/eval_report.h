@@ -38,7 +38,7 @@ void eval_report_row(const struct eval_result *result);
 
 /* The mean row of each group, where there are several, and of all, each column over the rows that
  * have it; over the rows with all three masks the mean of bad-1.0 that Middlebury's version 2 table
- * ranked by. Then the same rows and means for sub-pixel accuracy and confidence. */
+ * ranked by. */
 void eval_report_means(const struct eval_result *results, int count);
 
 /* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */
