@@ -121,7 +121,7 @@ int handle_prepare(struct livestereo *h, const struct params *params);
 /* The same, and another backend where this one was lost; on failure the earlier parameters stay. */
 int handle_update(struct livestereo *h, const struct params *params);
 
-/* With temporal_weight and temporal_mode=on a frame depends on the one before it, if that one's
+/* With temporal_mode=on a frame depends on the one before it, if that one's
  * number is lower by 1 to FRAMES_REMEMBERED. Otherwise, as after seeking, and after settings have
  * changed, it starts without. */
 enum { FRAMES_REMEMBERED = 8 };

@@ -12,7 +12,6 @@ enum { MAX_PICTURE_LEVELS = 8, MOVING_LABELS = 7 };
 struct run {
     const struct pipeline *p;
     const struct picture *from, *to;
-    struct motion_map expected; /* of from at full size; u NULL: none */
 };
 
 static struct motion_map motion_of(const struct label_map *map) {
@@ -31,35 +30,8 @@ static struct label_space window_moving(void) {
                                 MOVING_LABELS};
 }
 
-/* The costs of a picture level are made with these. */
-struct level {
-    const struct run *run;
-    int number;
-};
-
-static void expect(struct graph *g, const struct level *level, const struct block *b,
-                   const struct motion_cost_args *cost) {
-    const struct picture *full = &level->run->from[0];
-    const struct scaling *scaling = &level->run->p->scaling;
-    struct motion_expect_args a = {.grid = cost->grid,
-                                   .left = cost->left,
-                                   .top = cost->top,
-                                   .width = cost->width,
-                                   .centre = cost->centre,
-                                   .cost = cost->cost,
-                                   .mask = cost->mask,
-                                   .expected = level->run->expected,
-                                   .expected_width = full->width,
-                                   .expected_height = full->height,
-                                   .level = level->number,
-                                   .fraction = cost->fraction,
-                                   .slope = scaling->temporal_slope,
-                                   .maximum = scaling->temporal_maximum};
-    graph_stage(g, STAGE_motion_expect, &a, b->width, b->height);
-}
-
-static const uint8_t *match(struct graph *g, const struct search *s, const struct level *level,
-                            const struct block *b, const struct label_window *window) {
+static const uint8_t *match(struct graph *g, const struct search *s, const struct block *b,
+                            const struct label_window *window) {
     const struct pipeline *p = s->p;
     struct grid grid = search_grid(s, b);
     const struct picture *from = s->reference, *to = s->target;
@@ -91,8 +63,6 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
     }
     picture_group(g, from->side, TIME_COST);
     graph_stage(g, STAGE_motion_cost, &a, b->width, b->height);
-    if (level->run->expected.u)
-        expect(g, level, b, &a);
     return a.cost;
 }
 
@@ -101,7 +71,6 @@ static const uint8_t *match(struct graph *g, const struct search *s, const struc
 static struct search solve(struct graph *g, const struct run *run, int number,
                            struct label_space space, struct label_window window) {
     const struct picture *from = &run->from[number];
-    struct level level = {run, number};
     struct search s = {.p = run->p,
                        .reference = from,
                        .target = &run->to[number],
@@ -111,7 +80,7 @@ static struct search solve(struct graph *g, const struct run *run, int number,
     for (int i = 0; i < blocks_count(&s.blocks); i++) {
         struct block b = blocks_at(&s.blocks, i);
         struct label_window cropped = search_window(g, &s, &b);
-        search_block(g, &s, &b, &cropped, match(g, &s, &level, &b, &cropped), false);
+        search_block(g, &s, &b, &cropped, match(g, &s, &b, &cropped), false);
     }
     return s;
 }
@@ -172,42 +141,6 @@ static struct motion_map check(struct graph *g, const struct pipeline *p, const 
     return a.out;
 }
 
-/* ---- from frame to frame */
-
-/* The memory of the frame before: its motion where both runs agree, and the confidence of that. */
-struct memory {
-    struct motion_map motion;
-    uint8_t *confidence;
-};
-
-static struct memory make_memory(struct graph *g, const struct picture *v) {
-    size_t pixels = picture_pixels(v), bytes = pixels * sizeof(int16_t);
-    return (struct memory){{graph_persistent(g, bytes), graph_persistent(g, bytes)},
-                           graph_persistent(g, pixels)};
-}
-
-/* Where its motion has led. */
-static struct motion_map carry(struct graph *g, const struct pipeline *p, const struct picture *v,
-                               const struct memory *before) {
-    struct motion_carry_args a = {.motion = before->motion,
-                                  .confidence = before->confidence,
-                                  .vote = graph_buffer(g, picture_pixels(v) * sizeof(*a.vote)),
-                                  .out = map_make(g, v, true),
-                                  .width = v->width,
-                                  .height = v->height,
-                                  .pictures = p->params.motion_step};
-    picture_group(g, LEFT_SIDE, TIME_COST);
-    graph_stage(g, STAGE_motion_vote_start, &a, v->width, v->height);
-    graph_stage(g, STAGE_motion_vote, &a, v->width, v->height);
-    graph_stage(g, STAGE_motion_take, &a, v->width, v->height);
-    return a.out;
-}
-
-static void keep(struct graph *g, const struct picture *v, const void *map, void *kept, int bytes) {
-    struct copy_map_args a = {map, kept, v->width, v->width, bytes};
-    graph_stage(g, STAGE_copy_map, &a, v->width, v->height);
-}
-
 /* ---- the frame */
 
 /* Both pictures by level, finest first. Returns the number of levels; none has a single row or
@@ -231,16 +164,10 @@ static int make_pyramids(struct graph *g, const struct pipeline *p,
 struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p) {
     struct picture views[2][MAX_PICTURE_LEVELS];
     int levels = make_pyramids(g, p, views);
-    struct run forward = {.p = p, .from = views[LEFT_SIDE], .to = views[RIGHT_SIDE]};
+    const struct run forward = {.p = p, .from = views[LEFT_SIDE], .to = views[RIGHT_SIDE]};
     const struct run backward = {.p = p, .from = views[RIGHT_SIDE], .to = views[LEFT_SIDE]};
     const struct picture *v = &views[LEFT_SIDE][0];
     struct label_map back = {0};
-    struct memory before = {0};
-
-    if (p->params.temporal_weight > 0) {
-        before = make_memory(g, v);
-        forward.expected = carry(g, p, v, &before);
-    }
 
     if (p->params.lr_check == LR_CHECK_BP)
         back = find_motion(g, &backward, levels).map;
@@ -250,11 +177,6 @@ struct pipeline_result motion_describe(struct graph *g, const struct pipeline *p
     graph_download(g, picture_doubt_unseen(g, p, found.map.confidence), HOST_CONFIDENCE, 0,
                    picture_pixels(v));
     struct motion_map motion = map_remove_speckles(g, p, v, check(g, p, v, &found.map, &back));
-    if (before.confidence) {
-        keep(g, v, motion.u, before.motion.u, sizeof(*motion.u));
-        keep(g, v, motion.v, before.motion.v, sizeof(*motion.v));
-        keep(g, v, found.map.confidence, before.confidence, 1);
-    }
     picture_group(g, LEFT_SIDE, TIME_REFINE);
     for (int along_columns = 0; along_columns < 2 && p->params.fill; along_columns++)
         motion = map_fill(g, v, motion, along_columns);

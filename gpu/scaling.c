@@ -139,12 +139,8 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     if (scaling_adapts(p))
         maximum = fmax(maximum, differing_census_cost(CENSUS_BITS));
     s->scale = MAX_TRUNCATION / truncation_of(p);
-    double temporal = p->mode == MODE_MOTION ? p->temporal_weight * truncation_of(p) : 0;
-    if (maximum + temporal > 0)
-        s->scale = fmin(s->scale, MAX_COST / (maximum + temporal));
-    s->temporal_maximum = byte_of(s->scale * temporal, MAX_COST);
-    s->temporal_slope =
-        (int)fmin(65535, round(256 * s->scale * p->temporal_weight * p->discontinuity_weight));
+    if (maximum > 0)
+        s->scale = fmin(s->scale, MAX_COST / maximum);
     if (scaling_sums(p)) {
         s->scale = scale_of_sums(p);
         make_sums(s, p);

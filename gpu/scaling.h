@@ -28,10 +28,6 @@ struct scaling {
     uint8_t rho[4], truncation[4]; /* by edge class */
     uint8_t fraction_rho[4];       /* per step, for the search of fractions of a px */
 
-    /* The temporal term: cost per px of distance from the last frame's motion in 1/256, and its
-     * maximum. */
-    int temporal_slope, temporal_maximum;
-
     int steps[4];         /* the largest difference of labels for which V is below the truncation */
     uint16_t sum_outside; /* outside with DATA_COST_BT_SUM */
     int damping;          /* of 256 */

@@ -333,8 +333,8 @@ struct livestereo_frame {
     struct livestereo_image confidence;   /* out: CONF8 */
     struct livestereo_image motion;       /* out: FLOW16; with mode=motion */
     struct livestereo_image rectified[2]; /* out: GRAY8 if the input is, else RGB8 */
-    /* With temporal_mode=on, or auto in a sequence, and with temporal_weight a frame depends on the
-     * one before it if its number is higher by 1 to 8, and on none otherwise. */
+    /* With temporal_mode=on, or auto in a sequence, a frame depends on the one before it if its
+     * number is higher by 1 to 8, and on none otherwise. */
     int64_t number;
     /* A cudaStream_t, or NULL for the default stream. With CUDA memory the frame begins after the
      * work that is in this stream when livestereo_start() is called, and work that is put into it

@@ -92,8 +92,7 @@ static const char *const scene_settings[] = {
     "mode=motion cost_smoothing=off subpixel=parabola data_cost=bt outside_match=border "
     "motion_levels=2 "
     "motion_fraction=4 bp_iterations=3 min_confidence=3 speckle_size=9",
-    "mode=motion cost_smoothing=off subpixel=parabola motion_levels=2 bp_iterations=3 "
-    "temporal_weight=0.5",
+    "mode=motion cost_smoothing=off subpixel=parabola motion_levels=2 bp_iterations=3 fill=0",
     "temporal_mode=on bp_iterations=3",
     "pruning=1 bp_levels=4 bare_weight=0.3",
     "descriptor=learned bp_iterations=3",

@@ -1471,42 +1471,6 @@ PIXEL_CASE(motion_cost, .grid = case_motion_grid(c), .channels = c->shape.channe
     a->cost = case_volume8(c, &a->grid, 255);
 }
 
-static void case_motion_vote_start(struct pass_case *c) {
-    int w = c->shape.width, h = c->shape.height;
-    struct motion_carry_args a = {.width = w, .height = h, .pictures = case_between(c, 1, 3)};
-    a.motion = case_motion(c, w, h, 90, true);
-    a.confidence = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? 255 : 3); /* 3: many ties */
-    a.vote = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.vote)), 4, UINT32_MAX);
-    a.out = case_motion(c, w, h, 1, false);
-    case_add_pass(c, STAGE_motion_vote_start, &a, w, h);
-    case_add_pass(c, STAGE_motion_vote, &a, w, h);
-    case_add_pass(c, STAGE_motion_take, &a, w, h);
-}
-
-static void case_motion_vote(struct pass_case *c) {
-    case_motion_vote_start(c);
-}
-
-static void case_motion_take(struct pass_case *c) {
-    case_motion_vote_start(c);
-}
-
-PIXEL_CASE(motion_expect, .grid = case_motion_grid(c), .left = case_between(c, 0, 3),
-           .top = case_between(c, 0, 3), .level = case_between(c, 0, 3),
-           .fraction = 1 << stage_max(case_between(c, -3, 3), 0),
-           .slope = case_between(c, 0, 3) ? case_between(c, 0, 9000) : 65535,
-           .maximum = case_between(c, 0, MAX_COST)) {
-    a->width = w + a->left;
-    a->expected_width = (a->width << a->level) - case_between(c, 0, (1 << a->level) - 1);
-    a->expected_height = ((h + a->top) << a->level) - case_between(c, 0, (1 << a->level) - 1);
-    a->expected = case_motion(c, a->expected_width, a->expected_height, 300, true);
-    if (case_between(c, 0, 1))
-        a->centre = case_motion(c, w, h, 20, false);
-    if (case_between(c, 0, 1))
-        a->mask = case_bytes(c, a->width, h + a->top, 1, 255);
-    a->cost = case_volume8(c, &a->grid, MAX_COST);
-}
-
 PIXEL_CASE(motion_check, .width = w, .height = h, .tolerance = case_between(c, 0, 100),
            .min_confidence = case_between(c, 0, 40)) {
     a->forward = case_motion(c, w, h, 60, false);

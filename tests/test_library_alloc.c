@@ -130,8 +130,7 @@ static const struct kind kinds[] = {
     {"remap", "live", SMALL "temporal_mode=on", false, true},
     {"blocks", "live", SMALL "bp_levels=2 block_size=16 block_overlap=8", false, false},
     {"tiles", "plain", SMALL "bp_schedule=tiles tile_inner=2 tile_outer=2", false, false},
-    {"motion", "flow",
-     "backend=cpu threads=2 motion_u_range=5 motion_v_range=3 bp_iterations=2 temporal_weight=0.5",
+    {"motion", "flow", "backend=cpu threads=2 motion_u_range=5 motion_v_range=3 bp_iterations=2",
      false, false},
 };
 

@@ -253,89 +253,6 @@ TEST("/motion/fill", test_fill) {
     g_assert_cmpmem(ov, sizeof(ov), want_v, sizeof(want_v));
 }
 
-/* ---- the motion of the frame before */
-
-/* By hand: of two that lead to the same place the more confident one, of equals the first; none
- * leaves the picture, confidence 0 counts for nothing; of two pictures' motion half. */
-TEST("/motion/carry", test_carry) {
-    enum { COUNT = 8 };
-    int16_t u[COUNT] = {32, 16, 0, UNKNOWN, 0, 23, 16, 40}, v[COUNT] = {0}, ou[COUNT], ov[COUNT];
-    const uint8_t confidence[COUNT] = {5, 6, 6, 9, 0, 7, 200, 255};
-    const int16_t want[COUNT] = {UNKNOWN, UNKNOWN, 16, UNKNOWN, UNKNOWN, UNKNOWN, 23, 16};
-    const int16_t half[COUNT] = {UNKNOWN, 32, 16, UNKNOWN, UNKNOWN, UNKNOWN, 23, 16};
-    uint64_t vote[COUNT];
-    struct motion_carry_args a = {.motion = {u, v},
-                                  .confidence = confidence,
-                                  .vote = vote,
-                                  .out = {ou, ov},
-                                  .width = COUNT,
-                                  .height = 1};
-    for (a.pictures = 1; a.pictures <= 2; a.pictures++) {
-        for (int x = 0; x < COUNT; x++)
-            stage_motion_vote_start(&a, x, 0);
-        for (int x = COUNT - 1; x >= 0; x--)
-            stage_motion_vote(&a, x, 0);
-        for (int x = 0; x < COUNT; x++)
-            stage_motion_take(&a, x, 0);
-        g_assert_cmpmem(ou, sizeof(ou), a.pictures == 1 ? want : half, sizeof(want));
-    }
-}
-
-/* Each label's cost grows by min(rho |l - F'|, T), in reals, to within rounding. */
-TEST("/motion/expect", test_expect) {
-    static const uint8_t mask[4] = {0, 0, 0, 255};
-    for (int round = 0; round < 500; round++) {
-        struct label_space space = {-random_to(9), 1 + random_to(8), -random_to(9),
-                                    1 + random_to(8)};
-        struct grid g = grid_make(2, 2, space);
-        int level = random_to(3), fraction = 1 << random_to(3), side = 2 << level;
-        g_autofree uint8_t *cost = g_malloc0(grid_volume(&g)), *before = g_malloc(grid_volume(&g));
-        g_autofree int16_t *eu = g_new(int16_t, side * side), *ev = g_new(int16_t, side * side);
-        int16_t cu[4], cv[4];
-        fill_random(cost, grid_volume(&g), MAX_COST);
-        memcpy(before, cost, grid_volume(&g));
-        for (int i = 0; i < side * side; i++) {
-            eu[i] = (int16_t)(random_to(600) - 300);
-            ev[i] = (int16_t)(random_to(600) - 300);
-        }
-        for (int i = 0; i < 4; i++) {
-            cu[i] = (int16_t)(random_to(20) - 10);
-            cv[i] = (int16_t)(random_to(20) - 10);
-        }
-        eu[1 << level] = UNKNOWN;
-        struct motion_expect_args a = {.grid = g,
-                                       .width = 2,
-                                       .centre = {cu, cv},
-                                       .cost = cost,
-                                       .mask = mask,
-                                       .expected = {eu, ev},
-                                       .expected_width = side,
-                                       .expected_height = side,
-                                       .level = level,
-                                       .fraction = fraction,
-                                       .slope = random_to(9000),
-                                       .maximum = random_to(MAX_COST)};
-        for (int i = 0; i < 4; i++) {
-            int x = i % 2, y = i / 2, at = (y << level) * side + (x << level);
-            stage_motion_expect(&a, x, y);
-            for (int l = 0; l < g.labels; l++) {
-                size_t k = grid_labels(&g, x, y) + (size_t)l;
-                double scale = 1 << level,
-                       u = (double)(cu[i] + space.u_min + l % space.u_count) / fraction,
-                       v = (double)(cv[i] + space.v_min + l / space.u_count) / fraction,
-                       far = fabs(u - eu[at] / 16.0 / scale) + fabs(v - ev[at] / 16.0 / scale),
-                       more = fmin(a.slope / 256.0 * far, a.maximum);
-                if (i == 1 || i == 3) /* unknown; masked */
-                    more = 0;
-                /* half of a 1/16 px in u and in v, and half of a unit */
-                double slack = more > 0 ? a.slope / 256.0 / 16 + 0.5 : 0;
-                g_assert_cmpfloat(fabs(cost[k] - fmin(before[k] + more, MAX_COST)), <=,
-                                  slack + 1e-6);
-            }
-        }
-    }
-}
-
 /* ---- whole runs */
 
 enum { SIDE_X = 80, SIDE_Y = 60 };
@@ -458,40 +375,6 @@ TEST("/motion/mask", test_mask) {
         g_test_message("%d levels: %d wrong with the mask, %d without", levels, with, without);
         g_assert_cmpint(levels == 1 ? 5 * with : 3 * with / 2, <=, without);
     }
-}
-
-/* Two frames of a moving texture, whose second one has a patch without any: there the motion of the
- * first one is taken up. Its index and settings decide whether there is one before it. */
-static int16_t middle_of_second(double weight, long index, double weight_before) {
-    AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
-    struct params p =
-        params_of("motion_levels=1 motion_fraction=1 bp_levels=1 bp_iterations=2 lr_check=off");
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
-    for (int n = 0; n < 2; n++) {
-        for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
-            int x = i % SIDE_X, y = i / SIDE_X;
-            bool flat = n && abs(x - SIDE_X / 2) < 12 && abs(y - SIDE_Y / 2) < 12;
-            f->left.data[i] = flat ? 128 : texture(x - 2 * n, y, 7);
-            f->right.data[i] = flat ? 128 : texture(x - 2 * n - 2, y, 7);
-        }
-        f->index = n ? index : 3;
-        p.temporal_weight = n ? weight : weight_before;
-        g_assert_cmpint(frame_run(s, &p, f), ==, 0);
-    }
-    int16_t u = f->motion[SIDE_Y / 2 * SIDE_X + SIDE_X / 2];
-    return u;
-}
-
-TEST("/motion/temporal", test_temporal) {
-    int16_t alone = middle_of_second(0, 4, 0);
-    g_assert_cmpint(alone, !=, 2 * 16);
-    g_assert_cmpint(middle_of_second(0.3, 4, 0.3), ==, 2 * 16);
-    g_assert_cmpint(middle_of_second(0.3, 3 + FRAMES_REMEMBERED, 0.3), ==, 2 * 16);
-    g_assert_cmpint(middle_of_second(0.3, 4 + FRAMES_REMEMBERED, 0.3), ==, alone);
-    g_assert_cmpint(middle_of_second(0.3, 3, 0.3), ==, alone); /* computed again */
-    g_assert_cmpint(middle_of_second(0.3, 0, 0.3), ==, alone); /* sought */
-    g_assert_cmpint(middle_of_second(0.3, 4, 0.2), ==, alone); /* other settings */
 }
 
 /* Every pixel that stays inside the picture with the windows round it. */

@@ -230,7 +230,7 @@ static bool is_idle(const struct params *p, const struct param_info *info) {
             return true;
     const char *name = info->name;
     bool checkerboard = p->bp_schedule == BP_SCHEDULE_CHECKERBOARD;
-    if (g_str_has_prefix(name, "motion_") || strcmp(name, "temporal_weight") == 0)
+    if (g_str_has_prefix(name, "motion_"))
         return p->mode != MODE_MOTION;
     if (g_str_has_prefix(name, "tile_"))
         return p->bp_schedule != BP_SCHEDULE_TILES;
