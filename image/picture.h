@@ -54,10 +54,6 @@ int picture_parse16(const uint8_t *bytes, size_t length, const char *name, uint1
 /* Frees data and clears the image. */
 void picture_free(struct image *image);
 
-/* Whether a file is called as those are that writers have not finished, and its writer's process
- * has ended. */
-bool picture_is_left_behind(const char *name);
-
 /* PNG, 8-bit grey or RGB. */
 int picture_write(const char *path, const struct image *image);
 

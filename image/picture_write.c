@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +24,6 @@ enum { READER_TRIES = 200, READER_US = 10000 }; /* 2 s */
 static int cannot_write(const char *path, int error) {
     return log_fail(-error, path, "cannot be written: %s",
                     error == ENXIO ? "nobody reads this pipe" : strerror(error));
-}
-
-bool picture_is_left_behind(const char *name) {
-    int process = 0, length = 0;
-    sscanf(name, ".livestereo-%d-%*d.tmp%n", &process, &length);
-    return length > 0 && !name[length] && kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /* Creates folder/.livestereo-PID-N.tmp; the name is short whatever the target's is, and no other

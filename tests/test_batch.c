@@ -25,43 +25,23 @@ CLI_TEST("/batch/rows", test_rows) {
                  "$D/out/frames.csv");
 }
 
-/* Neither a picture that is computed nor a table of somebody else is written over. */
+/* Nothing is written into a folder of other files, nor over a picture that is computed. */
 CLI_TEST("/batch/spared", test_spared) {
-    write_frames("in", 2);
-    write_frames("side", 1);
+    write_frames("in", 1);
     expect_shell(0, "", "",
-                 "cd $D && cp in/left/001.png a.png && cp in/right/001.png a_disp16.png && "
-                 "cp -r in/left flow && cp flow/002.png flow/001_color.png && mkdir own && "
-                 "echo index,left_ns >own/frames.csv && echo [mine] >own/depth16.ini && "
-                 "cp -r own kept && "
-                 "printf 'P0: 50 0 20 0 0 50 10 0 0 0 1 0\nP1: 50 0 20 -5 0 50 10 0 0 0 1 0\n' "
-                 ">calib.txt");
-    expect_error(1, "a_disp16.png: is an input", "batch $D/a.png $D/a_disp16.png -o $D " SMALL);
-    expect_shell(0, "", "", "cmp $D/in/right/001.png $D/a_disp16.png && rm -f $D/.frames*");
-    must("batch $D/a.png $D/a_disp16.png -o $D --save pfm " SMALL);
-    expect_error(1, "001_color.png: is an input",
-                 "batch --preset flow $D/flow -o $D/../%s/flow --save color " SMALL,
-                 strrchr(folder, '/') + 1);
-    expect_error(1, "frames.csv: was not written by batch", "batch $D/in -o $D/own " SMALL);
+                 "cd $D && mkdir own foreign && touch own/.hidden && echo mine >foreign/mine && "
+                 "cp in/left/001.png own/a.png && cp in/right/001.png own/a_disp16.png");
+    expect_error(1, "holds mine, and no results of an earlier batch",
+                 "batch $D/in -o $D/foreign " SMALL);
+    expect_shell(0, "", "", "cd $D && echo index,left_ns >foreign/frames.csv");
+    expect_error(1, "and no results of an earlier batch", "batch $D/in -o $D/foreign " SMALL);
+    expect_shell(0, "index,left_ns\n", "", "cat $D/foreign/frames.csv && rm $D/own/a*");
+    must("batch $D/in -o $D/own " SMALL);
     expect_shell(0, "", "",
-                 "diff $D/own/frames.csv $D/kept/frames.csv && printf ind >$D/own/frames.csv");
-    expect_error(1, "frames.csv: was not written by batch", "batch $D/in -o $D/own " SMALL);
-    expect_shell(0, "", "", "rm $D/own/frames.csv");
-    expect_error(
-        1, "depth16.ini: was not written by batch",
-        "batch $D/in -o $D/own --save depth16 --calib $D/calib.txt --rectified --unit m " SMALL);
-    expect_shell(0, "", "", "diff $D/own/depth16.ini $D/kept/depth16.ini");
-}
-
-/* What a batch leaves that is killed while it writes a picture is gone after the next one; what a
- * process that lives is writing stays. */
-CLI_TEST_PLAIN("/batch/left-behind", test_left_behind) {
-    write_frames("in", 3);
-    expect_shell(0, "", "",
-                 "mkdir -p $D/out && touch $D/out/.livestereo-99999999-0.tmp $D/out/mine.tmp "
-                 "$D/out/.maps.mcap.part $D/out/.livestereo-$$-0.tmp && "
-                 "$B batch $D/in -o $D/out -q " SMALL " && rm $D/out/.livestereo-$$-0.tmp && "
-                 "test $(find $D/out -name '*.tmp' -o -name '*.mcap.part') = $D/out/mine.tmp");
+                 "cd $D && cp in/left/001.png own/a.png && cp in/right/001.png own/a_disp16.png");
+    expect_error(1, "a_disp16.png: is an input",
+                 "batch $D/own/a.png $D/own/a_disp16.png -o $D/own " SMALL);
+    expect_shell(0, "", "", "cmp $D/in/right/001.png $D/own/a_disp16.png");
 }
 
 /* Of a recording of ROS: its frames' names and stamps, a camera beside the depths. */
@@ -82,6 +62,7 @@ CLI_TEST_PLAIN("/batch/ros", test_ros) {
  * and replaces nothing but its like. */
 CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
     static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
+    expect_shell(0, "", "", "mkdir $D/out && echo killed >$D/out/.maps.mcap.part");
     must("batch %s -o $D/out --save mcap,pfm,depth,left " SMALL, source);
     expect_shell(0, "packages", "",
                  "${PYTHON:-/usr/bin/python3} tests/read_mcap.py $D/out " DESK " && "
@@ -107,10 +88,6 @@ CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
     expect_error(1, "maps.mcap: is an input",
                  "batch mcap:$D/out/maps.mcap,/left/image_rect,/left/image_rect -o $D/out --save "
                  "mcap --calib $D/out/calib.txt " SMALL);
-    expect_shell(0, "", "", "mkdir $D/mine && echo mine >$D/mine/maps.mcap");
-    expect_error(1, "maps.mcap: was not written by batch", "batch %s -o $D/mine --save mcap " SMALL,
-                 source);
-    expect_shell(0, "mine\n", "", "cat $D/mine/maps.mcap");
     g_autofree char *words = g_strdup_printf("batch %s -o $D/full --save mcap " SMALL, source);
     expect_error_limited(20000, 1, "maps.mcap", words);
     expect_shell(0, "0\n", "", "ls -A $D/full | grep -c mcap || true");
@@ -190,12 +167,14 @@ CLI_TEST("/batch/steering-names", test_steering_names) {
 CLI_TEST("/batch/pipe", test_pipe) {
     write_frames("in", 2);
     expect_shell(0, "", "", "mkdir $D/out && mkfifo $D/out/frames.csv");
-    expect_shell(1, "", "frames.csv: was not", "timeout 20 $B batch $D/in -o $D/out " SMALL);
-    expect_shell(1, "", "frames.csv: was not",
+    expect_shell(1, "", "no results of an earlier batch",
+                 "timeout 20 $B batch $D/in -o $D/out " SMALL);
+    expect_shell(1, "", "no results of an earlier batch",
                  "cat $D/out/frames.csv & timeout 20 $B batch $D/in -o $D/out " SMALL
                  "; code=$?; kill %1; exit $code");
     expect_shell(1, "", "nobody reads this pipe",
-                 "mkdir $D/other && mkfifo $D/other/001_disp16.png && "
+                 "$B batch $D/in -o $D/other -q " SMALL " && rm $D/other/001_disp16.png && "
+                 "mkfifo $D/other/001_disp16.png && "
                  "timeout 20 $B batch $D/in -o $D/other " SMALL);
     expect_shell(0, "1\n", "assumed",
                  "(sleep 0.3; cat $D/other/001_disp16.png >$D/read) & "

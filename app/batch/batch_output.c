@@ -24,7 +24,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define DEPTH_UNITS_START "# metres = value / units_per_metre"
 #define CSV_START "index,pts_s," /* of every version */
 #define CSV_HEADER CSV_START "times,file,pair_gap_ms,valid_percent,ms,status\n"
 
@@ -37,7 +36,6 @@ struct batch_output {
     GHashTable *stems;
     void *room;      /* of a map; NULL: not needed yet */
     long next;       /* number of the pair after the last row */
-    long rows;       /* written in this run */
     int depth_units; /* of depth16, per metre */
     char *mcap_path, *mcap_part;
     struct ros_mcap *mcap; /* NULL: none is wanted */
@@ -201,12 +199,6 @@ static char *choose_stem(struct batch_output *output, long index) {
     return g_strdup(g_ptr_array_index(output->names, index));
 }
 
-/* The name, below the folder, of a file of a pair: kinds[kind]'s. */
-static char *choose_name(struct batch_output *output, size_t kind, long index) {
-    g_autofree char *stem = choose_stem(output, index);
-    return g_strconcat(stem, kinds[kind].ending, NULL);
-}
-
 /* The field of a row that names the pair's files. */
 static char *file_field(const struct batch_output *output, long index) {
     char files[8192] = "";
@@ -230,51 +222,33 @@ static int open_rows(struct batch_output *output) {
     return cannot_write(output->csv_path, errno);
 }
 
-/* Whether no result has the name of a picture that is computed. 0, or -EEXIST after a log line. */
-static int spare_inputs(struct batch_output *output) {
-    int error = 0;
-    for (long i = 0; output->task.source->files && i < output->task.source->count; i++)
-        for (size_t k = 0; k < G_N_ELEMENTS(kinds) && !error; k++) {
-            g_autofree char *name = choose_name(output, k, i);
-            g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
-            if (output->task.kinds & kinds[k].flag)
-                error = file_spare_input(path);
-        }
-    return error;
-}
-
-/* Whether path may be written over: nothing is there, or an empty file, or one that begins with
- * this text, as batch's own do. 0, or -EEXIST after a log line. */
-static int may_replace(const char *path, const char *start) {
-    char head[64] = "";
-    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+/* Whether the folder is empty, or that of an earlier batch, whose results are written over. 0 or
+ * -EEXIST after a log line. */
+static int check_folder(const struct batch_output *output) {
+    g_autoptr(GDir) dir = g_dir_open(output->task.folder, 0, NULL);
+    g_autofree char *rows = NULL;
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir)) && *name == '.')
+        ;
+    if (!dir || !name)
         return 0;
-    FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re") : NULL;
-    size_t length = file ? fread(head, 1, strlen(start), file) : 1;
-    bool ours = file && !ferror(file) && (length == 0 || strcmp(head, start) == 0);
-    if (file)
-        fclose(file);
-    if (ours)
-        return 0;
-    return log_fail(-EEXIST, path,
-                    "was not written by batch, which would write over it; name another folder");
-}
-
-static int spare_others(struct batch_output *output) {
-    g_autofree char *units = g_build_filename(output->task.folder, "depth16.ini", NULL);
-    int error = may_replace(output->csv_path, CSV_START);
-    if (!error && (output->task.kinds & SAVE_DEPTH16))
-        error = may_replace(units, DEPTH_UNITS_START);
-    return error ? error : spare_inputs(output);
+    if (g_file_test(output->csv_path, G_FILE_TEST_IS_REGULAR) &&
+        g_file_get_contents(output->csv_path, &rows, NULL, NULL) &&
+        (!*rows || g_str_has_prefix(rows, CSV_START)))
+        return output->task.kinds & SAVE_MCAP ? file_spare_input(output->mcap_path) : 0;
+    return log_fail(-EEXIST, output->task.folder,
+                    "holds %s, and no results of an earlier batch, which alone are written over; "
+                    "name another folder",
+                    name);
 }
 
 /* Says in which unit depth16 is: one for all pairs. */
 static int note_depth_units(const struct batch_output *output) {
     g_autofree char *path = g_build_filename(output->task.folder, "depth16.ini", NULL);
-    g_autofree char *text =
-        g_strdup_printf(DEPTH_UNITS_START "; 0 is unknown, or too far: beyond %.10g m\n"
-                                          "[depth16]\nunits_per_metre=%d\n",
-                        UINT16_MAX / (double)output->depth_units, output->depth_units);
+    g_autofree char *text = g_strdup_printf(
+        "# metres = value / units_per_metre; 0 is unknown, or too far: beyond %.10g m\n"
+        "[depth16]\nunits_per_metre=%d\n",
+        UINT16_MAX / (double)output->depth_units, output->depth_units);
     if (!(output->task.kinds & SAVE_DEPTH16))
         return 0;
     if (output->depth_units != 1000)
@@ -289,35 +263,15 @@ static int note_depth_units(const struct batch_output *output) {
     return log_fail(-EIO, path, "cannot be written: %s", error->message);
 }
 
-/* Whether maps.mcap, which is renamed in the end, would replace another's or the input. */
-static int spare_mcap(const struct batch_output *output) {
-    if (!(output->task.kinds & SAVE_MCAP) || !g_file_test(output->mcap_path, G_FILE_TEST_EXISTS))
-        return 0;
-    if (access(output->csv_path, F_OK) == 0)
-        return file_spare_input(output->mcap_path);
-    return log_fail(-EEXIST, output->mcap_path,
-                    "was not written by batch, and would be written over; name another folder");
-}
-
-/* Files under temporary names whose writers were killed; no other batch writes here. */
-static void remove_left_behind(const struct batch_output *output) {
-    g_autoptr(GDir) dir = g_dir_open(output->task.folder, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
-        if (picture_is_left_behind(name) || strcmp(path, output->mcap_part) == 0)
-            unlink(path);
-    }
-}
-
 /* Nothing of an earlier batch is touched before all is checked. */
 static int begin(struct batch_output *output) {
     const struct batch_task *task = &output->task;
-    int error = open_folder(output) ?: spare_others(output) ?: spare_mcap(output);
-    if (error)
-        return error;
-    remove_left_behind(output);
-    error = open_rows(output) ?: note_depth_units(output);
+    int error = open_folder(output)
+                    ?: check_folder(output)
+                    ?: open_rows(output)
+                    ?: note_depth_units(output);
     if (!error && task->kinds & SAVE_MCAP) {
+        unlink(output->mcap_part); /* of a batch that was killed */
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
                                                ROS_DISPARITY};
         output->mcap = ros_mcap_open(output->mcap_part, saved, G_N_ELEMENTS(saved), task->geometry,
@@ -369,18 +323,16 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     output->depth_units = depth_units(task->geometry, task->min_disparity, task->disparity_range);
     if (begin(output) == 0)
         return output;
-    if (output->csv)
-        unlink(output->csv_path);
     finish_mcap(output, false);
     release(&output);
     return NULL;
 }
 
 static int write_files(struct batch_output *output, const struct frame *frame) {
+    g_autofree char *stem = choose_stem(output, frame->index);
     int error = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !error; i++) {
-        g_autofree char *name = choose_name(output, i, frame->index);
-        g_autofree char *path = g_build_filename(output->task.folder, name, NULL);
+        g_autofree char *path = g_strconcat(output->task.folder, "/", stem, kinds[i].ending, NULL);
         if (output->task.kinds & kinds[i].flag)
             error = kinds[i].write(output, path, frame);
     }
@@ -413,7 +365,6 @@ static void write_row(struct batch_output *output, const struct frame *frame) {
                             output->task.left_out,
                             (long)frame->rect_left.width * frame->rect_left.height),
             frame->compute_ms);
-    output->rows++;
 }
 
 int batch_output_write(struct batch_output *output, const struct frame *frame) {
@@ -439,11 +390,6 @@ int batch_output_close(struct batch_output **output, enum batch_end end) {
     if (error && end != BATCH_FAILED)
         cannot_write(o->csv_path, -error);
     error = error ?: finish_mcap(o, !error && end != BATCH_FAILED);
-    if (end == BATCH_FAILED && o->rows == 0) {
-        g_autofree char *units = g_build_filename(o->task.folder, "depth16.ini", NULL);
-        unlink(o->csv_path);
-        unlink(units);
-    }
     release(output);
     return error;
 }
