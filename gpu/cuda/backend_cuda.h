@@ -22,7 +22,7 @@ typedef void cuda_launch(struct backend_cuda *cuda, const void *args, int width,
  * returns how many; those that are left are issued one by one. 0: the form does not fit these. */
 typedef int cuda_unit(struct backend_cuda *cuda, const struct graph *g, int unit, int slot);
 
-/* What belongs to a frame in flight. */
+/* A frame in flight owns these. */
 struct cuda_slot {
     cudaEvent_t uploads[2], downloads[2]; /* before and after; timed */
     cudaEvent_t begun;                    /* the caller's stream is here */
@@ -74,7 +74,7 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(steady_bits) STAGE(arms) \
     STAGE(speckle_join) STAGE(speckle_count) STAGE(hole_median) STAGE(median) \
     STAGE(border_plane) STAGE(check) STAGE(rows) STAGE(columns) STAGE(tiles) STAGE(best_label) \
-    STAGE(fill) STAGE(motion_cost) STAGE(motion_centre) \
+    STAGE(fill) \
     STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
     STAGE(row_offset_sum) STAGE(agreement) STAGE(agreement_strength) \
     STAGE(grey) STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \
