@@ -449,7 +449,7 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
 
 /* ---- the map of the last frame: stages/temporal.h */
 
-/* What stays from frame to frame. */
+/* These stay from frame to frame. */
 struct history {
     int32_t *running;
     uint16_t *variance;

@@ -7,8 +7,8 @@
 
 #include "gpu/picture.h"
 
-/* What the data costs beside each pixel's label tell, width*height: a disparity between the labels,
- * and how much the costs rise. */
+/* The data costs beside each pixel's label tell these, width*height: a disparity between the
+ * labels, and how much the costs rise. */
 struct cost_curve {
     int16_t *disparity;
     uint8_t *rise;

@@ -55,7 +55,7 @@ bool cpu_averages(const struct cross_args *a) {
     return (2 * a->longest_x + 1) * (2 * a->longest_y + 1) <= CROSS_PIXELS;
 }
 
-/* What the form of UNIT_COSTS does not store. */
+/* The form of UNIT_COSTS does not store these. */
 static bool cpu_leaves_out(void *context, const struct graph *g, int i) {
     (void)context;
     int first = i;

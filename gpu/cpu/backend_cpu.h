@@ -47,7 +47,7 @@ struct level_unit {
 struct level_unit cpu_level(const struct graph *g, int unit, int slot, enum stage start,
                             enum stage half_step, enum stage winner);
 
-/* What the optimised stages run on here: "avx512", "avx2", "neon" or, on other processors that
+/* The optimised stages run on this here: "avx512", "avx2", "neon" or, on other processors that
  * SIMDe makes AVX2 of, "simde". NULL where they cannot run, and of the plain ones. */
 const char *cpu_vectors(enum backend_variant variant);
 

@@ -25,7 +25,7 @@ static inline uint8_t *span_pixel(const struct span *s, int x) {
     return (x & 1 ? s->odd : s->even) + (size_t)(x >> 1) * s->apart;
 }
 
-/* Of row y of a volume. */
+/* The span covers row y of a volume. */
 static inline struct span span_of(const struct grid *g, const uint8_t *volume, int y, int first,
                                   int last, int label, int labels) {
     uint8_t *row = (uint8_t *)volume + label;

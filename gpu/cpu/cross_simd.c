@@ -137,7 +137,7 @@ struct costs_job {
     int slices, strips;
 };
 
-/* What a thread's item is, and its memory. Row y has number y % ring in the ring. */
+/* A strip is a thread's item, with its memory. Row y has number y % ring in the ring. */
 struct strip {
     _Alignas(64) struct reciprocal reciprocals[CROSS_PIXELS + 1];
     int first, last, label, labels; /* columns and labels */

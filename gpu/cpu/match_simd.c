@@ -134,13 +134,13 @@ INLINE __m256i vector_distances(const struct cost_args *a, const int8_t *own,
                            _mm256_set1_epi8(CENSUS_LUT - 1));
 }
 
-/* What is compared of a pixel. */
+/* Costs compare these of a pixel. */
 struct own {
     const uint8_t *color, *descriptor, *steady; /* steady: of census */
     int slack;                                  /* of differences of colour */
 };
 
-/* What is compared besides colours. */
+/* Costs compare this besides colours. */
 enum descriptor { NONE, CENSUS, VECTORS };
 
 #ifdef AVX512

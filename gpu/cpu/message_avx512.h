@@ -36,7 +36,7 @@ INLINE struct wide wide_words(const uint8_t *from) {
                          _mm512_permutex2var_epi64(first, high, second)};
 }
 
-/* Of the last block's words, as in struct envelope. */
+/* The last block's words are padded as in struct envelope. */
 INLINE struct wide wide_padding(const __m256i padding[2]) {
     const __m512i zero = _mm512_setzero_si512();
     return (struct wide){_mm512_inserti32x4(zero, load_128(&padding[0]), WIDE_BLOCKS - 1),

@@ -67,7 +67,7 @@ enum {
     PATCH = 16
 }; /* labels, fraction, grid */
 
-/* Of a pixel: where its grid of steps begins in the target, and by how many steps later. */
+/* A pixel's grid of steps begins there in the target, and by wx, wy steps later. */
 struct origin {
     int x, y, wx, wy, columns, rows;
 };

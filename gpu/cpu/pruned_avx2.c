@@ -23,7 +23,7 @@ static void steps_make(struct pruned_steps *s, const struct pruned_message_args 
     borders_make(&s->borders, a->rho, a->truncation);
 }
 
-/* What messages are made with beside what comes. */
+/* A sender makes messages with these besides those that come. */
 struct sender {
     const struct envelope *envelope;
     uint8_t *out[DIRECTIONS]; /* block k of both pixels goes to out[r] + k * plane */

@@ -61,7 +61,7 @@ INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n, int wide
     b->minimum = minimum_of_lane(b->minimum);
 }
 
-/* Of both pixels, the first label with the least belief. */
+/* Finds both pixels' first label with the least belief. */
 INLINE void find_best(const struct beliefs *b, int n, int best[2]) {
     best[0] = best[1] = -1;
     for (int first = 0; first < n; first += 4) {
@@ -135,8 +135,8 @@ static void put_row(const struct curves *c, const struct grid *g, int y, int sub
         put_disparities(c, g->width, 0, limit, g->space.u_min, label + start, disparity + start);
 }
 
-/* What is known of pixel x in row y, from beliefs; other: the least one of labels not beside its
- * label. */
+/* Stores pixel x in row y from its beliefs; other: the least one of labels not beside its label.
+ */
 INLINE void put_winner(const struct wta_args *a, struct curves *c, int x, int y, int label,
                        int before, int minimum, int after, int other) {
     size_t at = (size_t)y * (size_t)a->grid.width + (size_t)x;

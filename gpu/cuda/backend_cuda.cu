@@ -31,8 +31,8 @@ enum { OVERLAP_BYTES = 1536 << 20 };
  * as long as to copy that alone. Pictures are uploaded in steps, one while the next is copied. */
 enum { COPY_THREADS = 4, COPY_PARTS = 16, COPY_BYTES = 384 << 10, UPLOAD_BYTES = 4 << 20 };
 
-/* Of so many frames in a slot, the stages of one are timed: events take a tenth of the time of a
- * small picture. */
+/* One frame in so many of a slot has its stages timed: events take a tenth of the time of a small
+ * picture. */
 enum { TIMED_FRAMES = 16 };
 
 /* Blocks of a stage, at most twice as many as run at once: starting more takes longer than small
@@ -140,13 +140,13 @@ static int cuda_copy(backend *b, void *to, const void *from, size_t bytes) {
 
 /* ---- compiled graphs */
 
-/* Of the unit that begins with a pass: events, null where they are not needed. */
+/* Each pass that begins a unit has its events, null where they are not needed. */
 struct unit_events {
     cudaEvent_t inner; /* awaited by stages: within captured work */
     cudaEvent_t outer; /* awaited from outside of it: by downloads, or of uploads */
     cudaEvent_t begun; /* timed, before the first one of a run */
     cudaEvent_t ended; /* timed, after the last one */
-    /* Of a transfer. */
+    /* A transfer has these, too. */
     size_t staging;              /* where its bytes are in the slot's page-locked memory */
     struct image_memory to_fill; /* wait has to copy there from it; data null: nowhere */
     cudaEvent_t arrived;         /* then its bytes are there */
@@ -425,7 +425,7 @@ static void run_stages(backend_cuda *cuda, cuda_program *p, int slot) {
  * slot: pictures before the stages are issued, maps while wait waits. Locking the caller's own
  * pages would save that, but what is unmapped and mapped again would be read from its old pages. */
 
-/* What a transfer names, directly; outside may be memory of the device. */
+/* Copies the rows that a transfer names; outside may be memory of the device. */
 static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, void *inside,
                       const struct image_memory *outside) {
     size_t row = outside->row, kept = outside->kept, pitch = outside->pitch, rows = t->bytes / row;

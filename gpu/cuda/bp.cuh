@@ -293,7 +293,7 @@ DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels 
     });
 }
 
-/* What p gets from its neighbour (x + dx, y + dy) in direction s, worked out from the
+/* The message to p from its neighbour (x + dx, y + dy) in direction s, worked out from the
  * neighbour's cost and from what that got from its three other neighbours, one, two and three.
  * Outside the picture all of it is zero, and so is the message. The finest level does not
  * subtract the minimum: sums of three still fit their lanes. */
@@ -352,7 +352,7 @@ DEVICE void receive_all(const bp_level &a, const work_item &p, packed_labels in[
         message_at<INSIDE, PARENT>(a, p, UP, right, 1, 1, to_right && down));
 }
 
-/* What p gets from its four neighbours as it lies in memory. */
+/* The messages to p from its four neighbours as they lie in memory. */
 template <bool INSIDE, bool PARENT>
 DEVICE void words_all(const bp_level &a, const work_item &p, label_words in[DIRECTIONS]) {
     int odd = p.x & 1;

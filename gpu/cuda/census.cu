@@ -61,7 +61,7 @@ DEVICE void centres_of(uint32_t centre, uint32_t darker[2]) {
     darker[1] = byte_permute(centre, 0, 0x4342) + 0x7fff7fffu;
 }
 
-/* Of a thread's four pixels. */
+/* A thread has four pixels. */
 DEVICE void census_of(const census_tile &tile, uint64_t census[QUAD]) {
     uint32_t darker[2], bits[2][4] = {};
     centres_of(tile.words[threadIdx.y + REACH_Y][threadIdx.x + REACH_X / 4], darker);
@@ -136,7 +136,7 @@ DEVICE uint32_t changes(uint32_t own, uint32_t left, uint32_t right) {
     return (own & ~least & (own - least + apart)) | (~own & most & (most - own + apart));
 }
 
-/* Of a thread's four pixels, as census_of. Left of each pixel lies what is half a pixel aside. */
+/* A thread has four pixels, as in census_of. Left of each pixel lies what is half a pixel aside. */
 DEVICE void steady_of(const steady_tile &tile, uint64_t steady[QUAD]) {
     uint32_t centre[2], aside[2][2], bits[2][4] = {};
     const uint32_t *own = &tile.words[threadIdx.y + REACH_Y][threadIdx.x + 1 + REACH_X / 4];

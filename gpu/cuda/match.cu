@@ -88,12 +88,12 @@ static __device__ void load_tables(const cost_args &a, match_tables *t) {
             __ldg(a.census_lut + stage_min(i, CENSUS_LUT - 1)); /* descriptor_distance() */
 }
 
-/* What a comparison needs of a pixel. With both costs the highest byte of the reference's colour
+/* A comparison needs these of a pixel. With both costs the highest byte of the reference's colour
  * has its slack, that of the target's SLACK_MAX: so the sum of differences is SLACK_MAX less the
  * slack too large. */
 template <bool AD, bool CENSUS> struct sample { uint32_t color, low, high; };
 
-/* Of the reference's pixel, with both costs also which bits of census count. */
+/* The reference's pixel also says, with both costs, which bits of census count. */
 template <bool AD, bool CENSUS> struct reference_sample {
     sample<AD, CENSUS> own;
     uint32_t steady_low, steady_high;
@@ -236,7 +236,7 @@ DEVICE void add_columns(const uint32_t w[PIXELS][4], uint32_t sum[PIXELS / 2][4]
         sum[i / 4][i % 4] = w[i / 4 * 2][i % 4] + w[i / 4 * 2 + 1][i % 4];
 }
 
-/* What a thread computes: 16 labels, from first on, of 4 pixels, from x on. start: of the targets
+/* A thread computes 16 labels, from first on, of 4 pixels, from x on. start: of the targets
  * of its block; the thread's own begin at number reach. works: it has pixels. */
 struct thread_part {
     int x, first, start, reach;
@@ -253,7 +253,7 @@ template <int SIGN> DEVICE thread_part part_of(const cost_args &a, int pixels, i
     return t;
 }
 
-/* What the rows of a thread's pixels add up to: with LEVELS 1 two nodes, whose rows are kept apart;
+/* The rows of a thread's pixels add up to nodes: with LEVELS 1 two, whose rows are kept apart;
  * with 2 one node, of which each word has two labels of 16 bits, even ones before odd ones. */
 template <int LEVELS> struct thread_nodes { uint32_t sum[2][PIXELS / 2][4]; };
 

@@ -42,7 +42,7 @@ static __host__ __device__ __forceinline__ int pixels_per_block(int threads) {
     return WARPS * (WARP_SIZE / threads);
 }
 
-/* Of the pixels of one parity, or of all. */
+/* The share is one of the pixels of one parity, or of all. */
 DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
     pixel_share p;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
@@ -166,7 +166,7 @@ struct moved_message {
     short pixel, direction, u, v;
 };
 
-/* What a half-step keeps of a block's pixels. No warp reads another warp's. */
+/* A half-step keeps this of a block's pixels. No warp reads another warp's. */
 struct block_memory {
     uint8_t rho[THREADS][DIRECTIONS], maximum[THREADS][DIRECTIONS];
     moved_message moved[WARPS][WARP_SIZE * DIRECTIONS];

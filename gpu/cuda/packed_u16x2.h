@@ -173,7 +173,7 @@ STAGE uint32_t packed_minimum(const struct packed_labels *h) {
                       u16x2_min(h->v[6], h->v[7]));
 }
 
-/* What a block of eight labels passes on: upward, the least cost of its last label that comes from
+/* A block of eight labels passes on these: upward, the least cost of its last label that comes from
  * inside it; downward, that of its first label. */
 struct block_ends {
     uint32_t up, down;
@@ -194,7 +194,7 @@ STAGE struct block_ends packed_ends(const struct packed_labels *h, uint32_t rho,
     return e;
 }
 
-/* What each of a thread's two blocks gets from the block before it: before is the end of the
+/* Hands each of a thread's two blocks the end of the block before it: before is the end of the
  * thread with the labels below. keep has ones, but not in a lane whose block is the first: that
  * gets U16X2_FAR. */
 STAGE uint32_t carry_up(uint32_t before, uint32_t own, uint32_t keep) {

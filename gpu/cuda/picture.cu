@@ -49,7 +49,7 @@ DEVICE uint32_t weighted_grey(uint32_t colour) {
     return __dp4a(colour, 77u | 150u << 8 | 29u << 16, 128u) >> 8; /* grey_level() */
 }
 
-/* Of a picture in colour, which this thread may have written. */
+/* Makes grey of a picture in colour, which this thread may have written. */
 DEVICE void store_grey(const uint8_t *picture, uint8_t *out, const pixel_range &r) {
     if (!r.whole) {
         for (size_t i = r.first; i < r.end; i++)

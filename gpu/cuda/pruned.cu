@@ -15,7 +15,7 @@
 /* Where a half-step reads messages: those of its own level, or the parents', of the level above. */
 enum pruned_source { OWN_MESSAGES, PRUNED_PARENTS, PARENTS };
 
-/* What a kernel does with the pixels of its parity. */
+/* A kernel does this with the pixels of its parity. */
 enum { SENDS = 1, PICKS = 2 };
 
 /* A level. A plane holds the messages that the pixels of one parity send. */
@@ -77,7 +77,7 @@ DEVICE void warp_pixel(const pruned_level &a, int j, int *x, int *y) {
     *x = grid_column(a.parity, i, *y);
 }
 
-/* What is the same for all pixels of a warp. */
+/* All pixels of a warp share these. */
 struct warp_tiles {
     int log2_group; /* of the threads a pixel: as many as the tile that keeps most needs */
     unsigned alike; /* bits of the directions in which all have a neighbour that keeps the same */
@@ -167,7 +167,7 @@ template <bool EDGES> DEVICE edge_weight pruned_weight(const pruned_level &a, in
     return {u16x2_from_table(a.rho, edge_class), u16x2_from_table(a.truncation, edge_class)};
 }
 
-/* What p gets from its neighbour in direction s. ALIKE: all pixels of the warp have one, which
+/* The message to p from its neighbour in direction s. ALIKE: all pixels of the warp have one, which
  * keeps the same blocks. */
 template <int SOURCE, bool EDGES>
 DEVICE label_words received(const pruned_level &a, const pruned_item &p, int classes, int s,

@@ -104,7 +104,7 @@ void cuda_launch_agreement(backend_cuda *cuda, const void *args, int width, int 
                      dim3(WARP_SIZE, FINDERS), *static_cast<const agreement_args *>(args));
 }
 
-/* What a warp finds in a list of counts. Each lane has the same number of them, side by side. */
+/* A warp finds these in a list of counts. Each lane has the same number of them, side by side. */
 struct binned_counts {
     uint32_t total;
     int bin; /* quantile_bin() */

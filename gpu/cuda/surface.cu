@@ -13,7 +13,7 @@ enum { WARPS = 4, COLUMNS = WARPS * WARP_SIZE, MOST_ROWS = 16, FEW_ROWS = 4 };
 enum { REACH = MAX_SURFACE_LENGTH };
 static_assert(MOST_ROWS + 2 * REACH <= 64 && (int)REACH <= (int)WARP_SIZE, "bits of one word");
 
-/* Of pixels outside of the map: unknown. */
+/* Pixels outside of the map are unknown. */
 DEVICE int map_value(const surface_args &a, int x, int y) {
     bool inside = x >= 0 && y >= 0 && x < a.width && y < a.height;
     return inside ? __ldg(a.source + (size_t)y * (size_t)a.width + (size_t)x) : (int)UNKNOWN;
@@ -23,7 +23,7 @@ DEVICE bool are_linked(const surface_args &a, int p, int q) {
     return p != UNKNOWN && q != UNKNOWN && stage_abs(p - q) <= a.step;
 }
 
-/* Of row y, whether the pixels from first on are linked with the next one to the right. */
+/* A bit for each pixel of row y, from first on, that is linked with the next one to the right. */
 DEVICE uint32_t row_links(const surface_args &a, int first, int y) {
     int x = first + (int)(threadIdx.x % WARP_SIZE);
     return __ballot_sync(ALL_LANES, are_linked(a, map_value(a, x, y), map_value(a, x + 1, y)));

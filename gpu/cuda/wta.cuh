@@ -123,7 +123,7 @@ DEVICE void wta_one(const wta_args &a, const work_item &p, uint32_t key,
         write_label(a, p.x, p.y, key, before, after, second);
 }
 
-/* Of two pixels, p and q, that lie in one row: the first thread of a group takes one, the second
+/* Two pixels, p and q, lie in one row: the first thread of a group takes one, the second
  * thread the other. */
 template <int GROUP>
 DEVICE void wta_two(const wta_args &a, const work_item &p, const work_item &q, uint32_t key_p,

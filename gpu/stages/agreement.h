@@ -64,7 +64,7 @@ STAGE int second_derivative(const struct agreement_args *a, int x, int y) {
     return stage_abs(sum);
 }
 
-/* What a look at labels in their order has found: the least number of differing bits, its label,
+/* A look at labels in their order finds these: the least number of differing bits, its label,
  * and the least number among labels that are not beside it. */
 struct agreement_search {
     int best, second, label;

@@ -262,7 +262,7 @@ struct wta_beliefs {
     int best, before_u, after_u, before_v, after_v;
 };
 
-/* What a pixel gets whose best label is known, and the least belief beyond that label's neighbours,
+/* Stores a pixel whose best label is known, and the least belief beyond that label's neighbours,
  * which is at most 255 more than the best one. */
 STAGE void wta_put(const struct wta_args *a, int x, int y, int best, const struct wta_beliefs *b,
                    int second) {

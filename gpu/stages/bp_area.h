@@ -9,7 +9,7 @@
 #include "gpu/stages/bp.h"
 #include "gpu/stages/cost.h"
 
-/* What messages depend on. V of a class and a difference of k labels is
+/* Messages depend on these. V of a class and a difference of k labels is
  * smoothness[class * MAX_LABELS + k] for k <= steps[class], and largest[class] beyond; it does not
  * decrease. */
 struct smoothing {

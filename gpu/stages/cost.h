@@ -142,7 +142,7 @@ STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
     }
 }
 
-/* Of a label. border: one whose match lies outside gets the cost of the pixel at the border. */
+/* The cost of a label. border: one whose match lies outside gets the cost of the pixel at the border. */
 STAGE int cost_label(const struct cost_args *a, int x, int y, int d, int border) {
     int xo = x - a->sign * (a->grid.space.u_min + d), at = stage_clamp(xo, 0, a->grid.width - 1);
     return xo == at || border ? cost_match(a, x, at, y) : a->outside;
@@ -348,7 +348,7 @@ STAGE int node_cost(const struct label_cost *a, int x, int y, int l) {
 /* More than any cost with four messages; T may be added to it. */
 enum { NO_LABEL = INT16_MAX - MAX_TRUNCATION };
 
-/* Of all padded labels; padding labels get NO_LABEL. */
+/* The costs of all padded labels; padding labels get NO_LABEL. */
 STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
     for (int l = 0; l < a->grid.padded; l++)
         out[l] = (int16_t)(l < a->grid.labels ? node_cost(a, x, y, l) : NO_LABEL);

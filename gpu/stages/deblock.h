@@ -36,12 +36,12 @@ STAGE void stage_deblock_start(const struct deblock_args *a, int x, int y) {
     a->sums[x] = 0;
 }
 
-/* Of the step to the pixel at p; its line's pixels are so many bytes apart. */
+/* The excess of the step to the pixel at p; its line's pixels are so many bytes apart. */
 STAGE int step_excess(const uint8_t *p, ptrdiff_t apart) {
     return stage_abs(3 * (p[0] - p[-apart]) + p[-2 * apart] - p[apart]);
 }
 
-/* Of the left column and the upper row of 8 pixels from p on. */
+/* The excess along the left column and the upper row of 8 pixels from p on. */
 STAGE int block_excess(const uint8_t *p, ptrdiff_t row, ptrdiff_t pixel, ptrdiff_t column) {
     int sum = 0;
     for (int k = 0; k < JPEG_BLOCK; k++)

@@ -210,7 +210,7 @@ struct arms {
     uint8_t length[DIRECTIONS];
 };
 
-/* What a frame's matched pixels and its noise have told, stage agreement_strength's. */
+/* A frame's matched pixels and its noise tell these, by stage agreement_strength. */
 struct likeness {
     int32_t difference;  /* of AGREEMENT_ALL: how strongly the curves of the data cost change */
     int32_t smooth_bits; /* of SMOOTH_ALL: bits of census from smoothed pictures */

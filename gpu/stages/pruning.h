@@ -77,7 +77,7 @@ STAGE size_t label_place(const struct grid *g, const struct pruning *p, int x, i
            (size_t)(*exists ? label % LABEL_BLOCK : 0);
 }
 
-/* What each tile keeps: the blocks that most labels of the third finest level vote for, among the
+/* Each tile keeps the blocks that most labels of the third finest level vote for, among the
  * pixels that lie in the tile and in a ring of one around it. A label gives PRUNING_OWN votes to
  * the block that it is in, and one to a block that labels within PRUNING_REACH of it are in. Of
  * equal votes the lower block's count more. Run over the tiles. */
@@ -205,7 +205,7 @@ struct pruned_message_args {
     uint8_t rho[4], truncation[4];
 };
 
-/* What a pixel that keeps other blocks than its neighbour gets from it. */
+/* A pixel that keeps other blocks than its neighbour gets this from it. */
 struct handed {
     const uint8_t *message; /* the neighbour's, of its block 0 */
     const uint8_t *kept;    /* by the neighbour */
@@ -228,7 +228,7 @@ STAGE int handed_label(const struct handed *h, int block, int i) {
     return m;
 }
 
-/* What (x, y) gets from its neighbour in direction r, which exists. classes: (x, y)'s. */
+/* The message to (x, y) from its neighbour in direction r, which exists. classes: (x, y)'s. */
 STAGE struct handed handed_from(const struct grid *g, const struct pruning *p,
                                 const uint8_t *const message[DIRECTIONS],
                                 const struct neighbours *n, int x, int y, int r, int rho,

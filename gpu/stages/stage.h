@@ -1,5 +1,5 @@
 /*
- * What all stages share: their declaration, the memory order of volumes, integer helpers. A stage
+ * All stages share these: their declaration, the memory order of volumes, integer helpers. A stage
  * is one step of the pipeline, a function of one element of its output (a pixel, of some a row, a
  * tile or a count) that the C compiler and nvcc compile from the same source. The order of the
  * elements does not matter: within one stage none reads what another one writes, except by atomics

@@ -53,7 +53,7 @@ struct stage_info {
     struct reach (*reach)(const void *args);
 };
 
-/* Of a stage; lives for ever. */
+/* The description of a stage; lives for ever. */
 const struct stage_info *stage_info(enum stage stage);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 #include "gpu/stages/pruning.h"
 #include "gpu/stages/postprocess.h"
 
-/* What the data costs beside a label say: its disparity, by a curve through three of them, since
+/* The data costs beside a label say its disparity, by a curve through three of them, since
  * smoothness draws the beliefs to whole labels, but not the costs; half a pixel at most, towards
  * the lower cost where the label is no minimum. And how much the cost rises within RISE_REACH
  * labels on the side where it rises less. */
@@ -217,7 +217,7 @@ STAGE int border_ratio(int64_t part, int64_t whole) {
     return BORDER_SCALE * (int)(part / whole) + rounded_ratio(BORDER_SCALE * (part % whole), whole);
 }
 
-/* Of the pixels first to last of a row, whose plane has these sums. */
+/* The plane of the pixels first to last of a row, which has these sums. */
 STAGE struct border_plane border_plane_of(const struct plane_sums *s, int first, int last) {
     struct border_plane out = {first, last, 0, 0, 0};
     if (s->n < MIN_BORDER)
@@ -293,10 +293,10 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
     a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
 }
 
-/* What a pattern that repeats says of a disparity, each pixel says again, so that its margin and
- * its checks mean less: of what a chance is above CHANCE_MATCHED three quarters are left. Where
- * most of the pixels around a tile that have a match have several (struct agreement_args). Run
- * over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP px. */
+/* Where most of the pixels around a tile that have a match have several (struct agreement_args) the
+ * picture repeats itself, and a pixel's margin and checks mean less: of what a chance is above
+ * CHANCE_MATCHED three quarters are left. Run over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP
+ * px. */
 enum { REPEATED_REACH = 2, REPEATED_MOST = 4, REPEATED_OF = 5 }; /* tiles; four fifths */
 
 struct doubt_repeated_args {
