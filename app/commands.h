@@ -39,7 +39,6 @@ int cmd_list(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_calib(int argc, char **argv);
 int cmd_record(int argc, char **argv);
-int cmd_solve(int argc, char **argv);
 
 /* The common options; initialised with zeros. */
 struct common_options {

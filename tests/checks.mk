@@ -24,7 +24,7 @@ OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 # Fuzzers are linked with what reads input, and guided by that, not by loops over pixels.
 NO_INPUT = gpu/% render/% app/main.c app/matcher.c app/cmd_view.c app/live/% app/view/% \
            app/batch/cmd_% app/bench/cmd_% app/calibrate/cmd_% app/eval/cmd_% app/eval/eval_% \
-           app/run/cmd_% app/solve/cmd_%
+           app/run/cmd_%
 INPUT = $(filter-out $(NO_INPUT),$(C)) app/live/quality.c app/view/session.c \
         app/view/settings.c render/theme.c
 COVERED = $(if $(COVERAGE),$(if $(filter $(GUIDES),$<),$(COVERAGE)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints a Markdown table of what min-sum and sum-product make of the data costs of preset
-`default`: marginals.py PROGRAM [TEMPERATURE...]. The pairs are those of LIVESTEREO_DATA, and the
+`default`: marginals.py [TEMPERATURE...]. The pairs are those of LIVESTEREO_DATA, and the
 package livestereo, with its library, is where Python finds it.
 
 All pixels of nonocc: disparities that are off by more than 0.5 and by more than 1 px, the RMS error
@@ -12,9 +12,7 @@ All of it twice: with labels of a pixel, and of half a pixel, from pictures twic
 SPDX-License-Identifier: MIT
 """
 import os
-import subprocess
 import sys
-import tempfile
 
 import livestereo
 import numpy as np
@@ -23,7 +21,7 @@ from PIL import Image
 PAIRS = {"tsukuba": (16, 16), "venus": (8, 20), "teddy": (4, 60), "cones": (4, 60),
          "motorcycle": (256, 64), "aloe": (1, 112), "kitti2015_pair": (256, 104),
          "planes": (1, 32)}  # ground truth is disparity * scale; labels
-SWEEPS = "10"
+SWEEPS = 10
 
 
 def read(folder, name):
@@ -88,13 +86,13 @@ def costs_of(left, right, labels, parts):
     return cost / unit, settings["discontinuity_truncation"] / unit, unit
 
 
-def write_weights(path, left, axis):
+def weights(left, axis):
     difference = np.abs(np.diff(left.astype(int), axis=axis)).max(2)
     weight = np.full(left.shape[:2], 10, np.uint8)
     inner = weight[:, :-1] if axis == 1 else weight[:-1]
     inner[difference >= 6] = 3
     inner[difference >= 32] = 2
-    np.save(path, weight)
+    return weight
 
 
 def fit_curve(cost, label):
@@ -143,53 +141,44 @@ def row(name, method, values):
     print(f"| {name} | {method} | " + " | ".join(values) + " |", flush=True)
 
 
-def compare(program, name, parts, pair, temperatures):
+def compare(name, parts, pair, temperatures):
     """Rows of a pair with parts labels a pixel."""
     left, right, truth, known = pair
     cost, most, unit = costs_of(left, right, PAIRS[name][1] * parts, parts)
     labels = "half labels, " if parts == 2 else ""
-    with tempfile.TemporaryDirectory() as place:
-        def path(file):
-            return os.path.join(place, file)
+    edges = {"right": weights(left, 1), "down": weights(left, 0)}
 
-        def solve(*words):
-            subprocess.run([program, "solve", path("cost.npy"), "--lambda", str(1 / parts),
-                            "--truncation", str(round(most / 10)), "--right", path("right.npy"),
-                            "--down", path("down.npy"), "--sweeps", SWEEPS, "-o",
-                            path("label.npy"), *words], check=True, stdout=subprocess.DEVNULL)
-            return np.load(path("label.npy")).astype(int)
+    def solve(**how):
+        return livestereo.solve(cost, lambda_=1 / parts, truncation=round(most / 10),
+                                sweeps=SWEEPS, **edges, **how)
 
-        def figures(method, label, more=("", "")):
-            values = errors(label / parts, truth, known)
-            row(name, labels + method, [f"{v:.3f}" for v in values] + list(more))
+    def figures(method, label, more=("", "")):
+        values = errors(label / parts, truth, known)
+        row(name, labels + method, [f"{v:.3f}" for v in values] + list(more))
 
-        np.save(path("cost.npy"), cost)
-        write_weights(path("right.npy"), left, 1)
-        write_weights(path("down.npy"), left, 0)
-        label = solve("--solver", "min_sum")
-        figures("min-sum", label)
-        figures("min-sum, curve through costs", fit_curve(cost, label))
-        for t in temperatures:
-            label = solve("--solver", "sum_product", "--temperature", str(float(t) / unit),
-                          "--beliefs", path("belief.npy"))
-            belief = np.load(path("belief.npy"))
-            labels_of = np.arange(belief.shape[2])
-            near = np.where(abs(labels_of - label[..., None]) <= 1, belief, 0).sum(2)
-            entropy = -(belief * np.log2(np.maximum(belief, 1e-38))).sum(2)
-            scaled = truth * parts
-            wrong, bias = calibration_error(near, label, scaled, known)
-            areas = [sparsification(key, label / parts, truth, known) for key in
-                     (near, -entropy,
-                      (np.abs(label / parts - truth) <= 1) * 1)]
-            figures(f"{t}: most probable", label, (f"{wrong:.3f} ({bias:+.3f})",
-                                                   ", ".join(f"{v:.2f}" for v in areas)))
-            figures(f"{t}: mean (MMSE)", belief @ labels_of)
-            figures(f"{t}: mean within 1", mean_nearby(belief, label, 1))
-            figures(f"{t}: mean within 2", mean_nearby(belief, label, 2))
-            figures(f"{t}: most probable, curve through costs", fit_curve(cost, label))
+    label = solve(solver="min_sum").label.astype(int)
+    figures("min-sum", label)
+    figures("min-sum, curve through costs", fit_curve(cost, label))
+    for t in temperatures:
+        found = solve(solver="sum_product", temperature=float(t) / unit)
+        label, belief = found.label.astype(int), found.belief
+        labels_of = np.arange(belief.shape[2])
+        near = np.where(abs(labels_of - label[..., None]) <= 1, belief, 0).sum(2)
+        entropy = -(belief * np.log2(np.maximum(belief, 1e-38))).sum(2)
+        scaled = truth * parts
+        wrong, bias = calibration_error(near, label, scaled, known)
+        areas = [sparsification(key, label / parts, truth, known) for key in
+                 (near, -entropy,
+                  (np.abs(label / parts - truth) <= 1) * 1)]
+        figures(f"{t}: most probable", label, (f"{wrong:.3f} ({bias:+.3f})",
+                                               ", ".join(f"{v:.2f}" for v in areas)))
+        figures(f"{t}: mean (MMSE)", belief @ labels_of)
+        figures(f"{t}: mean within 1", mean_nearby(belief, label, 1))
+        figures(f"{t}: mean within 2", mean_nearby(belief, label, 2))
+        figures(f"{t}: most probable, curve through costs", fit_curve(cost, label))
 
 
-def main(program, temperatures):
+def main(temperatures):
     data = os.environ.get("LIVESTEREO_DATA", "../shared/data")
     print("| pair | disparities | bad-0.5 | bad-1 | RMS within 1 px | calibration error (bias) | "
           "area by confidence, entropy, best |")
@@ -197,8 +186,8 @@ def main(program, temperatures):
     for name, (scale, _) in PAIRS.items():
         pair = load(data, name, scale)
         for parts in (1, 2):
-            compare(program, name, parts, pair, temperatures)
+            compare(name, parts, pair, temperatures)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:] or ["0.05", "0.1", "0.2"])
+    main(sys.argv[1:] or ["0.05", "0.1", "0.2"])

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""usage: tests/solvers.py PROGRAM DATA PROBLEMS SOLVER SWEEPS [OPTION...]
+"""usage: tests/solvers.py PROGRAM DATA PROBLEMS SOLVER SWEEPS
 
-Prints the energies that a solver of `livestereo solve` ends at on problems of the Middlebury MRF
+Prints the energies that a solver of livestereo.solve() ends at on problems of the Middlebury MRF
 benchmark, comma-separated: the stereo of tsukuba, venus, teddy, with costs computed here, and of
 its own pictures (DATA/mrf) house and penguin; where a bound is known, its gap, too.
+The package takes the library that lies beside PROGRAM.
 SPDX-License-Identifier: MIT
 """
+import ctypes
 import os
-import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 from PIL import Image, ImageFile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../examples"))
 import solve_pictures as recipes  # noqa: E402
 
 ImageFile.LOAD_TRUNCATED_IMAGES = True  # some of the benchmark's have wrong checksums
@@ -60,20 +60,6 @@ def read(data, pair, side):
     return np.array(Image.open(path).convert("RGB")).astype(int)
 
 
-def words_for(folder, cost, smoothness="linear", lambda_=1, truncation=0, right=None, down=None,
-              solver=None):
-    """What `livestereo solve` takes of arguments of the package's solve(), with arrays in files."""
-    words = ["--lambda", str(lambda_), "--truncation", str(truncation)]
-    arrays = {"cost": cost, "right": right, "down": down}
-    words += ["--model", smoothness]
-    for name, array in arrays.items():
-        path = os.path.join(folder, name + ".npy")
-        if array is not None:
-            np.save(path, array)
-            words += ["--" + name, path] if name != "cost" else [path]
-    return words + (["--solver", solver] if solver else [])
-
-
 def stereo(data, pair):
     labels, squared, cut, model, factor, most, weight, limit = STEREO[pair]
     left, right = read(data, pair, "left"), read(data, pair, "right")
@@ -95,16 +81,15 @@ def problem_of(data, name):
 
 
 def main():
-    program, data, problems, solver, sweeps, *options = sys.argv[1:]
+    program, data, problems, solver, sweeps = sys.argv[1:]
+    ctypes.CDLL(os.path.join(os.path.dirname(program), "liblivestereo.so.0"))
+    sys.path.insert(0, os.path.join(HERE, "../bindings/python"))
+    import livestereo
     cells = []
-    with tempfile.TemporaryDirectory() as folder:
-        for problem in problems.split(","):
-            words = words_for(folder, **{**problem_of(data, problem), "solver": solver})
-            run = subprocess.run([program, "solve", "-q", "--sweeps", sweeps] + options + words,
-                                 capture_output=True, text=True, check=True)
-            gap = re.search(r"\((.*) %\)", run.stdout)
-            cells.append("%.0f" % float(run.stdout.split()[1]) +
-                         (", %s %%" % gap.group(1) if gap else ""))
+    for name in problems.split(","):
+        found = livestereo.solve(**problem_of(data, name), solver=solver, sweeps=int(sweeps))
+        gap = 100 * (found.energy / found.bound - 1)
+        cells.append("%.0f" % found.energy + (", %.4f %%" % gap if found.bound > 0 else ""))
     print("; ".join(cells))
 
 

@@ -5,7 +5,6 @@
 #include "tests/cli.h"
 
 #include "config/params_file.h"
-#include "image/npy.h"
 #include "include/livestereo.h"
 
 #include <math.h>
@@ -154,9 +153,9 @@ CLI_TEST_PLAIN("/cli/verify", test_verify) {
 
 /* In bash, "--" completes to just what the command's help lists, each option as it is written. */
 CLI_TEST_PLAIN("/cli/completion", test_completion) {
-    static const char *const commands[] = {"view",      "motion", "run",    "list",
-                                           "record",    "batch",  "eval",   "bench",
-                                           "calibrate", "calib",  "verify", "solve"};
+    static const char *const commands[] = {"view",      "motion", "run",   "list",
+                                           "record",    "batch",  "eval",  "bench",
+                                           "calibrate", "calib",  "verify"};
     const char *script = "source packaging/share/bash-completion/completions/livestereo\n"
                          "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
                          "_livestereo\n"
@@ -169,7 +168,7 @@ CLI_TEST_PLAIN("/cli/completion", test_completion) {
         g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out,
                      NULL, NULL, &error);
         g_assert_no_error(error);
-        bool has_settings = strcmp(commands[i], "list") && strcmp(commands[i], "solve");
+        bool has_settings = strcmp(commands[i], "list");
         g_assert_true((strstr(expected, "--preset") != NULL) == has_settings);
         g_assert_cmpstr(g_strchomp(out), ==, expected);
     }
@@ -375,13 +374,8 @@ CLI_TEST("/cli/inputs-spared", test_inputs_spared) {
                  "$B run $D/left.png $D/r_000001.png " SMALL
                  " --out 'gst:videoconvert ! pngenc ! filesink location='$D/left.png");
     expect_shell(0, "", "", "cd $D && rm l_000000.png && md5sum --quiet -c sums");
-    g_autofree char *costs = path_in("costs.npy");
-    const float cost[4 * 4 * 2] = {1};
-    g_assert_cmpint(npy_write_float(costs, cost, 4, 4, 2), ==, 0);
-    expect_shell(0, "", "", "cp $D/costs.npy $D/kept.npy");
-    expect_error(1, "costs.npy: is an input", "solve $D/costs.npy -o $D/costs.npy");
     expect_shell(0, "", "",
-                 "cmp $D/costs.npy $D/kept.npy && mkdir $D/pair && cp $D/left.png $D/pair && "
+                 "mkdir $D/pair && cp $D/left.png $D/pair && "
                  "cd $D/pair && cp left.png right.png && cp left.png disp_left.png && "
                  "printf '[pair]\\ndisparity_scale=4\\n' >pair.ini");
     expect_error(1, "pair/left.png: is an input",
