@@ -142,7 +142,7 @@ STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
     }
 }
 
-/* The cost of a label. border: one whose match lies outside gets the cost of the pixel at the border. */
+/* The cost of a label. border: one whose match lies outside gets that of the border's pixel. */
 STAGE int cost_label(const struct cost_args *a, int x, int y, int d, int border) {
     int xo = x - a->sign * (a->grid.space.u_min + d), at = stage_clamp(xo, 0, a->grid.width - 1);
     return xo == at || border ? cost_match(a, x, at, y) : a->outside;
