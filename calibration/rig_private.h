@@ -24,6 +24,10 @@ struct rig_reading {
 int rig_refuse(struct rig_reading *in, int file, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The size of a camera's pictures; what: its name in a refusal. 0 or -EBADMSG. */
+int rig_take_size(struct rig_reading *in, int file, const char *what, const double size[2],
+                  struct camera *camera);
+
 /* Each tells from the text whether the file is of its kind. */
 bool rig_is_zed(const char *text);
 bool rig_is_kitti(const char *text);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,16 @@ int rig_refuse(struct rig_reading *in, int file, const char *format, ...) {
     in->at = file;
     in->refused = true;
     return -EBADMSG;
+}
+
+int rig_take_size(struct rig_reading *in, int file, const char *what, const double size[2],
+                  struct camera *camera) {
+    for (int i = 0; i < 2; i++)
+        if (!(size[i] >= 1 && size[i] <= 65536) || size[i] != floor(size[i]))
+            return rig_refuse(in, file, "%s: picture size %g x %g", what, size[0], size[1]);
+    camera->width = (int)size[0];
+    camera->height = (int)size[1];
+    return 0;
 }
 
 void rig_make_rectified(struct rig *rig, double fx, double fy, double cx_left, double cx_right,

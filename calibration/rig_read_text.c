@@ -12,18 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Start of the value after "KEY SEPARATOR" at the beginning of a line, or NULL. */
+/* Start of the value after "KEY SEPARATOR" at the beginning of a line of text, or NULL. */
 static const char *value_of(const char *text, const char *key, char separator) {
     size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
-        while (*line == '\n' || *line == ' ' || *line == '\r')
-            line++;
+        line += strspn(line, " \t\r\n");
         const char *p = line + length;
-        if (strncmp(line, key, length) != 0)
-            continue;
-        while (*p == ' ')
-            p++;
-        if (*p == separator)
+        if (strncmp(line, key, length) == 0 && *(p += strspn(p, " \t")) == separator)
             return p + 1;
     }
     return NULL;
@@ -52,13 +47,8 @@ static int key_numbers(const char *text, const char *key, char separator, double
 /* The size of both cameras; what: its name in a refusal. */
 static int set_size(struct rig_reading *in, const char *what, const double size[2],
                     struct rig *rig) {
-    if (!(size[0] >= 1 && size[0] <= 65536 && size[1] >= 1 && size[1] <= 65536))
-        return rig_refuse(in, 0, "%s: picture size %g x %g", what, size[0], size[1]);
-    for (int v = 0; v < 2; v++) {
-        rig->camera[v].width = (int)size[0];
-        rig->camera[v].height = (int)size[1];
-    }
-    return 0;
+    return rig_take_size(in, 0, what, size, &rig->camera[0])
+               ?: rig_take_size(in, 0, what, size, &rig->camera[1]);
 }
 
 /* ---- KITTI */
@@ -169,45 +159,15 @@ static const struct zed_size zed_sizes[] = {
     {"HD", 1280, 720},       {"FHD", 1920, 1080}, {"2K", 2208, 1242},      {"VGA", 672, 376},
     {"FHD1200", 1920, 1200}, {"SVGA", 960, 600},  {"QHDPLUS", 3200, 1800}, {"4K", 3840, 2160}};
 
-static const char *line_start(const char *line) {
-    return line + strspn(line, " \t\r\f\v");
-}
-
-/* The file is lines of "[group]", "key=value" and, behind a '#', comments. 1 where it has a group
- * of this name or, where key is not NULL, the last "key=number" in such; 0 where it has not, -1
- * where it is no such file. */
-static int zed_find(const char *text, const char *group, const char *key, double *out) {
-    size_t group_length = strlen(group), key_length = key ? strlen(key) : 0;
-    int in_group = -1, found = 0; /* -1: before the first group */
-    for (const char *line = line_start(text), *next; line; line = next) {
-        size_t length = strcspn(line, "\r\n");
-        next = strchr(line, '\n');
-        next = next ? line_start(next + 1) : NULL;
-        if (length == 0 || *line == '#')
-            continue;
-        const char *end = memchr(line, *line == '[' ? ']' : '=', length);
-        if (!end || end == line || (in_group < 0 && *line != '['))
-            return -1;
-        if (*line == '[') {
-            in_group =
-                end == line + 1 + group_length && strncmp(line + 1, group, group_length) == 0;
-            found |= in_group && !key;
-        } else if (in_group && key && strncmp(line, key, key_length) == 0 &&
-                   line_start(line + key_length) == end) {
-            char *rest;
-            const char *value = line_start(end + 1);
-            double x = number_read(value, &rest);
-            found = *value != '\n' && rest != value && strchr("\n", *line_start(rest));
-            if (found)
-                *out = x;
-        }
-    }
-    return found;
-}
-
-/* Of a file that is one; 0 where there is no such number. */
+/* The last "KEY = number" between "[GROUP]" and the next group; 0 where there is none. */
 static int zed_number(const char *text, const char *group, const char *key, double *out) {
-    return zed_find(text, group, key, out) > 0;
+    char head[64];
+    int found = 0;
+    snprintf(head, sizeof head, "[%s]", group);
+    const char *at = strstr(text, head), *end = at ? strchr(at + 1, '[') : NULL;
+    while ((at = value_of(at, key, '=')) && (!end || at < end))
+        found |= numbers(at, out, 1);
+    return found;
 }
 
 static int zed_camera(struct rig_reading *in, const char *text, const char *side,
@@ -261,17 +221,14 @@ static int zed_fill(struct rig_reading *in, const char *text, const struct zed_s
 
 int rig_read_zed(struct rig_reading *in, const char *text, struct rig *rig) {
     const struct zed_size *size = NULL;
-    if (zed_find(text, "STEREO", NULL, NULL) < 0)
-        return rig_refuse(in, 0,
-                          "is not a ZED calibration that can be read (key=value in [groups])");
     /* the size asked for, else the one whose shape fits, else the first that is there */
     for (int pass = 0; pass < 3 && !size; pass++)
         for (size_t i = 0; i < sizeof zed_sizes / sizeof zed_sizes[0] && !size; i++) {
             char group[64];
             const struct zed_size *s = &zed_sizes[i];
-            snprintf(group, sizeof group, "LEFT_CAM_%s", s->name);
+            snprintf(group, sizeof group, "[LEFT_CAM_%s]", s->name);
             int w = in->options.width, h = in->options.height;
-            if (zed_find(text, group, NULL, NULL) > 0 &&
+            if (strstr(text, group) &&
                 (pass == 2 || (pass == 0 && w == s->width && h == s->height) ||
                  (pass == 1 && w > 0 && (long)w * s->height == (long)h * s->width)))
                 size = s;

@@ -140,17 +140,6 @@ static void check_count(struct trees *t, int file, const char *key, int count) {
         rig_refuse(t->in, file, "%s: 4, 5 or 8 numbers expected", key);
 }
 
-static void set_size(struct trees *t, int file, const char *what, const double size[2],
-                     struct camera *c) {
-    for (int i = 0; i < 2; i++)
-        if (!(size[i] >= 1 && size[i] <= 65536) || size[i] != floor(size[i])) {
-            rig_refuse(t->in, file, "%s: picture size %g x %g", what, size[0], size[1]);
-            return;
-        }
-    c->width = (int)size[0];
-    c->height = (int)size[1];
-}
-
 static const char *text_of(struct trees *t, const char *key) {
     int file;
     const char *const keys[] = {key, NULL};
@@ -178,7 +167,7 @@ static void opencv_size(struct trees *t, struct camera *c) {
         need(t, sizes, size, 2);
     else
         return;
-    set_size(t, file, "image_width, image_height", size, c);
+    rig_take_size(t->in, file, "image_width, image_height", size, c);
 }
 
 static void opencv_camera(struct trees *t, int v, struct camera *c) {
@@ -297,7 +286,7 @@ static void ros_lens(struct trees *t, int v, struct rig *rig) {
     set_distortion(t, file, ros_keys[ROS_D][0], model && *model ? model : "plumb_bob", k, count, c);
     ros_need(t, v, ROS_WIDTH, &size[0], 1);
     ros_need(t, v, ROS_HEIGHT, &size[1], 1);
-    set_size(t, file, "image_width, image_height", size, c);
+    rig_take_size(t->in, file, "image_width, image_height", size, c);
 }
 
 static double ros_number(struct yaml_tree *tree, yaml_node_t *node, const char *key) {
@@ -327,7 +316,8 @@ static void ros_region(struct trees *t, int v, struct rig *rig) {
                    width, height, c->width, c->height);
     if (whole && by_x == 1 && by_y == 1)
         return;
-    set_size(t, v, "roi, binning", (double[2]){floor(width / by_x), floor(height / by_y)}, c);
+    rig_take_size(t->in, v, "roi, binning", (double[2]){floor(width / by_x), floor(height / by_y)},
+                  c);
     int w = t->in->options.width, h = t->in->options.height;
     if (w > 0 && (w != c->width || h != c->height))
         rig_refuse(t->in, v,
@@ -440,7 +430,7 @@ static void kalibr_camera(struct trees *t, yaml_node_t *node, const char *name, 
         check_count(t, 0, what, count);
     *c = (struct camera){.fx = m[0], .fy = m[1], .cx = m[2], .cy = m[3]};
     set_distortion(t, 0, "distortion_coeffs", lens, k, count, c);
-    set_size(t, 0, "resolution", size, c);
+    rig_take_size(t->in, 0, "resolution", size, c);
 }
 
 static void read_kalibr(struct trees *t, struct rig *rig) {
@@ -533,7 +523,7 @@ static void read_orb(struct trees *t, struct rig *rig) {
             return;
         }
         take_keys(t, root, "Camera.", width, 2, size, 2);
-        set_size(t, 0, "Camera.width, Camera.height", size, c);
+        rig_take_size(t->in, 0, "Camera.width, Camera.height", size, c);
     }
     if (rectified) {
         const struct camera *c = &rig->camera[0];
@@ -576,7 +566,7 @@ static void oak_camera(struct trees *t, yaml_node_t *node, const char *key, stru
     set_matrix(t, 0, "intrinsicMatrix", m, c);
     /* of a fisheye, whose type is 1, the first four count */
     set_distortion(t, 0, "distortionCoeff", type == 1 ? "fisheye" : "rational", k, count, c);
-    set_size(t, 0, "width, height", size, c);
+    rig_take_size(t->in, 0, "width, height", size, c);
 }
 
 /* Pose of the camera that all others are given by, from that of a socket, link by link. */
@@ -632,7 +622,7 @@ static void read_basalt(struct trees *t, struct rig *rig) {
                          yaml_text(yaml_find(tree, camera, "camera_type")), &rig->camera[v]))
             rig_refuse(t->in, 0, "camera_type: pinhole, kb4 or pinhole-radtan8 expected");
         take(t, 0, yaml_item(tree, yaml_find(tree, all, "resolution"), v), "resolution", size, 2);
-        set_size(t, 0, "resolution", size, &rig->camera[v]);
+        rig_take_size(t->in, 0, "resolution", size, &rig->camera[v]);
         take_keys(t, yaml_item(tree, yaml_find(tree, all, "T_imu_cam"), v), "", keys, 7, p, 7);
         memcpy(T[v], p, sizeof T[v]);
         double sine = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5]);
@@ -705,6 +695,9 @@ int rig_read_yaml(struct rig_reading *in, struct rig *rig) {
     if (!error) {
         in->at = 0;
         read_trees(&t, rig);
+        for (int i = 0; i < t.count; i++)
+            if (t.tree[i].twice)
+                rig_refuse(in, i, "%s: stands there twice", t.tree[i].twice);
         error = in->refused ? -EBADMSG : 0;
     }
     while (t.count > 0)

@@ -60,6 +60,7 @@ int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char
                    size_t size) {
     yaml_parser_t parser;
     tree->root = NULL;
+    tree->twice = NULL;
     if (length >= 6 && memcmp(text, "%YAML:", 6) == 0) {
         const char *end = memchr(text, '\n', length);
         size_t skip = end ? (size_t)(end + 1 - text) : length;
@@ -96,13 +97,17 @@ void yaml_tree_close(struct yaml_tree *tree) {
 yaml_node_t *yaml_find(struct yaml_tree *tree, yaml_node_t *node, const char *key) {
     if (!node || node->type != YAML_MAPPING_NODE)
         return NULL;
+    yaml_node_t *found = NULL;
     yaml_node_pair_t *end = node->data.mapping.pairs.top;
     for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < end; p++) {
         const char *text = yaml_text(yaml_document_get_node(&tree->document, p->key));
-        if (text && strcmp(text, key) == 0)
-            return yaml_document_get_node(&tree->document, p->value);
+        if (!text || strcmp(text, key) != 0)
+            continue;
+        if (found)
+            tree->twice = text;
+        found = yaml_document_get_node(&tree->document, p->value);
     }
-    return NULL;
+    return found;
 }
 
 yaml_node_t *yaml_find_any(struct yaml_tree *tree, yaml_node_t *node, const char *const *keys) {

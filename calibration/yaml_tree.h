@@ -11,6 +11,7 @@
 struct yaml_tree {
     yaml_document_t document;
     yaml_node_t *root; /* a mapping */
+    const char *twice; /* a key that was looked for and stands there twice, or NULL */
 };
 
 /* Loads the first document. OpenCV's line "%YAML:1.0", which is not YAML, is skipped. 0, or
