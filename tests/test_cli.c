@@ -434,18 +434,6 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     expect_error(1, "nosuch", "eval --confidence $D/nosuch/c.csv --set threads=1 $D/set");
     g_assert_nonnull(strstr(table, "\nmean "));
     g_assert_true(exists("e/set_color.png") && exists("e/set_error.png"));
-    g_autofree char *presets =
-        expect_success("eval --all-presets --set threads=1 --set bp_iterations=1 $D/set");
-    g_auto(GStrv) names = preset_names();
-    g_auto(GStrv) lines = g_strsplit(presets, "\n", -1);
-    static const char *const motion[] = {"clouds", "flow", "road", "grauergray2008_motion", NULL};
-    guint row = 1; /* after the header */
-    for (guint i = 0; names[i]; i++)
-        if (!g_strv_contains(motion, names[i])) /* they need other folders */
-            g_assert_true(g_str_has_prefix(lines[row++], names[i]));
-    g_assert_cmpstr(lines[row], ==, "");
-    g_assert_null(lines[row + 1]);
-
     expect_error(2, "disparity_range 40", "eval --set disparity_range=40 $D/set");
     expect_error(3, "nosuch", "eval $D/nosuch");
     write_text("set/pair.ini", "[pair]\n");

@@ -100,19 +100,18 @@ CLI_TEST("/cli/bad-pairs", test_bad_pairs) {
         g_assert_true(g_str_has_suffix(lines[i + 1], status[i]));
 }
 
-/* What is wrong with a folder or a pair is said once, however many pairs and presets there are. */
+/* What is wrong with a folder or a pair is said once, however many pairs there are. */
 CLI_TEST("/cli/said-once", test_said_once) {
     write_frames("set", 5);
     expect_shell(0, "", "", "cp -r $D/set/left $D/set/disp_left");
     expect_error(3, "pair.ini", "eval $D/set");
     write_text("set/pair.ini", "[pair]\n");
     expect_error(3, "disparity_scale", "eval $D/set");
-    expect_error(3, "disparity_scale", "eval --all-presets $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=1000\n");
-    expect_error(2, "1000", "eval --all-presets $D/set");
+    expect_error(2, "1000", "eval $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=8\n");
     write_text("set/right/002.png", "");
-    expect_error(3, "002.png", "eval --all-presets --set threads=1 --set bp_iterations=1 $D/set");
+    expect_error(3, "002.png", "eval --set threads=1 --set bp_iterations=1 $D/set");
 }
 
 /* Names of files in the table and in JSON do not steer the terminal. */

@@ -24,14 +24,13 @@ struct eval {
     struct rig_options rig;
     struct common_options common;
     struct params params;
-    gboolean json, all_presets;
+    gboolean json;
     int repeat;
     char *counts; /* CSV of confidences, or NULL */
     char *folder; /* for pictures, or NULL */
     char *mask;   /* --mask, or NULL */
     char *frames; /* --frames, or NULL */
     GArray *results;
-    GHashTable *failed; /* exit codes of folders and pairs that cannot be read, by their paths */
 };
 
 /* Of the pixels of MASK_ALL. */
@@ -266,8 +265,6 @@ static void report(struct eval *eval, const char *folder, struct eval_result *re
     g_array_append_vals(eval->results, &kept, 1);
     if (eval->json) {
         eval_report_json(&kept);
-    } else if (eval->all_presets) {
-        eval_report_preset_row(&kept);
     } else {
         if (eval->results->len == 1)
             eval_report_header(kept.kind);
@@ -287,23 +284,13 @@ static bool wants(const struct eval *eval, long index) {
 
 /* Runs a pair with its truth and reports it. The exit code. */
 static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
-    struct eval_result result = {.preset = eval->all_presets ? eval->common.preset : NULL};
+    struct eval_result result = {0};
     int code = run_pair(eval, pair, &result);
     result.name = g_strdup(pair->name);
     if (code == EXIT_DONE)
         report(eval, folder, &result);
     g_free(result.name);
     return code;
-}
-
-/* What cannot be read with one preset cannot with the next: it is tried, and reported, once. */
-static int note_failure(struct eval *eval, const char *path, int code) {
-    g_hash_table_insert(eval->failed, g_strdup(path), GINT_TO_POINTER(code));
-    return code;
-}
-
-static int failure_of(const struct eval *eval, const char *path) {
-    return GPOINTER_TO_INT(g_hash_table_lookup(eval->failed, path));
 }
 
 /* The pairs of a folder. The exit code. */
@@ -321,31 +308,19 @@ static int open_folder(const struct eval *eval, const char *folder, struct test_
                     info->max);
 }
 
-static int read_pair(struct eval *eval, const struct test_set *set, long index,
-                     struct test_pair *pair) {
-    const char *path = set->pairs.left[index];
-    int code = failure_of(eval, path);
-    if (code != EXIT_DONE)
-        return code;
-    return test_set_read(set, index, pair) ? note_failure(eval, path, EXIT_SOURCE) : EXIT_DONE;
-}
-
 /* All pairs of one folder; those that cannot be read are left out. The exit code. */
 static int run_folder(struct eval *eval, const char *folder) {
     AUTO(test_set_close) struct test_set set = {0};
-    int code = failure_of(eval, folder);
+    int code = open_folder(eval, folder, &set);
     if (code != EXIT_DONE)
         return code;
-    code = open_folder(eval, folder, &set);
-    if (code != EXIT_DONE)
-        return note_failure(eval, folder, code);
     for (long i = 0; i < set.pairs.count; i++) {
         if (!wants(eval, i))
             continue;
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
-        if (read_pair(eval, &set, i, &pair) != EXIT_DONE) {
+        if (test_set_read(&set, i, &pair) != 0) {
             code = EXIT_SOURCE;
             continue;
         }
@@ -368,9 +343,7 @@ static int run_folders(struct eval *eval, int count, char **folders) {
     }
     const struct eval_result *results = (const struct eval_result *)(void *)eval->results->data;
     int rows = (int)eval->results->len;
-    if (!eval->json && eval->all_presets && rows > 1)
-        eval_report_preset_mean(results, rows);
-    else if (!eval->json && !eval->all_presets && rows > 0)
+    if (!eval->json && rows > 0)
         eval_report_means(results, rows);
     return worst;
 }
@@ -379,28 +352,6 @@ static void clear_result(void *result) {
     struct eval_result *r = result;
     g_free(r->name);
     g_free(r->group);
-}
-
-/* Each preset in turn, under --config and --set. One that fails is left out. */
-static int run_presets(struct eval *eval, int count, char **folders) {
-    g_auto(GStrv) names = preset_names();
-    int worst = EXIT_DONE, mode = eval->params.mode;
-    if (!eval->json)
-        eval_report_preset_header();
-    for (char **name = names; *name; name++) {
-        g_free(eval->common.preset);
-        eval->common.preset = g_strdup(*name);
-        int code = options_params(&eval->common, &eval->params);
-        if (code == GO_ON && eval->params.mode != mode)
-            continue; /* it needs other folders */
-        if (code == GO_ON)
-            code = run_folders(eval, count, folders);
-        g_array_set_size(eval->results, 0);
-        if (code == EXIT_NO_GPU || code == EXIT_INTERRUPTED)
-            return code;
-        worst = worst ? worst : code;
-    }
-    return worst;
 }
 
 /* --frames; says what is wrong. */
@@ -418,8 +369,6 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
         return log_fail(EXIT_USAGE, "eval",
                         count == 0 ? "no DIR; see livestereo eval --help"
                                    : "--repeat must be at least 1");
-    if (eval->all_presets && (eval->common.preset || eval->folder))
-        return log_fail(EXIT_USAGE, "eval", "--all-presets does not go with --preset and --save");
     if (!check_frames(eval))
         return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0)
@@ -427,20 +376,15 @@ static int check_and_run(struct eval *eval, int count, char **folders) {
                         strerror(errno));
     eval->results = g_array_new(FALSE, TRUE, sizeof(struct eval_result));
     g_array_set_clear_func(eval->results, clear_result);
-    eval->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     quit_catch();
-    int code =
-        eval->all_presets ? run_presets(eval, count, folders) : run_folders(eval, count, folders);
+    int code = run_folders(eval, count, folders);
     g_array_free(eval->results, TRUE);
-    g_hash_table_destroy(eval->failed);
     return code;
 }
 
 int cmd_eval(int argc, char **argv) {
     struct eval eval = {.repeat = 1};
     const GOptionEntry entries[] = {
-        {"all-presets", 0, 0, G_OPTION_ARG_NONE, &eval.all_presets,
-         "Every preset on every pair: nonocc, all, energy, ms, MiB", NULL},
         {"confidence", 0, 0, G_OPTION_ARG_FILENAME, &eval.counts,
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
          "pixels, bad ones, px within which 68 % lie",

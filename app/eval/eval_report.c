@@ -127,7 +127,7 @@ static struct eval_result mean_row(const struct eval_result *results, int count,
     }
     for (int i = 0; i < FIGURES; i++)
         value[i] = rows[i] ? sum[i] / rows[i] : NAN;
-    struct eval_result row = {.name = name, .preset = results[0].preset, .kind = results[0].kind};
+    struct eval_result row = {.name = name, .kind = results[0].kind};
     memcpy(&row.figures, value, sizeof(value));
     return row;
 }
@@ -164,28 +164,6 @@ void eval_report_means(const struct eval_result *results, int count) {
     if (pairs)
         printf("mean of bad-1.0 over nonocc, all, disc (%d %s): %.3f %%\n", pairs,
                pairs == 1 ? "pair" : "pairs", sum / pairs);
-}
-
-void eval_report_preset_header(void) {
-    printf("%-20s %-*s %7s %7s %10s %8s %7s\n", "preset", NAME_COLUMNS, "pair", "nonocc%", "all%",
-           "energy", "ms", "MiB");
-}
-
-void eval_report_preset_row(const struct eval_result *result) {
-    printf("%-20s ", result->preset);
-    print_name(result->name);
-    print_figure(7, 2, result->figures.rates[MASK_NONOCC].bad[0]);
-    print_figure(7, 2, result->figures.rates[MASK_ALL].bad[0]);
-    print_figure(10, 0, result->figures.energy);
-    print_figure(8, 2, result->figures.ms);
-    print_figure(7, 1, result->figures.mib);
-    printf("\n");
-}
-
-void eval_report_preset_mean(const struct eval_result *results, int count) {
-    static char name[] = "mean";
-    struct eval_result row = mean_row(results, count, name);
-    eval_report_preset_row(&row);
 }
 
 /* As many digits as a figure has, of a large whole number all; "" before the first. */
@@ -235,11 +213,6 @@ void eval_report_json(const struct eval_result *result) {
     printf(", \"group\": ");
     print_json_string(result->group);
     printf(", ");
-    if (result->preset) {
-        printf("\"preset\": ");
-        print_json_string(result->preset);
-        printf(", ");
-    }
     for (int i = 0; i < MASK_COUNT && result->kind == EVAL_STEREO; i++) {
         printf("\"%s\": %s", mask_names[i], result->has_mask[i] ? "{" : "null, ");
         if (result->has_mask[i]) {

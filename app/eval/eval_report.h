@@ -19,7 +19,6 @@ enum eval_kind { EVAL_STEREO, EVAL_MOTION };
 struct eval_result {
     char *name;
     char *group;          /* the folder that DIR lies in */
-    const char *preset;   /* with all presets, else NULL */
     struct params params; /* that it was computed with */
     bool has_mask[MASK_COUNT];
     enum eval_kind kind; /* but for stereo no mask is there */
@@ -40,11 +39,6 @@ void eval_report_row(const struct eval_result *result);
  * have it; over the rows with all three masks the mean of bad-1.0 that Middlebury's version 2 table
  * ranked by. */
 void eval_report_means(const struct eval_result *results, int count);
-
-/* The narrow table of presets and pairs: bad-1.0 of nonocc and all, energy, time, memory. */
-void eval_report_preset_header(void);
-void eval_report_preset_row(const struct eval_result *result);
-void eval_report_preset_mean(const struct eval_result *results, int count);
 
 /* One object on one line; null for what is absent. */
 void eval_report_json(const struct eval_result *result);
