@@ -1,7 +1,6 @@
 /*
- * Motion: messages of windows up to 16 labels wide, a row of labels in a 128-bit register, and
- * winner-takes-all as plain C with the labels in the inner loops. Wider windows keep the plain
- * stage.
+ * Motion: messages of windows up to 16 labels wide, a row of labels in a 128-bit register. Wider
+ * windows keep the plain stage.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -152,45 +151,4 @@ void window_rows_message_avx2(const void *args, int width, int first, int last, 
                      (!a->active || a->active[tile_of(a->grid.width, x, y)] == a->iteration))
                 message_pixel(a, x, y);
         }
-}
-
-/* ---- winner-takes-all */
-
-static int label_at(const int16_t *b, int l, int labels) {
-    return l >= 0 && l < labels ? b[l] : 0;
-}
-
-static void wta_pixel(const struct wta_args *a, int x, int y) {
-    const struct grid *g = &a->grid;
-    const struct label_space *s = &g->space;
-    struct neighbours n = grid_neighbours(g, x, y);
-    size_t padded = (size_t)g->padded;
-    _Alignas(32) int16_t b[MAX_LABELS] = {0};
-    struct pixel p = {
-        .cost8 = a->cost + grid_labels(g, x, y), .padded = g->padded, .labels = g->labels};
-    for (int r = 0; r < DIRECTIONS; r++)
-        p.in[r] = n.exist & 1 << r ? a->message[opposite(r)] + n.pixel[r] * padded : no_message;
-    gather(&p, UP, b);
-    const uint8_t *up = p.in[UP];
-    for (int l = 0; l < g->labels; l++)
-        b[l] = (int16_t)(b[l] + up[l]);
-    int best = 0, minimum = minimum_of(b, g->padded);
-    while (b[best] != minimum)
-        best++;
-    int u = best % s->u_count, v = best / s->u_count;
-    struct wta_beliefs around = {
-        minimum, label_at(b, best - 1, g->labels), label_at(b, best + 1, g->labels),
-        label_at(b, best - s->u_count, g->labels), label_at(b, best + s->u_count, g->labels)};
-    for (int j = stage_max(v - 1, 0); j <= stage_min(v + 1, s->v_count - 1); j++)
-        for (int k = stage_max(u - 1, 0); k <= stage_min(u + 1, s->u_count - 1); k++)
-            b[j * s->u_count + k] = INT16_MAX;
-    int second = stage_min(minimum_of(b, g->padded), minimum + 255);
-    wta_put(a, x, y, best, &around, second);
-}
-
-void window_rows_wta_avx2(const void *args, int width, int first, int last, void *scratch) {
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        for (int x = 0; x < width; x++)
-            wta_pixel(args, x, y);
 }

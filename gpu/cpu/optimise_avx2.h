@@ -59,5 +59,5 @@ void FORM(choose_columns)(const struct refine_choose_args *a, int y, int from, i
 
 bool has_vnni(void), has_vnni_512(void);
 
-/* The stages message and winner_takes_all of labels in windows. */
-cpu_rows window_rows_message_avx2, window_rows_wta_avx2;
+/* The stage message of labels in windows. */
+cpu_rows window_rows_message_avx2;

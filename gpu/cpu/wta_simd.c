@@ -225,12 +225,12 @@ void FORM(rows_winner_takes_all)(const void *args, int width, int first, int las
     struct curves *c = scratch;
     static_assert(sizeof(*c) <= SCRATCH_BYTES, "a row fits");
     int n = a->grid.padded / LABEL_BLOCK;
-    if (a->v) {
-        window_rows_wta_avx2(args, width, first, last, scratch);
-        return;
-    }
     find_padding(&b, &a->grid);
     for (int y = first; y < last; y++) {
+        for (int x = 0; x < width && a->v; x++) /* labels in windows */
+            stage_winner_takes_all(a, x, y);
+        if (a->v)
+            continue;
         for (int parity = 0; parity < 2; parity++)
             if (n == 1)
                 wta_row(a, &b, c, parity, y, 1);

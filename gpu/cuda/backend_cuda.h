@@ -117,5 +117,5 @@ static inline void cuda_issue_unit(struct backend_cuda *cuda, const struct graph
                                            g->passes[i].height);
 }
 
-/* The stages message and winner_takes_all of labels in windows. */
-cuda_launch cuda_launch_window_message, cuda_launch_window_wta;
+/* The stage message of labels in windows. */
+cuda_launch cuda_launch_window_message;

@@ -259,8 +259,8 @@ static bp_level level_of_wta(const wta_args *wta) {
 
 void cuda_launch_winner_takes_all(backend_cuda *cuda, const void *args, int width, int height) {
     const wta_args *wta = static_cast<const wta_args *>(args);
-    if (wta->v) {
-        cuda_launch_window_wta(cuda, args, width, height);
+    if (wta->v) { /* labels in windows */
+        cuda->plain[STAGE_winner_takes_all](cuda, args, width, height);
         return;
     }
     bp_level a = level_of_wta(wta);

@@ -1,5 +1,5 @@
 /*
- * Messages and winner-takes-all of motion optimised for CUDA. A pixel's labels are read and written
+ * Messages of motion optimised for CUDA. A pixel's labels are read and written
  * four to a 32-bit word, a few words a thread; for the sweeps a thread has a row, then a column, of
  * all four messages, two of them in the 16-bit lanes of a register.
  * SPDX-License-Identifier: MIT
@@ -42,8 +42,8 @@ static __host__ __device__ __forceinline__ int pixels_per_block(int threads) {
     return WARPS * (WARP_SIZE / threads);
 }
 
-/* The share is one of the pixels of one parity, or of all. */
-DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
+/* The share is one of the pixels of one parity. */
+DEVICE pixel_share share_of(const grid &g, int threads, int parity) {
     pixel_share p;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
         pixels = WARP_SIZE / threads, in_warp = lane / threads;
@@ -52,7 +52,7 @@ DEVICE pixel_share share_of(const grid &g, int threads, bool half, int parity) {
     p.pixel = warp * pixels + min(in_warp, pixels - 1);
     int i = (int)blockIdx.x * WARPS * pixels + p.pixel;
     p.y = (int)blockIdx.y;
-    p.x = half ? grid_column(parity, i, p.y) : i;
+    p.x = grid_column(parity, i, p.y);
     p.exists = in_warp < pixels && p.x < g.width;
     if (!p.exists) /* the costs there are read, and nothing of them is stored */
         p.x = 0;
@@ -365,7 +365,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ block_memory shared;
     uint32_t *memory = reinterpret_cast<uint32_t *>(words);
     const window<LINE> w(a.grid);
-    pixel_share p = share_of(a.grid, w.threads, true, a.iteration & 1);
+    pixel_share p = share_of(a.grid, w.threads, a.iteration & 1);
     uint32_t *m = memory + place_of(p.pixel, w.padded);
     bool wide = a.cost16;
     word_source source = source_of(a.grid, w.padded, p, a.cost8, a.cost16, a.message);
@@ -379,11 +379,6 @@ static __global__ void __launch_bounds__(THREADS)
     move_messages(shared, moved, w, memory);
     if (p.exists)
         store_messages(a, p, m);
-}
-
-static dim3 pixel_blocks(const grid &g, int pixels) {
-    int block = pixels_per_block(g.padded / LABEL_BLOCK);
-    return cuda_blocks(pixels, block, g.height, 1);
 }
 
 /* The length of a square window's lines if there is a kernel for it, else 0. */
@@ -409,97 +404,5 @@ void cuda_launch_window_message(backend_cuda *cuda, const void *args, int width,
     else if (line == 21)
         kernel = message_kernel<21>;
     size_t bytes = sizeof(uint32_t) * (size_t)place_of(pixels, g.padded);
-    kernel<<<pixel_blocks(g, g.half), THREADS, bytes, cuda->stream>>>(*a);
-}
-
-/* ---- winner-takes-all */
-
-/* The lowest of a thread's labels that have this belief, or MAX_LABELS. */
-DEVICE int lowest_label(const pixel_share &p, const four_labels l[WORDS], uint32_t belief) {
-    int lowest = MAX_LABELS;
-#pragma unroll
-    for (int j = WORDS - 1; j >= 0; j--) {
-        int first = 4 * word_of(p, j);
-        lowest = l[j].odd >> 16 == belief ? first + 3 : lowest;
-        lowest = l[j].even >> 16 == belief ? first + 2 : lowest;
-        lowest = (l[j].odd & 0xffffu) == belief ? first + 1 : lowest;
-        lowest = (l[j].even & 0xffffu) == belief ? first : lowest;
-    }
-    return lowest;
-}
-
-/* The least belief of a pixel but for the best label and its neighbours, which are lost. */
-template <int LINE>
-DEVICE uint32_t second_belief(const window<LINE> &w, const pixel_share &p, int best,
-                              uint16_t *beliefs) {
-    int v = best / w.u_count, u = best - v * w.u_count;
-    uint32_t minimum = ~0u;
-    for (int k = p.number; p.exists && k < 9; k += p.threads) {
-        int at_u = u + k % 3 - 1, at_v = v + k / 3 - 1;
-        if (at_u >= 0 && at_v >= 0 && at_u < w.u_count && at_v < w.v_count)
-            beliefs[at_v * w.u_count + at_u] = UINT16_MAX;
-    }
-    __syncwarp();
-#pragma unroll
-    for (int j = 0; j < WORDS; j++) {
-        uint2 four = reinterpret_cast<const uint2 *>(beliefs)[word_of(p, j)];
-        minimum = u16x2_min3(minimum, four.x, four.y);
-    }
-    return minimum_of_pixel(p, u16x2_min(minimum, __funnelshift_l(minimum, minimum, 16))) & 0xffffu;
-}
-
-DEVICE int at_label(const uint16_t *beliefs, int l, int labels) {
-    return l >= 0 && l < labels ? beliefs[l] : 0;
-}
-
-template <int LINE>
-static __global__ void __launch_bounds__(THREADS) wta_kernel(const __grid_constant__ wta_args a) {
-    __shared__ uint2 words[THREADS * WORDS];
-    const window<LINE> w(a.grid);
-    pixel_share p = share_of(a.grid, w.threads, false, 0);
-    word_source source = source_of(a.grid, w.padded, p, a.cost, nullptr, a.message);
-    loaded_words loaded;
-    load_words(p, source, false, &loaded);
-    uint2 *own = words + p.pixel * (w.padded / 4);
-    uint16_t *beliefs = reinterpret_cast<uint16_t *>(own);
-    four_labels l[WORDS];
-    uint32_t minimum = ~0u;
-#pragma unroll
-    for (int j = 0; j < WORDS; j++) {
-        four_labels in[DIRECTIONS];
-        l[j] = labels_of(w, p, source, false, loaded, j, in);
-#pragma unroll
-        for (int s = 0; s < DIRECTIONS; s++)
-            l[j] = {l[j].even + in[s].even, l[j].odd + in[s].odd};
-        minimum = u16x2_min3(minimum, l[j].even, l[j].odd);
-        if (p.exists)
-            own[word_of(p, j)] = make_uint2(byte_permute(l[j].even, l[j].odd, 0x5410),
-                                            byte_permute(l[j].even, l[j].odd, 0x7632));
-    }
-    minimum =
-        minimum_of_pixel(p, u16x2_min(minimum, __funnelshift_l(minimum, minimum, 16))) & 0xffffu;
-    int best = (int)minimum_of_pixel(p, (uint32_t)lowest_label(p, l, minimum));
-    __syncwarp();
-    wta_beliefs around = {(int)minimum, at_label(beliefs, best - 1, w.labels),
-                          at_label(beliefs, best + 1, w.labels),
-                          at_label(beliefs, best - w.u_count, w.labels),
-                          at_label(beliefs, best + w.u_count, w.labels)};
-    __syncwarp();
-    int second = (int)second_belief(w, p, best, beliefs);
-    if (p.exists && p.number == 0)
-        wta_put(&a, p.x, p.y, best, &around, min(second, (int)minimum + 255));
-}
-
-void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int, int) {
-    const wta_args *a = static_cast<const wta_args *>(args);
-    const grid &g = a->grid;
-    int line = known_line(g.space);
-    auto kernel = wta_kernel<0>;
-    if (line == 7)
-        kernel = wta_kernel<7>;
-    else if (line == 11)
-        kernel = wta_kernel<11>;
-    else if (line == 21)
-        kernel = wta_kernel<21>;
-    kernel<<<pixel_blocks(g, g.width), THREADS, 0, cuda->stream>>>(*a);
+    kernel<<<cuda_blocks(g.half, pixels, g.height, 1), THREADS, bytes, cuda->stream>>>(*a);
 }

@@ -67,10 +67,6 @@ void cuda_launch_window_message(backend_cuda *cuda, const void *args, int width,
     plain_message(cuda, args, width, height);
 }
 
-void cuda_launch_window_wta(backend_cuda *cuda, const void *args, int width, int height) {
-    plain_winner_takes_all(cuda, args, width, height);
-}
-
 static void run(backend *b, void *compiled, int slot, const struct backend_frame *frame) {
     backend_cuda *cuda = reinterpret_cast<backend_cuda *>(b);
     const struct graph *g = static_cast<const struct graph *>(compiled);
