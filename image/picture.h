@@ -81,9 +81,8 @@ int picture_write_floats(const char *path, const float *data, int width, int hei
 /* The colour maps: enum colormap and colormap_names. */
 #define COLORMAPS(COLORMAP)      \
     COLORMAP(TURBO, "turbo")     \
-    COLORMAP(VIRIDIS, "viridis") \
-    COLORMAP(GRAY, "gray")       \
-    COLORMAP(CIVIDIS, "cividis")
+    COLORMAP(CIVIDIS, "cividis") \
+    COLORMAP(GRAY, "gray")
 #define COLORMAP_ENUM(id, name) COLORMAP_##id,
 enum colormap { COLORMAPS(COLORMAP_ENUM) COLORMAP_COUNT };
 extern const char *const colormap_names[COLORMAP_COUNT];

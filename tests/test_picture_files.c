@@ -190,10 +190,9 @@ TEST("/picture/read-failures", test_read_failures) {
 TEST("/picture/colormaps", test_colormaps) {
     /* anchors as published: the ends */
     static const uint8_t ends[COLORMAP_COUNT][2][3] = {
-        {{48, 18, 59}, {122, 4, 3}},
-        {{68, 1, 84}, {253, 231, 37}},
-        {{0, 0, 0}, {255, 255, 255}},
-        {{0, 34, 78}, {254, 232, 56}},
+        [COLORMAP_TURBO] = {{48, 18, 59}, {122, 4, 3}},
+        [COLORMAP_CIVIDIS] = {{0, 34, 78}, {254, 232, 56}},
+        [COLORMAP_GRAY] = {{0, 0, 0}, {255, 255, 255}},
     };
     static const int16_t disparity[] = {0, 160, 80, -16, 320, DISPARITY_UNKNOWN};
     static const int index[] = {0, 255, 128, 0, 255};
@@ -210,7 +209,6 @@ TEST("/picture/colormaps", test_colormaps) {
         g_assert_cmpmem(out + 15, 3, "\0\0\0", 3);
     }
     g_assert_cmpstr(colormap_names[COLORMAP_TURBO], ==, "turbo");
-    g_assert_cmpstr(colormap_names[COLORMAP_VIRIDIS], ==, "viridis");
     g_assert_cmpstr(colormap_names[COLORMAP_GRAY], ==, "gray");
     g_assert_cmpstr(colormap_names[COLORMAP_CIVIDIS], ==, "cividis");
 }

@@ -64,7 +64,7 @@ static void fit_hidden(const struct viewer *v, struct ui_row *row) {
     row->def = round(v->settings.base.hide_below / 2.55);
 }
 
-/* "Turbo|Viridis|..." */
+/* "Turbo|Cividis|..." */
 static const char *colormap_choices(void) {
     static char joined[128];
     for (int i = 0, used = 0; i < COLORMAP_COUNT && (i > 0 || !*joined); i++)

@@ -96,12 +96,12 @@ GUI_TEST("/gui/row", test_row) {
 GUI_TEST("/gui/list", test_list) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_click(&p, "colormap");
-    gui_wait_for(&p, gui_is_visible(&p, "colormap.viridis"));
+    gui_wait_for(&p, gui_is_visible(&p, "colormap.cividis"));
     gui_key(&p, "ESC");
-    gui_wait_for(&p, !gui_is_visible(&p, "colormap.viridis"));
+    gui_wait_for(&p, !gui_is_visible(&p, "colormap.cividis"));
     g_assert_true(gui_is(&p, "state", "colormap", "turbo"));
-    gui_choose(&p, "colormap", "viridis");
-    gui_wait_for(&p, gui_is(&p, "state", "colormap", "viridis"));
+    gui_choose(&p, "colormap", "cividis");
+    gui_wait_for(&p, gui_is(&p, "state", "colormap", "cividis"));
 }
 
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and

@@ -42,7 +42,7 @@ static const struct {
     {"wipe", "wipe", "truth 1"},
     {"wipe", "wipe", "A and B 0"},
     {"wipe", "wipe", "off 0"},
-    {"next-colormap", "colormap", "viridis"},
+    {"next-colormap", "colormap", "cividis"},
     {"previous-colormap", "colormap", "turbo"},
     {"first", "frame", "0"},
     {"step-forward", "frame", "1"},
@@ -148,7 +148,7 @@ GUI_TEST("/gui/help", test_help) {
         gui_type(&p, i == 3 ? "xyz" : "Colour map");
         gui_wait_for(&p, !gui_is_visible(&p, "command.pause"));
         g_assert_true(gui_is_visible(&p, "command.next-colormap") == (i != 3));
-        g_assert_true(gui_is(&p, "state", "colormap", i == 2 ? "viridis" : "turbo"));
+        g_assert_true(gui_is(&p, "state", "colormap", i == 2 ? "cividis" : "turbo"));
         if (i == 1)
             gui_click(&p, "command.next-colormap");
         else if (i == 2)
@@ -158,6 +158,6 @@ GUI_TEST("/gui/help", test_help) {
         else if (i != 1)
             gui_run_action(&p, i ? "leave-fullscreen" : "help");
         gui_wait_for(&p, !gui_is_visible(&p, "help_search"));
-        gui_wait_for(&p, gui_is(&p, "state", "colormap", i == 1 ? "viridis" : "turbo"));
+        gui_wait_for(&p, gui_is(&p, "state", "colormap", i == 1 ? "cividis" : "turbo"));
     }
 }

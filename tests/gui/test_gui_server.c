@@ -136,7 +136,7 @@ GUI_TEST("/gui/real-input", test_real_input) {
     gui_tool("xdotool windowfocus --sync %lu", window);
     g_assert_true(gui_is(&p, "state", "colormap", "turbo"));
     gui_tool("xdotool key c");
-    gui_wait_for(&p, gui_is(&p, "state", "colormap", "viridis"));
+    gui_wait_for(&p, gui_is(&p, "state", "colormap", "cividis"));
     click_by_display(&p, window, "picture");
     gui_wait_for(&p, gui_number(&p, "state", "probes") == 1);
     click_by_display(&p, window, "tab.all");

@@ -351,7 +351,7 @@ GUI_TEST("/gui/views/source-px", test_source_px) {
 GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
     AUTO(gui_quit)
     struct gui_program p =
-        gui_begin("--paused --colormap viridis --range 2:14 --set mark_filled=off", GUI_SOURCE);
+        gui_begin("--paused --colormap cividis --range 2:14 --set mark_filled=off", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
