@@ -17,7 +17,7 @@ struct label_map solver_solve(struct graph *g, const struct problem *p) {
 
 /* Half-steps at the second finest level, at most, where labels are pruned; at the third finest and
  * above, at least, where nodes without evidence take what is around them. */
-enum { PRUNED_ITERATIONS = 4, WEIGHED_ITERATIONS = 10 };
+enum { PRUNED_ITERATIONS = 4, WEIGHED_ITERATIONS = 9 };
 
 bool solver_weighs(const struct problem *p) {
     return p->columns > 0 && !p->window && p->scaling->bare_weight < 256;
