@@ -125,20 +125,7 @@ void cuda_launch_cross_nodes(backend_cuda *cuda, const void *args, int, int) {
                      dim3(THREADS), *a);
 }
 
-/* Adds a node's costs to a warp's sums, or takes them: lane and number k have two labels each. */
-template <int WORDS>
-DEVICE void sum_node(const evidence_args &a, int x, int y, int sign, uint32_t (&sums)[WORDS]) {
-    const uint32_t *cost =
-        reinterpret_cast<const uint32_t *>(a.source + grid_labels(&a.grid, x, y));
-#pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        int at = k * WARP_SIZE + (int)threadIdx.x % WARP_SIZE;
-        if (2 * at < a.grid.padded)
-            sums[k] += (uint32_t)sign * __ldg(cost + at);
-    }
-}
-
-/* Calls use(sum) for the labels of a range. */
+/* Two labels of each word: those whose match lies in the other picture. */
 template <int WORDS, typename Use>
 DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], Use use) {
 #pragma unroll
@@ -149,56 +136,89 @@ DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], 
     }
 }
 
+/* What evidence_weight() needs to know of a node. */
+struct node_evidence {
+    uint32_t sum, least, near;
+};
+
+/* By the costs summed over nodes, in all lanes. */
 template <int WORDS>
-DEVICE void weigh_node(const evidence_args &a, int x, int y, const uint32_t (&sums)[WORDS]) {
-    label_range range = evidence_labels(&a, x);
-    int count = range.end - range.first, sum = 0, near = 0;
-    uint32_t least = UINT32_MAX;
+DEVICE node_evidence node_evidence_of(const label_range &range, const uint32_t (&sums)[WORDS]) {
+    node_evidence e = {0, UINT32_MAX, 0};
     each_label(range, sums, [&](uint32_t v) {
-        sum += (int)v;
-        least = min(least, v);
+        e.sum += v;
+        e.least = min(e.least, v);
     });
-    sum = warp_sum(sum);
-    least = warp_min(least);
-    uint32_t limit = evidence_limit(count, (uint32_t)sum, least);
-    each_label(range, sums, [&](uint32_t v) { near += v <= limit; });
-    near = warp_sum(near);
-    int weight =
-        evidence_weight(&a, evidence_nodes(&a, x), count, (uint32_t)sum, least, (uint32_t)near);
-    size_t at = grid_labels(&a.grid, x, y);
-    for (int d = (int)threadIdx.x % WARP_SIZE; d < a.grid.padded; d += WARP_SIZE)
-        a.out[at + d] = (uint16_t)evidence_scaled(a.source[at + d], weight);
+    e.sum = (uint32_t)warp_sum((int)e.sum);
+    e.least = warp_min(e.least);
+    uint32_t limit = evidence_limit(range.end - range.first, e.sum, e.least);
+    each_label(range, sums, [&](uint32_t v) { e.near += v <= limit; });
+    e.near = (uint32_t)warp_sum((int)e.near);
+    return e;
 }
 
-/* A warp each STRIP nodes of a row. */
-enum { STRIP = 8 };
-
-template <int WORDS>
+/* A warp has NODES nodes of a row and those that count for them in registers, two labels a word;
+ * lane i finds the weight of node i. */
+template <int WORDS, int NODES>
 static __global__ void __launch_bounds__(THREADS)
     evidence_kernel(const __grid_constant__ evidence_args a) {
-    int first = STRIP * (int)((blockIdx.x * THREADS + threadIdx.x) / WARP_SIZE),
-        y = (int)blockIdx.y;
-    uint32_t sums[WORDS] = {};
+    int lane = (int)threadIdx.x % WARP_SIZE, y = (int)blockIdx.y,
+        first = NODES * (int)((blockIdx.x * THREADS + threadIdx.x) / WARP_SIZE);
+    uint32_t node[NODES + 2 * EVIDENCE_REACH][WORDS] = {}, sums[WORDS] = {};
+    node_evidence own = {};
     wait_for_previous_kernel();
     if (first >= a.grid.width)
         return;
-    for (int x = first - 2 * EVIDENCE_REACH; x < min(first + STRIP, a.grid.width); x++) {
-        int enters = x + EVIDENCE_REACH, leaves = enters - EVIDENCE_NODES;
-        if (enters >= 0 && enters < a.grid.width)
-            sum_node(a, enters, y, 1, sums);
-        if (leaves >= 0 && leaves >= first - EVIDENCE_REACH)
-            sum_node(a, leaves, y, -1, sums);
-        if (x >= first)
-            weigh_node(a, x, y, sums);
+#pragma unroll
+    for (int i = 0; i < (NODES + 2 * EVIDENCE_REACH) * WORDS; i++) {
+        int x = first + i / WORDS - EVIDENCE_REACH, at = 2 * (i % WORDS * WARP_SIZE + lane);
+        if (x >= 0 && x < a.grid.width && at < a.grid.padded)
+            node[i / WORDS][i % WORDS] = __ldg(
+                reinterpret_cast<const uint32_t *>(a.source + grid_labels(&a.grid, x, y) + at));
     }
+#pragma unroll
+    for (int i = 0; i < NODES + 2 * EVIDENCE_REACH; i++) {
+        int k = i - 2 * EVIDENCE_REACH; /* the node whose last neighbour this is */
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            sums[w] += node[i][w] - (k > 0 ? node[k - 1][w] : 0);
+        if (k < 0)
+            continue;
+        node_evidence e = node_evidence_of(evidence_labels(&a, first + k), sums);
+        own = lane == k ? e : own;
+    }
+    label_range range = evidence_labels(&a, first + lane);
+    int weight = evidence_weight(&a, evidence_nodes(&a, first + lane), range.end - range.first,
+                                 own.sum, own.least, own.near);
+#pragma unroll
+    for (int i = 0; i < NODES * WORDS; i++) {
+        int x = first + i / WORDS, at = 2 * (i % WORDS * WARP_SIZE + lane),
+            w = (int)__shfl_sync(ALL_LANES, (uint32_t)weight, i / WORDS);
+        uint32_t cost = node[i / WORDS + EVIDENCE_REACH][i % WORDS];
+        if (x < a.grid.width && at < a.grid.padded)
+            *reinterpret_cast<uint32_t *>(a.out + grid_labels(&a.grid, x, y) + at) =
+                (uint32_t)evidence_scaled((int)(cost & 0xffff), w) |
+                (uint32_t)evidence_scaled((int)(cost >> 16), w) << 16;
+    }
+}
+
+template <int WORDS, int NODES>
+static void launch_evidence(backend_cuda *cuda, const evidence_args *a) {
+    int warps = (a->grid.width + NODES - 1) / NODES;
+    launch_dependent(cuda, evidence_kernel<WORDS, NODES>,
+                     cuda_blocks(warps * WARP_SIZE, THREADS, a->grid.height, 1), dim3(THREADS), *a);
 }
 
 void cuda_launch_evidence(backend_cuda *cuda, const void *args, int, int) {
     const evidence_args *a = static_cast<const evidence_args *>(args);
-    int strips = (a->grid.width + STRIP - 1) / STRIP;
-    launch_dependent(
-        cuda, a->grid.padded > 128 ? evidence_kernel<MAX_LABELS / 64> : evidence_kernel<2>,
-        cuda_blocks(strips * WARP_SIZE, THREADS, a->grid.height, 1), dim3(THREADS), *a);
+    if (a->grid.padded <= 64)
+        launch_evidence<1, 8>(cuda, a);
+    else if (a->grid.padded <= 128)
+        launch_evidence<2, 8>(cuda, a);
+    else if (a->grid.padded <= 256)
+        launch_evidence<4, 8>(cuda, a);
+    else
+        launch_evidence<MAX_LABELS / 64, 4>(cuda, a);
 }
 
 /* A thread each 16 labels of a pixel of one parity. */
