@@ -22,8 +22,8 @@ DEVICE void single(const bp_level &a, const work_item &p) {
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
-        wait_for_previous_kernel();
         work_item p = work_item_of<GROUP>(a, a.parity);
+        wait_for_previous_kernel();
         if (p.y >= a.grid.height)
             return;
         if (all_inside(a, p, 1))
@@ -45,8 +45,8 @@ DEVICE void pair(const bp_level &a, const work_item &p) {
 template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
 __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
-        wait_for_previous_kernel();
         work_item p = work_item_of<GROUP>(a, !a.parity);
+        wait_for_previous_kernel();
         if (p.y >= a.grid.height)
             return;
         if (all_inside(a, p, 2))
@@ -55,6 +55,82 @@ __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
             pair<false, PARENT, WIDE, GROUP, EDGES>(a, p);
     }
 }
+
+/* ---- the same with a group of threads for each direction, where a level's pixels do not fill the
+ * GPU: a thread computes one message of a half-step in place of four */
+
+DEVICE int step_x(int direction) {
+    return (direction == RIGHT) - (direction == LEFT);
+}
+
+DEVICE int step_y(int direction) {
+    return (direction == DOWN) - (direction == UP);
+}
+
+/* The message that the pixel (x, y) sent in direction r; zero where it or its receiver does not
+ * exist. */
+template <bool PARENT>
+DEVICE packed_labels sent_by(const bp_level &a, const work_item &p, int r, int x, int y,
+                             bool received) {
+    bool exists = received && x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
+    size_t at = PARENT ? grid_labels(&a.coarse, x >> 1, y >> 1)
+                       : (size_t)(y * a.row) + (size_t)((x >> 1) * a.grid.padded);
+    return packed_of(words_at<false>(a.in[r] + at + p.first, exists && !a.no_messages));
+}
+
+/* Stores what p sends in direction s, where in comes from. */
+template <int GROUP, bool EDGES>
+DEVICE void send_directed(const bp_level &a, const work_item &p, int s, const packed_labels &in) {
+    packed_labels h = cost_of<false, true>(a, p, (p.x + p.y) & 1);
+#pragma unroll
+    for (int i = 0; i < PACKED_REGISTERS; i++) {
+        uint32_t two = in.v[i] + __shfl_xor_sync(ALL_LANES, in.v[i], GROUP);
+        h.v[i] += two + __shfl_xor_sync(ALL_LANES, two, 2 * GROUP) - in.v[i];
+    }
+    int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
+    uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, s));
+    store_words(a.out[s] + p.at, packed_to_bytes(&h, minimum), p.exists);
+}
+
+template <bool PARENT, int GROUP, bool EDGES>
+__global__ void BP_BOUNDS directed_single_kernel(const __grid_constant__ bp_level a) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        work_item p = work_item_of<GROUP, true>(a, a.parity);
+        int s = p.lane / GROUP % DIRECTIONS;
+        wait_for_previous_kernel();
+        if (p.y >= a.grid.height)
+            return;
+        send_directed<GROUP, EDGES>(
+            a, p, s,
+            sent_by<PARENT>(a, p, opposite(s), p.x + step_x(s), p.y + step_y(s), p.exists));
+    }
+}
+
+template <bool PARENT, int GROUP, bool EDGES>
+__global__ void BP_BOUNDS directed_pair_kernel(const __grid_constant__ bp_level a) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        work_item p = work_item_of<GROUP, true>(a, !a.parity);
+        int s = p.lane / GROUP % DIRECTIONS, x = p.x + step_x(s), y = p.y + step_y(s);
+        bool exists = p.exists && x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
+        wait_for_previous_kernel();
+        if (p.y >= a.grid.height)
+            return;
+        packed_labels h = wide_cost_at<false>(a, grid_labels(&a.grid, x, y) + p.first, exists);
+#pragma unroll
+        for (int k = 1; k < DIRECTIONS; k++) { /* the directions but that of p */
+            int t = opposite(s) ^ k;
+            packed_labels in =
+                sent_by<PARENT>(a, p, opposite(t), x + step_x(t), y + step_y(t), exists);
+            packed_add(&h, &in);
+        }
+        int classes = classes_at<EDGES>(a, x, y, exists);
+        uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
+        packed_subtract(&h, minimum);
+        send_directed<GROUP, EDGES>(a, p, s, h);
+    }
+}
+
+/* ---- labels */
 
 /* The beliefs of p and q, neighbours in a row: p's after its neighbours' half-step, q's out of the
  * messages in memory. INSIDE: all that they need exists. */
@@ -76,8 +152,8 @@ __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ wta_args wta) {
     if constexpr (!LEFT_OUT(GROUP)) {
         __shared__ belief_store<2> store;
-        wait_for_previous_kernel();
         work_item p = work_item_of<GROUP>(a, !a.parity), q = work_item_of<GROUP>(a, a.parity);
+        wait_for_previous_kernel();
         if (p.y >= a.grid.height)
             return;
         packed_labels of_p, of_q;
@@ -97,8 +173,8 @@ __global__ void BP_BOUNDS wta_kernel(const __grid_constant__ bp_level a,
                                      const __grid_constant__ wta_args wta) {
     if constexpr (!LEFT_OUT(GROUP)) {
         __shared__ belief_store<1> store;
-        wait_for_previous_kernel();
         work_item p = work_item_of<GROUP>(a, a.parity);
+        wait_for_previous_kernel();
         if (p.y >= a.grid.height)
             return;
         packed_labels belief = belief_in_memory<false>(a, p, a.parity);
@@ -127,8 +203,8 @@ template <int GROUP, bool WIDE>
 __global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, uint16_t *label) {
     if constexpr (!LEFT_OUT(GROUP)) {
         uint32_t best;
-        wait_for_previous_kernel();
         work_item p = work_item_of<GROUP>(a, a.parity);
+        wait_for_previous_kernel();
         if (p.y >= a.grid.height)
             return;
         if constexpr (WIDE) {
@@ -171,6 +247,15 @@ static const bp_kernel singles[2][2][BP_KERNELS] = {BY_COST(single_kernel, false
                                                     BY_COST(single_kernel, true)};
 static const bp_kernel pairs[2][2][BP_KERNELS] = {BY_COST(pair_kernel, false),
                                                   BY_COST(pair_kernel, true)};
+#define DIRECTED(kernel, parent)                                                              \
+    {                                                                                         \
+        nullptr, kernel<parent, 1, false>, kernel<parent, 1, true>, kernel<parent, 4, false>, \
+            kernel<parent, 4, true>, kernel<parent, 8, false>, kernel<parent, 8, true>        \
+    }
+static const bp_kernel directed_singles[2][BP_KERNELS] = {DIRECTED(directed_single_kernel, false),
+                                                          DIRECTED(directed_single_kernel, true)};
+static const bp_kernel directed_pairs[2][BP_KERNELS] = {DIRECTED(directed_pair_kernel, false),
+                                                        DIRECTED(directed_pair_kernel, true)};
 static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
 static const bp_wta_kernel wta_kernels[BP_KERNELS] = BY_GROUP(wta_kernel);
 #define BEST_LABEL(wide)                                                                         \
@@ -231,18 +316,39 @@ bp_level bp_level_of(const message_args *m) {
 }
 
 void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out) {
+    a->upwards = out;
     for (int r = 0; r < DIRECTIONS; r++) {
         a->in[r] = message[r] + (size_t)in * a->plane;
         a->out[r] = message[r] + (size_t)out * a->plane;
     }
 }
 
+/* Warps of a multiprocessor, at most, for a level with a group of threads each direction. */
+enum { DIRECTED_WARPS = 40, DIRECTED_ROWS = 2 };
+
+/* One of the two kernels: directed where there is one and the level is small. */
+static void launch_either(backend_cuda *cuda, const bp_level *a, bp_kernel directed,
+                          bp_kernel kernel) {
+    int threads = a->grid.half * a->grid.height * a->group * DIRECTIONS;
+    if (a->cost16 && directed && threads <= DIRECTED_WARPS * WARP_SIZE * cuda->processors)
+        launch_dependent(cuda, directed,
+                         cuda_blocks(a->grid.half, WARP_SIZE / (DIRECTIONS * a->group),
+                                     a->grid.height, DIRECTED_ROWS),
+                         dim3(WARP_SIZE, 1, DIRECTED_ROWS), *a);
+    else
+        launch(cuda, kernel, a);
+}
+
 static void launch_single(backend_cuda *cuda, const bp_level *a, int parent) {
-    launch(cuda, singles[parent][a->cost16 != nullptr][bp_kernel_for(cuda, a)], a);
+    int number = bp_kernel_for(cuda, a);
+    launch_either(cuda, a, directed_singles[parent][number],
+                  singles[parent][a->cost16 != nullptr][number]);
 }
 
 static void launch_pair(backend_cuda *cuda, const bp_level *a, int parent) {
-    launch(cuda, pairs[parent][a->cost16 != nullptr][bp_kernel_for(cuda, a)], a);
+    int number = bp_kernel_for(cuda, a);
+    launch_either(cuda, a, directed_pairs[parent][number],
+                  pairs[parent][a->cost16 != nullptr][number]);
 }
 
 void bp_launch_half_step(backend_cuda *cuda, const message_args *m) {

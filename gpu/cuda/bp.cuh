@@ -23,6 +23,7 @@ struct bp_level {
     uint8_t *out[DIRECTIONS];
     uint32_t rho, truncation;           /* tables of four bytes */
     int parity;                         /* of the pixels that send first */
+    int upwards;                        /* rows from the last one on */
     int no_messages;                    /* in is not set yet: all messages are zero */
     int carry;                          /* blocks that a carry travels */
     int group;                          /* threads a message */
@@ -68,7 +69,8 @@ int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
 #define BP_BOUNDS __launch_bounds__(256, 3)
 
 /* Messages are read from the plane of parity in and written to that of parity out, whichever
- * parity they belong to. */
+ * parity they belong to. Kernels that alternate between the planes go down and up, so that each
+ * begins with what the one before left in the second cache. */
 void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, int out);
 
 /* The kernels of a level from its start on: all but the last of count (at least two) half-steps, in
@@ -101,15 +103,19 @@ struct work_item {
     bool exists;
 };
 
-template <int GROUP> DEVICE work_item work_item_of(const bp_level &a, int parity) {
+/* DIRECTED: a pixel has a group of threads for each direction. */
+template <int GROUP, bool DIRECTED = false>
+DEVICE work_item work_item_of(const bp_level &a, int parity) {
     work_item p;
     p.group = GROUP ? GROUP : a.group;
     p.lane = (int)threadIdx.x;
-    int pixels = WARP_SIZE / p.group, pixel = p.lane / p.group;
-    p.in_group = p.lane - pixel * p.group;
+    int of_pixel = DIRECTED ? DIRECTIONS * p.group : p.group, pixels = WARP_SIZE / of_pixel,
+        pixel = p.lane / of_pixel,
+        block = a.upwards ? (int)(gridDim.y - 1 - blockIdx.y) : (int)blockIdx.y;
+    p.in_group = (p.lane - pixel * of_pixel) % p.group;
     p.first = LABEL_BLOCK * p.in_group;
     p.i = ((int)blockIdx.x * (int)blockDim.y + (int)threadIdx.y) * pixels + pixel;
-    p.y = (int)blockIdx.y * (int)blockDim.z + (int)threadIdx.z;
+    p.y = block * (int)blockDim.z + (int)threadIdx.z;
     p.x = grid_column(parity, p.i, p.y);
     p.at =
         ((size_t)p.y * (size_t)a.grid.half + (size_t)p.i) * (size_t)a.grid.padded + (size_t)p.first;

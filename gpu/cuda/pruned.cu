@@ -63,10 +63,12 @@ DEVICE bool in_picture(const pruned_level &a, int x, int y) {
     return x >= 0 && y >= 0 && x < a.grid.width && y < a.grid.height;
 }
 
-/* The place of pixel j of the warp. */
+/* The place of pixel j of the warp. Half-steps go down and up, so that each begins with what is
+ * still in the second cache. */
 DEVICE void warp_pixel(const pruned_level &a, int j, int *x, int *y) {
     int tile_x = (int)blockIdx.x * TILE_WARPS_X + (int)(threadIdx.y % TILE_WARPS_X),
-        tile_y = (int)blockIdx.y * TILE_WARPS_Y + (int)(threadIdx.y / TILE_WARPS_X), i;
+        block = a.parity ? (int)(gridDim.y - 1 - blockIdx.y) : (int)blockIdx.y,
+        tile_y = block * TILE_WARPS_Y + (int)(threadIdx.y / TILE_WARPS_X), i;
     if (a.small_tiles) {
         *y = 4 * tile_y + (j >> 1 & 3);
         i = 8 * tile_x + 2 * (j >> 3) + (j & 1);
