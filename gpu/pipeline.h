@@ -54,7 +54,6 @@ struct pipeline {
     const struct depth_tables *depths; /* or NULL: no depth and no points */
     struct pinhole camera;             /* the left one; known is 0 without a calibration */
     bool sequence;                     /* frames follow one another: struct livestereo_options */
-    bool fence_solver;                 /* no pass of the solver is of one unit with one before it */
 };
 
 /* Addresses of the graph at which the last frame can be inspected. */

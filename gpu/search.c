@@ -143,8 +143,6 @@ static void keep_core(struct graph *g, struct search *s, const struct block *b,
 void search_block(struct graph *g, struct search *s, const struct block *b,
                   const struct label_window *window, const uint8_t *cost, bool averages) {
     s->problem = make_problem(g, s, b, window, cost, averages);
-    if (s->p->fence_solver)
-        graph_end(g);
     struct label_map found = solver_solve(g, &s->problem);
     s->problem.window = NULL;
     if (s->curve.rise)

@@ -1,8 +1,8 @@
 /*
  * Times of the pipeline itself, on machines that have a GPU but no GLib (`make gpu-test`): whole
  * frames of presets with pictures in memory of each kind, real pairs beside random textures of
- * their size, belief propagation beside the copy speed of the memory, several cameras at once,
- * labelling problems, and the plain form of the stages, of which the library has no choice.
+ * their size, several cameras at once, labelling problems, and the plain form of the stages, of
+ * which the library has no choice.
  * SPDX-License-Identifier: MIT
  */
 #include "app/bench/bench.h"
@@ -33,45 +33,6 @@ struct options {
 
 /* ---- frames */
 
-/* GB/s, read plus written, of a large block; the best of several runs. */
-static double copy_speed(struct backend *b) {
-    enum { REPEATS = 9 };
-    size_t bytes = (size_t)(b->own_memory ? 2048 : 64) << 20; /* beyond any cache */
-    void *from = b->alloc(b, MEMORY_STAGES, bytes), *to = b->alloc(b, MEMORY_STAGES, bytes);
-    double best = 0;
-    for (int i = 0; i < REPEATS && from && to; i++) {
-        double started = clock_ms();
-        if (b->copy(b, to, from, bytes))
-            break;
-        double speed = 2.0 * (double)bytes / ((clock_ms() - started) * 1e6);
-        if (i > 0 && speed > best)
-            best = speed;
-    }
-    b->release(b, MEMORY_STAGES, from);
-    b->release(b, MEMORY_STAGES, to);
-    return best;
-}
-
-/* Bytes that belief propagation must read and write where pairs of half-steps are one pass, starts
- * are read from the parents and the finest level ends with the labels, as on a GPU. */
-static double bp_bytes(const struct bench_size *size, int levels, int iterations) {
-    int padded = (size->labels + LABEL_BLOCK - 1) / LABEL_BLOCK * LABEL_BLOCK;
-    int width = size->width, height = size->height;
-    double bytes = 0;
-    for (int l = 0; l < levels; l++) {
-        double volume = (double)width * height * padded, parents = l + 1 < levels ? 1 : 0;
-        int cost = l ? 2 : 1, even = iterations % 2 == 0, pairs = (iterations - 1) / 2;
-        bytes += volume * (l + 1 < levels ? cost + 0.5 : 0); /* downsampling */
-        bytes += volume * (even ? 0.5 * cost + parents + 2 : 0);
-        for (int i = 0; i < pairs; i++)
-            bytes += volume * (cost + (i || even ? 2 : parents) + 2);
-        bytes += volume * (l ? 0.5 * cost + 4 : cost + 2);
-        width = (width + 1) / 2;
-        height = (height + 1) / 2;
-    }
-    return bytes;
-}
-
 static struct backend *open_backend(const struct options *o, int *error) {
     struct backend *b = NULL;
     if (o->backend != BACKEND_CPU)
@@ -91,26 +52,6 @@ static int finish(void *stereo, struct frame *f) {
 
 static const char *stage_name(enum livestereo_stage stage) {
     return livestereo_stage_name((enum livestereo_stage)stage);
-}
-
-/* Belief propagation from the cost volume on, where otherwise the first coarse level is made while
- * costs are computed. */
-static int print_bp(struct livestereo *s, struct bench_runner *r, struct frame *const frames[2],
-                    const struct bench_size *size, struct bench_times *t, double copy) {
-    const struct params *p = frames[0]->params;
-    double bytes = bp_bytes(size, p->bp_levels, p->bp_iterations);
-    size_t overlap_bytes = s->backend->overlap_bytes;
-    s->pipeline.fence_solver = true;
-    s->described = r->overlaps = false;
-    s->backend->overlap_bytes = 0; /* nor does the right view run beside it */
-    int error = bench_measure(r, frames, t);
-    s->pipeline.fence_solver = s->described = false;
-    s->backend->overlap_bytes = overlap_bytes;
-    double ms = error ? 0 : quantile_between(t->bp, t->count, 0.5);
-    if (!error && copy > 0)
-        printf("          left BP from costs to labels %.3f ms, %.3f GB, %.0f %% of copy speed\n",
-               ms, bytes * 1e-9, 100 * bytes / (ms * 1e6) / copy);
-    return error;
 }
 
 /* Frames whose pictures and maps are in memory of the GPU. */
@@ -208,7 +149,7 @@ static int measure_places(struct livestereo *s, struct bench_runner *r,
 }
 
 static int measure_size(const struct options *o, struct backend *b, const struct bench_size *size,
-                        const char *file, double copy) {
+                        const char *file) {
     static struct bench_times times;
     int error = 0;
     struct livestereo *s =
@@ -230,22 +171,20 @@ static int measure_size(const struct options *o, struct backend *b, const struct
         printf("          %s; a random texture of its size: %.3f, overlapped %.3f\n",
                strrchr(file, '/') + 1, quantile_between(times.whole, times.count, 0.5),
                times.overlapped);
-    else if (!error && b->own_memory && o->params.bp_schedule == BP_SCHEDULE_CHECKERBOARD)
-        error = print_bp(s, &runner, frames, size, &times, copy);
     close_frames(pool, frames);
     livestereo_close(&s);
     return error;
 }
 
-static int measure_opened(const struct options *o, const struct bench_size *size, const char *file,
-                          double copy) {
+static int measure_opened(const struct options *o, const struct bench_size *size,
+                          const char *file) {
     int error = 0;
     struct backend *b = open_backend(o, &error);
-    return b ? measure_size(o, b, size, file, copy) : error;
+    return b ? measure_size(o, b, size, file) : error;
 }
 
 /* Real pairs: files WIDTHxHEIGHT_LABELS_NAME.rgb. */
-static int measure_pairs(const struct options *o, double copy) {
+static int measure_pairs(const struct options *o) {
     struct dirent **files;
     int error = 0, count = o->pairs ? scandir(o->pairs, &files, NULL, alphasort) : 0;
     for (int i = 0; i < count; i++) {
@@ -254,7 +193,7 @@ static int measure_pairs(const struct options *o, double copy) {
         const char *name = files[i]->d_name;
         snprintf(path, sizeof(path), "%s/%s", o->pairs, name);
         if (!error && sscanf(name, "%dx%d_%d_", &size.width, &size.height, &size.labels) == 3)
-            error = measure_opened(o, &size, path, copy);
+            error = measure_opened(o, &size, path);
         free(files[i]);
     }
     if (count > 0)
@@ -268,18 +207,17 @@ static int measure_preset(const struct options *o, const char *name) {
     struct backend *b = open_backend(o, &error);
     if (!b)
         return error;
-    double copy = copy_speed(b);
     int count = o->size.width ? 1 : b->own_memory ? BENCH_SIZES : BENCH_CPU_SIZES;
-    snprintf(title, sizeof(title), "%s, %s, copies %.0f GB/s", name, b->name, copy);
+    snprintf(title, sizeof(title), "%s, %s", name, b->name);
     bench_print_header(title);
     b->close(&b);
     for (int i = 0; i < count && !error; i++) {
         struct bench_size size = o->size.width ? o->size : bench_sizes[i];
         if (o->size.labels || !size.labels)
             size.labels = o->size.labels ? o->size.labels : 64;
-        error = measure_opened(o, &size, NULL, copy);
+        error = measure_opened(o, &size, NULL);
     }
-    return error ? error : measure_pairs(o, copy);
+    return error ? error : measure_pairs(o);
 }
 
 /* ---- several cameras */
