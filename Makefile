@@ -182,7 +182,7 @@ $(BUILD)/liblivestereo.a: $(LIBRARY_OBJECTS) $(BUILD)/link.stamp
 	$(Q)rm -f $@ && $(CC) -r -nostdlib -o $(@:.a=.o) $(filter %.o,$^)
 	$(Q)$(OBJCOPY) --localize-hidden $(@:.a=.o) && $(AR) rcs $@ $(@:.a=.o) && rm $(@:.a=.o)
 $(BUILD)/all.a: $(call obj,$(filter-out app/main.c,$(C)) $(CC_FILES) $(CU)) \
-                $(BUILD)/texts.c.o $(BUILD)/icon.c.o $(GENERATED)
+                $(BUILD)/texts.c.o $(GENERATED)
 $(BUILD)/core.a: $(call obj,$(CORE) image/frame.c) $(GENERATED)
 $(BUILD)/%.a: $(BUILD)/link.stamp
 	$(call say,AR,$@)
@@ -198,9 +198,7 @@ $(BUILD)/presets.c: as_c = presets
 $(BUILD)/presets.c: $(sort $(wildcard config/presets/*.ini))
 $(BUILD)/weights.c: as_c = feature_weights
 $(BUILD)/weights.c: config/features/weights.features
-$(BUILD)/icon.c: as_c = window_icon
-$(BUILD)/icon.c: packaging/share/icons/hicolor/64x64/apps/livestereo.png
-AS_C = $(patsubst %,$(BUILD)/%.c,texts presets weights icon)
+AS_C = $(patsubst %,$(BUILD)/%.c,texts presets weights)
 $(AS_C): packaging/as_c.sh $(BUILD)/link.stamp
 	$(call say,AS_C,$@)
 	$(Q)packaging/as_c.sh $(as_c) $(filter-out packaging/as_c.sh %.stamp,$^) >$@

@@ -103,7 +103,6 @@ static void take_session(struct viewer *v) {
     const struct session *session = &v->remembered;
     v->display.settings.colormap = session->colormap;
     v->screen.text_scale = session->text_scale;
-    v->pace = session->pace;
     v->unit = (enum length_unit)session->unit;
     v->theme = session->theme;
     if (session->statistics || v->options->stats)
@@ -115,7 +114,6 @@ static void take_session(struct viewer *v) {
 static struct session session_now(const struct viewer *v) {
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
-                              .pace = v->pace,
                               .statistics = v->tab == TAB_STATISTICS,
                               .unit = (int)v->unit,
                               .theme = v->theme,
@@ -270,7 +268,7 @@ static int run_viewer(struct viewer *v) {
         struct session end = session_now(v);
         session_save(&end, &v->started, &v->remembered);
     }
-    recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
+    recording_stop(v);
     return code;
 }
 
@@ -284,7 +282,6 @@ static void close_viewer(struct viewer *v) {
     screen_close(&v->screen);
     g_strfreev(v->presets);
     g_free(v->rig_options.roi);
-    g_free(v->wanted_part.roi);
     g_strfreev(v->wanted_part.calib);
     g_strfreev(v->rig_options.files);
     g_strfreev(v->chosen);

@@ -59,8 +59,7 @@ enum { FILM = DRAW_VIEWS, OFFSCREENS = 2 * DRAW_VIEWS + 1 };
 
 struct draw {
     GLuint image_program[DISPLAY_POINTS][2]; /* of each flat mode, without and with row lines */
-    GLuint points_program, lines_program, arrow_program, vertex_array, texture[TEXTURES],
-        pixel_buffer;
+    GLuint points_program, lines_program, vertex_array, texture[TEXTURES], pixel_buffer;
     int width, height, channels; /* of the pictures in the textures, 0 before the first */
     long uploaded[COLORS];       /* number of the frame in each texture, -1: none */
     bool has_truth;              /* the frame drawn last */
@@ -100,10 +99,10 @@ static GLuint make_program(const char *name, const char *defines, const char *ve
 static bool make_programs(struct draw *draw) {
     for (int mode = 0; mode < DISPLAY_POINTS; mode++)
         for (int row_lines = 0; row_lines < 2; row_lines++) {
-            char defines[4096];
+            char defines[128];
             bool motion = (mode_textures[mode] & BIT(MOTION_V)) != 0;
-            snprintf(defines, sizeof(defines), "%s#define ROW_LINES %d\n#define MOTION %d\n%s",
-                     mode_defines[mode], row_lines, motion, motion ? shader_motion_glsl : "");
+            snprintf(defines, sizeof(defines), "%s#define ROW_LINES %d\n#define MOTION %d\n",
+                     mode_defines[mode], row_lines, motion);
             draw->image_program[mode][row_lines] =
                 make_program("image shader", defines, shader_image_vert, shader_image_frag);
             if (!draw->image_program[mode][row_lines])
@@ -112,9 +111,7 @@ static bool make_programs(struct draw *draw) {
     draw->points_program =
         make_program("points shader", "", shader_points_vert, shader_points_frag);
     draw->lines_program = make_program("lines shader", "", shader_lines_vert, shader_points_frag);
-    draw->arrow_program =
-        make_program("arrow shader", shader_motion_glsl, shader_arrow_vert, shader_arrow_frag);
-    return draw->points_program && draw->lines_program && draw->arrow_program;
+    return draw->points_program && draw->lines_program;
 }
 
 struct draw *draw_open(const uint8_t (*tables)[256][3], int count) {
@@ -156,7 +153,6 @@ void draw_close(struct draw **draw_pointer) {
     g_free(draw->filled);
     glDeleteProgram(draw->points_program);
     glDeleteProgram(draw->lines_program);
-    glDeleteProgram(draw->arrow_program);
     for (int i = 0; i < OFFSCREENS; i++) {
         struct offscreen *o = &draw->offscreen[i];
         glDeleteFramebuffers(1, &o->framebuffer);
@@ -311,25 +307,6 @@ static void draw_picture(struct draw *draw, const struct draw_settings *s, enum 
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
-enum { ARROW_VERTICES = 9, MIN_ARROW_PX = 10 };
-
-/* The arrows of the picture at x, y, on a dark edge. */
-static void draw_arrows(const struct draw *draw, const struct draw_settings *s, double x,
-                        double y) {
-    GLuint p = draw->arrow_program;
-    double scale = draw_scale(s, draw->width, draw->height);
-    /* pixels of the picture between arrows, more than 16 where they are too narrow in the window */
-    int step = DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / (DRAW_ARROW_PX * scale)));
-    int columns = (draw->width + step / 2 - 1) / step, rows = (draw->height + step / 2 - 1) / step;
-    set_place(draw, s, p, x, y);
-    set_float(p, "scale", (float)scale);
-    set_int(p, "step_px", step);
-    for (int edge = 1; edge >= 0; edge--) {
-        set_float(p, "edge", (float)edge);
-        glDrawArraysInstanced(GL_TRIANGLES, 0, ARROW_VERTICES, columns * rows);
-    }
-}
-
 /* The next step, from the time that this one took. It becomes smaller only where that leaves time
  * to spare. */
 static int next_step(int step, double ms) {
@@ -445,8 +422,6 @@ static void draw_view(struct draw *draw, const struct offscreen *o, const struct
         draw_points(draw, s, o->step);
     else
         draw_picture(draw, s, s->mode, x, y);
-    if (s->mode == DISPLAY_ARROWS)
-        draw_arrows(draw, s, x, y);
     if (s->mode == DISPLAY_ROWS)
         draw_picture(draw, s, DISPLAY_RIGHT, x + draw->width * (1 + DRAW_ROWS_GAP) * scale, y);
     glActiveTexture(GL_TEXTURE0);
@@ -481,31 +456,18 @@ int draw_points_step(const struct draw *draw) {
 }
 
 bool draw_pick(const struct draw *draw, int view, double x, double y, int *px, int *py) {
-    enum { REACH = 8, SIDE = 2 * REACH + 1 }; /* px to the nearest point, where none is there */
     const struct offscreen *o = &draw->offscreen[view];
     const struct draw_settings *s = &o->settings;
-    int left = (int)x - s->x - REACH, bottom = s->height - 1 - ((int)y - s->y) - REACH;
-    int best = -1, least = SIDE * SIDE;
-    float depth[SIDE * SIDE];
+    float depth = 1;
     if (o->number < 0 || x < s->x || y < s->y || x >= s->x + s->width || y >= s->y + s->height)
         return false;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
-    glReadPixels(left, bottom, SIDE, SIDE, GL_DEPTH_COMPONENT, GL_FLOAT, depth);
+    glReadPixels((int)x - s->x, s->height - 1 - ((int)y - s->y), 1, 1, GL_DEPTH_COMPONENT, GL_FLOAT,
+                 &depth);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    for (int i = 0; i < SIDE * SIDE; i++) {
-        int dx = i % SIDE - REACH, dy = i / SIDE - REACH, column = left + i % SIDE,
-            row = bottom + i / SIDE;
-        if (column < 0 || row < 0 || column >= s->width || row >= s->height || depth[i] >= 1 ||
-            dx * dx + dy * dy >= least)
-            continue;
-        best = i;
-        least = dx * dx + dy * dy;
-    }
-    if (best < 0)
-        return false;
-    points_view_pixel(s, draw->width, draw->height, s->x + left + best % SIDE + 0.5,
-                      s->y + s->height - (bottom + best / SIDE) - 0.5, (double)depth[best], px, py);
-    return *px >= 0 && *py >= 0 && *px < draw->width && *py < draw->height;
+    points_view_pixel(s, draw->width, draw->height, floor(x) + 0.5, floor(y) + 0.5, (double)depth,
+                      px, py);
+    return depth < 1 && *px >= 0 && *py >= 0 && *px < draw->width && *py < draw->height;
 }
 
 /* Draws the views into their copies, and these into the target. True where more points can be

@@ -24,7 +24,7 @@
     MODE(ANAGLYPH, "anaglyph", BIT(LEFT) | BIT(RIGHT))                                             \
     MODE(ROWS, "rows", BIT(LEFT) | BIT(RIGHT))                                                     \
     MODE(MOTION, "motion", BIT(DISPARITY) | BIT(MOTION_V))                                         \
-    MODE(ARROWS, "arrows", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                             \
+    MODE(ARROWS, "arrows", BIT(LEFT))                                                              \
     MODE(MOTION_BLEND, "overlay", BIT(LEFT) | BIT(DISPARITY) | BIT(MOTION_V))                      \
     MODE(MOTION_ERROR, "error",                                                                    \
          BIT(LEFT) | BIT(RIGHT) | BIT(DISPARITY) | BIT(MOTION_V) | BIT(TRUTH_U) | BIT(TRUTH_V))    \
@@ -103,7 +103,7 @@ void draw_film(struct draw *draw, const struct draw_settings *views, int count, 
                int height, const struct frame *frame, long number);
 
 /* The pixel of the picture whose point is seen at a place of the window in this view, as it was
- * drawn last, or up to 8 px from there; false where none is. */
+ * drawn last; false where none is. */
 bool draw_pick(const struct draw *draw, int view, double x, double y, int *px, int *py);
 
 /* Every how many'th row and column of points the first view was drawn with; 1: all of them. */

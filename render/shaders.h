@@ -4,5 +4,4 @@
 #pragma once
 
 extern const char shader_image_vert[], shader_image_frag[];
-extern const char shader_motion_glsl[], shader_arrow_vert[], shader_arrow_frag[];
 extern const char shader_points_vert[], shader_points_frag[], shader_lines_vert[];

@@ -5,9 +5,6 @@
 
 const char *const theme_names[THEMES] = {"dark", "light"};
 
-const unsigned theme_stages[THEME_STAGES] = {0x808080, 0x4e79a7, 0xa0cbe8, 0xf28e2b, 0xffbe7d,
-                                             0xe15759, 0x59a14f, 0x8cd17d, 0xb07aa1, 0xc0c0c0};
-
 #define DARK(name, dark, light) .name = (dark),
 #define LIGHT(name, dark, light) .name = (light),
 const struct theme themes[THEMES] = {

@@ -12,7 +12,7 @@ extern const char *const theme_names[THEMES];
 /* In each theme: what is drawn over any picture. */
 enum { THEME_CROSS = 0xffffff };
 
-enum { THEME_PINS = 4, THEME_STAGES = 10 };
+enum { THEME_PINS = 4 };
 
 /* COLOR(name, dark, light): the fields of struct theme, and what each is in the themes. */
 /* clang-format off */
@@ -49,6 +49,3 @@ struct theme {
 };
 
 extern const struct theme themes[THEMES];
-
-/* Of the pipeline's stages, enum livestereo_stage. */
-extern const unsigned theme_stages[THEME_STAGES];

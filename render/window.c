@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <glib.h>
 #include <math.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,10 +137,6 @@ const char *const *window_dropped(const struct window *window, int *count) {
     return (const char *const *)window->dropped;
 }
 
-void window_copy_text(struct window *window, const char *text) {
-    glfwSetClipboardString(window->glfw, text);
-}
-
 void window_set_title(struct window *window, const char *title) {
     glfwSetWindowTitle(window->glfw, title);
 }
@@ -172,21 +167,6 @@ static void fit_screen(int *width, int *height) {
         return;
     *width = (int)fmin(*width, 0.95 * most_width);
     *height = (int)fmin(*height, 0.95 * most_height);
-}
-
-extern const unsigned char window_icon[]; /* by the Makefile, of packaging/share/icons */
-extern const size_t window_icon_size;
-
-static void set_icon(GLFWwindow *glfw) {
-    enum { SIDE = 64 };
-    static uint8_t pixels[4 * SIDE * SIDE];
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    png_image_begin_read_from_memory(&png, window_icon, window_icon_size);
-    png.format = PNG_FORMAT_RGBA;
-    if (png.width == SIDE && png.height == SIDE &&
-        png_image_finish_read(&png, NULL, pixels, 0, NULL))
-        glfwSetWindowIcon(glfw, 1, &(GLFWimage){SIDE, SIDE, pixels});
-    png_image_free(&png);
 }
 
 static GLFWwindow *make_context(const struct window_options *options, bool robust) {
@@ -258,7 +238,6 @@ struct window *window_open(const struct window_options *options, int *error) {
     window->tells_reset = epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_KHR_robustness");
     log_debug("window", "OpenGL %s, %s", (const char *)glGetString(GL_VERSION),
               (const char *)glGetString(GL_RENDERER));
-    set_icon(window->glfw);
     set_callbacks(window);
     return window;
 }

@@ -63,9 +63,6 @@ struct window_input window_input(const struct window *window);
 /* The paths that were dropped last; they are valid until the next drop. */
 const char *const *window_dropped(const struct window *window, int *count);
 
-/* Hands text to the desktop, to be pasted elsewhere. */
-void window_copy_text(struct window *window, const char *text);
-
 void window_set_title(struct window *window, const char *title);
 
 bool window_closing(const struct window *window);

@@ -1,13 +1,12 @@
 // The flat display modes: pictures, disparity and depth in colour, confidence, blend, anaglyph, row
-// lines, motion (MOTION is 1, with shaders/motion.glsl before it). Each mode is a program of its own, which DISPLAY_... (render/draw.h) selects; ROW_LINES is 1
+// lines, motion (MOTION is 1). Each mode is a program of its own, which DISPLAY_... (render/draw.h) selects; ROW_LINES is 1
 // where it has row lines. With conditions in one program a software renderer would compute both sides
 // for every pixel.
 // SPDX-License-Identifier: MIT
 
 uniform sampler2D left, right, confidence, colors;
-#if !MOTION
-uniform isampler2D disparity; // 1/16 px
-#endif
+uniform isampler2D disparity, motion_v; // 1/16 px; of motion u and v
+uniform vec3 hues[55];        // flow_hue()
 uniform int colormap;         // row of colors
 uniform vec2 range;           // px
 uniform float blend;
@@ -82,6 +81,24 @@ vec3 with_row_lines(vec3 c) {
 }
 
 #if MOTION
+// The colours of motion, as image/flow.h has them; full: length of full colour, px.
+vec3 motion_color(vec2 motion, float full) {
+    float r = length(motion) / full;
+    if (r == 0.0)
+        return vec3(1.0);
+    float place = (1.0 + atan(-motion.y, -motion.x) / 3.14159265358979) / 2.0 * 54.0;
+    int low = int(place);
+    vec3 hue = mix(hues[low], hues[(low + 1) % 55], place - float(low));
+    return floor(255.0 * (r <= 1.0 ? 1.0 - r * (1.0 - hue) : 0.75 * hue)) / 255.0;
+}
+
+// At a pixel, px; whether it is known.
+bool motion_at(ivec2 at, out vec2 motion) {
+    ivec2 uv = ivec2(texelFetch(disparity, at, 0).r, texelFetch(motion_v, at, 0).r);
+    motion = vec2(uv) / 16.0;
+    return uv.x != UNKNOWN;
+}
+
 vec3 color_at(ivec2 at) {
     vec2 motion;
     return motion_at(at, motion) ? motion_color(motion, range.y) : vec3(0.0);

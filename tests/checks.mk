@@ -26,7 +26,7 @@ NO_INPUT = gpu/% render/% app/main.c app/matcher.c app/cmd_view.c app/live/% app
            app/batch/cmd_% app/bench/cmd_% app/calibrate/cmd_% app/eval/cmd_% app/eval/eval_% \
            app/run/cmd_%
 INPUT = $(filter-out $(NO_INPUT),$(C)) app/live/quality.c app/view/session.c \
-        app/view/settings.c render/theme.c
+        app/view/state.c render/theme.c
 COVERED = $(if $(COVERAGE),$(if $(filter $(GUIDES),$<),$(COVERAGE)))
 CALLED = $(patsubst %,gpu/%.c,frames inputs inspect measure mistakes open rig_file settings solve)
 GUIDES = $(filter-out capture/synth/%,$(INPUT)) $(CALLED) tests/fuzz_%

@@ -1,7 +1,7 @@
 /*
  * Undo and redo of settings. SPDX-License-Identifier: MIT
  */
-#include "app/view/settings.h"
+#include "app/view/state.h"
 #include "tests/test.h"
 
 #include <glib.h>

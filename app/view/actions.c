@@ -193,15 +193,6 @@ static void clear_probes(struct viewer *v) {
     probes_send(&v->probes, v->playback.live, &v->rig);
 }
 
-static void choose_region(struct viewer *v) {
-    bool part = v->rig_options.roi != NULL;
-    v->region = (struct region){.choosing = !v->region.choosing && !part};
-    if (part)
-        viewer_want_part(v, NULL);
-    screen_notify(&v->screen, v->region.choosing ? "Drag a rectangle: that part is computed"
-                                                 : "All of the pictures is computed");
-}
-
 /* ---- settings */
 
 static void compare(struct viewer *v) {
@@ -239,47 +230,7 @@ static void move_history(struct viewer *v, int step) {
     viewer_note(v);
 }
 
-/* What differs from the built-in settings, as words for a command line. */
-static void copy_settings(struct viewer *v) {
-    g_autoptr(GString) text = g_string_new(NULL);
-    const struct params *params = &v->now.asked;
-    struct params defaults;
-    char value[64];
-    params_default(&defaults);
-    for (int i = 0; i < param_count; i++)
-        if (param_get(params, &param_table[i]) != param_get(&defaults, &param_table[i]))
-            g_string_append_printf(text, "%s--set %s=%s", text->len ? " " : "", param_table[i].name,
-                                   param_print(params, &param_table[i], value, sizeof(value)));
-    window_copy_text(v->screen.window, text->str);
-    screen_notify(&v->screen, "Copied %s", text->len ? text->str : "nothing: all is built-in");
-}
-
 /* ---- files */
-
-/* What is saved: its size and how it was computed. g_free. */
-static char *describe_frame(const struct viewer *v) {
-    const struct image *left = &v->playback.shown->rect_left;
-    return g_strdup_printf("%dx%d, quality %s", left->width, left->height,
-                           quality_names[viewer_quality(v)]);
-}
-
-static void save_pair(struct viewer *v) {
-    if (!still_is_whole(v, ACTION_SAVE_PAIR))
-        return;
-    struct frame frame = *v->playback.shown;
-    struct params params = *frame.params;
-    params_copy_display(&params, &v->now.asked);
-    frame.params = &params;
-    g_autofree char *how = describe_frame(v);
-    export_pair(v->options->output, &frame, &v->display.settings, how, &v->screen);
-}
-
-static void save_points(struct viewer *v) {
-    if (!still_is_whole(v, ACTION_SAVE_POINTS))
-        return;
-    g_autofree char *how = describe_frame(v);
-    export_points(v->options->output, v->playback.shown, &v->rig, how, &v->screen);
-}
 
 static void save_video(struct viewer *v) {
     if (v->video_export.on || still_is_whole(v, ACTION_SAVE_VIDEO))
@@ -287,22 +238,10 @@ static void save_video(struct viewer *v) {
 }
 
 static void toggle_recording(struct viewer *v) {
-    struct source *source = v->playback.source;
-    if (v->recording.recorder) {
-        recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
-        return;
-    }
-    bool swap = v->playback.swap && source->set_tap;
-    struct source_options options = camera_options_to_note(&v->options->source, source, swap);
-    options.rectified = v->rig_options.rectified || source->rectified;
-    struct recorder_about about = {.source = source,
-                                   .options = &options,
-                                   .params = &v->now.asked,
-                                   .calibration = v->rig_options.files
-                                                      ? (const char *const *)v->rig_options.files
-                                                      : v->playback.source->calibration,
-                                   .swap = swap};
-    recording_start(&v->recording, &about, v->options->output, &v->playback, &v->screen);
+    if (v->recording.recorder)
+        recording_stop(v);
+    else
+        recording_start(v);
 }
 
 /* ---- window */

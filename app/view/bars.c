@@ -79,8 +79,6 @@ static void draw_more(struct viewer *v) {
     item(v, "fullscreen", "Full screen", ACTION_FULLSCREEN, window_is_fullscreen(v->screen.window));
     item(v, "panel", "Panel", ACTION_PANELS, v->visible[PART_PANELS]);
     item(v, "seek_bar", "Seek bar", ACTION_SEEK_BAR, v->visible[PART_SEEK_BAR]);
-    item(v, "region", v->rig_options.roi ? "Whole picture" : "Compute a part", ACTION_REGION,
-         v->rig_options.roi != NULL);
     item(v, "log", "Messages", ACTION_LOG, v->visible[PART_LOG]);
     item(v, "quit", "Quit", ACTION_QUIT, false);
     ui_list_end(ui);

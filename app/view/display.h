@@ -123,7 +123,7 @@ void display_fit(struct display *display, const struct frame *frame, int i);
 void display_zoom(struct display *display, const struct frame *frame, double steps, double x,
                   double y);
 
-/* ---- display_legend.c: what the colours mean; between ui_begin and ui_end */
+/* ---- what the colours mean; between ui_begin and ui_end */
 
 /* The scale of a view's colours, at most this wide, with its right end at right, where there is
  * one: of depths with lengths by geometry, else in px; px: of the source for one that is computed.

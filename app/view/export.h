@@ -8,7 +8,6 @@
 
 #include "app/rig_options.h"
 #include "app/save/video_writer.h"
-#include "app/view/background.h"
 #include "app/view/playback.h"
 #include "app/view/screen.h"
 #include "capture/record/recorder.h"
@@ -17,31 +16,16 @@
 #include <glib.h>
 #include <stdbool.h>
 
-struct row_watch;
 struct viewer;
 
-/* FOLDER/livestereo-20260131-142530, with -2 and so on where that exists. Free it with g_free. NULL
- * after a log line when the folder cannot be made. */
-char *export_base(const char *folder);
+/* Saves what is drawn in the window; both pictures, and the disparity as 16-bit PNG, as PFM and in
+ * the colours that are seen; the points as PLY, in metres, or in baselines where the rig has no
+ * unit. In the folder of -o, else the user's one for pictures. */
+void export_window(struct viewer *v);
+void export_pair(struct viewer *v);
+void export_points(struct viewer *v);
 
-/* Saves what is drawn in the window. In all three functions, folder NULL is the user's folder of
- * pictures. */
-void export_window(const char *folder, struct screen *screen);
-
-/* Tells that a file, base and what, was saved, and how it was computed or "", or that it failed. */
-void export_report(struct screen *screen, int error, const char *base, const char *what,
-                   const char *how);
-
-/* Saves both pictures, and the disparity as 16-bit PNG, as PFM and in the colours that are seen.
- * how: the size and the quality, for the notice. */
-void export_pair(const char *folder, const struct frame *frame, const struct draw_settings *seen,
-                 const char *how, struct screen *screen);
-
-/* Saves the points as PLY, in metres, or in baselines where the rig has no unit. */
-void export_points(const char *folder, const struct frame *frame, const struct rig_use *rig,
-                   const char *how, struct screen *screen);
-
-/* ---- export_recording.c: pairs as they come from the source */
+/* ---- pairs as they come from the source */
 
 struct recording {             /* zero to begin with */
     struct recorder *recorder; /* NULL: nothing is recorded */
@@ -54,14 +38,12 @@ struct recording {             /* zero to begin with */
     char rows[96]; /* the health of the rig at its end, told with the result; "": unknown */
 };
 
-/* Starts to record into the folder, NULL: the user's one for videos. Tells how that went. */
-void recording_start(struct recording *recording, const struct recorder_about *about,
-                     const char *folder, const struct playback *playback, struct screen *screen);
+/* Starts to record, into the folder of -o, else the user's one for videos. Tells how that went. */
+void recording_start(struct viewer *v);
 
 /* Ends the recording, with the rows' health of now; another thread finishes the file. Does nothing
  * where nothing is recorded. */
-void recording_stop(struct recording *recording, const struct playback *playback,
-                    const struct row_watch *rows, struct screen *screen);
+void recording_stop(struct viewer *v);
 
 /* Tells how a recording went when its file is finished, which can then be played; wait: waits until
  * it is. */
@@ -73,7 +55,7 @@ void recording_add_shown(struct recording *recording, const struct playback *pla
 /* That pairs are being recorded, and how many. */
 void recording_describe(const struct recording *recording, char *text, size_t size);
 
-/* ---- export_video.c: the views as a video, at the size of the source's pictures, whole and by
+/* ---- the views as a video, at the size of the source's pictures, whole and by
  * quality high where the user has chosen none. It shows every pair from A to B of the loop, or of
  * the whole source, once; of a live source what is shown until it is ended */
 

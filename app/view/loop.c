@@ -33,8 +33,6 @@ static void see_frame(struct viewer *v) {
     s->compute_ms[s->frames++ % STATISTICS_HISTORY] = (float)p->shown->compute_ms;
     recording_add_shown(&v->recording, p);
     output_give(v->output, p->shown);
-    v->pace = p->shown->compute_ms * 1e3 / v->rig.width / v->rig.height /
-              p->shown->params->disparity_range;
     viewer_search_quality(v, p->shown);
     if (!v->display.motion && v->display.range_from == RANGE_OPEN)
         display_range_from_frame(&v->display, p->shown, v->rig.scale); /* and keeps it */
@@ -180,7 +178,7 @@ static int redraw(struct viewer *v) {
     video_export_add(v, fresh != NULL);
     ui_end(v->screen.ui);
     if (v->save_window)
-        export_window(v->options->output, &v->screen);
+        export_window(v);
     v->save_window = false;
     int error = window_show(v->screen.window);
     statistics_add_drawing(&v->statistics, p->live, fresh);
@@ -217,32 +215,11 @@ static void handle_click(struct viewer *v) {
         probes_toggle(&v->probes, v->playback.live, &v->rig, x, y, radius);
 }
 
-static void take_region(struct viewer *v) {
-    g_autofree char *roi = region_print(&v->region, &v->display, v->playback.shown, &v->rig);
-    if (!roi) {
-        int i = display_view_at(&v->display, v->region.from_x, v->region.from_y);
-        if (display_view(&v->display, i).mode == DISPLAY_POINTS)
-            screen_notify(&v->screen, "Draw it in a picture");
-        else
-            screen_notify(&v->screen, "Too small: %d px a side at least", MIN_REGION);
-        return;
-    }
-    v->region.choosing = false;
-    viewer_want_part(v, roi);
-    screen_notify(&v->screen, "This part is computed; key z goes back to all");
-}
-
 static void handle_mouse(struct viewer *v, const struct window_event *event) {
     bool on_picture =
         !is_over_panel(v->screen.ui, event->x, event->y) && !ui_keeps_mouse(v->screen.ui);
-    if (v->region.choosing && v->playback.shown) {
-        v->mouse.x = event->x;
-        v->mouse.y = event->y;
-        if (region_handle(&v->region, event, on_picture))
-            take_region(v);
-    } else if (mouse_handle(&v->mouse, event, &v->display, v->playback.shown, on_picture)) {
+    if (mouse_handle(&v->mouse, event, &v->display, v->playback.shown, on_picture))
         handle_click(v);
-    }
 }
 
 /* Keys that go through the widgets of the start page or the panel, and press them; what else is

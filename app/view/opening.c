@@ -206,7 +206,7 @@ void opening_close(struct viewer *v) {
     opening_keep_picture(v);
     refine_watch_stop(&v->refine);
     if (v->playback.source)
-        recording_stop(&v->recording, &v->playback, &v->row_watch, &v->screen);
+        recording_stop(v);
     close_pipeline(v);
     if (v->playback.source)
         source_close(&v->playback.source);
@@ -257,35 +257,32 @@ void opening_want_calib(struct viewer *v, const char *path, bool rectified) {
     g_strfreev(v->wanted_part.calib);
     v->wanted_part.calib = g_strdupv((char **)(uintptr_t)files);
     v->wanted_part.rectified = rectified;
-    viewer_want_part(v, v->rig_options.roi);
+    viewer_want_part(v);
 }
 
-/* Computes the requested part, with the requested calibration and at the scale of now, from now on
- * or, where that fails, what was computed before. */
+/* Computes with the requested calibration and at the scale of now, from now on or, where that fails,
+ * what was computed before. */
 static void set_part(struct viewer *v) {
     struct rig_options before = v->rig_options, wanted = before;
     double scale = v->rig.scale;
     char **calib = g_steal_pointer(&v->wanted_part.calib);
     long index = MAX(0, playback_index(&v->playback));
     struct live_state state;
-    wanted.roi = g_steal_pointer(&v->wanted_part.roi);
     wanted.files = calib ? calib : before.files;
     if (calib)
         wanted.rectified = v->wanted_part.rectified;
-    bool paused = v->playback.state.paused, same_part = g_strcmp0(wanted.roi, before.roi) == 0;
-    bool metric = rig_use_is_metric(&v->rig);
+    bool paused = v->playback.state.paused, metric = rig_use_is_metric(&v->rig);
     v->wanted_part.on = false;
-    v->still.keeps = same_part;
+    v->still.keeps = true;
     if (v->recording.recorder || v->output) {
         screen_notify(&v->screen, "Size and calibration stay while pairs are recorded or sent");
-        g_free(wanted.roi);
         g_strfreev(calib);
         return;
     }
     live_get_state(v->playback.live, &state);
     struct params good = state_asked(&v->now, &state.params);
     struct frame *kept = keep_pair(v);
-    if (calib || !same_part) {
+    if (calib) {
         v->probes.count = v->measure.count = 0;
         display_reset(&v->display);
     }
@@ -296,7 +293,7 @@ static void set_part(struct viewer *v) {
     if (!done) {
         close_pipeline(v);
         v->rig_options = before;
-        if (same_part && scale == v->now.scale)
+        if (scale == v->now.scale)
             v->settings.params = good;
         v->scale = scale; /* which could be opened */
         v->quality.search = (struct quality_search){0};
@@ -308,7 +305,6 @@ static void set_part(struct viewer *v) {
         opening_remember(v, (const char *const *)v->opened, (int)g_strv_length(v->opened),
                          v->playback.source->count);
     }
-    g_free(done ? before.roi : wanted.roi);
     if (calib)
         g_strfreev(done ? before.files : calib);
     if (kept && !v->quit)
@@ -339,7 +335,6 @@ void opening_take_files(struct viewer *v, const char *const *paths, int count) {
 static void forget(struct viewer *v) {
     v->probes = (struct probes){0};
     v->measure = (struct measure){0};
-    v->region = (struct region){0};
     v->cameras = (struct cameras){0};
     v->statistics.error = (struct statistics_error){0};
     v->mouse.pressed = 0;

@@ -7,10 +7,13 @@
 #include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "base/clock.h"
+#include "image/flow.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define MIN_ARROW_PX 10 /* between arrows, in the window */
 
 /* ---- the read-out */
 
@@ -121,6 +124,34 @@ static void draw_value(const struct viewer *v, double at_x, double at_y) {
     ui_tag_inside(v->screen.ui, "value", at_x, at_y, s.x, s.y, s.width, s.height, text);
 }
 
+/* The motions of every 16th pixel as arrows, of fewer where those are too close in the window. */
+static void draw_arrows(const struct viewer *v, const struct draw_settings *s,
+                        const struct frame *f) {
+    const int width = f->rect_left.width, height = f->rect_left.height;
+    const size_t count = (size_t)width * (size_t)height;
+    const double scale = draw_scale(s, width, height), full = s->max * DISPARITY_ONE;
+    const double long_px = DRAW_ARROW_PX * scale; /* of full colour */
+    int step = DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / long_px));
+    for (size_t i = 0; i < count; i++) {
+        int column = (int)i % width - step / 2, row = (int)i / width - step / 2;
+        double x, y, u = f->motion[i] / full, w = f->motion[count + i] / full;
+        uint8_t c[3];
+        draw_pixel_to_window(s, width, height, column + step / 2, row + step / 2, &x, &y);
+        if (column % step || row % step || f->motion[i] == DISPARITY_UNKNOWN || x < s->x ||
+            y < s->y || x >= s->x + s->width || y >= s->y + s->height)
+            continue;
+        flow_color_of(u, w, 1, c);
+        for (int edge = 1; edge >= 0; edge--) { /* a dark one below it */
+            unsigned rgb = edge ? 0 : (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2];
+            double to_x = x + u * long_px + edge, to_y = y + w * long_px + edge;
+            ui_line(v->screen.ui, x + edge, y + edge, to_x, to_y, rgb);
+            for (int side = -1; side <= 1; side += 2)
+                ui_line(v->screen.ui, to_x, to_y, to_x - (0.3 * u + 0.2 * side * w) * long_px,
+                        to_y - (0.3 * w - 0.2 * side * u) * long_px, rgb);
+        }
+    }
+}
+
 /* The pins, and where the pixel under the mouse is in the other views. */
 static void draw_marks(const struct viewer *v, const struct frame *shown) {
     int under = display_view_at(&v->display, v->mouse.x, v->mouse.y);
@@ -129,6 +160,8 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
                    v->hovered.side == 0;
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
+        if (s.mode == DISPLAY_ARROWS)
+            draw_arrows(v, &s, shown);
         probes_draw_pins(&v->probes, &v->rig, v->screen.ui, &s, shown);
         measure_draw(&v->measure, &s, shown, &v->rig, v->unit, v->screen.ui);
         if (!hovered || i == under ||
@@ -143,25 +176,15 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
         draw_value(v, v->mouse.x, v->mouse.y);
 }
 
-/* Over the place of a map that is computed for the first time: how long that takes, by the last
- * frame, and a bar for what is over of it; else how long it has taken. */
+/* Over the place of a map that is computed for the first time: how long that has taken. */
 static void draw_wait(const struct viewer *v) {
     struct ui *ui = v->screen.ui;
-    double gone_s = (double)(clock_ns() - v->opened_ns) / 1e9;
-    double pixels = (double)v->rig.width * v->rig.height / 1e6;
-    double all_s = v->pace * pixels * v->now.params.disparity_range;
     struct draw_settings s = display_view(&v->display, display_views(&v->display) - 1);
-    double line = ui_text_height(ui), x = s.x + s.width / 2.0, y = s.y + s.height / 2.0;
-    double width = ui_px(ui, 160);
     char text[48];
-    snprintf(text, sizeof(text), "Computing, %.0f s", ceil(fmax(all_s, gone_s)));
-    ui_tag_inside(ui, "wait", x - ui_text_width(ui, text) / 2 - line, y - line, s.x, s.y, s.width,
-                  s.height, text);
-    if (all_s <= 0)
-        return;
-    ui_box(ui, x - width / 2, y, width, line / 2, ui_theme(ui)->field, 1);
-    ui_box(ui, x - width / 2, y, width * fmin(1, gone_s / all_s), line / 2, ui_theme(ui)->accent,
-           1);
+    snprintf(text, sizeof(text), "Computing, %.0f s",
+             ceil((double)(clock_ns() - v->opened_ns) / 1e9));
+    ui_tag_inside(ui, "wait", s.x + (s.width - ui_text_width(ui, text)) / 2, s.y + s.height / 2.0,
+                  s.x, s.y, s.width, s.height, text);
 }
 
 void overlay_draw(struct viewer *v) {
@@ -172,5 +195,4 @@ void overlay_draw(struct viewer *v) {
     }
     draw_marks(v, shown);
     wipe_draw(v);
-    region_draw(&v->region, v->screen.ui);
 }

@@ -5,15 +5,20 @@
 #include "app/view/pages.h"
 
 #include "app/view/actions.h"
+#include "app/view/session.h"
 #include "app/view/viewer.h"
-#include "capture/v4l2/device_list.h"
 #include "base/auto.h"
+#include "base/file.h"
+#include "capture/v4l2/device_list.h"
+#include "image/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { MAX_RECENT_BYTES = 1 << 20 };
 
 /* ---- cameras */
 
@@ -97,11 +102,15 @@ char **start_page_recent(const struct start_page *page, const char *what, int i)
 
 static void load_recent(struct start_page *page) {
     g_autofree char *path = recent_path();
+    char *text;
+    size_t length;
     page->pictured = false;
     g_clear_pointer(&page->recent, g_key_file_free);
     page->recent = g_key_file_new();
-    if (g_file_test(path, G_FILE_TEST_EXISTS))
-        g_key_file_load_from_file(page->recent, path, G_KEY_FILE_NONE, NULL);
+    if (access(path, F_OK) == 0 && file_load(path, MAX_RECENT_BYTES, &text, &length) == 0) {
+        g_key_file_load_from_data(page->recent, text, length, G_KEY_FILE_NONE, NULL);
+        free(text);
+    }
 }
 
 /* Whole paths for files, so that they are found from other folders. */
@@ -153,6 +162,62 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
     if (g_mkdir_with_parents(folder, 0700) == 0)
         g_key_file_save_to_file(file, path, NULL); /* without it nothing is remembered */
     load_recent(page);
+}
+
+/* ---- pictures */
+
+/* Of the source with this name. g_free. */
+static char *path_of(const char *source) {
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
+                    *file = g_strconcat(sum, ".ppm", NULL);
+    return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
+}
+
+void start_page_keep_picture(const char *source, const struct image *picture) {
+    g_autofree char *path = path_of(source), *folder = g_path_get_dirname(path);
+    if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
+        return;
+    if (g_mkdir_with_parents(folder, 0700) != 0)
+        return;
+    int step = MAX(1, MIN(picture->width / 240, picture->height / 150)); /* it fills a tile */
+    int channels = picture->channels;
+    int width = picture->width / step, height = picture->height / step;
+    g_autoptr(GString) file = g_string_new(NULL);
+    g_string_printf(file, "P%c %d %d 255\n", channels == 3 ? '6' : '5', width, height);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            g_string_append_len(file,
+                                (const char *)picture->data + (size_t)step *
+                                                                  (size_t)(y * picture->width + x) *
+                                                                  (size_t)channels,
+                                channels);
+    g_file_set_contents(path, file->str, (gssize)file->len, NULL); /* without it no picture */
+}
+
+/* 0 where there is none. */
+static unsigned load_picture(char **words) {
+    char name[SESSION_SOURCE];
+    session_name_source(name, (const char *const *)words, (int)g_strv_length(words));
+    g_autofree char *path = path_of(name);
+    AUTO(picture_free) struct image picture = {0};
+    if (access(path, R_OK) != 0 || picture_read(path, &picture) != 0)
+        return 0;
+    return ui_texture_make(picture.data, picture.width, picture.height, picture.channels);
+}
+
+static void free_pictures(struct start_page *page) {
+    for (int i = 0; i < START_RECENT; i++)
+        ui_texture_free(&page->picture[i]);
+    page->pictured = false;
+}
+
+static void load_pictures(struct start_page *page) {
+    free_pictures(page);
+    for (int i = 0; i < START_RECENT; i++) {
+        g_auto(GStrv) words = start_page_recent(page, "recent", i);
+        page->picture[i] = words ? load_picture(words) : 0;
+    }
+    page->pictured = true;
 }
 
 /* ---- the file dialog */
@@ -232,7 +297,7 @@ void start_page_close(struct start_page *page) {
     g_free(page->rig);
     g_free(page->left_word);
     g_clear_pointer(&page->recent, g_key_file_free);
-    start_page_free_pictures(page);
+    free_pictures(page);
     ui_texture_free(&page->scene);
 }
 
@@ -263,7 +328,7 @@ static void draw_tiles(struct viewer *v, char **chosen) {
     if (!page->pictured && !page->scene)
         draw_small_scene(page);
     if (!page->pictured)
-        start_page_load_pictures(page);
+        load_pictures(page);
     for (; i < START_RECENT; i++) {
         char name[32];
         g_auto(GStrv) words = start_page_recent(page, "recent", i),

@@ -36,11 +36,11 @@ void bars_draw_status(struct viewer *v);
 /* The last notice, in the lower right of the views. */
 void bars_draw_toast(struct viewer *v);
 
-/* page_help.c: the list of actions that F1 shows, in the middle of a window of width x height; what
+/* The list of actions that F1 shows, in the middle of a window of width x height; what
  * is typed leaves those that have it, and a click or Enter runs one. */
 void help_draw(struct viewer *v, int width, int height);
 
-/* ---- page_log.c: the last lines of the log, from all threads */
+/* ---- the last lines of the log, from all threads */
 
 /* Starts and stops storing lines. */
 void messages_begin(void);
@@ -52,7 +52,7 @@ void messages_update(struct screen *screen);
 /* The newest lines, at the top of the area less the headings. Between ui_begin and ui_end. */
 void messages_draw(struct ui *ui, const struct draw_settings *area, int top);
 
-/* ---- page_calibrate.c: the part of the start page that calibrates a rig: board, size of its
+/* ---- the part of the start page that calibrates a rig: board, size of its
  * squares, and a button that goes on to livestereo calibrate with the source of the page */
 
 struct calibrate_form { /* zero to begin with */
@@ -97,14 +97,10 @@ char **start_page_recent(const struct start_page *page, const char *what, int i)
 /* How what these words name was calibrated. g_strfreev; NULL: not known. */
 char **start_page_how(struct start_page *page, const char *const *words);
 
-/* ---- start_pictures.c: what was opened before has a picture, as it was left */
+/* ---- what was opened before has a picture, as it was left */
 
 /* Keeps the picture of a source, by the name that sessions have for it. */
 void start_page_keep_picture(const char *source, const struct image *picture);
-
-/* With the window's context. */
-void start_page_load_pictures(struct start_page *page);
-void start_page_free_pictures(struct start_page *page);
 
 /* Draws the page over all of a window of width x height; between ui_begin and ui_end.
  * opening_update opens what the user chooses. */

@@ -104,10 +104,7 @@ static void draw_probes(struct viewer *v) {
 /* ---- all */
 
 static void draw_all(struct viewer *v) {
-    struct ui *ui = v->screen.ui;
     action_button(v, "defaults", "All defaults", ACTION_RESET_SETTINGS);
-    ui_same_line_for(ui, "Copy as --set");
-    action_button(v, "copy_settings", "Copy as --set", ACTION_COPY_SETTINGS);
     panel_params_draw(v);
 }
 

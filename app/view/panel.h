@@ -8,9 +8,8 @@
 
 #include "app/live/pair_watch.h"
 #include "app/rig_options.h"
-#include "app/view/background.h"
 #include "app/view/screen.h"
-#include "app/view/settings.h"
+#include "app/view/state.h"
 #include "calibration/workshop/refine.h"
 #include "capture/controls.h"
 #include "capture/source.h"
@@ -121,7 +120,7 @@ void row_watch_close(struct row_watch *watch);
 bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct rig_use *rig,
                     struct params *params, bool *row_lines);
 
-/* ---- panel_refine.c: a button in the group rig that collects couples of pairs while the rig
+/* ---- a button in the group rig that collects couples of pairs while the rig
  * moves, shows the rows before and after, and takes the new calibration or not */
 
 struct viewer;

@@ -170,3 +170,31 @@ void screen_map_end(struct screen *s, GString *map, const char *path) {
     }
     g_string_free(map, TRUE);
 }
+
+/* ---- work on a thread of its own */
+
+static void *run(void *context) {
+    struct background *b = context;
+    b->result = b->work(b->context);
+    atomic_store(&b->done, true);
+    window_wake(b->window);
+    return NULL;
+}
+
+void background_begin(struct background *b, int (*work)(void *context), void *context,
+                      struct window *window) {
+    *b = (struct background){.work = work, .context = context, .window = window, .on = true};
+    b->thread = g_thread_try_new("background", run, b, NULL);
+    if (!b->thread)
+        run(b);
+}
+
+bool background_is_done(const struct background *b) {
+    return b->on && atomic_load(&b->done);
+}
+
+int background_take(struct background *b) {
+    g_clear_pointer(&b->thread, g_thread_join);
+    b->on = false;
+    return b->result;
+}

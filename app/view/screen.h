@@ -10,6 +10,7 @@
 #include "render/window.h"
 
 #include <glib.h>
+#include <stdatomic.h>
 
 /* After so many redraws widgets do not change any further: for a press, its release, what it
  * opens, and room for a scroll bar. */
@@ -84,3 +85,27 @@ GString *screen_map_begin(const struct screen *screen);
 
 /* Writes the map if it differs from the last one, and frees it. */
 void screen_map_end(struct screen *screen, GString *map, const char *path);
+
+/* ---- work on a thread of its own, so that the window does not wait for a disk, an encoder or
+ * another program */
+
+struct background { /* zero: there is no work */
+    int (*work)(void *context);
+    void *context;
+    struct window *window;
+    GThread *thread; /* NULL: none could be made */
+    int result;
+    bool on;
+    atomic_bool done;
+};
+
+/* Calls work on another thread, which wakes the window when it has returned; where no thread can
+ * be made, at once on this one. Not before the last work's result was taken. */
+void background_begin(struct background *background, int (*work)(void *context), void *context,
+                      struct window *window);
+
+/* Whether the result of work can be taken without waiting. */
+bool background_is_done(const struct background *background);
+
+/* Waits until work has returned, and returns its result. */
+int background_take(struct background *background);

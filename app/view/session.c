@@ -3,7 +3,7 @@
  */
 #include "app/view/session.h"
 
-#include "app/view/settings.h"
+#include "app/view/state.h"
 #include "app/view/display.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -58,9 +58,6 @@ void session_parse_look(struct session *session, const char *text, size_t length
     double text_scale = g_key_file_get_double(file, GROUP, "ui_scale", NULL);
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
-    double pace = g_key_file_get_double(file, GROUP, "pace", NULL);
-    if (pace > 0 && pace < 1e3)
-        session->pace = pace;
     session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
     session->unit = g_key_file_get_integer(file, GROUP, "unit", NULL) == UNIT_MM ? UNIT_MM : UNIT_M;
     g_autofree char *quality = g_key_file_get_string(file, GROUP, "quality", NULL);
@@ -168,7 +165,6 @@ void session_save(const struct session *end, const struct session *start,
     g_key_file_set_integer(file, GROUP, "colormap", CHOOSE(colormap));
     g_key_file_set_string(file, GROUP, "theme", theme_names[CHOOSE(theme)]);
     g_key_file_set_double(file, GROUP, "ui_scale", CHOOSE(text_scale));
-    g_key_file_set_double(file, GROUP, "pace", CHOOSE(pace));
     g_key_file_set_boolean(file, GROUP, "stats", CHOOSE(statistics));
     g_key_file_set_integer(file, GROUP, "unit", CHOOSE(unit));
     g_key_file_set_string(file, GROUP, "quality", quality_names[CHOOSE(quality)]);

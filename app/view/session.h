@@ -15,7 +15,6 @@ struct session {
     int colormap;
     enum theme_name theme;
     double text_scale;
-    double pace; /* of struct viewer */
     bool statistics;
     int unit;        /* enum length_unit */
     char preset[64]; /* the name in the entry of the presets */

@@ -133,9 +133,9 @@ static void draw_age(const struct statistics *s, struct ui *ui, double width) {
                  width);
 }
 
-/* The times of a frame's stages, side by side as parts of one bar. */
+/* The stages that take most of a frame's time. */
 static void draw_stages(const struct frame *f, struct ui *ui) {
-    double line = ui_text_height(ui), sum = 0, x, y, width = ui_available_width(ui);
+    double sum = 0;
     char text[160] = "ms";
     for (int i = 0; i < FRAME_STAGES; i++)
         sum += f->stage_ms[i];
@@ -144,12 +144,6 @@ static void draw_stages(const struct frame *f, struct ui *ui) {
             used += snprintf(text + used, sizeof(text) - (size_t)used, " \u00b7 %s %.0f",
                              livestereo_stage_name((enum livestereo_stage)i), f->stage_ms[i]);
     ui_push_font(ui, UI_NOTE);
-    ui_reserve(ui, "stage_bar", width, line * 0.7, &x, &y);
-    for (int i = 0; i < FRAME_STAGES && sum > 0; i++) {
-        double part = width * f->stage_ms[i] / sum;
-        ui_box(ui, x, y, part, line * 0.7, theme_stages[i], 1);
-        x += part;
-    }
     ui_text_line(ui, ui_theme(ui)->note, text, "", "where the time of one frame goes");
     ui_pop_font(ui);
 }

@@ -1,6 +1,5 @@
 /*
- * What the mouse does on the picture: it drags and zooms, pins probes, measures, and draws the
- * part that is computed. Main thread.
+ * What the mouse does on the picture: it drags and zooms, pins probes and measures. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -28,27 +27,6 @@ struct mouse { /* zero to begin with */
 bool mouse_handle(struct mouse *mouse, const struct window_event *event, struct display *display,
                   const struct frame *shown, bool on_picture);
 
-/* ---- the part of the pictures that is computed, drawn as a rectangle */
-
-#define MIN_REGION 16 /* px a side */
-
-struct region {    /* zero to begin with */
-    bool choosing; /* the next drag draws it */
-    bool down;
-    double from_x, from_y, to_x, to_y; /* corners, in the window */
-};
-
-/* Follows the mouse while a region is chosen; on_picture: no widget is in the way. True when the
- * rectangle is complete. */
-bool region_handle(struct region *region, const struct window_event *event, bool on_picture);
-
-/* The rectangle as "X,Y,W,H" in px of the whole rectified pictures, for rig_options.roi. NULL where
- * it is too small or the corners are not in one view. Free it with g_free. */
-char *region_print(const struct region *region, const struct display *display,
-                   const struct frame *shown, const struct rig_use *rig);
-
-void region_draw(const struct region *region, struct ui *ui);
-
 /* A pixel of the left picture, whatever is computed: px of the whole rectified pictures. */
 struct place {
     double x, y;
@@ -56,7 +34,7 @@ struct place {
 struct place place_of_pixel(const struct rig_use *rig, int x, int y);
 void place_find_pixel(const struct place *place, const struct rig_use *rig, int *x, int *y);
 
-/* ---- tools_probes.c: pixels whose costs are shown */
+/* ---- pixels whose costs are shown */
 
 struct probes { /* zero to begin with */
     struct place place[PROBES];
@@ -81,7 +59,7 @@ void probe_place(const struct live_probe *probe, int label, double *u, double *v
 /* Draws the last answers, in the panel. */
 void probes_draw_plots(const struct viewer *v);
 
-/* ---- tools_measure.c: the depth of a pixel and the distance of two, with the error that 68 %
+/* ---- the depth of a pixel and the distance of two, with the error that 68 %
  * of such measurements do not exceed */
 
 struct measure { /* zero to begin with */

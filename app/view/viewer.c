@@ -44,7 +44,7 @@ void viewer_derive(struct viewer *v) {
 void viewer_update(struct viewer *v) {
     viewer_derive(v);
     if (!is_sent(v) && (v->now.scale != v->rig.scale || !rig_use_reaches(&v->rig, &v->now.params)))
-        viewer_want_part(v, v->wanted_part.on ? v->wanted_part.roi : v->rig_options.roi);
+        viewer_want_part(v);
     if (v->wanted_part.on || params_equal(&v->passed, &v->now.params))
         return;
     v->passed = v->now.params;
@@ -150,11 +150,8 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
     *now = mode;
 }
 
-void viewer_want_part(struct viewer *v, const char *roi) {
-    char *wanted = g_strdup(roi);
-    g_free(v->wanted_part.roi);
+void viewer_want_part(struct viewer *v) {
     v->wanted_part.on = true;
-    v->wanted_part.roi = wanted;
     screen_settle(&v->screen);
 }
 

@@ -99,7 +99,6 @@ struct viewer {
     struct playback playback;
     struct frame *first; /* shown until a frame is computed, or NULL */
     int64_t opened_ns;   /* when computing it began */
-    double pace;         /* of the last frame, s for a label of 1e6 pixels; 0: unknown */
     struct settings settings;
     double scale;          /* of the pictures to compute, as the user has chosen, 1: whole */
     struct params running; /* START parameters, as the pipeline was opened with */
@@ -123,10 +122,8 @@ struct viewer {
     struct probes probes;
     struct measure measure;
     enum length_unit unit;
-    struct region region;
     struct {
         bool on;
-        char *roi;
         char **calib;   /* another calibration's file, or NULL */
         bool rectified; /* with calib: the pictures are rectified already */
     } wanted_part;      /* chosen, and not computed yet */
@@ -228,8 +225,8 @@ void viewer_seek(struct viewer *v, long index);
 /* Sets the mode of view i, with a notice where it needs a calibration. */
 void viewer_set_mode(struct viewer *v, int i, enum display_mode mode);
 
-/* Requests that this part of the pictures (as in rig_options, copied; NULL: all) is computed. */
-void viewer_want_part(struct viewer *v, const char *roi);
+/* Requests that the pipeline is opened again, with what v->wanted_part and v->now say. */
+void viewer_want_part(struct viewer *v);
 
 /* ---- wipe.c: another map from the mouse on */
 

@@ -34,8 +34,6 @@ static const struct {
     {"mark-filled", "message", "What was filled in is hatched"},
     {"view-depth", "view", "disparity"}, /* no calibration: a message, the view stays */
     {"measure", "message", "Distances need a calibration: drop its file on the window *"},
-    {"region", "message", "Drag a rectangle: that part is computed"},
-    {"region", "message", "All of the pictures is computed"},
     {"measure", "message", "Distances need a calibration: *"}, /* it stayed off */
     {"view-error", "view", "error"},
     {"view-disparity", "view", "disparity"},
@@ -85,7 +83,6 @@ static const struct {
     {"log", "parts", "start=0 log=0"},
     {"undo", "message", "Nothing to undo"},
     {"redo", "message", "Nothing to redo"},
-    {"copy-settings", NULL, NULL},
     {"larger", "message", "Text size 1.25"},
     {"smaller", "message", "Text size 1.00"},
     {"range-from-frame", NULL, NULL},

@@ -117,8 +117,7 @@ GUI_TEST("/gui/sizes/share", test_share) {
             controls += g_str_has_prefix(*at, "place ") && !strstr(*at, "panel.") &&
                         !strstr(*at, "card.") && !strstr(*at, "status.") &&
                         !strstr(*at, "calibrated") && !strstr(*at, "place hint") &&
-                        !strstr(*at, "picture") && !strstr(*at, "stage_bar") &&
-                        !strstr(*at, "read-out");
+                        !strstr(*at, "picture") && !strstr(*at, "read-out");
         }
         g_test_message("%s of %s: %.1f %%, %d controls", cases[i].source, cases[i].window,
                        100 * area / width / height, controls);

@@ -389,14 +389,9 @@ GUI_TEST("/gui/views/row-lines", test_row_lines) {
                  gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
 }
 
-/* A rectangle is drawn in a picture, not among points; a drag whose press and release come between
- * two drawings turns them, and is no click. */
+/* A drag whose press and release come between two drawings turns the points, and is no click. */
 GUI_TEST("/gui/views/points-drag", test_points_drag) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
-    gui_run_action(&p, "region");
-    gui_drag(&p, "picture", 0.3, 0.7, 1);
-    gui_wait_for(&p, gui_is(&p, "state", "message", "Draw it in a picture"));
-    gui_run_until(&p, "region", "message", "All of the pictures is computed");
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.5);
     kill(p.pid, SIGSTOP);
