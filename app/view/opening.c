@@ -260,8 +260,8 @@ void opening_want_calib(struct viewer *v, const char *path, bool rectified) {
     viewer_want_part(v);
 }
 
-/* Computes with the requested calibration and at the scale of now, from now on or, where that fails,
- * what was computed before. */
+/* Computes with the requested calibration and at the scale of now or, where that fails, with what
+ * was before. */
 static void set_part(struct viewer *v) {
     struct rig_options before = v->rig_options, wanted = before;
     double scale = v->rig.scale;

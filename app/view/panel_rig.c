@@ -233,8 +233,8 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
     return changed;
 }
 
-/* ---- refining: features are found and the pose is fitted on a thread of lower priority, one couple
- * of pairs after the other */
+/* ---- refining: a thread of lower priority finds features and fits the pose, a couple of pairs at a
+ * time */
 
 /* On a thread of its own. 0; -ENODATA where more is needed; another -errno (logged). */
 static int work(void *context) {
