@@ -233,8 +233,7 @@ bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct
     return changed;
 }
 
-/* ---- refining: a thread of lower priority finds features and fits the pose, a couple of pairs at a
- * time */
+/* ---- refining, on a thread of lower priority, a couple of pairs at a time */
 
 /* On a thread of its own. 0; -ENODATA where more is needed; another -errno (logged). */
 static int work(void *context) {
