@@ -41,7 +41,8 @@ static int decode(const uint8_t *bytes, size_t length, const char *name, struct 
         error = pnm_decode(bytes, length, samples, why, sizeof why);
     else if (length >= 2 && bytes[0] == 0xff && bytes[1] == 0xd8)
         error = jpeg_decode(bytes, length, samples, why, sizeof why);
-    else if (length >= 4 && (memcmp(bytes, "II*", 4) == 0 || memcmp(bytes, "MM\0*", 4) == 0))
+    else if (length >= 4 && (memcmp(bytes, "II*", 4) == 0 || memcmp(bytes, "MM\0*", 4) == 0 ||
+                             memcmp(bytes, "II+", 4) == 0 || memcmp(bytes, "MM\0+", 4) == 0))
         error = tiff_decode(bytes, length, samples, why, sizeof why);
     else {
         error = -EBADMSG;

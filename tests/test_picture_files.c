@@ -299,7 +299,7 @@ TEST("/picture/tiff", test_tiff) {
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         uint16_t wide[12] = {0, 257, 514, 771, 65535, 1028};
         uint8_t narrow[12] = {0, 1, 2, 3, 255, 4};
-        TIFF *tiff = TIFFOpen(path, "w");
+        TIFF *tiff = TIFFOpen(path, i % 2 ? "w8" : "w"); /* BigTIFF */
         TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 2);
         TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 2);
         TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, rows[i].bits);
