@@ -160,7 +160,7 @@ faults: $(BUILD)/livestereo $(BUILD)/test_faults
 soak: $(BUILD)/livestereo
 	tests/soak.sh $(BUILD)/livestereo $(SOAK_FRAMES)
 # Live cameras, of the kernel's own drivers, in a virtual machine; with a window in eight minutes.
-VM_TESTS = vivid uvc output
+VM_TESTS = vivid uvc
 VM_PROGRAMS = $(BUILD)/livestereo $(BUILD)/vm_pairs $(BUILD)/vm_usb_camera $(BUILD)/vm_make_clip \
               $(BUILD)/test_gui_cameras $(BUILD)/test_gui_walks $(BUILD)/given_input.so
 $(BUILD)/vm_%: $(BUILD)/tests/vm/vm_%.c.o $(BUILD)/all.a

@@ -5,17 +5,23 @@
 
 #include "app/commands.h"
 #include "app/live/output_private.h"
+#include "base/log.h"
 
 #include <stdio.h>
 
 struct output *output_open(const struct output_options *options, const struct output_about *about,
                            int *code) {
     *code = EXIT_DONE;
-    if (!options->pipeline && !options->what)
+    if (!options->place)
         return NULL;
-    if (options->pipeline && g_str_has_prefix(options->pipeline, OUTPUT_FOXGLOVE_PREFIX))
+    if (g_str_has_prefix(options->place, OUTPUT_FOXGLOVE_PREFIX))
         return output_foxglove_open(options, about, code);
-    return output_gst_open(options, about, code);
+    *code = EXIT_USAGE;
+    return log_fail(
+        NULL, "--out",
+        "\"%s\" is no receiver; write it as foxglove:8765. Into GStreamer pipelines and "
+        "V4L2 devices the element livestereo sends (docs/GSTREAMER.md)",
+        options->place);
 }
 
 void output_give(struct output *output, struct frame *frame) {
@@ -29,8 +35,7 @@ void output_give(struct output *output, struct frame *frame) {
 }
 
 void output_get_status(struct output *output, struct output_status *status) {
-    *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent),
-                                     atomic_load(&output->state) != 0};
+    *status = (struct output_status){atomic_load(&output->given), atomic_load(&output->sent)};
 }
 
 bool output_take_params(struct output *output, struct params *params) {

@@ -1,7 +1,7 @@
 /*
- * --out: what is computed goes to other programs: into a GStreamer pipeline or a V4L2 device
- * (app/live/output_gst.c), or to those who connect over the network (app/live/output_foxglove.c).
- * A receiver that is slow costs it frames; whoever gives frames never waits.
+ * --out: what is computed goes to programs that connect over the network
+ * (app/live/output_foxglove.c). A receiver that is slow costs it frames; whoever gives frames never
+ * waits.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -14,20 +14,16 @@
 
 /* Zero to begin with. */
 struct output_options {
-    char *pipeline; /* --out, "gst:...", "v4l2:..." or "foxglove:..." */
-    char *what;     /* --out-what */
+    char *place; /* --out, "foxglove:..." */
 };
 
 /* clang-format off */
 /* Entries of a command's option table. */
 #define OUTPUT_OPTION_ENTRIES(o) \
-    {"out", 0, 0, G_OPTION_ARG_STRING, &(o)->pipeline, \
-     "Send what is computed on, newest frame first: into a GStreamer pipeline, into a V4L2 " \
-     "device, or to browsers and Foxglove on this machine (ADDRESS:PORT: on others, too)", \
-     "gst:PIPELINE|v4l2:DEVICE|foxglove:PORT"}, \
-    {"out-what", 0, 0, G_OPTION_ARG_STRING, &(o)->what, \
-     "What gst: and v4l2: send: color (the default), disparity (16 bit, px * 256), depth " \
-     "(16 bit, mm), left", "WHAT"}
+    {"out", 0, 0, G_OPTION_ARG_STRING, &(o)->place, \
+     "Send what is computed on, newest frame first, to browsers and Foxglove on this machine " \
+     "(ADDRESS:PORT: on others, too)", \
+     "foxglove:PORT"}
 /* clang-format on */
 
 #define OUTPUT_FRAMES 2 /* of the pool that it may hold: one waits, one is converted */
@@ -42,8 +38,7 @@ struct output_about {
 };
 
 struct output_status {
-    long given, sent; /* frames; sent: the pipeline has taken them. The rest was overtaken */
-    bool failed;      /* it stands still after an error and will be started again, or has ended */
+    long given, sent; /* frames; sent: the receiver has taken them. The rest was overtaken */
 };
 
 struct output;

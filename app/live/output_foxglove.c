@@ -606,17 +606,14 @@ static bool close_server(struct output *base) {
 struct output *output_foxglove_open(const struct output_options *options,
                                     const struct output_about *about, int *code) {
     g_autofree char *address = NULL;
-    const char *place = options->pipeline + strlen(OUTPUT_FOXGLOVE_PREFIX);
+    const char *place = options->place + strlen(OUTPUT_FOXGLOVE_PREFIX);
     int port;
     *code = EXIT_USAGE;
-    if (options->what)
-        return log_fail(NULL, "--out-what",
-                        "says what gst: and v4l2: send; of foxglove: each client chooses");
     if (parse_place(place, &address, &port) != 0)
         return log_fail(NULL, "--out",
                         "\"%s\": write foxglove:8765, for this machine alone, or "
                         "foxglove:ADDRESS:8765 with an address of this machine, 0.0.0.0 for all",
-                        options->pipeline);
+                        options->place);
     struct output_foxglove *server = g_new0(struct output_foxglove, 1);
     server->base.wake = wake;
     server->base.take_params = take_params;

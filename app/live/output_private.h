@@ -14,20 +14,11 @@
 struct output {          /* the first member of a receiver's own struct */
     struct queue *queue; /* of one frame, the newest */
     atomic_long given, sent;
-    atomic_int state;              /* not 0: it stands still */
     void (*wake)(struct output *); /* after a frame was queued; these three may be NULL */
     bool (*take_params)(struct output *, struct params *);
     void (*refuse_params)(struct output *, const char *why, const struct params *in_force);
     bool (*close)(struct output *); /* and free */
 };
-
-/* gst: and v4l2:, what is computed, into a GStreamer pipeline of the user's (a network stream,
- * shared memory, a file) or into a V4L2 device, where other programs see it as a camera. A thread
- * of its own takes the newest frame, converts it and hands it to an appsrc that keeps one; a
- * receiver that is slow costs frames, one that fails is started again, one that hangs is left
- * behind at the end. NULL and the exit code after a log line. */
-struct output *output_gst_open(const struct output_options *options,
-                               const struct output_about *about, int *code);
 
 /* foxglove:PORT on this machine alone, foxglove:ADDRESS:PORT there: a server of Foxglove's
  * WebSocket protocol (subprotocols foxglove.websocket.v1 and foxglove.sdk.v1,

@@ -354,8 +354,7 @@ int cmd_run(int argc, char **argv) {
         "  livestereo run synth:width=1280,height=720,range=96 --set disparity_range=96\n"
         "  livestereo run left_%06d.png right_%06d.png --preset yang2006\n"
         "  livestereo run recording/ --rate 10 --loop\n"
-        "  livestereo run v4l2:LEFT,RIGHT --out 'gst:videoconvert ! x264enc tune=zerolatency !\n"
-        "      matroskamux ! filesink location=depth.mkv'\n",
+        "  livestereo run v4l2:LEFT,RIGHT --out foxglove:8765\n",
         entries, &run.common, &run.params);
     if (code == GO_ON)
         code = camera_options_apply(&run.camera, &run.params, &run.source);

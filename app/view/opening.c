@@ -131,15 +131,15 @@ void opening_toggle_output(struct viewer *v) {
         return;
     }
     v->out = v->options->out;
-    if (!v->out.pipeline)
-        v->out.pipeline = browsers;
+    if (!v->out.place)
+        v->out.place = browsers;
     if (open_output(v) != GO_ON) { /* the notice says why */
         v->out = (struct output_options){0};
         return;
     }
     if (v->playback.shown)
         output_give(v->output, v->playback.shown);
-    if (v->out.pipeline == browsers)
+    if (v->out.place == browsers)
         screen_notify(&v->screen, "Shown in browsers of this machine: http://localhost:8765/");
 }
 

@@ -169,8 +169,8 @@ static void draw_output(struct viewer *v) {
     if (!v->output)
         return;
     output_get_status(v->output, &status);
-    ui_note(v->screen.ui, "%.80s: %ld sent, %ld skipped%s", v->out.pipeline, status.sent,
-            status.given - status.sent, status.failed ? ", stopped" : "");
+    ui_note(v->screen.ui, "%.80s: %ld sent, %ld skipped", v->out.place, status.sent,
+            status.given - status.sent);
 }
 
 void statistics_draw_cards(struct viewer *v) {
