@@ -451,41 +451,14 @@ static const int16_t *mark_sky(struct graph *g, const struct pipeline *p,
 
 /* These stay from frame to frame. */
 struct history {
-    int32_t *running;
-    uint16_t *variance;
-    uint16_t *around;        /* stage_sum_around's of the picture */
-    uint8_t *state, *levels; /* levels: the shrunk pictures, one behind the other */
+    struct estimate *last;
+    uint16_t *around; /* stage_sum_around's of the picture */
     struct rig_motion *motion;
-    int64_t *sums;
 };
 
-/* The left picture's levels for alignment. */
-struct shrunk {
-    uint8_t *grey;
-    int count, width[ALIGN_LEVELS], height[ALIGN_LEVELS];
-    size_t first[ALIGN_LEVELS], bytes;
-};
-
-static struct shrunk shrink(struct graph *g, const struct pipeline *p, const uint8_t *grey) {
-    enum { SMALLEST = 8 }; /* px, in width and height */
-    struct shrunk s = {.bytes = 0};
-    int w = p->width >> ALIGN_SHIFT, h = p->height >> ALIGN_SHIFT;
-    for (; s.count < ALIGN_LEVELS && w >= SMALLEST && h >= SMALLEST; w /= 2, h /= 2) {
-        s.width[s.count] = w;
-        s.height[s.count] = h;
-        s.first[s.count++] = s.bytes;
-        s.bytes += (size_t)w * (size_t)h;
-    }
-    s.grey = s.bytes ? graph_buffer(g, s.bytes) : NULL;
-    for (int i = 0; i < s.count; i++) {
-        struct shrink_args a = {.source = i ? s.grey + s.first[i - 1] : grey,
-                                .out = s.grey + s.first[i],
-                                .source_width = i ? s.width[i - 1] : p->width,
-                                .width = s.width[i],
-                                .size = i ? 2 : 1 << ALIGN_SHIFT};
-        graph_stage(g, STAGE_shrink, &a, s.width[i], s.height[i]);
-    }
-    return s;
+static void keep(struct graph *g, const void *from, void *to, int width, int height, int bytes) {
+    struct copy_map_args a = {from, to, width, width, bytes};
+    graph_stage(g, STAGE_copy_map, &a, width, height);
 }
 
 static struct pinhole camera_of(const struct pipeline *p) {
@@ -493,67 +466,67 @@ static struct pinhole camera_of(const struct pipeline *p) {
     return p->camera.known ? p->camera : guess;
 }
 
-/* How the rig has moved since the last frame. */
-static void align(struct graph *g, const struct pipeline *p, const struct shrunk *now,
-                  const struct history *h, const int16_t *map, const uint8_t *confidence) {
-    static const int steps[ALIGN_LEVELS] = {3, 3, 6, 6, 6};
-    struct align_args a = {.running = h->running,
-                           .variance = h->variance,
-                           .state = h->state,
-                           .motion = h->motion,
-                           .sums = h->sums,
-                           .camera = camera_of(p),
-                           .map_width = p->width,
-                           .map_height = p->height,
-                           .hypotheses = 2};
-    graph_stage(g, STAGE_align_start, &a, 1, 1);
-    for (int level = now->count - 1; level >= 0; level--)
-        for (int n = 0; n < steps[level]; n++) {
-            a.level = level;
-            a.width = now->width[level];
-            a.height = now->height[level];
-            a.before = h->levels + now->first[level];
-            a.now = now->grey + now->first[level];
-            a.last = level == 0 && n == steps[0] - 1;
-            int tiles = (a.height + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT;
-            graph_stage(g, STAGE_align_sum, &a, (a.width + ALIGN_TILE_WIDTH - 1) / ALIGN_TILE_WIDTH,
-                        a.hypotheses * tiles);
-            graph_stage(g, STAGE_align_step, &a, 1, 1);
-            a.hypotheses = 1;
-        }
-    a.map = map;
-    a.confidence = confidence;
-    graph_stage(g, STAGE_align_sum, &a, (a.width + ALIGN_TILE_WIDTH - 1) / ALIGN_TILE_WIDTH,
-                (a.height + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT);
-    graph_stage(g, STAGE_align_maps, &a, 1, 1);
+/* How the rig has moved since the last frame: patches of coarse pictures, then those of fine ones
+ * around the places to which the pose so found moves them. */
+static void align(struct graph *g, const struct pipeline *p, const uint8_t *grey,
+                  const struct history *h) {
+    enum { SMALL = 320, LARGE = 1000 }; /* px */
+    int coarse = p->width < LARGE ? 4 : 8, grid = p->width < SMALL ? 8 : 4 * coarse;
+    for (int fine = 0; fine < 2; fine++) {
+        int size = fine ? 2 : coarse, w = p->width / size, rows = p->height / size;
+        uint8_t *before = graph_persistent(g, (size_t)w * (size_t)rows + 1);
+        struct shrink_args shrink = {grey, graph_buffer(g, (size_t)w * (size_t)rows + 1), p->width,
+                                     w, size};
+        struct find_patch_args a = {.before = before,
+                                    .now = shrink.out,
+                                    .last = h->last,
+                                    .motion = h->motion,
+                                    .camera = camera_of(p),
+                                    .width = w,
+                                    .height = rows,
+                                    .map_width = p->width,
+                                    .size = size,
+                                    .spacing = grid / size,
+                                    .reach = fine ? 2 : MOST_REACH,
+                                    .fine = fine};
+        a.columns = patches_along(w, a.spacing);
+        int patch_rows = patches_along(rows, a.spacing);
+        struct pose_args pose = {.motion = h->motion,
+                                 .camera = a.camera,
+                                 .columns = a.columns,
+                                 .count = a.columns * patch_rows,
+                                 .first = (float)(size * PATCH_SIDE / 2) - 0.5f,
+                                 .spacing = (float)(size * a.spacing),
+                                 .widest = fine ? 2 : 16,
+                                 .narrowest = fine ? 0.5f : 1,
+                                 .steps = fine ? 5 : 8,
+                                 .last = fine};
+        if (pose.count == 0)
+            continue;
+        pose.matches = a.out = graph_buffer(g, (size_t)pose.count * sizeof(*a.out));
+        graph_stage(g, STAGE_shrink, &shrink, w, rows);
+        graph_stage(g, STAGE_find_patch, &a, a.columns, patch_rows);
+        graph_stage(g, STAGE_pose, &pose, 1, 1);
+        keep(g, shrink.out, before, w, rows, 1);
+    }
 }
 
 /* The last map, moved with the rig. */
-static struct move_args move_map(struct graph *g, const struct pipeline *p, const uint16_t *now,
-                                 const struct history *h) {
+static const struct estimate *move_map(struct graph *g, const struct pipeline *p,
+                                       const uint16_t *now, const struct history *h) {
     size_t pixels = pixels_of(p);
-    struct move_args a = {.running = h->running,
-                          .variance = h->variance,
-                          .state = h->state,
+    struct move_args a = {.last = h->last,
                           .before = h->around,
                           .now = now,
                           .motion = h->motion,
                           .vote = graph_buffer(g, pixels * sizeof(*a.vote)),
                           .moved = graph_buffer(g, pixels * sizeof(*a.moved)),
-                          .moved_variance = graph_buffer(g, pixels * sizeof(*a.moved_variance)),
-                          .moved_state = graph_buffer(g, pixels),
-                          .fits = graph_buffer(g, pixels),
                           .camera = camera_of(p),
                           .width = p->width,
                           .height = p->height};
     for (int stage = STAGE_move_start; stage <= STAGE_move_take; stage++)
         graph_stage(g, (enum stage)stage, &a, p->width, p->height);
-    return a;
-}
-
-static void keep(struct graph *g, const void *from, void *to, int width, int height, int bytes) {
-    struct copy_map_args a = {from, to, width, width, bytes};
-    graph_stage(g, STAGE_copy_map, &a, width, height);
+    return a.moved;
 }
 
 /* The variances of disparities by their confidence. */
@@ -574,63 +547,43 @@ static const int16_t *steady_map(struct graph *g, const struct pipeline *p,
                                  const struct picture *left, const uint8_t **confidence,
                                  const int16_t *map) {
     size_t pixels = pixels_of(p);
-    struct shrunk now = shrink(g, p, left->grey);
-    struct history h = {.running = graph_persistent(g, pixels * sizeof(*h.running)),
-                        .variance = graph_persistent(g, pixels * sizeof(*h.variance)),
-                        .state = graph_persistent(g, pixels),
+    struct history h = {.last = graph_persistent(g, pixels * sizeof(*h.last)),
                         .around = graph_persistent(g, pixels * sizeof(*h.around)),
-                        .levels = graph_persistent(g, now.bytes + 1),
-                        .motion = graph_persistent(g, sizeof(*h.motion)),
-                        .sums = graph_buffer(g, 2 * ALIGN_SUMS * sizeof(*h.sums))};
-    if (now.count)
-        align(g, p, &now, &h, map, *confidence);
+                        .motion = graph_persistent(g, sizeof(*h.motion))};
+    align(g, p, left->grey, &h);
     struct sum_around_args sums = {left->grey, graph_buffer(g, pixels * sizeof(*sums.out)),
                                    p->width, p->height};
     graph_stage(g, STAGE_sum_around, &sums, p->width, p->height);
-    struct move_args moved = move_map(g, p, sums.out, &h);
-    int blocks = (p->width + FIT_BLOCK - 1) / FIT_BLOCK,
-        block_rows = (p->height + FIT_BLOCK - 1) / FIT_BLOCK;
-    size_t of_blocks = (size_t)blocks * (size_t)block_rows;
-    struct count_misfits_args fit = {.fits = moved.fits,
-                                     .confidence = *confidence,
-                                     .moved = moved.moved,
+    const struct estimate *moved = move_map(g, p, sums.out, &h);
+    int cells = (p->width + CELL - 1) / CELL, rows = (p->height + CELL - 1) / CELL;
+    size_t of_cells = (size_t)cells * (size_t)rows;
+    struct count_cells_args count = {.moved = moved,
                                      .source = map,
-                                     .misfits = graph_buffer(g, of_blocks),
-                                     .clashes = graph_buffer(g, of_blocks),
+                                     .confidence = *confidence,
+                                     .out = graph_buffer(g, of_cells * sizeof(*count.out)),
                                      .width = p->width,
                                      .height = p->height,
-                                     .blocks = blocks};
-    graph_stage(g, STAGE_count_misfits, &fit, blocks, block_rows);
-    size_t around = (size_t)(blocks + 1) * (size_t)(block_rows + 1) * sizeof(uint16_t);
-    struct gather_args gather = {
-        fit.misfits, fit.clashes, graph_buffer(g, around), graph_buffer(g, around),
-        blocks,      block_rows};
-    graph_stage(g, STAGE_gather, &gather, blocks + 1, block_rows + 1);
+                                     .cells = cells};
+    graph_stage(g, STAGE_count_cells, &count, cells, rows);
+    struct judge_cells_args judge = {count.out, graph_buffer(g, of_cells), cells, rows};
+    graph_stage(g, STAGE_judge_cells, &judge, cells, rows);
     struct temporal_args a = {.source = map,
                               .confidence = *confidence,
-                              .moved = moved.moved,
-                              .moved_variance = moved.moved_variance,
-                              .moved_state = moved.moved_state,
-                              .fits = moved.fits,
-                              .misfits = gather.misfits_around,
-                              .clashes = gather.clashes_around,
+                              .moved = moved,
+                              .judged = judge.out,
                               .motion = h.motion,
-                              .running = h.running,
-                              .variance = h.variance,
-                              .state = h.state,
-                              .out = make_map(g, p),
+                              .out = h.last,
+                              .shown = make_map(g, p),
                               .confidence_out = graph_buffer(g, pixels),
                               .width = p->width,
                               .height = p->height,
-                              .blocks = blocks,
+                              .cells = cells,
                               .drift = 10};
     spread_of(p, a.spread);
     graph_stage(g, STAGE_temporal, &a, p->width, p->height);
     keep(g, sums.out, h.around, p->width, p->height, sizeof(*sums.out));
-    if (now.count)
-        keep(g, now.grey, h.levels, (int)now.bytes, 1, 1);
     *confidence = a.confidence_out;
-    return a.out;
+    return a.shown;
 }
 
 static bool filters_frames(const struct pipeline *p) {

@@ -1311,61 +1311,66 @@ static struct pinhole case_camera(struct pass_case *c, int w, int h) {
                             .known = case_between(c, 0, 1)};
 }
 
-static int32_t *case_running(struct pass_case *c, int w, int h) {
-    return case_randomise(c, case_add_rows(c, w, h, sizeof(int32_t)), 4, 9 * 256);
+/* Estimates near that of 2 px. */
+static struct estimate *case_estimates(struct pass_case *c, int w, int h, int spread) {
+    struct estimate *e = case_add_rows(c, w, h, sizeof(*e));
+    for (int i = 0; i < w * h; i++)
+        e[i] = (struct estimate){512 + case_between(c, -spread, spread),
+                                 (uint16_t)case_between(c, 0, 2 * SURE_VARIANCE),
+                                 (uint8_t)case_between(c, 0, KEPT_FRAMES + 1),
+                                 (uint8_t)case_between(c, FITS_NOTHING, FITS_NOT)};
+    return e;
 }
 
-static uint16_t *case_variance(struct pass_case *c, int w, int h) {
-    return case_randomise(c, case_add_rows(c, w, h, sizeof(uint16_t)), 2, 2 * ALIGN_VARIANCE);
-}
-
-static void case_align(struct pass_case *c, enum stage last) {
-    int w = c->shape.width, h = c->shape.height, map_w = 4 * w + 1, map_h = 4 * h + 2;
-    struct align_args a = {.width = w,
-                           .height = h,
-                           .map_width = map_w,
-                           .map_height = map_h,
-                           .camera = case_camera(c, map_w, map_h),
-                           .hypotheses = last == STAGE_align_maps ? 1 : case_between(c, 1, 2),
-                           .last = case_between(c, 0, 1)};
-    int tiles = (h + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT;
-    int columns = (w + ALIGN_TILE_WIDTH - 1) / ALIGN_TILE_WIDTH;
-    a.before = case_bytes(c, w, h, 1, 255);
-    a.now = case_bytes(c, w, h, 1, 255);
-    a.running = case_running(c, map_w, map_h);
-    a.variance = case_variance(c, map_w, map_h);
-    a.state = case_bytes(c, map_w, map_h, 1, 2);
-    a.motion = case_rig_motion(c);
-    a.sums = case_add_table(c, 2 * ALIGN_SUMS * sizeof(*a.sums));
-    if (last == STAGE_align_maps) {
-        a.confidence = case_bytes(c, map_w, map_h, 1, 255);
-        a.map = case_randomise(c, case_add_rows(c, map_w, map_h, sizeof(*a.map)), 2, 9 * 16);
+/* A picture with its patches a few pixels on in the next one, but for noise. */
+STAGE_CASE(find_patch, patches_along(a.width, a.spacing), patches_along(a.height, a.spacing),
+           .width = w + 3 * PATCH_SIDE, .height = h + 3 * PATCH_SIDE, .size = case_between(c, 2, 4),
+           .spacing = case_between(c, 1, 8), .reach = case_between(c, 1, MOST_REACH),
+           .fine = case_between(c, 0, 1)) {
+    int map_h = a->size * a->height + 1, dx = case_between(c, -3, 3), dy = case_between(c, -3, 3);
+    a->map_width = a->size * a->width + 1;
+    a->columns = patches_along(a->width, a->spacing);
+    a->camera = case_camera(c, a->map_width, map_h);
+    a->before = case_bytes(c, a->width, a->height, 1, 255);
+    uint8_t *now = case_bytes(c, a->width, a->height, 1, 20);
+    for (int i = 0; i < a->width * a->height; i++) {
+        int x = i % a->width - dx, y = i / a->width - dy;
+        if (x >= 0 && y >= 0 && x < a->width && y < a->height)
+            now[i] = (uint8_t)(now[i] + a->before[y * a->width + x] * 7 / 8);
     }
-    case_add_pass(c, STAGE_align_start, &a, 1, 1);
-    if (last != STAGE_align_start)
-        case_add_pass(c, STAGE_align_sum, &a, columns, a.hypotheses * tiles);
-    if (last == STAGE_align_step || last == STAGE_align_maps)
-        case_add_pass(c, last, &a, 1, 1);
+    a->now = now;
+    a->last = case_estimates(c, a->map_width, map_h, 150);
+    struct rig_motion *m = case_rig_motion(c);
+    for (int i = 0; i < 3; i++)
+        m->gibbs[i] /= 10;
+    motion_turn(m);
+    a->motion = m;
+    a->out = case_add_rows(c, a->columns, patches_along(a->height, a->spacing), sizeof(*a->out));
 }
-STAGE_UNTIL(align_start, case_align)
-STAGE_UNTIL(align_sum, case_align)
-STAGE_UNTIL(align_step, case_align)
-STAGE_UNTIL(align_maps, case_align)
+
+STAGE_CASE(pose, 1, 1, .columns = w, .count = w * h, .first = 7.5f, .spacing = 16, .widest = 4,
+           .narrowest = 0.5f, .steps = case_between(c, 1, 6), .last = case_between(c, 0, 1)) {
+    struct patch_match *m = case_add_table(c, (size_t)(w * h) * sizeof(*m));
+    a->camera = case_camera(c, 16 * w, 16 * h);
+    a->motion = case_rig_motion(c);
+    for (int i = 0; i < w * h; i++)
+        m[i] = (struct patch_match){16 * (float)(i % w) + 0.1f * (float)case_between(c, -90, 90),
+                                    16 * (float)(i / w) + 0.1f * (float)case_between(c, -90, 90),
+                                    0.1f * (float)case_between(c, 0, 200),
+                                    (uint16_t)case_between(c, 0, 16320),
+                                    (uint16_t)case_between(c, 0, 16320)};
+    a->matches = m;
+}
 
 static void case_move(struct pass_case *c, enum stage last) {
     int w = c->shape.width, h = c->shape.height;
     struct move_args a = {.width = w, .height = h, .camera = case_camera(c, w, h)};
-    a.running = case_running(c, w, h);
-    a.variance = case_variance(c, w, h);
-    a.state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
+    a.last = case_estimates(c, w, h, case_between(c, 100, 600));
     a.before = case_shorts(c, w, h, 1, 180);
     a.now = case_shorts(c, w, h, 1, 180);
     a.motion = case_rig_motion(c);
     a.vote = case_add_rows(c, w, h, sizeof(*a.vote));
-    a.moved = case_add_rows(c, w, h, sizeof(*a.moved));
-    a.moved_variance = case_add_rows(c, w, h, sizeof(*a.moved_variance));
-    a.moved_state = case_bytes(c, w, h, 1, 255);
-    a.fits = case_bytes(c, w, h, 1, 255);
+    a.moved = case_estimates(c, w, h, 9);
     for (int stage = STAGE_move_start; stage <= (int)last; stage++)
         case_add_pass(c, (enum stage)stage, &a, w, h);
 }
@@ -1373,18 +1378,15 @@ STAGE_UNTIL(move_start, case_move)
 STAGE_UNTIL(move_vote, case_move)
 STAGE_UNTIL(move_take, case_move)
 
-static int fit_blocks(int side) {
-    return (side + FIT_BLOCK - 1) / FIT_BLOCK;
+static int cells_of(int side) {
+    return (side + CELL - 1) / CELL;
 }
 
-STAGE_CASE(count_misfits, fit_blocks(w), fit_blocks(h), .width = w, .height = h,
-           .blocks = fit_blocks(w)) {
-    a->fits = case_bytes(c, w, h, 1, FITS_NOT);
+STAGE_CASE(count_cells, cells_of(w), cells_of(h), .width = w, .height = h, .cells = cells_of(w)) {
+    a->moved = case_estimates(c, w, h, 500);
     a->confidence = case_bytes(c, w, h, 1, 255);
-    a->moved = case_running(c, w, h);
     a->source = case_disparities(c, 3);
-    a->misfits = case_bytes(c, a->blocks, fit_blocks(h), 1, 255);
-    a->clashes = case_bytes(c, a->blocks, fit_blocks(h), 1, 255);
+    a->out = case_add_rows(c, cells_of(w), cells_of(h), sizeof(*a->out));
 }
 
 PIXEL_CASE(sum_around, .width = w, .height = h) {
@@ -1392,28 +1394,25 @@ PIXEL_CASE(sum_around, .width = w, .height = h) {
     a->out = case_shorts(c, w, h, 1, 9);
 }
 
-STAGE_CASE(gather, w + 1, h + 1, .blocks = w, .rows = h) {
-    a->misfits = case_bytes(c, w, h, 1, 16);
-    a->clashes = case_bytes(c, w, h, 1, 16);
-    a->misfits_around = case_shorts(c, w + 1, h + 1, 1, 9);
-    a->clashes_around = case_shorts(c, w + 1, h + 1, 1, 9);
+STAGE_CASE(judge_cells, w, h, .cells = w, .rows = h) {
+    struct cell_counts *counts = case_add_rows(c, w, h, sizeof(*counts));
+    for (int i = 0; i < w * h; i++)
+        counts[i] =
+            (struct cell_counts){(uint8_t)case_between(c, 0, 6), (uint8_t)case_between(c, 0, 20),
+                                 (uint8_t)case_between(c, 0, 12)};
+    a->counts = counts;
+    a->out = case_bytes(c, w, h, 1, 255);
 }
 
-PIXEL_CASE(temporal, .width = w, .height = h, .blocks = fit_blocks(w),
+PIXEL_CASE(temporal, .width = w, .height = h, .cells = cells_of(w),
            .drift = case_between(c, 0, 40)) {
     a->source = case_disparities(c, case_between(c, 1, 3));
     a->confidence = case_bytes(c, w, h, 1, 255);
-    a->moved = case_randomise(c, case_add_rows(c, w, h, sizeof(*a->moved)), 4, 3 * 256);
-    a->moved_variance = case_variance(c, w, h);
-    a->moved_state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
-    a->fits = case_bytes(c, w, h, 1, FITS_NOT);
-    a->misfits = case_shorts(c, a->blocks + 1, fit_blocks(h) + 1, 1, 120);
-    a->clashes = case_shorts(c, a->blocks + 1, fit_blocks(h) + 1, 1, 60);
+    a->moved = case_estimates(c, w, h, 500);
+    a->judged = case_bytes(c, a->cells, cells_of(h), 1, CELL_MOVES | CELL_CLASHES);
     a->motion = case_rig_motion(c);
-    a->running = case_running(c, w, h);
-    a->variance = case_variance(c, w, h);
-    a->state = case_bytes(c, w, h, 1, KEPT_FRAMES + 1);
-    a->out = case_disparities(c, 1);
+    a->out = case_estimates(c, w, h, 9);
+    a->shown = case_disparities(c, 1);
     a->confidence_out = case_bytes(c, w, h, 1, 255);
     for (int i = 0; i < 32; i++)
         a->spread[i] = (uint16_t)(2000 - 60 * i);

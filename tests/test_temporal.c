@@ -19,19 +19,24 @@
 
 enum { W = 12, H = 7, N = W * H };
 
+static double widest(int judged) {
+    return sqrt(judged & CELL_MOVES ? 0.5 : 8);
+}
+
 /* What the filter makes of a pixel, in real px; variances in px^2. */
 struct believed {
     double shown, kept, variance;
     int differed; /* frames in a row */
 };
 
-static struct believed believe(double d, double own, double moved, double before, int differed) {
+static struct believed believe(double d, double own, double moved, double before, int differed,
+                               int judged) {
     double sum = before + own, off = d - moved;
-    if (fabs(off) <= CLAMP(2 * sqrt(sum), 0.5, 2)) {
+    if (fabs(off) <= CLAMP(2 * sqrt(sum), 0.5, widest(judged))) {
         double share = MAX(before / sum, 1.0 / 32), mean = moved + share * off;
         return (struct believed){mean, mean, MAX(before * (1 - share), 23.0 / 1024), 0};
     }
-    if (differed < 2)
+    if (differed < 2 && !judged)
         return (struct believed){before < 4 * own ? moved : d, moved, before, differed + 1};
     return (struct believed){d, d, own, 0};
 }
@@ -40,43 +45,38 @@ static struct believed believe(double d, double own, double moved, double before
 TEST("/temporal/oracle", test_oracle) {
     int met[4] = {0};
     for (int round = 0; round < 300; round++) {
-        uint8_t confidence[N], fits[N], state[N], now[N], c[N];
-        uint16_t misfits[12] = {0}, clashes[12] = {0};
-        uint16_t variance[N], moved_variance[N];
-        int16_t source[N], out[N];
-        int32_t running[N], moved[N];
+        uint8_t confidence[N], judged[2] = {(uint8_t)(round % 4), 0}, c[N];
+        struct estimate moved[N], kept[N];
+        int16_t source[N], shown[N];
         struct rig_motion motion = {.state = MOTION_NONE};
-        struct temporal_args a = {source,  confidence, moved,    moved_variance,
-                                  state,   fits,       misfits,  clashes,
-                                  &motion, running,    variance, now,
-                                  out,     c,          W,        H,
-                                  3,       0,          {0}};
+        struct temporal_args a = {source, confidence, moved, judged, &motion, kept, shown,
+                                  c,      W,          H,     2,      0,       {0}};
         for (int i = 0; i < 32; i++)
             a.spread[i] = (uint16_t)(1024 - 30 * i);
         for (int i = 0; i < N; i++) {
             source[i] = (int16_t)g_test_rand_int_range(16, 160);
             confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
-            moved[i] = 16 * source[i] + g_test_rand_int_range(-900, 901);
-            moved_variance[i] = (uint16_t)g_test_rand_int_range(23, 2000);
-            state[i] = (uint8_t)g_test_rand_int_range(1, 4);
-            fits[i] = g_test_rand_int_range(0, 8) ? FITS : FITS_NOT;
+            moved[i] = (struct estimate){16 * source[i] + g_test_rand_int_range(-900, 901),
+                                         (uint16_t)g_test_rand_int_range(23, 2000),
+                                         (uint8_t)g_test_rand_int_range(1, 4),
+                                         g_test_rand_int_range(0, 8) ? FITS + (i & 1) : FITS_NOT};
         }
         for (int i = 0; i < N; i++) {
             double own = a.spread[confidence[i] / 8] / 1024.0, d = source[i] / 16.0;
-            struct believed want =
-                believe(d, own, moved[i] / 256.0, moved_variance[i] / 1024.0, state[i] - 1);
-            double edge = fabs(d - moved[i] / 256.0) -
-                          CLAMP(2 * sqrt(own + moved_variance[i] / 1024.0), 0.5, 2);
-            if (fits[i] == FITS_NOT)
+            double m = moved[i].disparity / 256.0, before = moved[i].variance / 1024.0;
+            int cell = judged[i % W / CELL];
+            struct believed want = believe(d, own, m, before, moved[i].state - 1, cell);
+            double edge = fabs(d - m) - CLAMP(2 * sqrt(own + before), 0.5, widest(cell));
+            if (moved[i].fits == FITS_NOT)
                 want = (struct believed){d, d, own, 0};
             else if (fabs(edge) < 0.02) /* either is right */
                 continue;
             stage_temporal(&a, i % W, i / W);
-            g_assert_cmpfloat_with_epsilon(out[i] / 16.0, want.shown, 0.05);
-            g_assert_cmpfloat_with_epsilon(running[i] / 256.0, want.kept, 0.02);
-            g_assert_cmpfloat_with_epsilon(variance[i] / 1024.0, want.variance, 0.01);
-            g_assert_cmpint(now[i], ==, want.differed + 1);
-            met[fits[i] == FITS_NOT ? 0 : want.differed ? 1 : want.kept == d ? 2 : 3]++;
+            g_assert_cmpfloat_with_epsilon(shown[i] / 16.0, want.shown, 0.05);
+            g_assert_cmpfloat_with_epsilon(kept[i].disparity / 256.0, want.kept, 0.02);
+            g_assert_cmpfloat_with_epsilon(kept[i].variance / 1024.0, want.variance, 0.01);
+            g_assert_cmpint(kept[i].state, ==, want.differed + 1);
+            met[moved[i].fits == FITS_NOT ? 0 : want.differed ? 1 : want.kept == d ? 2 : 3]++;
         }
     }
     for (int i = 0; i < 4; i++)
@@ -109,10 +109,9 @@ static void look(const struct pinhole *c, const struct rig_motion *m, uint8_t *g
 }
 
 struct wall {
-    uint8_t before[WALL], now[WALL], state[WALL];
+    uint8_t before[WALL], now[WALL];
     double was[WALL], is[WALL];
-    int32_t running[WALL];
-    uint16_t variance[WALL];
+    struct estimate last[WALL];
     struct pinhole camera;
     struct rig_motion truth;
 };
@@ -131,67 +130,112 @@ static struct wall *wall_make(const float gibbs[3], const float shift[3]) {
     motion_turn(&none);
     look(&w->camera, &none, w->before, w->was);
     look(&w->camera, &w->truth, w->now, w->is);
-    for (int i = 0; i < WALL; i++) {
-        w->running[i] = (int32_t)lround(256 * w->was[i]);
-        w->variance[i] = 50;
-        w->state[i] = 1;
-    }
+    for (int i = 0; i < WALL; i++)
+        w->last[i] = (struct estimate){(int32_t)lround(256 * w->was[i]), 50, 1, 0};
     return w;
 }
 
-/* Near the corners, points move to where they do by a tenth of a pixel.
- */
-TEST("/temporal/align", test_align) {
+/* The pose by both passes, as the pipeline has them. */
+static struct rig_motion wall_pose(struct wall *w) {
+    static struct patch_match matches[WALL];
+    static uint8_t shrunk[2][WALL];
+    struct rig_motion motion = {.gain = 1};
+    motion_clear(&motion);
+    for (int fine = 0; fine < 2; fine++) {
+        int size = fine ? 2 : 4, width = WALL_WIDTH / size, height = WALL_HEIGHT / size;
+        for (int side = 0; side < 2; side++) {
+            struct shrink_args s = {side ? w->now : w->before, shrunk[side], WALL_WIDTH, width,
+                                    size};
+            for (int i = 0; i < width * height; i++)
+                stage_shrink(&s, i % width, i / width);
+        }
+        struct find_patch_args a = {.before = shrunk[0],
+                                    .now = shrunk[1],
+                                    .last = w->last,
+                                    .motion = &motion,
+                                    .out = matches,
+                                    .camera = w->camera,
+                                    .width = width,
+                                    .height = height,
+                                    .map_width = WALL_WIDTH,
+                                    .size = size,
+                                    .spacing = 16 / size,
+                                    .reach = fine ? 2 : 5,
+                                    .fine = fine};
+        a.columns = patches_along(width, a.spacing);
+        int count = a.columns * patches_along(height, a.spacing);
+        for (int i = 0; i < count; i++)
+            stage_find_patch(&a, i % a.columns, i / a.columns);
+        struct pose_args pose = {matches,      &motion,       w->camera,
+                                 a.columns,    count,         (float)(size * PATCH_SIDE / 2) - 0.5f,
+                                 16,           fine ? 2 : 16, fine ? 0.5f : 1,
+                                 fine ? 5 : 8, fine};
+        stage_pose(&pose, 0, 0);
+    }
+    return motion;
+}
+
+/* Points move to where they do by a tenth of a pixel: also where the exposure has changed, and where
+ * a fourth of the picture has moved by itself. */
+TEST("/temporal/pose", test_pose) {
     static const float gibbs[][3] = {{0.002f, -0.004f, 0.003f}, {0, 0, 0}, {-0.005f, 0.006f, 0}};
     static const float shift[][3] = {{0.05f, -0.1f, 0.3f}, {0, 0, 0}, {-0.3f, 0.1f, -0.2f}};
-    for (int n = 0; n < 3; n++) {
-        g_autofree struct wall *w = wall_make(gibbs[n], shift[n]);
-        g_autofree uint8_t *level[2] = {NULL};
-        int64_t sums[2 * ALIGN_SUMS];
-        struct rig_motion motion = {.gain = 1};
-        struct align_args a = {.running = w->running,
-                               .variance = w->variance,
-                               .state = w->state,
-                               .motion = &motion,
-                               .sums = sums,
-                               .camera = w->camera,
-                               .map_width = WALL_WIDTH,
-                               .map_height = WALL_HEIGHT,
-                               .hypotheses = 2};
-        stage_align_start(&a, 0, 0);
-        for (int step = 0; step < 24; step++) {
-            int size = step < 8 ? 16 : step < 16 ? 8 : 4;
-            uint8_t *const grey[2] = {w->before, w->now};
-            a.level = size == 16 ? 2 : size == 8 ? 1 : 0;
-            a.width = WALL_WIDTH / size;
-            a.height = WALL_HEIGHT / size;
-            a.last = step == 23;
-            for (int side = 0; side < 2; side++) {
-                level[side] = g_realloc(level[side], (gsize)(a.width * a.height));
-                struct shrink_args s = {grey[side], level[side], WALL_WIDTH, a.width, size};
-                for (int i = 0; i < a.width * a.height; i++)
-                    stage_shrink(&s, i % a.width, i / a.width);
-            }
-            a.before = level[0];
-            a.now = level[1];
-            int columns = (a.width + 7) / 8, rows = a.hypotheses * ((a.height + 3) / 4);
-            for (int i = 0; i < columns * rows; i++)
-                stage_align_sum(&a, i % columns, i / columns);
-            stage_align_step(&a, 0, 0);
-            a.hypotheses = 1;
+    enum { AS_IT_IS, DARKER, MOVES_BY_ITSELF, KINDS };
+    for (int n = 0; n < 3 * KINDS; n++) {
+        g_autofree struct wall *w = wall_make(gibbs[n % 3], shift[n % 3]);
+        double gain = n / 3 == DARKER ? 0.9 : 1;
+        for (int i = 0; i < WALL; i++) {
+            int x = i % WALL_WIDTH, y = i / WALL_WIDTH;
+            if (n / 3 == MOVES_BY_ITSELF && x < WALL_WIDTH / 2 && y < WALL_HEIGHT / 2)
+                w->now[i] = w->now[i + 3 * WALL_WIDTH + 7];
+            w->now[i] = (uint8_t)lround(gain * w->now[i]);
         }
-        g_assert_cmpint(motion.state, ==, n == 1 ? MOTION_NONE : MOTION_FOUND);
+        struct rig_motion motion = wall_pose(w);
+        g_assert_cmpint(motion.state, ==, n % 3 == 1 ? MOTION_NONE : MOTION_FOUND);
+        g_assert_cmpfloat_with_epsilon(motion.gain, gain, 0.01);
         for (int i = 0; i < 4; i++) {
             struct aligned_point found = {0}, true_one = {0};
-            float x = i % 2 ? WALL_WIDTH - 20 : 20, y = i / 2 ? WALL_HEIGHT - 20 : 20;
+            float x = i % 2 ? WALL_WIDTH - 60 : 60, y = i / 2 ? WALL_HEIGHT - 60 : 60;
             float d = (float)w->was[(int)y * WALL_WIDTH + (int)x];
-            move_point(motion.turn, motion.shift, &a.camera, x, y, d, &found);
-            move_point(w->truth.turn, w->truth.shift, &a.camera, x, y, d, &true_one);
+            move_point(motion.turn, motion.shift, &w->camera, x, y, d, &found);
+            move_point(w->truth.turn, w->truth.shift, &w->camera, x, y, d, &true_one);
             g_assert_cmpfloat_with_epsilon(found.x, true_one.x, 0.1);
             g_assert_cmpfloat_with_epsilon(found.y, true_one.y, 0.1);
         }
-        g_free(level[1]); /* the first one by its own end */
-        level[1] = NULL;
+    }
+}
+
+/* Nothing is known of pictures that have nothing to do with each other, nor without a camera. */
+TEST("/temporal/no-pose", test_no_pose) {
+    g_autofree struct wall *w =
+        wall_make((const float[3]){0.002f, -0.004f, 0.003f}, (const float[3]){0.05f, -0.1f, 0.3f});
+    w->camera.known = 0;
+    g_assert_cmpint(wall_pose(w).state, ==, MOTION_UNKNOWN);
+    w->camera.known = 1;
+    for (int i = 0; i < WALL; i++)
+        w->now[i] = (uint8_t)(i * 2654435761u >> 24);
+    g_assert_cmpint(wall_pose(w).state, ==, MOTION_UNKNOWN);
+}
+
+/* The flat inside of what moves is known by its outline, and what is far from it stands. */
+TEST("/temporal/cells", test_cells) {
+    enum { SIDE = 24, MIDDLE = 10 };
+    struct cell_counts counts[SIDE * SIDE];
+    uint8_t judged[SIDE * SIDE];
+    struct judge_cells_args a = {counts, judged, SIDE, SIDE};
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        int reach = MAX(abs(i % SIDE - MIDDLE), abs(i / SIDE - MIDDLE));
+        counts[i] = (struct cell_counts){reach == 3 ? 36 : 0, reach < 3 ? 0 : 40, 0};
+    }
+    counts[SIDE * SIDE - 1].clashes = 64;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        stage_judge_cells(&a, i % SIDE, i / SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        int reach = MAX(abs(i % SIDE - MIDDLE), abs(i / SIDE - MIDDLE));
+        int x = i % SIDE, y = i / SIDE, clashes = x >= SIDE - 2 && y >= SIDE - 2;
+        if (reach <= 2 || reach >= 5)
+            g_assert_cmpint(judged[i], ==,
+                            (reach <= 2 ? CELL_MOVES : 0) | (clashes ? CELL_CLASHES : 0));
     }
 }
 
@@ -200,9 +244,7 @@ TEST("/temporal/move", test_move) {
     g_autofree struct wall *w =
         wall_make((const float[3]){0.01f, -0.008f, 0.02f}, (const float[3]){0.1f, -0.2f, 0.8f});
     g_autofree uint64_t *vote = g_new0(uint64_t, WALL);
-    g_autofree int32_t *moved = g_new0(int32_t, WALL);
-    g_autofree uint16_t *variance = g_new0(uint16_t, WALL);
-    g_autofree uint8_t *state = g_new0(uint8_t, WALL), *fits = g_new0(uint8_t, WALL);
+    g_autofree struct estimate *moved = g_new0(struct estimate, WALL);
     uint8_t *const grey[2] = {w->before, w->now};
     g_autofree uint16_t *before = g_new0(uint16_t, WALL), *now = g_new0(uint16_t, WALL);
     for (int i = 0; i < 2 * WALL; i++) {
@@ -210,21 +252,20 @@ TEST("/temporal/move", test_move) {
                                          WALL_HEIGHT};
         stage_sum_around(&around, i % WALL % WALL_WIDTH, i % WALL / WALL_WIDTH);
     }
-    struct move_args a = {w->running, w->variance, w->state,   before,     now,
-                          &w->truth,  vote,        moved,      variance,   state,
-                          fits,       w->camera,   WALL_WIDTH, WALL_HEIGHT};
+    struct move_args a = {w->last, before,    now,        &w->truth,  vote,
+                          moved,   w->camera, WALL_WIDTH, WALL_HEIGHT};
     int known = 0, fit = 0;
     for (int i = 0; i < WALL; i++)
         stage_move_vote(&a, i % WALL_WIDTH, i / WALL_WIDTH);
     for (int i = 0; i < WALL; i++)
         stage_move_take(&a, i % WALL_WIDTH, i / WALL_WIDTH);
     for (int i = 0; i < WALL; i++)
-        if (moved[i] != NOT_MOVED) {
-            double ratio = (w->is[i] + 1.5) / (moved[i] / 256.0 + 1.5);
-            g_assert_cmpfloat_with_epsilon(moved[i] / 256.0, w->is[i], 0.02);
+        if (moved[i].fits != FITS_NOTHING) {
+            double ratio = (w->is[i] + 1.5) / (moved[i].disparity / 256.0 + 1.5);
+            g_assert_cmpfloat_with_epsilon(moved[i].disparity / 256.0, w->is[i], 0.02);
             g_assert_cmpfloat_with_epsilon(ratio, 1, 0.01);
             known++;
-            fit += fits[i] == FITS;
+            fit += moved[i].fits != FITS_NOT;
         }
     g_assert_cmpint(known, >, WALL * 8 / 10);
     g_assert_cmpint(fit, >=, known * 99 / 100);

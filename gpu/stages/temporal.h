@@ -1,8 +1,7 @@
 /*
  * Maps of a sequence: the last frame's map, moved with the camera, is averaged with the new one
- * where both agree. How the camera has moved is found by direct alignment (Comport, Malis, Rives
- * 2007; Kerl, Sturm, Cremers 2013): the motion that makes the last picture, moved by its own
- * disparities, most like the new one, by Gauss-Newton steps from coarse to fine.
+ * where both agree. How the camera has moved is the pose that moves patches of the last picture, by
+ * their disparities, to where block matching finds them in this one.
  *
  * These stages compute with floats: with +, -, *, / alone, rounded one by one in a fixed order, so
  * that all backends give the same bytes; sums of elements are whole numbers.
@@ -24,16 +23,19 @@ struct rig_motion {
     float turn[9];  /* the same as a matrix */
     float shift[3]; /* baselines */
     float gain;     /* grey levels of this frame over those of the last one */
-    float error;    /* mean difference that is left, grey levels */
-    float way;      /* mean way of the points, px */
     int32_t state;
 };
 
 /* state: nothing is taken over; the rig stands still; it has moved. */
 enum { MOTION_UNKNOWN, MOTION_NONE, MOTION_FOUND };
 
-/* Levels of the pictures for alignment: level 0 has a quarter of the width and the height. */
-enum { ALIGN_LEVELS = 5, ALIGN_SHIFT = 2, ALIGN_TILE_WIDTH = 8, ALIGN_TILE_HEIGHT = 4 };
+/* What is remembered of a pixel. */
+struct estimate {
+    int32_t disparity; /* 1/256 px */
+    uint16_t variance; /* 1/1024 px^2 */
+    uint8_t state;     /* 0: nothing is known; n: n - 1 frames in a row did not agree */
+    uint8_t fits;      /* of a moved one, see grey_fits(); else 0 */
+};
 
 /* Mean of size x size pixels. */
 struct shrink_args {
@@ -51,27 +53,33 @@ STAGE void stage_shrink(const struct shrink_args *a, int x, int y) {
     a->out[(size_t)y * a->width + x] = (uint8_t)((sum + n * n / 2) / (n * n));
 }
 
-/* The sums of one Gauss-Newton step, in 1/256: the upper half of J^T W J row by row, J^T W r; then
- * the grey levels of both frames, the absolute differences, the ways, and how many points. */
-enum { SUM_VECTOR = 21, SUM_BEFORE = 27, SUM_NOW, SUM_ERROR, SUM_WAY, SUM_POINTS, ALIGN_SUMS };
+/* Patches of 8x8 pixels of a shrunk picture, in rows and columns of so many pixels. */
+enum { PATCH_SIDE = 8, MOST_REACH = 5, SURE_VARIANCE = 512 }; /* 1/1024 px^2 */
 
-struct align_args {
-    const uint8_t *before, *now; /* this level, width*height */
-    const int32_t *running;      /* stage_temporal's of the last frame, map_width wide */
-    const uint16_t *variance;
-    const uint8_t *state;
-    struct rig_motion *motion;
-    int64_t *sums; /* hypotheses * ALIGN_SUMS, 0 before the first step */
-    struct pinhole camera;
-    int width, height, map_width, map_height;
-    int level;
-    int hypotheses;            /* 2: the last motion, and none; 1: what the last step has found */
-    int last;                  /* the last step by grey levels: judges, too */
-    const int16_t *map;        /* of this frame, 1/16 px: in place of grey levels; or NULL */
-    const uint8_t *confidence; /* likewise */
+/* Where a patch is. */
+struct patch_match {
+    float x, y;       /* its middle in this picture, px; x is negative where it is not known */
+    float disparity;  /* in the last map, px */
+    uint16_t was, is; /* sums of its grey levels, before and now */
 };
 
-enum { ALIGN_VARIANCE = 512 }; /* 1/1024 px^2: points with more are not used */
+struct find_patch_args {
+    const uint8_t *before, *now;     /* shrunk pictures */
+    const struct estimate *last;     /* of the last frame, map_width wide */
+    const struct rig_motion *motion; /* looked for around the place where this moves a patch */
+    struct patch_match *out;         /* columns wide */
+    struct pinhole camera;
+    int width, height, map_width; /* width, height: of before and now */
+    int size;                     /* px of the map in a pixel of before, along a side */
+    int spacing;                  /* pixels from a patch to the next one */
+    int reach;                    /* likewise: how far it is looked for, at most MOST_REACH */
+    int columns;
+    int fine; /* the place is known but for a pixel or so, and motion has the gain */
+};
+
+STAGE int patches_along(int side, int spacing) {
+    return side < PATCH_SIDE ? 0 : (side - PATCH_SIDE) / spacing + 1;
+}
 
 struct aligned_point {
     float x, y;        /* in the new picture, px of the map */
@@ -95,131 +103,142 @@ STAGE int move_point(const float *turn, const float *shift, const struct pinhole
     return 1;
 }
 
-STAGE void stage_add64(int64_t *sum, int64_t value) {
-#ifdef __CUDA_ARCH__
-    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
-#else
-    __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
-#endif
+/* Whether a patch has texture along both x and y. */
+STAGE int patch_is_textured(const uint8_t *p, int width) {
+    enum { LEAST = 2 * PATCH_SIDE * (PATCH_SIDE - 1) };
+    int along = 0, down = 0;
+    for (int i = 0; i < PATCH_SIDE; i++)
+        for (int k = 0; k + 1 < PATCH_SIDE; k++) {
+            along += stage_abs(p[i * width + k + 1] - p[i * width + k]);
+            down += stage_abs(p[(k + 1) * width + i] - p[k * width + i]);
+        }
+    return along >= LEAST && down >= LEAST;
 }
 
-/* What a residual r is differentiated by: along x and y of the picture (per px of the map), and by
- * the change of depth (per share of it). */
-struct slope {
-    float x, y, depth;
-};
-
-/* Adds a residual of weight w to the sums of a step. */
-STAGE void align_add(const struct align_args *a, const struct aligned_point *p, struct slope s,
-                     float r, float w, float sum[ALIGN_SUMS]) {
-    float gx = a->camera.focal * s.x, gy = a->camera.focal * s.y;
-    float along = gx * p->px + gy * p->py - s.depth;
-    float jacobian[6] = {-(gy + along * p->py), gx + along * p->px, gy * p->px - gx * p->py,
-                         gx * p->rho,           gy * p->rho,        -along * p->rho};
-    for (int i = 0, k = 0; i < 6; i++) {
-        float wj = w * jacobian[i];
-        for (int m = i; m < 6; m++)
-            sum[k++] += wj * jacobian[m];
-        sum[SUM_VECTOR + i] += wj * r;
-    }
-}
-
-/* A point of the last frame by its grey level. */
-STAGE void align_grey(const struct align_args *a, const struct aligned_point *p, int x, int y,
-                      float sum[ALIGN_SUMS]) {
-    const float huber = 6, most = 32; /* grey levels */
-    float step = (float)(1 << (a->level + ALIGN_SHIFT)), half = 0.5f * (step - 1);
-    float u = (p->x - half) / step, v = (p->y - half) / step;
-    if (!(u >= 0 && v >= 0 && u < (float)(a->width - 1) && v < (float)(a->height - 1)))
-        return;
-    int iu = (int)u, iv = (int)v;
-    float du = u - (float)iu, dv = v - (float)iv;
-    const uint8_t *n = a->now + (size_t)iv * a->width + iu;
-    float n00 = n[0], n01 = n[1], n10 = n[a->width], n11 = n[a->width + 1];
-    float top = n00 + du * (n01 - n00), bottom = n10 + du * (n11 - n10);
-    float grey = top + dv * (bottom - top), was = a->before[(size_t)y * a->width + x];
-    float r = grey - a->motion->gain * was, size = r < 0 ? -r : r;
-    float w = size > huber ? huber / size : 1;
-    struct slope s = {((n01 - n00) + dv * ((n11 - n10) - (n01 - n00))) / step,
-                      (bottom - top) / step, 0};
-    align_add(a, p, s, r, w, sum);
-    float wx = p->x - ((float)x * step + half), wy = p->y - ((float)y * step + half);
-    sum[SUM_BEFORE] += w * was;
-    sum[SUM_NOW] += w * grey;
-    sum[SUM_ERROR] += size < most ? size : most;
-    sum[SUM_WAY] += (wx < 0 ? -wx : wx) + (wy < 0 ? -wy : wy);
-    sum[SUM_POINTS] += 1;
-}
-
-/* A point of the last map by the new one, where that is sure and flat. */
-STAGE void align_disparity(const struct align_args *a, const struct aligned_point *p,
-                           float sum[ALIGN_SUMS]) {
-    enum { REACH = 2, SURE = 160 };
-    const float steepest = 0.5f, largest = 1.5f, huber = 0.2f;
-    if (!(p->x >= REACH && p->y >= REACH && p->x < (float)(a->map_width - REACH - 1) &&
-          p->y < (float)(a->map_height - REACH - 1)))
-        return;
-    int x = (int)(p->x + 0.5f), y = (int)(p->y + 0.5f);
-    size_t i = (size_t)y * a->map_width + x, down = (size_t)REACH * a->map_width;
-    const int16_t *m = a->map + i;
-    if (a->confidence[i] < SURE || m[0] == UNKNOWN || m[-REACH] == UNKNOWN || m[REACH] == UNKNOWN ||
-        a->map[i - down] == UNKNOWN || m[down] == UNKNOWN)
-        return;
-    struct slope s = {(float)(m[REACH] - m[-REACH]) / (32 * REACH),
-                      (float)(m[down] - a->map[i - down]) / (32 * REACH), 0};
-    s.depth = p->rho * a->camera.focal;
-    float r = (float)m[0] / 16 + s.x * (p->x - (float)x) + s.y * (p->y - (float)y) -
-              (s.depth - a->camera.doffs);
-    float size = r < 0 ? -r : r;
-    if (!(s.x < steepest && s.x > -steepest && s.y < steepest && s.y > -steepest && size < largest))
-        return;
-    align_add(a, p, s, r, size > huber ? huber / size : 1, sum);
-    sum[SUM_POINTS] += 1;
-}
-
-/* Adds one point of the last frame. Its disparity is the mean of the two pixels at its middle,
- * where they are known, sure and agree. */
-STAGE void align_point(const struct align_args *a, const float *turn, const float *shift, int x,
-                       int y, float sum[ALIGN_SUMS]) {
-    int step = 1 << (a->level + ALIGN_SHIFT);
-    size_t j = (size_t)(y * step + step / 2) * a->map_width + x * step + step / 2,
-           i = j - a->map_width - 1;
+/* Where patch (column, row) begins in before, and where it is looked for in now. Its disparity is
+ * the mean of the two pixels at its middle, where they are known, sure and agree. 0: it is left
+ * out. */
+STAGE int patch_begins(const struct find_patch_args *a, int column, int row, int begin[2],
+                       int around[2], float *disparity) {
     struct aligned_point p;
-    float half = 0.5f * (float)(step - 1);
-    if (a->state[i] == 0 || a->state[j] == 0 || a->variance[i] > ALIGN_VARIANCE ||
-        a->variance[j] > ALIGN_VARIANCE || stage_abs(a->running[i] - a->running[j]) > 256 ||
-        !move_point(turn, shift, &a->camera, (float)(x * step) + half, (float)(y * step) + half,
-                    (float)(a->running[i] + a->running[j]) / 512, &p))
-        return;
-    if (a->map)
-        align_disparity(a, &p, sum);
-    else
-        align_grey(a, &p, x, y, sum);
+    for (int i = 0; i < 2; i++)
+        begin[i] = (i ? row : column) * a->spacing;
+    int x = (begin[0] + PATCH_SIDE / 2) * a->size, y = (begin[1] + PATCH_SIDE / 2) * a->size;
+    const struct estimate *after = a->last + (size_t)y * a->map_width + x,
+                          *before = after - a->map_width - 1;
+    *disparity = (float)(before->disparity + after->disparity) / 512;
+    if (before->state == 0 || after->state == 0 || before->variance > SURE_VARIANCE ||
+        after->variance > SURE_VARIANCE || stage_abs(before->disparity - after->disparity) > 256 ||
+        !patch_is_textured(a->before + (size_t)begin[1] * a->width + begin[0], a->width) ||
+        !move_point(a->motion->turn, a->motion->shift, &a->camera, (float)x - 0.5f, (float)y - 0.5f,
+                    *disparity, &p))
+        return 0;
+    float u = (p.x + 0.5f) / (float)a->size, v = (p.y + 0.5f) / (float)a->size;
+    if (!(u > 0 && v > 0 && u < (float)a->width && v < (float)a->height))
+        return 0;
+    around[0] = (int)(u + 0.5f) - PATCH_SIDE / 2;
+    around[1] = (int)(v + 0.5f) - PATCH_SIDE / 2;
+    return around[0] >= a->reach && around[1] >= a->reach &&
+           around[0] + PATCH_SIDE + a->reach <= a->width &&
+           around[1] + PATCH_SIDE + a->reach <= a->height;
 }
 
-/* An element is a tile; with two hypotheses those of the second one come below. */
-STAGE void stage_align_sum(const struct align_args *a, int tx, int ty) {
-    int tiles = (a->height + ALIGN_TILE_HEIGHT - 1) / ALIGN_TILE_HEIGHT, second = ty >= tiles;
-    const float none[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
-    const float *turn = second ? none : a->motion->turn,
-                *shift = second ? none + 9 : a->motion->shift;
-    float sum[ALIGN_SUMS] = {0};
-    int left = tx * ALIGN_TILE_WIDTH, top = (ty - (second ? tiles : 0)) * ALIGN_TILE_HEIGHT;
-    for (int y = top; y < stage_min(top + ALIGN_TILE_HEIGHT, a->height); y++)
-        for (int x = left; x < stage_min(left + ALIGN_TILE_WIDTH, a->width); x++)
-            align_point(a, turn, shift, x, y, sum);
-    if (sum[SUM_POINTS] > 0)
-        for (int i = 0; i < ALIGN_SUMS; i++)
-            stage_add64(a->sums + second * ALIGN_SUMS + i, (int64_t)(256 * sum[i]));
+/* A patch of before, brought to the gain that is known: 8 a row. */
+STAGE void patch_read(const struct find_patch_args *a, const int begin[2],
+                      uint8_t patch[PATCH_SIDE * PATCH_SIDE]) {
+    const uint8_t *p = a->before + (size_t)begin[1] * a->width + begin[0];
+    float gain = a->fine ? a->motion->gain : 1;
+    for (int i = 0; i < PATCH_SIDE * PATCH_SIDE; i++)
+        patch[i] = (uint8_t)stage_min(
+            (int)(gain * (float)p[i / PATCH_SIDE * a->width + i % PATCH_SIDE] + 0.5f), 255);
 }
 
-STAGE float align_clamp(float v, float minimum, float maximum) {
-    float least = v > minimum ? v : minimum;
-    return least < maximum ? least : maximum;
+STAGE int patch_sum(const uint8_t *p, int width) {
+    int sum = 0;
+    for (int y = 0; y < PATCH_SIDE; y++)
+        for (int x = 0; x < PATCH_SIDE; x++)
+            sum += p[y * width + x];
+    return sum;
+}
+
+/* The sum of squared differences of a patch, whose sum is was, from one of now, once the difference
+ * of their means is taken out: exposure changes. */
+STAGE int patch_cost(const uint8_t *patch, int was, const uint8_t *now, int width) {
+    int brighter = (patch_sum(now, width) - was) / (PATCH_SIDE * PATCH_SIDE), cost = 0;
+    for (int y = 0; y < PATCH_SIDE; y++)
+        for (int x = 0; x < PATCH_SIDE; x++) {
+            int off = now[y * width + x] - patch[y * PATCH_SIDE + x] - brighter;
+            cost += off * off;
+        }
+    return cost;
+}
+
+enum { PATCH_PLACES = (2 * MOST_REACH + 1) * (2 * MOST_REACH + 1) };
+
+/* The place of the least cost, between pixels by the quadratic function through the costs around,
+ * where it is inside and, unless fine, no place apart from it costs less than 16/9 of it. cost:
+ * 2 reach + 1 places a row. */
+STAGE int patch_place(const struct find_patch_args *a, const int *cost, int *best, float off[2]) {
+    int side = 2 * a->reach + 1, second = 1 << 30;
+    *best = 0;
+    for (int i = 1; i < side * side; i++)
+        if (cost[i] < cost[*best])
+            *best = i;
+    int x = *best % side, y = *best / side;
+    for (int i = 0; i < side * side; i++)
+        if (stage_abs(i % side - x) > 1 || stage_abs(i / side - y) > 1)
+            second = stage_min(second, cost[i]);
+    if (x == 0 || y == 0 || x == side - 1 || y == side - 1 ||
+        (!a->fine && 16 * cost[*best] / 9 > second))
+        return 0;
+    const int *c = cost + *best;
+    float xx = (float)(c[1] + c[-1] - 2 * c[0]), yy = (float)(c[side] + c[-side] - 2 * c[0]),
+          xy = 0.25f * (float)(c[side + 1] + c[-side - 1] - c[side - 1] - c[1 - side]);
+    float gx = 0.5f * (float)(c[1] - c[-1]), gy = 0.5f * (float)(c[side] - c[-side]);
+    float det = xx * yy - xy * xy;
+    if (!(det > 0.05f * xx * yy))
+        return 0;
+    off[0] = (xy * gy - yy * gx) / det;
+    off[1] = (xy * gx - xx * gy) / det;
+    return off[0] > -1 && off[0] < 1 && off[1] > -1 && off[1] < 1;
+}
+
+/* What the costs of the places around say of a patch of this disparity. */
+STAGE struct patch_match patch_found(const struct find_patch_args *a, const int begin[2],
+                                     const int around[2], float disparity, const int *cost) {
+    struct patch_match m = {-1, 0, disparity, 0, 0};
+    int best, side = 2 * a->reach + 1;
+    float off[2];
+    if (!patch_place(a, cost, &best, off))
+        return m;
+    int x = around[0] + best % side - a->reach, y = around[1] + best / side - a->reach;
+    m.x = ((float)(x + PATCH_SIDE / 2) + off[0]) * (float)a->size - 0.5f;
+    m.y = ((float)(y + PATCH_SIDE / 2) + off[1]) * (float)a->size - 0.5f;
+    m.was = (uint16_t)patch_sum(a->before + (size_t)begin[1] * a->width + begin[0], a->width);
+    m.is = (uint16_t)patch_sum(a->now + (size_t)y * a->width + x, a->width);
+    return m;
+}
+
+STAGE void stage_find_patch(const struct find_patch_args *a, int column, int row) {
+    int begin[2], around[2], cost[PATCH_PLACES], side = 2 * a->reach + 1;
+    uint8_t patch[PATCH_SIDE * PATCH_SIDE];
+    struct patch_match m = {-1, 0, 0, 0, 0};
+    float disparity;
+    if (patch_begins(a, column, row, begin, around, &disparity)) {
+        const uint8_t *now =
+            a->now + (size_t)(around[1] - a->reach) * a->width + around[0] - a->reach;
+        patch_read(a, begin, patch);
+        int was = patch_sum(patch, PATCH_SIDE);
+        for (int i = 0; i < side * side; i++)
+            cost[i] =
+                patch_cost(patch, was, now + (size_t)(i / side) * a->width + i % side, a->width);
+        m = patch_found(a, begin, around, disparity, cost);
+    }
+    a->out[(size_t)row * a->columns + column] = m;
 }
 
 /* Solves a x = b for six unknowns, a positive definite, its upper half row by row. */
-STAGE void align_solve(const double *upper, const double *vector, double x[6]) {
+STAGE void pose_solve(const double *upper, const double *vector, double x[6]) {
     double m[6][7];
     for (int i = 0, k = 0; i < 6; i++) {
         for (int j = i; j < 6; j++, k++)
@@ -257,7 +276,7 @@ STAGE void motion_turn(struct rig_motion *m) {
 /* m after a small turn (angles) and shift. */
 STAGE void motion_apply(struct rig_motion *m, const double step[6]) {
     float a[3] = {(float)(step[0] / 2), (float)(step[1] / 2), (float)(step[2] / 2)};
-    struct rig_motion small = {{a[0], a[1], a[2]}, {0}, {0}, 0, 0, 0, 0};
+    struct rig_motion small = {{a[0], a[1], a[2]}, {0}, {0}, 0, 0};
     const float *b = m->gibbs, *t = m->shift;
     motion_turn(&small);
     float over = 1 / (1 - (a[0] * b[0] + a[1] * b[1] + a[2] * b[2])), gibbs[3], shift[3];
@@ -280,70 +299,128 @@ STAGE void motion_clear(struct rig_motion *m) {
     motion_turn(m);
 }
 
-/* Before the first step of a frame. */
-STAGE void stage_align_start(const struct align_args *a, int x, int y) {
-    (void)x, (void)y;
-    if (a->motion->state != MOTION_FOUND)
-        motion_clear(a->motion);
-    a->motion->gain = 1;
-    for (int i = 0; i < 2 * ALIGN_SUMS; i++)
-        a->sums[i] = 0;
-}
+/* The pose by Gauss-Newton steps on the distances of moved patches from where they are, with
+ * weights of Geman and McClure whose scale is halved from step to step (graduated non-convexity:
+ * Blake, Zisserman 1987). */
+struct pose_args {
+    const struct patch_match *matches;
+    struct rig_motion *motion;
+    struct pinhole camera;
+    int columns, count;
+    float first, spacing;    /* middle of the first patch, and from one to the next, px */
+    float widest, narrowest; /* scale of the weights, px */
+    int steps;
+    int last; /* judges, too */
+};
 
-enum { MIN_ALIGNED = 30, GREY_SIGMA = 6 };
+/* Sums of a step, in 1/256: the upper half of J^T W J row by row, J^T W r; then weighted grey
+ * levels, ways in px, weights; and how many points there are, and how many fit within 1 px. */
+enum {
+    SUM_VECTOR = 21,
+    SUM_WAS = 27,
+    SUM_IS,
+    SUM_WAY,
+    SUM_WEIGHT,
+    SUM_POINTS,
+    SUM_FITTING,
+    POSE_SUMS
+};
 
-STAGE void stage_align_step(const struct align_args *a, int x, int y) {
-    struct rig_motion *m = a->motion;
-    int64_t *sums = a->sums, *other = a->sums + ALIGN_SUMS;
-    (void)x, (void)y;
-    if (a->hypotheses == 2 &&
-        (sums[SUM_POINTS] < other[SUM_POINTS] / 2 ||
-         sums[SUM_ERROR] * other[SUM_POINTS] >= other[SUM_ERROR] * sums[SUM_POINTS])) {
-        motion_clear(m);
-        sums = other;
-    }
-    double points = (double)sums[SUM_POINTS] / 256, upper[SUM_VECTOR], vector[6], step[6];
-    m->state = points >= MIN_ALIGNED >> a->level ? MOTION_FOUND : MOTION_UNKNOWN;
-    if (m->state == MOTION_FOUND) {
-        for (int i = 0; i < SUM_VECTOR; i++)
-            upper[i] = (double)sums[i] / 256;
-        for (int i = 0; i < 6; i++)
-            vector[i] = -(double)sums[SUM_VECTOR + i] / 256;
-        align_solve(upper, vector, step);
-        motion_apply(m, step);
-        float gain = (float)((double)sums[SUM_NOW] / (double)(sums[SUM_BEFORE] + 1));
-        m->gain = align_clamp(gain, 0.5f, 2);
-        m->error = (float)((double)sums[SUM_ERROR] / 256 / points);
-        m->way = (float)((double)sums[SUM_WAY] / 256 / points);
-    }
-    for (int i = 0; i < ALIGN_SUMS; i++) {
-        other[i] = a->last ? sums[i] : 0; /* for stage_align_maps */
-        a->sums[i] = 0;
-    }
-    if (a->last && m->state == MOTION_FOUND) {
-        const float still = 0.3f, largest_error = 8;
-        m->state = m->way < still                                ? MOTION_NONE
-                   : m->error < largest_error && a->camera.known ? MOTION_FOUND
-                                                                 : MOTION_UNKNOWN;
+/* Adds a residual of weight w, along x or y, of a point that is at p. */
+STAGE void pose_add_residual(const struct pose_args *a, const struct aligned_point *p, int down,
+                             float r, float w, float sum[POSE_SUMS]) {
+    float f = a->camera.focal, at = down ? p->py : p->px, across = at * p->px, along = at * p->py;
+    float jacobian[6] = {-f * (along + (down ? 1.0f : 0.0f)),
+                         f * (across + (down ? 0.0f : 1.0f)),
+                         down ? f * p->px : -f * p->py,
+                         down ? 0.0f : f * p->rho,
+                         down ? f * p->rho : 0.0f,
+                         -f * at * p->rho};
+    for (int i = 0, k = 0; i < 6; i++) {
+        float wj = w * jacobian[i];
+        for (int m = i; m < 6; m++)
+            sum[k++] += wj * jacobian[m];
+        sum[SUM_VECTOR + i] += wj * r;
     }
 }
 
-/* One more step, by the maps, which keeps what the grey levels told as far as they told it: a
- * running mean lags behind a motion that is a little off in each frame. */
-STAGE void stage_align_maps(const struct align_args *a, int x, int y) {
-    const double grey = 1.0 / (GREY_SIGMA * GREY_SIGMA), disparity = 1 / 0.09;
-    struct rig_motion *m = a->motion;
-    const int64_t *sums = a->sums, *before = a->sums + ALIGN_SUMS;
-    (void)x, (void)y;
-    double points = (double)sums[SUM_POINTS] / 256, upper[SUM_VECTOR], vector[6], step[6];
-    if (m->state != MOTION_FOUND || points < MIN_ALIGNED)
+/* Adds patch number i to the sums, of which each is rounded by itself. */
+STAGE void pose_add(const struct pose_args *a, const struct rig_motion *m, int i, float scale,
+                    int64_t sums[POSE_SUMS]) {
+    struct patch_match q = a->matches[i];
+    float x = a->first + a->spacing * (float)(i % a->columns), sum[POSE_SUMS] = {0};
+    float y = a->first + a->spacing * (float)(i / a->columns);
+    struct aligned_point p;
+    if (q.x < 0 || !move_point(m->turn, m->shift, &a->camera, x, y, q.disparity, &p))
         return;
+    float ex = p.x - q.x, ey = p.y - q.y, square = ex * ex + ey * ey;
+    float root = scale * scale / (scale * scale + square), w = root * root;
+    pose_add_residual(a, &p, 0, ex, w, sum);
+    pose_add_residual(a, &p, 1, ey, w, sum);
+    float wx = q.x - x, wy = q.y - y;
+    sum[SUM_WAS] = w * (float)q.was;
+    sum[SUM_IS] = w * (float)q.is;
+    sum[SUM_WAY] = w * ((wx < 0 ? -wx : wx) + (wy < 0 ? -wy : wy));
+    sum[SUM_WEIGHT] = w;
+    sum[SUM_POINTS] = 1;
+    sum[SUM_FITTING] = square < 1 ? 1 : 0;
+    for (int k = 0; k < POSE_SUMS; k++)
+        sums[k] += (int64_t)(256 * sum[k]);
+}
+
+enum { LEAST_PATCHES = 12 };
+
+STAGE void pose_step(struct rig_motion *m, const int64_t sums[POSE_SUMS]) {
+    double upper[SUM_VECTOR], vector[6], step[6];
     for (int i = 0; i < SUM_VECTOR; i++)
-        upper[i] = ((double)before[i] * grey + (double)sums[i] * disparity) / 256;
+        upper[i] = (double)sums[i] / 256;
     for (int i = 0; i < 6; i++)
-        vector[i] = -(double)sums[SUM_VECTOR + i] * disparity / 256;
-    align_solve(upper, vector, step);
+        vector[i] = -(double)sums[SUM_VECTOR + i] / 256;
+    pose_solve(upper, vector, step);
     motion_apply(m, step);
+}
+
+/* The gain; with the last pass whether the pose is known: at least half of the patches fit. */
+STAGE void pose_judge(const struct pose_args *a, const int64_t sums[POSE_SUMS],
+                      struct rig_motion *m) {
+    const double still = 0.3; /* px */
+    float gain = sums[SUM_WAS] > 0 ? (float)((double)sums[SUM_IS] / (double)sums[SUM_WAS]) : 1;
+    int known =
+        sums[SUM_POINTS] >= 256 * LEAST_PATCHES && 2 * sums[SUM_FITTING] >= sums[SUM_POINTS];
+    m->gain = gain > 0.5f ? gain : 0.5f;
+    if (!a->last)
+        return;
+    m->state = MOTION_UNKNOWN;
+    if (known && (double)sums[SUM_WAY] < still * (double)sums[SUM_WEIGHT])
+        m->state = MOTION_NONE;
+    else if (known && a->camera.known)
+        m->state = MOTION_FOUND;
+    if (m->state != MOTION_FOUND)
+        motion_clear(m);
+}
+
+/* The scale of the next step. */
+STAGE float pose_scale(const struct pose_args *a, float scale) {
+    return scale > 2 * a->narrowest ? scale / 2 : a->narrowest;
+}
+
+/* One element. */
+STAGE void stage_pose(const struct pose_args *a, int x, int y) {
+    struct rig_motion m = *a->motion;
+    int64_t sums[POSE_SUMS] = {0};
+    float scale = a->widest;
+    (void)x, (void)y;
+    for (int step = 0; step < a->steps; step++) {
+        for (int k = 0; k < POSE_SUMS; k++)
+            sums[k] = 0;
+        for (int i = 0; i < a->count; i++)
+            pose_add(a, &m, i, scale, sums);
+        if (sums[SUM_POINTS] >= 256 * LEAST_PATCHES)
+            pose_step(&m, sums);
+        scale = pose_scale(a, scale);
+    }
+    pose_judge(a, sums, &m);
+    *a->motion = m;
 }
 
 /* The sum of the 3x3 pixels around; at the border the outermost ones count again. */
@@ -366,21 +443,16 @@ STAGE void stage_sum_around(const struct sum_around_args *a, int x, int y) {
  * of one pixel between neighbours that agree are closed; then each pixel reads the old map between
  * its pixels at the place where it came from, so that rounding does not add up. */
 struct move_args {
-    const int32_t *running; /* of the last frame, 1/256 px */
-    const uint16_t *variance;
-    const uint8_t *state;
+    const struct estimate *last;  /* of the last frame */
     const uint16_t *before, *now; /* stage_sum_around's of both pictures */
     const struct rig_motion *motion;
     uint64_t *vote; /* disparity + doffs in 1/256 px, + 1, in its upper half, then the pixel */
-    int32_t *moved; /* 1/256 px, NOT_MOVED where nothing is known */
-    uint16_t *moved_variance;
-    uint8_t *moved_state, *fits; /* fits: FITS_NOTHING and so on */
+    struct estimate *moved;
     struct pinhole camera;
     int width, height;
 };
 
-enum { NOT_MOVED = -(1 << 30) };
-enum { FITS_NOTHING, FITS, FITS_NOT };
+enum { FITS_NOTHING, FITS, FITS_TEXTURED, FITS_NOT };
 
 STAGE void stage_move_start(const struct move_args *a, int x, int y) {
     a->vote[(size_t)y * a->width + x] = 0;
@@ -389,9 +461,9 @@ STAGE void stage_move_start(const struct move_args *a, int x, int y) {
 STAGE void stage_move_vote(const struct move_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
     struct aligned_point p;
-    if (a->motion->state != MOTION_FOUND || a->state[i] == 0 ||
+    if (a->motion->state != MOTION_FOUND || a->last[i].state == 0 ||
         !move_point(a->motion->turn, a->motion->shift, &a->camera, (float)x, (float)y,
-                    (float)a->running[i] / 256, &p))
+                    (float)a->last[i].disparity / 256, &p))
         return;
     float u = p.x + 0.5f, v = p.y + 0.5f;
     if (!(u >= 0 && v >= 0 && u < (float)a->width && v < (float)a->height))
@@ -432,18 +504,19 @@ STAGE int read_old(const struct move_args *a, float u, float v, float d, float *
     float fx = u - (float)iu, fy = v - (float)iv, weight = 0, most = 0;
     *disparity = *variance = 0;
     for (int n = 0; n < 4; n++) {
-        size_t i = (size_t)stage_min(iv + (n >> 1), a->height - 1) * a->width +
-                   stage_min(iu + (n & 1), a->width - 1);
-        float w = (n & 1 ? fx : 1 - fx) * (n >> 1 ? fy : 1 - fy), was = (float)a->running[i] / 256;
-        float off = was - d;
-        if (a->state[i] == 0 || !(w > 0) || off > 1 || off < -1)
+        const struct estimate *e = a->last +
+                                   (size_t)stage_min(iv + (n >> 1), a->height - 1) * a->width +
+                                   stage_min(iu + (n & 1), a->width - 1);
+        float w = (n & 1 ? fx : 1 - fx) * (n >> 1 ? fy : 1 - fy);
+        float was = (float)e->disparity / 256, off = was - d;
+        if (e->state == 0 || !(w > 0) || off > 1 || off < -1)
             continue;
         weight += w;
         *disparity += w * was;
-        *variance += w * (float)a->variance[i];
+        *variance += w * (float)e->variance;
         if (w > most) {
             most = w;
-            *state = a->state[i];
+            *state = e->state;
         }
     }
     if (!(weight > 0.01f))
@@ -453,137 +526,160 @@ STAGE int read_old(const struct move_args *a, float u, float v, float d, float *
     return 1;
 }
 
-/* Whether the pixel's grey is that of the place that it came from. */
+/* In 1/9 of a grey level, the latter across 2 px. */
+enum { MISFIT_LEVELS = 20, TEXTURE = 64 };
+
+/* Whether the pixel's grey is that of the place that it came from: within some 2 levels and what
+ * half a px changes. Where there is texture, a fit says that nothing moves by itself. */
 STAGE uint8_t grey_fits(const struct move_args *a, int x, int y, float u, float v) {
-    const float largest = 9 * 6; /* 6 grey levels */
     int iu = stage_clamp((int)u, 0, a->width - 1), iv = stage_clamp((int)v, 0, a->height - 1);
-    float off = a->motion->gain * grey_around(a, iu, iv, u - (float)iu, v - (float)iv) -
-                (float)a->now[(size_t)y * a->width + x];
-    return off > largest || off < -largest ? FITS_NOT : FITS;
+    const uint16_t *now = a->now + (size_t)y * a->width + x;
+    int left = x > 0, right = x + 1 < a->width, up = y > 0 ? a->width : 0,
+        down = y + 1 < a->height ? a->width : 0;
+    int slope = stage_abs(now[right] - now[-left]) + stage_abs(now[down] - now[-up]);
+    float off =
+        a->motion->gain * grey_around(a, iu, iv, u - (float)iu, v - (float)iv) - (float)now[0];
+    if ((off < 0 ? -off : off) > (float)MISFIT_LEVELS + 0.25f * (float)slope)
+        return FITS_NOT;
+    return slope >= TEXTURE ? FITS_TEXTURED : FITS;
 }
 
-STAGE void move_found(const struct move_args *a, int x, int y, size_t i) {
+STAGE struct estimate move_found(const struct move_args *a, int x, int y) {
     const float *t = a->motion->turn, *s = a->motion->shift;
     const struct pinhole *c = &a->camera;
-    int own = vote_at(a, x, y);
+    struct estimate e = {0, 0, 0, FITS_NOTHING};
+    int own = vote_at(a, x, y), state = 0;
     own = close_gap(own, vote_at(a, x - 1, y), vote_at(a, x + 1, y));
     own = close_gap(own, vote_at(a, x, y - 1), vote_at(a, x, y + 1));
     if (own == 0)
-        return;
+        return e;
     /* back: the transpose of turn, of the point less shift */
-    float near = (float)(own - 1) / (256 * c->focal),
-          px = ((float)x - c->cx) / c->focal - s[0] * near,
+    float near = (float)(own - 1) / (256 * c->focal), d, variance;
+    float px = ((float)x - c->cx) / c->focal - s[0] * near,
           py = ((float)y - c->cy) / c->focal - s[1] * near, pz = 1 - s[2] * near;
     float z = t[2] * px + t[5] * py + t[8] * pz;
     float u = c->cx + c->focal * (t[0] * px + t[3] * py + t[6] * pz) / z;
     float v = c->cy + c->focal * (t[1] * px + t[4] * py + t[7] * pz) / z;
-    float d, variance;
-    int state = 0;
     struct aligned_point p;
     if (!(z > 0.05f && u >= 0 && v >= 0 && u <= (float)(a->width - 1) &&
           v <= (float)(a->height - 1)) ||
         !read_old(a, u, v, near * c->focal / z - c->doffs, &d, &variance, &state) ||
         !move_point(t, s, c, u, v, d, &p))
-        return;
+        return e;
     float moved = p.rho * c->focal, was = d + c->doffs;
     float ratio = was > 0.1f ? moved / was : 1, square = ratio * ratio;
     float spread = variance * square * square;
-    a->moved[i] = (int32_t)(256 * (moved - c->doffs + 4096) + 0.5f) - (4096 << 8);
-    a->moved_variance[i] = (uint16_t)(spread < 65535 ? spread : 65535);
-    a->moved_state[i] = (uint8_t)state;
-    a->fits[i] = grey_fits(a, x, y, u, v);
+    e.disparity = (int32_t)(256 * (moved - c->doffs + 4096) + 0.5f) - (4096 << 8);
+    e.variance = (uint16_t)(spread < 65535 ? spread : 65535);
+    e.state = (uint8_t)state;
+    e.fits = grey_fits(a, x, y, u, v);
+    return e;
 }
 
 STAGE void stage_move_take(const struct move_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
-    a->moved[i] = NOT_MOVED;
-    a->fits[i] = FITS_NOTHING;
-    a->moved_state[i] = 0;
-    a->moved_variance[i] = 0;
+    struct estimate e = {0, 0, 0, FITS_NOTHING};
     if (a->motion->state == MOTION_FOUND) {
-        move_found(a, x, y, i);
-    } else if (a->motion->state == MOTION_NONE && a->state[i] > 0) {
-        a->moved[i] = a->running[i];
-        a->moved_variance[i] = a->variance[i];
-        a->moved_state[i] = a->state[i];
-        a->fits[i] = grey_fits(a, x, y, (float)x, (float)y);
+        e = move_found(a, x, y);
+    } else if (a->motion->state == MOTION_NONE && a->last[i].state > 0) {
+        e = a->last[i];
+        e.fits = grey_fits(a, x, y, (float)x, (float)y);
     }
+    a->moved[i] = e;
+}
+
+/* Cells of 8x8 px: how many pixels do not fit, how many tell (have texture, or do not fit), and how
+ * many sure ones are elsewhere by now. */
+enum { CELL = 8, CLASH = 256, CLASH_SURE = 216 }; /* CLASH: 1/256 px; CLASH_SURE: confidence */
+
+struct cell_counts {
+    uint8_t misfits, telling, clashes;
+};
+
+struct count_cells_args {
+    const struct estimate *moved;
+    const int16_t *source;
+    const uint8_t *confidence;
+    struct cell_counts *out; /* cells wide */
+    int width, height, cells;
+};
+
+/* Adds a pixel to misfits, telling, clashes. */
+STAGE void pixel_counts(struct estimate moved, int source, int confidence, int counts[3]) {
+    counts[0] += moved.fits == FITS_NOT;
+    counts[1] += moved.fits >= FITS_TEXTURED;
+    counts[2] += moved.fits != FITS_NOTHING && confidence >= CLASH_SURE &&
+                 stage_abs(16 * source - moved.disparity) > CLASH;
+}
+
+STAGE void stage_count_cells(const struct count_cells_args *a, int cx, int cy) {
+    int n[3] = {0, 0, 0};
+    for (int y = CELL * cy; y < stage_min(CELL * (cy + 1), a->height); y++)
+        for (int x = CELL * cx; x < stage_min(CELL * (cx + 1), a->width); x++) {
+            size_t i = (size_t)y * a->width + x;
+            pixel_counts(a->moved[i], a->source[i], a->confidence[i], n);
+        }
+    struct cell_counts counts = {(uint8_t)n[0], (uint8_t)n[1], (uint8_t)n[2]};
+    a->out[(size_t)cy * a->cells + cx] = counts;
+}
+
+/* What a cell has to do with things that move by themselves. Of the 3x3 cells around, or the 7x7
+ * where those tell too little, more than a third of the telling pixels do not fit: it moves. A
+ * tenth of the 3x3 cells are sure and elsewhere by now: it clashes. */
+enum { CELL_MOVES = 1, CELL_CLASHES = 2 };
+
+struct judge_cells_args {
+    const struct cell_counts *counts;
+    uint8_t *out;
+    int cells, rows;
+};
+
+STAGE void stage_judge_cells(const struct judge_cells_args *a, int cx, int cy) {
+    enum { MOVING_SHARE = 90, CLASH_SHARE = 24, WIDEST = 3 }; /* shares of 256 */
+    int judged = 0;
+    for (int reach = 1, told = 0; reach <= WIDEST && !told; reach += 2) {
+        int misfits = 0, telling = 0, clashes = 0, pixels = 0;
+        for (int y = stage_max(cy - reach, 0); y <= stage_min(cy + reach, a->rows - 1); y++)
+            for (int x = stage_max(cx - reach, 0); x <= stage_min(cx + reach, a->cells - 1); x++) {
+                const struct cell_counts *c = &a->counts[(size_t)y * a->cells + x];
+                misfits += c->misfits;
+                telling += c->telling;
+                clashes += c->clashes;
+                pixels += CELL * CELL;
+            }
+        told = 10 * telling >= pixels;
+        if (told && 256 * misfits > MOVING_SHARE * telling)
+            judged |= CELL_MOVES;
+        if (reach == 1 && 256 * clashes > CLASH_SHARE * pixels)
+            judged |= CELL_CLASHES;
+    }
+    a->out[(size_t)cy * a->cells + cx] = (uint8_t)judged;
 }
 
 /* Temporal filter of a map. Where the moved map and the new one agree, the mean weighted by inverse
  * variances; where they do not, the moved one for KEPT_FRAMES frames, unless the new one's variance
- * is SURER times less. Nothing is taken over where the moved picture does not fit the new one,
- * there or at a fifth of the 16x16 pixels around, nor where a tenth of these are sure and
- * elsewhere by now: things that move by themselves, and what they uncover. */
+ * is SURER times less. What moves by itself has to agree more closely, and nothing is kept there
+ * nor in cells that clash. */
 enum {
-    FIT_BLOCK = 4,       /* px */
-    FIT_SHARE = 51,      /* of 256 */
-    LEAST_VARIANCE = 23, /* 1/1024 px^2: 0.15 px */
-    AGREEING_LEAST = 256,
-    AGREEING_MOST = 4096, /* likewise: 0.5 and 2 px */
+    LEAST_VARIANCE = 23,  /* 1/1024 px^2: 0.15 px */
+    AGREEING_LEAST = 256, /* likewise: 0.5, 0.7 and 2.8 px */
+    AGREEING_MOVING = 512,
+    AGREEING_MOST = 8192,
     KEPT_FRAMES = 2,
     SURER = 4,
     MIN_NEW_SHARE = 8 /* of 256 */
 };
 
-/* How many pixels of a block do not fit, and how many sure ones are elsewhere by now. */
-struct count_misfits_args {
-    const uint8_t *fits, *confidence;
-    const int32_t *moved;
-    const int16_t *source;
-    uint8_t *misfits, *clashes; /* a block each */
-    int width, height, blocks;
-};
-
-enum { CLASH = 256, CLASH_SURE = 216, CLASH_SHARE = 24 }; /* 1/256 px; confidence; of 256 */
-
-STAGE void stage_count_misfits(const struct count_misfits_args *a, int bx, int by) {
-    int misfits = 0, clashes = 0;
-    for (int y = FIT_BLOCK * by; y < stage_min(FIT_BLOCK * (by + 1), a->height); y++)
-        for (int x = FIT_BLOCK * bx; x < stage_min(FIT_BLOCK * (bx + 1), a->width); x++) {
-            size_t i = (size_t)y * a->width + x;
-            misfits += a->fits[i] == FITS_NOT;
-            clashes += a->fits[i] != FITS_NOTHING && a->confidence[i] >= CLASH_SURE &&
-                       stage_abs(16 * a->source[i] - a->moved[i]) > CLASH;
-        }
-    a->misfits[(size_t)by * a->blocks + bx] = (uint8_t)misfits;
-    a->clashes[(size_t)by * a->blocks + bx] = (uint8_t)clashes;
-}
-
-/* Sums of 4x4 blocks from (bx - 2, by - 2) on: of the 16x16 pixels around those whose x and y, two
- * more and divided by FIT_BLOCK, are bx and by. */
-struct gather_args {
-    const uint8_t *misfits, *clashes;
-    uint16_t *misfits_around, *clashes_around; /* (blocks + 1) * (rows + 1) */
-    int blocks, rows;
-};
-
-STAGE void stage_gather(const struct gather_args *a, int bx, int by) {
-    size_t i = (size_t)by * (a->blocks + 1) + bx;
-    int misfits = 0, clashes = 0;
-    for (int y = stage_max(by - 2, 0); y < stage_min(by + 2, a->rows); y++)
-        for (int x = stage_max(bx - 2, 0); x < stage_min(bx + 2, a->blocks); x++) {
-            misfits += a->misfits[(size_t)y * a->blocks + x];
-            clashes += a->clashes[(size_t)y * a->blocks + x];
-        }
-    a->misfits_around[i] = (uint16_t)misfits;
-    a->clashes_around[i] = (uint16_t)clashes;
-}
-
 struct temporal_args {
     const int16_t *source;
     const uint8_t *confidence;
-    const int32_t *moved; /* struct move_args's */
-    const uint16_t *moved_variance;
-    const uint8_t *moved_state, *fits;
-    const uint16_t *misfits, *clashes; /* struct gather_args's */
+    const struct estimate *moved;
+    const uint8_t *judged; /* stage_judge_cells' */
     const struct rig_motion *motion;
-    int32_t *running;   /* 1/256 px */
-    uint16_t *variance; /* 1/1024 px^2 */
-    uint8_t *state;     /* 0: nothing is known; n: n - 1 frames in a row did not agree */
-    int16_t *out;
+    struct estimate *out; /* for the next frame */
+    int16_t *shown;
     uint8_t *confidence_out;
-    int width, height, blocks;
+    int width, height, cells;
     int drift;           /* 1/1024 px^2: what a moving rig adds to the variance in a frame */
     uint16_t spread[32]; /* likewise: the variance of a disparity by its confidence / 8 */
 };
@@ -598,31 +694,32 @@ STAGE int confidence_of(const struct temporal_args *a, int variance) {
 
 STAGE void stage_temporal(const struct temporal_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
-    size_t around = (size_t)((y + 2) / FIT_BLOCK) * (a->blocks + 1) + (x + 2) / FIT_BLOCK;
+    struct estimate moved = a->moved[i];
+    int judged = a->judged[(size_t)(y / CELL) * a->cells + x / CELL];
+    int most = judged & CELL_MOVES ? AGREEING_MOVING : AGREEING_MOST;
     int d = 16 * a->source[i], own = a->spread[a->confidence[i] >> 3], variance = own, state = 1;
-    int known = a->source[i] != UNKNOWN, shown = d, shown_variance = own, moved = a->moved[i];
-    if (moved != NOT_MOVED && a->fits[i] == FITS && known && a->misfits[around] <= FIT_SHARE) {
-        int before = stage_min(
-            a->moved_variance[i] + (a->motion->state == MOTION_FOUND ? a->drift : 0), 65535);
-        int off = stage_clamp(d - moved, -4096, 4096), sum = before + own;
-        if (off * off >> 6 <= stage_clamp(4 * sum, AGREEING_LEAST, AGREEING_MOST)) {
+    int known = a->source[i] != UNKNOWN, shown = d, shown_variance = own;
+    if (known && (moved.fits == FITS || moved.fits == FITS_TEXTURED)) {
+        int drift = a->motion->state == MOTION_FOUND ? a->drift : 0;
+        int before = stage_min(moved.variance + drift, 65535);
+        int off = stage_clamp(d - moved.disparity, -4096, 4096), sum = before + own;
+        if (off * off >> 6 <= stage_clamp(4 * sum, AGREEING_LEAST, most)) {
             int share = stage_max(256 * before / stage_max(sum, 1), MIN_NEW_SHARE);
-            shown = d = moved + ((share * off + 128) >> 8);
+            shown = d = moved.disparity + ((share * off + 128) >> 8);
             shown_variance = variance = stage_max(before - (before * share >> 8), LEAST_VARIANCE);
-        } else if (a->moved_state[i] <= KEPT_FRAMES && a->clashes[around] <= CLASH_SHARE) {
-            state = a->moved_state[i] + 1;
+        } else if (moved.state <= KEPT_FRAMES && !judged) {
+            state = moved.state + 1;
             if (before < SURER * own) {
-                shown = moved;
+                shown = moved.disparity;
                 shown_variance = before;
             }
-            d = moved;
+            d = moved.disparity;
             variance = before;
         }
     }
-    a->running[i] = d;
-    a->variance[i] = (uint16_t)variance;
-    a->state[i] = (uint8_t)(known ? state : 0);
-    a->out[i] = (int16_t)(known ? (shown + 8) >> 4 : UNKNOWN);
+    struct estimate e = {d, (uint16_t)variance, (uint8_t)(known ? state : 0), FITS_NOTHING};
+    a->out[i] = e;
+    a->shown[i] = (int16_t)(known ? (shown + 8) >> 4 : UNKNOWN);
     a->confidence_out[i] =
         shown == 16 * a->source[i] ? a->confidence[i] : (uint8_t)confidence_of(a, shown_variance);
 }
