@@ -29,7 +29,8 @@
     STAGE(agreement) \
     STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
-    STAGE(pruned_downsample) STAGE(grey) STAGE(chance)
+    STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(shrink) STAGE(find_patch) \
+    STAGE(sum_around) STAGE(move_vote) STAGE(move_take) STAGE(count_cells) STAGE(temporal)
 /* Those with layers, which vpdpbusd also computes in vectors of AVX2 where the processor has it:
  * encoded for AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
 #define LAYER_STAGES(STAGE) \
