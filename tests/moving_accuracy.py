@@ -147,7 +147,8 @@ def main():
                 print(f"| `{preset}`, {name}, {cameras} | " +
                       " | ".join(f"{a:.2f} > {b:.2f}" for a, b in cells) + " |", flush=True)
         if drive:
-            off, on = (drive.figures(drive_maps(sys.argv[1], preset, mode)) for mode in ("off", "on"))
+            off, on = (drive.figures(drive_maps(sys.argv[1], preset, mode))
+                       for mode in ("off", "on"))
             print(f"| `{preset}`, kitti_seq1: jitter, ahead | {off[0]:.3f} > {on[0]:.3f} | "
                   f"{off[1]:.2f} > {on[1]:.2f} |" + " |" * (len(FIGURES) - 2), flush=True)
 

@@ -175,8 +175,8 @@ static struct rig_motion wall_pose(struct wall *w) {
     return motion;
 }
 
-/* Points move to where they do by a tenth of a pixel: also where the exposure has changed, and where
- * a fourth of the picture has moved by itself. */
+/* Points move to where they do by a tenth of a pixel: also where the exposure has changed, and
+ * where a fourth of the picture has moved by itself. */
 TEST("/temporal/pose", test_pose) {
     static const float gibbs[][3] = {{0.002f, -0.004f, 0.003f}, {0, 0, 0}, {-0.005f, 0.006f, 0}};
     static const float shift[][3] = {{0.05f, -0.1f, 0.3f}, {0, 0, 0}, {-0.3f, 0.1f, -0.2f}};

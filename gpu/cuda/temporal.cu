@@ -1,7 +1,7 @@
 /*
  * Stages of the temporal filter optimised for CUDA: a warp a patch, whose lanes try places; a block
- * for all steps of a pose, whose sums are whole numbers and so do not depend on their order; a block
- * for four cells.
+ * for all steps of a pose, whose sums are whole numbers and so do not depend on their order; a
+ * block for four cells.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
