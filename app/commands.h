@@ -45,7 +45,7 @@ struct common_options {
     char *preset, *config, *quality, *weights, *memory, **set;
     struct feature_network *network; /* that of the file weights */
     const GOptionEntry *entries;     /* the command's own */
-    gboolean dump_config, quiet, verbose;
+    gboolean dump_config, quiet, verbose, help, help_all;
     /* Set before parsing: a damaged livestereo.ini only causes a warning, and there are no options
      * of settings. */
     bool no_settings;
@@ -64,22 +64,21 @@ struct common_options {
 /* For summaries: the words that every command takes as SOURCE. */
 #define SOURCE_HELP                                                                              \
     "A SOURCE is\n"                                                                              \
-    "  v4l2:LEFT,RIGHT       two cameras, by node, by-id name, bus or serial; livestereo\n"      \
-    "                        list prints them\n"                                                 \
+    "  v4l2:LEFT,RIGHT       two cameras, by node, by-id name, bus or serial; livestereo list "  \
+    "prints them\n"                                                                              \
     "  sbs:DEVICE            one camera that gives both pictures side by side\n"                 \
-    "  gst:PIPELINE          a live GStreamer pipeline with appsinks named left and right,\n"    \
-    "                        or one named both\n"                                                \
-    "  FILE [FILE]           a recording or two, or URIs: two video tracks, one with both\n"     \
-    "                        pictures side by side, or a file for left and one for right\n"      \
-    "  mcap:FILE             what ROS recorded (MCAP, bag): topics named left and right, or\n"   \
-    "                        mcap:FILE,/LEFT,/RIGHT\n"                                           \
+    "  gst:PIPELINE          a live GStreamer pipeline with appsinks named left and right, or "  \
+    "one named both\n"                                                                           \
+    "  FILE [FILE]           a recording or two, or URIs: two video tracks, one with both "      \
+    "pictures side by side, or a file for left and one for right\n"                              \
+    "  mcap:FILE             what ROS recorded (MCAP, bag): topics named left and right, or "    \
+    "mcap:FILE,/LEFT,/RIGHT\n"                                                                   \
     "  LEFT RIGHT            two pictures, or two patterns: left_%06d.png right_%06d.png\n"      \
-    "  FOLDER                holds left/ and right/, image_0/ and image_1/, image_2/ and\n"      \
-    "                        image_3/, or left.png and right.png, or left01.png, right01.png "   \
-    "...\n"                                                                                      \
-    "  synth:[KEY=VALUE,..]  a built-in moving scene, of which every disparity is known; keys\n" \
-    "                        are scene (shapes or desk), width, height, min_disparity,\n"        \
-    "                        range, noise, gain, row_offset, frames, rate, seed, color"
+    "  FOLDER                holds left/ and right/, image_0/ and image_1/, image_2/ and "       \
+    "image_3/, or left.png and right.png, or left01.png, right01.png ...\n"                      \
+    "  synth:[KEY=VALUE,..]  a built-in moving scene, of which every disparity is known; keys "  \
+    "are scene (shapes or desk), width, height, min_disparity, range, noise, gain, row_offset, " \
+    "frames, rate, seed, color"
 
 /* Parses argv with the command's own entries and the common ones, sets the log level, sets *params
  * (default < preset < config file < quality < --set), and handles --dump-config. Afterwards

@@ -153,6 +153,9 @@ static GArray *all_entries(const GOptionEntry *entries, struct common_options *o
          "Print the parameters in effect as a config file and exit", NULL},
     };
     const GOptionEntry messages[] = {
+        {"help", 'h', 0, G_OPTION_ARG_NONE, &options->help, "Show the options that come first",
+         NULL},
+        {"help-all", 0, 0, G_OPTION_ARG_NONE, &options->help_all, "Show all options", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "Errors only, no progress", NULL},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more", NULL},
     };
@@ -177,11 +180,68 @@ static char *option_hint(const GArray *entries, const GError *error, const char 
         return g_strdup(otherwise);
     g_autofree char *typed = g_strndup(dashes, strcspn(dashes, "="));
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_add(names, g_strdup("--help"));
     for (guint i = 0; i < entries->len; i++)
         g_ptr_array_add(names,
                         g_strconcat("--", g_array_index(entries, GOptionEntry, i).long_name, NULL));
     return NAME_HINT(typed, names->pdata, names->len, otherwise);
+}
+
+/* ---- help: first what is asked for most, then what belongs to a subject */
+
+enum { HELP_COLUMNS = 80 };
+
+static const struct {
+    const char *title, *options;
+} subjects[] = {
+    {"Source", " swap pictures eye flip rotate180 size format bits sync-tolerance drop start "},
+    {"Calibration:", " unit model rectified alpha roi scale "},
+    {"Window:", " colormap theme range metres-per-pixel stats plain fullscreen window "
+                "ui-scale screenshot ui-map "},
+    {"Settings:", " config weights memory dump-config "}};
+
+/* The options of a context, in groups where they are many. */
+static void add_options(GOptionContext *context, const GArray *all, const GOptionEntry *entries) {
+    enum { SUBJECTS = G_N_ELEMENTS(subjects), MANY = 30 };
+    GOptionGroup *group[SUBJECTS + 1];
+    for (int i = 0; i <= SUBJECTS; i++) {
+        const char *title = i < SUBJECTS ? subjects[i].title : "";
+        group[i] = g_option_group_new(title, title, title, (gpointer)entries, NULL);
+    }
+    for (guint i = 0; i < all->len; i++) {
+        const GOptionEntry one[] = {g_array_index(all, GOptionEntry, i), {0}};
+        g_autofree char *word = g_strdup_printf(" %s ", one->long_name);
+        int k = 0;
+        while (k < SUBJECTS && (all->len < MANY || !strstr(subjects[k].options, word)))
+            k++;
+        g_option_group_add_entries(group[k], one);
+    }
+    g_option_context_set_main_group(context, group[SUBJECTS]);
+    for (int i = 0; i < SUBJECTS; i++)
+        g_option_context_add_group(context, group[i]);
+}
+
+/* Lines are broken at blanks; what goes on stands below the beginning of an option's help. */
+static void print_help(GOptionContext *context, bool all) {
+    g_autofree char *help = g_option_context_get_help(context, !all, NULL);
+    g_autoptr(GRegex) within = g_regex_new("(?m)^(\\S.*)\n(?=\\S)", 0, 0, NULL); /* a paragraph */
+    g_autofree char *text = g_regex_replace(within, g_strchomp(help), -1, 0, "\\1 ", 0, NULL);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        const char *rest = *line, *gap = strstr(rest + strspn(rest, " "), "  ");
+        int indent = (int)(gap ? gap - rest + (int)strspn(gap, " ") : (int)strspn(rest, " "));
+        int least = indent;
+        for (int width = HELP_COLUMNS; (int)strlen(rest) > width; width = HELP_COLUMNS - indent) {
+            int cut = width;
+            while (cut > least && rest[cut] != ' ')
+                cut--;
+            if (cut == least)
+                break;
+            printf("%.*s\n%*s", cut, rest, indent, "");
+            rest += cut + 1;
+            least = 0;
+        }
+        puts(rest);
+    }
 }
 
 int options_parse(int *argc, char ***argv, const char *usage, const char *summary,
@@ -193,16 +253,19 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     g_autoptr(GOptionContext) context = g_option_context_new(usage);
     g_autoptr(GArray) all = all_entries(entries, options);
     g_autoptr(GError) error = NULL;
-    GOptionGroup *group = g_option_group_new(NULL, NULL, NULL, (gpointer)entries, NULL);
     options->entries = entries;
-    g_option_group_add_entries(group, (const GOptionEntry *)(void *)all->data);
-    g_option_context_set_main_group(context, group);
+    add_options(context, all, entries);
+    g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_summary(context, summary);
     g_option_context_set_description(context, examples);
     if (!g_option_context_parse(context, argc, argv, &error)) {
         g_autofree char *see = g_strdup_printf("; see %s --help", name),
                         *hint = option_hint(all, error, see);
         return log_fail(EXIT_USAGE, command, "%s%s", error->message, hint);
+    }
+    if (options->help || options->help_all) {
+        print_help(context, options->help_all);
+        exit(EXIT_SUCCESS);
     }
     if (options->quiet)
         log_set_level(LOG_ERROR);

@@ -63,6 +63,18 @@ CLI_TEST_PLAIN("/cli/help", test_help) {
         for (size_t k = 0; k < G_N_ELEMENTS(sources); k++)
             g_assert_nonnull(strstr(own, sources[k]));
     }
+    static const char *const grouped[] = {"view", "run",
+                                          "motion"}; /* on a terminal of 80 columns */
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(grouped); i++) {
+        bool all = i % 2;
+        g_autofree char *own = expect_success("%s --help%s", grouped[i / 2], all ? "-all" : "");
+        g_auto(GStrv) lines = g_strsplit(own, "\n", -1);
+        for (char **line = lines; *line; line++)
+            g_assert_cmpint(strlen(*line), <=, 80);
+        g_assert_nonnull(strstr(own, "--set"));
+        g_assert_true((strstr(own, "--rotate180") != NULL) == all);
+        g_assert_true((strstr(own, "\nCalibration:\n") != NULL) == all);
+    }
     g_autofree char *version = expect_success("--version");
     g_assert_true(g_str_has_prefix(version, "livestereo "));
     g_autofree char *params = expect_success("--help-params");
@@ -161,7 +173,7 @@ CLI_TEST_PLAIN("/cli/completion", test_completion) {
                          "_livestereo\n"
                          "printf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort\n";
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
-        g_autofree char *help = expect_success("%s --help", commands[i]);
+        g_autofree char *help = expect_success("%s --help-all", commands[i]);
         g_autofree char *expected = options_of(help), *out = NULL;
         const char *argv[] = {"bash", "-c", script, binary(), commands[i], NULL};
         GError *error = NULL;

@@ -21,7 +21,7 @@ static bool is_listed(const char *option) {
 
 static void test_options(gconstpointer command) {
     g_autofree char *line =
-        g_strdup_printf("%s %s --help", g_getenv("LIVESTEREO_BIN"), (const char *)command);
+        g_strdup_printf("%s %s --help-all", g_getenv("LIVESTEREO_BIN"), (const char *)command);
     g_autofree char *out = NULL;
     g_autoptr(GRegex) option = g_regex_new("(?<![\\w-])--([a-z0-9-]+)", 0, 0, NULL);
     g_autoptr(GMatchInfo) match = NULL;
