@@ -170,8 +170,8 @@ CLI_TEST("/flow/batch", test_batch) {
     expect_shell(0, "", "003.png is there",
                  "mkdir $D/gap && cp $D/in/000.png $D/in/001.png $D/gap && "
                  "cp $D/in/002.png $D/gap/003.png && "
-                 "$B batch $D/gap/%03d.png -o $D/gap --save flo " MOTION);
-    expect_error(3, "all others up to", "batch $D/none%%d.png -o $D/gap " MOTION);
+                 "$B batch $D/gap/%03d.png -o $D/one --save flo " MOTION);
+    expect_error(3, "all others up to", "batch $D/none%%d.png -o $D/one " MOTION);
     write_frames("drive", 3);
     must("batch $D/drive -o $D/pairs --save flo " MOTION);
     g_assert_true(exists("pairs/002.flo"));
