@@ -324,7 +324,7 @@ void bp_choose_planes(bp_level *a, uint8_t *const message[DIRECTIONS], int in, i
 }
 
 /* Warps of a multiprocessor, at most, for a level with a group of threads each direction. */
-enum { DIRECTED_WARPS = 40, DIRECTED_ROWS = 2 };
+enum { DIRECTED_WARPS = 20, DIRECTED_ROWS = 2 };
 
 /* One of the two kernels: directed where there is one and the level is small. */
 static void launch_either(backend_cuda *cuda, const bp_level *a, bp_kernel directed,
