@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_READ INT64_MIN
 enum { INTERVALS = 64, MAX_DAMAGED = 256 }; /* from which the usual one is taken; pairs in a row */
 
 /* One of the two topics. */
@@ -26,7 +25,7 @@ struct topic {
     const struct ros_channel *channel;
     enum ros_type type;
     bool ros1;
-    int64_t *times; /* of capture, ns, or NOT_READ */
+    int64_t *times; /* of capture, ns; 0: not read */
 };
 
 struct mcap_pairs {
@@ -68,7 +67,7 @@ static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i
 /* When picture i was taken: by its message, or where that does not say it when it was recorded. */
 static int64_t time_of(struct mcap_pairs *s, const struct topic *topic, guint i) {
     struct ros_image image;
-    if (topic->times[i] == NOT_READ) {
+    if (topic->times[i] == 0) {
         bool known = read_message(s, topic, i, false, &image) == 0 && image.stamp_ns > 0;
         topic->times[i] = known ? image.stamp_ns : log_time(topic, i);
     }
@@ -390,11 +389,8 @@ static int find_topics(struct mcap_pairs *s, char **names) {
 
 static int open_topics(struct mcap_pairs *s, char **names) {
     int error = find_topics(s, names);
-    for (int i = 0; i < 2 && !error; i++) {
-        s->side[i].times = g_new(int64_t, count_of(&s->side[i]));
-        for (guint k = 0; k < count_of(&s->side[i]); k++)
-            s->side[i].times[k] = NOT_READ;
-    }
+    for (int i = 0; i < 2 && !error; i++)
+        s->side[i].times = g_new0(int64_t, count_of(&s->side[i]));
     return error;
 }
 
