@@ -194,7 +194,7 @@ CLI_TEST("/batch/progress", test_progress) {
     struct outcome o = shell("B=$(realpath $B) && cd $D && mv in $'a\\e[31mb\\xc2\\x9b2J' && "
                              "script -qec \"$B batch a* -o out " SMALL "\" /dev/null");
     g_assert_cmpint(o.code, ==, 0);
-    g_assert_nonnull(strstr(o.out, "a?[31mb??2J ["));
+    g_assert_nonnull(strstr(o.out, "a?[31mb??2J 2/2 pairs"));
     g_assert_null(strstr(o.out, "\033[31m"));
     g_assert_null(strstr(o.out, "\xc2\x9b"));
 }

@@ -226,15 +226,18 @@ static int open_rows(struct batch_output *output) {
  * -EEXIST after a log line. */
 static int check_folder(const struct batch_output *output) {
     g_autoptr(GDir) dir = g_dir_open(output->task.folder, 0, NULL);
-    g_autofree char *rows = NULL;
+    char start[sizeof CSV_START] = "";
     const char *name;
     while (dir && (name = g_dir_read_name(dir)) && *name == '.')
         ;
     if (!dir || !name)
         return 0;
-    if (g_file_test(output->csv_path, G_FILE_TEST_IS_REGULAR) &&
-        g_file_get_contents(output->csv_path, &rows, NULL, NULL) &&
-        (!*rows || g_str_has_prefix(rows, CSV_START)))
+    bool there = g_file_test(output->csv_path, G_FILE_TEST_IS_REGULAR);
+    FILE *rows = there ? fopen(output->csv_path, "re") : NULL;
+    size_t length = rows ? fread(start, 1, sizeof start - 1, rows) : 0;
+    if (rows)
+        fclose(rows);
+    if (rows && (length == 0 || strcmp(start, CSV_START) == 0))
         return output->task.kinds & SAVE_MCAP ? file_spare_input(output->mcap_path) : 0;
     return log_fail(-EEXIST, output->task.folder,
                     "holds %s, and no results of an earlier batch, which alone are written over; "

@@ -49,19 +49,13 @@ static int count_inputs(const struct batch *batch, int count, char **words) {
 
 /* name is the source's; a long one is cut at its start, for a line that wraps cannot be redrawn. */
 static void draw_progress(const char *name, long done, long count, double rate) {
-    const int cells = 20, max = 20;
     g_autofree char *clean = g_strdup(name);
     log_clean(clean);
-    name = g_utf8_offset_to_pointer(clean, MAX(0, g_utf8_strlen(clean, -1) - max));
-    if (count > 0) {
-        int full = (int)(done * cells / count);
-        fprintf(stderr, "\r%s [", name);
-        for (int i = 0; i < cells; i++)
-            fputc(i < full ? '#' : '.', stderr);
-        fprintf(stderr, "] %ld/%ld", done, count);
-    } else {
-        fprintf(stderr, "\r%s %ld pairs", name, done);
-    }
+    fprintf(stderr, "\r%s %ld",
+            g_utf8_offset_to_pointer(clean, MAX(0, g_utf8_strlen(clean, -1) - 20)), done);
+    if (count > 0)
+        fprintf(stderr, "/%ld", count);
+    fputs(" pairs", stderr);
     if (rate > 0)
         fprintf(stderr, "  %.1f pairs/s", rate);
     if (rate > 0 && count > done)
