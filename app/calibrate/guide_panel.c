@@ -11,7 +11,7 @@
 static unsigned verdict_color(const struct guide *g, const struct theme *theme) {
     if (g->verdict == TAKEN)
         return theme->good;
-    return g->verdict == NO_BOARD || g->verdict == LARGER_BOARD ? theme->bad : theme->changed;
+    return g->verdict == LARGER_BOARD ? theme->bad : theme->changed;
 }
 
 /* ---- over the pictures */
@@ -65,19 +65,28 @@ void guide_panel_draw_corners(struct guide *g) {
             draw_board(g, side, verdict_color(g, &themes[THEME_DARK])); /* over any picture */
 }
 
-/* ---- beside the pictures */
-
-static void draw_head(const struct guide *g) {
-    const struct calibrate *c = g->calibrate;
-    const struct board *board = &c->views.board;
-    char square[32] = "";
-    if (board->metric)
-        snprintf(square, sizeof(square), "%g mm squares, ", 1000 * board->square);
-    ui_text(g->screen.ui, "%dx%d corners, %s%s lenses, %dx%d", board->cols, board->rows, square,
-            distortion_names[c->model], c->source->width, c->source->height);
-    if (!board->metric)
-        ui_note(g->screen.ui, "Distances in squares: --square gives metres");
+/* The names of the pictures, and over the first one what is to be done now. */
+static void draw_headings(struct guide *g) {
+    struct ui *ui = g->screen.ui;
+    char status[512], hint[256];
+    ui_push_font(ui, UI_HEADING);
+    for (int side = 0; side < 2; side++)
+        ui_label(ui, g->view[side].x + ui_px(ui, 12),
+                 g->view[side].y - (ui_px(ui, LAYOUT_HEADING) + ui_text_height(ui)) / 2,
+                 ui_theme(ui)->text, side ? "Right picture" : "Left picture");
+    ui_pop_font(ui);
+    guide_status(g, status, sizeof(status) / 2);
+    if (!coverage_missing(&g->calibrate->views.coverage, hint, sizeof(hint)) && !g->ended) {
+        g_strlcat(status, ". ", sizeof(status));
+        g_strlcat(status, hint, sizeof(status));
+    }
+    ui_push_font(ui, UI_NUMBER);
+    ui_tag(ui, (g->layout.views.width - ui_text_width(ui, status)) / 2,
+           g->view[0].y + ui_text_height(ui), status);
+    ui_pop_font(ui);
 }
+
+/* ---- around the pictures */
 
 static void draw_bar(struct ui *ui, const char *name, const char *label, double ratio) {
     double x, y, line = ui_text_height(ui), left = 7 * line;
@@ -89,18 +98,15 @@ static void draw_bar(struct ui *ui, const char *name, const char *label, double 
            ratio > 0.999 ? ui_theme(ui)->good : ui_theme(ui)->changed, 1);
 }
 
-static void draw_coverage(const struct views *views, bool ended, struct ui *ui) {
+static void draw_coverage(const struct views *views, struct ui *ui) {
     struct coverage_shares covered;
-    char text[256];
+    char text[32];
     coverage_measure(&views->coverage, &covered);
     snprintf(text, sizeof(text), "Views %d of %d", views_count(views), COVERAGE_VIEWS_WANTED);
     draw_bar(ui, "bar.views", text, covered.views);
     draw_bar(ui, "bar.image", "Places", covered.image);
     draw_bar(ui, "bar.angle", "Angles", covered.angle);
     draw_bar(ui, "bar.distance", "Distances", covered.distance);
-    bool all = coverage_missing(&views->coverage, text, sizeof(text));
-    if (all || !ended)
-        ui_text_color(ui, all ? ui_theme(ui)->good : ui_theme(ui)->changed, "%s", text);
 }
 
 static void action_button(struct guide *g, const char *name, const char *label,
@@ -112,19 +118,34 @@ static void action_button(struct guide *g, const char *name, const char *label,
         info->run(g);
 }
 
-static void draw_buttons(struct guide *g) {
-    action_button(g, "take", "Take", GUIDE_TAKE);
-    ui_same_line_for(g->screen.ui, "Drop last");
-    action_button(g, "drop", "Drop last", GUIDE_FORGET);
-    ui_same_line_for(g->screen.ui, "Solve");
-    action_button(g, "solve", "Solve", GUIDE_SOLVE);
-    ui_same_line_for(g->screen.ui, "Quit");
-    action_button(g, "quit", "Quit", GUIDE_QUIT);
+static void draw_top(struct guide *g) {
+    const struct layout_rect *r = &g->layout.top;
+    const struct calibrate *c = g->calibrate;
+    const struct board *board = &c->views.board;
+    struct ui *ui = g->screen.ui;
+    char about[96], square[48] = "distances in squares: --square gives metres";
     bool on = g->automatic;
-    if (ui_switch(g->screen.ui, "automatic", "Take views by itself (a)",
+    if (board->metric)
+        snprintf(square, sizeof(square), "%g mm squares", 1000 * board->square);
+    snprintf(about, sizeof(about), "%dx%d corners, %s, %dx%d", board->cols, board->rows, square,
+             c->source->width, c->source->height);
+    ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
+    action_button(g, "take", "Take", GUIDE_TAKE);
+    ui_same_line(ui);
+    action_button(g, "drop", "Drop last", GUIDE_FORGET);
+    ui_same_line(ui);
+    if (ui_switch(ui, "automatic", "Take views by itself (a)",
                   "takes a view when the board is held still for half a second where none was yet",
                   &on))
         guide_actions[GUIDE_AUTOMATIC].run(g);
+    ui_same_line(ui);
+    ui_mark_next(ui, !g->result && g->ended);
+    action_button(g, "solve", "Solve", GUIDE_SOLVE);
+    ui_same_line(ui);
+    ui_text_line(ui, ui_theme(ui)->note, about, "", NULL);
+    ui_align_right(ui, ui_text_width(ui, "Quit") + ui_px(ui, 16));
+    action_button(g, "quit", "Quit", GUIDE_QUIT);
+    ui_panel_end(ui);
 }
 
 /* ---- the result */
@@ -158,13 +179,8 @@ static void draw_verdict(const struct board_result *r, struct ui *ui) {
 }
 
 static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
-    const struct camera *k = &r->rig.camera[side];
-    const double *spread = r->spread[side];
-    ui_text(ui, "%s: rms %.3f px, f %.1f %.1f, c %.1f %.1f", side ? "Right" : "Left", r->rms[side],
-            k->fx, k->fy, k->cx, k->cy);
-    if (isfinite(spread[SPREAD_FX]))
-        ui_text(ui, "    \u00b1 %.2f %.2f, %.2f %.2f px", spread[SPREAD_FX], spread[SPREAD_FY],
-                spread[SPREAD_CX], spread[SPREAD_CY]);
+    ui_note(ui, "%s: %.2f px off, focal length %.1f px", side ? "Right" : "Left", r->rms[side],
+            r->rig.camera[side].fx);
 }
 
 /* The error of one view as a bar. */
@@ -229,8 +245,8 @@ static void draw_result(struct guide *g) {
     ui_push_font(ui, UI_NOTE);
     draw_camera(r, ui, 0);
     draw_camera(r, ui, 1);
-    ui_text(ui, "Pair: rms %.3f px, baseline %.5g \u00b1 %.2g %s", r->rig.rms,
-            rig_baseline(&r->rig), r->spread_baseline, r->rig.metric ? "m" : "squares");
+    ui_note(ui, "Both: %.2f px off, %.5g \u00b1 %.2g %s apart", r->rig.rms, rig_baseline(&r->rig),
+            r->spread_baseline, r->rig.metric ? "m" : "squares");
     ui_pop_font(ui);
     begin_column_from(g, 3);
     ui_text(ui, "%d of %d views used; their errors:", r->used, views_count(&g->result->views));
@@ -239,21 +255,20 @@ static void draw_result(struct guide *g) {
 
 void guide_panel_draw(struct guide *g) {
     struct ui *ui = g->screen.ui;
-    const struct layout_rect *r = &g->layout.panel;
-    char status[256];
-    ui_panel_begin(ui, "settings", r->x, r->y, r->width, r->height, UI_SCROLL);
+    const struct layout_rect *r = &g->layout.panel, *below = &g->layout.status;
+    draw_headings(g);
+    draw_top(g);
+    ui_panel_begin(ui, "settings", r->x, r->y, r->width, r->height, UI_SCROLL | UI_EDGED);
     ui_table_begin(ui, "settings.columns", g->layout.columns, false);
     ui_table_next(ui);
-    draw_head(g);
-    guide_status(g, status, sizeof(status));
-    ui_text_color(ui, verdict_color(g, ui_theme(ui)), "%s", status);
-    draw_coverage(&g->calibrate->views, g->ended, ui);
+    draw_coverage(&g->calibrate->views, ui);
     begin_column_from(g, 2);
-    draw_buttons(g);
-    if (g->screen.notice[0])
-        ui_text(ui, "%s", g->screen.notice);
     if (g->result)
         draw_result(g);
     ui_table_end(ui);
+    ui_panel_end(ui);
+    ui_panel_begin(ui, "status", below->x, below->y, below->width, below->height,
+                   UI_BAR | UI_EDGED);
+    ui_text_line(ui, ui_theme(ui)->text, g->screen.notice, g->screen.notice, NULL);
     ui_panel_end(ui);
 }

@@ -54,22 +54,25 @@ static double lay_out_pictures(struct guide *g, int width, int height, bool stac
     struct layout_input in = {.width = width,
                               .height = height,
                               .scale = ui_px(g->screen.ui, 1000) / 1000,
+                              .bars = true,
                               .panel = true,
+                              .rows = rows,
                               .picture_width = columns * source->width,
                               .picture_height = rows * source->height};
     g->layout = layout_window(&in);
     struct layout_rect *panel = &g->layout.panel; /* all that the pictures leave */
     if (g->layout.columns > 1) {
         panel->y = g->layout.views.y + g->layout.views.height;
-        panel->height = height - panel->y;
+        panel->height = g->layout.status.y - panel->y;
     }
+    int heading = (int)ui_px(g->screen.ui, LAYOUT_HEADING);
     const struct layout_rect *area = &g->layout.views;
     for (int side = 0; side < 2; side++) {
         struct draw_settings *s = &g->view[side];
         s->width = MAX(1, (area->width - (columns - 1) * GAP) / columns);
-        s->height = MAX(1, (area->height - (rows - 1) * GAP) / rows);
+        s->height = MAX(1, (area->height - (rows - 1) * GAP) / rows - heading);
         s->x = stacked ? 0 : side * (s->width + GAP);
-        s->y = stacked ? side * (s->height + GAP) : 0;
+        s->y = area->y + heading + (stacked ? side * (s->height + heading + GAP) : 0);
         s->window_height = height;
     }
     return draw_scale(&g->view[0], source->width, source->height);
@@ -91,7 +94,7 @@ static int redraw(struct guide *g) {
         return 0; /* it is minimised */
     ui_begin(g->screen.ui);
     lay_out(g, width, height);
-    g->view[0].background = g->view[1].background = ui_theme(g->screen.ui)->window;
+    g->view[0].background = g->view[1].background = ui_theme(g->screen.ui)->canvas;
     if (g->shown.frame)
         guide_panel_draw_corners(g);
     guide_panel_draw(g);
