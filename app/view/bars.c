@@ -37,8 +37,7 @@ static void draw_save(struct viewer *v, const char *label) {
 }
 
 static void draw_compare(struct viewer *v, const char *label) {
-    static const char *const labels[WIPES] = {"Nothing", "Truth", "Settings of before"},
-                             *const presets[] = {"best", "driving", "balanced", "live"};
+    static const char *const labels[WIPES] = {"Nothing", "Truth", "Settings of before"};
     struct ui *ui = v->screen.ui;
     bool b = v->slot_in_use != 0;
     ui_mark_next(ui, b || v->wipe.with != WIPE_OFF);
@@ -47,12 +46,12 @@ static void draw_compare(struct viewer *v, const char *label) {
         item(v, "slots", b ? "Back to settings A" : "To settings B", ACTION_COMPARE, false);
         ui_separator(ui);
         ui_note(ui, "Compare with");
-        for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
-            char title[16];
-            g_strlcpy(title, presets[i], sizeof(title));
-            title[0] = g_ascii_toupper(title[0]);
-            if (ui_item(ui, presets[i], title, "", "computes this pair by it, too", false, NULL))
-                wipe_compare(v, presets[i]);
+        for (char **preset = v->presets; preset && *preset; preset++) {
+            char title[64];
+            panel_title_preset(*preset, title);
+            if (!panel_is_paper(*preset) &&
+                ui_item(ui, *preset, title, "", "computes this pair by it, too", false, NULL))
+                wipe_compare(v, *preset);
         }
         for (int i = WIPES - 1; i >= 0; i--)
             if (wipe_can(v, (enum wipe_with)i) &&

@@ -32,6 +32,10 @@ void panel_toggle_tab(struct viewer *v, int tab);
 
 void panel_rows_draw(struct viewer *v, enum tab tab);
 
+/* Whether a preset is a paper's; what one is called: those for a use begin with a capital. */
+bool panel_is_paper(const char *preset);
+void panel_title_preset(const char *preset, char title[64]);
+
 /* The preset that the settings are of, as the list shows it. */
 void panel_describe_preset(const struct viewer *v, char title[64]);
 

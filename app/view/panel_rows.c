@@ -173,24 +173,19 @@ static void draw_row(struct viewer *v, enum row i) {
 
 /* ---- presets */
 
-enum group { FOR_USE, OF_PAPERS, OWN, GROUPS };
-
-static enum group group_of(const char *preset) {
-    if (!preset_find(preset))
-        return OWN;
-    return strpbrk(preset, "0123456789") ? OF_PAPERS : FOR_USE; /* a paper has its year */
+bool panel_is_paper(const char *preset) {
+    return preset_find(preset) && strpbrk(preset, "0123456789"); /* it has its year */
 }
 
-/* What a preset is called in the list: presets of use begin with a capital. */
-static void title_of(const char *preset, char title[64]) {
+void panel_title_preset(const char *preset, char title[64]) {
     g_strlcpy(title, preset, 64);
-    if (group_of(preset) == FOR_USE)
+    if (preset_find(preset) && !panel_is_paper(preset))
         title[0] = g_ascii_toupper(title[0]);
 }
 
 void panel_describe_preset(const struct viewer *v, char title[64]) {
     bool changed = viewer_differs_from_preset(v);
-    title_of(viewer_preset(v), title);
+    panel_title_preset(viewer_preset(v), title);
     g_strlcat(title, changed ? ", changed" : "", 64);
     if (!*title)
         g_strlcpy(title, "Custom", 64);
@@ -208,22 +203,13 @@ static void draw_presets(struct viewer *v) {
                                        "and the calibration stay"};
     if (!ui_row_list_begin(ui, &row, shown))
         return;
-    for (enum group group = FOR_USE; group < GROUPS; group++) {
-        static const char *const titles[GROUPS] = {NULL, "Papers", "Own"};
-        bool first = titles[group] != NULL;
+    for (int papers = 0; papers < 2 && (!papers || ui_group(ui, "papers", false)); papers++)
         for (char **preset = v->presets; preset && *preset; preset++) {
-            if (group_of(*preset) != group)
-                continue;
-            if (first) {
-                ui_separator(ui);
-                ui_note(ui, "%s", titles[group]);
-            }
-            first = false;
-            title_of(*preset, title);
-            if (ui_item(ui, *preset, title, "", NULL, strcmp(*preset, now) == 0, NULL))
+            panel_title_preset(*preset, title);
+            if (panel_is_paper(*preset) == papers &&
+                ui_item(ui, *preset, title, "", NULL, strcmp(*preset, now) == 0, NULL))
                 chosen = *preset;
         }
-    }
     ui_separator(ui);
     ui_text_input(ui, "preset_name", "name", 0.6, v->settings.preset, sizeof(v->settings.preset));
     ui_same_line(ui);

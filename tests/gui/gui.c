@@ -396,6 +396,9 @@ void gui_set(const struct gui_program *p, const char *name, const char *value) {
 void gui_choose(const struct gui_program *p, const char *name, const char *choice) {
     g_autofree char *item = g_strconcat(name, ".", choice, NULL);
     gui_click(p, name);
+    gui_wait_for(p, gui_is_visible(p, item) || gui_is_visible(p, "group.papers"));
+    if (!gui_is_visible(p, item))
+        gui_click(p, "group.papers");
     gui_wait_for(p, gui_is_visible(p, item));
     gui_click(p, item);
 }

@@ -229,6 +229,8 @@ GUI_TEST("/gui/walks/researcher", test_researcher) {
     open_path(&p, pair);
     g_autofree char *own = error_of(&p);
     click(&p, "preset");
+    gui_wait_for(&p, gui_is_visible(&p, "group.papers"));
+    click(&p, "group.papers");
     gui_wait_for(&p, gui_is_visible(&p, "preset.felzenszwalb2006"));
     click(&p, "preset.felzenszwalb2006");
     gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
@@ -240,5 +242,5 @@ GUI_TEST("/gui/walks/researcher", test_researcher) {
     g_assert_nonnull(own);
     g_assert_nonnull(paper);
     g_assert_cmpstr(own, !=, paper);
-    end(&p, "researcher", 4);
+    end(&p, "researcher", 5);
 }
