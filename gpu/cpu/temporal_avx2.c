@@ -1,6 +1,6 @@
 /*
- * The last map moved into this frame in AVX2: eight pixels at a time, by the operations of the plain
- * stage in their order.
+ * The last map moved into this frame in AVX2: eight pixels at a time, by the operations of the
+ * plain stage in their order.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
