@@ -67,8 +67,9 @@ DEVICE uint32_t pair_of(const uint8_t *message) {
 }
 
 DEVICE uint8_t *messages(const area &a, int r) {
-    uint8_t *vertical = r == UP ? a.message[UP] : a.message[DOWN];
-    return r == LEFT ? a.message[LEFT] : r == RIGHT ? a.message[RIGHT] : vertical;
+    if (r == LEFT || r == RIGHT)
+        return r == LEFT ? a.message[LEFT] : a.message[RIGHT];
+    return r == UP ? a.message[UP] : a.message[DOWN];
 }
 
 /* min(h, min over |k| <= steps of h(l + k) + V(k)) of a lane's pairs. */
@@ -147,8 +148,8 @@ DEVICE uint32_t send(const smoothing &s, const area &a, const lane<N> &own, int 
 /* Half of area_row() or area_column(): line i / 2 in one direction. */
 template <int N>
 DEVICE void send_line(const smoothing &s, const area &a, const lane<N> &own, int i, int rows) {
-    int r = (rows ? LEFT : UP) + i % 2, last = (rows ? a.width : a.height) - 1;
-    int from = r == LEFT || r == UP ? last : 0, to = r == LEFT || r == UP ? from - 1 : 1;
+    int last = (rows ? a.width : a.height) - 1, from = i % 2 ? 0 : last;
+    int r = (rows ? LEFT : UP) + i % 2, to = i % 2 ? 1 : last - 1;
     size_t out = rows ? area_labels(&s, &a, to, i / 2) : area_labels(&s, &a, i / 2, to);
     if (last > 0)
         send<N>(s, a, own, rows ? from : i / 2, rows ? i / 2 : from, r, last, messages(a, r) + out);

@@ -59,14 +59,6 @@ __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
 /* ---- the same with a group of threads for each direction, where a level's pixels do not fill the
  * GPU: a thread computes one message of a half-step in place of four */
 
-DEVICE int step_x(int direction) {
-    return (direction == RIGHT) - (direction == LEFT);
-}
-
-DEVICE int step_y(int direction) {
-    return (direction == DOWN) - (direction == UP);
-}
-
 /* The message that the pixel (x, y) sent in direction r; zero where it or its receiver does not
  * exist. */
 template <bool PARENT>

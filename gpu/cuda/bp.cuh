@@ -94,6 +94,15 @@ inline level_kernel level_kernel_of(int count, int k) {
 /* A half-step of all tiles. */
 void bp_launch_half_step(struct backend_cuda *cuda, const struct message_args *m);
 
+/* To the neighbour in a direction. */
+DEVICE int step_x(int direction) {
+    return (direction == RIGHT) - (direction == LEFT);
+}
+
+DEVICE int step_y(int direction) {
+    return (direction == DOWN) - (direction == UP);
+}
+
 /* Which 16 labels of which pixel a thread has. */
 struct work_item {
     int group, in_group, lane; /* threads a message, number among them, number in the warp */

@@ -42,7 +42,9 @@ DEVICE int probe_of(int low, int high, int own) {
     int above = own + 7, below = own - 8, middle = (low + high) >> 1;
     if (high - low <= 64)
         return middle;
-    return above < high && above >= low ? above : below >= low && below < high ? below : middle;
+    if (above < high && above >= low)
+        return above;
+    return below >= low && below < high ? below : middle;
 }
 
 /* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights

@@ -185,9 +185,9 @@ DEVICE bool holds(const colour_range &r, uint32_t colour) {
 enum { EDGE_ROWS = 8 };
 
 DEVICE uint32_t class_between(const edges_args &a, uint32_t p, uint32_t q) {
-    return !holds(colours_around(p, a.step[1] - 1), q)   ? 2
-           : !holds(colours_around(p, a.step[0] - 1), q) ? 1
-                                                         : 0;
+    if (!holds(colours_around(p, a.step[1] - 1), q))
+        return 2;
+    return !holds(colours_around(p, a.step[0] - 1), q);
 }
 
 template <int CHANNELS>

@@ -90,12 +90,7 @@ DEVICE warp_tiles warp_tiles_of(const pruned_level &a) {
     int s = (int)threadIdx.x % DIRECTIONS, size = a.small_tiles ? 4 : 8, x, y;
     warp_pixel(a, a.small_tiles ? 2 * (int)threadIdx.x & 24 : 0, &x, &y);
     x &= -size; /* the first pixel may be of the other parity */
-    int qx = x + (s == RIGHT  ? size
-                  : s == LEFT ? -1
-                              : 0),
-        qy = y + (s == DOWN ? size
-                  : s == UP ? -1
-                            : 0);
+    int qx = x + (s == RIGHT) * size - (s == LEFT), qy = y + (s == DOWN) * size - (s == UP);
     uint32_t kept = in_picture(a, x, y) ? kept_in(a, x, y) : ~0u;
     bool alike = x + size <= a.grid.width && y + size <= a.grid.height && in_picture(a, qx, qy) &&
                  kept_in(a, qx, qy) == kept;
@@ -103,10 +98,9 @@ DEVICE warp_tiles warp_tiles_of(const pruned_level &a) {
     same &= same >> 16;
     same &= same >> 8;
     same &= same >> 4;
-    return {__any_sync(ALL_LANES, ~kept & 0xff0000) ? 2
-            : __any_sync(ALL_LANES, ~kept & 0xff00) ? 1
-                                                    : 0,
-            same};
+    bool two = __any_sync(ALL_LANES, ~kept & 0xff00),
+         three = __any_sync(ALL_LANES, ~kept & 0xff0000);
+    return {two + three, same};
 }
 
 /* The first label of a pixel's block number k in the plane of its parity. */
@@ -174,13 +168,9 @@ template <bool EDGES> DEVICE edge_weight pruned_weight(const pruned_level &a, in
 template <int SOURCE, bool EDGES>
 DEVICE label_words received(const pruned_level &a, const pruned_item &p, int classes, int s,
                             bool alike) {
-    int x = p.x + (s == RIGHT) - (s == LEFT), y = p.y + (s == DOWN) - (s == UP), r = opposite(s);
+    int x = p.x + step_x(s), y = p.y + step_y(s), r = opposite(s);
     if (alike && SOURCE == OWN_MESSAGES) {
-        int odd = p.x & 1;
-        ptrdiff_t step = s == UP     ? -a.grid.half
-                         : s == DOWN ? a.grid.half
-                         : s == LEFT ? odd - 1
-                                     : odd;
+        ptrdiff_t step = step_y(s) * a.grid.half + (x >> 1) - (p.x >> 1);
         return words_at<true>(a.in[r] + step * LABEL_BLOCK + p.at, true);
     }
     if (alike)
