@@ -101,15 +101,11 @@ static int check(const struct livestereo_problem *p, const struct livestereo_sol
         return refuse("solution: there is no memory for labels");
     if ((error = check_shape(p)) || (error = check_smoothness(p)) || (error = check_costs(p)))
         return error;
-    if ((unsigned)p->solver > LIVESTEREO_SUM_PRODUCT)
+    if ((unsigned)p->solver > LIVESTEREO_MIN_SUM)
         return refuse("problem: solver %d does not exist", (int)p->solver);
-    if (!(p->temperature >= 0) || !isfinite(p->temperature))
-        return refuse("problem: temperature must be 0 or more");
     if (p->sweeps < 1 || p->bound_sweeps < 0 || p->levels < 0 || p->threads < 0)
         return refuse("problem: sweeps must be 1 or more, bound_sweeps, levels and threads 0 or "
                       "more");
-    if (s->belief && p->solver != LIVESTEREO_SUM_PRODUCT)
-        return refuse("problem: this solver knows no probabilities; sum_product does");
     return 0;
 }
 
@@ -123,11 +119,8 @@ static int run_solver(const struct mrf *m, struct livestereo_problem *p,
     const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
     if (p->solver == LIVESTEREO_TRWS)
         return mrf_trws(m, p->sweeps, watch, s->label, result);
-    if (p->solver == LIVESTEREO_MIN_SUM)
-        return mrf_min_sum(m, p->levels ? p->levels : MIN_SUM_LEVELS, p->sweeps, p->threads, watch,
-                           s->label, result);
-    return mrf_sum_product(m, p->temperature > 0 ? p->temperature : 1, p->sweeps, p->threads, watch,
-                           s->belief, s->label, result);
+    return mrf_min_sum(m, p->levels ? p->levels : MIN_SUM_LEVELS, p->sweeps, p->threads, watch,
+                       s->label, result);
 }
 
 /* The bound of another solver's labels. 0 or -ENOMEM. */

@@ -488,20 +488,17 @@ enum livestereo_smoothness {
 };
 
 enum livestereo_solver {
-    LIVESTEREO_TRWS,       /* sequential tree-reweighted message passing (Kolmogorov 2006) */
-    LIVESTEREO_MIN_SUM,    /* hierarchical belief propagation on a checkerboard */
-    LIVESTEREO_SUM_PRODUCT /* marginals of exp(-E / temperature), on a checkerboard as MIN_SUM */
+    LIVESTEREO_TRWS,   /* sequential tree-reweighted message passing (Kolmogorov 2006) */
+    LIVESTEREO_MIN_SUM /* hierarchical belief propagation on a checkerboard */
 };
 
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
  *
- * All solvers take all of it, on the CPU. They compute with whole multiples of a power of two, the
+ * Both solvers take all of it, on the CPU. They compute with whole multiples of a power of two, the
  * largest with which no number exceeds 2^26, to which other numbers are rounded down; costs that
  * exceed their pixel's least one by 1024 times the largest V count as that much.
- * Energies are of the numbers themselves, and no labels have less than the bound. SUM_PRODUCT
- * finds the labels of most probability, in floats; costs and smoothness of more than 40
- * temperatures above the least count as 40. */
+ * Energies are of the numbers themselves, and no labels have less than the bound. */
 struct livestereo_problem {
     size_t size;
     int width, height, labels; /* 1 to 16384 px a side, 2 to LIVESTEREO_MAX_LABELS labels */
@@ -517,15 +514,14 @@ struct livestereo_problem {
                                     column or row are not read */
     enum livestereo_solver solver;
     int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), half-steps of
-                   each level (MIN_SUM, SUM_PRODUCT) */
-    int bound_sweeps; /* with another solver than TRWS: its sweeps for a bound; 0: none */
+                   each level (MIN_SUM) */
+    int bound_sweeps; /* with MIN_SUM: TRWS sweeps for a bound; 0: none */
     int threads;      /* 0: all cores; TRWS only reads the costs with them */
     /* Gets energy and bound (NAN: not known) after each sweep. Another return than 0 ends the work,
      * with the labels so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
-    double temperature; /* of SUM_PRODUCT, in the units of the costs; 0: 1 */
-    int levels;         /* of MIN_SUM, of which each has half the side; 0: 5 */
+    int levels; /* of MIN_SUM, of which each has half the side; 0: 5 */
 };
 LIVESTEREO_SIZED_INIT(livestereo_problem)
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
@@ -536,8 +532,6 @@ struct livestereo_solution {
     double energy;   /* of the labels, in the units of the costs */
     double bound;    /* no labels have less energy; NAN: not known */
     int sweeps;      /* done */
-    float *belief;   /* in: memory for width * height * labels probabilities, or NULL; of
-                        SUM_PRODUCT alone */
     uint64_t reserved[4];
 };
 LIVESTEREO_SIZED_INIT(livestereo_solution)

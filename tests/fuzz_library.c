@@ -454,10 +454,7 @@ static void solve(struct caller *c) {
     p.threads = 1 + pick(c, 2);
     p.after_sweep = pick(c, 2) ? stop_sweeping : NULL;
     p.context = c;
-    p.temperature = odd_double(c, pick(c, 16));
     p.levels = odd_int(c, pick(c, 4));
-    bool asked = p.solver == LIVESTEREO_SUM_PRODUCT && pick(c, 2);
-    s.belief = asked || is_odd(c) ? own(c, count * sizeof(*s.belief)) : NULL;
     s.size = odd_size(c, s.size);
     s.label = is_odd(c) ? NULL : own(c, pixels * sizeof(*s.label));
     switch (is_odd(c) ? pick(c, 6) : -1) { /* never what the memory lacks */

@@ -68,7 +68,7 @@ static int call_solve(void) {
     p.sweeps = p.bound_sweeps = 1;
     p.threads = 2;
     solution.label = label;
-    for (int i = LIVESTEREO_TRWS; i <= LIVESTEREO_SUM_PRODUCT && !error; i++) {
+    for (int i = LIVESTEREO_TRWS; i <= LIVESTEREO_MIN_SUM && !error; i++) {
         p.solver = (enum livestereo_solver)i;
         error = livestereo_solve(&p, &solution);
     }

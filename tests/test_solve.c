@@ -59,10 +59,9 @@ static struct livestereo_problem problem_of(void) {
     return p;
 }
 
-static struct livestereo_solution solve(const struct livestereo_problem *p, float *belief) {
+static struct livestereo_solution solve(const struct livestereo_problem *p) {
     struct livestereo_solution s = LIVESTEREO_SOLUTION;
     s.label = labels;
-    s.belief = belief;
     if (livestereo_solve(p, &s))
         g_error("%s", livestereo_error(NULL));
     return s;
@@ -80,13 +79,13 @@ TEST("/solve/arrays", test_arrays) {
         floats[y][x][l] = (float)cost_at(y, x, l);
     }
     struct livestereo_problem p = problem_of();
-    g_assert_cmpfloat(solve(&p, NULL).energy, ==, energy_of(labels));
+    g_assert_cmpfloat(solve(&p).energy, ==, energy_of(labels));
     memcpy(first, labels, sizeof(first));
     p.cost = turned;
     p.row_bytes = 1;
     p.pixel_bytes = H;
     p.label_bytes = W * H;
-    solve(&p, NULL);
+    solve(&p);
     g_assert_cmpmem(labels, sizeof(labels), first, sizeof(first));
     for (int number = LIVESTEREO_UINT16; number <= LIVESTEREO_FLOAT32; number++) {
         bool wide = number == LIVESTEREO_FLOAT32;
@@ -95,7 +94,7 @@ TEST("/solve/arrays", test_arrays) {
         p.label_bytes = wide ? 4 : 2;
         p.pixel_bytes = L * p.label_bytes;
         p.row_bytes = W * p.pixel_bytes;
-        solve(&p, NULL);
+        solve(&p);
         g_assert_cmpmem(labels, sizeof(labels), first, sizeof(first));
     }
 }
@@ -108,14 +107,13 @@ static int keep_energy(void *context, int sweep, double energy, double bound) {
 }
 
 TEST("/solve/solvers", test_solvers) {
-    for (int solver = LIVESTEREO_TRWS; solver <= LIVESTEREO_SUM_PRODUCT; solver++) {
+    for (int solver = LIVESTEREO_TRWS; solver <= LIVESTEREO_MIN_SUM; solver++) {
         struct livestereo_problem p = problem_of();
         double last = 0;
         p.solver = (enum livestereo_solver)solver;
-        p.temperature = 12; /* so low that the labels are those of low energy */
         p.after_sweep = keep_energy;
         p.context = &last;
-        struct livestereo_solution s = solve(&p, NULL);
+        struct livestereo_solution s = solve(&p);
         g_assert_cmpfloat(s.energy, ==, energy_of(labels));
         g_assert_cmpfloat(s.energy, ==, last);
         g_assert_cmpfloat(s.energy, >=, s.bound);
@@ -132,7 +130,7 @@ TEST("/solve/smoothness", test_smoothness) {
         table[i / L][i % L] = (float)MIN(20 * ABS(i / L - i % L), 45) / 2;
     memset(weight, 2, sizeof(weight));
     struct livestereo_problem p = problem_of(), weighted = p, tabled = p;
-    double energy = solve(&p, NULL).energy;
+    double energy = solve(&p).energy;
     memcpy(first, labels, sizeof(first));
     weighted.lambda = 10;
     weighted.truncation = 22.5;
@@ -142,7 +140,7 @@ TEST("/solve/smoothness", test_smoothness) {
     tabled.smoothness = LIVESTEREO_TABLE;
     tabled.table = &table[0][0];
     for (int i = 0; i < 2; i++) {
-        g_assert_cmpfloat(solve(i ? &weighted : &tabled, NULL).energy, ==, energy);
+        g_assert_cmpfloat(solve(i ? &weighted : &tabled).energy, ==, energy);
         g_assert_cmpmem(labels, sizeof(labels), first, sizeof(first));
     }
     for (int i = 0; i < W; i++)
@@ -151,7 +149,7 @@ TEST("/solve/smoothness", test_smoothness) {
     weighted.right = NULL;
     weighted.solver = tabled.solver = LIVESTEREO_MIN_SUM;
     for (int i = 0; i < 2; i++) {
-        struct livestereo_solution s = solve(i ? &weighted : &tabled, NULL);
+        struct livestereo_solution s = solve(i ? &weighted : &tabled);
         g_assert_cmpfloat(s.energy, <, 1.02 * s.bound);
     }
 }
@@ -170,7 +168,7 @@ TEST("/solve/forbidden", test_forbidden) {
     p.lambda = 0.05;
     p.truncation = 0;
     p.sweeps = 100;
-    struct livestereo_solution s = solve(&p, NULL);
+    struct livestereo_solution s = solve(&p);
     double sum = 0;
     for (int i = 0; i < H * W; i++) {
         sum += cost[i / W][i % W][labels[i]];
@@ -184,22 +182,6 @@ TEST("/solve/forbidden", test_forbidden) {
     p.lambda = 1e15;
     g_assert_cmpint(livestereo_solve(&p, &s), ==, -EINVAL);
     g_assert_nonnull(strstr(livestereo_error(NULL), "27 bits do not hold both"));
-}
-
-TEST("/solve/probabilities", test_probabilities) {
-    static float belief[H * W][L];
-    struct livestereo_problem p = problem_of();
-    p.solver = LIVESTEREO_SUM_PRODUCT;
-    p.temperature = 12;
-    solve(&p, &belief[0][0]);
-    for (int i = 0; i < H * W; i++) {
-        double sum = 0;
-        for (int l = 0; l < L; l++) {
-            sum += belief[i][l];
-            g_assert_cmpfloat(belief[i][l], <=, belief[i][labels[i]]);
-        }
-        g_assert_cmpfloat(fabs(sum - 1), <, 1e-5);
-    }
 }
 
 /* ---- mistakes */
@@ -240,16 +222,6 @@ TEST("/solve/library", test_library) {
     g_assert_cmpint(label[2], ==, 3);
     g_assert_cmpfloat(solution.energy, ==, 0);
     g_assert_cmpfloat(solution.bound, ==, 0);
-    float belief[24];
-    solution.belief = belief;
-    EXPECT(p.width = 3, "knows no probabilities");
-    good.solver = LIVESTEREO_SUM_PRODUCT;
-    g_assert_cmpint(livestereo_solve(&good, &solution), ==, 0);
-    g_assert_cmpint(label[2], ==, 3);
-    g_assert_cmpfloat(fabs(belief[0] / belief[1] - exp(-9)), <, 1.0 / 32768); /* temperature 1 */
-    g_assert_cmpfloat(belief[23], ==, 0.25); /* four labels alike */
-    solution.belief = NULL;
-    good.solver = LIVESTEREO_TRWS;
     good.lambda = 3;
     good.after_sweep = stop_after;
     good.context = &last;
@@ -275,7 +247,6 @@ TEST("/solve/library", test_library) {
     table[6] = -1;
     EXPECT((p.smoothness = LIVESTEREO_TABLE, p.table = table), "entry 1, 2");
     EXPECT(p.solver = (enum livestereo_solver)3, "solver 3");
-    EXPECT(p.temperature = NAN, "temperature");
     EXPECT(p.sweeps = 0, "sweeps");
     solution.label = NULL;
     EXPECT(p.width = 3, "memory for labels");

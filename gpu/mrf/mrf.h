@@ -127,12 +127,3 @@ int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uin
  * threads 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
 int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
                 const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);
-
-/* Marginals of exp(-E / temperature) by sum-product belief propagation (Pearl 1988), on the levels
- * and with the half-steps of mrf_min_sum(). Exact on trees but for rounding, where half-steps
- * suffice. label gets the labels of most probability, of equals the first, belief (or NULL)
- * width*height*labels probabilities. In floats: costs and smoothness of more than 40 temperatures
- * above the least count as 40. 0; -ENOMEM, and what creating a thread returns. */
-int mrf_sum_product(const struct mrf *m, double temperature, int sweeps, int threads,
-                    const struct mrf_watch *watch, float *belief, uint16_t *label,
-                    struct mrf_result *result);

@@ -607,13 +607,11 @@ class Solution(NamedTuple):
     energy: float
     bound: float  # no labels have less energy; NaN: not known
     sweeps: int  # done
-    belief: Optional[np.ndarray[Any, Any]]
-    """float32 (H, W, labels): the probability of each label, with solver="sum_product"."""
 
 
 _NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
 _SMOOTHNESS = ["linear", "quadratic", "potts"]
-_SOLVERS = ["trws", "min_sum", "sum_product"]
+_SOLVERS = ["trws", "min_sum"]
 _BACKENDS = ["cpu", "cuda"]
 
 
@@ -634,8 +632,7 @@ def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarra
 
 def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncation: float = 0,
           right: Any = None, down: Any = None, solver: str = "trws", sweeps: int = 100,
-          bound_sweeps: int = 0, temperature: float = 1, threads: int = 0,
-          levels: int = 0) -> Solution:
+          bound_sweeps: int = 0, threads: int = 0, levels: int = 0) -> Solution:
     """Finds labels of low energy: at each pixel each label has a cost, and neighbours' labels that
     differ cost something, too.
 
@@ -644,9 +641,8 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
     "linear", min(lambda_ |l - m|, truncation), "quadratic", min(lambda_ (l - m)^2, truncation),
     "potts", lambda_ where they differ, or a table (labels, labels), times lambda_; truncation 0 is
     none. right, down: uint8 (H, W), weights of the edges to the right and the lower neighbour.
-    solver: "trws", "min_sum", on so many levels (0: 5), or "sum_product", which finds the
-    probabilities of exp(-energy / temperature). bound_sweeps: with another solver than trws, its
-    sweeps for a bound. threads: 0 takes all cores."""
+    solver: "trws" or "min_sum", on so many levels (0: 5). bound_sweeps: with min_sum, sweeps of
+    trws for a bound. threads: 0 takes all cores."""
     costs = np.asarray(cost)
     if costs.ndim != 3 or costs.size == 0:
         raise ValueError(f"cost must have the shape (H, W, labels), not {costs.shape}")
@@ -674,18 +670,16 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         right=None if edges[0] is None else edges[0].ctypes.data,
         down=None if edges[1] is None else edges[1].ctypes.data,
         solver=_number_of("solver", solver, _SOLVERS), sweeps=sweeps, bound_sweeps=bound_sweeps,
-        threads=threads, after_sweep=each, temperature=temperature, levels=levels,
+        threads=threads, after_sweep=each, levels=levels,
         **{"lambda": lambda_})
     label = np.empty((height, width), np.uint16)
-    belief = np.empty(costs.shape, np.float32) if solver == "sum_product" else None
-    found = _c.Solution(label=label.ctypes.data,
-                        belief=None if belief is None else belief.ctypes.data)
+    found = _c.Solution(label=label.ctypes.data)
 
-    def work(_keep: Any = (costs, table, edges, each, label, belief)) -> None:
+    def work(_keep: Any = (costs, table, edges, each, label)) -> None:
         check(lib.solve(byref(problem), byref(found)))
 
     try:
         _interruptible(work)
     finally:
         interrupted.set()
-    return Solution(label, found.energy, found.bound, found.sweeps, belief)
+    return Solution(label, found.energy, found.bound, found.sweeps)

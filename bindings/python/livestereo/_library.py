@@ -165,12 +165,12 @@ class Problem(Sized):
                 ("lambda", c_double), ("truncation", c_double), ("table", c_void_p),
                 ("right", c_void_p), ("down", c_void_p), ("solver", c_int), ("sweeps", c_int),
                 ("bound_sweeps", c_int), ("threads", c_int), ("after_sweep", SweepFunction),
-                ("context", c_void_p), ("temperature", c_double), ("levels", c_int)]
+                ("context", c_void_p), ("levels", c_int)]
 
 
 class Solution(Sized):
     _fields_ = [("size", c_size_t), ("label", c_void_p), ("energy", c_double),
-                ("bound", c_double), ("sweeps", c_int), ("belief", c_void_p),
+                ("bound", c_double), ("sweeps", c_int),
                 ("reserved", c_uint64 * 4)]
 
 
