@@ -181,28 +181,6 @@ struct source *source_failed(int *error, int code) {
     return NULL;
 }
 
-/* The kind of a picture that is read by no decoder of ours, by its first bytes; NULL: none. */
-static const char *other_picture(const char *word) {
-    static const struct {
-        const char *kind, *bytes;
-        size_t at, length;
-    } kinds[] = {{"BMP", "BM", 0, 2},
-                 {"WebP", "WEBP", 8, 4},
-                 {"GIF", "GIF8", 0, 4},
-                 {"AVIF or HEIF", "ftypavif", 4, 8},
-                 {"AVIF or HEIF", "ftypheic", 4, 8}};
-    char head[12] = "";
-    FILE *file = g_file_test(word, G_FILE_TEST_IS_REGULAR) ? fopen(word, "rb") : NULL;
-    size_t length = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file)
-        fclose(file);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (length == sizeof head &&
-            memcmp(head + kinds[i].at, kinds[i].bytes, kinds[i].length) == 0)
-            return kinds[i].kind;
-    return NULL;
-}
-
 /* Whether a word names what GStreamer plays: a URI, or a file whose name is no picture's of
  * ours. */
 static bool is_recording(const char *word) {
@@ -286,13 +264,6 @@ static struct source *open_kind(const char *const *words, int count,
     if (scheme)
         return log_fail(source_failed(error, -EINVAL), words[1], "does not belong behind %s; %s",
                         words[0], scheme->instead);
-    for (int i = 0; i < count; i++) {
-        const char *kind = other_picture(words[i]);
-        if (kind)
-            return log_fail(
-                source_failed(error, -EINVAL), words[i],
-                "is a %s picture; PNG, JPEG, TIFF, PGM and PPM are read: convert it to PNG", kind);
-    }
     if (count == 2 && !options->motion_step && source_is_one_side(words))
         return source_failed(error, -EINVAL);
     if (count == 2)

@@ -30,14 +30,18 @@ CLI_TEST_PLAIN("/cli/usage", test_usage) {
     g_assert_null(g_dir_read_name(left));
 }
 
-/* Pictures that no decoder here reads are named for what they are, whatever their names say. */
+/* Pictures that no decoder here reads are named for what they are. */
 CLI_TEST("/cli/other-pictures", test_other_pictures) {
     static const struct {
         const char *name, *bytes, *kind;
-    } cases[] = {{"a.bmp", "BM..............", "is a BMP picture"},
+    } cases[] = {{"a.gif", "GIF89a..........", "of a kind (gif) that is not read"},
                  {"b.tif", "II*\0............", "is a TIFF picture"},
-                 {"c.webp", "RIFF....WEBPVP8 ", "is a WebP picture"},
-                 {"d.png", "GIF89a..........", "is a GIF picture"}};
+                 {"c.webp", "RIFF....WEBPVP8 ", "of a kind (webp) that is not read"},
+                 {"d.png", "GIF89a..........", "convert it to PNG"},
+                 {"e.avif",
+                  "\0\0\0\x10"
+                  "ftypavif....",
+                  "it holds no track"}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *path = path_in(cases[i].name);
         g_assert_true(g_file_set_contents(path, cases[i].bytes, 16, NULL));

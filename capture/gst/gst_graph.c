@@ -114,6 +114,10 @@ static char *refusal(const GstCaps *caps, const char *type) {
         return g_strdup("holds pictures one behind the other, without a container; put a stream "
                         "(MJPEG) into one, as with ffmpeg -i FILE -c copy FILE.mkv, and a pair "
                         "(MPO) into two files");
+    if (g_str_has_prefix(type, "image/"))
+        return g_strdup_printf("is a picture of a kind (%s) that is not read; PNG, JPEG, TIFF, PGM "
+                               "and PPM are: convert it to PNG",
+                               type + strlen("image/"));
     g_autofree char *what = gst_pb_utils_get_codec_description(caps);
     return g_strdup_printf(
         "holds %s, which is not played; convert it, to Matroska with H.264 for example", what);
@@ -169,6 +173,9 @@ static int tell_error(struct gst *gst, GstMessage *message) {
     else if (g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_TYPE_NOT_FOUND))
         why = "it is empty, or neither a video nor a picture of a kind that is known; convert "
               "pictures to PNG";
+    else if (g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_DEMUX))
+        why = "it holds no track: a recording that was cut off before its index was written (MP4, "
+              "MOV), or a picture, to be converted to PNG";
     int code = -EIO;
     if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND))
         code = -ENOENT;
