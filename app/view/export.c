@@ -4,6 +4,7 @@
  */
 #include "app/view/export.h"
 
+#include "app/calibrate/calib_refine.h"
 #include "app/save/points.h"
 #include "app/save/visualize.h"
 #include "app/view/actions.h"
@@ -152,6 +153,21 @@ static void add(struct recording *r, struct frame *frame) {
     r->last_index = frame->index;
 }
 
+/* The rig of a source that has one without a file, as a file; the recording copies it. g_free; NULL
+ * where there is none. */
+static char *write_rig(const struct viewer *v, bool rectified) {
+    char *path = NULL;
+    struct rig rig;
+    int file = v->rig.known ? g_file_open_tmp("livestereo-XXXXXX.yml", &path, NULL) : -1;
+    if (file < 0)
+        return NULL;
+    close(file);
+    calib_refine_rig(&v->rig, rectified, &rig);
+    if (rig_write_opencv(path, &rig) != 0)
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
 void recording_start(struct viewer *v) {
     struct recording *r = &v->recording;
     struct source *source = v->playback.source;
@@ -170,8 +186,15 @@ void recording_start(struct viewer *v) {
         return;
     }
     options.rectified = v->rig_options.rectified || source->rectified;
-    g_autofree char *path = make_path(v->options->output);
+    g_autofree char *path = make_path(v->options->output),
+                    *rig = about.calibration && about.calibration[0]
+                               ? NULL
+                               : write_rig(v, options.rectified);
+    const char *const own[] = {rig, NULL};
+    about.calibration = rig ? own : about.calibration;
     r->recorder = recorder_open(path, &about, &error);
+    if (rig)
+        unlink(rig);
     r->last_index = -1;
     r->since_ns = clock_ns();
     if (!r->recorder) {

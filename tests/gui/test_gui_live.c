@@ -198,7 +198,9 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
 /* Pictures are recorded whole, and so are the settings of what is computed at a third of the size:
  * the disparities searched are those of whole pictures. The notice plays it. */
 GUI_TEST("/gui-live/record-small", test_record_small) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE);
+    AUTO(gui_quit)
+    struct gui_program p =
+        gui_begin("", "synth:scene=desk,width=160,height=120,range=16,frames=60");
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_tab(&p, "all");
     gui_click(&p, "scale.1/3");
@@ -214,6 +216,7 @@ GUI_TEST("/gui-live/record-small", test_record_small) {
     gui_wait_for(&p, gui_is(&p, "state", "source", path));
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    g_assert_true(gui_has(&p, "state", "nearest")); /* in metres, as the scene was */
     gui_run_action(&p, "start"); /* and it is the first of what was opened before */
     gui_wait_for(&p, gui_is_visible(&p, "start.recent0"));
 }
