@@ -5,17 +5,22 @@
 #include "render/draw.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "config/params.h"
 #include "image/flow.h"
 #include "render/points_view.h"
-#include "render/program.h"
-#include "render/shaders.h"
 
 #include <cglm/cglm.h>
+#include <epoxy/gl.h>
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The texts of the files in shaders/, which the Makefile turns into C. */
+extern const char shader_image_vert[], shader_image_frag[], shader_points_vert[],
+    shader_points_frag[], shader_lines_vert[];
 
 /* With mode=motion DISPARITY has u. */
 enum texture {
@@ -74,6 +79,53 @@ struct draw {
 static const char *const sampler_names[TEXTURES] = {
     "left",    "right",   "disparity", "confidence",       "filled", "motion_v",
     "truth_u", "truth_v", "other",     "other_confidence", "colors"};
+
+/* Logs why the driver refuses a shader or a program. */
+static void log_refusal(const char *name, const char *verb, GLuint object,
+                        PFNGLGETSHADERINFOLOGPROC get_log) {
+    char why[512] = "";
+    get_log(object, sizeof(why), NULL, why);
+    log_error(name, "the OpenGL driver does not %s it: %s", verb, why);
+}
+
+static GLuint compile(GLenum type, const char *name, const char *defines, const char *text) {
+    const char *parts[] = {"#version 330 core\n", defines, "#line 1\n", text};
+    GLuint shader = glCreateShader(type);
+    GLint ok = 0;
+    glShaderSource(shader, 4, parts, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    if (ok)
+        return shader;
+    log_refusal(name, "compile", shader, glGetShaderInfoLog);
+    glDeleteShader(shader);
+    return 0;
+}
+
+/* The shaders stay the caller's. 0 after a log line. */
+static GLuint link_shaders(const char *name, GLuint vertex, GLuint fragment) {
+    GLuint program = glCreateProgram();
+    GLint ok = 0;
+    glAttachShader(program, vertex);
+    glAttachShader(program, fragment);
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &ok);
+    if (ok)
+        return program;
+    log_refusal(name, "link", program, glGetProgramInfoLog);
+    glDeleteProgram(program);
+    return 0;
+}
+
+static GLuint program_make(const char *name, const char *defines, const char *vertex_text,
+                           const char *fragment_text) {
+    GLuint vertex = compile(GL_VERTEX_SHADER, name, defines, vertex_text);
+    GLuint fragment = compile(GL_FRAGMENT_SHADER, name, defines, fragment_text);
+    GLuint program = vertex && fragment ? link_shaders(name, vertex, fragment) : 0;
+    glDeleteShader(vertex);
+    glDeleteShader(fragment);
+    return program;
+}
 
 /* A program whose samplers and hues are set, those that it has; 0 after a log line. */
 static GLuint make_program(const char *name, const char *defines, const char *vertex,
@@ -372,19 +424,6 @@ static void draw_points(struct draw *draw, const struct draw_settings *s, int st
     draw->points_step = next_step(step, clock_ms() - began_ms);
 }
 
-static bool same_settings(const struct draw_settings *a, const struct draw_settings *b) {
-    return a->mode == b->mode && a->colormap == b->colormap && a->min == b->min &&
-           a->max == b->max && a->blend == b->blend && a->confidence_max == b->confidence_max &&
-           a->hide_below == b->hide_below && a->hatched == b->hatched && a->other == b->other &&
-           a->other_matched_from == b->other_matched_from && a->wipe == b->wipe &&
-           a->row_lines == b->row_lines && a->all_points == b->all_points && a->zoom == b->zoom &&
-           a->center_x == b->center_x && a->center_y == b->center_y && a->yaw == b->yaw &&
-           a->pitch == b->pitch && a->distance == b->distance &&
-           a->points_color == b->points_color && a->point_size == b->point_size &&
-           a->shift_x == b->shift_x && a->shift_y == b->shift_y && a->background == b->background &&
-           a->width == b->width && a->height == b->height;
-}
-
 /* Makes the copy as large as the area and directs the drawing to it. */
 static void bind_offscreen(const struct offscreen *o, const struct draw_settings *s) {
     glBindFramebuffer(GL_FRAMEBUFFER, o->framebuffer);
@@ -433,7 +472,7 @@ static void draw_view(struct draw *draw, const struct offscreen *o, const struct
 static bool must_draw(const struct draw *draw, struct offscreen *o, const struct draw_settings *s,
                       long number) {
     int before = o->step;
-    bool rests = o->number == number && same_settings(s, &o->settings);
+    bool rests = o->number == number && memcmp(s, &o->settings, DRAW_SEEN_BYTES) == 0;
     if (rests && (before <= 1 || s->held))
         return false;
     o->step = 1;

@@ -9,6 +9,7 @@
 #include "image/frame.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The display modes: enum display_mode, display_mode_names, the definitions that select a mode in
  * shaders/image.frag, and the textures of draw.c with what it shows of a frame. */
@@ -51,36 +52,39 @@ struct draw_rig {
     double farthest_m; /* points beyond are not drawn; 0: all are */
 };
 
+/* What is seen stands before `held`, in order of alignment, so that two are compared as bytes. */
 struct draw_settings {
-    enum display_mode mode;
-    int colormap;          /* row of the table given to draw_open */
     double min, max;       /* range of colours, px; linear in disparity, so in inverse depth too; of
-                          motion max is the length of full colour */
+                              motion max is the length of full colour */
     double blend;          /* weight of the colours in DISPLAY_BLEND, 0..1 */
     double confidence_max; /* the confidence that is white, up to 255 */
-    int hide_below;        /* disparities of less confidence look unknown */
-    bool hatched;          /* regions of disparities that were filled in */
-    const int16_t *other;  /* another method's disparities of the frame, as large; NULL: none */
+    double wipe;           /* column from which DISPLAY_DISPARITY and _DEPTH show `other` */
+    double zoom;           /* 1: all of the picture fits */
+    double center_x;       /* point of the picture in the middle of the area, 0..1 of its width */
+    double center_y;       /* and of its height */
+    double yaw, pitch;     /* of the points, radians */
+    double distance;       /* of the viewpoint from the middle of the points, 1: as the camera's */
+    double shift_x, shift_y; /* of the points, in widths and heights of the area */
+    const int16_t *other;    /* another method's disparities of the frame, as large; NULL: none */
     const uint8_t
         *other_confidence; /* those below other_matched_from are hatched; NULL and 0: none */
     int other_matched_from;
-    double wipe; /* column from which DISPLAY_DISPARITY and _DEPTH show these */
-    bool row_lines;
-    double zoom;       /* 1: all of the picture fits */
-    double center_x;   /* point of the picture in the middle of the area, 0..1 of its width */
-    double center_y;   /* and of its height */
-    double yaw, pitch; /* of the points, radians */
-    double distance;   /* of the viewpoint from the middle of the points, 1: as the camera's */
-    double shift_x, shift_y; /* of the points, in widths and heights of the area */
+    enum display_mode mode;
+    int colormap;   /* row of the table given to draw_open */
+    int hide_below; /* disparities of less confidence look unknown */
     enum { POINTS_PICTURE, POINTS_DEPTH, POINTS_HEIGHT, POINTS_CONFIDENCE } points_color;
-    int point_size;  /* 1 to 4; 0: a surface, neighbours are joined but over jumps */
+    int point_size;      /* 1 to 4; 0: a surface, neighbours are joined but over jumps */
+    int width, height;   /* of the area of the window */
+    unsigned background; /* 0xRRGGBB, around pictures and points */
+    bool hatched;        /* regions of disparities that were filled in */
+    bool row_lines;
     bool all_points; /* else a slow renderer draws fewer until the view is at rest */
     bool held;       /* by the mouse, which may go on to turn it: it is not at rest */
     struct draw_rig rig;
-    int x, y, width, height; /* area of the window, from its top left */
+    int x, y; /* of the area, from its top left */
     int window_height;
-    unsigned background; /* 0xRRGGBB, around pictures and points */
 };
+#define DRAW_SEEN_BYTES offsetof(struct draw_settings, held)
 
 struct draw;
 

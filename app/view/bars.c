@@ -266,17 +266,6 @@ void bars_draw_headings(struct viewer *v) {
 
 /* ---- below */
 
-/* One part of the line of status, where it still fits before right. */
-static void part(struct ui *ui, unsigned rgb, const char *text, double *x, double y, double right,
-                 const char *name) {
-    double width = ui_text_width(ui, text);
-    if (!*text || *x + width > right)
-        return;
-    ui_label(ui, *x, y, rgb, text);
-    ui_note_rect(ui, name, *x, y, width, ui_text_height(ui));
-    *x += width + ui_px(ui, 18);
-}
-
 static void describe_quality(const struct viewer *v, char *text, size_t size) {
     static const char *const names[QUALITIES] = {"Low quality", "Mid quality", "High quality"};
     int quality = viewer_quality(v);
@@ -301,49 +290,46 @@ static bool describe_work(const struct viewer *v, char *text, size_t size) {
     return true;
 }
 
+/* At the left what is done, or known of the pixel under the mouse; at the right how it is computed,
+ * without what there is no room for. */
 void bars_draw_status(struct viewer *v) {
     const struct layout_rect *r = &v->layout.status;
     const struct theme *theme = ui_theme(v->screen.ui);
     struct ui *ui = v->screen.ui;
-    char text[4][256];
+    char part[4][256] = {"", "", "", ""}, work[256], right[1024] = "";
+    statistics_describe(v, part[0], sizeof(part[0]));
+    if (!v->display.motion)
+        describe_quality(v, part[1], sizeof(part[1]));
+    if (v->playback.shown && !g_str_has_prefix(part[0], "Still"))
+        g_snprintf(part[2], sizeof(part[2]), "%.0f ms", v->playback.shown->compute_ms);
+    g_strlcpy(part[3], v->playback.state.backend, sizeof(part[3]));
     ui_panel_begin(ui, "status", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
     ui_push_font(ui, UI_VALUE);
-    double x = r->x + ui_px(ui, 12), right = r->x + r->width - ui_px(ui, 12);
-    double y = r->y + (r->height - ui_text_height(ui)) / 2, gap = ui_px(ui, 18);
-    statistics_describe(v, text[0], sizeof(text[0]));
-    describe_quality(v, text[1], sizeof(text[1]));
-    if (!v->playback.shown || g_str_has_prefix(text[0], "Still"))
-        text[2][0] = '\0';
-    else
-        g_snprintf(text[2], sizeof(text[2]), "%.0f ms", v->playback.shown->compute_ms);
-    if (v->display.motion)
-        text[1][0] = '\0';
-    g_strlcpy(text[3], v->playback.state.backend, sizeof(text[3]));
     for (int i = 0; i < 4; i++) {
-        double width = ui_text_width(ui, text[i]);
-        static const char *const names[] = {"status.rate", "status.quality", "status.time",
-                                            "status.backend"};
-        if (!*text[i] || right - width < r->x + r->width * 0.45)
-            continue;
-        right -= width;
-        double at = right;
-        part(ui, i ? theme->note : theme->text, text[i], &at, y, right + width + 1, names[i]);
-        right -= gap;
+        g_autofree char *longer =
+            g_strconcat(part[i], *part[i] && *right ? "     " : "", right, NULL);
+        if (ui_text_width(ui, longer) < r->width * 0.55)
+            g_strlcpy(right, longer, sizeof(right));
     }
-    if (describe_work(v, text[3], sizeof(text[3])))
-        part(ui, v->cameras.status.banner[0] ? theme->bad : theme->changed, text[3], &x, y, right,
-             "status.work");
     g_autofree char *values = read_out(v);
-    if (values) {
-        g_auto(GStrv) parts = g_strsplit(values, "   ", -1);
-        for (int i = 0; parts[i]; i++)
-            part(ui, i == 0 || strstr(parts[i], "\u00b1") ? theme->text : theme->note, parts[i], &x,
-                 y, right, i ? "status.value" : "read-out");
-    } else if (!v->playback.shown) {
-        part(ui, theme->note,
-             v->first || v->still.keeps ? "Computing the map" : "Waiting for the first picture", &x,
-             y, right, "status.wait");
+    double room = ui_available_width(ui) - ui_text_width(ui, right) - ui_px(ui, 18);
+    for (char *end; values && ui_text_width(ui, values) > room && (end = g_strrstr(values, "   "));)
+        *end = '\0';
+    bool works = describe_work(v, work, sizeof(work));
+    const char *left = values ? values : "";
+    if (!values && !v->playback.shown)
+        left = v->first || v->still.keeps ? "Computing the map" : "Waiting for the first picture";
+    if (works) {
+        ui_text_line(ui, v->cameras.status.banner[0] ? theme->bad : theme->changed, work, work,
+                     NULL);
+        ui_note_rect(ui, "status.work", r->x, r->y, 1, 1);
+        ui_same_line(ui);
     }
+    ui_text_line(ui, theme->text, left, left, NULL);
+    if (values)
+        ui_note_rect(ui, "read-out", r->x, r->y, 1, 1);
+    ui_align_right(ui, ui_text_width(ui, right));
+    ui_text_line(ui, theme->note, right, right, NULL);
     ui_pop_font(ui);
     ui_panel_end(ui);
 }
