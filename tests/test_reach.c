@@ -126,7 +126,7 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_feature_layer:
     case STAGE_refine_evidence:
     case STAGE_refine_regress:
-    case STAGE_count_misfits:
+    case STAGE_count_cells:
     case STAGE_downsample_edges:
     case STAGE_downsample_cost:
     case STAGE_pruned_downsample:
@@ -160,6 +160,8 @@ static int distance(int at, int here, int size, int whole) {
         return abs(at / 2 - here);
     if ((size + 3) / 4 == whole)
         return abs(at / 4 - here);
+    if ((size + 7) / 8 == whole)
+        return abs(at / 8 - here);
     return MAX(0, MAX(2 * at - here, here - (2 * at + 1)));
 }
 
