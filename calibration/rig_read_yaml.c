@@ -1,8 +1,8 @@
 /*
  * Rig files in YAML, of which JSON is a part: OpenCV's (one file, or intrinsics and extrinsics),
- * ROS camera_info pairs, Kalibr's camchain, ORB_SLAM's settings, DepthAI's calibration of OAK
- * cameras, Basalt's. The keys say which it is. The first refusal counts: what is read after it,
- * zeros or not, is thrown away. No state.
+ * ROS camera_info pairs, Kalibr's camchain, DepthAI's calibration of OAK cameras. The keys say
+ * which it is. The first refusal counts: what is read after it, zeros or not, is thrown away. No
+ * state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
@@ -443,97 +443,9 @@ static void read_kalibr(struct trees *t, struct rig *rig) {
         rig_refuse(t->in, 0, "cam1: is missing; it holds one camera only");
     kalibr_camera(t, yaml_find(tree, tree->root, "cam0"), "cam0", &rig->camera[0]);
     kalibr_camera(t, right, "cam1", &rig->camera[1]);
-    if (yaml_find(tree, right, "T_cn_cnm1") || !yaml_find(tree, right, "T_cam_imu")) {
-        take(t, 0, yaml_find(tree, right, "T_cn_cnm1"), "cam1: T_cn_cnm1", pose, 16);
-        split_pose(pose, rig->R, rig->T);
-    } else { /* each from the body to the camera (OpenVINS) */
-        double R[2][9], T[2][3];
-        for (int v = 0; v < 2; v++) {
-            yaml_node_t *camera = yaml_find(tree, tree->root, v ? "cam1" : "cam0");
-            take(t, 0, yaml_find(tree, camera, "T_cam_imu"), "T_cam_imu", pose, 16);
-            split_pose(pose, R[v], T[v]);
-            matrix_transpose(R[v], R[v]);
-            matrix_apply(R[v], T[v], T[v]);
-            for (int i = 0; i < 3; i++)
-                T[v][i] = -T[v][i];
-        }
-        set_pose(R, T, rig);
-    }
+    take(t, 0, yaml_find(tree, right, "T_cn_cnm1"), "cam1: T_cn_cnm1", pose, 16);
+    split_pose(pose, rig->R, rig->T);
     t->in->unit = 1;
-}
-
-/* ---- numbers with keys of their own: ORB_SLAM's settings of version 1.0 (older ones name cameras
- * as LEFT.K, see above), Basalt's JSON */
-
-/* The numbers of PREFIX.KEY below a node; those from needed on may lack. */
-static void take_keys(struct trees *t, yaml_node_t *node, const char *prefix,
-                      const char *const *keys, int needed, double *out, int count) {
-    for (int i = 0; i < count; i++) {
-        char key[40];
-        snprintf(key, sizeof key, "%s%s", prefix, keys[i]);
-        yaml_node_t *number = yaml_find(&t->tree[0], node, key);
-        out[i] = 0;
-        if (number || i < needed)
-            take(t, 0, number, key, &out[i], 1);
-    }
-}
-
-/* Matrix and lens of a camera of this type. False, and no refusal, where it is not known. */
-static bool take_camera(struct trees *t, yaml_node_t *node, const char *prefix, const char *type,
-                        struct camera *c) {
-    static const char *const matrix[] = {"fx", "fy", "cx", "cy"};
-    static const struct {
-        const char *type, *model;
-        int needed, count;
-        const char *keys[8];
-    } lenses[] = {
-        {"PinHole", "radtan", 4, 5, {"k1", "k2", "p1", "p2", "k3"}},
-        {"KannalaBrandt8", "fisheye", 4, 4, {"k1", "k2", "k3", "k4"}},
-        {"Rectified", "none", 0, 0, {NULL}},
-        {"pinhole", "none", 0, 0, {NULL}},
-        {"kb4", "fisheye", 4, 4, {"k1", "k2", "k3", "k4"}},
-        {"pinhole-radtan8", "rational", 8, 8, {"k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"}}};
-    double m[4], k[8];
-    for (size_t i = 0; type && i < sizeof lenses / sizeof *lenses; i++) {
-        if (strcmp(type, lenses[i].type) != 0)
-            continue;
-        take_keys(t, node, prefix, matrix, 4, m, 4);
-        take_keys(t, node, prefix, lenses[i].keys, lenses[i].needed, k, lenses[i].count);
-        *c = (struct camera){.fx = m[0], .fy = m[1], .cx = m[2], .cy = m[3]};
-        set_distortion(t, 0, *prefix ? prefix : "intrinsics", lenses[i].model, k, lenses[i].count,
-                       c);
-        return true;
-    }
-    return false;
-}
-
-static void read_orb(struct trees *t, struct rig *rig) {
-    static const char *const pose_key[] = {"Stereo.T_c1_c2", NULL},
-                             *const width[] = {"width", "height"}, *const b[] = {"b"};
-    static const char *const cameras[] = {"Camera1.", "Camera2."};
-    const char *type = text_of(t, "Camera.type");
-    bool rectified = type && strcmp(type, "Rectified") == 0;
-    yaml_node_t *root = t->tree[0].root;
-    double pose[16], baseline, size[2], R[2][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, T[2][3] = {{0}};
-    t->in->unit = 1;
-    for (int v = 0; v < 2; v++) {
-        struct camera *c = &rig->camera[v];
-        if (!take_camera(t, root, cameras[rectified ? 0 : v], type, c)) {
-            rig_refuse(t->in, 0, "Camera.type: PinHole, KannalaBrandt8 or Rectified expected");
-            return;
-        }
-        take_keys(t, root, "Camera.", width, 2, size, 2);
-        rig_take_size(t->in, 0, "Camera.width, Camera.height", size, c);
-    }
-    if (rectified) {
-        const struct camera *c = &rig->camera[0];
-        take_keys(t, root, "Stereo.", b, 1, &baseline, 1);
-        rig_make_rectified(rig, c->fx, c->fy, c->cx, c->cx, c->cy, baseline);
-        return;
-    }
-    need(t, pose_key, pose, 16);
-    split_pose(pose, R[1], T[1]); /* it takes points of the right camera to the left one */
-    set_pose(R, T, rig);
 }
 
 /* ---- DepthAI's JSON of OAK cameras; lengths in cm */
@@ -609,30 +521,6 @@ static void read_oak(struct trees *t, struct rig *rig) {
     t->in->unit = 1e-2;
 }
 
-/* ---- Basalt's JSON; poses take points of a camera to the body */
-
-static void read_basalt(struct trees *t, struct rig *rig) {
-    static const char *const keys[] = {"px", "py", "pz", "qx", "qy", "qz", "qw"};
-    struct yaml_tree *tree = &t->tree[0];
-    yaml_node_t *all = yaml_find(tree, tree->root, "value0");
-    double R[2][9], T[2][3], p[7], size[2];
-    for (int v = 0; v < 2; v++) {
-        yaml_node_t *camera = yaml_item(tree, yaml_find(tree, all, "intrinsics"), v);
-        if (!take_camera(t, yaml_find(tree, camera, "intrinsics"), "",
-                         yaml_text(yaml_find(tree, camera, "camera_type")), &rig->camera[v]))
-            rig_refuse(t->in, 0, "camera_type: pinhole, kb4 or pinhole-radtan8 expected");
-        take(t, 0, yaml_item(tree, yaml_find(tree, all, "resolution"), v), "resolution", size, 2);
-        rig_take_size(t->in, 0, "resolution", size, &rig->camera[v]);
-        take_keys(t, yaml_item(tree, yaml_find(tree, all, "T_imu_cam"), v), "", keys, 7, p, 7);
-        memcpy(T[v], p, sizeof T[v]);
-        double sine = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5]);
-        double angle = sine > 0 ? 2 * atan2(sine, p[6]) / sine : 0;
-        rotation_from_vector((const double[]){p[3] * angle, p[4] * angle, p[5] * angle}, R[v]);
-    }
-    set_pose(R, T, rig);
-    t->in->unit = 1;
-}
-
 /* ---- which of them it is */
 
 static void read_trees(struct trees *t, struct rig *rig) {
@@ -646,13 +534,11 @@ static void read_trees(struct trees *t, struct rig *rig) {
         {{"M2", "cameraMatrix2", "camera_matrix_2", "K2"}, read_opencv, NULL},
         {{"camera_matrix", "LEFT.K"}, read_ros, NULL},
         {{"cam0", "cam1"}, read_kalibr, NULL},
-        {{"Camera1.fx"}, read_orb, NULL},
         {{"cameraData"}, read_oak, NULL},
-        {{"value0"}, read_basalt, NULL},
-        {{"body_T_cam0", "projection_parameters"},
+        {{"body_T_cam0", "projection_parameters", "value0", "Camera1.fx"},
          NULL,
-         "is VINS's, with lenses and poses in several files; write one file of OpenCV's form: M1 "
-         "D1 M2 D2 of cam0_calib and cam1_calib, and R T of inverse(body_T_cam1) body_T_cam0"},
+         "is that of a SLAM program (VINS, Basalt, ORB_SLAM); write one file of OpenCV's form: M1 "
+         "D1 M2 D2 of its cameras, and R T, which take points of the left one to the right one"},
         {{"T", "R"}, NULL, "holds no cameras (M1, M2); give the intrinsics file too"}};
     int file;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -667,8 +553,8 @@ static void read_trees(struct trees *t, struct rig *rig) {
     }
     rig_refuse(
         t->in, 0,
-        "is no calibration that is known here: no M1 (OpenCV), camera_matrix "
-        "(ROS), cam0 (Kalibr), Camera1.fx (ORB_SLAM), cameraData (DepthAI) or value0 (Basalt)");
+        "is no calibration that is known here: no M1 (OpenCV), camera_matrix (ROS), cam0 (Kalibr) "
+        "or cameraData (DepthAI)");
 }
 
 static int open_tree(struct trees *t, int i) {

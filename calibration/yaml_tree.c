@@ -82,7 +82,7 @@ int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char
     if (!tree->root || tree->root->type != YAML_MAPPING_NODE) {
         snprintf(why, size,
                  "is no calibration that is known here (OpenCV, ROS, KITTI, Middlebury, "
-                 "Kalibr, ORB_SLAM, DepthAI, ZED)");
+                 "Kalibr, DepthAI, ZED)");
         yaml_tree_close(tree);
         return -EBADMSG;
     }

@@ -229,7 +229,7 @@ struct livestereo_rig {
 };
 
 /* Reads a calibration: one file, or one for each camera, in a format of OpenCV (YAML alone),
- * ROS, KITTI, Middlebury, Kalibr, ORB_SLAM, DepthAI or ZED, for pictures of width x height px.
+ * ROS, KITTI, Middlebury, Kalibr, DepthAI or ZED, for pictures of width x height px.
  * Its size is taken to be that where a file does not say it and its principal points then lie
  * near the middle. unit: metres per unit of lengths, for files that do not say it; 0: not known,
  * then the rig is not metric. -EBADMSG: the file is damaged or has another format; -ENOENT and

@@ -469,99 +469,22 @@ TEST("/rig/kalibr_eight", test_kalibr_eight) {
     g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RADTAN);
 }
 
-/* The same rig, f 400, B 0.12 m, the right camera turned by 90 degrees about z, as others write it:
- * DrivingStereo's is rectified, so it is not turned. */
-TEST("/rig/others", test_others) {
-    static const struct {
-        const char *text;
-        bool turned;
-    } rows[] = {
-        {"calib_time: 09\nS_rect_101: 640 480\nP_rect_101: 400 0 319.5 0 0 400 239.5 0 0 0 1 0\n"
-         "P_rect_103: 400 0 319.5 -48 0 400 239.5 0 0 0 1 0\n",
-         false},
-        {"{\"value0\": {\"T_imu_cam\": [{\"px\": 1, \"py\": 2, \"pz\": 3, \"qx\": 0, \"qy\": 0, "
-         "\"qz\": 0, \"qw\": 1}, {\"px\": 1.12, \"py\": 2, \"pz\": 3, \"qx\": 0, \"qy\": 0, "
-         "\"qz\": 0.70710678118654752, \"qw\": 0.70710678118654752}], \"intrinsics\": "
-         "[{\"camera_type\": \"kb4\", \"intrinsics\": {\"fx\": 400, \"fy\": 400, \"cx\": 319.5, "
-         "\"cy\": 239.5, \"k1\": 0.1, \"k2\": 0, \"k3\": 0, \"k4\": 0}}, {\"camera_type\": "
-         "\"pinhole\", \"intrinsics\": {\"fx\": 400, \"fy\": 400, \"cx\": 319.5, \"cy\": 239.5}}], "
-         "\"resolution\": [[640, 480], [640, 480]]}}",
-         true},
-#define OPENVINS(pose)                                                           \
-    "  T_cam_imu: " pose "\n  camera_model: pinhole\n  distortion_model: none\n" \
-    "  intrinsics: [400, 400, 319.5, 239.5]\n  resolution: [640, 480]\n"
-        {"cam0:\n" OPENVINS(
-             "[[1, 0, 0, -1], [0, 1, 0, -2], [0, 0, 1, -3], [0, 0, 0, 1]]") "cam1:\n" OPENVINS("[["
-                                                                                               "0, "
-                                                                                               "1, "
-                                                                                               "0, "
-                                                                                               "-2]"
-                                                                                               ", "
-                                                                                               "[-"
-                                                                                               "1, "
-                                                                                               "0, "
-                                                                                               "0, "
-                                                                                               "1."
-                                                                                               "12]"
-                                                                                               ", "
-                                                                                               "[0,"
-                                                                                               " 0,"
-                                                                                               " 1,"
-                                                                                               " -"
-                                                                                               "3],"
-                                                                                               " ["
-                                                                                               "0, "
-                                                                                               "0, "
-                                                                                               "0, "
-                                                                                               "1]"
-                                                                                               "]"),
-         true}};
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        struct rig rig;
-        double at[3] = {0.12, 0, 0}, seen[3];
-        g_assert_cmpint(parse(rows[i].text, NULL, NULL, &rig), ==, 0);
-        g_assert_true(rig.metric && rig.rectified == !rows[i].turned);
-        g_assert_cmpint(rig.camera[1].width, ==, 640);
-        near(rig.camera[1].fx, 400, 1e-9);
-        near(rig.camera[0].cy, 239.5, 1e-9);
-        matrix_apply(rig.R, at, seen); /* where the right camera is, it sees 0 */
-        for (int k = 0; k < 3; k++)
-            near(seen[k] + rig.T[k], 0, 1e-9);
-        near(rig.R[1], rows[i].turned ? 1 : 0, 1e-9);
-    }
-    expect_refusal("{\"value0\": {\"intrinsics\": [{\"camera_type\": \"ds\"}]}}", NULL, NULL,
-                   "kb4 or pinhole-radtan8");
+TEST("/rig/driving_stereo", test_driving_stereo) {
+    static const char text[] =
+        "calib_time: 09\nS_rect_101: 640 480\nP_rect_101: 400 0 319.5 0 0 400 239.5 0 0 0 1 0\n"
+        "P_rect_103: 400 0 319.5 -48 0 400 239.5 0 0 0 1 0\n";
+    struct rig rig;
+    g_assert_cmpint(parse(text, NULL, NULL, &rig), ==, 0);
+    g_assert_true(rig.metric && rig.rectified);
+    g_assert_cmpint(rig.camera[1].width, ==, 640);
+    near(rig.camera[1].fx, 400, 1e-9);
+    near(rig.camera[0].cy, 239.5, 1e-9);
+    near(rig.T[0], -0.12, 1e-9);
 }
 
-#define NUMBERS_OF(n, k)                                                                          \
-    "Camera" n ".fx: 458.6\nCamera" n ".fy: 457.3\nCamera" n ".cx: 367.2\nCamera" n               \
-    ".cy: 248.4\nCamera" n ".k1: -0.28\nCamera" n ".k2: 0.07\nCamera" n "." k "1: 2e-4\nCamera" n \
-    "." k "2: 1e-5\n"
-#define ORB(type, k)                                                                              \
-    "%YAML:1.0\nCamera.type: \"" type "\"\n" NUMBERS_OF("1", k) NUMBERS_OF(                       \
-        "2", k) "Camera.width: 752\nCamera.height: 480\nStereo.ThDepth: 60.0\nStereo.b: 0.11\n"   \
-                "Stereo.T_c1_c2: !!opencv-matrix\n  rows: 4\n  cols: 4\n  dt: f\n  data: [1, 0, " \
-                "0, 0.11, "                                                                       \
-                "0, 0.6, -0.8, 0.02, 0, 0.8, 0.6, 0.01, 0, 0, 0, 1]\n"
-
-TEST("/rig/orb", test_orb) {
+/* Settings of ORB_SLAM2 have both cameras as ROS does. */
+TEST("/rig/slam", test_slam) {
     struct rig rig;
-    double at[3] = {0.11, 0.02, 0.01}, seen[3];
-    g_assert_cmpint(parse(ORB("PinHole", "p"), NULL, NULL, &rig), ==, 0);
-    g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RADTAN);
-    near(rig.camera[1].k[2], 2e-4, 0);
-    near(rig.camera[0].fy, 457.3, 0);
-    g_assert_cmpint(rig.camera[1].height, ==, 480);
-    matrix_apply(rig.R, at, seen); /* where the right camera is, it sees 0 */
-    for (int i = 0; i < 3; i++)
-        near(seen[i] + rig.T[i], 0, 1e-12);
-    near(rig.R[5], 0.8, 1e-12);
-    g_assert_cmpint(parse(ORB("Rectified", "p"), NULL, NULL, &rig), ==, 0);
-    g_assert_true(rig.rectified && rig.metric);
-    near(rig.T[0], -0.11, 0);
-    expect_refusal(ORB("KannalaBrandt8", "p"), NULL, NULL, "Camera1.k3");
-    expect_refusal(ORB("Fov", "p"), NULL, NULL, "Camera.type");
-    /* settings of ORB_SLAM2: both cameras as ROS has them */
 #define SIDE(side, p3)                                                                             \
     side ".height: 480\n" side ".width: 752\n" side ".D: {rows: 1, cols: 5, data: [-0.28, 0.07, "  \
          "1e-4, 2e-5, 0]}\n" side ".K: {rows: 3, cols: 3, data: [458, 0, 367, 0, 457, 248, 0, 0, " \
@@ -574,6 +497,8 @@ TEST("/rig/orb", test_orb) {
     near(rig.camera[1].k[3], 2e-5, 0);
     expect_refusal(two, two, NULL, "both cameras");
     expect_refusal("body_T_cam0: {rows: 4}\ncam0_calib: a.yaml\n", NULL, NULL, "VINS");
+    expect_refusal("{\"value0\": {\"intrinsics\": []}}", NULL, NULL, "Basalt");
+    expect_refusal("Camera1.fx: 458.6\nCamera1.fy: 457.3\n", NULL, NULL, "ORB_SLAM");
 }
 
 #define OPENCV(m, d1, rest)                                                                   \

@@ -311,8 +311,7 @@ int cmd_calib(int argc, char **argv) {
         "live while the rig is moved past near and far things, and finds from it, without a\n"
         "board, how the cameras stand to each other since they were nudged; lenses and\n"
         "baseline's length stay. Files are OpenCV's (one, or intrinsics and extrinsics), ROS's\n"
-        "(left and right), KITTI's, Middlebury's, Kalibr's, ORB_SLAM's, DepthAI's (OAK) or\n"
-        "ZED's.",
+        "(left and right), KITTI's, Middlebury's, Kalibr's, DepthAI's (OAK) or ZED's.",
         "Examples:\n"
         "  livestereo calib check rig.yml left*.png right*.png\n"
         "  livestereo calib check --rectified left.png right.png\n"

@@ -139,7 +139,7 @@ class _Settings:
 
 def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
              unit: Union[float, str] = 0) -> Rig:
-    """Reads a calibration of OpenCV (YAML), ROS, KITTI, Middlebury, Kalibr, ORB_SLAM, DepthAI
+    """Reads a calibration of OpenCV (YAML), ROS, KITTI, Middlebury, Kalibr, DepthAI
     or ZED: one file, or the left camera's and the right one's. width, height: of the pictures
     in px; 0: as the file has it. unit: of lengths, for files that do not say it: "m", "cm",
     "mm", or metres per unit."""
