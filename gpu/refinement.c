@@ -28,25 +28,25 @@ static struct feature_args layer_args(const struct pipeline *p, enum refine_laye
     return features_layer(n, p->weights, first + (int)k, width, height);
 }
 
-static struct channels add_layer(struct graph *g, const struct pipeline *p, enum refine_layer k,
-                                 struct channels from) {
+/* A layer of what another one gave or, with coarse, of the mean of it and of what one of half the
+ * size gave. */
+static struct channels add_mean_layer(struct graph *g, const struct pipeline *p,
+                                      enum refine_layer k, struct channels from,
+                                      const uint8_t *coarse) {
     struct feature_args a = layer_args(p, k, from.width, from.height);
     struct channels to = {.width = (from.width + a.stride - 1) / a.stride,
                           .height = (from.height + a.stride - 1) / a.stride,
                           .count = a.outputs};
     a.source = from.data;
+    a.coarse = coarse;
     to.data = a.out = graph_buffer(g, (size_t)to.width * (size_t)to.height * (size_t)to.count);
     graph_stage(g, STAGE_feature_layer, &a, to.width, to.height);
     return to;
 }
 
-static struct channels add_sum(struct graph *g, struct channels coarse, struct channels fine) {
-    struct refine_sum_args a = {
-        .coarse = coarse.data, .fine = fine.data, .width = fine.width, .channels = fine.count};
-    fine.data = a.out =
-        graph_buffer(g, (size_t)fine.width * (size_t)fine.height * (size_t)fine.count);
-    graph_stage(g, STAGE_refine_sum, &a, fine.width, fine.height);
-    return fine;
+static struct channels add_layer(struct graph *g, const struct pipeline *p, enum refine_layer k,
+                                 struct channels from) {
+    return add_mean_layer(g, p, k, from, NULL);
 }
 
 static struct refine_map find_nearest(struct graph *g, const struct pipeline *p, const int16_t *map,
@@ -115,12 +115,12 @@ const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
     struct channels e3 = add_layer(g, p, REFINE_E3B, add_layer(g, p, REFINE_E3A, e2));
     struct channels e4 = add_layer(g, p, REFINE_E4B, add_layer(g, p, REFINE_E4A, e3));
     struct channels e5 = add_layer(g, p, REFINE_E5B, add_layer(g, p, REFINE_E5A, e4));
-    struct channels d4 = add_layer(g, p, REFINE_D4, add_sum(g, e5, e4));
-    struct channels d3 = add_layer(g, p, REFINE_D3, add_sum(g, d4, e3));
+    struct channels d4 = add_mean_layer(g, p, REFINE_D4, e4, e5.data);
+    struct channels d3 = add_mean_layer(g, p, REFINE_D3, e3, d4.data);
     struct channels u3 = add_layer(g, p, REFINE_U3, d3);
-    struct channels d2 = add_layer(g, p, REFINE_D2, add_sum(g, u3, e2));
+    struct channels d2 = add_mean_layer(g, p, REFINE_D2, e2, u3.data);
     struct channels u2 = add_layer(g, p, REFINE_U2, d2);
-    struct channels d1 = add_layer(g, p, REFINE_D1, add_sum(g, u2, e1));
+    struct channels d1 = add_mean_layer(g, p, REFINE_D1, e1, u2.data);
     if (number_of(p) == REFINEMENT_OF_VECTORS)
         d1 = add_full_size(g, p, add_layer(g, p, REFINE_H0, d1), evidence);
     struct refine_choose_args a = {.map = from,

@@ -258,6 +258,9 @@ static void case_feature(struct pass_case *c, enum stage stage) {
                    : case_bytes(c, w, h, a.inputs, a.inputs == 1 ? 255 : FEATURE_LARGEST);
     if (kind == JOINED)
         a.joined = case_bytes(c, half_w, half_h, 4 * 48, FEATURE_LARGEST);
+    else if (stage == STAGE_feature_layer && a.stride == 1 && a.inputs > 1 && a.inputs < 192 &&
+             case_between(c, 0, 2) == 0)
+        a.coarse = case_bytes(c, half_w, half_h, a.inputs, FEATURE_LARGEST);
     if (a.stride == 2) {
         w = half_w;
         h = half_h;
@@ -498,41 +501,15 @@ void case_cross_nodes(struct pass_case *c) {
     case_add_pass(c, STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
 }
 
-static struct evidence_args case_evidence_args(struct pass_case *c, struct grid grid) {
-    struct evidence_args a = {.grid = grid, .sign = case_between(c, 0, 1) ? 1 : -1};
+void case_evidence(struct pass_case *c) {
+    struct evidence_args a = {.grid = case_grid(c), .sign = case_between(c, 0, 1) ? 1 : -1};
     a.first = case_between(c, 0, 2) << PRUNED_LEVELS;
     a.width = a.first + (a.grid.width << PRUNED_LEVELS) - case_between(c, 0, 3);
     a.width += case_between(c, 0, 1) ? case_between(c, 0, 40) : 0;
     a.source = case_volume16(c, &a.grid, case_between(c, 0, 1) ? 16 * MAX_COST : 300);
     a.bare_weight = case_between(c, 0, 256);
     a.least_mean = case_between(c, 0, 600);
-    return a;
-}
-
-static void case_grounds(struct pass_case *c, enum stage last) {
-    struct grid g = case_grid(c);
-    int groups = 1 + g.width / EVIDENCE_NODES;
-    struct evidence_args a =
-        case_evidence_args(c, grid_make(groups * EVIDENCE_NODES, g.height, g.space));
-    a.least = case_add_rows(c, groups, g.height, sizeof(*a.least));
-    a.ground = case_randomise(c, case_add_table(c, sizeof(*a.ground)), 4, 99);
-    case_add_pass(c, STAGE_ground_least, &a, groups, g.height);
-    if (last == STAGE_ground_line)
-        case_add_pass(c, STAGE_ground_line, &a, g.labels, g.height);
-}
-
-STAGE_UNTIL(ground_least, case_grounds)
-STAGE_UNTIL(ground_line, case_grounds)
-
-void case_evidence(struct pass_case *c) {
-    struct evidence_args a = case_evidence_args(c, case_grid(c));
     a.out = case_volume16(c, &a.grid, 65535);
-    if (case_between(c, 0, 1)) {
-        a.ground = case_add_table(c, sizeof(*a.ground));
-        *a.ground = (uint64_t)case_between(c, 0, a.grid.width * a.grid.height) << 32 |
-                    (uint64_t)case_between(c, 0, a.grid.height - 1) << 16 |
-                    (uint64_t)case_between(c, 0, a.grid.labels);
-    }
     case_add_pass(c, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
 
@@ -1273,12 +1250,6 @@ STAGE_CASE(refine_evidence, (w + 1) / 2, (h + 1) / 2, .map = case_refined(c),
     a->left_vectors = case_descriptors(c, w, h, words);
     a->right_vectors = case_descriptors(c, w, h, words);
     a->out = case_bytes(c, (w + 1) / 2, (h + 1) / 2, 4 * REFINE_FEATURES, 255);
-}
-
-PIXEL_CASE(refine_sum, .width = w, .channels = 16 * case_between(c, 1, 6)) {
-    a->coarse = case_bytes(c, (w + 1) / 2, (h + 1) / 2, a->channels, FEATURE_LARGEST);
-    a->fine = case_bytes(c, w, h, a->channels, FEATURE_LARGEST);
-    a->out = case_bytes(c, w, h, a->channels, 255);
 }
 
 static void case_refine_regress(struct pass_case *c) {

@@ -124,6 +124,13 @@ static void make_row(const struct feature_args *a, int y, int from, int count, u
             memcpy(pixel, inputs, each);
         }
     }
+    for (int i = 0; a->coarse && i < count; i++)
+        for (size_t k = 0; k < each; k += 16) {
+            uint8_t *fine = to + (size_t)i * each + k;
+            int x = stage_clamp(from + i, 0, a->width - 1);
+            store_128(fine,
+                      _mm_avg_epu8(load_128(fine), load_128(feature_coarse(a, x, y, (int)k))));
+        }
 }
 
 /* The sums of a block of outputs of some pixels, from a strip's rows at the first one. */

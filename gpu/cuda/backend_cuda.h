@@ -79,7 +79,7 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(row_offset_sum) STAGE(agreement) STAGE(agreement_strength) \
     STAGE(grey) STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_plane) STAGE(cost_curve) STAGE(cross_nodes) STAGE(pruned_cost) \
-    STAGE(refine_nearest) STAGE(refine_evidence) STAGE(refine_sum) STAGE(refine_regress) \
+    STAGE(refine_nearest) STAGE(refine_evidence) STAGE(refine_regress) \
     STAGE(refine_choose) STAGE(find_patch) STAGE(pose) STAGE(count_cells)
 /* clang-format on */
 #define CUDA_LAUNCH(name) cuda_launch cuda_launch_##name;

@@ -176,8 +176,16 @@ enum { SLOTS = 4, PITCH = WIDE + 2, PLANE = (SLOTS * PITCH + 5) / 8 * 8 + 2 };
                         (size_t)stage_clamp(y, 0, a.height - 1) * (size_t)a.width * PIECES;
     int piece = (int)threadIdx.x % PIECES;
     uint4 *to = rows + (y + 1) % SLOTS * PITCH + piece * PLANE;
-    for (int i = (int)threadIdx.x / PIECES; i < PITCH; i += WARPGROUP / PIECES)
-        copy_later(to + i, from + stage_clamp(left + i - 1, 0, a.width - 1) * PIECES + piece);
+    for (int i = (int)threadIdx.x / PIECES; i < PITCH; i += WARPGROUP / PIECES) {
+        int x = stage_clamp(left + i - 1, 0, a.width - 1);
+        const uint4 *fine = from + x * PIECES + piece;
+        if (a.coarse)
+            to[i] = means(*reinterpret_cast<const uint4 *>(
+                              feature_coarse(&a, x, stage_clamp(y, 0, a.height - 1), 16 * piece)),
+                          *fine);
+        else
+            copy_later(to + i, fine);
+    }
 }
 
 /* Where a piece of 16 bytes lies of a pixel that has so many: threads that store the same piece of

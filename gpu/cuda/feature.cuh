@@ -42,6 +42,8 @@ DEVICE void wait_for_pieces(void) {
 template <int INPUTS_, int OUTPUTS_, int STRIDE_ = 1, bool JOINED_ = false> struct layer_shape {
     static constexpr int INPUTS = INPUTS_, OUTPUTS = OUTPUTS_, STRIDE = STRIDE_;
     static constexpr bool JOINED = JOINED_;
+    /* whether a layer of this shape may have struct feature_args' coarse */
+    static constexpr bool MEANS = STRIDE == 1 && !JOINED && INPUTS > 1 && INPUTS < 192;
     static constexpr int PARTS = OUTPUTS / ROWS, CHUNK = INPUTS % 64 == 0 ? 64 : 32,
                          CHUNKS = INPUTS / CHUNK, STEPS = CHUNK / 32,
                          TAPS = (FEATURE_TAPS * INPUTS + CHUNK - 1) / CHUNK,
@@ -92,6 +94,12 @@ DEVICE void load_weights(const feature_args &a, int first, uint32_t *to, int32_t
     }
 }
 
+/* (a + b + 1) / 2 of each byte. */
+DEVICE uint4 means(const uint4 &a, const uint4 &b) {
+    const auto mean = [](uint32_t u, uint32_t v) { return (u | v) - ((u ^ v) >> 1 & 0x7f7f7f7fu); };
+    return uint4{mean(a.x, b.x), mean(a.y, b.y), mean(a.z, b.z), mean(a.w, b.w)};
+}
+
 /* What a tile of the output needs of the source. */
 template <typename shape>
 DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
@@ -107,6 +115,11 @@ DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
                 from = feature_inputs(&a, x, from_y, i % PIECES * BYTES);
             if constexpr (shape::INPUTS == 1)
                 *there = *from;
+            else if (shape::MEANS && a.coarse)
+                *reinterpret_cast<uint4 *>(there) =
+                    means(*reinterpret_cast<const uint4 *>(
+                              feature_coarse(&a, x, from_y, i % PIECES * BYTES)),
+                          *reinterpret_cast<const uint4 *>(from));
             else
                 copy_piece(reinterpret_cast<uint4 *>(there), reinterpret_cast<const uint4 *>(from));
         }

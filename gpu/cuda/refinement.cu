@@ -4,6 +4,8 @@
  */
 #include "gpu/cuda/feature.cuh"
 
+#include <math.h>
+
 /* ---- nearest known disparities: along rows by votes of a warp, along columns by words of bits */
 
 enum { LOOKED_AT = (REFINE_STEPS + WARP_SIZE - 1) / WARP_SIZE }; /* parts of a row, of a column */
@@ -104,11 +106,10 @@ void cuda_launch_refine_nearest(backend_cuda *cuda, const void *args, int width,
                      dim3(WARP_SIZE, WARPS), *static_cast<const refine_nearest_args *>(args));
 }
 
-/* ---- evidence: four threads a pixel, each with a quarter of vectors and of candidates; of census
- * each thread has whole words */
+/* ---- evidence: a thread for a pixel; four pixels' vectors are compared by their threads together,
+ * each with a quarter of them */
 
-enum { QUARTER = 4, TURNS = (REFINE_CANDIDATES + QUARTER - 1) / QUARTER };
-enum { WARP_PIXELS = WARP_SIZE / QUARTER, WARP_BYTES = WARP_PIXELS * REFINE_FEATURES };
+enum { QUARTER = 4, FEATURE_WORDS = REFINE_FEATURES / 4 };
 
 /* The sum of the products of 16 numbers. */
 DEVICE int products(const uint4 &a, const uint4 &b) {
@@ -121,7 +122,7 @@ DEVICE int given(int v, int mask) {
     return (int)__shfl_xor_sync(ALL_LANES, (uint32_t)v, mask);
 }
 
-/* Of four threads' sums in parts, those of candidate number t in thread t. */
+/* Of four threads' sums in parts, those of number t in thread t. */
 DEVICE int sum_of_quarters(const int part[QUARTER], int t) {
     int a = t & 2 ? part[2] : part[0], b = t & 2 ? part[3] : part[1];
     a += given(t & 2 ? part[0] : part[2], 2);
@@ -129,111 +130,111 @@ DEVICE int sum_of_quarters(const int part[QUARTER], int t) {
     return (t & 1 ? b : a) + given(t & 1 ? a : b, 1);
 }
 
+/* refine_colour() of columns first and the next one, in words of four bytes. own: the pixel's
+ * colours times 16; of a grey picture three times the same, and a column's are taken so, too. */
+DEVICE int colour_at(const refine_evidence_args &a, const uint32_t own[3], uint32_t first,
+                     int share) {
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(a.right);
+    uint32_t byte = first * (uint32_t)a.channels, i = byte / 4, shift = byte % 4 * 8, sum = 0,
+             last = (uint32_t)(a.map.width * a.map.height * a.channels - 1) / 4,
+             middle = __ldg(words + stage_min(i + 1, last)),
+             low = __funnelshift_r(__ldg(words + i), middle, shift),
+             high = __funnelshift_r(middle, __ldg(words + stage_min(i + 2, last)), shift),
+             shares = (uint32_t)(16 - share) | (uint32_t)share << 8;
+#pragma unroll
+    for (uint32_t c = 0; c < 3; c++)
+        sum = __usad(
+            own[c],
+            __dp4a(__byte_perm(low, high, a.channels > 1 ? 0x30 + 0x11 * c : 0x10), shares, 0u),
+            sum);
+    return (int)stage_min(sum / 24, (uint32_t)FEATURE_LARGEST);
+}
+
+/* What vectors are compared by: a quarter of those of the four pixels. */
+struct quarters {
+    uint4 left[QUARTER];
+    const uint4 *right;
+};
+
+/* refine_similarity() but for refine_likeness(); row: the number of the row's first pixel. */
+DEVICE int compare_vectors(const quarters &q, uint32_t row, const struct refine_columns &own) {
+    int lane = (int)threadIdx.x % WARP_SIZE, t = lane % QUARTER, part[QUARTER];
+#pragma unroll
+    for (int s = 0; s < QUARTER; s++) {
+        int from = lane - t + s, share = (int)__shfl_sync(ALL_LANES, (uint32_t)own.share, from);
+        uint32_t first = __shfl_sync(ALL_LANES, row + (uint32_t)own.first, from),
+                 second = __shfl_sync(ALL_LANES, row + (uint32_t)own.second, from);
+        part[s] = products(q.left[s], q.right[first * QUARTER + t]) * (16 - share) +
+                  products(q.left[s], q.right[second * QUARTER + t]) * share;
+    }
+    return sum_of_quarters(part, t);
+}
+
 template <bool CENSUS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     evidence_kernel(const __grid_constant__ refine_evidence_args a) {
-    __shared__ uint4 staged[WARPS][WARP_BYTES / 16];
+    __shared__ uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1];
     const refine_map &m = a.map;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
-        t = lane % QUARTER, pixel = lane / QUARTER, half = (m.width + 1) / 2,
-        first = ((int)blockIdx.x * WARPS + warp) * (WARP_PIXELS / 4),
-        x = stage_min(2 * (first + pixel / 4) + pixel % 2, m.width - 1),
-        y = stage_min(2 * (int)blockIdx.y + pixel / 2 % 2, m.height - 1);
-    uint8_t *out = reinterpret_cast<uint8_t *>(staged[warp]) + pixel * REFINE_FEATURES;
-    size_t row = (size_t)y * (size_t)m.width;
+        half = (m.width + 1) / 2, first = ((int)blockIdx.x * WARPS + warp) * (WARP_SIZE / 4),
+        x = stage_min(2 * (first + lane / 4) + lane % 2, m.width - 1),
+        y = stage_min(2 * (int)blockIdx.y + lane / 2 % 2, m.height - 1);
+    uint32_t row = (uint32_t)(y * m.width);
+    uint32_t words[FEATURE_WORDS] = {}, colours[3];
+    const auto put = [&](int k, int v) { words[k / 4] |= (uint32_t)v << k % 4 * 8; };
     wait_for_previous_kernel();
-    int own = refine_own(&m, x, y), candidate[TURNS], sum[TURNS];
-    uint8_t colour[TURNS];
+    int own = refine_own(&m, x, y);
 #pragma unroll
-    for (int i = 0; i < TURNS; i++) {
-        int k = i * QUARTER + t;
-        candidate[i] = k < REFINE_CANDIDATES ? refine_candidate(&m, x, y, k) : own;
-    }
+    for (int c = 0; c < 3; c++)
+        colours[c] = 16u * __ldg(a.left + (row + x) * a.channels + (a.channels > 1 ? c : 0));
+    [[maybe_unused]] quarters q;
     [[maybe_unused]] uint64_t word;
-    [[maybe_unused]] uint4 left;
     if constexpr (CENSUS)
-        word = a.left_vectors[row + (size_t)x];
-    else
-        left = reinterpret_cast<const uint4 *>(a.left_vectors)[(row + (size_t)x) * QUARTER + t];
+        word = a.left_vectors[row + x];
+    else {
+        q.right = reinterpret_cast<const uint4 *>(a.right_vectors);
 #pragma unroll
-    for (int i = 0; i < TURNS; i++) {
-        struct refine_columns columns = refine_columns(&m, x, candidate[i]);
-        colour[i] = refine_colour(&a, x, y, columns);
-        if constexpr (CENSUS) {
-            const uint64_t *right = a.right_vectors + row;
-            sum[i] =
-                refine_agreement(word, right[columns.first], right[columns.second], columns.share);
-        } else {
-            const uint4 *right =
-                reinterpret_cast<const uint4 *>(a.right_vectors) + row * QUARTER + t;
-            int part[QUARTER];
-#pragma unroll
-            for (int s = 0; s < QUARTER; s++) {
-                int other = (int)__shfl_sync(ALL_LANES, (uint32_t)candidate[i], lane - t + s);
-                struct refine_columns c = refine_columns(&m, x, other);
-                part[s] = i * QUARTER + s < REFINE_CANDIDATES
-                              ? products(left, right[c.first * QUARTER]) * (16 - c.share) +
-                                    products(left, right[c.second * QUARTER]) * c.share
-                              : 0;
-            }
-            sum[i] = sum_of_quarters(part, t);
+        for (int s = 0; s < QUARTER; s++) {
+            int from = lane - lane % QUARTER + s;
+            uint32_t at = __shfl_sync(ALL_LANES, row + x, from);
+            q.left[s] =
+                reinterpret_cast<const uint4 *>(a.left_vectors)[at * QUARTER + lane % QUARTER];
         }
     }
-    /* only now, since loads do not move across stores */
 #pragma unroll
-    for (int i = 0; i < TURNS; i++) {
-        int k = i * QUARTER + t;
-        if (k > 0 && k < REFINE_CANDIDATES)
-            out[k - 1] = refine_distance(candidate[i] - own);
-        if (k < REFINE_CANDIDATES) {
-            out[REFINE_LIKENESS + k] = refine_likeness(sum[i]);
-            out[REFINE_COLOUR + k] = colour[i];
-        }
+    for (int k = 0; k < REFINE_CANDIDATES; k++) {
+        int candidate = refine_candidate(&m, x, y, k), sum;
+        struct refine_columns c = refine_columns(&m, x, candidate);
+        if constexpr (CENSUS)
+            sum = refine_agreement(word, a.right_vectors[row + c.first],
+                                   a.right_vectors[row + c.second], c.share);
+        else
+            sum = compare_vectors(q, row, c);
+        if (k > 0)
+            put(k - 1, refine_distance(candidate - own));
+        put(REFINE_LIKENESS + k, refine_likeness(sum));
+        put(REFINE_COLOUR + k,
+            colour_at(a, colours, row + (uint32_t)c.first, c.first < c.second ? c.share : 0));
     }
-    for (int k = t; k < REFINE_FEATURES - REFINE_OTHERS; k += QUARTER)
-        out[REFINE_OTHERS + k] = refine_other(&a, x, y, k);
+#pragma unroll
+    for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)
+        put(k, refine_other(&a, x, y, k - REFINE_OTHERS));
+#pragma unroll
+    for (int i = 0; i < FEATURE_WORDS; i++)
+        staged[warp][lane][i] = words[i];
     __syncwarp();
-    uint4 *to = reinterpret_cast<uint4 *>(a.out) +
-                ((size_t)blockIdx.y * (size_t)half + (size_t)first) * (4 * REFINE_FEATURES / 16);
-    if (lane < WARP_BYTES / 16 && first + lane / (WARP_BYTES / 32) < half)
-        to[lane] = staged[warp][lane];
+    uint32_t *to = reinterpret_cast<uint32_t *>(a.out) +
+                   ((size_t)blockIdx.y * (size_t)half + (size_t)first) * (4 * FEATURE_WORDS);
+#pragma unroll
+    for (int i = lane; i < WARP_SIZE * FEATURE_WORDS; i += WARP_SIZE)
+        if (first + i / (4 * FEATURE_WORDS) < half)
+            to[i] = staged[warp][i / FEATURE_WORDS][i % FEATURE_WORDS];
 }
 
 void cuda_launch_refine_evidence(backend_cuda *cuda, const void *args, int width, int height) {
     const refine_evidence_args &a = *static_cast<const refine_evidence_args *>(args);
     launch_dependent(cuda, a.census ? evidence_kernel<true> : evidence_kernel<false>,
-                     cuda_blocks(width, WARPS * WARP_PIXELS / 4, height, 1), dim3(BLOCK_THREADS),
-                     a);
-}
-
-/* ---- sums: a thread for 16 channels */
-
-/* (a + b + 1) / 2 of each byte. */
-DEVICE uint32_t means(uint32_t a, uint32_t b) {
-    return (a | b) - ((a ^ b) >> 1 & 0x7f7f7f7fu);
-}
-
-static __global__ void sum_kernel(const __grid_constant__ refine_sum_args a) {
-    int pieces = a.channels / 16, i = (int)(blockIdx.x * blockDim.x + threadIdx.x), x = i / pieces,
-        piece = i % pieces, y = (int)blockIdx.y;
-    wait_for_previous_kernel();
-    if (x >= a.width)
-        return;
-    size_t fine = ((size_t)y * (size_t)a.width + (size_t)x) * (size_t)pieces + (size_t)piece,
-           coarse =
-               ((size_t)(y / 2) * (size_t)((a.width + 1) / 2) + (size_t)(x / 2)) * (size_t)pieces +
-               (size_t)piece;
-    uint4 u = reinterpret_cast<const uint4 *>(a.coarse)[coarse],
-          v = reinterpret_cast<const uint4 *>(a.fine)[fine];
-    reinterpret_cast<uint4 *>(a.out)[fine] =
-        uint4{means(u.x, v.x), means(u.y, v.y), means(u.z, v.z), means(u.w, v.w)};
-}
-
-void cuda_launch_refine_sum(backend_cuda *cuda, const void *args, int width, int height) {
-    const refine_sum_args &a = *static_cast<const refine_sum_args *>(args);
-    launch_dependent(cuda, sum_kernel,
-                     cuda_blocks(width * (a.channels / 16), BLOCK_THREADS, height, 1),
-                     dim3(BLOCK_THREADS), a);
+                     cuda_blocks(width, WARPS * WARP_SIZE / 4, height, 1), dim3(BLOCK_THREADS), a);
 }
 
 /* ---- regressed disparities: four threads a pixel, each with a quarter of the inputs */
@@ -264,10 +265,33 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         sum[r] += given(sum[r], 1);
         sum[r] += given(sum[r], 2);
     }
+    int d[QUARTER], all[2] = {0, 0}, count[2] = {0, 0};
+    bool known[QUARTER];
+#pragma unroll
+    for (int i = 0; i < QUARTER; i++) {
+        d[i] = refine_own(&a.map, stage_min(4 * inside + i, a.map.width - 1),
+                          stage_min(4 * y + t, a.map.height - 1));
+        known[i] = is_known(a.map, 4 * inside + i, 4 * y + t);
+    }
+#pragma unroll
+    for (int i = 0; i < QUARTER; i++)
+        if (4 * inside + i < a.map.width && 4 * y + t < a.map.height)
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                all[k] += k && !known[i] ? 0 : d[i];
+                count[k] += !k || known[i];
+            }
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+#pragma unroll
+        for (int mask = 1; mask < QUARTER; mask *= 2) {
+            all[k] += given(all[k], mask);
+            count[k] += given(count[k], mask);
+        }
     int own = t ? sum[1] : sum[0];
     if (t < REFINE_REGRESSED && x < l.width)
         a.out[((size_t)y * (size_t)l.width + (size_t)x) * REFINE_REGRESSED + (size_t)t] =
-            refine_mean(&a.map, x, y) + 8 * feature_number(&l, l.bias[t] + own);
+            refine_mean_of(all, count) + 8 * feature_number(&l, l.bias[t] + own);
 }
 
 void cuda_launch_refine_regress(backend_cuda *cuda, const void *args, int width, int height) {
@@ -279,20 +303,31 @@ void cuda_launch_refine_regress(backend_cuda *cuda, const void *args, int width,
 
 /* ---- the choice: a warp has the layer's outputs for a row of a tile, then a thread each pixel */
 
+enum { CHOICES = 5 }; /* blocks of a multiprocessor */
+
 /* Two numbers of 16 bits a word; so many words apart, threads of a warp use all banks. */
 enum { NUMBER_WORDS = REFINE_OUTPUTS / 2 + 1 };
 
-/* Behind NEAR entries there are none but 0. */
+/* Sums of products of these are whole numbers below 2^24, which floats hold. The last entry of
+ * near, and all behind it, are 0. */
 enum { NEAR = 71 };
 struct choice_tables {
-    uint16_t weight[REFINE_WEIGHTS], near[NEAR];
+    float weight[REFINE_WEIGHTS], near[NEAR];
 };
+
+/* The entry of near for modes so far apart: 4 bytes for 4/64 px. */
+DEVICE float near_of(const choice_tables &tables, int one, int other) {
+    uint32_t apart = stage_min((uint32_t)__sad(one, other, 0), 4u * NEAR - 1);
+    return *reinterpret_cast<const float *>(reinterpret_cast<const char *>(tables.near) +
+                                            (apart & ~3u));
+}
 
 /* refine_choose() in registers, of the layer's numbers. */
 DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &tables, int x, int y,
                          const uint32_t *words) {
     size_t i = (size_t)y * (size_t)a.map.width + (size_t)x;
-    int mode[REFINE_MODES], weight[REFINE_MODES], score[REFINE_MODES], most = INT16_MIN, all = 0;
+    int mode[REFINE_MODES], logit[REFINE_MODES], most = INT16_MIN;
+    float weight[REFINE_MODES], score[REFINE_MODES], all = 0;
     if (a.map.disparity[i] == UNKNOWN) {
         refine_keep(&a, i);
         return;
@@ -300,16 +335,16 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++) {
         int residual = REFINE_MODES + k;
-        weight[k] = (int16_t)(words[k / 2] >> k % 2 * 16);
+        logit[k] = (int16_t)(words[k / 2] >> k % 2 * 16);
         mode[k] = refine_mode(&a, x, y, k) + (int16_t)(words[residual / 2] >> residual % 2 * 16);
     }
-    weight[0] += refine_known(&a.map, x, y) ? a.prior : 0;
+    logit[0] += refine_known(&a.map, x, y) ? a.prior : 0;
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++)
-        most = stage_max(most, weight[k]);
+        most = stage_max(most, logit[k]);
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++) {
-        weight[k] = tables.weight[stage_min((most - weight[k]) >> 2, REFINE_WEIGHTS - 1)];
+        weight[k] = tables.weight[stage_min((most - logit[k]) >> 2, REFINE_WEIGHTS - 1)];
         score[k] = 256 * weight[k];
         all += weight[k];
     }
@@ -317,11 +352,12 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     for (int k = 1; k < REFINE_MODES; k++)
 #pragma unroll
         for (int j = 0; j < k; j++) {
-            int near = tables.near[stage_min(stage_abs(mode[j] - mode[k]) >> 2, NEAR - 1)];
-            score[k] += weight[j] * near;
-            score[j] += weight[k] * near;
+            float near = near_of(tables, mode[j], mode[k]);
+            score[k] = fmaf(weight[j], near, score[k]);
+            score[j] = fmaf(weight[k], near, score[j]);
         }
-    int best = mode[0], best_score = score[0], total = 0, offset = 0;
+    int best = mode[0];
+    float best_score = score[0], total = 0, offset = 0;
 #pragma unroll
     for (int k = 1; k < REFINE_MODES; k++)
         if (score[k] > best_score) {
@@ -332,23 +368,24 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     for (int k = 0; k < REFINE_MODES; k++)
         if (stage_abs(mode[k] - best) <= REFINE_ONE) {
             total += weight[k];
-            offset += weight[k] * (mode[k] - best);
+            offset = fmaf(weight[k], (float)(mode[k] - best), offset);
         }
-    refine_store(&a, i, best, offset, total, stage_min(best_score / all, UINT8_MAX));
+    refine_store(&a, i, best, (int)offset, (int)total,
+                 stage_min((int)best_score / (int)all, UINT8_MAX));
 }
 
 /* SIDE: refine_side() */
 template <int SIDE>
-static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, CHOICES)
     choose_kernel(const __grid_constant__ refine_choose_args a) {
     using shape = layer_shape<REFINE_OUTPUTS / SIDE, REFINE_OUTPUTS>;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ choice_tables tables;
     __shared__ uint32_t numbers[BLOCK_THREADS][NUMBER_WORDS];
     for (int i = (int)threadIdx.x; i < REFINE_WEIGHTS; i += BLOCK_THREADS)
-        tables.weight[i] = (uint16_t)refine_weight(i);
+        tables.weight[i] = (float)refine_weight(i);
     for (int i = (int)threadIdx.x; i < NEAR; i += BLOCK_THREADS)
-        tables.near[i] = (uint16_t)refine_near(i);
+        tables.near[i] = (float)refine_near(i);
     for_each_part<shape, SIDE * SIDE>(
         a.layer, memory, 0, [&](int left, int top, const int32_t *bias, const uint8_t *part) {
             int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
@@ -378,7 +415,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
 template <int SIDE>
 static bool launch_choice(backend_cuda *cuda, const refine_choose_args &a, int width, int height) {
     return launch_parts<layer_shape<REFINE_OUTPUTS / SIDE, REFINE_OUTPUTS>, SIDE * SIDE>(
-        cuda, choose_kernel<SIDE>, a, a.layer, width, height, BLOCKS);
+        cuda, choose_kernel<SIDE>, a, a.layer, width, height, CHOICES);
 }
 
 void cuda_launch_refine_choose(backend_cuda *cuda, const void *args, int width, int height) {

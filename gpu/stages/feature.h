@@ -26,10 +26,11 @@ enum { FEATURE_JOINED = 16 };
  * repeats. Inputs are grey levels or at most FEATURE_LARGEST. joined: NULL, or the inputs are those
  * of two buffers of half the size (sizes rounded up) that have all of 2x2 pixels at one: source
  * with 4 * FEATURE_JOINED channels and joined with 4 * 48, the upper left pixel's first, then the
- * upper right one's. */
+ * upper right one's. coarse: NULL, or what another layer gave at half the size, rounded up; an
+ * input is the mean of source and of it. */
 struct feature_args {
-    const uint8_t *source, *joined; /* width*height*inputs */
-    const int32_t *bias;            /* outputs */
+    const uint8_t *source, *joined, *coarse; /* width*height*inputs */
+    const int32_t *bias;                     /* outputs */
     const int8_t *weights; /* [outputs / FEATURE_BLOCK][tap][inputs / FEATURE_GROUP][output %
                               FEATURE_BLOCK][FEATURE_GROUP]; of one input its weight and three
                               of 0 */
@@ -53,6 +54,16 @@ STAGE const uint8_t *feature_inputs(const struct feature_args *a, int x, int y, 
                : a->joined + pixel * (a->inputs - FEATURE_JOINED) + first - FEATURE_JOINED;
 }
 
+/* The inputs that coarse has there. */
+STAGE const uint8_t *feature_coarse(const struct feature_args *a, int x, int y, int first) {
+    return a->coarse + ((size_t)(y >> 1) * ((a->width + 1) >> 1) + (x >> 1)) * a->inputs + first;
+}
+
+STAGE int feature_input(const struct feature_args *a, int x, int y, int i) {
+    int fine = *feature_inputs(a, x, y, i);
+    return a->coarse ? (*feature_coarse(a, x, y, i) + fine + 1) >> 1 : fine;
+}
+
 STAGE int feature_tap_x(const struct feature_args *a, int x, int tap) {
     return stage_clamp(x * a->stride + tap % 3 - 1, 0, a->width - 1);
 }
@@ -71,11 +82,12 @@ STAGE void feature_sums(const struct feature_args *a, int x, int y, int from, in
     for (int first = 0; first < count; first += FEATURE_BLOCK)
         for (int tap = 0; tap < FEATURE_TAPS; tap++)
             for (int i = 0; i < a->inputs; i += FEATURE_GROUP, w += FEATURE_BLOCK * FEATURE_GROUP) {
-                const uint8_t *inputs =
-                    feature_inputs(a, feature_tap_x(a, x, tap), feature_tap_y(a, y, tap), i);
-                for (int o = first; o < stage_min(count, first + FEATURE_BLOCK); o++)
-                    for (int k = 0; k < used; k++)
-                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * inputs[k];
+                for (int k = 0; k < used; k++) {
+                    int input =
+                        feature_input(a, feature_tap_x(a, x, tap), feature_tap_y(a, y, tap), i + k);
+                    for (int o = first; o < stage_min(count, first + FEATURE_BLOCK); o++)
+                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * input;
+                }
             }
 }
 

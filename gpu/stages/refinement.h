@@ -33,18 +33,18 @@ struct refine_map {
 };
 
 STAGE int refine_own(const struct refine_map *m, int x, int y) {
-    int d = m->disparity[(size_t)y * m->width + x];
+    int d = m->disparity[(uint32_t)y * m->width + x];
     return d == UNKNOWN ? m->least : d;
 }
 
 STAGE int refine_known(const struct refine_map *m, int x, int y) {
-    size_t i = (size_t)y * m->width + x;
+    uint32_t i = (uint32_t)y * m->width + x;
     return m->disparity[i] != UNKNOWN && m->confidence[i] >= CHANCE_MATCHED;
 }
 
-/* The size of one plane of nearest and steps. */
-STAGE size_t refine_plane(const struct refine_map *m) {
-    return (size_t)m->width * m->height;
+/* The size of one plane of nearest and steps; the numbers of all pixels fit 32 bits. */
+STAGE uint32_t refine_plane(const struct refine_map *m) {
+    return (uint32_t)m->width * m->height;
 }
 
 /* A step along direction 0 to 3: left, right, up, down. */
@@ -63,7 +63,7 @@ STAGE void stage_refine_nearest(const struct refine_nearest_args *a, int x, int 
     const struct refine_map *m = &a->map;
     for (int direction = 0; direction < 4; direction++) {
         int dx = refine_dx(direction), dy = refine_dy(direction), t = 0, px = x, py = y;
-        size_t at = refine_plane(m) * direction + (size_t)y * m->width + x;
+        uint32_t at = refine_plane(m) * direction + (uint32_t)y * m->width + x;
         while (t <= REFINE_STEPS && px >= 0 && px < m->width && py >= 0 && py < m->height &&
                !refine_known(m, px, py)) {
             px += dx;
@@ -87,7 +87,7 @@ STAGE int refine_candidate(const struct refine_map *m, int x, int y, int k) {
                           stage_clamp(y + (diagonal / 2 ? 5 : -5), 0, m->height - 1));
     int px = stage_clamp(x + away * refine_dx(direction), 0, m->width - 1),
         py = stage_clamp(y + away * refine_dy(direction), 0, m->height - 1);
-    return m->nearest[refine_plane(m) * direction + (size_t)py * m->width + px];
+    return m->nearest[refine_plane(m) * direction + (uint32_t)py * m->width + px];
 }
 
 struct refine_evidence_args {
@@ -100,8 +100,13 @@ struct refine_evidence_args {
 
 /* Logarithm to base 2 of 1 + v / 2^unit, linear between whole ones, times each; v >= 0. */
 STAGE int refine_logarithm(int v, int each, int unit) {
-    int w = v + (1 << unit), e = stage_top_bit((uint32_t)w);
+    int w = v + (1 << unit);
+#ifdef __CUDA_ARCH__ /* a float has the exponent and, below it, what is linear between them */
+    return each * ((__float_as_int((float)w) >> 18) - 32 * (127 + unit)) >> 5;
+#else
+    int e = stage_top_bit((uint32_t)w);
     return each * (32 * (e - unit) + (w << 5 >> e & 31)) >> 5;
+#endif
 }
 
 /* How far a candidate is from the pixel's own disparity. */
@@ -138,7 +143,7 @@ STAGE int refine_agreement(uint64_t left, uint64_t first, uint64_t second, int s
 STAGE uint8_t refine_similarity(const struct refine_evidence_args *a, int x, int y,
                                 struct refine_columns c) {
     const int8_t *left = (const int8_t *)a->left_vectors, *right = (const int8_t *)a->right_vectors;
-    size_t row = (size_t)y * a->map.width;
+    uint32_t row = (uint32_t)y * a->map.width;
     int sum = 0;
     if (a->census)
         return refine_likeness(refine_agreement(a->left_vectors[row + x],
@@ -153,7 +158,7 @@ STAGE uint8_t refine_similarity(const struct refine_evidence_args *a, int x, int
 
 STAGE uint8_t refine_colour(const struct refine_evidence_args *a, int x, int y,
                             struct refine_columns c) {
-    size_t row = (size_t)y * a->map.width;
+    uint32_t row = (uint32_t)y * a->map.width;
     int sum = 0;
     for (int k = 0; k < a->channels; k++)
         sum += stage_abs(16 * a->left[(row + x) * a->channels + k] -
@@ -168,7 +173,7 @@ enum { REFINE_LIKENESS = 12, REFINE_COLOUR = 25, REFINE_OTHERS = 38 };
 /* Feature REFINE_OTHERS + k, no candidate's. */
 STAGE uint8_t refine_other(const struct refine_evidence_args *a, int x, int y, int k) {
     const struct refine_map *m = &a->map;
-    size_t i = (size_t)y * m->width + x;
+    uint32_t i = (uint32_t)y * m->width + x;
     int own = refine_own(m, x, y);
     if (k == 0)
         return (uint8_t)(m->confidence[i] >> 1);
@@ -203,27 +208,21 @@ STAGE void stage_refine_evidence(const struct refine_evidence_args *a, int x, in
                         stage_min(2 * y + i / 2, a->map.height - 1), out + i * REFINE_FEATURES);
 }
 
-/* The mean of what two layers gave, the one of half the size for 2x2 pixels. */
-struct refine_sum_args {
-    const uint8_t *coarse, *fine;
-    uint8_t *out;
-    int width, channels;
-};
-
-STAGE void stage_refine_sum(const struct refine_sum_args *a, int x, int y) {
-    size_t fine = ((size_t)y * a->width + x) * a->channels,
-           coarse = ((size_t)(y >> 1) * ((a->width + 1) >> 1) + (x >> 1)) * a->channels;
-    for (int i = 0; i < a->channels; i++)
-        a->out[fine + i] = (uint8_t)((a->coarse[coarse + i] + a->fine[fine + i] + 1) >> 1);
-}
-
 struct refine_regress_args {
     struct refine_map map;
     struct feature_args layer; /* of a quarter of the map's size, rounded up; two outputs count */
     int32_t *out;              /* REFINE_REGRESSED of each of its pixels */
 };
 
-/* The mean of the 4x4 disparities that a pixel stands for, of the known ones if two of them are. */
+/* The mean of some disparities or, if two of them are known, of those: sums and counts of all and of
+ * the known ones. */
+STAGE int refine_mean_of(const int sum[2], const int count[2]) {
+    int which = count[1] >= 2, n = stage_max(count[which], 1), /* never 0 */
+        above = 1 << 17;                                       /* for a dividend above 0 */
+    return (4 * sum[which] + n / 2 + above * n) / n - above;
+}
+
+/* That of the 4x4 pixels that a pixel stands for. */
 STAGE int refine_mean(const struct refine_map *m, int x, int y) {
     int sum[2] = {0, 0}, count[2] = {0, 0};
     for (int py = 4 * y; py < stage_min(4 * y + 4, m->height); py++)
@@ -232,9 +231,7 @@ STAGE int refine_mean(const struct refine_map *m, int x, int y) {
                 sum[known] += refine_own(m, px, py);
                 count[known]++;
             }
-    int which = count[1] >= 2, n = stage_max(count[which], 1), /* never 0 */
-        above = 1 << 17;                                       /* for a dividend above 0 */
-    return (4 * sum[which] + n / 2 + above * n) / n - above;
+    return refine_mean_of(sum, count);
 }
 
 STAGE void stage_refine_regress(const struct refine_regress_args *a, int x, int y) {

@@ -25,6 +25,9 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(pruned_winner)      \
     STAGE(feature_layer)      \
     STAGE(feature_vector)     \
+    STAGE(refine_nearest)     \
+    STAGE(refine_evidence)    \
+    STAGE(refine_regress)     \
     STAGE(refine_choose)      \
     STAGE(row_offset_sum)     \
     STAGE(agreement)          \
