@@ -6,7 +6,7 @@ set -eu
 page=docs/RESULTS.md
 program=$1
 shift
-presets=${*:-live default balanced driving best}
+presets=${*:-live default driving best}
 middlebury=${LIVESTEREO_DATA:-../shared/data}/middlebury
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT

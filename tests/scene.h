@@ -130,6 +130,7 @@ static inline void scene_set(struct params *p, const char *settings) {
 static inline struct params scene_params(int set, int labels) {
     struct params p;
     params_default(&p);
+    p.refinement = REFINEMENT_OFF; /* but in the last sets */
     scene_set(&p, scene_settings[set]);
     p.disparity_range = labels;
     return p;

@@ -149,6 +149,7 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
     params_default(&p);
     p.disparity_range = 16;
     p.network = network;
+    p.refinement = REFINEMENT_OFF;
     scene_set(&p, settings);
     AUTO(livestereo_close)
     struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, width, height, 3);

@@ -103,8 +103,8 @@ TEST("/oracle/plane", test_plane) {
         for (int shift = 0; shift < 20; shift += 5) {
             struct params p;
             params_default(&p);
-            g_autofree char *kind =
-                g_strdup_printf("data_cost=%s subpixel=off min_disparity=-2", kinds[k]);
+            g_autofree char *kind = g_strdup_printf(
+                "data_cost=%s subpixel=off min_disparity=-2 refinement=off", kinds[k]);
             scene_set(&p, kind);
             p.disparity_range = L;
             AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, L, k);

@@ -429,6 +429,7 @@ TEST("/refinement/definition", test_definition) {
 static int run_frame(struct frame *f, const char *settings, const struct feature_network *network) {
     struct params p;
     params_default(&p);
+    p.refinement = REFINEMENT_OFF;
     scene_set(&p, settings);
     p.disparity_range = 16;
     p.network = network;

@@ -15,7 +15,7 @@
 #define FASTER 0.7      /* times as long as before must a frame take for a second trial */
 
 const char *const quality_names[QUALITY_CUSTOM + 1] = {"low", "mid", "high", "auto", "custom"};
-const char *const quality_presets[QUALITIES] = {"live", "balanced", "best"};
+const char *const quality_presets[QUALITIES] = {"live", "default", "best"};
 const double quality_sizes[QUALITY_SIZES] = {1, 1.0 / 2, 1.0 / 3};
 const char *const quality_size_names = "1|1/2|1/3";
 

@@ -1,5 +1,5 @@
 /*
- * The quality: low, mid and high are what the presets live, balanced and best have where these
+ * The quality: low, mid and high are what the presets live, default and best have where these
  * differ; it does not change other parameters. And the search for the highest one that is fast
  * enough, which begins with low and goes on as long as frames come. Plain values; one thread.
  * SPDX-License-Identifier: MIT

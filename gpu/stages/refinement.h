@@ -214,8 +214,7 @@ struct refine_regress_args {
     int32_t *out;              /* REFINE_REGRESSED of each of its pixels */
 };
 
-/* The mean of some disparities or, if two of them are known, of those: sums and counts of all and of
- * the known ones. */
+/* The mean of some disparities or, if two of them are known, of those: of both sums and counts. */
 STAGE int refine_mean_of(const int sum[2], const int count[2]) {
     int which = count[1] >= 2, n = stage_max(count[which], 1), /* never 0 */
         above = 1 << 17;                                       /* for a dividend above 0 */
