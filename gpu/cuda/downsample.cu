@@ -221,6 +221,94 @@ void cuda_launch_evidence(backend_cuda *cuda, const void *args, int, int) {
         launch_evidence<MAX_LABELS / 64, 4>(cuda, a);
 }
 
+/* A warp has EVIDENCE_NODES nodes of a row, a lane two labels at a time. */
+static __global__ void __launch_bounds__(THREADS)
+    ground_least_kernel(const __grid_constant__ evidence_args a) {
+    int groups = ground_groups(&a.grid), lane = (int)threadIdx.x % WARP_SIZE,
+        i = (int)(blockIdx.x * THREADS + threadIdx.x) / WARP_SIZE, y = i / groups,
+        left = i % groups * EVIDENCE_NODES;
+    uint32_t least = UINT32_MAX; /* the sum above the label */
+    wait_for_previous_kernel();
+    if (y >= a.grid.height)
+        return;
+    label_range range = evidence_labels(&a, left + EVIDENCE_REACH);
+    for (int d = 2 * lane; d < a.grid.padded; d += 2 * WARP_SIZE) {
+        uint32_t sums = 0;
+#pragma unroll
+        for (int x = left; x < left + EVIDENCE_NODES; x++)
+            sums += __ldg(
+                reinterpret_cast<const uint32_t *>(a.source + grid_labels(&a.grid, x, y) + d));
+        if (d >= range.first && d < range.end)
+            least = min(least, sums << 16 | (uint32_t)d);
+        if (d + 1 >= range.first && d + 1 < range.end)
+            least = min(least, (sums & 0xffff0000u) | (uint32_t)(d + 1));
+    }
+    least = warp_min(least);
+    if (lane == 0)
+        a.least[i] = range.end - range.first < EVIDENCE_LEAST_LABELS ? (uint16_t)GROUND_NONE
+                                                                     : (uint16_t)least;
+    if (lane == 0 && i == 0)
+        *a.ground = 0;
+}
+
+void cuda_launch_ground_least(backend_cuda *cuda, const void *args, int width, int height) {
+    launch_dependent(cuda, ground_least_kernel,
+                     cuda_blocks(width * height * WARP_SIZE, THREADS, 1, 1), dim3(THREADS),
+                     *static_cast<const evidence_args *>(args));
+}
+
+enum { LINE_THREADS = 512, NEAR_COUNTS = 1 << 14 };
+static_assert((int)LINE_THREADS >= (int)MAX_LABELS, "a thread each line");
+
+/* A block has the lines of one horizon. For as many rows as fit it counts the labels of least cost
+ * that are within 1 of each label from -1 on, then adds what lies on the lines, several threads a
+ * line. */
+static __global__ void __launch_bounds__(LINE_THREADS)
+    ground_line_kernel(const __grid_constant__ evidence_args a) {
+    __shared__ uint32_t near[NEAR_COUNTS / 2], votes[LINE_THREADS]; /* two counts a word */
+    __shared__ uint64_t most;
+    const struct grid &g = a.grid;
+    int thread = (int)threadIdx.x, horizon = (int)blockIdx.x, groups = ground_groups(&g),
+        counts = g.labels + 2, step = LINE_THREADS / g.labels, line = thread % g.labels;
+    votes[thread] = 0;
+    if (thread == 0)
+        most = 0;
+    wait_for_previous_kernel();
+    for (int top = horizon + 2; top < g.height; top += 2 * (NEAR_COUNTS / counts)) {
+        int rows = min(NEAR_COUNTS / counts, (g.height - top + 1) / 2);
+        for (int i = thread; i < (rows * counts + 1) / 2; i += LINE_THREADS)
+            near[i] = 0;
+        __syncthreads();
+        for (int i = thread; i < rows * groups; i += LINE_THREADS) {
+            int row = i / groups, least = a.least[(top + 2 * row) * groups + i % groups];
+            for (int at = row * counts + least, k = 0; k < 3 && least != GROUND_NONE; k++, at++)
+                atomicAdd(&near[at / 2], 1u << 16 * (at & 1));
+        }
+        __syncthreads();
+        uint32_t sum = 0;
+        for (int row = thread / g.labels; row < rows && thread < step * g.labels; row += step) {
+            int label = ground_label(&g, horizon, GROUND_BOTTOM + line, top + 2 * row) + 1,
+                at = row * counts + label;
+            if (label >= 0 && label < counts)
+                sum += near[at / 2] >> 16 * (at & 1) & 0xffff;
+        }
+        atomicAdd(&votes[line], sum);
+        __syncthreads();
+    }
+    __syncthreads();
+    if (thread < g.labels)
+        stage_raise64(&most, (uint64_t)votes[thread] << 32 | (uint64_t)horizon << 16 |
+                                 (uint64_t)(GROUND_BOTTOM + thread));
+    __syncthreads();
+    if (thread == 0)
+        stage_raise64(a.ground, most);
+}
+
+void cuda_launch_ground_line(backend_cuda *cuda, const void *args, int, int height) {
+    launch_dependent(cuda, ground_line_kernel, dim3((unsigned)height), dim3(LINE_THREADS),
+                     *static_cast<const evidence_args *>(args));
+}
+
 /* A thread each 16 labels of a pixel of one parity. */
 template <bool ZERO>
 static __global__ void __launch_bounds__(THREADS)
