@@ -90,6 +90,7 @@ void bars_draw_top(struct viewer *v) {
     bool words = r->width >= ui_px(ui, 900), recording = v->recording.recorder != NULL;
     ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
     action_tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
+    v->start_page.typed_into = v->visible[PART_START] && !v->covered; /* it has just been opened */
     action_tool(v, "tool.record", ICON_RECORD, words ? "Record" : NULL, ACTION_RECORD, recording,
                 theme->recording);
     draw_save(v, words ? "Save" : NULL);

@@ -428,6 +428,8 @@ static char *complete_path(const char *typed) {
 static void draw_path(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
+    if (page->typed_into)
+        ui_focus_next(ui);
     ui_complete_next(ui, complete_path);
     if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...",
                       1 - ui_px(ui, 50) / ui_available_width(ui), page->path, sizeof(page->path)))

@@ -80,6 +80,7 @@ struct start_page {                 /* zero to begin with */
     char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
     GKeyFile *recent;               /* what was opened before, newest first */
     char path[512];                 /* typed by the user */
+    bool typed_into;                /* the path takes the keys, once the page is drawn */
     struct file_dialog *dialog;     /* the open one, or NULL */
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
     unsigned scene;                 /* picture of the demonstration */

@@ -144,6 +144,17 @@ GUI_TEST("/gui/start/page", test_page) {
     gui_settle(&p);
 }
 
+/* After a click on Open a path is typed at once: its letters are no keys, q does not quit. */
+GUI_TEST("/gui/start/typed", test_typed) {
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    gui_click(&p, "tool.open");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "1"));
+    gui_type(&p, "/a/q");
+    gui_wait_for(&p, gui_is(&p, "state", "path", "/a/q"));
+    gui_key(&p, "ESC");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
+}
+
 /* What was opened with a calibration opens with it again; Tab completes a path. */
 GUI_TEST("/gui/start/calibrated", test_calibrated) {
     struct gui_program p = {0};
