@@ -495,7 +495,7 @@ static void align(struct graph *g, const struct pipeline *p, const uint8_t *grey
                                  .camera = a.camera,
                                  .columns = a.columns,
                                  .count = a.columns * patch_rows,
-                                 .first = (float)(size * PATCH_SIDE / 2) - 0.5f,
+                                 .first = (float)(size * PATCH_MIDDLE) - 0.5f,
                                  .spacing = (float)(size * a.spacing),
                                  .widest = fine ? 2 : 16,
                                  .narrowest = fine ? 0.5f : 1,

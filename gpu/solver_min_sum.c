@@ -121,6 +121,15 @@ static void sum_all_labels(struct graph *g, const struct problem *p, const struc
     graph_stage(g, STAGE_cross_nodes, &a, grid->width, grid->height);
 }
 
+/* Where costs are not averaged, noisy asphalt has too little evidence of its own. */
+static void find_ground(struct graph *g, struct evidence_args *a) {
+    int groups = ground_groups(&a->grid), height = a->grid.height;
+    a->least = graph_buffer(g, (size_t)(groups * height) * sizeof(*a->least));
+    a->ground = graph_buffer(g, sizeof(*a->ground));
+    graph_stage(g, STAGE_ground_least, a, groups, height);
+    graph_stage(g, STAGE_ground_line, a, a->grid.labels, (2 * height + 2) / 3);
+}
+
 static void weigh_nodes(struct graph *g, const struct problem *p, const struct level *third,
                         const uint16_t *cost) {
     struct evidence_args a = {.grid = third->grid,
@@ -132,6 +141,8 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
                               .bare_weight = p->scaling->bare_weight,
                               .least_mean = p->scaling->least_mean};
     graph_end(g);
+    if (p->params->cost_smoothing == COST_SMOOTHING_OFF && ground_groups(&a.grid) > 0)
+        find_ground(g, &a);
     graph_stage(g, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
 

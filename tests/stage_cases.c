@@ -501,15 +501,41 @@ void case_cross_nodes(struct pass_case *c) {
     case_add_pass(c, STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
 }
 
-void case_evidence(struct pass_case *c) {
-    struct evidence_args a = {.grid = case_grid(c), .sign = case_between(c, 0, 1) ? 1 : -1};
+static struct evidence_args case_evidence_args(struct pass_case *c, struct grid grid) {
+    struct evidence_args a = {.grid = grid, .sign = case_between(c, 0, 1) ? 1 : -1};
     a.first = case_between(c, 0, 2) << PRUNED_LEVELS;
     a.width = a.first + (a.grid.width << PRUNED_LEVELS) - case_between(c, 0, 3);
     a.width += case_between(c, 0, 1) ? case_between(c, 0, 40) : 0;
     a.source = case_volume16(c, &a.grid, case_between(c, 0, 1) ? 16 * MAX_COST : 300);
     a.bare_weight = case_between(c, 0, 256);
     a.least_mean = case_between(c, 0, 600);
+    return a;
+}
+
+static void case_grounds(struct pass_case *c, enum stage last) {
+    struct grid g = case_grid(c);
+    int groups = 1 + g.width / EVIDENCE_NODES;
+    struct evidence_args a =
+        case_evidence_args(c, grid_make(groups * EVIDENCE_NODES, g.height, g.space));
+    a.least = case_add_rows(c, groups, g.height, sizeof(*a.least));
+    a.ground = case_randomise(c, case_add_table(c, sizeof(*a.ground)), 4, 99);
+    case_add_pass(c, STAGE_ground_least, &a, groups, g.height);
+    if (last == STAGE_ground_line)
+        case_add_pass(c, STAGE_ground_line, &a, g.labels, g.height);
+}
+
+STAGE_UNTIL(ground_least, case_grounds)
+STAGE_UNTIL(ground_line, case_grounds)
+
+void case_evidence(struct pass_case *c) {
+    struct evidence_args a = case_evidence_args(c, case_grid(c));
     a.out = case_volume16(c, &a.grid, 65535);
+    if (case_between(c, 0, 1)) {
+        a.ground = case_add_table(c, sizeof(*a.ground));
+        *a.ground = (uint64_t)case_between(c, 0, a.grid.width * a.grid.height) << 32 |
+                    (uint64_t)case_between(c, 0, a.grid.height - 1) << 16 |
+                    (uint64_t)case_between(c, 0, a.grid.labels);
+    }
     case_add_pass(c, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
 

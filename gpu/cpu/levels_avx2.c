@@ -84,7 +84,7 @@ static void take_node(uint16_t *restrict sums, const uint16_t *restrict cost, in
 
 /* Costs of node (x, y) by the costs summed over nodes. */
 static void weigh_node(const struct evidence_args *a, int x, int y, const uint16_t *restrict sums,
-                       int nodes) {
+                       int nodes, int ground) {
     struct label_range range = evidence_labels(a, x);
     int count = range.end - range.first;
     uint32_t sum = 0;
@@ -96,11 +96,19 @@ static void weigh_node(const struct evidence_args *a, int x, int y, const uint16
     uint16_t limit = (uint16_t)evidence_limit(count, sum, least);
     for (int d = range.first; d < range.end; d++)
         near = (uint16_t)(near + (sums[d] <= limit));
-    int weight = evidence_weight(a, nodes, count, sum, least, near);
+    int first = stage_max(ground - GROUND_NEAR, 0),
+        end = stage_min(ground + GROUND_NEAR + 1, a->grid.padded);
+    bool on_ground = false;
+    for (int d = stage_max(first, range.first); d < stage_min(end, range.end); d++)
+        on_ground |= sums[d] <= limit;
+    on_ground &= count >= EVIDENCE_LEAST_LABELS;
+    int weight = on_ground ? 256 : evidence_weight(a, nodes, count, sum, least, near);
     const uint16_t *restrict cost = a->source + grid_labels(&a->grid, x, y);
     uint16_t *restrict out = a->out + grid_labels(&a->grid, x, y);
     for (int d = 0; d < a->grid.padded / LABEL_BLOCK * LABEL_BLOCK; d++)
-        out[d] = (uint16_t)evidence_scaled(cost[d], weight);
+        out[d] = (uint16_t)evidence_scaled(cost[d], weight, 0);
+    for (int d = first; on_ground && d < end; d++)
+        out[d] = (uint16_t)evidence_scaled(cost[d], weight, ground_gain(nodes, count, sum));
 }
 
 /* Sums over nodes go along with x. */
@@ -109,6 +117,7 @@ void rows_evidence_avx2(const void *args, int width, int first, int last, void *
     (void)scratch;
     for (int y = first; y < last; y++) {
         uint16_t sums[MAX_LABELS] = {0};
+        int ground = ground_of_row(a, y);
         for (int x = -EVIDENCE_REACH; x < width; x++) {
             int enters = x + EVIDENCE_REACH, leaves = enters - EVIDENCE_NODES;
             if (enters < width)
@@ -116,7 +125,7 @@ void rows_evidence_avx2(const void *args, int width, int first, int last, void *
             if (leaves >= 0)
                 take_node(sums, a->source + grid_labels(&a->grid, leaves, y), a->grid.padded);
             if (x >= 0)
-                weigh_node(a, x, y, sums, evidence_nodes(a, x));
+                weigh_node(a, x, y, sums, evidence_nodes(a, x), ground);
         }
     }
 }

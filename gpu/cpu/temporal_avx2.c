@@ -1,6 +1,6 @@
 /*
- * The last map moved into this frame, and the temporal filter, in AVX2: eight pixels at a time, by
- * the operations of the plain stages in their order.
+ * The last map moved into this frame in AVX2: eight pixels at a time, by the operations of the
+ * plain stage in their order.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -21,13 +21,12 @@ PLAIN_ROWS(find_patch)
 PLAIN_ROWS(sum_around)
 PLAIN_ROWS(move_vote)
 PLAIN_ROWS(count_cells)
+PLAIN_ROWS(temporal)
 
-/* The lower (0) or upper (1) halves of eight numbers of 64 bits. */
-INLINE __m256i halves(const void *from, int upper) {
-    __m256 a = _mm256_castsi256_ps(load_256(from)),
-           b = _mm256_castsi256_ps(load_256((const char *)from + 32));
-    __m256 both = upper ? _mm256_shuffle_ps(a, b, 0xdd) : _mm256_shuffle_ps(a, b, 0x88);
-    return _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8);
+/* The disparities of eight votes. */
+INLINE __m256i upper_halves(const uint64_t *vote) {
+    __m256 a = _mm256_castsi256_ps(load_256(vote)), b = _mm256_castsi256_ps(load_256(vote + 4));
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)), 0xd8);
 }
 
 /* Stores eight estimates of these halves. */
@@ -39,10 +38,6 @@ INLINE void store_estimates(struct estimate *to, __m256i lower, __m256i upper) {
 
 INLINE __m256i choose(__m256i no, __m256i yes, __m256i mask) {
     return _mm256_blendv_epi8(no, yes, mask);
-}
-
-INLINE __m256i clamped(__m256i v, __m256i least, __m256i most) {
-    return _mm256_min_epi32(_mm256_max_epi32(v, least), most);
 }
 
 INLINE __m256 all(float v) {
@@ -84,9 +79,9 @@ INLINE __m256i close_gaps(__m256i own, __m256i first, __m256i second) {
 INLINE __m256i closed_votes(const struct move_args *a, int x, int y) {
     const uint64_t *v = a->vote + (size_t)y * (size_t)a->width + (size_t)x;
     __m256i zero = _mm256_setzero_si256();
-    __m256i own = close_gaps(halves(v, 1), halves(v - 1, 1), halves(v + 1, 1));
-    return close_gaps(own, y > 0 ? halves(v - a->width, 1) : zero,
-                      y + 1 < a->height ? halves(v + a->width, 1) : zero);
+    __m256i own = close_gaps(upper_halves(v), upper_halves(v - 1), upper_halves(v + 1));
+    return close_gaps(own, y > 0 ? upper_halves(v - a->width) : zero,
+                      y + 1 < a->height ? upper_halves(v + a->width) : zero);
 }
 
 /* Places in the old picture, disparities there, and where they are known. */
@@ -235,113 +230,5 @@ void rows_move_take_avx2(const void *args, int width, int first, int last, void 
         }
         for (; x < width; x++)
             stage_move_take(a, x, y);
-    }
-}
-
-/* ---- the filter */
-
-/* 256 before / sum, rounded down: exact, as both have fewer than 26 bits. */
-INLINE __m256i shares(__m256i before, __m256i sum) {
-    __m128i part[2];
-    for (int i = 0; i < 2; i++) {
-        __m128i b = i ? _mm256_extracti128_si256(before, 1) : _mm256_castsi256_si128(before),
-                s = i ? _mm256_extracti128_si256(sum, 1) : _mm256_castsi256_si128(sum);
-        part[i] = _mm256_cvttpd_epi32(
-            _mm256_div_pd(_mm256_cvtepi32_pd(_mm_slli_epi32(b, 8)), _mm256_cvtepi32_pd(s)));
-    }
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(part[0]), part[1], 1);
-}
-
-/* confidence_of() of eight variances. */
-INLINE __m256i confidences(const int spread[32], __m256i variance) {
-    __m256i row = _mm256_set1_epi32(8), going = _mm256_set1_epi32(-1);
-    for (int i = 9; i < 32; i++) {
-        going =
-            _mm256_andnot_si256(_mm256_cmpgt_epi32(variance, _mm256_set1_epi32(spread[i])), going);
-        if (_mm256_testz_si256(going, going))
-            break;
-        row = _mm256_sub_epi32(row, going);
-    }
-    return _mm256_add_epi32(_mm256_slli_epi32(row, 3), _mm256_set1_epi32(4));
-}
-
-/* The lower 16 bits of eight numbers. */
-INLINE __m128i words_of(__m256i v) {
-    v = _mm256_and_si256(v, _mm256_set1_epi32(65535));
-    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_packus_epi32(v, v), 0xd8));
-}
-
-/* stage_temporal() of the eight pixels of a cell from i on. */
-INLINE void filter_eight(const struct temporal_args *a, size_t i, int judged,
-                         const int spread[32]) {
-    int most = judged & CELL_MOVES ? AGREEING_MOVING : AGREEING_MOST;
-    int drift = a->motion->state == MOTION_FOUND ? a->drift : 0;
-    const __m256i one = _mm256_set1_epi32(1);
-    __m256i source = _mm256_cvtepi16_epi32(load_128(a->source + i)),
-            confidence = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(a->confidence + i)));
-    __m256i moved = halves(a->moved + i, 0), about = halves(a->moved + i, 1);
-    __m256i d = _mm256_slli_epi32(source, 4),
-            own = _mm256_i32gather_epi32(spread, _mm256_srli_epi32(confidence, 3), 4);
-    __m256i known = _mm256_xor_si256(_mm256_cmpeq_epi32(source, _mm256_set1_epi32(UNKNOWN)),
-                                     _mm256_set1_epi32(-1));
-    __m256i fits = _mm256_srli_epi32(about, 24);
-    __m256i taken = _mm256_and_si256(
-        known, _mm256_or_si256(_mm256_cmpeq_epi32(fits, _mm256_set1_epi32(FITS)),
-                               _mm256_cmpeq_epi32(fits, _mm256_set1_epi32(FITS_TEXTURED))));
-    __m256i before =
-        _mm256_min_epi32(_mm256_add_epi32(_mm256_and_si256(about, _mm256_set1_epi32(65535)),
-                                          _mm256_set1_epi32(drift)),
-                         _mm256_set1_epi32(65535));
-    __m256i off = clamped(_mm256_sub_epi32(d, moved), _mm256_set1_epi32(-4096),
-                          _mm256_set1_epi32(4096)),
-            sum = _mm256_add_epi32(before, own);
-    __m256i limit = clamped(_mm256_slli_epi32(sum, 2), _mm256_set1_epi32(AGREEING_LEAST),
-                            _mm256_set1_epi32(most));
-    __m256i apart = _mm256_cmpgt_epi32(_mm256_srli_epi32(_mm256_mullo_epi32(off, off), 6), limit);
-    __m256i agrees = _mm256_andnot_si256(apart, taken);
-    __m256i state = _mm256_and_si256(_mm256_srli_epi32(about, 16), _mm256_set1_epi32(255));
-    __m256i kept =
-        _mm256_andnot_si256(_mm256_cmpgt_epi32(state, _mm256_set1_epi32(judged ? -1 : KEPT_FRAMES)),
-                            _mm256_and_si256(apart, taken));
-    __m256i surer = _mm256_and_si256(
-        kept, _mm256_cmpgt_epi32(_mm256_mullo_epi32(own, _mm256_set1_epi32(SURER)), before));
-    __m256i share = _mm256_max_epi32(shares(before, _mm256_max_epi32(sum, one)),
-                                     _mm256_set1_epi32(MIN_NEW_SHARE));
-    __m256i mean = _mm256_add_epi32(
-        moved, _mm256_srai_epi32(
-                   _mm256_add_epi32(_mm256_mullo_epi32(share, off), _mm256_set1_epi32(128)), 8));
-    __m256i spread_of_mean = _mm256_max_epi32(
-        _mm256_sub_epi32(before, _mm256_srli_epi32(_mm256_mullo_epi32(before, share), 8)),
-        _mm256_set1_epi32(LEAST_VARIANCE));
-    __m256i value = choose(choose(d, moved, kept), mean, agrees);
-    __m256i variance = choose(choose(own, before, kept), spread_of_mean, agrees);
-    __m256i shown = choose(choose(d, moved, surer), mean, agrees);
-    __m256i shown_variance = choose(choose(own, before, surer), spread_of_mean, agrees);
-    state = _mm256_and_si256(choose(one, _mm256_add_epi32(state, one), kept), known);
-    store_estimates(a->out + i, value,
-                    _mm256_or_si256(_mm256_and_si256(variance, _mm256_set1_epi32(65535)),
-                                    _mm256_slli_epi32(state, 16)));
-    __m256i rounded = _mm256_srai_epi32(_mm256_add_epi32(shown, _mm256_set1_epi32(8)), 4);
-    store_128(a->shown + i, words_of(choose(_mm256_set1_epi32(UNKNOWN), rounded, known)));
-    confidence =
-        choose(confidences(spread, shown_variance), confidence, _mm256_cmpeq_epi32(shown, d));
-    __m128i words = words_of(confidence);
-    _mm_storel_epi64((void *)(a->confidence_out + i), _mm_packus_epi16(words, words));
-}
-
-void rows_temporal_avx2(const void *args, int width, int first, int last, void *scratch) {
-    const struct temporal_args *a = args;
-    int spread[32];
-    (void)scratch;
-    for (int i = 0; i < 32; i++)
-        spread[i] = a->spread[i];
-    for (int y = first; y < last; y++) {
-        int x = 0;
-        for (; x + LANES <= width; x += CELL)
-            filter_eight(a, (size_t)y * (size_t)width + (size_t)x,
-                         a->judged[(size_t)(y / CELL) * (size_t)a->cells + (size_t)(x / CELL)],
-                         spread);
-        for (; x < width; x++)
-            stage_temporal(a, x, y);
     }
 }

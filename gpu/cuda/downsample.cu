@@ -125,35 +125,42 @@ void cuda_launch_cross_nodes(backend_cuda *cuda, const void *args, int, int) {
                      dim3(THREADS), *a);
 }
 
-/* Two labels of each word: those whose match lies in the other picture. */
+/* Two labels of each word, with their sums: those whose match lies in the other picture. */
 template <int WORDS, typename Use>
 DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], Use use) {
 #pragma unroll
     for (int i = 0; i < 2 * WORDS; i++) {
         int d = 2 * (i / 2 * WARP_SIZE + (int)threadIdx.x % WARP_SIZE) + i % 2;
         if (d >= range.first && d < range.end)
-            use(i % 2 ? sums[i / 2] >> 16 : sums[i / 2] & 0xffff);
+            use(i % 2 ? sums[i / 2] >> 16 : sums[i / 2] & 0xffff, d);
     }
 }
 
-/* What evidence_weight() needs to know of a node. */
+/* What evidence_weight() needs to know of a node, and whether one of the labels near is the
+ * ground's. */
 struct node_evidence {
     uint32_t sum, least, near;
+    bool on_ground;
 };
 
 /* By the costs summed over nodes, in all lanes. */
 template <int WORDS>
-DEVICE node_evidence node_evidence_of(const label_range &range, const uint32_t (&sums)[WORDS]) {
-    node_evidence e = {0, UINT32_MAX, 0};
-    each_label(range, sums, [&](uint32_t v) {
+DEVICE node_evidence node_evidence_of(const label_range &range, const uint32_t (&sums)[WORDS],
+                                      int ground) {
+    node_evidence e = {0, UINT32_MAX, 0, false};
+    each_label(range, sums, [&](uint32_t v, int) {
         e.sum += v;
         e.least = min(e.least, v);
     });
     e.sum = (uint32_t)warp_sum((int)e.sum);
     e.least = warp_min(e.least);
     uint32_t limit = evidence_limit(range.end - range.first, e.sum, e.least);
-    each_label(range, sums, [&](uint32_t v) { e.near += v <= limit; });
+    each_label(range, sums, [&](uint32_t v, int d) {
+        e.near += v <= limit;
+        e.on_ground |= v <= limit && is_near_ground(ground, d);
+    });
     e.near = (uint32_t)warp_sum((int)e.near);
+    e.on_ground = __any_sync(ALL_LANES, e.on_ground);
     return e;
 }
 
@@ -169,6 +176,7 @@ static __global__ void __launch_bounds__(THREADS)
     wait_for_previous_kernel();
     if (first >= a.grid.width)
         return;
+    int ground = ground_of_row(&a, y);
 #pragma unroll
     for (int i = 0; i < (NODES + 2 * EVIDENCE_REACH) * WORDS; i++) {
         int x = first + i / WORDS - EVIDENCE_REACH, at = 2 * (i % WORDS * WARP_SIZE + lane);
@@ -184,21 +192,27 @@ static __global__ void __launch_bounds__(THREADS)
             sums[w] += node[i][w] - (k > 0 ? node[k - 1][w] : 0);
         if (k < 0)
             continue;
-        node_evidence e = node_evidence_of(evidence_labels(&a, first + k), sums);
+        node_evidence e = node_evidence_of(evidence_labels(&a, first + k), sums, ground);
         own = lane == k ? e : own;
     }
     label_range range = evidence_labels(&a, first + lane);
-    int weight = evidence_weight(&a, evidence_nodes(&a, first + lane), range.end - range.first,
-                                 own.sum, own.least, own.near);
+    int count = range.end - range.first, nodes = evidence_nodes(&a, first + lane), weight = 256,
+        gain = 0;
+    if (own.on_ground && count >= EVIDENCE_LEAST_LABELS)
+        gain = ground_gain(nodes, count, own.sum);
+    else
+        weight = evidence_weight(&a, nodes, count, own.sum, own.least, own.near);
 #pragma unroll
     for (int i = 0; i < NODES * WORDS; i++) {
         int x = first + i / WORDS, at = 2 * (i % WORDS * WARP_SIZE + lane),
-            w = (int)__shfl_sync(ALL_LANES, (uint32_t)weight, i / WORDS);
+            w = (int)__shfl_sync(ALL_LANES, (uint32_t)weight, i / WORDS),
+            less = (int)__shfl_sync(ALL_LANES, (uint32_t)gain, i / WORDS);
         uint32_t cost = node[i / WORDS + EVIDENCE_REACH][i % WORDS];
+        int low = evidence_scaled((int)(cost & 0xffff), w, is_near_ground(ground, at) ? less : 0),
+            high = evidence_scaled((int)(cost >> 16), w, is_near_ground(ground, at + 1) ? less : 0);
         if (x < a.grid.width && at < a.grid.padded)
             *reinterpret_cast<uint32_t *>(a.out + grid_labels(&a.grid, x, y) + at) =
-                (uint32_t)evidence_scaled((int)(cost & 0xffff), w) |
-                (uint32_t)evidence_scaled((int)(cost >> 16), w) << 16;
+                (uint32_t)low | (uint32_t)high << 16;
     }
 }
 

@@ -54,7 +54,7 @@ STAGE void stage_shrink(const struct shrink_args *a, int x, int y) {
 }
 
 /* Patches of 8x8 pixels of a shrunk picture, in rows and columns of so many pixels. */
-enum { PATCH_SIDE = 8, MOST_REACH = 5, SURE_VARIANCE = 512 }; /* 1/1024 px^2 */
+enum { PATCH_SIDE = 8, PATCH_MIDDLE = 4, MOST_REACH = 5, SURE_VARIANCE = 512 }; /* 1/1024 px^2 */
 
 /* Where a patch is. */
 struct patch_match {
@@ -123,7 +123,7 @@ STAGE int patch_begins(const struct find_patch_args *a, int column, int row, int
     struct aligned_point p;
     for (int i = 0; i < 2; i++)
         begin[i] = (i ? row : column) * a->spacing;
-    int x = (begin[0] + PATCH_SIDE / 2) * a->size, y = (begin[1] + PATCH_SIDE / 2) * a->size;
+    int x = (begin[0] + PATCH_MIDDLE) * a->size, y = (begin[1] + PATCH_MIDDLE) * a->size;
     const struct estimate *after = a->last + (size_t)y * a->map_width + x,
                           *before = after - a->map_width - 1;
     *disparity = (float)(before->disparity + after->disparity) / 512;
@@ -136,8 +136,8 @@ STAGE int patch_begins(const struct find_patch_args *a, int column, int row, int
     float u = (p.x + 0.5f) / (float)a->size, v = (p.y + 0.5f) / (float)a->size;
     if (!(u > 0 && v > 0 && u < (float)a->width && v < (float)a->height))
         return 0;
-    around[0] = (int)(u + 0.5f) - PATCH_SIDE / 2;
-    around[1] = (int)(v + 0.5f) - PATCH_SIDE / 2;
+    around[0] = (int)(u + 0.5f) - PATCH_MIDDLE;
+    around[1] = (int)(v + 0.5f) - PATCH_MIDDLE;
     return around[0] >= a->reach && around[1] >= a->reach &&
            around[0] + PATCH_SIDE + a->reach <= a->width &&
            around[1] + PATCH_SIDE + a->reach <= a->height;
@@ -148,9 +148,10 @@ STAGE void patch_read(const struct find_patch_args *a, const int begin[2],
                       uint8_t patch[PATCH_SIDE * PATCH_SIDE]) {
     const uint8_t *p = a->before + (size_t)begin[1] * a->width + begin[0];
     float gain = a->fine ? a->motion->gain : 1;
-    for (int i = 0; i < PATCH_SIDE * PATCH_SIDE; i++)
-        patch[i] = (uint8_t)stage_min(
-            (int)(gain * (float)p[i / PATCH_SIDE * a->width + i % PATCH_SIDE] + 0.5f), 255);
+    for (int y = 0; y < PATCH_SIDE; y++)
+        for (int x = 0; x < PATCH_SIDE; x++)
+            patch[y * PATCH_SIDE + x] =
+                (uint8_t)stage_min((int)(gain * (float)p[y * a->width + x] + 0.5f), 255);
 }
 
 STAGE int patch_sum(const uint8_t *p, int width) {
@@ -212,15 +213,15 @@ STAGE struct patch_match patch_found(const struct find_patch_args *a, const int 
     if (!patch_place(a, cost, &best, off))
         return m;
     int x = around[0] + best % side - a->reach, y = around[1] + best / side - a->reach;
-    m.x = ((float)(x + PATCH_SIDE / 2) + off[0]) * (float)a->size - 0.5f;
-    m.y = ((float)(y + PATCH_SIDE / 2) + off[1]) * (float)a->size - 0.5f;
+    m.x = ((float)(x + PATCH_MIDDLE) + off[0]) * (float)a->size - 0.5f;
+    m.y = ((float)(y + PATCH_MIDDLE) + off[1]) * (float)a->size - 0.5f;
     m.was = (uint16_t)patch_sum(a->before + (size_t)begin[1] * a->width + begin[0], a->width);
     m.is = (uint16_t)patch_sum(a->now + (size_t)y * a->width + x, a->width);
     return m;
 }
 
 STAGE void stage_find_patch(const struct find_patch_args *a, int column, int row) {
-    int begin[2], around[2], cost[PATCH_PLACES], side = 2 * a->reach + 1;
+    int begin[2], around[2], cost[PATCH_PLACES] = {0}, side = 2 * a->reach + 1;
     uint8_t patch[PATCH_SIDE * PATCH_SIDE];
     struct patch_match m = {-1, 0, 0, 0, 0};
     float disparity;
@@ -348,8 +349,9 @@ STAGE void pose_add_residual(const struct pose_args *a, const struct aligned_poi
 STAGE void pose_add(const struct pose_args *a, const struct rig_motion *m, int i, float scale,
                     int64_t sums[POSE_SUMS]) {
     struct patch_match q = a->matches[i];
-    float x = a->first + a->spacing * (float)(i % a->columns), sum[POSE_SUMS] = {0};
-    float y = a->first + a->spacing * (float)(i / a->columns);
+    int column = i % a->columns, row = i / a->columns;
+    float x = a->first + a->spacing * (float)column, y = a->first + a->spacing * (float)row;
+    float sum[POSE_SUMS] = {0};
     struct aligned_point p;
     if (q.x < 0 || !move_point(m->turn, m->shift, &a->camera, x, y, q.disparity, &p))
         return;
