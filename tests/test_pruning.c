@@ -376,6 +376,7 @@ TEST("/pruning/evidence", test_evidence) {
         case_begin(&c, &shape);
         case_evidence(&c);
         memcpy(&a, c.passes[0].args, sizeof(a));
+        a.ground = NULL;
         run_stage(STAGE_evidence, &a, a.grid.width, a.grid.height);
         for (int i = 0; i < a.grid.width * a.grid.height; i++) {
             int x = i % a.grid.width, y = i / a.grid.width;
@@ -389,6 +390,83 @@ TEST("/pruning/evidence", test_evidence) {
         case_free(&c);
     }
     g_assert_cmpint(between, >, ROUNDS);
+}
+
+/* Votes of a row for a label by definition: groups of 11 nodes whose least cost is within 1. */
+static int votes_by_definition(const struct evidence_args *a, int y, double label) {
+    int votes = 0;
+    for (int left = 0; left + 11 <= a->grid.width; left += 11) {
+        double least = INFINITY;
+        int best = -9;
+        for (int d = 0; d < a->grid.labels; d++) {
+            double sum = 0;
+            for (int x = left; x < left + 11; x++)
+                sum += a->source[grid_labels(&a->grid, x, y) + (size_t)d];
+            if (sum < least)
+                least = sum, best = d;
+        }
+        votes += fabs(best - label) <= 1;
+    }
+    return votes;
+}
+
+/* Noise in which nodes are lowest on a line from the horizon down: the line is
+ * the one with most votes, labels near it cost a tenth of the mean less, nothing else changes, and
+ * nothing does where the horizon is high in the picture. */
+static void check_ground(int horizon) {
+    enum { WIDTH = 33, HEIGHT = 30, LABELS = 40, BOTTOM = 30 };
+    static struct pass_case c;
+    struct case_shape shape = shape_of(WIDTH, HEIGHT, LABELS);
+    struct evidence_args a;
+    case_begin(&c, &shape);
+    case_evidence(&c);
+    memcpy(&a, c.passes[0].args, sizeof(a));
+    a.grid = grid_make(WIDTH, HEIGHT, (struct label_space){0, LABELS, 0, 1});
+    a.first = 0, a.width = 10000, a.sign = 1, a.bare_weight = 26, a.least_mean = 0;
+    uint16_t *source = (uint16_t *)a.source, least[WIDTH / 11 * HEIGHT];
+    uint64_t ground;
+    for (int i = 0; i < WIDTH * HEIGHT * LABELS; i++) {
+        int d = i % LABELS, x = i / LABELS % WIDTH, y = i / LABELS / WIDTH;
+        double line = BOTTOM * (y - horizon) / (double)(HEIGHT - horizon);
+        source[grid_labels(&a.grid, x, y) + (size_t)d] =
+            (uint16_t)(y > horizon && d == round(line) ? 980 : g_test_rand_int_range(1000, 1050));
+    }
+    a.least = least, a.ground = &ground;
+    a.width = 4 * WIDTH + LABELS, a.first = LABELS;
+    run_stage(STAGE_ground_least, &a, WIDTH / 11, HEIGHT);
+    run_stage(STAGE_ground_line, &a, LABELS, HEIGHT - 1);
+    int most = 0, changed = 0, found = (int)(ground >> 16 & 0xffff),
+        bottom = (int)(ground & 0xffff);
+    for (int h = 0; h < HEIGHT - 1; h++)
+        for (int b = 8; b < 8 + LABELS; b++) {
+            int votes = 0;
+            for (int y = h + 2; y < HEIGHT; y += 2)
+                votes += votes_by_definition(&a, y, round(b * (y - h) / (double)(HEIGHT - h)));
+            most = MAX(most, votes);
+        }
+    g_assert_cmpint((int)(ground >> 32), ==, most);
+    run_stage(STAGE_evidence, &a, WIDTH, HEIGHT);
+    for (int i = 0; i < WIDTH * HEIGHT * LABELS; i++) {
+        int d = i % LABELS, x = i / LABELS % WIDTH, y = i / LABELS / WIDTH;
+        double line = round(bottom * (y - found) / (double)(HEIGHT - found));
+        size_t at = grid_labels(&a.grid, x, y) + (size_t)d;
+        if (10 * found >= 3 * HEIGHT && y > MAX(found, horizon) && line < LABELS - 1) {
+            double gain = fabs(d - line) <= 3 ? 102.5 : 0;
+            changed += gain > 0;
+            g_assert_cmpfloat(fabs(a.out[at] - (source[at] - gain)), <=, 4);
+        } else if (10 * found < 3 * HEIGHT || y <= found) {
+            g_assert_cmpint(a.out[at], <=, source[at] / 5);
+        }
+    }
+    g_assert_cmpint(changed > 0, ==, horizon > 9);
+    case_free(&c);
+}
+
+TEST("/pruning/ground", test_ground) {
+    for (int round = 0; round < 5; round++) {
+        check_ground(14);
+        check_ground(3);
+    }
 }
 
 /* ---- which blocks are kept */
