@@ -104,9 +104,9 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     m->alloc = (struct frame_alloc){allocate, release, m};
     int error = open_handle(m, params, width, height, channels, maps, geometry, sequence);
     if (error) {
-        *code = error == -ENODEV                       ? EXIT_NO_GPU
-                : error == -ENOSPC || error == -EINVAL ? EXIT_USAGE
-                                                       : EXIT_RUN_FAILED;
+        *code = error == -ENOSPC || error == -EINVAL ? EXIT_USAGE : EXIT_RUN_FAILED;
+        if (error == -ENODEV)
+            *code = EXIT_NO_GPU;
         matcher_close(&m);
         return NULL;
     }

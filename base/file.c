@@ -30,9 +30,9 @@ static void *inputs;                                     /* a tree of struct fil
 /* In place of stat and fstat, whose names only glibc 2.33 and later have. 0 or -errno. */
 static int look_at(int fd, const char *path, struct statx *about) {
     unsigned wanted = STATX_TYPE | STATX_SIZE | STATX_INO;
-    return statx(path ? AT_FDCWD : fd, path ? path : "", path ? 0 : AT_EMPTY_PATH, wanted, about)
-               ? -errno
-               : 0;
+    int failed = path ? statx(AT_FDCWD, path, 0, wanted, about)
+                      : statx(fd, "", AT_EMPTY_PATH, wanted, about);
+    return -(failed ? errno : 0);
 }
 
 static struct file_id id_of(const struct statx *about) {

@@ -179,7 +179,9 @@ void rotation_to_vector(const double R[9], double v[3]) {
         return;
     }
     /* half a turn: the axis is the longest column of R + I */
-    int best = R[0] >= R[4] && R[0] >= R[8] ? 0 : R[4] >= R[8] ? 1 : 2;
+    int best = R[4] >= R[8] ? 1 : 2;
+    if (R[0] >= R[4] && R[0] >= R[8])
+        best = 0;
     double axis[3] = {R[best], R[3 + best], R[6 + best]};
     axis[best] += 1;
     double n = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);

@@ -40,7 +40,7 @@ void depth_limits(const struct depth_geometry *g, int min_disparity, int range, 
 
 int depth_labels(const struct depth_geometry *g, int min_disparity, double depth) {
     double labels = ceil(depth_disparity(g, depth) - min_disparity - 1e-9) + 1;
-    return labels < 1 ? 1 : labels > INT16_MAX ? INT16_MAX : (int)labels;
+    return (int)fmin(fmax(labels, 1), INT16_MAX);
 }
 
 /* INT16_MIN is "unknown" and 16 the unit of disparity maps (image/frame.h, which is not ours

@@ -58,7 +58,9 @@ static enum eye eye_by_way(const char *at, const char *end, int way) {
     if (!g_ascii_isdigit(*at))
         return way == 0 ? eye_of_word(at, (size_t)(end - at)) : EYE_UNKNOWN;
     long number = strtol(at, NULL, 10);
-    return way && number == way - 1 ? EYE_LEFT : way && number == way ? EYE_RIGHT : EYE_UNKNOWN;
+    if (!way || (number != way - 1 && number != way))
+        return EYE_UNKNOWN;
+    return number == way ? EYE_RIGHT : EYE_LEFT;
 }
 
 void eye_pair_keys(const char *name,

@@ -52,11 +52,11 @@ void backend_transfer(const struct transfer *t, bool up, bool past_caches, void 
         kept = t->bytes;
     }
     for (size_t y = 0; y < rows; y++, at += outside->pitch) {
-        char *from = (char *)inside + y * outside->row + outside->first;
+        char *const ends[] = {at, (char *)inside + y * outside->row + outside->first};
         if (past_caches)
-            copy_past_caches(up ? from : at, up ? at : from, kept);
+            copy_past_caches(ends[up], ends[!up], kept);
         else
-            memcpy(up ? from : at, up ? at : from, kept);
+            memcpy(ends[up], ends[!up], kept);
     }
 #ifdef __x86_64__
     if (past_caches)

@@ -37,9 +37,10 @@ int samples_turn(struct samples *samples) {
     samples->height = from >= 5 ? width : height;
     for (int y = 0; y < samples->height; y++)
         for (int x = 0; x < samples->width; x++, to += pixel) {
-            int u = from >= 5 ? y : x, v = from >= 5 ? x : y;
-            size_t at = (size_t)(bottom ? height - 1 - v : v) * (size_t)width +
-                        (size_t)(right ? width - 1 - u : u);
+            int place[] = {x, y}, u = place[from >= 5], v = place[from < 5];
+            u = right ? width - 1 - u : u;
+            v = bottom ? height - 1 - v : v;
+            size_t at = (size_t)v * (size_t)width + (size_t)u;
             memcpy(to, (const uint8_t *)samples->data + at * pixel, pixel);
         }
     free(samples->data);

@@ -31,7 +31,9 @@ static tmsize_t on_write(thandle_t handle, void *data, tmsize_t count) {
 
 static toff_t on_seek(thandle_t handle, toff_t at, int from) {
     struct memory *m = handle;
-    m->at = from == SEEK_END ? m->length + at : from == SEEK_CUR ? m->at + at : at;
+    if (from == SEEK_END)
+        at += m->length;
+    m->at = from == SEEK_CUR ? m->at + at : at;
     return m->at;
 }
 

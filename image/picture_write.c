@@ -109,7 +109,7 @@ size_t disp16_of(const int16_t *disparity, size_t count, uint16_t *out) {
         /* refined, a disparity of 0 may be a bit less */
         bool fits = d > -DISPARITY_ONE && d < DISP16_END * DISPARITY_ONE;
         misfits += !fits && d != DISPARITY_UNKNOWN;
-        out[i] = (uint16_t)(!fits ? 0 : d <= 0 ? 1 : d * (256 / DISPARITY_ONE));
+        out[i] = (uint16_t)(d <= 0 ? fits : fits * d * (256 / DISPARITY_ONE));
     }
     return misfits;
 }

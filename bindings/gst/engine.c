@@ -125,11 +125,11 @@ static void copy_text(gpointer name, gpointer text, gpointer texts) {
 
 /* The settings are in force now, or (not taken) they are again those that were. */
 static void settle(struct engine *e, bool taken) {
-    GHashTable *from = taken ? e->given : e->given_before, *to = taken ? e->given_before : e->given;
-    GValue *preset = &e->value[ENGINE_PRESET];
-    g_hash_table_remove_all(to);
-    g_hash_table_foreach(from, copy_text, to);
-    g_value_copy(taken ? preset : &e->preset_before, taken ? &e->preset_before : preset);
+    GHashTable *settings[] = {e->given_before, e->given};
+    GValue *preset[] = {&e->preset_before, &e->value[ENGINE_PRESET]};
+    g_hash_table_remove_all(settings[!taken]);
+    g_hash_table_foreach(settings[taken], copy_text, settings[!taken]);
+    g_value_copy(preset[taken], preset[!taken]);
     if (!taken)
         use_preset(e);
     e->changed = false;

@@ -78,9 +78,11 @@ double refine_adapt(const struct refine_point *points, int count, int width) {
         if (points[i].later)
             moved[seen++] = hypot(points[i].at[2][0] - points[i].at[0][0],
                                   points[i].at[2][1] - points[i].at[0][1]);
-    double by = seen < SEEN_AGAIN * count                                            ? 0.5
-                : moved && seen > 0 && quantile_of(moved, seen, 0.5) < MOVED * width ? 2
-                                                                                     : 1;
+    double by = 1;
+    if (seen < SEEN_AGAIN * count)
+        by = 0.5;
+    else if (moved && seen > 0 && quantile_of(moved, seen, 0.5) < MOVED * width)
+        by = 2;
     free(moved);
     return by;
 }

@@ -78,11 +78,12 @@ static int with_rectification(const struct rig *rig, struct rig *full) {
 
 /* Without the temporary name that GLib's text speaks of, where the cause is a plain one. */
 static const char *save_error(const GError *cause) {
-    return cause->code == G_FILE_ERROR_NOENT   ? "there is no such folder"
-           : cause->code == G_FILE_ERROR_ACCES ? "you may not write there"
-           : cause->code == G_FILE_ERROR_NOSPC ? "the disk is full"
-           : cause->code == G_FILE_ERROR_ROFS  ? "it can only be read there"
-                                               : cause->message;
+    static const char *const plain[] = {[G_FILE_ERROR_NOENT] = "there is no such folder",
+                                        [G_FILE_ERROR_ACCES] = "you may not write there",
+                                        [G_FILE_ERROR_NOSPC] = "the disk is full",
+                                        [G_FILE_ERROR_ROFS] = "it can only be read there"};
+    bool is_plain = (unsigned)cause->code < G_N_ELEMENTS(plain) && plain[cause->code];
+    return is_plain ? plain[cause->code] : cause->message;
 }
 
 static int save(const char *path, const char *text) {
@@ -90,9 +91,9 @@ static int save(const char *path, const char *text) {
     int error = 0;
     if (!g_file_set_contents(path, text, -1, &cause)) {
         log_error(path, "cannot be written: %s; name another file", save_error(cause));
-        error = cause->code == G_FILE_ERROR_NOENT   ? -ENOENT
-                : cause->code == G_FILE_ERROR_ACCES ? -EACCES
-                                                    : -EIO;
+        error = cause->code == G_FILE_ERROR_NOENT ? -ENOENT : -EIO;
+        if (cause->code == G_FILE_ERROR_ACCES)
+            error = -EACCES;
         g_error_free(cause);
     }
     return error;

@@ -122,7 +122,9 @@ int row_error_measure(const uint8_t *left, const uint8_t *right, int width, int 
         found[i] = (struct row_match){x[0], y[0], x[0] - x[1], y[1] - y[0]};
     }
     int kept = count < MIN_ROW_ERROR_MATCHES ? count : leave_out(found, count, values);
-    int error = count < 0 ? count : kept < MIN_ROW_ERROR_MATCHES ? -ENODATA : 0;
+    int error = count < 0 ? count : 0;
+    if (!error && kept < MIN_ROW_ERROR_MATCHES)
+        error = -ENODATA;
     if (count >= 0) {
         result->left_out = count - kept;
         result->matches = kept;
@@ -212,7 +214,8 @@ struct row_health row_error_health(const struct row_error *pairs, int count) {
     /* of a median of n values with a Gaussian's scatter: 1.25 deviations over the root of n */
     health.sd = fmax(1.25 * 1.48 * all.spread / sqrt(fmax(all.matches, 1)), (most - least) / 2);
     health.advice = row_error_advice(&all);
-    health.level = !health.advice ? ROWS_GOOD : row_error_mendable(&all) ? ROWS_OFF : ROWS_BAD;
+    if (health.advice)
+        health.level = row_error_mendable(&all) ? ROWS_OFF : ROWS_BAD;
     if (health.level == ROWS_OFF)
         health.offset = row_error_offset(&all);
     return health;

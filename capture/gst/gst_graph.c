@@ -311,12 +311,12 @@ static int order_tracks(struct gst *gst) {
     if (gst->files == 1 && gst->tracks == 2) {
         enum eye side[2] = {side_of(found[0].sink), side_of(found[1].sink)};
         exchange = side[0] != side[1] && (side[0] == EYE_RIGHT || side[1] == EYE_LEFT);
-        log_info(gst->name, "left is the %s track, %s", exchange ? "second" : "first",
-                 side[0] == side[1] ? "since no title says it; --swap exchanges them"
-                                    : "by its title");
+        const char *cause =
+            side[0] == side[1] ? "since no title says it; --swap exchanges them" : "by its title";
+        log_info(gst->name, "left is the %s track, %s", exchange ? "second" : "first", cause);
     }
-    gst->sink[0] = found[gst->tracks == 2 && exchange ? 1 : 0].sink;
-    gst->sink[1] = gst->tracks == 2 ? found[exchange ? 0 : 1].sink : NULL;
+    gst->sink[0] = found[gst->tracks == 2 && exchange].sink;
+    gst->sink[1] = gst->tracks == 2 ? found[!exchange].sink : NULL;
     return 0;
 }
 

@@ -41,13 +41,14 @@ static void take_stereo(const AVStereo3D *stereo, struct video_about *about) {
 
 /* x' = m[0] x + m[3] y, y' = m[1] x + m[4] y, y down. */
 static GstVideoOrientationMethod turn_of(const int32_t *m) {
-    bool turned = abs(m[1]) > abs(m[0]);
-    int right = turned ? m[3] : m[0], down = turned ? m[1] : m[4];
-    if (turned)
-        return right < 0 ? (down < 0 ? GST_VIDEO_ORIENTATION_UR_LL : GST_VIDEO_ORIENTATION_90R)
-                         : (down < 0 ? GST_VIDEO_ORIENTATION_90L : GST_VIDEO_ORIENTATION_UL_LR);
-    return right < 0 ? (down < 0 ? GST_VIDEO_ORIENTATION_180 : GST_VIDEO_ORIENTATION_HORIZ)
-                     : (down < 0 ? GST_VIDEO_ORIENTATION_VERT : GST_VIDEO_ORIENTATION_IDENTITY);
+    static const GstVideoOrientationMethod upright[2][2] = /* [left][up] */
+        {{GST_VIDEO_ORIENTATION_IDENTITY, GST_VIDEO_ORIENTATION_VERT},
+         {GST_VIDEO_ORIENTATION_HORIZ, GST_VIDEO_ORIENTATION_180}},
+                                           turned[2][2] = {{GST_VIDEO_ORIENTATION_UL_LR,
+                                                            GST_VIDEO_ORIENTATION_90L},
+                                                           {GST_VIDEO_ORIENTATION_90R,
+                                                            GST_VIDEO_ORIENTATION_UR_LL}};
+    return abs(m[1]) > abs(m[0]) ? turned[m[3] < 0][m[1] < 0] : upright[m[0] < 0][m[4] < 0];
 }
 
 enum { FIRST_PACKETS = 100, TRACKS = 8, FILM = 3 }; /* FILM: more pictures than a still has */

@@ -219,9 +219,7 @@ INLINE __m256i count_bits(__m256i v, int weight) {
     const __m256i count = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
                                            2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     const __m256i low = _mm256_set1_epi8(15);
-    __m256i table = weight == 4   ? _mm256_slli_epi16(count, 2)
-                    : weight == 2 ? _mm256_slli_epi16(count, 1)
-                                  : count;
+    __m256i table = _mm256_slli_epi16(count, weight / 2); /* weight: 1, 2 or 4 */
     __m256i a = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
     __m256i b = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
     return _mm256_add_epi8(a, b);

@@ -74,8 +74,8 @@ static void copy_classes(struct mrf *m, int r) {
     memset(to, 1, pixels);
     for (size_t i = 0; i < pixels; i++) {
         bool there = r == MRF_RIGHT ? i % width + 1 < width : i + width < pixels;
-        if (from)
-            to[i] = there ? from[i] : to[i ? i - 1 : 0];
+        if (from && (there || i > 0))
+            to[i] = there ? from[i] : to[i - 1];
         m->used[to[i]] = true;
     }
 }
@@ -377,7 +377,8 @@ static void convolve_table(const struct mrf *m, int edge_class, bool onward,
     for (int k = 0; k < labels; k++) {
         out[k] = INT32_MAX;
         for (int l = 0; l < labels; l++) {
-            int32_t v = h[l] + mrf_smoothness(m, edge_class, onward ? l : k, onward ? k : l);
+            int32_t v = h[l] + (onward ? mrf_smoothness(m, edge_class, l, k)
+                                       : mrf_smoothness(m, edge_class, k, l));
             out[k] = v < out[k] ? v : out[k];
         }
     }
