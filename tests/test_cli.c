@@ -287,6 +287,7 @@ CLI_TEST("/cli/run-picture", test_run_picture) {
     g_assert_nonnull(strstr(out, "3 computed"));
     g_assert_nonnull(strstr(out, "bad-1.0"));
     g_assert_nonnull(strstr(out, "\nflicker   0."));
+    g_assert_nonnull(strstr(out, "\nTEPE      "));
     g_autofree char *path = path_in("p.png");
     struct image picture;
     g_assert_cmpint(picture_read(path, &picture), ==, 0);

@@ -460,18 +460,20 @@ TEST("/temporal/mode", test_mode) {
 TEST("/temporal/flicker", test_flicker) {
     enum { SIDE = 8 };
     uint8_t grey[2][SIDE * SIDE];
-    int16_t map[2][SIDE * SIDE];
+    int16_t map[2][SIDE * SIDE], truth[2][SIDE * SIDE];
     struct flicker_sums s = {0};
     struct params params[2];
     struct frame f[2];
     for (int n = 0; n < 2; n++) {
-        f[n] = (struct frame){.index = n, .disparity = map[n]};
+        f[n] =
+            (struct frame){.index = n, .disparity = map[n], .truth = truth[n], .has_truth = true};
         f[n].params = &params[n];
         params_default(f[n].params);
         f[n].rect_left = (struct image){grey[n], SIDE, SIDE, 1};
         for (int i = 0; i < SIDE * SIDE; i++) {
             grey[n][i] = (uint8_t)(100 + (i / SIDE < 4 ? 4 : 40) * n); /* the upper half stands */
             map[n][i] = (int16_t)(32 + (i % 2 ? 8 : 0) * n);
+            truth[n][i] = (int16_t)(32 + (i < 2 * SIDE ? 4 : i < 4 * SIDE ? 0 : 40) * n);
         }
     }
     map[1][0] = UNKNOWN;
@@ -480,6 +482,8 @@ TEST("/temporal/flicker", test_flicker) {
     g_assert_cmpint(s.still, ==, 3 * SIDE); /* the fourth row touches what moves */
     g_assert_cmpint(s.compared, ==, 3 * SIDE - 1);
     g_assert_cmpfloat_with_epsilon(flicker_of(&s).px, 0.5 * 12 / 23, 1e-9);
+    g_assert_cmpint(s.true_pixels, ==, 4 * SIDE - 1); /* the lower half's truth has changed */
+    g_assert_cmpfloat_with_epsilon(s.error_change, 0.25 * (2 * SIDE - 1) + 0.5 * SIDE, 1e-9);
 }
 
 /* Seeking, a frame that is computed again and other settings begin anew. */

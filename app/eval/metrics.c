@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STILL_STEP = 4 }; /* grey levels; that of the temporal filter */
+enum { STILL_STEP = 4 }; /* grey levels */
 
 void error_add(struct error_sums *sums, const int16_t *disparity, const float *truth,
                const uint8_t *mask, long count) {
@@ -185,6 +185,14 @@ void flicker_add(struct flicker_sums *sums, const struct frame *before, const st
             sums->still += still;
             sums->compared += known;
             sums->change += known ? abs(b - a) / (double)DISPARITY_ONE : 0;
+            if (a == DISPARITY_UNKNOWN || b == DISPARITY_UNKNOWN || !before->has_truth ||
+                !now->has_truth || before->truth[i] == DISPARITY_UNKNOWN ||
+                now->truth[i] == DISPARITY_UNKNOWN ||
+                abs(now->truth[i] - before->truth[i]) > DISPARITY_ONE)
+                continue;
+            sums->true_pixels++;
+            sums->error_change +=
+                abs(b - a - now->truth[i] + before->truth[i]) / (double)DISPARITY_ONE;
         }
 }
 
@@ -198,6 +206,9 @@ void flicker_print(const struct flicker_sums *sums) {
     if (sums->compared)
         printf("flicker   %.4f px where the picture stands still, %.2f %% of all\n", flicker.px,
                flicker.still);
+    if (sums->true_pixels)
+        printf("TEPE      %.4f px, the change of a pixel's error from frame to frame\n",
+               sums->error_change / (double)sums->true_pixels);
 }
 
 double metrics_density(const int16_t *disparity, const uint8_t *left_out, long count) {

@@ -82,13 +82,15 @@ void frame_score_add(struct frame_score *score, const struct frame *frame);
 double metrics_sigma(const struct params *params, int confidence);
 
 /* How much disparities change from one frame to the next where the picture stands still: where grey
- * levels of the left pictures differ by at most the temporal filter's STILL_STEP, mean of 3x3. Of
+ * levels of the left pictures differ by at most STILL_STEP, mean of 3x3. Of
  * pictures wider than 320 px a grid of some 320 columns is looked at. All zero to begin with. */
 struct flicker_sums {
-    long pixels;   /* looked at */
-    long still;    /* of those, where the picture stands still */
-    long compared; /* of those, with a disparity in both frames */
-    double change; /* sum of |difference| over those, px */
+    long pixels;         /* looked at */
+    long still;          /* of those, where the picture stands still */
+    long compared;       /* of those, with a disparity in both frames */
+    double change;       /* sum of |difference| over those, px */
+    long true_pixels;    /* whose truth is known in both frames and has changed by 1 px at most */
+    double error_change; /* sum of |difference of the errors| over those, px */
 };
 
 /* Mean change in px, share of pixels that stand still in percent. NaN without any. */
