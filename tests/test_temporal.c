@@ -167,7 +167,7 @@ static struct rig_motion wall_pose(struct wall *w) {
         for (int i = 0; i < count; i++)
             stage_find_patch(&a, i % a.columns, i / a.columns);
         struct pose_args pose = {matches,      &motion,       w->camera,
-                                 a.columns,    count,         (float)(size * PATCH_SIDE / 2) - 0.5f,
+                                 a.columns,    count,         (float)(size * PATCH_MIDDLE) - 0.5f,
                                  16,           fine ? 2 : 16, fine ? 0.5f : 1,
                                  fine ? 5 : 8, fine};
         stage_pose(&pose, 0, 0);
