@@ -158,10 +158,8 @@ void pair_watch_look(struct pair_watch *w, const struct image *left, const struc
     struct image grey[2] = {rectify(left, &w->rig->maps[0], 0),
                             rectify(right, &w->rig->maps[1], params->row_offset)};
     bool same_size = image_bytes(&w->before) == image_bytes(&grey[0]);
-    l->row_offset = params->row_offset;
-    l->doubt[0] = '\0';
+    *l = (struct pair_look){.error = -ENOMEM, .row_offset = params->row_offset};
     if (!grey[0].data || !grey[1].data) {
-        l->error = -ENOMEM;
         g_free(grey[0].data);
         g_free(grey[1].data);
         return;
