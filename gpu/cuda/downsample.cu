@@ -198,7 +198,7 @@ static __global__ void __launch_bounds__(THREADS)
     label_range range = evidence_labels(&a, first + lane);
     int count = range.end - range.first, nodes = evidence_nodes(&a, first + lane), weight = 256,
         gain = 0;
-    if (own.on_ground && count >= EVIDENCE_LEAST_LABELS)
+    if (own.on_ground && nodes && count >= EVIDENCE_LEAST_LABELS)
         gain = ground_gain(nodes, count, own.sum);
     else
         weight = evidence_weight(&a, nodes, count, own.sum, own.least, own.near);
