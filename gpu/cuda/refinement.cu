@@ -130,23 +130,37 @@ DEVICE int sum_of_quarters(const int part[QUARTER], int t) {
     return (t & 1 ? b : a) + given(t & 1 ? a : b, 1);
 }
 
-/* refine_colour() of columns first and the next one, in words of four bytes. own: the pixel's
- * colours times 16; of a grey picture three times the same, and a column's are taken so, too. */
-DEVICE int colour_at(const refine_evidence_args &a, const uint32_t own[3], uint32_t first,
+/* The right picture in words of four bytes, of which the last one may be cut off. */
+struct picture_words {
+    const uint32_t *words;
+    uint32_t whole, last; /* how many are whole; what is there behind them */
+};
+
+DEVICE picture_words words_of(const refine_evidence_args &a) {
+    uint32_t bytes = (uint32_t)(a.map.width * a.map.height * a.channels);
+    picture_words p = {reinterpret_cast<const uint32_t *>(a.right), bytes / 4, 0};
+    for (uint32_t i = 0; i < bytes % 4; i++)
+        p.last |= (uint32_t)__ldg(a.right + 4 * p.whole + i) << 8 * i;
+    return p;
+}
+
+DEVICE uint32_t word_at(const picture_words &p, uint32_t i) {
+    return i < p.whole ? __ldg(p.words + i) : p.last;
+}
+
+/* refine_colour() of columns first and the next one. own: the pixel's colours times 16; of a grey
+ * picture three times the same, and a column's are taken so, too. */
+DEVICE int colour_at(const picture_words &p, int channels, const uint32_t own[3], uint32_t first,
                      int share) {
-    const uint32_t *words = reinterpret_cast<const uint32_t *>(a.right);
-    uint32_t byte = first * (uint32_t)a.channels, i = byte / 4, shift = byte % 4 * 8, sum = 0,
-             last = (uint32_t)(a.map.width * a.map.height * a.channels - 1) / 4,
-             middle = __ldg(words + stage_min(i + 1, last)),
-             low = __funnelshift_r(__ldg(words + i), middle, shift),
-             high = __funnelshift_r(middle, __ldg(words + stage_min(i + 2, last)), shift),
+    uint32_t byte = first * (uint32_t)channels, i = byte / 4, shift = byte % 4 * 8, sum = 0,
+             middle = word_at(p, i + 1), low = __funnelshift_r(word_at(p, i), middle, shift),
+             high = __funnelshift_r(middle, word_at(p, i + 2), shift),
              shares = (uint32_t)(16 - share) | (uint32_t)share << 8;
 #pragma unroll
     for (uint32_t c = 0; c < 3; c++)
         sum = __usad(
             own[c],
-            __dp4a(__byte_perm(low, high, a.channels > 1 ? 0x30 + 0x11 * c : 0x10), shares, 0u),
-            sum);
+            __dp4a(__byte_perm(low, high, channels > 1 ? 0x30 + 0x11 * c : 0x10), shares, 0u), sum);
     return (int)stage_min(sum / 24, (uint32_t)FEATURE_LARGEST);
 }
 
@@ -187,6 +201,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 #pragma unroll
     for (int c = 0; c < 3; c++)
         colours[c] = 16u * __ldg(a.left + (row + x) * a.channels + (a.channels > 1 ? c : 0));
+    const picture_words right = words_of(a);
     [[maybe_unused]] quarters q;
     [[maybe_unused]] uint64_t word;
     if constexpr (CENSUS)
@@ -213,8 +228,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         if (k > 0)
             put(k - 1, refine_distance(candidate - own));
         put(REFINE_LIKENESS + k, refine_likeness(sum));
-        put(REFINE_COLOUR + k,
-            colour_at(a, colours, row + (uint32_t)c.first, c.first < c.second ? c.share : 0));
+        put(REFINE_COLOUR + k, colour_at(right, a.channels, colours, row + (uint32_t)c.first,
+                                         c.first < c.second ? c.share : 0));
     }
 #pragma unroll
     for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)
