@@ -435,27 +435,28 @@ CLI_TEST("/gst/gap-event", test_gap_event) {
 /* After a flush nothing of earlier frames is left, in the queues and in the average over frames,
  * which a buffer that follows a gap begins anew, too. */
 CLI_TEST("/gst/flush", test_flush) {
+    enum { WIDE = 4 * W, HIGH = 4 * H }; /* large enough for a pose */
     AUTO(pair_free)
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1),
-                other = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
+    struct pair p = pair_make(WIDE, HIGH, LIVESTEREO_GRAY8, 0, 1),
+                other = pair_make(WIDE, HIGH, LIVESTEREO_GRAY8, 0, 1);
     for (int side = 0; side < 2; side++) /* so little that the average goes on */
-        for (int i = 0; i < W * H; i++)
+        for (int i = 0; i < WIDE * HIGH; i++)
             ((uint8_t *)other.picture[side].data)[i] ^=
                 (uint8_t)(scene_hash((uint32_t)i, (uint32_t)side, 1) & 3);
     g_autofree int16_t *want = disparity_of(&other, FAST_WORDS " disparity_range=16");
     AUTO(end) struct run r = begin("livestereo disparity-range=16 " FAST);
     GstSegment segment;
-    set_caps(&r, "GRAY8", W, H);
+    set_caps(&r, "GRAY8", WIDE, HIGH);
     for (int i = 0; i < 3; i++)
         gst_buffer_unref(one_map(&r, &p, "GRAY8", i * 33 * MS));
     GstBuffer *map = one_map(&r, &other, "GRAY8", 99 * MS);
-    g_assert_cmpint(gst_buffer_memcmp(map, 0, want, 2 * W * H), !=, 0); /* an average */
+    g_assert_cmpint(gst_buffer_memcmp(map, 0, want, 2 * WIDE * HIGH), !=, 0); /* an average */
     gst_buffer_unref(map);
     GstBuffer *cut = at(buffer_of(&other.picture[0], "GRAY8"), 120 * GST_MSECOND);
     GST_BUFFER_FLAG_SET(cut, GST_BUFFER_FLAG_DISCONT);
     gst_harness_push(r.left, cut);
     gst_harness_push(r.right, at(buffer_of(&other.picture[1], "GRAY8"), 120 * GST_MSECOND));
-    expect_map(r.left, gst_harness_pull(r.left), "GRAY16_LE", want, W, H);
+    expect_map(r.left, gst_harness_pull(r.left), "GRAY16_LE", want, WIDE, HIGH);
     gst_harness_push(r.left, at(buffer_of(&p.picture[0], "GRAY8"), 133 * GST_MSECOND));
     GstEvent *start = gst_event_new_flush_start(), *stop = gst_event_new_flush_stop(TRUE);
     gst_event_set_seqnum(stop, gst_event_get_seqnum(start));
@@ -471,7 +472,7 @@ CLI_TEST("/gst/flush", test_flush) {
         gst_harness_push_event(side ? r.right : r.left, gst_event_new_segment(&segment));
     map = one_map(&r, &other, "GRAY8", GST_SECOND + 5 * MS);
     g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, (int64_t)GST_SECOND + 5 * MS);
-    expect_map(r.left, map, "GRAY16_LE", want, W, H);
+    expect_map(r.left, map, "GRAY16_LE", want, WIDE, HIGH);
     GstEvent *event = gst_pad_get_sticky_event(r.left->sinkpad, GST_EVENT_SEGMENT, 0);
     gst_event_copy_segment(event, &segment);
     g_assert_cmpint((int64_t)segment.start, ==, (int64_t)GST_SECOND);
@@ -795,7 +796,7 @@ CLI_TEST("/gst/manual", test_manual) {
              "gst-launch-1.0 -q multifilesrc location=both/%03d.png start-index=1 "
              "caps=image/png,framerate=10/1 ! pngdec ! videoconvert ! "
              "video/x-raw,format=BGRA ! avenc_ffv1 ! matroskamux ! filesink location=both.mkv");
-    must("batch $D -o $D/batch --save depth16 --calib $D/rig.yml");
+    must("batch $D -o $D/batch --save depth16 --calib $D/rig.yml --set temporal_mode=on");
     g_auto(GStrv) pipelines = manual_pipelines();
     g_assert_cmpint(g_strv_length(pipelines), ==, 4); /* the last one is of cameras */
     g_autofree char *half = g_strdup_printf("=%d", WIDE);

@@ -99,7 +99,7 @@ TEST("/library-alloc/settings", test_settings) {
 }
 
 TEST("/library-alloc/solve", test_solve) {
-    fail_each(call_solve, 80);
+    fail_each(call_solve, 70);
 }
 
 static struct livestereo_rig rig;

@@ -119,6 +119,10 @@ static bool draw_pixel(struct trial *t) {
     case STAGE_mask_cost:
         t->x = grid_column(((const struct mask_cost_args *)args)->parity, t->i, t->y);
         break;
+    case STAGE_refine_choose: /* one that writes 2x2 pixels has none of its own here */
+        if (refine_side(&((const struct refine_choose_args *)args)->layer) > 1)
+            return false;
+        break;
     case STAGE_median:
         t->y += ((const struct median_args *)args)->first_row;
         break;

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "image/picture.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -181,6 +182,7 @@ void recording_start(struct viewer *v) {
                                                       : source->calibration,
                                    .swap = swap};
     int error;
+    assert(source);
     if (r->background.on) {
         screen_notify(&v->screen, "The last recording is still being written");
         return;

@@ -133,10 +133,11 @@ static void draw_arrows(const struct viewer *v, const struct draw_settings *s,
     const double long_px = DRAW_ARROW_PX * scale; /* of full colour */
     int step = DRAW_ARROW_PX * (int)fmax(1, ceil(MIN_ARROW_PX / long_px));
     for (size_t i = 0; i < count; i++) {
-        int column = (int)i % width - step / 2, row = (int)i / width - step / 2;
+        int at_x = (int)i % width, at_y = (int)i / width, column = at_x - step / 2,
+            row = at_y - step / 2;
         double x, y, u = f->motion[i] / full, w = f->motion[count + i] / full;
         uint8_t c[3];
-        draw_pixel_to_window(s, width, height, column + step / 2, row + step / 2, &x, &y);
+        draw_pixel_to_window(s, width, height, at_x, at_y, &x, &y);
         if (column % step || row % step || f->motion[i] == DISPARITY_UNKNOWN || x < s->x ||
             y < s->y || x >= s->x + s->width || y >= s->y + s->height)
             continue;
