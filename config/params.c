@@ -210,6 +210,15 @@ int params_matched_from(const struct params *p) {
     return p->min_confidence > CHANCE_MATCHED ? p->min_confidence : CHANCE_MATCHED;
 }
 
+/* The table is of confidences from 64 on, in steps of 8. */
+double params_sigma(const struct params *p, int confidence) {
+    static const double table[] = {
+#include "config/sigma_table.inc"
+    };
+    const double of_all = 0.7;
+    return params_matched_from(p) > 0 ? table[confidence < 64 ? 0 : confidence / 8 - 8] : of_all;
+}
+
 bool params_refines(const struct params *p) {
     return p->refinement != REFINEMENT_OFF && params_matched_from(p) > 0;
 }

@@ -75,6 +75,10 @@ const char *params_solvers(int what, char *buf, size_t size);
  * tell. */
 int params_matched_from(const struct params *p);
 
+/* The standard deviation in px of a matched disparity with this confidence, 0 to 255, before whole
+ * labels are rounded; that of all where the confidence does not tell. */
+double params_sigma(const struct params *p, int confidence);
+
 /* Whether refinement=learned has what it needs: mode=stereo and a confidence that tells what was
  * matched. */
 bool params_refines(const struct params *p);

@@ -531,12 +531,8 @@ static const struct estimate *move_map(struct graph *g, const struct pipeline *p
 
 /* The variances of disparities by their confidence. */
 static void spread_of(const struct pipeline *p, uint16_t spread[32]) {
-    static const double sigma[] = {
-#include "config/sigma_table.inc"
-    };
-    const double of_all = 0.7;
     for (int i = 0; i < 32; i++) {
-        double s = params_matched_from(&p->params) > 0 ? sigma[i < 8 ? 0 : i - 8] : of_all;
+        double s = params_sigma(&p->params, 8 * i);
         spread[i] = (uint16_t)lround(1024 * s * s);
     }
 }

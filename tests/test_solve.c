@@ -39,19 +39,25 @@ static int energy_of(const uint16_t *label) {
     return sum;
 }
 
+/* A problem of costs in bytes, label by label, without gaps. */
+static struct livestereo_problem of_bytes(const uint8_t *cost, int width, int height, int each) {
+    struct livestereo_problem p = LIVESTEREO_PROBLEM;
+    p.width = width;
+    p.height = height;
+    p.labels = each;
+    p.cost = cost;
+    p.row_bytes = (ptrdiff_t)width * each;
+    p.pixel_bytes = each;
+    p.label_bytes = 1;
+    return p;
+}
+
 /* That problem, in bytes. */
 static struct livestereo_problem problem_of(void) {
     static uint8_t bytes[H][W][L];
-    struct livestereo_problem p = LIVESTEREO_PROBLEM;
+    struct livestereo_problem p = of_bytes(&bytes[0][0][0], W, H, L);
     for (int i = 0; i < H * W * L; i++)
         (&bytes[0][0][0])[i] = (uint8_t)cost_at(i / L / W, i / L % W, i % L);
-    p.width = W;
-    p.height = H;
-    p.labels = L;
-    p.cost = bytes;
-    p.row_bytes = W * L;
-    p.pixel_bytes = L;
-    p.label_bytes = 1;
     p.lambda = 20;
     p.truncation = 45;
     p.sweeps = 20;
@@ -206,14 +212,7 @@ TEST("/solve/library", test_library) {
     int last = 1;
     float table[16] = {0};
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
-    struct livestereo_problem good = LIVESTEREO_PROBLEM;
-    good.width = 3;
-    good.height = 2;
-    good.labels = 4;
-    good.cost = cost;
-    good.row_bytes = 12;
-    good.pixel_bytes = 4;
-    good.label_bytes = 1;
+    struct livestereo_problem good = of_bytes(cost, 3, 2, 4);
     good.sweeps = 50;
     good.lambda = 0;
     solution.label = label;

@@ -56,14 +56,9 @@ struct error_rates error_rates(const struct error_sums *sums) {
     return rates;
 }
 
-/* The table is of confidences from 64 on, in steps of 8. */
 double metrics_sigma(const struct params *params, int confidence) {
-    static const double table[] = {
-#include "config/sigma_table.inc"
-    };
-    const double of_all = 0.7, of_rounding = 0.34;
-    int matched_from = params_matched_from(params), row = confidence < 64 ? 0 : confidence / 8 - 8;
-    double sigma = matched_from > 0 ? table[row] : of_all;
+    const double of_rounding = 0.34;
+    double sigma = params_sigma(params, confidence);
     return params->subpixel == SUBPIXEL_OFF ? hypot(sigma, of_rounding) : sigma;
 }
 

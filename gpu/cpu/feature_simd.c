@@ -18,6 +18,12 @@ enum form { AVX2, AVX_VNNI, AVX512_VNNI };
 /* What follows a layer's sums. */
 enum use { HIDDEN, VECTOR, REGRESS, CHOOSE };
 
+INLINE int32_t number_at(const uint8_t *from) {
+    int32_t number;
+    memcpy(&number, from, sizeof(number));
+    return number;
+}
+
 #ifdef AVX512
 typedef __m512i vector;
 enum { VECTORS = 1, MOST_PIXELS = 12 };
@@ -28,9 +34,7 @@ INLINE vector dot(enum form form, vector sum, vector inputs, vector weights) {
 }
 
 INLINE vector four_inputs(const uint8_t *from) {
-    int32_t four;
-    memcpy(&four, from, sizeof(four));
-    return _mm512_set1_epi32(four);
+    return _mm512_set1_epi32(number_at(from));
 }
 
 INLINE vector load_vector(const void *from) {
@@ -75,9 +79,7 @@ INLINE vector dot(enum form form, vector sum, vector inputs, vector weights) {
 }
 
 INLINE vector four_inputs(const uint8_t *from) {
-    int32_t four;
-    memcpy(&four, from, sizeof(four));
-    return _mm256_set1_epi32(four);
+    return _mm256_set1_epi32(number_at(from));
 }
 
 INLINE vector load_vector(const void *from) {

@@ -311,8 +311,7 @@ static __global__ void __launch_bounds__(LINE_THREADS)
     }
     __syncthreads();
     if (thread < g.labels)
-        stage_raise64(&most, (uint64_t)votes[thread] << 32 | (uint64_t)horizon << 16 |
-                                 (uint64_t)(GROUND_BOTTOM + thread));
+        stage_raise64(&most, ground_vote(votes[thread], horizon, GROUND_BOTTOM + thread));
     __syncthreads();
     if (thread == 0)
         stage_raise64(a.ground, most);

@@ -22,7 +22,7 @@ struct evidence_args {
     int bare_weight;  /* of costs without evidence, in 1/256 */
     int least_mean;   /* of a node's costs, in r: where pictures are clipped all costs are small */
     uint16_t *least;  /* labels of least cost, GROUND_NONE where there are few labels */
-    uint64_t *ground; /* votes << 32 | horizon << 16 | bottom, see ground_label(), or NULL */
+    uint64_t *ground; /* ground_vote() of the line that is kept, or NULL */
 };
 
 enum { EVIDENCE_REACH = 5, EVIDENCE_NODES = 2 * EVIDENCE_REACH + 1, EVIDENCE_LEAST_LABELS = 8 };
@@ -50,6 +50,11 @@ STAGE struct label_range evidence_labels(const struct evidence_args *a, int x) {
  * horizon to bottom below the last row (Labayrade, Aubert, Tarel 2002). */
 STAGE int ground_label(const struct grid *g, int horizon, int bottom, int y) {
     return divide_round(bottom * (y - horizon), g->height - horizon) - g->space.u_min;
+}
+
+/* A line of ground_label() with its votes; the greatest one has most of them. */
+STAGE uint64_t ground_vote(uint32_t votes, int horizon, int bottom) {
+    return (uint64_t)votes << 32 | (uint64_t)horizon << 16 | (uint64_t)bottom;
 }
 
 /* How many times EVIDENCE_NODES nodes a row has. */
@@ -86,7 +91,7 @@ STAGE void stage_ground_line(const struct evidence_args *a, int i, int horizon) 
         for (int k = 0; k < groups; k++)
             votes += stage_abs(a->least[y * groups + k] - label) <= 1;
     }
-    stage_raise64(a->ground, (uint64_t)votes << 32 | (uint64_t)horizon << 16 | (uint64_t)bottom);
+    stage_raise64(a->ground, ground_vote(votes, horizon, bottom));
 }
 
 /* The same of the line that was kept, or a label far from all: above the horizon, where that is in
