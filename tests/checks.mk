@@ -230,7 +230,7 @@ accuracy-packages:
 	@tests/packages.sh accuracy
 sgbm-figures: $(BUILD)/compare_sgbm $(BUILD)/draw_scenes
 	@tests/accuracy.py --sgbm $<
-# docs/RESULTS.md, in fifteen minutes of a processor, and docs/PAPERS.md.
+# Prints the tables of docs/RESULTS.md, in fifteen minutes of a processor; writes docs/PAPERS.md.
 accuracy: $(BUILD)/livestereo $(BUILD)/draw_scenes $(BUILD)/draw_sequences
 	@tests/results.sh $(BUILD)/livestereo $(PRESETS)
 papers: $(BUILD)/livestereo $(BUILD)/test_blocks
