@@ -6,26 +6,17 @@
 #pragma once
 
 #include "image/picture.h"
+#include "tests/folder.h"
 #include "tests/gst_sanitizers.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
-#include "tests/watched.h"
 
-#include <glib.h>
-#include <glib/gstdio.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 struct outcome {
     char *out, *err;
     int code; /* exit code, -1 for a signal */
 };
-
-static char *folder; /* of the test at hand, below it everything is removed */
 
 static inline const char *binary(void) {
     const char *path = g_getenv("LIVESTEREO_BIN");
@@ -102,13 +93,6 @@ static inline char *expect_success(const char *format, ...) {
 
 #define must(...) g_free(expect_success(__VA_ARGS__))
 
-static inline char *path_in(const char *name) {
-    char *path = g_build_filename(folder, name, NULL);
-    g_autofree char *parent = g_path_get_dirname(path);
-    g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
-    return path;
-}
-
 /* A textured picture; the right one of a pair is the left one moved by 3 px. */
 static inline void write_picture(const char *name, int width, int height, int moved) {
     g_autofree char *path = path_in(name);
@@ -120,11 +104,6 @@ static inline void write_picture(const char *name, int width, int height, int mo
         }
     struct image image = {data, width, height, 1};
     g_assert_cmpint(picture_write(path, &image), ==, 0);
-}
-
-static inline void write_text(const char *name, const char *text) {
-    g_autofree char *path = path_in(name);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
 }
 
 static inline void write_pair(const char *below, int width) {
@@ -146,20 +125,6 @@ static inline int count_files(const char *name) {
     while (dir && g_dir_read_name(dir))
         count++;
     return count;
-}
-
-static inline void set_up(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
-    folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
-    g_assert_nonnull(folder);
-}
-
-static inline void tear_down(void *fixture, const void *data) {
-    (void)fixture;
-    (void)data;
-    remove_tree(folder);
-    g_clear_pointer(&folder, g_free);
 }
 
 #define SMALL "--set disparity_range=8 --set bp_levels=2 --set threads=1 --set backend=cpu"
@@ -209,28 +174,17 @@ static inline void expect_shell(int code, const char *out, const char *err, cons
     outcome_free(&o);
 }
 
-/* CLI_TEST("/path", name) { ... } is a TEST() with a folder of its own, CLI_TEST_PLAIN one without
- * threads but those that others have, too: ThreadSanitizer does without it. */
-#define CLI_TEST_OF(path, name, wanted)                          \
-    static void name(void);                                      \
-    static void name##_in_folder(void) {                         \
-        set_up(NULL, NULL);                                      \
-        name();                                                  \
-        tear_down(NULL, NULL);                                   \
-    }                                                            \
-    __attribute__((constructor)) static void list_##name(void) { \
-        if (wanted)                                              \
-            tests_add(path, name##_in_folder);                   \
-    }                                                            \
-    static void name(void)
-#define CLI_TEST(path, name) CLI_TEST_OF(path, name, true)
-#define CLI_TEST_PLAIN(path, name) CLI_TEST_OF(path, name, !THREADS_WATCHED)
+#define CLI_TEST TEST
+#define CLI_TEST_PLAIN TEST_PLAIN
 
-/* For main(): runs the tests that are listed. */
-static inline int cli_run(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_autofree char *lists = gst_tell_sanitizers();
-    int status = tests_run();
-    remove_tree(lists);
-    return status;
+/* Programs that this one starts are told what to leave out. */
+static char *sanitizer_lists;
+
+__attribute__((constructor)) static void cli_begin(void) {
+    sanitizer_lists = gst_tell_sanitizers();
+}
+
+__attribute__((destructor)) static void cli_end(void) {
+    remove_tree(sanitizer_lists);
+    g_free(sanitizer_lists);
 }

@@ -6,10 +6,22 @@
 #pragma once
 
 #include "base/auto.h"
+#include "tests/remove_tree.h"
+#include "tests/stderr_of.h"
+#include "tests/watched.h"
 
+#include <errno.h>
 #include <glib.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-void tests_add(const char *path, void (*test)(void));
+/* The test gets a row of a table; name NULL: the path is the whole one. */
+void tests_add(const char *path, const char *name, GTestDataFunc test, gconstpointer row);
 
 /* Adds the tests that are listed to GLib's, and runs all. The exit code. */
 int tests_run(void);
@@ -18,9 +30,25 @@ int tests_run(void);
  * after a skip where it is missing. g_free. */
 char *data_path(const char *name);
 
-#define TEST(path, name)                                         \
-    static void name(void);                                      \
-    __attribute__((constructor)) static void list_##name(void) { \
-        tests_add(path, name);                                   \
-    }                                                            \
+/* TEST_OF: where a condition holds. TEST_PLAIN: without threads but those that others have, too, so
+ * that ThreadSanitizer does without it. TEST_ROWS("/rig", rows, test_rig) { ... }: for each row of
+ * a table, /rig/NAME; a row is a struct that begins with its name, or the name. */
+#define TEST_OF(path, name, wanted)                                \
+    static void name(void);                                        \
+    static void name##_of_none(gconstpointer none G_GNUC_UNUSED) { \
+        name();                                                    \
+    }                                                              \
+    __attribute__((constructor)) static void list_##name(void) {   \
+        if (wanted)                                                \
+            tests_add(path, NULL, name##_of_none, NULL);           \
+    }                                                              \
     static void name(void)
+#define TEST(path, name) TEST_OF(path, name, true)
+#define TEST_PLAIN(path, name) TEST_OF(path, name, !THREADS_WATCHED)
+#define TEST_ROWS(path, rows, name)                                              \
+    static void name(gconstpointer row);                                         \
+    __attribute__((constructor)) static void list_##name(void) {                 \
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)                          \
+            tests_add(path, *(const char *const *)&(rows)[i], name, &(rows)[i]); \
+    }                                                                            \
+    static void name(gconstpointer row)

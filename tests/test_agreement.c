@@ -9,10 +9,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <string.h>
-
 enum { W = 160, H = 64, N = W * H, LABELS = 16, SHIFT = 5 };
 
 struct pictures {

@@ -8,11 +8,7 @@
  */
 #include "config/params_file.h"
 #include "tests/scene.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <math.h>
 
 #define MRF                                                                                      \
     "data_cost=bt_sum data_curve=truncated data_weight=1 data_truncation=60 cost_smoothing=off " \
@@ -45,8 +41,14 @@ static int smoothness(const struct params *p, double scale, int edge_class, int 
     return (int)lround(scale * factor[edge_class] * MIN(12 * f, 40));
 }
 
-static void test_message(gconstpointer data) {
-    int kind = GPOINTER_TO_INT(data);
+static const char *const kinds[] = {"linear", "quadratic"};
+
+static int kind_of(gconstpointer row) {
+    return (int)((const char *const *)row - kinds);
+}
+
+TEST_ROWS("/area/message", kinds, test_message) {
+    int kind = kind_of(row);
     static struct scaling scaling;
     for (int round = 0; round < 300; round++) {
         int labels = g_test_rand_int_range(2, 40), edge_class = round % 3;
@@ -72,9 +74,9 @@ static void test_message(gconstpointer data) {
 }
 
 /* A row of random costs; one iteration without damping gives exact least energies. */
-static void test_row(gconstpointer data) {
+TEST_ROWS("/area/row", kinds, test_row) {
     enum { W = 30, L = 11 };
-    int kind = GPOINTER_TO_INT(data);
+    int kind = kind_of(row);
     static struct scaling scaling;
     struct params p = params_of(kind, L);
     struct label_space space = {.u_count = L, .v_count = 1};
@@ -159,9 +161,9 @@ static void assert_same_result(struct result *a, struct result *b, size_t pixels
 }
 
 /* The second pass over the only tile finds no message changed. */
-static void test_one_tile(gconstpointer data) {
+TEST_ROWS("/area/one tile", kinds, test_one_tile) {
     enum { W = 47, H = 33 };
-    struct params p = params_of(GPOINTER_TO_INT(data), 12), q = p;
+    struct params p = params_of(kind_of(row), 12), q = p;
     scene_set(&q, "bp_schedule=tiles tile_size=48 tile_inner=3 tile_outer=1");
     struct result rows = run(&p, W, H), tile = run(&q, W, H);
     assert_same_result(&rows, &tile, W * H);
@@ -435,11 +437,13 @@ static double energy_of(const struct params *p, const struct frame *f) {
     return sum;
 }
 
+static const char *const energies[] = {"liang2011_tsukuba", "liang2011_venus", "liang2011_teddy"};
+
 /* Of the three presets, and no more than that of labels that are all the same. */
-static void test_energy(gconstpointer preset) {
+TEST_ROWS("/area/energy", energies, test_energy) {
     enum { W = 90, H = 50, L = 16 };
     struct params p;
-    g_assert_cmpint(preset_load(&p, preset), ==, 0);
+    g_assert_cmpint(preset_load(&p, *(const char *const *)row), ==, 0);
     scene_set(&p, "tile_outer=2 tile_inner=3 bp_iterations=10");
     p.disparity_range = L;
     for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
@@ -523,21 +527,4 @@ TEST("/area/conflicts", test_conflicts) {
         scene_set(&p, refused[i]);
         g_assert_nonnull(params_conflict(&p));
     }
-}
-
-int main(int argc, char **argv) {
-    static const char *const kinds[] = {"linear", "quadratic"};
-    g_test_init(&argc, &argv, NULL);
-    for (int i = 0; i < 2; i++) {
-        g_autofree char *message = g_strconcat("/area/message/", kinds[i], NULL);
-        g_autofree char *row = g_strconcat("/area/row/", kinds[i], NULL);
-        g_autofree char *tile = g_strconcat("/area/one tile/", kinds[i], NULL);
-        g_test_add_data_func(message, GINT_TO_POINTER(i), test_message);
-        g_test_add_data_func(row, GINT_TO_POINTER(i), test_row);
-        g_test_add_data_func(tile, GINT_TO_POINTER(i), test_one_tile);
-    }
-    g_test_add_data_func("/area/energy/tsukuba", "liang2011_tsukuba", test_energy);
-    g_test_add_data_func("/area/energy/venus", "liang2011_venus", test_energy);
-    g_test_add_data_func("/area/energy/teddy", "liang2011_teddy", test_energy);
-    return tests_run();
 }

@@ -294,7 +294,3 @@ CLI_TEST("/batch/range", test_range) {
         expect_shell(0, cases[i][1], "", line);
     }
 }
-
-int main(int argc, char **argv) {
-    return cli_run(argc, argv);
-}

@@ -8,9 +8,6 @@
 #include "tests/test.h"
 #include "image/frame.h"
 
-#include <glib.h>
-#include <math.h>
-
 enum { W = 320, H = 96, LABELS = 32, MARGIN = 40, FRACTIONS = 16 };
 
 static double lattice(int x, int y) {

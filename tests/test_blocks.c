@@ -6,9 +6,6 @@
  */
 #include "tests/cli.h"
 #include "tests/scene.h"
-#include "tests/watched.h"
-
-#include <math.h>
 
 /* ---- the plan */
 
@@ -30,7 +27,7 @@ static void expect_cover(const struct blocks *b) {
         g_assert_cmpint(seen[i], ==, 1);
 }
 
-static void test_plan(void) {
+TEST("/blocks/plan", test_plan) {
     for (int round = 0; round < (WATCHED ? 60 : 300); round++) {
         int width = g_test_rand_int_range(1, 900), height = g_test_rand_int_range(1, 700),
             levels = g_test_rand_int_range(1, 8), overlap = g_test_rand_int_range(0, 70);
@@ -118,7 +115,7 @@ static bool in_blocks(const struct params *p) {
 
 /* Every block that has the whole picture around its core, or is the picture, finds what plain
  * computing does: so do all settings. */
-static void test_whole(void) {
+TEST("/blocks/whole", test_whole) {
     for (int i = 0; i < SCENE_SETTINGS; i++) {
         struct params p = make_params(scene_settings[i]);
         p.disparity_range = 12;
@@ -143,7 +140,7 @@ static void test_whole(void) {
 
 /* Without messages labels are those of least cost: that of the whole picture, windows that reach
  * over a block's border included. */
-static void test_costs(void) {
+TEST("/blocks/costs", test_costs) {
     static const char *const costs[] = {
         "",
         "data_cost=ssd cross_height=9 cross_step=60",
@@ -185,13 +182,13 @@ static void compare_overlaps(const char *name, struct frame *f, int labels, int 
     }
 }
 
-static void test_overlap(void) {
+TEST("/blocks/overlap", test_overlap) {
     AUTO(frame_drop) struct frame *f = scene_frame(300, 150, 1, 16, 3);
     compare_overlaps("scene", f, 16, 1, (const double[]){5, 0.5, 0.2, 0.1});
 }
 
 /* Motion of several picture levels: how many pixels have another motion than without blocks. */
-static void test_overlap_of_motion(void) {
+TEST("/blocks/overlap-of-motion", test_overlap_of_motion) {
     struct params p = make_params("mode=motion data_weight=0.2 discontinuity_truncation=1.6 "
                                   "cost_smoothing=off "
                                   "subpixel=parabola bp_iterations=8 motion_levels=2 "
@@ -217,7 +214,7 @@ static void test_overlap_of_motion(void) {
 }
 
 /* 121 labels of a picture take less than what is allowed, in blocks. */
-static void test_limit_of_motion(void) {
+TEST("/blocks/limit-of-motion", test_limit_of_motion) {
     struct params p = make_params("mode=motion cost_smoothing=off motion_levels=1 bp_levels=4 "
                                   "backend=cpu memory=100");
     int error;
@@ -227,7 +224,7 @@ static void test_limit_of_motion(void) {
     g_assert_cmpfloat((double)handle_info(s).memory, <=, 100 * (1 << 20));
 }
 
-static void test_overlap_of_pictures(void) {
+TEST("/blocks/overlap-of-pictures", test_overlap_of_pictures) {
     static const struct {
         const char *name;
         int labels;
@@ -258,7 +255,7 @@ static void test_overlap_of_pictures(void) {
 /* ---- memory */
 
 /* What frames take stays below the limit, whatever that is, until the smallest blocks. */
-static void test_limits(void) {
+TEST("/blocks/limits", test_limits) {
     AUTO(frame_drop) struct frame *f = scene_frame(240, 160, 1, 64, 1);
     struct params p = make_params(
         "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
@@ -309,7 +306,7 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
     return error;
 }
 
-static void test_device(void) {
+TEST("/blocks/device", test_device) {
     AUTO(frame_drop) struct frame *f = scene_frame(240, 160, 1, 32, 1);
     struct params p = make_params("disparity_range=32 bp_levels=4 block_overlap=16");
     int blocks;
@@ -330,7 +327,7 @@ static void test_device(void) {
     overlap_bytes = 0;
 }
 
-static void test_option(void) {
+TEST("/blocks/option", test_option) {
     static const char *const wrong[] = {"0", "-1M", "4GG", "G", "1x", "nan", "1e400", "4T", "K4"};
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         expect_error(2, "--memory", "run --memory %s synth:", wrong[i]);
@@ -344,26 +341,4 @@ static void test_option(void) {
     g_assert_cmpint(o.code, ==, 0);
     g_assert_nonnull(line);
     g_assert_null(strstr(line + 1, " blocks of "));
-}
-
-static void add(const char *path, void (*test)(void)) {
-    g_test_add_func(path, test);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    set_up(NULL, NULL);
-    add("/blocks/plan", test_plan);
-    add("/blocks/whole", test_whole);
-    add("/blocks/costs", test_costs);
-    add("/blocks/overlap", test_overlap);
-    add("/blocks/overlap-of-pictures", test_overlap_of_pictures);
-    add("/blocks/overlap-of-motion", test_overlap_of_motion);
-    add("/blocks/limit-of-motion", test_limit_of_motion);
-    add("/blocks/limits", test_limits);
-    add("/blocks/device", test_device);
-    add("/blocks/option", test_option);
-    int failed = g_test_run();
-    tear_down(NULL, NULL);
-    return failed;
 }

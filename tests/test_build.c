@@ -3,20 +3,14 @@
  * an nvcc and an nvidia-smi that are scripts.
  * SPDX-License-Identifier: MIT
  */
-#include "tests/remove_tree.h"
+#include "tests/folder.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <glib/gstdio.h>
-#include <string.h>
-
-static char *folder;
 
 /* A program of the folder that prints lines. */
 static void write_tool(const char *name, const char *lines) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autofree char *path = path_in(name);
     g_autofree char *text = g_strdup_printf("#!/bin/sh\nprintf '%s'\n", lines);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    write_text(name, text);
     g_assert_cmpint(g_chmod(path, 0755), ==, 0);
 }
 
@@ -35,6 +29,7 @@ static char *make(const char *capabilities, const char *const *words) {
     for (int i = 0; words[i]; i++)
         argv[5 + i] = words[i];
     write_tool("nvidia-smi", capabilities);
+    write_tool("nvcc", "sm_70\\nsm_75\\nsm_86\\nsm_89\\nsm_90\\nsm_90a\\nsm_120\\n");
     g_assert_true(g_spawn_sync(NULL, (char **)argv, envp,
                                G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
                                NULL, NULL, NULL));
@@ -111,14 +106,4 @@ TEST("/build/two", test_two) {
                                NULL, NULL));
     g_assert_true(g_file_get_contents(log, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "in\nout\nin\nout\n");
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    folder = g_dir_make_tmp("livestereo-build-XXXXXX", NULL);
-    write_tool("nvcc", "sm_70\\nsm_75\\nsm_86\\nsm_89\\nsm_90\\nsm_90a\\nsm_120\\n");
-    int code = tests_run();
-    remove_tree(folder);
-    g_free(folder);
-    return code;
 }

@@ -5,10 +5,8 @@
  */
 #include "app/calibrate/solution.h"
 #include "app/commands.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -16,8 +14,7 @@ enum { WIDTH = 640, HEIGHT = 480, CORNERS = 54, LARGER = -1 };
 
 static const struct board board = {9, 6, 0.024, 1};
 
-static void close_nothing(struct source *source) {
-    (void)source;
+static void close_nothing(struct source *source G_GNUC_UNUSED) {
 }
 
 static struct source camera(void) {
@@ -117,8 +114,7 @@ TEST("/calibrate/too-many", test_too_many) {
 static atomic_int pairs_read, may_end;
 
 /* One grey pair; then nothing until the test lets it end. */
-static int read_one(struct source *source, struct frame *frame) {
-    (void)source;
+static int read_one(struct source *source G_GNUC_UNUSED, struct frame *frame) {
     if (atomic_fetch_add(&pairs_read, 1) > 0) {
         while (!atomic_load(&may_end))
             g_usleep(1000);
@@ -130,8 +126,7 @@ static int read_one(struct source *source, struct frame *frame) {
     return 0;
 }
 
-static void notify_nobody(void *context) {
-    (void)context;
+static void notify_nobody(void *context G_GNUC_UNUSED) {
 }
 
 /* What the finder could not do is said, and stays so when the source ends after it. */

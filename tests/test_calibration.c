@@ -11,12 +11,7 @@
 #include "image/picture.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
 
 #define MAX_VIEWS 40
 
@@ -342,11 +337,18 @@ static double worst_depth(const struct rig *truth, const struct rig *rig) {
     return worst;
 }
 
+static const struct model {
+    const char *name;
+    enum distortion model;
+} models[] = {{"radtan", DISTORTION_RADTAN},
+              {"rational", DISTORTION_RATIONAL},
+              {"fisheye", DISTORTION_FISHEYE}};
+
 /* Stated bounds: every usable view is found; rms 0.15 px (noise of 2 grey levels); focal
  * lengths 0.3 %, principal points 2 px, baseline 0.3 %, angles 0.1 degree; points 0.5 to 3 m
  * away within 1 %. */
-static void test_made_up(gconstpointer data) {
-    enum distortion model = *(const enum distortion *)data;
+TEST_ROWS("/calibration/made_up", models, test_made_up) {
+    enum distortion model = ((const struct model *)row)->model;
     AUTO(set_free) struct set set = {.board = {9, 6, 0.024, 1}};
     struct board_result result;
     struct rig truth;
@@ -478,16 +480,4 @@ TEST("/calibration/hidden", test_hidden) {
     plane.hide_from = 99;
     g_assert_cmpint(add_rendered(&set, eye, &plane, 1), ==, 1);
     eyes_free(eye);
-}
-
-int main(int argc, char **argv) {
-    static const enum distortion models[] = {DISTORTION_RADTAN, DISTORTION_RATIONAL,
-                                             DISTORTION_FISHEYE};
-    g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(models); i++) {
-        char name[64];
-        g_snprintf(name, sizeof name, "/calibration/made_up/%s", distortion_names[models[i]]);
-        g_test_add_data_func(name, &models[i], test_made_up);
-    }
-    return tests_run();
 }

@@ -11,13 +11,7 @@
 #include "gpu/stages/image.h"
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
-#include <string.h>
 
 #define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)
 

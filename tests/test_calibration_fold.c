@@ -3,9 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/workshop/chessboard.h"
-#include "tests/stderr_of.h"
-
-#include <math.h>
+#include "tests/test.h"
 
 enum { COLS = 11, ROWS = 8, VIEWS = 16, CORNERS = COLS * ROWS };
 
@@ -75,7 +73,7 @@ static char *solve(double k1, double k2, double spread, double away, double nois
 }
 
 /* The lens itself folds near the corners of the picture: the result holds where the views are. */
-static void test_outside(void) {
+TEST_OF("/calibration/fold/outside", test_outside, chessboard_available()) {
     struct board_result result;
     int error;
     g_autofree char *text = solve(-0.35, 0, 0.1, 0.7, 0.05, &result, &error);
@@ -88,7 +86,7 @@ static void test_outside(void) {
 }
 
 /* Views in the middle alone leave k2 to chance: where it makes the model fold it is kept 0. */
-static void test_fewer_terms(void) {
+TEST_OF("/calibration/fold/fewer-terms", test_fewer_terms, chessboard_available()) {
     struct board_result result;
     int error;
     g_autofree char *text = solve(0.02, 0, 0.02, 1.4, 0.3, &result, &error);
@@ -101,13 +99,4 @@ static void test_fewer_terms(void) {
         double xy[2];
         g_assert_cmpint(camera_unproject(&result.rig.camera[0], pixel, xy), ==, 0);
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    if (chessboard_available()) {
-        g_test_add_func("/calibration/fold/outside", test_outside);
-        g_test_add_func("/calibration/fold/fewer-terms", test_fewer_terms);
-    }
-    return g_test_run();
 }

@@ -6,18 +6,12 @@
 #include "tests/rig_scene.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
-static const enum distortion models[] = {DISTORTION_NONE, DISTORTION_RADTAN, DISTORTION_RATIONAL,
-                                         DISTORTION_FISHEYE};
-
 /* Every entry of both tables lies within one step (1/32 px) of OpenCV's map. */
-static void test_maps(gconstpointer data) {
+static void check_maps(enum distortion model) {
     struct rig rig;
     struct rectification to;
     struct rectify_map maps[2];
-    rig_made_up(*(const enum distortion *)data, &rig);
+    rig_made_up(model, &rig);
     g_assert_cmpint(rectify_bouguet(&rig, 0, 1, &to), ==, 0);
     g_assert_cmpint(rectify_tables(&rig, &to, maps), ==, 0);
     size_t count = (size_t)to.width * (size_t)to.height;
@@ -41,9 +35,9 @@ static void test_maps(gconstpointer data) {
 
 /* Rotations to rounding; what stands on OpenCV's undistortPoints (five steps, single
  * precision) to the part of a pixel that this leaves. */
-static void test_stereo_rectify(gconstpointer data) {
+static void check_stereo_rectify(enum distortion model) {
     struct rig rig;
-    rig_made_up(*(const enum distortion *)data, &rig);
+    rig_made_up(model, &rig);
     static const double alphas[] = {-1, 0, 0.3, 1};
     for (size_t a = 0; a < G_N_ELEMENTS(alphas); a++)
         for (int zero = 0; zero < 2; zero++) {
@@ -70,16 +64,10 @@ static void test_stereo_rectify(gconstpointer data) {
         }
 }
 
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(models); i++) {
-        char name[64];
-        g_snprintf(name, sizeof name, "/calibration/opencv/maps/%s", distortion_names[models[i]]);
-        g_test_add_data_func(name, &models[i], test_maps);
-        g_snprintf(name, sizeof name, "/calibration/opencv/rectify/%s",
-                   distortion_names[models[i]]);
-        if (models[i] != DISTORTION_FISHEYE) /* OpenCV has another rule for those */
-            g_test_add_data_func(name, &models[i], test_stereo_rectify);
+TEST("/calibration/opencv", test_opencv) {
+    for (int model = 0; model < DISTORTION_COUNT; model++) {
+        check_maps((enum distortion)model);
+        if (model != DISTORTION_FISHEYE) /* OpenCV has another rule for those */
+            check_stereo_rectify((enum distortion)model);
     }
-    return g_test_run();
 }

@@ -7,8 +7,6 @@
 #include "config/params_file.h"
 #include "include/livestereo.h"
 
-#include <math.h>
-
 /* The rows of refusals.txt, where there is no display; nothing is written. */
 CLI_TEST_PLAIN("/cli/usage", test_usage) {
     int rows = 0;
@@ -231,7 +229,6 @@ CLI_TEST("/cli/precedence", test_precedence) {
     g_assert_nonnull(strstr(text, "\nmedian_radius=4\n"));
 
     /* The user's own settings stand in for the defaults, not below a preset. */
-    g_setenv("XDG_CONFIG_HOME", folder, TRUE);
     write_text("livestereo/livestereo.ini", "[livestereo]\nsmooth_sigma=0.3\n");
     g_autofree char *own = expect_success("run --dump-config --set median_radius=4");
     g_assert_nonnull(strstr(own, "\nsmooth_sigma=0.3\n"));
@@ -245,7 +242,6 @@ CLI_TEST("/cli/precedence", test_precedence) {
     g_assert_nonnull(strstr(cameras.err, "smoth_sigma"));
     g_assert_nonnull(strstr(cameras.err, "the defaults are taken for now"));
     outcome_free(&cameras);
-    g_unsetenv("XDG_CONFIG_HOME");
 }
 
 CLI_TEST("/cli/bad-sources", test_bad_sources) {
@@ -442,8 +438,4 @@ CLI_TEST_PLAIN("/cli/eval", test_eval) {
     expect_error(3, "pair.ini", "eval $D/set");
     write_text("set/pair.ini", "[pair]\ndisparity_scale=256\ndisparities=1000\n");
     expect_error(2, "1000", "eval $D/set");
-}
-
-int main(int argc, char **argv) {
-    return cli_run(argc, argv);
 }

@@ -8,14 +8,9 @@
 #include "image/picture.h"
 #include "tests/gst_sanitizers.h"
 #include "tests/recording.h"
-#include "tests/watched.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 static char *folder; /* of the test at hand */

@@ -6,9 +6,6 @@
 #include "image/pixel_format.h"
 #include "tests/cli.h"
 
-#include <glib.h>
-#include <glib/gstdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #define SCENE "synth:width=64,height=48,range=8,frames=6"
@@ -89,8 +86,4 @@ CLI_TEST("/cli-cameras/rectified", test_rectified) {
     same_maps("plain", "noted");
     must("batch " SCENE " -o $D/maps --calib $D/rig.yml --unit m " SMALL);
     expect_shell(1, "differ", "", "cmp $D/plain/000000_disp16.png $D/maps/000000_disp16.png");
-}
-
-int main(int argc, char **argv) {
-    return cli_run(argc, argv);
 }

@@ -3,7 +3,6 @@
  * exit codes say. SPDX-License-Identifier: MIT
  */
 #include "tests/cli.h"
-#include "tests/watched.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -368,8 +367,4 @@ CLI_TEST("/cli/ended", test_ended) {
                 g_error("%s\ndid not end:\n%s", line, o.err);
             expect_whole(below);
         }
-}
-
-int main(int argc, char **argv) {
-    return cli_run(argc, argv);
 }

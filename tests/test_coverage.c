@@ -5,10 +5,6 @@
 #include "calibration/workshop/coverage.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <string.h>
-
 enum { WIDTH = 640, HEIGHT = 480 };
 #define near(a, b, max) g_assert_cmpfloat(fabs((a) - (b)), <=, max)
 

@@ -7,10 +7,6 @@
 #include "tests/frame_run.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <stdlib.h>
-
 enum { W = 75, H = 61, MAX_CHANNELS = 3, BYTES = W * H * MAX_CHANNELS };
 
 struct result {

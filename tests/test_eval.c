@@ -7,12 +7,7 @@
 #include "config/params.h"
 #include "base/quantile.h"
 #include "image/picture.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <math.h>
-#include <string.h>
 
 #define U DISPARITY_UNKNOWN
 

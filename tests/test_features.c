@@ -12,11 +12,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- vectors */
 
 static int clamp_to(int v, int size) {

@@ -7,9 +7,6 @@
 
 #include "image/pfm.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* What maps must be, to 1 px: a number of px, from column FIRST_COLUMN on, or the map of
  * times_gap's pair whose number the map's name begins with: others hold the same pictures. */
 enum { NOT_COMPARED = 0, SCENE = -1, FIRST_COLUMN = 40 };
@@ -74,12 +71,11 @@ static void check_maps(const char *const *row, int count, double px, double most
 }
 
 /* name, exit code, output, log, what maps there are, line */
-static void test_row(void *fixture, const void *data) {
+static void test_row(gconstpointer data) {
     const char *const *row = data;
     g_auto(GStrv) maps = g_strsplit(row[4], " ", -1);
     g_autofree char *before = preamble(), *out = g_strcompress(row[2]);
     double px = strcmp(maps[1], "scene") == 0 ? SCENE : g_ascii_strtod(maps[1], NULL);
-    (void)fixture;
     if (!before) {
         g_test_skip("needs the folder field beside LIVESTEREO_DATA");
         return;
@@ -93,24 +89,14 @@ static void test_row(void *fixture, const void *data) {
         check_maps(row, atoi(maps[0]), px, g_ascii_strtod(maps[2], NULL));
 }
 
-int main(int argc, char **argv) {
-    char *text = NULL;
-    g_test_init(&argc, &argv, NULL);
+__attribute__((constructor)) static void list_rows(void) {
+    static char *text;
     g_assert_true(g_file_get_contents("tests/field.txt", &text, NULL, NULL));
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
     g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
     for (char **line = lines; *line; line++) {
-        if (**line == '#')
-            continue;
-        char **row = g_strsplit(*line, " | ", 6);
-        g_assert_cmpuint(g_strv_length(row), ==, 6);
-        g_autofree char *name = g_strconcat("/field/", row[0], NULL);
-        g_ptr_array_add(rows, row);
-        g_test_add_vtable(name, 0, row, set_up, test_row, tear_down);
+        char **row = **line == '#' ? NULL : g_strsplit(*line, " | ", 6);
+        g_assert_true(!row || g_strv_length(row) == 6);
+        if (row)
+            tests_add("/field", row[0], test_row, row);
     }
-    g_autofree char *lists = gst_tell_sanitizers();
-    int status = g_test_run();
-    remove_tree(lists);
-    g_free(text);
-    return status;
 }

@@ -5,11 +5,8 @@
 #include "app/eval/metrics.h"
 #include "image/flow.h"
 #include "tests/cli.h"
-#include "tests/test.h"
 
-#include <math.h>
 #include <png.h>
-#include <string.h>
 
 #define U DISPARITY_UNKNOWN
 
@@ -372,8 +369,4 @@ CLI_TEST("/flow/errors", test_errors) {
                  "run $D/in " MOTION " --set motion_u_range=30 --set motion_v_range=18");
     write_picture("in/002.png", 44, 24, 0);
     expect_error(3, "44x24", "run $D/in/001.png $D/in/002.png " MOTION);
-}
-
-int main(int argc, char **argv) {
-    return cli_run(argc, argv);
 }

@@ -6,9 +6,7 @@
 #include "capture/source.h"
 #include "image/picture.h"
 #include "tests/cli.h"
-#include "tests/stderr_of.h"
 
-#include <glib/gstdio.h>
 #include <inttypes.h>
 
 static void take(const char *name) {

@@ -6,10 +6,8 @@
 #include "app/commands.h"
 #include "app/live/output.h"
 #include "tests/cli.h"
-#include "tests/stderr_of.h"
 
 #include <arpa/inet.h>
-#include <glib.h>
 #include <signal.h>
 #include <sys/socket.h>
 

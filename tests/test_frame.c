@@ -6,7 +6,6 @@
 #include "tests/test.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 /* Counts what is held. */
 static void *count_alloc(void *held, size_t bytes) {

@@ -172,8 +172,7 @@ TEST("/graph/unit-lives-at-once", test_unit_lives_at_once) {
     g_assert_cmpuint(g->arena_bytes, ==, 5 * ALIGNED); /* the last one is in the slots */
 }
 
-static bool all_left_out(void *context, const struct graph *g, int i) {
-    (void)context;
+static bool all_left_out(void *context G_GNUC_UNUSED, const struct graph *g, int i) {
     return g->passes[i].width != 5; /* the number of a pass that stores what it writes */
 }
 

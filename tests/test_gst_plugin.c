@@ -7,7 +7,6 @@
 #include "tests/cli.h"
 #include "tests/library_pair.h"
 #include "tests/shots.h"
-#include "tests/watched.h"
 
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -814,10 +813,9 @@ CLI_TEST("/gst/manual", test_manual) {
     expect_depths("picture.raw", 1);
 }
 
-int main(int argc, char **argv) {
+__attribute__((constructor)) static void load_plugin(void) {
     g_autofree char *path = plugin_path();
     gst_init(NULL, NULL);
     g_autoptr(GstPlugin) plugin = gst_plugin_load_file(path, NULL);
     g_assert_nonnull(plugin);
-    return cli_run(argc, argv);
 }

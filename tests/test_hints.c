@@ -6,10 +6,7 @@
 
 #include "capture/source.h"
 #include "config/params.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <glib.h>
 
 #define SCENE "synth:width=320,height=240,range=48"
 static const struct source_options as_is, swapped = {.swap = 1};

@@ -4,8 +4,6 @@
 #include "app/view/state.h"
 #include "tests/test.h"
 
-#include <glib.h>
-
 #define SECOND INT64_C(1000000000)
 
 TEST("/history/steps", test_steps) {

@@ -5,8 +5,6 @@
 #include "app/view/layout.h"
 #include "tests/test.h"
 
-#include <glib.h>
-
 static void is_inside(struct layout_rect r, const struct layout_input *in) {
     g_assert_cmpint(r.x, >=, 0);
     g_assert_cmpint(r.y, >=, 0);

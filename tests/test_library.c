@@ -9,14 +9,9 @@
 #include "tests/library_pair.h"
 #include "tests/network.h"
 #include "tests/rig_scene.h"
-#include "tests/watched.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { W = 44, H = 26 };
 
@@ -918,10 +913,9 @@ struct forking {
     int forks;
 };
 
-static void fork_in_a_call(void *context, enum livestereo_level level, const char *message) {
+static void fork_in_a_call(void *context, enum livestereo_level level G_GNUC_UNUSED,
+                           const char *message G_GNUC_UNUSED) {
     struct forking *forking = context;
-    (void)level;
-    (void)message;
     if (!forking->h || forking->forks++)
         return;
     IN_CHILD({

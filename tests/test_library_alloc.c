@@ -6,11 +6,10 @@
  */
 #include "calibration/rig_read.h"
 #include "tests/fail_alloc.h"
+#include "tests/folder.h"
 #include "tests/library_pair.h"
 #include "tests/rig_scene.h"
 #include "tests/test.h"
-
-#include <glib/gstdio.h>
 
 enum { W = 40, H = 30 };
 
@@ -136,14 +135,15 @@ static const struct kind kinds[] = {
 
 /* The settings and options of a kind. */
 static void use_kind(const struct kind *kind) {
+    make_rig();
     options = (struct livestereo_options)LIVESTEREO_OPTIONS(W, H, LIVESTEREO_RGB8);
     options.rig = kind->with_rig ? &rig : NULL;
     options.remap = kind->with_remap ? remap : NULL;
     settings = pair_settings(kind->preset, kind->words);
 }
 
-static void test_open(gconstpointer kind) {
-    use_kind(kind);
+TEST_ROWS("/library-alloc/open", kinds, test_open) {
+    use_kind(row);
     fail_each(call_open, 20);
     livestereo_settings_close(&settings);
 }
@@ -153,10 +153,9 @@ TEST("/library-alloc/rig-read", test_rig_read) {
     static const char kitti[] =
         "P0: 40 0 20 0 0 40 15 0 0 0 1 0\nP1: 40 0 20 -4 0 40 15 0 0 0 1 0\n";
     struct rig made_up;
-    g_autofree char *folder = g_dir_make_tmp("livestereo-XXXXXX", NULL);
     rig_made_up(DISTORTION_RADTAN, &made_up);
     for (int i = 0; i < 2; i++)
-        rig_files[i] = g_build_filename(folder, i ? "right.yml" : "left.yml", NULL);
+        rig_files[i] = path_in(i ? "right.yml" : "left.yml");
     rig_count = 1;
     g_assert_cmpint(rig_write_opencv(rig_files[0], &made_up), ==, 0);
     fail_each(call_rig_read, 100);
@@ -165,11 +164,8 @@ TEST("/library-alloc/rig-read", test_rig_read) {
     rig_count = 2;
     g_assert_cmpint(rig_write_ros(rig_files[0], rig_files[1], &made_up), ==, 0);
     fail_each(call_rig_read, 100);
-    for (int i = 0; i < 2; i++) {
-        g_assert_cmpint(g_remove(rig_files[i]), ==, 0);
+    for (int i = 0; i < 2; i++)
         g_free(rig_files[i]);
-    }
-    g_assert_cmpint(g_rmdir(folder), ==, 0);
 }
 
 /* ---- calls with a handle */
@@ -265,22 +261,28 @@ static void fail_each_with_handle(const struct tried_call *c) {
     g_assert_cmpint(failures, >=, possible ? 0 : c->min_failures);
 }
 
-static void test_calls(gconstpointer data) {
-    const struct kind *kind = data;
+TEST_ROWS("/library-alloc/calls", kinds, test_calls) {
+    const struct kind *kind = row;
     g_autofree char *words =
         g_strconcat(kind->words, " disparity_range=24 motion_v_range=5 median_radius=1", NULL);
     use_kind(kind);
     others = pair_settings(kind->preset, words);
-    struct pair pair = pair_make(W, H, LIVESTEREO_RGB8, 0, 7);
+    for (int i = 0; i < 2; i++) {
+        masks[i] = pair_image(W, H, LIVESTEREO_GRAY8, 0);
+        memset(masks[i].data, 0, W * H);
+        memset(masks[i].data, 255, (size_t)(W * (5 + 10 * i)));
+    }
+    AUTO(pair_free) struct pair pair = pair_make(W, H, LIVESTEREO_RGB8, 0, 7);
     struct livestereo *h = pair_open(settings, W, H, LIVESTEREO_RGB8, &options);
     frame = pair_frame(h, &pair, strcmp(kind->name, "motion") == 0, 0, 0);
     livestereo_close(&h);
     for (size_t i = 0; i < G_N_ELEMENTS(calls); i++)
         fail_each_with_handle(&calls[i]);
     pair_frame_free(&frame);
-    pair_free(&pair);
     livestereo_settings_close(&settings);
     livestereo_settings_close(&others);
+    for (int i = 0; i < 2; i++)
+        g_free(masks[i].data);
 }
 
 /* Calls that need no memory, and livestereo_alloc(), which says nothing but NULL. */
@@ -305,24 +307,4 @@ TEST("/library-alloc/rest", test_rest) {
     g_free(disparity.data);
     g_free(depth.data);
     livestereo_settings_close(&settings);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    make_rig();
-    for (int i = 0; i < 2; i++) {
-        masks[i] = pair_image(W, H, LIVESTEREO_GRAY8, 0);
-        memset(masks[i].data, 0, W * H);
-        memset(masks[i].data, 255, (size_t)(W * (5 + 10 * i)));
-    }
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        g_autofree char *open = g_strconcat("/library-alloc/open/", kinds[i].name, NULL);
-        g_autofree char *call = g_strconcat("/library-alloc/calls/", kinds[i].name, NULL);
-        g_test_add_data_func(open, &kinds[i], test_open);
-        g_test_add_data_func(call, &kinds[i], test_calls);
-    }
-    int status = tests_run();
-    for (int i = 0; i < 2; i++)
-        g_free(masks[i].data);
-    return status;
 }

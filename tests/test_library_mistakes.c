@@ -4,11 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "tests/library_pair.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <math.h>
 
 enum { W = 40, H = 30, THREAD_FRAMES = 500 };
 
@@ -389,10 +385,10 @@ struct user {
     int16_t map[W * H];
 };
 
-static void count_message(void *context, enum livestereo_level level, const char *message) {
+static void count_message(void *context, enum livestereo_level level G_GNUC_UNUSED,
+                          const char *message) {
     struct user *user = context;
     g_autofree char *own = g_strdup_printf("with %s labels", user->range);
-    (void)level;
     user->messages++;
     user->others += !strstr(message, own);
 }

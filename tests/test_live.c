@@ -4,10 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/live/live_private.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <glib.h>
 #include <stdatomic.h>
 #include <time.h>
 

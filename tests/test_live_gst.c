@@ -5,10 +5,7 @@
  */
 #include "capture/source_status.h"
 #include "tests/source_open.h"
-#include "tests/watched.h"
 #include "tests/test.h"
-
-#include <stdlib.h>
 
 #define FRAMES 10000
 

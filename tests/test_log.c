@@ -3,13 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/log.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <glib.h>
-#include <stdlib.h>
-#include <string.h>
 
 TEST("/log/lines", test_log) {
     enum log_level before = log_get_level();

@@ -6,11 +6,7 @@
 #include "gpu/handle.h"
 #include "tests/scene.h"
 #include "tests/shuffled_backend.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <glib.h>
 
 enum { W = 60, H = 40, LABELS = 16 };
 

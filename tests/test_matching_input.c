@@ -7,9 +7,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
 enum { W = 40, H = 30, L = 12 };
 
 static int at(const uint8_t *image, int x, int y) {

@@ -8,9 +8,6 @@
 #include "app/rig_options.h"
 #include "capture/ros/mcap_writer.h"
 #include "capture/source.h"
-#include "tests/stderr_of.h"
-
-#include <errno.h>
 
 #define TINY "--set disparity_range=8 --set threads=1"
 #define WRITE "${PYTHON:-/usr/bin/python3} tests/write_mcap.py $D "
@@ -339,8 +336,4 @@ CLI_TEST("/mcap/full", test_full) {
     g_assert_cmpint(mcap_writer_add(writer, 0, 1, message), ==, -ENOSPC);
     g_assert_cmpint(mcap_writer_close(&writer, true), ==, -ENOSPC);
     stderr_one_line(caught, "/dev/full", g_strerror(ENOSPC));
-}
-
-int main(int argc, char **argv) {
-    return cli_run(argc, argv);
 }

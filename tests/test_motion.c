@@ -8,9 +8,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
 /* ---- the message */
 
 static int random_to(int most) {

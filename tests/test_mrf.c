@@ -7,11 +7,6 @@
 #include "gpu/mrf/mrf.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
-#include <string.h>
-
 enum { MAX_PIXELS = 96, MAX_VALUES = 40 };
 
 /* What the problem's functions answer from. */
@@ -347,8 +342,7 @@ TEST("/mrf/messages", test_messages) {
     }
 }
 
-static int stop(void *context, const struct mrf_result *so_far) {
-    (void)context;
+static int stop(void *context G_GNUC_UNUSED, const struct mrf_result *so_far) {
     return so_far->sweeps == 2;
 }
 

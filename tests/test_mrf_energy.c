@@ -146,7 +146,7 @@ CLI_TEST("/mrf-energy/small", test_small) {
 }
 
 /* Whether on the benchmark's own pictures, too; MRF_FULL computes as long as the presets say. */
-CLI_TEST_OF("/mrf-energy/pictures", test_pictures, !WATCHED) {
+TEST_OF("/mrf-energy/pictures", test_pictures, !WATCHED) {
     for (size_t i = 0; i < G_N_ELEMENTS(benchmarks); i++) {
         g_autofree char *name = g_strconcat("middlebury/", benchmarks[i].name, NULL),
                         *pair = data_path(name);

@@ -7,9 +7,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
 enum { W = 40, H = 9, L = 20 };
 
 /* The masks of both parities; the copy of the cost is checked against them. */

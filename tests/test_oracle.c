@@ -8,12 +8,6 @@
 #include "gpu/stages/stages.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct grid make_grid(int width, int height, int labels) {
     return grid_make(width, height, (struct label_space){.u_count = labels, .v_count = 1});
 }

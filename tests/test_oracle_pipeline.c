@@ -8,11 +8,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
-#include <stdbool.h>
-#include <math.h>
-
 /* BP on a chain is exact: its beliefs are the least energies with one label fixed, less a
  * constant. */
 TEST("/oracle/row", test_row) {

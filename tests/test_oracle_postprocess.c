@@ -6,10 +6,6 @@
 #include "gpu/stages/stages.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <stdlib.h>
-
 enum { W = 40, H = 5, N = W * H, RANGE = 9 };
 
 /* Disparities of up to RANGE labels, in 1/16 px, flat in places so that some of them agree. */

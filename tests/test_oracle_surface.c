@@ -6,12 +6,6 @@
 #include "gpu/stages/stages.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { W = 37, H = 29, N = W * H, LABELS = 9 };
 
 /* Where the curve through three costs has its minimum, in 1/16 px, within half a pixel. */

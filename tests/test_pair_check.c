@@ -8,11 +8,7 @@
 #include "image/picture.h"
 #include "image/pixel_format.h"
 #include "tests/rig_render.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <string.h>
 
 enum { W = 480, H = 360, ROOM = 2000 };
 
@@ -221,6 +217,7 @@ TEST("/pair_check/dark-at-first", test_dark_at_first) {
     g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2);
     struct params params;
     params_default(&params);
+    AUTO(pair_watch_close)
     struct pair_watch watch = {.name = "cameras", .rig = &none, .live = true};
     struct stderr_of caught = stderr_begin();
     for (int i = 0; i < 5; i++) {
@@ -237,7 +234,6 @@ TEST("/pair_check/dark-at-first", test_dark_at_first) {
     }
     g_autofree char *said = stderr_end(caught);
     g_assert_nonnull(strstr(said, "from pair 4 on: left and right look exchanged"));
-    pair_watch_close(&watch);
 }
 
 /* Real pairs of good rigs get no sentence; kitti_seq1 with the picture before it, which moves

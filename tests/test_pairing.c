@@ -7,10 +7,7 @@
  */
 #include "capture/source_status.h"
 #include "tests/shots.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
-
-#include <string.h>
 
 #define MS 1000000LL
 

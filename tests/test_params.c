@@ -7,11 +7,7 @@
 #include "tests/params_rows.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <locale.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 TEST("/params/rows", test_rows) {
     struct params p;

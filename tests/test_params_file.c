@@ -5,16 +5,11 @@
  */
 #include "config/params_file.h"
 #include "tests/params_rows.h"
-#include "tests/stderr_of.h"
+#include "tests/folder.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <locale.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PRESETS "config/presets"
 
@@ -44,20 +39,16 @@ TEST("/params_file/dump_and_parse", test_dump_and_parse) {
     }
 }
 
-static char *in_folder(gconstpointer folder, const char *name) {
-    return g_build_filename(folder, name, NULL);
-}
-
-static guint entries(const char *folder) {
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+static guint entries(const char *below) {
+    g_autoptr(GDir) dir = g_dir_open(below, 0, NULL);
     guint count = 0;
     while (g_dir_read_name(dir))
         count++;
     return count;
 }
 
-static void test_save_and_load(gconstpointer folder) {
-    g_autofree char *path = in_folder(folder, "saved.ini");
+TEST("/params_file/save_and_load", test_save_and_load) {
+    g_autofree char *path = path_in("saved.ini");
     guint before = entries(folder);
     for (int k = 0; k < 5; k++) {
         struct params p, again;
@@ -78,15 +69,15 @@ static void test_save_and_load(gconstpointer folder) {
     g_unlink(path);
 }
 
-static void test_save_refused(gconstpointer folder) {
+TEST("/params_file/save_refused", test_save_refused) {
     struct params p;
     params_default(&p);
-    g_autofree char *missing = in_folder(folder, "no/such/file.ini");
+    g_autofree char *missing = g_build_filename(folder, "no", "file.ini", NULL);
     stderr_says(missing, "make the folder first",
                 g_assert_cmpint(params_save(&p, missing, NULL), ==, -ENOENT));
 
     /* The rename fails over a folder; what was written beside it must go. */
-    g_autofree char *taken = in_folder(folder, "taken.ini");
+    g_autofree char *taken = path_in("taken.ini");
     g_assert_cmpint(g_mkdir(taken, 0755), ==, 0);
     guint before = entries(folder);
     stderr_says(taken, "directory", g_assert_cmpint(params_save(&p, taken, NULL), ==, -EIO));
@@ -151,11 +142,10 @@ TEST("/params_file/partial_file", test_partial_file) {
     assert_same(&p, &expected);
 }
 
-static void test_load_refused(gconstpointer folder) {
+TEST("/params_file/load_refused", test_load_refused) {
     struct params p;
     params_default(&p);
-    g_autofree char *missing = in_folder(folder, "missing.ini"),
-                    *large = in_folder(folder, "large.ini");
+    g_autofree char *missing = path_in("missing.ini"), *large = path_in("large.ini");
     stderr_says(missing, "No such file", g_assert_cmpint(params_load(&p, missing), ==, -ENOENT));
     stderr_says(folder, "directory", g_assert_cmpint(params_load(&p, folder), ==, -EISDIR));
     int fd = g_creat(large, 0644);
@@ -195,7 +185,7 @@ TEST("/params_file/presets", test_presets) {
 }
 
 /* An included preset is read first, wherever the key stands; only the program's own are. */
-static void test_include(gconstpointer folder) {
+TEST("/params_file/include", test_include) {
     struct params p, plain;
     const char *text = "[livestereo]\nmedian_radius=2\ninclude=plain\n";
     g_assert_cmpint(preset_load(&plain, "plain"), ==, 0);
@@ -209,12 +199,8 @@ static void test_include(gconstpointer folder) {
     parse_refused("[livestereo]\ninclude=\n", -EINVAL, "no preset \"\" comes with");
     parse_refused("[livestereo]\ninclude=nobody\n", -EINVAL, "no preset \"nobody\" comes with");
     parse_refused("[livestereo]\ninclude=../presets/plain\n", -EINVAL, "no preset");
-    g_autofree char *mine = in_folder(folder, "livestereo/presets");
-    g_autofree char *path = in_folder(folder, "livestereo/presets/mine.ini");
-    g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    write_text("livestereo/presets/mine.ini", text);
     parse_refused("[livestereo]\ninclude=mine\n", -EINVAL, "no preset \"mine\" comes with");
-    g_unlink(path);
 }
 
 /* Whether a parameter means nothing to the paper presets, or is the pictures' own: they do not
@@ -271,26 +257,23 @@ TEST("/params_file/papers_stand_alone", test_papers_stand_alone) {
 
 /* By name: the user's folder comes first, where the window may have saved what is not known today:
  * it is left out, which is said once. An unknown preset changes nothing. */
-static void test_preset_names(gconstpointer folder) {
+TEST("/params_file/preset_names", test_preset_names) {
     struct params p, before;
-    g_autofree char *mine = in_folder(folder, "livestereo/presets");
-    g_autofree char *path = in_folder(folder, "livestereo/presets/yang2006.ini");
-    g_assert_cmpint(g_mkdir_with_parents(mine, 0755), ==, 0);
-    g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=9\n", -1, NULL));
+    write_text("livestereo/presets/yang2006.ini", "[livestereo]\nbp_levels=9\n");
     params_default(&before);
     before.bp_levels = 9;
     random_params(&p);
     g_assert_cmpint(preset_load(&p, "yang2006"), ==, 0);
     assert_same(&p, &before);
 
-    g_assert_true(g_file_set_contents(path, "[livestereo]\nbp_levels=3\nbp_level=9\n", -1, NULL));
+    write_text("livestereo/presets/yang2006.ini", "[livestereo]\nbp_levels=3\nbp_level=9\n");
     struct stderr_of caught = stderr_begin();
     before.bp_levels = 3;
     for (int i = 0; i < 2; i++) {
         g_assert_cmpint(preset_load(&p, "yang2006"), ==, 0);
         assert_same(&p, &before);
     }
-    stderr_one_line(caught, path, "no parameter \"bp_level\"; it is left out");
+    stderr_one_line(caught, "yang2006.ini", "no parameter \"bp_level\"; it is left out");
     stderr_says("no preset \"yang2007\"", "; did you mean yang2006?",
                 g_assert_cmpint(preset_load(&p, "yang2007"), ==, -ENOENT));
     stderr_says("no preset \"\"", "yang2006", g_assert_cmpint(preset_load(&p, ""), ==, -ENOENT));
@@ -298,10 +281,7 @@ static void test_preset_names(gconstpointer folder) {
                 g_assert_cmpint(preset_load(&p, "yang2007.ini"), ==, -ENOENT));
     assert_same(&p, &before);
 
-    g_unlink(path);
-    g_rmdir(mine);
-    g_autofree char *between = in_folder(folder, "livestereo");
-    g_rmdir(between);
+    remove_tree(folder);
     g_assert_cmpint(preset_load(&p, "liang2011_venus"), ==, 0);
 }
 
@@ -323,19 +303,4 @@ TEST("/params_file/help", test_help) {
     g_assert_nonnull(strstr(text, levels));
     g_free(levels);
     g_assert_nonnull(strstr(text, "  backend  auto|cpu|cuda, default auto, START\n"));
-}
-
-int main(int argc, char **argv) {
-    g_autofree char *folder = g_dir_make_tmp("livestereo-params-XXXXXX", NULL);
-    g_assert_nonnull(folder);
-    g_setenv("XDG_CONFIG_HOME", folder, TRUE);
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_data_func("/params_file/save_and_load", folder, test_save_and_load);
-    g_test_add_data_func("/params_file/save_refused", folder, test_save_refused);
-    g_test_add_data_func("/params_file/load_refused", folder, test_load_refused);
-    g_test_add_data_func("/params_file/include", folder, test_include);
-    g_test_add_data_func("/params_file/preset_names", folder, test_preset_names);
-    int rc = tests_run();
-    g_rmdir(folder);
-    return rc;
 }

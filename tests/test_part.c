@@ -9,10 +9,8 @@
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
 #include "tests/scene.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <glib/gstdio.h>
 #include <limits.h>
 
 #define near(a, b, maximum) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, maximum)

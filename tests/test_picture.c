@@ -4,14 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/picture.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
 #include <png.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 /* A PNG made by libpng from raw rows of random bits, and what reading it must give. */
@@ -26,8 +21,7 @@ static void append(png_structp png, png_bytep data, size_t bytes) {
     g_byte_array_append(png_get_io_ptr(png), data, (guint)bytes);
 }
 
-static void no_flush(png_structp png) {
-    (void)png;
+static void no_flush(png_structp png G_GNUC_UNUSED) {
 }
 
 static unsigned raw_sample(const uint8_t *row, int i, int depth) {

@@ -4,17 +4,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/picture.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <tiffio.h>
 #include <turbojpeg.h>
-#include <unistd.h>
 #include <zlib.h>
 
 struct folder {
@@ -292,7 +287,7 @@ TEST("/picture/tiff", test_tiff) {
                 {16, 3, COMPRESSION_ADOBE_DEFLATE, PHOTOMETRIC_RGB},
                 {8, 1, COMPRESSION_NONE, PHOTOMETRIC_MINISBLACK},
                 {8, 3, COMPRESSION_LZW, PHOTOMETRIC_RGB}};
-    struct folder folder = folder_make("a.tif");
+    AUTO(folder_free) struct folder folder = folder_make("a.tif");
     const char *path = folder.file;
     char *text;
     gsize length;
@@ -325,5 +320,4 @@ TEST("/picture/tiff", test_tiff) {
             g_assert_cmpint(picture_parse((const uint8_t *)text, 9, "cut", &image), ==, -EBADMSG));
         g_clear_pointer(&text, g_free);
     }
-    folder_free(&folder);
 }

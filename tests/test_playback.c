@@ -4,17 +4,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
+#include "tests/folder.h"
 #include "tests/recording.h"
-#include "tests/stderr_of.h"
-#include "tests/watched.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
 
 #define GST_USE_UNSTABLE_API /* the hook that sees each element made */
 #include <gst/gsttracer.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <unistd.h>
 
 /* Under AddressSanitizer: GLib's table of names, once GStreamer's have outgrown it, counts as
  * leaked. */
@@ -25,12 +20,6 @@ const char *__asan_default_options(void) {
 
 #define FRAMES 60
 #define RATE 25
-
-static char *folder;
-
-static char *in_folder(const char *name) {
-    return g_build_filename(folder, name, NULL);
-}
 
 /* Forms of recordings; @ is the folder. words are the files in it. */
 static const struct form {
@@ -78,8 +67,7 @@ static const struct form {
 
 /* NULL where this machine cannot write the form. */
 static struct source *open_form(const struct form *form, const struct source_options *options) {
-    char *words[2] = {in_folder(form->words[0]),
-                      form->count == 2 ? in_folder(form->words[1]) : NULL};
+    char *words[2] = {path_in(form->words[0]), form->count == 2 ? path_in(form->words[1]) : NULL};
     struct source *source = NULL;
     int error = 0;
     char **parts = g_strsplit(form->launch, "@", -1), *launch = g_strjoinv(folder, parts);
@@ -116,8 +104,8 @@ static struct frame *open_frame(const struct source *source) {
     return frame_alone(source->width, source->height, source->channels, false, NULL);
 }
 
-static void test_form(gconstpointer context) {
-    AUTO(source_close) struct source *source = open_form(context, NULL);
+TEST_ROWS("/playback/form", forms, test_form) {
+    AUTO(source_close) struct source *source = open_form(row, NULL);
     if (!source)
         return;
     AUTO(frame_drop) struct frame *frame = open_frame(source);
@@ -143,7 +131,7 @@ static void test_form(gconstpointer context) {
     g_assert_cmpint(source->seek(source, FRAMES), ==, -EINVAL);
 }
 
-TEST("/playback/swap-and-loop", test_swap_and_loop) {
+TEST_PLAIN("/playback/swap-and-loop", test_swap_and_loop) {
     struct source_options options = {.swap = 1, .loop = 1};
     AUTO(source_close) struct source *source = open_form(&forms[0], &options);
     if (!source)
@@ -157,12 +145,12 @@ TEST("/playback/swap-and-loop", test_swap_and_loop) {
 
 /* A file cut in the middle plays up to there, says so once, and can be played again from the
  * start. */
-TEST("/playback/damaged", test_damaged) {
+TEST_PLAIN("/playback/damaged", test_damaged) {
     AUTO(source_close) struct source *source = open_form(&forms[0], NULL);
     if (!source)
         return;
     source_close(&source);
-    char *whole = in_folder("sbs.mkv"), *cut = in_folder("cut.mkv"), *bytes, *said;
+    char *whole = path_in("sbs.mkv"), *cut = path_in("cut.mkv"), *bytes, *said;
     gsize length;
     g_assert_true(g_file_get_contents(whole, &bytes, &length, NULL));
     g_assert_true(g_file_set_contents(cut, bytes, (gssize)(length * 6 / 10), NULL));
@@ -205,8 +193,10 @@ static void expect_pair(struct source *source, struct frame *frame, long index,
 
 /* A video that states no rate, with pictures at odd times: all come, in order, with their times,
  * and seeking goes to the same ones, whether they came before or not. */
-static void test_no_rate(gconstpointer context) {
-    g_autofree char *path = in_folder(context);
+static const char *const no_rate[] = {"no-rate.mkv", "mean-rate.mov"};
+
+TEST_ROWS("/playback", no_rate, test_no_rate) {
+    g_autofree char *path = path_in(*(const char *const *)row);
     g_autofree char *launch = g_strdup_printf(
         "appsrc format=time name=both ! jpegenc quality=95 ! %s ! filesink location=%s",
         g_str_has_suffix(path, ".mkv") ? "matroskamux" : "qtmux", path);
@@ -256,7 +246,7 @@ static void test_no_rate(gconstpointer context) {
 }
 
 static void expect_refused(const char *name, const char *says) {
-    g_autofree char *path = in_folder(name), *said = NULL;
+    g_autofree char *path = path_in(name), *said = NULL;
     const char *words[] = {path};
     int error = 0;
     struct stderr_of caught = stderr_begin();
@@ -271,7 +261,7 @@ static void expect_refused(const char *name, const char *says) {
 }
 
 /* Run in a process of its own, whose GStreamer is told to forget a decoder. */
-TEST("/playback/missing-codec", test_missing_codec) {
+TEST_PLAIN("/playback/missing-codec", test_missing_codec) {
     if (g_test_subprocess()) {
         const char *path = g_getenv("LIVESTEREO_TEST_FILE");
         int error = 0;
@@ -284,7 +274,7 @@ TEST("/playback/missing-codec", test_missing_codec) {
     if (!source)
         return;
     source_close(&source);
-    g_autofree char *path = in_folder("ffv1.mkv");
+    g_autofree char *path = path_in("ffv1.mkv");
     g_setenv("LIVESTEREO_TEST_FILE", path, TRUE);
     g_setenv("GST_PLUGIN_FEATURE_RANK", "avdec_ffv1:NONE", TRUE);
     g_test_trap_subprocess(NULL, 0, 0);
@@ -293,7 +283,7 @@ TEST("/playback/missing-codec", test_missing_codec) {
     g_test_trap_assert_stderr("*ffv1.mkv*apt install gstreamer1.0-libav*");
 }
 
-TEST("/playback/refused", test_refused) {
+TEST_PLAIN("/playback/refused", test_refused) {
     static const char *const texts[][3] = {
         {"text.mkv", "this is no video\n", "error"},
         {"empty.mp4", "", "it is empty"},
@@ -306,12 +296,12 @@ TEST("/playback/refused", test_refused) {
         {"sound.mkv", "audiotestsrc num-buffers=3 ! audio/x-raw,format=S16LE ! matroskamux",
          "sound and no pictures"}};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-        g_autofree char *path = in_folder(texts[i][0]);
+        g_autofree char *path = path_in(texts[i][0]);
         g_assert_true(g_file_set_contents(path, texts[i][1], -1, NULL));
         expect_refused(texts[i][0], texts[i][2]);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(made_by); i++) {
-        g_autofree char *path = in_folder(made_by[i][0]),
+        g_autofree char *path = path_in(made_by[i][0]),
                         *launch = g_strdup_printf("%s ! filesink location=%s", made_by[i][1], path);
         if (recording_write(launch, 0, RATE))
             expect_refused(made_by[i][0], made_by[i][2]);
@@ -324,8 +314,8 @@ TEST("/playback/refused", test_refused) {
 static GMutex made_lock;
 static GString *made;
 
-static void note_made(GObject *tracer, GstClockTime time, GstElement *element) {
-    (void)tracer, (void)time;
+static void note_made(GObject *tracer G_GNUC_UNUSED, GstClockTime time G_GNUC_UNUSED,
+                      GstElement *element) {
     GstElementFactory *factory = gst_element_get_factory(element);
     g_mutex_lock(&made_lock);
     if (made && factory)
@@ -335,7 +325,7 @@ static void note_made(GObject *tracer, GstClockTime time, GstElement *element) {
 
 /* Files that tell a player to open something else, or that the manual does not name, are refused
  * before any element but those that find out what they are is made: no network, no other file. */
-TEST("/playback/strange", test_strange) {
+TEST_PLAIN("/playback/strange", test_strange) {
     static const struct {
         const char *name, *text;
     } files[] = {{"hls.m3u8", "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n"
@@ -368,7 +358,7 @@ TEST("/playback/strange", test_strange) {
     GstTracer *tracer = g_object_new(type, NULL); /* the hook must belong to one */
     gst_tracing_register_hook(tracer, "element-new", G_CALLBACK(note_made));
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
-        g_autofree char *path = in_folder(files[i].name);
+        g_autofree char *path = path_in(files[i].name);
         g_assert_true(g_file_set_contents(path, files[i].text, -1, NULL));
         g_mutex_lock(&made_lock);
         made = g_string_new(NULL);
@@ -388,7 +378,7 @@ TEST("/playback/strange", test_strange) {
 }
 
 /* Two pictures below each other: right where the user says so, or where the shape does. */
-TEST("/playback/top-bottom", test_top_bottom) {
+TEST_PLAIN("/playback/top-bottom", test_top_bottom) {
     static const struct form form = {
         "top-bottom",
         "compositor name=c sink_1::ypos=32 ! videoconvert ! jpegenc quality=95 ! matroskamux ! "
@@ -413,7 +403,7 @@ TEST("/playback/top-bottom", test_top_bottom) {
 /* Puts bytes into a file, so far behind where these begin that it has once. */
 static void patch(const char *name, const char *mark, size_t at, const uint8_t *bytes,
                   size_t count) {
-    g_autofree char *path = in_folder(name), *data = NULL;
+    g_autofree char *path = path_in(name), *data = NULL;
     gsize length;
     g_assert_true(g_file_get_contents(path, &data, &length, NULL));
     char *found = memmem(data, length, mark, strlen(mark));
@@ -424,7 +414,7 @@ static void patch(const char *name, const char *mark, size_t at, const uint8_t *
 
 /* A file of which the first half of each picture is black and the second white. */
 static void make_halves(const char *name, bool below, const char *caps, const char *more) {
-    g_autofree char *path = in_folder(name);
+    g_autofree char *path = path_in(name);
     g_autofree char *text = g_strdup_printf(
         "%s compositor name=c sink_1::%s=64 ! jpegenc ! capssetter caps=%s ! %s name=m ! filesink "
         "location=%s "
@@ -446,7 +436,7 @@ static void make_halves(const char *name, bool below, const char *caps, const ch
 
 /* The left picture is white, where the file says so, and 64x64. */
 static void expect_halves(const char *name, bool white) {
-    g_autofree char *path = in_folder(name);
+    g_autofree char *path = path_in(name);
     const char *words[] = {path};
     const struct source_options options = {0};
     int error;
@@ -461,14 +451,14 @@ static void expect_halves(const char *name, bool white) {
 }
 
 /* A cover before the film is no picture of the pair. */
-TEST("/playback/still", test_still) {
+TEST_PLAIN("/playback/still", test_still) {
     make_halves("still.mkv", false, "image/jpeg,multiview-mode=side-by-side",
                 "videotestsrc num-buffers=1 ! video/x-raw,width=48,height=32 ! jpegenc ! m.");
     expect_halves("still.mkv", false);
 }
 
 /* Matroska's StereoMode, the display matrix of QuickTime: which picture is left. */
-TEST("/playback/said", test_said) {
+TEST_PLAIN("/playback/said", test_said) {
     static const struct {
         uint8_t mode;
         bool below, white;
@@ -484,7 +474,7 @@ TEST("/playback/said", test_said) {
         expect_halves("said.mkv", modes[i].white);
     }
     patch("said.mkv", "\x53\xb8\x81", 3, &chessboard, 1);
-    g_autofree char *path = in_folder("said.mkv");
+    g_autofree char *path = path_in("said.mkv");
     const char *words[] = {path};
     struct source_options options = {0};
     int error;
@@ -502,11 +492,11 @@ TEST("/playback/said", test_said) {
 }
 
 /* A JPEG picture that ends early is a damaged pair, as it is in a folder. */
-TEST("/playback/cut-picture", test_cut_picture) {
+TEST_PLAIN("/playback/cut-picture", test_cut_picture) {
     static const uint8_t zeros[64] = {0};
     make_halves("cut.mov", false, "image/jpeg", "");
     patch("cut.mov", "\xff\xd9\xff\xd8", 0, zeros, 2);
-    g_autofree char *path = in_folder("cut.mov");
+    g_autofree char *path = path_in("cut.mov");
     const char *words[] = {path};
     const struct source_options options = {0};
     int error;
@@ -519,7 +509,7 @@ TEST("/playback/cut-picture", test_cut_picture) {
 }
 
 /* One track of the shape of one picture is asked about; --eye left takes it for both sides. */
-TEST("/playback/one-picture", test_one_picture) {
+TEST_PLAIN("/playback/one-picture", test_one_picture) {
     static const struct {
         const char *size;
         int width, height; /* of a picture of the pair, by shape alone; 0: refused */
@@ -527,7 +517,7 @@ TEST("/playback/one-picture", test_one_picture) {
                   {"width=128,height=48", 64, 48},
                   {"width=64,height=96", 64, 48}};
     for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++) {
-        g_autofree char *path = in_folder("one.mkv");
+        g_autofree char *path = path_in("one.mkv");
         g_autofree char *launch =
             g_strdup_printf("videotestsrc num-buffers=5 ! video/x-raw,%s ! jpegenc ! matroskamux ! "
                             "filesink location=%s",
@@ -557,23 +547,4 @@ TEST("/playback/one-picture", test_one_picture) {
         g_assert_cmpmem(frame->left.data, image_bytes(&frame->left), frame->right.data,
                         image_bytes(&frame->right));
     }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    if (THREADS_WATCHED) {
-        printf("1..0 # SKIP GStreamer's own threads look like races\n");
-        return 0;
-    }
-    folder = g_dir_make_tmp("livestereo-playback-XXXXXX", NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
-        g_autofree char *path = g_strdup_printf("/playback/form/%s", forms[i].name);
-        g_test_add_data_func(path, &forms[i], test_form);
-    }
-    g_test_add_data_func("/playback/no-rate", "no-rate.mkv", test_no_rate);
-    g_test_add_data_func("/playback/mean-rate", "mean-rate.mov", test_no_rate);
-    int status = tests_run();
-    remove_tree(folder);
-    g_free(folder);
-    return status;
 }

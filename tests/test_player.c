@@ -4,10 +4,8 @@
  */
 #include "app/live/live.h"
 #include "base/clock.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <glib.h>
 #include <stdatomic.h>
 
 #define SPEC "synth:width=64,height=48,range=16,frames=40"
@@ -21,7 +19,7 @@ struct fixture {
     struct live *live;
 };
 
-static void set_up(struct fixture *f, gconstpointer policy) {
+static void set_up(struct fixture *f, enum queue_policy policy) {
     const char *words[] = {SPEC};
     int error;
     params_default(&f->params);
@@ -35,14 +33,12 @@ static void set_up(struct fixture *f, gconstpointer policy) {
     f->matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, NULL, false, &error);
     f->other_matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, NULL, false, &error);
     g_assert_true(f->matcher && f->other_matcher);
-    struct live_options options = {
-        .policy = GPOINTER_TO_INT(policy), .player = true, .kept = 1, .rate = 0};
+    struct live_options options = {.policy = policy, .player = true, .kept = 1, .rate = 0};
     f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
     g_assert_nonnull(f->live);
 }
 
-static void tear_down(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void tear_down(struct fixture *f) {
     live_close(&f->live);
     matcher_close(&f->matcher);
     matcher_close(&f->other_matcher);
@@ -88,8 +84,7 @@ static void nothing_more(struct fixture *f) {
     g_assert_cmpint(live_take(f->live, 100, &frame), ==, -ETIMEDOUT);
 }
 
-static void test_steps(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_steps(struct fixture *f) {
     struct frame *frame = take(f);
     long at = frame->index;
     live_pause(f->live, frame);
@@ -110,8 +105,7 @@ static void test_steps(struct fixture *f, gconstpointer policy) {
     nothing_more(f);
 }
 
-static void test_play_on(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_play_on(struct fixture *f) {
     pause_at(f, 10);
     live_play(f->live);
     expect(f, 11);
@@ -128,8 +122,7 @@ static void test_play_on(struct fixture *f, gconstpointer policy) {
     nothing_more(f);
 }
 
-static void test_settings(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_settings(struct fixture *f) {
     pause_at(f, 5);
     f->params.data_weight = 0.05;
     f->params.subpixel = SUBPIXEL_OFF;
@@ -140,8 +133,7 @@ static void test_settings(struct fixture *f, gconstpointer policy) {
     expect(f, 6);
 }
 
-static void test_refused(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_refused(struct fixture *f) {
     struct frame *frame = take(f);
     live_pause(f->live, frame);
     long index = frame->index;
@@ -160,8 +152,7 @@ static void test_refused(struct fixture *f, gconstpointer policy) {
     g_assert_cmpint(state.params.disparity_range, ==, 16);
 }
 
-static void test_loop(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_loop(struct fixture *f) {
     pause_at(f, 20);
     live_set_loop(f->live, 18, 21);
     live_play(f->live);
@@ -175,8 +166,7 @@ static void test_loop(struct fixture *f, gconstpointer policy) {
         expect(f, round[i]);
 }
 
-static void test_swap(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_swap(struct fixture *f) {
     AUTO(frame_drop) struct frame *frame = take(f), *alone = frame_alone(64, 48, 3, true, NULL);
     live_pause(f->live, frame);
     frame_drop(&frame);
@@ -191,8 +181,7 @@ static void test_swap(struct fixture *f, gconstpointer policy) {
     g_assert_true(frame->exchanged);
 }
 
-static void test_probes(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_probes(struct fixture *f) {
     pause_at(f, 4);
     AUTO(frame_drop) struct frame *alone = frame_alone(64, 48, 3, true, NULL);
     struct live_probe probes[PROBES] = {{.x = 20, .y = 10}, {.x = 50, .y = 40}};
@@ -220,8 +209,7 @@ static void test_probes(struct fixture *f, gconstpointer policy) {
 
 /* Everything at once from this thread while the others run; the end finds nothing locked or
  * lost. */
-static void test_hammer(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_hammer(struct fixture *f) {
     struct frame *frame, *shown = take(f);
     for (int i = 0; i < 200; i++) {
         switch (g_test_rand_int_range(0, 7)) {
@@ -262,14 +250,10 @@ static void test_hammer(struct fixture *f, gconstpointer policy) {
 }
 
 /* Begun at a pair, exchanged, and ended after one: none is read before it. */
-static void test_start(struct fixture *f, gconstpointer policy) {
+static void test_start(struct fixture *f) {
     live_close(&f->live);
-    struct live_options options = {.policy = (enum queue_policy)GPOINTER_TO_INT(policy),
-                                   .player = true,
-                                   .frames = 1,
-                                   .kept = 1,
-                                   .start = 17,
-                                   .swap = true};
+    struct live_options options = {
+        .policy = QUEUE_WAIT, .player = true, .frames = 1, .kept = 1, .start = 17, .swap = true};
     int error;
     struct frame *alone = frame_alone(64, 48, 3, true, NULL);
     g_assert_cmpint(f->other_source->seek(f->other_source, 17), ==, 0);
@@ -303,8 +287,7 @@ static void note_pair(void *context, const struct frame *frame) {
 }
 
 /* The tap gets every pair that is read, in order, though the queues drop what nobody takes. */
-static void test_tap(struct fixture *f, gconstpointer policy) {
-    (void)policy;
+static void test_tap(struct fixture *f) {
     atomic_long next = 0;
     struct frame *frame = take(f);
     live_pause(f->live, frame);
@@ -348,24 +331,23 @@ TEST("/player/pace", test_pace) {
     g_assert_cmpint(live_take(live, -1, &frame), ==, LIVE_END);
 }
 
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    static const struct {
-        const char *name;
-        void (*run)(struct fixture *f, gconstpointer policy);
-    } tests[] = {
-        {"steps", test_steps},     {"play-on", test_play_on}, {"settings", test_settings},
-        {"refused", test_refused}, {"loop", test_loop},       {"swap", test_swap},
-        {"probes", test_probes},   {"start", test_start},     {"hammer", test_hammer},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-        g_autofree char *path = g_strdup_printf("/player/%s", tests[i].name);
-        g_test_add(path, struct fixture, GINT_TO_POINTER(QUEUE_WAIT), set_up, tests[i].run,
-                   tear_down);
-    }
-    g_test_add("/player/hammer-dropping", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST),
-               set_up, test_hammer, tear_down);
-    g_test_add("/player/tap", struct fixture, GINT_TO_POINTER(QUEUE_DROP_OLDEST), set_up, test_tap,
-               tear_down);
-    return tests_run();
+static const struct {
+    const char *name;
+    void (*run)(struct fixture *f);
+    enum queue_policy policy;
+} tests[] = {
+    {"steps", test_steps, QUEUE_WAIT},       {"play-on", test_play_on, QUEUE_WAIT},
+    {"settings", test_settings, QUEUE_WAIT}, {"refused", test_refused, QUEUE_WAIT},
+    {"loop", test_loop, QUEUE_WAIT},         {"swap", test_swap, QUEUE_WAIT},
+    {"probes", test_probes, QUEUE_WAIT},     {"start", test_start, QUEUE_WAIT},
+    {"hammer", test_hammer, QUEUE_WAIT},     {"hammer-dropping", test_hammer, QUEUE_DROP_OLDEST},
+    {"tap", test_tap, QUEUE_DROP_OLDEST},
+};
+
+TEST_ROWS("/player", tests, test_row) {
+    const __typeof__(tests[0]) *t = row;
+    struct fixture f = {0};
+    set_up(&f, t->policy);
+    t->run(&f);
+    tear_down(&f);
 }

@@ -4,10 +4,6 @@
 #include "app/save/points.h"
 #include "tests/cli.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* How many points are written of a frame. */
 static int written(const struct frame *frame, const struct depth_geometry *geometry) {
     g_autofree char *path = path_in("a.ply"), *text = NULL;

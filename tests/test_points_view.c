@@ -5,9 +5,6 @@
 #include "render/points_view.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
 enum { WIDTH = 48, HEIGHT = 24, SCALE = 8, NEAR = 8 * DISPARITY_ONE, FAR = 4 * DISPARITY_ONE };
 
 static int16_t disparity[WIDTH * HEIGHT];

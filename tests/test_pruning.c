@@ -7,11 +7,7 @@
 #include "tests/scene.h"
 #include "tests/shuffled_backend.h"
 #include "tests/stage_cases.h"
-#include "tests/watched.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <math.h>
 
 enum { ROUNDS = WATCHED ? 20 : 100, MOST_PIXELS = 400 };
 
@@ -524,7 +520,7 @@ static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
                                      "outside_match=border data_cost=census", "descriptor=learned"};
 
 /* Labels that are kept cost what those of single pixels cost without pruning. */
-static void test_probe_costs(gconstpointer settings) {
+static void check_probe_costs(const char *settings) {
     enum { W = 97, H = 41, L = 90 };
     struct params p;
     AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 60, 5);
@@ -551,6 +547,11 @@ static void test_probe_costs(gconstpointer settings) {
         }
     for (int i = 0; i < 2; i++)
         livestereo_close(&s[i]);
+}
+
+TEST("/pruning/probe-costs", test_probe_costs) {
+    for (size_t i = 0; i < G_N_ELEMENTS(probed); i++)
+        check_probe_costs(probed[i]);
 }
 
 /* A probed pixel's belief is least at its label; labels that are not kept have neither cost nor
@@ -660,13 +661,4 @@ TEST("/pruning/poles", test_poles) {
         sought += __builtin_popcount(all);
     }
     g_assert_cmpint(sought, >, 16 * POLES / 2);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(probed); i++) {
-        g_autofree char *name = g_strdup_printf("/pruning/probe-costs/%zu", i);
-        g_test_add_data_func(name, probed[i], test_probe_costs);
-    }
-    return tests_run();
 }

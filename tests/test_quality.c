@@ -7,8 +7,6 @@
 #include "app/live/quality.h"
 #include "tests/test.h"
 
-#include <glib.h>
-
 TEST("/quality/presets", test_presets) {
     struct qualities q;
     struct params live, best, mixed;

@@ -5,8 +5,6 @@
 #include "app/live/queue.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -13,11 +13,9 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

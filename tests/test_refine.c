@@ -12,12 +12,7 @@
 #define RAYS 2 /* features are found as well as with more */
 #include "tests/rig_render.h"
 #include "tests/rig_scene.h"
-#include "tests/watched.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <glib.h>
-#include <string.h>
 
 #define DEGREE (M_PI / 180)
 #define near(a, b, max) g_assert_cmpfloat(fabs((a) - (b)), <=, max)

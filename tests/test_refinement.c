@@ -4,13 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/refinement.h"
-#include "tests/stderr_of.h"
 #include "tests/frame_run.h"
 #include "tests/scene.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <math.h>
 
 enum { CANDIDATES = 13, MODES = 15, FEATURES = 48 };
 

@@ -6,14 +6,7 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "tests/rig_scene.h"
-#include "tests/stderr_of.h"
-#include "tests/watched.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
-
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
 
 #define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)
 

@@ -8,11 +8,7 @@
 #include "image/picture.h"
 #include "gpu/stages/image.h"
 #include "tests/rig_render.h"
-#include "tests/watched.h"
 #include "tests/test.h"
-
-#include <glib.h>
-#include <string.h>
 
 enum { W = 640, H = 480 };
 #define near(a, b, max) g_assert_cmpfloat(fabs((double)(a) - (double)(b)), <=, max)

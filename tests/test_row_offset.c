@@ -8,9 +8,6 @@
 #include "tests/scene.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
 enum { W = 192, H = 144, N = W * H, LABELS = 16, SHIFT = 5, CELLS = ROW_CELLS * ROW_CELLS };
 
 /* A smooth texture. */

@@ -4,14 +4,12 @@
  */
 #include "app/view/session.h"
 #include "config/params_file.h"
-#include "tests/stderr_of.h"
-#include "tests/remove_tree.h"
+#include "tests/folder.h"
 #include "tests/test.h"
 
-static char *folder; /* of states */
-
 static char *state_file(const char *name) {
-    return g_build_filename(folder, "livestereo", name, NULL);
+    g_autofree char *below = g_build_filename("livestereo", name, NULL);
+    return path_in(below);
 }
 
 /* A session of the window: started with these, and what was changed in it. */
@@ -33,8 +31,7 @@ static struct session load(void) {
     return session;
 }
 
-static void nothing(struct session *session) {
-    (void)session;
+static void nothing(struct session *session G_GNUC_UNUSED) {
 }
 
 static void command_line(struct session *session) {
@@ -201,15 +198,4 @@ TEST("/session/damaged", test_damaged) {
         }
     }
     g_free(stderr_end(caught));
-}
-
-int main(int argc, char **argv) {
-    folder = g_dir_make_tmp("livestereo-session-XXXXXX", NULL);
-    g_setenv("XDG_STATE_HOME", folder, TRUE);
-    g_setenv("XDG_CONFIG_HOME", folder, TRUE);
-    g_test_init(&argc, &argv, NULL);
-    int code = tests_run();
-    remove_tree(folder);
-    g_free(folder);
-    return code;
 }

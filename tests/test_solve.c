@@ -6,12 +6,7 @@
 #include "include/livestereo.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <float.h>
-#include <glib.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 enum { H = 12, W = 17, L = 6 };
 
@@ -105,9 +100,8 @@ TEST("/solve/arrays", test_arrays) {
     }
 }
 
-static int keep_energy(void *context, int sweep, double energy, double bound) {
-    (void)sweep;
-    (void)bound;
+static int keep_energy(void *context, int sweep G_GNUC_UNUSED, double energy,
+                       double bound G_GNUC_UNUSED) {
     *(double *)context = energy;
     return 0;
 }

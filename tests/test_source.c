@@ -8,11 +8,7 @@
 #include "capture/source_private.h"
 #include "base/log.h"
 #include "tests/cli.h"
-#include "tests/stderr_of.h"
 #include "tests/source_open.h"
-
-#include <glib/gstdio.h>
-#include <stdlib.h>
 
 /* A picture of one value. */
 static void put(const char *name, int width, int height, int channels, int value) {
@@ -422,8 +418,7 @@ CLI_TEST("/source/bits-log", test_bits_log) {
     stderr_says("source: is heard again", NULL, log_error("source", "is heard again"));
 }
 
-static void take_key(void *keys, const char *key, enum eye eye, int rank) {
-    (void)rank;
+static void take_key(void *keys, const char *key, enum eye eye, int rank G_GNUC_UNUSED) {
     g_hash_table_add(keys, g_strdup_printf("%d %s", eye, key));
 }
 

@@ -5,8 +5,6 @@
 #include "app/view/state.h"
 #include "tests/test.h"
 
-#include <glib.h>
-
 static struct qualities qualities;
 
 /* Settings of a window that finds its quality, over 640 px wide pictures. */

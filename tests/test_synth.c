@@ -9,12 +9,9 @@
 #include "calibration/rig_read.h"
 #include "capture/synth/desk.h"
 #include "tests/source_open.h"
-#include "tests/watched.h"
 #include "tests/test.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* Mean grey difference of left (x, y) and right (x - sign d, y), linear between pixels, over the
  * pixels whose mask is wanted; sign 0 does not move. */
@@ -54,7 +51,7 @@ static void check_warp(const char *spec) {
     }
 }
 
-static void test_synth_warp(void) {
+TEST_PLAIN("/synth/warp", test_synth_warp) {
     check_warp("synth:");
     check_warp("synth:color=0,seed=9,width=333,height=201,range=40");
     check_warp("synth:min_disparity=-30,range=50,width=400,height=300");
@@ -96,7 +93,7 @@ static void check_mask(const char *spec) {
     g_assert_cmpint(seen, <, w * h * 98 / 100);
 }
 
-static void test_synth_mask(void) {
+TEST_PLAIN("/synth/mask", test_synth_mask) {
     check_mask("synth:width=480,height=320");
     check_mask("synth:scene=desk,width=480,height=320");
 }
@@ -131,12 +128,12 @@ static void check_range(const char *scene) {
     }
 }
 
-static void test_synth_range(void) {
+TEST_PLAIN("/synth/range", test_synth_range) {
     check_range("shapes");
     check_range("desk");
 }
 
-static void test_synth_deterministic(void) {
+TEST_PLAIN("/synth/deterministic", test_synth_deterministic) {
     const char *spec = "synth:width=160,height=120,noise=3";
     AUTO(opened_close) struct opened a = open_one(spec), b = open_one(spec);
     AUTO(opened_close) struct opened c = open_one("synth:width=160,height=120,noise=3,seed=2");
@@ -159,7 +156,7 @@ static void test_synth_deterministic(void) {
     }
 }
 
-static void test_synth_noise(void) {
+TEST_PLAIN("/synth/noise", test_synth_noise) {
     AUTO(opened_close) struct opened clean = open_one("synth:width=320,height=240");
     AUTO(opened_close) struct opened noisy = open_one("synth:width=320,height=240,noise=5");
     AUTO(frame_drop) struct frame *a = read_one(&clean), *b = read_one(&noisy);
@@ -181,7 +178,7 @@ static void test_synth_noise(void) {
     g_assert_cmpmem(a->truth, 320 * 240 * 2, b->truth, 320 * 240 * 2);
 }
 
-static void test_synth_gain(void) {
+TEST_PLAIN("/synth/gain", test_synth_gain) {
     static const double gains[] = {0.5, 1.25};
     AUTO(opened_close) struct opened plain = open_one("synth:width=160,height=120");
     AUTO(frame_drop) struct frame *a = read_one(&plain);
@@ -197,7 +194,7 @@ static void test_synth_gain(void) {
     }
 }
 
-static void test_synth_row_offset(void) {
+TEST_PLAIN("/synth/row-offset", test_synth_row_offset) {
     AUTO(opened_close) struct opened plain = open_one("synth:width=160,height=120");
     AUTO(opened_close) struct opened down = open_one("synth:width=160,height=120,row_offset=3");
     AUTO(frame_drop) struct frame *a = read_one(&plain), *b = read_one(&down);
@@ -210,7 +207,7 @@ static void test_synth_row_offset(void) {
         g_assert_cmpint(b->non_occluded[i], ==, 0);
 }
 
-static void test_synth_end(void) {
+TEST_PLAIN("/synth/end", test_synth_end) {
     AUTO(opened_close) struct opened o = open_one("synth:width=32,height=32,frames=3,rate=10");
     g_assert_cmpint(o.source->count, ==, 3);
     g_assert_cmpfloat(o.source->rate, ==, 10);
@@ -244,7 +241,7 @@ static void test_synth_end(void) {
     g_assert_nonnull(strstr(o.source->name, "synth"));
 }
 
-static void test_synth_swap(void) {
+TEST_PLAIN("/synth/swap", test_synth_swap) {
     AUTO(opened_close) struct opened a = open_one("synth:width=64,height=48");
     AUTO(opened_close)
     struct opened b =
@@ -300,13 +297,13 @@ static void check_motion(const char *spec, const int steps[2]) {
     g_assert_cmpint(o.source->has_truth, ==, 0);
 }
 
-static void test_synth_motion(void) {
+TEST_PLAIN("/synth/motion", test_synth_motion) {
     check_motion("synth:width=320,height=240,color=0,frames=60", (int[]){1, 5});
     check_motion("synth:scene=desk,width=320,height=240,color=0,frames=60", (int[]){8, 24});
 }
 
 /* Pairs of the desk go to and fro; one that is kept is as it was drawn, with its truth. */
-static void test_desk_to_and_fro(void) {
+TEST_PLAIN("/synth/desk-to-and-fro", test_desk_to_and_fro) {
     const char *spec = "synth:scene=desk,width=64,height=48,noise=3";
     const long at[][2] = {{3, 115}, {0, 118}, {59, 59}, {58, 60}, {117, 119}};
     const size_t pixels = 64 * 48;
@@ -329,7 +326,7 @@ static void test_desk_to_and_fro(void) {
 
 /* In frame 0 the rig looks straight ahead, 0.31 rad down from 0.51 m above the desk: the table top
  * is y = 0, and the picture outside of the window at z = 25 m. */
-static void test_desk_planes(void) {
+TEST_PLAIN("/synth/desk-planes", test_desk_planes) {
     const int w = 640, h = 480;
     AUTO(opened_close) struct opened o = open_one("synth:scene=desk");
     AUTO(frame_drop) struct frame *f = read_one(&o);
@@ -355,7 +352,7 @@ static void test_desk_planes(void) {
 }
 
 /* Where both cameras see a point and no edge is near, they see it in the same colour. */
-static void test_desk_colors(void) {
+TEST_PLAIN("/synth/desk-colors", test_desk_colors) {
     AUTO(opened_close) struct opened o = open_one("synth:scene=desk");
     g_assert_cmpint(o.source->seek(o.source, 200), ==, 0);
     AUTO(frame_drop) struct frame *f = read_one(&o);
@@ -386,7 +383,7 @@ static void test_desk_colors(void) {
 }
 
 /* The same bytes with any number of threads, and when a frame is rendered after another one. */
-static void test_desk_threads(void) {
+TEST("/synth/desk-threads", test_desk_threads) {
     enum { W = 203, H = 151, N = W * H };
     uint8_t *pictures[3][2];
     int16_t *truth[3], *motion[3];
@@ -424,7 +421,7 @@ static void test_desk_threads(void) {
 }
 
 /* The calibration gives the depth of the planes above; rows that do not agree have none. */
-static void test_desk_calibration(void) {
+TEST_PLAIN("/synth/desk-calibration", test_desk_calibration) {
     static const char *const none[] = {"synth:", "synth:scene=desk,row_offset=1"};
     struct opened o = open_one("synth:scene=desk,min_disparity=-5");
     const char *text = o.source->calibration_text[0];
@@ -452,7 +449,7 @@ static void test_desk_calibration(void) {
 }
 
 /* Gain, rows and noise are what they are of the other scene. */
-static void test_desk_degraded(void) {
+TEST_PLAIN("/synth/desk-degraded", test_desk_degraded) {
     AUTO(opened_close) struct opened plain = open_one("synth:scene=desk,width=160,height=120");
     AUTO(opened_close)
     struct opened down = open_one("synth:scene=desk,width=160,height=120,row_offset=3,gain=0.5");
@@ -478,7 +475,7 @@ static void test_desk_degraded(void) {
     g_assert_cmpfloat(fabs(sqrt(squares / count) - 4), <, 0.1);
 }
 
-static void test_synth_refused(void) {
+TEST_PLAIN("/synth/refused", test_synth_refused) {
     expect_refused("synth:size=3", NULL, -EINVAL, "'size'", "row_offset");
     expect_refused("synth:width", NULL, -EINVAL, "width", "2 to 16384");
     expect_refused("synth:width=1", NULL, -EINVAL, "width=1", "2 to 16384");
@@ -492,28 +489,4 @@ static void test_synth_refused(void) {
     expect_refused("synth:scene", NULL, -EINVAL, "scene=:", "shapes or desk");
     expect_refused("synth:color=2", NULL, -EINVAL, "color", "0 to 1");
     expect_refused("synth:", "right.png", -EINVAL, "right.png", NULL);
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/synth/desk-threads", test_desk_threads);
-    if (THREADS_WATCHED) /* the rest adds pictures, but no other work of several threads */
-        return g_test_run();
-    g_test_add_func("/synth/warp", test_synth_warp);
-    g_test_add_func("/synth/mask", test_synth_mask);
-    g_test_add_func("/synth/range", test_synth_range);
-    g_test_add_func("/synth/deterministic", test_synth_deterministic);
-    g_test_add_func("/synth/noise", test_synth_noise);
-    g_test_add_func("/synth/gain", test_synth_gain);
-    g_test_add_func("/synth/row-offset", test_synth_row_offset);
-    g_test_add_func("/synth/end", test_synth_end);
-    g_test_add_func("/synth/swap", test_synth_swap);
-    g_test_add_func("/synth/motion", test_synth_motion);
-    g_test_add_func("/synth/desk-planes", test_desk_planes);
-    g_test_add_func("/synth/desk-to-and-fro", test_desk_to_and_fro);
-    g_test_add_func("/synth/desk-colors", test_desk_colors);
-    g_test_add_func("/synth/desk-calibration", test_desk_calibration);
-    g_test_add_func("/synth/desk-degraded", test_desk_degraded);
-    g_test_add_func("/synth/refused", test_synth_refused);
-    return g_test_run();
 }

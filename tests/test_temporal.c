@@ -11,10 +11,6 @@
 #include "gpu/handle.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <string.h>
-
 /* ---- the stages */
 
 enum { W = 12, H = 7, N = W * H };

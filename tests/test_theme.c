@@ -6,9 +6,6 @@
 #include "render/theme.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-
 static double linear(unsigned level) {
     double c = level / 255.0;
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);

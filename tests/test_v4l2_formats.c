@@ -6,14 +6,8 @@
 #include "image/mjpeg.h"
 #include "image/picture.h"
 #include "image/pixel_format.h"
-#include "tests/stderr_of.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <turbojpeg.h>
 
 static struct image picture(int width, int height, int channels) {

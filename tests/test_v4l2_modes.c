@@ -8,14 +8,9 @@
 #include "capture/v4l2/v4l2_modes.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <glib.h>
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static struct camera_mode webcam[] = {
     {PIXEL_YUYV, 640, 480, 30},  {PIXEL_YUYV, 640, 480, 15},

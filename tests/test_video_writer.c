@@ -3,20 +3,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/save/video_writer.h"
+#include "tests/folder.h"
 #include "tests/gst_sanitizers.h"
-#include "tests/watched.h"
 #include "tests/test.h"
 
-#include <errno.h>
-#include <glib.h>
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 
-static char *folder, *base;
-
-TEST("/video-writer/other", test_other) {
+TEST_PLAIN("/video-writer/other", test_other) {
+    g_autofree char *base = path_in("video");
     enum { WIDTH = 66, HEIGHT = 50 }; /* whose rows are no multiples of 4 bytes */
     static uint8_t grey[3 * WIDTH * HEIGHT];
     static const int others[][2] = {{WIDTH - 2, HEIGHT}, {WIDTH, HEIGHT - 2}, {32, 32}};
@@ -37,7 +32,8 @@ TEST("/video-writer/other", test_other) {
     g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
-TEST("/video-writer/size", test_size) {
+TEST_PLAIN("/video-writer/size", test_size) {
+    g_autofree char *base = path_in("video");
     static const int sizes[][2] = {{0, 48}, {64, 0}, {-2, 48}, {2, 2}, {63, 48}, {64, 47}};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
         g_assert_null(video_writer_open(base, sizes[i][0], sizes[i][1], 10));
@@ -45,7 +41,8 @@ TEST("/video-writer/size", test_size) {
 
 /* A file that cannot grow, as on a full disk: a picture is refused sooner or later, whatever still
  * waits for the encoder, and nothing is left. */
-TEST("/video-writer/full", test_full) {
+TEST_PLAIN("/video-writer/full", test_full) {
+    g_autofree char *base = path_in("video");
     enum { WIDTH = 320, HEIGHT = 240, MOST = 2000 };
     struct image picture = {g_malloc(3 * WIDTH * HEIGHT), WIDTH, HEIGHT, 3};
     struct rlimit before, small = {.rlim_cur = 20000};
@@ -70,19 +67,4 @@ TEST("/video-writer/full", test_full) {
     }
     g_assert_cmpint(error, ==, -EIO);
     g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    if (THREADS_WATCHED) {
-        printf("1..0 # SKIP GStreamer's own threads look like races\n");
-        return 0;
-    }
-    folder = g_dir_make_tmp("livestereo-video-XXXXXX", NULL);
-    base = g_build_filename(folder, "video", NULL);
-    int failed = tests_run();
-    g_rmdir(folder);
-    g_free(base);
-    g_free(folder);
-    return failed;
 }

@@ -8,13 +8,10 @@
 #include "tests/pass_case.h"
 #include "tests/schedule.h"
 #include "tests/shuffled_backend.h"
-#include "tests/watched.h"
 #include "tests/test.h"
 
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum {
     W = WATCHED ? 21 : 41,
@@ -195,8 +192,8 @@ static void check_wait(const struct setting *setting, const struct graph *g, str
                 wrong ? "wrong" : "right in all orders");
 }
 
-static void test_waits(gconstpointer data) {
-    const struct setting *setting = data;
+TEST_ROWS("/waits", settings, test_waits) {
+    const struct setting *setting = row;
     int error;
     struct livestereo *plain = open_on(backend_cpu_open(1, VARIANT_PLAIN, &error), setting);
     guint right = run_frames(plain, setting);
@@ -234,13 +231,4 @@ static void test_waits(gconstpointer data) {
             *g = was;
             check_wait(setting, g, wait, races, right);
         }
-}
-
-int main(int argc, char **argv) {
-    g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
-        g_autofree char *path = g_strconcat("/waits/", settings[i].path, NULL);
-        g_test_add_data_func(path, &settings[i], test_waits);
-    }
-    return g_test_run();
 }

@@ -7,11 +7,6 @@
 #include "calibration/rig.h"
 #include "tests/test.h"
 
-#include <glib.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
 enum { WIDTH = 960, HEIGHT = 600 };
 #define DEGREE (M_PI / 180)
 #define SQUARE 0.02423 /* m */
@@ -150,8 +145,7 @@ static void check_tables(const struct rig *rig, const struct rectification *to) 
     rectify_free(maps);
 }
 
-static void test_sweep(gconstpointer data) {
-    enum distortion model = *(const enum distortion *)data;
+static void check_sweep(enum distortion model) {
     double last[2] = {INFINITY, INFINITY};
     for (double diagonal = 60; diagonal <= (model == DISTORTION_FISHEYE ? 200 : 160);
          diagonal += 10)
@@ -178,6 +172,11 @@ static void test_sweep(gconstpointer data) {
             check_tables(&rig, &to);
             last[alpha] = to.fx;
         }
+}
+
+TEST("/wide/sweep", test_sweep) {
+    check_sweep(DISTORTION_FISHEYE);
+    check_sweep(DISTORTION_RATIONAL);
 }
 
 /* A real lens's numbers: corners at 82 degrees, where its model all but stands still. */
@@ -225,12 +224,4 @@ TEST("/wide/fold", test_fold) {
         rectify_source(&rig, &to, 0, out, source);
         g_assert_cmpfloat(source[0], >, 10 * WIDTH);
     }
-}
-
-int main(int argc, char **argv) {
-    static const enum distortion models[] = {DISTORTION_FISHEYE, DISTORTION_RATIONAL};
-    g_test_init(&argc, &argv, NULL);
-    g_test_add_data_func("/wide/fisheye", &models[0], test_sweep);
-    g_test_add_data_func("/wide/rational", &models[1], test_sweep);
-    return tests_run();
 }

@@ -4,17 +4,11 @@
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* The folder of this program as it was called: the name of the one above may have blanks, where
  * LD_PRELOAD ends. */
@@ -173,8 +167,7 @@ static char **environment_of(const struct gui_program *p) {
     return g_environ_setenv(environment, "LD_PRELOAD", strchr(preload, '=') + 1, TRUE);
 }
 
-void gui_die_with_test(gpointer unused) {
-    (void)unused;
+void gui_die_with_test(gpointer unused G_GNUC_UNUSED) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 

@@ -9,10 +9,7 @@
 #pragma once
 
 #include "image/picture.h"
-#include "tests/remove_tree.h"
 #include "tests/test.h"
-
-#include <glib.h>
 
 #define GUI_WAIT_S 600 /* for what hangs; how long a wait takes depends on the machine */
 #define GUI_POLL_US 2000

@@ -3,9 +3,7 @@
  */
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 #include <utime.h>
 
@@ -561,6 +559,7 @@ GUI_TEST("/gui/still", test_still) {
 
 /* What is saved before there is a map is saved once it is there. */
 GUI_TEST("/gui/save-early", test_save_early) {
+    AUTO(gui_quit)
     struct gui_program p = gui_open("--paused --set threads=1 --set bp_iterations=1000",
                                     "synth:width=480,height=360,range=16,frames=1");
     gui_tab(&p, "all");
@@ -571,7 +570,6 @@ GUI_TEST("/gui/save-early", test_save_early) {
     gui_wait_for(&p, (g_free(said), said = gui_look(&p, "state", "message")) &&
                          g_str_has_prefix(said, "Saved "));
     g_assert_nonnull(strstr(said, ".ply, 240x180"));
-    gui_quit(&p);
 }
 
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */

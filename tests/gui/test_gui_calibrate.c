@@ -7,12 +7,6 @@
 #include "calibration/rig_read.h"
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 static char *rig_path, *set;
 
 /* A folder of the shape that a source has, of links into the set; NULL after a skip. */

@@ -4,15 +4,13 @@
  */
 #include "tests/gui/gui.h"
 
-#include <unistd.h>
-
 static gboolean source_is_rig(const struct gui_program *p) {
     g_autofree char *source = gui_look(p, "state", "source");
     return source && g_str_has_prefix(source, "v4l2:");
 }
 
 GUI_TEST("/gui/cameras/two-clicks", test_two_clicks) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     if (!g_getenv("LIVESTEREO_TEST_CAMERAS") || access("/dev/video1", R_OK) != 0) {
         g_test_skip("needs LIVESTEREO_TEST_CAMERAS and two cameras");
         return;
@@ -24,5 +22,4 @@ GUI_TEST("/gui/cameras/two-clicks", test_two_clicks) {
     gui_click(&p, "start.camera1");
     gui_wait_for(&p, source_is_rig(&p));
     gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
-    gui_quit(&p);
 }

@@ -5,12 +5,8 @@
  */
 #include "tests/gui/gui.h"
 #include "tests/recording.h"
-#include "tests/stderr_of.h"
 
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 

@@ -3,8 +3,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <stdio.h>
-
 /* What the map says after a key; * stands for any text. */
 static const struct {
     const char *name, *state, *value;

@@ -6,11 +6,6 @@
 #include "calibration/workshop/chessboard.h"
 #include "tests/gui/gui.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SIDE(pattern, more, name)                                                        \
     "videotestsrc is-live=true pattern=" pattern " ! video/x-raw,format=I420,width=160," \
     "height=120,framerate=20/1 ! " more "videobalance ! videoconvert ! appsink name=" name " "
@@ -126,7 +121,7 @@ static char *only_file(const char *folder, const char *ending) {
 
 /* What the key recorded plays, with the exchange that was on. */
 GUI_TEST("/gui-live/record", test_record) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     gui_start(&p, "", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_run_until(&p, "swap", "swap", "1");
@@ -152,7 +147,6 @@ GUI_TEST("/gui-live/record", test_record) {
     g_assert_cmpint(picture_read(last, &picture), ==, 0);
     g_assert_cmpint(picture.data[0], <, 50); /* the right camera's black */
     picture_free(&picture);
-    gui_quit(&p);
     remove_tree(folder);
 }
 
@@ -280,7 +274,7 @@ static const char client[] =
 /* What is sent is ended and begun again by the button; a window at rest takes what a client sets.
  */
 GUI_TEST("/gui-live/send", test_send) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     const char *python = g_getenv("PYTHON") ? g_getenv("PYTHON") : "/usr/bin/python3";
     g_autofree char *there = gui_run_tool("%s -c \"import importlib.util as i; "
                                           "print(i.find_spec('websockets') is not None)\"",
@@ -311,5 +305,4 @@ GUI_TEST("/gui-live/send", test_send) {
     gui_settle(&p);
     gui_run_action(&p, "undo"); /* as if it were set here */
     gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
-    gui_quit(&p);
 }

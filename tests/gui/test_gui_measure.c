@@ -5,10 +5,6 @@
 #include "capture/source.h"
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
-#include <math.h>
-#include <stdio.h>
-
 enum { WIDTH = 160, HEIGHT = 120, FOCAL = 200 };
 #define BASELINE 0.1
 #define SETTINGS "--paused --set cost_smoothing=cross --set bp_iterations=5"

@@ -6,10 +6,6 @@
 #include "image/flow.h"
 #include "tests/gui/gui.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { WIDTH = 128, HEIGHT = 64, PICTURES = 3, RANGE = 5, BORDER = 10 };
 #define SETTINGS                                                                                \
     "--set motion_levels=1 --set motion_u_min=-4 --set motion_u_range=9 --set motion_v_min=-4 " \

@@ -5,11 +5,6 @@
 #include "calibration/workshop/refine.h"
 #include "tests/gui/gui.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct rows {
     long count;
     double median, p95;
@@ -72,7 +67,7 @@ GUI_TEST("/gui/rig/rows", test_rows) {
 /* Beside the number of labels stands how near they reach, and the plot of the depth error is there
  * where a calibration is; a part of the pictures keeps its depths. */
 GUI_TEST("/gui/rig/depths", test_depths) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     const char *data = g_getenv("LIVESTEREO_DATA");
     g_autofree char *pair =
         g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
@@ -91,7 +86,6 @@ GUI_TEST("/gui/rig/depths", test_depths) {
     g_assert_nonnull(nearest);
     g_test_message("nearest %s m", nearest);
     g_assert_cmpfloat(fabs(g_ascii_strtod(nearest, NULL) - 3.1437), <, 0.001);
-    gui_quit(&p);
 }
 
 /* The health of a calibrated rig is measured unasked: good on the built-in desk, off where its rows
@@ -142,7 +136,7 @@ static gboolean has_button(const struct gui_program *p) {
 /* Refining collects while a drive is played, can be stopped and begun anew, shows its result and
  * goes on with the new file. */
 GUI_TEST("/gui/rig/refine", test_refine) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     const char *data = g_getenv("LIVESTEREO_DATA"), *name;
     g_autofree char *drive =
         g_build_filename(data ? data : "../shared/data", "driving", "kitti_seq1", NULL);
@@ -173,5 +167,4 @@ GUI_TEST("/gui/rig/refine", test_refine) {
         name = g_dir_read_name(dir);
     g_assert_nonnull(name);
     gui_settle(&p);
-    gui_quit(&p);
 }

@@ -8,7 +8,6 @@
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <X11/keysym.h>
-#include <stdlib.h>
 
 #define ANSWERS 60
 #define POLL_US 500

@@ -4,9 +4,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* What has just opened is cut until the next frames have made room for it. */
 static void expect_whole(const struct gui_program *p, const char *what) {
     gui_settle(p);

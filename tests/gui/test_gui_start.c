@@ -6,7 +6,6 @@
 
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 
 /* A folder with left.png and right.png of 120x90 below the test's own. */
@@ -157,7 +156,7 @@ GUI_TEST("/gui/start/typed", test_typed) {
 
 /* What was opened with a calibration opens with it again; Tab completes a path. */
 GUI_TEST("/gui/start/calibrated", test_calibrated) {
-    struct gui_program p = {0};
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_prepare(&p);
     g_autofree char *pair = make_pair(&p, "pair"),
                     *calib = g_build_filename(p.folder, "own.txt", NULL),
@@ -182,7 +181,6 @@ GUI_TEST("/gui/start/calibrated", test_calibrated) {
     gui_key(&p, "TAB");
     gui_wait_for(&p, gui_is(&p, "state", "path", whole));
     gui_click(&p, "start.close");
-    gui_quit(&p);
 }
 
 /* Tab and the arrow keys reach all of the page and Enter presses; nothing behind it answers. */

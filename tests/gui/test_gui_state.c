@@ -4,8 +4,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static char *state_path(const struct gui_program *p, const char *name) {

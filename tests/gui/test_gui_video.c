@@ -5,9 +5,6 @@
 #include "capture/source.h"
 #include "tests/gui/gui.h"
 
-#include <glib/gstdio.h>
-#include <stdlib.h>
-
 enum { FIRST = 2, LAST = 8 };
 
 /* Mean difference in grey levels of two decoded pictures' lower halves. */

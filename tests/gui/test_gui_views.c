@@ -4,10 +4,7 @@
  */
 #include "tests/gui/gui.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 static gboolean has_view(const struct gui_program *p, const char *view) {
     return gui_is(p, "state", "view", view);

@@ -5,9 +5,6 @@
  */
 #include "tests/gui/gui.h"
 
-#include <string.h>
-#include <unistd.h>
-
 static int actions;
 
 /* Counts an action and says it. */
