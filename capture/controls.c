@@ -261,16 +261,3 @@ int control_choices(const struct control *control, int value, char *buf, size_t 
         snprintf(buf + used, size - used, "%s%d", at ? "|" : "", value);
     return at;
 }
-
-void controls_print(const struct control_driver *driver, void *camera) {
-    for (int i = 0; i < WANTED; i++) {
-        struct control control;
-        int value = 0;
-        bool inactive;
-        if (driver->describe(camera, wanted[i].id, &control, &inactive) ||
-            driver->get(camera, wanted[i].id, &value))
-            continue;
-        printf("    control   %s = %d (%d..%d, default %d)\n", control.name, value, control.min,
-               control.max, control.def);
-    }
-}

@@ -80,6 +80,3 @@ bool controls_locked(struct controls *controls);
 int control_choice_of(const struct control *control, int value);
 /* The same; buf gets the menu as "a|b|c", followed by the number value where it is not in it. */
 int control_choices(const struct control *control, int value, char *buf, size_t size);
-
-/* Prints the controls of one camera for `livestereo list -l`, indented. */
-void controls_print(const struct control_driver *driver, void *camera);

@@ -38,7 +38,7 @@ static const struct command {
     {"play", "run $D/in.mkv " SMALL},
     {"eval", "eval " SMALL " --save $O/maps $D/pair"},
     {"calib", "calib convert $D/rig.yml -o $O/left.yaml,$O/right.yaml --unit m"},
-    {"list", "list -l"},
+    {"list", "list"},
     {"calibrate", "calibrate --headless --board 9x6 -o $O/rig.yml $C/left0[467].jpg "
                   "$C/right0[467].jpg"},
 };

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "app/commands.h"
-#include "capture/controls.h"
 #include "capture/v4l2/device_list.h"
 #include "image/pixel_format.h"
 #include "capture/v4l2/v4l2_errors.h"
@@ -18,34 +17,6 @@
 #include <unistd.h>
 
 #define WIDE 2.4 /* width over height from which a picture is likely two side by side */
-
-static bool same_picture(const struct camera_mode *a, const struct camera_mode *b) {
-    return a->fourcc == b->fourcc && a->width == b->width && a->height == b->height;
-}
-
-/* "MJPG 640x480 at 30, 25, 15/s", one line each. */
-static void print_modes(const struct mode_list *list) {
-    for (int i = 0; i < list->count; i++) {
-        const struct camera_mode *mode = &list->mode[i];
-        char text[64];
-        if (i > 0 && same_picture(mode, mode - 1))
-            continue;
-        struct camera_mode plain = *mode;
-        plain.rate = 0;
-        printf("    mode      %s", mode_print(&plain, text, sizeof text));
-        for (int j = i; j < list->count && same_picture(mode, &list->mode[j]); j++)
-            if (list->mode[j].rate > 0)
-                printf("%s%.4g", j == i ? " at " : ", ", list->mode[j].rate);
-        printf("%s", mode->rate > 0 ? "/s" : "");
-        printf("%s\n", pixel_format_find(mode->fourcc) ? "" : " (converted by libv4l2)");
-    }
-    for (int i = 0; i < list->ranges; i++) {
-        char name[5];
-        printf("    mode      %s any size from %dx%d to %dx%d\n",
-               pixel_fourcc_name(list->range[i].fourcc, name), list->range[i].min_width,
-               list->range[i].min_height, list->range[i].max_width, list->range[i].max_height);
-    }
-}
 
 static void print_formats(const struct mode_list *list) {
     uint32_t last = 0;
@@ -73,7 +44,7 @@ static void print_name(const char *before, const char *name) {
 }
 
 /* Returns whether the largest picture looks like two. */
-static bool print_device(const struct device *device, bool details) {
+static bool print_device(const struct device *device) {
     const struct device_identity *id = &device->identity;
     print_name("", id->card[0] ? id->card : device->node);
     printf("    node      %s (moves at reboot and replug)\n", device->node);
@@ -92,10 +63,7 @@ static bool print_device(const struct device *device, bool details) {
     if (error) {
         char why[512];
         printf("    problem   %s\n",
-               v4l2_explain(error, "be opened", device->node, NULL, NULL, why, sizeof why));
-    } else if (details) {
-        print_modes(&list);
-        controls_print(&controls_v4l2, &fd);
+               v4l2_explain(error, "be opened", device->node, why, sizeof why));
     } else {
         print_formats(&list);
     }
@@ -107,10 +75,10 @@ static bool print_device(const struct device *device, bool details) {
     return wide;
 }
 
-static void print_list(const struct device_list *list, bool details) {
+static void print_list(const struct device_list *list) {
     bool wide[64] = {false};
     for (int i = 0; i < list->count; i++) {
-        bool w = print_device(&list->device[i], details);
+        bool w = print_device(&list->device[i]);
         if (i < 64)
             wide[i] = w;
     }
@@ -131,18 +99,14 @@ static void print_list(const struct device_list *list, bool details) {
 }
 
 int cmd_list(int argc, char **argv) {
-    gboolean details = FALSE;
-    const GOptionEntry entries[] = {
-        {"long", 'l', 0, G_OPTION_ARG_NONE, &details, "Every mode and control", NULL},
-        {0},
-    };
+    const GOptionEntry entries[] = {{0}};
     struct common_options options = {.no_settings = true};
     struct params params;
     int code = options_parse(
         &argc, &argv, "",
-        "Lists the cameras: names that stay, formats, sizes, rates, controls, and SOURCE"
-        " words\nto paste.",
-        "Examples:\n  livestereo list\n  livestereo list -l\n", entries, &options, &params);
+        "Lists the cameras: names that stay, formats, and SOURCE words to paste. Every mode and\n"
+        "control of one prints v4l2-ctl -d NODE --list-formats-ext --list-ctrls.",
+        "Example:\n  livestereo list\n", entries, &options, &params);
     options_free(&options);
     if (code != GO_ON)
         return code;
@@ -152,7 +116,7 @@ int cmd_list(int argc, char **argv) {
     if (list.count == 0)
         log_warning(NULL, "no camera found; plug one in (ls /dev/video* shows the nodes)");
     else
-        print_list(&list, details);
+        print_list(&list);
     device_list_free(&list);
     return EXIT_DONE;
 }

@@ -157,7 +157,7 @@ static void explain_none(const struct device_list *list, char *why, size_t size)
         char cause[320];
         if (!device->error)
             continue;
-        v4l2_explain(device->error, "be opened", device->node, NULL, NULL, cause, sizeof cause);
+        v4l2_explain(device->error, "be opened", device->node, cause, sizeof cause);
         snprintf(why, size, "no such camera among those that can be opened; %s %s", device->node,
                  cause);
         return;

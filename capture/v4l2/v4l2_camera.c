@@ -32,7 +32,7 @@ static int call(struct v4l2_camera *camera, unsigned long request, void *argumen
 
 static int explain(struct v4l2_camera *camera, int error, const char *doing) {
     if (error)
-        v4l2_explain(error, doing, camera->node, NULL, NULL, camera->reason, sizeof camera->reason);
+        v4l2_explain(error, doing, camera->node, camera->reason, sizeof camera->reason);
     return error;
 }
 
@@ -132,12 +132,8 @@ int v4l2_camera_open(struct v4l2_camera *camera, const char *node, const struct 
     int error = open_node(camera, node) ?: choose_mode(camera, &list, wish, &mode);
     if (!error && (error = set_mode(camera, &mode)) != 0 && camera->reason[0] == '\0')
         explain(camera, error, "be set to its mode");
-    if (!error && (error = start(camera)) != 0) {
-        struct camera_mode lighter;
-        bool found = mode_lighter(&list, &camera->mode, &lighter) == 0;
-        v4l2_explain(error, "start to stream", node, &camera->mode, found ? &lighter : NULL,
-                     camera->reason, sizeof camera->reason);
-    }
+    if (!error)
+        error = explain(camera, start(camera), "start to stream");
     mode_list_free(&list);
     if (error)
         v4l2_camera_close(camera);

@@ -17,8 +17,6 @@
 
 #define MAX_LIST 4096 /* a driver that never ends its list is cut off here */
 #define RATE_DEFAULT 30.0
-#define MIN_RATE 10.0  /* below this a mode is no substitute */
-#define JPEG_SHARE 6.0 /* YUYV to MJPEG, a cautious guess: 8:1 and more are usual */
 
 static const int usual_sizes[][2] = {{320, 240},  {640, 360},  {640, 480},
                                      {1280, 720}, {1280, 960}, {1920, 1080}};
@@ -133,14 +131,6 @@ void mode_list_free(struct mode_list *list) {
     *list = (struct mode_list){0};
 }
 
-double mode_bits(const struct camera_mode *mode) {
-    const struct pixel_format *format = pixel_format_find(mode->fourcc);
-    double bits = format ? format->bits : 16;
-    if (format && bits <= 0)
-        bits = 16 / JPEG_SHARE;
-    return bits * mode->width * mode->height * (mode->rate > 0 ? mode->rate : RATE_DEFAULT);
-}
-
 const char *mode_print(const struct camera_mode *mode, char *buf, size_t size) {
     char name[5];
     int used = snprintf(buf, size, "%s %dx%d", pixel_fourcc_name(mode->fourcc, name), mode->width,
@@ -227,39 +217,4 @@ int mode_choose(const struct mode_list *list, const struct mode_wish *wish,
         return 0;
     list_choices(list, wish, why, size);
     return -EINVAL;
-}
-
-static bool same_size(const struct camera_mode *a, const struct camera_mode *b) {
-    return a->width == b->width && a->height == b->height;
-}
-
-static bool is_compressed(const struct camera_mode *mode) {
-    const struct pixel_format *format = pixel_format_find(mode->fourcc);
-    return format && !format->bits;
-}
-
-/* 3 the same size and rate as MJPEG, 2 another format or rate of the size, 1 a smaller picture. */
-static int rank(const struct camera_mode *mode, const struct camera_mode *than) {
-    if (!same_size(mode, than))
-        return 1;
-    return is_compressed(mode) && fabs(mode->rate - than->rate) < 0.5 ? 3 : 2;
-}
-
-int mode_lighter(const struct mode_list *list, const struct camera_mode *mode,
-                 struct camera_mode *lighter) {
-    const struct camera_mode *best = NULL;
-    for (int i = 0; i < list->count; i++) {
-        const struct camera_mode *m = &list->mode[i];
-        if (!pixel_format_find(m->fourcc) || mode_bits(m) >= 0.9 * mode_bits(mode) ||
-            m->rate < MIN_RATE)
-            continue;
-        bool better = !best || rank(m, mode) > rank(best, mode) ||
-                      (rank(m, mode) == rank(best, mode) && mode_bits(m) > mode_bits(best));
-        if (better)
-            best = m;
-    }
-    if (!best)
-        return -ENOENT;
-    *lighter = *best;
-    return 0;
 }

@@ -41,13 +41,5 @@ void mode_list_free(struct mode_list *list);
 int mode_choose(const struct mode_list *list, const struct mode_wish *wish,
                 struct camera_mode *mode, char *why, size_t size);
 
-/* The mode nearest below mode in what it needs of the bus: MJPEG of the same size, else a lower
- * rate of at least 10, else a smaller picture. 0 or -ENOENT. */
-int mode_lighter(const struct mode_list *list, const struct camera_mode *mode,
-                 struct camera_mode *lighter);
-
-/* Bits a second on the wire; for compressed pictures an estimate. */
-double mode_bits(const struct camera_mode *mode);
-
 /* "MJPG 640x480 30/s" */
 const char *mode_print(const struct camera_mode *mode, char *buf, size_t size);
