@@ -23,11 +23,6 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
-/* Of two exit codes the first that is not 0; some pairs that failed are the least. */
-static inline int exit_worse(int a, int b) {
-    return a == EXIT_DONE || (a == EXIT_SOME_FAILED && b != EXIT_DONE) ? b : a;
-}
-
 /* argv[0] is the command's name, its arguments follow. They return the exit code. */
 int cmd_view(int argc, char **argv); /* or motion, by its name */
 int cmd_run(int argc, char **argv);

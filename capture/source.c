@@ -229,7 +229,9 @@ bool source_is_whole(const char *word) {
            (g_file_test(word, G_FILE_TEST_IS_DIR) && !pair_list_is_side(word));
 }
 
-bool source_is_one_side(const char *const words[2]) {
+/* Whether two words that are to be a pair say the same side, by the names of the files or of the
+ * folders that they lie in; logs so. Files of one name may be a pair. */
+static bool are_one_side(const char *const words[2]) {
     enum eye eye = pair_list_eye(words[0]);
     g_autofree char *first = g_path_get_basename(words[0]);
     g_autofree char *second = g_path_get_basename(words[1]);
@@ -264,7 +266,7 @@ static struct source *open_kind(const char *const *words, int count,
     if (scheme)
         return log_fail(source_failed(error, -EINVAL), words[1], "does not belong behind %s; %s",
                         words[0], scheme->instead);
-    if (count == 2 && !options->motion_step && source_is_one_side(words))
+    if (count == 2 && !options->motion_step && are_one_side(words))
         return source_failed(error, -EINVAL);
     if (count == 2)
         doubt_order(words);

@@ -121,10 +121,6 @@ bool source_is_whole(const char *word);
 /* Whether a file is called as pictures are that are read. */
 bool source_is_picture_name(const char *name);
 
-/* Whether two words that are to be a pair say the same side, by the names of the files or of the
- * folders that they lie in; logs so. Files of one name may be a pair. */
-bool source_is_one_side(const char *const words[2]);
-
 /* Logs that a source of more than one pair assumes its rate. */
 void source_say_rate(const struct source *source);
 

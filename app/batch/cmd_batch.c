@@ -1,5 +1,5 @@
 /*
- * livestereo batch: every pair of every input, in order, to files. The live threads read and
+ * livestereo batch: every pair of a source, in order, to files. The live threads read and
  * compute ahead (nothing is dropped), this thread writes.
  * SPDX-License-Identifier: MIT
  */
@@ -29,23 +29,6 @@ struct batch {
     long written, damaged;
     struct depth_totals depth16, ply;
 };
-
-/* An input is one word (a folder of pairs, a recording, pictures that hold both or are taken for
- * both) or two that make a pair (files, patterns, folders); of motion a pattern or a folder is one
- * word, too. */
-static int words_of_input(const struct batch *batch, const char *word) {
-    bool one = batch->source.pictures != PICTURES_AUTO;
-    bool stream =
-        batch->source.motion_step && (strchr(word, '%') || g_file_test(word, G_FILE_TEST_IS_DIR));
-    return source_is_whole(word) || one || stream ? 1 : 2;
-}
-
-static int count_inputs(const struct batch *batch, int count, char **words) {
-    int inputs = 0;
-    for (int i = 0; i < count; i += words_of_input(batch, words[i]))
-        inputs++;
-    return inputs;
-}
 
 /* name is the source's; a long one is cut at its start, for a line that wraps cannot be redrawn. */
 static void draw_progress(const char *name, long done, long count, double rate) {
@@ -131,7 +114,7 @@ static int check_form(struct batch *batch) {
     return EXIT_DONE;
 }
 
-static int run_input(struct batch *batch, struct source *source, const char *folder) {
+static int run_input(struct batch *batch, struct source *source) {
     AUTO(rig_use_close) struct rig_use rig;
     AUTO(matcher_close) struct matcher *matcher = NULL;
     g_autofree uint8_t *left_out = NULL;
@@ -153,7 +136,7 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
         code = check_form(batch);
     if (code != EXIT_DONE)
         return code;
-    const struct batch_task task = {.folder = folder,
+    const struct batch_task task = {.folder = batch->folder,
                                     .kinds = batch->kinds,
                                     .source = source,
                                     .geometry = &rig.geometry,
@@ -179,61 +162,20 @@ static int run_input(struct batch *batch, struct source *source, const char *fol
     return code;
 }
 
-/* The folder for one of several inputs: named after it, told apart by a number where two are
- * equal. */
-static char *subfolder(const char *above, const char *word, GHashTable *used) {
-    g_autofree char *absolute = g_canonicalize_filename(word, NULL);
-    g_autofree char *name = g_path_get_basename(absolute);
-    char *percent = strchr(name, '%');
-    if (percent && percent != name)
-        *percent = '\0';
-    g_strcanon(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", '_');
-    for (int n = 1;; n++) {
-        char *unique = n == 1 ? g_strdup(name) : g_strdup_printf("%s-%d", name, n);
-        if (g_hash_table_add(used, unique))
-            return g_build_filename(above, unique, NULL);
-    }
-}
-
-/* Whether an input names two pictures of one side, after a log line. */
-static bool any_is_one_side(const struct batch *batch, int count, char **words) {
-    for (int i = 0, step; i < count; i += step) {
-        step = words_of_input(batch, words[i]);
-        if (step == 2 && i + 1 < count && !batch->source.motion_step &&
-            source_is_one_side((const char *const *)words + i))
-            return true;
-    }
-    return false;
-}
-
-static int run_all(struct batch *batch, int count, char **words) {
-    if (any_is_one_side(batch, count, words))
+static int run_source(struct batch *batch, int count, char **words) {
+    int error;
+    if (count > 1 && source_is_whole(words[0]))
+        return log_fail(EXIT_USAGE, words[1],
+                        "does not belong behind %s: batch computes one source, so give each a "
+                        "command and a folder of its own",
+                        words[0]);
+    AUTO(source_close)
+    struct source *source = source_open((const char *const *)words, count, &batch->source, &error);
+    if (!source)
         return EXIT_SOURCE;
-    bool several = count_inputs(batch, count, words) > 1;
-    g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    const struct params given = batch->params;
-    int worst = EXIT_DONE;
-    for (int i = 0, step; i < count; i += step) {
-        batch->params = given;
-        int error, wanted = words_of_input(batch, words[i]);
-        step = MIN(wanted, count - i);
-        int code = EXIT_SOURCE;
-        struct source *source =
-            source_open((const char *const *)words + i, step, &batch->source, &error);
-        if (source) {
-            use_rate(batch, source);
-            options_take_range(&batch->common, source, batch->rig.scale, &batch->params);
-            g_autofree char *folder =
-                several ? subfolder(batch->folder, words[i], used) : g_strdup(batch->folder);
-            code = run_input(batch, source, folder);
-            source_close(&source);
-        }
-        if (code == EXIT_RUN_FAILED || code == EXIT_NO_GPU || code == EXIT_CALIBRATION ||
-            code == EXIT_INTERRUPTED)
-            return code;
-        worst = exit_worse(worst, code);
-    }
-    return worst;
+    use_rate(batch, source);
+    options_take_range(&batch->common, source, batch->rig.scale, &batch->params);
+    return run_input(batch, source);
 }
 
 static void say_far(const struct batch *batch, const char *kind, const char *where,
@@ -245,7 +187,7 @@ static void say_far(const struct batch *batch, const char *kind, const char *whe
 
 static int check_and_run(struct batch *batch, int count, char **words) {
     if (count == 0)
-        log_error("batch", "no INPUT; see livestereo batch --help");
+        log_error("batch", "no SOURCE; see livestereo batch --help");
     else if (!batch->folder)
         log_error("batch", "say where the results go: -o DIR");
     if (count == 0 || !batch->folder)
@@ -256,7 +198,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
     if (batch->kinds < 0)
         return EXIT_USAGE;
     quit_catch();
-    int code = run_all(batch, count, words);
+    int code = run_source(batch, count, words);
     if (!batch->common.quiet && (batch->written || batch->damaged))
         printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
                batch->written == 1 ? "" : "s", batch->folder, batch->damaged,
@@ -282,18 +224,13 @@ int cmd_batch(int argc, char **argv) {
         {0},
     };
     int code = options_parse(
-        &argc, &argv, "INPUT... -o DIR",
-        "Computes every pair of every input, in order, and writes the disparities. An INPUT is a\n"
-        "folder (left/ and right/, image_0/ and image_1/, image_2/ and image_3/, or left.png and\n"
-        "right.png), a recording made by livestereo, or two words that make one pair: two "
-        "pictures, or two patterns like\n"
-        "l_%06d.png r_%06d.png. Several inputs get a folder each below DIR.",
+        &argc, &argv, "SOURCE [SOURCE] -o DIR",
+        "Computes every pair of a source, in order, and writes the disparities.\n\n" SOURCE_HELP,
         "The manual says what is in the files, which are named after the left picture.\n\n"
         "Examples:\n"
         "  livestereo batch recording/ -o out/\n"
         "  livestereo batch drive.mkv -o out/ --rotate180 R\n"
         "  livestereo batch left_%06d.png right_%06d.png -o out/ --save disp16,pfm,color\n"
-        "  livestereo batch monday/ tuesday/ -o out/ --preset yang2006\n"
         "  livestereo batch --preset flow clouds/ -o out/ --save flo,color\n",
         entries, &batch.common, &batch.params);
     if (code == GO_ON)
