@@ -31,7 +31,7 @@ static struct output *open_server(const char *place, const struct params *params
                                   const struct depth_geometry *geometry, int *code) {
     g_autofree char *text = g_strconcat("foxglove:", place, NULL);
     struct output_options options = {text};
-    struct output_about about = {W, H, 3, 30, geometry, params, "a drawn plane", false};
+    struct output_about about = {geometry, params, "a drawn plane", false};
     return output_open(&options, &about, code);
 }
 

@@ -1,7 +1,10 @@
 /*
- * --out: what is computed goes to programs that connect over the network
- * (app/live/output_foxglove.c). A receiver that is slow costs it frames; whoever gives frames never
- * waits.
+ * --out: a server of what is computed. foxglove:PORT is on this machine alone,
+ * foxglove:ADDRESS:PORT there: Foxglove's WebSocket protocol (subprotocols foxglove.websocket.v1
+ * and foxglove.sdk.v1, github.com/foxglove/ws-protocol) and, on the same port, a page that shows
+ * pictures, depth and settings in a browser. A thread of its own serves all clients: topics that
+ * nobody has subscribed to are not computed, and of each topic a client gets the newest message
+ * that its connection has room for. Whoever gives frames never waits.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -29,8 +32,6 @@ struct output_options {
 #define OUTPUT_FRAMES 2 /* of the pool that it may hold: one waits, one is converted */
 
 struct output_about {
-    int width, height, channels;           /* of the frames */
-    double rate;                           /* 0 unknown */
     const struct depth_geometry *geometry; /* NULL or not metric: depth is refused */
     const struct params *params;           /* of the first frame; of motion only colours go out */
     const char *source;                    /* its name; lives as long as the output */
@@ -38,7 +39,7 @@ struct output_about {
 };
 
 struct output_status {
-    long given, sent; /* frames; sent: the receiver has taken them. The rest was overtaken */
+    long given, sent; /* frames; sent: they were offered to the clients. The rest was overtaken */
 };
 
 struct output;
@@ -52,17 +53,16 @@ void output_give(struct output *output, struct frame *frame);
 
 void output_get_status(struct output *output, struct output_status *status);
 
-/* Takes into *params what a receiver has set since the last call; false: nothing. The caller
+/* Takes into *params what a client has set since the last call; false: nothing. The caller
  * applies it to later frames. NULL is fine. */
 bool output_take_params(struct output *output, struct params *params);
 
-/* Tells the receiver that set parameters last why they were refused, and all which ones are in
+/* Tells the client that set parameters last why they were refused, and all which ones are in
  * force. NULL is fine. */
 void output_refuse_params(struct output *output, const char *why, const struct params *in_force);
 
 /* A line for the report of a run, to stdout; NULL prints nothing. */
 void output_print(struct output *output);
 
-/* Lets the receiver finish its file for a few seconds. Clears the pointer; NULL inside is fine.
- * False, after a log line, where what it got may lack its end. */
-bool output_close(struct output **output);
+/* Clears the pointer; NULL inside is fine. */
+void output_close(struct output **output);

@@ -249,8 +249,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
                     const struct rig_use *rig, const uint8_t *left_out) {
     struct number_pattern pattern = {0};
     struct reader reader = {.left_out = left_out};
-    struct output_about about = {rig->width,     rig->height,  source->channels, source->rate,
-                                 &rig->geometry, &run->params, source->name,     source->live};
+    struct output_about about = {&rig->geometry, &run->params, source->name, source->live};
     bool live_source = source->live || run->source.rate > 0;
     struct live_options options = {
         .policy = live_source ? QUEUE_DROP_OLDEST : QUEUE_WAIT,
@@ -275,8 +274,7 @@ static int run_live(const struct run *run, struct source *source, struct matcher
         else if (code == EXIT_DONE)
             code = EXIT_RUN_FAILED;
         frame_drop(&reader.last);
-        if (!output_close(&reader.output) && code == EXIT_DONE)
-            code = EXIT_RUN_FAILED;
+        output_close(&reader.output);
         live_close(&live);
     }
     pair_watch_close(&reader.watch);

@@ -109,11 +109,7 @@ static int open_pipeline(struct viewer *v) {
 
 static int open_output(struct viewer *v) {
     const struct source *source = v->playback.source;
-    struct output_about about = {.width = v->rig.width,
-                                 .height = v->rig.height,
-                                 .channels = source->channels,
-                                 .rate = source->rate,
-                                 .params = &v->now.params,
+    struct output_about about = {.params = &v->now.params,
                                  .source = source->name,
                                  .live = source->live,
                                  .geometry = &v->rig.geometry};
