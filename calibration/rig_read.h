@@ -1,8 +1,8 @@
 /*
  * Reads and writes rig files. The format is detected by content: OpenCV YAML (one file, or
  * intrinsics and extrinsics), a pair of ROS camera_info files or messages, KITTI's calib.txt and
- * calib_cam_to_cam.txt, DrivingStereo's, Middlebury's calib.txt, Kalibr's camchain, DepthAI's JSON,
- * ZED's SN*.conf. No shared state.
+ * calib_cam_to_cam.txt, DrivingStereo's, Middlebury's calib.txt, Kalibr's camchain, ZED's
+ * SN*.conf. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

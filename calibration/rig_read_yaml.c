@@ -1,8 +1,7 @@
 /*
  * Rig files in YAML, of which JSON is a part: OpenCV's (one file, or intrinsics and extrinsics),
- * ROS camera_info pairs, Kalibr's camchain, DepthAI's calibration of OAK cameras. The keys say
- * which it is. The first refusal counts: what is read after it, zeros or not, is thrown away. No
- * state.
+ * ROS camera_info pairs, Kalibr's camchain. The keys say which it is. The first refusal counts:
+ * what is read after it, zeros or not, is thrown away. No state.
  * SPDX-License-Identifier: MIT
  */
 #include "calibration/rig_private.h"
@@ -384,26 +383,6 @@ static void read_ros(struct trees *t, struct rig *rig) {
                l[3]);
 }
 
-/* ---- poses */
-
-/* The upper rows of a 4 x 4 matrix. */
-static void split_pose(const double pose[16], double R[9], double T[3]) {
-    for (int i = 0; i < 3; i++) {
-        memcpy(R + 3 * i, pose + 4 * i, 3 * sizeof *pose);
-        T[i] = pose[4 * i + 3];
-    }
-}
-
-/* The rig's R and T from where two cameras stand: R[v] X + T[v] is in one frame for both. */
-static void set_pose(double R[2][9], double T[2][3], struct rig *rig) {
-    double back[9];
-    matrix_transpose(R[1], back);
-    matrix_multiply(back, R[0], rig->R);
-    for (int i = 0; i < 3; i++)
-        T[0][i] -= T[1][i];
-    matrix_apply(back, T[0], rig->T);
-}
-
 /* ---- Kalibr */
 
 static void kalibr_camera(struct trees *t, yaml_node_t *node, const char *name, struct camera *c) {
@@ -444,84 +423,18 @@ static void read_kalibr(struct trees *t, struct rig *rig) {
     kalibr_camera(t, yaml_find(tree, tree->root, "cam0"), "cam0", &rig->camera[0]);
     kalibr_camera(t, right, "cam1", &rig->camera[1]);
     take(t, 0, yaml_find(tree, right, "T_cn_cnm1"), "cam1: T_cn_cnm1", pose, 16);
-    split_pose(pose, rig->R, rig->T);
+    for (int i = 0; i < 3; i++) { /* the upper rows */
+        memcpy(rig->R + 3 * i, pose + 4 * i, 3 * sizeof *pose);
+        rig->T[i] = pose[4 * i + 3];
+    }
     t->in->unit = 1;
 }
 
-/* ---- DepthAI's JSON of OAK cameras; lengths in cm */
-
-/* The camera of a socket: cameraData is a list of [socket, camera]. */
-static yaml_node_t *oak_find(struct trees *t, double socket) {
-    struct yaml_tree *tree = &t->tree[0];
-    yaml_node_t *list = yaml_find(tree, tree->root, "cameraData");
-    double x;
-    for (int i = 0; yaml_item(tree, list, i); i++) {
-        yaml_node_t *entry = yaml_item(tree, list, i);
-        if (yaml_number(yaml_item(tree, entry, 0), &x) && x == socket)
-            return yaml_item(tree, entry, 1);
-    }
-    return NULL;
-}
-
-static void oak_camera(struct trees *t, yaml_node_t *node, const char *key, struct camera *c) {
-    struct yaml_tree *tree = &t->tree[0];
-    double m[9] = {0}, k[14], size[2] = {0}, type = 0;
-    if (yaml_numbers(tree, yaml_find(tree, node, "intrinsicMatrix"), m, 9) != 9 ||
-        !yaml_number(yaml_find(tree, node, "cameraType"), &type) ||
-        !yaml_number(yaml_find(tree, node, "width"), &size[0]) ||
-        !yaml_number(yaml_find(tree, node, "height"), &size[1]))
-        rig_refuse(t->in, 0,
-                   "%s: the camera of this socket lacks cameraType, intrinsicMatrix, width "
-                   "or height in cameraData",
-                   key);
-    int count = take_lens(t, 0, yaml_find(tree, node, "distortionCoeff"), "distortionCoeff", k);
-    set_matrix(t, 0, "intrinsicMatrix", m, c);
-    /* of a fisheye, whose type is 1, the first four count */
-    set_distortion(t, 0, "distortionCoeff", type == 1 ? "fisheye" : "rational", k, count, c);
-    rig_take_size(t->in, 0, "width, height", size, c);
-}
-
-/* Pose of the camera that all others are given by, from that of a socket, link by link. */
-static void oak_pose(struct trees *t, double socket, double R[9], double T[3]) {
-    struct yaml_tree *tree = &t->tree[0];
-    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    static const char *const axes[3] = {"x", "y", "z"};
-    memcpy(R, identity, sizeof identity);
-    memset(T, 0, 3 * sizeof *T);
-    for (int links = 0; links < 8; links++) {
-        yaml_node_t *pose = yaml_find(tree, oak_find(t, socket), "extrinsics");
-        yaml_node_t *shift = yaml_find(tree, pose, "translation");
-        double turn[9], by[3];
-        if (!yaml_number(yaml_find(tree, pose, "toCameraSocket"), &socket))
-            break;
-        if (socket == -1)
-            return;
-        take(t, 0, yaml_find(tree, pose, "rotationMatrix"), "extrinsics: rotationMatrix", turn, 9);
-        matrix_multiply(turn, R, R);
-        matrix_apply(turn, T, T);
-        for (int i = 0; i < 3; i++) {
-            take(t, 0, yaml_find(tree, shift, axes[i]), "extrinsics: translation", &by[i], 1);
-            T[i] += by[i];
-        }
-    }
-    rig_refuse(t->in, 0, "extrinsics: they do not lead from camera to camera");
-}
-
-static void read_oak(struct trees *t, struct rig *rig) {
-    static const char *const keys[2] = {"leftCameraSocket", "rightCameraSocket"};
-    struct yaml_tree *tree = &t->tree[0];
-    yaml_node_t *pair = yaml_find(tree, tree->root, "stereoRectificationData");
-    double R[2][9], T[2][3], socket;
-    for (int v = 0; v < 2; v++) {
-        take(t, 0, yaml_find(tree, pair, keys[v]), keys[v], &socket, 1);
-        oak_camera(t, oak_find(t, socket), keys[v], &rig->camera[v]);
-        oak_pose(t, socket, R[v], T[v]);
-    }
-    set_pose(R, T, rig);
-    t->in->unit = 1e-2;
-}
-
 /* ---- which of them it is */
+
+#define WRITE_OPENCV                                                                           \
+    "write one file of OpenCV's form: M1 D1 M2 D2 of its cameras, and R T, which take points " \
+    "of the left one to the right one"
 
 static void read_trees(struct trees *t, struct rig *rig) {
     static const char *const k[] = {"k", "K", NULL}, *const p[] = {"p", "P", NULL};
@@ -529,17 +442,15 @@ static void read_trees(struct trees *t, struct rig *rig) {
         const char *keys[5];
         void (*read)(struct trees *t, struct rig *rig); /* or */
         const char *refusal;
-    } kinds[] = {
-        {{"M1", "cameraMatrix1", "camera_matrix_1", "K1"}, read_opencv, NULL},
-        {{"M2", "cameraMatrix2", "camera_matrix_2", "K2"}, read_opencv, NULL},
-        {{"camera_matrix", "LEFT.K"}, read_ros, NULL},
-        {{"cam0", "cam1"}, read_kalibr, NULL},
-        {{"cameraData"}, read_oak, NULL},
-        {{"body_T_cam0", "projection_parameters", "value0", "Camera1.fx"},
-         NULL,
-         "is that of a SLAM program (VINS, Basalt, ORB_SLAM); write one file of OpenCV's form: M1 "
-         "D1 M2 D2 of its cameras, and R T, which take points of the left one to the right one"},
-        {{"T", "R"}, NULL, "holds no cameras (M1, M2); give the intrinsics file too"}};
+    } kinds[] = {{{"M1", "cameraMatrix1", "camera_matrix_1", "K1"}, read_opencv, NULL},
+                 {{"M2", "cameraMatrix2", "camera_matrix_2", "K2"}, read_opencv, NULL},
+                 {{"camera_matrix", "LEFT.K"}, read_ros, NULL},
+                 {{"cam0", "cam1"}, read_kalibr, NULL},
+                 {{"body_T_cam0", "projection_parameters", "value0", "Camera1.fx"},
+                  NULL,
+                  "is that of a SLAM program (VINS, Basalt, ORB_SLAM); " WRITE_OPENCV},
+                 {{"cameraData"}, NULL, "is DepthAI's; " WRITE_OPENCV},
+                 {{"T", "R"}, NULL, "holds no cameras (M1, M2); give the intrinsics file too"}};
     int file;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         bool messages = kinds[i].read == read_ros && find(t, k, &file) && find(t, p, &file);
@@ -551,10 +462,9 @@ static void read_trees(struct trees *t, struct rig *rig) {
             rig_refuse(t->in, file, "%s", kinds[i].refusal);
         return;
     }
-    rig_refuse(
-        t->in, 0,
-        "is no calibration that is known here: no M1 (OpenCV), camera_matrix (ROS), cam0 (Kalibr) "
-        "or cameraData (DepthAI)");
+    rig_refuse(t->in, 0,
+               "is no calibration that is known here: no M1 (OpenCV), camera_matrix (ROS) or cam0 "
+               "(Kalibr)");
 }
 
 static int open_tree(struct trees *t, int i) {

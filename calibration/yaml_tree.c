@@ -82,7 +82,7 @@ int yaml_tree_open(struct yaml_tree *tree, const char *text, size_t length, char
     if (!tree->root || tree->root->type != YAML_MAPPING_NODE) {
         snprintf(why, size,
                  "is no calibration that is known here (OpenCV, ROS, KITTI, Middlebury, "
-                 "Kalibr, DepthAI, ZED)");
+                 "Kalibr, ZED)");
         yaml_tree_close(tree);
         return -EBADMSG;
     }
@@ -115,13 +115,6 @@ yaml_node_t *yaml_find_any(struct yaml_tree *tree, yaml_node_t *node, const char
     for (; *keys && !found; keys++)
         found = yaml_find(tree, node, *keys);
     return found;
-}
-
-yaml_node_t *yaml_item(struct yaml_tree *tree, yaml_node_t *node, int i) {
-    if (!node || node->type != YAML_SEQUENCE_NODE ||
-        i >= node->data.sequence.items.top - node->data.sequence.items.start)
-        return NULL;
-    return yaml_document_get_node(&tree->document, node->data.sequence.items.start[i]);
 }
 
 const char *yaml_text(const yaml_node_t *node) {

@@ -25,9 +25,6 @@ yaml_node_t *yaml_find(struct yaml_tree *tree, yaml_node_t *node, const char *ke
 /* The first of the keys that is there, up to a NULL. */
 yaml_node_t *yaml_find_any(struct yaml_tree *tree, yaml_node_t *node, const char *const *keys);
 
-/* Item i of a list, NULL where there is none; node may be NULL or of another kind. */
-yaml_node_t *yaml_item(struct yaml_tree *tree, yaml_node_t *node, int i);
-
 /* Text of a scalar, NULL for anything else. */
 const char *yaml_text(const yaml_node_t *node);
 

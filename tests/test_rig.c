@@ -352,38 +352,6 @@ static void expect_said(const char *first, const struct rig_read_options *option
     stderr_says(level, word, g_assert_cmpint(parse(first, NULL, options, rig), ==, 0));
 }
 
-/* DepthAI's JSON, tabs and all. Poses lead from camera to camera: from both to the one between
- * them, or from left to right. */
-TEST("/rig/oak", test_oak) {
-#define CAMERA(fx, type, to, x)                                                                    \
-    "{\"cameraType\": " type ", \"distortionCoeff\": [0.1, 0.02, 0, 0, 0, 0.3, 0, 0, 0, 0, 0, 0, " \
-    "0, 0], \"extrinsics\": {\"rotationMatrix\": [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, "  \
-    "0.0]], \"toCameraSocket\": " to ", \"translation\": {\"x\": " x                               \
-    ", \"y\": 1.0, \"z\": 0.5}},\n\t\"height\": 800, \"intrinsicMatrix\": [[" fx                   \
-    ", 0, 640], [0, 790, 400], [0, 0, 1]], \"width\": 1280}"
-#define OAK(left, right)                                                                           \
-    "{\n\t\"boardName\": \"B\", \"cameraData\": [[0, {\"extrinsics\": {\"toCameraSocket\": -1}}]," \
-    " [1, " left "], [2, " right "]], \"stereoRectificationData\": {\"leftCameraSocket\": 1, "     \
-    "\"rightCameraSocket\": 2}}"
-    static const char between[] =
-        OAK(CAMERA("799", "0", "0", "-3.75"), CAMERA("801", "0", "0", "3.75"));
-    struct rig rig;
-    g_assert_cmpint(parse(between, NULL, NULL, &rig), ==, 0);
-    near(rig.camera[1].fx, 801, 0);
-    g_assert_cmpint(rig.camera[0].width, ==, 1280);
-    g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RATIONAL);
-    near(rig.camera[0].k[5], 0.3, 0);
-    g_assert_true(rig.metric);
-    near(rig.R[8], 1, 1e-12);
-    near(rig.T[0], -0.075, 1e-12);
-    near(rig.T[1], 0, 1e-12);
-    expect_refusal(OAK(CAMERA("799", "0", "2", "-7.5"), CAMERA("801", "0", "1", "7.5")), NULL, NULL,
-                   "from camera to camera"); /* in a circle */
-    expect_refusal(OAK(CAMERA("799", "1", "2", "-7.5"), CAMERA("801", "1", "-1", "0")), NULL, NULL,
-                   "coefficient 6 is not 0"); /* of a fisheye, which has four */
-    expect_refusal(OAK("{}", "{}"), NULL, NULL, "leftCameraSocket");
-}
-
 /* As `ros2 topic echo` and `rostopic echo` print it. */
 #define MESSAGE(k, p3, rest)                                                              \
     "header:\n  frame_id: left\nheight: 240\nwidth: 320\ndistortion_model: plumb_bob\n" k \
@@ -491,6 +459,7 @@ TEST("/rig/slam", test_slam) {
     expect_refusal(two, two, NULL, "both cameras");
     expect_refusal("body_T_cam0: {rows: 4}\ncam0_calib: a.yaml\n", NULL, NULL, "VINS");
     expect_refusal("{\"value0\": {\"intrinsics\": []}}", NULL, NULL, "Basalt");
+    expect_refusal("{\"cameraData\": []}", NULL, NULL, "DepthAI");
     expect_refusal("Camera1.fx: 458.6\nCamera1.fy: 457.3\n", NULL, NULL, "ORB_SLAM");
 }
 
