@@ -29,7 +29,6 @@ struct eval {
     char *counts; /* CSV of confidences, or NULL */
     char *folder; /* for pictures, or NULL */
     char *mask;   /* --mask, or NULL */
-    char *frames; /* --frames, or NULL */
     GArray *results;
 };
 
@@ -273,15 +272,6 @@ static void report(struct eval *eval, const char *folder, struct eval_result *re
     fflush(stdout);
 }
 
-/* Whether --frames includes the pair of this number. */
-static bool wants(const struct eval *eval, long index) {
-    g_auto(GStrv) words = eval->frames ? g_strsplit(eval->frames, ",", -1) : NULL;
-    for (char **word = words; word && *word; word++)
-        if (strtol(*word, NULL, 10) == index)
-            return true;
-    return !words;
-}
-
 /* Runs a pair with its truth and reports it. The exit code. */
 static int eval_pair(struct eval *eval, const char *folder, struct test_pair *pair) {
     struct eval_result result = {0};
@@ -315,8 +305,6 @@ static int run_folder(struct eval *eval, const char *folder) {
     if (code != EXIT_DONE)
         return code;
     for (long i = 0; i < set.pairs.count; i++) {
-        if (!wants(eval, i))
-            continue;
         if (quit_asked())
             return EXIT_INTERRUPTED;
         struct test_pair pair;
@@ -354,23 +342,11 @@ static void clear_result(void *result) {
     g_free(r->group);
 }
 
-/* --frames; says what is wrong. */
-static bool check_frames(const struct eval *eval) {
-    g_auto(GStrv) words = g_strsplit(eval->frames ? eval->frames : "0", ",", -1);
-    for (char **word = words; *word; word++)
-        if (!g_ascii_isdigit(**word) || strspn(*word, "0123456789") != strlen(*word))
-            return log_fail(false, "--frames", "\"%s\" is no list of numbers; write it as 5,10,15",
-                            eval->frames);
-    return true;
-}
-
 static int check_and_run(struct eval *eval, int count, char **folders) {
     if (count == 0 || eval->repeat < 1)
         return log_fail(EXIT_USAGE, "eval",
                         count == 0 ? "no DIR; see livestereo eval --help"
                                    : "--repeat must be at least 1");
-    if (!check_frames(eval))
-        return EXIT_USAGE;
     if (eval->folder && g_mkdir_with_parents(eval->folder, 0777) != 0)
         return log_fail(EXIT_RUN_FAILED, eval->folder, "cannot make this folder: %s",
                         strerror(errno));
@@ -389,8 +365,6 @@ int cmd_eval(int argc, char **argv) {
          "Append how many pixels of each confidence are off by more than 1 px: pair, confidence, "
          "pixels, bad ones, px within which 68 % lie",
          "CSV"},
-        {"frames", 0, 0, G_OPTION_ARG_STRING, &eval.frames,
-         "Only these pairs of each DIR, counted from 0", "N,..."},
         {"json", 0, 0, G_OPTION_ARG_NONE, &eval.json, "One JSON object a line, no table", NULL},
         MASK_ENTRY(&eval.mask),
         RIG_WHOLE_ENTRIES(&eval.rig),
