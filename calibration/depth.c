@@ -49,17 +49,6 @@ static double pixels(int16_t disparity) {
     return disparity == INT16_MIN ? NAN : disparity / 16.0;
 }
 
-int depth_units(const struct depth_geometry *g, int min_disparity, int range) {
-    double farthest = depth_of(g, fmax(min_disparity, 1 - g->doffs));
-    double step = depth_error(g, depth_of(g, min_disparity + range - 1), 1);
-    int units = 1000;
-    while (units < 1000000 && units * step < 1 && 10 * units * farthest <= UINT16_MAX)
-        units *= 10;
-    while (units > 1 && !(units * farthest <= UINT16_MAX))
-        units /= 10;
-    return units;
-}
-
 long depth_map_16(const struct depth_geometry *g, const int16_t *disparity, int width, int height,
                   int units_per_m, uint16_t *depth) {
     size_t count = (size_t)width * (size_t)height;

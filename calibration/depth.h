@@ -39,11 +39,6 @@ void depth_limits(const struct depth_geometry *g, int min_disparity, int range, 
 /* The smallest number of labels from min_disparity on that includes depth. */
 int depth_labels(const struct depth_geometry *g, int min_disparity, double depth);
 
-/* Units per metre in which 16 bits hold the depths of `range` disparities from min_disparity on:
- * 1000, 100, 10 or 1, the largest that does; 10^4 to 10^6 where the two nearest depths are less
- * than 1 mm apart and these still do. Disparities less than 1 px from infinity do not count. */
-int depth_units(const struct depth_geometry *g, int min_disparity, int range);
-
 /* The depth of a disparity map (int16, 1/16 px, INT16_MIN unknown) in so many units per metre; 0
  * where it is unknown or too far for 16 bits. Returns how many pixels are too far. */
 long depth_map_16(const struct depth_geometry *g, const int16_t *disparity, int width, int height,

@@ -121,15 +121,6 @@ CLI_TEST("/batch/rate-of-others", test_rate_of_others) {
     g_assert_null(strstr(o.err, "assumed"));
 }
 
-/* Depth of 16 bits in mm ends at 65.5 m; what is beyond has other units. */
-CLI_TEST("/batch/far-output", test_far_output) {
-    write_text("calib.txt", "cam0=[500 0 24; 0 500 16; 0 0 1]\ncam1=[500 0 24; 0 500 16; 0 0 1]\n"
-                            "doffs=0\nbaseline=100000\nwidth=48\nheight=32\n");
-    expect_shell(0, "", "depth16 has 1 units a metre, not 1000",
-                 "$B batch synth:width=48,height=32,range=8,frames=3 --calib $D/calib.txt " SMALL
-                 " --save depth16 -o $D/out");
-}
-
 /* Disparities that disp16 does not hold: refused, or saved in another form; never cut. */
 CLI_TEST("/batch/far-disparities", test_far_disparities) {
     static const char *const searched[] = {"min_disparity=-4", "min_disparity=250"};

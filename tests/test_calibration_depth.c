@@ -51,26 +51,6 @@ TEST("/calibration/depth/rule", test_rule) {
     near(metres[3], 960, 1e-3);
 }
 
-/* The finest unit that holds what lies 1 px from infinity, or at the smallest disparity. */
-TEST("/calibration/depth/units", test_units) {
-    struct depth_geometry g = {.fx = 1000, .baseline = 0.06};
-    g_assert_cmpint(depth_units(&g, 0, 64), ==, 1000);
-    g_assert_cmpint(depth_units(&g, -3, 64), ==, 1000);
-    g.baseline = 0.5;
-    g_assert_cmpint(depth_units(&g, 0, 64), ==, 100);
-    g_assert_cmpint(depth_units(&g, 8, 64), ==, 1000);
-    g.doffs = 20;
-    g_assert_cmpint(depth_units(&g, 0, 64), ==, 1000);
-    g_assert_cmpint(depth_units(&g, -100, 64), ==, 100);
-    g = (struct depth_geometry){.fx = 500, .baseline = 0.004}; /* an endoscope: 31 mm on */
-    g_assert_cmpint(depth_units(&g, 0, 64), ==, 10000);
-    g.baseline = 0.0004; /* 3 mm on */
-    g_assert_cmpint(depth_units(&g, 0, 64), ==, 100000);
-    g = (struct depth_geometry){.fx = 1000, .doffs = 20};
-    g.baseline = 1e3;
-    g_assert_cmpint(depth_units(&g, -100, 64), ==, 1);
-}
-
 TEST("/calibration/depth/ply", test_ply) {
     const struct ply_point points[2] = {{{1, -2, 3.5F}, {10, 20, 30}, 40},
                                         {{0, 0, 1}, {255, 0, 1}, 2}};
@@ -304,18 +284,13 @@ TEST("/calibration/depth/far", test_far) {
     int status = 1, w, h;
     g_assert_true(g_spawn_command_line_sync(line, &out, NULL, &status, NULL));
     g_assert_cmpint(status, ==, 0);
-    uint16_t *cm;
+    uint16_t *mm;
     g_autofree char *path = g_build_filename(folder, "out", "left_depth16.png", NULL),
-                    *floats = g_build_filename(folder, "out", "left_depth.pfm", NULL),
-                    *ini = g_build_filename(folder, "out", "depth16.ini", NULL), *text = NULL,
-                    *pfm = NULL;
-    g_assert_cmpint(picture_read16(path, &cm, &w, &h), ==, 0);
-    g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
-    g_assert_nonnull(strstr(text, "[depth16]\nunits_per_metre=100\n"));
-    g_assert_cmpint(cm[2 * W + 40], ==, 0);
-    g_assert_cmpint(cm[H / 2 * W + 40], ==, 35000);
-    g_assert_cmpint(cm[(H - 3) * W + 40], ==, 4375);
-    free(cm);
+                    *floats = g_build_filename(folder, "out", "left_depth.pfm", NULL), *pfm = NULL;
+    g_assert_cmpint(picture_read16(path, &mm, &w, &h), ==, 0);
+    g_assert_cmpint(mm[H / 2 * W + 40], ==, 0);
+    g_assert_cmpint(mm[(H - 3) * W + 40], ==, 43750);
+    free(mm);
     g_assert_nonnull(strstr(out, "% of the pixels are too far"));
     gsize length;
     g_assert_true(g_file_get_contents(floats, &pfm, &length, NULL));

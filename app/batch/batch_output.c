@@ -34,9 +34,8 @@ struct batch_output {
     int folder_fd;    /* locked */
     GPtrArray *names; /* of the results of the first pairs; they are those in stems */
     GHashTable *stems;
-    void *room;      /* of a map; NULL: not needed yet */
-    long next;       /* number of the pair after the last row */
-    int depth_units; /* of depth16, per metre */
+    void *room; /* of a map; NULL: not needed yet */
+    long next;  /* number of the pair after the last row */
     char *mcap_path, *mcap_part;
     struct ros_mcap *mcap; /* NULL: none is wanted */
 };
@@ -82,8 +81,8 @@ static int write_depth16(struct batch_output *output, const char *path, const st
     uint16_t *depth = room_for(output, path, frame);
     if (!depth)
         return -ENOMEM;
-    totals->far += depth_map_16(output->task.geometry, frame->disparity, width, height,
-                                output->depth_units, depth);
+    totals->far +=
+        depth_map_16(output->task.geometry, frame->disparity, width, height, 1000, depth);
     totals->all += (long)pixels_of(frame);
     return picture_write16(path, depth, width, height);
 }
@@ -245,34 +244,10 @@ static int check_folder(const struct batch_output *output) {
                     name);
 }
 
-/* Says in which unit depth16 is: one for all pairs. */
-static int note_depth_units(const struct batch_output *output) {
-    g_autofree char *path = g_build_filename(output->task.folder, "depth16.ini", NULL);
-    g_autofree char *text = g_strdup_printf(
-        "# metres = value / units_per_metre; 0 is unknown, or too far: beyond %.10g m\n"
-        "[depth16]\nunits_per_metre=%d\n",
-        UINT16_MAX / (double)output->depth_units, output->depth_units);
-    if (!(output->task.kinds & SAVE_DEPTH16))
-        return 0;
-    if (output->depth_units != 1000)
-        log_info("--save",
-                 "depth16 has %d units a metre, not 1000, since depths %s; depth16.ini says so",
-                 output->depth_units,
-                 output->depth_units > 1000 ? "can be less than 1 mm apart"
-                                            : "can be beyond 65.535 m");
-    g_autoptr(GError) error = NULL;
-    if (g_file_set_contents(path, text, -1, &error))
-        return 0;
-    return log_fail(-EIO, path, "cannot be written: %s", error->message);
-}
-
 /* Nothing of an earlier batch is touched before all is checked. */
 static int begin(struct batch_output *output) {
     const struct batch_task *task = &output->task;
-    int error = open_folder(output)
-                    ?: check_folder(output)
-                    ?: open_rows(output)
-                    ?: note_depth_units(output);
+    int error = open_folder(output) ?: check_folder(output) ?: open_rows(output);
     if (!error && task->kinds & SAVE_MCAP) {
         unlink(output->mcap_part); /* of a batch that was killed */
         static const enum ros_topic saved[] = {ROS_LEFT, ROS_CAMERA, ROS_DEPTH, ROS_DEPTH_CAMERA,
@@ -323,7 +298,6 @@ struct batch_output *batch_output_open(const struct batch_task *task) {
     output->folder_fd = -1;
     output->names = g_ptr_array_new();
     output->stems = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    output->depth_units = depth_units(task->geometry, task->min_disparity, task->disparity_range);
     if (begin(output) == 0)
         return output;
     finish_mcap(output, false);

@@ -37,7 +37,6 @@ struct batch_task {
     int kinds;
     struct source *source;
     const struct depth_geometry *geometry; /* for depths, ply and mcap */
-    int min_disparity, disparity_range;    /* px: what is searched */
     const uint8_t *left_out;               /* by --mask, 255: not in valid_percent; or NULL */
     struct depth_totals *depth16, *ply;    /* the pixels of these are added to them */
 };

@@ -140,8 +140,6 @@ static int run_input(struct batch *batch, struct source *source) {
                                     .kinds = batch->kinds,
                                     .source = source,
                                     .geometry = &rig.geometry,
-                                    .min_disparity = batch->params.min_disparity,
-                                    .disparity_range = batch->params.disparity_range,
                                     .left_out = left_out,
                                     .depth16 = &batch->depth16,
                                     .ply = &batch->ply};
@@ -203,7 +201,7 @@ static int check_and_run(struct batch *batch, int count, char **words) {
         printf("%ld pair%s written to %s, %ld failed%s\n", batch->written,
                batch->written == 1 ? "" : "s", batch->folder, batch->damaged,
                code == EXIT_INTERRUPTED ? ", interrupted" : "");
-    say_far(batch, "depth16", "0 there (see depth16.ini)", &batch->depth16);
+    say_far(batch, "depth16", "0 there", &batch->depth16);
     say_far(batch, "ply", "left out", &batch->ply);
     return code;
 }
