@@ -266,7 +266,8 @@ static struct source *open_kind(const char *const *words, int count,
     if (scheme)
         return log_fail(source_failed(error, -EINVAL), words[1], "does not belong behind %s; %s",
                         words[0], scheme->instead);
-    if (count == 2 && !options->motion_step && are_one_side(words))
+    if (count % 2 == 0 && !options->motion_step &&
+        are_one_side((const char *const[2]){words[0], words[count / 2]}))
         return source_failed(error, -EINVAL);
     if (count == 2)
         doubt_order(words);

@@ -9,7 +9,6 @@
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
 #include "calibration/workshop/row_error.h"
-#include "image/picture.h"
 #include "base/auto.h"
 #include "base/log.h"
 
@@ -121,88 +120,38 @@ static void print_verdict(const struct row_error *pairs, int count, double offse
     printf("  %s\n  %s\n", text, health.advice ? health.advice : "rows agree");
 }
 
-/* What was measured of the pairs so far. */
-struct checked {
-    struct row_error rows[MAX_ROW_ERROR_PAIRS];
-    int count;
-    double row_px;
-};
-
-static int check_pair(const struct calib *c, struct rig_options *options, char *const pair[2],
-                      struct checked *checked) {
-    struct image im[2] = {{0}, {0}};
-    AUTO(rig_use_close) struct rig_use use = {0};
-    AUTO(pair_watch_close) struct pair_watch watch = {.name = pair[0], .rig = &use};
-    int code = EXIT_DONE;
-    for (int v = 0; v < 2 && code == EXIT_DONE; v++)
-        if (picture_read(pair[v], &im[v]))
-            code = EXIT_SOURCE;
-    if (code == EXIT_DONE && (im[0].width != im[1].width || im[0].height != im[1].height))
-        code = log_fail(EXIT_SOURCE, pair[1], "is %dx%d, but %s is %dx%d", im[1].width,
-                        im[1].height, pair[0], im[0].width, im[0].height);
-    if (code == EXIT_DONE)
-        code = rig_use_open(options, im[0].width, im[0].height, im[0].channels, &use);
-    if (code == EXIT_DONE) {
-        struct params params = c->params;
-        params.min_disparity = 0;
-        params.disparity_range = MIN(c->labels, use.width / 2);
-        pair_watch_look(&watch, &im[0], &im[1], &params);
-        print_rows(pair[0], &watch.looked.rows, watch.looked.error);
-        if (*watch.looked.doubt && watch.looked.beyond_rows)
-            printf("  %s\n", watch.looked.doubt);
-        checked->row_px = use.row_px;
-        if (!watch.looked.error && checked->count < MAX_ROW_ERROR_PAIRS)
-            checked->rows[checked->count++] = watch.looked.rows;
-    }
-    picture_free(&im[0]);
-    picture_free(&im[1]);
-    return code;
-}
-
-static void keep_digits(char *text) {
-    char *to = text;
-    for (const char *from = text; *from; from++)
-        if (g_ascii_isdigit(*from))
-            *to++ = *from;
-    *to = '\0';
-}
-
-/* Whether two names are those of one pair: the same in two folders, or with the same numbers. */
-static bool is_one_pair(const char *a, const char *b) {
-    g_autofree char *first = g_path_get_basename(a), *second = g_path_get_basename(b);
-    if (strcmp(first, second) == 0)
-        return true;
-    keep_digits(first);
-    keep_digits(second);
-    return *first && strcmp(first, second) == 0;
-}
-
-/* Whether the pictures are left, right, left, right; else all left ones come first. */
-static bool alternates(char **words, int count) {
-    bool halves = true, in_turn = true;
-    for (int i = 0; i < count / 2; i++) {
-        halves &= is_one_pair(words[i], words[count / 2 + i]);
-        in_turn &= is_one_pair(words[2 * i], words[2 * i + 1]);
-    }
-    return in_turn && !halves;
-}
-
 /* The exit code. */
 static int check_pairs(const struct calib *c, struct rig_options *options, char **words,
                        int count) {
-    g_autofree struct checked *checked = g_new0(struct checked, 1);
-    int step = 1, right = count / 2; /* of the words: from pair to pair, from left to right */
-    int code = EXIT_DONE;
-    if (alternates(words, count)) {
-        step = 2;
-        right = 1;
+    const struct source_options how = {.lists = true};
+    struct row_error rows[MAX_ROW_ERROR_PAIRS];
+    struct params params = c->params;
+    int error, pairs = 0;
+    AUTO(source_close)
+    struct source *source = source_open((const char *const *)words, count, &how, &error);
+    if (!source)
+        return EXIT_SOURCE;
+    AUTO(rig_use_close) struct rig_use use = {0};
+    AUTO(pair_watch_close) struct pair_watch watch = {.name = source->name, .rig = &use};
+    AUTO(frame_drop)
+    struct frame *frame =
+        frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
+    int code = frame ? rig_use_open(options, source->width, source->height, source->channels, &use)
+                     : EXIT_RUN_FAILED;
+    params.min_disparity = 0;
+    params.disparity_range = MIN(c->labels, use.width / 2);
+    while (code == EXIT_DONE && (error = source->read(source, frame)) == 0) {
+        const char *left, *right;
+        source->files(source, frame->index, &left, &right);
+        pair_watch_look(&watch, &frame->left, &frame->right, &params);
+        print_rows(left, &watch.looked.rows, watch.looked.error);
+        if (*watch.looked.doubt && watch.looked.beyond_rows)
+            printf("  %s\n", watch.looked.doubt);
+        if (!watch.looked.error && pairs < MAX_ROW_ERROR_PAIRS)
+            rows[pairs++] = watch.looked.rows;
     }
-    for (int i = 0; i < count / 2 && code == EXIT_DONE; i++) {
-        char *const pair[2] = {words[step * i], words[step * i + right]};
-        code = check_pair(c, options, pair, checked);
-    }
-    print_verdict(checked->rows, checked->count, c->params.row_offset, checked->row_px);
-    return code;
+    print_verdict(rows, pairs, c->params.row_offset, use.row_px);
+    return code == EXIT_DONE && error != SOURCE_END ? EXIT_SOURCE : code;
 }
 
 static int check(struct calib *c, int count, char **words) {
@@ -213,7 +162,7 @@ static int check(struct calib *c, int count, char **words) {
         return log_fail(
             EXIT_USAGE, "calib check",
             "takes one calibration file or two, then pairs of pictures: all left ones, then "
-            "all right ones, or left before right each time");
+            "all right ones");
     struct rig_options options = {
         .rectified = c->rectified, .unit = c->unit, .model = c->model, .alpha = c->alpha};
     options.files = g_new0(char *, files + 1);
@@ -236,7 +185,7 @@ static int check(struct calib *c, int count, char **words) {
             }
         }
     }
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && files < count)
         code = check_pairs(c, &options, words + files, count - files);
     g_free(options.files);
     return code;
@@ -311,7 +260,7 @@ int cmd_calib(int argc, char **argv) {
         "live while the rig is moved past near and far things, and finds from it, without a\n"
         "board, how the cameras stand to each other since they were nudged; lenses and\n"
         "baseline's length stay. Files are OpenCV's (one, or intrinsics and extrinsics), ROS's\n"
-        "(left and right), KITTI's, Middlebury's, Kalibr's, DepthAI's (OAK) or ZED's.",
+        "(left and right), KITTI's, Middlebury's, Kalibr's or ZED's.",
         "Examples:\n"
         "  livestereo calib check rig.yml left*.png right*.png\n"
         "  livestereo calib check --rectified left.png right.png\n"
