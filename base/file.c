@@ -17,7 +17,7 @@
 
 enum { BOM_BYTES = 3 };
 
-/* What a file is, whatever names lead to it. */
+/* The identity of a file, whatever names lead to it. */
 struct file_id {
     uint32_t major, minor;
     uint64_t inode;

@@ -108,7 +108,7 @@ void log_explain(const char *format, ...) {
     va_end(arguments);
 }
 
-/* What message itself logs is not redirected. */
+/* Hands a line to the target; lines that its message logs itself are not redirected. */
 static void pass_to(struct log_target *target, enum log_level level, const char *line) {
     if (level == LOG_ERROR) {
         snprintf(target->error, sizeof(target->error), "%s", line);

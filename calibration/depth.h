@@ -10,7 +10,7 @@
 
 struct rectification;
 
-/* What the rectified left picture needs to become points: pixel (x, y) of disparity d is the
+/* The numbers that make points of the rectified left picture: pixel (x, y) of disparity d is the
  * point Z = fx baseline / (d + doffs), X = (x - cx) Z / fx, Y = (y - cy) Z / fy, x right, y
  * down, z forward. doffs is the right cx minus the left one. */
 struct depth_geometry {

@@ -44,8 +44,8 @@ static void rotations(const struct rig *rig, struct rectification *out, double t
     matrix_apply(out->rotation[1], rig->T, t);
 }
 
-/* What of a source picture may bound the rectified one: pixels with a ray of the lens's model, this
- * near the rectified axis. */
+/* The pixels of a source picture that may bound the rectified one: those that the lens's model has
+ * a ray for, this near to the rectified axis. */
 struct view {
     const struct rig *rig;
     struct rectification *to;
@@ -164,8 +164,8 @@ static void fit(const struct rectification *to, int v, const struct rectangle *r
     }
 }
 
-/* Of the focal lengths of the cameras and of the rectified pictures: else these show less than a
- * sixteenth of what the cameras see, or next to nothing of it large enough. */
+/* The largest ratios of the focal lengths of rectified pictures and cameras, and the reverse:
+ * beyond them the pictures show less than a sixteenth of what the cameras see, or all tiny. */
 #define MAX_LONGER 4.0
 #define MAX_SHORTER 20.0
 

@@ -1,5 +1,5 @@
 /*
- * What rig_read.c and the readers of the formats share. A reader fills in a cleared rig from files
+ * Shared by rig_read.c and the readers of the formats. A reader fills in a cleared rig from files
  * of its format. It returns 0, or -errno with why (no newline) and at, the file with the error.
  * SPDX-License-Identifier: MIT
  */

@@ -47,7 +47,7 @@ static int check_plain(const char *text, size_t length, char *why, size_t size) 
     return -EBADMSG;
 }
 
-/* What the loader found wrong. */
+/* Says what the loader found wrong. */
 static int explain(const yaml_parser_t *parser, char *why, size_t size) {
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(why, size);

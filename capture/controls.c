@@ -183,7 +183,7 @@ int controls_set(struct controls *controls, int side, uint32_t id, int value) {
     return error;
 }
 
-/* Of a camera that is away: what it had or will have. */
+/* The value of a control; a camera that is away has what it had, or will have. */
 static int present(const struct controls *controls, int side, int i, int *value) {
     if (controls->driver[side])
         return get(controls, side, i, value);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a name: words that are looked at for pairs, ways in which they say an eye. */
+/* The most words of a name that are compared, and the ways in which they say an eye. */
 enum { MAX_WORDS = 16, WAYS = 4 };
 
 static const char *const sides[] = {"left", "right"};
@@ -23,7 +23,7 @@ static const char *end_of(const char *at) {
     return end;
 }
 
-/* What a word says: "left", "leftcam", "camleft", "l". */
+/* The eye that a word says: "left", "leftcam", "camleft", "l". */
 static enum eye eye_of_word(const char *word, size_t length) {
     static const char *const others[] = {"bright", "upright", "copyright", "alright"};
     g_autofree char *low = g_ascii_strdown(word, (gssize)length);
@@ -52,7 +52,7 @@ enum eye eye_of_name(const char *name) {
     return eye;
 }
 
-/* What the word or number from at to end says by one of the ways: 0 by words, then by the numbers
+/* The eye that the word or number from at to end says by a way: 0 by words, then by the numbers
  * from that way's on: 0 and 1, 1 and 2, 2 and 3. */
 static enum eye eye_by_way(const char *at, const char *end, int way) {
     if (!g_ascii_isdigit(*at))

@@ -278,7 +278,7 @@ static struct source *open_kind(const char *const *words, int count,
     return source_pictures_open(words, count, options, error);
 }
 
-/* What is read may not be written over. */
+/* Notes the files that are read, which may not be written over. */
 static void note_inputs(const char *const *words, int count, struct source *source) {
     for (int i = 0; i < count; i++) {
         g_autofree char *ros = source_mcap_path(words[i]);

@@ -158,8 +158,8 @@ char *source_mcap_path(const char *word);
 struct source *source_live_gst_open(const char *word, const struct source_options *options,
                                     int *error);
 
-/* What recorder.h wrote: a Matroska file with its .csv beside it. The same pairs, times and
- * pixels as they had live. */
+/* Opens a recording of recorder.h: a Matroska file with its .csv beside it. Gives the same pairs,
+ * times and pixels as live. */
 struct source *source_recording_open(const char *path, const struct source_options *options,
                                      int *error);
 

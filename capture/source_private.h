@@ -1,5 +1,5 @@
 /*
- * What the sources share: times of pairs, how pictures hold them, flips. Used by the thread that
+ * Shared by the sources: times of pairs, how pictures hold them, flips. Used by the thread that
  * reads the source.
  * SPDX-License-Identifier: MIT
  */
@@ -46,9 +46,9 @@ struct pair_bits {
     unsigned limit; /* a greater sample is told; 0: it was, or none can be */
 };
 
-/* What is black and white in 16-bit pictures, once the first pair was read: as the user says, or by
- * what pairs of the source's count hold, which look (or NULL) reads; this is said. It is also said
- * where one side is dark. */
+/* Learns black and white of 16-bit pictures once the first pair was read: from the user, or from
+ * pairs of the source's count, which look (or NULL) reads; the log says it, and which side is
+ * dark. */
 void source_learn_bits(struct source *source, const struct source_options *options,
                        void (*look)(struct source *source, long index), struct pair_bits *bits);
 

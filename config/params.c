@@ -134,7 +134,7 @@ static bool has_sums(const struct params *p) {
     return p->data_cost == DATA_COST_BT_SUM || p->data_cost == DATA_COST_BT_SUM_SQUARED;
 }
 
-/* What of the parameters mode=motion cannot go together with. */
+/* The parameter that excludes mode=motion, as a sentence, or NULL. */
 static const char *motion_conflict(const struct params *p) {
     if (p->occlusion_masks)
         return "occlusion_masks needs mode=stereo";
@@ -171,7 +171,7 @@ const char *params_solvers(int what, char *buf, size_t size) {
     return buf;
 }
 
-/* What the settings ask of a solver that cannot do it. */
+/* A sentence where the settings ask of a solver what it cannot do, or NULL. */
 static const char *solver_conflict(const struct params *p) {
     static _Thread_local char text[256];
     const struct {

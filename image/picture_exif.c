@@ -21,8 +21,8 @@ int exif_orientation(const uint8_t *bytes, size_t length) {
     return orientation <= 8 ? orientation : 0;
 }
 
-/* Of Exif's eight orientations those from 5 on exchange rows and columns; 2, 3, 7 and 8 take
- * columns of the file from the right, 3, 4, 6 and 7 rows from the bottom. */
+/* Exif's orientations from 5 to 8 exchange rows and columns; 2, 3, 7 and 8 take columns of the file
+ * from the right, 3, 4, 6 and 7 rows from the bottom. */
 int samples_turn(struct samples *samples) {
     int from = samples->orientation, width = samples->width, height = samples->height;
     if (from < 2)

@@ -1,5 +1,5 @@
 /*
- * What picture.c, the decoders and the writers share. No shared state; a struct save belongs to the
+ * Shared by picture.c, the decoders and the writers. No shared state; a struct save belongs to the
  * function that began it.
  * SPDX-License-Identifier: MIT
  */

@@ -57,8 +57,8 @@ extern "C" {
 #define LIVESTEREO_VERSION_MINOR 1
 #define LIVESTEREO_VERSION_PATCH 0
 
-/* Of structs that begin with their size: struct NAME NAME_init(void), and what their macros are,
- * since C++ has no names in initialisers before C++20. */
+/* Structs that begin with their size have a function, struct NAME NAME_init(void), and a macro that
+ * calls it in C++, which has no names in initialisers before C++20. */
 #define LIVESTEREO_SIZED_INIT(name)               \
     static inline struct name name##_init(void) { \
         struct name value;                        \
@@ -130,8 +130,8 @@ LIVESTEREO_API int livestereo_parameters(int (*each)(void *context,
                                                      const struct livestereo_parameter *parameter),
                                          void *context);
 
-/* What the last call that failed on these settings says, "" before; one sentence without a newline,
- * valid until the next call with them. */
+/* The message of the last call that failed on these settings, "" before; one sentence without a
+ * newline, valid until the next call with them. */
 LIVESTEREO_API const char *livestereo_settings_error(const struct livestereo_settings *settings);
 
 /* Frees them and sets *settings to NULL. Handles that were opened with them have their own copy. */
@@ -183,7 +183,7 @@ struct livestereo_image {
     ptrdiff_t row_bytes;
     enum livestereo_format format;
     enum livestereo_memory memory;
-    /* Of NV12: the plane of U, V pairs and the bytes from one of its rows to the next, width or
+    /* NV12's plane of U, V pairs and the bytes from one of its rows to the next, width or
      * more. NULL, 0: it begins at data + row_bytes * height, with rows of row_bytes. */
     void *chroma;
     ptrdiff_t chroma_row_bytes;
@@ -377,9 +377,9 @@ LIVESTEREO_API const char *livestereo_stage_name(enum livestereo_stage stage);
 struct livestereo_result {
     size_t size;
     double ms; /* from the start to the end of the frame, whenever that is waited for */
-    /* Of each stage, both views added up; stages that ran beside each other share the time that
-     * they took together. On a GPU they are measured in some frames, and the others have those of
-     * up to 30 frames before. */
+    /* The time of each stage, both views added up; stages that ran beside each other share the
+     * time that they took together. A GPU measures them in some frames, and the others have the
+     * times of up to 30 frames before. */
     double stage_ms[LIVESTEREO_MAX_STAGES];
     double left_bp_ms; /* belief propagation of the left view, from its start to its end */
     /* With bp_fast_converging: share of tiles that each half-step of the finest level updated. */
@@ -452,7 +452,7 @@ LIVESTEREO_API int livestereo_points(const struct livestereo_geometry *geometry,
 
 enum { LIVESTEREO_MAX_LABELS = 512 };
 
-/* What the last frame computed at one pixel. */
+/* The numbers that the last frame computed at one pixel. */
 struct livestereo_probe {
     size_t size;
     int label, labels; /* the label chosen; how many there are */
@@ -543,9 +543,9 @@ LIVESTEREO_SIZED_INIT(livestereo_solution)
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 
-/* What the last call that failed on this handle says, "" before; one sentence without a newline,
- * valid until the next call with it. NULL: what the last call that failed in this thread and had no
- * handle says. */
+/* The message of the last call that failed on this handle, "" before; one sentence without a
+ * newline, valid until the next call with it. NULL: that of the last call that failed in this
+ * thread and had no handle. */
 LIVESTEREO_API const char *livestereo_error(const struct livestereo *stereo);
 
 /* Waits for frames in flight, frees everything and sets *stereo to NULL; NULL inside is fine. */

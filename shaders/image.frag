@@ -112,8 +112,8 @@ vec3 error_color(float ratio) {
     return r < 0.5 ? 2.0 * r * orange : mix(orange, vec3(1.0), 2.0 * r - 1.0);
 }
 
-// Of what is known to be true, up to DRAW_ERROR_PX; without one of the
-// grey levels here and where disparity or motion lead, up to DRAW_ERROR_LEVELS apart.
+// The error against the truth, up to DRAW_ERROR_PX; without a truth the difference of the grey
+// levels here and where disparity or motion lead, up to DRAW_ERROR_LEVELS.
 #if defined DISPLAY_MOTION_ERROR || defined DISPLAY_ERROR
 vec3 error_at(ivec2 at) {
     vec2 motion;

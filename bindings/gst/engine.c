@@ -18,7 +18,7 @@ static const struct {
     {GST_VIDEO_FORMAT_BGR, LIVESTEREO_BGR8},    {GST_VIDEO_FORMAT_RGBA, LIVESTEREO_RGBA8},
     {GST_VIDEO_FORMAT_NV12, LIVESTEREO_NV12},   {GST_VIDEO_FORMAT_YUY2, LIVESTEREO_YUYV}};
 
-/* Of outputs; that of ENGINE_LEFT is grey where the pictures are. */
+/* The formats of outputs; that of ENGINE_LEFT is grey where the pictures are. */
 static const struct {
     GstVideoFormat gst;
     enum livestereo_format library;

@@ -1,5 +1,5 @@
 /*
- * What the element livestereo has beside its pads: properties, of which most are the library's
+ * The element livestereo without its pads: properties, of which most are the library's
  * parameters, and the computation of a frame from two mapped pictures.
  *
  * Threads: properties are set and read by any thread; the rest is for the streaming thread alone.
@@ -77,7 +77,7 @@ bool engine_open(struct engine *engine, const GstVideoInfo *picture);
 bool engine_compute(struct engine *engine, const GstVideoFrame *left, const GstVideoFrame *right,
                     GstClockTimeDiff gap, GstVideoFrame *out);
 
-/* What the pad src gives, or a request pad. The library is open. */
+/* The format of the pad src or of a request pad. The library is open. */
 GstVideoInfo engine_out_info(const struct engine *engine, enum engine_output output);
 
 /* The names of outputs, of which each is that of a request pad, too; NULL ends them. */

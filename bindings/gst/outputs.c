@@ -71,7 +71,7 @@ GstPad *outputs_linked_pad(struct engine *e, enum engine_output output) {
 
 /* ---- events and buffers */
 
-/* What must come before the first buffer, and caps that have changed. */
+/* Sends the events that come before the first buffer, and caps that have changed. */
 static void prepare(struct engine *e, GstPad *pad, const GstVideoInfo *info) {
     g_autoptr(GstPad) src = gst_element_get_static_pad(e->element, "src");
     g_autoptr(GstEvent) start = gst_pad_get_sticky_event(src, GST_EVENT_STREAM_START, 0);

@@ -186,7 +186,7 @@ static GstFlowReturn aggregate(GstAggregator *aggregator, gboolean timeout) {
     return result;
 }
 
-/* What lies outside the segment, as before the place of a seek, is not shown. */
+/* Drops buffers outside of the segment, such as those before the place of a seek. */
 static GstBuffer *clip(GstAggregator *aggregator, GstAggregatorPad *pad, GstBuffer *buffer) {
     struct pair *self = (struct pair *)aggregator;
     if (!GST_BUFFER_PTS_IS_VALID(buffer) || pad->segment.format != GST_FORMAT_TIME ||

@@ -5,7 +5,7 @@
 
 #define PACKAGE "livestereo"
 
-/* What changes the size of a picture drops the meta, whose numbers are in pixels. */
+/* The meta has numbers in pixels, so elements that change the size of a picture drop it. */
 static gboolean start(GstPlugin *plugin) {
     static const char *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                                  GST_META_TAG_VIDEO_ORIENTATION_STR, NULL};

@@ -16,8 +16,8 @@ link() {
         -Wl,--no-as-needed,-s $READ_ONLY $LDFLAGS "$out.o" -lm -l:libpthread.so.0 $libraries -o "$1"
 }
 
-# Of the functions that a library takes from glibc at versions after 2.28 the newest version up to
-# it that this machine's has, as lines for objcopy.
+# Prints, for each function that a library takes from glibc at a version after 2.28, the newest
+# version up to 2.28 that this machine has, as lines for objcopy.
 old_names() {
     "$NM" -D --with-symbol-versions "$1" | sed -n 's/.* U \(.*\)@GLIBC_2\.\([0-9]*\).*/\1 \2/p' |
         while read -r name minor; do

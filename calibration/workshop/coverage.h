@@ -15,7 +15,7 @@
 #define COVERAGE_VIEWS_WANTED 15
 enum { COVERAGE_COLUMNS = 9, COVERAGE_ROWS = 6 }; /* cells of each picture that corners fall into */
 
-/* What the rules use of one view. */
+/* The numbers of a view that the rules use. */
 struct coverage_view {
     double x, y;      /* middle of the left picture's board, shares of the picture */
     double size;      /* root of the share of the left picture that its squares fill */

@@ -56,7 +56,7 @@ described describe(const cv::Mat &picture) {
     return d;
 }
 
-/* Of one descriptor: the nearest of the others. */
+/* The nearest of the other picture's descriptors to one descriptor. */
 struct neighbour {
     int index = -1;
     float first = FLT_MAX, second = FLT_MAX; /* distances of the nearest two */
@@ -103,7 +103,7 @@ int find(const described d[2], feature_match *matches) {
     return count;
 }
 
-/* What is far enough from the border. */
+/* The part of a picture that is far enough from its border. */
 cv::Rect inside(const cv::Mat &picture) {
     return {edge, edge, picture.cols - 2 * edge, picture.rows - 2 * edge};
 }

@@ -45,10 +45,10 @@ int matches_in_rows(const uint8_t *left, const uint8_t *right, int width, int he
 /* Solves a x = b of n unknowns, a symmetric and positive. Whether there is a solution. */
 bool matches_solve(int n, const double *a, const double *b, double *x);
 
-/* Of count pairs of rays (x/z, y/z of left and right) those that have one essential matrix in
- * common get 1 in in, the others 0: 5-point RANSAC (Nister 2004). max: largest distance from the
- * epipolar line, in the rays' unit. count must be 5 or more. How many there are, or -errno after a
- * log line. */
+/* Finds which of count pairs of rays (x/z, y/z of left and right) agree with one essential matrix:
+ * in gets 1 for these, 0 for the others: 5-point RANSAC (Nister 2004). max: largest distance from
+ * the epipolar line, in the rays' unit. count must be 5 or more. How many there are, or -errno
+ * after a log line. */
 int matches_agree(const double (*rays)[4], int count, double max, uint8_t *in);
 
 #ifdef __cplusplus

@@ -71,7 +71,7 @@ struct in_later {
     }
 };
 
-/* Of Geman and McClure, of residuals in units of their scale. */
+/* The loss of Geman and McClure of residuals in units of their scale. */
 struct geman_mcclure final : ceres::LossFunction {
     const double &scale;
     explicit geman_mcclure(const double &of) : scale(of) {

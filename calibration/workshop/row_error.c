@@ -37,9 +37,9 @@ static void summarise(const struct row_match *m, int count, double *v, struct ro
 #define FAR_OFF 5 /* times the usual spread, and at least MIN_OFF px */
 #define MIN_OFF 0.75
 
-/* What drift of a rig does to rows, to first order: turns and shifts of a camera move them by a +
- * b x + c y + e disparity. L1 fit by reweighting, so that mismatches do not matter. Gives what is
- * left. */
+/* Subtracts the effect of a rig's drift on rows: to first order turns and shifts of a camera move
+ * them by a + b x + c y + e disparity. The L1 fit, by reweighting, ignores mismatches. left gets
+ * the residuals. */
 static void take_out_drift(const struct row_match *m, int count, double median, double *left) {
     double fit[4] = {median, 0, 0, 0};
     for (int round = 0; round < 12; round++) {
@@ -65,7 +65,7 @@ static void take_out_drift(const struct row_match *m, int count, double median, 
     }
 }
 
-/* Of two in the middle their mean. Sorts them. */
+/* The median, of an even count the mean of the two in the middle. Sorts the values. */
 static double median_of(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, quantile_compare);
     return (values[count / 2] + values[(count - 1) / 2]) / 2;

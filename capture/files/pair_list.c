@@ -48,7 +48,7 @@ bool source_is_picture_name(const char *name) {
     return false;
 }
 
-/* Of a name that begins as the layout says; behind a number of its own no further digit follows. */
+/* The eye of a name that begins as the layout says, where no digit follows a number of it. */
 static enum eye eye_beside(const char *name, const struct dataset_layout *layout) {
     for (int side = 0; side < 2; side++) {
         const char *begin = layout->side[side], *rest = name + strlen(begin);
@@ -169,8 +169,8 @@ static size_t common_start(char **const names) {
     return length;
 }
 
-/* What tells each picture of a side from the others: its name without what all of them begin and
- * end with, numbers without leading zeros. g_strfreev. */
+/* A key for each picture of a side: its name without the beginning and end that all of them share,
+ * numbers without leading zeros. g_strfreev. */
 static char **picture_keys(char **const names, long count) {
     char **keys = g_new0(char *, count + 1), **reversed = g_new0(char *, count + 1);
     size_t start = common_start(names);

@@ -127,9 +127,9 @@ static double median_step(const double *times, long count) {
     return found ? quantile_of(steps, found, 0.5) : 0;
 }
 
-/* What a time of 1 means, in ns: what the header says (EuRoC: "#timestamp [ns]"); else the unit in
- * which the first one is 2001 to 2286, if pictures are then at most an hour apart; else, for whole
- * numbers, that in which they are 3 ms to 3 s apart, as a camera's are; else seconds. */
+/* The unit of times in ns: the one that the header says (EuRoC: "#timestamp [ns]"); else the unit
+ * in which the first one is 2001 to 2286, if pictures are then at most an hour apart; else, for
+ * whole numbers, that in which they are 3 ms to 3 s apart, as a camera's are; else seconds. */
 static int64_t find_unit(const struct list *list) {
     static const struct {
         const char *name;

@@ -54,7 +54,7 @@ const struct dataset_layout dataset_layouts[DATASET_LAYOUTS] = {
     {BESIDE("", ""), .after = "_left", .truth = "%s_left.disp.png", .scale = 32}, /* CREStereo */
 };
 
-/* What stands for %s, and *base, the folder of the data set; g_free both. NULL: this picture has
+/* The text for %s, and *base, the folder of the data set; g_free both. NULL: this picture has
  * another place. */
 static char *stem_of(const struct dataset_layout *l, const char *left, char **base) {
     g_autofree char *path = g_strconcat("/", left, NULL);

@@ -34,7 +34,7 @@ static enum eye side_of(GstAppSink *sink) {
     return side;
 }
 
-/* What is behind a decoder's pad. NULL without videoconvert (plugins-base) or videoflip
+/* Adds the elements behind a decoder's pad. NULL without videoconvert (plugins-base) or videoflip
  * (plugins-good). */
 static GstAppSink *add_track(struct gst *gst, GstPad *pad, int file) {
     GstElement *track = gst_launch_bin(

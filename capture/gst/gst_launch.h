@@ -29,7 +29,7 @@ void gst_launch_set_location(GstElement *pipeline, const char *path);
 void gst_launch_probe_buffers(GstElement *element, const char *name, GstPadProbeCallback probe,
                               void *context);
 
-/* What the pictures that come to a sink are like; false before the first has come. */
+/* Gives size and format of the pictures that come to a sink; false before the first has come. */
 bool gst_launch_sink_info(GstAppSink *sink, GstVideoInfo *info);
 
 /* ---- writing: recordings, videos, --out. One thread. */

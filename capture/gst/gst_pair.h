@@ -10,7 +10,7 @@
 
 #include <gst/app/gstappsink.h>
 
-/* What the sinks take. */
+/* The caps that the sinks accept. */
 #define GST_PAIR_CAPS "video/x-raw,format=(string){RGB,GRAY8,GRAY16_LE}"
 
 struct gst_pair {

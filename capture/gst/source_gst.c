@@ -116,8 +116,8 @@ static void drop_pair(GstSample *sample[2]) {
     g_clear_pointer(&sample[1], gst_sample_unref);
 }
 
-/* What met an error, or cannot seek, starts afresh; the pictures before index are passed over by
- * read. */
+/* Starts anew a pipeline that met an error or cannot seek; read skips the pictures before
+ * index. */
 static int start_afresh(struct gst *gst) {
     gst->given = 0;
     gst_graph_close(gst);

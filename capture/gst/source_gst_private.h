@@ -1,5 +1,5 @@
 /*
- * What source_gst.c (the source) and gst_graph.c (its GStreamer elements) share. Owned by the
+ * Shared by source_gst.c (the source) and gst_graph.c (its GStreamer elements). Owned by the
  * thread that reads, except for what the lock guards.
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /*
- * What a video file says of its tracks beside their pictures: how a track holds both eyes, which is
- * first, how it is to be turned. By libavformat, which sees the containers named there only, and no
- * other file; GStreamer 1.22 does not know Matroska's StereoMode 11. No shared state.
+ * Reads what a video file says of its tracks beside their pictures: how a track holds both eyes,
+ * which is first, how it is to be turned. By libavformat, which sees the containers named there
+ * only, and no other file; GStreamer 1.22 does not know Matroska's StereoMode 11. No shared state.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -30,8 +30,8 @@ struct video_about {
 /* Whether a track of this size is a still, such as a cover, beside a film of another size. */
 bool video_about_is_still(const struct video_about *about, int width, int height);
 
-/* What caps say. NULL: nothing, as also of one picture, which elements say unasked. */
+/* The packing that caps say; NULL where they say none or "mono", which elements add unasked. */
 const struct video_packing *video_packing_of(GstVideoMultiviewMode mode);
 
-/* Of the first video track of a file; what is no such file says nothing. */
+/* Reads about the first video track of a file; another file says nothing. */
 void video_about_read(const char *path, struct video_about *about);

@@ -190,7 +190,7 @@ static int end_with(struct recorder *recorder, int error) {
     return recorder->status.error = error;
 }
 
-/* Of pairs in the file, and of the error of a file beside it. */
+/* The number of pairs in the file, and the error of a file beside it. */
 static long count_rows(struct recorder *recorder, int *error) {
     LOCKED(&recorder->lock);
     *error = recorder->beside_error;
@@ -226,7 +226,7 @@ static struct raw_picture raw_of_image(const struct image *image) {
                                 .bytes = image_bytes(image)};
 }
 
-/* What the file holds: as it is, or as the pipeline sees it. */
+/* Makes a picture as the file holds it: as it is, or as the pipeline sees it. */
 static int make_storable(struct recorder *recorder, int side, struct raw_picture *raw) {
     if (format_is_jpeg(raw->fourcc) ||
         format_stored(raw->fourcc, recorder->ffv1) != GST_VIDEO_FORMAT_UNKNOWN)

@@ -261,7 +261,7 @@ static void recording_close(struct source *source) {
 
 /* ---- opening */
 
-/* What the files beside it say. 0 or -errno. */
+/* Reads the files beside it. 0 or -errno. */
 static int read_beside(struct recording *r, const char *path) {
     struct recording_note note;
     int error = recording_note_read(path, &note);

@@ -363,7 +363,7 @@ static void finish(struct ros_file *f) {
     f->channels = sorted;
 }
 
-/* What else a file may be, by its first bytes, and what to do. */
+/* Names another kind of file by its first bytes, and says what to do. */
 static const char *other_file(const uint8_t *start, size_t size) {
     static const struct {
         const char *start, *what;

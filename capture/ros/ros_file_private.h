@@ -1,5 +1,5 @@
 /*
- * What the readers of the two forms of files that ROS records share. SPDX-License-Identifier: MIT
+ * Shared by the readers of the two forms of files that ROS records. SPDX-License-Identifier: MIT
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum {
 
 enum compression { PLAIN, LZ4, ZSTD, BZ2, COMPRESSION_COUNT };
 
-/* What is read at once: the records of a chunk, or a record outside of chunks. */
+/* A block is read at once: the records of a chunk, or a record outside of chunks. */
 struct block {
     uint64_t at, length, size; /* bytes: place and length in the file, length uncompressed */
     enum compression compression;

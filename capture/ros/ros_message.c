@@ -201,7 +201,7 @@ static void demosaic(const struct image *grey, int red, struct image *out) {
                 *to++ = bayer_mean(grey, x, y, red, color);
 }
 
-/* Of 16-bit samples. */
+/* Decodes 16-bit samples. */
 static int decode_wide(const struct raw_picture *raw, struct sample_bits *bits, struct image *out) {
     size_t width = (size_t)out->width, height = (size_t)out->height;
     size_t step = raw->stride ? (size_t)raw->stride : 2 * width;

@@ -45,5 +45,5 @@ int ros_image_decode(const struct ros_image *image, const char *name, struct sam
 /* Makes it the camera of its rectified pictures, which P alone describes. */
 void ros_camera_rectified(struct ros_camera *camera);
 
-/* What a file of camera_info (YAML) says of the camera; g_free. */
+/* Prints the camera as a file of camera_info (YAML); g_free. */
 char *ros_camera_print(const struct ros_camera *camera);

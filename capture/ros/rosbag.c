@@ -9,7 +9,7 @@
 enum record_kind { RECORD_MESSAGE = 2, RECORD_INDEX = 4, RECORD_CHUNK = 5, RECORD_CONNECTION = 7 };
 enum { HEAD_MAX = 65536 /* bytes */, INDEX_ENTRY = 12 };
 
-/* What the fields of a head say, 0 where they do not. */
+/* The fields of a head, 0 where they are missing. */
 struct head {
     enum record_kind kind;
     uint64_t connection, size, time_ns;

@@ -224,7 +224,8 @@ static bool is_rectified(const struct topic *topic) {
     return strstr(topic->channel->topic, "/rect") || strstr(topic->channel->topic, "_rect");
 }
 
-/* What is no picture of its own: depths, films and differences, by image_transport or by name. */
+/* Whether a topic has no whole pictures: depths, films and differences, by image_transport or by
+ * name. */
 static bool is_no_picture(const char *topic) {
     static const char *const endings[] = {"/compressedDepth", "/theora", "/ffmpeg", "/h264"};
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
@@ -396,7 +397,7 @@ static int open_topics(struct mcap_pairs *s, char **names) {
 
 /* ---- opening */
 
-/* What the first message of CameraInfo beside the pictures says. False where there is none, or,
+/* Reads the first message of CameraInfo beside the pictures. False where there is none, or,
  * after a log line, one that cannot be used. */
 static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros_camera *camera) {
     const GArray *channels = ros_file_channels(s->file);
@@ -426,7 +427,7 @@ static bool find_camera(struct mcap_pairs *s, const struct topic *of, struct ros
     return false;
 }
 
-/* Of motion the one camera's. */
+/* Finds the calibration of both cameras, for motion that of the one. */
 static void find_calibration(struct mcap_pairs *s) {
     int cameras = s->options.motion_step > 0 ? 1 : 2;
     struct ros_camera camera[2];

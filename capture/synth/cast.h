@@ -325,7 +325,7 @@ CAST vec lit(vec paint, float ambient, float light) {
     return scaled(paint, ambient + (1 - ambient) * light);
 }
 
-/* What a ray meets that starts at a hit's place, without shadows, mirrors and glass. */
+/* The colour that a ray from a hit's place meets, without shadows, mirrors and glass. */
 CAST vec glimpse(const struct scene *s, const uint8_t *pixels, vec at, vec way,
                  const struct hit *hit, float pixel) {
     struct hit far = trace(s, pixels, NULL, s->solids, at, way, 1e-3f, 1e9f, 0, hit->solid);

@@ -1,5 +1,5 @@
 /*
- * What is on the desk and where it is in a frame: a scene of cast.h. Nothing is glossy, so that
+ * The things on the desk and their places in a frame: a scene of cast.h. Nothing is glossy, so that
  * both cameras see a point in the same colour. Places are metres from a point of the desk's top
  * below the cameras: x to the right, y up, z away. See desk.h.
  * SPDX-License-Identifier: MIT

@@ -45,7 +45,7 @@ static void list_solids(const struct scene *s, int solids, struct space *space) 
             space->list[space->count++] = (uint8_t)i;
 }
 
-/* What may cast shadows to where the tile's rays end. */
+/* Finds the solids that may cast shadows on the places where the tile's rays end. */
 static struct space find_casters(const struct scene *s, int side, int left, int top,
                                  const struct hit *hit) {
     vec sun = s->sun, u = unit(vec_of(sun.y, -sun.x, 0)), v = cross(sun, u);

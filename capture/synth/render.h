@@ -9,7 +9,7 @@
 struct scene;
 struct image;
 
-/* What is made of a scene. The bytes do not depend on the number of threads. */
+/* A scene and the pictures made of it. The bytes do not depend on the number of threads. */
 struct render {
     const struct scene *scene, *later; /* later: the same solids where they are later, or NULL */
     const uint8_t *pixels;             /* of textures */

@@ -119,7 +119,7 @@ static void add_noise(const struct synth *synth, uint8_t *row, long index, int v
     }
 }
 
-/* What the cameras make of a row that was painted. */
+/* Does to a painted row what cameras do: gain and noise. */
 static void degrade_row(const struct synth *synth, struct image *image, int row, int view,
                         long index) {
     size_t stride = (size_t)image->width * (size_t)image->channels;
@@ -302,7 +302,7 @@ static void synth_close(struct source *source) {
     free(synth);
 }
 
-/* What a file of calibration beside the pictures would say; g_free. */
+/* The text of a calibration file for the pictures; g_free. */
 static char *calibration_of(const struct desk *desk, const double *value) {
     double focal, baseline;
     desk_cameras(desk, &focal, &baseline);

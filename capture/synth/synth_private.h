@@ -31,8 +31,8 @@ struct shapes;
 
 enum view { VIEW_LEFT, VIEW_RIGHT };
 
-/* What each pixel of one row of a view sees: the surface, the left view's column of the point
- * there, and its disparity in px. The caller owns the arrays, width entries each. */
+/* For each pixel of one row of a view: the surface that it shows, the left view's column of the
+ * point there, and its disparity in px. The caller owns the arrays, width entries each. */
 struct shapes_row {
     uint8_t *surface;
     float *column, *disparity;

@@ -137,7 +137,7 @@ static vec speckle(float u, float v, uint32_t seed) {
     return grey(0.9f * noise(u * 32, v * 32, 32, 5, seed));
 }
 
-/* What the window shows, v down: sky, trees, a house, a fence, lawn. */
+/* The picture behind the window, v down: sky, trees, a house, a fence, lawn. */
 static vec outside(float u, float v, uint32_t seed) {
     float up = 1 - v, leaves = noise(u * 64, v * 64, 64, 4, seed);
     float trees = 0.40f + 0.24f * noise(u * 8, 0, 8, 4, seed + 3);

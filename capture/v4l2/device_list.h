@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* What a camera is known by. Node numbers move, so they are no part of it. */
+/* The names that identify a camera. Node numbers change, so they are not among them. */
 struct device_identity {
     char card[64], bus[64], serial[64];
 };

@@ -1,5 +1,5 @@
 /*
- * What a failed call to a camera means and what to do about it. Any thread.
+ * Says what a failed call to a camera means and what to do about it. Any thread.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

@@ -1,6 +1,6 @@
 /*
- * What v4l2_source.c (the source), v4l2_open.c and v4l2_watch.c (cameras that stall or are
- * unplugged) share. It belongs to the reading thread, except for what the lock guards.
+ * Shared by v4l2_source.c (the source), v4l2_open.c and v4l2_watch.c (cameras that stall or are
+ * unplugged). It belongs to the reading thread, except for what the lock guards.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
