@@ -75,8 +75,8 @@ static void doubt(struct trees *t, int file, const char *key, const double *k) {
                    key, k[2], k[3]);
 }
 
-/* Coefficients k[0..count-1]; model is the file's word for it, NULL where their count tells: four
- * of a fisheye cannot be told from k1 k2 p1 p2 then. */
+/* Coefficients k[0..count-1]; model is the file's word for it, NULL where their count decides: four
+ * of a fisheye then look like k1 k2 p1 p2. */
 static void set_distortion(struct trees *t, int file, const char *key, const char *model,
                            const double *k, int count, struct camera *c) {
     static const struct {

@@ -14,7 +14,7 @@
 #define NS_PER_S 1000000000
 #define INTERVAL_ASSUMED (NS_PER_S / 30)
 #define JITTER_NS 5000000        /* what a busy machine adds to a delivery */
-#define WINDOW_NS (NS_PER_S / 4) /* a window is at least so long: a busy machine pauses */
+#define PERIOD_NS (NS_PER_S / 4) /* a period is at least so long: a busy machine pauses */
 #define OLD_NS NS_PER_S /* a frame that took longer than this to arrive carries a wrong time */
 
 /* A sixteenth of an interval above the half: the frame that lies half way between two of the other
@@ -45,7 +45,7 @@ void pairing_restart(struct pairing *pairing) {
         struct pairing_side *side = &pairing->side[i];
         side->unpaired += side->count;
         side->count = 0;
-        side->delays = side->windows = 0;
+        side->delays = side->periods = 0;
         side->last = (struct frame_stamp){0};
     }
 }
@@ -95,7 +95,7 @@ static int64_t longer(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* The least delay of a window of prompt frames is that of an undisturbed delivery. It may
+/* The least delay of a period of prompt frames is that of an undisturbed delivery. It may
  * differ between cameras and wander with both; when it changes for one of them alone, that
  * camera's clock did. */
 static void judge_delay(struct pairing *pairing, int number, int64_t arrived_ns, int64_t delay_ns) {
@@ -103,15 +103,15 @@ static void judge_delay(struct pairing *pairing, int number, int64_t arrived_ns,
     if (side->delays == 0 || delay_ns < side->next_delay_ns)
         side->next_delay_ns = delay_ns;
     if (side->delays == 0)
-        side->window_ns = arrived_ns;
-    if (++side->delays < PAIRING_WINDOW || arrived_ns - side->window_ns < WINDOW_NS)
+        side->period_ns = arrived_ns;
+    if (++side->delays < PAIRING_PERIOD || arrived_ns - side->period_ns < PERIOD_NS)
         return;
     side->delays = 0;
     side->delay_ns = side->next_delay_ns;
-    if (side->windows++ == 0)
+    if (side->periods++ == 0)
         side->first_delay_ns = side->delay_ns;
     const struct pairing_side *other = &pairing->side[!number];
-    if (other->windows == 0)
+    if (other->periods == 0)
         return;
     int64_t moved = side->delay_ns - side->first_delay_ns;
     int64_t other_moved = other->delay_ns - other->first_delay_ns;

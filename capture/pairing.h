@@ -19,7 +19,7 @@
 
 #define PAIRING_KEPT 4                   /* frames of a camera that wait for a partner */
 #define PAIRING_SLOTS (PAIRING_KEPT + 2) /* those, the one being filled, that of the last pair */
-#define PAIRING_WINDOW 16                /* frames over which the delay of delivery is judged */
+#define PAIRING_PERIOD 16                /* frames over which the delay of delivery is judged */
 #define PAIRING_GAPS 256                 /* pairs over which gap statistics are made */
 
 struct frame_stamp {
@@ -40,9 +40,9 @@ struct pairing_side {
         paired; /* slots in the caller's hand: the next frame's, the last pair's; -1 none */
     struct frame_stamp last;
     int64_t interval_ns; /* mean seen lately, at first the nominal one */
-    int64_t delay_ns, first_delay_ns, next_delay_ns; /* least delay of delivery in a window */
-    int64_t window_ns;                               /* when the window began */
-    int delays, windows; /* frames in the window under way; windows seen */
+    int64_t delay_ns, first_delay_ns, next_delay_ns; /* least delay of delivery in a period */
+    int64_t period_ns;                               /* when the period began */
+    int delays, periods; /* frames in the period under way; periods before it */
     long unpaired;
     long dropped; /* by the driver: gaps in the sequence numbers */
 };

@@ -135,7 +135,7 @@ static unsigned most_of(const struct pair_bits *bits) {
 void source_learn_bits(struct source *source, const struct source_options *options,
                        void (*look)(struct source *source, long index), struct pair_bits *bits) {
     struct log_target silent = {0};
-    struct log_target *before = log_redirect(&silent); /* damaged pairs are told when read */
+    struct log_target *before = log_redirect(&silent); /* damaged pairs are logged when read */
     long last = 0;
     for (long k = 1; look && k < LOOKED_AT_FOR_BITS && most_of(bits) > 0 && !options->bits; k++) {
         long index = (source->count - 1) * k / (LOOKED_AT_FOR_BITS - 1);

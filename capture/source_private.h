@@ -43,7 +43,7 @@ int source_put_pair(const struct image pair[2], enum source_pictures pictures, b
 /* 16-bit samples of a source's left and right pictures. */
 struct pair_bits {
     struct sample_bits side[2];
-    unsigned limit; /* a greater sample is told; 0: it was, or none can be */
+    unsigned limit; /* a greater sample is warned of; 0: it was, or none can be */
 };
 
 /* Learns black and white of 16-bit pictures once the first pair was read: from the user, or from

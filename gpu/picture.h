@@ -45,8 +45,8 @@ struct picture picture_prepare(struct graph *g, const struct pipeline *p, int si
 void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid grid,
                         const struct picture *left, struct picture *right);
 
-/* Adds the passes that make census and arms of both pictures less sensitive to noise, by what the
- * frame has told of it. */
+/* Adds the passes that make census and arms of both pictures less sensitive to noise, by its
+ * measure in the frame. */
 void picture_adapt(struct graph *g, const struct pipeline *p, const struct likeness *likeness,
                    struct picture picture[2]);
 

@@ -172,7 +172,7 @@ static void sum_costs(struct graph *g, const struct problem *p, const struct lev
 }
 
 /* The costs of the two finest levels, among the labels kept: of single pixels, since the averaged
- * level above has told where surfaces are. */
+ * level above has found where surfaces are. */
 static void prune_costs(struct graph *g, const struct problem *p, const struct level levels[2]) {
     struct pruned_cost_args a = {.grid = p->grid,
                                  .source = p->cost,

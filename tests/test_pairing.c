@@ -130,7 +130,7 @@ static int shoot_both(GRand *rand, const struct camera cameras[2], struct shot *
     return count;
 }
 
-/* Like cameras, calm delivery, one clock that steps: at most two windows of pairs are wrong,
+/* Like cameras, calm delivery, one clock that steps: at most two periods of pairs are wrong,
  * none once the step was noticed, and it is noticed when the step is a frame or more. */
 static void step_case(guint32 seed) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
@@ -165,8 +165,8 @@ static void step_case(guint32 seed) {
         g_assert_cmpint(pairs.mode[i], ==, PAIR_BY_CAPTURE);
         wrong++;
     }
-    g_assert_cmpint(wrong, <=, 2 * PAIRING_WINDOW);
-    g_assert_cmpint(pairs.count, >=, 300 - 45 - 3 * PAIRING_WINDOW);
+    g_assert_cmpint(wrong, <=, 2 * PAIRING_PERIOD);
+    g_assert_cmpint(pairs.count, >=, 300 - 45 - 3 * PAIRING_PERIOD);
 }
 
 TEST("/pairing/clock-steps", test_steps) {

@@ -66,7 +66,7 @@ static int unpaired(struct pair *self, GstBuffer *const buffer[2]) {
     return left < right ? 0 : 1;
 }
 
-/* Whether downstream would drop the pair; it is told so. */
+/* Whether downstream would drop the pair, which a QoS message says then. */
 static bool is_late(struct pair *self, GstBuffer *left) {
     GstClockTime time = running_time(self, 0, left);
     GST_OBJECT_LOCK(self);

@@ -173,7 +173,7 @@ static int live_gst_read(struct source *source, struct frame *frame) {
     GstSample *samples[2] = {NULL, NULL};
     watch(gst);
     int status = wait_for_pair(gst, samples, frame);
-    if (status == SOURCE_END) { /* of its own, or after an error, which is told first */
+    if (status == SOURCE_END) { /* of its own, or after an error, which is returned first */
         watch(gst);
         status = gst->failed ? -EAGAIN : SOURCE_END;
     }

@@ -59,8 +59,8 @@ struct recording_row {
 struct recording_note {
     int tracks, channels;
     bool rectified, swap, flip[2], rotate180[2];
-    uint32_t fourcc; /* 0 not told */
-    double rate;     /* pairs a second, 0 not told */
+    uint32_t fourcc; /* 0: unknown */
+    double rate;     /* pairs a second, 0: unknown */
 };
 
 /* The path of the calibration beside a recording, file number 0 or 1; NULL where there is none.

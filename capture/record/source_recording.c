@@ -1,8 +1,8 @@
 /*
  * Plays what recorder.c wrote. The tracks come undecoded out of the demuxer and go through the same
  * conversion as a camera's frames, so a replay has the pixels that the live picture had. Times are
- * those of the CSV file; which row a picture belongs to is told by its time in the file, so seeking
- * and damaged places keep the numbers right. Owned and read by one thread at a time.
+ * those of the CSV file; the row that a picture belongs to follows from its time in the file, so
+ * seeking and damaged places keep the numbers right. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"

@@ -38,7 +38,7 @@ struct mcap_pairs {
     struct source_options options;
     int64_t tolerance_ns;
     int damaged;         /* pairs in a row */
-    bool told, told_cut; /* that a picture has no partner; that the file is cut */
+    bool told, told_cut; /* logged: that a picture has no partner; that the file is cut */
 };
 
 static guint count_of(const struct topic *topic) {
@@ -50,7 +50,7 @@ static int64_t log_time(const struct topic *topic, guint i) {
 }
 
 /* The bytes are the file's, until the next call. 0 or -errno, after a log line where the file is
- * damaged; of a damaged message -EBADMSG, where it is told after one. */
+ * damaged; of a damaged message -EBADMSG, after one where tell is set. */
 static int read_message(struct mcap_pairs *s, const struct topic *topic, guint i, bool tell,
                         struct ros_image *image) {
     const uint8_t *data;

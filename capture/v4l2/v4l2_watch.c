@@ -1,6 +1,6 @@
 /*
  * Keeps the cameras of v4l2_source.c running: no-frame timers, losses, looking for them again,
- * what is told. Each problem is logged when it changes.
+ * warnings. Each problem is logged when it changes.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/v4l2/v4l2_source_private.h"

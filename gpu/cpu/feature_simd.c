@@ -15,7 +15,7 @@
 
 enum form { AVX2, AVX_VNNI, AVX512_VNNI };
 
-/* What follows a layer's sums. */
+/* The step that follows a layer's sums. */
 enum use { HIDDEN, VECTOR, REGRESS, CHOOSE };
 
 INLINE int32_t number_at(const uint8_t *from) {
@@ -98,7 +98,7 @@ INLINE __m256i shifted(const vector sum[VECTORS], int shift) {
  * pixels and of 16. */
 enum { STRIP = 480, COLUMNS = 48, STRIP_BYTES = 96 << 10 };
 
-/* Of a strip the rows of the taps, pixels with INPUTS inputs, of one input it and three of 0. */
+/* A strip keeps the rows of the taps, pixels with INPUTS inputs, where that is 1 with three 0. */
 struct strip {
     const struct feature_args *a;
     int left, inputs, ready; /* ready: the next row to be made */

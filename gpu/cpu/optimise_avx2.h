@@ -51,8 +51,7 @@ cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2;
 LAYER_STAGES(LAYER_ROWS)
 #undef LAYER_ROWS
 
-/* What these stages do at columns from..to-1 of a row of their layer, all outputs of which are
- * numbers. */
+/* Run these stages at columns from..to-1 of a row of their layer, whose outputs are in numbers. */
 void FORM(regress_columns)(const struct refine_regress_args *a, int y, int from, int to,
                            const int16_t *numbers);
 void FORM(choose_columns)(const struct refine_choose_args *a, int y, int from, int to,

@@ -32,7 +32,7 @@ INLINE void step_nearest(const struct refine_map *m, int direction, int x, int y
     m->steps[to] = (uint8_t)stage_min(n->steps, REFINE_STEPS);
 }
 
-/* What a pixel's neighbour in direction 2 or 3 has. */
+/* The nearest known disparity of a pixel's neighbour in direction 2 or 3. */
 static struct nearest nearest_beside(const struct refine_map *m, int direction, int x, int y) {
     int dy = refine_dy(direction);
     for (int t = 0; t < REFINE_STEPS; t++) {
@@ -228,8 +228,8 @@ INLINE void find_features(const struct evidence_row *row, int x, const int16_t d
                                     (size_t)row->y * (size_t)m->width + (size_t)x]];
 }
 
-/* Of COLUMNS columns, or those that are left up to to, which may be the picture's width and, of an
- * odd one, one more. */
+/* Finds the evidence of COLUMNS columns, or of those that are left up to to, which is at most the
+ * picture's width, rounded up to an even number. */
 static void find_evidence(const struct evidence_row *row, int left, int to, uint8_t *out) {
     int16_t candidate[REFINE_CANDIDATES][COLUMNS], d[LANES] = {0};
     for (int k = 0; k < REFINE_CANDIDATES; k++)
@@ -272,7 +272,7 @@ void FORM(regress_columns)(const struct refine_regress_args *a, int y, int from,
     }
 }
 
-/* Of COLUMNS pixels: numbers of 16 bits in two vectors; of 32 bits in four, in the order that
+/* COLUMNS pixels have numbers of 16 bits in two vectors, of 32 bits in four, in the order that
  * unpacking gives them. */
 enum { HALVES = COLUMNS / LANES, QUARTERS = 2 * HALVES, PAIRS = (REFINE_MODES + 1) / 2 };
 
@@ -295,7 +295,7 @@ static void make_tables(struct tables *t) {
     make_parts(near, NEAR, t->near);
 }
 
-/* What a choice is made among: modes relative to the own disparity, in 1/64 px. */
+/* The modes that a choice is made among, relative to the own disparity, in 1/64 px. */
 struct choice {
     __m256i mode[2 * PAIRS][HALVES], weight[2 * PAIRS][HALVES]; /* the last one is 0 */
 };

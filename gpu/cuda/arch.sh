@@ -6,7 +6,8 @@
 # SPDX-License-Identifier: MIT
 nvcc=$1
 known=$($nvcc --list-gpu-code | grep -x 'sm_[0-9]*' | sort -V)
-# What is left out runs the code of its elder: 8.6 on 8.8 and 8.9, 10.0 on 10.3, 12.0 on 12.1.
+# GPUs that are left out run the code of older ones: 8.8 and 8.9 that of 8.6, 10.3 that of 10.0,
+# 12.1 that of 12.0.
 all=$(echo "$known" | awk -F_ '$2 >= 75' | grep -vxE 'sm_(88|89|103|121)')
 now=$2
 if [ -z "$now" ]; then

@@ -136,7 +136,7 @@ DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], 
     }
 }
 
-/* What evidence_weight() needs to know of a node, and whether one of the labels near is the
+/* The arguments of evidence_weight() for a node, and whether one of the labels near is the
  * ground's. */
 struct node_evidence {
     uint32_t sum, least, near;

@@ -49,8 +49,9 @@ template <int COUNT> DEVICE uint64_t sum_of_squares(const int32_t number[COUNT])
     return sum;
 }
 
-/* What gives vectors their lengths. Threads STEP lanes apart, COUNT of them, have parts of the same
- * COUNT vectors, and of each the sum of their squares; one thread adds up one vector. */
+/* Computes the factors that give vectors their lengths. Threads STEP lanes apart, COUNT of them,
+ * have parts of the same COUNT vectors, and of each the sum of their squares; one thread adds up
+ * one vector. */
 template <int COUNT, int STEP>
 DEVICE void scales_of(uint64_t squares[COUNT], int32_t scale[COUNT]) {
     int lane = (int)threadIdx.x % WARP_SIZE;

@@ -35,10 +35,10 @@ DEVICE void wait_for_pieces(void) {
 #endif
 }
 
-/* Of a layer, or of OUTPUTS of its outputs: products on top of each other, inputs of a tap that
- * four threads read at once, steps of 32 inputs for these, taps times the parts of a tap's inputs,
- * outputs of a pixel that a thread gets. One input has all taps in one step, 16 inputs two taps.
- * JOINED: struct feature_args' joined. */
+/* The shape of a layer, or of OUTPUTS of its outputs: products on top of each other, inputs of a
+ * tap that four threads read at once, steps of 32 inputs for these, taps times the parts of a tap's
+ * inputs, outputs of a pixel that a thread gets. One input has all taps in one step, 16 inputs two
+ * taps. JOINED: struct feature_args' joined. */
 template <int INPUTS_, int OUTPUTS_, int STRIDE_ = 1, bool JOINED_ = false> struct layer_shape {
     static constexpr int INPUTS = INPUTS_, OUTPUTS = OUTPUTS_, STRIDE = STRIDE_;
     static constexpr bool JOINED = JOINED_;
@@ -100,7 +100,7 @@ DEVICE uint4 means(const uint4 &a, const uint4 &b) {
     return uint4{mean(a.x, b.x), mean(a.y, b.y), mean(a.z, b.z), mean(a.w, b.w)};
 }
 
-/* What a tile of the output needs of the source. */
+/* Loads the pixels of the source that a tile of the output needs. */
 template <typename shape>
 DEVICE void load_part(const feature_args &a, int left, int top, uint8_t *to) {
     constexpr int BYTES = shape::INPUTS == 1 ? 1 : 16, PIECES = shape::INPUTS / BYTES;
@@ -165,7 +165,7 @@ template <typename shape> DEVICE void load_pixels(const uint8_t *from, int i, ui
     }
 }
 
-/* Of a warp's PRODUCTS, a thread has two pixels each. */
+/* A thread has two pixels of each of its warp's PRODUCTS. */
 enum { OWN_PIXELS = 2 * PRODUCTS };
 
 /* The sums of a tile's row, of which each warp has one: own[p], of pixel p / 2 * COLUMNS + lane % 4

@@ -1,7 +1,7 @@
 /*
  * Stages of belief propagation: the first messages of a level, checkerboard updates of messages,
- * winner-takes-all, iterated conditional modes. There is an array of messages for each direction;
- * it has the messages that pixels send in that direction, one byte per label in [0, T].
+ * winner-takes-all. There is an array of messages for each direction; it has the messages that
+ * pixels send in that direction, one byte per label in [0, T].
  * SPDX-License-Identifier: MIT
  */
 #pragma once

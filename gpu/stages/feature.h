@@ -19,7 +19,7 @@ enum {
     FEATURE_SCALE_BITS = 30
 };
 
-/* Of 64 inputs of a pixel, those that come from source where the layer has joined, too. */
+/* Where a layer has joined, so many of a pixel's 64 inputs come from source. */
 enum { FEATURE_JOINED = 16 };
 
 /* A layer: 3x3 taps of a picture or of what the layer before it gave; outside of it its border
@@ -91,7 +91,7 @@ STAGE void feature_sums(const struct feature_args *a, int x, int y, int from, in
             }
 }
 
-/* What a hidden layer gives on. The bias has its rounding. */
+/* The activation that a hidden layer hands on. The bias has its rounding. */
 STAGE uint8_t feature_activation(const struct feature_args *a, int32_t sum) {
     return (uint8_t)stage_clamp(sum >> a->shift, 0, FEATURE_LARGEST);
 }
@@ -120,8 +120,8 @@ STAGE int32_t feature_number(const struct feature_args *a, int32_t sum) {
     return stage_clamp(sum >> a->shift, -FEATURE_NUMBER_LARGEST, FEATURE_NUMBER_LARGEST);
 }
 
-/* What gives numbers of a length, the root of the sum of their squares, the length FEATURE_LENGTH:
- * feature_scaled() multiplies with it. */
+/* The factor that gives a vector of this length (the root of the sum of its squares) the length
+ * FEATURE_LENGTH; feature_scaled() multiplies with it. */
 STAGE int32_t feature_scale(int32_t length) {
     return length ? (1 << FEATURE_SCALE_BITS) / length : 0;
 }

@@ -200,7 +200,7 @@ STAGE void refine_features(const struct refine_evidence_args *a, int x, int y, u
         out[k] = refine_other(a, x, y, k - REFINE_OTHERS);
 }
 
-/* Of 2x2 pixels; outside of the picture those of its border. */
+/* Gives the evidence of 2x2 pixels; outside of the picture that of its border. */
 STAGE void stage_refine_evidence(const struct refine_evidence_args *a, int x, int y) {
     uint8_t *out = a->out + ((size_t)y * ((a->map.width + 1) / 2) + x) * 4 * REFINE_FEATURES;
     for (int i = 0; i < 4; i++)

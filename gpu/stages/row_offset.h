@@ -55,7 +55,7 @@ STAGE int row_offset_of(const int64_t sum[ROW_TRIED]) {
 }
 
 /* Run over one pixel for each cell. All cells' sums count for a fifth of each cell's, so that a
- * cell where nothing can be told has the offset of the picture. */
+ * cell where nothing matches has the offset of the picture. */
 STAGE void stage_row_offset_find(const struct row_offset_args *a, int cell, int y) {
     int64_t sum[ROW_TRIED];
     (void)y;

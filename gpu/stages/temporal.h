@@ -29,7 +29,7 @@ struct rig_motion {
 /* state: nothing is taken over; the rig stands still; it has moved. */
 enum { MOTION_UNKNOWN, MOTION_NONE, MOTION_FOUND };
 
-/* What is remembered of a pixel. */
+/* A pixel of the map that is kept for the next frame. */
 struct estimate {
     int32_t disparity; /* 1/256 px */
     uint16_t variance; /* 1/1024 px^2 */
@@ -204,7 +204,7 @@ STAGE int patch_place(const struct find_patch_args *a, const int *cost, int *bes
     return off[0] > -1 && off[0] < 1 && off[1] > -1 && off[1] < 1;
 }
 
-/* What the costs of the places around say of a patch of this disparity. */
+/* Finds the place of a patch of this disparity by the costs of the places around. */
 STAGE struct patch_match patch_found(const struct find_patch_args *a, const int begin[2],
                                      const int around[2], float disparity, const int *cost) {
     struct patch_match m = {-1, 0, disparity, 0, 0};
@@ -474,7 +474,7 @@ STAGE void stage_move_vote(const struct move_args *a, int x, int y) {
     stage_raise64(a->vote + (size_t)(int)v * a->width + (int)u, value);
 }
 
-/* What a vote says, in 1/256 px; 0: nothing. */
+/* 1 + (disparity + doffs) of a vote, in 1/256 px; 0 where there is none. */
 STAGE int vote_at(const struct move_args *a, int x, int y) {
     int inside = x >= 0 && y >= 0 && x < a->width && y < a->height;
     return inside ? (int)(a->vote[(size_t)y * a->width + x] >> 32) : 0;
@@ -625,7 +625,7 @@ STAGE void stage_count_cells(const struct count_cells_args *a, int cx, int cy) {
     a->out[(size_t)cy * a->cells + cx] = counts;
 }
 
-/* What a cell has to do with things that move by themselves. Of the 3x3 cells around, or the 7x7
+/* Whether a cell shows things that move by themselves. Of the 3x3 cells around, or the 7x7
  * where those tell too little, more than a third of the telling pixels do not fit: it moves. A
  * tenth of the 3x3 cells are sure and elsewhere by now: it clashes. */
 enum { CELL_MOVES = 1, CELL_CLASHES = 2 };
