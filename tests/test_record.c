@@ -403,6 +403,25 @@ CLI_TEST("/record/not-its-own", test_not_its_own) {
     g_assert_cmpint(count_files("."), ==, 1);
 }
 
+/* A source that knows its calibration without a file gives it to the recording, unless its pictures
+ * are exchanged. */
+CLI_TEST("/record/calibration-text", test_calibration_text) {
+    g_autofree char *path = path_in("a.mkv");
+    struct params params;
+    params_default(&params);
+    for (int exchanged = 0; exchanged < 2; exchanged++) {
+        struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
+        struct source_options options = {.swap = exchanged};
+        struct recorder_about about = {&source, &options, &params, NULL, 0};
+        int error = 0;
+        source.calibration_text[0] = "M1: 1\n";
+        struct recorder *recorder = recorder_open(path, &about, &error);
+        g_autofree char *text = content("a.calibration.yml");
+        g_assert_cmpstr(text, ==, exchanged ? NULL : "M1: 1\n");
+        stderr_says(path, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
+    }
+}
+
 /* Without a pair there is no recording: nothing is left behind, and that is said. */
 CLI_TEST("/record/no-pair", test_no_pair) {
     g_autofree char *path = path_in("a.mkv");

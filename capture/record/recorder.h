@@ -18,7 +18,8 @@ struct recorder_about {
     const struct source *source;
     const struct source_options *options; /* may be NULL */
     const struct params *params;
-    const char *const *calibration; /* paths of the files in use, NULL-terminated, or NULL */
+    const char *const *calibration; /* paths of the files in use, NULL-terminated; NULL or empty:
+                                       the source's text, unless pictures are exchanged */
     bool swap; /* a replay exchanges the pictures (before the flips of options) */
 };
 

@@ -82,15 +82,17 @@ static void describe(struct recording_files *files, const struct recorder_about 
 /* NAME.calibration.yml; where there are two files NAME.calibration-2.yml beside it. */
 static const char *const calibrations[2] = {".calibration.yml", ".calibration-2.yml"};
 
-/* from NULL: none. A replay would use a file that is there, so it must be the one named. */
-static int copy_calibration(struct recording_files *files, const char *from, int number) {
+/* From a file, or known text; both NULL: none. A replay would use a file that is there, so it must
+ * be the one named. */
+static int copy_calibration(struct recording_files *files, const char *from, const char *known,
+                            int number) {
     g_autofree char *to = recording_beside(files->path, calibrations[number]);
     if (from && file_is_same(from, to))
         return 0;
-    if (!from && access(to, F_OK) != 0)
+    if (!from && !known && access(to, F_OK) != 0)
         return 0;
-    g_autofree char *text = NULL;
-    size_t length = 0;
+    g_autofree char *text = g_strdup(known);
+    size_t length = known ? strlen(known) : 0;
     FILE *file;
     return (from ? file_load(from, MAX_CALIBRATION, &text, &length) : 0)
                ?: make_file(files, calibrations[number], &file)
@@ -100,10 +102,12 @@ static int copy_calibration(struct recording_files *files, const char *from, int
 static int make_all(struct recording_files *files, const struct recorder_about *about) {
     const char *const *calibration = about->calibration;
     FILE *video, *settings;
+    bool exchanged = about->options && about->options->swap, named = calibration && *calibration;
     int error = 0;
     for (int i = 0; i < 2 && !error; i++) {
-        const char *from = calibration ? calibration[i] : NULL;
-        error = copy_calibration(files, from, i);
+        const char *from = calibration ? calibration[i] : NULL,
+                   *known = named || exchanged ? NULL : about->source->calibration_text[i];
+        error = copy_calibration(files, from, known, i);
         calibration = from ? calibration : NULL;
     }
     return error ?: make_file(files, ".mkv", &video) ?: make_file(files, ".csv", &files->csv)
