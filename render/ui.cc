@@ -578,10 +578,6 @@ bool ui_list_row(struct ui *ui, const char *name, const char *label, const char 
     return pressed;
 }
 
-void ui_scroll_to_last(struct ui *) {
-    ImGui::ScrollToItem();
-}
-
 void ui_same_line(struct ui *) {
     ImGui::SameLine();
 }

@@ -104,9 +104,6 @@ bool ui_group(struct ui *ui, const char *name, bool open);
 bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
                  const char *help, bool selected);
 
-/* Scrolls the panel as far as the widget just made needs to be seen. */
-void ui_scroll_to_last(struct ui *ui);
-
 /* The next widget goes to the right of the last one; or where one with this label still fits; or so
  * that one of this width ends at the right edge of the panel. */
 void ui_same_line(struct ui *ui);

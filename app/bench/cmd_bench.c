@@ -5,18 +5,19 @@
 #include "app/commands.h"
 #include "app/matcher.h"
 #include "base/log.h"
-#include "base/quantile.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+enum { CHANNELS = 3 };
 
 struct bench {
     struct common_options common;
     struct params params;
     char *size_text;
     struct bench_size size; /* 0: those of the table */
-    int frames, channels;
-    gboolean rectify, json;
+    int frames;
+    gboolean rectify;
 };
 
 static int start_frame(void *context, struct frame *f) {
@@ -38,27 +39,11 @@ static struct matcher *open_matcher(const struct bench *b, const struct params *
     }
     if (log_get_level() == LOG_INFO)
         log_set_level(LOG_WARNING); /* the table says what the matcher does */
-    struct matcher *m = matcher_open(params, "bench", size->width, size->height, b->channels,
+    struct matcher *m = matcher_open(params, "bench", size->width, size->height, CHANNELS,
                                      b->rectify ? maps : NULL, NULL, false, code);
     for (int side = 0; side < 2 && b->rectify; side++)
         g_free(maps[side].point);
     return m;
-}
-
-static void print_json(const struct bench *b, const struct params *p, const struct bench_size *size,
-                       struct bench_times *t, const struct livestereo_info *info) {
-    double whole = quantile_between(t->whole, t->count, 0.5);
-    printf("{\"backend\": \"%s\", \"width\": %d, \"height\": %d, \"channels\": %d, "
-           "\"rectified\": %d, \"labels\": %d, \"levels\": %d, \"iterations\": %d, "
-           "\"frame_ms\": %.4f, \"frame_ms_p10\": %.4f, \"frame_ms_p90\": %.4f, "
-           "\"overlapped_ms\": %.4f, \"stages_ms\": %.4f, \"bp_ms\": %.4f, \"memory\": %zu, "
-           "\"frames\": %d}\n",
-           info->backend, size->width, size->height, b->channels, !b->rectify, size->labels,
-           p->bp_levels, p->bp_iterations, whole, quantile_between(t->whole, t->count, 0.1),
-           quantile_between(t->whole, t->count, 0.9), t->overlapped,
-           quantile_between(t->stages, t->count, 0.5), quantile_between(t->bp, t->count, 0.5),
-           info->memory, t->count);
-    fflush(stdout);
 }
 
 /* Whether the backend has two frames in flight, as those of GPUs do. */
@@ -77,7 +62,7 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
         return code;
     struct livestereo_info info = matcher_info(m);
     struct frame_pool *pool =
-        pool_open(2, size->width, size->height, b->channels, 0, matcher_frame_alloc(m));
+        pool_open(2, size->width, size->height, CHANNELS, 0, matcher_frame_alloc(m));
     struct frame *frames[2] = {NULL, NULL};
     g_autofree struct bench_times *times = g_new(struct bench_times, 1);
     struct bench_runner runner = {
@@ -92,11 +77,9 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
         error = bench_measure(&runner, frames, times);
     info = matcher_info(m);
     *on_gpu = overlaps(&info);
-    if (!error && b->json)
-        print_json(b, &params, size, times, &info);
-    else if (!error && with_header)
+    if (!error && with_header)
         bench_print_header(info.backend);
-    if (!error && !b->json)
+    if (!error)
         bench_print_row(size, times, info.memory, livestereo_stage_name);
     for (int i = 0; i < 2 && pool; i++)
         frame_drop(&frames[i]);
@@ -122,9 +105,6 @@ static int check_options(struct bench *b) {
     struct bench_size *s = &b->size;
     if (option_size("--size", b->size_text, MIN_FRAME_SIDE, &s->width, &s->height) != GO_ON)
         return EXIT_USAGE;
-    if (b->channels != 1 && b->channels != 3)
-        return log_fail(EXIT_USAGE, "--channels", "%d is neither 1 (grey) nor 3 (colour)",
-                        b->channels);
     if (option_check("--labels", s->labels, 2, LIVESTEREO_MAX_LABELS) != GO_ON)
         return EXIT_USAGE;
     return option_check("--frames", b->frames, 1, BENCH_MAX_FRAMES);
@@ -133,15 +113,12 @@ static int check_options(struct bench *b) {
 /* ---- the command */
 
 int cmd_bench(int argc, char **argv) {
-    struct bench b = {.channels = 3, .common.first_preset = "default"};
+    struct bench b = {.common.first_preset = "default"};
     const GOptionEntry entries[] = {
         {"size", 0, 0, G_OPTION_ARG_STRING, &b.size_text, "Pictures of this size alone", "WxH"},
         {"labels", 0, 0, G_OPTION_ARG_INT, &b.size.labels, "Disparities to search", "N"},
         {"frames", 0, 0, OPTION_COUNT, &b.frames, "Frames to measure (51)", "N"},
-        {"channels", 0, 0, G_OPTION_ARG_INT, &b.channels, "Grey pictures or coloured ones (3)",
-         "1|3"},
         {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &b.json, "Print a line of JSON for each size", NULL},
         {0},
     };
     int code = options_parse(

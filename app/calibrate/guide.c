@@ -181,38 +181,8 @@ void guide_status(const struct guide *g, char *text, size_t size) {
 
 /* ---- actions */
 
-/* The next view (step 1) or the one before (-1) in the result's list that was not forgotten. */
-static void select_view(struct guide *g, int step) {
-    const struct solution *s = g->result;
-    if (!s)
-        return;
-    int count = views_count(&s->views), at = views_find(&s->views, g->selected);
-    if (at < 0 && step < 0) /* none yet */
-        at = count;
-    for (at += step; at >= 0 && at < count; at += step) {
-        long pair = views_get(&s->views, at)->pair;
-        if (views_find(&g->calibrate->views, pair) >= 0) {
-            g->selected = pair;
-            g->moved = true;
-            return;
-        }
-    }
-}
-
-/* The view that is selected, after which the next one is, else the one before, else none; without a
- * selection the last one that was taken. */
-static void forget_view(struct guide *g) {
-    const struct views *views = &g->calibrate->views;
-    const long selected = g->selected;
-    int number = views_find(views, selected);
-    if (number >= 0) {
-        select_view(g, 1);
-        if (g->selected == selected)
-            select_view(g, -1);
-    }
-    if (g->selected == selected)
-        g->selected = -1;
-    guide_forget(g, number >= 0 ? number : views_count(views) - 1);
+static void forget_last(struct guide *g) {
+    guide_forget(g, views_count(&g->calibrate->views) - 1);
 }
 
 static void toggle_automatic(struct guide *g) {
@@ -232,10 +202,7 @@ static void quit(struct guide *g) {
 
 const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
     [GUIDE_TAKE] = {"SPACE", "take the view on screen", take_by_hand},
-    [GUIDE_FORGET] =
-        {"BACKSPACE",
-         "forget the view that the arrow keys have reached (ESC: none), or the last one",
-         forget_view},
+    [GUIDE_FORGET] = {"BACKSPACE", "forget the last view", forget_last},
     [GUIDE_SOLVE] = {"ENTER", "find the cameras from the views taken", start_solver},
     [GUIDE_AUTOMATIC] = {"a", "take views that are still and new", toggle_automatic},
     [GUIDE_OPEN] = {"o", "show the pictures rectified, with row lines, in the viewer",
@@ -244,12 +211,6 @@ const struct guide_action_info guide_actions[GUIDE_ACTIONS] = {
 };
 
 void guide_run_key(struct guide *g, const char *key) {
-    if (screen_has_key("DOWN TAB", key))
-        select_view(g, 1);
-    else if (screen_has_key("UP Shift+TAB", key))
-        select_view(g, -1);
-    else if (strcmp(key, "ESC") == 0)
-        g->selected = -1;
     for (int i = 0; i < GUIDE_ACTIONS; i++)
         if (strcmp(guide_actions[i].key, key) == 0)
             guide_actions[i].run(g);

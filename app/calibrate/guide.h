@@ -22,8 +22,6 @@ struct guide {
     enum verdict verdict;   /* about it */
     long shown_count;       /* how many pairs were shown, this one included */
     bool automatic;         /* views are taken without SPACE */
-    long selected;          /* the pair of the view that the arrow keys have reached; -1: none */
-    bool moved;             /* it is to be scrolled into sight */
 
     GThread *solver;          /* NULL: none works */
     struct solution *solving; /* the solver's meanwhile */

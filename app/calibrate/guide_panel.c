@@ -184,16 +184,13 @@ static void draw_camera(const struct board_result *r, struct ui *ui, int side) {
 }
 
 /* The error of one view as a bar. */
-static void draw_view(const struct board_view *view, struct ui *ui, int number, double max_error,
-                      bool selected) {
+static void draw_view(const struct board_view *view, struct ui *ui, int number, double max_error) {
     double x, y, line = ui_text_height(ui), left = 7 * line;
     double width = fmin(19 * line, ui_available_width(ui) - 2.5 * line);
     char name[32], text[64];
     snprintf(name, sizeof(name), "view.%d", number);
     ui_reserve(ui, name, width, 1.8 * line, &x, &y); /* as high as the button beside it */
     y += 0.4 * line;
-    if (selected)
-        ui_outline(ui, x - 2, y - 1, width + 4, 1.4 * line, ui_theme(ui)->mark);
     ui_label(ui, x, y, view->used ? ui_theme(ui)->text : ui_theme(ui)->note, view->name);
     ui_box(ui, x + left, y + 1, (width - left) * view->rms_stereo / max_error, line,
            view->used ? ui_theme(ui)->selected : ui_theme(ui)->bar_left_out, 1);
@@ -211,9 +208,7 @@ static void draw_views(struct guide *g) {
     for (int i = 0; i < views_count(solved); i++) {
         const struct board_view *view = views_get(solved, i);
         char name[32];
-        draw_view(view, g->screen.ui, i, max_error, view->pair == g->selected);
-        if (view->pair == g->selected && g->moved)
-            ui_scroll_to_last(g->screen.ui);
+        draw_view(view, g->screen.ui, i, max_error);
         int number = views_find(&g->calibrate->views, view->pair);
         if (number < 0)
             continue;
@@ -222,7 +217,6 @@ static void draw_views(struct guide *g) {
         if (ui_button(g->screen.ui, name, "x", "forget this view; the others are solved again"))
             forget = number;
     }
-    g->moved = false;
     if (forget >= 0)
         guide_forget(g, forget);
 }

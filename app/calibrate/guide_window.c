@@ -31,7 +31,6 @@ static void write_map(struct guide *g) {
     map_state(map, "frame %ld", g->shown.frame ? g->shown.frame->index : -1);
     map_state(map, "found %d %d", g->shown.found[0], g->shown.found[1]);
     map_state(map, "views %d", views_count(&c->views));
-    map_state(map, "selected %ld", g->selected);
     map_state(map, "automatic %d", g->automatic);
     map_state(map, "ended %d", g->ended);
     map_state(map, "solving %d", g->solver != NULL);
@@ -195,7 +194,6 @@ int guide_window_run(struct calibrate *calibrate) {
     struct guide g = {
         .calibrate = calibrate,
         .automatic = true,
-        .selected = -1,
         .view = {{.mode = DISPLAY_LEFT, .zoom = 1, .center_x = 0.5, .center_y = 0.5},
                  {.mode = DISPLAY_RIGHT, .zoom = 1, .center_x = 0.5, .center_y = 0.5}},
     };

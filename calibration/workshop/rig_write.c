@@ -5,13 +5,12 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <glib.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static void number(GString *out, double x) {
@@ -76,48 +75,22 @@ static int with_rectification(const struct rig *rig, struct rig *full) {
     return 0;
 }
 
-/* Without the temporary name that GLib's text speaks of, where the cause is a plain one. */
-static const char *save_error(const GError *cause) {
-    static const char *const plain[] = {[G_FILE_ERROR_NOENT] = "there is no such folder",
-                                        [G_FILE_ERROR_ACCES] = "you may not write there",
-                                        [G_FILE_ERROR_NOSPC] = "the disk is full",
-                                        [G_FILE_ERROR_ROFS] = "it can only be read there"};
-    bool is_plain = (unsigned)cause->code < G_N_ELEMENTS(plain) && plain[cause->code];
-    return is_plain ? plain[cause->code] : cause->message;
-}
-
 static int save(const char *path, const char *text) {
-    GError *cause = NULL;
-    int error = 0;
-    if (!g_file_set_contents(path, text, -1, &cause)) {
-        log_error(path, "cannot be written: %s; name another file", save_error(cause));
-        error = cause->code == G_FILE_ERROR_NOENT ? -ENOENT : -EIO;
-        if (cause->code == G_FILE_ERROR_ACCES)
-            error = -EACCES;
-        g_error_free(cause);
-    }
-    return error;
+    g_autoptr(GError) cause = NULL;
+    if (g_file_set_contents(path, text, -1, &cause))
+        return 0;
+    return log_fail(-EIO, path, "cannot be written: %s; name another file", cause->message);
 }
 
 int rig_keep_old(const char *path) {
-    enum { MAX_OLD = 1 << 26 }; /* bytes */
     g_autofree char *kept = g_strconcat(path, "~", NULL);
-    g_autoptr(GError) failure = NULL;
-    char *old = NULL;
-    size_t length;
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return 0;
-    int error = file_load(path, MAX_OLD, &old, &length);
-    if (error)
-        return error;
-    if (g_file_set_contents(kept, old, (gssize)length, &failure)) {
-        log_warning(path, "is replaced; what it held is kept in %s", kept);
-    } else {
-        error =
-            log_fail(-EIO, path, "is not replaced, for it cannot be kept: %s", failure->message);
-    }
-    free(old);
-    return error;
+    if (rename(path, kept) != 0)
+        return log_fail(-errno, path, "is not replaced, for it cannot be kept: %s",
+                        strerror(errno));
+    log_warning(path, "is replaced; what it held is kept in %s", kept);
+    return 0;
 }
 
 static void opencv_rectification(GString *out, const struct rig *full) {
