@@ -33,7 +33,6 @@ static const struct {
     {"calib", "check|convert|refine ..", "look at calibrations, change their form, renew one",
      cmd_calib},
     {"bench", "", "measure the speed of the stages", cmd_bench},
-    {"verify", "", "check that this machine computes what others do", cmd_verify},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

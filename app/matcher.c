@@ -116,26 +116,6 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
     return m;
 }
 
-bool matcher_has_gpu(const struct params *params) {
-    const struct livestereo_options options = LIVESTEREO_OPTIONS(16, 2, LIVESTEREO_GRAY8);
-    struct matcher m = {.handle = NULL};
-    struct params smallest;
-    if (params->backend == BACKEND_CPU)
-        return false;
-    params_default(&smallest);
-    smallest.backend = BACKEND_CUDA;
-    smallest.gpu = params->gpu;
-    smallest.disparity_range = 2;
-    int error = livestereo_settings_open(&m.settings, NULL);
-    if (!error) {
-        m.settings->params = smallest;
-        error = livestereo_open(&m.handle, m.settings, &options);
-    }
-    livestereo_close(&m.handle);
-    livestereo_settings_close(&m.settings);
-    return !error;
-}
-
 static struct livestereo_image image_of(void *data, int width, int height, int row_bytes,
                                         enum livestereo_format format) {
     return (struct livestereo_image){

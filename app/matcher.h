@@ -24,10 +24,6 @@ struct matcher *matcher_open(const struct params *params, const char *name, int 
                              const struct depth_geometry *geometry, bool sequence, int *code);
 void matcher_close(struct matcher **matcher);
 
-/* Whether a GPU can compute with these parameters' backend and gpu, where no matcher is open yet;
- * opens and closes a small one. */
-bool matcher_has_gpu(const struct params *params);
-
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */
 struct livestereo *matcher_handle(struct matcher *matcher);
 

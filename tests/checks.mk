@@ -8,7 +8,7 @@ CHECKS = unit gui-few parity golden lint
 LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long goldens arm package odd-folder
 FUZZ_SECONDS ?= 60
 .PHONY: check check-all $(CHECKS) $(LONG_CHECKS) asan fuzz tsan tsan-gui fuzz-run vm-ready \
-        vm-window vm-window-ready package-ready deb-check abi verify-hashes faults soak \
+        vm-window vm-window-ready package-ready deb-check abi faults soak \
         gpu-test accuracy accuracy-packages papers bench-sgbm sgbm-figures
 in_build = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/$(1).c))
 PARITY = $(call in_build,parity*)
@@ -198,14 +198,9 @@ odd-folder:
 deb-check: deb
 	@tests/packages.sh all
 	$(Q)tests/run.sh --step deb tests/deb.sh $(BUILD)/deb $(DEBS)
-# After a change that is meant: of the library's interface, and of results.
+# After a change of the library's interface that is meant.
 abi: lib
 	tests/abi/write.sh $(BUILD)/$(SO) tests/abi/liblivestereo.abi
-verify-hashes: $(BUILD)/livestereo
-	$(Q)$< verify --backend cpu 2>$(BUILD)/verify.log | \
-	    awk '{print "{\"" $$2 "\", \"" $$5 "\"},"} END {exit !NR}' >$(BUILD)/verify_hashes.inc
-	$(Q)mv $(BUILD)/verify_hashes.inc app/bench/verify_hashes.inc
-	$(SUB) $< && $< verify --backend cpu --quiet
 # On a machine with a GPU; needs nvcc, gcc and make only.
 gpu-test: $(if $(CU),,need-cuda) $(PARITY) $(GOLDEN) $(DEVICE) $(BENCH_GPU)
 	$(Q)LIVESTEREO_NEED_CUDA=1 tests/run.sh $(BUILD):gpu-test $(PARITY) $(GOLDEN) $(DEVICE)

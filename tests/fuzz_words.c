@@ -5,7 +5,6 @@
 #include "app/batch/batch_output.h"
 #include "app/calibrate/calibrate.h"
 #include "app/eval/dataset.h"
-#include "app/matcher.h"
 #include "app/rig_options.h"
 #include "app/view/session.h"
 #include "capture/files/number_pattern.h"
@@ -20,12 +19,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Stands in for app/matcher.c, which would open a GPU for each word. */
-bool matcher_has_gpu(const struct params *params) {
-    (void)params;
-    return false;
-}
 
 static void check_pattern(const char *text) {
     struct number_pattern pattern;

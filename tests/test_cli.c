@@ -130,40 +130,10 @@ CLI_TEST_PLAIN("/cli/bench", test_bench) {
     must("bench --size 64x48 --labels 8 --frames 3 --rectify --memory 1M");
 }
 
-/* A copy of the program with another hash of preset live stands for a machine with other results.
- */
-CLI_TEST_PLAIN("/cli/verify", test_verify) {
-    /* Under a sanitizer each preset is computed by test_library. */
-    g_autofree char *all = WATCHED ? g_strdup("") : expect_success("verify --backend cpu");
-    g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
-    for (int i = 0; !WATCHED && livestereo_preset(i); i++) {
-        g_autofree char *start = g_strdup_printf("same     %s ", livestereo_preset(i));
-        g_assert_true(g_str_has_prefix(lines[i], start));
-        g_assert_nonnull(strstr(lines[i], " cpu ("));
-    }
-    g_autofree char *none = expect_success("verify -q --backend cpu --preset live");
-    g_assert_cmpstr(none, ==, "");
-
-    g_autofree char *live = expect_success("verify --backend cpu --preset live");
-    g_autofree char *hash = g_strndup(strstr(live, " ms  ") + strlen(" ms  "), 64);
-    g_autofree char *program = NULL, *copy = path_in("livestereo");
-    gsize length;
-    g_assert_true(g_file_get_contents(binary(), &program, &length, NULL));
-    char *at = memmem(program, length, hash, 64);
-    g_assert_nonnull(at);
-    *at = *at == '0' ? '1' : '0';
-    g_assert_true(g_file_set_contents_full(copy, program, (gssize)length, G_FILE_SET_CONTENTS_NONE,
-                                           0700, NULL));
-    expect_shell(1, "differs  live ", "1 of 1 results differ",
-                 "$D/livestereo verify -q --backend cpu --preset live");
-    expect_shell(0, "same     plain ", "", "$D/livestereo verify --backend cpu --preset plain");
-}
-
 /* In bash, "--" completes to just what the command's help lists, each option as it is written. */
 CLI_TEST_PLAIN("/cli/completion", test_completion) {
-    static const char *const commands[] = {"view",      "motion", "run",   "list",
-                                           "record",    "batch",  "eval",  "bench",
-                                           "calibrate", "calib",  "verify"};
+    static const char *const commands[] = {"view",  "motion", "run",   "list",      "record",
+                                           "batch", "eval",   "bench", "calibrate", "calib"};
     const char *script = "source packaging/share/bash-completion/completions/livestereo\n"
                          "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
                          "_livestereo\n"

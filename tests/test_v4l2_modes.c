@@ -8,7 +8,6 @@
 #include "capture/v4l2/v4l2_modes.h"
 #include "tests/test.h"
 
-
 static struct camera_mode webcam[] = {
     {PIXEL_YUYV, 640, 480, 30},  {PIXEL_YUYV, 640, 480, 15},
     {PIXEL_YUYV, 1280, 720, 10}, {PIXEL_YUYV, 320, 240, 30},

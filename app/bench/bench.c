@@ -15,7 +15,8 @@ const struct bench_size bench_sizes[BENCH_SIZES] = {
     {1280, 720, 128}, {1920, 1080, 128}, {1920, 1080, 256},
 };
 
-uint64_t bench_random(uint64_t *state) {
+/* The next number of splitmix64. */
+static uint64_t next_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -27,7 +28,7 @@ void bench_draw_pair(struct frame *f, int labels) {
     int w = f->left.width, h = f->left.height;
     size_t channels = (size_t)f->left.channels;
     for (size_t i = 0; i < image_bytes(&f->right); i++)
-        f->right.data[i] = (uint8_t)bench_random(&state);
+        f->right.data[i] = (uint8_t)next_random(&state);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
             int from = x - (y / 40 * 7 + x / 100 * 3) % labels;

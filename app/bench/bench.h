@@ -56,6 +56,3 @@ void bench_print_row(const struct bench_size *size, struct bench_times *times, s
 /* The table of a rig that is turned by a third of a degree, where nothing lies on whole pixels:
  * width * height points. */
 void bench_turn(struct rectify_point *points, int width, int height);
-
-/* The next number of splitmix64. */
-uint64_t bench_random(uint64_t *state);
