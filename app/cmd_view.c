@@ -110,20 +110,21 @@ static void take_session(struct viewer *v) {
     g_strlcpy(v->settings.preset, session->preset, sizeof(v->settings.preset));
 }
 
-/* How the viewer looks and is set now. */
+/* How the viewer looks and is set now: the user's own settings are A. */
 static struct session session_now(const struct viewer *v) {
+    const struct settings *own = v->slot_in_use ? &v->other.settings : &v->settings;
+    int quality = v->quality.known ? quality_of(&v->quality.all, &own->params) : QUALITY_CUSTOM;
     struct session session = {.colormap = v->display.settings.colormap,
                               .text_scale = v->screen.text_scale,
                               .statistics = v->tab == TAB_STATISTICS,
                               .unit = (int)v->unit,
                               .theme = v->theme,
-                              .quality = v->settings.automatic ? QUALITY_AUTO : viewer_quality(v),
-                              .params = v->settings.params};
-    for (int i = 0; i < param_count && v->settings.automatic;
-         i++) /* what it found is found again */
+                              .quality = own->automatic ? QUALITY_AUTO : quality,
+                              .params = own->params};
+    for (int i = 0; i < param_count && own->automatic; i++) /* what it found is found again */
         if (quality_covers(&v->quality.all, &param_table[i]))
             param_put(&session.params, &param_table[i], param_table[i].def);
-    g_strlcpy(session.preset, v->settings.preset, sizeof(session.preset));
+    g_strlcpy(session.preset, own->preset, sizeof(session.preset));
     g_strlcpy(session.source, v->source, sizeof(session.source));
     return session;
 }

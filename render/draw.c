@@ -518,8 +518,7 @@ static bool draw_views(struct draw *draw, struct offscreen *copies, GLuint targe
     for (int i = 0; i < count; i++) {
         const struct draw_settings *s = &views[i];
         struct offscreen *o = &copies[i];
-        bool kept =
-            o->number >= 0 && o->settings.width == s->width && o->settings.height == s->height;
+        bool kept = o->settings.width == s->width && o->settings.height == s->height;
         if (s->width < 1 || s->height < 1 || (!frame && !kept))
             continue;
         if (frame && must_draw(draw, o, s, number)) {

@@ -78,6 +78,10 @@ TEST("/quality/search", test_search) {
                  {{9e3, 5e3, 3e3, 400, 150}, 3, 1e5, QUALITY_LOW, 2},
                  {{900, 500, 300, 40, 15}, 3, 1e6, QUALITY_LOW, 1},
                  {{900, 70, 20, 4, 1}, 3, 1e6, QUALITY_LOW, 0},
+                 {{900, 200, 45, 14, 8}, 3, 1e6, QUALITY_LOW, 0}, /* whole at 22 beats half at 71 */
+                 {{900, 200, 60, 18, 8}, 3, 1e6, QUALITY_LOW, 1}, /* 14 whole are predicted */
+                 {{900, 200, 75, 16, 8}, 3, 1e6, QUALITY_LOW, 1}, /* 15, but 13 come */
+                 {{120, 60, 30, 10, 5}, 3, 1e6, QUALITY_MID, 0},
                  {{60, 30, 20, 4, 1}, 3, 1e6, QUALITY_HIGH, 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct quality_search s;
@@ -93,6 +97,28 @@ TEST("/quality/search", test_search) {
         play(&s, &cases[i].machine, 500);
         g_assert_cmpint(s.at, ==, settled.at);
         g_assert_cmpint(s.size, ==, settled.size);
+    }
+}
+
+/* A machine on the verge of enough does not go to and fro: each third frame takes longer than the
+ * fastest, which a trial goes by. */
+TEST("/quality/steady", test_steady) {
+    for (double whole = 50; whole < 100; whole++) {
+        const struct machine usual = {900, 200, whole, whole / 4, whole / 8},
+                             worse = {900, 200, 1.6 * whole, 0.4 * whole, 0.2 * whole};
+        struct quality_search s;
+        int changes = 0;
+        quality_search_begin(&s, QUALITY_SIZES, 1e6, 2, 30);
+        for (int i = 0; i < 3000; i++) {
+            int size = s.size;
+            quality_search_frame(&s, time_of(i % 3 ? &usual : &worse, &s), 0);
+            changes += s.size != size;
+        }
+        g_assert_cmpint(changes, <=, 9);       /* tried again after 4, 16 and 64 looks */
+        if (1.2 * whole < 1000 / QUALITY_RATE) /* the mean */
+            g_assert_cmpint(s.size, ==, 0);
+        if (1.2 * whole > 1.1 * 1000 / QUALITY_RATE)
+            g_assert_cmpint(s.size, ==, 1);
     }
 }
 

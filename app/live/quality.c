@@ -5,14 +5,15 @@
 
 #include "config/params_file.h"
 
+#include <glib.h>
 #include <math.h>
 
 #define ENOUGH_FRAMES 4 /* of which the fastest counts: others share the machine */
-#define NEXT_FRAMES 32  /* after so many it is looked at again */
+#define LOOK_FRAMES 32  /* once it is settled: so many are looked at together */
 #define HOPELESS 3      /* times too slow: one frame is enough to know */
-#define CLEARLY 1.25    /* times too slow, where it was fast enough before */
+#define CLEARLY 1.1     /* times too slow in the mean, where it was fast enough before */
 #define HARDER 2        /* times as long, at most, takes the next quality */
-#define FASTER 0.7      /* times as long as before must a frame take for a second trial */
+#define PATIENCE 2      /* bits: a step that failed n times is tried again after 4^n looks */
 
 const char *const quality_names[QUALITY_CUSTOM + 1] = {"low", "mid", "high", "auto", "custom"};
 const char *const quality_presets[QUALITIES] = {"live", "default", "best"};
@@ -54,12 +55,18 @@ static int step_of(const struct quality_search *s) {
     return QUALITY_SIZES - 1 - s->size + (int)s->at;
 }
 
+static void begin_look(struct quality_search *s) {
+    s->frames = 0;
+    s->sum_ms = 0;
+    s->best_ms = INFINITY;
+}
+
 static void go_to(struct quality_search *s, int step) {
     s->size = step < QUALITY_SIZES - 1 ? QUALITY_SIZES - 1 - step : 0;
     s->at = step < QUALITY_SIZES - 1 ? QUALITY_LOW : (enum quality)(step - QUALITY_SIZES + 1);
     s->settled = false;
-    s->frames = 0;
-    s->best_ms = INFINITY;
+    s->looks = 0;
+    begin_look(s);
 }
 
 void quality_search_begin(struct quality_search *s, int sizes, double pixels, int cores,
@@ -73,17 +80,22 @@ void quality_search_begin(struct quality_search *s, int sizes, double pixels, in
     go_to(s, QUALITY_SIZES - 1 - size);
 }
 
-/* What a frame of the next step is expected to take: labels and pixels grow with the size. */
+/* The time that a frame of the next step is expected to take: it grows with the pixels, as that of
+ * the labels of larger pictures is pruned away. */
 static double next_ms(const struct quality_search *s) {
-    if (s->size == 0)
-        return HARDER * s->best_ms;
-    return s->best_ms * pow(quality_sizes[s->size - 1] / quality_sizes[s->size], 3);
+    double larger = s->size > 0 ? quality_sizes[s->size - 1] / quality_sizes[s->size] : 0;
+    return (s->size > 0 ? larger * larger : HARDER) * s->best_ms;
+}
+
+/* How many looks at the step below must pass before a step that failed so often is tried again. */
+static int patience(int failures) {
+    return (1 << PATIENCE * MIN(failures, 8)) - 1;
 }
 
 static bool can_rise(const struct quality_search *s) {
     int step = step_of(s);
-    return step + 1 < QUALITY_STEPS && next_ms(s) <= s->wanted_ms &&
-           (s->failed_ms[step + 1] == 0 || s->best_ms < FASTER * s->failed_ms[step + 1]);
+    return s->frames > 2 && step + 1 < QUALITY_STEPS && next_ms(s) <= s->wanted_ms &&
+           s->looks >= patience(s->failures[step + 1]);
 }
 
 static bool can_fall(const struct quality_search *s) {
@@ -91,30 +103,32 @@ static bool can_fall(const struct quality_search *s) {
 }
 
 bool quality_search_frame(struct quality_search *s, double ms, double waited_ms) {
-    double limit = s->wanted_ms * (s->settled ? CLEARLY : 1);
     if (!s->on || (s->frames++ == 0 && ms < HOPELESS * s->wanted_ms))
         return false;
     s->best_ms = fmin(s->best_ms, ms);
-    bool slow = s->best_ms > limit && waited_ms < 0.5 * ms;
-    if (slow && s->frames <= ENOUGH_FRAMES && s->best_ms < HOPELESS * limit)
+    s->sum_ms += ms;
+    int enough = s->settled ? LOOK_FRAMES : ENOUGH_FRAMES;
+    double taken = s->settled ? s->sum_ms / (s->frames - 1) / CLEARLY : s->best_ms;
+    bool slow = taken > s->wanted_ms && waited_ms < 0.5 * ms;
+    if (slow && s->frames <= enough && s->best_ms < HOPELESS * s->wanted_ms)
         return false;
     if (slow && can_fall(s)) {
-        s->failed_ms[step_of(s)] = s->settled ? 0 : s->from_ms;
+        int *failures = &s->failures[step_of(s)];
+        *failures = s->looks > patience(*failures + 1) ? 0 : *failures + 1;
         go_to(s, step_of(s) - 1);
-        s->from_ms = 0;
         return true;
     }
-    if (s->frames > 2 && can_rise(s)) {
-        s->from_ms = s->best_ms;
+    if (can_rise(s)) {
         go_to(s, step_of(s) + 1);
         return true;
     }
-    if (s->frames <= 2 || (s->settled && s->frames < NEXT_FRAMES))
+    if (s->frames <= (s->settled ? LOOK_FRAMES : 2))
         return false;
     bool settles = !s->settled;
+    s->looks += s->settled;
     s->settled = true;
     s->settled_ms = s->best_ms;
+    begin_look(s);
     s->frames = 1;
-    s->best_ms = INFINITY;
     return settles;
 }

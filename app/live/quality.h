@@ -45,14 +45,14 @@ struct quality_search { /* zero: off */
     bool on;
     bool settled; /* it was found; where frames become slower or faster it changes yet */
     enum quality at;
-    int size, sizes;   /* index into quality_sizes; how many of them may be used */
-    double wanted_ms;  /* the time that a frame may take */
-    int frames;        /* measured with this quality and size */
-    double best_ms;    /* time of the fastest of them */
-    double settled_ms; /* once it is settled: time of a frame with the quality found */
-    double from_ms;    /* time of a frame before the last step up; 0: there was none */
-    double
-        failed_ms[QUALITY_STEPS]; /* the same of steps up to a size or quality that was too slow */
+    int size, sizes;             /* index into quality_sizes; how many of them may be used */
+    double wanted_ms;            /* the time that a frame may take */
+    int frames;                  /* measured with this quality and size */
+    double best_ms;              /* time of the fastest of them */
+    double sum_ms;               /* and of all */
+    double settled_ms;           /* once it is settled: time of a frame with the quality found */
+    int looks;                   /* at many frames in a row, all of which were fast enough */
+    int failures[QUALITY_STEPS]; /* of a step up to a size or quality, one after the other */
 };
 
 /* Begins with low, on whole pictures where one core has at most QUALITY_PIXELS of their pixels, or

@@ -315,10 +315,6 @@ static int by_name(const void *a, const void *b) {
 }
 
 void opening_take_files(struct viewer *v, const char *const *paths, int count) {
-    if (count == 1 && file_is_calibration(paths[0])) {
-        opening_want_calib(v, paths[0], v->rig_options.rectified);
-        return;
-    }
     char **words = g_new0(char *, count + 1);
     for (int i = 0; i < count; i++)
         words[i] = g_strdup(paths[i]);
@@ -336,6 +332,10 @@ static void forget(struct viewer *v) {
     v->mouse.pressed = 0;
     v->refused = 0;
     v->still.keeps = false;
+    if (v->slot_in_use) /* B was a comparison's */
+        v->settings = v->other.settings;
+    v->slot_in_use = 0;
+    v->wipe = (struct wipe){0};
     display_reset(&v->display);
     v->display.range_from = RANGE_OPEN;
 }
@@ -384,7 +384,6 @@ static int play(struct viewer *v, struct source *source, const char *const *word
     window_set_title(v->screen.window, title);
     v->settings.base = *params;
     v->other = viewer_slot(v);
-    v->slot_in_use = 0;
     history_begin(&v->history, &v->settings);
     return GO_ON;
 }
@@ -473,6 +472,11 @@ void opening_update(struct viewer *v) {
     }
     v->announced = false;
     g_auto(GStrv) words = g_steal_pointer(&v->chosen);
-    open_words(v, words);
+    if (!words[1] && file_is_calibration(words[0])) {
+        opening_want_calib(v, words[0], v->rig_options.rectified);
+        v->visible[PART_START] = false;
+    } else {
+        open_words(v, words);
+    }
     screen_settle(&v->screen);
 }

@@ -185,6 +185,13 @@ GUI_TEST("/gui/views/compare-with", test_compare_with) {
     gui_choose(&p, "tool.compare", "slots"); /* back to what was before */
     gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
     g_assert_true(gui_is(&p, "value", "bp_iterations", "3"));
+    gui_run_action(&p, "compare"); /* another source has one's own settings */
+    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    gui_run_action(&p, "start");
+    gui_click(&p, "start.synth");
+    gui_wait_for(&p, gui_is(&p, "state", "source", "synth:scene=desk"));
+    g_assert_true(gui_is(&p, "state", "settings", "A"));
+    g_assert_true(gui_is(&p, "value", "bp_iterations", "3"));
 }
 
 /* Of another map the wipe hatches what was filled in there. */
