@@ -332,7 +332,7 @@ static int view(int count, char **words, const struct common_options *common,
     if (code == GO_ON && !chosen && !o->screenshot)
         opening_remember(v, named, named_count, source->count);
     if (code == GO_ON && cameras)
-        screen_notify_error(&v->screen,
+        screen_notify_error(&v->screen, "",
                             "Two cameras of one make are used as a rig. Cover one lens: "
                             "x exchanges left and right.");
     if (code == GO_ON)

@@ -68,6 +68,8 @@ struct ui {
     ImGuiID held;     /* the slider that the mouse or the keys hold, and where it is, 0..1 */
     double held_at;
     char focused[64]; /* what the keys have reached */
+    char wanted[64];  /* what they are to reach */
+    char used[64];    /* ui_used() */
     char cut[64];     /* the first panel that is too small for what it shows */
     char cut_line[128];
     int count;
@@ -97,6 +99,10 @@ static void add_rect(struct ui *ui, const char *name, const char *suffix, ImVec2
 static void add_widget_rect(struct ui *ui, const char *name, const char *suffix = "") {
     if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
         snprintf(ui->focused, sizeof(ui->focused), "%s%s", name, suffix);
+    if (*ui->wanted && strcmp(ui->wanted, name) == 0) {
+        ImGui::SetFocusID(ImGui::GetItemID(), ImGui::GetCurrentWindow());
+        ui->wanted[0] = '\0';
+    }
     if (ImGui::IsItemVisible())
         add_rect(ui, name, suffix, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
@@ -184,6 +190,8 @@ static bool press(struct ui *ui, const char *name, const char *label, ImVec2 siz
     ImGui::PopStyleColor();
     end_widget(ui, name, help);
     ImGui::PopID();
+    if (pressed)
+        g_strlcpy(ui->used, name, sizeof(ui->used));
     return pressed;
 }
 
@@ -292,6 +300,7 @@ static void set_style(struct ui *ui) {
 static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int mods) {
     struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
     ui->window_on_key(glfw, key, scancode, action, mods);
+    ui->used[0] = '\0';
     if (key != GLFW_KEY_UNKNOWN)
         ui->keys.push_back({key, scancode, action, mods, 0, false});
 }
@@ -305,6 +314,8 @@ static void on_character(GLFWwindow *glfw, unsigned character) {
 static void on_button(GLFWwindow *glfw, int button, int action, int mods) {
     struct ui *ui = (struct ui *)ImGui::GetIO().UserData;
     ui->window_on_button(glfw, button, action, mods);
+    if (action == GLFW_PRESS)
+        ui->used[0] = '\0';
     if (action == GLFW_PRESS && button < ImGuiMouseButton_COUNT)
         ui->keys.push_back({button, 0, action, mods, 0, true});
 }
@@ -1213,9 +1224,22 @@ bool ui_seek_bar(struct ui *ui, const char *name, const char *help, double width
     return changed;
 }
 
-void ui_focus_next(struct ui *) {
-    if (ImGui::IsWindowAppearing())
-        ImGui::SetKeyboardFocusHere();
+void ui_focus(struct ui *ui, const char *name) {
+    g_strlcpy(ui->wanted, name, sizeof(ui->wanted));
+}
+
+const char *ui_used(const struct ui *ui) {
+    return ui->used;
+}
+
+void ui_frame(struct ui *, const struct ui_rect *place, unsigned rgb) {
+    ImVec2 min = point(place->x, place->y), size = point(place->width, place->height);
+    ImGui::GetForegroundDrawList()->AddRect(min, min + size, color_of(rgb),
+                                            ImGui::GetStyle().FrameRounding, 0, 2);
+}
+
+bool ui_was_clicked(const struct ui *) {
+    return ImGui::IsMouseClicked(0);
 }
 
 void ui_complete_next(struct ui *ui, char *(*complete)(const char *typed)) {
@@ -1240,6 +1264,10 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, double rat
         ui->completes = completes && active;
     if (completes && active) /* it was empty when it became active */
         GImGui->ActiveIdUsingKeyInputMask |= (ImU64)1 << ImGuiKey_Tab;
+    if (strcmp(ui->wanted, name) == 0) {
+        ImGui::SetKeyboardFocusHere();
+        ui->wanted[0] = '\0';
+    }
     ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
     ImGui::PushStyleColor(ImGuiCol_Border, color_of(ui_theme(ui)->edge));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
@@ -1253,6 +1281,8 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, double rat
     ImGui::PopStyleColor();
     add_widget_rect(ui, name);
     ImGui::PopID();
+    if (entered)
+        g_strlcpy(ui->used, name, sizeof(ui->used));
     return entered;
 }
 

@@ -197,7 +197,14 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, double rat
 void ui_complete_next(struct ui *ui, char *(*complete)(const char *typed));
 
 /* The next line of text to type takes the keys if its panel has just appeared. */
-void ui_focus_next(struct ui *ui);
+void ui_focus(struct ui *ui, const char *name);
+
+/* The button that was pressed last, or the line that was entered; "": none since the last key or
+ * click. */
+const char *ui_used(const struct ui *ui);
+
+/* Whether the left button of the mouse went down. */
+bool ui_was_clicked(const struct ui *ui);
 
 /* One number with its unit, a grey line, and its last values, NULL: none. */
 struct ui_card {
@@ -251,6 +258,9 @@ const struct ui_rect *ui_rects(const struct ui *ui, int *count);
 
 /* The one of this name, or NULL. */
 const struct ui_rect *ui_find_rect(const struct ui *ui, const char *name);
+
+/* A line around a place, over all. */
+void ui_frame(struct ui *ui, const struct ui_rect *place, unsigned rgb);
 
 /* Adds one of what the caller has drawn. */
 void ui_note_rect(struct ui *ui, const char *name, double x, double y, double width, double height);

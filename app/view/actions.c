@@ -178,7 +178,8 @@ static void range_of_search(struct viewer *v) {
 static void toggle_measure(struct viewer *v) {
     bool on = !v->measure.on;
     if (on && !rig_use_is_metric(&v->rig)) {
-        screen_notify(&v->screen, "Distances need a calibration: " CALIBRATION_WAYS);
+        screen_notify_error(&v->screen, "tool.measure",
+                            "Distances need a calibration: " CALIBRATION_WAYS);
         return;
     }
     v->measure.on = on;
@@ -258,6 +259,7 @@ static void toggle_part(struct viewer *v, int part) {
     v->visible[part] = !v->visible[part];
     v->help_search[0] = '\0';
     v->help_selected = 0;
+    ui_focus(v->screen.ui, part == PART_HELP ? "help_search" : "");
     if (part == PART_START && v->visible[part])
         opening_keep_picture(v);
 }
@@ -277,6 +279,7 @@ static void leave_fullscreen(struct viewer *v) {
     window_set_fullscreen(v->screen.window, false);
     v->visible[PART_HELP] = v->visible[PART_START] = v->visible[PART_LOG] = false;
     v->panel_keys = v->drawer = false;
+    screen_clear_notice(&v->screen);
 }
 
 /* ---- the table */

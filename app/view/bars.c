@@ -88,9 +88,11 @@ void bars_draw_top(struct viewer *v) {
     const struct theme *theme = ui_theme(v->screen.ui);
     struct ui *ui = v->screen.ui;
     bool words = r->width >= ui_px(ui, 900), recording = v->recording.recorder != NULL;
+    bool start = v->visible[PART_START];
     ui_panel_begin(ui, "top", r->x, r->y, r->width, r->height, UI_BAR | UI_EDGED);
     action_tool(v, "tool.open", ICON_OPEN, words ? "Open" : NULL, ACTION_START_PAGE, false, 0);
-    v->start_page.typed_into = v->visible[PART_START] && !v->covered; /* it has just been opened */
+    if (v->visible[PART_START] && !start) /* what is typed after this click is a path */
+        ui_focus(ui, "start.path");
     action_tool(v, "tool.record", ICON_RECORD, words ? "Record" : NULL, ACTION_RECORD, recording,
                 theme->recording);
     draw_save(v, words ? "Save" : NULL);
@@ -335,31 +337,48 @@ void bars_draw_status(struct viewer *v) {
     ui_panel_end(ui);
 }
 
-/* What happened, at the lower right of the views, so that it covers no value, or of the start page;
- * errors stay until they are closed. */
+static void draw_toast_buttons(struct viewer *v) {
+    struct screen *screen = &v->screen;
+    if (screen->notice_plays && ui_button(screen->ui, "toast.play", "Play", "opens the recording"))
+        opening_take_files(v, (const char *const[]){screen->notice_path}, 1);
+    if (screen->notice_plays)
+        ui_same_line(screen->ui);
+    if (*screen->notice_path) {
+        if (ui_button(screen->ui, "toast.show", "Show", "opens the folder"))
+            screen_show_folder(screen->notice_path);
+        ui_same_line(screen->ui);
+    }
+    if (screen->notice_fails || *screen->notice_path)
+        if (ui_button(screen->ui, "toast.close", "Close", NULL))
+            screen_clear_notice(screen);
+}
+
+/* An error stands below the widget that it comes from, until the next click; what else happened at
+ * the lower right of the views, so that it covers no value, or of the start page. */
 void bars_draw_toast(struct viewer *v) {
     const struct layout_rect *r = v->visible[PART_START] ? &v->layout.status : &v->layout.seek_bar;
     struct screen *screen = &v->screen;
     struct ui *ui = screen->ui;
-    bool error = screen->notice_kind == NOTICE_ERROR;
+    unsigned rgb = screen->notice_fails ? ui_theme(ui)->bad : ui_theme(ui)->text;
+    const struct ui_rect *at = ui_find_rect(ui, screen->notice_at);
+    double gap = ui_px(ui, 12), wide = fmin(ui_px(ui, 380), r->width - 2 * gap);
     if (!screen->notice_until_ns)
         return;
-    double wide = fmin(ui_px(ui, 380), r->width - ui_px(ui, 24));
-    ui_panel_begin(ui, "toast", r->x + r->width - ui_px(ui, 12), r->y - ui_px(ui, 12), wide, 0,
-                   UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
-    ui_text_color(ui, error ? ui_theme(ui)->bad : ui_theme(ui)->text, "%s", screen->notice);
-    if (screen->notice_plays && ui_button(ui, "toast.play", "Play", "opens the recording")) {
-        const char *const paths[] = {screen->notice_path};
-        opening_take_files(v, paths, 1);
+    if (at) {
+        double below = at->y + at->height + gap / 3;
+        bool high = below + ui_px(ui, 80) < v->layout.status.y;
+        ui_frame(ui, at, rgb);
+        ui_panel_begin(ui, "toast", fmin(at->x, v->layout.top.width - wide - gap),
+                       high ? below : at->y - ui_px(ui, 80), wide, 0,
+                       UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_FRONT);
+    } else {
+        ui_panel_begin(ui, "toast", r->x + r->width - gap, r->y - gap, wide, 0,
+                       UI_AUTO_SIZE | UI_ON_TOP | UI_DOCKED | UI_CORNER | UI_FRONT);
     }
-    if (screen->notice_plays)
-        ui_same_line(ui);
-    if (*screen->notice_path) {
-        if (ui_button(ui, "toast.show", "Show", "opens the folder"))
-            screen_show_folder(screen->notice_path);
-        ui_same_line(ui);
-    }
-    if ((error || *screen->notice_path) && ui_button(ui, "toast.close", "Close", NULL))
-        screen_clear_notice(screen);
+    ui_text_color(ui, rgb, "%s", screen->notice);
+    if (!at)
+        draw_toast_buttons(v);
     ui_panel_end(ui);
+    if (at && ui_was_clicked(ui))
+        screen_clear_notice(screen);
 }

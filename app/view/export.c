@@ -65,7 +65,7 @@ static void export_report(struct screen *screen, int error, const char *base, co
         error ? g_strdup_printf("%s could not be saved; key m shows why", what)
               : g_strdup_printf("Saved %s%s%s%s", base, what, *how ? ", " : "", how);
     if (error) {
-        screen_notify_error(screen, text);
+        screen_notify_error(screen, "tool.save", "%s", text);
     } else {
         screen_notify_saved(screen, base, text);
         log_info(base, "saved %s", what);
@@ -200,7 +200,8 @@ void recording_start(struct viewer *v) {
     r->last_index = -1;
     r->since_ns = clock_ns();
     if (!r->recorder) {
-        screen_notify(&v->screen, "Recording could not start; key m shows why");
+        screen_notify_error(&v->screen, "tool.record",
+                            "Recording could not start; key m shows why");
         return;
     }
     struct source_tap tap = {.pair = recorder_tap, .context = r->recorder};
@@ -348,7 +349,8 @@ void video_export_update(struct viewer *v, bool wait) {
     if (!(wait ? e->background.on : background_is_done(&e->background)))
         return;
     if (background_take(&e->background) != 0)
-        screen_notify_error(&v->screen, "The video could not be saved; key m shows why");
+        screen_notify_error(&v->screen, "tool.save",
+                            "The video could not be saved; key m shows why");
     else if (e->keep)
         export_report(&v->screen, 0, e->path, "", "");
     g_clear_pointer(&e->path, g_free);
@@ -382,7 +384,8 @@ void video_export_add(struct viewer *v, bool fresh) {
         e->writer = base ? video_writer_open(base, e->width, e->height, p->rate) : NULL;
         e->on = e->writer != NULL;
         if (!e->writer)
-            screen_notify_error(&v->screen, "The video could not be begun; key m shows why");
+            screen_notify_error(&v->screen, "tool.save",
+                                "The video could not be begun; key m shows why");
     }
     if (!e->writer || video_writer_add(e->writer, &picture) != 0) {
         video_export_end(v, false);

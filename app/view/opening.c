@@ -129,6 +129,7 @@ void opening_toggle_output(struct viewer *v) {
     v->out = v->options->out;
     if (!v->out.place)
         v->out.place = browsers;
+    screen_blame(&v->screen, "send");
     if (open_output(v) != GO_ON) { /* the notice says why */
         v->out = (struct output_options){0};
         return;
@@ -452,6 +453,7 @@ static void open_words(struct viewer *v, char **words) {
         return;
     }
     v->visible[PART_START] = false;
+    screen_blame(&v->screen, "");
     opening_remember(v, list, count, v->playback.source->count);
     screen_notify(&v->screen, "Opened %s", v->playback.source->name);
 }

@@ -280,8 +280,9 @@ char **start_page_take(struct viewer *v) {
         return NULL;
     char **words = NULL;
     if (!d->answered)
-        screen_notify_error(&v->screen, "No dialog for files here: install zenity, type a path, or "
-                                        "drop the files");
+        screen_notify_error(&v->screen, "start.files",
+                            "No dialog for files here: install zenity, type a path, or drop the "
+                            "files");
     else if (d->out && *g_strchomp(d->out))
         words = g_strsplit(d->out, "\n", -1);
     free_dialog(page);
@@ -425,18 +426,16 @@ static char *complete_path(const char *typed) {
     return common ? g_strconcat(common + strlen(begun), whole ? "/" : NULL, NULL) : NULL;
 }
 
-static void draw_path(struct viewer *v, char **chosen) {
+static bool draw_path(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
-    if (page->typed_into)
-        ui_focus_next(ui);
     ui_complete_next(ui, complete_path);
-    if (ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...",
-                      1 - ui_px(ui, 50) / ui_available_width(ui), page->path, sizeof(page->path)))
-        *chosen = typed_words(page);
+    bool entered =
+        ui_text_input(ui, "start.path", "Path or source: /data/drive, v4l2:LEFT,RIGHT, ...",
+                      1 - ui_px(ui, 50) / ui_available_width(ui), page->path, sizeof(page->path));
     ui_same_line(ui);
-    if (ui_button(ui, "start.open", "Open", "opens what is typed at its left") && *page->path)
-        *chosen = typed_words(page);
+    entered |= ui_button(ui, "start.open", "Open", "opens what is typed at its left");
+    return entered && *page->path;
 }
 
 void start_page_draw(struct viewer *v, int width, int height) {
@@ -468,12 +467,15 @@ void start_page_draw(struct viewer *v, int width, int height) {
     g_autofree char *source = *page->path ? typed_words(page) : g_strdup(cameras);
     calibrate_form_draw(v, source);
     ui_table_end(ui);
-    draw_path(v, &chosen);
+    bool typed = draw_path(v);
+    if (typed)
+        chosen = typed_words(page);
     g_auto(GStrv) newest = start_page_recent(page, "recent", 0);
     ui_heading(ui, UI_HEADING, newest ? "Opened before" : "Or look at");
     draw_tiles(v, &chosen);
     ui_panel_end(ui);
     if (chosen) {
+        screen_blame(&v->screen, typed ? "start.path" : ui_used(ui));
         g_strfreev(v->chosen);
         v->chosen = g_strsplit(chosen, "\n", -1);
     }

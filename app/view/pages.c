@@ -53,7 +53,6 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
     int count = 0, chosen = -1;
     ui_panel_begin(ui, "keys", (window_width - width) / 2, (window_height - height) / 2, width,
                    height, UI_ON_TOP | UI_SCROLL | UI_EDGED);
-    ui_focus_next(ui);
     bool entered = ui_text_input(ui, "help_search", "Type to search; Enter runs, F1 closes", 1,
                                  v->help_search, sizeof(v->help_search));
     for (const struct help_group *group = groups; group->title; group++) {
@@ -129,7 +128,7 @@ void messages_update(struct screen *screen) {
     messages.error[0] = '\0';
     pthread_mutex_unlock(&messages.lock);
     if (*error)
-        screen_notify_error(screen, error);
+        screen_notify_error(screen, NULL, "%s", error);
     else if (fresh)
         screen_redraw(screen);
 }
@@ -169,9 +168,13 @@ static bool is_usable(struct viewer *v, char **words) {
     struct source_options options = v->options->source;
     struct board board;
     int error;
-    if (calibrate_parse_board(form->board, &board) != GO_ON ||
-        calibrate_parse_square(form->square, &board) != GO_ON)
+    screen_blame(&v->screen, "start.board");
+    if (calibrate_parse_board(form->board, &board) != GO_ON)
         return false;
+    screen_blame(&v->screen, "start.square");
+    if (calibrate_parse_square(form->square, &board) != GO_ON)
+        return false;
+    screen_blame(&v->screen, *v->start_page.path ? "start.path" : "start.calibrate");
     if (g_strcmp0(words[0], v->playback.source->name) == 0)
         return true;
     options.motion_step = 0;
@@ -215,10 +218,7 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
         g_strlcpy(form->square, "24mm", sizeof(form->square));
         form->edited = true;
     }
-    if (form->lacks_source && !(source && *source))
-        ui_text_color(ui, ui_theme(ui)->bad, "Type a path below first, or plug two cameras in.");
-    else
-        ui_note(ui, "With a printed chessboard: its inner corners, and a square's side.");
+    ui_note(ui, "With a printed chessboard: its inner corners, and a square's side.");
     ui_text_input(ui, "start.board", "9x6", 0.2, form->board, sizeof(form->board));
     ui_same_line(ui);
     ui_text_input(ui, "start.square", "24mm", 0.2, form->square, sizeof(form->square));
@@ -229,5 +229,6 @@ void calibrate_form_draw(struct viewer *v, const char *source) {
     if (source && *source)
         go_on(v, source);
     else
-        form->lacks_source = true;
+        screen_notify_error(&v->screen, "start.path",
+                            "Type what to calibrate from here first, or plug two cameras in");
 }

@@ -57,7 +57,7 @@ void messages_draw(struct ui *ui, const struct draw_settings *area, int top);
 
 struct calibrate_form { /* zero to begin with */
     char board[16], square[16];
-    bool edited, lacks_source; /* it was asked for without one */
+    bool edited;
 };
 
 /* A new file for the rig: in the folder for results, else among the user's data. g_free; NULL after
@@ -80,7 +80,6 @@ struct start_page {                 /* zero to begin with */
     char *rig;                      /* two cameras that look like one, "v4l2:LEFT,RIGHT", or NULL */
     GKeyFile *recent;               /* what was opened before, newest first */
     char path[512];                 /* typed by the user */
-    bool typed_into;                /* the path takes the keys, once the page is drawn */
     struct file_dialog *dialog;     /* the open one, or NULL */
     unsigned picture[START_RECENT]; /* of `recent`, textures; 0: none */
     unsigned scene;                 /* picture of the demonstration */

@@ -126,7 +126,7 @@ static bool draw_control(struct screen *screen, struct source *source,
     if (!draw_row(screen->ui, control, row, &value))
         return false;
     if (controls_set(source->controls, side, control->id, value) != 0)
-        screen_notify(screen, "The camera refuses %s = %d", control->name, value);
+        screen_notify_error(screen, name, "The camera refuses %s = %d", control->name, value);
     return true;
 }
 
@@ -137,7 +137,8 @@ static void draw_lock(struct cameras *c, struct screen *screen, struct source *s
                   "of the left one; unchecking gives the automatics back",
                   &locked)) {
         if (controls_lock(source->controls, locked) != 0)
-            screen_notify(screen, "Not every control could be locked; see the terminal");
+            screen_notify_error(screen, "camera_lock",
+                                "Not every control could be locked; key m shows why");
         read_controls(c, source, true);
     }
     ui_same_line_for(screen->ui, "     Both at once");

@@ -65,22 +65,35 @@ void screen_settle(struct screen *s) {
     s->redraws = SCREEN_SETTLE_REDRAWS;
 }
 
-void screen_notify(struct screen *s, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
+static void notify(struct screen *s, const char *format, va_list arguments) {
     vsnprintf(s->notice, sizeof(s->notice), format, arguments);
-    va_end(arguments);
-    s->notice_kind = NOTICE_DONE;
-    s->notice_path[0] = '\0';
-    s->notice_plays = false;
+    s->notice_path[0] = s->notice_at[0] = '\0';
+    s->notice_plays = s->notice_fails = false;
     s->notice_until_ns = clock_ns() + NOTICE_S * INT64_C(1000000000);
     screen_settle(s);
 }
 
-void screen_notify_error(struct screen *s, const char *text) {
-    screen_notify(s, "%s", text);
-    s->notice_kind = NOTICE_ERROR;
+void screen_notify(struct screen *s, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    notify(s, format, arguments);
+    va_end(arguments);
+}
+
+void screen_notify_error(struct screen *s, const char *widget, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    notify(s, format, arguments);
+    va_end(arguments);
+    g_strlcpy(s->notice_at, widget ? widget : s->blamed, sizeof(s->notice_at));
+    s->blamed[0] = '\0';
+    ui_focus(s->ui, s->notice_at);
+    s->notice_fails = true;
     s->notice_until_ns = FOR_EVER;
+}
+
+void screen_blame(struct screen *s, const char *widget) {
+    g_strlcpy(s->blamed, widget, sizeof(s->blamed));
 }
 
 void screen_notify_saved(struct screen *s, const char *path, const char *text) {

@@ -23,7 +23,9 @@ struct screen { /* zero to begin with */
     bool text_scale_changed;            /* the widgets do not have it yet */
     int redraws;                        /* that are due */
     char notice[512], notice_path[512]; /* what happened, and to which file, "": none */
-    enum notice_kind { NOTICE_DONE, NOTICE_ERROR } notice_kind;
+    bool notice_fails;
+    char blamed[64],
+        notice_at[64];       /* the widget that the next error, and this one, come from, "" */
     bool notice_plays;       /* the file can be played */
     int64_t notice_until_ns; /* 0: there is no notice */
     int64_t wake_ns;         /* when the loop must go on at the latest, 0: no matter when */
@@ -51,12 +53,17 @@ void screen_redraw(struct screen *screen);
 /* Requests SCREEN_SETTLE_REDRAWS redraws, which widgets may need after an input. */
 void screen_settle(struct screen *screen);
 
-/* Shows a notice for a few seconds; an error until it is closed; that a file was saved, with a
- * button that shows its folder. */
+/* Shows a notice for a few seconds; an error until it is closed, at the widget of this name, which
+ * gets the keys, where that is on screen; that a file was saved, with a button that shows its
+ * folder. widget NULL: the one that screen_blame() has named. */
 void screen_notify(struct screen *screen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void screen_notify_error(struct screen *screen, const char *text);
+void screen_notify_error(struct screen *screen, const char *widget, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void screen_notify_saved(struct screen *screen, const char *path, const char *text);
+
+/* The next error that is logged comes from what the user did with this widget; "": from nothing. */
+void screen_blame(struct screen *screen, const char *widget);
 
 /* Opens the folder of a file with the desktop's program. */
 void screen_show_folder(const char *path);

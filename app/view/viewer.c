@@ -191,11 +191,12 @@ void viewer_find_presets(struct viewer *v) {
 void viewer_save_preset(struct viewer *v) {
     const char *name = v->settings.preset;
     if (!*name || strchr(name, '/')) {
-        screen_notify(&v->screen, "Type a name for the preset first");
+        screen_notify_error(&v->screen, "preset_name", "Type a name for the preset first");
         return;
     }
     if (preset_find(name)) {
-        screen_notify(&v->screen, "%s is a built-in preset; type another name", name);
+        screen_notify_error(&v->screen, "preset_name", "%s is a built-in preset; type another name",
+                            name);
         return;
     }
     g_autofree char *folder = preset_user_folder();
@@ -203,7 +204,8 @@ void viewer_save_preset(struct viewer *v) {
     g_autofree char *path = g_build_filename(folder, file, NULL);
     if (g_mkdir_with_parents(folder, 0700) != 0 ||
         params_save(&v->now.asked, path, SETTINGS_RIG_GROUP) != 0) {
-        screen_notify(&v->screen, "The preset could not be saved in %s", folder);
+        screen_notify_error(&v->screen, "preset_name", "The preset could not be saved in %s",
+                            folder);
         return;
     }
     viewer_find_presets(v);

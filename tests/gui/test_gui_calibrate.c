@@ -181,7 +181,14 @@ static char *newest_recording(const struct gui_program *p) {
     return path;
 }
 
-/* What calibrate cannot use is said in the window, which stays; two words are a left and a right
+static void assert_said_at(const struct gui_program *p, const char *line) {
+    struct gui_rect at = gui_find(p, line), said = gui_find(p, "panel.toast");
+    g_assert_cmpint(said.x, <, at.x + at.width);
+    g_assert_cmpint(said.x + said.width, >, at.x);
+    g_assert_cmpint(abs(said.y - at.y - at.height), <, at.height);
+}
+
+/* What calibrate cannot use is said at the line that has it, in the window, which stays; two words are a left and a right
  * file. */
 GUI_TEST("/gui/calibrate/refused", test_refused) {
     static const char *const boards[] = {"9", "9x6"}, *const squares[] = {"24", "24mm"};
@@ -197,6 +204,7 @@ GUI_TEST("/gui/calibrate/refused", test_refused) {
     type_into(&p, "start.path", "/nowhere/at/all");
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, gui_says(&p, "/nowhere/at/all"));
+    assert_said_at(&p, "start.path");
     gui_click(&p, "start.path");
     gui_key(&p, "Ctrl+a");
     gui_give(&p, "type %s", two);
@@ -204,10 +212,12 @@ GUI_TEST("/gui/calibrate/refused", test_refused) {
     type_into(&p, "start.board", boards[0]);
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, gui_says(&p, "--board"));
+    assert_said_at(&p, "start.board");
     type_into(&p, "start.board", boards[1]);
     type_into(&p, "start.square", squares[0]);
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, gui_says(&p, "--square"));
+    assert_said_at(&p, "start.square");
     type_into(&p, "start.square", squares[1]);
     gui_click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_is(&p, "state", "views", "1"));

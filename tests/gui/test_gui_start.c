@@ -74,7 +74,8 @@ static int tile_levels(const struct gui_program *p, const char *tile) {
     return count;
 }
 
-/* The notice of an error lies over the page, and stays until it is closed. */
+/* An error stands below the line that it comes from, over the page, and the keys go there; the next
+ * click takes it away. */
 GUI_TEST("/gui/start/error", test_error) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_without_source(&p);
@@ -83,8 +84,14 @@ GUI_TEST("/gui/start/error", test_error) {
     GUI_SHOT before = gui_shot(&p);
     type_path(&p, "/nowhere/at/all");
     gui_click(&p, "start.open");
-    gui_wait_for(&p, gui_is_visible(&p, "toast.close"));
-    struct gui_rect at = gui_find(&p, "panel.toast");
+    gui_wait_for(&p, gui_is_visible(&p, "panel.toast"));
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "1"));
+    struct gui_rect at = gui_find(&p, "panel.toast"), line = gui_find(&p, "start.path");
+    g_assert_cmpint(at.x, ==, line.x);
+    g_assert_cmpint(at.y, >=, line.y + line.height);
+    g_assert_cmpint(at.y, <, line.y + 2 * line.height);
+    gui_key(&p, "ESC");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
     GUI_SHOT now = gui_shot(&p);
     long changed = 0;
     for (int y = at.y; y < at.y + at.height; y++)
@@ -93,6 +100,8 @@ GUI_TEST("/gui/start/error", test_error) {
             changed += memcmp(now.data + i, before.data + i, 3) != 0;
         }
     g_assert_cmpint(changed, >, 1000);
+    gui_click(&p, "start.look");
+    gui_wait_for(&p, !gui_is_visible(&p, "panel.toast"));
 }
 
 /* The demonstration has its picture over another source, too. */
@@ -113,6 +122,8 @@ GUI_TEST("/gui/start/page", test_page) {
     type_path(&p, "/nowhere/at/all");
     gui_wait_for(&p, gui_has(&p, "state", "message /nowhere/at/all: Cannot be opened:"));
     g_assert_true(source_is(&p, "synth:scene=desk"));
+    gui_key(&p, "ESC");
+    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
     gui_run_action(&p, "log"); /* the same, and what was said before */
     gui_wait_for(&p, gui_is_visible(&p, "panel.log"));
     struct gui_rect heading = gui_find(&p, "panel.heading0"), lines = gui_find(&p, "panel.log");
