@@ -22,21 +22,18 @@
 extern const char shader_image_vert[], shader_image_frag[], shader_points_vert[],
     shader_points_frag[], shader_lines_vert[];
 
-/* With mode=motion DISPARITY has u. */
-enum texture {
-    LEFT,
-    RIGHT,
-    DISPARITY,
-    CONFIDENCE,
-    FILLED,
-    MOTION_V,
-    TRUTH_U,
-    TRUTH_V,
-    OTHER,
-    OTHER_CONFIDENCE,
-    COLORS,
-    TEXTURES
-};
+/* Each with the name of its sampler; with mode=motion DISPARITY has u. */
+#define TEXTURE_LIST(T)                                                                           \
+    T(LEFT, "left")                                                                               \
+    T(RIGHT, "right")                                                                             \
+    T(DISPARITY, "disparity")                                                                     \
+    T(CONFIDENCE, "confidence") T(FILLED, "filled") T(MOTION_V, "motion_v") T(TRUTH_U, "truth_u") \
+        T(TRUTH_V, "truth_v") T(OTHER, "other") T(OTHER_CONFIDENCE, "other_confidence")           \
+            T(COLORS, "colors")
+#define TEXTURE_ENUM(id, name) id,
+#define TEXTURE_NAME(id, name) [id] = name,
+enum texture { TEXTURE_LIST(TEXTURE_ENUM) TEXTURES };
+static const char *const sampler_names[TEXTURES] = {TEXTURE_LIST(TEXTURE_NAME)};
 
 /* While something changes only every N'th column and row is drawn, so that it takes no longer. At
  * rest the next drawings halve N until it is 1. */
@@ -76,10 +73,6 @@ struct draw {
                                                one of all of its picture */
 };
 
-static const char *const sampler_names[TEXTURES] = {
-    "left",    "right",   "disparity", "confidence",       "filled", "motion_v",
-    "truth_u", "truth_v", "other",     "other_confidence", "colors"};
-
 /* Logs why the driver refuses a shader or a program. */
 static void log_refusal(const char *name, const char *verb, GLuint object,
                         PFNGLGETSHADERINFOLOGPROC get_log) {
@@ -95,45 +88,30 @@ static GLuint compile(GLenum type, const char *name, const char *defines, const 
     glShaderSource(shader, 4, parts, NULL);
     glCompileShader(shader);
     glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
-    if (ok)
-        return shader;
-    log_refusal(name, "compile", shader, glGetShaderInfoLog);
-    glDeleteShader(shader);
-    return 0;
+    if (!ok)
+        log_refusal(name, "compile", shader, glGetShaderInfoLog);
+    return shader;
 }
 
-/* The shaders stay the caller's. 0 after a log line. */
-static GLuint link_shaders(const char *name, GLuint vertex, GLuint fragment) {
-    GLuint program = glCreateProgram();
-    GLint ok = 0;
-    glAttachShader(program, vertex);
-    glAttachShader(program, fragment);
-    glLinkProgram(program);
-    glGetProgramiv(program, GL_LINK_STATUS, &ok);
-    if (ok)
-        return program;
-    log_refusal(name, "link", program, glGetProgramInfoLog);
-    glDeleteProgram(program);
-    return 0;
-}
-
-static GLuint program_make(const char *name, const char *defines, const char *vertex_text,
-                           const char *fragment_text) {
-    GLuint vertex = compile(GL_VERTEX_SHADER, name, defines, vertex_text);
-    GLuint fragment = compile(GL_FRAGMENT_SHADER, name, defines, fragment_text);
-    GLuint program = vertex && fragment ? link_shaders(name, vertex, fragment) : 0;
-    glDeleteShader(vertex);
-    glDeleteShader(fragment);
-    return program;
-}
-
-/* A program whose samplers and hues are set, those that it has; 0 after a log line. */
+/* A program whose samplers and hues are set, those that it has; 0 after log lines. */
 static GLuint make_program(const char *name, const char *defines, const char *vertex,
                            const char *fragment) {
-    GLuint program = program_make(name, defines, vertex, fragment);
+    GLuint program = glCreateProgram(),
+           shader[2] = {compile(GL_VERTEX_SHADER, name, defines, vertex),
+                        compile(GL_FRAGMENT_SHADER, name, defines, fragment)};
     GLfloat hues[FLOW_HUES][3];
-    if (!program)
+    GLint ok = 0;
+    for (int i = 0; i < 2; i++) {
+        glAttachShader(program, shader[i]);
+        glDeleteShader(shader[i]); /* with the program */
+    }
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &ok);
+    if (!ok) {
+        log_refusal(name, "link", program, glGetProgramInfoLog);
+        glDeleteProgram(program);
         return 0;
+    }
     glUseProgram(program);
     for (int i = 0; i < TEXTURES; i++)
         glUniform1i(glGetUniformLocation(program, sampler_names[i]), i);

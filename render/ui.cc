@@ -202,36 +202,28 @@ static void set_color(ImGuiCol which, unsigned rgb, double alpha = 1) {
 static void set_colors(const struct ui *ui) {
     const struct theme *t = ui_theme(ui);
     const struct {
-        ImGuiCol which;
         unsigned rgb;
-    } own[] = {{ImGuiCol_Text, t->text},
-               {ImGuiCol_TextDisabled, t->hint},
-               {ImGuiCol_WindowBg, t->window},
-               {ImGuiCol_PopupBg, t->card},
-               {ImGuiCol_TableRowBg, t->card},
-               {ImGuiCol_TableRowBgAlt, t->card},
-               {ImGuiCol_Border, t->divider},
-               {ImGuiCol_Separator, t->divider},
-               {ImGuiCol_FrameBg, t->field},
-               {ImGuiCol_FrameBgHovered, t->hovered},
-               {ImGuiCol_FrameBgActive, t->hovered},
-               {ImGuiCol_Button, t->field},
-               {ImGuiCol_ButtonHovered, t->hovered},
-               {ImGuiCol_ButtonActive, t->selected},
-               {ImGuiCol_Header, t->selected},
-               {ImGuiCol_HeaderHovered, t->hovered},
-               {ImGuiCol_HeaderActive, t->selected},
-               {ImGuiCol_ScrollbarBg, t->window},
-               {ImGuiCol_ScrollbarGrab, t->edge},
-               {ImGuiCol_ScrollbarGrabHovered, t->note},
-               {ImGuiCol_ScrollbarGrabActive, t->note},
-               {ImGuiCol_NavHighlight, t->accent}};
+        std::initializer_list<ImGuiCol> which;
+    } own[] = {{t->text, {ImGuiCol_Text}},
+               {t->hint, {ImGuiCol_TextDisabled}},
+               {t->window, {ImGuiCol_WindowBg, ImGuiCol_ScrollbarBg}},
+               {t->card, {ImGuiCol_PopupBg, ImGuiCol_TableRowBg, ImGuiCol_TableRowBgAlt}},
+               {t->divider, {ImGuiCol_Border, ImGuiCol_Separator}},
+               {t->field, {ImGuiCol_FrameBg, ImGuiCol_Button}},
+               {t->hovered,
+                {ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ButtonHovered,
+                 ImGuiCol_HeaderHovered}},
+               {t->selected, {ImGuiCol_ButtonActive, ImGuiCol_Header, ImGuiCol_HeaderActive}},
+               {t->edge, {ImGuiCol_ScrollbarGrab}},
+               {t->note, {ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive}},
+               {t->accent, {ImGuiCol_NavHighlight}}};
     if (ui->theme == THEME_LIGHT)
         ImGui::StyleColorsLight();
     else
         ImGui::StyleColorsDark();
     for (const auto &c : own)
-        set_color(c.which, c.rgb);
+        for (ImGuiCol which : c.which)
+            set_color(which, c.rgb);
     set_color(ImGuiCol_TextSelectedBg, t->accent, 0.35);
 }
 

@@ -31,18 +31,15 @@ struct window {
 static const struct {
     int key;
     const char *name;
-} named_keys[] = {
-    {GLFW_KEY_SPACE, "SPACE"},  {GLFW_KEY_BACKSPACE, "BACKSPACE"},
-    {GLFW_KEY_ESCAPE, "ESC"},   {GLFW_KEY_TAB, "TAB"},
-    {GLFW_KEY_LEFT, "LEFT"},    {GLFW_KEY_RIGHT, "RIGHT"},
-    {GLFW_KEY_UP, "UP"},        {GLFW_KEY_DOWN, "DOWN"},
-    {GLFW_KEY_HOME, "HOME"},    {GLFW_KEY_END, "END"},
-    {GLFW_KEY_PAGE_UP, "PGUP"}, {GLFW_KEY_PAGE_DOWN, "PGDN"},
-    {GLFW_KEY_F1, "F1"},        {GLFW_KEY_F5, "F5"},
-    {GLFW_KEY_F6, "F6"},        {GLFW_KEY_F7, "F7"},
-    {GLFW_KEY_F8, "F8"},        {GLFW_KEY_F9, "F9"},
-    {GLFW_KEY_ENTER, "ENTER"},
-};
+} named_keys[] = {{GLFW_KEY_SPACE, "SPACE"},  {GLFW_KEY_BACKSPACE, "BACKSPACE"},
+                  {GLFW_KEY_ESCAPE, "ESC"},   {GLFW_KEY_TAB, "TAB"},
+                  {GLFW_KEY_LEFT, "LEFT"},    {GLFW_KEY_RIGHT, "RIGHT"},
+                  {GLFW_KEY_UP, "UP"},        {GLFW_KEY_DOWN, "DOWN"},
+                  {GLFW_KEY_HOME, "HOME"},    {GLFW_KEY_END, "END"},
+                  {GLFW_KEY_PAGE_UP, "PGUP"}, {GLFW_KEY_PAGE_DOWN, "PGDN"},
+                  {GLFW_KEY_F1, "F1"},        {GLFW_KEY_F5, "F5"},
+                  {GLFW_KEY_F6, "F6"},        {GLFW_KEY_F7, "F7"},
+                  {GLFW_KEY_F8, "F8"},        {GLFW_KEY_ENTER, "ENTER"}};
 
 /* Adds an event and returns it for the details. A move that follows a move replaces it. */
 static struct window_event *append(GLFWwindow *glfw, enum window_event_type type) {

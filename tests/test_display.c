@@ -13,8 +13,8 @@ static int by_value(const void *a, const void *b) {
     return *(const int16_t *)a - *(const int16_t *)b;
 }
 
-/* A street: most pixels are far, a few outliers are nearer than anything; at several sizes the middle
- * 96 % of the pixels use 90 % of the colours at least, and a map of nothing fits nothing. */
+/* A street: most pixels are far, a few outliers are nearer than anything; at several sizes the
+ * middle 96 % of the pixels use 90 % of the colours at least, and a map of nothing fits nothing. */
 TEST("/display/fit", test_fit) {
     enum { W = 160, H = 120 };
     const double scales[] = {1, 0.5, 1.0 / 3};

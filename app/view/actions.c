@@ -1,8 +1,6 @@
 /*
  * The actions of app/view/actions.def. SPDX-License-Identifier: MIT
  */
-#include "app/view/actions.h"
-
 #include "app/view/viewer.h"
 #include "image/picture.h"
 
@@ -100,15 +98,14 @@ static void toggle_swap(struct viewer *v) {
 
 /* ---- display */
 
-/* What stereo, or motion, shows by one key. */
-static void show(struct viewer *v, enum display_mode of_stereo, enum display_mode of_motion) {
+static void show(struct viewer *v, char key) {
     viewer_set_mode(v, display_view_at(&v->display, v->mouse.x, v->mouse.y),
-                    v->display.motion ? of_motion : of_stereo);
+                    display_choice_of_key(&v->display, key)->mode);
 }
 
 static void change_layout(struct viewer *v) {
     display_set_layout(&v->display, (enum display_layout)((v->display.layout + 1) % LAYOUT_COUNT));
-    screen_notify(&v->screen, "Views: %s%s", display_layout_names[v->display.layout],
+    screen_notify(&v->screen, "%s%s", display_layout_names[v->display.layout],
                   v->display.layout == LAYOUT_ONE ? "" : "; keys 1 to 9 act where the mouse is");
 }
 
@@ -191,7 +188,7 @@ static void toggle_measure(struct viewer *v) {
 
 static void clear_probes(struct viewer *v) {
     v->probes.count = 0;
-    probes_send(&v->probes, v->playback.live, &v->rig);
+    probes_send(v);
 }
 
 /* ---- settings */

@@ -2,10 +2,9 @@
  * The bar above, the headings of the views and the line of status, of app/view/pages.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/pages.h"
-
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
+#include "image/flow.h"
+#include "image/picture.h"
 #include "render/points_view.h"
 
 #include <math.h>
@@ -114,7 +113,7 @@ void bars_draw_top(struct viewer *v) {
     }
     ui_pop_font(ui);
     if (!v->display.motion && width + ui_px(ui, 200) < left)
-        row_watch_draw(&v->row_watch, ui, &v->rig);
+        row_watch_draw(v);
     ui_align_right(ui, right - ui_px(ui, 8));
     action_tool(v, "undo", ICON_UNDO, NULL, ACTION_UNDO, false, 0);
     if (redo)
@@ -132,8 +131,6 @@ static const char *title_of(const struct viewer *v, int i) {
 
 /* The list of what a view shows, and how many there are. */
 static void draw_view_menu(struct viewer *v, int i, const char *name) {
-    static const char *const layouts[LAYOUT_COUNT] = {"One view", "Two, stacked",
-                                                      "Two, side by side", "Four views"};
     struct ui *ui = v->screen.ui;
     if (!ui_menu_begin(ui, name, UI_HEADING, NULL, title_of(v, i),
                        "what is shown here, and in how many views"))
@@ -146,7 +143,7 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
     }
     ui_separator(ui);
     for (int k = 0; k < LAYOUT_COUNT; k++)
-        if (ui_item(ui, display_layout_names[k], layouts[k], k ? "" : "v", NULL,
+        if (ui_item(ui, display_layout_names[k], display_layout_names[k], k ? "" : "v", NULL,
                     (int)v->display.layout == k, NULL))
             display_set_layout(&v->display, (enum display_layout)k);
     ui_list_end(ui);
@@ -182,17 +179,124 @@ static void draw_points_tools(struct viewer *v, int view) {
         if (ui_item(ui, colors[i], colors[i], "", NULL, (int)s->points_color == i, NULL))
             s->points_color = (unsigned)i;
     ui_separator(ui);
-    if (ui_item(ui, "surface", "Surface", "", "neighbours are joined, but over jumps",
-                s->point_size == 0, NULL))
-        s->point_size = 0;
-    for (int i = 1; i <= 4; i++) {
-        char text[24], name[8];
-        g_snprintf(text, sizeof(text), "Points, size %d", i);
-        g_snprintf(name, sizeof(name), "%d", i);
-        if (ui_item(ui, name, text, "", NULL, s->point_size == i, NULL))
+    for (int i = 0; i <= 4; i++) {
+        char text[24];
+        g_snprintf(text, sizeof(text), i ? "Points, size %d" : "Surface", i);
+        if (ui_item(ui, text, text, "", NULL, s->point_size == i, NULL))
             s->point_size = i;
     }
     ui_list_end(ui);
+}
+
+/* ---- what the colours mean */
+
+enum { STEPS = 96, BAR_PX = 8, TICK_GAP_PX = 30 };
+
+struct legend { /* its bar, below which the numbers stand */
+    struct ui *ui;
+    double x, y, width;
+};
+
+static unsigned rgb_of(const uint8_t c[3]) {
+    return (unsigned)c[0] << 16 | (unsigned)c[1] << 8 | c[2];
+}
+
+static bool is_error(enum display_mode mode) {
+    return mode == DISPLAY_ERROR || mode == DISPLAY_MOTION_ERROR;
+}
+
+static bool is_map(enum display_mode mode) {
+    return mode == DISPLAY_DISPARITY || mode == DISPLAY_DEPTH || mode == DISPLAY_BLEND;
+}
+
+/* The colour of a place of the scale, 0 at its left end; of errors as in shaders/image.frag. */
+static unsigned color_at(const struct display *d, enum display_mode mode, double at) {
+    const double orange[3] = {242, 122, 26};
+    uint8_t c[3];
+    if (mode == DISPLAY_CONFIDENCE)
+        return 0x010101 * (unsigned)lround(255 * at);
+    if (!is_error(mode))
+        return rgb_of(colormap_table[d->settings.colormap][lround(255 * (1 - at))]);
+    for (int k = 0; k < 3; k++)
+        c[k] = (uint8_t)lround(at < 0.5 ? 2 * at * orange[k]
+                                        : orange[k] + (2 * at - 1) * (255 - orange[k]));
+    return rgb_of(c);
+}
+
+/* A length or a number of px that is round: 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
+static double next_round(double value) {
+    static const double rounds[] = {1, 1.5, 2, 3, 4, 5, 6, 8, 10};
+    double power = pow(10, floor(log10(value) + 1e-9));
+    for (size_t i = 0; i < G_N_ELEMENTS(rounds); i++)
+        if (rounds[i] * power > value * (1 + 1e-9))
+            return rounds[i] * power;
+    return 15 * power;
+}
+
+/* at: 0 at the left end, 1 at the right. */
+static void draw_tick(const struct legend *l, double at, const char *text) {
+    double width = ui_text_width(l->ui, text), x = l->x + l->width * at - width / 2;
+    x = fmax(l->x, fmin(x, l->x + l->width - width));
+    ui_label(l->ui, x, l->y + ui_px(l->ui, BAR_PX + 2), ui_theme(l->ui)->note, text);
+}
+
+/* The near end, round lengths, the far end. */
+static void draw_lengths(const struct legend *l, const struct viewer *v) {
+    const struct draw_settings *s = &v->display.settings;
+    const struct depth_geometry *g = &v->rig.geometry;
+    double near = depth_of(g, s->max), far = s->min > 0 ? depth_of(g, s->min) : INFINITY;
+    double factor = v->unit == UNIT_MM ? 1000 : 1, last = 0;
+    double gap = ui_px(l->ui, TICK_GAP_PX) / l->width;
+    const char *unit = length_unit_names[v->unit];
+    char text[32];
+    snprintf(text, sizeof(text), "%.2g", near * factor);
+    draw_tick(l, 0, text);
+    for (double z = near; (z = next_round(z)) < fmin(far, 1e4);) {
+        double at = (s->max - depth_disparity(g, z)) / (s->max - s->min);
+        if (at - last < gap || 1 - at < 1.5 * gap)
+            continue;
+        last = at;
+        snprintf(text, sizeof(text), "%g", z * factor);
+        draw_tick(l, at, text);
+    }
+    snprintf(text, sizeof(text), "%.3g %s", far * factor, unit);
+    if (!isfinite(far))
+        snprintf(text, sizeof(text), "\u221e %s", unit);
+    draw_tick(l, 1, text);
+}
+
+static void draw_numbers(const struct legend *l, double from, double to, const char *unit) {
+    enum { TICKS = 4 };
+    char text[48];
+    for (int i = 0; i < TICKS; i++) {
+        double value = from + (to - from) * i / (TICKS - 1);
+        snprintf(text, sizeof(text), "%.*f%s%s", fabs(to - from) < 8 && value != round(value),
+                 value, i == TICKS - 1 ? " " : "", i == TICKS - 1 ? unit : "");
+        draw_tick(l, i / (TICKS - 1.0), text);
+    }
+}
+
+/* The wheel of motion, whose middle is no motion and whose rim is the length of full colour. */
+static void draw_wheel(const struct legend *l, double full, enum display_mode mode) {
+    enum { CELLS = 24 }; /* across */
+    struct ui *ui = l->ui;
+    double radius = ui_px(ui, LAYOUT_HEADING) / 2 - 2, line = ui_text_height(ui);
+    double cell = 2 * radius / CELLS, x = l->x + l->width - 2 * radius, y = l->y - ui_px(ui, 4);
+    char text[64];
+    for (int i = 0; i < CELLS * CELLS; i++) {
+        int column = i % CELLS, row = i / CELLS;
+        double u = (column + 0.5) * 2 / CELLS - 1, w = (row + 0.5) * 2 / CELLS - 1;
+        uint8_t c[3];
+        if (u * u + w * w > 1)
+            continue;
+        flow_color_of(u, w, 1, c);
+        ui_box(ui, x + column * cell, y + 2 + row * cell, cell, cell, rgb_of(c), 1);
+    }
+    int used = snprintf(text, sizeof(text), "rim: %g px", full);
+    if (mode == DISPLAY_ARROWS)
+        snprintf(text + used, sizeof(text) - (size_t)used, ", arrows x%.3g", DRAW_ARROW_PX / full);
+    ui_label(ui, x - ui_text_width(ui, text) - line / 2, y + radius + 2 - line / 2,
+             ui_theme(ui)->note, text);
 }
 
 static double legend_width(const struct ui *ui, const struct draw_settings *s) {
@@ -203,9 +307,7 @@ static double legend_width(const struct ui *ui, const struct draw_settings *s) {
 static void draw_fit(struct viewer *v, int i, const struct draw_settings *s) {
     struct ui *ui = v->screen.ui;
     char name[16];
-    bool maps =
-        s->mode == DISPLAY_DISPARITY || s->mode == DISPLAY_DEPTH || s->mode == DISPLAY_BLEND;
-    if (!maps || s->width < ui_px(ui, 330))
+    if (!is_map(s->mode) || s->width < ui_px(ui, 330))
         return;
     g_snprintf(name, sizeof(name), "fit%d", i);
     ui_same_line(ui);
@@ -213,18 +315,40 @@ static void draw_fit(struct viewer *v, int i, const struct draw_settings *s) {
     action_tool(v, name, NULL, "Fit", ACTION_RANGE_FROM_FRAME, false, 0);
 }
 
-void bars_draw_legend(struct viewer *v, int i, bool title) {
+/* The scale of the colours, where there is one: of depths with lengths, else in px of the
+ * source. */
+static void draw_scale_of(const struct viewer *v, enum display_mode mode, const struct legend *l) {
+    const struct draw_settings *s = &v->display.settings;
+    bool truth = v->playback.shown && v->playback.shown->has_truth;
+    if (mode == DISPLAY_MOTION || mode == DISPLAY_ARROWS || mode == DISPLAY_MOTION_BLEND)
+        draw_wheel(l, s->max, mode);
+    if (!is_error(mode) && !is_map(mode) && mode != DISPLAY_CONFIDENCE)
+        return;
+    for (int i = 0; i < STEPS; i++)
+        ui_box(l->ui, l->x + l->width * i / STEPS, l->y, l->width / STEPS + 1, ui_px(l->ui, BAR_PX),
+               color_at(&v->display, mode, i / (STEPS - 1.0)), 1);
+    if (mode == DISPLAY_DEPTH)
+        draw_lengths(l, v);
+    else if (mode == DISPLAY_CONFIDENCE)
+        draw_numbers(l, 0, s->confidence_max / 2.55, "%");
+    else if (!is_error(mode))
+        draw_numbers(l, s->max / v->rig.scale, s->min / v->rig.scale, "px");
+    else if (truth)
+        draw_numbers(l, 0, DRAW_ERROR_PX, "px off");
+    else
+        draw_numbers(l, 0, DRAW_ERROR_LEVELS, "levels off");
+}
+
+void bars_draw_legend(const struct viewer *v, int i, bool title) {
     struct draw_settings s = display_view(&v->display, i);
-    const struct frame *shown = v->playback.shown;
     struct ui *ui = v->screen.ui;
-    double y = s.y - v->display.heading, right = s.x + s.width - ui_px(ui, 12);
-    double width = legend_width(ui, &s);
+    double y = s.y - v->display.heading, width = legend_width(ui, &s);
+    struct legend legend = {ui, s.x + s.width - ui_px(ui, 12) - width, y + ui_px(ui, 4), width};
     if (title)
         ui_label(ui, s.x + ui_px(ui, 12), y + (v->display.heading - ui_text_height(ui)) / 2,
                  ui_theme(ui)->text, title_of(v, i));
     ui_push_font(ui, UI_NOTE);
-    display_draw_legend(&v->display, s.mode, &v->rig.geometry, v->unit, 1 / v->rig.scale,
-                        shown && shown->has_truth, right, y, width, ui);
+    draw_scale_of(v, s.mode, &legend);
     ui_pop_font(ui);
 }
 

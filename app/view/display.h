@@ -122,12 +122,3 @@ void display_fit(struct display *display, const struct frame *frame, int i);
 /* Zooms around x, y. */
 void display_zoom(struct display *display, const struct frame *frame, double steps, double x,
                   double y);
-
-/* ---- what the colours mean; between ui_begin and ui_end */
-
-/* The scale of a view's colours, at most this wide, with its right end at right, where there is
- * one: of depths with lengths by geometry, else in px; px: of the source for one that is computed.
- * truth: errors are against it. */
-void display_draw_legend(const struct display *display, enum display_mode mode,
-                         const struct depth_geometry *geometry, enum length_unit unit, double px,
-                         bool truth, double right, double y, double width, struct ui *ui);

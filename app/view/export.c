@@ -2,12 +2,9 @@
  * The functions of app/view/export.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/export.h"
-
 #include "app/calibrate/calib_refine.h"
 #include "app/save/points.h"
 #include "app/save/visualize.h"
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "base/auto.h"
 #include "base/clock.h"
@@ -35,18 +32,19 @@ static bool is_taken(const char *base) {
     return false;
 }
 
-/* FOLDER/livestereo-20260131-142530, with -2 and so on where that exists. g_free; NULL after a log
- * line where the folder cannot be made. */
-static char *export_base(const char *folder) {
+/* The folder, or else the user's own of this kind, or at home; it is made. g_free. */
+static char *folder_for(const char *folder, GUserDirectory kind) {
     if (!folder)
-        folder = g_get_user_special_dir(G_USER_DIRECTORY_PICTURES);
-    if (!folder)
-        folder = g_get_home_dir();
-    g_autofree char *whole = g_canonicalize_filename(folder, NULL);
-    folder = whole;
-    if (g_mkdir_with_parents(folder, 0777) != 0)
-        return log_fail(NULL, folder, "cannot be made: %s; choose a folder with -o",
-                        g_strerror(errno));
+        folder = g_get_user_special_dir(kind);
+    char *whole = g_canonicalize_filename(folder ? folder : g_get_home_dir(), NULL);
+    if (g_mkdir_with_parents(whole, 0777) != 0)
+        log_error(whole, "cannot be made: %s; choose a folder with -o", g_strerror(errno));
+    return whole;
+}
+
+/* FOLDER/livestereo-20260131-142530, with -2 and so on where that exists. g_free. */
+static char *export_base(const char *wanted) {
+    g_autofree char *folder = folder_for(wanted, G_USER_DIRECTORY_PICTURES);
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *time = g_date_time_format(now, "livestereo-%Y%m%d-%H%M%S");
     char *base = g_build_filename(folder, time, NULL);
@@ -74,8 +72,8 @@ static void export_report(struct screen *screen, int error, const char *base, co
 
 void export_window(struct viewer *v) {
     g_autofree char *base = export_base(v->options->output);
-    g_autofree char *path = base ? g_strconcat(base, endings[WINDOW], NULL) : NULL;
-    int error = path ? visualize_write(path, window_read(v->screen.window)) : -EIO;
+    g_autofree char *path = g_strconcat(base, endings[WINDOW], NULL);
+    int error = visualize_write(path, window_read(v->screen.window));
     export_report(&v->screen, error, base, endings[WINDOW], "");
 }
 
@@ -112,7 +110,7 @@ void export_pair(struct viewer *v) {
     struct params params = *frame.params;
     g_autofree char *base = export_base(v->options->output), *how = describe_frame(v);
     bool motion = params.mode == MODE_MOTION;
-    int error = base ? 0 : -EIO;
+    int error = 0;
     params_copy_display(&params, &v->now.asked);
     frame.params = &params;
     for (int i = LEFT; i <= COLOR && !error; i++) {
@@ -125,22 +123,18 @@ void export_pair(struct viewer *v) {
 
 void export_points(struct viewer *v) {
     g_autofree char *base = export_base(v->options->output), *how = describe_frame(v);
-    g_autofree char *path = base ? g_strconcat(base, endings[POINTS], NULL) : NULL;
+    g_autofree char *path = g_strconcat(base, endings[POINTS], NULL);
     long far = 0;
-    int error = path ? points_write(path, v->playback.shown, &v->rig.geometry, &far) : -EIO;
+    int error = points_write(path, v->playback.shown, &v->rig.geometry, &far);
     export_report(&v->screen, error, base, endings[POINTS], how);
 }
 
 /* ---- recordings */
 
 /* A new file in this folder, else among the user's videos or at home. g_free. */
-static char *make_path(const char *folder) {
-    g_autofree char *path = recorder_default_path(), *name = g_path_get_basename(path);
-    if (!folder)
-        folder = g_get_user_special_dir(G_USER_DIRECTORY_VIDEOS);
-    if (!folder)
-        folder = g_get_home_dir();
-    g_mkdir_with_parents(folder, 0777);
+static char *make_path(const char *wanted) {
+    g_autofree char *path = recorder_default_path(), *name = g_path_get_basename(path),
+                    *folder = folder_for(wanted, G_USER_DIRECTORY_VIDEOS);
     return g_build_filename(folder, name, NULL);
 }
 
@@ -381,7 +375,7 @@ void video_export_add(struct viewer *v, bool fresh) {
     AUTO(picture_free) struct image picture = draw_film_of(v);
     if (!e->writer) {
         g_autofree char *base = export_base(v->options->output);
-        e->writer = base ? video_writer_open(base, e->width, e->height, p->rate) : NULL;
+        e->writer = video_writer_open(base, e->width, e->height, p->rate);
         e->on = e->writer != NULL;
         if (!e->writer)
             screen_notify_error(&v->screen, "tool.save",

@@ -5,7 +5,6 @@
 #include "app/view/viewer.h"
 
 #include "app/save/visualize.h"
-#include "app/view/actions.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -210,9 +209,9 @@ static void handle_click(struct viewer *v) {
         return;
     double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
     if (v->measure.on)
-        measure_add(&v->measure, place_of_pixel(&v->rig, x, y));
+        measure_add(&v->measure, place_of_pixel(v, x, y));
     else
-        probes_toggle(&v->probes, v->playback.live, &v->rig, x, y, radius);
+        probes_toggle(v, x, y, radius);
 }
 
 static void handle_mouse(struct viewer *v, const struct window_event *event) {
@@ -289,10 +288,7 @@ int loop_run(struct viewer *v) {
         opening_update(v);
         video_export_update(v, false);
         recording_update(v, false);
-        row_watch_update(&v->row_watch, &v->screen, v->playback.shown,
-                         v->display.motion || v->options->source.pictures == PICTURES_ONE ? NULL
-                                                                                          : &v->rig,
-                         v->playback.source->name);
+        row_watch_update(v);
         refine_watch_update(v);
         screen_update(&v->screen);
         if (!v->playback.shown && !v->covered) { /* what goes on is shown to go on */

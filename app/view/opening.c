@@ -220,7 +220,7 @@ static int open_again(struct viewer *v, long index, bool paused) {
     if (code != GO_ON)
         return code;
     playback_apply_loop(p);
-    probes_send(&v->probes, p->live, &v->rig);
+    probes_send(v);
     if (p->speed != 1)
         playback_set_speed(p, p->speed);
     return GO_ON;

@@ -2,9 +2,6 @@
  * What lies over the picture, of app/view/pages.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/pages.h"
-
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "base/clock.h"
 #include "image/flow.h"
@@ -30,7 +27,7 @@ static void describe_pixel(const struct viewer *v, int x, int y, GString *text) 
         g_string_append(text, "   no disparity");
         return;
     }
-    bool metric = measure_point(f, &v->rig, x, y, xyz, &error);
+    bool metric = measure_point(v, x, y, xyz, &error);
     if (metric) {
         measure_print(xyz[2], error, v->unit, 2, depth, sizeof(depth));
         g_string_append_printf(text, "   %s", depth);
@@ -117,7 +114,7 @@ static void draw_value(const struct viewer *v, double at_x, double at_y) {
                  hypot(f->motion[i],
                        f->motion[i + (size_t)f->rect_left.width * (size_t)f->rect_left.height]) /
                      DISPARITY_ONE);
-    else if (measure_point(f, &v->rig, x, y, xyz, &error))
+    else if (measure_point(v, x, y, xyz, &error))
         measure_print(xyz[2], error, v->unit, 1, text, sizeof(text));
     else
         snprintf(text, sizeof(text), "%.1f px", f->disparity[i] / (v->rig.scale * DISPARITY_ONE));
@@ -163,8 +160,8 @@ static void draw_marks(const struct viewer *v, const struct frame *shown) {
         struct draw_settings s = display_view(&v->display, i);
         if (s.mode == DISPLAY_ARROWS)
             draw_arrows(v, &s, shown);
-        probes_draw_pins(&v->probes, &v->rig, v->screen.ui, &s, shown);
-        measure_draw(&v->measure, &s, shown, &v->rig, v->unit, v->screen.ui);
+        probes_draw_pins(v, &s);
+        measure_draw(v, &s);
         if (!hovered || i == under ||
             !display_place(&s, shown, v->hovered.x, v->hovered.y, &at_x, &at_y))
             continue;

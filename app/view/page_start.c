@@ -2,10 +2,6 @@
  * The start page of app/view/pages.h. The file dialog is another program, for which a thread waits.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/pages.h"
-
-#include "app/view/actions.h"
-#include "app/view/session.h"
 #include "app/view/viewer.h"
 #include "base/auto.h"
 #include "base/file.h"
@@ -113,18 +109,9 @@ static void load_recent(struct start_page *page) {
     }
 }
 
-/* Whole paths for files, so that they are found from other folders. */
-static char **absolute_words(const char *const *words, int count) {
-    char **whole = g_new0(char *, count + 1);
-    for (int i = 0; i < count; i++)
-        whole[i] = g_file_test(words[i], G_FILE_TEST_EXISTS)
-                       ? g_canonicalize_filename(words[i], NULL)
-                       : g_strdup(words[i]);
-    return whole;
-}
-
 char **start_page_how(struct start_page *page, const char *const *words) {
-    g_auto(GStrv) opened = absolute_words(words, (int)g_strv_length((char **)(uintptr_t)words));
+    g_auto(GStrv) opened =
+        session_whole_words(words, (int)g_strv_length((char **)(uintptr_t)words));
     load_recent(page);
     for (int i = 0; i < START_RECENT; i++) {
         g_auto(GStrv) known = start_page_recent(page, "recent", i);
@@ -137,8 +124,8 @@ char **start_page_how(struct start_page *page, const char *const *words) {
 void start_page_remember(struct start_page *page, const char *const *words, int count,
                          const char *const *about, const char *const *how) {
     static const char *const what[] = {"recent", "about", "how"};
-    g_auto(GStrv) opened = absolute_words(words, count),
-                  used = absolute_words(how, (int)g_strv_length((char **)(uintptr_t)how));
+    g_auto(GStrv) opened = session_whole_words(words, count),
+                  used = session_whole_words(how, (int)g_strv_length((char **)(uintptr_t)how));
     const char *const *const newest[] = {(const char *const *)opened, about,
                                          (const char *const *)used};
     g_autofree char *path = recent_path(), *folder = g_path_get_dirname(path);
@@ -169,7 +156,7 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
 /* Of the source with this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
-                    *file = g_strconcat(sum, ".ppm", NULL);
+                    *file = g_strconcat(sum, ".png", NULL);
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
 }
 
@@ -177,21 +164,17 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
     g_autofree char *path = path_of(source), *folder = g_path_get_dirname(path);
     if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
         return;
-    if (g_mkdir_with_parents(folder, 0700) != 0)
+    if (g_mkdir_with_parents(folder, 0700) != 0 || access(folder, W_OK) != 0)
         return;
     int step = MAX(1, MIN(picture->width / 240, picture->height / 150)); /* it fills a tile */
-    int channels = picture->channels;
-    int width = picture->width / step, height = picture->height / step;
-    g_autoptr(GString) file = g_string_new(NULL);
-    g_string_printf(file, "P%c %d %d 255\n", channels == 3 ? '6' : '5', width, height);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            g_string_append_len(file,
-                                (const char *)picture->data + (size_t)step *
-                                                                  (size_t)(y * picture->width + x) *
-                                                                  (size_t)channels,
-                                channels);
-    g_file_set_contents(path, file->str, (gssize)file->len, NULL); /* without it no picture */
+    struct image tile = {NULL, picture->width / step, picture->height / step, picture->channels};
+    size_t bytes = (size_t)tile.channels;
+    g_autofree uint8_t *data = tile.data = g_malloc(image_bytes(&tile));
+    for (int i = 0; i < tile.width * tile.height; i++) {
+        int at = i / tile.width * step * picture->width + i % tile.width * step;
+        memcpy(data + (size_t)i * bytes, picture->data + (size_t)at * bytes, bytes);
+    }
+    picture_write(path, &tile); /* without it the tile has no picture */
 }
 
 /* 0 where there is none. */
@@ -249,14 +232,16 @@ static int run_dialog(void *context) {
 }
 
 static void open_dialog(struct start_page *page, struct window *window, bool folder) {
-    const char *const files[] = {"zenity",         "--file-selection", "--multiple",
-                                 "--separator=\n", "--title=Open",     NULL},
-                      *const folders[] = {"zenity", "--file-selection", "--directory",
-                                          "--title=Open", NULL};
+    const char *const words[] = {"zenity",
+                                 "--file-selection",
+                                 "--title=Open",
+                                 "--separator=\n",
+                                 folder ? "--directory" : "--multiple",
+                                 NULL};
     if (page->dialog)
         return;
     struct file_dialog *d = page->dialog = g_new0(struct file_dialog, 1);
-    d->argv = g_strdupv((char **)(gpointer)(folder ? folders : files));
+    d->argv = g_strdupv((char **)(gpointer)words);
     background_begin(&d->background, run_dialog, d, window);
 }
 

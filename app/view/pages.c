@@ -2,10 +2,7 @@
  * The list of actions, the log and the form to calibrate of app/view/pages.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/pages.h"
-
 #include "app/calibrate/calibrate.h"
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "base/auto.h"
 #include "base/lock.h"

@@ -8,8 +8,6 @@
 #include "app/view/display.h"
 #include "app/view/screen.h"
 #include "capture/v4l2/device_list.h"
-#include "render/draw.h"
-#include "render/ui.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +27,7 @@ void bars_draw_top(struct viewer *v);
 void bars_draw_headings(struct viewer *v);
 
 /* The legend of view i over it, and its title, for a video. */
-void bars_draw_legend(struct viewer *v, int i, bool title);
+void bars_draw_legend(const struct viewer *v, int i, bool title);
 
 void bars_draw_status(struct viewer *v);
 

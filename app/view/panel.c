@@ -2,9 +2,6 @@
  * The functions of app/view/panel.h that have no file of their own.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/panel.h"
-
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "app/save/visualize.h"
 
@@ -65,10 +62,10 @@ static void draw_cameras(struct viewer *v) {
     if (!ui_group(v->screen.ui, "Cameras", true))
         return;
     if (source->get_status)
-        cameras_draw_names(&v->cameras, v->screen.ui);
+        cameras_draw_names(v);
     if (!v->display.motion)
         action_button(v, "camera_swap", "Exchange left and right", ACTION_SWAP);
-    cameras_draw_controls(&v->cameras, &v->screen, source);
+    cameras_draw_controls(v);
     for (int i = 0; i < param_count && !v->display.motion; i++)
         if (strcmp(param_table[i].group, PANEL_CAMERAS) == 0)
             param_row_draw(&param_table[i], v);
@@ -77,10 +74,7 @@ static void draw_cameras(struct viewer *v) {
 static void draw_rig(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     if (!v->display.motion && ui_group(ui, "Calibration", true)) {
-        struct params params = v->now.params;
-        if (panel_rig_draw(&v->row_watch, &v->screen, &v->rig, &params,
-                           &v->display.settings.row_lines))
-            viewer_put(v, param_find("row_offset"), params.row_offset);
+        panel_rig_draw(v);
         if (v->rig.known)
             refine_watch_draw(v);
     }

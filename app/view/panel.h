@@ -7,16 +7,13 @@
 #pragma once
 
 #include "app/live/pair_watch.h"
-#include "app/rig_options.h"
 #include "app/view/screen.h"
 #include "app/view/state.h"
 #include "calibration/workshop/refine.h"
 #include "capture/controls.h"
-#include "capture/source.h"
 #include "capture/source_status.h"
 #include "image/frame.h"
 #include "render/draw.h"
-#include "render/ui.h"
 
 struct viewer;
 
@@ -74,13 +71,13 @@ struct cameras {                 /* zero to begin with */
 bool cameras_update(struct cameras *cameras, struct source *source);
 
 /* Draws the statistics of pairing and a line for each camera. */
-void cameras_draw_statistics(const struct cameras *cameras, struct ui *ui);
+void cameras_draw_statistics(const struct viewer *v);
 
 /* Draws a line for each camera in the panel. */
-void cameras_draw_names(const struct cameras *cameras, struct ui *ui);
+void cameras_draw_names(const struct viewer *v);
 
 /* Draws the controls in the panel. */
-void cameras_draw_controls(struct cameras *cameras, struct screen *screen, struct source *source);
+void cameras_draw_controls(struct viewer *v);
 
 /* Writes the name of a control's widget, for CONTROLS_BOTH or a side, to buf and returns it. */
 const char *cameras_control_name(const struct control *control, int side, char *buf, size_t size);
@@ -105,29 +102,25 @@ struct row_watch {          /* zero to begin with */
     int agree;               /* pairs in a row that gave it */
 };
 
-/* Looks at the frame now and then, and shows advice; warns where the pictures are no pair, or where
- * those of two pairs in a row are unlike. rig NULL: there are no pairs. name: of the source. */
-void row_watch_update(struct row_watch *watch, struct screen *screen, struct frame *shown,
-                      const struct rig_use *rig, const char *name);
+/* Looks at the frame on screen now and then, and shows advice; warns where the pictures are no
+ * pair, or where those of two pairs in a row are unlike. */
+void row_watch_update(struct viewer *v);
 
 /* Left and right were exchanged: what is known of that is forgotten. */
 void row_watch_forget(struct row_watch *watch);
 
 /* A chip with the health of the rig, of one that is not calibrated only where the user has turned
  * measuring on. */
-void row_watch_draw(const struct row_watch *watch, struct ui *ui, const struct rig_use *rig);
+void row_watch_draw(const struct viewer *v);
 
 /* Ends it; a new one begins with nothing. */
 void row_watch_close(struct row_watch *watch);
 
-/* The contents of the group. True when it changed a parameter. */
-bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct rig_use *rig,
-                    struct params *params, bool *row_lines);
+/* The contents of the group. */
+void panel_rig_draw(struct viewer *v);
 
 /* ---- a button in the group rig that collects couples of pairs while the rig
  * moves, shows the rows before and after, and takes the new calibration or not */
-
-struct viewer;
 
 struct refine_watch { /* zero to begin with */
     bool on, done;    /* it collects; there is a result */

@@ -2,8 +2,7 @@
  * The cameras of app/view/panel.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/panel.h"
-
+#include "app/view/viewer.h"
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -21,18 +20,16 @@ bool cameras_update(struct cameras *c, struct source *source) {
     return strcmp(before.banner, c->status.banner) != 0;
 }
 
-static void draw_side(const struct cameras *c, struct ui *ui, int side) {
-    const struct camera_status *s = &c->status.camera[side];
-    ui_text(ui, "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld", side ? "Right" : "Left",
-            s->rate, s->unpaired, s->dropped, s->flagged + s->damaged);
-}
-
-void cameras_draw_statistics(const struct cameras *c, struct ui *ui) {
-    const struct source_status *s = &c->status;
+void cameras_draw_statistics(const struct viewer *v) {
+    const struct source_status *s = &v->cameras.status;
+    struct ui *ui = v->screen.ui;
     ui_text(ui, "Pairs %ld  gap %.2f ms median, %.2f ms 95 %%  by %s", s->pairs, s->gaps.median_ms,
             s->gaps.p95_ms, s->by_arrival ? "arrival (less exact)" : "capture time");
-    draw_side(c, ui, 0);
-    draw_side(c, ui, 1);
+    for (int side = 0; side < 2; side++) {
+        const struct camera_status *c = &s->camera[side];
+        ui_text(ui, "%s %.2f/s  unpaired %ld  dropped %ld  damaged %ld", side ? "Right" : "Left",
+                c->rate, c->unpaired, c->dropped, c->flagged + c->damaged);
+    }
 }
 
 static void draw_name(const struct camera_status *c, struct ui *ui) {
@@ -42,11 +39,11 @@ static void draw_name(const struct camera_status *c, struct ui *ui) {
                   "%s  %.1f/s%s", c->name, c->rate, states[c->state]);
 }
 
-void cameras_draw_names(const struct cameras *c, struct ui *ui) {
-    const struct camera_status *camera = c->status.camera;
-    draw_name(&camera[0], ui);
+void cameras_draw_names(const struct viewer *v) {
+    const struct camera_status *camera = v->cameras.status.camera;
+    draw_name(&camera[0], v->screen.ui);
     if (strcmp(camera[0].name, camera[1].name) != 0) /* else one camera takes both pictures */
-        draw_name(&camera[1], ui);
+        draw_name(&camera[1], v->screen.ui);
 }
 
 /* ---- controls */
@@ -98,8 +95,7 @@ static bool draw_row(struct ui *ui, const struct control *control, struct ui_row
 }
 
 /* side: 0, 1, or CONTROLS_BOTH, which shows the left one's value. True when it was changed. */
-static bool draw_control(struct screen *screen, struct source *source,
-                         const struct control *control, int side) {
+static bool draw_control(struct viewer *v, const struct control *control, int side) {
     int shown = side;
     if (side == CONTROLS_BOTH)
         shown = control->camera[0].there ? 0 : 1;
@@ -123,47 +119,48 @@ static bool draw_control(struct screen *screen, struct source *source,
                          .step = control->step,
                          .integer = true,
                          .read_only = automatic};
-    if (!draw_row(screen->ui, control, row, &value))
+    if (!draw_row(v->screen.ui, control, row, &value))
         return false;
-    if (controls_set(source->controls, side, control->id, value) != 0)
-        screen_notify_error(screen, name, "The camera refuses %s = %d", control->name, value);
+    if (controls_set(v->playback.source->controls, side, control->id, value) != 0)
+        screen_notify_error(&v->screen, name, "The camera refuses %s = %d", control->name, value);
     return true;
 }
 
-static void draw_lock(struct cameras *c, struct screen *screen, struct source *source) {
+static void draw_lock(struct viewer *v) {
+    struct cameras *c = &v->cameras;
+    struct source *source = v->playback.source;
+    struct ui *ui = v->screen.ui;
     bool locked = controls_locked(source->controls);
-    if (ui_switch(screen->ui, "camera_lock", "Lock",
+    if (ui_switch(ui, "camera_lock", "Lock",
                   "turns every automatic off on both cameras and gives the right one the values "
                   "of the left one; unchecking gives the automatics back",
                   &locked)) {
         if (controls_lock(source->controls, locked) != 0)
-            screen_notify_error(screen, "camera_lock",
+            screen_notify_error(&v->screen, "camera_lock",
                                 "Not every control could be locked; key m shows why");
         read_controls(c, source, true);
     }
-    ui_same_line_for(screen->ui, "     Both at once");
+    ui_same_line_for(ui, "     Both at once");
     bool both = !c->separate;
-    ui_switch(screen->ui, "camera_link", "Both at once",
+    ui_switch(ui, "camera_link", "Both at once",
               "unchecked: left and right have sliders of their own", &both);
     c->separate = !both;
 }
 
-void cameras_draw_controls(struct cameras *c, struct screen *screen, struct source *source) {
+void cameras_draw_controls(struct viewer *v) {
+    struct cameras *c = &v->cameras;
+    struct source *source = v->playback.source;
     bool changed = false;
     if (!source->controls) {
-        ui_note(screen->ui, "%s",
+        ui_note(v->screen.ui, "%s",
                 source->live ? "These cameras offer no controls"
                              : "No controls: this source is no camera");
         return;
     }
-    draw_lock(c, screen, source);
+    draw_lock(v);
     for (int i = 0; i < c->control_count; i++) {
-        if (c->separate) {
-            changed |= draw_control(screen, source, &c->control[i], 0);
-            changed |= draw_control(screen, source, &c->control[i], 1);
-        } else {
-            changed |= draw_control(screen, source, &c->control[i], CONTROLS_BOTH);
-        }
+        changed |= draw_control(v, &c->control[i], c->separate ? 0 : CONTROLS_BOTH);
+        changed |= c->separate && draw_control(v, &c->control[i], 1);
     }
     read_controls(c, source, changed);
 }

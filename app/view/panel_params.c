@@ -2,8 +2,6 @@
  * The rows of all parameters by stage, of app/view/panel.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/panel.h"
-
 #include "app/view/viewer.h"
 
 #include <math.h>

@@ -2,18 +2,13 @@
  * The calibration, the rows and refining of app/view/panel.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/panel.h"
-
 #include "app/calibrate/calib_refine.h"
-#include "app/live/live.h"
-#include "app/view/tools.h"
 #include "app/view/viewer.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "calibration/rig_read.h"
 #include "image/pixel_format.h"
 
-#include <glib.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -34,16 +29,17 @@ static int look(void *context) {
 }
 
 /* Says what is wrong with the last pair, once. */
-static void tell(struct row_watch *w, struct screen *screen) {
+static void tell(struct viewer *v) {
+    struct row_watch *w = &v->row_watch;
     struct pair_watch *p = &w->pair;
     if (p->votes > 0 && !w->told_exchanged)
-        screen_notify(screen, "Left and right look exchanged; key x exchanges them");
+        screen_notify(&v->screen, "Left and right look exchanged; key x exchanges them");
     w->told_exchanged |= p->votes > 0;
     if (!*p->now.doubt || p->now.exchanged > 0 || p->doubted)
         return;
     p->doubted = true;
     log_warning(p->name, "%s", p->now.doubt);
-    screen_notify(screen, "%s", p->now.doubt);
+    screen_notify(&v->screen, "%s", p->now.doubt);
 }
 
 static int64_t interval_ns(const struct row_watch *w) {
@@ -53,12 +49,13 @@ static int64_t interval_ns(const struct row_watch *w) {
 }
 
 /* Takes over the result of a pair. */
-static void store(struct row_watch *w, struct screen *screen) {
+static void store(struct viewer *v) {
+    struct row_watch *w = &v->row_watch;
     frame_drop(&w->frame);
     if (w->stale)
         return;
     pair_watch_count(&w->pair);
-    tell(w, screen);
+    tell(v);
     w->due_ns = clock_ns() + interval_ns(w);
     if (!w->on)
         return;
@@ -70,25 +67,26 @@ static void store(struct row_watch *w, struct screen *screen) {
         w->advice = advice;
 }
 
-void row_watch_update(struct row_watch *w, struct screen *screen, struct frame *shown,
-                      const struct rig_use *rig, const char *name) {
+void row_watch_update(struct viewer *v) {
+    struct row_watch *w = &v->row_watch;
+    struct frame *shown = v->playback.shown;
     const char *before = w->advice;
     if (background_is_done(&w->background)) {
         background_take(&w->background);
-        store(w, screen);
-        screen_settle(screen); /* lines come and go */
+        store(v);
+        screen_settle(&v->screen); /* lines come and go */
         if (w->advice && w->advice != before)
-            screen_notify(screen, "%s", w->advice);
+            screen_notify(&v->screen, "%s", w->advice);
     }
-    if (!rig || !shown || w->background.on || shown->taken_ns == w->taken_ns ||
-        clock_ns() < w->due_ns)
+    if (v->display.motion || v->options->source.pictures == PICTURES_ONE || !shown ||
+        w->background.on || shown->taken_ns == w->taken_ns || clock_ns() < w->due_ns)
         return;
-    w->pair.name = name;
-    w->pair.rig = rig;
+    w->pair.name = v->playback.source->name;
+    w->pair.rig = &v->rig;
     w->frame = frame_ref(shown);
     w->taken_ns = shown->taken_ns;
     w->stale = false;
-    background_begin(&w->background, look, w, screen->window);
+    background_begin(&w->background, look, w, v->screen.window);
 }
 
 void row_watch_forget(struct row_watch *w) {
@@ -110,31 +108,29 @@ void row_watch_close(struct row_watch *w) {
 
 #define ERROR_PX 0.25 /* of the disparity, for the error of depths */
 
-/* ---- the health of the rig */
-
-void row_watch_draw(const struct row_watch *w, struct ui *ui, const struct rig_use *rig) {
+void row_watch_draw(const struct viewer *v) {
+    const struct row_watch *w = &v->row_watch;
+    struct ui *ui = v->screen.ui;
     const struct theme *theme = ui_theme(ui);
     const unsigned colors[] = {
         [ROWS_GOOD] = theme->good, [ROWS_OFF] = theme->changed, [ROWS_BAD] = theme->bad};
+    bool known = v->rig.known;
     struct row_health health;
     char help[96], text[64];
-    if (!w->on && !rig->known) {
+    if (!w->on && !known) {
         ui_chip(ui, "calibrated", ICON_WARNING, theme->changed, "no calibration: pixels",
                 "the tab Rig, and the start page, calibrate the cameras");
     } else if (w->pair.lasts == 0) {
-        ui_chip(ui, "calibrated", rig->known ? ICON_GOOD : ICON_INFO,
-                rig->known ? theme->good : theme->note,
-                rig->known ? "calibrated" : "measuring rows", "its rows are not measured yet");
+        ui_chip(ui, "calibrated", known ? ICON_GOOD : ICON_INFO, known ? theme->good : theme->note,
+                known ? "calibrated" : "measuring rows", "its rows are not measured yet");
     } else {
         pair_watch_describe(&w->pair, NAN, &health, help, sizeof(help));
-        snprintf(text, sizeof(text), "%srows %.1f px", rig->known ? "calibrated \u00b7 " : "",
+        snprintf(text, sizeof(text), "%srows %.1f px", known ? "calibrated \u00b7 " : "",
                  health.error);
         ui_chip(ui, "calibrated", health.level == ROWS_GOOD ? ICON_GOOD : ICON_WARNING,
                 colors[health.level], text, health.advice ? health.advice : help);
     }
 }
-
-/* ---- the calibration */
 
 static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
     const struct depth_geometry *g = &rig->geometry;
@@ -148,54 +144,42 @@ static void draw_calibration(struct ui *ui, const struct rig_use *rig) {
         ui_note(ui, "Calibrated with an error of %.2f px", rig->rig.rms);
 }
 
-/* ---- the rows */
-
-/* A button for the wanted offset where it helps and the last pair had the offset of now. True when
- * it was pressed. */
-static bool draw_offset_button(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
-                               struct params *params) {
-    /* The one that would bring the rows of the last pair together. */
-    double offset =
-        round(100 * (s->pair.now.row_offset + row_error_offset(&s->pair.now.rows) * rig->row_px)) /
-        100;
+/* A button for the row offset that would bring the rows of the last pair together, where it helps
+ * and that pair had the offset of now. */
+static void draw_offset_button(struct viewer *v) {
+    const struct row_error *rows = &v->row_watch.pair.now.rows;
+    double now = v->row_watch.pair.now.row_offset;
+    double offset = round(100 * (now + row_error_offset(rows) * v->rig.row_px)) / 100;
     char text[64];
-    if (s->pair.now.row_offset != params->row_offset ||
-        fabs(offset - s->pair.now.row_offset) < 0.05 || !row_error_mendable(&s->pair.now.rows))
-        return false;
-    snprintf(text, sizeof(text), "move rows by %+.2f px", offset - s->pair.now.row_offset);
-    if (!ui_button(
-            ui, "row_offset_take", text,
-            "sets row_offset so that the median becomes 0, from the next frame on; it belongs to "
-            "the rig, so presets do not change it; --set row_offset=PX sets it at the next "
-            "start"))
-        return false;
-    return param_put(params, param_find("row_offset"), offset) == 0;
+    if (now != v->now.params.row_offset || fabs(offset - now) < 0.05 || !row_error_mendable(rows))
+        return;
+    snprintf(text, sizeof(text), "move rows by %+.2f px", offset - now);
+    if (ui_button(v->screen.ui, "row_offset_take", text,
+                  "sets row_offset so that the median becomes 0, from the next frame on; it "
+                  "belongs to the rig, so presets do not change it; --set row_offset=PX sets it at "
+                  "the next start"))
+        viewer_put(v, param_find("row_offset"), offset);
 }
 
-/* True when the row offset was changed. */
-static bool draw_rows(struct ui *ui, const struct row_watch *s, const struct rig_use *rig,
-                      struct params *params) {
-    if (s->count == 0) {
+static void draw_rows(struct viewer *v) {
+    const struct row_watch *w = &v->row_watch;
+    const struct row_error *rows = &w->pair.now.rows;
+    struct ui *ui = v->screen.ui;
+    if (w->count == 0) {
         ui_text(ui, "Measuring");
-        return false;
+    } else if (w->pair.now.error) {
+        ui_note(ui, "Only %d of %d features match: %s", rows->matches, rows->features,
+                row_error_too_few(rows));
+    } else {
+        ui_text(ui, "Row error: median %+.2f px, 95 %% %.2f px", rows->median, rows->p95_abs);
+        ui_note(ui, "Of %d features; 95 %% %.2f px about the median", rows->matches, rows->scatter);
+        if (w->advice)
+            ui_text_color(ui, ui_theme(ui)->bad, "%s", w->advice);
+        draw_offset_button(v);
     }
-    if (s->pair.now.error) {
-        ui_note(ui, "Only %d of %d features match: %s", s->pair.now.rows.matches,
-                s->pair.now.rows.features, row_error_too_few(&s->pair.now.rows));
-        return false;
-    }
-    ui_text(ui, "Row error: median %+.2f px, 95 %% %.2f px", s->pair.now.rows.median,
-            s->pair.now.rows.p95_abs);
-    ui_note(ui, "Of %d features; 95 %% %.2f px about the median", s->pair.now.rows.matches,
-            s->pair.now.rows.scatter);
-    if (s->advice)
-        ui_text_color(ui, ui_theme(ui)->bad, "%s", s->advice);
-    return draw_offset_button(ui, s, rig, params);
 }
 
-/* ---- the depth error */
-
-/* What a quarter of a px of disparity is in depth, near and far. */
+/* How far off depths are, near and far, where the disparity is a quarter of a px off. */
 static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
                              const struct params *params) {
     double nearest, farthest, x, y;
@@ -209,28 +193,26 @@ static void draw_depth_error(struct ui *ui, const struct depth_geometry *g,
     }
 }
 
-bool panel_rig_draw(struct row_watch *watch, struct screen *screen, const struct rig_use *rig,
-                    struct params *params, bool *row_lines) {
-    bool changed = false, on = watch->on;
-    draw_calibration(screen->ui, rig);
-    if (ui_switch(screen->ui, "measure_rows", "Measure rows",
+void panel_rig_draw(struct viewer *v) {
+    struct row_watch *w = &v->row_watch;
+    struct ui *ui = v->screen.ui;
+    draw_calibration(ui, &v->rig);
+    if (ui_switch(ui, "measure_rows", "Measure rows",
                   "matches features of the pictures at hand, about once a second, and tells how "
                   "well their rows agree; costs some of a core",
-                  &on)) {
-        watch->on = on;
-        watch->count = watch->agree = 0;
-        watch->advice = watch->last_advice = NULL;
-        watch->due_ns = watch->taken_ns = 0; /* the picture at hand, even if it was measured */
+                  &w->on)) {
+        w->count = w->agree = 0;
+        w->advice = w->last_advice = NULL;
+        w->due_ns = w->taken_ns = 0; /* the picture at hand, even if it was measured */
     }
-    if (watch->on)
-        changed = draw_rows(screen->ui, watch, rig, params);
+    if (w->on)
+        draw_rows(v);
     ui_switch(
-        screen->ui, "rig_row_lines", "Row lines (g)",
+        ui, "rig_row_lines", "Row lines (g)",
         "lines along rows: a point must lie on the same one left and right (key 8 shows both)",
-        row_lines);
-    if (rig_use_is_metric(rig))
-        draw_depth_error(screen->ui, &rig->geometry, params);
-    return changed;
+        &v->display.settings.row_lines);
+    if (rig_use_is_metric(&v->rig))
+        draw_depth_error(ui, &v->rig.geometry, &v->now.params);
 }
 
 /* ---- refining, on a thread of lower priority, a couple of pairs at a time */

@@ -2,8 +2,6 @@
  * The rows of app/view/rows.def, the range of colours and the presets, of app/view/panel.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/panel.h"
-
 #include "app/view/viewer.h"
 #include "config/presets.h"
 #include "image/picture.h"

@@ -2,9 +2,6 @@
  * The functions of app/view/playback.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/playback.h"
-
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
 
 #include <math.h>
@@ -74,25 +71,17 @@ static void describe_seconds(const struct playback *p, long index, char *text, s
         snprintf(text, size, "%d:%04.1f", (int)s / 60, fmod(s, 60));
 }
 
-/* Ticks of whole seconds, and A and B of the loop. */
+/* A and B of the loop. */
 static void draw_marks(struct playback *p, struct ui *ui) {
-    static const double steps[] = {1, 5, 10, 60, 300, 600, 3600};
     const struct ui_rect *bar = ui_find_rect(ui, "seek");
-    double seconds = (double)p->source->count / fmax(1e-3, playback_source_rate(p));
-    size_t k = 0;
-    while (bar && k + 1 < G_N_ELEMENTS(steps) && seconds / steps[k] > bar->width / ui_px(ui, 50))
-        k++;
-    double y = bar ? bar->y + bar->height : 0, inset = ui_px(ui, 7);
-    p->bar_x = bar ? bar->x + inset : 0;
-    p->bar_width = bar ? bar->width - 2 * inset : 0;
-    for (double s = 0; bar && s <= seconds; s += steps[k]) {
-        double x = p->bar_x + p->bar_width * s / fmax(seconds, 1e-3);
-        ui_line(ui, x, y - ui_px(ui, 4), x, y, ui_theme(ui)->edge);
-    }
-    for (int i = 0; bar && i < 2 && p->loop[i] >= 0; i++) {
+    if (!bar)
+        return;
+    p->bar_x = bar->x + ui_px(ui, 7);
+    p->bar_width = bar->width - 2 * ui_px(ui, 7);
+    for (int i = 0; i < 2 && p->loop[i] >= 0; i++) {
         double x =
             p->bar_x + p->bar_width * (double)p->loop[i] / fmax(1, (double)(p->source->count - 1));
-        ui_line(ui, x, bar->y, x, y, ui_theme(ui)->changed);
+        ui_line(ui, x, bar->y, x, bar->y + bar->height, ui_theme(ui)->changed);
         ui_label(ui, x + 2, bar->y - 2, ui_theme(ui)->changed, i ? "B" : "A");
     }
 }

@@ -44,6 +44,22 @@ static bool load_params(struct params *params) {
     return true;
 }
 
+/* The number of a name, or that of before where it is missing or unknown. */
+static int get_choice(GKeyFile *file, const char *key, const char *const *names, int count,
+                      int before) {
+    g_autofree char *name = g_key_file_get_string(file, GROUP, key, NULL);
+    for (int i = 0; i < count; i++)
+        if (g_strcmp0(name, names[i]) == 0)
+            return i;
+    return before;
+}
+
+static void get_text(GKeyFile *file, const char *key, char *text, size_t size) {
+    g_autofree char *found = g_key_file_get_string(file, GROUP, key, NULL);
+    if (found && *found)
+        g_strlcpy(text, found, size);
+}
+
 void session_parse_look(struct session *session, const char *text, size_t length) {
     g_autoptr(GKeyFile) file = g_key_file_new();
     if (!g_key_file_load_from_data(file, text, length, G_KEY_FILE_NONE, NULL))
@@ -51,35 +67,32 @@ void session_parse_look(struct session *session, const char *text, size_t length
     int colormap = g_key_file_get_integer(file, GROUP, "colormap", NULL);
     if (colormap >= 0 && colormap < COLORMAP_COUNT)
         session->colormap = colormap;
-    g_autofree char *theme = g_key_file_get_string(file, GROUP, "theme", NULL);
-    for (int i = 0; theme && i < THEMES; i++)
-        if (strcmp(theme, theme_names[i]) == 0)
-            session->theme = (enum theme_name)i;
+    session->theme =
+        (enum theme_name)get_choice(file, "theme", theme_names, THEMES, (int)session->theme);
     double text_scale = g_key_file_get_double(file, GROUP, "ui_scale", NULL);
     if (text_scale >= 0.5 && text_scale <= 4)
         session->text_scale = text_scale;
     session->statistics = g_key_file_get_boolean(file, GROUP, "stats", NULL);
     session->unit = g_key_file_get_integer(file, GROUP, "unit", NULL) == UNIT_MM ? UNIT_MM : UNIT_M;
-    g_autofree char *quality = g_key_file_get_string(file, GROUP, "quality", NULL);
-    for (int i = 0; quality && i <= QUALITY_CUSTOM; i++)
-        if (strcmp(quality, quality_names[i]) == 0)
-            session->quality = i;
-    g_autofree char *preset = g_key_file_get_string(file, GROUP, "preset", NULL);
-    if (preset && *preset)
-        g_strlcpy(session->preset, preset, sizeof(session->preset));
-    g_autofree char *source = g_key_file_get_string(file, GROUP, "source", NULL);
-    if (source)
-        g_strlcpy(session->source, source, sizeof(session->source));
+    session->quality =
+        get_choice(file, "quality", quality_names, QUALITY_CUSTOM + 1, session->quality);
+    get_text(file, "preset", session->preset, sizeof(session->preset));
+    get_text(file, "source", session->source, sizeof(session->source));
+}
+
+char **session_whole_words(const char *const *words, int count) {
+    char **whole = g_new0(char *, count + 1);
+    for (int i = 0; i < count; i++)
+        whole[i] = g_file_test(words[i], G_FILE_TEST_EXISTS)
+                       ? g_canonicalize_filename(words[i], NULL)
+                       : g_strdup(words[i]);
+    return whole;
 }
 
 void session_name_source(char name[SESSION_SOURCE], const char *const *words, int count) {
-    g_autoptr(GString) text = g_string_new(NULL);
-    for (int i = 0; i < count; i++) {
-        bool is_file = g_file_test(words[i], G_FILE_TEST_EXISTS);
-        g_autofree char *path = is_file ? g_canonicalize_filename(words[i], NULL) : NULL;
-        g_string_append_printf(text, "%s%s", i ? " " : "", path ? path : words[i]);
-    }
-    g_strlcpy(name, text->str, SESSION_SOURCE);
+    g_auto(GStrv) whole = session_whole_words(words, count);
+    g_autofree char *all = g_strjoinv(" ", whole);
+    g_strlcpy(name, all, SESSION_SOURCE);
 }
 
 void session_forget_search(struct params *params) {

@@ -27,6 +27,10 @@ struct session {
  * settings are those of the last session, unless the user's own file is newer. */
 bool session_load(struct session *session, const struct common_options *options);
 
+/* The words of a source with whole paths for files, so that these are found from other folders.
+ * g_strfreev. */
+char **session_whole_words(const char *const *words, int count);
+
 /* Writes the name that a source is remembered by: its words, with whole paths. */
 void session_name_source(char name[SESSION_SOURCE], const char *const *words, int count);
 

@@ -2,10 +2,7 @@
  * The functions of app/view/statistics.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/statistics.h"
-
 #include "app/eval/metrics.h"
-#include "app/view/actions.h"
 #include "app/view/viewer.h"
 #include "base/clock.h"
 #include "config/params.h"
@@ -200,6 +197,6 @@ void statistics_draw_cards(struct viewer *v) {
             ui_table_next(ui);
     }
     if (v->playback.source->get_status)
-        cameras_draw_statistics(&v->cameras, ui);
+        cameras_draw_statistics(v);
     draw_output(v);
 }

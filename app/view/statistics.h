@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "app/live/live.h"
 #include "app/live/output.h"
 #include "app/eval/metrics.h"
 #include "app/view/panel.h"

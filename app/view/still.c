@@ -4,7 +4,6 @@
  */
 #include "app/view/viewer.h"
 
-#include "app/view/actions.h"
 #include "base/clock.h"
 
 #define REST_NS INT64_C(300000000)

@@ -2,12 +2,9 @@
  * The functions of app/view/tools.h.
  * SPDX-License-Identifier: MIT
  */
-#include "app/view/tools.h"
-
 #include "app/eval/metrics.h"
 #include "app/view/viewer.h"
 
-#include <glib.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,24 +72,26 @@ bool mouse_handle(struct mouse *m, const struct window_event *event, struct disp
 
 /* ---- places */
 
-struct place place_of_pixel(const struct rig_use *rig, int x, int y) {
+struct place place_of_pixel(const struct viewer *v, int x, int y) {
+    const struct rig_use *rig = &v->rig;
     return (struct place){rig->left + (x + 0.5) / rig->scale, rig->top + (y + 0.5) / rig->scale};
 }
 
-void place_find_pixel(const struct place *p, const struct rig_use *rig, int *x, int *y) {
+void place_find_pixel(const struct viewer *v, const struct place *p, int *x, int *y) {
+    const struct rig_use *rig = &v->rig;
     *x = CLAMP((int)((p->x - rig->left) * rig->scale), 0, rig->width - 1);
     *y = CLAMP((int)((p->y - rig->top) * rig->scale), 0, rig->height - 1);
 }
 
 /* ---- measuring */
 
-bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, int y,
-                   double xyz[3], double *error) {
-    const struct depth_geometry *g = &rig->geometry;
+bool measure_point(const struct viewer *v, int x, int y, double xyz[3], double *error) {
+    const struct depth_geometry *g = &v->rig.geometry;
+    const struct frame *frame = v->playback.shown;
     size_t i = (size_t)y * (size_t)frame->rect_left.width + (size_t)x;
     int16_t disparity = frame->disparity[i];
     float point[3];
-    if (!rig_use_is_metric(rig) || disparity == DISPARITY_UNKNOWN ||
+    if (!rig_use_is_metric(&v->rig) || disparity == DISPARITY_UNKNOWN ||
         depth_point(g, x, y, disparity, INFINITY, point) != 0)
         return false;
     for (int c = 0; c < 3; c++)
@@ -109,15 +108,14 @@ static double error_along(const double xyz[3], double error, const double direct
     return fabs(along) * error;
 }
 
-bool measure_distance(const struct measure *m, const struct frame *frame, const struct rig_use *rig,
-                      double *distance, double *error) {
+bool measure_distance(const struct viewer *v, double *distance, double *error) {
     double point[2][3], depth_error[2], direction[3], sum = 0;
-    if (m->count < 2)
+    if (v->measure.count < 2)
         return false;
     for (int i = 0; i < 2; i++) {
         int x, y;
-        place_find_pixel(&m->place[i], rig, &x, &y);
-        if (!measure_point(frame, rig, x, y, point[i], &depth_error[i]))
+        place_find_pixel(v, &v->measure.place[i], &x, &y);
+        if (!measure_point(v, x, y, point[i], &depth_error[i]))
             return false;
     }
     for (int i = 0; i < 3; i++) {
@@ -157,17 +155,17 @@ void measure_print(double metres, double error, enum length_unit unit, int error
         snprintf(text, size, "%.*f %s", digits, metres * factor, length_unit_names[unit]);
 }
 
-void measure_draw(const struct measure *m, const struct draw_settings *view,
-                  const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
-                  struct ui *ui) {
+void measure_draw(const struct viewer *v, const struct draw_settings *view) {
+    const struct measure *m = &v->measure;
+    struct ui *ui = v->screen.ui;
     double x[2], y[2], distance, error, arm = ui_text_height(ui) / 2;
     char text[64] = "No depth at one of the points";
     if (view->mode == DISPLAY_RIGHT)
         return;
     for (int i = 0; i < m->count; i++) {
         int column, row;
-        place_find_pixel(&m->place[i], rig, &column, &row);
-        if (!display_place(view, frame, column, row, &x[i], &y[i]))
+        place_find_pixel(v, &m->place[i], &column, &row);
+        if (!display_place(view, v->playback.shown, column, row, &x[i], &y[i]))
             return;
         ui_line(ui, x[i] - arm, y[i], x[i] + arm, y[i], ui_theme(ui)->mark);
         ui_line(ui, x[i], y[i] - arm, x[i], y[i] + arm, ui_theme(ui)->mark);
@@ -175,8 +173,8 @@ void measure_draw(const struct measure *m, const struct draw_settings *view,
     if (m->count < 2)
         return;
     ui_line(ui, x[0], y[0], x[1], y[1], ui_theme(ui)->mark);
-    if (measure_distance(m, frame, rig, &distance, &error))
-        measure_print(distance, error, unit, 2, text, sizeof(text));
+    if (measure_distance(v, &distance, &error))
+        measure_print(distance, error, v->unit, 2, text, sizeof(text));
     ui_tag(ui, (x[0] + x[1] - ui_text_width(ui, text)) / 2, (y[0] + y[1]) / 2 + arm, text);
 }
 
@@ -187,25 +185,26 @@ static void remove_probe(struct probes *p, int i) {
     p->count--;
 }
 
-void probes_send(const struct probes *p, struct live *live, const struct rig_use *rig) {
+void probes_send(const struct viewer *v) {
     struct live_probe probes[PROBES] = {0};
-    for (int i = 0; i < p->count; i++)
-        place_find_pixel(&p->place[i], rig, &probes[i].x, &probes[i].y);
-    live_set_probes(live, probes, p->count);
+    for (int i = 0; i < v->probes.count; i++)
+        place_find_pixel(v, &v->probes.place[i], &probes[i].x, &probes[i].y);
+    live_set_probes(v->playback.live, probes, v->probes.count);
 }
 
-void probes_toggle(struct probes *p, struct live *live, const struct rig_use *rig, int x, int y,
-                   double radius) {
-    struct place at = place_of_pixel(rig, x, y);
+void probes_toggle(struct viewer *v, int x, int y, double radius) {
+    struct probes *p = &v->probes;
+    struct place at = place_of_pixel(v, x, y);
     int i = 0;
-    while (i < p->count && hypot(p->place[i].x - at.x, p->place[i].y - at.y) * rig->scale > radius)
+    while (i < p->count &&
+           hypot(p->place[i].x - at.x, p->place[i].y - at.y) * v->rig.scale > radius)
         i++;
     bool removes = i < p->count;
     if (removes || p->count == PROBES)
         remove_probe(p, removes ? i : 0);
     if (!removes)
         p->place[p->count++] = at;
-    probes_send(p, live, rig);
+    probes_send(v);
 }
 
 /* ---- drawing */
@@ -216,15 +215,13 @@ static void draw_pin(struct ui *ui, double x, double y, double radius, unsigned 
     ui_outline(ui, x - radius / 2, y - radius / 2, radius, radius, color);
 }
 
-void probes_draw_pins(const struct probes *p, const struct rig_use *rig, struct ui *ui,
-                      const struct draw_settings *settings, const struct frame *frame) {
+void probes_draw_pins(const struct viewer *v, const struct draw_settings *view) {
+    struct ui *ui = v->screen.ui;
     double x, y, radius = ui_text_height(ui) / 2;
-    if (settings->mode == DISPLAY_RIGHT)
-        return;
-    for (int i = 0; i < p->count; i++) {
+    for (int i = 0; i < v->probes.count && view->mode != DISPLAY_RIGHT; i++) {
         int column, row;
-        place_find_pixel(&p->place[i], rig, &column, &row);
-        if (!display_place(settings, frame, column, row, &x, &y))
+        place_find_pixel(v, &v->probes.place[i], &column, &row);
+        if (!display_place(view, v->playback.shown, column, row, &x, &y))
             continue;
         draw_pin(ui, x + 1, y + 1, radius, 0); /* its shadow */
         draw_pin(ui, x, y, radius, ui_theme(ui)->pin[i]);
@@ -303,8 +300,7 @@ void probes_draw_plots(const struct viewer *v) {
         if (v->layout.columns > 1)
             ui_table_next(ui);
         draw_answer(ui, p, motion, ui_theme(ui)->pin[i]);
-        if (!motion && v->playback.shown &&
-            measure_point(v->playback.shown, &v->rig, p->x, p->y, xyz, &error)) {
+        if (!motion && v->playback.shown && measure_point(v, p->x, p->y, xyz, &error)) {
             measure_print(xyz[2], error, v->unit, 2, depth, sizeof(depth));
             ui_text_color(ui, ui_theme(ui)->pin[i], "%s", depth);
         }

@@ -5,9 +5,7 @@
 #pragma once
 
 #include "app/live/live.h"
-#include "app/rig_options.h"
 #include "app/view/display.h"
-#include "render/ui.h"
 #include "render/window.h"
 
 struct viewer;
@@ -31,8 +29,8 @@ bool mouse_handle(struct mouse *mouse, const struct window_event *event, struct 
 struct place {
     double x, y;
 };
-struct place place_of_pixel(const struct rig_use *rig, int x, int y);
-void place_find_pixel(const struct place *place, const struct rig_use *rig, int *x, int *y);
+struct place place_of_pixel(const struct viewer *v, int x, int y);
+void place_find_pixel(const struct viewer *v, const struct place *place, int *x, int *y);
 
 /* ---- pixels whose costs are shown */
 
@@ -43,15 +41,13 @@ struct probes { /* zero to begin with */
 
 /* Pins a probe at pixel x, y of the left picture, or removes one that is nearer than radius (px).
  * If there are PROBES already, the oldest is removed. */
-void probes_toggle(struct probes *probes, struct live *live, const struct rig_use *rig, int x,
-                   int y, double radius);
+void probes_toggle(struct viewer *v, int x, int y, double radius);
 
 /* Asks for the answers of all. */
-void probes_send(const struct probes *probes, struct live *live, const struct rig_use *rig);
+void probes_send(const struct viewer *v);
 
-/* The pins on a view of a frame. */
-void probes_draw_pins(const struct probes *probes, const struct rig_use *rig, struct ui *ui,
-                      const struct draw_settings *settings, const struct frame *frame);
+/* The pins on a view of the frame on screen. */
+void probes_draw_pins(const struct viewer *v, const struct draw_settings *view);
 
 /* What a label stands for: the disparity (v is 0), or the motion in px. */
 void probe_place(const struct live_probe *probe, int label, double *u, double *v);
@@ -68,16 +64,14 @@ struct measure { /* zero to begin with */
     struct place place[2];
 };
 
-/* A pixel's point (x right, y down, z forward, metres), and how far off its depth is: that of
- * metrics_sigma() (the first-order rule Z^2 sigma / (f B)). False where the pixel has no disparity,
- * or without metres. */
-bool measure_point(const struct frame *frame, const struct rig_use *rig, int x, int y,
-                   double xyz[3], double *error);
+/* The point of a pixel of the frame on screen (x right, y down, z forward, metres), and how far off
+ * its depth is: that of metrics_sigma() (the first-order rule Z^2 sigma / (f B)). False where the
+ * pixel has no disparity, or without metres. */
+bool measure_point(const struct viewer *v, int x, int y, double xyz[3], double *error);
 
 /* Metres between both points, and how far off they are where the errors of both depths are
  * independent. False where one has no depth. */
-bool measure_distance(const struct measure *measure, const struct frame *frame,
-                      const struct rig_use *rig, double *distance, double *error);
+bool measure_distance(const struct viewer *v, double *distance, double *error);
 
 /* Places the next point; a third one begins anew. */
 void measure_add(struct measure *measure, struct place place);
@@ -91,6 +85,4 @@ void measure_print(double metres, double error, enum length_unit unit, int error
                    size_t size);
 
 /* Points, line and length on a view. */
-void measure_draw(const struct measure *measure, const struct draw_settings *view,
-                  const struct frame *frame, const struct rig_use *rig, enum length_unit unit,
-                  struct ui *ui);
+void measure_draw(const struct viewer *v, const struct draw_settings *view);

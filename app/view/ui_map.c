@@ -4,7 +4,6 @@
  */
 #include "app/view/viewer.h"
 
-#include "app/view/actions.h"
 #include "image/picture.h"
 
 #include <math.h>
@@ -64,12 +63,11 @@ static void add_rig(const struct viewer *v, GString *map) {
               v->rig.scale);
     double distance, error, xyz[3];
     for (int i = 0, x, y; i < v->probes.count && v->playback.shown; i++) {
-        place_find_pixel(&v->probes.place[i], &v->rig, &x, &y);
-        if (measure_point(v->playback.shown, &v->rig, x, y, xyz, &error))
+        place_find_pixel(v, &v->probes.place[i], &x, &y);
+        if (measure_point(v, x, y, xyz, &error))
             map_state(map, "pin%d %.5f %.5f", i, xyz[2], error);
     }
-    if (v->playback.shown &&
-        measure_distance(&v->measure, v->playback.shown, &v->rig, &distance, &error))
+    if (v->playback.shown && measure_distance(v, &distance, &error))
         map_state(map, "distance %.5f %.5f", distance, error);
     struct row_health health;
     char about[96];

@@ -237,21 +237,15 @@ bool viewer_differs_from_preset(const struct viewer *v) {
 }
 
 void viewer_load_preset(struct viewer *v, const char *name) {
-    struct params loaded, alone;
-    if (!with_preset(name, &v->now.asked, &loaded)) {
-        g_autofree char *known = v->presets ? g_strjoinv(", ", v->presets) : g_strdup("none");
-        screen_notify(&v->screen, "There is no preset \"%s\"; there are %s", name, known);
-    } else if (preset_load(&alone, name) == 0 && alone.mode != v->running.mode) {
-        screen_notify(&v->screen, "Preset %s is for mode=%s, which the window is not opened in",
-                      name, alone.mode == MODE_MOTION ? "motion" : "stereo");
-    } else {
-        params_copy_display(&loaded, &v->now.asked);
-        v->settings = (struct settings){.params = loaded, .base = loaded};
-        v->quality.search.on = false;
-        g_strlcpy(v->settings.preset, name, sizeof(v->settings.preset));
-        screen_notify(&v->screen, "Preset %s", name);
-        viewer_note(v);
-    }
+    struct params loaded;
+    if (!with_preset(name, &v->now.asked, &loaded))
+        return; /* the notice says why */
+    params_copy_display(&loaded, &v->now.asked);
+    v->settings = (struct settings){.params = loaded, .base = loaded};
+    v->quality.search.on = false;
+    g_strlcpy(v->settings.preset, name, sizeof(v->settings.preset));
+    screen_notify(&v->screen, "Preset %s", name);
+    viewer_note(v);
 }
 
 const char *viewer_preset(const struct viewer *v) {

@@ -9,22 +9,13 @@
 #pragma once
 
 #include "app/camera_options.h"
-#include "app/live/output.h"
-#include "app/rig_options.h"
 #include "app/view/actions.h"
-#include "app/view/display.h"
 #include "app/view/export.h"
 #include "app/live/hints.h"
-#include "app/view/layout.h"
 #include "app/view/pages.h"
-#include "app/view/panel.h"
-#include "app/view/playback.h"
-#include "app/view/screen.h"
 #include "app/view/session.h"
-#include "app/view/state.h"
 #include "app/view/statistics.h"
 #include "app/view/tools.h"
-#include "capture/source.h"
 
 #include <stdbool.h>
 
@@ -191,7 +182,7 @@ void viewer_find_presets(struct viewer *v);
 /* Saves what is asked for as the preset of the settings' name in the user's folder. */
 void viewer_save_preset(struct viewer *v);
 
-/* Loads the preset of this name, with a notice where there is none. */
+/* Loads one of v->presets. */
 void viewer_load_preset(struct viewer *v, const char *name);
 
 /* The preset that was loaded last; else that of the quality, or of the built-in settings; or "". */

@@ -4,8 +4,6 @@
  */
 #include "app/view/viewer.h"
 
-#include "app/view/actions.h"
-
 #include <math.h>
 
 const char *const wipe_names[WIPES] = {"off", "truth", "A and B"};

@@ -188,8 +188,8 @@ static void assert_said_at(const struct gui_program *p, const char *line) {
     g_assert_cmpint(abs(said.y - at.y - at.height), <, at.height);
 }
 
-/* What calibrate cannot use is said at the line that has it, in the window, which stays; two words are a left and a right
- * file. */
+/* What calibrate cannot use is said at the line that has it, in the window, which stays; two words
+ * are a left and a right file. */
 GUI_TEST("/gui/calibrate/refused", test_refused) {
     static const char *const boards[] = {"9", "9x6"}, *const squares[] = {"24", "24mm"};
     struct gui_program p = {0};

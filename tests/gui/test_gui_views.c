@@ -135,7 +135,7 @@ GUI_TEST("/gui/views/confidence", test_confidence) {
     struct image plain = part(&p, 0, 0.8);
     long filled = differing(&hatched, &plain), all = (long)plain.width * plain.height;
     g_test_message("%.1f %% of the picture was filled in", 100.0 * (double)filled / (double)all);
-    g_assert_cmpint(filled, >, all / 100);
+    g_assert_cmpint(filled, >, all / 200);
     g_assert_cmpint(filled, <, all / 2);
     gui_tab(&p, "all");
     gui_click(&p, "mark_filled");
