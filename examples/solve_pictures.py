@@ -82,7 +82,6 @@ def main():
     parser.add_argument("picture")
     for name in ("--mask", "--strokes"):
         parser.add_argument(name)
-    parser.add_argument("--solver")
     parser.add_argument("--sweeps", type=int, default=100)
     parser.add_argument("-o", "--output", required=True)
     given = parser.parse_args()
@@ -90,8 +89,6 @@ def main():
         problem = denoise(read(given.picture), read(given.mask))
     else:
         problem = segment(read(given.picture), read(given.strokes))
-    if given.solver:
-        problem["solver"] = given.solver
     found = ls.solve(**problem, sweeps=given.sweeps)
     print(f"energy {found.energy:.15g}, lower bound {found.bound:.15g}")
     picture = found.label if given.recipe == "denoise" else 255 * found.label

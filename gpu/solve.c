@@ -11,7 +11,7 @@
 
 _Static_assert((int)LIVESTEREO_MAX_LABELS == (int)MAX_LABELS, "one number of labels");
 
-enum { NUMBERS = 3, MIN_SUM_LEVELS = 5 };
+enum { NUMBERS = 3 };
 
 static const int bytes_of[NUMBERS] = {1, 2, 4};
 
@@ -101,12 +101,7 @@ static int check(const struct livestereo_problem *p, const struct livestereo_sol
         return refuse("solution: there is no memory for labels");
     if ((error = check_shape(p)) || (error = check_smoothness(p)) || (error = check_costs(p)))
         return error;
-    if ((unsigned)p->solver > LIVESTEREO_MIN_SUM)
-        return refuse("problem: solver %d does not exist", (int)p->solver);
-    if (p->sweeps < 1 || p->bound_sweeps < 0 || p->levels < 0 || p->threads < 0)
-        return refuse("problem: sweeps must be 1 or more, bound_sweeps, levels and threads 0 or "
-                      "more");
-    return 0;
+    return p->sweeps < 1 ? refuse("problem: sweeps must be 1 or more") : 0;
 }
 
 static int tell(void *context, const struct mrf_result *r) {
@@ -114,41 +109,19 @@ static int tell(void *context, const struct mrf_result *r) {
     return p->after_sweep(p->context, r->sweeps, r->energy, r->bound);
 }
 
-static int run_solver(const struct mrf *m, struct livestereo_problem *p,
-                      const struct livestereo_solution *s, struct mrf_result *result) {
-    const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
-    if (p->solver == LIVESTEREO_TRWS)
-        return mrf_trws(m, p->sweeps, watch, s->label, result);
-    return mrf_min_sum(m, p->levels ? p->levels : MIN_SUM_LEVELS, p->sweeps, p->threads, watch,
-                       s->label, result);
-}
-
-/* The bound of another solver's labels. 0 or -ENOMEM. */
-static int find_bound(const struct mrf *m, const struct livestereo_problem *p, double *bound) {
-    struct mrf_result result;
-    uint16_t *label = malloc((size_t)m->width * (size_t)m->height * sizeof(*label));
-    int error = label ? mrf_trws(m, p->bound_sweeps, NULL, label, &result) : -ENOMEM;
-    if (!error)
-        *bound = result.bound;
-    free(label);
-    return error;
-}
-
 static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
     struct mrf_input in = {.width = p->width,
                            .height = p->height,
                            .labels = p->labels,
-                           .threads = p->threads,
                            .costs = costs_of,
                            .smoothness = smoothness_of,
                            .table = p->smoothness == LIVESTEREO_TABLE,
                            .classes = {p->right, p->down},
                            .context = p};
     struct mrf_result result;
+    const struct mrf_watch told = {tell, p}, *watch = p->after_sweep ? &told : NULL;
     struct mrf *m;
-    int error = mrf_open(&m, &in) ?: run_solver(m, p, s, &result);
-    if (!error && p->solver != LIVESTEREO_TRWS && p->bound_sweeps)
-        error = find_bound(m, p, &result.bound);
+    int error = mrf_open(&m, &in) ?: mrf_trws(m, p->sweeps, watch, s->label, &result);
     mrf_close(&m);
     if (error == -ERANGE)
         error =
@@ -157,8 +130,6 @@ static int solve(struct livestereo_problem *p, struct livestereo_solution *s) {
     if (error == -ENOMEM)
         log_explain("not enough memory for %dx%d px with %d labels", p->width, p->height,
                     p->labels);
-    if (error == -EAGAIN)
-        log_explain("no more threads can be started; use fewer");
     if (!error) {
         s->energy = result.energy;
         s->bound = result.bound;

@@ -487,17 +487,13 @@ enum livestereo_smoothness {
     LIVESTEREO_TABLE      /* V(l, m) = lambda table[l * labels + m] */
 };
 
-enum livestereo_solver {
-    LIVESTEREO_TRWS,   /* sequential tree-reweighted message passing (Kolmogorov 2006) */
-    LIVESTEREO_MIN_SUM /* hierarchical belief propagation on a checkerboard */
-};
-
 /* E(l) = sum_p D_p(l_p) + sum_(p,q) w_pq V(l_p, l_q) over the pixels p of a grid and their
  * horizontal and vertical neighbours; of an edge, p is the left or the upper pixel.
  *
- * Both solvers take all of it, on the CPU. They compute with whole multiples of a power of two, the
- * largest with which no number exceeds 2^26, to which other numbers are rounded down; costs that
- * exceed their pixel's least one by 1024 times the largest V count as that much.
+ * It is solved by sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006) on the CPU,
+ * with whole multiples of a power of two, the largest with which no number exceeds 2^26, to which
+ * other numbers are rounded down; costs that exceed their pixel's least one by 1024 times the
+ * largest V count as that much.
  * Energies are of the numbers themselves, and no labels have less than the bound. */
 struct livestereo_problem {
     size_t size;
@@ -512,16 +508,11 @@ struct livestereo_problem {
     const uint8_t *right, *down; /* w of the edge from a pixel to its right or lower neighbour,
                                     width * height each, row by row; NULL: 1. Those of the last
                                     column or row are not read */
-    enum livestereo_solver solver;
-    int sweeps; /* at most, 1 or more: over all pixels forwards and backwards (TRWS), half-steps of
-                   each level (MIN_SUM) */
-    int bound_sweeps; /* with MIN_SUM: TRWS sweeps for a bound; 0: none */
-    int threads;      /* 0: all cores; TRWS only reads the costs with them */
-    /* Gets energy and bound (NAN: not known) after each sweep. Another return than 0 ends the work,
-     * with the labels so far. It must not call the library. NULL: none. */
+    int sweeps;                  /* at most, 1 or more, over all pixels forwards and backwards */
+    /* Gets energy and bound after each sweep. Another return than 0 ends the work, with the labels
+     * so far. It must not call the library. NULL: none. */
     int (*after_sweep)(void *context, int sweep, double energy, double bound);
     void *context;
-    int levels; /* of MIN_SUM, of which each has half the side; 0: 5 */
 };
 LIVESTEREO_SIZED_INIT(livestereo_problem)
 #define LIVESTEREO_PROBLEM LIVESTEREO_SIZED(livestereo_problem)
@@ -530,7 +521,7 @@ struct livestereo_solution {
     size_t size;
     uint16_t *label; /* in: memory for width * height labels, row by row */
     double energy;   /* of the labels, in the units of the costs */
-    double bound;    /* no labels have less energy; NAN: not known */
+    double bound;    /* no labels have less energy */
     int sweeps;      /* done */
     uint64_t reserved[4];
 };
@@ -538,8 +529,8 @@ LIVESTEREO_SIZED_INIT(livestereo_solution)
 #define LIVESTEREO_SOLUTION LIVESTEREO_SIZED(livestereo_solution)
 
 /* Finds labels of low energy. -EINVAL: the problem is none, or its smoothness so much larger
- * than its costs that 27 bits do not hold both; -EAGAIN: no more threads can be started; -ENOMEM.
- * livestereo_error(NULL) has the sentence. */
+ * than its costs that 27 bits do not hold both; -ENOMEM. livestereo_error(NULL) has the sentence.
+ */
 LIVESTEREO_API int livestereo_solve(const struct livestereo_problem *problem,
                                     struct livestereo_solution *solution);
 

@@ -448,16 +448,12 @@ static void solve(struct caller *c) {
     p.table = is_odd(c) || p.smoothness != LIVESTEREO_TABLE ? NULL : table;
     p.right = pick(c, 2) ? weights : NULL;
     p.down = pick(c, 2) ? weights : NULL;
-    p.solver = (enum livestereo_solver)odd_int(c, pick(c, 3));
     p.sweeps = 1 + pick(c, 4);
-    p.bound_sweeps = pick(c, 3);
-    p.threads = 1 + pick(c, 2);
     p.after_sweep = pick(c, 2) ? stop_sweeping : NULL;
     p.context = c;
-    p.levels = odd_int(c, pick(c, 4));
     s.size = odd_size(c, s.size);
     s.label = is_odd(c) ? NULL : own(c, pixels * sizeof(*s.label));
-    switch (is_odd(c) ? pick(c, 6) : -1) { /* never what the memory lacks */
+    switch (is_odd(c) ? pick(c, 5) : -1) { /* never what the memory lacks */
     case 0:
         p.width = -width;
         break;
@@ -472,9 +468,6 @@ static void solve(struct caller *c) {
         break;
     case 4:
         p.sweeps = -pick(c, 2);
-        break;
-    case 5:
-        p.threads = p.bound_sweeps = INT_MIN;
         break;
     default:
         break;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: tests/solvers.py PROGRAM DATA PROBLEMS SOLVER SWEEPS
+"""usage: tests/solvers.py PROGRAM DATA PROBLEMS SWEEPS
 
-Prints the energies that a solver of livestereo.solve() ends at on problems of the Middlebury MRF
+Prints the energies that livestereo.solve() ends at on problems of the Middlebury MRF
 benchmark, comma-separated: the stereo of tsukuba, venus, teddy, with costs computed here, and of
-its own pictures (DATA/mrf) house and penguin; where a bound is known, its gap, too.
+its own pictures (DATA/mrf) house and penguin, and the gap to the bound.
 The package takes the library that lies beside PROGRAM.
 SPDX-License-Identifier: MIT
 """
@@ -81,13 +81,13 @@ def problem_of(data, name):
 
 
 def main():
-    program, data, problems, solver, sweeps = sys.argv[1:]
+    program, data, problems, sweeps = sys.argv[1:]
     ctypes.CDLL(os.path.join(os.path.dirname(program), "liblivestereo.so.0"))
     sys.path.insert(0, os.path.join(HERE, "../bindings/python"))
     import livestereo
     cells = []
     for name in problems.split(","):
-        found = livestereo.solve(**problem_of(data, name), solver=solver, sweeps=int(sweeps))
+        found = livestereo.solve(**problem_of(data, name), sweeps=int(sweeps))
         gap = 100 * (found.energy / found.bound - 1)
         cells.append("%.0f" % found.energy + (", %.4f %%" % gap if found.bound > 0 else ""))
     print("; ".join(cells))

@@ -55,7 +55,6 @@ static int call_solve(void) {
     static uint16_t label[W * H];
     struct livestereo_solution solution = LIVESTEREO_SOLUTION;
     struct livestereo_problem p = LIVESTEREO_PROBLEM;
-    int error = 0;
     p.width = W;
     p.height = H;
     p.labels = 4;
@@ -64,16 +63,11 @@ static int call_solve(void) {
     p.pixel_bytes = 4;
     p.label_bytes = 1;
     p.lambda = 1;
-    p.sweeps = p.bound_sweeps = 1;
-    p.threads = 2;
+    p.sweeps = 1;
     solution.label = label;
-    for (int i = LIVESTEREO_TRWS; i <= LIVESTEREO_MIN_SUM && !error; i++) {
-        p.solver = (enum livestereo_solver)i;
-        error = livestereo_solve(&p, &solution);
-    }
+    int error = livestereo_solve(&p, &solution);
     if (error)
-        g_assert_nonnull(strstr(livestereo_error(NULL),
-                                error == -EAGAIN ? "no more threads" : "not enough memory"));
+        g_assert_nonnull(strstr(livestereo_error(NULL), "not enough memory"));
     return error;
 }
 
@@ -98,7 +92,7 @@ TEST("/library-alloc/settings", test_settings) {
 }
 
 TEST("/library-alloc/solve", test_solve) {
-    fail_each(call_solve, 70);
+    fail_each(call_solve, 10);
 }
 
 static struct livestereo_rig rig;

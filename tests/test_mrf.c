@@ -296,24 +296,6 @@ TEST("/mrf/forbidden", test_forbidden) {
     }
 }
 
-/* On a chain enough half-steps of min-sum find the optimum; fractions leave one. */
-TEST("/mrf/chains", test_belief_propagation_of_chains) {
-    for (int round = 0; round < 100; round++) {
-        struct numbers n;
-        uint16_t label[MAX_PIXELS];
-        struct mrf_result result;
-        int length = make_chain(&n, round);
-        for (int i = 0; i < length; i++)
-            for (int l = 0; l < n.labels; l++)
-                n.cost[i][l] = (float)(n.cost[i][l] + g_test_rand_double_range(0, 0.5));
-        AUTO(mrf_close) struct mrf *m = open_problem(&n);
-        g_assert_cmpint(mrf_min_sum(m, 5, 2 * length, 1 + round % 3, NULL, label, &result), ==, 0);
-        g_assert_cmpfloat_with_epsilon(energy_of(&n, label), optimum_of_chain(&n), 0.001);
-        g_assert_cmpfloat_with_epsilon(result.energy, energy_of(&n, label), 0.001);
-        g_assert_true(isnan(result.bound));
-    }
-}
-
 /* Of squares and lines, truncated or not: sweeps over the labels and the envelope of parabolas
  * against trying all. */
 TEST("/mrf/messages", test_messages) {

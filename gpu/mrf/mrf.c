@@ -3,8 +3,6 @@
  */
 #include "gpu/mrf/mrf.h"
 
-#include "gpu/cpu/thread_pool.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -27,14 +25,6 @@ static void extend(struct extent *e, double v) {
     e->whole = e->whole && v == rint(v);
 }
 
-/* The threads of mrf_open() read and write this. */
-struct opening {
-    struct mrf *m;
-    struct extent *row; /* of costs above their pixel's least one */
-    double *least;      /* the sum of a row's least costs */
-    double cut;
-};
-
 static float least_of(const float *cost, int labels) {
     float least = cost[0];
     for (int l = 1; l < labels; l++)
@@ -42,14 +32,12 @@ static float least_of(const float *cost, int labels) {
     return least;
 }
 
-static void measure_rows(void *context, int first, int last, void *scratch) {
-    const struct opening *o = context;
-    const struct mrf_input *in = &o->m->in;
+/* Costs above their pixel's least one. Adds up the least ones. */
+static struct extent measure_costs(struct mrf *m) {
+    const struct mrf_input *in = &m->in;
+    struct extent e = {.whole = true};
     float cost[MAX_LABELS];
-    (void)scratch;
-    for (int y = first; y < last; y++) {
-        struct extent e = {.whole = true};
-        o->least[y] = 0;
+    for (int y = 0; y < in->height; y++)
         for (int x = 0; x < in->width; x++) {
             in->costs(in->context, x, y, cost);
             float least = least_of(cost, in->labels), largest = least;
@@ -60,10 +48,9 @@ static void measure_rows(void *context, int first, int last, void *scratch) {
             }
             e.whole = e.whole && !fractions;
             e.largest = fmax(e.largest, (double)largest - (double)least);
-            o->least[y] += (double)least;
+            m->least_costs += (double)least;
         }
-        o->row[y] = e;
-    }
+    return e;
 }
 
 /* An edge that is not there, in the last column or row, has the class of the pixel before. */
@@ -96,8 +83,8 @@ static void extend_smoothness(struct extent *e, const struct mrf *m) {
             extend(e, in->smoothness(in->context, c, l, 0));
 }
 
-/* The largest power of two with which no number exceeds MRF_MAX_NUMBER. What is left of it below
- * one unit of the caller's are the digits in which TRW-S averages. */
+/* The largest power of two with which no number exceeds MRF_MAX_NUMBER. TRW-S averages in the digits
+ * below one unit of the caller's. */
 static double scale_of(double largest) {
     int power = 0;
     frexp(MRF_MAX_NUMBER / fmax(largest, 0x1p-34), &power);
@@ -108,21 +95,17 @@ static int32_t units_of(const struct mrf *m, double v) {
     return (int32_t)floor(v * m->scale);
 }
 
-/* The costs of rows in units. */
-static void fill_rows(void *context, int first, int last, void *scratch) {
-    const struct opening *o = context;
-    struct mrf *m = o->m;
-    size_t labels = (size_t)m->labels, width = (size_t)m->width;
-    int32_t *restrict to = m->cost + (size_t)first * width * labels;
+/* The costs in units, none above cut. */
+static void fill_costs(struct mrf *m, double cut) {
+    int32_t *restrict to = m->cost;
     float cost[MAX_LABELS];
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        for (size_t x = 0; x < width; x++, to += labels) {
-            m->in.costs(m->in.context, (int)x, y, cost);
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++, to += m->labels) {
+            m->in.costs(m->in.context, x, y, cost);
             double least = (double)least_of(cost, m->labels);
-            for (size_t l = 0; l < labels; l++) {
+            for (int l = 0; l < m->labels; l++) {
                 double above = (double)cost[l] - least;
-                to[l] = units_of(m, above < o->cut ? above : o->cut);
+                to[l] = units_of(m, above < cut ? above : cut);
             }
         }
 }
@@ -156,36 +139,29 @@ static void fill_smoothness(struct mrf *m) {
 enum { LEAST_RANGE = 256 }; /* of costs that differ at all, in units */
 
 /* 0 or -ERANGE. */
-static int fill(struct opening *o, struct thread_pool *pool) {
-    struct mrf *m = o->m;
-    struct extent costs = {.whole = true}, smoothness = {.whole = true};
+static int fill(struct mrf *m) {
+    struct extent smoothness = {.whole = true};
     for (int r = 0; r < MRF_EDGES; r++)
         copy_classes(m, r);
-    thread_pool_run(pool, m->height, 1, measure_rows, o);
-    for (int y = 0; y < m->height; y++) {
-        costs.largest = fmax(costs.largest, o->row[y].largest);
-        costs.whole = costs.whole && o->row[y].whole;
-        m->least_costs += o->least[y];
-    }
+    struct extent costs = measure_costs(m);
     extend_smoothness(&smoothness, m);
-    o->cut =
+    double cut =
         smoothness.largest > 0 ? fmin(MRF_CUT * smoothness.largest, costs.largest) : costs.largest;
-    m->scale = scale_of(fmax(o->cut, smoothness.largest));
+    m->scale = scale_of(fmax(cut, smoothness.largest));
     m->whole = costs.whole && smoothness.whole && m->scale >= 1;
     m->rounding = m->whole ? 0 : (1 + MRF_EDGES) * (double)pixels_of(m) / m->scale;
-    if (!m->whole && o->cut > 0 && o->cut * m->scale < LEAST_RANGE)
+    if (!m->whole && cut > 0 && cut * m->scale < LEAST_RANGE)
         return -ERANGE;
-    thread_pool_run(pool, m->height, 1, fill_rows, o);
+    fill_costs(m, cut);
     fill_smoothness(m);
     return 0;
 }
 
 int mrf_open(struct mrf **out, const struct mrf_input *in) {
     struct mrf *m = *out = calloc(1, sizeof(*m));
-    size_t labels = (size_t)in->labels, height = (size_t)in->height;
-    int error = -ENOMEM;
+    size_t labels = (size_t)in->labels;
     if (!m)
-        return error;
+        return -ENOMEM;
     m->in = *in;
     m->width = in->width;
     m->height = in->height;
@@ -195,100 +171,23 @@ int mrf_open(struct mrf **out, const struct mrf_input *in) {
     m->values = calloc(in->table ? 1 : 256 * labels, sizeof(*m->values));
     for (int r = 0; r < MRF_EDGES; r++)
         m->classes[r] = malloc(pixels_of(m));
-    struct opening o = {
-        .m = m, .row = malloc(height * sizeof(*o.row)), .least = malloc(height * sizeof(*o.least))};
-    struct thread_pool *pool = NULL;
-    if (m->cost && m->table && m->values && m->classes[0] && m->classes[1] && o.row && o.least)
-        pool = thread_pool_open(in->threads, 0, &error);
-    if (pool)
-        error = fill(&o, pool);
+    bool taken = m->cost && m->table && m->values && m->classes[0] && m->classes[1];
+    int error = taken ? fill(m) : -ENOMEM;
     if (error)
         mrf_close(out);
-    thread_pool_close(&pool);
-    free(o.row);
-    free(o.least);
     return error;
 }
 
 void mrf_close(struct mrf **m) {
     if (!*m)
         return;
-    if (!(*m)->is_coarse) {
-        free((*m)->table);
-        free((*m)->values);
-    }
+    free((*m)->table);
+    free((*m)->values);
     free((*m)->cost);
     for (int r = 0; r < MRF_EDGES; r++)
         free((*m)->classes[r]);
     free(*m);
     *m = NULL;
-}
-
-/* ---- a coarser one */
-
-/* A node's costs are at most so far above its least one, so that sums fit 32 bits: twice what its
- * edges can outweigh, as coarser nodes add them up. */
-enum { NEIGHBOURS = 4, MOST_COST = 2 * NEIGHBOURS * MRF_MAX_NUMBER };
-
-/* A node's cost is the sum of its pixels', above the least. */
-static void add_costs(const struct mrf *fine, struct mrf *coarse) {
-    size_t labels = (size_t)fine->labels;
-    int32_t *to = coarse->cost;
-    for (int y = 0; y < coarse->height; y++)
-        for (int x = 0; x < coarse->width; x++, to += labels) {
-            int64_t sum[MAX_LABELS] = {0}, least = INT64_MAX;
-            for (int i = 0; i < 4; i++) {
-                int fx = 2 * x + (i & 1), fy = 2 * y + i / 2;
-                if (fx >= fine->width || fy >= fine->height)
-                    continue;
-                const int32_t *from =
-                    fine->cost + ((size_t)fy * (size_t)fine->width + (size_t)fx) * labels;
-                for (size_t l = 0; l < labels; l++)
-                    sum[l] += from[l];
-            }
-            for (size_t l = 0; l < labels; l++)
-                least = sum[l] < least ? sum[l] : least;
-            for (size_t l = 0; l < labels; l++)
-                to[l] = (int32_t)(sum[l] - least < MOST_COST ? sum[l] - least : MOST_COST);
-        }
-}
-
-/* An edge between two nodes is the stronger one of the two that it stands for. */
-static void join_all_edges(const struct mrf *fine, struct mrf *coarse, int r) {
-    for (int y = 0; y < coarse->height; y++)
-        for (int x = 0; x < coarse->width; x++) {
-            int fx = 2 * x + (r == MRF_RIGHT), fy = 2 * y + (r == MRF_DOWN);
-            bool second = r == MRF_RIGHT ? fy + 1 < fine->height : fx + 1 < fine->width;
-            if (fx >= fine->width || fy >= fine->height)
-                continue; /* nothing follows */
-            size_t width = (size_t)fine->width, i = (size_t)fy * width + (size_t)fx,
-                   next = r == MRF_RIGHT ? i + width : i + 1;
-            uint8_t a = fine->classes[r][i], b = fine->classes[r][second ? next : i];
-            coarse->classes[r][(size_t)y * (size_t)coarse->width + (size_t)x] =
-                mrf_strength(fine, a) < mrf_strength(fine, b) ? b : a;
-        }
-}
-
-int mrf_coarsen(struct mrf **out, const struct mrf *fine) {
-    struct mrf *m = *out = malloc(sizeof(*m));
-    if (!m)
-        return -ENOMEM;
-    *m = *fine;
-    m->is_coarse = true;
-    m->width = (fine->width + 1) / 2;
-    m->height = (fine->height + 1) / 2;
-    size_t pixels = pixels_of(m), labels = (size_t)m->labels;
-    bool taken = (m->cost = malloc(pixels * labels * sizeof(*m->cost)));
-    for (int r = 0; r < MRF_EDGES; r++)
-        taken = (m->classes[r] = calloc(pixels, 1)) && taken;
-    if (!taken) {
-        mrf_close(out);
-        return -ENOMEM;
-    }
-    add_costs(fine, m);
-    for (int r = 0; r < MRF_EDGES; r++)
-        join_all_edges(fine, m, r);
-    return 0;
 }
 
 /* ---- smoothness */

@@ -12,8 +12,7 @@
  * from their pixel's least one; those that exceed it by MRF_CUT times the largest smoothness, which
  * no label can outweigh, are cut there. What is no multiple of 1 / scale is rounded down, so that a
  * lower bound of these integers is one of the caller's problem. Energies are sums of the caller's
- * own numbers. Used by one thread; mrf_open calls costs from `threads` of them at once. Nothing is
- * logged.
+ * own numbers. Used by one thread. Nothing is logged.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -32,8 +31,7 @@ enum { MRF_MAX_NUMBER = 1 << 26, MRF_CUT = 1 << 10 };
  * long as the problem. */
 struct mrf_input {
     int width, height, labels;
-    int threads; /* that call costs, 0: all cores */
-    /* Writes the cost of each label at (x, y); called from several threads. */
+    /* Writes the cost of each label at (x, y). */
     void (*costs)(const void *context, int x, int y, float *cost);
     /* V of an edge that has this class, between label l of the left or upper pixel and label m of
      * the other one, at least 0. */
@@ -68,18 +66,12 @@ struct mrf {
     double scale;
     double rounding; /* by this much at most, energies of the integers lie below the caller's */
     bool whole; /* all numbers of the caller are whole and exact, so that each energy is whole */
-    bool is_coarse; /* made by mrf_coarsen(): shares curves and the table with the finest one */
 };
 
-/* Makes a problem of the input. 0, or with *m NULL -ENOMEM, what creating a thread returns, and
- * -ERANGE: the smoothness is so much larger than all differences of costs that integers of 27 bits
+/* Makes a problem of the input. 0, or with *m NULL -ENOMEM, and -ERANGE: the smoothness is so much larger than all differences of costs that integers of 27 bits
  * do not hold both. */
 int mrf_open(struct mrf **m, const struct mrf_input *input);
 void mrf_close(struct mrf **m);
-
-/* A problem of half the sides, for a level of a hierarchy: a node costs what its pixels do, an edge
- * is the stronger one of the two that it stands for. It lives no longer than fine. 0 or -ENOMEM. */
-int mrf_coarsen(struct mrf **coarse, const struct mrf *fine);
 
 /* V of an edge of this class. */
 int32_t mrf_smoothness(const struct mrf *m, int edge_class, int l, int k);
@@ -105,7 +97,7 @@ double mrf_bound_of(const struct mrf *m, int64_t bound);
 struct mrf_result {
     int sweeps;    /* done */
     double energy; /* of the labels */
-    double bound;  /* no labels have less; NAN where the algorithm knows none */
+    double bound;  /* no labels have less */
 };
 
 /* Called after each sweep with what is known by then; another return than 0 ends the work. May be
@@ -121,9 +113,3 @@ struct mrf_watch {
  * met. 0, or -ENOMEM. */
 int mrf_trws(const struct mrf *m, int sweeps, const struct mrf_watch *watch, uint16_t *label,
              struct mrf_result *result);
-
-/* Min-sum belief propagation for any smoothness and any costs, hierarchical with checkerboard
- * updates as solver_min_sum() has it, in 32 bits: sweeps half-steps on each of so many levels.
- * threads 0 takes all cores. 0; -ENOMEM, and what creating a thread returns. */
-int mrf_min_sum(const struct mrf *m, int levels, int sweeps, int threads,
-                const struct mrf_watch *watch, uint16_t *label, struct mrf_result *result);

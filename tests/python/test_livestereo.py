@@ -643,7 +643,6 @@ def test_solve():
 @pytest.mark.parametrize("error, text, given", [
     (ValueError, "shape", {"cost": np.zeros((2, 2))}),
     (ValueError, "none of linear", {"smoothness": "cubic"}),
-    (ValueError, "none of trws", {"solver": "magic"}),
     (ValueError, "right must be", {"right": np.ones((4, 5))}),
     (ValueError, "down must be", {"down": np.ones((4, 4), np.uint8)}),
     (ValueError, r"\(3, 3\)", {"smoothness": np.zeros((3, 2))}),

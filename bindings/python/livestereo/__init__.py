@@ -605,13 +605,12 @@ class Solution(NamedTuple):
     """Labels of low energy, and what is known of them."""
     label: np.ndarray[Any, Any]  # uint16 (H, W)
     energy: float
-    bound: float  # no labels have less energy; NaN: not known
+    bound: float  # no labels have less energy
     sweeps: int  # done
 
 
 _NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
 _SMOOTHNESS = ["linear", "quadratic", "potts"]
-_SOLVERS = ["trws", "min_sum"]
 _BACKENDS = ["cpu", "cuda"]
 
 
@@ -631,18 +630,16 @@ def _weights(name: str, given: Any, size: Tuple[int, ...]) -> Optional[np.ndarra
 
 
 def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncation: float = 0,
-          right: Any = None, down: Any = None, solver: str = "trws", sweeps: int = 100,
-          bound_sweeps: int = 0, threads: int = 0, levels: int = 0) -> Solution:
-    """Finds labels of low energy: at each pixel each label has a cost, and neighbours' labels that
-    differ cost something, too.
+          right: Any = None, down: Any = None, sweeps: int = 100) -> Solution:
+    """Finds labels of low energy by TRW-S: at each pixel each label has a cost, and neighbours'
+    labels that differ cost something, too.
 
     cost: (H, W, labels), 2 to 512 labels; uint8, uint16 and float32 in any order of the axes are
     used where they are, other numbers are copied to float32. smoothness: of labels l and m
     "linear", min(lambda_ |l - m|, truncation), "quadratic", min(lambda_ (l - m)^2, truncation),
     "potts", lambda_ where they differ, or a table (labels, labels), times lambda_; truncation 0 is
     none. right, down: uint8 (H, W), weights of the edges to the right and the lower neighbour.
-    solver: "trws" or "min_sum", on so many levels (0: 5). bound_sweeps: with min_sum, sweeps of
-    trws for a bound. threads: 0 takes all cores."""
+    sweeps: at most so many, over all pixels forwards and backwards."""
     costs = np.asarray(cost)
     if costs.ndim != 3 or costs.size == 0:
         raise ValueError(f"cost must have the shape (H, W, labels), not {costs.shape}")
@@ -658,8 +655,6 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
                              f"{table.shape}")
     interrupted = threading.Event()
     each = _c.SweepFunction(lambda _context, _sweep, _energy, _bound: interrupted.is_set())
-    if solver != "trws":  # they do more work where they are asked to tell
-        each = _c.SweepFunction(0)
     problem = _c.Problem(
         width=width, height=height, labels=labels, number=_NUMBERS.index(costs.dtype),
         cost=costs.ctypes.data, row_bytes=costs.strides[0], pixel_bytes=costs.strides[1],
@@ -669,9 +664,7 @@ def solve(cost: Any, *, smoothness: Any = "linear", lambda_: float = 1, truncati
         table=None if table is None else table.ctypes.data,
         right=None if edges[0] is None else edges[0].ctypes.data,
         down=None if edges[1] is None else edges[1].ctypes.data,
-        solver=_number_of("solver", solver, _SOLVERS), sweeps=sweeps, bound_sweeps=bound_sweeps,
-        threads=threads, after_sweep=each, levels=levels,
-        **{"lambda": lambda_})
+        sweeps=sweeps, after_sweep=each, **{"lambda": lambda_})
     label = np.empty((height, width), np.uint16)
     found = _c.Solution(label=label.ctypes.data)
 

@@ -163,9 +163,8 @@ class Problem(Sized):
                 ("number", c_int), ("cost", c_void_p), ("row_bytes", c_ssize_t),
                 ("pixel_bytes", c_ssize_t), ("label_bytes", c_ssize_t), ("smoothness", c_int),
                 ("lambda", c_double), ("truncation", c_double), ("table", c_void_p),
-                ("right", c_void_p), ("down", c_void_p), ("solver", c_int), ("sweeps", c_int),
-                ("bound_sweeps", c_int), ("threads", c_int), ("after_sweep", SweepFunction),
-                ("context", c_void_p), ("levels", c_int)]
+                ("right", c_void_p), ("down", c_void_p), ("sweeps", c_int),
+                ("after_sweep", SweepFunction), ("context", c_void_p)]
 
 
 class Solution(Sized):
