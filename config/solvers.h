@@ -10,8 +10,6 @@
 #define SOLVERS(ROW, BETWEEN)                                                                      \
     ROW(CHECKERBOARD, "checkerboard", solver_min_sum,                                              \
         SOLVES_BLOCKS | SOLVES_MASKS | SOLVES_MOTION | SOLVES_AVERAGES) BETWEEN                    \
-    ROW(ROWS_COLUMNS, "rows_columns", solver_rows_columns,                                         \
-        SOLVES_SUMS | SOLVES_SMOOTHNESS) BETWEEN                                                   \
     ROW(TILES, "tiles", solver_tiles, SOLVES_SUMS | SOLVES_SMOOTHNESS)
 /* clang-format on */
 

@@ -1,6 +1,5 @@
 /*
- * Belief propagation along rows and columns, of the whole picture or tile by tile (Liang et al.
- * 2011): see solver.h.
+ * Belief propagation along rows and columns, tile by tile (Liang et al. 2011): see solver.h.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/solver.h"
@@ -21,50 +20,6 @@ static struct smoothing make_smoothing(const struct problem *p, int level) {
     for (int l = 0; l < level; l++)
         s.grid = grid_coarser(&s.grid);
     return s;
-}
-
-static struct label_map make_map(struct graph *g, const struct problem *p) {
-    size_t pixels = (size_t)p->grid.width * (size_t)p->grid.height;
-    return (struct label_map){.label = graph_buffer(g, pixels * sizeof(uint16_t)),
-                              .disparity = graph_buffer(g, pixels * sizeof(int16_t)),
-                              .confidence = graph_buffer(g, pixels)};
-}
-
-static struct labels_out labels_to(const struct problem *p, const struct label_map *map) {
-    return (struct labels_out){map->label, map->disparity, map->confidence, p->params->subpixel};
-}
-
-/* bp_iterations times all rows in both directions, then all columns, each message used as soon as
- * it is computed (BP-M). One level, any non-decreasing f. */
-struct label_map solver_rows_columns(struct graph *g, const struct problem *p) {
-    graph_end(g); /* the unit of costs has no sums here */
-    int width = p->grid.width, height = p->grid.height;
-    size_t volume = (size_t)width * (size_t)height * (size_t)p->grid.padded;
-    int iterations = solver_iterations(p, 0, false);
-    struct area_start_args start = {.source = p->source,
-                                    .cost = graph_buffer(g, volume * sizeof(*start.cost))};
-    for (int d = 0; d < DIRECTIONS; d++)
-        start.message[d] = graph_buffer(g, volume);
-    struct area_args rows = {.smoothing = make_smoothing(p, 0),
-                             .cost = start.cost,
-                             .along = {start.message[RIGHT], start.message[LEFT]},
-                             .across = {start.message[DOWN], start.message[UP]}};
-    struct area_args columns = rows;
-    memcpy(columns.along, rows.across, sizeof(rows.across));
-    memcpy(columns.across, rows.along, sizeof(rows.along));
-    graph_group(g, p->group + TIME_BP);
-    graph_stage(g, STAGE_area_start, &start, width, height);
-    for (int i = 0; i < iterations; i++) {
-        graph_stage(g, STAGE_rows, &rows, 1, height);
-        graph_stage(g, STAGE_columns, &columns, 1, width);
-    }
-    struct label_map map = make_map(g, p);
-    struct area_labels_args labels = {
-        .smoothing = rows.smoothing, .cost = start.cost, .out = labels_to(p, &map)};
-    memcpy(labels.message, start.message, sizeof(labels.message));
-    graph_group(g, p->group + TIME_WTA);
-    graph_stage(g, STAGE_area_labels, &labels, width, height);
-    return map;
 }
 
 /* The number of tiles that are computed at the same time: no more than an anti-diagonal has. */
@@ -107,13 +62,16 @@ struct label_map solver_tiles(struct graph *g, const struct problem *p) {
     int tiles = tiling.columns * tiling.rows, diagonals = tiling.columns + tiling.rows - 1;
     int at_once = tiles_at_once(&tiling, &p->grid);
     tiling.changed = graph_buffer(g, (size_t)tiles * TILE_FLAGS);
-    struct label_map map = make_map(g, p);
+    size_t pixels = (size_t)p->grid.width * (size_t)p->grid.height;
+    struct label_map map = {.label = graph_buffer(g, pixels * sizeof(uint16_t)),
+                            .disparity = graph_buffer(g, pixels * sizeof(int16_t)),
+                            .confidence = graph_buffer(g, pixels)};
     struct tiles_start_args start = {tiling, p->grid.padded, {NULL}};
     struct tiles_args a = {.source = p->source,
                            .tiling = tiling,
                            .scratch =
                                graph_buffer(g, (size_t)at_once * tile_bytes(size, p->grid.padded)),
-                           .out = labels_to(p, &map),
+                           .out = {map.label, map.disparity, map.confidence, p->params->subpixel},
                            .iterations = p->params->tile_inner};
     graph_group(g, p->group + TIME_BP);
     for (int l = count_levels(p, &tiling) - 1; l >= 0; l--) {

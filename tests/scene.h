@@ -78,7 +78,8 @@ static const char *const scene_settings[] = {
     "bp_fast_converging=1 bp_convergence_threshold=0.02 bp_iterations=20 bp_levels=10",
     "bp_iterations=0 bp_levels=2",
     "bp_iterations=1 bp_levels=1 discontinuity_weight=0.05",
-    "bp_schedule=rows_columns bp_iterations=3 data_cost=bt_sum_squared data_curve=truncated "
+    "bp_schedule=tiles tile_size=512 tile_inner=3 tile_outer=1 data_cost=bt_sum_squared "
+    "data_curve=truncated "
     "data_weight=1 data_truncation=256 cost_smoothing=off smoothness=quadratic "
     "discontinuity_weight=50 discontinuity_truncation=350 edge_difference=root_mean_square",
     "bp_schedule=tiles tile_size=8 tile_inner=3 tile_outer=2 data_cost=bt_sum data_weight=1 "

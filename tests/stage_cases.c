@@ -865,54 +865,6 @@ static struct label_cost case_label_cost(struct pass_case *c, struct grid grid) 
     return a;
 }
 
-PIXEL_CASE(area_start, .source = case_label_cost(c, case_grid(c))) {
-    a->cost = (int16_t *)case_shorts(c, w, h, a->source.grid.padded, COST_SATURATION);
-    for (int d = 0; d < DIRECTIONS; d++)
-        a->message[d] = case_bytes(c, w, h, a->source.grid.padded, MAX_TRUNCATION);
-}
-
-/* Costs or messages of an area as a whole: its rows and columns are written by one thread. */
-static void *case_area(struct pass_case *c, const struct grid *g, size_t size, uint32_t maximum) {
-    size_t labels = (size_t)g->width * (size_t)g->height * (size_t)g->padded;
-    return case_randomise(c, case_add_table(c, labels * size), size, maximum);
-}
-
-static struct area_args case_area_args(struct pass_case *c) {
-    struct area_args a = {.smoothing = case_smoothing(c)};
-    const struct grid *g = &a.smoothing.grid;
-    a.cost = case_area(c, g, sizeof(*a.cost), COST_SATURATION);
-    for (int i = 0; i < g->width * g->height * g->padded; i++)
-        if (i % g->padded >= g->labels)
-            a.cost[i] = NO_LABEL;
-    for (int i = 0; i < 2; i++) {
-        a.along[i] = case_area(c, g, 1, MAX_TRUNCATION);
-        a.across[i] = case_area(c, g, 1, MAX_TRUNCATION);
-    }
-    return a;
-}
-
-static void case_rows(struct pass_case *c) {
-    struct area_args a = case_area_args(c);
-    case_add_pass(c, STAGE_rows, &a, 1, a.smoothing.grid.height);
-}
-
-static void case_columns(struct pass_case *c) {
-    struct area_args a = case_area_args(c);
-    case_add_pass(c, STAGE_columns, &a, 1, a.smoothing.grid.width);
-}
-
-PIXEL_CASE(area_labels, .smoothing = case_smoothing(c)) {
-    uint32_t maximum = case_between(c, 0, 3) ? MAX_TRUNCATION : 3; /* 3: many ties */
-    a->cost = (int16_t *)case_shorts(c, w, h, a->smoothing.grid.padded,
-                                     maximum == 3 ? 3 : COST_SATURATION);
-    for (int d = 0; d < DIRECTIONS; d++)
-        a->message[d] = case_bytes(c, w, h, a->smoothing.grid.padded, maximum);
-    a->out.label = case_shorts(c, w, h, 1, 65535);
-    a->out.disparity = (int16_t *)case_shorts(c, w, h, 1, 65535);
-    a->out.confidence = case_bytes(c, w, h, 1, 255);
-    a->out.subpixel = case_between(c, 0, 2);
-}
-
 static struct tiling case_tiling(struct pass_case *c, const struct grid *g) {
     struct tiling t = {.size = case_between(c, 1, 20)};
     t.columns = (g->width + t.size - 1) / t.size;

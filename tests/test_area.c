@@ -1,9 +1,9 @@
 /*
- * Oracles for belief propagation by rows, columns and tiles: each message against the definition in
- * O(L^2), a row against exact dynamic programming, one tile as large as the picture against rows
- * and columns, anti-diagonals against raster order, skipped tiles against processed ones, the start
- * of a level against the coarser one's messages by place, coarser costs against sums,
- * energies against a second computation from the labels.
+ * Oracles for belief propagation by tiles: each message against the definition in O(L^2), a row
+ * against exact dynamic programming, one tile as large as the picture against rows and columns in
+ * turn, anti-diagonals against raster order, skipped tiles against processed ones, the start of a
+ * level against the coarser one's messages by place, coarser costs against sums, energies against a
+ * second computation from the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "config/params_file.h"
@@ -20,7 +20,7 @@
 static struct params params_of(int kind, int labels) {
     struct params p;
     params_default(&p);
-    scene_set(&p, MRF "bp_schedule=rows_columns");
+    scene_set(&p, MRF "bp_schedule=tiles tile_inner=3 tile_outer=2");
     p.disparity_range = labels;
     p.smoothness = kind;
     return p;
@@ -94,12 +94,10 @@ TEST_ROWS("/area/row", kinds, test_row) {
             classes[x] |= (uint8_t)(edge_class << (2 * RIGHT));
             classes[x + 1] |= (uint8_t)(edge_class << (2 * LEFT));
         }
-        struct area_args a = {.smoothing = smoothing_of(&scaling, grid, 0),
-                              .cost = cost,
-                              .along = {message[RIGHT], message[LEFT]},
-                              .across = {message[DOWN], message[UP]}};
-        a.smoothing.classes = classes;
-        stage_rows(&a, 0, 0);
+        struct smoothing s = smoothing_of(&scaling, grid, 0);
+        struct area a = {0, 0, W, 1, cost, {message[0], message[1], message[2], message[3]}};
+        s.classes = classes;
+        area_row(&s, &a, 0);
         int from_left[W][L] = {{0}}, from_right[W][L] = {{0}};
         for (int i = 1; i < W; i++)
             for (int l = 0; l < L; l++) {
@@ -153,20 +151,47 @@ static void result_free(struct result *r) {
     frame_drop(&r->frame);
 }
 
-static void assert_same_result(struct result *a, struct result *b, size_t pixels) {
-    g_assert_cmpmem(a->disparity, 2 * pixels, b->disparity, 2 * pixels);
-    g_assert_cmpmem(a->confidence, pixels, b->confidence, pixels);
-    result_free(a);
-    result_free(b);
-}
-
-/* The second pass over the only tile finds no message changed. */
+/* One tile as large as the picture is BP-M: all rows, then all columns, again and again. The second
+ * pass over it finds no message changed. */
 TEST_ROWS("/area/one tile", kinds, test_one_tile) {
-    enum { W = 47, H = 33 };
-    struct params p = params_of(kind_of(row), 12), q = p;
-    scene_set(&q, "bp_schedule=tiles tile_size=48 tile_inner=3 tile_outer=1");
-    struct result rows = run(&p, W, H), tile = run(&q, W, H);
-    assert_same_result(&rows, &tile, W * H);
+    enum { W = 47, H = 33, L = 12, LABELS = W * H * LABEL_BLOCK };
+    static struct scaling scaling;
+    static int16_t cost[LABELS];
+    static uint8_t message[DIRECTIONS][LABELS];
+    static struct map {
+        uint16_t label[W * H];
+        int16_t disparity[W * H];
+        uint8_t confidence[W * H];
+    } map;
+    struct params p = params_of(kind_of(row), L);
+    scene_set(&p, "tile_size=48 edge_factor_1=1 edge_factor_2=1 cost_adapts=0 row_alignment=0");
+    AUTO(result_free) struct result tile = run(&p, W, H);
+    scaling_make(&scaling, &p, 3);
+    struct grid grid = grid_make(W, H, (struct label_space){.u_count = L, .v_count = 1});
+    struct smoothing s = smoothing_of(&scaling, grid, scaling.damping);
+    struct area a = {0, 0, W, H, cost, {message[0], message[1], message[2], message[3]}};
+    struct labels_out out = {map.label, map.disparity, map.confidence, SUBPIXEL_OFF};
+    struct label_cost source = {.grid = grid,
+                                .reference = tile.frame->left.data,
+                                .target = tile.frame->right.data,
+                                .lut = scaling.tables.sum_lut,
+                                .channels = 3,
+                                .sign = 1,
+                                .outside = scaling.sum_outside};
+    memset(message, 0, sizeof(message));
+    for (int i = 0; i < W * H; i++)
+        label_costs(&source, i % W, i / W, cost + i * LABEL_BLOCK);
+    for (int k = 0; k < p.tile_inner; k++) {
+        for (int y = 0; y < H; y++)
+            area_row(&s, &a, y);
+        for (int x = 0; x < W; x++)
+            area_column(&s, &a, x);
+    }
+    for (int i = 0; i < W * H; i++)
+        area_wta(&s, &a, i % W, i / W, &out);
+    g_assert_cmpmem(tile.disparity, sizeof(map.disparity), map.disparity, sizeof(map.disparity));
+    g_assert_cmpmem(tile.confidence, sizeof(map.confidence), map.confidence,
+                    sizeof(map.confidence));
 }
 
 /* All that a list of passes of tiles works on. */
@@ -446,9 +471,8 @@ TEST_ROWS("/area/energy", energies, test_energy) {
     g_assert_cmpint(preset_load(&p, *(const char *const *)row), ==, 0);
     scene_set(&p, "tile_outer=2 tile_inner=3 bp_iterations=10");
     p.disparity_range = L;
-    for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
-        p.bp_schedule = schedule;
-        p.outside_match = schedule == BP_SCHEDULE_ROWS_COLUMNS;
+    for (int outside = OUTSIDE_MATCH_COST; outside <= OUTSIDE_MATCH_BORDER; outside++) {
+        p.outside_match = outside;
         AUTO(result_free) struct result r = run(&p, W, H);
         g_assert_cmpfloat_with_epsilon(r.energy, energy_of(&p, r.frame), 1e-3);
         double best = r.energy;
@@ -464,19 +488,15 @@ TEST("/area/probe", test_probe) {
     enum { W = 60, H = 20, L = 9 };
     double cost[L], belief[L];
     struct params p = params_of(SMOOTHNESS_QUADRATIC, L);
-    for (int schedule = BP_SCHEDULE_ROWS_COLUMNS; schedule <= BP_SCHEDULE_TILES; schedule++) {
-        p.bp_schedule = schedule;
-        AUTO(result_free) struct result r = run(&p, W, H);
-        g_assert_cmpint(frame_probe(r.stereo, 40, 10, cost, belief), ==,
-                        r.disparity[10 * W + 40] / 16);
-        for (int l = 0; l < L; l++) {
-            g_assert_cmpfloat(cost[l], >=, 0);
-            g_assert_cmpfloat(cost[l], <=, 60);
-            g_assert_cmpfloat(belief[l], >=, cost[l]);
-        }
-        g_assert_cmpfloat(frame_probe(r.stereo, 1, 10, cost, belief), >=, 0);
-        g_assert_cmpfloat(cost[L - 1], ==, 60); /* outside */
+    AUTO(result_free) struct result r = run(&p, W, H);
+    g_assert_cmpint(frame_probe(r.stereo, 40, 10, cost, belief), ==, r.disparity[10 * W + 40] / 16);
+    for (int l = 0; l < L; l++) {
+        g_assert_cmpfloat(cost[l], >=, 0);
+        g_assert_cmpfloat(cost[l], <=, 60);
+        g_assert_cmpfloat(belief[l], >=, cost[l]);
     }
+    g_assert_cmpfloat(frame_probe(r.stereo, 1, 10, cost, belief), >=, 0);
+    g_assert_cmpfloat(cost[L - 1], ==, 60); /* outside */
 }
 
 /* Costs of other kinds, which come as a volume of bytes, and the linear smoothness of the
@@ -487,12 +507,9 @@ TEST("/area/other costs", test_other_costs) {
     scene_set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
     p.disparity_range = 12;
     AUTO(result_free) struct result few = run(&p, 90, 50);
-    scene_set(&p, "bp_schedule=rows_columns bp_iterations=20");
-    AUTO(result_free) struct result rows = run(&p, 90, 50);
     scene_set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3");
     AUTO(result_free) struct result tiles = run(&p, 90, 50);
-    g_test_message("%g, %g, %g", few.energy, rows.energy, tiles.energy);
-    g_assert_cmpfloat(rows.energy, <, few.energy);
+    g_test_message("%g, %g", few.energy, tiles.energy);
     g_assert_cmpfloat(tiles.energy, <, few.energy);
 }
 

@@ -615,7 +615,7 @@ TEST("/library/probe-of-blocks", test_probe_of_blocks) {
 TEST("/library/update", test_update) {
     static const char *const words[] = {SMALL " temporal_mode=on",
                                         SMALL " bp_iterations=2 lr_check=off",
-                                        SMALL " smoothness=quadratic bp_schedule=rows_columns"};
+                                        SMALL " smoothness=quadratic bp_schedule=tiles"};
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo_settings *s = pair_settings("default", words[0]);
     AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);

@@ -1,5 +1,5 @@
 /*
- * Belief propagation by rows, columns and tiles optimised for CUDA. A warp sends messages along a
+ * Belief propagation by tiles optimised for CUDA. A warp sends messages along a
  * row or a column in one direction; each of its lanes has N pairs of labels, of 16 bits. A block
  * has a tile, in shared memory where that is large enough.
  * SPDX-License-Identifier: MIT
@@ -7,7 +7,7 @@
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_u16x2.h"
 
-enum { LINE_WARPS = 8, MAX_WARPS = 32, PAIRS = MAX_LABELS / 2 / WARP_SIZE };
+enum { MAX_WARPS = 32, PAIRS = MAX_LABELS / 2 / WARP_SIZE };
 static const uint32_t NO_LABELS = NO_LABEL * 0x10001u;
 
 /* Whether a lane needs no more than one pair of labels, else it has PAIRS. */
@@ -153,33 +153,6 @@ DEVICE void send_line(const smoothing &s, const area &a, const lane<N> &own, int
     size_t out = rows ? area_labels(&s, &a, to, i / 2) : area_labels(&s, &a, i / 2, to);
     if (last > 0)
         send<N>(s, a, own, rows ? from : i / 2, rows ? i / 2 : from, r, last, messages(a, r) + out);
-}
-
-template <int N>
-static __global__ void __launch_bounds__(WARP_SIZE *LINE_WARPS)
-    lines_kernel(const __grid_constant__ area_args a, int rows, int count) {
-    DYNAMIC_SHARED(uint4, memory);
-    wait_for_previous_kernel();
-    int i = (int)blockIdx.x * LINE_WARPS + warp_of();
-    area whole = area_of(&a, rows);
-    if (i < 2 * count)
-        send_line(a.smoothing, whole, lane_with_room<N>(a.smoothing, memory), i, rows);
-}
-
-static void launch_lines(backend_cuda *cuda, const void *args, int rows, int count) {
-    const area_args *a = static_cast<const area_args *>(args);
-    size_t shared = (size_t)(LINE_WARPS * room_words(a->smoothing)) * sizeof(uint32_t);
-    launch_with_memory(cuda, has_one_pair(a->smoothing) ? lines_kernel<1> : lines_kernel<PAIRS>,
-                       cuda_blocks(2 * count, LINE_WARPS, 1, 1), dim3(WARP_SIZE * LINE_WARPS),
-                       shared, *a, rows, count);
-}
-
-void cuda_launch_rows(backend_cuda *cuda, const void *args, int, int height) {
-    launch_lines(cuda, args, 1, height);
-}
-
-void cuda_launch_columns(backend_cuda *cuda, const void *args, int, int width) {
-    launch_lines(cuda, args, 0, width);
 }
 
 /* Costs, no messages but those that enter: stage_tiles() up to its sweeps. */

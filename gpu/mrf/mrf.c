@@ -83,8 +83,8 @@ static void extend_smoothness(struct extent *e, const struct mrf *m) {
             extend(e, in->smoothness(in->context, c, l, 0));
 }
 
-/* The largest power of two with which no number exceeds MRF_MAX_NUMBER. TRW-S averages in the digits
- * below one unit of the caller's. */
+/* The largest power of two with which no number exceeds MRF_MAX_NUMBER. TRW-S averages in the
+ * digits below one unit of the caller's. */
 static double scale_of(double largest) {
     int power = 0;
     frexp(MRF_MAX_NUMBER / fmax(largest, 0x1p-34), &power);

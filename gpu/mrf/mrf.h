@@ -68,8 +68,8 @@ struct mrf {
     bool whole; /* all numbers of the caller are whole and exact, so that each energy is whole */
 };
 
-/* Makes a problem of the input. 0, or with *m NULL -ENOMEM, and -ERANGE: the smoothness is so much larger than all differences of costs that integers of 27 bits
- * do not hold both. */
+/* Makes a problem of the input. 0, or with *m NULL -ENOMEM, and -ERANGE: the smoothness is so much
+ * larger than all differences of costs that integers of 27 bits do not hold both. */
 int mrf_open(struct mrf **m, const struct mrf_input *input);
 void mrf_close(struct mrf **m);
 

@@ -1,7 +1,7 @@
 /*
- * Stages of belief propagation along rows and columns (BP-M of Liang et al. 2011), of the whole
- * picture or tile by tile. Here messages are stored at the pixel that receives them, in one array
- * per direction, [y][x][label], one byte per label in [0, T]. Costs have 16 bits.
+ * Stages of belief propagation along rows and columns, tile by tile (Liang et al. 2011). One tile
+ * as large as the picture is their BP-M. Here messages are stored at the pixel that receives them,
+ * in one array per direction, [y][x][label], one byte per label in [0, T]. Costs have 16 bits.
  * SPDX-License-Identifier: MIT
  */
 #pragma once
@@ -141,68 +141,6 @@ STAGE void area_wta(const struct smoothing *s, const struct area *a, int x, int 
         if (l < best - 1 || l > best + 1)
             second = stage_min(second, belief[l]);
     area_put(s, a, x, y, belief, best, second, out);
-}
-
-/* ---- the whole picture */
-
-/* Costs of 16 bits, and no message yet. Run over width x height. */
-struct area_start_args {
-    struct label_cost source;
-    int16_t *cost;
-    uint8_t *message[DIRECTIONS];
-};
-
-STAGE void stage_area_start(const struct area_start_args *a, int x, int y) {
-    const struct grid *g = &a->source.grid;
-    size_t own = ((size_t)y * (size_t)g->width + (size_t)x) * (size_t)g->padded;
-    label_costs(&a->source, x, y, a->cost + own);
-    for (int d = 0; d < DIRECTIONS; d++)
-        for (int l = 0; l < g->padded; l++)
-            a->message[d][own + l] = 0;
-}
-
-/* One row or column is one thread's work: run over 1 x height and 1 x width. */
-struct area_args {
-    struct smoothing smoothing;
-    int16_t *cost;
-    uint8_t *along[2];  /* messages that are sent: right and left, or down and up */
-    uint8_t *across[2]; /* the others */
-};
-
-STAGE struct area area_of(const struct area_args *a, int rows) {
-    struct area area = {0, 0, a->smoothing.grid.width, a->smoothing.grid.height, a->cost, {0}};
-    area.message[RIGHT] = rows ? a->along[0] : a->across[0];
-    area.message[LEFT] = rows ? a->along[1] : a->across[1];
-    area.message[DOWN] = rows ? a->across[0] : a->along[0];
-    area.message[UP] = rows ? a->across[1] : a->along[1];
-    return area;
-}
-
-STAGE void stage_rows(const struct area_args *a, int x, int y) {
-    struct area area = area_of(a, 1);
-    (void)x;
-    area_row(&a->smoothing, &area, y);
-}
-
-STAGE void stage_columns(const struct area_args *a, int x, int column) {
-    struct area area = area_of(a, 0);
-    (void)x;
-    area_column(&a->smoothing, &area, column);
-}
-
-/* Label, disparity and confidence of the picture's pixels. Run over width x height. */
-struct area_labels_args {
-    struct smoothing smoothing;
-    int16_t *cost;
-    uint8_t *message[DIRECTIONS];
-    struct labels_out out;
-};
-
-STAGE void stage_area_labels(const struct area_labels_args *a, int x, int y) {
-    struct area area = {0, 0, a->smoothing.grid.width, a->smoothing.grid.height, a->cost, {0}};
-    for (int d = 0; d < DIRECTIONS; d++)
-        area.message[d] = a->message[d];
-    area_wta(&a->smoothing, &area, x, y, &a->out);
 }
 
 /* ---- tiles */

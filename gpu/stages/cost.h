@@ -277,7 +277,7 @@ STAGE void stage_cross_nodes(const struct cross_nodes_args *a, int x, int y) {
     }
 }
 
-/* The source of data costs in 16 bits for the solvers by rows and tiles: a volume of stage cost or,
+/* The source of data costs in 16 bits for the solver by tiles: a volume of stage cost or,
  * for costs of more than 8 bits, the pictures, from which they are computed at each use. The latter
  * are the data costs of the Middlebury MRF benchmark (Szeliski et al.
  * 2008): Birchfield-Tomasi with half-way values rounded down, its absolute value or its square,
@@ -292,12 +292,6 @@ struct label_cost {
     int border;       /* labels whose match lies outside are compared with the border */
     uint16_t outside; /* or cost this */
 };
-
-/* How far away in the target picture the match of a label may lie, half-way points included. */
-STAGE int label_reach(const struct label_cost *a) {
-    int first = a->grid.space.u_min, last = first + a->grid.space.u_count - 1;
-    return stage_max(stage_abs(first), stage_abs(last)) + 1;
-}
 
 /* The distance of v from the interval of row[x] and its half-way values, which are rounded down.
  * The border is repeated. */

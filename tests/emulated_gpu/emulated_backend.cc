@@ -47,8 +47,6 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(ground_least)       \
     STAGE(ground_line)        \
     STAGE(pruned_cost)        \
-    STAGE(rows)               \
-    STAGE(columns)            \
     STAGE(tiles)
 
 /* The stages as written, in the form of a launch. */

@@ -461,7 +461,7 @@ def test_settings():
     assert {name: s.default for name, s in settings.items()} == m.settings
     assert all(type(s.default) is type(m.settings[name]) for name, s in settings.items())
     m = ls.Matcher(96, 64, disparity_range=np.int64(24), data_weight=0.05, fill=True,
-                   bp_schedule="rows_columns", smoothness="quadratic")
+                   bp_schedule="tiles", smoothness="quadratic")
     assert m.settings["disparity_range"] == 24 and m.settings["data_weight"] == 0.05
     assert m.settings["fill"] is True and m.settings["smoothness"] == "quadratic"
 
