@@ -20,7 +20,7 @@ rests() { # until the window shows what it computes
 }
 open() { # OPTIONS...
     rm -f "$map"
-    build/livestereo view -q --window 1280x800 --paused --quality high --ui-map "$map" "$@" &
+    build/livestereo view -q --window 1280x800 --paused --quality mid --ui-map "$map" "$@" &
     rests
 }
 shut() {
@@ -44,35 +44,44 @@ shot() { # NAME ACTIONS OPTIONS...: the window at rest after actions of xdotool
 }
 
 desk=synth:scene=desk
-shot screenshot 'mousemove 400 300' $desk
+shot screenshot 'mousemove 195 435' $desk
 shot light 'mousemove 515 420' --theme light $desk
 shot wide 'mousemove 640 300' $desk,width=1242,height=374
 shot measure 'key d mousemove 330 590 click 1 sleep 1 mousemove 775 530 click 1' --view 4 $desk
 boards=${LIVESTEREO_DATA:-../shared/data}/calibration/opencv
-shot calibrate 'mousemove 640 700' --view 8 --calib "$boards/reference.yml" \
+shot calibrate 'mousemove 640 600' --view 8 --calib "$boards/reference.yml" \
     --set disparity_range=256 "$boards/left04.jpg" "$boards/right04.jpg"
 build/livestereo view -q --window 1280x800 --frames 2 --screenshot "$folder/start.png"
 convert "$folder/start.png" -resize 960x -quality 80 -strip docs/start.jpg
 
-# The loop: metres under the mouse, then the scene turned in space.
+# The loop: metres under the mouse, the wipe to the truth, then the scene turned in space.
 open $desk
 for at in '100 360' '195 435' '345 330' '515 420' '590 190'; do
     # shellcheck disable=SC2086
     xdotool mousemove $at
     take "$folder/1-${at% *}.png" 900
 done
-xdotool key 9
+xdotool key shift+t
+for at in 240 320 400 480; do
+    xdotool mousemove $at 300
+    take "$folder/2-$at.png" 900
+done
+xdotool key shift+t key shift+t key 9
 for turn in 1 2 3 4 5 6 7; do
-    xdotool mousemove 640 300 mousedown 1
-    for _ in 1 2 3 4; do
-        xdotool mousemove_relative -- $((turn > 4 ? 12 : -12)) $((turn < 3 ? -3 : 2))
+    xdotool mousemove 250 400 sleep 0.3 mousedown 1
+    for _ in 1 2 3 4; do # what happens within one frame is not a drag
+        sleep 0.3
+        xdotool mousemove_relative -- $((turn > 4 ? 15 : -15)) $((turn < 3 ? -3 : 2))
     done
+    sleep 0.3
     xdotool mouseup 1
-    take "$folder/2-$turn.png" 900
+    [ $turn != 3 ] || xdotool mousemove 405 540 # the mug
+    take "$folder/3-$turn.png" 900
     [ $turn != 3 ] || convert "$folder/screen.png" -resize 960x -quality 80 -strip docs/space.jpg
 done
 shut
-convert -loop 0 -delay 55 "$folder"/1-*.png -delay 42 "$folder"/2-*.png -quality 55 docs/live.webp
+convert -loop 0 -delay 45 "$folder"/1-*.png -delay 35 "$folder"/2-*.png -delay 42 "$folder"/3-*.png \
+    -quality 55 docs/live.webp
 
 # The pair of examples/: the desk, whose rig examples/calibration.txt describes.
 build/livestereo record -q synth:scene=desk,width=320,height=240,range=48,noise=0 --frames 1 \
