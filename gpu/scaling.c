@@ -12,8 +12,9 @@
  * holes. */
 static const double MEDIAN_COLOR_SIGMA = 20, HOLE_COLOR_SIGMA = 12;
 
-/* The least mean of a node's 16 pixels' costs that its evidence is a share of. */
-static const double LEAST_MEAN = 16 * 0.4;
+/* The least mean of a node's 16 pixels' costs that its evidence is a share of. Learned vectors have
+ * length 1 on bare walls, too: what noise makes of them costs more. */
+static const double LEAST_MEAN = 16 * 0.4, LEAST_MEAN_LEARNED = 16;
 
 /* Robust curve: weight * min(x, tau) or weight * (1 - exp(-x / tau)). */
 static double curve(int form, double weight, double tau, double x) {
@@ -164,7 +165,8 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     s->damping = (int)lround(256 * p->bp_damping);
     s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
     s->bare_weight = (int)lround(256 * p->bare_weight);
-    s->least_mean = (int)lround(LEAST_MEAN * s->scale);
+    bool learned = p->descriptor == DESCRIPTOR_LEARNED;
+    s->least_mean = (int)lround((learned ? LEAST_MEAN_LEARNED : LEAST_MEAN) * s->scale);
     for (int i = 0; i < 256; i++) {
         s->tables.median_weight[i] = (uint16_t)lround(256 * exp(-i / MEDIAN_COLOR_SIGMA));
         s->tables.hole_weight[i] = (uint16_t)lround(256 * exp(-i / HOLE_COLOR_SIGMA));

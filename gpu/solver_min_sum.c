@@ -121,7 +121,12 @@ static void sum_all_labels(struct graph *g, const struct problem *p, const struc
     graph_stage(g, STAGE_cross_nodes, &a, grid->width, grid->height);
 }
 
-/* Where costs are not averaged, noisy asphalt has too little evidence of its own. */
+/* Where costs are not averaged, or are those of learned vectors, noisy asphalt has too little
+ * evidence of its own. */
+static bool needs_ground(const struct params *p) {
+    return p->cost_smoothing == COST_SMOOTHING_OFF || p->descriptor == DESCRIPTOR_LEARNED;
+}
+
 static void find_ground(struct graph *g, struct evidence_args *a) {
     int groups = ground_groups(&a->grid), height = a->grid.height;
     a->least = graph_buffer(g, (size_t)(groups * height) * sizeof(*a->least));
@@ -141,7 +146,7 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
                               .bare_weight = p->scaling->bare_weight,
                               .least_mean = p->scaling->least_mean};
     graph_end(g);
-    if (p->params->cost_smoothing == COST_SMOOTHING_OFF && ground_groups(&a.grid) > 0)
+    if (needs_ground(p->params) && ground_groups(&a.grid) > 0)
         find_ground(g, &a);
     graph_stage(g, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
