@@ -38,8 +38,7 @@ static void release(void *context, void *memory) {
     livestereo_free(m->handle, memory);
 }
 
-/* What parameters and sizes exclude beyond what the library refuses. GO_ON or the exit code after a
- * log line. */
+/* Checks what the library does not refuse by itself. GO_ON or the exit code after a log line. */
 static int check(const struct params *params, const char *name, int width, int height) {
     /* two disparities, the fewest, need three columns */
     int min_width = params->mode == MODE_MOTION ? 2 : 3, min = params->min_disparity,

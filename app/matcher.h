@@ -27,14 +27,14 @@ void matcher_close(struct matcher **matcher);
 /* The library's handle, for what needs no frame of the program. The matcher owns it. */
 struct livestereo *matcher_handle(struct matcher *matcher);
 
-/* What livestereo_get_info() says now. */
+/* Gives what livestereo_get_info() says now. */
 struct livestereo_info matcher_info(struct matcher *matcher);
 
 /* Sets the mask of pixels without data cost (255), of the maps' size, or removes it (NULL). 0 or
  * -errno after a log line. */
 int matcher_set_mask(struct matcher *matcher, const uint8_t *mask);
 
-/* Of the last frame; NaN after a log line. */
+/* The energy of the last frame; NaN after a log line. */
 double matcher_energy(struct matcher *matcher);
 
 /* Computes frame->left, right -> rectified pair, maps, times, with frame->params = *params, and

@@ -92,7 +92,7 @@ int rig_use_need_metres(const struct rig_use *use);
 
 void rig_use_close(struct rig_use *use);
 
-/* What the words say of how a calibration is read; NULL: nothing. EXIT_DONE or EXIT_USAGE. */
+/* Takes from the words how a calibration is read; NULL: nothing. EXIT_DONE or EXIT_USAGE. */
 int rig_words_parse(const char *unit, const char *model, struct rig_read_options *how);
 
 /* Whether the value of an option such as --alpha is in min..1. EXIT_DONE or EXIT_USAGE. */

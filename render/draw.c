@@ -23,13 +23,13 @@ extern const char shader_image_vert[], shader_image_frag[], shader_points_vert[]
     shader_points_frag[], shader_lines_vert[];
 
 /* Each with the name of its sampler; with mode=motion DISPARITY has u. */
-#define TEXTURE_LIST(T)                                                                           \
-    T(LEFT, "left")                                                                               \
-    T(RIGHT, "right")                                                                             \
-    T(DISPARITY, "disparity")                                                                     \
-    T(CONFIDENCE, "confidence") T(FILLED, "filled") T(MOTION_V, "motion_v") T(TRUTH_U, "truth_u") \
-        T(TRUTH_V, "truth_v") T(OTHER, "other") T(OTHER_CONFIDENCE, "other_confidence")           \
-            T(COLORS, "colors")
+#define TEXTURE_LIST(T)                                                                     \
+    T(LEFT, "left")                                                                         \
+    T(RIGHT, "right")                                                                       \
+    T(DISPARITY, "disparity")                                                               \
+    T(CONFIDENCE, "confidence")                                                             \
+    T(FILLED, "filled") T(MOTION_V, "motion_v") T(TRUTH_U, "truth_u") T(TRUTH_V, "truth_v") \
+        T(OTHER, "other") T(OTHER_CONFIDENCE, "other_confidence") T(COLORS, "colors")
 #define TEXTURE_ENUM(id, name) id,
 #define TEXTURE_NAME(id, name) [id] = name,
 enum texture { TEXTURE_LIST(TEXTURE_ENUM) TEXTURES };
@@ -238,8 +238,7 @@ static const uint8_t *mark_filled(struct draw *draw, const struct draw_settings 
 }
 
 /* Uploads what the mode shows of the frame, unless it is in the textures already. It goes through a
- * pixel buffer: on a GPU, OpenGL copies from the host's own memory more slowly
- * (docs/DECISIONS.md). */
+ * pixel buffer, since OpenGL on a GPU copies more slowly from the host's own memory. */
 static void upload_textures(struct draw *draw, const struct draw_settings *s,
                             const struct frame *frame, long number) {
     const struct image *left = &frame->rect_left;

@@ -1,6 +1,6 @@
 /*
  * Draws a frame with OpenGL, in one of the display modes. Main thread, with the window's context.
- * What a mode shows of a frame is copied to textures when it is drawn for the first time; the frame
+ * The maps that a mode shows are copied to textures when a frame is drawn for the first time; it
  * stays the caller's and is not kept.
  * SPDX-License-Identifier: MIT
  */
@@ -52,7 +52,8 @@ struct draw_rig {
     double farthest_m; /* points beyond are not drawn; 0: all are */
 };
 
-/* What is seen stands before `held`, in order of alignment, so that two are compared as bytes. */
+/* Fields that change the picture stand before `held`, in order of alignment, so that two are
+ * compared as bytes. */
 struct draw_settings {
     double min, max;       /* range of colours, px; linear in disparity, so in inverse depth too; of
                               motion max is the length of full colour */

@@ -16,7 +16,7 @@ struct points_view {
     float size;        /* of a pixel at distance 1, in pixels of the window */
 };
 
-/* Of pictures of width x height. */
+/* Gives the view of pictures of width x height. */
 void points_view_of(const struct draw_settings *settings, int width, int height,
                     struct points_view *view);
 

@@ -218,7 +218,7 @@ void ui_card_draw(struct ui *ui, const struct ui_card *card, double width);
 void ui_chip(struct ui *ui, const char *name, const char *icon, unsigned rgb, const char *text,
              const char *help);
 
-/* What is left of the panel's line, in px. */
+/* The width that is left of the panel's line, in px. */
 double ui_available_width(struct ui *ui);
 
 /* Keeps an area of the panel free for drawing; x, y is its top left. */

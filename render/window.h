@@ -78,7 +78,7 @@ bool window_is_fullscreen(const struct window *window);
 /* Shows what was drawn. Returns 0, or -EIO after a log line when the context is lost. */
 int window_show(struct window *window);
 
-/* What was drawn, before window_show, as RGB; free it with picture_free. */
+/* Reads what was drawn, before window_show, as RGB; free it with picture_free. */
 struct image window_read(const struct window *window);
 
 /* The same of the lower left part of the framebuffer that is bound, which is no longer so then. */

@@ -31,7 +31,7 @@ struct depth_totals {
     long all, far; /* far: known, but beyond what 16 bits, or points, hold */
 };
 
-/* What is to be written of a source. */
+/* The files to write of a source, and where. */
 struct batch_task {
     const char *folder;
     int kinds;

@@ -1,6 +1,6 @@
 /*
- * Of a camera, a detection that was not taken is dropped for a newer one, and the source drops the
- * pairs that come meanwhile; of files, every pair is looked at.
+ * With a camera a detection that was not taken is dropped for a newer one, and the source drops the
+ * pairs that come meanwhile; with files every pair is examined.
  * SPDX-License-Identifier: MIT
  */
 #include "app/calibrate/collector.h"

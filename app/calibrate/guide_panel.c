@@ -221,7 +221,7 @@ static void draw_views(struct guide *g) {
         guide_forget(g, forget);
 }
 
-/* Of a panel that has at least so many columns. */
+/* Begins a column of a panel that has at least so many. */
 static void begin_column_from(struct guide *g, int columns) {
     if (g->layout.columns >= columns)
         ui_table_next(g->screen.ui);

@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-/* What views_consider() did with a detection. */
+/* The verdict of views_consider() on a detection. */
 enum verdict { NO_BOARD, LARGER_BOARD, NOT_STILL, NOT_NEW, TOO_MANY, TAKEN_BEFORE, TAKEN };
 
 struct views {

@@ -32,7 +32,7 @@ struct eval {
     GArray *results;
 };
 
-/* Of the pixels of MASK_ALL. */
+/* Whether a pixel of MASK_ALL is scored. */
 static bool is_scored(const struct test_pair *pair, long i) {
     const uint8_t *mask = pair->mask[MASK_ALL];
     return !isnan(pair->truth[i]) && (!mask || mask[i] == 255);

@@ -95,7 +95,7 @@ struct sparsification metrics_sparsify(const int16_t *disparity, const uint8_t *
     return (struct sparsification){mean_share(all, bad, STEPS), mean_share(best, best_bad, 2)};
 }
 
-/* Of (u, v, 1), degrees. */
+/* The angle between (u, v, 1) and the true one, degrees. */
 static double angle_between(double u, double v, double true_u, double true_v) {
     double cosine = (1 + u * true_u + v * true_v) /
                     sqrt((1 + u * u + v * v) * (1 + true_u * true_u + true_v * true_v));

@@ -25,7 +25,7 @@ char *foxglove_status(int level, const char *text); /* level: 0 information, 1 w
  * may be NULL. */
 char *foxglove_params(const struct params *params, JsonArray *names, const char *id);
 
-/* What the page needs beside the topics: geometry, errors by confidence, colours, presets, and the
+/* Prints for the page, beside the topics: geometry, errors by confidence, colours, presets, and the
  * settings that it shows. */
 char *foxglove_about(const struct params *params, const struct depth_geometry *geometry,
                      const char *source);

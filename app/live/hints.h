@@ -1,6 +1,6 @@
 /*
- * What the maps say about the settings: whether the searched range fits the pictures; what pictures
- * say: whether left and right are exchanged. No state.
+ * Hints of the maps and the pictures: whether the disparities that are searched fit, whether left
+ * and right are exchanged. No state.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

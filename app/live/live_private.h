@@ -1,5 +1,5 @@
 /*
- * What live.c and the threads in live_threads.c share.
+ * Shared by live.c and the threads in live_threads.c.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

@@ -26,7 +26,7 @@ enum { TRIAL_WIDTH = 1280 }; /* px: pictures of trials are no wider */
 
 /* ---- grey pictures as the pipeline sees them */
 
-/* Of a picture after rectification by the map; point NULL: as it is. data NULL: no memory. */
+/* Rectifies a picture by the map; point NULL: as it is. data NULL: no memory. */
 static struct image rectify(const struct image *im, const struct rectify_map *map,
                             double row_offset) {
     struct image grey = {NULL, map->point ? map->width : im->width,
@@ -91,7 +91,7 @@ static bool rows_agree(const struct image *left, const struct image *right,
     return agree;
 }
 
-/* What mends a calibrated pair whose rows are off, or NULL. */
+/* Finds what mends a calibrated pair whose rows are off, or NULL. */
 static const char *find_mend(const struct rig_use *use, const struct image *left,
                              const struct image *right, double row_offset) {
     static const struct trial trials[] = {
@@ -129,7 +129,7 @@ static bool are_same(const struct image *left, const struct image *right) {
            memcmp(left->data, right->data, image_bytes(left)) == 0;
 }
 
-/* What the rows say; those of a pair are searched for features first. */
+/* Warns by the rows of a pair, whose features are found first. */
 static void doubt_rows(struct pair_watch *w, const struct image *left, const struct image *right) {
     struct pair_look *l = &w->looked;
     const char *advice = l->error ? NULL : row_error_advice(&l->rows);

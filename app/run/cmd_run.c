@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the command line says. */
+/* The command line. */
 struct run {
     struct common_options common;
     struct params params;
@@ -145,8 +145,8 @@ static void search_quality(const struct run *run, struct live *live, struct read
                  quality_names[search->at], search->settled_ms);
 }
 
-/* What a receiver has set holds from now on, in place of what a search would find; it is told what
- * is refused. */
+/* Takes the settings of a receiver, in place of those that quality would find; the receiver gets a
+ * message for what is refused. */
 static void take_params(struct live *live, struct reader *reader) {
     struct params params;
     struct live_state state;
@@ -181,7 +181,7 @@ static int read_all(const struct run *run, struct live *live, struct reader *rea
     return live_exit_code(live);
 }
 
-/* What is written of the last frame. */
+/* Writes the last frame. */
 static int save_last(const struct run *run, const struct reader *reader) {
     const struct frame *last = reader->last;
     int code = EXIT_DONE;

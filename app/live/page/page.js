@@ -29,7 +29,7 @@ function unpackImage(buffer, at) { // time, frame, size, encoding, order of byte
   return {width, height, data: data.slice()};
 }
 
-// What each topic's messages change.
+// Each topic's function, which takes its messages.
 const takers = {
   "/statistics"(buffer, at) {
     const s = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, at)));
