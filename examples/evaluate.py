@@ -30,7 +30,7 @@ def read_pair(folder):
 
 
 def bad_percent(disparity, truth):
-    """Of pixels whose truth is known, how many are unknown or off by more than 1 px."""
+    """The share of pixels with a known truth that are unknown or off by more than 1 px."""
     known = ~np.isnan(truth)
     return 100 * np.mean(~(np.abs(disparity[known] - truth[known]) <= 1))
 

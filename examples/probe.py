@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What belief propagation knew at one pixel: data cost and belief of each disparity, plotted.
+"""Plots what belief propagation knew at one pixel: data cost and belief of each disparity.
 
     probe.py left.png right.png 200 120 --plot curves.png
 

@@ -23,7 +23,8 @@ def shapes(half, quarter, coarse, last):
             'd1': (half, half), **last}
 
 
-# Of each descriptor. By census there is no layer of full size: 'out' gives 2x2 pixels at one.
+# The layers of each descriptor's choice. With census none has full size: 'out' gives 2x2 pixels at
+# one.
 LAYERS = {'learned': shapes(64, 64, 96, {'h0': (64, 64), 'h1': (64, 32), 'reg': (64, 32),
                                          'out': (32, 32)}),
           'census': shapes(16, 32, 32, {'reg': (32, 32), 'out': (16, 128)})}
@@ -220,8 +221,8 @@ def rows_moved(picture, offsets):
 
 def read_file(path):
     """Lines on licence and training, the descriptor's layers, the choices of a weights file."""
-    # Of each layer weight, bias, shift; of each choice, by the descriptor it belongs to, the layers
-    # by name, the prior, the curve of chances.
+    # Each layer has weight, bias, shift; each choice, by its descriptor, the layers by name,
+    # the prior, the curve of chances.
     with open(path, 'rb') as file:
         head, numbers = file.read().split(b'\n\n', 1)
     about, layers, choices, at = [], [], {}, 0
@@ -255,7 +256,7 @@ def read_file(path):
 
 
 def write_file(path, about, layers, choices):
-    """What read_file() gives."""
+    """The contents of a file, as read_file() gives them."""
     lines, numbers = ['livestereo-features 1', *about], b''
 
     def add(line, weight, bias):

@@ -195,7 +195,7 @@ class Network(torch.nn.Module):
 
     @torch.no_grad()
     def answers(self, f):
-        """What choice.whole_network() returns."""
+        """The network in whole numbers, as choice.whole_network() returns it."""
         if self.layers['i'].shift is None:
             return tuple((64 * t).round().int() for t in self.eval()(f))
         layers = self.whole()
@@ -213,7 +213,7 @@ def modes_of(out, regressed, cand, base):
 
 def loss_of(logits, modes, d, weight):
     """-log of the mixture at the true disparity: each mode is a sum of three Laplace densities."""
-    # What all modes miss by far counts no more; the regressed ones alone are drawn there.
+    # A truth that all modes miss by far counts no more; the regressed ones alone are drawn there.
     total = 0
     for part, first, most in ((1, 0, FARTHEST), (0.3, choice.CANDIDATES, 1e9)):
         error = (modes[:, first:] - d.unsqueeze(1)).abs().clamp(max=most)
@@ -237,7 +237,7 @@ def average_in(network, average, step):
 # ---- checkpoints: weights as whole numbers of 10 bits by output channel, then LZMA
 
 def packed(network):
-    """What unpack() takes."""
+    """Packs the network for unpack()."""
     out = {}
     for name, t in network.state_dict().items():
         t = t.detach().cpu()
@@ -270,7 +270,7 @@ def write_checkpoint(path, parts):
 
 
 def read_checkpoint(path):
-    """What write_checkpoint() was given; nothing where there is no such file."""
+    """Reads what write_checkpoint() was given; nothing where there is no such file."""
     if not path or not os.path.exists(path):
         return {}
     with lzma.open(path) as file:

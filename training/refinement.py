@@ -33,12 +33,12 @@ from scenes import DEVICE, HEIGHT, WIDTH
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.join(HERE, '..', 'bindings', 'python')
 BUILT_IN = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
-# Of each choice the presets whose maps are refined, each for as many pairs.
+# The presets whose maps each choice refines, each for as many pairs.
 PRESETS = {'learned': ('best',), 'census': ('default', 'live', 'driving')}
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
 BATCH = 8  # of one GPU
-# Of pixels that passed the check and are off by more than 1 px. Rendered streets have 15 % of them,
-# real ones 1 to 4 %: what they weigh keeps the network from distrusting what passed.
+# The weight of pixels that passed the check and are off by more than 1 px. Rendered streets have
+# 15 % of them, real ones 1 to 4 %: a low weight keeps the network from distrusting what passed.
 WRONG_WEIGHT = 0.3
 TOGETHER = 20  # steps between two times when a choice's GPUs agree on how far they are
 
@@ -102,7 +102,7 @@ class Pairs(threading.Thread):
         self.generator, self.times = torch.Generator(DEVICE).manual_seed(seed), Times()
 
     def pairs(self, count, seed):
-        """What is trained on: a dictionary of tensors (count, ...)."""
+        """The pairs to train on: a dictionary of tensors (count, ...)."""
         rgb, d, seen, largest, rows_off = self.caster.cast(count, seed)
         self.times.add('cast')
         rgb = scenes.degraded(rgb, self.generator)

@@ -81,7 +81,7 @@ __global__ static void features_kernel(struct refine_evidence_args a, int16_t *c
     known[i] = refine_known(&a.map, x, y);
 }
 
-/* What the network sees of a pair, [feature][y][x], by the program's own stages; the candidates,
+/* Computes the evidence of a pair, [feature][y][x], by the program's own stages; the candidates,
  * [candidate][y][x]; which pixels passed. own, other: census or vectors of both pictures. */
 extern "C" int features_find(const int16_t *d, const uint8_t *confidence, const uint8_t *left,
                              const uint8_t *right, const uint64_t *own, const uint64_t *other,

@@ -12,7 +12,7 @@
 
 enum look { ANY, PLAIN, ROUGH, GLOSSY, BARE };
 
-/* What is drawn at the moment. */
+/* The scene that is being drawn. */
 struct lot {
     uint64_t state; /* SplitMix64 */
     struct scene *scene;
@@ -297,7 +297,7 @@ static void add_furniture(struct lot *r, const struct piece *p) {
             ->mirror = chance(r, 0.15f) ? between(r, 0.2f, 0.6f) : 0;
 }
 
-/* What is seen through a window: ground, houses, trees, far away and bright. */
+/* Adds the view through a window: ground, houses, trees, far away and bright. */
 static void add_outdoors(struct lot *r, const struct place *w, float wall) {
     struct place out = {w->yaw, w->ground + by_octaves(r, 0.3f, 12)};
     struct piece p = piece_at(&out, 0, 0, 0);
@@ -610,7 +610,7 @@ static void set_base(struct lot *r, const struct kind *kind) {
     s->largest = s->f * s->base * most * 1.02f + s->zero + 2;
 }
 
-/* What is trained on. */
+/* The kinds of scenes for training. */
 static const struct kind kinds[] = {
     {draw_home, 9, 170, 0, 0}, {draw_street, 18, 130, 1, 0}, {draw_flying, 9, 170, 0, 0}};
 

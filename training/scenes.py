@@ -135,7 +135,7 @@ class Caster:
         return rgb, d, seen > 0, largest, rows_off
 
     def features(self, d, confidence, left, right, words):
-        """What the network sees of a pair (48, H, W), candidates (13, H, W), what passed (H, W)."""
+        """The evidence of a pair (48, H, W), candidates (13, H, W), which pixels passed (H, W)."""
         # words: of both pictures, vectors (H, W, 64) int8 or census (H, W) int64.
         make = lambda t, *k: torch.empty(*k, *d.shape, dtype=t, device=DEVICE)
         f, cand, known = make(torch.uint8, 48), make(torch.int16, 13), make(torch.bool)
@@ -158,7 +158,7 @@ def spread(d):
 
 
 def degraded(rgb, generator):
-    """What cameras do: exposure and gamma of both and of one eye, blur, noise."""
+    """Does what cameras do: exposure and gamma of both and of one eye, blur, noise."""
     n = len(rgb)
 
     def lot(a, b, eyes=1):

@@ -141,7 +141,7 @@ class Network(torch.nn.Module):
         return F.normalize(z, dim=1, eps=1e-3).clamp(-LARGEST, LARGEST)
 
     def units(self):
-        """Of each layer the unit of a sum, 1/256 or 1/128 times 1/2^shift, and the file's shift."""
+        """Each layer's unit of a sum, 1/256 or 1/128 times 1/2^shift, and the file's shift."""
         for layer in self.layers:
             first, last = layer is self.layers[0], layer is self.layers[-1]
             yield (layer, (256 if first else 128) * 2.0**layer.shift,
@@ -178,7 +178,7 @@ def distances(left, right):
     r = F.pad(r, (0, 0, 0, steps * size - w))
     r = torch.stack([r[:, s * size:s * size + reach] for s in range(steps)], 1)
     products = F.pad((l @ r.transpose(2, 3)).float(), (0, 1))  # (rows, steps, size, reach + 1)
-    # Of row x of a block, columns x .. x + LABELS - 1, the last of which is label 0.
+    # Row x of a block has columns x .. x + LABELS - 1, the last of which is label 0.
     flat = products.reshape(n * h, steps, size * (reach + 1))
     band = torch.as_strided(flat, (n * h, steps, size, LABELS),
                             (flat.stride(0), flat.stride(1), reach + 2, 1))

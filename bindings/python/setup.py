@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say of the wheel: it has a library inside, so it is for one kind of
+"""Says of the wheel what pyproject.toml cannot: it has a library inside, so it is for one kind of
 machine, but for each version of Python 3. In an sdist this file lies beside the Makefile, which
 builds the library. SPDX-License-Identifier: MIT
 """

@@ -157,7 +157,7 @@ def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
 
 
 class Info(NamedTuple):
-    """What a Matcher is."""
+    """The facts about a Matcher."""
     backend: str  # "cpu (avx2, 2 threads)", "cuda (NVIDIA H200)"
     width: int  # of the maps, px
     height: int
@@ -176,7 +176,7 @@ class Info(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """What a frame computed at one pixel. Label l is the disparity u + l px; with mode=motion it is
+    """A frame's numbers at one pixel. Label l is the disparity u + l px; with mode=motion it is
     the motion u + l % u_count * step, v + l // u_count * step px."""
     label: int  # the label chosen
     u: float
@@ -286,7 +286,7 @@ class _Handle:
                 self._finish(timeout_ms)
 
     def take(self) -> Result:
-        """What finish() has finished."""
+        """The result that finish() has finished."""
         pair = self._pairs.pop(0)
         if pair.error:
             raise pair.error
@@ -394,7 +394,7 @@ class Result:
         return points[:count.value].copy()
 
     def _measured(self) -> Tuple[Geometry, np.ndarray[Any, Any]]:
-        """What has been put in place of disparity must be such a map, too."""
+        """Checks an array that has been put in place of disparity: it must be such a map, too."""
         if self.disparity is None:
             raise Error(errno.ENOTSUP, "with mode=motion there is no depth")
         if self._geometry is None:
@@ -551,7 +551,7 @@ class Matcher:
 
     @property
     def info(self) -> Info:
-        """What it is now."""
+        """The facts about it now."""
         return self._handle.info()
 
     @property
@@ -574,7 +574,7 @@ class Matcher:
             self._handle.check(lib.forget(self._handle.pointer))
 
     def probe(self, x: int, y: int) -> Probe:
-        """What the last pair computed at column x, row y of the maps."""
+        """Gives the numbers of the last pair at column x, row y of the maps."""
         raw = _c.Probe()
         with self._handle.lock():
             self._handle.check(lib.get_probe(self._handle.pointer, x, y, byref(raw)))

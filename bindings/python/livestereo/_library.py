@@ -14,7 +14,7 @@ from typing import Any, Dict, Optional, Tuple
 
 
 class Error(RuntimeError):
-    """What the library refuses: str() is its sentence, errno its code, such as errno.ENODEV."""
+    """The library refuses a call: str() is its sentence, errno its code, such as errno.ENODEV."""
     __module__ = "livestereo"
 
     def __init__(self, code: int, sentence: str) -> None:
