@@ -248,6 +248,9 @@ CLI_TEST("/cli/run-picture", test_run_picture) {
     g_assert_nonnull(strstr(out, "bad-1.0"));
     g_assert_nonnull(strstr(out, "\nflicker   0."));
     g_assert_nonnull(strstr(out, "\nTEPE      "));
+    g_assert_nonnull(strstr(out, "\nrate      "));
+    g_autofree char *one = expect_success("run synth:width=48,height=32,range=8 --frames 1 " SMALL);
+    g_assert_null(strstr(one, "\nrate "));
     g_autofree char *path = path_in("p.png");
     struct image picture;
     g_assert_cmpint(picture_read(path, &picture), ==, 0);

@@ -88,8 +88,9 @@ static void print_live(struct live *live, const struct reader *reader) {
            s.captured, s.computed, s.shown, s.dropped, s.damaged);
     if (s.shown == 0)
         return;
-    printf("rate      %.2f frames/s shown, %.2f captured, %.2f s in all\n", s.show_rate,
-           s.capture_rate, s.seconds);
+    if (s.shown > 1) /* one pair has no rate */
+        printf("rate      %.2f frames/s shown, %.2f captured, %.2f s in all\n", s.show_rate,
+               s.capture_rate, s.seconds);
     printf("age       %.1f ms median, %.1f ms 95 %%, from capture to reader\n", s.age_median_ms,
            s.age_95_ms);
     printf("compute   %.2f ms a frame\n", s.compute_ms);
