@@ -42,7 +42,8 @@ $(UNIT): $(BUILD)/tests/main.c.o $(BUILD)/all.a
 $(UNIT) $(FUZZ): $(BUILD)/%: $(BUILD)/tests/%.c.o
 	$(LINK_TEST)
 $(filter %/test_calibration_opencv,$(UNIT)): $(BUILD)/tests/opencv_oracle.cc.o
-$(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/all.a
+$(GUI): $(BUILD)/%: $(BUILD)/tests/gui/%.c.o $(BUILD)/tests/gui/gui.c.o $(BUILD)/tests/main.c.o \
+        $(BUILD)/all.a
 	$(LINK_TEST)
 # Functions that tests let fail or watch. Linked statically, libyaml's allocations fail, too.
 ALLOCATIONS = malloc calloc realloc aligned_alloc posix_memalign pthread_create
@@ -51,7 +52,7 @@ $(BUILD)/test_library_alloc: WRAPPED = $(ALLOCATIONS)
 $(BUILD)/test_live: WRAPPED = matcher_start
 $(BUILD)/test_alloc: WRAPPED = $(ALLOCATIONS) log_at
 $(BUILD)/test_lost_gpu $(BUILD)/test_library_lost: WRAPPED = backend_cuda_open backend_cpu_open
-$(BUILD)/test_graph $(BUILD)/test_waits: \
+$(BUILD)/test_graph: \
     WRAPPED = graph_buffer graph_persistent graph_import graph_clear
 $(BUILD)/test_gst_plugin: private LIBS += $(shell $(PKG_CONFIG) --libs gstreamer-check-1.0)
 $(BUILD)/test_gst_plugin.ran: $(PLUGIN)
@@ -75,7 +76,7 @@ $(BUILD)/emulated.o: $(EMULATED)
 	$(Q)$(OBJCOPY) --keep-global-symbol=emulated_backend_open $@.all $@
 EMULATED_GPU = $(if $(SANITIZE),,$(BUILD)/emulated.o)
 $(PARITY): $(EMULATED_GPU)
-ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,lost_gpu library_lost pruning reach waits)
+ON_SHUFFLED = $(PARITY) $(patsubst %,$(BUILD)/test_%,graph lost_gpu library_lost pruning reach)
 $(ON_SHUFFLED): $(BUILD)/tests/shuffled_backend.c.o
 $(PARITY) $(BUILD)/test_pruning $(BUILD)/test_reach: $(BUILD)/tests/stage_cases.c.o
 BENCH_GPU = $(BUILD)/bench_gpu
@@ -123,11 +124,11 @@ $(BUILD)/locale/de_DE.UTF-8:
 ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold calibration_opencv \
              coverage deblock graph gst_plugin library_lost matching_input mrf \
              mrf_energy occlusion oracle oracle_pipeline oracle_postprocess oracle_surface \
-             pair_check params picture pruning reach refine rig row_error row_offset waits
+             pair_check params picture pruning reach rig row_error row_offset
 BACKEND_THREADS = eval features field flow library library_alloc mcap motion part solve temporal
 NO_THREADS = $(if $(findstring =thread,$(SANITIZE)),$(ONE_THREAD) $(BACKEND_THREADS))
-# What takes longest, and finds the least beside the rest; with sanitizers it takes hours.
-LONG_TESTS = faults cli_faults cli_calibrate refine waits
+# What takes longest, and finds the least beside the rest: sanitizers do not watch it.
+LONG_TESTS = faults cli_faults cli_calibrate refine
 UNIT_RUN = $(filter-out $(NO_THREADS:%=$(BUILD)/test_%),$(UNIT))
 LONG_UNIT = $(LONG_TESTS:%=$(BUILD)/test_%)
 SHORT_UNIT = $(filter-out $(LONG_UNIT),$(UNIT_RUN))
@@ -218,8 +219,10 @@ $(BUILD)/draw_scenes: $(BUILD)/tests/draw_scenes.c.o
 $(BUILD)/draw_sequences: $(BUILD)/tests/draw_sequences.c.o
 $(BUILD)/compare_sgbm $(BUILD)/draw_scenes $(BUILD)/draw_sequences: $(BUILD)/all.a
 	$(LINK_TEST)
-bench-sgbm: $(BUILD)/compare_sgbm
-	$< $(or $(THREADS),2) config/presets/default.ini config/presets/live.ini $(SGBM_PAIRS)
+bench-sgbm: $(BUILD)/compare_sgbm $(BUILD)/livestereo
+	$< $(or $(THREADS),2) $(SGBM_PAIRS)
+	for p in live default; do $(BUILD)/livestereo eval --preset $$p --repeat 5 -q \
+	    --set backend=cpu --set threads=$(or $(THREADS),2) $(SGBM_PAIRS); done
 accuracy papers sgbm-figures: accuracy-packages
 accuracy-packages:
 	@tests/packages.sh accuracy

@@ -3,15 +3,9 @@
  * taken for a format of ours is decoded within its bounds. SPDX-License-Identifier: MIT
  */
 #include "capture/record/recorder_format.h"
-#include "base/log.h"
 #include "image/mjpeg.h"
 #include "image/pixel_format.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 enum { SIDE = 64 };
 
@@ -49,19 +43,16 @@ static GstCaps *make_caps(const char *text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *end = memchr(data, 0, size);
     struct raw_picture raw;
-    log_set_level((enum log_level) - 1);
+    fuzz_quietly();
     if (!gst_is_initialized())
         gst_init(NULL, NULL);
-    size_t length = end ? (size_t)(end - data) : size;
+    size_t length = end ? (size_t)(end - data) : size, rest = end ? size - length - 1 : 0;
     g_autofree char *text = g_strndup((const char *)data, length);
     GstCaps *caps = make_caps(text);
     if (caps && format_of_caps(caps, &raw) == 0) {
         assert(raw.width > 0 && raw.height > 0 && raw.fourcc);
-        size_t bytes = end ? size - length - 1 : 0;
-        uint8_t *picture = malloc(bytes); /* of its own, so that reading past it is seen */
-        if (bytes)
-            memcpy(picture, end + 1, bytes);
-        decode(&raw, picture, bytes);
+        uint8_t *picture = fuzz_copy(data, size, length + 1);
+        decode(&raw, picture, rest);
         free(picture);
     }
     gst_clear_caps(&caps);

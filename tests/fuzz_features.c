@@ -4,13 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "config/feature_network.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 static void check(const struct feature_network *n, const uint8_t *file, size_t size) {
     assert(n->refinements >= 0 && n->refinements <= REFINEMENTS);
@@ -55,9 +49,7 @@ static void sign(uint8_t *file, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    uint8_t *copy = malloc(size + !size); /* of its own, so that a read past the end is seen */
-    if (size)
-        memcpy(copy, data, size);
+    uint8_t *copy = fuzz_copy(data, size, 0);
     parse(copy, size);
     sign(copy, size);
     parse(copy, size);

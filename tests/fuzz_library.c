@@ -7,15 +7,7 @@
  */
 #include "config/feature_network.h"
 #include "tests/library_pair.h"
-
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 enum { MAX_CALLS = 24, MAX_SIDE = 40, MAX_PARAMETERS = 128 };
 
@@ -488,10 +480,7 @@ static void read_rig(struct caller *c) {
     int count = odd_int(c, 1);
     bool own_bytes = is_odd(c);
     size_t bytes = own_bytes ? MIN((size_t)(c->end - c->at), 200) : strlen(kitti);
-    int file = memfd_create("rig", 0);
-    if (file < 0 || write(file, own_bytes ? (const char *)c->at : kitti, bytes) != (ssize_t)bytes)
-        abort();
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    int file = fuzz_file(own_bytes ? c->at : (const uint8_t *)kitti, bytes, "", path);
     const char *const paths[] = {is_odd(c) ? NULL : path, is_odd(c) ? "/nowhere" : path};
     if (expect(livestereo_rig_read(is_odd(c) ? NULL : &rig, is_odd(c) ? NULL : paths, count,
                                    odd_int(c, 24), odd_int(c, 16), odd_double(c, 1)),

@@ -3,23 +3,12 @@
  * file. SPDX-License-Identifier: MIT
  */
 #include "app/run/mask.h"
-#include "base/log.h"
 #include "image/picture.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 static int read_at(const uint8_t *bytes, size_t length, int width, int height, uint8_t **mask) {
     char path[64];
-    int file = memfd_create("mask", 0);
-    assert(file >= 0 && write(file, bytes, length) == (ssize_t)length);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    int code = mask_read(path, width, height, mask);
+    int file = fuzz_file(bytes, length, "", path), code = mask_read(path, width, height, mask);
     close(file);
     assert((code == EXIT_DONE) == (*mask != NULL));
     return code;
@@ -38,7 +27,7 @@ static void check_pixels(const struct image *picture, const uint8_t *mask) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
-    log_set_level((enum log_level) - 1); /* expected errors would drown the fuzzer's own output */
+    fuzz_quietly();
     struct image picture;
     uint8_t *mask;
     int bad = picture_parse(data + 1, size - 1, "fuzz", &picture);

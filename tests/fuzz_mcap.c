@@ -3,15 +3,7 @@
  * its size, and ends unless it is repeated (loop). SPDX-License-Identifier: MIT
  */
 #include "capture/source.h"
-#include "base/log.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 static void read_pairs(struct source *source, bool loop) {
     struct frame_pool *pool =
@@ -35,11 +27,9 @@ static void read_pairs(struct source *source, bool loop) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char word[64];
-    int error, fd = memfd_create("fuzz", MFD_CLOEXEC);
+    int error, fd = fuzz_file(data, size, "mcap:", word);
     const struct source_options options = {.motion_step = size % 2, .loop = size / 2 % 2};
-    log_set_level((enum log_level) - 1); /* expected errors would drown the fuzzer's own output */
-    assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    snprintf(word, sizeof word, "mcap:/proc/self/fd/%d", fd);
+    fuzz_quietly();
     struct source *source = source_mcap_open(word, &options, &error);
     if (source && (long)source->width * source->height < 1 << 22)
         read_pairs(source, options.loop);

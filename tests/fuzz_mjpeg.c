@@ -4,11 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 4)
@@ -20,10 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .stride = data[3] % 4 ? 0 : data[3],
     };
     raw.bytes = size - 4;
-    uint8_t *copy = malloc(raw.bytes ? raw.bytes : 1); /* of just this size */
-    if (!copy)
-        return 0;
-    memcpy(copy, data + 4, raw.bytes);
+    uint8_t *copy = fuzz_copy(data, size, 4);
     raw.data = copy;
     struct mjpeg *mjpeg = mjpeg_open();
     int width, height, channels;

@@ -4,18 +4,11 @@
  * read again; what is refused must change nothing and be explained in one line. Single thread.
  * SPDX-License-Identifier: MIT
  */
-#include "base/log.h"
 #include "config/params.h"
 #include "config/params_file.h"
+#include "tests/fuzz.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Stand in for base/log.c, whose lines would fill the disk; the text is still put together. */
 void log_at(enum log_level level, const char *object, const char *format, ...) {
@@ -79,11 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
 
     char why[256];
-    char *assignment = malloc(size + 1);
-    assert(assignment);
-    if (size > 0)
-        memcpy(assignment, data, size);
-    assignment[size] = '\0';
+    char *assignment = fuzz_text(data, size, 0);
     p = before;
     memset(why, '\n', sizeof why);
     int rc = params_assign(&p, assignment, why, sizeof why);

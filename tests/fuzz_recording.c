@@ -4,12 +4,7 @@
  */
 #include "capture/record/recording_files.h"
 #include "image/pixel_format.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 static void check_rows(const char *text) {
     GArray *rows = recording_rows_parse(text);
@@ -33,9 +28,7 @@ static void check_note(const char *text, size_t length) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
-    char *text = malloc(size);
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = 0;
+    char *text = fuzz_text(data, size, 1);
     if (data[0] % 2)
         check_note(text, size - 1);
     else

@@ -6,15 +6,7 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
-#include "base/log.h"
-
-#include <assert.h>
-#include <glib.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 static void assert_equal(const double *a, const double *b, int count) {
     for (int i = 0; i < count; i++)
@@ -44,13 +36,11 @@ static void check_comes_back(const struct rig *rig) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    log_set_level((enum log_level) - 1); /* millions of refusals: none of them said */
+    fuzz_quietly();
     if (size < 1)
         return 0;
     uint8_t choice = data[0];
-    char *text = malloc(size);
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = '\0';
+    char *text = fuzz_text(data, size, 1);
     const char *part = memchr(text, 0, size - 1);
     size_t first = part ? (size_t)(part - text) : size - 1;
     struct rig_text files[2] = {{"first", text, first},

@@ -10,15 +10,9 @@
 #include "capture/files/number_pattern.h"
 #include "capture/v4l2/v4l2_source_private.h"
 #include "capture/synth/synth_private.h"
-#include "base/log.h"
 #include "app/live/quality.h"
 #include "image/picture.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz.h"
 
 static void check_pattern(const char *text) {
     struct number_pattern pattern;
@@ -40,36 +34,19 @@ static void check_save(const char *text) {
     assert(motion <= 0 || !(motion & ~(SAVE_FLO | SAVE_FLOW16 | SAVE_COLOR)));
 }
 
+/* As each of the options that take a word. */
 static void check_camera(const char *text, int which) {
     struct camera_options options = {0};
     struct source_options source = {0};
     struct params params;
     params_default(&params);
-    *(which == 0   ? &options.size
-      : which == 1 ? &options.flip
-      : which == 2 ? &options.format
-                   : &options.rotate180) = (char *)text;
+    *(char **[]){&options.size, &options.flip, &options.format, &options.rotate180}[which] =
+        (char *)text;
     options.sync_tolerance_ms = g_ascii_strtod(text, NULL);
     if (camera_options_apply(&options, &params, &source) != GO_ON)
         return;
     assert(source.width >= 0 && source.width <= MAX_FRAME_SIDE && source.height >= 0 &&
            source.height <= MAX_FRAME_SIDE && source.sync_tolerance_ms >= 0);
-}
-
-static void check_size(const char *text) {
-    check_camera(text, 0);
-}
-
-static void check_flip(const char *text) {
-    check_camera(text, 1);
-}
-
-static void check_format(const char *text) {
-    check_camera(text, 2);
-}
-
-static void check_rotation(const char *text) {
-    check_camera(text, 3);
 }
 
 static void check_roi(const char *text) {
@@ -134,16 +111,19 @@ static void check_view_ini(const char *text) {
     assert(memchr(session.preset, 0, sizeof(session.preset)));
 }
 
+static void check_camera_options(const char *text) {
+    for (int which = 0; which < 4; which++)
+        check_camera(text, which);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const parsers[])(const char *text) = {
-        check_pattern, check_save,  check_size,     check_flip,  check_format,  check_rotation,
-        check_roi,     check_board, check_view_ini, check_synth, check_cameras, check_pair_ini};
-    log_set_level((enum log_level) - 1); /* millions of refusals: none of them said */
+        check_pattern,  check_save,  check_camera_options, check_roi,     check_board,
+        check_view_ini, check_synth, check_cameras,        check_pair_ini};
+    fuzz_quietly();
     if (size < 1)
         return 0;
-    char *text = malloc(size); /* of its own, so that reading past it is seen */
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = 0;
+    char *text = fuzz_text(data, size, 1);
     parsers[data[0] % G_N_ELEMENTS(parsers)](text);
     free(text);
     return 0;

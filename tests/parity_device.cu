@@ -3,13 +3,11 @@
  * host memory, with rows apart, ordered by a stream of the caller's, which no other stream waits
  * for.
  * usage: parity_device [--tap]
- * Prints TAP, and times as comments. SPDX-License-Identifier: MIT
+ * Prints TAP. SPDX-License-Identifier: MIT
  */
 extern "C" {
 #include "gpu/handle.h"
 }
-
-#include "base/clock.h"
 
 #include <cuda_runtime.h>
 
@@ -197,67 +195,6 @@ static void check_bytes(const params &p, int width, int height, int labels) {
     close_job(&j);
 }
 
-static double median(std::vector<double> values) {
-    for (size_t i = 1; i < values.size(); i++)
-        for (size_t k = i; k > 0 && values[k] < values[k - 1]; k--)
-            std::swap(values[k], values[k - 1]);
-    return values[values.size() / 2];
-}
-
-/* How long small kernels of another stream take, alone and while frames are computed, and how long
- * these frames take meanwhile. */
-static void measure_beside(job j, cudaStream_t stream) {
-    enum { FRAMES = 60, KERNELS = 20 };
-    std::vector<double> alone, beside, frame, both;
-    cudaStream_t other;
-    cudaEvent_t begin, end;
-    take(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
-    take(cudaEventCreate(&begin));
-    take(cudaEventCreate(&end));
-    for (int i = 0; i < 3 * FRAMES; i++) {
-        livestereo_frame f = frame_of(j, 100 * i, stream);
-        bool computes = i % 3 != 0, spins = i % 3 != 1;
-        float time = 0;
-        double started = clock_ms();
-        if (computes && handle_start(j.s, &f))
-            return;
-        take(cudaEventRecord(begin, other));
-        for (int k = 0; k < KERNELS && spins; k++)
-            spin<<<1, 32, 0, other>>>(100000);
-        take(cudaEventRecord(end, other));
-        take(cudaEventSynchronize(end));
-        take(cudaEventElapsedTime(&time, begin, end));
-        if (spins)
-            (computes ? beside : alone).push_back(time);
-        if (computes && handle_finish(j.s, nullptr))
-            return;
-        if (computes)
-            (spins ? both : frame).push_back(clock_ms() - started);
-    }
-    printf("# %d kernels of another stream: alone %.3f ms, beside a frame %.3f ms; the frame alone "
-           "%.3f ms, both %.3f ms\n",
-           KERNELS, median(alone), median(beside), median(frame), median(both));
-    cudaStreamDestroy(other);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-}
-
-static void measure(const params &p, int width, int height, int labels) {
-    std::vector<uint8_t> picture[2];
-    make_pair(width, height, labels, picture);
-    job j = open_job(p, width, height);
-    if (!j.s)
-        return;
-    cudaStream_t stream;
-    take(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    for (int side = 0; side < 2; side++)
-        take(cudaMemcpy2D(j.picture[side], j.row_bytes[side], picture[side].data(),
-                          3 * (size_t)width, 3 * (size_t)width, height, cudaMemcpyHostToDevice));
-    measure_beside(j, stream);
-    cudaStreamDestroy(stream);
-    close_job(&j);
-}
-
 int main() {
     int count;
     params p;
@@ -273,8 +210,6 @@ int main() {
     check_bytes(p, 640, 480, 64);
     p.disparity_range = 40; /* several threads copy */
     check_bytes(p, 1300, 801, 40);
-    p.disparity_range = 128;
-    measure(p, 1920, 1080, 128);
     printf("1..%d\n", number);
     return failures > 0;
 }

@@ -15,7 +15,7 @@
 
 /* ---- the buffers of the list that is described last */
 
-enum { NOTED_BUFFERS = 256 };
+enum { NOTED_BUFFERS = 1024 };
 
 struct noted_buffer {
     uintptr_t address; /* virtual, or the caller's */
@@ -113,7 +113,7 @@ static inline uintptr_t real_address_of(const struct graph *g, const struct note
 
 /* ---- frames unrolled */
 
-enum { SCHEDULE_FRAMES = 3, SCHEDULE_NODES = 600, UNIT_RANGES = 64 };
+enum { SCHEDULE_FRAMES = 3, SCHEDULE_NODES = 2000, UNIT_RANGES = 64 };
 
 /* Bytes that a unit uses. */
 struct range {

@@ -178,10 +178,6 @@ CLI_TEST_PLAIN("/cli/sizes", test_sizes) {
 
 /* No stage needs a large stack. */
 CLI_TEST("/cli/small-stack", test_small_stack) {
-    if (THREADS_WATCHED) {
-        g_test_skip("ThreadSanitizer needs a larger stack");
-        return;
-    }
     expect_shell(0, "2 shown", "",
                  "ulimit -s 512; $B run " SYNTH " --frames 2 " SMALL
                  " --set median_radius=2 --set lr_check=warp --set cost_smoothing=cross");
@@ -274,7 +270,7 @@ CLI_TEST("/cli/little-memory", test_little_memory) {
  * killed, it plays as far as it goes, or is refused in a line. */
 CLI_TEST("/cli/record-ended", test_record_ended) {
     static const char *const signals[] = {"INT", "TERM", "KILL"};
-    for (int i = 0; i < (WATCHED ? 6 : 30); i++) {
+    for (int i = 0; i < 30; i++) {
         const char *signal = signals[i % 3];
         double after_s = g_test_rand_double_range(0.02, 0.5);
         bool begun = i / 3 % 2; /* counted from the first file on, however slow the start is */
@@ -356,11 +352,11 @@ CLI_TEST("/cli/ended", test_ended) {
     write_text("pair/pair.ini", "[pair]\ndisparity_scale=32\ndisparities=8\n");
     write_text("rig.yml", RIG);
     for (size_t k = 0; k < G_N_ELEMENTS(commands); k++)
-        for (int i = 0; i < (WATCHED ? 3 : 24); i++) {
+        for (int i = 0; i < 24; i++) {
             double after_s = g_test_rand_double_range(0.001, k == 0 ? 0.3 : k == 3 ? 0.02 : 0.1);
             g_autofree char *line = g_strdup_printf(
                 "rm -rf $D/o; mkdir $D/o; timeout --foreground -k 600 -s %s %.4f $B %s",
-                signals[i % 3], WATCHED ? 10 * after_s : after_s, commands[k]);
+                signals[i % 3], after_s, commands[k]);
             AUTO(outcome_free) struct outcome o = shell(line);
             g_autofree char *below = path_in("o");
             if (i % 3 != 2 && o.code == 137)

@@ -193,15 +193,11 @@ static GArray *faults_to_try(const char *report, size_t kind, int wanted, bool s
 TEST_ROWS("/faults", commands, test_command) {
     const struct command *c = row;
     const char *given = g_getenv("LIVESTEREO_FAULTS");
-    int wanted = given ? atoi(given) : WATCHED ? 1 : 6, lost_of_all = 0;
+    int wanted = given ? atoi(given) : 6, lost_of_all = 0;
     bool sites = g_strcmp0(given, "sites") == 0;
     g_autoptr(GRand) random = g_rand_new_with_seed(1);
     const struct fault none = {0};
     char *report;
-    if (THREADS_WATCHED) {
-        g_test_skip("says nothing about threads");
-        return;
-    }
     g_autofree char *views = strstr(c->line, "$C") ? data_path("calibration/opencv") : NULL;
     if (strstr(c->line, "$C") && !views)
         return;
@@ -215,8 +211,6 @@ TEST_ROWS("/faults", commands, test_command) {
     outcome_free(&first);
     g_free(report);
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
-        if (WATCHED && strcmp(kinds[k].name, "memory") == 0)
-            continue; /* is the sanitizer's */
         struct outcome good = attempt(c, kinds[k].name, &none, &report);
         g_autoptr(GHashTable) whole = files_made();
         if (good.code != 0 || !report)

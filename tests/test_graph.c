@@ -1,13 +1,14 @@
 /*
  * The frame graph: what follows from a list of passes, on small lists and on random ones. Passes
  * that are dropped, memory that buffers share, streams and waits, units, the caller's memory,
- * addresses. That a frame of the pipeline waits for neither too little nor too much is in
- * test_waits.c.
+ * addresses; that no passes of the pipeline race.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/backend.h"
+#include "gpu/handle.h"
 #include "tests/pass_case.h"
+#include "tests/scene.h"
 #include "tests/schedule.h"
+#include "tests/shuffled_backend.h"
 #include "tests/test.h"
 
 enum { BYTES = 1000, ALIGNED = 1024 };
@@ -540,5 +541,21 @@ TEST("/graph/transfers", test_transfers) {
             }
         g_assert_cmpmem(inside, ALL, inside_before, ALL);
         g_assert_cmpmem(outside, ALL, outside_before, ALL);
+    }
+}
+
+/* ---- the pipeline's own list: with memory for all, and with none that is not shared */
+
+TEST("/graph/pipeline", test_pipeline) {
+    for (int i = 0; i < 2 * SCENE_SETTINGS; i++) {
+        int error;
+        struct params p = scene_params(i / 2, 12);
+        struct backend *b = shuffled_backend_open(0);
+        b->overlap_bytes = i % 2 ? SIZE_MAX : 0;
+        AUTO(livestereo_close)
+        struct livestereo *s = handle_open(b, NULL, 41, 23, 3, NULL, &error);
+        g_assert_nonnull(s);
+        g_assert_cmpint(handle_prepare(s, &p), ==, 0);
+        g_assert_cmpint(schedule_races(s->graph), ==, 0);
     }
 }

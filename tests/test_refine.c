@@ -221,7 +221,7 @@ TEST("/refine/points", test_points) {
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
     for (int model = 0; model < DISTORTION_COUNT; model++)
-        for (size_t i = WATCHED ? 5 : 0; i < G_N_ELEMENTS(turns); i++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(turns); i++) {
             struct rig rig;
             struct refinement r;
             g_autofree char *name = g_strdup_printf("%s, turn %d", distortion_names[model], (int)i);
@@ -241,7 +241,7 @@ TEST("/refine/deviations", test_deviations) {
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
     int within = 0, within_three = 0, all = 0;
-    const int rigs = WATCHED ? 2 : 50;
+    const int rigs = 50;
     for (int i = 0; i < rigs; i++) {
         struct rig rig;
         struct refinement r;
@@ -260,8 +260,6 @@ TEST("/refine/deviations", test_deviations) {
         }
     }
     g_test_message("%d of %d within one deviation, %d within three", within, all, within_three);
-    if (WATCHED)
-        return;
     g_assert_cmpint(within, >=, all * 55 / 100);
     g_assert_cmpint(within, <=, all * 90 / 100);
     g_assert_cmpint(within_three, >=, all * 95 / 100);
@@ -285,7 +283,7 @@ TEST("/refine/undetermined-points", test_undetermined_points) {
     if (!can_find())
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 4000);
-    const int count = g_test_thorough() ? 200 : WATCHED ? 8 : 16;
+    const int count = g_test_thorough() ? 200 : 16;
     int taken = 0;
     for (int i = 0; i < count; i++) {
         int kind = i % (int)G_N_ELEMENTS(kinds);
@@ -371,8 +369,7 @@ TEST("/refine/pictures", test_pictures) {
     if (!can_find())
         return;
     g_autofree struct refine_point *points = g_new(struct refine_point, 8 * MAX_FEATURES);
-    const int count_of_turns = WATCHED ? 1 : (int)G_N_ELEMENTS(turns);
-    for (int i = count_of_turns - 1; i >= 0; i--) {
+    for (int i = 0; i < (int)G_N_ELEMENTS(turns); i++) {
         struct rig rig;
         struct refinement r;
         struct plane scene[3];
@@ -387,7 +384,7 @@ TEST("/refine/pictures", test_pictures) {
         scene[0].origin[2] = 2.5;
         scene[0].square = 0.2;
         const struct rig truth = turned(&rig, turns[i][0], turns[i][1], turns[i][2]);
-        int count = picture_points(&truth, scene, 3, WATCHED ? 4 : 6, 0.08, points);
+        int count = picture_points(&truth, scene, 3, 6, 0.08, points);
         int error = refine_rig(&rig, points, count, &r);
         hold(name, &truth, points, count, error, &r, 10);
     }
@@ -395,7 +392,7 @@ TEST("/refine/pictures", test_pictures) {
 
 /* Rendered scenes that determine nothing: a wall far away, hardly any texture, a rig at rest. */
 TEST("/refine/undetermined-pictures", test_undetermined_pictures) {
-    const int count = g_test_thorough() ? 200 : WATCHED ? 1 : 3;
+    const int count = g_test_thorough() ? 200 : 3;
     int taken = 0;
     if (!can_find())
         return;
@@ -483,7 +480,7 @@ static uint8_t *turn_picture(const struct camera *c, const uint8_t *grey, const 
 /* The couples of a drive whose right pictures are turned, into points. */
 static int drive_points(const char *folder, const struct rig *rig, const double by[3],
                         struct refine_point *points) {
-    const int couples = WATCHED ? 3 : 10;
+    const int couples = 10;
     double turn[9];
     int count = 0, w, h;
     rotation_from_vector(by, turn);
@@ -516,8 +513,7 @@ TEST("/refine/drive", test_drive) {
     g_assert_cmpint(rectify_of_rig(&rig, 0, &to), ==, 0);
     rig.rectified = rig.has_rectification = 0;
     g_autofree struct refine_point *points = g_new(struct refine_point, 10 * MAX_FEATURES);
-    const int tried = WATCHED ? 1 : (int)G_N_ELEMENTS(turns);
-    for (int i = 0; i < tried; i++) {
+    for (int i = 0; i < (int)G_N_ELEMENTS(turns); i++) {
         struct refinement r;
         const double by[3] = {turns[i][0] * DEGREE, turns[i][1] * DEGREE, turns[i][2] * DEGREE};
         const struct rig benchmark = turned(&rig, turns[i][0], turns[i][1], turns[i][2]);
@@ -526,8 +522,6 @@ TEST("/refine/drive", test_drive) {
         say("drive", &benchmark, error, &r);
         g_test_message("benchmark's rows %.3f px, its depth of 40 m %.2f %% off",
                        rows(&benchmark, points, count), 100 * depth_error(&benchmark, &r.rig, 40));
-        if (WATCHED)
-            continue;
         g_assert_cmpint(error, ==, 0);
         if (i == 0)
             first = r.rig;
