@@ -14,35 +14,15 @@
  * LD_PRELOAD ends. */
 static char *built;
 
-/* ---- the tests of a program */
-
-static struct {
-    const char *path;
-    gconstpointer data;
-    GTestDataFunc test;
-} tests[64];
-static int test_count;
-
-void gui_add(const char *path, size_t data, GTestDataFunc test) {
-    g_assert(test_count < (int)G_N_ELEMENTS(tests));
-    tests[test_count].path = path;
-    tests[test_count].data = GSIZE_TO_POINTER(data);
-    tests[test_count++].test = test;
-}
-
 int main(int argc, char **argv) {
     built = strchr(argv[0], '/') ? g_path_get_dirname(argv[0]) : g_strdup("/bin");
     g_test_init(&argc, &argv, NULL);
     g_setenv("HOME", "/nonexistent", TRUE); /* as tests/run.sh does, for whoever runs one by hand */
-    g_unsetenv("XDG_CONFIG_HOME");
-    g_unsetenv("XDG_STATE_HOME");
     if (!g_getenv("DISPLAY") || !g_getenv("LIVESTEREO_BIN")) {
         printf("1..0 # SKIP needs a display (xvfb-run of xvfb) and LIVESTEREO_BIN\n");
         return 0;
     }
-    for (int i = 0; i < test_count; i++)
-        g_test_add_data_func(tests[i].path, tests[i].data, tests[i].test);
-    return g_test_run();
+    return tests_run();
 }
 
 char *gui_run_tool(const char *format, ...) {
@@ -141,12 +121,53 @@ void gui_settle(const struct gui_program *p) {
 /* ---- the program */
 
 void gui_prepare(struct gui_program *p) {
+    if (p->map)
+        return;
     if (!p->folder)
-        p->folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
+        p->folder = g_mkdtemp(g_build_filename(folder, "gui-XXXXXX", NULL));
     p->map = g_build_filename(p->folder, "map", NULL);
     p->output = g_build_filename(p->folder, "out", NULL);
     p->input = g_build_filename(p->folder, "input", NULL);
     mkfifo(p->input, 0600); /* or it is there from the start before */
+}
+
+char *gui_write(struct gui_program *p, const char *name, const char *format, ...) {
+    va_list arguments;
+    gui_prepare(p);
+    char *path = g_build_filename(p->folder, name, NULL);
+    g_autofree char *parent = g_path_get_dirname(path);
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    return path;
+}
+
+char *gui_calibration(struct gui_program *p, int width, int height, int focal) {
+    return gui_write(p, "calib.txt", "focal_px=%d\ncx=%d\ncy=%d\nbaseline_m=0.1\n", focal,
+                     width / 2, height / 2);
+}
+
+void gui_dialog(struct gui_program *p, const char *script) {
+    g_autofree char *path = gui_write(p, "bin/zenity", "#!/bin/sh\n%s\n", script);
+    g_assert_cmpint(g_chmod(path, 0755), ==, 0);
+}
+
+char *gui_pair(struct gui_program *p, const char *name, int width, int height) {
+    g_autofree uint8_t *grey = g_malloc((gsize)(width * height));
+    gui_prepare(p);
+    char *pair = g_build_filename(p->folder, name, NULL);
+    g_assert_cmpint(g_mkdir_with_parents(pair, 0700), ==, 0);
+    for (int side = 0; side < 2; side++) {
+        g_autofree char *path = g_build_filename(pair, side ? "right.png" : "left.png", NULL);
+        for (int i = 0; i < width * height; i++)
+            grey[i] = (uint8_t)(((unsigned)(i % width + 4 * side) * 2654435761u ^
+                                 (unsigned)(i / width) * 40503u * 65537u) >>
+                                24);
+        g_assert_cmpint(picture_write(path, &(struct image){grey, width, height, 1}), ==, 0);
+    }
+    return pair;
 }
 
 char *gui_preload(const char *library) {
@@ -175,6 +196,7 @@ void gui_spawn(struct gui_program *p, const char *line) {
     GError *error = NULL;
     int argc;
     char **argv, **environment = environment_of(p);
+    g_unlink(p->map);
     g_assert_true(g_shell_parse_argv(line, &argc, &argv, NULL));
     g_spawn_async(NULL, argv, environment, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
                   gui_die_with_test, NULL, &p->pid, &error);
@@ -184,14 +206,21 @@ void gui_spawn(struct gui_program *p, const char *line) {
     gui_wait_for(p, gui_number(p, "state", "frame") >= 0 || gui_has(p, "state", "parts start=1"));
 }
 
+void gui_launch(struct gui_program *p, const char *format, ...) {
+    va_list arguments;
+    gui_prepare(p);
+    va_start(arguments, format);
+    g_autofree char *words = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_autofree char *line =
+        g_strdup_printf("%s %s --ui-map %s -o %s -q%s", g_getenv("LIVESTEREO_BIN"), words, p->map,
+                        p->output, strstr(words, "--window") ? "" : " --window 1000x700");
+    gui_spawn(p, line);
+}
+
 void gui_start(struct gui_program *p, const char *options, const char *source) {
     const char *more = g_getenv("GUI_OPTIONS");
-    gui_prepare(p);
-    g_autofree char *line =
-        g_strdup_printf("%s view --view 3 %s --window 1000x700 %s %s --ui-map %s -o %s -q %s",
-                        g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS, more ? more : "", options, p->map,
-                        p->output, source);
-    gui_spawn(p, line);
+    gui_launch(p, "view --view 3 " GUI_SETTINGS " %s %s %s", more ? more : "", options, source);
 }
 
 struct gui_program gui_begin(const char *options, const char *source) {
@@ -220,17 +249,15 @@ void gui_wait_end(struct gui_program *p) {
     p->exit_code = WEXITSTATUS(status);
 }
 
-/* Frees all but the folder, in which another start finds what was remembered. */
 void gui_forget_names(struct gui_program *p) {
     g_unlink(p->map);
-    g_free(p->map);
+    g_clear_pointer(&p->map, g_free);
     g_free(p->output);
     g_free(p->input);
 }
 
 void gui_forget(struct gui_program *p) {
     gui_forget_names(p);
-    remove_tree(p->folder);
     g_free(p->folder);
 }
 
@@ -296,10 +323,15 @@ gboolean gui_says(const struct gui_program *p, const char *text) {
     return message && strstr(message, text);
 }
 
+void gui_until(const struct gui_program *p, const char *kind, const char *name, const char *value) {
+    g_test_message("until %s %s is %s", kind, name, value);
+    gui_wait_for(p, gui_is(p, kind, name, value));
+}
+
 void gui_run_until(const struct gui_program *p, const char *name, const char *state,
                    const char *value) {
     gui_run_action(p, name);
-    gui_wait_for(p, gui_is(p, "state", state, value));
+    gui_until(p, "state", state, value);
 }
 
 struct gui_rect gui_find(const struct gui_program *p, const char *name) {
@@ -378,12 +410,25 @@ void gui_click(const struct gui_program *p, const char *name) {
     gui_button(p, "click", 1);
 }
 
+void gui_click_until(const struct gui_program *p, const char *name, const char *kind,
+                     const char *what, const char *value) {
+    gui_click(p, name);
+    gui_until(p, kind, what, value);
+}
+
 void gui_set(const struct gui_program *p, const char *name, const char *value) {
     g_autofree char *field = g_strconcat(name, ".value", NULL);
     gui_click(p, field);
     gui_type(p, value);
     gui_key(p, "ENTER");
-    gui_wait_for(p, gui_is(p, "state", "typing", "0"));
+    gui_until(p, "state", "typing", "0");
+    gui_until(p, "value", name, value);
+}
+
+void gui_type_into(const struct gui_program *p, const char *name, const char *text) {
+    gui_click(p, name);
+    gui_key(p, "Ctrl+a");
+    gui_type(p, text);
 }
 
 void gui_choose(const struct gui_program *p, const char *name, const char *choice) {
@@ -451,6 +496,46 @@ struct image gui_shot(const struct gui_program *p) {
     return image;
 }
 
+struct image gui_part(const struct gui_program *p, const char *name, double from, double to) {
+    GUI_SHOT shot = gui_shot(p);
+    struct gui_rect at = gui_find(p, name);
+    struct image part = {
+        .width = at.width, .height = (int)(at.height * (to - from)), .channels = 3};
+    part.data = g_malloc(image_bytes(&part));
+    for (int y = 0; y < part.height; y++)
+        memcpy(part.data + (size_t)y * (size_t)at.width * 3,
+               shot.data + 3 * ((size_t)(at.y + (int)(at.height * from) + y) * (size_t)shot.width +
+                                (size_t)at.x),
+               (size_t)at.width * 3);
+    return part;
+}
+
+long gui_differing(const struct image *a, const struct image *b, int column) {
+    long count = 0;
+    g_assert_true(a->width == b->width && a->height == b->height);
+    for (int i = 0; i < a->width * a->height; i++)
+        count += i % a->width >= column && memcmp(a->data + 3 * i, b->data + 3 * i, 3) != 0;
+    return count;
+}
+
+double gui_level(const struct image *part) {
+    double sum = 0;
+    for (size_t i = 0; i < image_bytes(part); i += 3)
+        sum += part->data[i];
+    return 3 * sum / (double)image_bytes(part);
+}
+
+char *gui_written(const struct gui_program *p, const char *ending) {
+    g_autoptr(GDir) dir = g_dir_open(p->output, 0, NULL);
+    char *found = NULL;
+    for (const char *name; dir && (name = g_dir_read_name(dir));)
+        if (g_str_has_suffix(name, ending)) {
+            g_assert_null(found);
+            found = g_build_filename(p->output, name, NULL);
+        }
+    return found;
+}
+
 long gui_changed(const struct gui_program *p, const struct image *a, const struct image *b) {
     struct gui_rect at = gui_find(p, "picture");
     g_assert_true(a->width == b->width && a->height == b->height);
@@ -472,13 +557,11 @@ void gui_quit_once(struct gui_program *p) {
 
 void gui_quit(struct gui_program *p) {
     gui_quit_once(p);
-    remove_tree(p->folder);
     g_free(p->folder);
 }
 
 void gui_on_recording(void (*test)(const char *path)) {
-    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    g_autofree char *path = path_in("sbs.mkv");
     g_autofree char *launch =
         g_strdup_printf("videotestsrc pattern=snow num-buffers=40 ! "
                         "video/x-raw,width=320,height=120,framerate=20/1 ! jpegenc ! "
@@ -488,5 +571,22 @@ void gui_on_recording(void (*test)(const char *path)) {
         test(path);
     else
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    remove_tree(folder);
+}
+
+char *gui_links(const char *data, const char *left, const char *right, const char *ending,
+                int first, int count) {
+    g_autofree char *given = data_path(data), *from = NULL;
+    if (!given)
+        return NULL;
+    from = g_canonicalize_filename(given, NULL);
+    for (int i = 0; i < 2 * count; i++) {
+        g_autofree char *number = g_strdup_printf("%0*d%s", strstr(left, "/") ? 6 : 2,
+                                                  first + i / 2, ending),
+                        *old = g_strdup_printf("%s/%s%s", from, i % 2 ? right : left, number),
+                        *name = g_build_filename("links", i % 2 ? "right" : "left", number, NULL),
+                        *new = path_in(name);
+        if (access(old, R_OK) == 0)
+            g_assert_cmpint(symlink(old, new), ==, 0);
+    }
+    return path_in("links");
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "image/picture.h"
+#include "tests/folder.h"
 #include "tests/test.h"
 
 #define GUI_WAIT_S 600 /* for what hangs; how long a wait takes depends on the machine */
@@ -28,16 +29,8 @@ struct gui_rect {
     int x, y, width, height;
 };
 
-/* GUI_TEST("/path", name) { ... } defines a test of the program, whose main is in gui.c: it runs
- * them in their order, or skips all where a need is missing. gui_add adds one with data, which is
- * not copied, before main begins. */
-#define GUI_TEST(path, name)                                    \
-    static void name(gconstpointer unused G_GNUC_UNUSED);       \
-    __attribute__((constructor)) static void add_##name(void) { \
-        gui_add(path, 0, name);                                 \
-    }                                                           \
-    static void name(gconstpointer unused G_GNUC_UNUSED)
-void gui_add(const char *path, size_t data, GTestDataFunc test);
+/* GUI_TEST("/path", name) { ... } is a TEST() of the program; all are skipped without a display. */
+#define GUI_TEST TEST
 
 /* What a command prints, without blanks at its ends. */
 char *gui_run_tool(const char *format, ...) G_GNUC_PRINTF(1, 2);
@@ -78,9 +71,20 @@ void gui_settle(const struct gui_program *p);
 
 /* ---- the program */
 
-/* Names the files of a test and gives it remembered settings of its own. If p->folder is set, the
- * test goes on with what was remembered there. */
+/* Names the files of a test, once, and gives it remembered settings of its own. If p->folder is
+ * set, the test goes on with what was remembered there. */
 void gui_prepare(struct gui_program *p);
+
+/* A file of a test's folder; g_free. A calibration whose principal point is the middle, 0.1 m. */
+char *gui_write(struct gui_program *p, const char *name, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+char *gui_calibration(struct gui_program *p, int width, int height, int focal);
+
+/* A script in place of the desktop's dialog. */
+void gui_dialog(struct gui_program *p, const char *script);
+
+/* A folder of the test's with left.png and right.png of noise, 4 px apart. g_free. */
+char *gui_pair(struct gui_program *p, const char *name, int width, int height);
 
 /* "LD_PRELOAD=..." for a command line whose window has given_input.so and one more library. */
 char *gui_preload(const char *library);
@@ -99,6 +103,9 @@ void gui_die_with_test(gpointer unused);
  * those of the machine. */
 void gui_spawn(struct gui_program *p, const char *line);
 
+/* Does both with a line that begins with the program, and ends with what it writes for tests. */
+void gui_launch(struct gui_program *p, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 /* Does both with `livestereo view GUI_SETTINGS GUI_OPTIONS options ... source`. */
 void gui_start(struct gui_program *p, const char *options, const char *source);
 
@@ -109,13 +116,12 @@ struct gui_program gui_open(const char *options, const char *source);
 /* Waits until the program has ended by itself, and sets p->exit_code. */
 void gui_wait_end(struct gui_program *p);
 
-/* Frees all but the folder: another start finds there what was remembered. */
+/* Frees all; gui_forget_names: all but the folder, in which another start
+ * finds what was remembered. */
+void gui_forget(struct gui_program *p);
 void gui_forget_names(struct gui_program *p);
 
-/* Frees all and removes the folder. */
-void gui_forget(struct gui_program *p);
-
-/* Presses q, waits for the end without an error, and forgets all; gui_quit_once: but the folder. */
+/* Quits, waits for the end without an error, and forgets all; gui_quit_once: but the folder. */
 void gui_quit(struct gui_program *p);
 void gui_quit_once(struct gui_program *p);
 
@@ -135,9 +141,10 @@ void gui_focus(const struct gui_program *p, const char *name);
  * caller waits for what it does. */
 void gui_run_action(const struct gui_program *p, const char *name);
 
-/* The same, and waits until the map has this state. */
+/* These wait until the map has this state, or at all. */
 void gui_run_until(const struct gui_program *p, const char *name, const char *state,
                    const char *value);
+void gui_until(const struct gui_program *p, const char *kind, const char *name, const char *value);
 
 /* Where the widget is once the window is at rest: before, a widget that changes its size still
  * moves those below it. */
@@ -154,10 +161,13 @@ gboolean gui_is_visible(const struct gui_program *p, const char *name);
 /* Turns the wheel over the panel of settings until the widget is visible. */
 void gui_scroll_to(const struct gui_program *p, const char *name);
 void gui_click(const struct gui_program *p, const char *name);
+void gui_click_until(const struct gui_program *p, const char *name, const char *kind,
+                     const char *what, const char *value);
 
-/* Types a row's value, in its field; chooses from a list or a menu of that name, as they are named
- * in the map; shows a tab of the panel. */
+/* Types a row's value, in its field, and waits for it; types a text in place of another; chooses
+ * from a list or a menu of that name, as they are named in the map; shows a tab of the panel. */
 void gui_set(const struct gui_program *p, const char *name, const char *value);
+void gui_type_into(const struct gui_program *p, const char *name, const char *text);
 void gui_choose(const struct gui_program *p, const char *name, const char *choice);
 void gui_tab(const struct gui_program *p, const char *name);
 
@@ -167,9 +177,14 @@ void gui_click_leaving(const struct gui_program *p, const char *name);
 /* Drags across a widget; from and to are in widths of it. */
 void gui_drag(const struct gui_program *p, const char *name, double from, double to, int which);
 
-/* Calls test with a recording of 40 side-by-side pairs of noise, 160x120 each, 20 a second, and
- * removes it afterwards; skips the test where it cannot be made. */
+/* Calls test with a recording of 40 side-by-side pairs of noise, 160x120 each, 20 a second; skips
+ * the test where it cannot be made. */
 void gui_on_recording(void (*test)(const char *path));
+
+/* A folder of links to count numbered files of each side, as a source has them, from the data.
+ * g_free; NULL after a skip. */
+char *gui_links(const char *data, const char *left, const char *right, const char *ending,
+                int first, int count);
 
 /* ---- pictures */
 
@@ -179,6 +194,15 @@ char *gui_new_file(const struct gui_program *p, const char *key, const char *end
 /* The window; picture_free it, as GUI_SHOT does at the end of its scope. */
 #define GUI_SHOT AUTO(picture_free) struct image
 struct image gui_shot(const struct gui_program *p);
+
+/* A widget's part of the window, between two shares of its height. */
+struct image gui_part(const struct gui_program *p, const char *name, double from, double to);
+/* Pixels from a column on that differ, of two parts of one size; of one, the mean grey level. */
+long gui_differing(const struct image *a, const struct image *b, int column);
+double gui_level(const struct image *part);
+
+/* The one file with that ending that the program wrote; NULL where there is none. g_free. */
+char *gui_written(const struct gui_program *p, const char *ending);
 
 /* Pixels of the upper three quarters of the picture's area, below which messages are written, that
  * differ between two shots of one size. */

@@ -27,8 +27,7 @@ GUI_TEST("/gui/slider", test_slider) {
     const uint8_t *mark = after.data + (ptrdiff_t)pixel * after.channels;
     g_assert_cmphex((unsigned)(mark[0] << 16 | mark[1] << 8 | mark[2]), ==, 0x6aa6ff);
 
-    gui_click(&p, "discontinuity_weight.reset");
-    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", weight));
+    gui_click_until(&p, "discontinuity_weight.reset", "value", "discontinuity_weight", weight);
     struct gui_rect panel = gui_find(&p, "panel.settings"); /* no help lies over the picture */
     gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 5);
     gui_settle(&p);
@@ -49,7 +48,7 @@ GUI_TEST("/gui/slider", test_slider) {
     gui_click(&p, "bp_iterations.value");
     gui_type(&p, "7");
     gui_key(&p, "ESC"); /* leaves what was there */
-    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
+    gui_until(&p, "state", "typing", "0");
     g_assert_cmpint(gui_number(&p, "value", "bp_iterations"), ==, value + 1);
     gui_click(&p, "bp_iterations.value");
     gui_type(&p, "7");
@@ -59,7 +58,7 @@ GUI_TEST("/gui/slider", test_slider) {
     gui_give(&p, "type 12");
     gui_key(&p, "ENTER");
     kill(p.pid, SIGCONT);
-    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
+    gui_until(&p, "state", "typing", "0");
     g_assert_cmpint(gui_number(&p, "value", "bp_iterations"), ==, 12);
 }
 
@@ -69,11 +68,9 @@ GUI_TEST("/gui/slider", test_slider) {
 GUI_TEST("/gui/row", test_row) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_set(&p, "discontinuity_weight", "50");
-    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "50"));
     gui_drag(&p, "discontinuity_weight", 0.5, 1.2, 1);
-    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "2"));
+    gui_until(&p, "value", "discontinuity_weight", "2");
     gui_set(&p, "discontinuity_weight", "0.35");
-    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "0.35"));
     gui_tab(&p, "all");
     gui_click(&p, "group.check");
     g_assert_false(gui_is_visible(&p, "speckle_size.reset"));
@@ -85,8 +82,7 @@ GUI_TEST("/gui/row", test_row) {
     g_test_message("speckle_size at a fifth: %ld of 10000", value);
     g_assert_cmpint(value, >, 5);
     g_assert_cmpint(value, <, 200);
-    gui_click(&p, "speckle_size.reset");
-    gui_wait_for(&p, gui_is(&p, "value", "speckle_size", "50"));
+    gui_click_until(&p, "speckle_size.reset", "value", "speckle_size", "50");
     gui_wait_for(&p, !gui_is_visible(&p, "speckle_size.reset"));
 }
 
@@ -99,7 +95,7 @@ GUI_TEST("/gui/list", test_list) {
     gui_wait_for(&p, !gui_is_visible(&p, "colormap.cividis"));
     g_assert_true(gui_is(&p, "state", "colormap", "turbo"));
     gui_choose(&p, "colormap", "cividis");
-    gui_wait_for(&p, gui_is(&p, "state", "colormap", "cividis"));
+    gui_until(&p, "state", "colormap", "cividis");
 }
 
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
@@ -116,14 +112,14 @@ GUI_TEST("/gui/panel-keys", test_panel_keys) {
     gui_key(&p, "TAB");
     gui_wait_for(&p, !gui_is(&p, "state", "focus", "disparity_range"));
     gui_key(&p, "Shift+TAB");
-    gui_wait_for(&p, gui_is(&p, "state", "focus", "disparity_range"));
+    gui_until(&p, "state", "focus", "disparity_range");
     g_assert_true(gui_is(&p, "state", "frame", "0")); /* nothing was sought */
     gui_run_until(&p, "panel-keys", "focus", "");
     gui_run_action(&p, "panels");
     gui_wait_for(&p, !gui_is_visible(&p, "quality.low"));
     gui_focus(&p, "quality.low"); /* shows what was hidden */
     gui_key(&p, "ESC");
-    gui_wait_for(&p, gui_is(&p, "state", "focus", ""));
+    gui_until(&p, "state", "focus", "");
 }
 
 /* Words typed above the parameters leave those that have them, in name or help. */
@@ -136,59 +132,44 @@ GUI_TEST("/gui/search", test_search) {
     g_assert_false(gui_is_visible(&p, "group.belief propagation"));
     g_assert_false(gui_is_visible(&p, "bp_iterations"));
     gui_key(&p, "ENTER");
-    gui_wait_for(&p, gui_is(&p, "state", "typing", "0"));
-}
-
-/* Pixels of an area of the window that two shots differ in. */
-static long changed_in(const struct image *a, const struct image *b, struct gui_rect at) {
-    long count = 0;
-    for (int y = at.y; y < at.y + at.height; y++)
-        count += memcmp(a->data + 3 * ((size_t)y * (size_t)a->width + (size_t)at.x),
-                        b->data + 3 * ((size_t)y * (size_t)a->width + (size_t)at.x),
-                        3 * (size_t)at.width) != 0;
-    return count;
+    gui_until(&p, "state", "typing", "0");
 }
 
 /* The help of a row lies beside the panel: it covers no other row's value. */
 GUI_TEST("/gui/help-beside", test_help_beside) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    struct gui_rect row = gui_find(&p, "discontinuity_weight"), next = gui_find(&p, "hide_below"),
-                    picture = gui_find(&p, "picture");
+    struct gui_rect row = gui_find(&p, "discontinuity_weight"), picture = gui_find(&p, "picture");
     gui_move(&p, picture.x + 5, picture.y + 5);
-    GUI_SHOT without = gui_shot(&p);
+    AUTO(picture_free)
+    struct image without = gui_part(&p, "picture", 0, 1), value = gui_part(&p, "hide_below", 0, 1);
     gui_move(&p, row.x + row.width / 2.0, row.y + row.height / 2.0);
-    GUI_SHOT with = gui_shot(&p);
-    g_assert_cmpint(changed_in(&without, &with, picture), >, 20);
-    g_assert_cmpint(changed_in(&without, &with, next), ==, 0);
+    AUTO(picture_free)
+    struct image with = gui_part(&p, "picture", 0, 1), now = gui_part(&p, "hide_below", 0, 1);
+    g_assert_cmpint(gui_differing(&without, &with, 0), >, 20);
+    g_assert_cmpint(gui_differing(&value, &now, 0), ==, 0);
 }
 
 /* The mean grey level of the panel's upper part. */
-static int panel_level(const struct gui_program *p) {
-    struct gui_rect at = gui_find(p, "panel.settings");
-    GUI_SHOT shot = gui_shot(p);
-    long sum = 0;
-    for (int y = at.y; y < at.y + 100; y++)
-        for (int x = at.x; x < at.x + at.width; x++)
-            sum += shot.data[3 * ((size_t)y * (size_t)shot.width + (size_t)x)];
-    return (int)(sum / (100L * at.width));
+static double panel_level(const struct gui_program *p) {
+    AUTO(picture_free) struct image part = gui_part(p, "panel.settings", 0, 0.2);
+    double level = gui_level(&part);
+    return level;
 }
 
 /* The window is dark, light by a switch and by --theme; the switch is remembered. */
 GUI_TEST("/gui/theme", test_theme) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    g_assert_cmpint(panel_level(&p), <, 80);
+    g_assert_cmpfloat(panel_level(&p), <, 80);
     gui_choose(&p, "tool.more", "theme");
-    gui_wait_for(&p, gui_is(&p, "state", "theme", "light"));
-    g_assert_cmpint(panel_level(&p), >, 180);
+    gui_until(&p, "state", "theme", "light");
+    g_assert_cmpfloat(panel_level(&p), >, 180);
     gui_run_until(&p, "view-points", "view", "points");
     gui_settle(&p);
-    GUI_SHOT shot = gui_shot(&p);
-    struct gui_rect at = gui_find(&p, "picture");
+    AUTO(picture_free) struct image part = gui_part(&p, "picture", 0, 1);
     long dark = 0;
-    for (int y = at.y; y < at.y + at.height; y++)
-        for (int x = at.x; x < at.x + at.width; x++)
-            dark += memcmp(shot.data + 3 * (size_t)(y * shot.width + x), "\x0e\x0f\x11", 3) == 0;
-    g_assert_cmpint(dark, <, at.width); /* behind the points it is light, too */
+    for (int i = 0; i < part.width * part.height; i++)
+        dark += memcmp(part.data + 3 * i, "\x0e\x0f\x11", 3) == 0;
+    g_assert_cmpint(dark, <, part.width); /* behind the points it is light, too */
     gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);
@@ -198,7 +179,7 @@ GUI_TEST("/gui/theme", test_theme) {
 
     gui_start(&p, "--paused --theme dark", GUI_SOURCE);
     gui_settle(&p);
-    g_assert_cmpint(panel_level(&p), <, 80);
+    g_assert_cmpfloat(panel_level(&p), <, 80);
 }
 
 /* Wheel, drag, click and orbit on the picture; the view stays while frames pass. */
@@ -220,7 +201,7 @@ GUI_TEST("/gui/mouse", test_mouse) {
     g_assert_true(gui_is(&p, "state", "probes", "0")); /* a drag is no click */
     gui_move(&p, x, y);
     gui_button(&p, "click", 1);
-    gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
+    gui_until(&p, "state", "probes", "1");
     gui_tab(&p, "probes");
     gui_wait_for(&p, gui_look(&p, "place", "probe.0") != NULL); /* answered, with its plot */
     gui_run_until(&p, "unpin", "probes", "0");
@@ -271,63 +252,46 @@ GUI_TEST("/gui/remembered", test_remembered) {
     gui_tab(&p, "all");
     gui_click(&p, "group.smooth");
     gui_set(&p, "smooth_sigma", "0.1");
-    gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
     save_preset(&p, "mine");
     gui_tab(&p, "all");
     gui_set(&p, "smooth_sigma", "0.2");
-    gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.2"));
     gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0.2"));
     gui_choose(&p, "preset", "mine");
-    gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
+    gui_until(&p, "value", "smooth_sigma", "0.1");
     gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.2"));
+    gui_until(&p, "value", "smooth_sigma", "0.2");
     gui_run_action(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "value", "smooth_sigma", "0.1"));
+    gui_until(&p, "value", "smooth_sigma", "0.1");
     gui_settle(&p);
 }
 
 /* A and B have each their own preset and quality. */
 GUI_TEST("/gui/compare-presets", test_compare_presets) {
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --paused --set backend=cpu --window 1000x700 --ui-map %s -o %s -q %s",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output, GUI_SOURCE);
-    gui_spawn(&p, line);
+    gui_launch(&p, "view --paused --set backend=cpu %s", GUI_SOURCE);
     gui_settle(&p);
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "high auto"));
+    gui_until(&p, "state", "quality", "high auto");
     gui_choose(&p, "preset", "felzenszwalb2006");
-    gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
+    gui_until(&p, "state", "preset", "felzenszwalb2006");
     g_autofree char *quality = gui_look(&p, "state", "quality");
     g_assert_false(g_str_has_suffix(quality, "auto"));
     for (int i = 0; i < 2; i++) {
-        gui_run_action(&p, "compare");
-        gui_wait_for(&p, gui_is(&p, "state", "settings", i ? "A" : "B"));
+        gui_run_until(&p, "compare", "settings", i ? "A" : "B");
         gui_settle(&p);
         g_assert_true(gui_is(&p, "state", "preset", i ? "felzenszwalb2006" : ""));
         g_assert_true(gui_is(&p, "state", "quality", i ? quality : "high auto"));
     }
 }
 
-static char *message_with(const struct gui_program *p, const char *text) {
-    char *message = gui_look(p, "state", "message");
-    if (message && !strstr(message, text))
-        g_clear_pointer(&message, g_free);
-    return message;
-}
-
 /* None is saved over a built-in one. */
 GUI_TEST("/gui/preset-names", test_preset_names) {
-    AUTO(gui_quit) struct gui_program p = {0};
-    g_autofree char *message = NULL;
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     save_preset(&p, "live");
-    gui_wait_for(&p, (message = message_with(&p, "live is a built-in preset")) != NULL);
+    gui_wait_for(&p, gui_says(&p, "live is a built-in preset"));
 }
 
 /* Another size of text leaves open what was opened; what the command line asked for is shown
@@ -350,42 +314,33 @@ GUI_TEST("/gui/text-size", test_text_size) {
 
 /* Undo, redo, and the settings as words for a command line. */
 GUI_TEST("/gui/undo", test_undo) {
-    AUTO(gui_quit) struct gui_program p = {0};
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
-    gui_click(&p, "fill");
-    gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
+    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    gui_click_until(&p, "fill", "value", "fill", "false");
     gui_set(&p, "disparity_range", "20");
-    gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "20"));
     gui_run_action(&p, "undo");
-    gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
+    gui_until(&p, "value", "disparity_range", "16");
     gui_run_action(&p, "undo");
-    gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
+    gui_until(&p, "value", "fill", "true");
     gui_run_until(&p, "undo", "message", "Nothing to undo");
     gui_run_action(&p, "redo");
-    gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
+    gui_until(&p, "value", "fill", "false");
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_settle(&p);
 }
 
 /* A window with the settings that it has by itself. */
 static void start_as_it_is(struct gui_program *p, const char *source) {
-    gui_prepare(p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --set backend=cpu --window 1000x700 --ui-map %s -o %s -q %s --paused",
-        g_getenv("LIVESTEREO_BIN"), p->map, p->output, source);
-    gui_spawn(p, line);
+    gui_launch(p, "view --set backend=cpu %s --paused", source);
 }
 
 /* The first change is undone while the quality is found automatically. */
 GUI_TEST("/gui/undo-auto", test_undo_auto) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_as_it_is(&p, "synth:width=160,height=120");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "high auto")); /* what stands still */
+    gui_until(&p, "state", "quality", "high auto"); /* what stands still */
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 64);
     gui_set(&p, "disparity_range", "65");
-    gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 65);
     gui_run_action(&p, "undo");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 64);
     g_assert_true(gui_is(&p, "state", "quality", "high auto"));
@@ -398,18 +353,13 @@ GUI_TEST("/gui/range-of-source", test_range_of_source) {
         "synth:width=160,height=120", "synth:width=160,height=120", "synth:width=176,height=120"};
     static const int ranges[] = {64, 65, 64};
     struct gui_program p = {0};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) { /* the folder is the test's, and goes with it */
         start_as_it_is(&p, sources[i]);
         g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, ranges[i]);
-        if (i == 0) {
+        if (i == 0)
             gui_set(&p, "disparity_range", "65");
-            gui_wait_for(&p, gui_number(&p, "value", "disparity_range") == 65);
-        }
-        gui_run_action(&p, "quit");
-        gui_wait_end(&p);
-        gui_forget_names(&p);
+        gui_quit_once(&p);
     }
-    remove_tree(p.folder);
     g_free(p.folder);
 }
 
@@ -425,7 +375,7 @@ GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
         g_autofree char *said = g_strdup_printf("Preset %s", presets[i]);
         gui_choose(&p, "preset", presets[i]);
-        gui_wait_for(&p, gui_is(&p, "state", "message", said));
+        gui_until(&p, "state", "message", said);
         g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 16);
         gui_settle(&p);
         struct gui_rect at = gui_find(&p, "picture");
@@ -435,10 +385,10 @@ GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
         g_assert_nonnull(strstr(text, " %"));
         g_assert_true(gui_is(&p, "state", "preset", presets[i]));
     }
-    gui_click(&p, "fill"); /* the list says that it is not the preset any more, until it is */
-    gui_wait_for(&p, gui_is(&p, "state", "preset", "default changed"));
-    gui_click(&p, "fill");
-    gui_wait_for(&p, gui_is(&p, "state", "preset", "default"));
+    gui_click_until(
+        &p, "fill", "state", "preset",
+        "default changed"); /* the list says that it is not the preset any more, until it is */
+    gui_click_until(&p, "fill", "state", "preset", "default");
 }
 
 /* A range that is too large is noticed, and the better one taken by a click. */
@@ -462,19 +412,17 @@ static double scale_of(const struct gui_program *p) {
 /* One thread and a large picture: the search ends at fast on smaller pictures, and the user's
  * choice stays, on whole ones. */
 static void start_slow(struct gui_program *p, const char *options) {
-    gui_prepare(p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --set threads=1 --set backend=cpu --set disparity_range=128 --window 1000x700 "
-        "--view 3 %s --ui-map %s -o %s -q synth:width=1280,height=720,range=64",
-        g_getenv("LIVESTEREO_BIN"), options, p->map, p->output);
-    gui_spawn(p, line);
+    gui_launch(p,
+               "view --set threads=1 --set backend=cpu --set disparity_range=128 --view 3 %s "
+               "synth:width=1280,height=720,range=64",
+               options);
 }
 
 GUI_TEST("/gui/quality", test_quality) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_slow(&p, "");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "low auto"));
-    gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
+    gui_until(&p, "state", "quality", "low auto");
+    gui_until(&p, "state", "searching", "0");
     g_assert_true(gui_is(&p, "value", "lr_check", "warp"));
     g_assert_cmpfloat(scale_of(&p), <=, 0.5); /* fast on whole pictures is too slow */
     gui_click(&p, "quality.high");
@@ -494,7 +442,7 @@ GUI_TEST("/gui/quality", test_quality) {
     gui_tab(&p, "all");
     gui_click(&p, "group.belief propagation");
     gui_set(&p, "bp_iterations", "9");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "custom"));
+    gui_until(&p, "state", "quality", "custom");
 }
 
 static gboolean shows(const struct gui_program *p, const char *shown) {
@@ -506,8 +454,8 @@ static gboolean shows(const struct gui_program *p, const char *shown) {
 GUI_TEST("/gui/still", test_still) {
     AUTO(gui_quit) struct gui_program p = {0};
     start_slow(&p, "--loop");
-    gui_wait_for(&p, gui_is(&p, "state", "quality", "low auto"));
-    gui_wait_for(&p, gui_is(&p, "state", "searching", "0"));
+    gui_until(&p, "state", "quality", "low auto");
+    gui_until(&p, "state", "searching", "0");
     g_assert_cmpfloat(scale_of(&p), <=, 0.5);
     g_autofree char *small = gui_look(&p, "state", "part");
     gui_run_action(&p, "pause");
@@ -517,7 +465,7 @@ GUI_TEST("/gui/still", test_still) {
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width / 2.0, at.y + at.height / 2.0);
     gui_button(&p, "click", 1);
-    gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
+    gui_until(&p, "state", "probes", "1");
     gui_button(&p, "click", 4);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
     g_autofree char *zoom = gui_look(&p, "state", "zoom");
@@ -544,7 +492,7 @@ GUI_TEST("/gui/still", test_still) {
     g_autofree char *pfm = NULL;
     g_assert_true(g_file_get_contents(path, &pfm, NULL, NULL));
     g_assert_true(g_str_has_prefix(pfm, "Pf\n1280 720\n"));
-    gui_wait_for(&p, gui_is(&p, "state", "part", small));
+    gui_until(&p, "state", "part", small);
 }
 
 /* What is saved before there is a map is saved once it is there. */
@@ -554,7 +502,7 @@ GUI_TEST("/gui/save-early", test_save_early) {
                                     "synth:width=480,height=360,range=16,frames=1");
     gui_tab(&p, "all");
     gui_click_leaving(&p, "scale.1/2");
-    gui_wait_for(&p, gui_is(&p, "state", "frame", "-1"));
+    gui_until(&p, "state", "frame", "-1");
     gui_give(&p, "key P");
     g_autofree char *said = NULL;
     gui_wait_for(&p, (g_free(said), said = gui_look(&p, "state", "message")) &&
@@ -567,16 +515,14 @@ GUI_TEST("/gui/next-start", test_next_start) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "rig");
     gui_set(&p, "sync_tolerance_ms", "0.5");
-    gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
     g_assert_true(gui_is(&p, "state", "next", "sync_tolerance_ms"));
     gui_settle(&p); /* nothing waits for it now */
     save_preset(&p, "mine");
     gui_tab(&p, "rig");
-    gui_click(&p, "sync_tolerance_ms.reset");
-    gui_wait_for(&p, gui_is(&p, "state", "next", ""));
+    gui_click_until(&p, "sync_tolerance_ms.reset", "state", "next", "");
     gui_tab(&p, "depth");
     gui_choose(&p, "preset", "mine");
-    gui_wait_for(&p, gui_is(&p, "value", "sync_tolerance_ms", "0.5"));
+    gui_until(&p, "value", "sync_tolerance_ms", "0.5");
     gui_quit_once(&p);
 
     gui_start(&p, "--paused", GUI_SOURCE);

@@ -9,32 +9,6 @@
 
 static char *rig_path, *set;
 
-/* A folder of the shape that a source has, of links into the set; NULL after a skip. */
-static char *link_set(void) {
-    const char *data = g_getenv("LIVESTEREO_DATA");
-    g_autofree char *from = g_canonicalize_filename(data ? data : "../shared/data", NULL);
-    char *folder = g_dir_make_tmp("livestereo-boards-XXXXXX", NULL);
-    int count = 0;
-    for (int v = 0; v < 2; v++) {
-        const char *side = v ? "right" : "left";
-        g_autofree char *below = g_build_filename(folder, side, NULL);
-        g_mkdir(below, 0777);
-        for (int i = 1; i <= 14; i++) {
-            g_autofree char *old =
-                g_strdup_printf("%s/calibration/opencv/%s%02d.jpg", from, side, i);
-            g_autofree char *new = g_strdup_printf("%s/%02d.jpg", below, i);
-            if (g_file_test(old, G_FILE_TEST_EXISTS))
-                count += symlink(old, new) == 0;
-        }
-    }
-    if (count == 26)
-        return folder;
-    g_test_skip("needs ../shared/data/calibration/opencv");
-    remove_tree(folder);
-    g_free(folder);
-    return NULL;
-}
-
 /* before: what runs the program. */
 static void start(struct gui_program *p, const char *before) {
     rig_path = g_build_filename(p->folder, "rig.yml", NULL);
@@ -72,14 +46,13 @@ static void check_rig(const struct gui_program *p) {
 /* The set, or FALSE after a skip. */
 static gboolean begin(void) {
     if (chessboard_available())
-        return (set = link_set()) != NULL;
+        return (set = gui_links("calibration/opencv", "left", "right", ".jpg", 1, 14)) != NULL;
     g_test_skip("needs libopencv-calib3d-dev and libopencv-video-dev");
     return FALSE;
 }
 
 static void end(struct gui_program *p) {
     gui_forget(p);
-    remove_tree(set);
     g_free(set);
     g_free(rig_path);
 }
@@ -101,7 +74,7 @@ GUI_TEST("/gui/calibrate", test_guided) {
     g_autofree char *held = g_build_filename(p.folder, "held", NULL);
     g_autofree char *before = preloading("held_solver.so", "HELD_SOLVER", held);
     start(&p, before);
-    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    gui_until(&p, "state", "written", "1");
     g_assert_true(gui_is(&p, "state", "found", "1 1"));
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 13);
     g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
@@ -119,24 +92,22 @@ GUI_TEST("/gui/calibrate", test_guided) {
     gui_click(&p, "take"); /* the pair on screen is the last one, which was just forgotten */
     gui_wait_for(&p, gui_number(&p, "state", "views") == 12);
     gui_click(&p, "take");
-    gui_wait_for(
-        &p, gui_is(&p, "state", "message", "This view is taken already; move or tilt the board"));
+    gui_until(&p, "state", "message", "This view is taken already; move or tilt the board");
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 12);
     g_remove(rig_path);
     gui_key(&p, "ENTER");
     gui_wait_for(&p, gui_number(&p, "state", "used") == 12);
-    gui_wait_for(&p, gui_is(&p, "state", "solving", "0"));
+    gui_until(&p, "state", "solving", "0");
     check_rig(&p);
     g_assert_true(g_file_set_contents(held, "", 0, NULL));
     gui_click(&p, "view.10.drop"); /* those after the first that was forgotten */
     gui_key(&p, "o");              /* never the rig with that view */
-    gui_wait_for(&p, gui_is(&p, "state", "message", "The rig is not solved yet"));
+    gui_until(&p, "state", "message", "The rig is not solved yet");
     g_remove(held);
     gui_wait_for(&p, gui_number(&p, "state", "used") == 11);
     g_assert_cmpint(gui_number(&p, "state", "views"), ==, 11);
     check_rig(&p);
-    gui_click(&p, "automatic");
-    gui_wait_for(&p, gui_is(&p, "state", "automatic", "0"));
+    gui_click_until(&p, "automatic", "state", "automatic", "0");
 
     forget_by_keys(&p);
     gui_key(&p, "q");
@@ -160,27 +131,6 @@ GUI_TEST("/gui/calibrate/lost-context", test_lost_context) {
     end(&p);
 }
 
-static gboolean has_metres(const struct gui_program *p) {
-    g_autofree char *nearest = gui_look(p, "state", "nearest");
-    return nearest != NULL;
-}
-
-static void type_into(const struct gui_program *p, const char *name, const char *text) {
-    gui_click(p, name);
-    gui_key(p, "Ctrl+a");
-    gui_type(p, text);
-}
-
-static char *newest_recording(const struct gui_program *p) {
-    g_autoptr(GDir) dir = g_dir_open(p->output, 0, NULL);
-    const char *name;
-    char *path = NULL;
-    while (dir && !path && (name = g_dir_read_name(dir)) != NULL)
-        if (g_str_has_suffix(name, ".mkv"))
-            path = g_build_filename(p->output, name, NULL);
-    return path;
-}
-
 static void assert_said_at(const struct gui_program *p, const char *line) {
     struct gui_rect at = gui_find(p, line), said = gui_find(p, "panel.toast");
     g_assert_cmpint(said.x, <, at.x + at.width);
@@ -191,40 +141,32 @@ static void assert_said_at(const struct gui_program *p, const char *line) {
 /* What calibrate cannot use is said at the line that has it, in the window, which stays; two words
  * are a left and a right file. */
 GUI_TEST("/gui/calibrate/refused", test_refused) {
-    static const char *const boards[] = {"9", "9x6"}, *const squares[] = {"24", "24mm"};
     struct gui_program p = {0};
     if (!begin())
         return;
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --quality low --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     g_autofree char *two = g_strdup_printf("%s/left/01.jpg %s/right/01.jpg", set, set);
-    gui_spawn(&p, line);
-    type_into(&p, "start.path", "/nowhere/at/all");
+    gui_launch(&p, "view --quality low --set backend=cpu --window 1000x800");
+    gui_type_into(&p, "start.path", "/nowhere/at/all");
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, gui_says(&p, "/nowhere/at/all"));
     assert_said_at(&p, "start.path");
-    gui_click(&p, "start.path");
-    gui_key(&p, "Ctrl+a");
-    gui_give(&p, "type %s", two);
-    gui_wait_for(&p, gui_is(&p, "state", "path", two));
-    type_into(&p, "start.board", boards[0]);
+    gui_type_into(&p, "start.path", two);
+    gui_until(&p, "state", "path", two);
+    gui_type_into(&p, "start.board", "9");
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, gui_says(&p, "--board"));
     assert_said_at(&p, "start.board");
-    type_into(&p, "start.board", boards[1]);
-    type_into(&p, "start.square", squares[0]);
+    gui_type_into(&p, "start.board", "9x6");
+    gui_type_into(&p, "start.square", "24");
     gui_click(&p, "start.calibrate");
     gui_wait_for(&p, gui_says(&p, "--square"));
     assert_said_at(&p, "start.square");
-    type_into(&p, "start.square", squares[1]);
+    gui_type_into(&p, "start.square", "24mm");
     gui_click_leaving(&p, "start.calibrate");
-    gui_wait_for(&p, gui_is(&p, "state", "views", "1"));
+    gui_until(&p, "state", "views", "1");
     gui_key(&p, "q");
     gui_wait_end(&p);
     gui_forget(&p);
-    remove_tree(set);
     g_free(set);
 }
 
@@ -234,54 +176,36 @@ GUI_TEST("/gui/calibrate/loop", test_loop) {
     struct gui_program p = {0};
     if (!begin())
         return;
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --quality low --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, line);
-    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
-    type_into(&p, "start.path", set);
-    gui_wait_for(&p, gui_is(&p, "state", "path", set));
-    type_into(&p, "start.square", "25mm");
+    gui_launch(&p, "view --quality low --set backend=cpu --window 1000x800");
+    gui_until(&p, "state", "parts", "start=1 log=0");
+    gui_type_into(&p, "start.path", set);
+    gui_until(&p, "state", "path", set);
+    gui_type_into(&p, "start.square", "25mm");
     gui_click_leaving(&p, "start.calibrate");
-    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    gui_until(&p, "state", "written", "1");
     g_assert_cmpint(gui_number(&p, "state", "used"), ==, 13);
 
     gui_click_leaving(&p, "open");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1")); /* all pairs were shown */
+    gui_until(&p, "state", "view", "left depth");
+    gui_until(&p, "state", "ended", "1"); /* all pairs were shown */
     gui_settle(&p);
-    g_assert_true(has_metres(&p));
-    gui_run_action(&p, "step-back"); /* which pauses */
-    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
+    g_assert_true(gui_has(&p, "state", "nearest"));
+    gui_run_until(&p, "step-back", "paused", "1"); /* which pauses */
     gui_run_until(&p, "first", "frame", "0");
     gui_settle(&p);
     gui_run_until(&p, "record", "recording", "1");
     gui_run_until(&p, "pause", "ended", "1");
     gui_run_until(&p, "record", "recording", "0");
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    g_assert_cmpint(p.exit_code, ==, 0);
-
-    g_autofree char *recording = newest_recording(&p);
-    g_test_message("%s", recording ? recording : "no recording");
+    g_autofree char *recording = gui_written(&p, ".mkv");
     g_assert_nonnull(recording);
-    gui_forget_names(&p);
-    gui_prepare(&p);
-    g_autofree char *again = g_strdup_printf(
-        "%s view --quality low --set backend=cpu --window 1000x800 --ui-map %s -o %s -q",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, again);
-    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
-    type_into(&p, "start.path", recording);
-    gui_wait_for(&p, gui_is(&p, "state", "path", recording));
-    gui_click(&p, "start.open");
-    gui_wait_for(&p, gui_is(&p, "state", "source", recording));
+    gui_quit_once(&p);
+    gui_launch(&p, "view --quality low --set backend=cpu --window 1000x800");
+    gui_until(&p, "state", "parts", "start=1 log=0");
+    gui_type_into(&p, "start.path", recording);
+    gui_until(&p, "state", "path", recording);
+    gui_click_until(&p, "start.open", "state", "source", recording);
     gui_settle(&p);
-    g_assert_true(has_metres(&p));
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
-    gui_forget(&p);
-    remove_tree(set);
+    g_assert_true(gui_has(&p, "state", "nearest"));
+    gui_quit(&p);
     g_free(set);
 }

@@ -10,16 +10,15 @@ static gboolean source_is_rig(const struct gui_program *p) {
 }
 
 GUI_TEST("/gui/cameras/two-clicks", test_two_clicks) {
-    AUTO(gui_quit) struct gui_program p = {0};
     if (!g_getenv("LIVESTEREO_TEST_CAMERAS") || access("/dev/video1", R_OK) != 0) {
         g_test_skip("needs LIVESTEREO_TEST_CAMERAS and two cameras");
         return;
     }
-    gui_start(&p, "--paused", GUI_SOURCE);
+    AUTO(gui_quit) struct gui_program p = gui_begin("--paused", GUI_SOURCE);
     gui_run_action(&p, "start");
     gui_click(&p, "start.look");
     gui_click(&p, "start.camera0");
     gui_click(&p, "start.camera1");
     gui_wait_for(&p, source_is_rig(&p));
-    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=0 log=0"));
+    gui_until(&p, "state", "parts", "start=0 log=0");
 }

@@ -46,12 +46,10 @@ static void expect(const char *changes[], const char *words, int code, const cha
 
 GUI_TEST("/gui-ends/old-opengl", test_old_opengl) {
     const char *none[] = {NULL}, *changes[] = {"MESA_GL_VERSION_OVERRIDE=2.1", NULL};
-    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "livestereo-gui-old.png", NULL),
-                    *said = NULL;
+    g_autofree char *path = path_in("old.png"), *said = NULL;
     g_autofree char *words =
         g_strdup_printf("view -v --frames 1 --screenshot %s " GUI_SOURCE, path);
     g_assert_cmpint(run(none, words, &said), ==, 0);
-    g_unlink(path);
     if (strstr(said, "Mesa"))
         expect(changes, "view -q " GUI_SOURCE, 5, "OpenGL cannot do version 3.3");
     else
@@ -61,8 +59,7 @@ GUI_TEST("/gui-ends/old-opengl", test_old_opengl) {
 /* A picture of the last pair, which is computed for seconds after the source has ended. */
 GUI_TEST("/gui-ends/late-picture", test_late_picture) {
     const char *none[] = {NULL};
-    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL),
-                    *path = g_build_filename(folder, "late.png", NULL),
+    g_autofree char *path = path_in("late.png"),
                     *words = g_strdup_printf(
                         "view -q --set backend=cpu --set threads=1 --set disparity_range=64 "
                         "--set bp_iterations=1000 --frames 2 --screenshot %s "
@@ -71,8 +68,7 @@ GUI_TEST("/gui-ends/late-picture", test_late_picture) {
                     *said = NULL;
     g_assert_cmpint(run(none, words, &said), ==, 0);
     g_assert_cmpstr(said, ==, "");
-    g_assert_cmpint(g_unlink(path), ==, 0);
-    remove_tree(folder);
+    g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
 /* By a library that answers in the driver's place (lost_context.c). */
@@ -87,8 +83,7 @@ GUI_TEST("/gui-ends/lost-context", test_lost_context) {
 GUI_TEST("/gui-ends/missing-codec", test_missing_codec) {
     const char *changes[] = {"GST_PLUGIN_FEATURE_RANK=jpegdec:NONE,avdec_mjpeg:NONE,nvjpegdec:NONE",
                              NULL};
-    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "sbs.mkv", NULL);
+    g_autofree char *path = path_in("sbs.mkv");
     g_autofree char *launch =
         g_strdup_printf("videotestsrc num-buffers=3 ! video/x-raw,width=320,height=120 "
                         "! jpegenc ! matroskamux ! filesink location=%s",
@@ -98,7 +93,6 @@ GUI_TEST("/gui-ends/missing-codec", test_missing_codec) {
         expect(changes, words, 3, "apt install gstreamer1.0-");
     else
         g_test_skip("needs jpegenc of gstreamer1.0-plugins-good");
-    remove_tree(folder);
 }
 
 /* Half of a recording plays to where it ends, the window says so and stays. */
@@ -110,8 +104,7 @@ static void play_half(const char *path) {
     g_free(bytes);
     AUTO(gui_quit) struct gui_program p = gui_begin("--rate 100", path);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1") && gui_says(&p, ".mkv: Ends after "));
-    gui_run_action(&p, "step-back"); /* nothing is under way any more */
-    gui_wait_for(&p, gui_is(&p, "state", "paused", "1"));
+    gui_run_until(&p, "step-back", "paused", "1"); /* nothing is under way any more */
     gui_settle(&p);
     long last = gui_number(&p, "state", "frame");
     g_test_message("stands at frame %ld of 40", last);
@@ -132,10 +125,8 @@ static gboolean has_line(const char *path) {
 
 /* A display server of its own, which is killed under the window. */
 GUI_TEST("/gui-ends/dead-server", test_dead_server) {
-    g_autofree char *server = g_find_program_in_path("Xvfb"),
-                    *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL),
-                    *map_path = g_build_filename(folder, "map", NULL),
-                    *said_path = g_build_filename(folder, "said", NULL), *said = NULL;
+    g_autofree char *server = g_find_program_in_path("Xvfb"), *map_path = path_in("map"),
+                    *said_path = path_in("said"), *said = NULL;
     if (!server) {
         g_test_skip("needs Xvfb");
         return;
@@ -144,7 +135,7 @@ GUI_TEST("/gui-ends/dead-server", test_dead_server) {
         *line = g_strdup_printf(
             "sh -c 'exec 3>%s/number; exec Xvfb -displayfd 3 -screen 0 1024x768x24 -nolisten tcp'",
             folder),
-        *number_path = g_build_filename(folder, "number", NULL), *number = NULL;
+        *number_path = path_in("number"), *number = NULL;
     struct gui_program p = {.map = map_path};
     GPid of_server;
     int argc;
@@ -173,7 +164,6 @@ GUI_TEST("/gui-ends/dead-server", test_dead_server) {
     g_test_message("%s", said);
     g_assert_nonnull(strstr(said, "the X server of display "));
     g_assert_cmpint(strchr(said, '\n') - said, ==, (long)strlen(said) - 1);
-    remove_tree(folder);
 }
 
 /* What is saved does not fit on the disk: the files of a pair have one cause, and one line. */

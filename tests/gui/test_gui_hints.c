@@ -8,8 +8,7 @@ GUI_TEST("/gui/hints/swap", test_swap) {
     AUTO(gui_quit)
     struct gui_program p = gui_open("--paused --swap", "synth:width=320,height=240,range=16");
     g_assert_true(gui_is(&p, "state", "swap", "1"));
-    gui_click(&p, "swap_take");
-    gui_wait_for(&p, gui_is(&p, "state", "swap", "0"));
+    gui_click_until(&p, "swap_take", "state", "swap", "0");
     gui_settle(&p);
     gui_wait_for(&p, !gui_is_visible(&p, "swap_take"));
 }
@@ -31,21 +30,16 @@ GUI_TEST("/gui/hints/first-range", test_first_range) {
     g_assert_true(gui_is(&p, "state", "range", fitted));
     gui_run_until(&p, "range-fixed", "range", "0.00 40.00");
     gui_set(&p, "disparity_range", "64");
-    gui_wait_for(&p, gui_is(&p, "state", "range", "0.00 64.00"));
+    gui_until(&p, "state", "range", "0.00 64.00");
     gui_settle(&p);
-    gui_click(&p, "fit0");
-    gui_wait_for(&p, gui_is(&p, "state", "range", fitted));
+    gui_click_until(&p, "fit0", "state", "range", fitted);
 }
 
 /* What the program set has no mark; of a picture at rest nothing is searched, and the line of
  * status says how long it took. */
 GUI_TEST("/gui/hints/rest", test_rest) {
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --set backend=cpu --window 1000x700 --paused --ui-map %s -o %s -q " GUI_SOURCE,
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, line);
+    gui_launch(&p, "view --set backend=cpu --paused " GUI_SOURCE);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "searching", "0"));
     g_autofree char *rate = gui_look(&p, "state", "status");
@@ -58,27 +52,10 @@ GUI_TEST("/gui/hints/rest", test_rest) {
 /* A folder that says its range and its calibration is shown in metres without any option. */
 GUI_TEST("/gui/hints/folder", test_folder) {
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *folder = g_build_filename(p.folder, "pair", NULL),
-                    *ini = g_build_filename(folder, "pair.ini", NULL),
-                    *calib = g_build_filename(folder, "calib.txt", NULL);
-    g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
-    for (int side = 0; side < 2; side++) { /* noise, moved by 8 px */
-        uint8_t gray[160 * 120];
-        g_autofree char *path = g_strdup_printf("%s/%s.png", folder, side ? "right" : "left");
-        for (unsigned i = 0; i < sizeof(gray); i++)
-            gray[i] = (uint8_t)(((i % 160 + 8 * (unsigned)side) * 2654435761u ^
-                                 (i / 160) * 40503u * 65537u) >>
-                                24);
-        g_assert_cmpint(picture_write(path, &(struct image){gray, 160, 120, 1}), ==, 0);
-    }
-    g_assert_true(g_file_set_contents(ini, "[pair]\ndisparities=24\n", -1, NULL));
-    g_assert_true(
-        g_file_set_contents(calib, "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n", -1, NULL));
-    g_autofree char *line = g_strdup_printf("%s view --view 3 --quality low --set backend=cpu "
-                                            "--window 1000x700 --ui-map %s -o %s -q %s",
-                                            g_getenv("LIVESTEREO_BIN"), p.map, p.output, folder);
-    gui_spawn(&p, line);
+    g_autofree char *pair = gui_pair(&p, "pair", 160, 120);
+    g_free(gui_write(&p, "pair/pair.ini", "[pair]\ndisparities=24\n"));
+    g_free(gui_write(&p, "pair/calib.txt", "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n"));
+    gui_launch(&p, "view --view 3 --quality low --set backend=cpu %s", pair);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "value", "disparity_range", "24"));
     g_autofree char *nearest = gui_look(&p, "state", "nearest");

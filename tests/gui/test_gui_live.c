@@ -32,14 +32,9 @@ static gboolean both_below(const struct gui_program *p, int max) {
 
 /* Mean grey level of the middle of the picture on screen. */
 static double level(const struct gui_program *p) {
-    GUI_SHOT picture = gui_shot(p);
-    struct gui_rect at = gui_find(p, "picture");
-    double sum = 0;
-    long count = 0;
-    for (int y = at.y + at.height / 3; y < at.y + at.height * 2 / 3; y++)
-        for (int x = at.x + at.width / 3; x < at.x + at.width * 2 / 3; x++, count++)
-            sum += picture.data[3 * ((size_t)y * (size_t)picture.width + (size_t)x) + 1];
-    return sum / (double)count;
+    AUTO(picture_free) struct image part = gui_part(p, "picture", 0.33, 0.67);
+    double mean = gui_level(&part);
+    return mean;
 }
 
 GUI_TEST("/gui-live/controls", test_controls) {
@@ -51,19 +46,17 @@ GUI_TEST("/gui-live/controls", test_controls) {
     gui_drag(&p, "camera.brightness", 0.5, 0.2, 1);
     gui_wait_for(&p, both_below(&p, -300)); /* linked */
     gui_wait_for(&p, level(&p) <= before - 30);
-    gui_click(&p, "camera.brightness.reset");
-    gui_wait_for(&p, gui_is(&p, "control", "camera.brightness", "0 0"));
+    gui_click_until(&p, "camera.brightness.reset", "control", "camera.brightness", "0 0");
 
     gui_click(&p, "camera_link");
     gui_scroll_to(&p, "camera.left.brightness");
     gui_drag(&p, "camera.left.brightness", 0.5, 0.3, 1);
     gui_wait_for(&p, below(&p, 0, -200));
     g_assert_false(below(&p, 1, 0));
-    gui_click(&p, "camera_lock"); /* the right one like the left one */
-    gui_wait_for(&p, gui_is(&p, "state", "locked", "1"));
+    gui_click_until(&p, "camera_lock", "state", "locked",
+                    "1"); /* the right one like the left one */
     gui_wait_for(&p, both_below(&p, -200));
-    gui_click(&p, "camera_lock");
-    gui_wait_for(&p, gui_is(&p, "state", "locked", "0"));
+    gui_click_until(&p, "camera_lock", "state", "locked", "0");
 }
 
 GUI_TEST("/gui-live/swap", test_swap) {
@@ -73,8 +66,7 @@ GUI_TEST("/gui-live/swap", test_swap) {
     gui_tab(&p, "rig");
     gui_run_until(&p, "view-left", "view", "left");
     gui_wait_for(&p, level(&p) >= 200);
-    gui_click(&p, "camera_swap");
-    gui_wait_for(&p, gui_is(&p, "state", "swap", "1"));
+    gui_click_until(&p, "camera_swap", "state", "swap", "1");
     gui_wait_for(&p, level(&p) <= 50);
 }
 
@@ -106,37 +98,22 @@ GUI_TEST("/gui-live/banner", test_banner) {
     gui_wait_for(&p, !lost(&p) && gui_number(&p, "state", "frame") > stands_at + 1);
 }
 
-static char *only_file(const char *folder, const char *ending) {
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    char *found = NULL;
-    while (dir && (name = g_dir_read_name(dir)))
-        if (g_str_has_suffix(name, ending)) {
-            g_assert_null(found);
-            found = g_build_filename(folder, name, NULL);
-        }
-    g_assert_nonnull(found);
-    return found;
-}
-
 /* What the key recorded plays, with the exchange that was on. */
 GUI_TEST("/gui-live/record", test_record) {
     AUTO(gui_quit) struct gui_program p = {0};
-    g_autofree char *folder = g_dir_make_tmp("livestereo-gui-XXXXXX", NULL);
     gui_start(&p, "", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_run_until(&p, "swap", "swap", "1");
     long first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 10); /* none on its way */
     gui_run_until(&p, "record", "recording", "1");
-    gui_run_action(&p, "swap"); /* not now */
-    gui_wait_for(&p, gui_is(&p, "state", "message",
-                            "Left and right stay as they are while recording (r ends it)"));
+    gui_run_until(&p, "swap", "message",
+                  "Left and right stay as they are while recording (r ends it)"); /* not now */
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);
     gui_run_until(&p, "record", "recording", "0");
-    g_autofree char *path = only_file(p.output, ".mkv");
-    g_autofree char *last = g_build_filename(folder, "last.png", NULL);
+    g_autofree char *path = gui_written(&p, ".mkv");
+    g_autofree char *last = path_in("last.png");
     g_autofree char *report =
         gui_run_tool("%s run %s %s --save-picture %s", g_getenv("LIVESTEREO_BIN"),
                      "--set disparity_range=16 --set bp_iterations=2", path, last);
@@ -147,7 +124,6 @@ GUI_TEST("/gui-live/record", test_record) {
     g_assert_cmpint(picture_read(last, &picture), ==, 0);
     g_assert_cmpint(picture.data[0], <, 50); /* the right camera's black */
     picture_free(&picture);
-    remove_tree(folder);
 }
 
 /* The start page calibrates the cameras that are open, be they of two makes. */
@@ -158,9 +134,9 @@ GUI_TEST("/gui-live/calibrate", test_calibrate) {
     }
     struct gui_program p = gui_begin("", CAMERAS(""));
     gui_key(&p, "n");
-    gui_wait_for(&p, gui_is(&p, "state", "parts", "start=1 log=0"));
+    gui_until(&p, "state", "parts", "start=1 log=0");
     gui_click_leaving(&p, "start.calibrate");
-    gui_wait_for(&p, gui_is(&p, "state", "views", "0"));
+    gui_until(&p, "state", "views", "0");
     gui_key(&p, "q");
     gui_wait_end(&p);
     gui_forget(&p);
@@ -172,7 +148,7 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
     AUTO(gui_quit)
     struct gui_program p = gui_begin("--set threads=1 --set bp_iterations=1000",
                                      "synth:width=320,height=240,range=16,frames=1");
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_until(&p, "state", "ended", "1");
     gui_settle(&p);
     gui_run_until(&p, "record", "recording", "1");
     gui_drag(&p, "discontinuity_weight", 0.3, 0.6, 1);
@@ -181,7 +157,7 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
     g_autofree char *said = NULL;
     gui_wait_for(&p, (g_free(said), said = gui_look(&p, "state", "message")) &&
                          g_str_has_prefix(said, "Recorded 1 pair: /"));
-    g_autofree char *path = only_file(p.output, ".mkv");
+    g_autofree char *path = gui_written(&p, ".mkv");
     g_autofree char *report =
         gui_run_tool("%s run --set disparity_range=16 %s", g_getenv("LIVESTEREO_BIN"), path);
     long pairs = 0;
@@ -197,17 +173,15 @@ GUI_TEST("/gui-live/record-small", test_record_small) {
         gui_begin("", "synth:scene=desk,width=160,height=120,range=16,frames=60");
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_tab(&p, "all");
-    gui_click(&p, "scale.1/3");
-    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
+    gui_click_until(&p, "scale.1/3", "state", "part", "0 0 53x40 0.3333");
     gui_settle(&p);
     gui_run_until(&p, "record", "recording", "1");
     gui_run_until(&p, "record", "recording", "0");
-    g_autofree char *path = only_file(p.output, ".mkv"), *text = NULL,
+    g_autofree char *path = gui_written(&p, ".mkv"), *text = NULL,
                     *ini = g_strdup_printf("%.*s.ini", (int)strlen(path) - 4, path);
     g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
     g_assert_nonnull(strstr(text, "disparity_range=16\n"));
-    gui_click(&p, "toast.play");
-    gui_wait_for(&p, gui_is(&p, "state", "source", path));
+    gui_click_until(&p, "toast.play", "state", "source", path);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
     g_assert_true(gui_has(&p, "state", "nearest")); /* in metres, as the scene was */
@@ -292,17 +266,15 @@ GUI_TEST("/gui-live/send", test_send) {
     g_autofree char *script = g_build_filename(p.folder, "client.py", NULL);
     g_assert_true(g_file_set_contents(script, client, -1, NULL));
     g_assert_true(gui_is(&p, "state", "sends", "1"));
-    gui_click(&p, "send");
-    gui_wait_for(&p, gui_is(&p, "state", "sends", "0"));
+    gui_click_until(&p, "send", "state", "sends", "0");
     g_autofree char *refused = gui_run_tool("%s %s %s", python, script, port);
     g_assert_cmpstr(refused, ==, "");
-    gui_click(&p, "send");
-    gui_wait_for(&p, gui_is(&p, "state", "sends", "1"));
+    gui_click_until(&p, "send", "state", "sends", "1");
     g_assert_true(gui_is(&p, "value", "fill", "true"));
     g_autofree char *value = gui_run_tool("%s %s %s", python, script, port);
     g_assert_cmpstr(value, ==, "False");
-    gui_wait_for(&p, gui_is(&p, "value", "fill", "false"));
+    gui_until(&p, "value", "fill", "false");
     gui_settle(&p);
     gui_run_action(&p, "undo"); /* as if it were set here */
-    gui_wait_for(&p, gui_is(&p, "value", "fill", "true"));
+    gui_until(&p, "value", "fill", "true");
 }

@@ -58,12 +58,8 @@ static void true_point(const struct point *p, double xyz[3]) {
 }
 
 static void start(struct gui_program *p, const char *more) {
-    gui_prepare(p);
-    g_autofree char *calib = g_build_filename(p->folder, "calib.txt", NULL),
-                    *options = g_strdup_printf(SETTINGS " --calib %s %s", calib, more),
-                    *text = g_strdup_printf("focal_px=%d\ncx=%d\ncy=%d\nbaseline_m=%g\n", FOCAL,
-                                            WIDTH / 2, HEIGHT / 2, BASELINE);
-    g_assert_true(g_file_set_contents(calib, text, -1, NULL));
+    g_autofree char *calib = gui_calibration(p, WIDTH, HEIGHT, FOCAL),
+                    *options = g_strdup_printf(SETTINGS " --calib %s %s", calib, more);
     gui_start(p, options, GUI_SOURCE);
     gui_settle(p);
 }
@@ -90,8 +86,7 @@ static double depth_error(double z) {
 }
 
 static void begin_measuring(const struct gui_program *p) {
-    gui_run_action(p, "measure");
-    gui_wait_for(p, gui_is(p, "state", "message", "Measure: click two points"));
+    gui_run_until(p, "measure", "message", "Measure: click two points");
 }
 
 /* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
@@ -214,16 +209,11 @@ GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
     struct point point[2];
     find_points(point);
     start(&p, "");
-    g_autofree char *bin = g_build_filename(p.folder, "bin", NULL),
-                    *tool = g_build_filename(bin, "zenity", NULL),
-                    *calib = g_build_filename(p.folder, "my calib.txt", NULL),
-                    *text = g_strdup_printf("focal_px=%d\ncx=%d\ncy=%d\nbaseline_m=%g\n", FOCAL,
-                                            WIDTH / 2, HEIGHT / 2, 2 * BASELINE),
-                    *script = g_strdup_printf("#!/bin/sh\necho '%s'\n", calib);
-    g_assert_true(g_file_set_contents(calib, text, -1, NULL));
-    g_assert_cmpint(g_mkdir(bin, 0700), ==, 0);
-    g_assert_true(g_file_set_contents(tool, script, -1, NULL));
-    g_assert_cmpint(g_chmod(tool, 0755), ==, 0);
+    g_autofree char *calib =
+                        gui_write(&p, "my calib.txt", "focal_px=%d\ncx=%d\ncy=%d\nbaseline_m=%g\n",
+                                  FOCAL, WIDTH / 2, HEIGHT / 2, 2 * BASELINE),
+                    *script = g_strdup_printf("echo '%s'", calib);
+    gui_dialog(&p, script);
     click_pixel(&p, &point[0]);
     gui_wait_for(&p, gui_has(&p, "state", "pin0"));
     gui_run_action(&p, "measure");
@@ -278,7 +268,7 @@ GUI_TEST("/gui/measure/part", test_part) {
 
     gui_move(&p, x, y); /* a larger range needs wider margins: all else stays */
     gui_button(&p, "click", 1);
-    gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
+    gui_until(&p, "state", "probes", "1");
     gui_drag(&p, "nearest", 0.9, 0.05, 1);
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") > 40);
     gui_settle(&p);
@@ -287,7 +277,7 @@ GUI_TEST("/gui/measure/part", test_part) {
     gui_wait_for(&p, gui_look(&p, "state", "probe0") != NULL); /* answered */
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
     gui_run_action(&p, "undo");
-    gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "16"));
+    gui_until(&p, "value", "disparity_range", "16");
     gui_settle(&p);
 }
 
@@ -298,15 +288,12 @@ GUI_TEST("/gui/measure/size", test_size) {
     gui_run_action(&p, "step-forward");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
     gui_tab(&p, "all");
-    gui_click(&p, "scale.1/2");
-    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 80x60 0.5000"));
+    gui_click_until(&p, "scale.1/2", "state", "part", "0 0 80x60 0.5000");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
-    gui_click(&p, "scale.1/3");
-    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 53x40 0.3333"));
+    gui_click_until(&p, "scale.1/3", "state", "part", "0 0 53x40 0.3333");
     gui_settle(&p);
-    gui_click(&p, "scale.1");
-    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 160x120 1.0000"));
+    gui_click_until(&p, "scale.1", "state", "part", "0 0 160x120 1.0000");
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 1);
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));

@@ -23,10 +23,10 @@ static uint32_t noise(int x, int y, int c) {
 }
 
 /* Textured halves, each of which moves by its motion. */
-static void write_pictures(const char *folder) {
+static void write_pictures(const char *into) {
     struct image picture = {.width = WIDTH, .height = HEIGHT, .channels = 3};
     picture.data = g_malloc(image_bytes(&picture));
-    g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
+    g_assert_cmpint(g_mkdir_with_parents(into, 0700), ==, 0);
     for (int n = 0; n < PICTURES; n++) {
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++)
@@ -35,7 +35,7 @@ static void write_pictures(const char *folder) {
                     picture.data[(y * WIDTH + x) * 3 + c] =
                         (uint8_t)(noise(x - n * m[0] + 100, y - n * m[1] + 100, c) % 200);
                 }
-        g_autofree char *name = g_strdup_printf("%s/p%d.png", folder, n);
+        g_autofree char *name = g_strdup_printf("%s/p%d.png", into, n);
         g_assert_cmpint(picture_write(name, &picture), ==, 0);
     }
     g_free(picture.data);
@@ -43,13 +43,9 @@ static void write_pictures(const char *folder) {
 
 static void start(struct gui_program *p, const char *options) {
     gui_prepare(p);
-    g_autofree char *folder = g_build_filename(p->folder, "pictures", NULL);
-    write_pictures(folder);
-    g_autofree char *line =
-        g_strdup_printf("%s motion " SETTINGS " --window 1000x700 --paused %s --ui-map %s -o %s -q "
-                        "%s",
-                        g_getenv("LIVESTEREO_BIN"), options, p->map, p->output, folder);
-    gui_spawn(p, line);
+    g_autofree char *pictures = g_build_filename(p->folder, "pictures", NULL);
+    write_pictures(pictures);
+    gui_launch(p, "motion " SETTINGS " --paused %s %s", options, pictures);
     gui_settle(p);
 }
 
@@ -157,8 +153,7 @@ GUI_TEST("/gui/motion/views", test_views) {
     picture_free(&before);
     static const char *const refused[] = {"view-rows", "view-points", "swap", "measure", "points"};
     for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
-        gui_run_action(&p, "range-fixed"); /* another message */
-        gui_wait_for(&p, gui_is(&p, "state", "message", "Full colour at 4 px"));
+        gui_run_until(&p, "range-fixed", "message", "Full colour at 4 px"); /* another message */
         gui_run_action(&p, refused[i]);
         gui_wait_for(&p, !gui_is(&p, "state", "message", "Full colour at 4 px"));
         g_autofree char *message = gui_look(&p, "state", "message");
@@ -166,7 +161,7 @@ GUI_TEST("/gui/motion/views", test_views) {
     }
     g_assert_true(has_view(&p, "motion"));
     gui_run_action(&p, "range-from-frame"); /* as long as most are: 3.6 px */
-    gui_wait_for(&p, gui_is(&p, "value", "motion_color_range", "4"));
+    gui_until(&p, "value", "motion_color_range", "4");
 }
 
 /* The label, and that of least belief, is the known motion. */
@@ -212,12 +207,7 @@ GUI_TEST("/gui/motion/saved", test_saved) {
     gui_wait_for(&p, gui_says(&p, "Saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, PICTURES - 2);
 
-    g_autoptr(GDir) dir = g_dir_open(p.output, 0, NULL);
-    const char *name;
-    g_autofree char *recording = NULL;
-    while ((name = g_dir_read_name(dir)) != NULL)
-        if (g_str_has_suffix(name, ".mkv"))
-            recording = g_build_filename(p.output, name, NULL);
+    g_autofree char *recording = gui_written(&p, ".mkv");
     const char *words[] = {recording};
     int error;
     AUTO(source_close) struct source *source = source_open(words, 1, NULL, &error);
@@ -286,15 +276,12 @@ GUI_TEST("/gui/motion/truth", test_truth) {
 GUI_TEST("/gui/motion/live", test_live) {
     struct gui_program p = {0};
     gui_prepare(&p);
-    g_autofree char *folder = g_build_filename(p.folder, "pictures", NULL),
+    g_autofree char *pictures = g_build_filename(p.folder, "pictures", NULL),
                     *last = g_build_filename(p.folder, "state", "livestereo", "last.ini", NULL);
-    write_pictures(folder);
-    g_autofree char *line = g_strdup_printf(
-        "%s motion " SETTINGS " --window 1000x700 --ui-map %s -o %s -q 'gst:videotestsrc "
-        "is-live=true pattern=smpte horizontal-speed=2 ! video/x-raw,format=GRAY8,width=64,"
-        "height=48,framerate=10/1 ! appsink name=picture'",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, line);
+    write_pictures(pictures);
+    gui_launch(
+        &p, "motion " SETTINGS " 'gst:videotestsrc is-live=true pattern=smpte horizontal-speed=2 ! "
+            "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1 ! appsink name=picture'");
     g_assert_true(gui_is(&p, "state", "part", "0 0 64x48 1.0000"));
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
@@ -305,10 +292,9 @@ GUI_TEST("/gui/motion/live", test_live) {
 
     gui_run_action(&p, "start");
     gui_click(&p, "start.path");
-    gui_type(&p, folder);
-    gui_wait_for(&p, gui_is(&p, "state", "path", folder));
-    gui_click(&p, "start.open");
-    gui_wait_for(&p, gui_is(&p, "state", "part", "0 0 128x64 1.0000"));
+    gui_type(&p, pictures);
+    gui_until(&p, "state", "path", pictures);
+    gui_click_until(&p, "start.open", "state", "part", "0 0 128x64 1.0000");
     gui_settle(&p);
     g_assert_true(has_view(&p, "motion"));
     gui_run_action(&p, "quit");

@@ -4,12 +4,12 @@
 #include "capture/source.h"
 #include "tests/gui/gui.h"
 
-static char *batch_file(const char *source, const char *folder, long index) {
+static char *batch_file(const char *source, const char *into, long index) {
     const char *more = g_getenv("GUI_OPTIONS");
     gui_tool("%s batch %s %s --save disp16 -q -o %s %s", g_getenv("LIVESTEREO_BIN"), GUI_SETTINGS,
-             more ? more : "", folder, source);
+             more ? more : "", into, source);
     g_autofree char *name = g_strdup_printf("%06ld_disp16.png", index);
-    char *path = g_build_filename(folder, name, NULL);
+    char *path = g_build_filename(into, name, NULL);
     return path;
 }
 
@@ -26,14 +26,14 @@ static void seek_and_compare(const char *source, long min_index) {
     g_autofree char *seen = gui_new_file(&p, "export", "-disp16.png"), *seen_bytes = NULL,
                     *batch_bytes = NULL;
     gsize length, batch_length;
-    g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
-    g_autofree char *path = batch_file(source, folder, index - 1);
+    g_autofree char *into = g_build_filename(p.folder, "batch", NULL);
+    g_autofree char *path = batch_file(source, into, index - 1);
     g_assert_true(g_file_get_contents(seen, &seen_bytes, &length, NULL));
     g_assert_true(g_file_get_contents(path, &batch_bytes, &batch_length, NULL));
     g_test_message("frame %ld, %s", index - 1, path);
     g_assert_cmpmem(seen_bytes, length, batch_bytes, batch_length);
     g_free(batch_bytes);
-    g_autofree char *next = g_strdup_printf("%s/%06ld_disp16.png", folder, index);
+    g_autofree char *next = g_strdup_printf("%s/%06ld_disp16.png", into, index);
     g_assert_true(g_file_get_contents(next, &batch_bytes, &batch_length, NULL));
     g_assert_true(batch_length != length || memcmp(seen_bytes, batch_bytes, length) != 0);
 }
@@ -42,9 +42,9 @@ static void seek_and_compare(const char *source, long min_index) {
 GUI_TEST("/gui/speeds", test_speeds) {
     AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE);
     gui_choose(&p, "speed", "0.25\u00d7");
-    gui_wait_for(&p, gui_is(&p, "state", "speed", "0.25"));
+    gui_until(&p, "state", "speed", "0.25");
     gui_choose(&p, "speed", "1\u00d7");
-    gui_wait_for(&p, gui_is(&p, "state", "speed", "1"));
+    gui_until(&p, "state", "speed", "1");
 }
 
 GUI_TEST("/gui/seek", test_seek) {
@@ -57,41 +57,6 @@ static void seek_recording(const char *path) {
 
 GUI_TEST("/gui/seek-recording", test_seek_recording) {
     gui_on_recording(seek_recording);
-}
-
-/* Steps on to a frame; whether its disparities are those in a file of batch's. */
-static gboolean step_and_compare(const struct gui_program *p, long index, const char *path) {
-    gsize length, batch_length;
-    for (long now = gui_number(p, "state", "frame"); now < index; now++) {
-        gui_run_action(p, "step-forward");
-        gui_wait_for(p, gui_number(p, "state", "frame") == now + 1);
-        gui_settle(p);
-    }
-    g_autofree char *seen = gui_new_file(p, "export", "-disp16.png"), *bytes = NULL, *batch = NULL;
-    g_assert_true(g_file_get_contents(seen, &bytes, &length, NULL));
-    g_assert_true(g_file_get_contents(path, &batch, &batch_length, NULL));
-    return length == batch_length && memcmp(bytes, batch, length) == 0;
-}
-
-/* The temporal filter is on in the window and off in batch; taken off, it stays off. */
-GUI_TEST("/gui/temporal-filter", test_temporal_filter) {
-    const char *source = GUI_SOURCE ",noise=2";
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", source);
-    g_autofree char *folder = g_build_filename(p.folder, "batch", NULL);
-    g_autofree char *path = batch_file(source, folder, 3);
-    g_assert_false(step_and_compare(&p, 3, path));
-    gui_tab(&p, "all");
-    gui_click(&p, "group.refine");
-    gui_set(&p, "temporal_mode", "off");
-    gui_wait_for(&p, gui_is(&p, "value", "temporal_mode", "off"));
-    gui_settle(&p);
-    g_assert_true(step_and_compare(&p, 3, path));
-    gui_quit_once(&p);
-
-    gui_start(&p, "--paused", source);
-    gui_settle(&p);
-    g_assert_true(gui_is(&p, "value", "temporal_mode", "off"));
-    g_assert_true(step_and_compare(&p, 3, path));
 }
 
 /* No pair outside the loop is shown until playback has twice gone back to A. */
@@ -118,8 +83,7 @@ GUI_TEST("/gui/loop", test_loop) {
     }
     gui_settle(&p);
     gui_run_until(&p, "loop-ab", "loop", "0 4 0");
-    gui_run_action(&p, "pause"); /* from B on: A is next */
-    gui_wait_for(&p, gui_is(&p, "state", "paused", "0"));
+    gui_run_until(&p, "pause", "paused", "0"); /* from B on: A is next */
     watch_loop(&p, 0, 4);
 
     gui_run_until(&p, "loop-ab", "loop", "-1 -1 0");
@@ -140,27 +104,16 @@ GUI_TEST("/gui/loop", test_loop) {
 }
 
 /* Six pairs of noise without a rate of their own. */
-static char *write_folder(const struct gui_program *p) {
-    char *folder = g_build_filename(p->folder, "pairs", NULL);
+static char *write_folder(void) {
     for (int i = 0; i < 12; i++) {
         uint8_t grey[160 * 120];
-        g_autofree char *side = g_build_filename(folder, i % 2 ? "right" : "left", NULL);
-        g_autofree char *path = g_strdup_printf("%s/%d.png", side, i / 2);
-        g_assert_cmpint(g_mkdir_with_parents(side, 0700), ==, 0);
+        g_autofree char *name = g_strdup_printf("pairs/%s/%d.png", i % 2 ? "right" : "left", i / 2),
+                        *path = path_in(name);
         for (size_t k = 0; k < sizeof(grey); k++)
             grey[k] = (uint8_t)g_test_rand_int();
         g_assert_cmpint(picture_write(path, &(struct image){grey, 160, 120, 1}), ==, 0);
     }
-    return folder;
-}
-
-static char *find_recording(const struct gui_program *p) {
-    g_autoptr(GDir) dir = g_dir_open(p->output, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir)) != NULL)
-        if (g_str_has_suffix(name, ".mkv"))
-            return g_build_filename(p->output, name, NULL);
-    return NULL;
+    return path_in("pairs");
 }
 
 /* The times of those pairs that were shown: a busy machine leaves some out. */
@@ -187,15 +140,11 @@ static void check_times(const char *recording) {
 
 /* Begins to record a folder of pictures, which is played to its end. */
 static void record_folder(struct gui_program *p, const char *options) {
-    gui_prepare(p);
-    g_autofree char *folder = write_folder(p);
-    gui_forget_names(p);
-    gui_start(p, options, folder);
+    g_autofree char *pairs = write_folder();
+    gui_start(p, options, pairs);
     gui_settle(p);
-    gui_run_action(p, "record");
-    gui_wait_for(p, gui_is(p, "state", "recording", "1"));
-    gui_run_action(p, "pause");
-    gui_wait_for(p, gui_is(p, "state", "ended", "1"));
+    gui_run_until(p, "record", "recording", "1");
+    gui_run_until(p, "pause", "ended", "1");
 }
 
 /* A recording has the rate of --rate where the source has none, and its settings come back with it;
@@ -204,26 +153,18 @@ GUI_TEST("/gui/record", test_record) {
     struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused --set smooth_sigma=0.4");
     gui_run_until(&p, "record", "recording", "0");
-    g_autofree char *recording = find_recording(&p);
-    gui_run_action(&p, "quit");
-    gui_wait_end(&p);
+    g_autofree char *recording = gui_written(&p, ".mkv");
+    gui_quit_once(&p);
     check_times(recording);
 
     const char *const sources[] = {recording, GUI_SOURCE, recording};
     const char *const options[] = {"", "", " --preset default"};
     const char *const sigmas[] = {"0.4", "0", "0"};
     for (int i = 0; i < 3; i++) {
-        gui_forget_names(&p);
-        gui_prepare(&p);
-        g_autofree char *line = g_strdup_printf(
-            "%s view --set backend=cpu --window 1000x700 --paused --ui-map %s -o %s -q %s%s",
-            g_getenv("LIVESTEREO_BIN"), p.map, p.output, sources[i], options[i]);
-        gui_spawn(&p, line);
+        gui_launch(&p, "view --set backend=cpu --paused %s%s", sources[i], options[i]);
         g_assert_true(gui_is(&p, "value", "smooth_sigma", sigmas[i]));
-        gui_run_action(&p, "quit");
-        gui_wait_end(&p);
+        gui_quit_once(&p);
     }
-    gui_forget(&p);
 }
 
 /* Another source ends a recording, which is whole. */
@@ -231,10 +172,9 @@ GUI_TEST("/gui/record-ended", test_record_ended) {
     AUTO(gui_quit) struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused");
     gui_run_action(&p, "start");
-    gui_click(&p, "start.synth");
-    gui_wait_for(&p, gui_is(&p, "state", "source", "synth:scene=desk"));
-    gui_wait_for(&p, gui_is(&p, "state", "recording", "0"));
-    g_autofree char *recording = find_recording(&p);
+    gui_click_until(&p, "start.synth", "state", "source", "synth:scene=desk");
+    gui_until(&p, "state", "recording", "0");
+    g_autofree char *recording = gui_written(&p, ".mkv");
     g_assert_nonnull(recording);
     check_times(recording);
 }
@@ -243,7 +183,7 @@ GUI_TEST("/gui/record-ended", test_record_ended) {
 GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
     AUTO(gui_quit)
     struct gui_program p = gui_begin("--loop", "synth:width=160,height=120,range=16,frames=1");
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_until(&p, "state", "ended", "1");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "loop", "-1 -1 0"));
     g_assert_cmpint(gui_number(&p, "state", "computed"), ==, 1);

@@ -40,24 +40,21 @@ GUI_TEST("/gui/rig/rows", test_rows) {
     g_test_message("with %s: median %.3f, 95 %% %.3f px", value, after.median, after.p95);
     g_assert_cmpint(after.advice, ==, 0);
     g_assert_cmpfloat(fabs(after.median), <, 0.1);
-    gui_click(&p, "rig_row_lines");
-    gui_wait_for(&p,
-                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
+    gui_click_until(&p, "rig_row_lines", "state", "flags",
+                    "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0");
     gui_click(&p, "measure_rows");
     gui_wait_for(&p, rows_of(&p).count == 0);
 
     /* The rig's: a preset, other settings and the defaults keep it, the next start has it not. */
     gui_tab(&p, "depth");
     gui_choose(&p, "preset", "yang2006");
-    gui_wait_for(&p, gui_is(&p, "state", "message", "Preset yang2006"));
+    gui_until(&p, "state", "message", "Preset yang2006");
     g_assert_true(gui_is(&p, "value", "row_offset", value));
-    gui_run_action(&p, "compare"); /* B is of before the rows were moved */
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    gui_run_until(&p, "compare", "settings", "B"); /* B is of before the rows were moved */
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     g_assert_true(gui_is(&p, "value", "row_offset", value));
     gui_tab(&p, "all");
-    gui_click(&p, "defaults");
-    gui_wait_for(&p, gui_is(&p, "value", "disparity_range", "64"));
+    gui_click_until(&p, "defaults", "value", "disparity_range", "64");
     g_assert_true(gui_is(&p, "value", "row_offset", value));
     gui_quit_once(&p);
     gui_start(&p, "", "synth:width=320,height=240,range=16,rate=20");
@@ -67,15 +64,11 @@ GUI_TEST("/gui/rig/rows", test_rows) {
 /* Beside the number of labels stands how near they reach, and the plot of the depth error is there
  * where a calibration is; a part of the pictures keeps its depths. */
 GUI_TEST("/gui/rig/depths", test_depths) {
-    AUTO(gui_quit) struct gui_program p = {0};
-    const char *data = g_getenv("LIVESTEREO_DATA");
-    g_autofree char *pair =
-        g_build_filename(data ? data : "../shared/data", "middlebury", "motorcycle", NULL);
-    g_autofree char *calib = g_build_filename(pair, "calib.txt", NULL);
-    if (!g_file_test(calib, G_FILE_TEST_EXISTS)) {
-        g_test_skip("needs ../shared/data/middlebury/motorcycle");
+    g_autofree char *pair = data_path("middlebury/motorcycle");
+    if (!pair)
         return;
-    }
+    AUTO(gui_quit) struct gui_program p = {0};
+    g_autofree char *calib = g_build_filename(pair, "calib.txt", NULL);
     g_autofree char *options =
         g_strdup_printf("--calib %s --roi 200,100,320,200 --scale 0.5", calib);
     gui_start(&p, options, pair);
@@ -100,8 +93,8 @@ GUI_TEST("/gui/rig/health", test_health) {
                              !g_str_has_prefix(text, "0 "));
         g_test_message("health %s", text);
         g_assert_true(g_str_has_suffix(text, level));
-        gui_run_action(&p, "record"); /* its end says the same, where a pair came before */
-        gui_wait_for(&p, gui_is(&p, "state", "recording", "1"));
+        gui_run_until(&p, "record", "recording",
+                      "1"); /* its end says the same, where a pair came before */
         long frame = gui_number(&p, "state", "frame");
         gui_wait_for(&p, gui_number(&p, "state", "frame") > frame);
         gui_run_action(&p, "record");
@@ -113,46 +106,32 @@ GUI_TEST("/gui/rig/health", test_health) {
 
 /* A still pair that its calibration does not fit is said to be so, with what mends it. */
 GUI_TEST("/gui/rig/doubt", test_doubt) {
-    const char *data = g_getenv("LIVESTEREO_DATA");
-    g_autofree char *folder =
-        g_build_filename(data ? data : "../shared/data", "..", "field", "new", "turned", NULL);
-    g_autofree char *options = g_strdup_printf("--calib %s/turned.yml", folder);
-    g_autofree char *pair = g_strdup_printf("%s/left.png %s/right.png", folder, folder);
-    if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
-        g_test_skip("needs ../shared/field/new/turned");
+    g_autofree char *turned = data_path("../field/new/turned");
+    if (!turned)
         return;
-    }
+    g_autofree char *options = g_strdup_printf("--calib %s/turned.yml", turned);
+    g_autofree char *pair = g_strdup_printf("%s/left.png %s/right.png", turned, turned);
     AUTO(gui_quit) struct gui_program p = {0};
     gui_start(&p, options, pair);
     gui_wait_for(&p, gui_says(&p, "R of the calibration is the other way round"));
 }
 
-/* Whether the button is there, scrolled out of sight or not. */
-static gboolean has_button(const struct gui_program *p) {
-    g_autofree char *place = gui_look(p, "place", "refine");
-    return place != NULL;
-}
-
 /* Refining collects while a drive is played, can be stopped and begun anew, shows its result and
  * goes on with the new file. */
 GUI_TEST("/gui/rig/refine", test_refine) {
-    AUTO(gui_quit) struct gui_program p = {0};
-    const char *data = g_getenv("LIVESTEREO_DATA"), *name;
-    g_autofree char *drive =
-        g_build_filename(data ? data : "../shared/data", "driving", "kitti_seq1", NULL);
+    g_autofree char *drive = data_path("driving/kitti_seq1");
     g_autofree char *text = NULL;
-    if (!refine_available() || !g_file_test(drive, G_FILE_TEST_EXISTS)) {
-        g_test_skip(
-            "needs libopencv-video-dev, libceres-dev and ../shared/data/driving/kitti_seq1");
+    if (!refine_available())
+        g_test_skip("needs libopencv-video-dev and libceres-dev");
+    if (!drive || !refine_available())
         return;
-    }
+    AUTO(gui_quit) struct gui_program p = {0};
     gui_start(&p, "--quality low --rate 8 --loop", drive);
     gui_tab(&p, "rig");
     gui_scroll_to(&p, "refine");
+    gui_click_until(&p, "refine", "state", "refine", "1 0 0");
     gui_click(&p, "refine");
-    gui_wait_for(&p, gui_is(&p, "state", "refine", "1 0 0"));
-    gui_click(&p, "refine");
-    gui_wait_for(&p, gui_is(&p, "state", "refine", "0 0 0") && has_button(&p));
+    gui_wait_for(&p, gui_is(&p, "state", "refine", "0 0 0") && gui_has(&p, "place", "refine"));
     gui_click(&p, "refine");
     gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "refine")) &&
                          g_str_has_suffix(text, " 1"));
@@ -161,10 +140,7 @@ GUI_TEST("/gui/rig/refine", test_refine) {
     gui_click(&p, "refine_take");
     gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "refine")) &&
                          g_str_has_suffix(text, " 0"));
-    g_autoptr(GDir) dir = g_dir_open(p.output, 0, NULL);
-    g_assert_nonnull(dir);
-    for (name = g_dir_read_name(dir); name && !g_str_has_suffix(name, ".yml");)
-        name = g_dir_read_name(dir);
-    g_assert_nonnull(name);
+    g_autofree char *rig = gui_written(&p, ".yml");
+    g_assert_nonnull(rig);
     gui_settle(&p);
 }

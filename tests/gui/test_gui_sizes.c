@@ -21,8 +21,8 @@ static void expect_whole_part(const struct gui_program *p, const char *action, c
 
 static void expect_whole_panels(const struct gui_program *p) {
     expect_whole(p, "the window");
-    gui_wait_for(p, gui_is(p, "state", "cut-line", "none")); /* of the panel's first ones */
-    gui_run_action(p, "stats"); /* which opens the panel of a narrow window */
+    gui_until(p, "state", "cut-line", "none"); /* of the panel's first ones */
+    gui_run_action(p, "stats");                /* which opens the panel of a narrow window */
     gui_wait_for(p, gui_look(p, "place", "card.rate") != NULL);
     expect_whole(p, "the statistics");
     gui_tab(p, "all");
@@ -40,15 +40,12 @@ static const struct {
              {"3840x2160", "3840x2160", 1},
              {"3840x2160 text 2", "3840x2160", 2}};
 
-static void test_view(gconstpointer data) {
-    size_t i = GPOINTER_TO_SIZE(data);
+TEST_ROWS("/gui/sizes/view", sizes, test_view) {
+    const __typeof__(sizes[0]) *s = row;
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *calib = g_build_filename(p.folder, "calib.txt", NULL),
+    g_autofree char *calib = gui_calibration(&p, 160, 120, 150),
                     *options = g_strdup_printf("--paused --window %s --ui-scale %g --calib %s",
-                                               sizes[i].size, sizes[i].text_scale, calib);
-    const char *rig = "focal_px=150\ncx=80\ncy=60\nbaseline_m=0.1\n";
-    g_assert_true(g_file_set_contents(calib, rig, -1, NULL));
+                                               s->size, s->text_scale, calib);
     gui_start(&p, options, GUI_SOURCE);
     expect_whole_panels(&p);
     gui_tab(&p, "rig");
@@ -60,7 +57,7 @@ static void test_view(gconstpointer data) {
     gui_wait_for(&p, gui_is_visible(&p, "read-out"));
     expect_whole(&p, "the read-out");
     gui_button(&p, "click", 1);
-    gui_wait_for(&p, gui_is(&p, "state", "probes", "1"));
+    gui_until(&p, "state", "probes", "1");
     if (!gui_is_visible(&p, "tab.probes"))
         gui_run_action(&p, "panels");
     gui_wait_for(&p, gui_is_visible(&p, "tab.probes"));
@@ -69,15 +66,13 @@ static void test_view(gconstpointer data) {
     expect_whole(&p, "a pinned probe");
 }
 
-static void test_motion(gconstpointer data) {
-    size_t i = GPOINTER_TO_SIZE(data);
+TEST_ROWS("/gui/sizes/motion", sizes, test_motion) {
+    const __typeof__(sizes[0]) *s = row;
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s motion --preset flow --set bp_iterations=2 --set threads=2 --window %s --ui-scale %g "
-        "--paused --ui-map %s -o %s -q synth:width=96,height=72,frames=4",
-        g_getenv("LIVESTEREO_BIN"), sizes[i].size, sizes[i].text_scale, p.map, p.output);
-    gui_spawn(&p, line);
+    gui_launch(&p,
+               "motion --preset flow --set bp_iterations=2 --set threads=2 --window %s --ui-scale "
+               "%g --paused synth:width=96,height=72,frames=4",
+               s->size, s->text_scale);
     expect_whole_panels(&p);
 }
 
@@ -94,11 +89,8 @@ GUI_TEST("/gui/sizes/share", test_share) {
         gui_prepare(&p);
         int width, height, controls = 0;
         double area = 0;
-        g_autofree char *line = g_strdup_printf(
-            "%s view --set threads=2 --quality low --paused --window %s --ui-map %s -o %s -q "
-            "synth:range=16,%s",
-            g_getenv("LIVESTEREO_BIN"), cases[i].window, p.map, p.output, cases[i].source);
-        gui_spawn(&p, line);
+        gui_launch(&p, "view --set threads=2 --quality low --paused --window %s synth:range=16,%s",
+                   cases[i].window, cases[i].source);
         gui_settle(&p);
         sscanf(cases[i].window, "%dx%d", &width, &height);
         g_autofree char *map = NULL;
@@ -140,11 +132,4 @@ GUI_TEST("/gui/sizes/small-screen", test_small_screen) {
     g_assert_cmpint(panel.x + panel.width, <=, 1024);
     g_assert_cmpint(panel.height, <=, 640);
     gui_forget(&p);
-}
-
-__attribute__((constructor)) static void add_sizes(void) {
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        gui_add(g_strconcat("/gui/sizes/view ", sizes[i].name, NULL), i, test_view);
-        gui_add(g_strconcat("/gui/sizes/motion ", sizes[i].name, NULL), i, test_motion);
-    }
 }

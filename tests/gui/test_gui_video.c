@@ -20,12 +20,8 @@ static double difference(const struct frame *a, const struct frame *b) {
  * computed by quality high where the user has chosen none. */
 GUI_TEST("/gui/video/compared", test_video) {
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --set backend=cpu --view 13 --window 1000x700 --paused --ui-map %s -o %s -q "
-        "synth:width=160,height=120,range=16,frames=60,rate=12",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, line);
+    gui_launch(&p, "view --set backend=cpu --view 13 --paused "
+                   "synth:width=160,height=120,range=16,frames=60,rate=12");
     gui_settle(&p);
     gui_run_action(&p, "step-forward");
     for (int i = 1; i <= LAST; i++) {
@@ -36,7 +32,7 @@ GUI_TEST("/gui/video/compared", test_video) {
         if (i < LAST)
             gui_run_action(&p, "step-forward");
     }
-    gui_wait_for(&p, gui_is(&p, "state", "loop", "2 8 0"));
+    gui_until(&p, "state", "loop", "2 8 0");
     gui_choose(&p, "tool.save", "video");
     gui_wait_for(&p, gui_says(&p, "Saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     g_assert_true(gui_is(&p, "state", "video", "0"));
@@ -97,7 +93,7 @@ GUI_TEST("/gui/video/held", test_held) {
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         long before = gui_number(&p, "state", "frame");
         gui_run_action(&p, kinds[i][0]);
-        gui_wait_for(&p, gui_is(&p, "state", kinds[i][1], "1"));
+        gui_until(&p, "state", kinds[i][1], "1");
         gui_wait_for(&p, i == 0 ? gui_number(&p, "state", "frame") >= 3
                                 : gui_number(&p, "state", "frame") > before + 5);
         g_assert_true(g_file_set_contents(held, "", 0, NULL));
@@ -109,7 +105,7 @@ GUI_TEST("/gui/video/held", test_held) {
         gui_wait_for(&p, gui_says(&p, "still being written"));
         g_unlink(held);
         gui_wait_for(&p, gui_says(&p, kinds[i][2]));
-        gui_wait_for(&p, gui_is(&p, "state", kinds[i][1], "0"));
+        gui_until(&p, "state", kinds[i][1], "0");
         gui_run_action(&p, "pause");
     }
 }

@@ -32,50 +32,19 @@ GUI_TEST("/gui/views/layouts", test_layouts) {
     gui_wait_for(&p, has_view(&p, "confidence"));
 }
 
-/* Rows of pixels of the picture's area; below them may be a notice. */
-static struct image part(const struct gui_program *p, double from, double to) {
-    GUI_SHOT shot = gui_shot(p);
-    struct gui_rect at = gui_find(p, "picture");
-    struct image image = {
-        .width = at.width, .height = (int)(at.height * (to - from)), .channels = 3};
-    image.data = g_malloc(image_bytes(&image));
-    for (int y = 0; y < image.height; y++)
-        memcpy(image.data + (size_t)y * (size_t)at.width * 3,
-               shot.data + 3 * ((size_t)(at.y + (int)(at.height * from) + y) * (size_t)shot.width +
-                                (size_t)at.x),
-               (size_t)at.width * 3);
-    return image;
-}
-
-/* From a column on. */
-static long differing_from(const struct image *a, const struct image *b, int column) {
-    long count = 0;
-    g_assert_cmpint(a->width, ==, b->width);
-    g_assert_cmpint(a->height, ==, b->height);
-    for (int y = 0; y < a->height; y++)
-        for (int x = column; x < a->width; x++) {
-            size_t i = 3 * ((size_t)y * (size_t)a->width + (size_t)x);
-            count += memcmp(a->data + i, b->data + i, 3) != 0;
-        }
-    return count;
-}
-
-static long differing(const struct image *a, const struct image *b) {
-    return differing_from(a, b, 0);
-}
-
 /* The halves show two things, each of which moves with the zoom of the other. */
 GUI_TEST("/gui/views/stacked", test_stacked) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 13", GUI_SOURCE);
     g_assert_true(has_view(&p, "left disparity"));
-    AUTO(picture_free) struct image upper = part(&p, 0, 0.49), lower = part(&p, 0.51, 1);
-    g_assert_cmpint(differing(&upper, &lower), >, 10000);
+    AUTO(picture_free)
+    struct image upper = gui_part(&p, "picture", 0, 0.49), lower = gui_part(&p, "picture", 0.51, 1);
+    g_assert_cmpint(gui_differing(&upper, &lower, 0), >, 10000);
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.75);
     gui_button(&p, "click", 4);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
-    AUTO(picture_free) struct image zoomed = part(&p, 0, 0.49);
-    g_assert_cmpint(differing(&upper, &zoomed), >, 10000);
+    AUTO(picture_free) struct image zoomed = gui_part(&p, "picture", 0, 0.49);
+    g_assert_cmpint(gui_differing(&upper, &zoomed, 0), >, 10000);
 }
 
 /* A picture that is high has the panel beside it, two side by side have it below, over the whole
@@ -93,30 +62,26 @@ GUI_TEST("/gui/views/wide", test_wide) {
     panel = gui_find(&p, "panel.settings");
     g_assert_cmpint(panel.y, >=, picture.y + picture.height);
     gui_set(&p, "discontinuity_weight", "0.4");
-    gui_wait_for(&p, gui_is(&p, "value", "discontinuity_weight", "0.4"));
 }
 
 /* Disparity is linear in inverse depth: with one range of colours both views are the same. */
 GUI_TEST("/gui/views/depth", test_depth) {
     AUTO(gui_quit) struct gui_program p = {0};
-    gui_prepare(&p);
-    g_autofree char *calib = g_build_filename(p.folder, "calib.txt", NULL),
+    g_autofree char *calib = gui_calibration(&p, 160, 120, 200),
                     *options = g_strdup_printf("--paused --calib %s", calib);
-    g_assert_true(
-        g_file_set_contents(calib, "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n", -1, NULL));
     gui_start(&p, options, GUI_SOURCE);
     gui_settle(&p);
-    AUTO(picture_free) struct image disparity = part(&p, 0, 0.8);
+    AUTO(picture_free) struct image disparity = gui_part(&p, "picture", 0, 0.8);
     gui_run_action(&p, "view-depth");
     gui_wait_for(&p, has_view(&p, "depth"));
-    AUTO(picture_free) struct image depth = part(&p, 0, 0.8);
-    g_assert_cmpint(differing(&disparity, &depth), ==, 0);
+    AUTO(picture_free) struct image depth = gui_part(&p, "picture", 0, 0.8);
+    g_assert_cmpint(gui_differing(&disparity, &depth, 0), ==, 0);
     g_autofree char *before = gui_look(&p, "state", "range");
     gui_tab(&p, "all");
     gui_drag(&p, "near_color", 0.9, 0.5, 1); /* fewer px */
     gui_wait_for(&p, !gui_is(&p, "state", "range", before));
-    AUTO(picture_free) struct image other = part(&p, 0, 0.8);
-    g_assert_cmpint(differing(&depth, &other), >, 1000);
+    AUTO(picture_free) struct image other = gui_part(&p, "picture", 0, 0.8);
+    g_assert_cmpint(gui_differing(&depth, &other, 0), >, 1000);
 }
 
 /* What was filled in is hatched until key H or its box says otherwise, and what has too little
@@ -128,38 +93,37 @@ GUI_TEST("/gui/views/confidence", test_confidence) {
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2); /* no help lies over the picture */
     gui_settle(&p);
-    struct image hatched = part(&p, 0, 0.8);
+    struct image hatched = gui_part(&p, "picture", 0, 0.8);
     gui_run_action(&p, "mark-filled");
-    gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "false"));
+    gui_until(&p, "value", "mark_filled", "false");
     gui_settle(&p);
-    struct image plain = part(&p, 0, 0.8);
-    long filled = differing(&hatched, &plain), all = (long)plain.width * plain.height;
+    struct image plain = gui_part(&p, "picture", 0, 0.8);
+    long filled = gui_differing(&hatched, &plain, 0), all = (long)plain.width * plain.height;
     g_test_message("%.1f %% of the picture was filled in", 100.0 * (double)filled / (double)all);
     g_assert_cmpint(filled, >, all / 200);
     g_assert_cmpint(filled, <, all / 2);
     gui_tab(&p, "all");
-    gui_click(&p, "mark_filled");
-    gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "true"));
+    gui_click_until(&p, "mark_filled", "value", "mark_filled", "true");
     gui_tab(&p, "depth");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
-    struct image again = part(&p, 0, 0.8);
-    g_assert_cmpint(differing(&hatched, &again), ==, 0);
+    struct image again = gui_part(&p, "picture", 0, 0.8);
+    g_assert_cmpint(gui_differing(&hatched, &again, 0), ==, 0);
 
     gui_drag(&p, "hide_below", 0.02, 1.2, 1);
-    gui_wait_for(&p, gui_is(&p, "value", "hide_below", "255"));
+    gui_until(&p, "value", "hide_below", "255");
     gui_settle(&p);
-    struct image cut = part(&p, 0, 0.8);
-    g_assert_cmpint(differing(&hatched, &cut), >, all / 2);
+    struct image cut = gui_part(&p, "picture", 0, 0.8);
+    g_assert_cmpint(gui_differing(&hatched, &cut, 0), >, all / 2);
     gui_run_action(&p, "view-points");
     gui_wait_for(&p, has_view(&p, "points"));
-    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
-    struct image some = part(&p, 0, 0.8);
+    gui_until(&p, "state", "points_step", "1");
+    struct image some = gui_part(&p, "picture", 0, 0.8);
     gui_click(&p, "hide_below.reset");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
-    struct image points = part(&p, 0, 0.8);
-    g_assert_cmpint(differing(&some, &points), >, 0);
+    struct image points = gui_part(&p, "picture", 0, 0.8);
+    g_assert_cmpint(gui_differing(&some, &points, 0), >, 0);
     struct image *shots[] = {&hatched, &plain, &again, &cut, &some, &points};
     for (size_t i = 0; i < G_N_ELEMENTS(shots); i++)
         picture_free(shots[i]);
@@ -167,23 +131,21 @@ GUI_TEST("/gui/views/confidence", test_confidence) {
 
 /* Gives B another weight, and goes back to A. */
 static void change_b(const struct gui_program *p) {
-    gui_run_action(p, "compare");
-    gui_wait_for(p, gui_is(p, "state", "settings", "B"));
+    gui_run_until(p, "compare", "settings", "B");
     gui_drag(p, "discontinuity_weight", 0.2, 0.9, 1);
     gui_settle(p);
-    gui_run_action(p, "compare");
-    gui_wait_for(p, gui_is(p, "state", "settings", "A"));
+    gui_run_until(p, "compare", "settings", "A");
 }
 
 /* A preset of the list is computed of the same pair, and both are shown at once. */
 GUI_TEST("/gui/views/compare-with", test_compare_with) {
     AUTO(gui_quit) struct gui_program p = gui_open("", GUI_SOURCE);
     gui_choose(&p, "tool.compare", "driving");
-    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    gui_until(&p, "state", "wipe", "A and B 1");
     g_assert_true(gui_is(&p, "state", "preset", "driving"));
     g_assert_true(gui_is(&p, "state", "settings", "B") && gui_is(&p, "state", "paused", "1"));
     gui_choose(&p, "tool.compare", "slots"); /* back to what was before */
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "A"));
+    gui_until(&p, "state", "settings", "A");
     g_assert_true(gui_is(&p, "value", "bp_iterations", "3"));
     gui_run_action(&p, "compare"); /* another source has one's own settings */
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
@@ -206,12 +168,12 @@ GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.3, at.y + at.height * 0.9);
     gui_settle(&p);
-    AUTO(picture_free) struct image hatched = part(&p, 0, 0.7);
+    AUTO(picture_free) struct image hatched = gui_part(&p, "picture", 0, 0.7);
     gui_run_action(&p, "mark-filled");
-    gui_wait_for(&p, gui_is(&p, "value", "mark_filled", "false"));
+    gui_until(&p, "value", "mark_filled", "false");
     gui_settle(&p);
-    AUTO(picture_free) struct image plain = part(&p, 0, 0.7);
-    long kept = differing_from(&hatched, &plain, plain.width * 2 / 5);
+    AUTO(picture_free) struct image plain = gui_part(&p, "picture", 0, 0.7);
+    long kept = gui_differing(&hatched, &plain, plain.width * 2 / 5);
     g_test_message("%ld pixels of the kept map are hatched", kept);
     g_assert_cmpint(kept, >, (long)plain.width * plain.height / 200);
 }
@@ -231,7 +193,7 @@ static void assert_wiped(const struct gui_program *p, const char *with) {
     gui_move(p, at.x + at.width * 0.3, at.y + at.height * 0.7);
     gui_settle(p);
     g_assert_true(gui_is(p, "state", "wipe", with));
-    AUTO(picture_free) struct image wiped = part(p, 0.2, 0.5);
+    AUTO(picture_free) struct image wiped = gui_part(p, "picture", 0.2, 0.5);
     const uint8_t *middle = wiped.data + 3 * (size_t)(wiped.width * wiped.height / 2 - 20);
     double share = share_of(&wiped, 0.32, 0.78, middle);
     g_test_message("wipe %s: %.1f %%", with, share);
@@ -277,15 +239,14 @@ GUI_TEST("/gui/views/truth", test_truth) {
     assert_wiped(&p, "truth 1");
     change_b(&p);
     gui_run_until(&p, "wipe", "wipe", "A and B 1");
-    gui_run_action(&p, "compare"); /* with what is kept of either */
-    gui_wait_for(&p, gui_is(&p, "state", "wipe", "A and B 1"));
+    gui_run_until(&p, "compare", "wipe", "A and B 1"); /* with what is kept of either */
     gui_run_until(&p, "wipe", "wipe", "off 0");
 
     gui_run_until(&p, "compare", "settings", "A");
     gui_run_action(&p, "view-error");
     gui_wait_for(&p, has_view(&p, "error"));
     gui_settle(&p);
-    struct image errors = part(&p, 0.2, 0.7);
+    struct image errors = gui_part(&p, "picture", 0.2, 0.7);
     g_assert_cmpfloat(share_of(&errors, 0.3, 0.7, (const uint8_t[3]){0, 0, 0}), >, 95);
     struct gui_rect at = gui_find(&p, "picture");
     double scale = fmin(at.width / (double)WIDTH, at.height / (double)HEIGHT);
@@ -312,10 +273,10 @@ GUI_TEST("/gui/views/points", test_points) {
     struct gui_program p =
         gui_open("--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
     g_assert_true(gui_is(&p, "state", "orbit", "0.250 0.350"));
-    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    gui_until(&p, "state", "points_step", "1");
     gui_drag(&p, "picture", 0.5, 0.6, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 0.350"));
-    gui_wait_for(&p, gui_is(&p, "state", "points_step", "1"));
+    gui_until(&p, "state", "points_step", "1");
     g_autofree char *turned = gui_look(&p, "state", "orbit");
     GUI_SHOT before = gui_shot(&p);
     gui_click(&p, "points.Fit");
@@ -359,7 +320,7 @@ GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
-    AUTO(picture_free) struct image seen = part(&p, 0, 1), saved = {0};
+    AUTO(picture_free) struct image seen = gui_part(&p, "picture", 0, 1), saved = {0};
     g_autofree char *path = gui_new_file(&p, "export", "-color.png");
     g_assert_cmpint(picture_read(path, &saved), ==, 0);
     double scale = fmin(seen.width / (double)saved.width, seen.height / (double)saved.height);
@@ -378,19 +339,13 @@ GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
 /* What the window says of row lines is what it draws, in the view that has them at first, too. */
 GUI_TEST("/gui/views/row-lines", test_row_lines) {
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    gui_run_action(&p, "view-rows");
-    gui_wait_for(&p,
-                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0"));
-    AUTO(picture_free) struct image with = part(&p, 0, 0.7);
+    gui_run_until(&p, "view-rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0");
+    AUTO(picture_free) struct image with = gui_part(&p, "picture", 0, 0.7);
+    gui_run_until(&p, "rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0");
+    AUTO(picture_free) struct image without = gui_part(&p, "picture", 0, 0.7);
+    g_assert_cmpint(gui_differing(&with, &without, 0), >, 1000);
     gui_run_action(&p, "rows");
-    gui_wait_for(&p,
-                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
-    AUTO(picture_free) struct image without = part(&p, 0, 0.7);
-    g_assert_cmpint(differing(&with, &without), >, 1000);
-    gui_run_action(&p, "rows");
-    gui_run_action(&p, "view-left");
-    gui_wait_for(&p,
-                 gui_is(&p, "state", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0"));
+    gui_run_until(&p, "view-left", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0");
 }
 
 /* A drag whose press and release come between two drawings turns the points, and is no click. */

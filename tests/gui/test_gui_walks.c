@@ -31,37 +31,21 @@ static void press(const struct gui_program *p, const char *action) {
 /* A line in place of what stands there. */
 static void type_into(const struct gui_program *p, const char *name, const char *text) {
     act(name);
-    gui_click(p, name);
-    gui_key(p, "Ctrl+a");
-    gui_type(p, text);
+    gui_type_into(p, name, text);
 }
 
 /* The same with Enter: it is opened. */
 static void open_path(const struct gui_program *p, const char *path) {
     type_into(p, "start.path", path);
     gui_key(p, "ENTER");
-    gui_wait_for(p, gui_is(p, "state", "source", path));
-}
-
-/* The data, or NULL after a skip. g_free. */
-static char *data_folder(const char *name) {
-    const char *data = g_getenv("LIVESTEREO_DATA");
-    g_autofree char *folder = g_build_filename(data ? data : "../shared/data", name, NULL);
-    if (g_file_test(folder, G_FILE_TEST_IS_DIR))
-        return g_canonicalize_filename(folder, NULL);
-    g_test_skip("needs ../shared/data");
-    return NULL;
+    gui_until(p, "state", "source", path);
 }
 
 /* The window as it is started by its icon, but for a quality that is fast without a GPU. */
 static void begin(struct gui_program *p) {
     actions = 0;
-    gui_prepare(p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --quality low --set backend=cpu --window 1280x800 --ui-map %s -o %s -q",
-        g_getenv("LIVESTEREO_BIN"), p->map, p->output);
-    gui_spawn(p, line);
-    gui_wait_for(p, gui_is(p, "state", "parts", "start=1 log=0"));
+    gui_launch(p, "view --quality low --set backend=cpu --window 1280x800");
+    gui_until(p, "state", "parts", "start=1 log=0");
 }
 
 static void end(struct gui_program *p, const char *who, int most) {
@@ -84,48 +68,24 @@ static void find_metres(const struct gui_program *p) {
     g_error("no metres under the mouse");
 }
 
-/* `count` files of each side, as a source has them. g_free; NULL after a skip. */
-static char *link_pairs(const char *data, const char *left, const char *right, const char *ending,
-                        int first, int count) {
-    g_autofree char *from = data_folder(data);
-    char *folder = g_dir_make_tmp("livestereo-walk-XXXXXX", NULL);
-    for (int i = first; from && i < first + 2 * count; i++) {
-        const char *side = i % 2 ? "right" : "left";
-        g_autofree char *below = g_build_filename(folder, side, NULL),
-                        *number = g_strdup_printf("%0*d%s", strstr(left, "/") ? 6 : 2,
-                                                  first + (i - first) / 2, ending),
-                        *old = g_strdup_printf("%s/%s%s", from, i % 2 ? right : left, number),
-                        *new = g_build_filename(below, number, NULL);
-        g_mkdir_with_parents(below, 0700);
-        if (access(old, R_OK) == 0)
-            g_assert_cmpint(symlink(old, new), ==, 0);
-    }
-    if (from)
-        return folder;
-    remove_tree(folder);
-    g_free(folder);
-    return NULL;
-}
-
 /* A new pair of cameras that are not calibrated. With webcams the first action is opening the start
  * page, which names them. */
 GUI_TEST("/gui/walks/rig-maker", test_rig_maker) {
     struct gui_program p = {0};
-    g_autofree char *set = link_pairs("calibration/opencv", "left", "right", ".jpg", 1, 14);
+    g_autofree char *set = gui_links("calibration/opencv", "left", "right", ".jpg", 1, 14);
     if (!set)
         return;
     begin(&p);
     type_into(&p, "start.path", set);
     type_into(&p, "start.square", "25mm");
     click_leaving(&p, "start.calibrate");
-    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    gui_until(&p, "state", "written", "1");
     click_leaving(&p, "open");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
-    gui_wait_for(&p, gui_is(&p, "state", "ended", "1"));
+    gui_until(&p, "state", "view", "left depth");
+    gui_until(&p, "state", "ended", "1");
     gui_settle(&p);
     find_metres(&p);
     end(&p, "rig maker", 4);
-    remove_tree(set);
 }
 
 /* The same with webcams, before which boards are held: those of tests/vm/walk.sh. The form's own
@@ -137,51 +97,41 @@ GUI_TEST("/gui/walks/webcams", test_webcams) {
         return;
     }
     actions = 0;
-    gui_prepare(&p);
-    g_autofree char *line = g_strdup_printf(
-        "%s view --quality low --set backend=cpu --window 1000x700 --ui-map %s -o %s -q",
-        g_getenv("LIVESTEREO_BIN"), p.map, p.output);
-    gui_spawn(&p, line);
+    gui_launch(&p, "view --quality low --set backend=cpu");
     press(&p, "start");
     click_leaving(&p, "start.calibrate");
     gui_wait_for(&p, gui_number(&p, "state", "views") >= 8);
     act("solve");
     gui_key(&p, "ENTER");
-    gui_wait_for(&p, gui_is(&p, "state", "written", "1"));
+    gui_until(&p, "state", "written", "1");
     click_leaving(&p, "open");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
+    gui_until(&p, "state", "view", "left depth");
     gui_wait_for(&p, gui_number(&p, "state", "computed") > 0);
     find_metres(&p);
     end(&p, "webcams", 4);
 }
 
-static gboolean is_saved(const struct gui_program *p) {
-    g_autofree char *message = gui_look(p, "state", "message");
-    return message && g_str_has_prefix(message, "Saved ") &&
-           (strstr(message, ".mp4") || strstr(message, ".webm"));
-}
-
 /* From a folder of a drive to a video with metres. */
 GUI_TEST("/gui/walks/driver", test_driver) {
     struct gui_program p = {0};
-    g_autofree char *drive = link_pairs("driving/kitti_seq1", "left/", "right/", ".png", 0, 4),
-                    *from = drive ? data_folder("driving/kitti_seq1") : NULL;
+    g_autofree char *drive = gui_links("driving/kitti_seq1", "left/", "right/", ".png", 0, 4),
+                    *from = drive ? data_path("driving/kitti_seq1") : NULL;
     if (!drive)
         return;
     const char *const about[] = {"calib.txt", "camera.txt"};
     for (size_t i = 0; i < G_N_ELEMENTS(about); i++) {
-        g_autofree char *old = g_build_filename(from, about[i], NULL),
+        g_autofree char *old = g_strconcat(from, "/", about[i], NULL),
+                        *whole = g_canonicalize_filename(old, NULL),
                         *new = g_build_filename(drive, about[i], NULL);
-        g_assert_cmpint(symlink(old, new), ==, 0);
+        g_assert_cmpint(symlink(whole, new), ==, 0);
     }
     begin(&p);
     open_path(&p, drive);
-    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
+    gui_until(&p, "state", "view", "left depth");
     gui_settle(&p);
     press(&p, "save-video");
-    gui_wait_for(&p, is_saved(&p));
+    gui_wait_for(&p, gui_says(&p, "Saved ") && (gui_says(&p, ".webm") || gui_says(&p, ".mp4")));
     end(&p, "driver", 2);
-    remove_tree(drive);
 }
 
 /* g_free; of the picture on screen, once it is computed. */
@@ -195,16 +145,16 @@ static char *error_of(const struct gui_program *p) {
 /* The street from above: one action from where it is seen, the mouse saves its points in two. */
 GUI_TEST("/gui/walks/street", test_street) {
     struct gui_program p = {0};
-    g_autofree char *drive = data_folder("driving/kitti_seq1");
+    g_autofree char *drive = data_path("driving/kitti_seq1");
     if (!drive)
         return;
     begin(&p);
     open_path(&p, drive);
-    gui_wait_for(&p, gui_is(&p, "state", "view", "left depth"));
+    gui_until(&p, "state", "view", "left depth");
     gui_settle(&p);
     actions = 0;
     press(&p, "from-above");
-    gui_wait_for(&p, gui_is(&p, "state", "orbit", "0.000 1.500"));
+    gui_until(&p, "state", "orbit", "0.000 1.500");
     g_assert_cmpint(actions, ==, 1);
     actions = 0;
     click(&p, "tool.save");
@@ -219,7 +169,7 @@ GUI_TEST("/gui/walks/street", test_street) {
 /* A paper's settings and one's own on a pair with truth, and both in numbers. */
 GUI_TEST("/gui/walks/researcher", test_researcher) {
     struct gui_program p = {0};
-    g_autofree char *pair = data_folder("middlebury/teddy");
+    g_autofree char *pair = data_path("middlebury/teddy");
     if (!pair)
         return;
     begin(&p);
@@ -230,10 +180,10 @@ GUI_TEST("/gui/walks/researcher", test_researcher) {
     click(&p, "group.papers");
     gui_wait_for(&p, gui_is_visible(&p, "preset.felzenszwalb2006"));
     click(&p, "preset.felzenszwalb2006");
-    gui_wait_for(&p, gui_is(&p, "state", "preset", "felzenszwalb2006"));
+    gui_until(&p, "state", "preset", "felzenszwalb2006");
     g_autofree char *paper = error_of(&p);
     press(&p, "compare");
-    gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
+    gui_until(&p, "state", "settings", "B");
     g_autofree char *again = error_of(&p);
     g_test_message("errors: own %s, the paper's %s, own again %s", own, paper, again);
     g_assert_nonnull(own);
