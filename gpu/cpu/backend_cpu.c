@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/backend_cpu.h"
+#include "gpu/cpu/plain_rows.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,22 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                                      \
-    static void rows_##name(const void *args, int width, int first, int last, void *scratch) { \
-        (void)scratch;                                                                         \
-        for (int y = first; y < last; y++)                                                     \
-            for (int x = 0; x < width; x++)                                                    \
-                stage_##name((const struct arguments##_args *)args, x, y);                     \
-    }
-#include "gpu/stages/stages.def"
-#undef STAGE_ROW
-
-static cpu_rows *const plain_rows[STAGE_COUNT] = {
-#define STAGE_ROW(name, arguments, reach_x, reach_y, ...) rows_##name,
-#include "gpu/stages/stages.def"
-#undef STAGE_ROW
-};
 
 static struct backend_cpu *cpu_of(struct backend *b) {
     return (struct backend_cpu *)b;

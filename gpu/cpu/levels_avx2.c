@@ -152,33 +152,3 @@ void rows_pruned_downsample_avx2(const void *args, int width, int first, int las
             }
         }
 }
-
-/* The number of pixels of a parity in a row, and the index of the first one. */
-static int row_pixels(const struct grid *g, int parity, int y, size_t *first) {
-    *first = ((size_t)parity * (size_t)g->height + (size_t)y) * (size_t)g->half;
-    return (g->width - ((y + parity) & 1) + 1) / 2;
-}
-
-/* A row has every second column. Its pixel i has the parent in column i, whose parity
- * alternates. */
-static void start_row(const struct start_messages_args *a, int y) {
-    size_t at, padded = (size_t)a->grid.padded;
-    int count = row_pixels(&a->grid, a->parity, y, &at);
-    for (int r = 0; r < DIRECTIONS; r++) {
-        if (!a->parent[r])
-            memset(a->message[r] + at * padded, 0, (size_t)count * padded);
-        for (int i = 0; i < count && a->parent[r]; i++) {
-            const uint8_t *from = a->parent[r] + grid_labels(&a->coarse, i, y / 2);
-            uint8_t *to = a->message[r] + (at + (size_t)i) * padded;
-            for (size_t d = 0; d < padded; d += LABEL_BLOCK)
-                memcpy(to + d, from + d, LABEL_BLOCK);
-        }
-    }
-}
-
-void rows_start_messages_avx2(const void *args, int width, int first, int last, void *scratch) {
-    (void)width;
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        start_row(args, y);
-}

@@ -270,7 +270,8 @@ int FORM(level)(struct backend_cpu *cpu, const struct graph *g, int unit, int sl
     if (u.count == 0)
         return 0;
     if (start && (!start->parent[0] || u.count < 2)) { /* nothing replaces what it must store */
-        cpu_run_rows(cpu->pool, rows_start_messages_avx2, start, a->grid.half, a->grid.height);
+        cpu_run_rows(cpu->pool, cpu->rows[STAGE_start_messages], start, a->grid.half,
+                     a->grid.height);
         u.start = NULL;
     }
     struct steps steps = {.unit = &u};

@@ -1,8 +1,7 @@
 /*
- * Motion's data cost. Whole pixels: rows of labels whose matches lie side by side. Fractions of a
- * pixel: the labels of a pixel and the 3x3 around it take samples from one grid of steps, which is
- * interpolated once, a row of eight labels in a register. Other kinds and windows keep the plain
- * stage.
+ * Motion's data cost at fractions of a pixel: the labels of a pixel and the 3x3 around it take
+ * samples from one grid of steps, which is interpolated once, a row of eight labels in a register.
+ * Whole pixels and larger windows keep the plain stage.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -10,55 +9,11 @@
 
 #include <string.h>
 
-/* ---- whole pixels */
-
 /* Labels [from, to) of a row at count places from `at` on whose match lies inside [0, size). */
 static void inside(int at, int count, int size, int *from, int *to) {
     *from = stage_clamp(-at, 0, count);
     *to = stage_clamp(size - at, *from, count);
 }
-
-/* Adds the costs of n neighbouring matches: at bytes p of the reference and q of the target. */
-static void add_differences(const uint8_t *lut, const uint8_t *p, const uint8_t *q, int channels,
-                            int n, uint8_t *out) {
-    if (channels == 1)
-        for (int k = 0; k < n; k++)
-            out[k] = (uint8_t)(out[k] + lut[stage_abs(p[0] - q[k])]);
-    else
-        for (int k = 0; k < n; k++, q += 3)
-            out[k] = (uint8_t)(out[k] + lut[stage_abs(p[0] - q[0]) + stage_abs(p[1] - q[1]) +
-                                            stage_abs(p[2] - q[2])]);
-}
-
-static void whole_pixel(const struct motion_cost_args *a, struct displacement centre, int x, int y,
-                        uint8_t *out) {
-    const struct label_space *s = &a->grid.space;
-    int width = a->width, left = x + centre.u + s->u_min, from, to;
-    size_t here = (size_t)y * (size_t)width + (size_t)x;
-    inside(left, s->u_count, width, &from, &to);
-    for (int j = 0; j < s->v_count; j++, out += s->u_count) {
-        int yo = y + centre.v + s->v_min + j;
-        bool row = yo >= 0 && yo < a->height && from < to;
-        memset(out, a->outside, (size_t)s->u_count);
-        if (!row)
-            continue;
-        size_t there = (size_t)yo * (size_t)width + (size_t)(left + from);
-        memset(out + from, 0, (size_t)(to - from));
-        if (a->kind != DATA_COST_AD) {
-            size_t words = (size_t)a->words;
-            const uint64_t *own = a->descriptor_reference + here * words,
-                           *other = a->descriptor_target + there * words;
-            for (int k = from; k < to; k++, other += words)
-                out[k] = a->census_lut[descriptor_distance(own, other, a->words)];
-        }
-        if (a->kind != DATA_COST_CENSUS)
-            add_differences(a->lut, a->reference + here * (size_t)a->channels,
-                            a->target + there * (size_t)a->channels, a->channels, to - from,
-                            out + from);
-    }
-}
-
-/* ---- fractions of a pixel */
 
 enum {
     LINE = 8,
@@ -192,14 +147,6 @@ static void fraction_pixel(const struct motion_cost_args *a, const struct steps 
     }
 }
 
-/* ---- rows */
-
-static bool has_whole(const struct motion_cost_args *a) {
-    return a->fraction == 1 && !a->border &&
-           (a->kind == DATA_COST_AD || a->kind == DATA_COST_CENSUS ||
-            a->kind == DATA_COST_AD_CENSUS);
-}
-
 static bool has_fraction(const struct motion_cost_args *a) {
     return a->fraction > 1 && a->fraction <= MAX_FRACTION && a->grid.space.u_count <= LINE &&
            a->grid.space.v_count <= LINE;
@@ -208,7 +155,7 @@ static bool has_fraction(const struct motion_cost_args *a) {
 void rows_motion_cost_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct motion_cost_args *a = args;
     const struct grid *g = &a->grid;
-    bool whole = has_whole(a), fraction = has_fraction(a);
+    bool fraction = has_fraction(a);
     struct steps t;
     (void)scratch;
     if (fraction)
@@ -216,17 +163,12 @@ void rows_motion_cost_avx2(const void *args, int width, int first, int last, voi
     for (int y = first; y < last; y++)
         for (int x = 0; x < width; x++) {
             uint8_t *out = a->cost + grid_labels(g, x, y);
-            struct displacement centre = motion_centre(&a->centre, g, x, y);
             int px = x + a->left, py = y + a->top;
-            bool masked = a->mask && a->mask[(size_t)py * (size_t)a->width + (size_t)px] >= MASKED;
-            if (masked || (!whole && !fraction)) {
+            if (!fraction || motion_is_masked(a, px, py)) {
                 stage_motion_cost(a, x, y);
                 continue;
             }
             memset(out + g->labels, 0, (size_t)(g->padded - g->labels));
-            if (whole)
-                whole_pixel(a, centre, px, py, out);
-            else
-                fraction_pixel(a, &t, centre, px, py, out);
+            fraction_pixel(a, &t, motion_centre(&a->centre, g, x, y), px, py, out);
         }
 }

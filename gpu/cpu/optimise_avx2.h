@@ -15,22 +15,20 @@
 #define FORM(name) name##_avx2
 #endif
 
-/* The stages of which FORM(rows_NAME)() of one of the files here computes rows, and those of which
- * rows_NAME_avx2() does. */
+/* FORM(rows_NAME)() of one of the files here computes rows of these stages, rows_NAME_avx2() those
+ * of the second list. The others are the plain stages, compiled for AVX2. */
 /* clang-format off */
 #define FORM_STAGES(STAGE) \
     STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
-    STAGE(winner_takes_all) STAGE(best_label) STAGE(pruned_winner) STAGE(census) STAGE(median) \
+    STAGE(winner_takes_all) STAGE(pruned_winner) STAGE(census) STAGE(median) \
     STAGE(steady_bits) STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
     STAGE(refine_nearest) STAGE(refine_evidence) LAYER_STAGES(STAGE)
 #define AVX2_STAGES(STAGE) \
-    STAGE(downsample_cost) STAGE(evidence) STAGE(start_messages) STAGE(arms) STAGE(edges) \
+    STAGE(downsample_cost) STAGE(evidence) STAGE(arms) STAGE(edges) \
     STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) \
-    STAGE(agreement) \
-    STAGE(row_offset_sum) STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
+    STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
-    STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(shrink) STAGE(find_patch) \
-    STAGE(sum_around) STAGE(move_vote) STAGE(move_take) STAGE(count_cells) STAGE(temporal)
+    STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(move_take)
 /* Those with layers, which vpdpbusd also computes in vectors of AVX2 where the processor has it:
  * encoded for AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
 #define LAYER_STAGES(STAGE) \

@@ -3,8 +3,16 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
+#ifndef AVX512
+#include "gpu/cpu/plain_rows.h"
+
+#include <string.h>
+#endif
 
 void FORM(cpu_optimise)(struct backend_cpu *cpu) {
+#ifndef AVX512
+    memcpy(cpu->rows, plain_rows, sizeof(plain_rows));
+#endif
 #define FORM_ROWS(name) cpu->rows[STAGE_##name] = FORM(rows_##name);
     FORM_STAGES(FORM_ROWS)
 #undef FORM_ROWS

@@ -1,6 +1,6 @@
 /*
- * The offsets of rows: the plain sums with the processor's bit counts; the picture moved 16 bytes
- * at a time, where neighbouring pixels have the same offset.
+ * The picture moved by the offsets of its rows: 16 bytes at a time, where neighbouring pixels have
+ * the same offset.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -8,20 +8,6 @@
 
 #include <assert.h>
 #include <string.h>
-
-void rows_agreement_avx2(const void *args, int width, int first, int last, void *scratch) {
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        for (int x = 0; x < width; x++)
-            stage_agreement(args, x, y);
-}
-
-void rows_row_offset_sum_avx2(const void *args, int width, int first, int last, void *scratch) {
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        for (int x = 0; x < width; x++)
-            stage_row_offset_sum(args, x, y);
-}
 
 /* Bytes first..last-1 of a row, which have one offset. */
 static void move_bytes(const struct move_rows_args *a, int y, int offset, int first, int last) {

@@ -8,21 +8,6 @@
 
 enum { LANES = 8 };
 
-/* Rows by the plain stage, which the compiler makes vectors of. */
-#define PLAIN_ROWS(name)                                                                       \
-    void rows_##name##_avx2(const void *args, int width, int first, int last, void *scratch) { \
-        (void)scratch;                                                                         \
-        for (int y = first; y < last; y++)                                                     \
-            for (int x = 0; x < width; x++)                                                    \
-                stage_##name(args, x, y);                                                      \
-    }
-PLAIN_ROWS(shrink)
-PLAIN_ROWS(find_patch)
-PLAIN_ROWS(sum_around)
-PLAIN_ROWS(move_vote)
-PLAIN_ROWS(count_cells)
-PLAIN_ROWS(temporal)
-
 /* The disparities of eight votes. */
 INLINE __m256i upper_halves(const uint64_t *vote) {
     __m256 a = _mm256_castsi256_ps(load_256(vote)), b = _mm256_castsi256_ps(load_256(vote + 4));

@@ -1,13 +1,9 @@
 /*
- * Winner-takes-all and best labels in AVX2: beliefs of two pixels at once, as messages are made.
+ * Winner-takes-all in AVX2: beliefs of two pixels at once, as messages are made.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/pruned_avx2.h"
-#ifdef AVX512
-#include "gpu/cpu/message_avx512.h"
-#endif
-#include "gpu/stages/occlusion.h"
 #include "gpu/stages/surface.h"
 
 #include <assert.h>
@@ -54,9 +50,9 @@ INLINE void add_block(struct beliefs *b, int k, const __m256i *padding, struct h
     }
 }
 
-INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n, int wide) {
+INLINE void add_beliefs(struct beliefs *b, const struct pair *p, int n) {
     for (int k = 0; k < n; k++)
-        add_block(b, k, k + 1 == n ? b->padding : NULL, load_cost(p, k, wide),
+        add_block(b, k, k + 1 == n ? b->padding : NULL, load_cost(p, k, 0),
                   load_messages(p, UP, DOWN, k), load_messages(p, LEFT, RIGHT, k));
     b->minimum = minimum_of_lane(b->minimum);
 }
@@ -148,56 +144,6 @@ INLINE void put_winner(const struct wta_args *a, struct curves *c, int x, int y,
     a->confidence[at] = (uint8_t)stage_min(other - minimum, 255);
 }
 
-#ifdef AVX512
-/* The least byte. */
-INLINE int least_byte(__m512i bytes) {
-    __m256i half =
-        _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1));
-    __m128i quarter = _mm_min_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    quarter = _mm_min_epu8(quarter, _mm_srli_epi16(quarter, 8));
-    return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 255;
-}
-
-INLINE __m512i least_word(struct wide beliefs) {
-    __m512i least = _mm512_min_epu16(beliefs.low, beliefs.high);
-    __m256i half =
-        _mm256_min_epu16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
-    __m128i quarter =
-        _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    return _mm512_broadcastw_epi16(_mm_minpos_epu16(quarter));
-}
-
-/* Beliefs are kept as differences to the least one, at most 255. */
-static void wide_wta_row(const struct wta_args *a, const struct beliefs *b, struct curves *c,
-                         int parity, int y) {
-    struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
-    struct wide padding = wide_padding(b->padding);
-    for (int i = 0; i < row.count; i++) {
-        struct pair p;
-        uint16_t belief[2][WIDE_LABELS / 2];
-        pair_receive(&p, 0, &row, i);
-        struct wide sum = wide_bytes(p.cost[0]);
-        for (int r = 0; r < DIRECTIONS; r++)
-            sum = wide_add(sum, wide_bytes(p.in[r][0]));
-        sum = wide_or(sum, padding);
-        __m512i least = least_word(sum);
-        __m512i above = _mm512_packus_epi16(
-            _mm512_min_epu16(_mm512_sub_epi16(sum.low, least), _mm512_set1_epi16(255)),
-            _mm512_min_epu16(_mm512_sub_epi16(sum.high, least), _mm512_set1_epi16(255)));
-        int label = __builtin_ctzll(_mm512_testn_epi8_mask(above, above));
-        __mmask64 near = label ? (__mmask64)7 << (label - 1) : 3;
-        int other = least_byte(_mm512_mask_blend_epi8(near, above, _mm512_set1_epi8(-1)));
-        int minimum = (uint16_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(least));
-        _mm512_storeu_si512(belief[0], sum.low);
-        _mm512_storeu_si512(belief[1], sum.high);
-        int before = stage_max(label - 1, 0), after = stage_min(label + 1, WIDE_LABELS - 1);
-        put_winner(a, c, 2 * i + row.odd, y, label,
-                   belief[before / 8 % 2][before / 16 * 8 + before % 8], minimum,
-                   belief[after / 8 % 2][after / 16 * 8 + after % 8], minimum + other);
-    }
-}
-#endif
-
 INLINE void wta_row(const struct wta_args *a, struct beliefs *b, struct curves *c, int parity,
                     int y, int n) {
     struct message_row row = row_of(&a->grid, parity, y, a->cost, 1, a->message);
@@ -206,7 +152,7 @@ INLINE void wta_row(const struct wta_args *a, struct beliefs *b, struct curves *
         int best[2];
         pair_receive(&p, 0, &row, i);
         pair_receive(&p, 1, &row, stage_min(i + 1, row.count - 1));
-        add_beliefs(b, &p, n, 0);
+        add_beliefs(b, &p, n);
         find_best(b, n, best);
         __m256i elsewhere = minimum_elsewhere(b, n, NULL, best);
         for (int lane = 0; lane < 2 && i + lane < row.count; lane++) {
@@ -235,11 +181,7 @@ void FORM(rows_winner_takes_all)(const void *args, int width, int first, int las
             if (n == 1)
                 wta_row(a, &b, c, parity, y, 1);
             else if (n == 4)
-#ifdef AVX512
-                wide_wta_row(a, &b, c, parity, y);
-#else
                 wta_row(a, &b, c, parity, y, 4);
-#endif
             else
                 wta_row(a, &b, c, parity, y, n);
         put_row(c, &a->grid, y, a->subpixel, INT16_MAX, a->label, a->disparity);
@@ -338,28 +280,4 @@ void FORM(rows_pruned_winner)(const void *args, int width, int first, int last, 
                                                   parity, y, a->cost, 1, a->message);
             winner_row_pruned(a, &b, &row, y);
         }
-}
-
-void FORM(rows_best_label)(const void *args, int width, int first, int last, void *scratch) {
-    const struct best_label_args *a = args;
-    struct beliefs b;
-    struct pair p;
-    int n = a->grid.padded / LABEL_BLOCK, best[2], wide = !a->cost8;
-    const void *cost = wide ? (const void *)a->cost16 : a->cost8;
-    (void)width;
-    (void)scratch;
-    find_padding(&b, &a->grid);
-    for (int y = first; y < last; y++) {
-        struct message_row row = row_of(&a->grid, a->parity, y, cost, 1 + wide, a->message);
-        uint16_t *out = a->label + (size_t)y * (size_t)a->grid.width + row.odd;
-        for (int i = 0; i < row.count; i += 2) {
-            int second = stage_min(i + 1, row.count - 1);
-            pair_receive(&p, 0, &row, i);
-            pair_receive(&p, 1, &row, second);
-            add_beliefs(&b, &p, n, wide);
-            find_best(&b, n, best);
-            out[2 * i] = (uint16_t)best[0];
-            out[2 * second] = (uint16_t)best[1];
-        }
-    }
 }

@@ -137,16 +137,23 @@ STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, stru
                         stage_clamp(fy, 0, a->height - 1));
 }
 
+STAGE int motion_is_masked(const struct motion_cost_args *a, int x, int y) {
+    return a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
+}
+
 STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
-    uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
+    const struct label_space *s = &a->grid.space;
+    uint8_t *out = a->cost + grid_labels(&a->grid, x, y), *end = out + a->grid.padded;
     struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
-    x += a->left;
-    y += a->top;
-    int masked = a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
-    for (int l = 0; l < a->grid.padded; l++)
-        out[l] = (uint8_t)(l < a->grid.labels && !masked
-                               ? motion_label_cost(a, x, y, motion_label(&a->grid.space, centre, l))
-                               : 0);
+    int masked = motion_is_masked(a, x + a->left, y + a->top);
+    for (int v = 0; v < s->v_count; v++)
+        for (int u = 0; u < s->u_count; u++) {
+            struct displacement d = {centre.u + s->u_min + u, centre.v + s->v_min + v};
+            int cost = masked ? 0 : motion_label_cost(a, x + a->left, y + a->top, d);
+            *out++ = (uint8_t)cost;
+        }
+    while (out < end)
+        *out++ = 0;
 }
 
 /* ---- the picture pyramid */
