@@ -38,7 +38,7 @@ DEVICE void activate(const bp_level &a, const active_tiles &t, const work_item &
         t.next[tile_of(a.grid.width, x, y)] = (uint16_t)(t.iteration + 1);
 }
 
-template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool WIDE, int GROUP, int EDGES>
 DEVICE void send_and_compare(const bp_level &a, const active_tiles &t, const work_item &p) {
     packed_labels in[DIRECTIONS];
     label_words old[DIRECTIONS]; /* all are on their way before the first is needed */
@@ -53,7 +53,7 @@ DEVICE void send_and_compare(const bp_level &a, const active_tiles &t, const wor
     packed_labels cost = cost_of<INSIDE, WIDE>(a, p, a.parity);
     int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
     send_sums(cost, in, [&](int r, packed_labels h) {
-        uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, r));
+        uint32_t minimum = convolve<GROUP, EDGES>(a, p, &h, weight_of<EDGES>(a, classes, r));
         label_words fresh = packed_to_bytes(&h, minimum);
         if (p.exists && largest_change(a, p, fresh, old[r]) > t.threshold)
             activate(a, t, p, r);
@@ -101,7 +101,7 @@ DEVICE int list_active(const bp_level &a, const active_tiles &t, int tiles, int 
     return count;
 }
 
-template <bool WIDE, int GROUP, bool EDGES>
+template <bool WIDE, int GROUP, int EDGES>
 static __global__ void __launch_bounds__(THREADS, 2)
     active_kernel(const __grid_constant__ bp_level a, const __grid_constant__ active_tiles t,
                   int tiles) {

@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, int EDGES>
 DEVICE void single(const bp_level &a, const work_item &p) {
     packed_labels in[DIRECTIONS];
     read_all<INSIDE, PARENT>(a, p, in);
@@ -19,7 +19,7 @@ DEVICE void single(const bp_level &a, const work_item &p) {
     send_all<GROUP, EDGES>(a, p, cost, in);
 }
 
-template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+template <bool PARENT, bool WIDE, int GROUP, int EDGES>
 __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
         work_item p = work_item_of<GROUP>(a, a.parity);
@@ -33,7 +33,7 @@ __global__ void BP_BOUNDS single_kernel(const __grid_constant__ bp_level a) {
     }
 }
 
-template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, int EDGES>
 DEVICE void pair(const bp_level &a, const work_item &p) {
     packed_labels in[DIRECTIONS];
     receive_all<INSIDE, PARENT, WIDE, GROUP, EDGES>(a, p, in);
@@ -42,7 +42,7 @@ DEVICE void pair(const bp_level &a, const work_item &p) {
 }
 
 /* Two half-steps; only the messages of the second one are stored. */
-template <bool PARENT, bool WIDE, int GROUP, bool EDGES>
+template <bool PARENT, bool WIDE, int GROUP, int EDGES>
 __global__ void BP_BOUNDS pair_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
         work_item p = work_item_of<GROUP>(a, !a.parity);
@@ -71,7 +71,7 @@ DEVICE packed_labels sent_by(const bp_level &a, const work_item &p, int r, int x
 }
 
 /* Stores what p sends in direction s, where in comes from. */
-template <int GROUP, bool EDGES>
+template <int GROUP, int EDGES>
 DEVICE void send_directed(const bp_level &a, const work_item &p, int s, const packed_labels &in) {
     packed_labels h = cost_of<false, true>(a, p, (p.x + p.y) & 1);
 #pragma unroll
@@ -80,11 +80,11 @@ DEVICE void send_directed(const bp_level &a, const work_item &p, int s, const pa
         h.v[i] += two + __shfl_xor_sync(ALL_LANES, two, 2 * GROUP) - in.v[i];
     }
     int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
-    uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, s));
+    uint32_t minimum = convolve<GROUP, EDGES>(a, p, &h, weight_of<EDGES>(a, classes, s));
     store_words(a.out[s] + p.at, packed_to_bytes(&h, minimum), p.exists);
 }
 
-template <bool PARENT, int GROUP, bool EDGES>
+template <bool PARENT, int GROUP, int EDGES>
 __global__ void BP_BOUNDS directed_single_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
         work_item p = work_item_of<GROUP, true>(a, a.parity);
@@ -98,7 +98,7 @@ __global__ void BP_BOUNDS directed_single_kernel(const __grid_constant__ bp_leve
     }
 }
 
-template <bool PARENT, int GROUP, bool EDGES>
+template <bool PARENT, int GROUP, int EDGES>
 __global__ void BP_BOUNDS directed_pair_kernel(const __grid_constant__ bp_level a) {
     if constexpr (!LEFT_OUT(GROUP)) {
         work_item p = work_item_of<GROUP, true>(a, !a.parity);
@@ -116,7 +116,8 @@ __global__ void BP_BOUNDS directed_pair_kernel(const __grid_constant__ bp_level 
             packed_add(&h, &in);
         }
         int classes = classes_at<EDGES>(a, x, y, exists);
-        uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
+        uint32_t minimum =
+            convolve<GROUP, EDGES>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
         packed_subtract(&h, minimum);
         send_directed<GROUP, EDGES>(a, p, s, h);
     }
@@ -126,7 +127,7 @@ __global__ void BP_BOUNDS directed_pair_kernel(const __grid_constant__ bp_level 
 
 /* The beliefs of p and q, neighbours in a row: p's after its neighbours' half-step, q's out of the
  * messages in memory. INSIDE: all that they need exists. */
-template <bool INSIDE, int GROUP, bool EDGES>
+template <bool INSIDE, int GROUP, int EDGES>
 DEVICE void last_beliefs(const bp_level &a, const work_item &p, const work_item &q,
                          packed_labels *of_p, packed_labels *of_q) {
     packed_labels in[DIRECTIONS];
@@ -139,7 +140,7 @@ DEVICE void last_beliefs(const bp_level &a, const work_item &p, const work_item 
 }
 
 /* The last half-step of the finest level, and the labels of both parities. */
-template <int GROUP, bool EDGES>
+template <int GROUP, int EDGES>
 __global__ void BP_BOUNDS last_kernel(const __grid_constant__ bp_level a,
                                       const __grid_constant__ wta_args wta) {
     if constexpr (!LEFT_OUT(GROUP)) {
@@ -215,18 +216,18 @@ typedef void (*bp_wta_kernel)(bp_level, wta_args);
 typedef void (*bp_label_kernel)(bp_level, uint16_t *);
 
 int bp_kernel_for(const backend_cuda *cuda, const bp_level *a) {
-    if (cuda->capability < 90 || a->carry > 1 || a->grid.labels != a->grid.padded)
+    int edges = a->classes ? 1 + (a->carry > 1) : 0;
+    if (cuda->capability < 90 || a->grid.labels != a->grid.padded || (!edges && a->carry > 1))
         return 0;
-    int edges = a->classes != nullptr;
     switch (a->group) {
     case 1:
         return 1 + edges;
     case 4:
-        return 3 + edges;
+        return 4 + edges;
     case 8:
-        return 5 + edges;
-    case 16:
         return 7 + edges;
+    case 16:
+        return 10 + edges;
     default:
         return 0;
     }
@@ -239,10 +240,10 @@ static const bp_kernel singles[2][2][BP_KERNELS] = {BY_COST(single_kernel, false
                                                     BY_COST(single_kernel, true)};
 static const bp_kernel pairs[2][2][BP_KERNELS] = {BY_COST(pair_kernel, false),
                                                   BY_COST(pair_kernel, true)};
-#define DIRECTED(kernel, parent)                                                              \
-    {                                                                                         \
-        nullptr, kernel<parent, 1, false>, kernel<parent, 1, true>, kernel<parent, 4, false>, \
-            kernel<parent, 4, true>, kernel<parent, 8, false>, kernel<parent, 8, true>        \
+#define DIRECTED(kernel, parent)                                                 \
+    {                                                                            \
+        nullptr, BY_EDGES(1, kernel < parent, ), BY_EDGES(4, kernel < parent, ), \
+            BY_EDGES(8, kernel < parent, )                                       \
     }
 static const bp_kernel directed_singles[2][BP_KERNELS] = {DIRECTED(directed_single_kernel, false),
                                                           DIRECTED(directed_single_kernel, true)};
@@ -250,11 +251,12 @@ static const bp_kernel directed_pairs[2][BP_KERNELS] = {DIRECTED(directed_pair_k
                                                         DIRECTED(directed_pair_kernel, true)};
 static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
 static const bp_wta_kernel wta_kernels[BP_KERNELS] = BY_GROUP(wta_kernel);
-#define BEST_LABEL(wide)                                                                         \
-    {                                                                                            \
-        best_label_kernel<0, wide>, best_label_kernel<1, wide>, best_label_kernel<1, wide>,      \
-            best_label_kernel<4, wide>, best_label_kernel<4, wide>, best_label_kernel<8, wide>,  \
-            best_label_kernel<8, wide>, best_label_kernel<16, wide>, best_label_kernel<16, wide> \
+#define BEST_LABELS(group, wide) \
+    best_label_kernel<group, wide>, best_label_kernel<group, wide>, best_label_kernel<group, wide>
+#define BEST_LABEL(wide)                                                        \
+    {                                                                           \
+        best_label_kernel<0, wide>, BEST_LABELS(1, wide), BEST_LABELS(4, wide), \
+            BEST_LABELS(8, wide), BEST_LABELS(16, wide)                         \
     }
 static const bp_label_kernel best_labels[2][BP_KERNELS] = {BEST_LABEL(false), BEST_LABEL(true)};
 

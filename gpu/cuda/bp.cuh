@@ -38,23 +38,24 @@ bp_level bp_level_of_grid(const struct grid *grid);
 dim3 bp_block();
 dim3 bp_grid(const bp_level *a);
 
-/* Kernels of their own for 16, 64, 128 and 256 labels (1, 4, 8, 16 threads a message), each
- * without and with edge classes; number 0 does everything. */
-enum { BP_KERNELS = 9 };
+/* Kernels of their own for 16, 64, 128 and 256 labels (1, 4, 8, 16 threads a message), each without
+ * edge classes, with these (EDGES 1), and with carries that travel further than one block, too (2);
+ * number 0 does everything. */
+enum { BP_KERNELS = 13 };
 int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
 
-#define BP_KERNELS_OF(...)                                                                   \
-    {                                                                                        \
-        __VA_ARGS__ 0, true >, __VA_ARGS__ 1, false >, __VA_ARGS__ 1, true >, __VA_ARGS__ 4, \
-            false >, __VA_ARGS__ 4, true >, __VA_ARGS__ 8, false >, __VA_ARGS__ 8, true >,   \
-            __VA_ARGS__ 16, false >, __VA_ARGS__ 16, true >                                  \
+#define BY_EDGES(group, ...) __VA_ARGS__ group, 0 >, __VA_ARGS__ group, 1 >, __VA_ARGS__ group, 2 >
+#define BP_KERNELS_OF(...)                                                      \
+    {                                                                           \
+        __VA_ARGS__ 0, 1 >, BY_EDGES(1, __VA_ARGS__), BY_EDGES(4, __VA_ARGS__), \
+            BY_EDGES(8, __VA_ARGS__), BY_EDGES(16, __VA_ARGS__)                 \
     }
 
 /* A kernel that knows no edges, in the same order. */
-#define BY_GROUP(kernel)                                                                         \
-    {                                                                                            \
-        kernel<0>, kernel<1>, kernel<1>, kernel<4>, kernel<4>, kernel<8>, kernel<8>, kernel<16>, \
-            kernel<16>                                                                           \
+#define BY_GROUP(kernel)                                                                        \
+    {                                                                                           \
+        kernel<0>, kernel<1>, kernel<1>, kernel<1>, kernel<4>, kernel<4>, kernel<4>, kernel<8>, \
+            kernel<8>, kernel<8>, kernel<16>, kernel<16>, kernel<16>                            \
     }
 
 /* Older GPUs have the general kernels alone: less to compile, and they are bound by their
@@ -210,14 +211,14 @@ struct edge_weight {
 };
 
 /* EDGES: whether there are classes; without, the first entries of the tables hold. */
-template <bool EDGES> DEVICE edge_weight weight_of(const bp_level &a, int classes, int direction) {
+template <int EDGES> DEVICE edge_weight weight_of(const bp_level &a, int classes, int direction) {
     if (!EDGES)
         return {a.rho_both, a.truncation_both};
     int edge_class = classes >> (2 * direction) & 3;
     return {u16x2_from_table(a.rho, edge_class), u16x2_from_table(a.truncation, edge_class)};
 }
 
-template <bool EDGES> DEVICE int classes_at(const bp_level &a, int x, int y, bool exists) {
+template <int EDGES> DEVICE int classes_at(const bp_level &a, int x, int y, bool exists) {
     if (!EDGES)
         return 0;
     return a.classes && exists ? __ldg(a.classes + (size_t)y * (size_t)a.grid.width + (size_t)x)
@@ -245,9 +246,8 @@ template <int GROUP> DEVICE uint32_t group_minimum(const work_item &p, uint32_t 
 }
 
 /* h becomes the message plus *least in every label (and at most *least + T). Kernels of a
- * group's own (GROUP > 0) know that there are no padding labels and that carries travel one
- * block. */
-template <int GROUP>
+ * group's own (GROUP > 0) know that there are no padding labels, and how far carries travel. */
+template <int GROUP, int EDGES>
 DEVICE uint32_t convolve(const bp_level &a, const work_item &p, packed_labels *h,
                          edge_weight weight) {
     if (!GROUP && a.grid.labels != a.grid.padded)
@@ -259,15 +259,12 @@ DEVICE uint32_t convolve(const bp_level &a, const work_item &p, packed_labels *h
              highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
     uint32_t up = carry_up(__shfl_up_sync(ALL_LANES, ends.up, 1), ends.up, lowest);
     uint32_t down = carry_down(__shfl_down_sync(ALL_LANES, ends.down, 1), ends.down, highest);
-    if constexpr (!GROUP) {
-        uint32_t rho8 = 8 * weight.rho;
 #pragma unroll 1
-        for (int n = 1; n < a.carry; n++) {
-            uint32_t before = __shfl_up_sync(ALL_LANES, up, 1),
-                     after = __shfl_down_sync(ALL_LANES, down, 1);
-            up = u16x2_add_min(carry_up(before, up, lowest), rho8, up);
-            down = u16x2_add_min(carry_down(after, down, highest), rho8, down);
-        }
+    for (int n = 1; (!GROUP || EDGES > 1) && n < a.carry; n++) {
+        uint32_t before = __shfl_up_sync(ALL_LANES, up, 1),
+                 after = __shfl_down_sync(ALL_LANES, down, 1), rho8 = 8 * weight.rho;
+        up = u16x2_add_min(carry_up(before, up, lowest), rho8, up);
+        down = u16x2_add_min(carry_down(after, down, highest), rho8, down);
     }
     minimum = group_minimum<GROUP>(p, minimum);
     packed_sweep(&slanted, up, down, weight.rho, minimum + weight.truncation);
@@ -298,12 +295,12 @@ DEVICE void send_sums(const packed_labels &cost, const packed_labels in[DIRECTIO
 }
 
 /* All four messages of p out of its cost and what comes in from each direction. */
-template <int GROUP, bool EDGES>
+template <int GROUP, int EDGES>
 DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels &cost,
                      const packed_labels in[DIRECTIONS]) {
     int classes = classes_at<EDGES>(a, p.x, p.y, p.exists);
     send_sums(cost, in, [&](int r, packed_labels h) {
-        uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, r));
+        uint32_t minimum = convolve<GROUP, EDGES>(a, p, &h, weight_of<EDGES>(a, classes, r));
         store_words(a.out[r] + p.at, packed_to_bytes(&h, minimum), p.exists);
     });
 }
@@ -312,7 +309,7 @@ DEVICE void send_all(const bp_level &a, const work_item &p, const packed_labels 
  * neighbour's cost and from what that got from its three other neighbours, one, two and three.
  * Outside the picture all of it is zero, and so is the message. The finest level does not
  * subtract the minimum: sums of three still fit their lanes. */
-template <bool INSIDE, bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool WIDE, int GROUP, int EDGES>
 DEVICE packed_labels receive(const bp_level &a, const work_item &p, int s, int di, int dx, int dy,
                              bool exists, const label_words &one, const label_words &two,
                              const label_words &three) {
@@ -332,7 +329,7 @@ DEVICE packed_labels receive(const bp_level &a, const work_item &p, int s, int d
         sums_to_packed(&sums, &h);
     }
     int classes = classes_at<EDGES>(a, p.x + dx, p.y + dy, exists);
-    uint32_t minimum = convolve<GROUP>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
+    uint32_t minimum = convolve<GROUP, EDGES>(a, p, &h, weight_of<EDGES>(a, classes, opposite(s)));
     if (WIDE)
         packed_subtract(&h, minimum);
     return h;
@@ -340,7 +337,7 @@ DEVICE packed_labels receive(const bp_level &a, const work_item &p, int s, int d
 
 /* Everything that p gets from its four neighbours after their half-step, computed from the messages
  * to pixels of p's own parity. */
-template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, bool EDGES>
+template <bool INSIDE, bool PARENT, bool WIDE, int GROUP, int EDGES>
 DEVICE void receive_all(const bp_level &a, const work_item &p, packed_labels in[DIRECTIONS]) {
     int odd = p.x & 1, left = odd - 1,
         right = odd; /* where columns x - 1 and x + 1 are in their rows */
