@@ -328,15 +328,15 @@ static __global__ void __launch_bounds__(CROSS_THREADS, 1024 / CROSS_THREADS)
     }
 }
 
-/* As many bands as fill the multiprocessors once. Blocks that share lines of memory follow each
- * other. */
+/* As many bands as fill half of the multiprocessors once: both views are averaged beside each
+ * other. Blocks that share lines of memory follow each other. */
 static dim3 cross_blocks(const backend_cuda *cuda, const cross_args *a, cross_plan *p) {
     unsigned strips = (unsigned)(a->grid.width + p->columns - 1) / (unsigned)p->columns,
              slices = (unsigned)(a->grid.padded + 4 * WORDS - 1) / (4 * WORDS);
     int fit =
         stage_clamp((int)(cuda->max_shared / (cross_shared(p) + 1024)), 1, 1024 / CROSS_THREADS);
-    int bands = stage_max(1, fit * cuda->processors / (int)(strips * slices));
-    p->band = stage_max((a->grid.height + bands - 1) / bands, 4 * p->reach + 8);
+    int bands = stage_max(1, fit * cuda->processors / (int)(2 * strips * slices));
+    p->band = stage_max((a->grid.height + bands - 1) / bands, 2 * p->reach + 8);
     p->band += p->band & 1;
     return dim3(slices, strips, (unsigned)((a->grid.height + p->band - 1) / p->band));
 }
