@@ -99,6 +99,11 @@ template <bool AD, bool CENSUS> struct reference_sample {
     uint32_t steady_low, steady_high;
 };
 
+/* The words of a reference's pixel in shared memory; a row has an array of each. */
+static __host__ __device__ __forceinline__ constexpr int reference_words(bool ad, bool census) {
+    return ad + 2 * census + 2 * (ad && census);
+}
+
 template <bool AD, bool CENSUS>
 DEVICE uint32_t compare(const match_tables &t, int last, const reference_sample<AD, CENSUS> &p,
                         const sample<AD, CENSUS> &q) {
@@ -154,27 +159,41 @@ DEVICE void load_row(const cost_args &a, int start, int y, int count,
     }
 }
 
-/* w gets 16 labels of 4 pixels from x on, whose targets begin at place reach. */
-template <bool AD, bool CENSUS, int CHANNELS, int SIGN>
-DEVICE void match_quad(const cost_args &a, const match_tables &tables,
-                       const target_row<AD, CENSUS> &row, int reach, int x, int y,
-                       uint32_t w[PIXELS][4]) {
-    reference_sample<AD, CENSUS> reference[PIXELS];
-    int last = tables.ad_last;
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        int px = min(x + j, a.grid.width - 1);
-        size_t from = (size_t)y * (size_t)a.grid.width + (size_t)px;
-        bool steadies = AD && CENSUS && a.steady;
+/* A row of the reference in shared memory, from column left on. */
+template <bool AD, bool CENSUS, int CHANNELS>
+DEVICE void load_reference(const cost_args &a, int left, int y, int pixels, uint32_t *to) {
+    bool steadies = AD && CENSUS && a.steady;
+    for (int i = (int)threadIdx.x; i < pixels; i += (int)blockDim.x) {
+        size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(left + i, a.grid.width - 1);
         uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0,
                  steady = steadies ? __ldg(a.steady + from) : STEADY_ALL;
         uint32_t slack = steadies ? __ldg(a.slack + from) : 0,
-                 color = AD ? packed_pixel<CHANNELS>(a.reference, from) | slack << 24 : 0;
-        reference[j] = {{color, (uint32_t)bits, (uint32_t)(bits >> 32)},
-                        (uint32_t)steady,
-                        (uint32_t)(steady >> 32)};
-        w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
+                 color = AD ? packed_pixel<CHANNELS>(a.reference, from) | slack << 24 : 0,
+                 words[] = {(uint32_t)bits, (uint32_t)(bits >> 32), (uint32_t)steady,
+                            (uint32_t)(steady >> 32)};
+        if (AD)
+            to[i] = color;
+#pragma unroll
+        for (int k = AD; k < reference_words(AD, CENSUS); k++)
+            to[k * pixels + i] = words[k - AD];
     }
+}
+
+/* w gets 16 labels of 4 pixels, those of reference, whose targets begin at place reach. */
+template <bool AD, bool CENSUS, int SIGN>
+DEVICE void match_quad(const match_tables &tables, const uint32_t *reference, int pixels,
+                       const target_row<AD, CENSUS> &row, int reach, uint32_t w[PIXELS][4]) {
+    uint32_t own[5][PIXELS] = {};
+    int last = tables.ad_last;
+#pragma unroll
+    for (int k = 0; k < reference_words(AD, CENSUS); k++) {
+        uint4 four = *reinterpret_cast<const uint4 *>(reference + k * pixels);
+        uint32_t *to = own[AD ? k : k + 1];
+        to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+    }
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        w[j][0] = w[j][1] = w[j][2] = w[j][3] = 0;
 #pragma unroll
     for (int c = 0; c < REACH / 4; c++) {
         uint4 zero = make_uint4(0, 0, 0, 0);
@@ -190,7 +209,12 @@ DEVICE void match_quad(const cost_args &a, const match_tables &tables,
             for (int j = 0; j < PIXELS; j++) {
                 int k = SIGN > 0 ? j + LABEL_BLOCK - (4 * c + e) : 4 * c + e - j;
                 if (k >= 0 && k < LABEL_BLOCK)
-                    w[j][k / 4] += compare(tables, last, reference[j], target[e]) << 8 * (k % 4);
+                    w[j][k / 4] +=
+                        compare(tables, last,
+                                reference_sample<AD, CENSUS>{
+                                    {own[0][j], own[1][j], own[2][j]}, own[3][j], own[4][j]},
+                                target[e])
+                        << 8 * (k % 4);
             }
     }
 }
@@ -312,12 +336,17 @@ static __global__ void __launch_bounds__(THREADS, (AD && CENSUS) * (LEVELS == 2 
     __shared__ match_tables tables;
     const thread_part t = part_of<SIGN>(a, pixels, group);
     int top = (int)blockIdx.y * ROWS, count = targets(pixels, group), room = room_for(count);
+    constexpr int WORDS = reference_words(AD, CENSUS);
+    uint32_t *reference = row_in<AD, CENSUS>(memory, room, ROWS).color;
     wait_for_previous_kernel();
     load_tables<AD, CENSUS, CHANNELS>(a, &tables);
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        load_row<AD, CENSUS, CHANNELS>(a, t.start, min(top + r, a.grid.height - 1), count,
-                                       row_in<AD, CENSUS>(memory, room, r));
+    for (int r = 0; r < ROWS; r++) {
+        int y = min(top + r, a.grid.height - 1);
+        load_row<AD, CENSUS, CHANNELS>(a, t.start, y, count, row_in<AD, CENSUS>(memory, room, r));
+        load_reference<AD, CENSUS, CHANNELS>(a, (int)blockIdx.x * pixels, y, pixels,
+                                             reference + r * WORDS * pixels);
+    }
     __syncthreads();
     if (!t.works)
         return;
@@ -327,8 +356,9 @@ static __global__ void __launch_bounds__(THREADS, (AD && CENSUS) * (LEVELS == 2 
     for (int r = 0; r < ROWS; r++) {
         if (top + r >= a.grid.height)
             break;
-        match_quad<AD, CENSUS, CHANNELS, SIGN>(a, tables, row_in<AD, CENSUS>(memory, room, r),
-                                               t.reach, t.x, top + r, w);
+        match_quad<AD, CENSUS, SIGN>(
+            tables, reference + r * WORDS * pixels + t.x - (int)blockIdx.x * pixels, pixels,
+            row_in<AD, CENSUS>(memory, room, r), t.reach, w);
         store_quad<SIGN>(a, t.x, top + r, t.first, w);
         add_row(w, r, &nodes);
     }
@@ -450,6 +480,8 @@ static __global__ void __launch_bounds__(THREADS, 4)
         vectors = whole_products(pixels) + group * LABEL_BLOCK;
     uint4 *target = memory + (AD ? room_for(count) / 4 : 0);
     uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors);
+    uint32_t *reference =
+        reinterpret_cast<uint32_t *>(costs + whole_products(pixels) * cost_stride(group));
     wait_for_previous_kernel();
     load_tables<AD, false, CHANNELS>(a, &tables);
     load_vector_curve(a, curve);
@@ -459,8 +491,11 @@ static __global__ void __launch_bounds__(THREADS, 4)
         target_row<AD, false> row = row_in<AD, false>(memory, room_for(count), 0);
         uint32_t w[PIXELS][4] = {};
         __syncthreads();
-        if (AD)
+        if (AD) {
             load_row<AD, false, CHANNELS>(a, t.start, top + r, count, row);
+            load_reference<AD, false, CHANNELS>(a, (int)blockIdx.x * pixels, top + r, pixels,
+                                                reference);
+        }
         for (int i = (int)threadIdx.x; i < PIECES * vectors; i += (int)blockDim.x)
             target[i] = __ldg(vector_of(a.descriptor_target, a, t.start + i / PIECES, top + r) +
                               i % PIECES);
@@ -470,7 +505,8 @@ static __global__ void __launch_bounds__(THREADS, 4)
         if (!t.works)
             continue;
         if (AD)
-            match_quad<AD, false, CHANNELS, SIGN>(a, tables, row, t.reach, t.x, top + r, w);
+            match_quad<AD, false, SIGN>(tables, reference + t.x - (int)blockIdx.x * pixels, pixels,
+                                        row, t.reach, w);
 #pragma unroll
         for (int j = 0; j < PIXELS; j++) {
             int pixel = t.x + j - (int)blockIdx.x * pixels;
@@ -528,15 +564,16 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     if (a->words > 1)
         quads = stage_min(quads, VECTOR_PIXELS / PIXELS);
     int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
-    int arrays = (a->kind != DATA_COST_CENSUS) + 2 * (a->kind != DATA_COST_AD);
-    int rows = 1 << levels, room = room_for(targets(pixels, group));
-    size_t bytes = sizeof(uint32_t) * (size_t)(room * arrays * rows);
+    bool ad = a->kind != DATA_COST_CENSUS, census = a->kind != DATA_COST_AD;
+    int rows = 1 << levels, room = room_for(targets(pixels, group)),
+        words = room * (ad + 2 * census) + pixels * reference_words(ad, census);
+    size_t bytes = sizeof(uint32_t) * (size_t)(words * rows);
     match_kernel_of kernel = levels == 2 ? choose_sign<2>(a) : choose_sign<1>(a);
     if (levels == 0)
         kernel = choose_sign<0>(a);
     if (a->words > 1) {
         int whole = whole_products(pixels);
-        bytes = sizeof(uint32_t) * (size_t)((a->kind != DATA_COST_CENSUS) * room) +
+        bytes = sizeof(uint32_t) * (size_t)(ad * (room + pixels)) +
                 sizeof(uint4) * (size_t)(PIECES * (whole + group * LABEL_BLOCK)) +
                 (size_t)(whole * cost_stride(group));
     }
