@@ -106,29 +106,98 @@ DEVICE int near_plane_value(const plane_sums &s) {
     return (int)(plane.value < 0 ? -value : value);
 }
 
+/* Of the rows of a tile, and of those around it, sums over their horizontal arms, then running sums
+ * of these down each column, two of which differ by a sum over a region. What carries over from one
+ * number into nothing is taken back by the subtraction. Rows are counted from the first one on. */
+enum { TILE_ROWS = 32, REGION_SUMS = 9 };
+
+DEVICE void sums_of_row(const surface_args &a, int x, int y, uint32_t row,
+                        uint32_t to[REGION_SUMS]) {
+    bool inside = x < a.width && y >= 0 && y < a.height;
+    plane_sums s = {};
+    if (inside) {
+        plane_add_row(&a, x, y, 0, &s);
+        int d = a.source[(size_t)y * (size_t)a.width + (size_t)x];
+        s.d += s.n * d;
+        s.xd += s.x * d;
+    }
+    const uint32_t n = (uint32_t)s.n, sum_x = (uint32_t)s.x, d = (uint32_t)s.d,
+                   sums[REGION_SUMS] = {n,     row * n,     row * row * n,
+                                        sum_x, row * sum_x, (uint32_t)s.xx,
+                                        d,     row * d,     (uint32_t)s.xd};
+#pragma unroll
+    for (int k = 0; k < REGION_SUMS; k++)
+        to[k] = sums[k];
+}
+
+/* Of a region, the differences of two running sums each, around row number row and disparity d. */
+DEVICE plane_sums sums_around(const uint32_t s[REGION_SUMS], uint32_t row, uint32_t d) {
+    uint32_t y = s[1] - row * s[0];
+    return {(int)s[0],
+            (int)s[3],
+            (int)y,
+            (int)s[5],
+            (int)(s[4] - row * s[3]),
+            (int)(s[2] - row * (s[1] + y)),
+            (int)(s[6] - d * s[0]),
+            (int)(s[8] - d * s[3]),
+            (int)(s[7] - row * s[6] - d * y)};
+}
+
 static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     surface_plane_kernel(const __grid_constant__ surface_args a) {
+    DYNAMIC_SHARED(uint32_t, memory);
+    int lane = (int)threadIdx.x, x = (int)blockIdx.x * BLOCK_WIDTH + lane,
+        top = (int)blockIdx.y * TILE_ROWS, rows = TILE_ROWS + 2 * a.longest;
+    const auto at = [&](int k, int row) -> uint32_t & {
+        return memory[(k * (rows + 1) + row) * BLOCK_WIDTH + lane];
+    };
     wait_for_previous_kernel();
-    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
-        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
-    if (x >= a.width || y >= a.height)
-        return;
-    size_t i = (size_t)y * (size_t)a.width + (size_t)x;
-    plane_sums s = {};
-    int d = a.source[i], offset = 0;
-    if (d != UNKNOWN) {
-        const uint8_t *length = a.arms[i].length;
-        for (int dy = -length[UP]; dy <= length[DOWN]; dy++)
-            plane_add_row(&a, x, y, dy, &s);
-        offset = s.n >= MIN_SURFACE ? near_plane_value(s) : 0;
+    for (int row = (int)threadIdx.y; row < rows; row += BLOCK_HEIGHT) {
+        uint32_t sums[REGION_SUMS];
+        sums_of_row(a, x, top - a.longest + row, (uint32_t)row, sums);
+#pragma unroll
+        for (int k = 0; k < REGION_SUMS; k++)
+            at(k, row + 1) = sums[k];
     }
-    a.out[i] = (int16_t)(stage_abs(offset) > MAX_SURFACE_OFFSET ? d : d + offset);
+    __syncthreads();
+    for (int k = (int)threadIdx.y; k < REGION_SUMS; k += BLOCK_HEIGHT) {
+        uint32_t sum = at(k, 0) = 0;
+#pragma unroll 4
+        for (int row = 1; row <= rows; row++)
+            sum = at(k, row) += sum;
+    }
+    __syncthreads();
+    for (int y = top + (int)threadIdx.y; y < stage_min(top + TILE_ROWS, a.height) && x < a.width;
+         y += BLOCK_HEIGHT) {
+        size_t i = (size_t)y * (size_t)a.width + (size_t)x;
+        int d = a.source[i], row = y - top + a.longest, offset = 0;
+        if (d != UNKNOWN) {
+            const uint8_t *length = a.arms[i].length;
+            uint32_t sums[REGION_SUMS];
+#pragma unroll
+            for (int k = 0; k < REGION_SUMS; k++)
+                sums[k] = at(k, row + length[DOWN] + 1) - at(k, row - length[UP]);
+            plane_sums s = sums_around(sums, (uint32_t)row, (uint32_t)d);
+            offset = s.n >= MIN_SURFACE ? near_plane_value(s) : 0;
+        }
+        a.out[i] = (int16_t)(stage_abs(offset) > MAX_SURFACE_OFFSET ? d : d + offset);
+    }
 }
 
 void cuda_launch_surface_plane(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, surface_plane_kernel,
-                     cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
-                     dim3(BLOCK_WIDTH, BLOCK_HEIGHT), *static_cast<const surface_args *>(args));
+    const surface_args &a = *static_cast<const surface_args *>(args);
+    size_t shared =
+        sizeof(uint32_t) * BLOCK_WIDTH * REGION_SUMS * (size_t)(TILE_ROWS + 2 * a.longest + 1);
+    if (shared > cuda->max_shared) {
+        cuda->plain[STAGE_surface_plane](cuda, args, width, height);
+        return;
+    }
+    cudaFuncSetAttribute(surface_plane_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         (int)shared);
+    launch_with_memory(cuda, surface_plane_kernel,
+                       cuda_blocks(width, BLOCK_WIDTH, height, TILE_ROWS),
+                       dim3(BLOCK_WIDTH, BLOCK_HEIGHT), shared, a);
 }
 
 /* ---- curves of the data cost: those of the labels beside one lie in two words of eight labels */
