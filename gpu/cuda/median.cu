@@ -160,32 +160,37 @@ template <int SAMPLES> DEVICE int median_of_window(const hole_median_args &a, in
     return low;
 }
 
-/* A warp has 32 pixels of a row, and takes the median of one after the other that lacks it. */
+/* A warp has some pixels of a row, and takes the median of one after the other that lacks it. Holes
+ * lie together: few pixels a warp are faster where a picture has few warps. */
+enum { FEW_PIXELS = 8, FEW_WARPS = 1 << 14 };
+
 template <int SAMPLES>
 static __global__ void __launch_bounds__(THREADS)
-    hole_median_kernel(const __grid_constant__ hole_median_args a) {
-    int lane = (int)threadIdx.x, first = (int)blockIdx.x * WARP_SIZE, x = first + lane,
+    hole_median_kernel(const __grid_constant__ hole_median_args a, int pixels) {
+    int lane = (int)threadIdx.x, first = (int)blockIdx.x * pixels, x = first + lane,
         y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
     if (y >= a.height)
         return;
     size_t i = (size_t)y * (size_t)a.width + (size_t)x;
-    int out = x < a.width ? a.source[i] : UNKNOWN;
-    bool hole = x < a.width && out != UNKNOWN && a.known[i] == UNKNOWN;
+    bool own = lane < pixels && x < a.width;
+    int out = own ? a.source[i] : UNKNOWN;
+    bool hole = own && out != UNKNOWN && a.known[i] == UNKNOWN;
     for (unsigned holes = __ballot_sync(ALL_LANES, hole); holes; holes &= holes - 1) {
         int k = __ffs((int)holes) - 1, median = median_of_window<SAMPLES>(a, first + k, y);
         out = lane == k ? median : out;
     }
-    if (x < a.width)
+    if (own)
         a.out[i] = (int16_t)out;
 }
 
 void cuda_launch_hole_median(backend_cuda *cuda, const void *args, int width, int height) {
-    static void (*const kernels[MAX_SAMPLES])(hole_median_args) = {
+    static void (*const kernels[MAX_SAMPLES])(hole_median_args, int) = {
         hole_median_kernel<1>, hole_median_kernel<2>, hole_median_kernel<3>,
         hole_median_kernel<4>, hole_median_kernel<5>, hole_median_kernel<6>};
     const hole_median_args *a = static_cast<const hole_median_args *>(args);
     int side = 2 * (a->radius / HOLE_STEP) + 1;
-    kernels[(side * side - 1) / WARP_SIZE]<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
-                                             dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(
-        *a);
+    int pixels = width * height / WARP_SIZE < FEW_WARPS ? (int)FEW_PIXELS : (int)WARP_SIZE;
+    kernels[(side * side - 1) / WARP_SIZE]<<<cuda_blocks(width, pixels, height, BLOCK_HEIGHT),
+                                             dim3(WARP_SIZE, BLOCK_HEIGHT), 0, cuda->stream>>>(
+        *a, pixels);
 }
