@@ -67,7 +67,7 @@ STAGE int stage_abs(int a) {
     return a < 0 ? -a : a;
 }
 STAGE int stage_clamp(int v, int minimum, int maximum) {
-    return stage_min(stage_max(v, minimum), maximum);
+    return stage_max(stage_min(v, maximum), minimum);
 }
 
 /* The number of the highest bit that is set of v > 0. */
