@@ -646,7 +646,8 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
         confidence = refined;
         smooths = false;
     }
-    if (!filters) /* it is copied while medians are computed */
+    bool early = smooths && !filters; /* it is copied while medians are computed */
+    if (early)
         graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     bool in_parts = p->in_parts && smooths && !filters && !has_measures(&p->measures);
     int upper = in_parts ? p->height * UPPER_PARTS / 16 : 0;
@@ -654,11 +655,11 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
         deliver(g, p, map_median(g, p, left, map, radius, 0, upper), 0, upper);
     if (smooths)
         map = map_median(g, p, left, map, radius, upper, p->height);
-    if (filters) {
+    if (filters)
         map = steady_map(g, p, left, &confidence, map);
-        graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
-    }
     deliver(g, p, map, upper, p->height);
+    if (!early)
+        graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
     measure(g, p, confidence, map);
 }
 
