@@ -155,10 +155,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
 
 template <typename shape, bool VECTORS = false>
 static bool launch(backend_cuda *cuda, const feature_args &a) {
-    /* one input leaves registers for another block */
-    return launch_parts<shape>(
-        cuda, feature_kernel<shape, VECTORS>, a, a, (a.width + shape::STRIDE - 1) / shape::STRIDE,
-        (a.height + shape::STRIDE - 1) / shape::STRIDE, shape::INPUTS == 1 ? BLOCKS + 1 : BLOCKS);
+    /* few inputs leave registers for more blocks */
+    constexpr int MORE = (shape::INPUTS == 1) + 4 * (shape::INPUTS == 16 && shape::STRIDE == 1);
+    return launch_parts<shape>(cuda, feature_kernel<shape, VECTORS>, a, a,
+                               (a.width + shape::STRIDE - 1) / shape::STRIDE,
+                               (a.height + shape::STRIDE - 1) / shape::STRIDE, BLOCKS + MORE);
 }
 
 /* ---- 64 inputs and outputs, with warpgroup.cuh */

@@ -6,9 +6,13 @@
 
 #include <math.h>
 
-/* ---- nearest known disparities: along rows by votes of a warp, along columns by words of bits */
+/* ---- nearest known disparities, in bits: a warp has 32 columns of OWN_ROWS rows, a block the rows
+ * above each other */
 
-enum { LOOKED_AT = (REFINE_STEPS + WARP_SIZE - 1) / WARP_SIZE }; /* parts of a row, of a column */
+enum { LOADED_ROWS = 16, LOADED = WARPS * LOADED_ROWS }; /* by a warp, by a block */
+enum { OWN_ROWS = 8, AT_ONCE = 4, ROWS_ABOVE = (LOADED - WARPS * OWN_ROWS) / 2 };
+enum { NOWHERE = 1 << 20 };
+enum { NEAREST_BLOCKS = 6 }; /* of a multiprocessor */
 
 /* refine_known(), false outside of the map. It loads without branches, so that many loads are on
  * their way. */
@@ -26,83 +30,127 @@ DEVICE void store_nearest(const refine_map &m, int direction, int x, int y, int 
     m.steps[at] = (uint8_t)stage_min(steps, REFINE_STEPS);
 }
 
-enum { NOWHERE = 1 << 20 };
-enum { SQUARE_ROWS = 8 }; /* that a warp does of 32 columns */
-
-/* A part of a row, which begins at left, in direction 0, left, or 1. */
-DEVICE void search_row(const refine_map &m, int left, int y, int direction) {
-    int lane = (int)threadIdx.x % WARP_SIZE, x = left + lane, at = x < m.width ? NOWHERE : x;
-    for (int k = 0; k <= LOOKED_AT && __any_sync(ALL_LANES, at == NOWHERE); k++) {
-        int from = left + (direction ? k : -k) * WARP_SIZE;
-        uint32_t known = __ballot_sync(ALL_LANES, is_known(m, from + lane, y));
-        if (k == 0)
-            known &= direction ? ALL_LANES << lane : ALL_LANES >> (WARP_SIZE - 1 - lane);
-        if (at == NOWHERE && known)
-            at = from + (direction ? __ffs((int)known) - 1 : stage_top_bit(known));
-    }
-    int steps = stage_abs(at - x);
-    if (x < m.width)
-        store_nearest(m, direction, x, y, refine_own(&m, steps <= REFINE_STEPS ? at : x, y), steps);
+/* The last of some bits that are set, or the first one; the number of bit 0 is from. */
+DEVICE int known_in(uint64_t known, int from, bool first) {
+    uint32_t low = (uint32_t)known, high = (uint32_t)(known >> 32);
+    int last_bit = high ? 32 + stage_top_bit(high | 1) : stage_top_bit(low | 1),
+        first_bit = low ? __ffs((int)low) - 1 : 31 + __ffs((int)high);
+    return known ? from + (first ? first_bit : last_bit) : (int)NOWHERE;
 }
 
-/* Whether 32 pixels of a column, from y on, are known. */
-DEVICE uint32_t known_column(const refine_map &m, int x, int y) {
+/* Loads a warp's part of LOADED rows from y on: which pixels of its columns are known. */
+typedef uint16_t column_parts[WARPS][WARP_SIZE];
+DEVICE void load_columns(const refine_map &m, int x, int y, column_parts parts) {
     uint32_t known = 0;
 #pragma unroll
-    for (int i = 0; i < WARP_SIZE; i++)
-        known |= (uint32_t)is_known(m, x, y + i) << i;
-    return known;
+    for (int i = 0; i < LOADED_ROWS; i++)
+        known |= (uint32_t)is_known(m, x, y + (int)threadIdx.y * LOADED_ROWS + i) << i;
+    parts[threadIdx.y][threadIdx.x] = (uint16_t)known;
 }
 
-/* The last known row above a part of a column, or the first one below it. */
-DEVICE int search_column(const refine_map &m, int x, int top, bool needed, bool below) {
-    int at = NOWHERE;
-    for (int k = 1; k <= LOOKED_AT && __any_sync(ALL_LANES, needed && at == NOWHERE); k++) {
-        int from = top + (below ? k : -k) * WARP_SIZE;
-        uint32_t known = known_column(m, x, from);
-        if (at == NOWHERE && known)
-            at = from + (below ? __ffs((int)known) - 1 : stage_top_bit(known));
+DEVICE uint64_t column_of(const column_parts parts) {
+    uint64_t all = 0;
+#pragma unroll
+    for (int i = 0; i < WARPS; i++)
+        all |= (uint64_t)parts[i][threadIdx.x] << i * LOADED_ROWS;
+    return all;
+}
+
+/* Above and below a warp's rows, which begin at top: what is known nearest. rows: the block's
+ * LOADED rows, from y on. */
+struct column_ends {
+    int above, below;
+};
+
+DEVICE column_ends search_columns(const refine_map &m, int x, int top, uint64_t rows, int y) {
+    __shared__ column_parts upper, lower;
+    column_ends at = {known_in(rows & ((2ull << (top - y)) - 1), y, false),
+                      known_in(rows >> (top - y + OWN_ROWS - 1), top + OWN_ROWS - 1, true)};
+    bool exists = x < m.width && top < m.height;
+    for (int far = LOADED; far < REFINE_STEPS + LOADED; far += LOADED) {
+        bool more = (at.above == NOWHERE && y > far - LOADED) ||
+                    (at.below == NOWHERE && y + far < m.height);
+        if (!__syncthreads_count(exists && more))
+            break;
+        load_columns(m, x, y - far, upper);
+        load_columns(m, x, y + far, lower);
+        __syncthreads();
+        int above = known_in(column_of(upper), y - far, false),
+            below = known_in(column_of(lower), y + far, true);
+        at.above = at.above == NOWHERE ? above : at.above;
+        at.below = at.below == NOWHERE ? below : at.below;
     }
     return at;
 }
 
-/* 32 columns of SQUARE_ROWS rows. */
-DEVICE void search_columns(const refine_map &m, int left, int top) {
-    int x = left + (int)threadIdx.x % WARP_SIZE, inside = stage_min(x, m.width - 1);
-    uint32_t known = known_column(m, x, top);
-    int above = search_column(m, x, top, !(known & 1), false),
-        below = search_column(m, x, top, !(known >> (SQUARE_ROWS - 1)), true);
-    int d[SQUARE_ROWS][2], steps[SQUARE_ROWS][2];
+/* The same of each of a warp's rows to the left or right. bit: of the first of them in rows. */
+DEVICE void search_rows(const refine_map &m, int left, int top, uint64_t rows, int bit,
+                        bool onwards, int at[OWN_ROWS]) {
+    int lane = (int)threadIdx.x, step = onwards ? WARP_SIZE : -WARP_SIZE;
+    bool more = false, exists = left + lane < m.width;
 #pragma unroll
-    for (int i = 0; i < 2 * SQUARE_ROWS; i++) {
-        int r = i / 2, y = stage_min(top + r, m.height - 1), at = i % 2 ? below : above;
-        uint32_t there = i % 2 ? known >> r : known & ALL_LANES >> (WARP_SIZE - 1 - r);
-        if (there)
-            at = i % 2 ? y + __ffs((int)there) - 1 : top + stage_top_bit(there);
-        steps[r][i % 2] = stage_abs(at - y);
-        d[r][i % 2] = refine_own(&m, inside, steps[r][i % 2] <= REFINE_STEPS ? at : y);
+    for (int r = 0; r < OWN_ROWS; r++) {
+        uint32_t row = __ballot_sync(ALL_LANES, rows >> (bit + r) & 1),
+                 mask = onwards ? ALL_LANES << lane : ALL_LANES >> (WARP_SIZE - 1 - lane);
+        at[r] = known_in(row & mask, left, onwards);
+        more |= exists && top + r < m.height && at[r] == NOWHERE;
     }
+#pragma unroll 1
+    for (int from = left + step; stage_abs(from - left) <= REFINE_STEPS + 1 && from > -WARP_SIZE &&
+                                 from < m.width && __any_sync(ALL_LANES, more);
+         from += step) {
+        more = false;
 #pragma unroll
-    for (int i = 0; i < 2 * SQUARE_ROWS; i++)
-        if (x < m.width && top + i / 2 < m.height)
-            store_nearest(m, 2 + i % 2, x, top + i / 2, d[i / 2][i % 2], steps[i / 2][i % 2]);
+        for (int r = 0; r < OWN_ROWS; r++) {
+            uint32_t row = __ballot_sync(ALL_LANES, is_known(m, from + lane, top + r));
+            at[r] = at[r] == NOWHERE ? known_in(row, from, onwards) : at[r];
+            more |= exists && top + r < m.height && at[r] == NOWHERE;
+        }
+    }
 }
 
-/* Warps for columns, then warps for 32 pixels along a row in each direction. */
-static __global__ void nearest_kernel(const __grid_constant__ refine_nearest_args a) {
+static __global__ void __launch_bounds__(BLOCK_THREADS, NEAREST_BLOCKS)
+    nearest_kernel(const __grid_constant__ refine_nearest_args a) {
+    __shared__ column_parts parts;
     const refine_map &m = a.map;
-    int left = (int)blockIdx.x * WARP_SIZE, i = (int)(blockIdx.y * blockDim.y + threadIdx.y),
-        squares = (m.height + SQUARE_ROWS - 1) / SQUARE_ROWS;
+    int left = (int)blockIdx.x * WARP_SIZE, x = left + (int)threadIdx.x,
+        from = (int)blockIdx.y * WARPS * OWN_ROWS - ROWS_ABOVE,
+        bit = ROWS_ABOVE + (int)threadIdx.y * OWN_ROWS, top = from + bit;
     wait_for_previous_kernel();
-    if (i < squares)
-        search_columns(m, left, i * SQUARE_ROWS);
-    else if (i - squares < 2 * m.height)
-        search_row(m, left, (i - squares) / 2, (i - squares) % 2);
+    load_columns(m, x, from, parts);
+    __syncthreads();
+    uint64_t rows = column_of(parts);
+    column_ends ends = search_columns(m, x, top, rows, from);
+    int side[2][OWN_ROWS];
+    search_rows(m, left, top, rows, bit, false, side[0]);
+    search_rows(m, left, top, rows, bit, true, side[1]);
+#pragma unroll
+    for (int first = 0; first < OWN_ROWS; first += AT_ONCE) {
+        int steps[4 * AT_ONCE], d[4 * AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < 4 * AT_ONCE; i++) {
+            int r = first + i / 4, y = top + r, at;
+            uint64_t over = rows & ((2ull << (bit + r)) - 1), under = rows >> (bit + r);
+            if (i % 4 < 2)
+                at = side[i % 4][r];
+            else if (i % 4 == 2)
+                at = over ? known_in(over, from, false) : ends.above;
+            else
+                at = under ? known_in(under, y, true) : ends.below;
+            steps[i] = stage_abs(at - (i % 4 < 2 ? x : y));
+            bool near = steps[i] <= REFINE_STEPS;
+            d[i] = refine_own(&m, near && i % 4 < 2 ? at : stage_min(x, m.width - 1),
+                              near && i % 4 > 1 ? at : stage_min(y, m.height - 1));
+        }
+#pragma unroll
+        for (int i = 0; i < 4 * AT_ONCE; i++)
+            if (x < m.width && top + first + i / 4 < m.height)
+                store_nearest(m, i % 4, x, top + first + i / 4, d[i], steps[i]);
+    }
 }
 
 void cuda_launch_refine_nearest(backend_cuda *cuda, const void *args, int width, int height) {
-    int rows = 2 * height + (height + SQUARE_ROWS - 1) / SQUARE_ROWS;
-    launch_dependent(cuda, nearest_kernel, cuda_blocks(width, WARP_SIZE, rows, WARPS),
+    launch_dependent(cuda, nearest_kernel, cuda_blocks(width, WARP_SIZE, height, WARPS * OWN_ROWS),
                      dim3(WARP_SIZE, WARPS), *static_cast<const refine_nearest_args *>(args));
 }
 
@@ -144,17 +192,20 @@ DEVICE picture_words words_of(const refine_evidence_args &a) {
     return p;
 }
 
-DEVICE uint32_t word_at(const picture_words &p, uint32_t i) {
-    return i < p.whole ? __ldg(p.words + i) : p.last;
+/* INSIDE: there is such a word. */
+template <bool INSIDE> DEVICE uint32_t word_at(const picture_words &p, uint32_t i) {
+    return INSIDE || i < p.whole ? __ldg(p.words + i) : p.last;
 }
 
 /* refine_colour() of columns first and the next one. own: the pixel's colours times 16; of a grey
  * picture three times the same, and a column's are taken so, too. */
+template <bool INSIDE>
 DEVICE int colour_at(const picture_words &p, int channels, const uint32_t own[3], uint32_t first,
                      int share) {
     uint32_t byte = first * (uint32_t)channels, i = byte / 4, shift = byte % 4 * 8, sum = 0,
-             middle = word_at(p, i + 1), low = __funnelshift_r(word_at(p, i), middle, shift),
-             high = __funnelshift_r(middle, word_at(p, i + 2), shift),
+             middle = word_at<INSIDE>(p, i + 1),
+             low = __funnelshift_r(word_at<INSIDE>(p, i), middle, shift),
+             high = __funnelshift_r(middle, word_at<INSIDE>(p, i + 2), shift),
              shares = (uint32_t)(16 - share) | (uint32_t)share << 8;
 #pragma unroll
     for (uint32_t c = 0; c < 3; c++)
@@ -184,10 +235,10 @@ DEVICE int compare_vectors(const quarters &q, uint32_t row, const struct refine_
     return sum_of_quarters(part, t);
 }
 
-template <bool CENSUS>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-    evidence_kernel(const __grid_constant__ refine_evidence_args a) {
-    __shared__ uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1];
+/* INSIDE: so many words lie behind all pixels that the block's look at. */
+template <bool CENSUS, bool INSIDE>
+DEVICE void make_evidence(const refine_evidence_args &a,
+                          uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1]) {
     const refine_map &m = a.map;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
         half = (m.width + 1) / 2, first = ((int)blockIdx.x * WARPS + warp) * (WARP_SIZE / 4),
@@ -196,7 +247,6 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     uint32_t row = (uint32_t)(y * m.width);
     uint32_t words[FEATURE_WORDS] = {}, colours[3];
     const auto put = [&](int k, int v) { words[k / 4] |= (uint32_t)v << k % 4 * 8; };
-    wait_for_previous_kernel();
     int own = refine_own(&m, x, y);
 #pragma unroll
     for (int c = 0; c < 3; c++)
@@ -228,8 +278,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         if (k > 0)
             put(k - 1, refine_distance(candidate - own));
         put(REFINE_LIKENESS + k, refine_likeness(sum));
-        put(REFINE_COLOUR + k, colour_at(right, a.channels, colours, row + (uint32_t)c.first,
-                                         c.first < c.second ? c.share : 0));
+        put(REFINE_COLOUR + k,
+            colour_at<INSIDE>(right, a.channels, colours, row + (uint32_t)c.first,
+                              c.first < c.second ? c.share : 0));
     }
 #pragma unroll
     for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)
@@ -244,6 +295,17 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int i = lane; i < WARP_SIZE * FEATURE_WORDS; i += WARP_SIZE)
         if (first + i / (4 * FEATURE_WORDS) < half)
             to[i] = staged[warp][i / FEATURE_WORDS][i % FEATURE_WORDS];
+}
+
+template <bool CENSUS>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    evidence_kernel(const __grid_constant__ refine_evidence_args a) {
+    __shared__ uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1];
+    wait_for_previous_kernel();
+    if (2 * (int)blockIdx.y + 2 < a.map.height && a.map.width * a.channels >= 12)
+        make_evidence<CENSUS, true>(a, staged);
+    else
+        make_evidence<CENSUS, false>(a, staged);
 }
 
 void cuda_launch_refine_evidence(backend_cuda *cuda, const void *args, int width, int height) {
@@ -323,25 +385,32 @@ enum { CHOICES = 5 }; /* blocks of a multiprocessor */
 /* Two numbers of 16 bits a word; so many words apart, threads of a warp use all banks. */
 enum { NUMBER_WORDS = REFINE_OUTPUTS / 2 + 1 };
 
-/* Sums of products of these are whole numbers below 2^24, which floats hold. The last entry of
- * near, and all behind it, are 0. */
-enum { NEAR = 71 };
+/* Modes and logits are four times what the stage has, so that their differences are the bytes from
+ * an entry of these to the one that is wanted. Sums of products of entries are whole numbers below
+ * 2^24, which floats hold. Modes APART or further apart do not support each other. */
+enum { APART = 70 << 2, LOGITS = REFINE_WEIGHTS << 2 };
 struct choice_tables {
-    float weight[REFINE_WEIGHTS], near[NEAR];
+    float weight[LOGITS], near[2 * APART + 1];
 };
 
-/* The entry of near for modes so far apart: 4 bytes for 4/64 px. */
-DEVICE float near_of(const choice_tables &tables, int one, int other) {
-    uint32_t apart = stage_min((uint32_t)__sad(one, other, 0), 4u * NEAR - 1);
-    return *reinterpret_cast<const float *>(reinterpret_cast<const char *>(tables.near) +
-                                            (apart & ~3u));
+DEVICE void fill_tables(choice_tables *tables) {
+    for (int i = (int)threadIdx.x; i < LOGITS; i += BLOCK_THREADS)
+        tables->weight[i] = (float)refine_weight(i >> 2);
+    for (int i = (int)threadIdx.x; i <= 2 * APART; i += BLOCK_THREADS)
+        tables->near[i] = (float)refine_near(stage_abs(i - APART) >> 2);
 }
 
-/* refine_choose() in registers, of the layer's numbers. */
+/* The entry a + b bytes from the first one, or the first or the last one. */
+template <int COUNT> DEVICE float entry_of(const float (&table)[COUNT], int a, int b) {
+    return *reinterpret_cast<const float *>(reinterpret_cast<const char *>(table) +
+                                            max(min(a + b, 4 * (COUNT - 1)), 0));
+}
+
+/* refine_choose() in registers, of the layer's numbers; mode: without their residuals. */
 DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &tables, int x, int y,
-                         const uint32_t *words) {
+                         const int16_t *number, int mode[REFINE_MODES]) {
     size_t i = (size_t)y * (size_t)a.map.width + (size_t)x;
-    int mode[REFINE_MODES], logit[REFINE_MODES], most = INT16_MIN;
+    int logit[REFINE_MODES], most;
     float weight[REFINE_MODES], score[REFINE_MODES], all = 0;
     if (a.map.disparity[i] == UNKNOWN) {
         refine_keep(&a, i);
@@ -349,17 +418,16 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     }
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++) {
-        int residual = REFINE_MODES + k;
-        logit[k] = (int16_t)(words[k / 2] >> k % 2 * 16);
-        mode[k] = refine_mode(&a, x, y, k) + (int16_t)(words[residual / 2] >> residual % 2 * 16);
+        logit[k] = 4 * number[k];
+        mode[k] = 4 * (mode[k] + number[REFINE_MODES + k]);
     }
-    logit[0] += refine_known(&a.map, x, y) ? a.prior : 0;
+    most = logit[0] += refine_known(&a.map, x, y) ? 4 * a.prior : 0;
 #pragma unroll
-    for (int k = 0; k < REFINE_MODES; k++)
+    for (int k = 1; k < REFINE_MODES; k++)
         most = stage_max(most, logit[k]);
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++) {
-        weight[k] = tables.weight[stage_min((most - logit[k]) >> 2, REFINE_WEIGHTS - 1)];
+        weight[k] = entry_of(tables.weight, most, -logit[k]);
         score[k] = 256 * weight[k];
         all += weight[k];
     }
@@ -367,7 +435,7 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     for (int k = 1; k < REFINE_MODES; k++)
 #pragma unroll
         for (int j = 0; j < k; j++) {
-            float near = near_of(tables, mode[j], mode[k]);
+            float near = entry_of(tables.near, mode[j], 4 * APART - mode[k]);
             score[k] = fmaf(weight[j], near, score[k]);
             score[j] = fmaf(weight[k], near, score[j]);
         }
@@ -381,11 +449,11 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
         }
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++)
-        if (stage_abs(mode[k] - best) <= REFINE_ONE) {
+        if (stage_abs(mode[k] - best) <= 4 * REFINE_ONE) {
             total += weight[k];
             offset = fmaf(weight[k], (float)(mode[k] - best), offset);
         }
-    refine_store(&a, i, best, (int)offset, (int)total,
+    refine_store(&a, i, best >> 2, (int)offset >> 2, (int)total,
                  stage_min((int)best_score / (int)all, UINT8_MAX));
 }
 
@@ -397,31 +465,33 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, CHOICES)
     DYNAMIC_SHARED(uint4, memory);
     __shared__ choice_tables tables;
     __shared__ uint32_t numbers[BLOCK_THREADS][NUMBER_WORDS];
-    for (int i = (int)threadIdx.x; i < REFINE_WEIGHTS; i += BLOCK_THREADS)
-        tables.weight[i] = (float)refine_weight(i);
-    for (int i = (int)threadIdx.x; i < NEAR; i += BLOCK_THREADS)
-        tables.near[i] = (float)refine_near(i);
+    fill_tables(&tables);
     for_each_part<shape, SIDE * SIDE>(
         a.layer, memory, 0, [&](int left, int top, const int32_t *bias, const uint8_t *part) {
             int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
 #pragma unroll 1
             for (int set = 0; set < SIDE * SIDE; set++) {
-                int32_t own[OWN_PIXELS][shape::EACH];
+                int x = SIDE * (left + lane) + set % SIDE, y = SIDE * (top + warp) + set / SIDE;
+                int32_t own[OWN_PIXELS][shape::EACH], mode[REFINE_MODES];
+#pragma unroll
+                for (int k = 0; k < REFINE_MODES; k++) /* they are there after the products */
+                    mode[k] = refine_mode(&a, stage_min(x, a.map.width - 1),
+                                          stage_min(y, a.map.height - 1), k);
                 sum_part<shape>(memory + set * (shape::WEIGHT_WORDS / 4),
                                 bias + set * shape::OUTPUTS, part, own);
 #pragma unroll
                 for (int p = 0; p < OWN_PIXELS; p++) {
-                    int x = p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
+                    int at = p / 2 * COLUMNS + lane % 4 * 2 + p % 2;
 #pragma unroll
                     for (int i = 0; i < shape::EACH; i += 2)
-                        numbers[warp * WARP_SIZE + x][lane / 4 * (shape::EACH / 2) + i / 2] =
+                        numbers[warp * WARP_SIZE + at][lane / 4 * (shape::EACH / 2) + i / 2] =
                             (uint32_t)(uint16_t)feature_number(&a.layer, own[p][i]) |
                             (uint32_t)feature_number(&a.layer, own[p][i + 1]) << 16;
                 }
                 __syncwarp();
-                int x = SIDE * (left + lane) + set % SIDE, y = SIDE * (top + warp) + set / SIDE;
                 if (x < a.map.width && y < a.map.height)
-                    choose_pixel(a, tables, x, y, numbers[threadIdx.x]);
+                    choose_pixel(a, tables, x, y,
+                                 reinterpret_cast<const int16_t *>(numbers[threadIdx.x]), mode);
                 __syncwarp();
             }
         });
