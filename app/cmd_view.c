@@ -371,47 +371,56 @@ static const char examples[] = "Examples:\n"
                                "  livestereo view synth: --screenshot window.png --frames 5\n"
                                "Keys are listed by F1.\n";
 
-int view_run(int argc, char **argv, const char *folder) {
-    struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
+/* GO_ON or an exit code. */
+static int parse_options(int *argc, char ***argv, struct view_options *o,
+                         struct common_options *common, struct params *params) {
     const GOptionEntry entries[] = {
-        RIG_OPTION_ENTRIES(&o.rig),
-        OUTPUT_OPTION_ENTRIES(&o.out),
-        {"loop", 0, 0, G_OPTION_ARG_NONE, &o.loop, "Start again at the end", NULL},
-        {"paused", 0, 0, G_OPTION_ARG_NONE, &o.paused, "Start paused", NULL},
-        {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o.start,
+        RIG_OPTION_ENTRIES(&o->rig),
+        OUTPUT_OPTION_ENTRIES(&o->out),
+        {"loop", 0, 0, G_OPTION_ARG_NONE, &o->loop, "Start again at the end", NULL},
+        {"paused", 0, 0, G_OPTION_ARG_NONE, &o->paused, "Start paused", NULL},
+        {"start", 0, 0, G_OPTION_ARG_DOUBLE, &o->start,
          "Start at this time of the source, in seconds", "S"},
-        {"rate", 0, 0, OPTION_AMOUNT, &o.rate, "Pairs a second of a recording or folder", "N"},
-        {"drop", 0, 0, G_OPTION_ARG_NONE, &o.drop,
+        {"rate", 0, 0, OPTION_AMOUNT, &o->rate, "Pairs a second of a recording or folder", "N"},
+        {"drop", 0, 0, G_OPTION_ARG_NONE, &o->drop,
          "Drop pairs rather than play slower than --rate, as with a camera", NULL},
-        {"view", 0, 0, G_OPTION_ARG_STRING, &o.view,
+        {"view", 0, 0, G_OPTION_ARG_STRING, &o->view,
          "Start with the view of this key, or with two or four", "1..9"},
-        {"colormap", 0, 0, G_OPTION_ARG_STRING, &o.colormap, "Colour map", "turbo|cividis|gray"},
-        {"theme", 0, 0, G_OPTION_ARG_STRING, &o.theme, "Colours of the window", "dark|light"},
-        {"range", 0, 0, G_OPTION_ARG_STRING, &o.range, "Range of the colours, px", "MIN:MAX"},
-        {"metres-per-pixel", 0, 0, G_OPTION_ARG_DOUBLE, &o.metres_per_pixel,
+        {"colormap", 0, 0, G_OPTION_ARG_STRING, &o->colormap, "Colour map", "turbo|cividis|gray"},
+        {"theme", 0, 0, G_OPTION_ARG_STRING, &o->theme, "Colours of the window", "dark|light"},
+        {"range", 0, 0, G_OPTION_ARG_STRING, &o->range, "Range of the colours, px", "MIN:MAX"},
+        {"metres-per-pixel", 0, 0, G_OPTION_ARG_DOUBLE, &o->metres_per_pixel,
          "Of motion: what a pixel of the pictures measures, for m/s", "M"},
-        {"stats", 0, 0, G_OPTION_ARG_NONE, &o.stats, "Show statistics", NULL},
-        {"plain", 0, 0, G_OPTION_ARG_NONE, &o.plain, "Show the picture alone, without panels",
+        {"stats", 0, 0, G_OPTION_ARG_NONE, &o->stats, "Show statistics", NULL},
+        {"plain", 0, 0, G_OPTION_ARG_NONE, &o->plain, "Show the picture alone, without panels",
          NULL},
-        {"fullscreen", 0, 0, G_OPTION_ARG_NONE, &o.fullscreen, "Fill the screen", NULL},
-        {"window", 0, 0, G_OPTION_ARG_STRING, &o.window, "Size of the window", "WxH"},
-        {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &o.scale, "Size of text, 0.5 to 4", "F"},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "Folder for saved pictures", "DIR"},
-        {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o.screenshot,
+        {"fullscreen", 0, 0, G_OPTION_ARG_NONE, &o->fullscreen, "Fill the screen", NULL},
+        {"window", 0, 0, G_OPTION_ARG_STRING, &o->window, "Size of the window", "WxH"},
+        {"ui-scale", 0, 0, G_OPTION_ARG_DOUBLE, &o->scale, "Size of text, 0.5 to 4", "F"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Folder for saved pictures", "DIR"},
+        {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &o->screenshot,
          "Write a picture of the window after --frames pairs and quit; no window is shown", "FILE"},
-        {"frames", 0, 0, OPTION_COUNT, &o.frames, "Stop after this many pairs", "N"},
-        {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o.ui_map,
+        {"frames", 0, 0, OPTION_COUNT, &o->frames, "Stop after this many pairs", "N"},
+        {"ui-map", 0, 0, G_OPTION_ARG_FILENAME, &o->ui_map,
          "Keep names, places and values of all widgets in a file, for scripts", "FILE"},
-        CAMERA_OPTION_ENTRIES(&o.camera, &o.swap),
+        CAMERA_OPTION_ENTRIES(&o->camera, &o->swap),
         {0},
     };
-    struct common_options options = {.first_preset = o.motion ? MOTION_PRESET : NULL};
+    common->first_preset = o->motion ? MOTION_PRESET : NULL;
+    if (o->motion)
+        return options_parse(argc, argv, "[SOURCE...]", motion_help, motion_examples, entries,
+                             common, params);
+    return options_parse(argc, argv, "[SOURCE [SOURCE]]", view_help, examples, entries, common,
+                         params);
+}
+
+int view_run(int argc, char **argv, const char *folder) {
+    struct view_options o = {.motion = strcmp(argv[0], "motion") == 0};
+    struct common_options options = {0};
     struct session remembered = {.text_scale = 1, .quality = QUALITY_AUTO};
     struct params params;
     char **calibrate = NULL;
-    int code = options_parse(&argc, &argv, o.motion ? "[SOURCE...]" : "[SOURCE [SOURCE]]",
-                             o.motion ? motion_help : view_help,
-                             o.motion ? motion_examples : examples, entries, &options, &params);
+    int code = parse_options(&argc, &argv, &o, &options, &params);
     if (code == GO_ON)
         code = check_mode(&o, &params);
     o.stated = params;

@@ -495,10 +495,9 @@ static bool draw_views(struct draw *draw, struct offscreen *copies, GLuint targe
     for (int i = 0; i < count; i++) {
         const struct draw_settings *s = &views[i];
         struct offscreen *o = &copies[i];
-        bool kept = o->settings.width == s->width && o->settings.height == s->height;
-        if (s->width < 1 || s->height < 1 || (!frame && !kept))
+        if (s->width < 1 || s->height < 1)
             continue;
-        if (frame && must_draw(draw, o, s, number)) {
+        if (must_draw(draw, o, s, number)) {
             upload_textures(draw, s, frame, number);
             draw_view(draw, o, s);
             o->settings = *s;
@@ -528,7 +527,7 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
     set_clear_color(views[0].background);
     glClear(GL_COLOR_BUFFER_BIT);
     bool more = draw_views(draw, draw->offscreen, 0, views, count, frame, number);
-    if (frame)
+    if (frame) /* else count is 0 */
         glViewport(0, 0, views[0].x + views[0].width, views[0].window_height);
     return more;
 }

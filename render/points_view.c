@@ -42,8 +42,10 @@ void points_view_of(const struct draw_settings *s, int width, int height,
     view->rig = rig;
     view->cut = rig.farthest_m > 0 ? (float)rig.farthest_m : INFINITY;
     view->middle = middle;
-    double power = pow(10, floor(log10((double)middle / 4))), times = (double)middle / 4 / power;
-    view->cell = (float)(times < 2 ? power : times < 5 ? 2 * power : 5 * power);
+    double cell = pow(10, floor(log10((double)middle / 4))), times = (double)middle / 4 / cell;
+    if (times >= 2) /* 1, 2, 5, 10 ... */
+        cell *= times < 5 ? 2 : 5;
+    view->cell = (float)cell;
     view->size = (float)(s->height / (2 * tan(field_of_view / 2)) / rig.focal_px * 1.3);
 }
 

@@ -718,11 +718,10 @@ bool ui_tab(struct ui *ui, const char *name, const char *icon, const char *label
           line = ImGui::GetFontSize();
     bool words = label || !ui->has_icons;
     const char *word = label ? label : strchr(name, '.') + 1;
+    double above = words ? 0.18 * height : (height - line) / 2;
     if (picture > 0)
-        put(ui,
-            ImVec2(middle - picture / 2,
-                   (float)(y + (words ? 0.18 * height : (height - line) / 2))),
-            on ? theme->accent : theme->note, icon);
+        put(ui, ImVec2(middle - picture / 2, (float)(y + above)), on ? theme->accent : theme->note,
+            icon);
     if (words)
         put(ui,
             ImVec2(middle - width_in(small, word) / 2,
@@ -763,7 +762,8 @@ static bool open_list(struct ui *ui, const char *name, ImVec2 below, float width
 
 bool ui_menu_begin(struct ui *ui, const char *name, enum ui_font font, const char *icon,
                    const char *label, const char *help) {
-    std::string words = label ? std::string(label) + (ui->has_icons ? " " ICON_LIST : "") : "";
+    std::string words = label ? label : "";
+    words += ui->has_icons ? " " ICON_LIST : "";
     ui_push_font(ui, font); /* of the tool alone: a list has a texture stack of its own */
     bool pressed = ui_tool(ui, name, icon, label ? words.c_str() : NULL, help, 0);
     ui_pop_font(ui);
@@ -953,9 +953,7 @@ static void end_row(const struct ui_row *row) {
 }
 
 static int digits_of(double step) {
-    if (step >= 1)
-        return 0;
-    return step < 0.01 ? 3 : step < 0.1 ? 2 : 1;
+    return (step < 1) + (step < 0.1) + (step < 0.01);
 }
 
 /* Where a value is on its slider, 0..1, and the value at a place; on a wide one steps grow, and one
@@ -1024,8 +1022,8 @@ static void draw_slider(struct ui *ui, const struct ui_row *row, float width, do
     float gap = ImGui::GetStyle().ItemInnerSpacing.x;
     if (bare_slider(ui, row->name, width - field - gap, &at)) {
         double now = value_at(row, at);
-        bool by_keys = !ImGui::IsMouseDown(0) && now == *value;
-        *value = by_keys ? *value + (at > before ? row->step : -row->step) : now;
+        double step = at > before ? row->step : -row->step;
+        *value = !ImGui::IsMouseDown(0) && now == *value ? now + step : now; /* by keys */
     }
     if (ImGui::GetActiveID() == id) {
         ui->held = id;
@@ -1064,8 +1062,8 @@ static void draw_switch(struct ui *ui, const struct ui_row *row, double *value) 
     const struct theme *theme = ui_theme(ui);
     ImVec2 min(at.x, at.y + high / 2 - radius), max(at.x + wide, at.y + high / 2 + radius);
     ui->list->AddRectFilled(min, max, color_of(on ? theme->accent : theme->edge), radius);
-    ui->list->AddCircleFilled(ImVec2(on ? max.x - radius : min.x + radius, at.y + high / 2),
-                              0.75f * radius, color_of(on ? theme->window : theme->card));
+    ImVec2 knob(on ? max.x - radius : min.x + radius, at.y + high / 2);
+    ui->list->AddCircleFilled(knob, 0.75f * radius, color_of(on ? theme->window : theme->card));
     if (row->note) {
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
@@ -1263,11 +1261,10 @@ bool ui_text_input(struct ui *ui, const char *name, const char *hint, double rat
     ImGui::SetNextItemWidth((float)(ImGui::GetContentRegionAvail().x * ratio));
     ImGui::PushStyleColor(ImGuiCol_Border, color_of(ui_theme(ui)->edge));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
-    bool entered = ImGui::InputTextWithHint(
-        "##entry", hint, text, (size_t)size,
-        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
-            (completes ? ImGuiInputTextFlags_CallbackCompletion : 0),
-        completes ? complete_text : NULL, (void *)ui->complete);
+    int flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll;
+    flags |= completes ? ImGuiInputTextFlags_CallbackCompletion : 0;
+    bool entered = ImGui::InputTextWithHint("##entry", hint, text, (size_t)size, flags,
+                                            completes ? complete_text : NULL, (void *)ui->complete);
     ui->complete = NULL;
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();

@@ -334,7 +334,7 @@ void action_key(enum action action, char key[24]) {
     key[strcspn(key, " ")] = '\0';
 }
 
-/* What an action does, and its first key, for a tooltip. */
+/* A tooltip says what an action does, and its first key. */
 static void action_describe(enum action action, char *help, size_t size) {
     char key[24];
     action_key(action, key);

@@ -39,16 +39,17 @@ static void draw_compare(struct viewer *v, const char *label) {
     static const char *const labels[WIPES] = {"Nothing", "Truth", "Settings of before"};
     struct ui *ui = v->screen.ui;
     bool b = v->slot_in_use != 0;
+    const char *own = v->settings.automatic ? quality_presets[QUALITY_HIGH] : viewer_preset(v);
     ui_mark_next(ui, b || v->wipe.with != WIPE_OFF);
     if (ui_menu_begin(ui, "tool.compare", UI_LABEL, ICON_COMPARE, b && label ? "Compare: B" : label,
                       "with other settings or the truth")) {
-        item(v, "slots", b ? "Back to settings A" : "To settings B", ACTION_COMPARE, false);
-        ui_separator(ui);
+        if (b)
+            item(v, "slots", "Back to settings A", ACTION_COMPARE, false);
         ui_note(ui, "Compare with");
         for (char **preset = v->presets; preset && *preset; preset++) {
             char title[64];
             panel_title_preset(*preset, title);
-            if (!panel_is_paper(*preset) &&
+            if (!panel_is_paper(*preset) && strcmp(*preset, own) != 0 &&
                 ui_item(ui, *preset, title, "", "computes this pair by it, too", false, NULL))
                 wipe_compare(v, *preset);
         }
@@ -270,8 +271,9 @@ static void draw_numbers(const struct legend *l, double from, double to, const c
     char text[48];
     for (int i = 0; i < TICKS; i++) {
         double value = from + (to - from) * i / (TICKS - 1);
-        snprintf(text, sizeof(text), "%.*f%s%s", fabs(to - from) < 8 && value != round(value),
-                 value, i == TICKS - 1 ? " " : "", i == TICKS - 1 ? unit : "");
+        bool last = i == TICKS - 1;
+        snprintf(text, sizeof(text), "%.*f%s", fabs(to - from) < 8 && value != round(value), value,
+                 last ? unit : "");
         draw_tick(l, i / (TICKS - 1.0), text);
     }
 }
@@ -330,13 +332,13 @@ static void draw_scale_of(const struct viewer *v, enum display_mode mode, const 
     if (mode == DISPLAY_DEPTH)
         draw_lengths(l, v);
     else if (mode == DISPLAY_CONFIDENCE)
-        draw_numbers(l, 0, s->confidence_max / 2.55, "%");
+        draw_numbers(l, 0, s->confidence_max / 2.55, " %");
     else if (!is_error(mode))
-        draw_numbers(l, s->max / v->rig.scale, s->min / v->rig.scale, "px");
+        draw_numbers(l, s->max / v->rig.scale, s->min / v->rig.scale, " px");
     else if (truth)
-        draw_numbers(l, 0, DRAW_ERROR_PX, "px off");
+        draw_numbers(l, 0, DRAW_ERROR_PX, " px off");
     else
-        draw_numbers(l, 0, DRAW_ERROR_LEVELS, "levels off");
+        draw_numbers(l, 0, DRAW_ERROR_LEVELS, " levels off");
 }
 
 void bars_draw_legend(const struct viewer *v, int i, bool title) {
@@ -396,15 +398,16 @@ void bars_draw_headings(struct viewer *v) {
 static void describe_quality(const struct viewer *v, char *text, size_t size) {
     static const char *const names[QUALITIES] = {"Low quality", "Mid quality", "High quality"};
     int quality = viewer_quality(v);
-    const char *const sizes[QUALITY_SIZES] = {"", ", \u00bd size", ", 1/3 size"};
-    int at = v->quality.search.size;
     char preset[64];
     panel_describe_preset(v, preset);
-    snprintf(text, size, "%s%s%s", quality < QUALITIES ? names[quality] : preset,
-             v->rig.scale < 1 ? sizes[at ? at : 1] : "", v->settings.automatic ? " (auto)" : "");
+    g_strlcpy(text, quality < QUALITIES ? names[quality] : preset, size);
+    if (v->rig.scale < 1)
+        g_strlcat(text, v->rig.scale < 0.5 ? ", 1/3 size" : ", \u00bd size", size);
+    if (v->settings.automatic)
+        g_strlcat(text, " (auto)", size);
 }
 
-/* What is being done, or is wrong. False where nothing is. */
+/* Says what is being done, or is wrong. False where nothing is. */
 static bool describe_work(const struct viewer *v, char *text, size_t size) {
     if (v->cameras.status.banner[0])
         snprintf(text, size, "%s", v->cameras.status.banner);
@@ -445,7 +448,7 @@ void bars_draw_status(struct viewer *v) {
     bool works = describe_work(v, work, sizeof(work));
     const char *left = values ? values : "";
     if (!values && !v->playback.shown)
-        left = v->first || v->still.keeps ? "Computing the map" : "Waiting for the first picture";
+        left = viewer_seen(v) ? "Computing the map" : "Waiting for the first picture";
     if (works) {
         ui_text_line(ui, v->cameras.status.banner[0] ? theme->bad : theme->changed, work, work,
                      NULL);

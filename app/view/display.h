@@ -21,7 +21,7 @@ enum display_range { RANGE_OPEN, RANGE_FITTED, RANGE_OF_SEARCH, RANGE_MANUAL };
 enum display_layout { LAYOUT_ONE, LAYOUT_STACKED, LAYOUT_BESIDE, LAYOUT_FOUR, LAYOUT_COUNT };
 extern const char *const display_layout_names[LAYOUT_COUNT];
 
-/* What a view can show. Each key has it, in the window or in --view. */
+/* A view can show this. Each key has it, in the window or in --view. */
 struct display_choice {
     enum display_mode mode;
     const char *keys, *title, *help;

@@ -59,11 +59,9 @@ static char *export_base(const char *wanted) {
 /* Tells that a file, base and what, was saved, and how it was computed or "", or that it failed. */
 static void export_report(struct screen *screen, int error, const char *base, const char *what,
                           const char *how) {
-    g_autofree char *text =
-        error ? g_strdup_printf("%s could not be saved; key m shows why", what)
-              : g_strdup_printf("Saved %s%s%s%s", base, what, *how ? ", " : "", how);
+    g_autofree char *text = g_strconcat("Saved ", base, what, *how ? ", " : "", how, NULL);
     if (error) {
-        screen_notify_error(screen, "tool.save", "%s", text);
+        screen_notify_error(screen, "tool.save", "%s could not be saved; key m shows why", what);
     } else {
         screen_notify_saved(screen, base, text);
         log_info(base, "saved %s", what);
@@ -77,7 +75,7 @@ void export_window(struct viewer *v) {
     export_report(&v->screen, error, base, endings[WINDOW], "");
 }
 
-/* What is saved: its size and how it was computed. g_free. */
+/* The size of the map that is saved, and how it was computed. g_free. */
 static char *describe_frame(const struct viewer *v) {
     const struct image *left = &v->playback.shown->rect_left;
     return g_strdup_printf("%dx%d, quality %s", left->width, left->height,
@@ -220,10 +218,12 @@ void recording_stop(struct viewer *v) {
     struct source *source = v->playback.source;
     const struct pair_watch *pair = &v->row_watch.pair;
     struct row_health health;
+    char rows[80] = "";
     if (!r->recorder)
         return;
     if (pair->lasts > 0 && (v->row_watch.on || pair->rig->known))
-        pair_watch_describe(pair, NAN, &health, r->rows, sizeof(r->rows));
+        pair_watch_describe(pair, NAN, &health, rows, sizeof(rows));
+    g_snprintf(r->rows, sizeof(r->rows), *rows ? "; %s" : "", rows);
     if (source->set_tap)
         source->set_tap(source, NULL);
     else if (source->live)
@@ -243,12 +243,14 @@ void recording_update(struct viewer *v, bool wait) {
         screen_notify(screen, "No pair came, so nothing is kept");
     else {
         const char *const words[] = {r->path, NULL};
-        g_autofree char *text = g_strdup_printf("Recorded %ld pair%s: %s%s%s", r->status.pairs,
-                                                r->status.pairs == 1 ? "" : "s", r->path,
-                                                *r->rows ? "; " : "", r->rows);
+        const char *s = r->status.pairs == 1 ? "" : "s";
+        g_autofree char *text =
+            g_strdup_printf("Recorded %ld pair%s: %s%s", r->status.pairs, s, r->path, r->rows);
         screen_notify_saved(screen, r->path, text);
         screen->notice_plays = true;
         opening_remember(v, words, 1, r->status.pairs);
+        if (v->playback.shown)
+            start_page_keep_picture(r->path, &v->playback.shown->left);
     }
     g_clear_pointer(&r->path, g_free);
     r->rows[0] = '\0';
@@ -266,9 +268,9 @@ void recording_add_shown(struct recording *r, const struct playback *playback) {
 void recording_describe(const struct recording *r, char *text, size_t size) {
     struct recorder_status status;
     recorder_get_status(r->recorder, &status);
-    snprintf(text, size, "recording: %ld pair%s, %.0f s%s", status.pairs,
-             status.pairs == 1 ? "" : "s", floor((double)(clock_ns() - r->since_ns) / 1e9),
-             status.error ? ", ended" : "");
+    const char *s = status.pairs == 1 ? "" : "s";
+    snprintf(text, size, "recording: %ld pair%s, %.0f s%s", status.pairs, s,
+             floor((double)(clock_ns() - r->since_ns) / 1e9), status.error ? ", ended" : "");
 }
 
 /* ---- videos */
@@ -284,7 +286,7 @@ static void lay_out(struct viewer *v, struct video_export *e) {
     s->window_height = e->height;
 }
 
-/* What is on the views, and over them. */
+/* Draws the views, and the marks over them. */
 static struct image draw_film_of(struct viewer *v) {
     struct video_export *e = &v->video_export;
     const struct frame *shown = v->playback.shown;

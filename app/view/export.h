@@ -34,8 +34,9 @@ struct recording {             /* zero to begin with */
     struct recorder *finished; /* that background closes */
     struct background background;
     struct recorder_status status;
-    char *path;    /* of its file */
-    char rows[96]; /* the health of the rig at its end, told with the result; "": unknown */
+    char *path; /* of its file */
+    char
+        rows[96]; /* "; " and the health of the rig at its end, told with the result; "": unknown */
 };
 
 /* Starts to record, into the folder of -o, else the user's one for videos. Tells how that went. */

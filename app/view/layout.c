@@ -14,7 +14,7 @@ bool layout_is_narrow(int width, double scale) {
 
 static double panel_width(const struct layout_input *in) {
     double width = in->width / in->scale;
-    return in->scale * (width < 1600 ? 280 : width < 3000 ? 320 : 360);
+    return in->scale * (280 + 40 * (width >= 1600) + 40 * (width >= 3000));
 }
 
 /* The views in an area from x, y on, and the seek bar below them. */

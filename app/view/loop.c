@@ -60,6 +60,7 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
     for (; (status = live_take(p->live, timeout_ms, &frame)) == 0; timeout_ms = 0) {
         frame_drop(&p->shown);
         frame_drop(&v->first);
+        frame_drop(&v->kept.frame);
         p->shown = frame;
         p->fresh = true;
         p->target = -1; /* the first frame after a seek is the one that was asked for */
@@ -118,8 +119,9 @@ static void lay_out(struct viewer *v, int width, int height) {
     s->width = v->layout.views.width;
     s->height = v->layout.views.height;
     s->window_height = height;
-    s->min = v->display.range[0] * (v->display.motion ? 1 : v->rig.scale);
-    s->max = v->display.range[1] * (v->display.motion ? 1 : v->rig.scale);
+    double scale = v->kept.frame ? v->kept.scale : v->rig.scale;
+    s->min = v->display.range[0] * (v->display.motion ? 1 : scale);
+    s->max = v->display.range[1] * (v->display.motion ? 1 : scale);
 }
 
 static void draw_widgets(struct viewer *v, int width, int height) {
@@ -163,16 +165,20 @@ static int redraw(struct viewer *v) {
     v->display.settings.all_points = v->save_window || v->options->screenshot || v->video_export.on;
     v->display.settings.hatched = v->now.asked.mark_filled;
     v->display.settings.background = ui_theme(v->screen.ui)->canvas;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         views[i] = display_view(&v->display, i);
-    for (int i = 0; i < count && !p->shown && v->first; i++) /* there is no map yet */
+        if (v->kept.frame)
+            views[i].rig = v->kept.rig;
+    }
+    const struct frame *seen = viewer_seen(v);
+    bool picture = seen && seen == v->first; /* there is no map yet */
+    for (int i = 0; i < count && picture; i++)
         if (count == 1)
             views[i].mode = DISPLAY_LEFT;
         else if (views[i].mode != DISPLAY_LEFT && views[i].mode != DISPLAY_RIGHT)
             views[i].width = 0;
-    struct frame *seen = p->shown ? p->shown : v->first;
-    long number = p->shown ? v->statistics.frames : -(long)v->opened_ns; /* one of its own */
-    if (draw_frame(v->display.draw, views, seen || v->still.keeps ? count : 0, seen, number))
+    long number = picture ? -(long)v->opened_ns : v->statistics.frames; /* one of its own */
+    if (draw_frame(v->display.draw, views, seen ? count : 0, seen, number))
         screen_redraw(&v->screen); /* it would draw more points */
     video_export_add(v, fresh != NULL);
     ui_end(v->screen.ui);
@@ -217,7 +223,7 @@ static void handle_click(struct viewer *v) {
 static void handle_mouse(struct viewer *v, const struct window_event *event) {
     bool on_picture =
         !is_over_panel(v->screen.ui, event->x, event->y) && !ui_keeps_mouse(v->screen.ui);
-    if (mouse_handle(&v->mouse, event, &v->display, v->playback.shown, on_picture))
+    if (mouse_handle(&v->mouse, event, &v->display, viewer_seen(v), on_picture))
         handle_click(v);
 }
 
@@ -260,7 +266,7 @@ static void handle_events(struct viewer *v) {
 
 /* ---- the loop */
 
-/* What plays pauses while the start page covers it, but for what is kept of it. */
+/* Playback pauses while the start page covers it, unless it is recorded, sent or filmed. */
 static void follow_page(struct viewer *v) {
     bool covers = v->visible[PART_START];
     if (covers == v->covered || v->recording.recorder || v->output || v->video_export.on)

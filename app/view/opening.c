@@ -95,7 +95,7 @@ static int open_matcher(struct viewer *v) {
     return code;
 }
 
-/* What is remembered, a GPU or a range of disparities for instance, may be of no use here. */
+/* Remembered settings, a GPU or a range of disparities for instance, may be of no use here. */
 static int open_pipeline(struct viewer *v) {
     int code = open_matcher(v);
     if (!v->matcher && v->options->remembered) {
@@ -182,7 +182,6 @@ int opening_finish(struct viewer *v, double start_s, bool paused) {
 static void close_pipeline(struct viewer *v) {
     video_export_end(v, true);
     row_watch_close(&v->row_watch);
-    frame_drop(&v->first);
     frame_drop(&v->playback.shown);
     frame_drop(&v->wipe.kept);
     output_close(&v->output);
@@ -205,6 +204,8 @@ void opening_close(struct viewer *v) {
     if (v->playback.source)
         recording_stop(v);
     close_pipeline(v);
+    frame_drop(&v->first);
+    frame_drop(&v->kept.frame);
     if (v->playback.source)
         source_close(&v->playback.source);
 }
@@ -236,6 +237,29 @@ static struct frame *keep_pair(const struct viewer *v) {
     if (pair)
         live_copy_pair(shown, pair);
     return pair;
+}
+
+/* Keeps what is on screen to be seen. */
+static void keep_shown(struct viewer *v) {
+    const struct frame *f = v->playback.shown;
+    const size_t pixels = f ? (size_t)f->rect_left.width * (size_t)f->rect_left.height : 0;
+    struct frame *copy =
+        f ? frame_alone(f->left.width, f->left.height, f->left.channels, false, NULL) : NULL;
+    if (!copy)
+        return;
+    const uint8_t *from[] = {f->rect_left.data, f->rect_right.data};
+    struct image *to[] = {&copy->rect_left, &copy->rect_right};
+    uint8_t *const data[] = {copy->left.data, copy->right.data};
+    for (int i = 0; i < 2; i++) {
+        *to[i] = f->rect_left;
+        to[i]->data = memcpy(data[i], from[i], image_bytes(&f->rect_left));
+    }
+    memcpy(copy->disparity, f->disparity, pixels * sizeof(*f->disparity));
+    memcpy(copy->motion, f->motion, 2 * pixels * sizeof(*f->motion));
+    memcpy(copy->confidence, f->confidence, pixels);
+    *copy->params = *f->params;
+    frame_drop(&v->kept.frame);
+    v->kept = (struct kept){copy, v->display.settings.rig, v->rig.scale};
 }
 
 /* Views of depth become views of disparity where metres end, and nothing is measured; where they
@@ -270,7 +294,6 @@ static void set_part(struct viewer *v) {
         wanted.rectified = v->wanted_part.rectified;
     bool paused = v->playback.state.paused, metric = rig_use_is_metric(&v->rig);
     v->wanted_part.on = false;
-    v->still.keeps = true;
     if (v->recording.recorder || v->output) {
         screen_notify(&v->screen, "Size and calibration stay while pairs are recorded or sent");
         g_strfreev(calib);
@@ -284,6 +307,7 @@ static void set_part(struct viewer *v) {
         display_reset(&v->display);
     }
     v->refused = 0;
+    keep_shown(v);
     close_pipeline(v);
     v->rig_options = wanted;
     bool done = open_again(v, index, paused) == GO_ON; /* else the log says why */
@@ -324,7 +348,7 @@ void opening_take_files(struct viewer *v, const char *const *paths, int count) {
     v->chosen = words;
 }
 
-/* What the window knew of the source before. */
+/* Forgets all that the window knew of the source before. */
 static void forget(struct viewer *v) {
     v->probes = (struct probes){0};
     v->measure = (struct measure){0};
@@ -332,7 +356,6 @@ static void forget(struct viewer *v) {
     v->statistics.error = (struct statistics_error){0};
     v->mouse.pressed = 0;
     v->refused = 0;
-    v->still.keeps = false;
     if (v->slot_in_use) /* B was a comparison's */
         v->settings = v->other.settings;
     v->slot_in_use = 0;
@@ -351,7 +374,7 @@ static void take_recorded(struct viewer *v) {
     params_copy(&v->started.params, &v->settings.params, PARAM_LIVE);
 }
 
-/* Of another source all is computed, with its own calibration. */
+/* Another source is computed whole, with its own calibration. */
 static void forget_rig(struct viewer *v) {
     g_free(v->rig_options.roi);
     g_strfreev(v->rig_options.files);

@@ -14,7 +14,7 @@
 
 /* ---- the read-out */
 
-/* What is known of pixel x, y of the left picture, in px of the source. */
+/* Says all that is known of pixel x, y of the left picture, in px of the source. */
 static void describe_pixel(const struct viewer *v, int x, int y, GString *text) {
     const struct frame *f = v->playback.shown;
     const int16_t *other = v->display.settings.other;

@@ -69,7 +69,8 @@ static void list_cameras(struct viewer *v, char **chosen) {
         bool left = g_strcmp0(page->left_word, word) == 0;
         g_autofree char *label = g_strdup_printf("%s  %s", device->identity.card, device->node),
                         *name = g_strdup_printf("start.camera%d", i);
-        const char *note = device->error ? g_strerror(-device->error) : left ? "left" : "";
+        const char *note = left ? "left" : "";
+        note = device->error ? g_strerror(-device->error) : note;
         if (ui_list_row(v->screen.ui, name, label, note,
                         motion ? "opens this camera" : "click the left camera, then the right one",
                         left) &&
@@ -84,7 +85,7 @@ static char *recent_path(void) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent.ini", NULL);
 }
 
-/* What is remembered of the i'th: "recent" are its words, "about" says how many pairs, whether
+/* Returns a list that is remembered of the i'th source: "recent" are its words, "about" says how many pairs, whether
  * calibrated and the day, "how" has unit, model, "rectified", "swap", each or "", and the files of
  * its calibration. g_strfreev; NULL: nothing. */
 char **start_page_recent(const struct start_page *page, const char *what, int i) {
@@ -153,7 +154,7 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
 
 /* ---- pictures */
 
-/* Of the source with this name. g_free. */
+/* The file with the picture of the source of this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
                     *file = g_strconcat(sum, ".png", NULL);
@@ -301,7 +302,7 @@ static void draw_small_scene(struct start_page *page) {
                                       pair->left.channels);
 }
 
-/* What was opened before and the demonstration, as tiles with pictures. */
+/* Tiles with pictures: of all that was opened before, and of the demonstration. */
 static void draw_tiles(struct viewer *v, char **chosen) {
     struct ui *ui = v->screen.ui;
     struct start_page *page = &v->start_page;
@@ -321,10 +322,9 @@ static void draw_tiles(struct viewer *v, char **chosen) {
                       about = start_page_recent(page, "about", i);
         if (!words)
             break;
-        g_autofree char *all_words = g_strjoinv("  ", words),
-                        *title =
-                            *words[0] == '/' ? g_path_get_basename(words[0]) : g_strdup(all_words),
+        g_autofree char *all_words = g_strjoinv("  ", words), *file = g_path_get_basename(words[0]),
                         *note = about ? g_strjoinv(" \u00b7 ", about) : g_strdup("");
+        const char *title = *words[0] == '/' ? file : all_words;
         g_snprintf(name, sizeof(name), "start.recent%d", i);
         if (i % columns)
             ui_same_line(ui);
@@ -389,7 +389,7 @@ static void draw_cameras(struct viewer *v, char **chosen) {
         page->look_again = true;
 }
 
-/* What comes after a path that is typed: as much as all files have in common that begin so. g_free;
+/* Completes a path that is typed, as far as all files agree that begin so. g_free;
  * NULL: nothing. */
 static char *complete_path(const char *typed) {
     g_autofree char *folder = g_path_get_dirname(typed), *common = NULL;
@@ -407,8 +407,10 @@ static char *complete_path(const char *typed) {
             common = g_strdup(name);
     }
     g_autofree char *path = common ? g_build_filename(folder, common, NULL) : NULL;
-    bool whole = path && g_file_test(path, G_FILE_TEST_IS_DIR);
-    return common ? g_strconcat(common + strlen(begun), whole ? "/" : NULL, NULL) : NULL;
+    if (!path)
+        return NULL;
+    bool whole = g_file_test(path, G_FILE_TEST_IS_DIR);
+    return g_strconcat(common + strlen(begun), whole ? "/" : NULL, NULL);
 }
 
 static bool draw_path(struct viewer *v) {

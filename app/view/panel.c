@@ -39,7 +39,10 @@ static void draw_hint(struct viewer *v) {
     if (better == 0)
         return;
     draw_warning(v->screen.ui, better > now ? "Near things are cut off" : "Search less: faster");
-    snprintf(text, sizeof(text), "Use %.0f px", better / v->rig.scale);
+    const char *unit = rig_use_is_metric(&v->rig) ? "m" : "px";
+    double nearest = depth_of(&v->rig.geometry, v->now.params.min_disparity + better - 1);
+    snprintf(text, sizeof(text), "Use %.3g %s", *unit == 'm' ? nearest : better / v->rig.scale,
+             unit);
     if (ui_button(v->screen.ui, "range_take", text,
                   better > now
                       ? "much of the picture has the largest disparity: what is nearer is cut off"
@@ -156,9 +159,11 @@ static struct layout_rect draw_tabs(struct viewer *v) {
 void panel_draw(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     struct layout_rect r = draw_tabs(v);
-    ui_panel_begin(ui, "settings", r.x, r.y, r.width, r.height,
-                   UI_SCROLL | UI_DOCKED | UI_EDGED | (v->panel_keys ? UI_KEYBOARD : 0) |
-                       (v->drawer ? UI_FRONT : 0) | (v->tab == v->tab_drawn ? 0 : UI_FROM_TOP));
+    int flags = UI_SCROLL | UI_DOCKED | UI_EDGED;
+    flags |= v->panel_keys ? UI_KEYBOARD : 0;
+    flags |= v->drawer ? UI_FRONT : 0;
+    flags |= v->tab == v->tab_drawn ? 0 : UI_FROM_TOP;
+    ui_panel_begin(ui, "settings", r.x, r.y, r.width, r.height, flags);
     v->tab_drawn = v->tab;
     ui_table_begin(ui, "settings.columns", v->layout.columns, false);
     ui_table_next(ui);

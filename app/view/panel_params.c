@@ -11,9 +11,10 @@
 /* Static until the next call. */
 static const char *describe(const struct param_info *info) {
     static char help[1024];
-    snprintf(help, sizeof(help), "%s%s%s\n--set %s%s", info->help, *info->unit ? "\nUnit: " : "",
-             info->unit, info->name,
-             info->when == PARAM_START ? "\nA change acts at the next start." : "");
+    snprintf(help, sizeof(help), *info->unit ? "%s\n--set %s, %s" : "%s\n--set %s", info->help,
+             info->name, info->unit);
+    if (info->when == PARAM_START)
+        g_strlcat(help, "\nA change acts at the next start.", sizeof(help));
     return help;
 }
 

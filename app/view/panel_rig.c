@@ -120,15 +120,18 @@ void row_watch_draw(const struct viewer *v) {
     if (!w->on && !known) {
         ui_chip(ui, "calibrated", ICON_WARNING, theme->changed, "no calibration: pixels",
                 "the tab Rig, and the start page, calibrate the cameras");
+    } else if (w->pair.lasts == 0 && known) {
+        ui_chip(ui, "calibrated", ICON_GOOD, theme->good, "calibrated",
+                "its rows are not measured yet");
     } else if (w->pair.lasts == 0) {
-        ui_chip(ui, "calibrated", known ? ICON_GOOD : ICON_INFO, known ? theme->good : theme->note,
-                known ? "calibrated" : "measuring rows", "its rows are not measured yet");
+        ui_chip(ui, "calibrated", ICON_INFO, theme->note, "measuring rows", NULL);
     } else {
         pair_watch_describe(&w->pair, NAN, &health, help, sizeof(help));
         snprintf(text, sizeof(text), "%srows %.1f px", known ? "calibrated \u00b7 " : "",
                  health.error);
-        ui_chip(ui, "calibrated", health.level == ROWS_GOOD ? ICON_GOOD : ICON_WARNING,
-                colors[health.level], text, health.advice ? health.advice : help);
+        const char *icon = health.level == ROWS_GOOD ? ICON_GOOD : ICON_WARNING;
+        ui_chip(ui, "calibrated", icon, colors[health.level], text,
+                health.advice ? health.advice : help);
     }
 }
 

@@ -40,7 +40,8 @@ static void set_nearest(struct viewer *v, double metres) {
     int now = v->now.asked.disparity_range;
     double range =
         depth_disparity(&v->rig.geometry, metres) / v->rig.scale - v->now.asked.min_disparity + 1;
-    set_range(v, (int)lround(range) != now ? range : now + (metres < nearest_of(v, now) ? 1 : -1));
+    int next = metres < nearest_of(v, now) ? now + 1 : now - 1;
+    set_range(v, (int)lround(range) != now ? range : next);
 }
 
 static void fit_nearest(const struct viewer *v, struct ui_row *row) {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define NOTICE_S 4
-#define SAVED_S 10
+#define SAVED_S 30
 #define FOR_EVER INT64_MAX
 #define SIGNAL_POLL_S 0.5 /* a window at rest looks so often whether a signal came */
 

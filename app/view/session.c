@@ -19,7 +19,7 @@
 #define GROUP "view"
 #define MAX_LOOK_BYTES 65536
 
-/* Of the folder itself where name is NULL. */
+/* The path of a remembered file, or of their folder where name is NULL. */
 static char *state_path(const char *name) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", name, NULL);
 }

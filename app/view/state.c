@@ -19,7 +19,7 @@ static enum quality quality_in(const struct situation *in) {
     return in->still ? QUALITY_HIGH : in->search->at;
 }
 
-/* What quality high has gets what low has. */
+/* Parameters that have the value of quality high get that of low. */
 static void lower(const struct qualities *q, struct params *params) {
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];

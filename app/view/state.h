@@ -38,7 +38,7 @@ void settings_reset(struct settings *settings);
 /* Whether two sets agree in all LIVE parameters but those of pictures of the map (DISPLAY). */
 bool settings_equal_live(const struct params *a, const struct params *b);
 
-/* What is known beside the settings. */
+/* All that is known beside the settings. */
 struct situation {
     const struct qualities *qualities; /* NULL: their presets were not found */
     const struct quality_search *search;
@@ -58,8 +58,8 @@ struct effective {
 
 struct effective state_effective(const struct settings *settings, const struct situation *in);
 
-/* What is asked for where params, in px of the computed pictures, come from elsewhere: what is as
- * computed now stays as it was asked for. */
+/* The settings to ask for where params, in px of the computed pictures, come from elsewhere: those
+ * that are as computed now stay as they were asked for. */
 struct params state_asked(const struct effective *now, const struct params *params);
 
 /* Sets what the user wants now, which ends the automatic quality where that differs. */

@@ -43,7 +43,7 @@ void statistics_restart(struct statistics *s);
 /* The window was drawn. fresh: it shows this frame for the first time, else NULL. */
 void statistics_add_drawing(struct statistics *s, struct live *live, const struct frame *fresh);
 
-/* What limits the frames that are shown, and how many are: "9.8 of 10 frames/s, limit: source"; of
+/* Says how many frames are shown, and what limits them: "9.8 of 10 frames/s, limit: source"; of
  * a picture at rest how long it took. */
 void statistics_describe(const struct viewer *v, char *text, size_t size);
 

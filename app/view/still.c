@@ -58,7 +58,8 @@ bool still_rests(const struct viewer *v) {
            (v->quality.still || !v->settings.automatic);
 }
 
-/* What waited for whole pictures; what waited for the first map may wait again, for those. */
+/* Runs the action that waited for whole pictures; one that waited for the first map may wait again,
+ * for those. */
 static void go_on(struct viewer *v) {
     enum action action = (enum action)v->still.waiting;
     bool stopped = playback_is_stopped(&v->playback);

@@ -49,7 +49,7 @@ void probes_send(const struct viewer *v);
 /* The pins on a view of the frame on screen. */
 void probes_draw_pins(const struct viewer *v, const struct draw_settings *view);
 
-/* What a label stands for: the disparity (v is 0), or the motion in px. */
+/* The disparity (v is 0) or the motion, in px, that a label stands for. */
 void probe_place(const struct live_probe *probe, int label, double *u, double *v);
 
 /* Draws the last answers, in the panel. */

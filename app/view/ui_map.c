@@ -78,7 +78,7 @@ static void add_rig(const struct viewer *v, GString *map) {
               rows->pair.now.rows.p95_abs, rows->advice != NULL);
 }
 
-/* Of each control the values of the left and the right camera. */
+/* The values of each control, of the left and of the right camera. */
 static void add_cameras(const struct cameras *c, const struct source *source, GString *map) {
     char name[64];
     map_state(map, "banner %s", c->status.banner);
@@ -91,7 +91,7 @@ static void add_cameras(const struct cameras *c, const struct source *source, GS
     }
 }
 
-/* Of each answered probe what its label stands for, and the label of least belief. */
+/* For each answered probe the meaning of its label, and of the label of least belief. */
 static void add_probes(const struct viewer *v, GString *map) {
     struct live_probe probes[PROBES];
     int count = live_get_probes(v->playback.live, probes);

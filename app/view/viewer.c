@@ -89,12 +89,11 @@ void viewer_begin_search(struct viewer *v) {
     const struct playback *p = &v->playback;
     bool may = v->scale == 1 && v->options->rig.scale == 0 && !is_sent(v) && !v->measure.on;
     double rate = p->source->rate > 0 || p->source->live ? p->source->rate : p->rate * p->speed;
+    int threads = v->settings.params.threads;
     bool gpu = v->matcher && !g_str_has_prefix(p->state.backend, "cpu");
-    quality_search_begin(&v->quality.search, may ? QUALITY_SIZES : 1,
-                         gpu ? 0 : (double)p->source->width * p->source->height,
-                         v->settings.params.threads ? v->settings.params.threads
-                                                    : (int)g_get_num_processors(),
-                         rate);
+    double pixels = gpu ? 0 : (double)p->source->width * p->source->height;
+    threads = threads > 0 ? threads : (int)g_get_num_processors();
+    quality_search_begin(&v->quality.search, may ? QUALITY_SIZES : 1, pixels, threads, rate);
     v->quality.still = false;
 }
 
@@ -148,6 +147,11 @@ void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
     if ((mode == DISPLAY_ROWS) != (*now == DISPLAY_ROWS)) /* which has them at first */
         v->display.settings.row_lines = mode == DISPLAY_ROWS;
     *now = mode;
+}
+
+const struct frame *viewer_seen(const struct viewer *v) {
+    const struct frame *before = v->kept.frame ? v->kept.frame : v->first;
+    return v->playback.shown ? v->playback.shown : before;
 }
 
 void viewer_want_part(struct viewer *v) {

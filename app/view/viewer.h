@@ -72,7 +72,12 @@ struct still {
     long index;                   /* preview by low is shown */
     int waiting;                  /* an enum action that needs whole pictures, or -1 */
     bool resumes;                 /* it goes on playing then */
-    bool keeps;                   /* without a frame the window shows the last one */
+};
+
+struct kept { /* of a pipeline that is opened anew, seen until a frame of the new one comes */
+    struct frame *frame; /* a copy, or NULL */
+    struct draw_rig rig;
+    double scale;
 };
 
 struct viewer {
@@ -89,7 +94,8 @@ struct viewer {
     struct output_options out; /* where to: of --out, or of this window */
     struct playback playback;
     struct frame *first; /* shown until a frame is computed, or NULL */
-    int64_t opened_ns;   /* when computing it began */
+    struct kept kept;
+    int64_t opened_ns; /* when computing it began */
     struct settings settings;
     double scale;          /* of the pictures to compute, as the user has chosen, 1: whole */
     struct params running; /* START parameters, as the pipeline was opened with */
@@ -191,6 +197,9 @@ const char *viewer_preset(const struct viewer *v);
 /* Whether the settings differ from what loading the preset of their name would make of them. */
 bool viewer_differs_from_preset(const struct viewer *v);
 
+/* The frame that is seen: the one on screen, else the one before; NULL: none. */
+const struct frame *viewer_seen(const struct viewer *v);
+
 /* Whether the frame on screen is the one asked for, computed with the settings of now. */
 bool viewer_is_current(const struct viewer *v);
 
@@ -224,7 +233,7 @@ void viewer_want_part(struct viewer *v);
 /* Before anything is drawn: finds the map and the place. */
 void wipe_update(struct viewer *v);
 
-/* What is on both sides of it; between ui_begin and ui_end. */
+/* Names both sides of it; between ui_begin and ui_end. */
 void wipe_draw(const struct viewer *v);
 
 /* Whether there is such a map; between A and B also where there will be. */

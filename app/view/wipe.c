@@ -87,20 +87,22 @@ void wipe_set(struct viewer *v, enum wipe_with with) {
 }
 
 static const char *name_of(const struct viewer *v, int slot) {
-    const char *name = v->wipe.name[slot];
-    return *name ? name : slot ? "B" : "A";
+    const char *name = v->wipe.name[slot], *letters[] = {"A", "B"};
+    return *name ? name : letters[slot];
 }
 
-/* What is left and right of the wipe, at the upper edge of each view that has it. */
+/* Names the maps left and right of the wipe, at the upper edge of each view that has it. */
 void wipe_draw(const struct viewer *v) {
     struct ui *ui = v->screen.ui;
     const struct frame *f = v->playback.shown;
     double line = ui_text_height(ui), x, y;
     if (!v->display.settings.other)
         return;
-    bool of_slots = v->wipe.with == WIPE_SETTINGS;
-    const char *left = of_slots ? name_of(v, v->slot_in_use) : "ours",
-               *right = of_slots ? name_of(v, v->wipe.slot) : "truth";
+    const char *left = "ours", *right = "truth";
+    if (v->wipe.with == WIPE_SETTINGS) {
+        left = name_of(v, v->slot_in_use);
+        right = name_of(v, v->wipe.slot);
+    }
     for (int i = 0; i < display_views(&v->display); i++) {
         struct draw_settings s = display_view(&v->display, i);
         if ((s.mode != DISPLAY_DISPARITY && s.mode != DISPLAY_DEPTH) ||

@@ -346,6 +346,28 @@ GUI_TEST("/gui/start/drag-gone", test_drag_gone) {
     gui_settle(&p);
 }
 
+/* While the pipeline is opened anew and computes, the points of before are there, and turn. */
+GUI_TEST("/gui/start/kept", test_kept) {
+    AUTO(gui_quit) struct gui_program p = {0};
+    gui_start(&p,
+              "--paused --set threads=1 --set bp_levels=1 --set bp_iterations=1000 --set "
+              "disparity_range=128",
+              GUI_SOURCE);
+    gui_settle(&p);
+    gui_run_action(&p, "space");
+    gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
+    g_autofree char *calib = gui_calibration(&p, 160, 120, 100);
+    gui_run_action(&p, "start");
+    gui_click(&p, "start.path");
+    gui_type(&p, calib);
+    gui_key(&p, "ENTER");
+    gui_wait_for(&p, gui_has(&p, "state", "nearest"));
+    gui_drag(&p, "picture", 0.4, 0.6, 1);
+    g_assert_false(gui_is(&p, "state", "orbit", "0.250 0.350"));
+    g_assert_cmpint(tile_levels(&p, "picture"), >, 20);
+    g_assert_cmpint(gui_number(&p, "state", "frame"), ==, -1); /* not computed yet */
+}
+
 /* While the first map is computed its left picture is shown, and how long that takes. */
 GUI_TEST("/gui/start/first", test_first) {
     enum { W = 160, H = 120 }; /* as the source before: nothing of that stays */
