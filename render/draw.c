@@ -15,7 +15,6 @@
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The texts of the files in shaders/, which the Makefile turns into C. */
@@ -23,13 +22,12 @@ extern const char shader_image_vert[], shader_image_frag[], shader_points_vert[]
     shader_points_frag[], shader_lines_vert[];
 
 /* Each with the name of its sampler; with mode=motion DISPARITY has u. */
-#define TEXTURE_LIST(T)                                                                     \
-    T(LEFT, "left")                                                                         \
-    T(RIGHT, "right")                                                                       \
-    T(DISPARITY, "disparity")                                                               \
-    T(CONFIDENCE, "confidence")                                                             \
+/* clang-format off */
+#define TEXTURE_LIST(T) \
+    T(LEFT, "left") T(RIGHT, "right") T(DISPARITY, "disparity") T(CONFIDENCE, "confidence") \
     T(FILLED, "filled") T(MOTION_V, "motion_v") T(TRUTH_U, "truth_u") T(TRUTH_V, "truth_v") \
-        T(OTHER, "other") T(OTHER_CONFIDENCE, "other_confidence") T(COLORS, "colors")
+    T(OTHER, "other") T(OTHER_CONFIDENCE, "other_confidence") T(COLORS, "colors")
+/* clang-format on */
 #define TEXTURE_ENUM(id, name) id,
 #define TEXTURE_NAME(id, name) [id] = name,
 enum texture { TEXTURE_LIST(TEXTURE_ENUM) TEXTURES };
@@ -526,8 +524,8 @@ bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     set_clear_color(views[0].background);
     glClear(GL_COLOR_BUFFER_BIT);
-    bool more = draw_views(draw, draw->offscreen, 0, views, count, frame, number);
-    if (frame) /* else count is 0 */
+    bool more = frame && draw_views(draw, draw->offscreen, 0, views, count, frame, number);
+    if (frame)
         glViewport(0, 0, views[0].x + views[0].width, views[0].window_height);
     return more;
 }

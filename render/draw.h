@@ -95,10 +95,9 @@ void draw_close(struct draw **draw);
 
 #define DRAW_VIEWS 4
 
-/* Draws a frame in count views, each in its own area. The first of views has the background, even
- * where count is 0 and frame NULL. number tells frames apart: what was uploaded
- * under the same number is not uploaded again. Returns true when another call would draw more
- * points. */
+/* Draws a frame in count views, each in its own area; NULL: the background of the first alone.
+ * number tells frames apart: what was uploaded under the same number is not uploaded again. Returns
+ * true when another call would draw more points. */
 bool draw_frame(struct draw *draw, const struct draw_settings *views, int count,
                 const struct frame *frame, long number);
 

@@ -572,15 +572,6 @@ static bool list_line(struct ui *ui, const char *id, const char *label, const ch
     return pressed;
 }
 
-bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
-                 const char *help, bool selected) {
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-    bool pressed = list_line(ui, name, label, note, selected, 0);
-    ImGui::PopStyleVar();
-    end_widget(ui, name, help);
-    return pressed;
-}
-
 void ui_same_line(struct ui *) {
     ImGui::SameLine();
 }
@@ -780,6 +771,7 @@ bool ui_menu_begin(struct ui *ui, const char *name, enum ui_font font, const cha
 }
 
 static void close_list(struct ui *ui) {
+    ui->opened[0] = '\0';
     ImGui::EndPopup();
     ImGui::PopStyleVar(2);
     ui->list = ImGui::GetWindowDrawList();
@@ -808,12 +800,14 @@ bool ui_item(struct ui *ui, const char *name, const char *label, const char *not
              bool on, const unsigned char (*colors)[3]) {
     ImVec2 at = ImGui::GetCursorScreenPos();
     float line = ImGui::GetFontSize(), wide = 3.5f * line;
-    /* a popup is as wide as its widest line, which it knows only from the one before */
     float all =
         ImGui::CalcTextSize(label).x + ImGui::CalcTextSize(note).x + 3 * line + (colors ? wide : 0);
-    ImGui::Dummy(ImVec2(all, 0));
+    if (*ui->opened) /* a popup is as wide as its widest line, which it knows only from before */
+        ImGui::Dummy(ImVec2(all, 0));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     bool pressed = list_line(ui, name, label, note, on, colors ? wide : 0);
-    std::string whole = std::string(ui->opened) + "." + name;
+    ImGui::PopStyleVar();
+    std::string whole = *ui->opened ? std::string(ui->opened) + "." + name : name;
     std::transform(whole.begin(), whole.end(), whole.begin(), tolower);
     end_widget(ui, whole.c_str(), help);
     if (colors)

@@ -100,10 +100,6 @@ void ui_panel_end(struct ui *ui);
  * first. */
 bool ui_group(struct ui *ui, const char *name, bool open);
 
-/* A line of a list, with a note at its right edge where there is room; true when clicked. */
-bool ui_list_row(struct ui *ui, const char *name, const char *label, const char *note,
-                 const char *help, bool selected);
-
 /* The next widget goes to the right of the last one; or where one with this label still fits; or so
  * that one of this width ends at the right edge of the panel. */
 void ui_same_line(struct ui *ui);
@@ -133,7 +129,8 @@ void ui_mark_next(struct ui *ui, bool on);
 /* A tool that opens a list; true while it is open, and ui_list_end is to be called. */
 bool ui_menu_begin(struct ui *ui, const char *name, enum ui_font font, const char *icon,
                    const char *label, const char *help);
-/* A line of an open list; true when it was chosen. colors: of 256, drawn before it, or NULL. */
+/* A line of an open list, whose name its own begins with, or of a panel, with a note at its right
+ * edge where there is room; true when it was clicked. colors: of 256, drawn before it, or NULL. */
 bool ui_item(struct ui *ui, const char *name, const char *label, const char *note, const char *help,
              bool on, const unsigned char (*colors)[3]);
 void ui_list_end(struct ui *ui);

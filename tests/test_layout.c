@@ -38,7 +38,7 @@ TEST("/layout/apart", test_apart) {
                                   .picture_height = pictures[p][1]};
         struct layout l = layout_window(&in);
         const struct layout_rect all[] = {l.top, l.status, l.views, l.seek_bar, l.panel};
-        int count = layout_is_narrow(in.width, in.scale) ? 4 : 5;
+        int count = l.narrow ? 4 : 5;
         for (int a = 0; a < 5; a++) {
             is_inside(all[a], &in);
             for (int b = 0; b < a && a < count; b++)

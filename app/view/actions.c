@@ -89,7 +89,10 @@ static void toggle_swap(struct viewer *v) {
     }
     p->swap = !p->swap;
     live_set_swap(p->live, p->swap);
-    row_watch_forget(&v->row_watch);
+    v->row_watch.pair.votes = 0; /* all that is known of the rows is of before */
+    v->row_watch.stale = true;
+    v->row_watch.told_exchanged = false;
+    v->row_watch.due_ns = 0;
     screen_notify(&v->screen,
                   p->swap ? "Left and right exchanged" : "Left and right as in the source");
     if (playback_is_stopped(p))
@@ -110,16 +113,27 @@ static void change_layout(struct viewer *v) {
 }
 
 /* The points alone, over all of the views, or what was there before. */
-static void show_space(struct viewer *v, int look) {
+static void show_space(struct viewer *v, enum display_look look) {
     struct display *d = &v->display;
-    bool alone = d->layout == LAYOUT_ONE && d->settings.mode == DISPLAY_POINTS;
-    if (alone && (look == LOOK_FIRST || d->look == (enum display_look)look)) {
-        display_leave_space(d);
+    enum display_mode *mode = &d->settings.mode;
+    bool alone = d->layout == LAYOUT_ONE && *mode == DISPLAY_POINTS;
+    if (alone && (look == LOOK_FIRST || d->look == look)) {
+        *mode = d->before.mode != DISPLAY_POINTS ? d->before.mode : DISPLAY_LEFT;
+        d->more[0] = d->before.more;
+        d->layout = d->before.layout;
+        d->fits = d->before.fits;
         return;
     }
-    if (!alone)
-        display_enter_space(d);
-    display_look(d, (enum display_look)look);
+    if (!alone) {
+        d->before.mode = *mode;
+        d->before.more = d->more[0];
+        d->before.layout = d->layout;
+        d->before.fits = d->fits;
+        *mode = DISPLAY_POINTS;
+        d->layout = LAYOUT_ONE;
+        d->fits = false;
+    }
+    display_look(d, look);
     screen_notify(&v->screen, "Left drag turns, right drag moves, the wheel nears");
 }
 
@@ -139,9 +153,9 @@ static void change_wipe(struct viewer *v) {
     wipe_set(v, with);
 }
 
-static void change_colormap(struct viewer *v, int step) {
+static void change_colormap(struct viewer *v) {
     int *colormap = &v->display.settings.colormap;
-    *colormap = (*colormap + COLORMAP_COUNT + step) % COLORMAP_COUNT;
+    *colormap = (*colormap + 1) % COLORMAP_COUNT;
     screen_notify(&v->screen, "Colours: %s", colormap_names[*colormap]);
 }
 
@@ -186,11 +200,6 @@ static void toggle_measure(struct viewer *v) {
     screen_notify(&v->screen, on ? "Measure: click two points" : "Clicks pin probes");
 }
 
-static void clear_probes(struct viewer *v) {
-    v->probes.count = 0;
-    probes_send(v);
-}
-
 /* ---- settings */
 
 static void compare(struct viewer *v) {
@@ -212,7 +221,10 @@ static void reset_settings(struct viewer *v) {
         return;
     }
     struct settings *s = &v->settings;
-    settings_reset(s);
+    struct params defaults;
+    params_default(&defaults);
+    params_copy_group(&defaults, &s->params, SETTINGS_RIG_GROUP);
+    params_copy(&s->params, &defaults, PARAM_LIVE);
     options_take_range(NULL, v->playback.source, 1, &s->params);
     s->base = s->params;
     s->automatic = v->quality.search.on = false;
@@ -230,26 +242,10 @@ static void move_history(struct viewer *v, int step) {
 
 /* ---- files */
 
-static void save_video(struct viewer *v) {
-    if (v->video_export.on || still_is_whole(v, ACTION_SAVE_VIDEO))
-        video_export_toggle(v);
-}
-
-static void toggle_recording(struct viewer *v) {
-    if (v->recording.recorder)
-        recording_stop(v);
-    else
-        recording_start(v);
-}
-
 /* ---- window */
 
-static bool is_narrow(const struct viewer *v) {
-    return layout_is_narrow(v->layout.top.width, ui_px(v->screen.ui, 1000) / 1000);
-}
-
 static void toggle_part(struct viewer *v, int part) {
-    if (part == PART_PANELS && is_narrow(v)) {
+    if (part == PART_PANELS && v->layout.narrow) {
         v->drawer = !v->drawer;
         return;
     }
@@ -264,11 +260,12 @@ static void toggle_part(struct viewer *v, int part) {
 static void toggle_panel_keys(struct viewer *v) {
     v->panel_keys = !v->panel_keys;
     v->visible[PART_PANELS] |= v->panel_keys;
-    v->drawer = v->panel_keys && is_narrow(v);
+    v->drawer = v->panel_keys && v->layout.narrow;
 }
 
 static void change_text_scale(struct viewer *v, int step) {
-    screen_set_text_scale(&v->screen, v->screen.text_scale + 0.25 * step);
+    v->screen.text_scale = CLAMP(v->screen.text_scale + 0.25 * step, 0.5, 4);
+    v->screen.text_scale_changed = true;
     screen_notify(&v->screen, "Text size %.2f", v->screen.text_scale);
 }
 

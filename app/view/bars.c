@@ -24,8 +24,7 @@ static void item(struct viewer *v, const char *name, const char *label, enum act
 /* ---- above */
 
 static void draw_save(struct viewer *v, const char *label) {
-    if (ui_menu_begin(v->screen.ui, "tool.save", UI_LABEL, ICON_SAVE, label,
-                      "save what is shown")) {
+    if (ui_menu_begin(v->screen.ui, "tool.save", UI_LABEL, ICON_SAVE, label, "save")) {
         item(v, "pair", "Pair and map", ACTION_SAVE_PAIR, false);
         item(v, "points", "Points", ACTION_SAVE_POINTS, false);
         item(v, "video", v->video_export.on ? "End the video" : "Video", ACTION_SAVE_VIDEO, false);
@@ -150,6 +149,15 @@ static void draw_view_menu(struct viewer *v, int i, const char *name) {
     ui_list_end(ui);
 }
 
+/* Moves and scales the points so that they fill view i, seen from where they are. */
+static void fit_points(struct viewer *v, int i) {
+    struct draw_settings *s = &v->display.settings, view = display_view(&v->display, i);
+    points_view_fit(&view, v->playback.shown);
+    s->distance = view.distance;
+    s->shift_x = view.shift_x;
+    s->shift_y = view.shift_y;
+}
+
 /* Standard views of the points, and what they look like. */
 static void draw_points_tools(struct viewer *v, int view) {
     struct ui *ui = v->screen.ui;
@@ -165,7 +173,7 @@ static void draw_points_tools(struct viewer *v, int view) {
         if (i > 0)
             display_look(&v->display, (enum display_look)(i - 1));
         else if (v->playback.shown)
-            display_fit(&v->display, v->playback.shown, view);
+            fit_points(v, view);
     }
     struct draw_settings drawn = display_view(&v->display, view);
     struct points_view space;
@@ -357,14 +365,12 @@ void bars_draw_legend(const struct viewer *v, int i, bool title) {
 static void draw_heading(struct viewer *v, int i) {
     struct ui *ui = v->screen.ui;
     struct draw_settings s = display_view(&v->display, i);
-    const struct theme *theme = ui_theme(ui);
     const struct frame *shown = v->playback.shown;
     bool map = s.mode != DISPLAY_LEFT && s.mode != DISPLAY_RIGHT;
     double y = s.y - v->display.heading;
-    char panel[24], name[16] = "view";
+    char panel[24], name[16];
     g_snprintf(panel, sizeof(panel), "heading%d", i);
-    if (i > 0)
-        g_snprintf(name, sizeof(name), "view%d", i + 1);
+    g_snprintf(name, sizeof(name), i > 0 ? "view%d" : "view", i + 1);
     ui_panel_begin(ui, panel, s.x, y, s.width, v->display.heading, UI_BAR);
     draw_view_menu(v, i, name);
     bars_draw_legend(v, i, false);
@@ -375,16 +381,12 @@ static void draw_heading(struct viewer *v, int i) {
         ui_chip(ui, "preview", NULL, 0, "preview",
                 "the map in full quality follows when the slider rests");
     } else if (!map && s.width > ui_px(ui, 480) && shown) {
-        char size[48];
         ui_same_line(ui);
-        g_snprintf(size, sizeof(size), "%d \u00d7 %d", shown->left.width, shown->left.height);
-        ui_push_font(ui, UI_VALUE);
-        ui_text_line(ui, theme->hint, size, "", "size of the source's pictures");
-        ui_pop_font(ui);
+        ui_note(ui, "%d \u00d7 %d", shown->left.width, shown->left.height);
     }
     draw_fit(v, i, &s);
     if (display_views(&v->display) > 1 && display_view_at(&v->display, v->mouse.x, v->mouse.y) == i)
-        ui_box(ui, s.x, s.y - ui_px(ui, 2), s.width, ui_px(ui, 2), theme->accent, 1);
+        ui_box(ui, s.x, s.y - ui_px(ui, 2), s.width, ui_px(ui, 2), ui_theme(ui)->accent, 1);
     ui_panel_end(ui);
 }
 

@@ -12,7 +12,6 @@
 
 #include <glib.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOTION_CONFIDENCE 64 /* that is white; it has no fixed end */
@@ -185,18 +184,6 @@ int display_view_at(const struct display *d, double x, double y) {
 
 /* ---- where things are */
 
-double display_scale(const struct display *d, const struct frame *frame) {
-    struct draw_settings s = display_view(d, 0);
-    return draw_scale(&s, frame->rect_left.width, frame->rect_left.height);
-}
-
-bool display_pixel_at(const struct display *d, const struct frame *frame, double x, double y,
-                      int *px, int *py, int *side) {
-    struct draw_settings s = display_view(d, display_view_at(d, x, y));
-    return draw_window_to_pixel(&s, frame->rect_left.width, frame->rect_left.height, x, y, px, py,
-                                side);
-}
-
 bool display_place(const struct draw_settings *view, const struct frame *frame, int x, int y,
                    double *window_x, double *window_y) {
     if (view->mode == DISPLAY_POINTS)
@@ -218,24 +205,6 @@ void display_pan(struct display *d, const struct frame *frame, int i, double dx,
     s->center_y = CLAMP(s->center_y - dy / (scale * frame->rect_left.height), 0, 1);
 }
 
-void display_enter_space(struct display *d) {
-    d->before.layout = d->layout;
-    d->before.mode = d->settings.mode;
-    d->before.more = d->more[0];
-    d->before.fits = d->fits;
-    d->layout = LAYOUT_ONE;
-    d->fits = false;
-    d->settings.mode = DISPLAY_POINTS;
-}
-
-void display_leave_space(struct display *d) {
-    bool known = d->before.mode != DISPLAY_POINTS;
-    d->layout = d->before.layout;
-    d->fits = d->before.fits;
-    d->settings.mode = known ? d->before.mode : DISPLAY_LEFT;
-    d->more[0] = d->before.more;
-}
-
 void display_look(struct display *d, enum display_look look) {
     static const struct {
         double yaw, pitch, distance, shift_y; /* from above, what is near lies below */
@@ -250,14 +219,6 @@ void display_look(struct display *d, enum display_look look) {
     s->distance = looks[look].distance;
     s->shift_x = 0;
     s->shift_y = looks[look].shift_y;
-}
-
-void display_fit(struct display *d, const struct frame *frame, int i) {
-    struct draw_settings *s = &d->settings, view = display_view(d, i);
-    points_view_fit(&view, frame);
-    s->distance = view.distance;
-    s->shift_x = view.shift_x;
-    s->shift_y = view.shift_y;
 }
 
 void display_zoom(struct display *d, const struct frame *frame, double steps, double x, double y) {

@@ -93,31 +93,17 @@ int display_view_at(const struct display *display, double x, double y);
 
 /* ---- positions, in px of the window; the frame is the one shown */
 
-/* Pixels of the window per pixel of the frame, in the first view. */
-double display_scale(const struct display *display, const struct frame *frame);
-
 /* Where pixel x, y of the left picture, or its point, is in the window. False where the pixel
  * has no point in the view. */
 bool display_place(const struct draw_settings *view, const struct frame *frame, int x, int y,
                    double *window_x, double *window_y);
 
-/* The pixel at a position and its side: 0 left, 1 right. False where none is. */
-bool display_pixel_at(const struct display *display, const struct frame *frame, double x, double y,
-                      int *px, int *py, int *side);
-
 /* ---- changes by the mouse in view i, applied to all views. dx, dy in px of the window */
 
 void display_pan(struct display *display, const struct frame *frame, int i, double dx, double dy);
 
-/* Shows the points alone, and the views that were there before. */
-void display_enter_space(struct display *display);
-void display_leave_space(struct display *display);
-
 /* Sees the points as the camera does, from above, from the side, or slightly from above. */
 void display_look(struct display *display, enum display_look look);
-
-/* Moves and scales the points so that they fill view i, seen from where they are. */
-void display_fit(struct display *display, const struct frame *frame, int i);
 
 /* Zooms around x, y. */
 void display_zoom(struct display *display, const struct frame *frame, double steps, double x,

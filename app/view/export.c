@@ -161,7 +161,7 @@ static char *write_rig(const struct viewer *v, bool rectified) {
     return path;
 }
 
-void recording_start(struct viewer *v) {
+static void recording_start(struct viewer *v) {
     struct recording *r = &v->recording;
     struct source *source = v->playback.source;
     bool swap = v->playback.swap && source->set_tap;
@@ -230,6 +230,13 @@ void recording_stop(struct viewer *v) {
         live_set_tap(v->playback.live, NULL, NULL);
     r->finished = g_steal_pointer(&r->recorder);
     background_begin(&r->background, finish, r, v->screen.window);
+}
+
+void recording_toggle(struct viewer *v) {
+    if (v->recording.recorder)
+        recording_stop(v);
+    else
+        recording_start(v);
 }
 
 void recording_update(struct viewer *v, bool wait) {

@@ -13,7 +13,6 @@
 #include "capture/record/recorder.h"
 #include "render/draw.h"
 
-#include <glib.h>
 #include <stdbool.h>
 
 struct viewer;
@@ -39,8 +38,9 @@ struct recording {             /* zero to begin with */
         rows[96]; /* "; " and the health of the rig at its end, told with the result; "": unknown */
 };
 
-/* Starts to record, into the folder of -o, else the user's one for videos. Tells how that went. */
-void recording_start(struct viewer *v);
+/* Starts or ends to record, into the folder of -o, else the user's one for videos. Tells how that
+ * went. */
+void recording_toggle(struct viewer *v);
 
 /* Ends the recording, with the rows' health of now; another thread finishes the file. Does nothing
  * where nothing is recorded. */

@@ -8,10 +8,6 @@
 /* At scale 1, px. */
 enum { TOP = 40, STATUS = 26, SEEK_BAR = 40, LOW_PANEL = 152, NARROW = 720 };
 
-bool layout_is_narrow(int width, double scale) {
-    return width < NARROW * scale;
-}
-
 static double panel_width(const struct layout_input *in) {
     double width = in->width / in->scale;
     return in->scale * (280 + 40 * (width >= 1600) + 40 * (width >= 3000));
@@ -34,8 +30,9 @@ struct layout layout_window(const struct layout_input *in) {
     int top = in->bars ? (int)(TOP * in->scale) : 0;
     int status = in->bars ? (int)(STATUS * in->scale) : 0;
     int height = (int)fmax(1, in->height - top - status), low = (int)(LOW_PANEL * in->scale);
-    bool narrow = layout_is_narrow(in->width, in->scale);
-    struct layout l = {.top = {0, 0, in->width, top},
+    bool narrow = in->width < NARROW * in->scale;
+    struct layout l = {.narrow = narrow,
+                       .top = {0, 0, in->width, top},
                        .status = {0, in->height - status, in->width, status},
                        .columns = 1};
     int panel = in->panel ? (int)fmin(panel_width(in), in->width) : 0;

@@ -27,12 +27,10 @@ struct layout_input {
 struct layout {
     struct layout_rect top, views, panel, seek_bar, status;
     int columns;  /* of the panel */
+    bool narrow;  /* the panel lies over the views */
     double scale; /* pixels of the window for one of the picture's */
 };
 
 /* The panel is beside the views, or below them in three columns where that makes the pictures
  * clearly larger; in a narrow window it lies over the views. */
 struct layout layout_window(const struct layout_input *input);
-
-/* Whether a window is so narrow that its panel lies over the views. */
-bool layout_is_narrow(int width, double scale);

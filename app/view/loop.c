@@ -21,8 +21,7 @@ static void take_back_settings(struct viewer *v) {
     viewer_take(v, &v->playback.state.params);
     output_refuse_params(v->output, v->playback.state.why, &v->playback.state.params);
     screen_notify(&v->screen,
-                  "A frame could not be computed, so the previous settings are back; key m "
-                  "shows why");
+                  "That cannot be computed: the settings before are back; key m shows why");
 }
 
 /* Shows the frame that was taken and hands it to those who watch or record it. */
@@ -80,8 +79,7 @@ static bool take_frames(struct viewer *v, int timeout_ms) {
 
 static struct layout lay_out_views(const struct viewer *v, int width, int height) {
     double scale = ui_px(v->screen.ui, 1000) / 1000;
-    bool narrow = layout_is_narrow(width, scale);
-    bool panels = (narrow ? v->drawer : v->visible[PART_PANELS]) && !v->options->plain;
+    bool panels = v->layout.narrow ? v->drawer : v->visible[PART_PANELS];
     int columns = display_columns(&v->display), rows = display_views(&v->display) / columns;
     double across = display_shows(&v->display, DISPLAY_ROWS) ? 2 + DRAW_ROWS_GAP : 1;
     struct layout_input in = {
@@ -89,7 +87,7 @@ static struct layout lay_out_views(const struct viewer *v, int width, int height
         .height = height,
         .scale = scale,
         .bars = !v->options->plain,
-        .panel = panels,
+        .panel = panels && !v->options->plain,
         .seek_bar = v->visible[PART_SEEK_BAR] && v->playback.source->count != 1,
         .filled = display_views(&v->display) == 1 || display_shows(&v->display, DISPLAY_POINTS),
         .rows = rows,
@@ -178,7 +176,7 @@ static int redraw(struct viewer *v) {
         else if (views[i].mode != DISPLAY_LEFT && views[i].mode != DISPLAY_RIGHT)
             views[i].width = 0;
     long number = picture ? -(long)v->opened_ns : v->statistics.frames; /* one of its own */
-    if (draw_frame(v->display.draw, views, seen ? count : 0, seen, number))
+    if (draw_frame(v->display.draw, views, count, seen, number))
         screen_redraw(&v->screen); /* it would draw more points */
     video_export_add(v, fresh != NULL);
     ui_end(v->screen.ui);
@@ -213,11 +211,15 @@ static void handle_click(struct viewer *v) {
     int x = v->hovered.x, y = v->hovered.y;
     if (!v->hovered.on || v->hovered.side != 0)
         return;
-    double radius = fmax(3, 8 / display_scale(&v->display, v->playback.shown));
-    if (v->measure.on)
-        measure_add(&v->measure, place_of_pixel(v, x, y));
-    else
-        probes_toggle(v, x, y, radius);
+    const struct image *left = &v->playback.shown->rect_left;
+    const struct draw_settings first = display_view(&v->display, 0);
+    struct measure *m = &v->measure;
+    if (m->on) { /* a third point begins anew */
+        m->count %= 2;
+        m->place[m->count++] = place_of_pixel(v, x, y);
+    } else {
+        probes_toggle(v, x, y, fmax(3, 8 / draw_scale(&first, left->width, left->height)));
+    }
 }
 
 static void handle_mouse(struct viewer *v, const struct window_event *event) {

@@ -163,7 +163,8 @@ static int open_live(struct viewer *v, double start_s, bool paused) {
     p->live = live_open(p->source, v->matcher, &v->passed, &options, &error);
     if (!p->live)
         return EXIT_RUN_FAILED;
-    statistics_restart(&v->statistics);
+    v->statistics.rates =
+        (struct statistics_rates){.since_ns = clock_ns(), .shown_then = v->statistics.shown};
     live_get_state(p->live, &p->state);
     if (options.start > 0)
         p->target = options.start;
@@ -247,13 +248,10 @@ static void keep_shown(struct viewer *v) {
         f ? frame_alone(f->left.width, f->left.height, f->left.channels, false, NULL) : NULL;
     if (!copy)
         return;
-    const uint8_t *from[] = {f->rect_left.data, f->rect_right.data};
-    struct image *to[] = {&copy->rect_left, &copy->rect_right};
-    uint8_t *const data[] = {copy->left.data, copy->right.data};
-    for (int i = 0; i < 2; i++) {
-        *to[i] = f->rect_left;
-        to[i]->data = memcpy(data[i], from[i], image_bytes(&f->rect_left));
-    }
+    copy->rect_left = copy->rect_right = f->rect_left;
+    copy->rect_left.data = memcpy(copy->left.data, f->rect_left.data, image_bytes(&f->rect_left));
+    copy->rect_right.data =
+        memcpy(copy->right.data, f->rect_right.data, image_bytes(&f->rect_left));
     memcpy(copy->disparity, f->disparity, pixels * sizeof(*f->disparity));
     memcpy(copy->motion, f->motion, 2 * pixels * sizeof(*f->motion));
     memcpy(copy->confidence, f->confidence, pixels);

@@ -18,30 +18,15 @@ enum { MAX_RECENT_BYTES = 1 << 20 };
 
 /* ---- cameras */
 
-/* Why there are none. */
-static const char *why_no_cameras(void) {
-    g_autoptr(GDir) dir = g_dir_open("/dev", 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *node = g_build_filename("/dev", name, NULL);
-        if (!g_str_has_prefix(name, "video"))
-            continue;
-        return access(node, R_OK | W_OK) == 0
-                   ? "There are video devices, but none that gives pictures."
-                   : "There are video devices, but you may not open them: join the group video.";
-    }
-    return "None is plugged in.";
-}
-
 static void look_for_cameras(struct start_page *page) {
     char rig[512];
-    g_clear_pointer(&page->cameras, g_free);
     g_clear_pointer(&page->rig, g_free);
     g_clear_pointer(&page->left_word, g_free);
     device_list_free(&page->list);
     bool listed = device_list_read(&page->list) == 0;
-    const char *none = page->list.count ? "" : why_no_cameras();
-    page->cameras = g_strdup(listed ? none : "They could not be listed; key m shows why.");
+    page->cameras = "None is plugged in, or none may be opened: join the group video.";
+    if (page->list.count || !listed)
+        page->cameras = listed ? "" : "They could not be listed; key m shows why.";
     if (device_list_rig(&page->list, rig, sizeof(rig)))
         page->rig = g_strdup(rig);
 }
@@ -71,9 +56,9 @@ static void list_cameras(struct viewer *v, char **chosen) {
                         *name = g_strdup_printf("start.camera%d", i);
         const char *note = left ? "left" : "";
         note = device->error ? g_strerror(-device->error) : note;
-        if (ui_list_row(v->screen.ui, name, label, note,
-                        motion ? "opens this camera" : "click the left camera, then the right one",
-                        left) &&
+        if (ui_item(v->screen.ui, name, label, note,
+                    motion ? "opens this camera" : "click the left camera, then the right one",
+                    left, NULL) &&
             !*chosen)
             *chosen = choose_camera(page, word, motion);
     }
@@ -85,9 +70,9 @@ static char *recent_path(void) {
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent.ini", NULL);
 }
 
-/* Returns a list that is remembered of the i'th source: "recent" are its words, "about" says how many pairs, whether
- * calibrated and the day, "how" has unit, model, "rectified", "swap", each or "", and the files of
- * its calibration. g_strfreev; NULL: nothing. */
+/* Returns a list that is remembered of the i'th source: "recent" are its words, "about" says how
+ * many pairs, whether calibrated and the day, "how" has unit, model, "rectified", "swap", each or
+ * "", and the files of its calibration. g_strfreev; NULL: nothing. */
 char **start_page_recent(const struct start_page *page, const char *what, int i) {
     g_autofree char *key = g_strdup_printf("%s%d", what, i);
     char **list =
@@ -175,7 +160,9 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
         int at = i / tile.width * step * picture->width + i % tile.width * step;
         memcpy(data + (size_t)i * bytes, picture->data + (size_t)at * bytes, bytes);
     }
-    picture_write(path, &tile); /* without it the tile has no picture */
+    g_autofree char *fresh = g_strconcat(path, ".png", NULL); /* that of before was read */
+    if (picture_write(fresh, &tile) == 0)
+        rename(fresh, path);
 }
 
 /* 0 where there is none. */
@@ -232,7 +219,8 @@ static int run_dialog(void *context) {
     return 0;
 }
 
-static void open_dialog(struct start_page *page, struct window *window, bool folder) {
+void start_page_choose(struct viewer *v, bool folder) {
+    struct start_page *page = &v->start_page;
     const char *const words[] = {"zenity",
                                  "--file-selection",
                                  "--title=Open",
@@ -243,11 +231,7 @@ static void open_dialog(struct start_page *page, struct window *window, bool fol
         return;
     struct file_dialog *d = page->dialog = g_new0(struct file_dialog, 1);
     d->argv = g_strdupv((char **)(gpointer)words);
-    background_begin(&d->background, run_dialog, d, window);
-}
-
-void start_page_choose_files(struct viewer *v) {
-    open_dialog(&v->start_page, v->screen.window, false);
+    background_begin(&d->background, run_dialog, d, v->screen.window);
 }
 
 static void free_dialog(struct start_page *page) {
@@ -267,8 +251,7 @@ char **start_page_take(struct viewer *v) {
     char **words = NULL;
     if (!d->answered)
         screen_notify_error(&v->screen, "start.files",
-                            "No dialog for files here: install zenity, type a path, or drop the "
-                            "files");
+                            "No dialog here: install zenity, type a path, or drop the files");
     else if (d->out && *g_strchomp(d->out))
         words = g_strsplit(d->out, "\n", -1);
     free_dialog(page);
@@ -280,7 +263,6 @@ void start_page_close(struct start_page *page) {
     if (page->dialog && background_is_done(&page->dialog->background))
         free_dialog(page); /* one that is open still outlives the window */
     device_list_free(&page->list);
-    g_free(page->cameras);
     g_free(page->rig);
     g_free(page->left_word);
     g_clear_pointer(&page->recent, g_key_file_free);
@@ -291,15 +273,13 @@ void start_page_close(struct start_page *page) {
 /* ---- drawing */
 
 /* A small picture of the demonstration. */
-static void draw_small_scene(struct start_page *page) {
+static void draw_small_scene(struct viewer *v) {
     static const char *const words[] = {DEMONSTRATION ",width=320,height=240"};
-    const struct source_options options = {0};
-    int error;
-    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    AUTO(source_close) struct source *source = opening_source(v->options, words, 1);
     AUTO(frame_drop) struct frame *pair = source ? opening_read_pair(source) : NULL;
     if (pair)
-        page->scene = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
-                                      pair->left.channels);
+        v->start_page.scene = ui_texture_make(pair->left.data, pair->left.width, pair->left.height,
+                                              pair->left.channels);
 }
 
 /* Tiles with pictures: of all that was opened before, and of the demonstration. */
@@ -313,29 +293,27 @@ static void draw_tiles(struct viewer *v, char **chosen) {
         page->scene = ui_texture_make(v->first->left.data, v->first->left.width,
                                       v->first->left.height, v->first->left.channels);
     if (!page->pictured && !page->scene)
-        draw_small_scene(page);
+        draw_small_scene(v);
     if (!page->pictured)
         load_pictures(page);
     for (; i < START_RECENT; i++) {
-        char name[32];
         g_auto(GStrv) words = start_page_recent(page, "recent", i),
                       about = start_page_recent(page, "about", i);
         if (!words)
             break;
-        g_autofree char *all_words = g_strjoinv("  ", words), *file = g_path_get_basename(words[0]),
-                        *note = about ? g_strjoinv(" \u00b7 ", about) : g_strdup("");
-        const char *title = *words[0] == '/' ? file : all_words;
-        g_snprintf(name, sizeof(name), "start.recent%d", i);
+        g_autofree char *name = g_strdup_printf("start.recent%d", i),
+                        *all_words = g_strjoinv("  ", words), *file = g_path_get_basename(words[0]),
+                        *note = about ? g_strjoinv(" \u00b7 ", about) : NULL;
         if (i % columns)
             ui_same_line(ui);
-        if (ui_tile(ui, name, title, note, all_words, page->picture[i], width, height))
+        if (ui_tile(ui, name, *all_words == '/' ? file : all_words, note ? note : "", all_words,
+                    page->picture[i], width, height))
             *chosen = g_strjoinv("\n", words);
     }
     if (i % columns)
         ui_same_line(ui);
-    if (ui_tile(ui, "start.synth", "Demonstration", "a desk drawn by the program",
-                "the built-in scene, of which every disparity is known", page->scene, width,
-                height))
+    if (ui_tile(ui, "start.synth", "Demonstration", "a desk drawn by the program", DEMONSTRATION,
+                page->scene, width, height))
         *chosen = g_strdup(DEMONSTRATION);
 }
 
@@ -370,7 +348,7 @@ static void draw_files(struct viewer *v) {
         ui_same_line(ui);
         if (ui_button(ui, "start.folder", "A folder ...",
                       "with left/ and right/, image_2/ and image_3/, or left01.png, right01.png"))
-            open_dialog(&v->start_page, v->screen.window, true);
+            start_page_choose(v, true);
     }
 }
 

@@ -67,7 +67,7 @@ void help_draw(struct viewer *v, int window_width, int window_height) {
             bool selected = count++ == v->help_selected;
             g_strlcpy(label, action_help(&v->display, (enum action)i), sizeof(label));
             *label = g_ascii_toupper(*label);
-            if (ui_list_row(ui, name, label, action_table[i].keys, NULL, selected) ||
+            if (ui_item(ui, name, label, action_table[i].keys, NULL, selected, NULL) ||
                 (entered && selected))
                 chosen = i;
         }

@@ -10,7 +10,6 @@
 #include "capture/v4l2/device_list.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct viewer;
 
@@ -71,7 +70,7 @@ void calibrate_form_draw(struct viewer *v, const char *source);
 #define START_RECENT 6
 
 struct start_page {                 /* zero to begin with */
-    char *cameras;                  /* why there are none, or "" */
+    const char *cameras;            /* why there are none, or "" */
     struct device_list list;        /* of them */
     bool look_again;                /* for cameras, before the page is drawn next */
     char *left_word;                /* of the camera that was clicked first, or NULL */
@@ -104,8 +103,8 @@ void start_page_keep_picture(const char *source, const struct image *picture);
  * opening_update opens what the user chooses. */
 void start_page_draw(struct viewer *v, int width, int height);
 
-/* Opens the desktop's dialog for files; where there is none it says so. */
-void start_page_choose_files(struct viewer *v);
+/* Opens the desktop's dialog for files or a folder; where there is none it says so. */
+void start_page_choose(struct viewer *v, bool folder);
 
 /* Whether there is such a file and its name ends as a calibration's. */
 bool file_is_calibration(const char *path);

@@ -98,31 +98,25 @@ static void draw_probes(struct viewer *v) {
     probes_draw_plots(v);
 }
 
-/* ---- all */
-
-static void draw_all(struct viewer *v) {
-    action_button(v, "defaults", "All defaults", ACTION_RESET_SETTINGS);
-    panel_params_draw(v);
-}
-
 /* ---- the tabs */
 
 static const struct {
     const char *name, *icon, *label, *help;
     void (*draw)(struct viewer *v);
-} tabs[TABS] = {[TAB_DEPTH] = {"tab.depth", ICON_DEPTH, "Depth",
-                               "what is computed, and its colours", draw_depth},
-                [TAB_RIG] = {"tab.rig", ICON_CAMERA, "Rig", "calibration and cameras", draw_rig},
-                [TAB_STATISTICS] = {"tab.stats", ICON_STATISTICS, "Stats",
-                                    "rates, times, errors (i)", statistics_draw_cards},
-                [TAB_PROBES] = {"tab.probes", ICON_PROBES, "Probes", "costs and beliefs of pixels",
-                                draw_probes},
-                [TAB_ALL] = {"tab.all", ICON_ALL, "All", "every parameter, by stage", draw_all}};
+} tabs[TABS] = {
+    [TAB_DEPTH] = {"tab.depth", ICON_DEPTH, "Depth", "what is computed, and its colours",
+                   draw_depth},
+    [TAB_RIG] = {"tab.rig", ICON_CAMERA, "Rig", "calibration and cameras", draw_rig},
+    [TAB_STATISTICS] = {"tab.stats", ICON_STATISTICS, "Stats", "rates, times, errors (i)",
+                        statistics_draw_cards},
+    [TAB_PROBES] = {"tab.probes", ICON_PROBES, "Probes", "costs and beliefs of pixels",
+                    draw_probes},
+    [TAB_ALL] = {"tab.all", ICON_ALL, "All", "every parameter, by stage", panel_params_draw}};
 
 void panel_toggle_tab(struct viewer *v, int tab) {
     bool shown = v->visible[PART_PANELS] && v->tab == (enum tab)tab;
     v->tab = shown ? TAB_DEPTH : (enum tab)tab;
-    v->drawer = layout_is_narrow(v->layout.top.width, ui_px(v->screen.ui, 1000) / 1000);
+    v->drawer = v->layout.narrow;
     v->visible[PART_PANELS] = true;
 }
 

@@ -106,9 +106,6 @@ struct row_watch {          /* zero to begin with */
  * pair, or where those of two pairs in a row are unlike. */
 void row_watch_update(struct viewer *v);
 
-/* Left and right were exchanged: what is known of that is forgotten. */
-void row_watch_forget(struct row_watch *watch);
-
 /* A chip with the health of the rig, of one that is not calibrated only where the user has turned
  * measuring on. */
 void row_watch_draw(const struct viewer *v);

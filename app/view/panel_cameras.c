@@ -132,9 +132,7 @@ static void draw_lock(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     bool locked = controls_locked(source->controls);
     if (ui_switch(ui, "camera_lock", "Lock",
-                  "turns every automatic off on both cameras and gives the right one the values "
-                  "of the left one; unchecking gives the automatics back",
-                  &locked)) {
+                  "no automatics; the right camera gets the values of the left one", &locked)) {
         if (controls_lock(source->controls, locked) != 0)
             screen_notify_error(&v->screen, "camera_lock",
                                 "Not every control could be locked; key m shows why");

@@ -4,7 +4,6 @@
  */
 #include "app/view/viewer.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +88,7 @@ static int count_groups(const struct viewer *v) {
 void panel_params_draw(struct viewer *v) {
     int groups = count_groups(v), drawn = 0, columns = v->layout.columns;
     bool open = false;
+    action_button(v, "defaults", "All defaults", ACTION_RESET_SETTINGS);
     ui_text_input(v->screen.ui, "param_search", "Search parameters", 1, v->param_search,
                   sizeof(v->param_search));
     bool searched = v->param_search[0] != '\0';

@@ -89,13 +89,6 @@ void row_watch_update(struct viewer *v) {
     background_begin(&w->background, look, w, v->screen.window);
 }
 
-void row_watch_forget(struct row_watch *w) {
-    w->pair.votes = 0;
-    w->stale = true;
-    w->told_exchanged = false;
-    w->due_ns = 0;
-}
-
 void row_watch_close(struct row_watch *w) {
     if (w->background.on)
         background_take(&w->background);
@@ -158,9 +151,7 @@ static void draw_offset_button(struct viewer *v) {
         return;
     snprintf(text, sizeof(text), "move rows by %+.2f px", offset - now);
     if (ui_button(v->screen.ui, "row_offset_take", text,
-                  "sets row_offset so that the median becomes 0, from the next frame on; it "
-                  "belongs to the rig, so presets do not change it; --set row_offset=PX sets it at "
-                  "the next start"))
+                  "until the window ends; --set row_offset=PX keeps it"))
         viewer_put(v, param_find("row_offset"), offset);
 }
 
@@ -201,19 +192,16 @@ void panel_rig_draw(struct viewer *v) {
     struct ui *ui = v->screen.ui;
     draw_calibration(ui, &v->rig);
     if (ui_switch(ui, "measure_rows", "Measure rows",
-                  "matches features of the pictures at hand, about once a second, and tells how "
-                  "well their rows agree; costs some of a core",
-                  &w->on)) {
+                  "matches features about once a second, and tells how well rows agree", &w->on)) {
         w->count = w->agree = 0;
         w->advice = w->last_advice = NULL;
         w->due_ns = w->taken_ns = 0; /* the picture at hand, even if it was measured */
     }
     if (w->on)
         draw_rows(v);
-    ui_switch(
-        ui, "rig_row_lines", "Row lines (g)",
-        "lines along rows: a point must lie on the same one left and right (key 8 shows both)",
-        &v->display.settings.row_lines);
+    ui_switch(ui, "rig_row_lines", "Row lines (g)",
+              "a point must lie on the same line left and right (key 8 shows both)",
+              &v->display.settings.row_lines);
     if (rig_use_is_metric(&v->rig))
         draw_depth_error(ui, &v->rig.geometry, &v->now.params);
 }
@@ -314,9 +302,9 @@ void refine_watch_draw(struct viewer *v) {
         ui_note(ui, "Stopping");
         return;
     }
-    if (ui_button(ui, "refine", w->on ? "Stop refining" : "Refine the calibration",
-                  "for cameras that were nudged: carry the rig past near and far things while it "
-                  "collects pairs; it needs no board, and asks before it changes anything")) {
+    if (ui_button(
+            ui, "refine", w->on ? "Stop refining" : "Refine the calibration",
+            "for cameras that were nudged, without a board: carry them past near and far things")) {
         if (w->on && w->background.on) {
             w->on = false;
             w->stopped = true;

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 bool playback_update(struct playback *p) {
     struct live_state before = p->state;
@@ -39,14 +38,6 @@ void playback_pause(struct playback *p, bool paused) {
     else if (!paused)
         live_play(p->live);
     live_get_state(p->live, &p->state);
-}
-
-int playback_seek(struct playback *p, long index) {
-    long target = live_seek(p->live, index);
-    if (target >= 0)
-        p->target = target;
-    live_get_state(p->live, &p->state);
-    return target < 0 ? (int)target : 0;
 }
 
 void playback_set_speed(struct playback *p, double speed) {

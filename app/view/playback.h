@@ -39,9 +39,6 @@ bool playback_is_stopped(const struct playback *playback);
 
 void playback_pause(struct playback *playback, bool paused);
 
-/* Seeks to a pair, or to the nearest one that exists. -ENOTSUP where the source cannot seek. */
-int playback_seek(struct playback *playback, long index);
-
 /* Sets the speed, clamped to 1/16..16. */
 void playback_set_speed(struct playback *playback, double speed);
 

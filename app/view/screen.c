@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOTICE_S 4
 #define SAVED_S 30
@@ -115,24 +114,17 @@ void screen_clear_notice(struct screen *s) {
     s->notice_until_ns = 0;
 }
 
-void screen_set_text_scale(struct screen *s, double text_scale) {
-    s->text_scale = CLAMP(text_scale, 0.5, 4);
-    s->text_scale_changed = true;
-}
-
 void screen_wait(struct screen *s) {
     double timeout_s = SIGNAL_POLL_S;
     if (ui_has_more_keys(s->ui))
         screen_settle(s);
-    if (s->redraws > 0)
-        timeout_s = 0;
-    else if (s->notice_until_ns && s->notice_until_ns != FOR_EVER)
-        timeout_s =
-            fmin(timeout_s, fmax(0, (double)(s->notice_until_ns - clock_ns()) / 1e9 + 0.001));
+    const int64_t due_ns[] = {s->notice_until_ns, s->wake_ns};
+    for (int i = 0; i < 2; i++)
+        if (due_ns[i])
+            timeout_s = fmin(timeout_s, (double)(due_ns[i] - clock_ns()) / 1e9 + 0.001);
     if (ui_help_due(s->ui) >= 0)
         timeout_s = fmin(timeout_s, ui_help_due(s->ui));
-    if (s->wake_ns)
-        timeout_s = fmin(timeout_s, fmax(0, (double)(s->wake_ns - clock_ns()) / 1e9 + 0.001));
+    timeout_s = s->redraws > 0 ? 0 : fmax(0, timeout_s);
     window_wait(s->window, timeout_s);
     if (ui_help_due(s->ui) == 0)
         screen_settle(s);

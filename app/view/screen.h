@@ -20,7 +20,7 @@ struct screen { /* zero to begin with */
     struct window *window;
     struct ui *ui;
     double text_scale;                  /* of the display's usual size of text */
-    bool text_scale_changed;            /* the widgets do not have it yet */
+    bool text_scale_changed;            /* the widgets have it after the next screen_update */
     int redraws;                        /* that are due */
     char notice[512], notice_path[512]; /* what happened, and to which file, "": none */
     bool notice_fails;
@@ -69,9 +69,6 @@ void screen_blame(struct screen *screen, const char *widget);
 void screen_show_folder(const char *path);
 
 void screen_clear_notice(struct screen *screen);
-
-/* Takes effect with the next screen_update. */
-void screen_set_text_scale(struct screen *screen, double text_scale);
 
 /* Waits for events, and wakes often enough to notice signals. */
 void screen_wait(struct screen *screen);

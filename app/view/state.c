@@ -71,13 +71,6 @@ bool settings_is_pending(const struct settings *s, const struct params *running,
     return info->when == PARAM_START && param_get(&s->params, info) != param_get(running, info);
 }
 
-void settings_reset(struct settings *s) {
-    struct params defaults;
-    params_default(&defaults);
-    params_copy_group(&defaults, &s->params, SETTINGS_RIG_GROUP);
-    params_copy(&s->params, &defaults, PARAM_LIVE);
-}
-
 bool settings_equal_live(const struct params *a, const struct params *b) {
     for (int i = 0; i < param_count; i++)
         if (param_table[i].when == PARAM_LIVE && param_table[i].part != PARAM_DISPLAY &&

@@ -32,9 +32,6 @@ struct settings {
 bool settings_is_pending(const struct settings *settings, const struct params *running,
                          const struct param_info *info);
 
-/* Sets all LIVE parameters to their defaults. */
-void settings_reset(struct settings *settings);
-
 /* Whether two sets agree in all LIVE parameters but those of pictures of the map (DISPLAY). */
 bool settings_equal_live(const struct params *a, const struct params *b);
 

@@ -9,15 +9,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define RATE_INTERVAL_NS INT64_C(500000000)
 /* Where no frame is shown for so long, the rate is 0. */
 #define RATE_LONGEST_NS INT64_C(10000000000)
-
-void statistics_restart(struct statistics *s) {
-    s->rates = (struct statistics_rates){.since_ns = clock_ns(), .shown_then = s->shown};
-}
 
 static void update_rates(struct statistics *s, struct live *live) {
     struct statistics_rates *r = &s->rates;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "app/live/output.h"
-#include "app/eval/metrics.h"
 #include "app/view/panel.h"
 #include "app/view/playback.h"
 
@@ -35,10 +34,6 @@ struct statistics { /* zero to begin with */
     struct statistics_error error;
     float compute_ms[STATISTICS_HISTORY], ages_ms[STATISTICS_HISTORY]; /* of frames and shown */
 };
-
-/* Rates and intervals begin anew: the frames to come are those of another struct live, whose counts
- * begin at 0. */
-void statistics_restart(struct statistics *s);
 
 /* The window was drawn. fresh: it shows this frame for the first time, else NULL. */
 void statistics_add_drawing(struct statistics *s, struct live *live, const struct frame *fresh);

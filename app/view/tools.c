@@ -131,12 +131,6 @@ bool measure_distance(const struct viewer *v, double *distance, double *error) {
     return true;
 }
 
-void measure_add(struct measure *m, struct place place) {
-    if (m->count == 2)
-        m->count = 0;
-    m->place[m->count++] = place;
-}
-
 int measure_digits(double error, enum length_unit unit) {
     double factor = unit == UNIT_MM ? 1000 : 1;
     if (!(error > 0))

@@ -73,9 +73,6 @@ bool measure_point(const struct viewer *v, int x, int y, double xyz[3], double *
  * independent. False where one has no depth. */
 bool measure_distance(const struct viewer *v, double *distance, double *error);
 
-/* Places the next point; a third one begins anew. */
-void measure_add(struct measure *measure, struct place place);
-
 /* How many digits after the point a length with this error has: two of the error's. */
 int measure_digits(double error, enum length_unit unit);
 

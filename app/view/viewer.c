@@ -71,15 +71,12 @@ void viewer_take(struct viewer *v, const struct params *computed) {
     set(v, &asked);
 }
 
-void viewer_change(struct viewer *v, const struct params *wanted) {
-    set(v, wanted);
-    viewer_note(v);
-}
-
 void viewer_put(struct viewer *v, const struct param_info *info, double value) {
     struct params wanted = v->now.asked;
-    if (param_put(&wanted, info, value) == 0)
-        viewer_change(v, &wanted);
+    if (param_put(&wanted, info, value) != 0)
+        return;
+    set(v, &wanted);
+    viewer_note(v);
 }
 
 /* ---- the quality */
@@ -131,8 +128,13 @@ void viewer_search_quality(struct viewer *v, const struct frame *frame) {
 }
 
 void viewer_seek(struct viewer *v, long index) {
-    if (playback_seek(&v->playback, index) != 0)
+    struct playback *p = &v->playback;
+    long target = live_seek(p->live, index);
+    if (target >= 0)
+        p->target = target;
+    else
         screen_notify(&v->screen, "A live source cannot go back or forth");
+    live_get_state(p->live, &p->state);
 }
 
 void viewer_set_mode(struct viewer *v, int i, enum display_mode mode) {
@@ -163,17 +165,19 @@ void viewer_find_hovered(struct viewer *v) {
     const struct frame *shown = v->playback.shown;
     const struct mouse *m = &v->mouse;
     int view = display_view_at(&v->display, m->x, m->y);
+    struct draw_settings s = display_view(&v->display, view);
     v->hovered.side = 0;
     if (!shown)
         v->hovered.on = false;
-    else if (display_view(&v->display, view).mode == DISPLAY_POINTS)
+    else if (s.mode == DISPLAY_POINTS)
         v->hovered.on =
             !(m->pressed && m->dragging) &&
             draw_pick(v->display.draw, view, m->x, m->y, &v->hovered.x, &v->hovered.y) &&
             v->hovered.x < shown->rect_left.width && v->hovered.y < shown->rect_left.height;
     else
-        v->hovered.on = display_pixel_at(&v->display, shown, m->x, m->y, &v->hovered.x,
-                                         &v->hovered.y, &v->hovered.side);
+        v->hovered.on =
+            draw_window_to_pixel(&s, shown->rect_left.width, shown->rect_left.height, m->x, m->y,
+                                 &v->hovered.x, &v->hovered.y, &v->hovered.side);
 }
 
 /* ---- presets */

@@ -157,8 +157,7 @@ void viewer_derive(struct viewer *v);
  * or has the pipeline opened again where the size changes. */
 void viewer_update(struct viewer *v);
 
-/* The user wants these parameters, or this value of one: px of whole pictures. A step to undo. */
-void viewer_change(struct viewer *v, const struct params *wanted);
+/* The user wants this value of a parameter, px of whole pictures. A step to undo. */
 void viewer_put(struct viewer *v, const struct param_info *info, double value);
 
 /* The same of parameters in px of the computed pictures, which come from elsewhere; no step. */
@@ -219,7 +218,7 @@ bool still_is_whole(struct viewer *v, enum action action);
 /* Whether what stands still is shown whole and as it is to be. */
 bool still_rests(const struct viewer *v);
 
-/* Seeks to a pair, or shows a notice where the source cannot seek. */
+/* Seeks to a pair, or to the nearest one that exists; shows a notice where the source cannot. */
 void viewer_seek(struct viewer *v, long index);
 
 /* Sets the mode of view i, with a notice where it needs a calibration. */

@@ -39,7 +39,8 @@ static const struct {
     {"wipe", "wipe", "A and B 0"},
     {"wipe", "wipe", "off 0"},
     {"next-colormap", "colormap", "cividis"},
-    {"previous-colormap", "colormap", "turbo"},
+    {"next-colormap", "colormap", "gray"},
+    {"next-colormap", "colormap", "turbo"},
     {"first", "frame", "0"},
     {"step-forward", "frame", "1"},
     {"step-forward", "frame", "2"},
@@ -135,23 +136,25 @@ GUI_TEST("/gui/keys", test_keys) {
 /* The list of actions takes what is typed at once, leaves those that have it, runs the one that is
  * clicked or, with Enter, marked, and F1 and ESC close it whatever was typed. */
 GUI_TEST("/gui/help", test_help) {
+    static const char *const typed[] = {"Colour map", "Colour map", "Range of colours", "xyz"};
     AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
     for (int i = 0; i < 4; i++) {
         gui_run_action(&p, "help");
         gui_wait_for(&p, gui_is_visible(&p, "command.pause"));
-        gui_type(&p, i == 3 ? "xyz" : "Colour map");
+        gui_type(&p, typed[i]);
         gui_wait_for(&p, !gui_is_visible(&p, "command.pause"));
-        g_assert_true(gui_is_visible(&p, "command.next-colormap") == (i != 3));
-        g_assert_true(gui_is(&p, "state", "colormap", i == 2 ? "cividis" : "turbo"));
+        g_assert_true(gui_is_visible(&p, "command.next-colormap") == (i < 2));
+        g_assert_true(gui_is(&p, "state", "colormap", i < 2 ? "turbo" : "cividis"));
         if (i == 1)
             gui_click(&p, "command.next-colormap");
         else if (i == 2)
             gui_key(&p, "DOWN");
         if (i == 2)
-            gui_key(&p, "ENTER"); /* the line below: the previous one */
+            gui_key(&p, "ENTER"); /* the line below */
         else if (i != 1)
             gui_run_action(&p, i ? "leave-fullscreen" : "help");
         gui_wait_for(&p, !gui_is_visible(&p, "help_search"));
-        gui_wait_for(&p, gui_is(&p, "state", "colormap", i == 1 ? "cividis" : "turbo"));
+        gui_wait_for(&p, gui_is(&p, "state", "colormap", i < 1 ? "turbo" : "cividis"));
+        gui_wait_for(&p, i != 2 || gui_says(&p, "Range of the whole search"));
     }
 }
