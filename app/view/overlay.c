@@ -1,5 +1,5 @@
 /*
- * What lies over the picture, of app/view/pages.h.
+ * Draws over the pictures, for app/view/pages.h.
  * SPDX-License-Identifier: MIT
  */
 #include "app/view/viewer.h"

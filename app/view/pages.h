@@ -1,5 +1,5 @@
 /*
- * What lies around and over the pictures: the bars, marks and notices, the start page, the list of
+ * Draws around and over the pictures: the bars, marks and notices, the start page, the list of
  * actions, the log. Main thread; what draws, between ui_begin and ui_end.
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * What the viewer remembers from one start to the next, in the user's folder of states: the
+ * Keeps from one start to the next, in the user's folder of states: the
  * settings in last.ini, the look of the window in view.ini. Main thread.
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
- * What is computed, derived from what the user has set: the settings themselves stay as they are,
- * in pixels of whole pictures, whatever is found, dragged or played. Pure functions.
+ * Derives what is computed from what the user has set: the settings themselves stay as they are, in
+ * pixels of whole pictures, whatever is found, dragged or played. Pure functions.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

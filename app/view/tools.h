@@ -1,5 +1,5 @@
 /*
- * What the mouse does on the picture: it drags and zooms, pins probes and measures. Main thread.
+ * The mouse on a picture drags and zooms, pins probes and measures. Main thread.
  * SPDX-License-Identifier: MIT
  */
 #pragma once

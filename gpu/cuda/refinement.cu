@@ -23,7 +23,7 @@ DEVICE bool is_known(const refine_map &m, int x, int y) {
     return (px == x) & (py == y) & (d != UNKNOWN) & (confidence >= CHANCE_MATCHED);
 }
 
-/* Of pixel (x, y): the nearest known disparity in this direction, so many steps away. */
+/* Stores the nearest known disparity of pixel (x, y) in this direction, so many steps away. */
 DEVICE void store_nearest(const refine_map &m, int direction, int x, int y, int d, int steps) {
     size_t at = refine_plane(&m) * (size_t)direction + (size_t)y * (size_t)m.width + (size_t)x;
     m.nearest[at] = (int16_t)d;
@@ -170,7 +170,7 @@ DEVICE int given(int v, int mask) {
     return (int)__shfl_xor_sync(ALL_LANES, (uint32_t)v, mask);
 }
 
-/* Of four threads' sums in parts, those of number t in thread t. */
+/* Adds up four threads' parts of sums: thread t gets sum number t. */
 DEVICE int sum_of_quarters(const int part[QUARTER], int t) {
     int a = t & 2 ? part[2] : part[0], b = t & 2 ? part[3] : part[1];
     a += given(t & 2 ? part[0] : part[2], 2);
@@ -215,7 +215,7 @@ DEVICE int colour_at(const picture_words &p, int channels, const uint32_t own[3]
     return (int)stage_min(sum / 24, (uint32_t)FEATURE_LARGEST);
 }
 
-/* What vectors are compared by: a quarter of those of the four pixels. */
+/* A thread compares a quarter of the vectors of the four pixels. */
 struct quarters {
     uint4 left[QUARTER];
     const uint4 *right;
