@@ -192,7 +192,7 @@ template <int GROUP> DEVICE uint32_t wide_best_label(const bp_level &a, const wo
     return group_min<GROUP>(p, equal ? (uint32_t)(p.first + __ffs((int)equal) - 1) : ~0u);
 }
 
-template <int GROUP, bool WIDE>
+template <bool WIDE, int GROUP>
 __global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, uint16_t *label) {
     if constexpr (!LEFT_OUT(GROUP)) {
         uint32_t best;
@@ -219,18 +219,10 @@ int bp_kernel_for(const backend_cuda *cuda, const bp_level *a) {
     int edges = a->classes ? 1 + (a->carry > 1) : 0;
     if (cuda->capability < 90 || a->grid.labels != a->grid.padded || (!edges && a->carry > 1))
         return 0;
-    switch (a->group) {
-    case 1:
-        return 1 + edges;
-    case 4:
-        return 4 + edges;
-    case 8:
-        return 7 + edges;
-    case 16:
-        return 10 + edges;
-    default:
-        return 0;
-    }
+    for (int i = 0; i < 4; i++)
+        if (a->group == (i ? 2 << i : 1))
+            return 1 + 3 * i + edges;
+    return 0;
 }
 
 #define BY_COST(kernel, parent) \
@@ -250,15 +242,9 @@ static const bp_kernel directed_singles[2][BP_KERNELS] = {DIRECTED(directed_sing
 static const bp_kernel directed_pairs[2][BP_KERNELS] = {DIRECTED(directed_pair_kernel, false),
                                                         DIRECTED(directed_pair_kernel, true)};
 static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
-static const bp_wta_kernel wta_kernels[BP_KERNELS] = BY_GROUP(wta_kernel);
-#define BEST_LABELS(group, wide) \
-    best_label_kernel<group, wide>, best_label_kernel<group, wide>, best_label_kernel<group, wide>
-#define BEST_LABEL(wide)                                                        \
-    {                                                                           \
-        best_label_kernel<0, wide>, BEST_LABELS(1, wide), BEST_LABELS(4, wide), \
-            BEST_LABELS(8, wide), BEST_LABELS(16, wide)                         \
-    }
-static const bp_label_kernel best_labels[2][BP_KERNELS] = {BEST_LABEL(false), BEST_LABEL(true)};
+static const bp_wta_kernel wta_kernels[] = BY_GROUP(wta_kernel <);
+static const bp_label_kernel best_labels[2][5] = {BY_GROUP(best_label_kernel < false, ),
+                                                  BY_GROUP(best_label_kernel < true, )};
 
 /* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
@@ -367,7 +353,7 @@ void cuda_launch_winner_takes_all(backend_cuda *cuda, const void *args, int widt
     for (a.parity = 0; a.parity < 2; a.parity++) {
         for (int r = 0; r < DIRECTIONS; r++)
             a.in[r] = wta->message[r] + (size_t)!a.parity * a.plane;
-        launch_wta(cuda, wta_kernels[bp_kernel_for(cuda, &a)], &a, wta);
+        launch_wta(cuda, wta_kernels[bp_group_number(bp_kernel_for(cuda, &a))], &a, wta);
     }
 }
 
@@ -379,8 +365,9 @@ void cuda_launch_best_label(backend_cuda *cuda, const void *args, int, int) {
     a.parity = b->parity;
     for (int r = 0; r < DIRECTIONS; r++)
         a.in[r] = b->message[r] + (size_t)!a.parity * a.plane;
-    launch_dependent(cuda, best_labels[a.cost16 != nullptr][bp_kernel_for(cuda, &a)], bp_grid(&a),
-                     bp_block(), a, b->label);
+    launch_dependent(cuda,
+                     best_labels[a.cost16 != nullptr][bp_group_number(bp_kernel_for(cuda, &a))],
+                     bp_grid(&a), bp_block(), a, b->label);
 }
 
 /* ---- a level: perhaps the start of parity 1, half-steps, perhaps the labels */

@@ -51,12 +51,12 @@ int bp_kernel_for(const struct backend_cuda *cuda, const bp_level *a);
             BY_EDGES(8, __VA_ARGS__), BY_EDGES(16, __VA_ARGS__)                 \
     }
 
-/* A kernel that knows no edges, in the same order. */
-#define BY_GROUP(kernel)                                                                        \
-    {                                                                                           \
-        kernel<0>, kernel<1>, kernel<1>, kernel<1>, kernel<4>, kernel<4>, kernel<4>, kernel<8>, \
-            kernel<8>, kernel<8>, kernel<16>, kernel<16>, kernel<16>                            \
-    }
+/* Kernels that know no edges, by the number of the level's kernels. */
+#define BY_GROUP(...) \
+    { __VA_ARGS__ 0 >, __VA_ARGS__ 1 >, __VA_ARGS__ 4 >, __VA_ARGS__ 8 >, __VA_ARGS__ 16 > }
+inline int bp_group_number(int kernel) {
+    return (kernel + 2) / 3;
+}
 
 /* Older GPUs have the general kernels alone: less to compile, and they are bound by their
  * arithmetic. */

@@ -83,7 +83,8 @@ DEVICE column_ends search_columns(const refine_map &m, int x, int top, uint64_t 
     return at;
 }
 
-/* The same of each of a warp's rows to the left or right. bit: of the first of them in rows. */
+/* What is known nearest to the left or right in each of a warp's rows. bit: the first row's number
+ * among those of rows. */
 DEVICE void search_rows(const refine_map &m, int left, int top, uint64_t rows, int bit,
                         bool onwards, int at[OWN_ROWS]) {
     int lane = (int)threadIdx.x, step = onwards ? WARP_SIZE : -WARP_SIZE;
@@ -235,7 +236,7 @@ DEVICE int compare_vectors(const quarters &q, uint32_t row, const struct refine_
     return sum_of_quarters(part, t);
 }
 
-/* INSIDE: so many words lie behind all pixels that the block's look at. */
+/* INSIDE: the picture goes on behind all words that are read. */
 template <bool CENSUS, bool INSIDE>
 DEVICE void make_evidence(const refine_evidence_args &a,
                           uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1]) {

@@ -106,42 +106,35 @@ DEVICE int near_plane_value(const plane_sums &s) {
     return (int)(plane.value < 0 ? -value : value);
 }
 
-/* Of the rows of a tile, and of those around it, sums over their horizontal arms, then running sums
- * of these down each column, two of which differ by a sum over a region. What carries over from one
- * number into nothing is taken back by the subtraction. Rows are counted from the first one on. */
+/* Sums over the horizontal arms of a tile's rows and of those around it become running sums down
+ * each column: the difference of two is a sum over a region. Running sums may exceed 32 bits, their
+ * differences do not. row: counted from the first one on. */
 enum { TILE_ROWS = 32, REGION_SUMS = 9 };
 
 DEVICE void sums_of_row(const surface_args &a, int x, int y, uint32_t row,
                         uint32_t to[REGION_SUMS]) {
-    bool inside = x < a.width && y >= 0 && y < a.height;
     plane_sums s = {};
-    if (inside) {
+    if (x < a.width && y >= 0 && y < a.height) {
         plane_add_row(&a, x, y, 0, &s);
         int d = a.source[(size_t)y * (size_t)a.width + (size_t)x];
         s.d += s.n * d;
         s.xd += s.x * d;
     }
-    const uint32_t n = (uint32_t)s.n, sum_x = (uint32_t)s.x, d = (uint32_t)s.d,
-                   sums[REGION_SUMS] = {n,     row * n,     row * row * n,
-                                        sum_x, row * sum_x, (uint32_t)s.xx,
-                                        d,     row * d,     (uint32_t)s.xd};
+    const int sums[REGION_SUMS / 3] = {s.n, s.x, s.d}, others[REGION_SUMS / 3] = {0, s.xx, s.xd};
 #pragma unroll
-    for (int k = 0; k < REGION_SUMS; k++)
-        to[k] = sums[k];
+    for (int k = 0; k < REGION_SUMS / 3; k++) {
+        to[3 * k] = (uint32_t)sums[k];
+        to[3 * k + 1] = row * (uint32_t)sums[k];
+        to[3 * k + 2] = k ? (uint32_t)others[k] : row * to[1];
+    }
 }
 
-/* Of a region, the differences of two running sums each, around row number row and disparity d. */
+/* A region's sums around row number row and disparity d, from differences of running sums. */
 DEVICE plane_sums sums_around(const uint32_t s[REGION_SUMS], uint32_t row, uint32_t d) {
-    uint32_t y = s[1] - row * s[0];
-    return {(int)s[0],
-            (int)s[3],
-            (int)y,
-            (int)s[5],
-            (int)(s[4] - row * s[3]),
-            (int)(s[2] - row * (s[1] + y)),
-            (int)(s[6] - d * s[0]),
-            (int)(s[8] - d * s[3]),
-            (int)(s[7] - row * s[6] - d * y)};
+    uint32_t y = s[1] - row * s[0], yy = s[2] - row * (s[1] + y), xy = s[4] - row * s[3],
+             sum_d = s[6] - d * s[0], xd = s[8] - d * s[3], yd = s[7] - row * s[6] - d * y;
+    return {(int)s[0], (int)s[3],  (int)y,  (int)s[5], (int)xy,
+            (int)yy,   (int)sum_d, (int)xd, (int)yd};
 }
 
 static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
