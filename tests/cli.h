@@ -139,8 +139,7 @@ static inline void write_frames(const char *below, int count) {
 }
 
 static inline char **read_lines(const char *name) {
-    g_autofree char *path = path_in(name);
-    g_autofree char *text = NULL;
+    g_autofree char *path = path_in(name), *text = NULL;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     return g_strsplit(text, "\n", -1);
 }

@@ -35,14 +35,23 @@ static bool is_odd(struct caller *c) {
     return c->odd && pick(c, 8) == 1;
 }
 
+/* One of these, or in odd calls one of those. */
+#define PICK(c, of) (of)[pick(c, G_N_ELEMENTS(of))]
+#define ODD(c, right, odd) (is_odd(c) ? PICK(c, odd) : (right))
+
+/* What a pointer is, or NULL. */
+static void *given(struct caller *c, const void *right) {
+    return is_odd(c) ? NULL : (void *)(uintptr_t)right;
+}
+
 static int odd_int(struct caller *c, int right) {
     static const int odd[] = {0, -1, 1, 3, 31, 33, 16385, INT_MAX, INT_MIN};
-    return is_odd(c) ? odd[pick(c, G_N_ELEMENTS(odd))] : right;
+    return ODD(c, right, odd);
 }
 
 static double odd_double(struct caller *c, double right) {
     static const double odd[] = {0, -1, 1e-300, 1e300, 0.5, -INFINITY, INFINITY, NAN, 12345};
-    return is_odd(c) ? odd[pick(c, G_N_ELEMENTS(odd))] : right;
+    return ODD(c, right, odd);
 }
 
 /* Of a struct: not more than its memory, unless the library refuses it unread. */
@@ -54,7 +63,7 @@ static size_t odd_size(struct caller *c, size_t right) {
 /* A small side that the memory has, too. */
 static int odd_side(struct caller *c, int right) {
     const int odd[] = {right + 1, right - 1, 1, 2, 17};
-    int side = is_odd(c) ? odd[pick(c, G_N_ELEMENTS(odd))] : right;
+    int side = ODD(c, right, odd);
     return CLAMP(side, 1, MAX_SIDE);
 }
 
@@ -112,15 +121,13 @@ static void set(struct caller *c) {
                                         "perhaps", "1\n", "0.05", "disp", "0x10"};
     static const char *const names[] = {NULL, "", "bp_level", "sync_tolerance_ms"};
     const struct livestereo_parameter *p = &parameters[pick(c, parameter_count)];
-    struct livestereo_settings *s = is_odd(c) ? NULL : c->settings;
-    const char *name = is_odd(c) ? names[pick(c, G_N_ELEMENTS(names))] : p->name;
+    struct livestereo_settings *s = given(c, c->settings);
+    const char *name = ODD(c, p->name, names);
     char valid[32], back[64];
     valid_text(c, p, valid);
-    expect(
-        livestereo_settings_set(s, name, is_odd(c) ? texts[pick(c, G_N_ELEMENTS(texts))] : valid),
-        livestereo_settings_error(s));
+    expect(livestereo_settings_set(s, name, ODD(c, valid, texts)), livestereo_settings_error(s));
     size_t size = odd_size(c, sizeof(back));
-    expect(livestereo_settings_get(s, name, is_odd(c) ? NULL : back, MIN(size, sizeof(back))),
+    expect(livestereo_settings_get(s, name, given(c, back), MIN(size, sizeof(back))),
            livestereo_settings_error(s));
 }
 
@@ -131,9 +138,8 @@ static void set_weights(struct caller *c) {
     memcpy(file, built_in.file, built_in.size);
     if (is_odd(c))
         file[pick(c, (int)built_in.size)] ^= 1;
-    expect(livestereo_settings_set_weights(c->settings, is_odd(c) ? NULL : file,
-                                           is_odd(c) ? (size_t)pick(c, (int)built_in.size + 1)
-                                                     : built_in.size),
+    size_t size = is_odd(c) ? (size_t)pick(c, (int)built_in.size + 1) : built_in.size;
+    expect(livestereo_settings_set_weights(c->settings, given(c, file), size),
            livestereo_settings_error(c->settings));
 }
 
@@ -143,8 +149,7 @@ static void open_settings(struct caller *c) {
                                            {"tile_inner", "2"},     {"tile_outer", "2"},
                                            {"motion_u_range", "5"}, {"motion_v_range", "3"},
                                            {"bp_iterations", "2"}};
-    const char *preset =
-        is_odd(c) ? odd[pick(c, G_N_ELEMENTS(odd))] : livestereo_preset(pick(c, 32));
+    const char *preset = ODD(c, livestereo_preset(pick(c, 32)), odd);
     livestereo_settings_close(&c->settings);
     int error = expect(livestereo_settings_open(&c->settings, preset), livestereo_error(NULL));
     assert(!c->settings == (error != 0));
@@ -185,10 +190,10 @@ static struct livestereo_image make_image(struct caller *c, int width, int heigh
         image.row_bytes -= 1 + pick(c, 4);
         break;
     case 4:
-        image.width = never[pick(c, G_N_ELEMENTS(never))];
+        image.width = PICK(c, never);
         break;
     case 5:
-        image.height = never[pick(c, G_N_ELEMENTS(never))];
+        image.height = PICK(c, never);
         break;
     case 6:
         image.memory = (enum livestereo_memory)odd_int(c, LIVESTEREO_CUDA);
@@ -241,7 +246,7 @@ static void make_remap(struct caller *c, struct livestereo_remap remap[2], int w
             point[k] = 32 * (k & 1 ? k / 2 / both.width : k / 2 % both.width) + i;
         point[pick(c, 2 * both.width * both.height)] = odd_int(c, 0);
         remap[i] = both;
-        remap[i].point = is_odd(c) ? NULL : point;
+        remap[i].point = given(c, point);
         remap[i].margin[i] = odd_int(c, both.margin[i]);
         remap[i].samples = odd_int(c, both.samples);
         remap[i].step = odd_int(c, both.step);
@@ -274,9 +279,9 @@ static void open_handle(struct caller *c) {
                                            .metric = odd_int(c, 1)};
     make_rig(c, &rig, width, height);
     make_remap(c, remap, width, height);
-    struct livestereo_options o = LIVESTEREO_OPTIONS(
-        odd_int(c, width), odd_int(c, height),
-        (enum livestereo_format)odd_int(c, formats[pick(c, G_N_ELEMENTS(formats))]));
+    struct livestereo_options o =
+        LIVESTEREO_OPTIONS(odd_int(c, width), odd_int(c, height),
+                           (enum livestereo_format)odd_int(c, PICK(c, formats)));
     o.rig = how == 1 ? &rig : NULL;
     o.remap = how == 2 ? remap : NULL;
     o.geometry = how != 1 || is_odd(c) ? &geometry : NULL;
@@ -286,9 +291,8 @@ static void open_handle(struct caller *c) {
     o.log_context = c;
     o.log_level = (enum livestereo_level)odd_int(c, LIVESTEREO_LOG_DEBUG);
     close_handle(c);
-    const struct livestereo_settings *s = is_odd(c) ? NULL : c->settings;
-    expect(livestereo_open(is_odd(c) ? NULL : &c->stereo, s, is_odd(c) ? NULL : &o),
-           livestereo_error(NULL));
+    const struct livestereo_settings *s = given(c, c->settings);
+    expect(livestereo_open(given(c, &c->stereo), s, given(c, &o)), livestereo_error(NULL));
     c->width = CLAMP(o.width, 1, MAX_SIDE);
     c->height = CLAMP(o.height, 1, MAX_SIDE);
     c->format = c->stereo ? o.format : LIVESTEREO_GRAY8;
@@ -301,7 +305,7 @@ static void open_handle(struct caller *c) {
 static struct livestereo_info info_of(struct caller *c) {
     struct livestereo_info info = LIVESTEREO_INFO;
     info.size = odd_size(c, info.size);
-    expect_of_handle(c, livestereo_get_info(c->stereo, is_odd(c) ? NULL : &info));
+    expect_of_handle(c, livestereo_get_info(c->stereo, given(c, &info)));
     info = (struct livestereo_info)LIVESTEREO_INFO;
     if (expect_of_handle(c, livestereo_get_info(c->stereo, &info)) == 0)
         assert(info.backend && info.width > 0 && info.height > 0 && info.labels > 0);
@@ -333,7 +337,7 @@ static void start(struct caller *c) {
             c, w, h, c->format == LIVESTEREO_GRAY8 ? LIVESTEREO_GRAY8 : LIVESTEREO_RGB8);
     f.number = c->number += odd_int(c, 1);
     f.stream = pick(c, 8) == 1 ? c : NULL;
-    int error = expect_of_handle(c, livestereo_start(c->stereo, is_odd(c) ? NULL : &f));
+    int error = expect_of_handle(c, livestereo_start(c->stereo, given(c, &f)));
     assert((error == -EBUSY) <= (c->started > 0));
     c->started += error == 0;
 }
@@ -361,10 +365,10 @@ static void look(struct caller *c) {
     double energy;
     probe.size = odd_size(c, sizeof(probe));
     int x = odd_int(c, pick(c, 32)), y = odd_int(c, pick(c, 16));
-    if (expect_of_handle(c, livestereo_get_probe(c->stereo, x, y, is_odd(c) ? NULL : &probe)) == 0)
+    if (expect_of_handle(c, livestereo_get_probe(c->stereo, x, y, given(c, &probe))) == 0)
         assert(x >= 0 && x < info.width && y >= 0 && y < info.height && probe.label >= 0 &&
                probe.label < probe.labels && probe.labels <= LIVESTEREO_MAX_LABELS);
-    if (expect_of_handle(c, livestereo_energy(c->stereo, is_odd(c) ? NULL : &energy)) == 0)
+    if (expect_of_handle(c, livestereo_energy(c->stereo, given(c, &energy))) == 0)
         assert(!isnan(energy));
 }
 
@@ -381,12 +385,12 @@ static void convert(struct caller *c) {
     struct livestereo_geometry g = {
         odd_double(c, 50),    50, 20, 20, odd_double(c, 0.1), 0, pick(c, 4) != 1,
         {(uint64_t)is_odd(c)}};
-    const struct livestereo_geometry *geometry = is_odd(c) ? NULL : &g;
-    expect(livestereo_depth(geometry, is_odd(c) ? NULL : &disparity, is_odd(c) ? NULL : &depth),
+    const struct livestereo_geometry *geometry = given(c, &g);
+    expect(livestereo_depth(geometry, given(c, &disparity), given(c, &depth)),
            livestereo_error(NULL));
-    int error = livestereo_points(geometry, &disparity, pick(c, 4) == 1 ? NULL : &color,
-                                  odd_double(c, pick(c, 3)), is_odd(c) ? NULL : points, max,
-                                  is_odd(c) ? NULL : &count);
+    int error =
+        livestereo_points(geometry, &disparity, pick(c, 4) == 1 ? NULL : &color,
+                          odd_double(c, pick(c, 3)), given(c, points), max, given(c, &count));
     expect(error, livestereo_error(NULL));
     assert(error == 0 ? count <= max : count == 0);
 }
@@ -430,7 +434,7 @@ static void solve(struct caller *c) {
     p.height = height;
     p.labels = labels;
     p.number = number;
-    p.cost = is_odd(c) ? NULL : cost;
+    p.cost = given(c, cost);
     p.label_bytes = (ptrdiff_t)bytes[number];
     p.pixel_bytes = labels * p.label_bytes;
     p.row_bytes = width * p.pixel_bytes;
@@ -444,7 +448,7 @@ static void solve(struct caller *c) {
     p.after_sweep = pick(c, 2) ? stop_sweeping : NULL;
     p.context = c;
     s.size = odd_size(c, s.size);
-    s.label = is_odd(c) ? NULL : own(c, pixels * sizeof(*s.label));
+    s.label = given(c, own(c, pixels * sizeof(*s.label)));
     switch (is_odd(c) ? pick(c, 5) : -1) { /* never what the memory lacks */
     case 0:
         p.width = -width;
@@ -464,8 +468,7 @@ static void solve(struct caller *c) {
     default:
         break;
     }
-    if (expect(livestereo_solve(is_odd(c) ? NULL : &p, is_odd(c) ? NULL : &s),
-               livestereo_error(NULL)) == 0)
+    if (expect(livestereo_solve(given(c, &p), given(c, &s)), livestereo_error(NULL)) == 0)
         for (size_t i = 0; i < pixels; i++)
             assert(s.label[i] < labels);
 }
@@ -482,8 +485,8 @@ static void read_rig(struct caller *c) {
     size_t bytes = own_bytes ? MIN((size_t)(c->end - c->at), 200) : strlen(kitti);
     int file = fuzz_file(own_bytes ? c->at : (const uint8_t *)kitti, bytes, "", path);
     const char *const paths[] = {is_odd(c) ? NULL : path, is_odd(c) ? "/nowhere" : path};
-    if (expect(livestereo_rig_read(is_odd(c) ? NULL : &rig, is_odd(c) ? NULL : paths, count,
-                                   odd_int(c, 24), odd_int(c, 16), odd_double(c, 1)),
+    if (expect(livestereo_rig_read(given(c, &rig), given(c, paths), count, odd_int(c, 24),
+                                   odd_int(c, 16), odd_double(c, 1)),
                livestereo_error(NULL)) == 0)
         assert(rig.camera[0].fx > 0 && rig.T[0] < 0);
     close(file);
@@ -506,8 +509,7 @@ static void ask_names(struct caller *c) {
 }
 
 static void update(struct caller *c) {
-    const struct livestereo_settings *s = is_odd(c) ? NULL : c->settings;
-    expect_of_handle(c, livestereo_update(c->stereo, s));
+    expect_of_handle(c, livestereo_update(c->stereo, given(c, c->settings)));
 }
 
 static void forget(struct caller *c) {

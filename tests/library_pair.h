@@ -21,19 +21,18 @@ struct pair {
 };
 
 static inline int pair_pixel_bytes(enum livestereo_format format) {
-    return format == LIVESTEREO_RGB8 || format == LIVESTEREO_BGR8 ? 3
-           : format == LIVESTEREO_RGBA8 || format == LIVESTEREO_M32F || format == LIVESTEREO_PX32F
-               ? 4
-           : format == LIVESTEREO_XYZ32F ? 12
-           : format == LIVESTEREO_GRAY8 || format == LIVESTEREO_NV12 || format == LIVESTEREO_CONF8
-               ? 1
-               : 2;
+    static const uint8_t bytes[] = {
+        [LIVESTEREO_GRAY8] = 1,  [LIVESTEREO_RGB8] = 3,  [LIVESTEREO_BGR8] = 3,
+        [LIVESTEREO_RGBA8] = 4,  [LIVESTEREO_NV12] = 1,  [LIVESTEREO_YUYV] = 2,
+        [LIVESTEREO_DISP16] = 2, [LIVESTEREO_CONF8] = 1, [LIVESTEREO_FLOW16] = 2,
+        [LIVESTEREO_MM16] = 2,   [LIVESTEREO_M32F] = 4,  [LIVESTEREO_PX32F] = 4,
+        [LIVESTEREO_XYZ32F] = 12};
+    return bytes[format];
 }
 
 static inline int pair_rows(enum livestereo_format format, int height) {
-    return format == LIVESTEREO_NV12     ? height + height / 2
-           : format == LIVESTEREO_FLOW16 ? 2 * height
-                                         : height;
+    return height + (format == LIVESTEREO_FLOW16) * height +
+           (format == LIVESTEREO_NV12) * height / 2;
 }
 
 /* Memory that ends with the last row's last pixel, so that AddressSanitizer sees what is read or

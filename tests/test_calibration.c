@@ -89,11 +89,11 @@ static double row_distance(const struct set *set, const struct rig *rig) {
 
 /* ---- the real set */
 
-static int read_grey(const char *folder, const char *side, int number, struct image *im) {
-    g_autofree char *path =
-        g_strdup_printf("%s/calibration/opencv/%s%02d.jpg", folder, side, number);
-    int error = g_file_test(path, G_FILE_TEST_EXISTS) ? picture_read(path, im) : -ENOENT;
-    return error;
+static int read_grey(const char *side, int number, struct image *im) {
+    const char *data = g_getenv("LIVESTEREO_DATA");
+    g_autofree char *path = g_strdup_printf("%s/calibration/opencv/%s%02d.jpg",
+                                            data ? data : "../shared/data", side, number);
+    return g_file_test(path, G_FILE_TEST_EXISTS) ? picture_read(path, im) : -ENOENT;
 }
 
 /* The real set, whose corners are found once, at the first call; count 0 after g_test_skip where
@@ -101,16 +101,14 @@ static int read_grey(const char *folder, const char *side, int number, struct im
 static const struct set *real_set(void) {
     static struct set found;
     struct set *set = &found;
-    const char *data = g_getenv("LIVESTEREO_DATA");
     if (found.count || skip_without_solver())
         return set;
-    data = data ? data : "../shared/data";
     *set = (struct set){.board = {9, 6, 1, 0}};
     for (int i = 1; i <= 14; i++) {
         AUTO(picture_free) struct image l = {0}, r = {0};
-        if (read_grey(data, "left", i, &l))
+        if (read_grey("left", i, &l))
             continue; /* there is no number 10 */
-        g_assert_cmpint(read_grey(data, "right", i, &r), ==, 0);
+        g_assert_cmpint(read_grey("right", i, &r), ==, 0);
         g_assert_cmpint(l.channels, ==, 1);
         g_assert_cmpint(set_add(set, l.data, r.data, l.width, l.height), ==, 1);
     }
@@ -191,7 +189,6 @@ static int look_at_parts(const struct image *im, const struct board *whole, cons
 }
 
 TEST("/calibration/goes-on", test_goes_on) {
-    const char *data = g_getenv("LIVESTEREO_DATA");
     AUTO(set_free) struct set set = {0};
     int parts = 0;
     if (!read_real_set(&set))
@@ -199,9 +196,7 @@ TEST("/calibration/goes-on", test_goes_on) {
     for (int i = 0; i < set.count; i++)
         for (int v = 0; v < 2; v++) {
             AUTO(picture_free) struct image im = {0}; /* there is no number 10 */
-            g_assert_cmpint(read_grey(data ? data : "../shared/data", v ? "right" : "left",
-                                      i < 9 ? i + 1 : i + 2, &im),
-                            ==, 0);
+            g_assert_cmpint(read_grey(v ? "right" : "left", i + 1 + (i > 8), &im), ==, 0);
             parts += look_at_parts(&im, &set.board, set.view[i].xy[v]);
         }
     g_test_message("%d parts", parts);

@@ -217,8 +217,7 @@ CLI_TEST("/cli/bad-sources", test_bad_sources) {
     write_picture("empty/left/x", 2, 2, 0);
     g_autofree char *x = path_in("empty/left/x");
     g_remove(x);
-    g_autofree char *r = path_in("r.png");
-    g_autofree char *bytes = NULL;
+    g_autofree char *r = path_in("r.png"), *bytes = NULL;
     gsize length;
     g_assert_true(g_file_get_contents(r, &bytes, &length, NULL));
     g_autofree char *damaged = path_in("damaged.png");

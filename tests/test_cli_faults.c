@@ -44,10 +44,11 @@ static void wait_for_text(const char *path) {
  * one at hand nothing is left behind (with AddressSanitizer). */
 CLI_TEST("/cli/quit-while-paced", test_quit_while_paced) {
     static const char *const words[] = {"run --rate 0.001 --save-disparity", "run --save-disparity",
-                                        "record --rate 0.001 -o"};
+                                        "record --rate 0.001 -o"},
+                             *const signs[] = {"a000000.png", "b000000.png", "rec.csv"},
+                             *const targets[] = {"a%06d.png", "b%06d.png", "rec.mkv"};
     for (int i = 0; i < 3; i++) {
-        g_autofree char *sign = path_in(i == 2 ? "rec.csv" : i ? "b000000.png" : "a000000.png");
-        g_autofree char *target = path_in(i == 2 ? "rec.mkv" : i ? "b%06d.png" : "a%06d.png");
+        g_autofree char *sign = path_in(signs[i]), *target = path_in(targets[i]);
         g_autofree char *line =
             g_strdup_printf("%s %s %s " SYNTH " " SMALL, binary(), words[i], target);
         if (i == 2)
@@ -341,11 +342,13 @@ static void expect_whole(const char *path) {
 /* Commands that are ended at any moment leave no half file. */
 CLI_TEST("/cli/ended", test_ended) {
     static const char *const signals[] = {"INT", "TERM", "KILL"};
-    static const char *const commands[] = {"run " SYNTH " " SMALL
-                                           " --rate 2000 --save-disparity $D/o/%06d.png",
-                                           "batch $D/in -o $D/o " SMALL " --save disp16,color",
-                                           "eval --repeat 9 " SMALL " --save $D/o $D/pair",
-                                           "calib convert $D/rig.yml -o $D/o/rig.yml --size 24x16"};
+    static const struct {
+        const char *line;
+        double most_s; /* that it is left alone */
+    } commands[] = {{"run " SYNTH " " SMALL " --rate 2000 --save-disparity $D/o/%06d.png", 0.3},
+                    {"batch $D/in -o $D/o " SMALL " --save disp16,color", 0.1},
+                    {"eval --repeat 9 " SMALL " --save $D/o $D/pair", 0.1},
+                    {"calib convert $D/rig.yml -o $D/o/rig.yml --size 24x16", 0.02}};
     write_frames("in", 40);
     write_pair("pair", 48);
     write_picture("pair/disp_left.png", 48, 20, 5);
@@ -353,10 +356,10 @@ CLI_TEST("/cli/ended", test_ended) {
     write_text("rig.yml", RIG);
     for (size_t k = 0; k < G_N_ELEMENTS(commands); k++)
         for (int i = 0; i < 24; i++) {
-            double after_s = g_test_rand_double_range(0.001, k == 0 ? 0.3 : k == 3 ? 0.02 : 0.1);
+            double after_s = g_test_rand_double_range(0.001, commands[k].most_s);
             g_autofree char *line = g_strdup_printf(
                 "rm -rf $D/o; mkdir $D/o; timeout --foreground -k 600 -s %s %.4f $B %s",
-                signals[i % 3], after_s, commands[k]);
+                signals[i % 3], after_s, commands[k].line);
             AUTO(outcome_free) struct outcome o = shell(line);
             g_autofree char *below = path_in("o");
             if (i % 3 != 2 && o.code == 137)

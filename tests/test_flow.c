@@ -324,26 +324,12 @@ CLI_TEST("/flow/mask-pictures", test_mask_pictures) {
     }
     expect_shell(1, "", "", "cmp -s $D/0.flo $D/none.flo");
 
-    g_autofree char *bytes = NULL;
-    gsize length;
-    g_autofree char *whole = path_in("grey.png"), *part = path_in("part.png");
-    g_assert_true(g_file_get_contents(whole, &bytes, &length, NULL));
-    for (gsize end = 0; end < length; end += 29) {
-        g_assert_true(g_file_set_contents(part, bytes, (gssize)end, NULL));
-        expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
-    }
-    for (gsize at = 8; at < length; at += 17) { /* a byte that changed on the way */
-        g_autofree char *damaged = g_memdup2(bytes, length);
-        damaged[at] ^= 0x55;
-        g_assert_true(g_file_set_contents(part, damaged, (gssize)length, NULL));
-        expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
-    }
     write_text("part.png", "white\n");
-    expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
+    expect_error(3, "part.png", "run $D/in --mask $D/part.png " MOTION);
     write_text("part.png", "P5 40 20000 255\n");
-    expect_error(3, "part.png", "run $D/in --mask %s " MOTION, part);
+    expect_error(3, "part.png", "run $D/in --mask $D/part.png " MOTION);
     write_picture("part.png", 24, 40, 0);
-    expect_error(3, "is 24x40, but the pictures are 40x24", "run $D/in --mask %s " MOTION, part);
+    expect_error(3, "is 24x40, but the pictures are 40x24", "run $D/in --mask $D/part.png " MOTION);
     expect_error(3, folder, "run $D/in --mask $D " MOTION);
 }
 

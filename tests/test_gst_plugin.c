@@ -743,8 +743,7 @@ static char **manual_pipelines(void) {
 }
 
 static void run_line(const char *line) {
-    g_autofree char *path = plugin_path();
-    g_autofree char *plugins = g_path_get_dirname(path);
+    g_autofree char *path = plugin_path(), *plugins = g_path_get_dirname(path);
     g_autofree char *all = g_strdup_printf(
         "export GST_PLUGIN_PATH=%s GST_REGISTRY=$D/registry.bin; cd $D && %s", plugins, line);
     expect_shell(0, "", "", all);
@@ -752,8 +751,7 @@ static void run_line(const char *line) {
 
 /* The frames of a video without loss, as raw bytes. */
 static void expect_depths(const char *name, int count) {
-    g_autofree char *path = path_in(name);
-    g_autofree char *raw = NULL;
+    g_autofree char *path = path_in(name), *raw = NULL;
     gsize length, frame = 2 * WIDE * HIGH;
     g_assert_true(g_file_get_contents(path, &raw, &length, NULL));
     g_assert_cmpint((int64_t)length, ==, (int64_t)frame * count);
@@ -768,8 +766,7 @@ static void expect_depths(const char *name, int count) {
 }
 
 static void write_numbered(const char *below, int number, const struct image *picture) {
-    g_autofree char *name = g_strdup_printf("%s/%03d.png", below, number);
-    g_autofree char *path = path_in(name);
+    g_autofree char *name = g_strdup_printf("%s/%03d.png", below, number), *path = path_in(name);
     g_assert_cmpint(picture_write(path, picture), ==, 0);
 }
 

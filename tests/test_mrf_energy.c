@@ -43,7 +43,7 @@ static int one_way(int v, const uint8_t *row, int x, int c, int width) {
         low = MIN(low, (here + there) / 2);
         high = MAX(high, (here + there) / 2);
     }
-    return v < low ? low - v : v > high ? v - high : 0;
+    return MAX(MAX(low - v, v - high), 0);
 }
 
 static int data_cost(const struct benchmark *b, const uint8_t *left, const uint8_t *right, int x,

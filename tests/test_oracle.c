@@ -147,7 +147,7 @@ TEST("/oracle/cost", test_cost) {
     for (int i = 0; i < CENSUS_LUT; i++)
         census_lut[i] = (uint8_t)(i % 60);
     for (int round = 0; round < 120; round++) {
-        int ch = round & 1 ? 3 : 1, sign = round & 2 ? -1 : 1, kind = round % 5,
+        int ch = 1 + 2 * (round & 1), sign = 1 - (round & 2), kind = round % 5,
             min_disparity = round % 7 - 3;
         bool border = round % 40 >= 20, learned = round % 20 >= 10;
         int8_t *vectors[2] = {(int8_t *)random_bytes(W * H * FEATURE_CHANNELS, 2 * 63),
@@ -375,7 +375,7 @@ TEST("/oracle/convert", test_convert) {
                 else if (format == PICTURE_NV12)
                     check_yuv(source[y * W + x], uv[0], uv[1], rgb);
                 else
-                    check_yuv(pair[0], pair[x % 2 ? -1 : 1], pair[x % 2 ? 1 : 3], rgb);
+                    check_yuv(pair[0], pair[1 - x % 2 * 2], pair[3 - x % 2 * 2], rgb);
             }
     }
     g_free(source);
@@ -481,9 +481,7 @@ TEST("/oracle/edges", test_edges) {
         for (int c = 0; c < 3 && (i + 1) % W; c++)
             square += pow(image[3 * i + c] - image[3 * i + 3 + c], 2) / 3;
         g_assert_cmpint(classes[i] >> (2 * RIGHT) & 3, ==,
-                        sqrt(square) >= 20  ? 2
-                        : sqrt(square) >= 8 ? 1
-                                            : 0);
+                        (sqrt(square) >= 20) + (sqrt(square) >= 8));
     }
     a.mean_square = 0;
     for (int i = 0; i < W * H; i++)
@@ -493,7 +491,7 @@ TEST("/oracle/edges", test_edges) {
             int step = 0;
             for (int c = 0; c < 3; c++)
                 step = MAX(step, abs(image[(y * W + x) * 3 + c] - image[(y * W + x + 1) * 3 + c]));
-            int want = step >= 20 ? 2 : step >= 8 ? 1 : 0;
+            int want = (step >= 20) + (step >= 8);
             g_assert_cmpint(classes[y * W + x] >> (2 * RIGHT) & 3, ==, want);
             g_assert_cmpint(classes[y * W + x + 1] >> (2 * LEFT) & 3, ==,
                             want); /* both ends agree */

@@ -27,7 +27,7 @@ TEST("/oracle/row", test_row) {
         for (int x = 0; x < W; x++) {
             g_assert_cmpint(frame_probe(s, x, 0, cost[x], belief[x]), >=, 0);
             int step = x + 1 < W ? abs(f->left.data[x] - f->left.data[x + 1]) : 0;
-            int edge = step >= 90 ? 2 : step >= 20 ? 1 : 0;
+            int edge = (step >= 90) + (step >= 20);
             jump[x] = s->pipeline.scaling.rho[edge] / s->pipeline.scaling.scale;
             maximum[x] = s->pipeline.scaling.truncation[edge] / s->pipeline.scaling.scale;
         }

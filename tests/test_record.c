@@ -88,6 +88,20 @@ static void give(struct recorder *recorder, uint32_t fourcc, int count) {
     }
 }
 
+static int is_grey(uint32_t fourcc) {
+    return fourcc == PIXEL_GREY || fourcc == PIXEL_Y16 || fourcc == PIXEL_Y12 ||
+           fourcc == PIXEL_Y10;
+}
+
+/* The first pairs in a file. */
+static void record(const char *path, uint32_t fourcc, int count) {
+    struct source source;
+    struct recorder *recorder = start(path, &source, is_grey(fourcc) ? 1 : 3);
+    give(recorder, fourcc, count);
+    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    g_assert_null(recorder);
+}
+
 static void check_pair(uint32_t fourcc, long number, const struct frame *frame) {
     AUTO(free_pair) struct raw_pair pair = make_pair(fourcc, (int)number);
     AUTO(mjpeg_close) struct mjpeg *mjpeg = mjpeg_open();
@@ -131,22 +145,13 @@ static int holds(const char *file, gsize length, const struct raw_picture *raw) 
     return memmem(file, length, raw->data, raw->bytes) != NULL;
 }
 
-static int is_grey(uint32_t fourcc) {
-    return fourcc == PIXEL_GREY || fourcc == PIXEL_Y16 || fourcc == PIXEL_Y12 ||
-           fourcc == PIXEL_Y10;
-}
-
 CLI_TEST("/record/formats", test_formats) {
     static const char ffv1[] = "V_FFV1";
     const uint32_t formats[] = {PIXEL_MJPG, PIXEL_YUYV, PIXEL_UYVY, PIXEL_GREY, PIXEL_RGB24,
                                 PIXEL_NV12, PIXEL_Y16,  PIXEL_Y12,  PIXEL_Y10};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         g_autofree char *path = path_in("a.mkv");
-        struct source source;
-        struct recorder *recorder = start(path, &source, is_grey(formats[i]) ? 1 : 3);
-        give(recorder, formats[i], 40);
-        g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
-        g_assert_null(recorder);
+        record(path, formats[i], 40);
         g_assert_cmpint(replay(path, formats[i]), ==, 40);
         g_autofree char *file = NULL;
         gsize length;
@@ -234,13 +239,8 @@ CLI_TEST("/record/about", test_about) {
 /* A side file that knows of one track where there are two: no complaint but our own. One that
  * cannot be read: the recording is refused, for its pictures may be flipped or swapped. */
 CLI_TEST("/record/side-file", test_side_file) {
-    g_autofree char *path = path_in("a.mkv");
-    g_autofree char *text = NULL;
-    g_autofree char *beside = path_in("a.recording.ini");
-    struct source source;
-    struct recorder *recorder = start(path, &source, 1);
-    give(recorder, PIXEL_GREY, 3);
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    g_autofree char *path = path_in("a.mkv"), *text = NULL, *beside = path_in("a.recording.ini");
+    record(path, PIXEL_GREY, 3);
     g_assert_true(g_file_get_contents(beside, &text, NULL, NULL));
     char *number = strstr(text, "tracks=2");
     g_assert_nonnull(number);
@@ -269,21 +269,15 @@ static void check_seek(const char *path, uint32_t fourcc, long count) {
 
 CLI_TEST("/record/seek", test_seek) {
     g_autofree char *path = path_in("a.mkv");
-    struct source source;
-    struct recorder *recorder = start(path, &source, 3);
-    give(recorder, PIXEL_MJPG, 120);
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    record(path, PIXEL_MJPG, 120);
     check_seek(path, PIXEL_MJPG, 120);
 }
 
 /* At 600 pairs a second more come before the one sought than the tracks' buffers hold. */
 CLI_TEST("/record/seek-fast", test_seek_fast) {
     g_autofree char *path = path_in("a.mkv");
-    struct source source;
-    struct recorder *recorder = start(path, &source, 1);
     spacing_ns = 1666667;
-    give(recorder, PIXEL_GREY, 200);
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    record(path, PIXEL_GREY, 200);
     check_seek(path, PIXEL_GREY, 200);
     spacing_ns = 33333333;
 }
@@ -517,10 +511,7 @@ static long replay_killed(const char *path) {
 /* A file that was cut says so, and where, when it is played to its end. */
 CLI_TEST("/record/cut", test_cut) {
     g_autofree char *path = path_in("a.mkv");
-    struct source source;
-    struct recorder *recorder = start(path, &source, 3);
-    give(recorder, PIXEL_MJPG, 100);
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    record(path, PIXEL_MJPG, 100);
     struct stat whole;
     g_assert_cmpint(stat(path, &whole), ==, 0);
     for (int tenths = 9; tenths >= 3; tenths -= 3) {
@@ -538,10 +529,7 @@ CLI_TEST("/record/gap", test_gap) {
     g_autofree char *path = path_in("a.mkv");
     char *bytes;
     gsize length;
-    struct source source;
-    struct recorder *recorder = start(path, &source, 3);
-    give(recorder, PIXEL_MJPG, 300);
-    g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
+    record(path, PIXEL_MJPG, 300);
     g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
     memset(bytes + length / 3, 0, length / 6);
     g_assert_true(g_file_set_contents(path, bytes, (gssize)length, NULL));

@@ -404,13 +404,14 @@ TEST("/refine/undetermined-pictures", test_undetermined_pictures) {
         wall_and_box(scene);
         rig_made_up((enum distortion)(i / 3 % DISTORTION_COUNT), &rig);
         double z = uniform(40, 80);
-        if (i % 3 == 0)
+        int kind = i % 3;
+        if (kind == 0)
             scene[0] = (struct plane){.origin = {-z, -z, z},
                                       .u = {1, 0, 0},
                                       .v = {0, 1, 0},
                                       .texture = noise_texture,
                                       .square = z * uniform(0.04, 0.09)};
-        else if (i % 3 == 1)
+        else if (kind == 1)
             scene[0] = (struct plane){.origin = {-0.4, -0.4, uniform(1, 2)},
                                       .u = {1, 0, 0},
                                       .v = {0, 1, 0},
@@ -419,10 +420,9 @@ TEST("/refine/undetermined-pictures", test_undetermined_pictures) {
                                       .cols = 0.25,
                                       .rows = 0.25};
         const struct rig truth = turned(&rig, uniform(-1, 1), uniform(-1, 1), uniform(-1, 1));
-        int found =
-            picture_points(&truth, scene, i % 3 == 2 ? 2 : 1, 4, i % 3 == 2 ? 0 : 0.05, points);
+        int found = picture_points(&truth, scene, 1 + kind / 2, 4, kind == 2 ? 0 : 0.05, points);
         int error = refine_rig(&rig, points, found, &r);
-        say(i % 3 == 0 ? "far wall" : i % 3 == 1 ? "little texture" : "at rest", &truth, error, &r);
+        say((const char *[]){"far wall", "little texture", "at rest"}[kind], &truth, error, &r);
         taken += error == 0;
     }
     g_assert_cmpint(taken, ==, 0);

@@ -113,7 +113,7 @@ static void features(const struct inputs *in, int x, int y, int out[FEATURES]) {
                               : CLAMP((int)floor(floor(sum / 16.0) / 128), 0, 127);
         }
     out[n++] = in->confidence[i] / 2;
-    out[n++] = is_known(in, x, y) ? 127 : 16 * x - d >= 0 ? 64 : 0;
+    out[n++] = is_known(in, x, y) ? 127 : 64 * (16 * x - d >= 0);
     for (int c = 0; c < 3; c++)
         out[n++] = in->picture[0][i * in->channels + c % in->channels] / 2;
     out[n++] = MIN(127, logarithm(MAX(d, 0), 12, 16));
@@ -149,7 +149,7 @@ static struct layer convolve(struct layers *layers, int number, const struct lay
                         sum += weight[(o * 9 + tap) * in->c + i] *
                                *at(in, stride * x + tap % 3 - 1, stride * y + tap / 3 - 1, i);
                 double v = floor((double)sum / (1 << shape.shift));
-                *at(&out, x, y, o) = (int)CLAMP(v, linear ? -32767 : 0, linear ? 32767 : 127);
+                *at(&out, x, y, o) = (int)(linear ? CLAMP(v, -32767, 32767) : CLAMP(v, 0, 127));
             }
     layers->numbers += (size_t)(out.c * (4 + 9 * in->c));
     return out;

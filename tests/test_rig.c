@@ -5,6 +5,7 @@
  */
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
+#include "tests/folder.h"
 #include "tests/rig_scene.h"
 #include "tests/test.h"
 
@@ -12,10 +13,16 @@
 
 static int parse(const char *first, const char *second, const struct rig_read_options *options,
                  struct rig *rig) {
-    const struct rig_text files[2] = {
-        {"first", first, strlen(first)},
-        {"second", second ? second : "", second ? strlen(second) : 0}};
+    const struct rig_text files[2] = {{"first", first, strlen(first)},
+                                      {"second", second, second ? strlen(second) : 0}};
     return rig_parse(files, second ? 2 : 1, options, rig);
+}
+
+static struct rig parsed(const char *first, const char *second,
+                         const struct rig_read_options *options) {
+    struct rig rig;
+    g_assert_cmpint(parse(first, second, options, &rig), ==, 0);
+    return rig;
 }
 
 /* A rig of the fuzzer's, behind the byte that is its own. */
@@ -54,10 +61,8 @@ static void same_rig(const struct rig *a, const struct rig *b, double max) {
 }
 
 TEST("/rig/round_trips", test_round_trips) {
-    g_autofree char *folder = g_dir_make_tmp("rig-XXXXXX", NULL);
-    g_autofree char *one = g_build_filename(folder, "rig.yml", NULL);
-    g_autofree char *left = g_build_filename(folder, "left.yaml", NULL);
-    g_autofree char *right = g_build_filename(folder, "right.yaml", NULL);
+    g_autofree char *one = path_in("rig.yml"), *left = path_in("left.yaml"),
+                    *right = path_in("right.yaml");
     const char *const files[] = {one}, *const pair[] = {left, right};
     for (int model = 0; model < DISTORTION_COUNT; model++) {
         struct rig rig, again;
@@ -72,7 +77,6 @@ TEST("/rig/round_trips", test_round_trips) {
         g_assert_cmpint(rig_load(pair, 2, NULL, &again), ==, 0);
         same_rig(&rig, &again, 1e-9); /* R and T come back out of R1, R2, P2 */
     }
-    remove_tree(folder);
 }
 
 static const char intrinsics[] =
@@ -92,8 +96,8 @@ TEST("/rig/opencv_two_files", test_opencv_two_files) {
     struct rig rig;
     const struct rig_read_options mm = {.unit = 1e-3, .model = DISTORTION_RADTAN};
     for (int order = 0; order < 2; order++) {
-        const char *first = order ? extrinsics : intrinsics,
-                   *second = order ? intrinsics : extrinsics;
+        const char *const files[] = {intrinsics, extrinsics}, *first = files[order],
+                          *second = files[!order];
         stderr_says(
             "warning", "D1",
             g_assert_cmpint(parse(first, second, NULL, &rig), ==, 0)); /* D1 has four numbers */
@@ -106,7 +110,7 @@ TEST("/rig/opencv_two_files", test_opencv_two_files) {
         g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RATIONAL);
         near(rig.camera[1].k[5], 0.3, 0);
         g_assert_true(isnan(rig.rms));
-        g_assert_cmpint(parse(first, second, &mm, &rig), ==, 0);
+        rig = parsed(first, second, &mm);
         g_assert_cmpint(rig.metric, ==, 1);
         near(rig.T[0], -0.06, 1e-15);
     }
@@ -114,14 +118,13 @@ TEST("/rig/opencv_two_files", test_opencv_two_files) {
 
 TEST("/rig/kitti", test_kitti) {
     g_autofree char *kitti_raw = seed_of("kitti");
-    struct rig rig;
     const struct rig_read_options color = {.color = 1};
-    g_assert_cmpint(parse(kitti_raw, NULL, NULL, &rig), ==, 0);
+    struct rig rig = parsed(kitti_raw, NULL, NULL);
     g_assert_cmpint(rig.camera[0].width, ==, 1242);
     g_assert_cmpint(rig.camera[1].height, ==, 375);
     g_assert_true(rig.rectified && rig.metric);
     near(rig.T[0], -0.54, 1e-12);
-    g_assert_cmpint(parse(kitti_raw, NULL, &color, &rig), ==, 0);
+    rig = parsed(kitti_raw, NULL, &color);
     near(rig.T[0], -0.53, 1e-12);
 
     g_autofree char *path = data_path("driving/kitti_seq1/calib.txt");
@@ -140,9 +143,8 @@ TEST("/rig/kitti", test_kitti) {
 
 TEST("/rig/middlebury", test_middlebury) {
     g_autofree char *text = seed_of("middlebury");
-    struct rig rig;
     const struct rig_read_options quarter = {.width = 741, .height = 497};
-    g_assert_cmpint(parse(text, NULL, &quarter, &rig), ==, 0);
+    struct rig rig = parsed(text, NULL, &quarter);
     near(rig.camera[0].fx, 3979.911 / 4, 1e-9);
     near(rig.projection[1][2] - rig.projection[0][2], 124.343 / 4, 1e-9);
     near(rig_baseline(&rig), 0.193001, 1e-9);
@@ -159,8 +161,7 @@ TEST("/rig/middlebury", test_middlebury) {
 
 TEST("/rig/kalibr", test_kalibr) {
     g_autofree char *kalibr = seed_of("kalibr");
-    struct rig rig;
-    g_assert_cmpint(parse(kalibr, NULL, NULL, &rig), ==, 0);
+    struct rig rig = parsed(kalibr, NULL, NULL);
     g_assert_true(rig.metric && !rig.rectified && !rig.has_rectification);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RADTAN);
     g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_FISHEYE);
@@ -179,8 +180,7 @@ static char *replaced(const char *text, const char *what, const char *with) {
 
 TEST("/rig/zed", test_zed) {
     g_autofree char *zed = seed_of("zed");
-    struct rig rig;
-    g_assert_cmpint(parse(zed, NULL, NULL, &rig), ==, 0);
+    struct rig rig = parsed(zed, NULL, NULL);
     g_assert_cmpint(rig.camera[0].width, ==, 1280);
     near(rig.T[0], -0.119905, 1e-12);
     near(rig.T[2], 0.0004, 1e-12);
@@ -189,14 +189,14 @@ TEST("/rig/zed", test_zed) {
     rotation_to_vector(rig.R, turn);
     near(turn[1], 0.004, 1e-12);
     const struct rig_read_options vga = {.width = 672, .height = 376};
-    g_assert_cmpint(parse(zed, NULL, &vga, &rig), ==, 0);
+    rig = parsed(zed, NULL, &vga);
     near(rig.camera[1].fx, 351.5, 0);
     rotation_to_vector(rig.R, turn);
     near(turn[0], 0.003, 1e-12);
     /* blanks, comments, ends of lines of other systems; of two values the last one */
     g_autofree char *text =
         replaced(zed, "fx=700.5", " # of the left one\r\n\r\n  fx = 1\n\tfx\t=\t7e2\r");
-    g_assert_cmpint(parse(text, NULL, NULL, &rig), ==, 0);
+    rig = parsed(text, NULL, NULL);
     near(rig.camera[0].fx, 700, 0);
 }
 
@@ -365,13 +365,12 @@ TEST("/rig/messages", test_messages) {
     const struct rig_read_options roi = {.width = 160, .height = 120};
     struct rig rig;
     struct rectification to;
-    g_assert_cmpint(parse(MESSAGE("k", "0.0", ""), MESSAGE("k", "-30.0", ""), NULL, &rig), ==, 0);
+    rig = parsed(MESSAGE("k", "0.0", ""), MESSAGE("k", "-30.0", ""), NULL);
     near(rig.projection[0][0], 300, 0);
     near(rig_baseline(&rig), 0.1, 1e-12);
     /* a region of the sensor's shape: f stays */
-    g_assert_cmpint(parse(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
-                          MESSAGE("k", "-30.0", ROI("80", "60", "160", "120")), &roi, &rig),
-                    ==, 0);
+    rig = parsed(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
+                 MESSAGE("k", "-30.0", ROI("80", "60", "160", "120")), &roi);
     near(rig.camera[1].cx, 79.5, 1e-12);
     near(rig.camera[1].cy, 59.5, 1e-12);
     g_assert_cmpint(rectify_of_rig(&rig, 0, &to), ==, 0);
@@ -381,14 +380,12 @@ TEST("/rig/messages", test_messages) {
     near(to.baseline, 0.1, 1e-12);
     g_assert_cmpint(to.width, ==, 160);
     /* the columns of the right one begin elsewhere: points at infinity have a disparity */
-    g_assert_cmpint(parse(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
-                          MESSAGE("k", "-30.0", ROI("70", "60", "160", "120")), &roi, &rig),
-                    ==, 0);
+    rig = parsed(MESSAGE("k", "0.0", ROI("80", "60", "160", "120")),
+                 MESSAGE("k", "-30.0", ROI("70", "60", "160", "120")), &roi);
     near(rig.projection[1][2], 89.5, 1e-12);
     /* two pixels to one, of all rows and columns */
-    g_assert_cmpint(parse(MESSAGE("K", "0.0", "binning_x: 2\nbinning_y: 2\n"),
-                          MESSAGE("K", "-30.0", "binning_x: 2\nbinning_y: 2\n"), &roi, &rig),
-                    ==, 0);
+    rig = parsed(MESSAGE("K", "0.0", "binning_x: 2\nbinning_y: 2\n"),
+                 MESSAGE("K", "-30.0", "binning_x: 2\nbinning_y: 2\n"), &roi);
     near(rig.projection[0][0], 150, 1e-12);
     near(rig.projection[0][2], (159.5 + 0.5) / 2 - 0.5, 1e-12);
     near(rig_baseline(&rig), 0.1, 1e-12);
@@ -414,17 +411,14 @@ TEST("/rig/kalibr_eight", test_kalibr_eight) {
 #define KALIBR(k)                                                                  \
     "  camera_model: pinhole\n  distortion_model: radtan\n  distortion_coeffs: " k \
     "\n  intrinsics: [523.0, 465.0, 640.5, 296.5]\n  resolution: [1280, 640]\n"
-    struct rig rig;
-    g_assert_cmpint(
-        parse(
-            "cam0:\n" KALIBR(
-                "[0.66, 0.086, 1e-4, 0.0, 1.3e-3, 1.03, 0.237, 0.0117]") "cam1:\n  T_cn_cnm1: [[1, "
-                                                                         "0, 0, -0.07], [0, 1, 0, "
-                                                                         "0], [0, 0, 1, 0], "
-                                                                         "[0, 0, 0, 1]]\n" KALIBR(
-                                                                             "[-0.1, 0.02, 0, 0]"),
-            NULL, NULL, &rig),
-        ==, 0);
+    struct rig rig = parsed(
+        "cam0:\n" KALIBR(
+            "[0.66, 0.086, 1e-4, 0.0, 1.3e-3, 1.03, 0.237, 0.0117]") "cam1:\n  T_cn_cnm1: [[1, "
+                                                                     "0, 0, -0.07], [0, 1, 0, "
+                                                                     "0], [0, 0, 1, 0], "
+                                                                     "[0, 0, 0, 1]]\n" KALIBR(
+                                                                         "[-0.1, 0.02, 0, 0]"),
+        NULL, NULL);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RATIONAL);
     near(rig.camera[0].k[7], 0.0117, 0);
     g_assert_cmpint((int)rig.camera[1].distortion, ==, DISTORTION_RADTAN);
@@ -434,8 +428,7 @@ TEST("/rig/driving_stereo", test_driving_stereo) {
     static const char text[] =
         "calib_time: 09\nS_rect_101: 640 480\nP_rect_101: 400 0 319.5 0 0 400 239.5 0 0 0 1 0\n"
         "P_rect_103: 400 0 319.5 -48 0 400 239.5 0 0 0 1 0\n";
-    struct rig rig;
-    g_assert_cmpint(parse(text, NULL, NULL, &rig), ==, 0);
+    struct rig rig = parsed(text, NULL, NULL);
     g_assert_true(rig.metric && rig.rectified);
     g_assert_cmpint(rig.camera[1].width, ==, 640);
     near(rig.camera[1].fx, 400, 1e-9);
@@ -453,7 +446,7 @@ TEST("/rig/slam", test_slam) {
          ".P: {rows: 3, cols: 4, data: [435, 0, 367, " p3 ", 0, 435, 252, 0, 0, 0, 1, 0]}\n"
     static const char two[] =
         "%YAML:1.0\nCamera.fx: 435\n" SIDE("LEFT", "0") SIDE("RIGHT", "-47.85");
-    g_assert_cmpint(parse(two, NULL, NULL, &rig), ==, 0);
+    rig = parsed(two, NULL, NULL);
     near(rig_baseline(&rig), 0.11, 1e-12);
     near(rig.camera[1].k[3], 2e-5, 0);
     expect_refusal(two, two, NULL, "both cameras");
@@ -478,13 +471,12 @@ TEST("/rig/model", test_model) {
     expect_said(both, NULL, "livestereo: warning: first: D1", "distortion_model: fisheye", &rig);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_RADTAN);
     expect_refusal(one, NULL, NULL, "distortion_model: fisheye");
-    g_assert_cmpint(parse(one, NULL, &fisheye, &rig), ==, 0);
+    rig = parsed(one, NULL, &fisheye);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_FISHEYE);
     near(rig.camera[0].k[2], -0.041, 0);
-    g_assert_cmpint(parse(one, NULL, &radtan, &rig), ==, 0);
-    g_assert_cmpint(parse(OPENCV(M, "[-0.008, 0.044, -0.041, 0.0075]", "distortion_model: fisheye"),
-                          NULL, NULL, &rig),
-                    ==, 0);
+    rig = parsed(one, NULL, &radtan);
+    rig = parsed(OPENCV(M, "[-0.008, 0.044, -0.041, 0.0075]", "distortion_model: fisheye"), NULL,
+                 NULL);
     g_assert_cmpint((int)rig.camera[0].distortion, ==, DISTORTION_FISHEYE);
 }
 
@@ -499,7 +491,7 @@ TEST("/rig/size_of_points", test_size_of_points) {
     static const char silent[] = OPENCV(M, "[0, 0, 0, 0, 0]", "");
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         g_autofree char *text = g_strconcat(silent, keys[i], NULL);
-        g_assert_cmpint(parse(text, NULL, &half, &rig), ==, 0);
+        rig = parsed(text, NULL, &half);
         near(rig.camera[0].fx, 150, 0);
     }
     expect_said(silent, &same, "livestereo: info: first", "320x240 is taken", &rig);

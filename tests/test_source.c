@@ -19,6 +19,13 @@ static void put(const char *name, int width, int height, int channels, int value
     g_assert_cmpint(picture_write(path, &image), ==, 0);
 }
 
+/* Pictures named with their values: "left/1.png=7 right/1.png=8". */
+static void put_all(int width, int height, int channels, const char *names) {
+    g_auto(GStrv) list = g_strsplit_set(names, " =", -1);
+    for (int i = 0; list[i]; i += 2)
+        put(list[i], width, height, channels, atoi(list[i + 1]));
+}
+
 static void expect_pair(struct opened *o, long index, int left, int right) {
     AUTO(frame_drop) struct frame *f = read_one(o);
     g_assert_cmpint(f->index, ==, index);
@@ -102,10 +109,8 @@ CLI_TEST("/source/layouts", test_layouts) {
 }
 
 CLI_TEST("/source/two-files", test_two_files) {
-    put("left.png", 6, 4, 3, 10);
-    put("right.png", 6, 4, 3, 11);
-    g_autofree char *left = path_in("left.png");
-    g_autofree char *right = path_in("right.png");
+    put_all(6, 4, 3, "left.png=10 right.png=11");
+    g_autofree char *left = path_in("left.png"), *right = path_in("right.png");
     expect_pairs(1, (const int[][2]){{10, 11}}); /* a folder that holds left.png and right.png */
     struct opened o = open_words(left, right, NULL);
     g_assert_cmpint(o.source->channels, ==, 3);
@@ -203,20 +208,14 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     expect_refused(folder, NULL, -ENOENT, folder, "no right/");
     write_text("right/readme.txt", "");
     expect_refused(folder, NULL, -ENOENT, "right", "no pictures");
-    put("left/001.png", 5, 3, 1, 1);
-    put("right/000.png", 5, 3, 1, 2);
-    put("right/002.png", 5, 3, 1, 4);
+    put_all(5, 3, 1, "left/001.png=1 right/000.png=2 right/002.png=4");
     stderr_says("2 pictures here", "are left out, the first is 001.png",
                 expect_pairs(1, (const int[][2]){{0, 2}}));
-    put("left/002.png", 5, 3, 1, 5);
-    put("left/003.png", 5, 3, 1, 6);
+    put_all(5, 3, 1, "left/002.png=5 left/003.png=6");
     expect_pairs(2, (const int[][2]){{0, 2}, {5, 4}});
 
     remove_tree(folder); /* names that all differ: by what tells those of a side apart */
-    put("left/l2.png", 5, 3, 1, 2);
-    put("left/l10.png", 5, 3, 1, 10);
-    put("right/r2.png", 5, 3, 1, 102);
-    put("right/r10.png", 5, 3, 1, 110);
+    put_all(5, 3, 1, "left/l2.png=2 left/l10.png=10 right/r2.png=102 right/r10.png=110");
     stderr_says("by numbers", "l2.png", expect_pairs(2, (const int[][2]){{2, 102}, {10, 110}}));
     char *left = path_in("left"), *right = path_in("right");
     struct stderr_of caught = stderr_begin();
@@ -225,18 +224,13 @@ CLI_TEST("/source/folder-partners", test_folder_partners) {
     g_assert_cmpint(o.source->count, ==, 2);
     opened_close(&o);
     put("right/r011.png", 5, 3, 1, 111); /* some have no partner */
-    put("left/l03.png", 5, 3, 1, 3);
-    put("left/l0011.png", 5, 3, 1, 11);
-    put("left/l12.png", 5, 3, 1, 12);
+    put_all(5, 3, 1, "left/l03.png=3 left/l0011.png=11 left/l12.png=12");
     expect_pairs(3, (const int[][2]){{2, 102}, {10, 110}, {11, 111}});
     g_free(left);
     g_free(right);
 
     remove_tree(folder); /* numbers that no pictures share: by order, and it says so */
-    put("left/l20.png", 5, 3, 1, 2);
-    put("left/l30.png", 5, 3, 1, 3);
-    put("right/r21.png", 5, 3, 1, 102);
-    put("right/r31.png", 5, 3, 1, 103);
+    put_all(5, 3, 1, "left/l20.png=2 left/l30.png=3 right/r21.png=102 right/r31.png=103");
     stderr_says("by order", "l20.png", expect_pairs(2, (const int[][2]){{2, 102}, {3, 103}}));
     put("right/r41.png", 5, 3, 1, 1);
     expect_refused(folder, NULL, -ENOENT, "2 pictures", "3");
@@ -289,11 +283,7 @@ CLI_TEST("/source/both", test_both) {
 
 /* Both sides in one folder, told by what their names say. */
 CLI_TEST("/source/by-eye", test_by_eye) {
-    put("03_right.png", 5, 3, 1, 103);
-    put("1_left.png", 5, 3, 1, 1);
-    put("001_right.png", 5, 3, 1, 101);
-    put("3_left.png", 5, 3, 1, 3);
-    put("4_left.png", 5, 3, 1, 4);
+    put_all(5, 3, 1, "03_right.png=103 1_left.png=1 001_right.png=101 3_left.png=3 4_left.png=4");
     expect_pairs(2, (const int[][2]){{1, 101}, {3, 103}});
     put("5_both.png", 5, 3, 1, 4);
     expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
@@ -301,9 +291,7 @@ CLI_TEST("/source/by-eye", test_by_eye) {
 
 /* im0.png and im1.png, as Middlebury and ETH3D have them. */
 CLI_TEST("/source/middlebury", test_middlebury) {
-    put("im0.png", 5, 3, 1, 1);
-    put("im1.png", 5, 3, 1, 2);
-    put("mask0nocc.png", 5, 3, 1, 3);
+    put_all(5, 3, 1, "im0.png=1 im1.png=2 mask0nocc.png=3");
     AUTO(opened_close) struct opened o = open_one(folder);
     expect_pair(&o, 0, 1, 2);
 }
@@ -323,8 +311,7 @@ CLI_TEST("/source/numbered-cameras", test_numbered_cameras) {
         remove_tree(folder);
         g_mkdir(folder, 0700);
     }
-    put("cam01.png", 5, 3, 1, 1);
-    put("cam11.png", 5, 3, 1, 2);
+    put_all(5, 3, 1, "cam01.png=1 cam11.png=2");
     expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
 }
 
@@ -487,9 +474,7 @@ CLI_TEST("/source/eyes", test_eyes) {
 CLI_TEST("/source/folder-beside", test_folder_beside) {
     put("other.png", 5, 3, 1, 9);
     expect_refused(folder, NULL, -ENOENT, folder, "no pairs");
-    put("left10.png", 5, 3, 1, 10);
-    put("left2.png", 5, 3, 1, 2);
-    put("right2.png", 5, 3, 1, 102);
+    put_all(5, 3, 1, "left10.png=10 left2.png=2 right2.png=102");
     expect_refused(folder, NULL, -ENOENT, "right10.png", "the partner of");
     put("right10.png", 5, 3, 1, 110);
     expect_pairs(2, (const int[][2]){{2, 102}, {10, 110}});
@@ -502,11 +487,8 @@ CLI_TEST("/source/sizes", test_sizes) {
     put("right/0.png", 6, 5, 1, 0);
     expect_refused(folder, NULL, -EINVAL, "left/0.png", "right/0.png is 6x5");
     put("right/0.png", 6, 4, 1, 1);
-    put("left/1.png", 7, 4, 1, 0);
-    put("right/1.png", 7, 4, 1, 0);
-    put("left/2.png", 6, 4, 1, 2);
-    put("right/2.png", 6, 4, 1, 3);
-    put("left/3.png", 6, 4, 1, 2);
+    put_all(7, 4, 1, "left/1.png=0 right/1.png=0");
+    put_all(6, 4, 1, "left/2.png=2 right/2.png=3 left/3.png=2");
     put("right/3.png", 6, 9, 1, 3);
     struct opened o = open_one(folder);
     expect_pair(&o, 0, 0, 1);
@@ -514,16 +496,14 @@ CLI_TEST("/source/sizes", test_sizes) {
     expect_pair(&o, 2, 2, 3);
     stderr_says("left/3.png", "6x9", expect_read(&o, -EBADMSG));
     opened_close(&o);
-    put("left/0.png", 1, 4, 1, 0);
-    put("right/0.png", 1, 4, 1, 0);
+    put_all(1, 4, 1, "left/0.png=0 right/0.png=0");
     expect_refused(folder, NULL, -EINVAL, folder, "1x4");
 }
 
 CLI_TEST("/source/channels", test_channels) {
     put("left/0.png", 6, 4, 3, 10);
     put("right/0.png", 6, 4, 1, 11);
-    put("left/1.png", 6, 4, 3, 12);
-    put("right/1.png", 6, 4, 3, 13);
+    put_all(6, 4, 3, "left/1.png=12 right/1.png=13");
     AUTO(opened_close) struct opened o = open_one(folder);
     g_assert_cmpint(o.source->channels, ==, 1);
     expect_pair(&o, 0, 10, 11);

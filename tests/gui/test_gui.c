@@ -488,8 +488,7 @@ GUI_TEST("/gui/still", test_still) {
     gui_wait_for(&p, gui_is(&p, "state", "part", small) && gui_is(&p, "state", "current", "1"));
     g_assert_true(gui_is(&p, "state", "probes", "1"));
     g_assert_true(gui_is(&p, "state", "zoom", zoom));
-    g_autofree char *path = gui_new_file(&p, "export", "-disp.pfm");
-    g_autofree char *pfm = NULL;
+    g_autofree char *path = gui_new_file(&p, "export", "-disp.pfm"), *pfm = NULL;
     g_assert_true(g_file_get_contents(path, &pfm, NULL, NULL));
     g_assert_true(g_str_has_prefix(pfm, "Pf\n1280 720\n"));
     gui_until(&p, "state", "part", small);

@@ -112,8 +112,7 @@ GUI_TEST("/gui-live/record", test_record) {
     first = gui_number(&p, "state", "frame");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 20);
     gui_run_until(&p, "record", "recording", "0");
-    g_autofree char *path = gui_written(&p, ".mkv");
-    g_autofree char *last = path_in("last.png");
+    g_autofree char *path = gui_written(&p, ".mkv"), *last = path_in("last.png");
     g_autofree char *report =
         gui_run_tool("%s run %s %s --save-picture %s", g_getenv("LIVESTEREO_BIN"),
                      "--set disparity_range=16 --set bp_iterations=2", path, last);

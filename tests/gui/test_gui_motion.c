@@ -115,8 +115,7 @@ GUI_TEST("/gui/motion/read-out", test_read_out) {
         double window_x, window_y, u, v, length, px_s, m_s;
         place_of(&p, x, y, &window_x, &window_y);
         gui_move(&p, window_x, window_y);
-        g_autofree char *begin = g_strdup_printf("x %d y %d ", x, y);
-        g_autofree char *text = NULL;
+        g_autofree char *begin = g_strdup_printf("x %d y %d ", x, y), *text = NULL;
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "read-out")) != NULL &&
                              g_str_has_prefix(text, begin));
         g_test_message("%s", text);

@@ -119,8 +119,7 @@ GUI_TEST("/gui/rig/doubt", test_doubt) {
 /* Refining collects while a drive is played, can be stopped and begun anew, shows its result and
  * goes on with the new file. */
 GUI_TEST("/gui/rig/refine", test_refine) {
-    g_autofree char *drive = data_path("driving/kitti_seq1");
-    g_autofree char *text = NULL;
+    g_autofree char *drive = data_path("driving/kitti_seq1"), *text = NULL;
     if (!refine_available())
         g_test_skip("needs libopencv-video-dev and libceres-dev");
     if (!drive || !refine_available())
