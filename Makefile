@@ -244,7 +244,7 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/cu.stamp
 run: deps
 	$(SUB) $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc)) all
 	@if [ -n "$$DISPLAY" ]; then $(BUILD)/livestereo; \
-	else $(BUILD)/livestereo run synth:scene=desk --frames 100 --save-picture $(BUILD)/run.png; fi
+	else $(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png; fi
 deps:
 	@tests/packages.sh run
 bench: all

@@ -56,23 +56,22 @@ struct common_options {
 #define GO_ON (-1) /* not an exit code: the command has work to do */
 
 /* For summaries: the words that every command takes as SOURCE. */
-#define SOURCE_HELP                                                                              \
-    "A SOURCE is\n"                                                                              \
-    "  v4l2:LEFT,RIGHT       two cameras, by node, by-id name, bus or serial; livestereo list "  \
-    "prints them\n"                                                                              \
-    "  sbs:DEVICE            one camera that gives both pictures side by side\n"                 \
-    "  gst:PIPELINE          a live GStreamer pipeline with appsinks named left and right, or "  \
-    "one named both\n"                                                                           \
-    "  FILE [FILE]           a recording or two, or URIs: two video tracks, one with both "      \
-    "pictures side by side, or a file for left and one for right\n"                              \
-    "  mcap:FILE             what ROS recorded (MCAP, bag): topics named left and right, or "    \
-    "mcap:FILE,/LEFT,/RIGHT\n"                                                                   \
-    "  LEFT RIGHT            two pictures, or two patterns: left_%06d.png right_%06d.png\n"      \
-    "  FOLDER                holds left/ and right/, image_0/ and image_1/, image_2/ and "       \
-    "image_3/, or left.png and right.png, or left01.png, right01.png ...\n"                      \
-    "  synth:[KEY=VALUE,..]  a built-in moving scene, of which every disparity is known; keys "  \
-    "are scene (shapes or desk), width, height, min_disparity, range, noise, gain, row_offset, " \
-    "frames, rate, seed, color"
+#define SOURCE_HELP                                                                             \
+    "A SOURCE is\n"                                                                             \
+    "  v4l2:LEFT,RIGHT       two cameras, by node, by-id name, bus or serial; livestereo list " \
+    "prints them\n"                                                                             \
+    "  sbs:DEVICE            one camera that gives both pictures side by side\n"                \
+    "  gst:PIPELINE          a live GStreamer pipeline with appsinks named left and right, or " \
+    "one named both\n"                                                                          \
+    "  FILE [FILE]           a recording or two, or URIs: two video tracks, one with both "     \
+    "pictures side by side, or a file for left and one for right\n"                             \
+    "  mcap:FILE             what ROS recorded (MCAP, bag): topics named left and right, or "   \
+    "mcap:FILE,/LEFT,/RIGHT\n"                                                                  \
+    "  LEFT RIGHT            two pictures, or two patterns: left_%06d.png right_%06d.png\n"     \
+    "  FOLDER                holds left/ and right/, image_0/ and image_1/, image_2/ and "      \
+    "image_3/, or left.png and right.png, or left01.png, right01.png ...\n"                     \
+    "  synth:[KEY=VALUE,..]  a built-in desk, of which every disparity is known; keys are "     \
+    "width, height, min_disparity, range, noise, gain, row_offset, frames, rate, seed, color"
 
 /* Parses argv with the command's own entries and the common ones, sets the log level, sets *params
  * (default < preset < config file < quality < --set), and handles --dump-config. Afterwards

@@ -43,7 +43,7 @@ shot() { # NAME ACTIONS OPTIONS...: the window at rest after actions of xdotool
     shut
 }
 
-desk=synth:scene=desk
+desk=synth:
 shot screenshot 'mousemove 195 435' $desk
 shot light 'mousemove 515 420' --theme light $desk
 shot wide 'mousemove 640 300' $desk,width=1242,height=374
@@ -84,7 +84,7 @@ convert -loop 0 -delay 45 "$folder"/1-*.png -delay 35 "$folder"/2-*.png -delay 4
     -quality 55 docs/live.webp
 
 # The pair of examples/: the desk, whose rig examples/calibration.txt describes.
-build/livestereo record -q synth:scene=desk,width=320,height=240,range=48,noise=0 --frames 1 \
+build/livestereo record -q synth:width=320,height=240,range=48,noise=0 --frames 1 \
     -o "$folder/desk.mkv"
 for side in left right; do
     [ $side = left ] && track=0 || track=1

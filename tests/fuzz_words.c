@@ -72,12 +72,12 @@ static void check_synth(const char *text) {
     if (synth_parse(text, value))
         return;
     assert(value[SYNTH_WIDTH] >= 2 && value[SYNTH_WIDTH] <= 16384 && value[SYNTH_RATE] > 0);
-    g_autofree char *spec = g_strdup_printf(
-        "synth:width=%.17g,height=%.17g,min_disparity=%.17g,range=%.17g,"
-        "noise=%.17g,gain=%.17g,row_offset=%.17g,frames=%.17g,rate=%.17g,"
-        "seed=%.17g,color=%.17g,scene=%s",
-        value[0], value[1], value[2], value[3], value[4], value[5], value[6], value[7], value[8],
-        value[9], value[10], value[SYNTH_SCENE] > 0 ? "desk" : "shapes");
+    g_autofree char *spec =
+        g_strdup_printf("synth:width=%.17g,height=%.17g,min_disparity=%.17g,range=%.17g,"
+                        "noise=%.17g,gain=%.17g,row_offset=%.17g,frames=%.17g,rate=%.17g,"
+                        "seed=%.17g,color=%.17g",
+                        value[0], value[1], value[2], value[3], value[4], value[5], value[6],
+                        value[7], value[8], value[9], value[10]);
     assert(synth_parse(spec, again) == 0);
     for (int i = 0; i < SYNTH_KEYS; i++)
         assert(!(value[i] < again[i]) && !(value[i] > again[i]));

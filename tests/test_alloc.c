@@ -80,6 +80,11 @@ static int attempt_live(void) {
                                         &source_options, &error);
     struct matcher *matcher = matcher_open(&p, "test", 40, 30, 3, NULL, NULL, false, &error);
     g_assert_true(source && matcher);
+    for (int i = 0; i < 2; i++) { /* pairs that are drawn already need no threads */
+        AUTO(frame_drop) struct frame *frame = frame_alone(40, 30, 3, 1, NULL);
+        g_assert_cmpint(source->read(source, frame), ==, 0);
+    }
+    g_assert_cmpint(source->seek(source, 0), ==, 0);
     fail_alloc_resume(paused);
     struct live *live = live_open(source, matcher, &p, &options, &error);
     live_close(&live);

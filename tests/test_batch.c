@@ -61,7 +61,7 @@ CLI_TEST_PLAIN("/batch/ros", test_ros) {
 /* The MCAP file holds what the other files do, and is read as a source; it is whole or not there,
  * and replaces nothing but its like. */
 CLI_TEST_PLAIN("/batch/mcap", test_mcap) {
-    static const char source[] = "synth:scene=desk,width=96,height=64,range=16,frames=12,color=1";
+    static const char source[] = "synth:width=96,height=64,range=16,frames=12,color=1";
     expect_shell(0, "", "", "mkdir $D/out && echo killed >$D/out/.maps.mcap.part");
     must("batch %s -o $D/out --save mcap,pfm,depth,left " SMALL, source);
     expect_shell(0, "packages", "",

@@ -293,16 +293,16 @@ TEST("/cli/calib/convert", test_convert) {
 TEST("/cli/calib/health", test_health) {
     if (!begin(TRUE))
         return;
-    check(0, "px, ", "run synth:scene=desk,width=320,height=240,frames=2 --quality low");
-    g_autofree char *rig = expect(
-        0, ": off; the right picture",
-        "run synth:scene=desk,width=320,height=240,frames=2 --quality low --set row_offset=2");
+    check(0, "px, ", "run synth:width=320,height=240,frames=2 --quality low");
+    g_autofree char *rig =
+        expect(0, ": off; the right picture",
+               "run synth:width=320,height=240,frames=2 --quality low --set row_offset=2");
     g_assert_nonnull(strstr(rig, "rig       rows "));
     const char *mends = strstr(rig, "(--set row_offset=");
     g_assert_nonnull(mends);
     g_assert_cmpfloat(fabs(g_ascii_strtod(strchr(mends, '=') + 1, NULL)), <, 0.1);
     check(0, "the right picture is 0.60 times as bright",
-          "run synth:scene=desk,width=320,height=240,frames=2,gain=0.6 --quality low");
+          "run synth:width=320,height=240,frames=2,gain=0.6 --quality low");
     g_autofree char *recorded =
         expect(0, "rig       rows ",
                "record $S/left%02d.jpg $S/right%02d.jpg --frames 1 --calib $S/reference.yml "
@@ -324,7 +324,7 @@ TEST("/cli/calib/refine", test_refine) {
     check(2, "takes a source", "calib refine --calib none.yml -o $D/new.yml");
     check(4, "none.yml", "calib refine $S --calib none.yml -o $D/new.yml");
     check(4, "does not determine the rig",
-          "calib refine synth:scene=desk,width=320,height=240,frames=2 -o $D/new.yml");
+          "calib refine synth:width=320,height=240,frames=2 -o $D/new.yml");
     check(4, "does not determine the rig",
           "calib refine $S/left/000000.png $S/right/000000.png --calib $S/calib.txt -o $D/new.yml");
     interrupt("calib refine 'gst:videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=2452,"

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 /* The source where none is given, and of the start page. */
-#define DEMONSTRATION "synth:scene=desk"
+#define DEMONSTRATION "synth:"
 
 /* For messages: how a source gets a calibration. */
 #define CALIBRATION_WAYS "drop its file on the window or open it (Ctrl+o)"

@@ -1,8 +1,7 @@
 /*
- * synth: a scene of moving textured surfaces, or a desk, with the true disparity of every pixel, or
- * the true motion to a later picture. Every pair is a function of the keys and its number. Pairs of
- * the desk, which take long to draw, are kept, and played to and fro. Owned and read by one thread
- * at a time.
+ * synth: a desk with the true disparity of every pixel, or the true motion to a later picture.
+ * Every pair is a function of the keys and its number. Pairs take long to draw: they are kept, and
+ * played to and fro. Owned and read by one thread at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "image/pixel_format.h"
@@ -18,9 +17,9 @@
 #include <string.h>
 
 #define KEPT_PIXEL_BYTES 9 /* two pictures in colour, the truth, its mask */
-#define KEPT_PAIRS 60      /* of a desk, */
-#define KEPT_BYTES 256e6   /* and in all */
-#define NOISE_SCALE 147.8  /* standard deviation of the sum of four random bytes */
+#define KEPT_PAIRS 60
+#define KEPT_BYTES 256e6  /* in all */
+#define NOISE_SCALE 147.8 /* standard deviation of the sum of four random bytes */
 
 static const struct {
     const char *name;
@@ -38,19 +37,15 @@ static const struct {
     [SYNTH_RATE] = {"rate", 30, 0.001, 10000, 0},
     [SYNTH_SEED] = {"seed", 1, 0, 4294967295.0, 1},
     [SYNTH_COLOR] = {"color", 1, 0, 1, 1},
-    [SYNTH_SCENE] = {"scene", 0, 0, 1, 1}, /* a word: */
 };
-static const char *const scenes[] = {"shapes", "desk"};
 
 struct synth {
     struct source source; /* first: a struct source pointer is a struct synth pointer */
     char *name, *calibration;
     double value[SYNTH_KEYS];
-    struct shapes *scene; /* or else */
     struct desk *desk;
     uint8_t **kept; /* pairs with their truth, NULL: not drawn yet */
     long kept_count;
-    struct shapes_row left, right;
     uint8_t gain_table[256];
     struct source_options options;
 };
@@ -59,6 +54,11 @@ static int parse_pair(char *text, double *value) {
     char *equals = strchr(text, '=');
     if (equals)
         *equals = '\0';
+    const char *number = equals ? equals + 1 : "";
+    if (strcmp(text, "scene") == 0) /* what there was before is still called for */
+        return strcmp(number, "desk") == 0
+                   ? 0
+                   : log_fail(-EINVAL, "synth", "the desk is the one scene; leave scene out");
     int i = 0;
     while (i < SYNTH_KEYS && strcmp(keys[i].name, text) != 0)
         i++;
@@ -68,16 +68,6 @@ static int parse_pair(char *text, double *value) {
             g_string_append_printf(names, k ? ", %s" : "%s", keys[k].name);
         log_error("synth", "no key is called '%s'; the keys are %s", text, names->str);
         return -EINVAL;
-    }
-    const char *number = equals ? equals + 1 : "";
-    if (i == SYNTH_SCENE) {
-        for (size_t k = 0; k < G_N_ELEMENTS(scenes); k++)
-            if (strcmp(scenes[k], number) == 0) {
-                value[i] = (double)k;
-                return 0;
-            }
-        return log_fail(-EINVAL, "synth", "scene=%s: it takes %s or %s", number, scenes[0],
-                        scenes[1]);
     }
     char *end;
     double v = g_ascii_strtod(number, &end);
@@ -103,15 +93,22 @@ int synth_parse(const char *spec, double value[SYNTH_KEYS]) {
     return error;
 }
 
+/* A well-mixed function of two numbers. */
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t h = a * 0x9E3779B97F4A7C15u + b + 0x632BE59BD9B4E019u;
+    h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
+    h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
+    return h ^ (h >> 31);
+}
+
 /* Adds normal noise (nearly: sums of four even ones) that depends on frame, view and row alone. */
 static void add_noise(const struct synth *synth, uint8_t *row, long index, int view, int y) {
-    uint64_t seed =
-        synth_hash((uint64_t)synth->value[SYNTH_SEED], (uint64_t)index * 2 + (uint64_t)view);
-    seed = synth_hash(seed, (uint64_t)y);
+    uint64_t seed = mix((uint64_t)synth->value[SYNTH_SEED], (uint64_t)index * 2 + (uint64_t)view);
+    seed = mix(seed, (uint64_t)y);
     float scale = (float)(synth->value[SYNTH_NOISE] / NOISE_SCALE);
     int count = synth->source.width * synth->source.channels;
     for (int i = 0; i < count; i++) {
-        uint64_t h = synth_hash(seed, (uint64_t)i);
+        uint64_t h = mix(seed, (uint64_t)i);
         int sum =
             (int)(h & 255) + (int)(h >> 8 & 255) + (int)(h >> 16 & 255) + (int)(h >> 24 & 255);
         float value = (float)row[i] + ((float)sum - 510) * scale + 0.5f;
@@ -124,69 +121,20 @@ static void degrade_row(const struct synth *synth, struct image *image, int row,
                         long index) {
     size_t stride = (size_t)image->width * (size_t)image->channels;
     uint8_t *out = image->data + (size_t)row * stride;
-    if (view == VIEW_RIGHT && synth->value[SYNTH_GAIN] != 1)
+    if (view == 1 && synth->value[SYNTH_GAIN] != 1)
         for (size_t i = 0; i < stride; i++)
             out[i] = synth->gain_table[out[i]];
     if (synth->value[SYNTH_NOISE] > 0)
         add_noise(synth, out, index, view, row);
 }
 
-static void paint(const struct synth *synth, double y, const struct shapes_row *seen,
-                  struct image *image, int row, int view, long index) {
-    size_t stride = (size_t)image->width * (size_t)image->channels;
-    shapes_paint(synth->scene, y, seen, image->channels, image->data + (size_t)row * stride);
-    degrade_row(synth, image, row, view, index);
-}
-
-/* The truth of one row, and where the right view sees the same point inside its picture. */
-static void tell_truth(const struct synth *synth, int y, int16_t *truth, uint8_t *mask) {
-    const struct shapes_row *left = &synth->left, *right = &synth->right;
-    int width = synth->source.width;
-    double right_row = y + synth->value[SYNTH_ROW_OFFSET];
-    int row_inside = right_row >= 0 && right_row <= synth->source.height - 1;
-    for (int x = 0; x < width; x++) {
-        float d = left->disparity[x], at = (float)x - d;
-        truth[x] = (int16_t)lrintf(d * DISPARITY_ONE);
-        mask[x] = 0;
-        if (!row_inside || at < 0 || at > (float)(width - 1))
-            continue;
-        int x0 = (int)at, x1 = x0 + ((float)x0 < at);
-        bool same0 = right->surface[x0] == left->surface[x];
-        bool same1 = right->surface[x1] == left->surface[x];
-        if (same0 != same1) /* an edge runs between the two pixels */
-            same0 = shapes_surface(synth->scene, VIEW_RIGHT, at, y) == left->surface[x];
-        mask[x] = same0 ? 255 : 0;
-    }
-}
-
-/* With motion_step: u, then v, of every pixel of the left picture, of which surface names what it
- * shows; afterwards that is the mask of those that are seen in the later picture, too. */
-static void tell_motion(struct synth *synth, long index, int16_t *truth, uint8_t *surface) {
-    int width = synth->source.width, height = synth->source.height,
-        step = synth->options.motion_step;
-    int count = width * height;
-    shapes_move(synth->scene, index + step);
-    for (int i = 0; i < count; i++) {
-        double u, v;
-        shapes_motion(synth->scene, surface[i], index, step, &u, &v);
-        bool fits = hypot(u, v) * DISPARITY_ONE <= INT16_MAX;
-        truth[i] = (int16_t)(fits ? lrint(u * DISPARITY_ONE) : DISPARITY_UNKNOWN);
-        truth[i + count] = (int16_t)(fits ? lrint(v * DISPARITY_ONE) : DISPARITY_UNKNOWN);
-        int column = i % width, row = i / width;
-        double x = column + u, y = row + v;
-        bool inside = x >= 0 && y >= 0 && x <= width - 1 && y <= height - 1;
-        surface[i] =
-            inside && shapes_surface(synth->scene, VIEW_LEFT, x, y) == surface[i] ? 255 : 0;
-    }
-}
-
-static void render_desk(struct synth *synth, struct frame *frame, long index, struct image *left,
-                        struct image *right) {
+static void draw(struct synth *synth, struct frame *frame, long index, struct image *left,
+                 struct image *right) {
     desk_render(synth->desk, index, synth->options.motion_step, left, right,
                 frame->has_truth ? frame->truth : NULL, frame->non_occluded);
     for (int y = 0; y < synth->source.height; y++) {
-        degrade_row(synth, left, y, VIEW_LEFT, index);
-        degrade_row(synth, right, y, VIEW_RIGHT, index);
+        degrade_row(synth, left, y, 0, index);
+        degrade_row(synth, right, y, 1, index);
     }
 }
 
@@ -208,9 +156,10 @@ static void copy_kept(uint8_t *kept, struct frame *frame, bool back) {
     }
 }
 
-/* Draws a pair of the desk, or takes the one that was drawn. */
-static void play_desk(struct synth *synth, struct frame *frame, long index, struct image *left,
-                      struct image *right) {
+/* Draws a pair, or takes the one that was drawn. */
+static void render(struct synth *synth, struct frame *frame, long index) {
+    struct image *left = synth->options.swap ? &frame->right : &frame->left;
+    struct image *right = synth->options.swap ? &frame->left : &frame->right;
     long count = synth->kept_count, at = count < 2 ? index : index % (2 * count - 2);
     if (count >= 2 && at >= count)
         at = 2 * count - 2 - at; /* to and fro */
@@ -219,41 +168,12 @@ static void play_desk(struct synth *synth, struct frame *frame, long index, stru
         copy_kept(synth->kept[at], frame, true);
         return;
     }
-    render_desk(synth, frame, at, left, right);
+    draw(synth, frame, at, left, right);
     if (!keeps)
         return;
     synth->kept[at] = malloc(KEPT_PIXEL_BYTES * (size_t)left->width * (size_t)left->height);
     if (synth->kept[at])
         copy_kept(synth->kept[at], frame, false);
-}
-
-static void render(struct synth *synth, struct frame *frame, long index) {
-    struct image *left = synth->options.swap ? &frame->right : &frame->left;
-    struct image *right = synth->options.swap ? &frame->left : &frame->right;
-    if (synth->desk) {
-        play_desk(synth, frame, index, left, right);
-        return;
-    }
-    double offset = synth->value[SYNTH_ROW_OFFSET];
-    int width = synth->source.width;
-    bool tells_motion = frame->has_truth && synth->options.motion_step > 0;
-    shapes_move(synth->scene, index);
-    for (int y = 0; y < synth->source.height; y++) {
-        shapes_see(synth->scene, VIEW_LEFT, y, &synth->left);
-        shapes_see(synth->scene, VIEW_RIGHT, y, &synth->right);
-        paint(synth, y, &synth->left, left, y, VIEW_LEFT, index);
-        if (tells_motion)
-            memcpy(frame->non_occluded + (size_t)y * (size_t)width, synth->left.surface,
-                   (size_t)width);
-        else if (frame->has_truth)
-            tell_truth(synth, y, frame->truth + (size_t)y * (size_t)width,
-                       frame->non_occluded + (size_t)y * (size_t)width);
-        if (offset != 0)
-            shapes_see(synth->scene, VIEW_RIGHT, y - offset, &synth->right);
-        paint(synth, y - offset, &synth->right, right, y, VIEW_RIGHT, index);
-    }
-    if (tells_motion)
-        tell_motion(synth, index, frame->truth, frame->non_occluded);
 }
 
 static int synth_read(struct source *source, struct frame *frame) {
@@ -275,28 +195,12 @@ static void synth_describe(struct source *source, long index, char *buf, size_t 
     g_snprintf(buf, size, "%s pair %ld", source->name, index);
 }
 
-static void row_close(struct shapes_row *row) {
-    free(row->surface);
-    free(row->column);
-    free(row->disparity);
-}
-
-static int row_open(struct shapes_row *row, size_t width) {
-    row->surface = malloc(width);
-    row->column = malloc(width * sizeof *row->column);
-    row->disparity = malloc(width * sizeof *row->disparity);
-    return row->surface && row->column && row->disparity ? 0 : -ENOMEM;
-}
-
 static void synth_close(struct source *source) {
     struct synth *synth = (struct synth *)source;
-    shapes_close(synth->scene);
     desk_close(synth->desk);
     for (long i = 0; i < synth->kept_count; i++)
         free(synth->kept[i]);
     g_free(synth->kept);
-    row_close(&synth->left);
-    row_close(&synth->right);
     free(synth->name);
     g_free(synth->calibration);
     free(synth);
@@ -338,25 +242,17 @@ static struct source *synth_make(const char *spec, const double *value,
         .describe = synth_describe,
         .close = synth_close,
     };
-    /* a little inside the range, so that rounding to 1/16 px cannot leave it */
-    double last = value[SYNTH_RANGE] - 1, min = value[SYNTH_MIN_DISPARITY] + 0.02 * last;
     int width = synth->source.width, height = synth->source.height;
-    if (value[SYNTH_SCENE] != 0)
-        synth->desk = desk_open(width, height, value[SYNTH_MIN_DISPARITY], value[SYNTH_RANGE],
-                                value[SYNTH_ROW_OFFSET], (uint32_t)value[SYNTH_SEED],
-                                (int)g_get_num_processors());
-    else
-        synth->scene =
-            shapes_open(width, height, min, min + 0.96 * last, (uint64_t)value[SYNTH_SEED]);
+    synth->desk = desk_open(width, height, value[SYNTH_MIN_DISPARITY], value[SYNTH_RANGE],
+                            value[SYNTH_ROW_OFFSET], (uint32_t)value[SYNTH_SEED],
+                            (int)g_get_num_processors());
     double pair_bytes = (double)KEPT_PIXEL_BYTES * width * height;
-    if (synth->desk && !options->motion_step)
+    if (!options->motion_step)
         synth->kept_count = (long)fmin(KEPT_PAIRS, KEPT_BYTES / pair_bytes);
     synth->kept = g_new0(uint8_t *, synth->kept_count + 1);
     if (synth->desk && as_rendered && value[SYNTH_ROW_OFFSET] == 0)
         synth->source.calibration_text[0] = synth->calibration = calibration_of(synth->desk, value);
-    if (!synth->name || !(synth->scene || synth->desk) ||
-        row_open(&synth->left, (size_t)value[SYNTH_WIDTH]) ||
-        row_open(&synth->right, (size_t)value[SYNTH_WIDTH])) {
+    if (!synth->name || !synth->desk) {
         synth_close(&synth->source);
         return NULL;
     }

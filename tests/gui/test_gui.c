@@ -336,7 +336,7 @@ static void start_as_it_is(struct gui_program *p, const char *source) {
 /* The first change is undone while the quality is found automatically. */
 GUI_TEST("/gui/undo-auto", test_undo_auto) {
     AUTO(gui_quit) struct gui_program p = {0};
-    start_as_it_is(&p, "synth:width=160,height=120");
+    start_as_it_is(&p, "synth:row_offset=0.01,width=160,height=120");
     gui_until(&p, "state", "quality", "high auto"); /* what stands still */
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 64);
@@ -349,8 +349,9 @@ GUI_TEST("/gui/undo-auto", test_undo_auto) {
 
 /* Remembered for the source that it was chosen for, and for no other one. */
 GUI_TEST("/gui/range-of-source", test_range_of_source) {
-    static const char *const sources[] = {
-        "synth:width=160,height=120", "synth:width=160,height=120", "synth:width=176,height=120"};
+    static const char *const sources[] = {"synth:row_offset=0.01,width=160,height=120",
+                                          "synth:row_offset=0.01,width=160,height=120",
+                                          "synth:row_offset=0.01,width=176,height=120"};
     static const int ranges[] = {64, 65, 64};
     struct gui_program p = {0};
     for (int i = 0; i < 3; i++) { /* the folder is the test's, and goes with it */
@@ -414,7 +415,7 @@ static double scale_of(const struct gui_program *p) {
 static void start_slow(struct gui_program *p, const char *options) {
     gui_launch(p,
                "view --set threads=1 --set backend=cpu --set disparity_range=128 --view 3 %s "
-               "synth:width=1280,height=720,range=64",
+               "synth:row_offset=0.01,width=1280,height=720,range=64",
                options);
 }
 
@@ -498,7 +499,7 @@ GUI_TEST("/gui/still", test_still) {
 GUI_TEST("/gui/save-early", test_save_early) {
     AUTO(gui_quit)
     struct gui_program p = gui_open("--paused --set threads=1 --set bp_iterations=1000",
-                                    "synth:width=480,height=360,range=16,frames=1");
+                                    "synth:row_offset=0.01,width=480,height=360,range=16,frames=1");
     gui_tab(&p, "all");
     gui_click_leaving(&p, "scale.1/2");
     gui_until(&p, "state", "frame", "-1");

@@ -6,7 +6,8 @@
 
 GUI_TEST("/gui/hints/swap", test_swap) {
     AUTO(gui_quit)
-    struct gui_program p = gui_open("--paused --swap", "synth:width=320,height=240,range=16");
+    struct gui_program p =
+        gui_open("--paused --swap", "synth:row_offset=0.01,width=320,height=240,range=16");
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     gui_click_until(&p, "swap_take", "state", "swap", "0");
     gui_settle(&p);
@@ -17,8 +18,8 @@ GUI_TEST("/gui/hints/swap", test_swap) {
  * to the map of now or to the whole search. */
 GUI_TEST("/gui/hints/first-range", test_first_range) {
     AUTO(gui_quit)
-    struct gui_program p =
-        gui_open("--paused --set disparity_range=64", "synth:width=160,height=120,range=16");
+    struct gui_program p = gui_open("--paused --set disparity_range=64",
+                                    "synth:row_offset=0.01,width=160,height=120,range=16");
     g_autofree char *fitted = gui_look(&p, "state", "range");
     double min, max;
     g_assert_cmpint(sscanf(fitted, "%lf %lf", &min, &max), ==, 2);

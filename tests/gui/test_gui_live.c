@@ -168,8 +168,7 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
  * the disparities searched are those of whole pictures. The notice plays it. */
 GUI_TEST("/gui-live/record-small", test_record_small) {
     AUTO(gui_quit)
-    struct gui_program p =
-        gui_begin("", "synth:scene=desk,width=160,height=120,range=16,frames=60");
+    struct gui_program p = gui_begin("", "synth:width=160,height=120,range=16,frames=60");
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_tab(&p, "all");
     gui_click_until(&p, "scale.1/3", "state", "part", "0 0 53x40 0.3333");

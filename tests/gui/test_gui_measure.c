@@ -26,7 +26,7 @@ static void read_truth(int16_t truth[WIDTH * HEIGHT]) {
     memcpy(truth, frame->truth, WIDTH * HEIGHT * sizeof(*truth));
 }
 
-/* The nearest and the farthest spot that is flat for 13 px around. */
+/* The nearest and the farthest spot, of 2 px or more, that is flat for 13 px around. */
 static void find_points(struct point point[2]) {
     static int16_t truth[WIDTH * HEIGHT];
     read_truth(truth);
@@ -41,7 +41,7 @@ static void find_points(struct point point[2]) {
                     max = MAX(max, truth[(y + dy) * WIDTH + x + dx]);
                 }
             double here = truth[y * WIDTH + x] / (double)DISPARITY_ONE;
-            if (max - min > DISPARITY_ONE / 2)
+            if (max - min > DISPARITY_ONE / 2 || here < 2)
                 continue;
             if (here > point[0].disparity)
                 point[0] = (struct point){x, y, here};
@@ -179,7 +179,7 @@ GUI_TEST("/gui/measure/points", test_points) {
     struct gui_rect at = gui_find(&p, "picture"); /* turned until both points are in sight */
     gui_move(&p, at.x + at.width / 2, at.y + at.height / 3);
     gui_button(&p, "mousedown", 1);
-    gui_move(&p, at.x + at.width / 2, at.y + at.height / 3 + 0.7 / 3 * at.height);
+    gui_move(&p, at.x + at.width / 2, at.y + at.height / 3 + 0.35 / 3 * at.height);
     gui_button(&p, "mouseup", 1);
     gui_run_until(&p, "view-points", "points_step", "1");
     begin_measuring(&p);

@@ -245,7 +245,7 @@ GUI_TEST("/gui/motion/truth", test_truth) {
     g_autofree char *line =
         g_strdup_printf("%s motion " SETTINGS
                         " --window 1000x700 --paused --ui-map %s -o %s -q --view 7 --colormap "
-                        "gray synth:width=%d,height=%d,range=8,frames=4",
+                        "gray synth:width=%d,height=%d,range=8,noise=10,frames=4",
                         g_getenv("LIVESTEREO_BIN"), p.map, p.output, WIDTH, HEIGHT);
     double window_x, window_y, u, v, length, true_u, true_v;
     long dark = 0, count = 0;
@@ -258,7 +258,7 @@ GUI_TEST("/gui/motion/truth", test_truth) {
             dark += window_pixel(&p, &shot, x, y)[1] < 80; /* 1.25 px */
     g_test_message("%ld of %ld pixels are right", dark, count);
     g_assert_cmpint(dark * 100, >=, count * 90);
-    g_assert_cmpint(dark, <, count); /* at the edges of what moves they are not */
+    g_assert_cmpint(dark, <, count); /* noise leads some astray */
     place_of(&p, 40, 16, &window_x, &window_y);
     gui_move(&p, window_x, window_y);
     g_autofree char *text = NULL;

@@ -74,8 +74,8 @@ static void watch_loop(const struct gui_program *p, long first, long last) {
 
 /* Set while the window stands still, then in passing. The scene is too long to end meanwhile. */
 GUI_TEST("/gui/loop", test_loop) {
-    struct gui_program p =
-        gui_open("--paused", "synth:width=160,height=120,range=16,frames=100000,rate=10");
+    struct gui_program p = gui_open(
+        "--paused", "synth:row_offset=0.01,width=160,height=120,range=16,frames=100000,rate=10");
     gui_run_until(&p, "loop-ab", "loop", "0 -1 0");
     for (int i = 1; i <= 4; i++) {
         gui_run_action(&p, "step-forward");
@@ -172,7 +172,7 @@ GUI_TEST("/gui/record-ended", test_record_ended) {
     AUTO(gui_quit) struct gui_program p = {0};
     record_folder(&p, "--rate 10 --paused");
     gui_run_action(&p, "start");
-    gui_click_until(&p, "start.synth", "state", "source", "synth:scene=desk");
+    gui_click_until(&p, "start.synth", "state", "source", "synth:");
     gui_until(&p, "state", "recording", "0");
     g_autofree char *recording = gui_written(&p, ".mkv");
     g_assert_nonnull(recording);
@@ -182,7 +182,8 @@ GUI_TEST("/gui/record-ended", test_record_ended) {
 /* --loop shows one pair once. */
 GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
     AUTO(gui_quit)
-    struct gui_program p = gui_begin("--loop", "synth:width=160,height=120,range=16,frames=1");
+    struct gui_program p =
+        gui_begin("--loop", "synth:row_offset=0.01,width=160,height=120,range=16,frames=1");
     gui_until(&p, "state", "ended", "1");
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "loop", "-1 -1 0"));

@@ -88,7 +88,7 @@ GUI_TEST("/gui/rig/health", test_health) {
     for (int i = 0; i < 2; i++) {
         AUTO(gui_quit) struct gui_program p = {0};
         g_autofree char *level = g_strdup_printf(" %d", i), *text = NULL;
-        gui_start(&p, options[i], "synth:scene=desk,width=320,height=240");
+        gui_start(&p, options[i], "synth:width=320,height=240");
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "health")) &&
                              !g_str_has_prefix(text, "0 "));
         g_test_message("health %s", text);

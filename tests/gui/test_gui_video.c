@@ -21,7 +21,7 @@ static double difference(const struct frame *a, const struct frame *b) {
 GUI_TEST("/gui/video/compared", test_video) {
     AUTO(gui_quit) struct gui_program p = {0};
     gui_launch(&p, "view --set backend=cpu --view 13 --paused "
-                   "synth:width=160,height=120,range=16,frames=60,rate=12");
+                   "synth:row_offset=0.01,width=160,height=120,range=16,frames=60,rate=12");
     gui_settle(&p);
     gui_run_action(&p, "step-forward");
     for (int i = 1; i <= LAST; i++) {
@@ -66,7 +66,7 @@ GUI_TEST("/gui/video/compared", test_video) {
 GUI_TEST("/gui/video/end", test_end) {
     AUTO(gui_quit)
     struct gui_program p =
-        gui_open("--paused", "synth:width=320,height=240,range=16,frames=100000");
+        gui_open("--paused", "synth:row_offset=0.01,width=320,height=240,range=16,frames=100000");
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
     gui_choose(&p, "tool.save", "video"); /* which ends it now */
@@ -84,11 +84,11 @@ GUI_TEST("/gui/video/held", test_held) {
     gui_prepare(&p);
     g_autofree char *preload = gui_preload("held_pipeline.so"),
                     *held = g_build_filename(p.folder, "held", NULL),
-                    *line =
-                        g_strdup_printf("/usr/bin/env %s HELD_PIPELINE=%s %s view " GUI_SETTINGS
-                                        " --window 1000x700 --ui-map %s -o %s -q --paused "
-                                        "synth:width=320,height=240,range=16,frames=100000",
-                                        preload, held, g_getenv("LIVESTEREO_BIN"), p.map, p.output);
+                    *line = g_strdup_printf(
+                        "/usr/bin/env %s HELD_PIPELINE=%s %s view " GUI_SETTINGS
+                        " --window 1000x700 --ui-map %s -o %s -q --paused "
+                        "synth:row_offset=0.01,width=320,height=240,range=16,frames=100000",
+                        preload, held, g_getenv("LIVESTEREO_BIN"), p.map, p.output);
     gui_spawn(&p, line);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         long before = gui_number(&p, "state", "frame");

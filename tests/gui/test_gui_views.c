@@ -51,8 +51,8 @@ GUI_TEST("/gui/views/stacked", test_stacked) {
  * width. */
 GUI_TEST("/gui/views/wide", test_wide) {
     AUTO(gui_quit)
-    struct gui_program p =
-        gui_open("--paused --view 1", "synth:width=320,height=240,range=16,frames=60");
+    struct gui_program p = gui_open(
+        "--paused --view 1", "synth:row_offset=0.01,width=320,height=240,range=16,frames=60");
     struct gui_rect picture = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
     g_assert_cmpint(panel.x, >=, picture.x + picture.width);
     gui_run_action(&p, "layout");
@@ -151,7 +151,7 @@ GUI_TEST("/gui/views/compare-with", test_compare_with) {
     gui_wait_for(&p, gui_is(&p, "state", "settings", "B"));
     gui_run_action(&p, "start");
     gui_click(&p, "start.synth");
-    gui_wait_for(&p, gui_is(&p, "state", "source", "synth:scene=desk"));
+    gui_wait_for(&p, gui_is(&p, "state", "source", "synth:"));
     g_assert_true(gui_is(&p, "state", "settings", "A"));
     g_assert_true(gui_is(&p, "value", "bp_iterations", "3"));
 }
@@ -159,8 +159,8 @@ GUI_TEST("/gui/views/compare-with", test_compare_with) {
 /* Of another map the wipe hatches what was filled in there. */
 GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
     AUTO(gui_quit)
-    struct gui_program p =
-        gui_open("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
+    struct gui_program p = gui_open("--paused --set lr_check=warp --set cost_smoothing=cross",
+                                    "synth:row_offset=0.01,width=160,height=120,range=32");
     change_b(&p);
     gui_settle(&p);
     gui_run_action(&p, "wipe");
@@ -270,8 +270,8 @@ GUI_TEST("/gui/views/truth", test_truth) {
  * turned as they are. */
 GUI_TEST("/gui/views/points", test_points) {
     AUTO(gui_quit)
-    struct gui_program p =
-        gui_open("--paused --view 9", "synth:width=640,height=480,range=16,frames=60");
+    struct gui_program p = gui_open(
+        "--paused --view 9", "synth:row_offset=0.01,width=640,height=480,range=16,frames=60");
     g_assert_true(gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_until(&p, "state", "points_step", "1");
     gui_drag(&p, "picture", 0.5, 0.6, 1);
@@ -287,7 +287,7 @@ GUI_TEST("/gui/views/points", test_points) {
 
 /* The window at rest, with the mouse in the middle of the picture: what it reads there. g_free. */
 static char *read_middle(struct gui_program *p, const char *options) {
-    gui_start(p, options, "synth:width=320,height=240,range=24,frames=2");
+    gui_start(p, options, "synth:row_offset=0.01,width=320,height=240,range=24,frames=2");
     gui_settle(p);
     struct gui_rect at = gui_find(p, "picture");
     gui_move(p, at.x + at.width / 2.0, at.y + at.height / 2.0);

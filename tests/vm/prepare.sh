@@ -9,7 +9,7 @@ build=$1
 shift
 # What the emulated cameras play: KITTI's frames where the test data are, else a made scene.
 drive=${LIVESTEREO_DATA:-../shared/data}/driving/kitti_seq1
-[ -d "$drive" ] || drive=synth:scene=desk,width=1226,height=370,frames=51
+[ -d "$drive" ] || drive=synth:width=1226,height=370,frames=51
 clip() { # clip NAME SCALE FRAMES SOURCE
     [ ! -e "$build/vm/$1/size" ] || return 0
     mkdir -p "$build/vm/$1"
