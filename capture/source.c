@@ -118,9 +118,9 @@ int source_put_pair(const struct image pair[2], enum source_pictures pictures, b
     }
     for (int i = 0; i < 2; i++) {
         bool second = i ^ swap;
-        image_part(&pair[pair[1].data && second],
-                   second && pictures == PICTURES_SIDE_BY_SIDE ? frame->left.width : 0,
-                   second && pictures == PICTURES_TOP_BOTTOM ? frame->left.height : 0, sides[i]);
+        const struct image *from = &pair[pair[1].data && second];
+        image_part(from, second * (from->width - sides[i]->width),
+                   second * (from->height - sides[i]->height), sides[i]);
     }
     return -1;
 }

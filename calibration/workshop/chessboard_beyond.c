@@ -47,7 +47,7 @@ static int corner_beyond(const struct picture *picture, const float *xy, const s
     }
     for (int o = 0; o < 2; o++)
         for (int a = 0; a < 2; a++) {
-            int to = o ? 1 : -1, by = a ? 1 : -1;
+            int to = 2 * o - 1, by = 2 * a - 1;
             grey[o][a] = grey_at(picture, next[0] + to * out[0] + by * along[0],
                                  next[1] + to * out[1] + by * along[1]);
             if (grey[o][a] < 0)

@@ -59,19 +59,18 @@ const struct dataset_layout dataset_layouts[DATASET_LAYOUTS] = {
 static char *stem_of(const struct dataset_layout *l, const char *left, char **base) {
     g_autofree char *path = g_strconcat("/", left, NULL);
     g_autofree char *key = g_strconcat("/", l->side[0], l->beside ? "" : "/", NULL);
-    const char *before = l->before ? l->before : "", *after = l->after ? l->after : "";
     char *at = l->beside ? strrchr(path, '/') : g_strrstr(path, key);
     if (!at || !g_str_has_prefix(at, key))
         return NULL;
     char *stem = at + strlen(key), *dot = strrchr(stem, '.');
     if (dot)
         *dot = '\0';
-    if (!g_str_has_prefix(stem, before) || !g_str_has_suffix(stem, after))
+    if (!g_str_has_prefix(stem, l->before) || !g_str_has_suffix(stem, l->after))
         return NULL;
-    stem[strlen(stem) - strlen(after)] = '\0';
+    stem[strlen(stem) - strlen(l->after)] = '\0';
     *base = at > path + 1 ? g_strndup(path + 1, (size_t)(at - path - 1))
                           : g_strdup(*left == '/' ? "/" : ".");
-    return g_strdup(stem + strlen(before));
+    return g_strdup(stem + strlen(l->before));
 }
 
 /* The path of a file of a layout where it is there; g_free. NULL: none. */

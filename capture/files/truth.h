@@ -17,7 +17,7 @@ enum { MASK_NONOCC, MASK_ALL, MASK_DISC, MASK_COUNT };
 struct dataset_layout {
     const char *side[2]; /* folders of left and right pictures */
     bool beside;         /* or how the names begin of pictures beside each other */
-    const char *before, *after;
+    char before[8], after[16];
     const char *truth, *mask[MASK_COUNT]; /* files, NULL: none */
     /* A disparity, in px, is (number - plus) / scale of a PNG; scale 0: by pair.ini. */
     double scale, plus;

@@ -101,25 +101,25 @@ static void copy_part(const GstVideoFrame *video, int column, int row, struct sa
 static bool put_pictures(struct gst_pair *pair, bool swap, GstSample *const *samples, int count,
                          struct frame *frame) {
     struct image *sides[2] = {&frame->left, &frame->right};
-    bool whole = true;
-    for (int i = 0; i < 2 && whole; i++) {
+    for (int i = 0; i < 2; i++) {
         bool second = i ^ (swap != (count == 1 && pair->right_first));
         GstSample *sample = samples[count == 2 && second];
         GstVideoInfo info;
         GstVideoFrame video;
-        whole = gst_video_info_from_caps(&info, gst_sample_get_caps(sample));
-        int width = whole ? info.width : 0, height = whole ? info.height : 0;
+        if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)))
+            return false;
+        int width = info.width, height = info.height;
         source_halve(pair->pictures, &width, &height);
-        whole = width == sides[i]->width && height == sides[i]->height &&
-                gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ);
+        bool whole =
+            width == sides[i]->width && height == sides[i]->height &&
+            gst_video_frame_map(&video, &info, gst_sample_get_buffer(sample), GST_MAP_READ);
         if (!whole)
-            break;
-        copy_part(&video, second && pair->pictures == PICTURES_SIDE_BY_SIDE ? width : 0,
-                  second && pair->pictures == PICTURES_TOP_BOTTOM ? height : 0,
+            return false;
+        copy_part(&video, second * (info.width - width), second * (info.height - height),
                   &pair->bits.side[second], sides[i]);
         gst_video_frame_unmap(&video);
     }
-    return whole;
+    return true;
 }
 
 int gst_pair_put(struct gst_pair *pair, struct source *source, const struct source_options *options,

@@ -425,7 +425,7 @@ static int read_part(struct ros_file *f, const char *path) {
 static gint compare_names(gconstpointer a, gconstpointer b) {
     const char *const *p = a, *const *q = b;
     size_t n = strlen(*p), m = strlen(*q);
-    return n == m ? strcmp(*p, *q) : n < m ? -1 : 1; /* NAME_2.mcap before NAME_10.mcap */
+    return n == m ? strcmp(*p, *q) : (n > m) - (n < m); /* NAME_2.mcap before NAME_10.mcap */
 }
 
 char **ros_file_parts(const char *folder) {
