@@ -55,10 +55,11 @@ static int parse_pair(char *text, double *value) {
     if (equals)
         *equals = '\0';
     const char *number = equals ? equals + 1 : "";
-    if (strcmp(text, "scene") == 0) /* what there was before is still called for */
-        return strcmp(number, "desk") == 0
-                   ? 0
-                   : log_fail(-EINVAL, "synth", "the desk is the one scene; leave scene out");
+    if (strcmp(text, "scene") == 0) { /* a key of earlier versions */
+        if (strcmp(number, "desk") != 0)
+            log_warning("synth", "the desk is the one scene; scene=%s is not drawn", number);
+        return 0;
+    }
     int i = 0;
     while (i < SYNTH_KEYS && strcmp(keys[i].name, text) != 0)
         i++;
