@@ -83,8 +83,8 @@ DEVICE column_ends search_columns(const refine_map &m, int x, int top, uint64_t 
     return at;
 }
 
-/* What is known nearest to the left or right in each of a warp's rows. bit: the first row's number
- * among those of rows. */
+/* The nearest known disparity to the left or right in each of a warp's rows. bit: the first row's
+ * number among those of rows. */
 DEVICE void search_rows(const refine_map &m, int left, int top, uint64_t rows, int bit,
                         bool onwards, int at[OWN_ROWS]) {
     int lane = (int)threadIdx.x, step = onwards ? WARP_SIZE : -WARP_SIZE;
