@@ -472,13 +472,11 @@ static void draw_edges(struct ui *ui, ImVec2 min, ImVec2 max) {
     ui->list->PopClipRect();
 }
 
-void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
-                    double height, int flags) {
+/* Dear ImGui's flags for those of a panel. */
+static int window_flags(int flags) {
     int f = ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
             ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoTitleBar;
-    if (flags & UI_KEYBOARD)
-        ui->keyboard = true;
-    else
+    if (!(flags & UI_KEYBOARD))
         f |= ImGuiWindowFlags_NoNav;
     bool covers = flags & UI_ON_TOP && flags & UI_DOCKED; /* those that appeared before it */
     if (!(flags & UI_ON_TOP) || covers)
@@ -489,6 +487,13 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
         f |= ImGuiWindowFlags_AlwaysAutoResize;
     if (!(flags & UI_SCROLL))
         f |= ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+    return f;
+}
+
+void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double width,
+                    double height, int flags) {
+    bool covers = flags & UI_ON_TOP && flags & UI_DOCKED;
+    ui->keyboard |= (flags & UI_KEYBOARD) != 0;
     if (flags & UI_FROM_TOP)
         ImGui::SetNextWindowScroll(ImVec2(0, 0));
     float corner = flags & UI_CORNER ? 1 : 0;
@@ -508,7 +513,7 @@ void ui_panel_begin(struct ui *ui, const char *name, double x, double y, double 
     bool floats = flags & UI_AUTO_SIZE || (flags & UI_EDGED && flags & UI_ON_TOP);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize,
                         floats ? ImGui::GetStyle().PopupBorderSize : 0);
-    ImGui::Begin(name, NULL, f);
+    ImGui::Begin(name, NULL, window_flags(flags));
     ImGui::PopStyleVar(3);
     if (flags & UI_FRONT || (covers && ImGui::IsWindowAppearing()))
         ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
