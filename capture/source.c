@@ -58,12 +58,13 @@ void source_hand_over(const struct source_options *options, struct frame *frame)
 enum source_pictures source_arrangement(const char *name, const struct source_options *options,
                                         enum source_pictures said, int width, int height) {
     double shape = (double)width / height;
-    enum source_pictures asked = options->pictures != PICTURES_AUTO ? options->pictures
-                                 : options->motion_step             ? PICTURES_ONE
-                                 : said != PICTURES_AUTO            ? said
-                                 : shape <= MAX_TOP_BOTTOM          ? PICTURES_TOP_BOTTOM
-                                 : shape >= MIN_SIDE_BY_SIDE        ? PICTURES_SIDE_BY_SIDE
-                                                                    : PICTURES_AUTO;
+    enum source_pictures asked = options->pictures;
+    if (asked == PICTURES_AUTO)
+        asked = options->motion_step ? PICTURES_ONE : said;
+    if (asked == PICTURES_AUTO && shape <= MAX_TOP_BOTTOM)
+        asked = PICTURES_TOP_BOTTOM;
+    else if (asked == PICTURES_AUTO && shape >= MIN_SIDE_BY_SIDE)
+        asked = PICTURES_SIDE_BY_SIDE;
     bool below = asked == PICTURES_TOP_BOTTOM;
     if (asked == PICTURES_AUTO)
         log_error(name,

@@ -263,6 +263,8 @@ int preset_load_over(struct params *p, const char *name_or_path) {
         preset_apply(preset, p);
         return 0;
     }
+    if (strcmp(name_or_path, "balanced") == 0)
+        return log_fail(-ENOENT, NULL, "no preset \"balanced\"; default is its successor");
     g_auto(GStrv) names = preset_names();
     g_autofree char *known = g_strjoinv(", ", names),
                     *others = g_strconcat("; there are ", known, NULL),

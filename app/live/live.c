@@ -81,10 +81,10 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
     /* One frame for each of the two threads, a second one in flight, the caller's, those that it
      * keeps, and both queues; for a player the paused frame, and the one before it while a thread
      * still has it. */
-    int places = 4 + options->kept + 2 * QUEUE_DEPTH + 2 * options->player;
+    int places = matcher ? 4 + options->kept + 2 * QUEUE_DEPTH + 2 * options->player : 1;
     live->pairs = queue_open(QUEUE_DEPTH, options->policy);
     live->shown = queue_open(QUEUE_DEPTH, options->policy);
-    live->pool = pool_open(matcher ? places : 1, source->width, source->height, source->channels,
+    live->pool = pool_open(places, source->width, source->height, source->channels,
                            source->has_truth, matcher ? matcher_frame_alloc(matcher) : NULL);
     *error = live->pool ? start_threads(live) : -ENOMEM;
     if (*error)

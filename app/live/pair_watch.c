@@ -282,8 +282,9 @@ void pair_watch_print(struct pair_watch *w, const struct params *params) {
     } else if (w->lasts > 0) {
         int64_t last = w->kept_ns[(w->keeps - 1) % PAIR_WATCH_KEPT];
         pair_watch_describe(w, (double)(now - last) / CLOCK_NS_PER_S, &health, text, sizeof(text));
-        printf("rig       %s%s%s", text, health.advice ? "; " : "",
-               health.advice ? health.advice : "");
+        printf("rig       %s", text);
+        if (health.advice)
+            printf("; %s", health.advice);
         if (health.offset != 0)
             printf(" (--set row_offset=%.2f)", w->now.row_offset + w->rig->row_px * health.offset);
         putchar('\n');

@@ -157,7 +157,8 @@ static int put_disparity_color(GByteArray *m, const struct frame *frame) {
 
 static void put_camera(GByteArray *m, const struct depth_geometry *g, bool right, int width,
                        int height) {
-    double cx = right ? g->cx + g->doffs : g->cx, tx = right ? -g->fx * g->baseline : 0;
+    double cx = right ? g->cx + g->doffs : g->cx;
+    double tx = right ? -g->fx * g->baseline : 0;
     const double k[9] = {g->fx, 0, cx, 0, g->fy, g->cy, 0, 0, 1};
     const double r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const double p[12] = {g->fx, 0, cx, tx, 0, g->fy, g->cy, 0, 0, 0, 1, 0};
@@ -198,13 +199,14 @@ static void put_depth(GByteArray *m, enum ros_topic topic, const struct frame *f
                       const struct depth_geometry *g) {
     int width = frame->rect_left.width, height = frame->rect_left.height;
     bool mm = topic == ROS_DEPTH_MM;
-    size_t bytes = (size_t)width * (size_t)height * (mm ? sizeof(uint16_t) : sizeof(float));
+    int unit = mm ? 2 : 4;
+    size_t bytes = (size_t)width * (size_t)height * (size_t)unit;
     g_autofree void *values = g_malloc(bytes);
     if (mm)
         depth_map_16(g, frame->disparity, width, height, 1000, values);
     else
         depth_map_metres(g, frame->disparity, width, height, values);
-    memcpy(put_image(m, mm ? "16UC1" : "32FC1", width, height, mm ? 2 : 4), values, bytes);
+    memcpy(put_image(m, mm ? "16UC1" : "32FC1", width, height, unit), values, bytes);
 }
 
 static void put_points(GByteArray *m, const struct frame *frame, const struct depth_geometry *g) {

@@ -71,10 +71,10 @@ GstCaps *format_caps(const struct raw_picture *raw, double rate) {
     bool jpeg = format_is_jpeg(raw->fourcc);
     if (rate <= 0 && !jpeg)
         rate = RATE_ASSUMED; /* an encoder wants one; what counts are the times of the pictures */
-    int rate_n = rate > 0 ? (int)(rate * 1000 + 0.5) : 0;
+    int rate_n = rate > 0 ? (int)(rate * 1000 + 0.5) : 0; /* 0 is any */
     GstCaps *caps = gst_caps_new_simple(jpeg ? "image/jpeg" : "video/x-raw", "width", G_TYPE_INT,
                                         raw->width, "height", G_TYPE_INT, raw->height, "framerate",
-                                        GST_TYPE_FRACTION, rate_n, rate_n ? 1000 : 1, NULL);
+                                        GST_TYPE_FRACTION, rate_n, 1000, NULL);
     if (!jpeg)
         gst_caps_set_simple(caps, "format", G_TYPE_STRING,
                             gst_video_format_to_string(format_stored(raw->fourcc, 1)), NULL);

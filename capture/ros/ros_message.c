@@ -219,9 +219,9 @@ static int decode_wide(const struct raw_picture *raw, struct sample_bits *bits, 
 
 static int decode_raw(const struct ros_image *image, const struct encoding *encoding,
                       struct sample_bits *bits, struct image *out) {
-    uint32_t fourcc = !encoding->bayer       ? encoding->fourcc
-                      : encoding->bytes == 2 ? PIXEL_Y16
-                                             : PIXEL_GREY;
+    uint32_t fourcc = encoding->fourcc;
+    if (encoding->bayer)
+        fourcc = encoding->bytes == 2 ? PIXEL_Y16 : PIXEL_GREY;
     const struct pixel_format *format = pixel_format_find(fourcc);
     *out =
         (struct image){NULL, (int)image->width, (int)image->height, format ? format->channels : 3};
