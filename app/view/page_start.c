@@ -142,7 +142,7 @@ void start_page_remember(struct start_page *page, const char *const *words, int 
 /* The file with the picture of the source of this name. g_free. */
 static char *path_of(const char *source) {
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, source, -1),
-                    *file = g_strconcat(sum, ".png", NULL);
+                    *file = g_strconcat(sum, ".ppm", NULL);
     return g_build_filename(g_get_user_state_dir(), "livestereo", "recent", file, NULL);
 }
 
@@ -150,19 +150,17 @@ void start_page_keep_picture(const char *source, const struct image *picture) {
     g_autofree char *path = path_of(source), *folder = g_path_get_dirname(path);
     if (!g_getenv("XDG_STATE_HOME") && !g_file_test(g_get_home_dir(), G_FILE_TEST_IS_DIR))
         return;
-    if (g_mkdir_with_parents(folder, 0700) != 0 || access(folder, W_OK) != 0)
+    if (g_mkdir_with_parents(folder, 0700) != 0)
         return;
     int step = MAX(1, MIN(picture->width / 240, picture->height / 150)); /* it fills a tile */
-    struct image tile = {NULL, picture->width / step, picture->height / step, picture->channels};
-    size_t bytes = (size_t)tile.channels;
-    g_autofree uint8_t *data = tile.data = g_malloc(image_bytes(&tile));
-    for (int i = 0; i < tile.width * tile.height; i++) {
-        int at = i / tile.width * step * picture->width + i % tile.width * step;
-        memcpy(data + (size_t)i * bytes, picture->data + (size_t)at * bytes, bytes);
+    int width = picture->width / step, height = picture->height / step, bytes = picture->channels;
+    g_autoptr(GString) file = g_string_new(NULL);
+    g_string_printf(file, "P%c %d %d 255\n", bytes == 3 ? '6' : '5', width, height);
+    for (int i = 0; i < width * height; i++) {
+        ptrdiff_t at = (ptrdiff_t)(i / width * step) * picture->width + i % width * step;
+        g_string_append_len(file, (const char *)picture->data + at * bytes, bytes);
     }
-    g_autofree char *fresh = g_strconcat(path, ".png", NULL); /* that of before was read */
-    if (picture_write(fresh, &tile) == 0)
-        rename(fresh, path);
+    g_file_set_contents(path, file->str, (gssize)file->len, NULL); /* without it no picture */
 }
 
 /* 0 where there is none. */
