@@ -92,21 +92,14 @@ void cpu_run_rows(struct thread_pool *pool, cpu_rows *rows, const void *args, in
     thread_pool_run(pool, height, stage_clamp(block, 1, 16), run_rows, &job);
 }
 
-static void run_stage(struct backend_cpu *cpu, const struct pass *pass, const void *args) {
-    cpu_rows *rows = cpu->rows[pass->stage];
-    if (cpu->is_small[pass->stage] && cpu->is_small[pass->stage](args))
-        rows(args, pass->width, 0, pass->height, thread_pool_scratch(cpu->pool));
-    else
-        cpu_run_rows(cpu->pool, rows, args, pass->width, pass->height);
-}
-
 static void run_unit(struct backend_cpu *cpu, const struct graph *g, int unit, int slot) {
     const struct pass *first = &g->passes[unit];
     cpu_unit *form = first->unit > 1 ? cpu->units[first->of] : NULL;
     int done = form ? form(cpu, g, unit, slot) : 0;
     cpu->base.fused += stage_max(done - 1, 0);
     for (int i = unit + done; i < unit + first->unit; i++)
-        run_stage(cpu, &g->passes[i], graph_args(g, i, slot));
+        cpu_run_rows(cpu->pool, cpu->rows[g->passes[i].stage], graph_args(g, i, slot),
+                     g->passes[i].width, g->passes[i].height);
 }
 
 static void cpu_run(struct backend *b, void *compiled, int slot,

@@ -23,9 +23,6 @@ struct backend_cpu {
     struct backend base; /* first: the two pointers are one */
     struct thread_pool *pool;
     cpu_rows *rows[STAGE_COUNT];
-    /* Whether there is so little work that waking the thread pool would take longer; NULL:
-     * never. */
-    bool (*is_small[STAGE_COUNT])(const void *args);
     cpu_unit *units[UNIT_KINDS]; /* NULL: pass by pass. UNIT_COSTS stores no costs but the last. */
     double ms[GROUP_COUNT];      /* of the last frame */
 };

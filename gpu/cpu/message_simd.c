@@ -222,16 +222,6 @@ void FORM(rows_message)(const void *args, int width, int first, int last, void *
             message_active_row(&e, a, y);
 }
 
-/* About 20 microseconds' work. */
-bool FORM(message_is_small)(const void *args) {
-    const struct message_args *a = args;
-    int tiles = tile_count(a->grid.width, a->grid.height), active = 0,
-        maximum = 1024 / a->grid.padded;
-    for (int i = 0; a->active && i < tiles; i++)
-        active += a->active[i] == a->iteration;
-    return a->active && active <= maximum;
-}
-
 struct steps {
     struct envelope envelope;
     const struct level_unit *unit;

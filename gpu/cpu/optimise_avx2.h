@@ -20,12 +20,12 @@
 /* clang-format off */
 #define FORM_STAGES(STAGE) \
     STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
-    STAGE(winner_takes_all) STAGE(pruned_winner) STAGE(census) STAGE(median) \
-    STAGE(steady_bits) STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
+    STAGE(winner_takes_all) STAGE(pruned_winner) STAGE(median) \
+    STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
     STAGE(refine_nearest) STAGE(refine_evidence) LAYER_STAGES(STAGE)
 #define AVX2_STAGES(STAGE) \
-    STAGE(downsample_cost) STAGE(evidence) STAGE(arms) STAGE(edges) \
-    STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) STAGE(motion_cost) \
+    STAGE(census) STAGE(steady_bits) STAGE(downsample_cost) STAGE(evidence) STAGE(arms) \
+    STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) \
     STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
     STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(move_take)
@@ -42,7 +42,6 @@ AVX2_STAGES(AVX2_ROWS)
 #undef AVX2_ROWS
 
 /* struct backend_cpu's. */
-bool FORM(message_is_small)(const void *args);
 cpu_unit FORM(costs), FORM(level), FORM(kept_costs), pruned_level_avx2;
 
 #define LAYER_ROWS(name) cpu_rows rows_##name##_vnni, rows_##name##_vnni_512;

@@ -16,7 +16,6 @@ void FORM(cpu_optimise)(struct backend_cpu *cpu) {
 #define FORM_ROWS(name) cpu->rows[STAGE_##name] = FORM(rows_##name);
     FORM_STAGES(FORM_ROWS)
 #undef FORM_ROWS
-    cpu->is_small[STAGE_message] = FORM(message_is_small);
     cpu->units[UNIT_COSTS] = FORM(costs);
     cpu->units[UNIT_LEVEL] = FORM(level);
     cpu->units[UNIT_KEPT_COSTS] = FORM(kept_costs);

@@ -182,10 +182,6 @@ int thread_pool_threads(const struct thread_pool *pool) {
     return pool->threads;
 }
 
-void *thread_pool_scratch(struct thread_pool *pool) {
-    return pool->members[0].scratch;
-}
-
 void thread_pool_run(struct thread_pool *pool, int rows, int block, thread_pool_work *work,
                      void *context) {
     follow_fork(pool, true);

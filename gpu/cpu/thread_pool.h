@@ -15,9 +15,6 @@ struct thread_pool;
 struct thread_pool *thread_pool_open(int threads, size_t scratch_bytes, int *error);
 int thread_pool_threads(const struct thread_pool *pool);
 
-/* The scratch memory of the calling thread. */
-void *thread_pool_scratch(struct thread_pool *pool);
-
 /* Calls work(context, first, last, scratch) for disjoint blocks that cover [0, rows), block rows
  * each at most. */
 typedef void thread_pool_work(void *context, int first, int last, void *scratch);

@@ -91,24 +91,29 @@ STAGE int motion_descriptor(const struct motion_cost_args *a, int x, int y, int 
         a->descriptor_target + ((size_t)yo * width + (size_t)xo) * words, a->words)];
 }
 
-/* fraction^2 times the target's channel c at (fx, fy) / fraction px. */
-STAGE int motion_sample(const struct motion_cost_args *a, int fx, int fy, int c) {
-    int f = a->fraction, x = (fx + (f << 15)) / f - (1 << 15), y = (fy + (f << 15)) / f - (1 << 15);
-    int wx = fx - x * f, wy = fy - y * f;
-    return (f - wy) * ((f - wx) * motion_pixel(a, a->target, x, y)[c] +
-                       wx * motion_pixel(a, a->target, x + 1, y)[c]) +
-           wy * ((f - wx) * motion_pixel(a, a->target, x, y + 1)[c] +
-                 wx * motion_pixel(a, a->target, x + 1, y + 1)[c]);
+/* fraction^2 times the difference, summed over the channels, between the reference at (x, y) and
+ * the target at (xo + wx / fraction, yo + wy / fraction). */
+STAGE int motion_sampled_pixel(const struct motion_cost_args *a, int x, int y, int xo, int yo,
+                               int wx, int wy) {
+    const uint8_t *own = motion_pixel(a, a->reference, x, y),
+                  *above = motion_pixel(a, a->target, xo, yo),
+                  *above_right = motion_pixel(a, a->target, xo + 1, yo),
+                  *below = motion_pixel(a, a->target, xo, yo + 1),
+                  *below_right = motion_pixel(a, a->target, xo + 1, yo + 1);
+    int sum = 0, f = a->fraction, left = f - wx;
+    for (int c = 0; c < a->channels; c++)
+        sum += stage_abs(f * f * own[c] - (f - wy) * (left * above[c] + wx * above_right[c]) -
+                         wy * (left * below[c] + wx * below_right[c]));
+    return sum;
 }
 
 /* d in 1 / fraction px. */
 STAGE int motion_sampled(const struct motion_cost_args *a, int x, int y, struct displacement d) {
-    int sum = 0, f = a->fraction;
+    int sum = 0, f = a->fraction, u = (d.u + (f << 15)) / f - (1 << 15),
+        v = (d.v + (f << 15)) / f - (1 << 15), wx = d.u - u * f, wy = d.v - v * f;
     for (int dy = -1; dy <= 1; dy++)
         for (int dx = -1; dx <= 1; dx++)
-            for (int c = 0; c < a->channels; c++)
-                sum += stage_abs(f * f * motion_pixel(a, a->reference, x + dx, y + dy)[c] -
-                                 motion_sample(a, f * (x + dx) + d.u, f * (y + dy) + d.v, c));
+            sum += motion_sampled_pixel(a, x + dx, y + dy, x + dx + u, y + dy + v, wx, wy);
     return 16 * sum / (9 * f * f * a->channels);
 }
 
@@ -137,20 +142,17 @@ STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, stru
                         stage_clamp(fy, 0, a->height - 1));
 }
 
-STAGE int motion_is_masked(const struct motion_cost_args *a, int x, int y) {
-    return a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
-}
-
 STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
     const struct label_space *s = &a->grid.space;
     uint8_t *out = a->cost + grid_labels(&a->grid, x, y), *end = out + a->grid.padded;
     struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
-    int masked = motion_is_masked(a, x + a->left, y + a->top);
+    x += a->left;
+    y += a->top;
+    int masked = a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
     for (int v = 0; v < s->v_count; v++)
         for (int u = 0; u < s->u_count; u++) {
             struct displacement d = {centre.u + s->u_min + u, centre.v + s->v_min + v};
-            int cost = masked ? 0 : motion_label_cost(a, x + a->left, y + a->top, d);
-            *out++ = (uint8_t)cost;
+            *out++ = (uint8_t)(masked ? 0 : motion_label_cost(a, x, y, d));
         }
     while (out < end)
         *out++ = 0;

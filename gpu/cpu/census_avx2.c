@@ -1,7 +1,7 @@
 /*
- * The census transform and its steady bits in AVX2, 32 pixels at a time, in AVX-512 64. Their bits
- * are computed one after the other and gathered in eight registers; register b holds byte b of the
- * 62 bits of every pixel.
+ * The census transform and its steady bits in AVX2, 32 pixels at a time. Their bits are computed
+ * one after the other and gathered in eight registers; register b holds byte b of the 62 bits of
+ * every pixel.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/optimise_avx2.h"
@@ -11,34 +11,6 @@
 #include <string.h>
 
 /* flags: of each pixel, yes or no. */
-#ifdef AVX512
-typedef __m512i pixels;
-typedef __mmask64 flags;
-
-INLINE pixels load_pixels(const uint8_t *from) {
-    return _mm512_loadu_si512(from);
-}
-
-INLINE void store_pixels(uint8_t *to, pixels v) {
-    _mm512_storeu_si512(to, v);
-}
-
-INLINE pixels add_bit(pixels bits, flags set, int bit) {
-    return _mm512_mask_add_epi8(bits, set, bits, _mm512_set1_epi8((char)(1 << bit)));
-}
-
-INLINE flags darker(pixels pixel, pixels centre) {
-    return _mm512_cmplt_epu8_mask(pixel, centre);
-}
-
-INLINE pixels distance(pixels a, pixels b) {
-    return _mm512_or_si512(_mm512_subs_epu8(a, b), _mm512_subs_epu8(b, a));
-}
-
-INLINE flags sum_at_most(pixels a, pixels b, int most) {
-    return _mm512_cmple_epu8_mask(_mm512_adds_epu8(a, b), _mm512_set1_epi8((char)most));
-}
-#else
 typedef __m256i pixels;
 typedef __m256i flags;
 
@@ -66,7 +38,6 @@ INLINE flags sum_at_most(pixels a, pixels b, int most) {
     return _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_adds_epu8(a, b), _mm256_set1_epi8((char)most)),
                              _mm256_setzero_si256());
 }
-#endif
 
 enum { REACH_X = 4, REACH_Y = 3, ROWS = 2 * REACH_Y + 1, STEP = sizeof(pixels) };
 enum { NEIGHBOURS = 62, PADDED = MAX_FRAME_SIDE + 2 * REACH_X + STEP };
@@ -156,7 +127,7 @@ INLINE void census_row(const uint8_t rows[ROWS][PADDED], const uint8_t between[R
         }
 }
 
-void FORM(rows_census)(const void *args, int width, int first, int last, void *scratch) {
+void rows_census_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct census_args *a = args;
     uint8_t(*rows)[PADDED] = scratch;
     static_assert(2 * ROWS * sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");
@@ -166,7 +137,7 @@ void FORM(rows_census)(const void *args, int width, int first, int last, void *s
     }
 }
 
-void FORM(rows_steady_bits)(const void *args, int width, int first, int last, void *scratch) {
+void rows_steady_bits_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct steady_bits_args *a = args;
     uint8_t(*rows)[PADDED] = scratch, (*between)[PADDED] = rows + ROWS;
     for (int y = first; y < last; y++) {
