@@ -127,7 +127,7 @@ CLI_TEST_PLAIN("/cli/bench", test_bench) {
     g_assert_true(g_str_has_prefix(table, "cpu ("));
     g_assert_nonnull(strstr(table, "\n  64x48        8  "));
     g_assert_nonnull(strstr(table, " aggregate 0.00 "));
-    must("bench --size 64x48 --labels 8 --frames 3 --rectify --memory 1M");
+    must("bench --size 64x48 --labels 8 --frames 3 --memory 1M");
 }
 
 /* In bash, "--" completes to just what the command's help lists, each option as it is written. */

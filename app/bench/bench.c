@@ -38,13 +38,6 @@ void bench_draw_pair(struct frame *f, int labels) {
         }
 }
 
-void bench_turn(struct rectify_point *points, int width, int height) {
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            *points++ = (struct rectify_point){32 * x + 7 + (y - height / 2) * 32 / 172,
-                                               32 * y + 9 - (x - width / 2) * 32 / 172};
-}
-
 static int start(struct bench_runner *r, struct frame *f) {
     f->index = r->number++;
     return r->start(r->context, f);

@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "calibration/rectify.h"
 #include "image/frame.h"
 #include "include/livestereo.h"
 
@@ -52,7 +51,3 @@ int bench_measure(struct bench_runner *runner, struct frame *const frames[2],
 void bench_print_header(const char *title);
 void bench_print_row(const struct bench_size *size, struct bench_times *times, size_t memory,
                      const char *(*stage_name)(enum livestereo_stage stage));
-
-/* The table of a rig that is turned by a third of a degree, where nothing lies on whole pixels:
- * width * height points. */
-void bench_turn(struct rectify_point *points, int width, int height);

@@ -17,7 +17,6 @@ struct bench {
     char *size_text;
     struct bench_size size; /* 0: those of the table */
     int frames;
-    gboolean rectify;
 };
 
 static int start_frame(void *context, struct frame *f) {
@@ -29,21 +28,12 @@ static int finish_frame(void *context, struct frame *f) {
     return matcher_finish(context, f);
 }
 
-static struct matcher *open_matcher(const struct bench *b, const struct params *params,
-                                    const struct bench_size *size, int *code) {
-    struct rectify_map maps[2];
-    for (int side = 0; side < 2 && b->rectify; side++) {
-        maps[side] = (struct rectify_map){.width = size->width, .height = size->height};
-        maps[side].point = g_new(struct rectify_point, (size_t)size->width * (size_t)size->height);
-        bench_turn(maps[side].point, size->width, size->height);
-    }
+static struct matcher *open_matcher(const struct params *params, const struct bench_size *size,
+                                    int *code) {
     if (log_get_level() == LOG_INFO)
         log_set_level(LOG_WARNING); /* the table says what the matcher does */
-    struct matcher *m = matcher_open(params, "bench", size->width, size->height, CHANNELS,
-                                     b->rectify ? maps : NULL, NULL, false, code);
-    for (int side = 0; side < 2 && b->rectify; side++)
-        g_free(maps[side].point);
-    return m;
+    return matcher_open(params, "bench", size->width, size->height, CHANNELS, NULL, NULL, false,
+                        code);
 }
 
 /* Whether the backend has two frames in flight, as those of GPUs do. */
@@ -57,7 +47,7 @@ static int measure_size(const struct bench *b, const struct bench_size *size, bo
     struct params params = b->params;
     int code;
     params.disparity_range = size->labels;
-    struct matcher *m = open_matcher(b, &params, size, &code);
+    struct matcher *m = open_matcher(&params, size, &code);
     if (!m)
         return code;
     struct livestereo_info info = matcher_info(m);
@@ -118,7 +108,6 @@ int cmd_bench(int argc, char **argv) {
         {"size", 0, 0, G_OPTION_ARG_STRING, &b.size_text, "Pictures of this size alone", "WxH"},
         {"labels", 0, 0, G_OPTION_ARG_INT, &b.size.labels, "Disparities to search", "N"},
         {"frames", 0, 0, OPTION_COUNT, &b.frames, "Frames to measure (51)", "N"},
-        {"rectify", 0, 0, G_OPTION_ARG_NONE, &b.rectify, "Rectify the pictures too", NULL},
         {0},
     };
     int code = options_parse(
