@@ -215,8 +215,9 @@ double params_sigma(const struct params *p, int confidence) {
     static const double table[] = {
 #include "config/sigma_table.inc"
     };
-    const double of_all = 0.7;
-    return params_matched_from(p) > 0 ? table[confidence < 64 ? 0 : confidence / 8 - 8] : of_all;
+    if (params_matched_from(p) == 0)
+        return 0.7; /* of all */
+    return table[confidence < 64 ? 0 : confidence / 8 - 8];
 }
 
 bool params_refines(const struct params *p) {
@@ -277,7 +278,7 @@ static const char *quotable(const char *text, char buf[NAME_BYTES]) {
         unsigned char byte = (unsigned char)text[i];
         buf[i] = byte < 0x20 || byte == 0x7f ? '?' : text[i];
     }
-    memcpy(buf + length, cut ? "..." : "", cut ? 4 : 1);
+    snprintf(buf + length, sizeof "...", "%s", cut ? "..." : "");
     return buf;
 }
 
@@ -292,8 +293,9 @@ static void describe_allowed(const struct param_info *info, char *buf, size_t si
         for (int i = 0; i < count && used < size; i++) {
             size_t length;
             const char *choice = choice_at(info->choices, i, &length);
-            const char *comma = i == 0 ? "" : i == count - 1 ? " or " : ", ";
-            used += (size_t)snprintf(buf + used, size - used, "%s%.*s", comma, (int)length, choice);
+            const char *comma = i == count - 1 ? " or " : ", ";
+            used += (size_t)snprintf(buf + used, size - used, "%s%.*s", i ? comma : "", (int)length,
+                                     choice);
         }
     } else {
         number_print(info->min, min, sizeof min);

@@ -122,6 +122,8 @@ static GstFlowReturn compute(struct pair *self, GstBuffer *const buffer[2]) {
     GstFlowReturn result = prepare(self);
     GstClockTime left = running_time(self, 0, buffer[0]), right = running_time(self, 1, buffer[1]);
     GstVideoFrame frame[3];
+    bool timed = GST_CLOCK_TIME_IS_VALID(left) && GST_CLOCK_TIME_IS_VALID(right);
+    GstClockTimeDiff gap = timed ? GST_CLOCK_DIFF(left, right) : 0;
     int mapped = 0;
     if (result != GST_FLOW_OK)
         return result;
@@ -134,11 +136,7 @@ static GstFlowReturn compute(struct pair *self, GstBuffer *const buffer[2]) {
         gst_video_frame_map(&frame[2], &self->engine->out, map,
                             GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF) &&
         ++mapped)
-        result = engine_compute(self->engine, &frame[0], &frame[1],
-                                GST_CLOCK_TIME_IS_VALID(left) && GST_CLOCK_TIME_IS_VALID(right)
-                                    ? GST_CLOCK_DIFF(left, right)
-                                    : 0,
-                                &frame[2])
+        result = engine_compute(self->engine, &frame[0], &frame[1], gap, &frame[2])
                      ? GST_FLOW_OK
                      : GST_FLOW_ERROR;
     else
