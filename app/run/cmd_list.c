@@ -104,8 +104,8 @@ int cmd_list(int argc, char **argv) {
     struct params params;
     int code = options_parse(
         &argc, &argv, "",
-        "Lists the cameras: names that stay, formats, and SOURCE words to paste. Every mode and\n"
-        "control of one prints v4l2-ctl -d NODE --list-formats-ext --list-ctrls.",
+        "Lists the cameras: names that stay, formats, and SOURCE words to paste. v4l2-ctl\n"
+        "prints every mode and control of one.",
         "Example:\n  livestereo list\n", entries, &options, &params);
     options_free(&options);
     if (code != GO_ON)
