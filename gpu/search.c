@@ -87,6 +87,7 @@ static struct problem make_problem(struct graph *g, const struct search *s, cons
                               .levels = window->centre.u ? 1 : params->bp_levels,
                               .first_column = b->x,
                               .columns = s->p->width,
+                              .likeness = s->reference->likeness,
                               .window = window->fraction ? window : NULL,
                               .sign = side == LEFT_SIDE ? 1 : -1,
                               .max_iterations = most_iterations(params, side),

@@ -38,6 +38,7 @@ struct problem {
     int levels;
     int first_column,
         columns; /* of the picture: the first pixel's, and how many; 0 of no picture */
+    const struct likeness *likeness;   /* of the pictures, or NULL */
     const struct label_window *window; /* of labels (u, v), NULL: labels are disparities */
     int sign;                          /* 1: of the left picture, -1: of the right one */
     int max_iterations;                /* at the finest level; -1: as many as params says */

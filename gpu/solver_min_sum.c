@@ -127,14 +127,7 @@ static bool needs_ground(const struct params *p) {
     return p->cost_smoothing == COST_SMOOTHING_OFF || p->descriptor == DESCRIPTOR_LEARNED;
 }
 
-static void find_ground(struct graph *g, struct evidence_args *a) {
-    int groups = ground_groups(&a->grid), height = a->grid.height;
-    a->least = graph_buffer(g, (size_t)(groups * height) * sizeof(*a->least));
-    a->ground = graph_buffer(g, sizeof(*a->ground));
-    graph_stage(g, STAGE_ground_least, a, groups, height);
-    graph_stage(g, STAGE_ground_line, a, a->grid.labels, (2 * height + 2) / 3);
-}
-
+/* Costs of the third finest level, weighted by the evidence of its nodes. */
 static void weigh_nodes(struct graph *g, const struct problem *p, const struct level *third,
                         const uint16_t *cost) {
     struct evidence_args a = {.grid = third->grid,
@@ -144,11 +137,18 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
                               .width = p->columns,
                               .sign = p->sign,
                               .bare_weight = p->scaling->bare_weight,
-                              .least_mean = p->scaling->least_mean};
+                              .least_mean = p->scaling->least_mean,
+                              .averaged = p->params->cost_smoothing != COST_SMOOTHING_OFF,
+                              .likeness = p->likeness};
+    int width = a.grid.width, height = a.grid.height;
+    bool has_ground = needs_ground(p->params) && ground_groups(&a.grid) > 0;
+    a.match = graph_buffer(g, (size_t)(width * height) * sizeof(*a.match));
+    a.ground = has_ground ? graph_buffer(g, sizeof(*a.ground)) : NULL;
     graph_end(g);
-    if (needs_ground(p->params) && ground_groups(&a.grid) > 0)
-        find_ground(g, &a);
-    graph_stage(g, STAGE_evidence, &a, a.grid.width, a.grid.height);
+    graph_stage(g, STAGE_node_match, &a, width, height);
+    if (has_ground)
+        graph_stage(g, STAGE_ground_line, &a, a.grid.labels, (2 * height + 2) / 3);
+    graph_stage(g, STAGE_evidence, &a, width, height);
 }
 
 /* The costs of all levels but the finest, of which the next two are of one unit with the finest.

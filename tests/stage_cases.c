@@ -509,33 +509,58 @@ static struct evidence_args case_evidence_args(struct pass_case *c, struct grid 
     a.source = case_volume16(c, &a.grid, case_between(c, 0, 1) ? 16 * MAX_COST : 300);
     a.bare_weight = case_between(c, 0, 256);
     a.least_mean = case_between(c, 0, 600);
+    a.averaged = case_between(c, 0, 1);
     return a;
 }
 
-static void case_grounds(struct pass_case *c, enum stage last) {
-    struct grid g = case_grid(c);
-    int groups = 1 + g.width / EVIDENCE_NODES;
-    struct evidence_args a =
-        case_evidence_args(c, grid_make(groups * EVIDENCE_NODES, g.height, g.space));
-    a.least = case_add_rows(c, groups, g.height, sizeof(*a.least));
-    a.ground = case_randomise(c, case_add_table(c, sizeof(*a.ground)), 4, 99);
-    case_add_pass(c, STAGE_ground_least, &a, groups, g.height);
-    if (last == STAGE_ground_line)
-        case_add_pass(c, STAGE_ground_line, &a, g.labels, g.height);
+static struct node_match *case_matches(struct pass_case *c, const struct grid *g) {
+    struct node_match *match = case_add_rows(c, g->width, g->height, sizeof(*match));
+    case_randomise(c, match, sizeof(uint16_t), 40);
+    for (int i = 0; i < g->width * g->height; i++) {
+        match[i].depth = (uint16_t)(40 * match[i].depth);
+        match[i].lead = (uint16_t)(4 * match[i].lead);
+        if (match[i].label == 40)
+            match[i].label = NO_MATCH;
+    }
+    return match;
 }
 
-STAGE_UNTIL(ground_least, case_grounds)
-STAGE_UNTIL(ground_line, case_grounds)
+static uint64_t *case_ground(struct pass_case *c, const struct grid *g) {
+    uint64_t *ground = case_add_table(c, sizeof(*ground));
+    *ground = (uint64_t)case_between(c, 0, g->width * g->height) << 32 |
+              (uint64_t)case_between(c, 0, g->height - 1) << 16 |
+              (uint64_t)case_between(c, 0, g->labels);
+    return ground;
+}
+
+void case_node_match(struct pass_case *c) {
+    struct evidence_args a = case_evidence_args(c, case_grid(c));
+    a.match = case_matches(c, &a.grid);
+    if (case_between(c, 0, 1))
+        a.ground = case_ground(c, &a.grid);
+    case_add_pass(c, STAGE_node_match, &a, a.grid.width, a.grid.height);
+}
+
+static void case_ground_line(struct pass_case *c) {
+    struct grid g = case_grid(c);
+    struct evidence_args a =
+        case_evidence_args(c, grid_make(g.width + EVIDENCE_NODES, g.height, g.space));
+    a.match = case_matches(c, &a.grid);
+    a.ground = case_randomise(c, case_add_table(c, sizeof(*a.ground)), 4, 99);
+    case_add_pass(c, STAGE_ground_line, &a, g.labels, g.height);
+}
 
 void case_evidence(struct pass_case *c) {
     struct evidence_args a = case_evidence_args(c, case_grid(c));
+    a.match = case_matches(c, &a.grid);
     a.out = case_volume16(c, &a.grid, 65535);
     if (case_between(c, 0, 1)) {
-        a.ground = case_add_table(c, sizeof(*a.ground));
-        *a.ground = (uint64_t)case_between(c, 0, a.grid.width * a.grid.height) << 32 |
-                    (uint64_t)case_between(c, 0, a.grid.height - 1) << 16 |
-                    (uint64_t)case_between(c, 0, a.grid.labels);
+        struct likeness *likeness = case_add_table(c, sizeof(*likeness));
+        likeness->noise = case_between(c, 0, 15);
+        a.likeness = likeness;
     }
+    if (case_between(c, 0, 1))
+        a.ground = case_ground(c, &a.grid);
     case_add_pass(c, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
 

@@ -29,6 +29,7 @@ struct cost_args case_cost_args(struct pass_case *c);
 struct cross_args case_cross_args(struct pass_case *c);
 struct downsample_cost_args case_downsample_args(struct pass_case *c, struct grid fine, int levels);
 void case_cross_nodes(struct pass_case *c);
+void case_node_match(struct pass_case *c);
 void case_evidence(struct pass_case *c);
 
 /* Without active tiles. */

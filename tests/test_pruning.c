@@ -336,73 +336,117 @@ TEST("/pruning/nodes", test_nodes) {
     }
 }
 
-static double weight_by_definition(const struct evidence_args *a, int x, int y) {
-    double sums[MAX_LABELS] = {0}, total = 0, least = INFINITY;
-    int middle = MIN(a->first + 4 * x + 2, a->width - 1), labels = 0, nodes = 0, near = 0;
+/* The match of a node, with labels' matches in the other picture asked for one by one and shares in
+ * doubles. */
+static void check_match(const struct evidence_args *a, int x, int y, int *found) {
+    double sums[MAX_LABELS] = {0}, total = 0, second = INFINITY;
+    int middle = MIN(a->first + 4 * x + 2, a->width - 1), labels = 0, nodes = 0, label = -1;
     for (int n = MAX(x - 5, 0); n <= MIN(x + 5, a->grid.width - 1); n++, nodes++)
         for (int d = 0; d < a->grid.labels; d++)
             sums[d] += a->source[grid_labels(&a->grid, n, y) + (size_t)d];
     for (int d = 0; d < a->grid.labels; d++) {
         int match = middle - a->sign * (a->grid.space.u_min + d);
-        if (match < 0 || match >= a->width)
+        if (match < 0 || match >= a->width) {
             sums[d] = INFINITY;
-        else
-            total += sums[d], least = MIN(least, sums[d]), labels++;
+            continue;
+        }
+        total += sums[d], labels++;
+        label = label < 0 || sums[d] < sums[label] ? d : label;
     }
+    const struct node_match *m = a->match + y * a->grid.width + x;
+    g_assert_cmpint(m->label, ==, labels < 8 ? NO_MATCH : label);
     if (labels < 8)
-        return a->bare_weight;
-    double mean = total / labels, ratio = (mean - least) / MAX(mean, a->least_mean * nodes);
-    for (int d = 0; d < a->grid.labels; d++)
-        near += sums[d] <= floor(least + (mean - least) / 4);
-    if (near > 0.2 * labels)
-        ratio *= 0.2 * labels / near;
-    return a->bare_weight + (256 - a->bare_weight) * CLAMP((ratio - 0.05) / 0.05, 0, 1);
+        return;
+    double mean = total / labels, whole = MAX(mean, a->least_mean * nodes), near = 0;
+    for (int d = 0; d < a->grid.labels; d++) {
+        second = abs(d - label) > 2 ? MIN(second, sums[d]) : second;
+        near += sums[d] <= floor(sums[label] + (mean - sums[label]) / 4);
+    }
+    double lead = 1600 * (second - sums[label]) / whole,
+           depth = 5120 * (mean - sums[label]) / whole / MAX(5 * near / labels, 1);
+    g_assert_cmpfloat(fabs(m->lead - lead), <=, 1 + 0.01 * lead);
+    g_assert_cmpfloat(fabs(m->depth - depth), <=, 1 + 0.01 * depth);
+    g_assert_cmpfloat(fabs(m->gain - mean / (10 * nodes)), <=, 1);
+    *found += lead > 1 && depth > 1;
 }
 
-/* Costs of nodes by the evidence of their row, with labels' matches asked for one by one and the
- * ratio in doubles. */
-TEST("/pruning/evidence", test_evidence) {
+TEST("/pruning/node_match", test_node_match) {
     static struct pass_case c;
-    int between = 0;
+    int found = 0;
     for (int round = 0; round < ROUNDS; round++) {
         struct case_shape shape =
             shape_of(g_test_rand_int_range(1, 40), g_test_rand_int_range(1, 5),
                      g_test_rand_int_range(2, 80));
         struct evidence_args a;
         case_begin(&c, &shape);
-        case_evidence(&c);
+        case_node_match(&c);
         memcpy(&a, c.passes[0].args, sizeof(a));
         a.ground = NULL;
-        run_stage(STAGE_evidence, &a, a.grid.width, a.grid.height);
-        for (int i = 0; i < a.grid.width * a.grid.height; i++) {
-            int x = i % a.grid.width, y = i / a.grid.width;
-            double weight = weight_by_definition(&a, x, y);
-            size_t at = grid_labels(&a.grid, x, y);
-            between += weight > a.bare_weight + 1 && weight < 255;
-            for (size_t d = 0; d < (size_t)a.grid.labels; d++)
-                g_assert_cmpfloat(fabs(a.out[at + d] - a.source[at + d] * weight / 256), <=,
-                                  0.5 + 2 * a.source[at + d] / 256.0); /* rounded down twice */
-        }
+        run_stage(STAGE_node_match, &a, a.grid.width, a.grid.height);
+        for (int i = 0; i < a.grid.width * a.grid.height; i++)
+            check_match(&a, i % a.grid.width, i / a.grid.width, &found);
         case_free(&c);
     }
-    g_assert_cmpint(between, >, ROUNDS);
+    g_assert_cmpint(found, >, ROUNDS);
 }
 
-/* Votes of a row for a label by definition: groups of 11 nodes whose least cost is within 1. */
+/* A picture of one column of nodes, whose labels, leads and depths are given, without ground. */
+static int weight_of(const struct node_match *match, int height, int y, int noise) {
+    struct likeness likeness = {.noise = noise};
+    struct evidence_args a = {.grid = grid_make(1, height, (struct label_space){0, 60, 0, 1}),
+                              .match = (struct node_match *)match,
+                              .bare_weight = 13,
+                              .likeness = &likeness};
+    return evidence_weight(&a, 0, y);
+}
+
+/* Evidence is the lead in fiftieths and how many of six rows agree, which may be one label off and
+ * one more each row, or the depth in twentieths: none up to 4, full from 7 on. Rows at the border
+ * count twice. Noise makes what has none heavier. */
+TEST("/pruning/evidence", test_evidence) {
+    struct node_match m[7];
+    for (int y = 0; y < 7; y++)
+        m[y] = (struct node_match){.label = (uint16_t)(20 + (y - 3))};
+    m[4].label = 23, m[6].label = 25;
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13); /* 4 rows */
+    m[3].lead = 32;
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13 + 243 / 3);
+    m[4].label = 22;
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13 + 2 * 243 / 3);
+    m[3].lead = 64;
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 256);
+    m[3] = (struct node_match){.label = 50, .depth = 4 * 256};
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13);
+    m[3].depth = 7 * 256;
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 256);
+    m[3] = (struct node_match){.label = NO_MATCH, .lead = 255, .depth = 5000};
+    g_assert_cmpint(weight_of(m, 7, 3, 4), ==, 13);
+    g_assert_cmpint(weight_of(m, 7, 3, 6), ==, 13 + 64);
+    g_assert_cmpint(weight_of(m, 7, 3, 20), ==, 256);
+    for (int y = 0; y < 4; y++)
+        m[y] = (struct node_match){.label = 20, .lead = 32};
+    g_assert_cmpint(weight_of(m, 7, 0, 0), ==, 256); /* 3 rows twice */
+}
+
+/* Where costs are averaged, depth alone counts, from a twentieth to a tenth, without noise. */
+TEST("/pruning/evidence_averaged", test_evidence_averaged) {
+    struct node_match m = {.label = 20, .lead = 1000};
+    struct likeness likeness = {.noise = 20};
+    struct evidence_args a = {.grid = grid_make(1, 1, (struct label_space){0, 60, 0, 1}),
+                              .match = &m,
+                              .averaged = 1,
+                              .bare_weight = 13,
+                              .likeness = &likeness};
+    for (m.depth = 0; m.depth < 1000; m.depth++)
+        g_assert_cmpfloat(
+            fabs(evidence_weight(&a, 0, 0) - (13 + 243 * CLAMP(m.depth / 256.0 - 1, 0, 1))), <=, 1);
+}
+
+/* Votes of a row for a label by definition: nodes in the middle of 11 whose label is within 1. */
 static int votes_by_definition(const struct evidence_args *a, int y, double label) {
     int votes = 0;
-    for (int left = 0; left + 11 <= a->grid.width; left += 11) {
-        double least = INFINITY;
-        int best = -9;
-        for (int d = 0; d < a->grid.labels; d++) {
-            double sum = 0;
-            for (int x = left; x < left + 11; x++)
-                sum += a->source[grid_labels(&a->grid, x, y) + (size_t)d];
-            if (sum < least)
-                least = sum, best = d;
-        }
-        votes += fabs(best - label) <= 1;
-    }
+    for (int left = 0; left + 11 <= a->grid.width; left += 11)
+        votes += fabs(a->match[y * a->grid.width + left + 5].label - label) <= 1;
     return votes;
 }
 
@@ -414,24 +458,25 @@ static void check_ground(int horizon) {
     static struct pass_case c;
     struct case_shape shape = shape_of(WIDTH, HEIGHT, LABELS);
     struct evidence_args a;
+    struct node_match match[WIDTH * HEIGHT];
+    uint64_t ground;
     case_begin(&c, &shape);
     case_evidence(&c);
     memcpy(&a, c.passes[0].args, sizeof(a));
     a.grid = grid_make(WIDTH, HEIGHT, (struct label_space){0, LABELS, 0, 1});
-    a.first = 0, a.width = 10000, a.sign = 1, a.bare_weight = 26, a.least_mean = 0;
-    uint16_t *source = (uint16_t *)a.source, least[WIDTH / 11 * HEIGHT];
-    uint64_t ground;
+    a.first = LABELS, a.width = 4 * WIDTH + LABELS, a.sign = 1, a.averaged = 0;
+    a.bare_weight = 26, a.least_mean = 0;
+    a.match = match, a.ground = &ground, a.likeness = NULL;
+    uint16_t *source = (uint16_t *)a.source;
     for (int i = 0; i < WIDTH * HEIGHT * LABELS; i++) {
         int d = i % LABELS, x = i / LABELS % WIDTH, y = i / LABELS / WIDTH;
         double line = BOTTOM * (y - horizon) / (double)(HEIGHT - horizon);
         source[grid_labels(&a.grid, x, y) + (size_t)d] =
             (uint16_t)(y > horizon && d == round(line) ? 980 : g_test_rand_int_range(1000, 1050));
     }
-    a.least = least, a.ground = &ground;
-    a.width = 4 * WIDTH + LABELS, a.first = LABELS;
-    run_stage(STAGE_ground_least, &a, WIDTH / 11, HEIGHT);
+    run_stage(STAGE_node_match, &a, WIDTH, HEIGHT);
     run_stage(STAGE_ground_line, &a, LABELS, HEIGHT - 1);
-    int most = 0, changed = 0, found = (int)(ground >> 16 & 0xffff),
+    int most = 0, changed = 0, heavy = 0, above = 0, found = (int)(ground >> 16 & 0xffff),
         bottom = (int)(ground & 0xffff);
     for (int h = 0; h < HEIGHT - 1; h++)
         for (int b = 8; b < 8 + LABELS; b++) {
@@ -450,11 +495,13 @@ static void check_ground(int horizon) {
             double gain = fabs(d - line) <= 3 ? 102.5 : 0;
             changed += gain > 0;
             g_assert_cmpfloat(fabs(a.out[at] - (source[at] - gain)), <=, 4);
-        } else if (10 * found < 3 * HEIGHT || y <= found) {
-            g_assert_cmpint(a.out[at], <=, source[at] / 5);
+        } else if (y < MIN(horizon, found) - 3) {
+            heavy += a.out[at] > source[at] / 2;
+            above++;
         }
     }
     g_assert_cmpint(changed > 0, ==, horizon > 9);
+    g_assert_cmpint(4 * heavy, <=, above);
     case_free(&c);
 }
 

@@ -82,42 +82,39 @@ static void take_node(uint16_t *restrict sums, const uint16_t *restrict cost, in
         sums[d] = (uint16_t)(sums[d] - cost[d]);
 }
 
-/* Costs of node (x, y) by the costs summed over nodes. */
-static void weigh_node(const struct evidence_args *a, int x, int y, const uint16_t *restrict sums,
-                       int nodes, int ground) {
-    struct label_range range = evidence_labels(a, x);
-    int count = range.end - range.first;
-    uint32_t sum = 0;
-    uint16_t least = UINT16_MAX, near = 0;
-    for (int d = range.first; d < range.end; d++) {
-        sum += sums[d];
+static uint16_t least_of(const uint16_t *restrict sums, int first, int end) {
+    uint16_t least = UINT16_MAX;
+    for (int d = first; d < end; d++)
         least = sums[d] < least ? sums[d] : least;
-    }
+    return least;
+}
+
+/* By the costs summed over nodes. */
+static struct node_match match_node(const struct evidence_args *a, int x,
+                                    const uint16_t *restrict sums) {
+    struct label_range range = evidence_labels(a, x);
+    int count = range.end - range.first, label = range.first;
+    uint32_t sum = 0;
+    uint16_t least = least_of(sums, range.first, range.end), near = 0;
+    for (int d = range.first; d < range.end; d++)
+        sum += sums[d];
     uint16_t limit = (uint16_t)evidence_limit(count, sum, least);
     for (int d = range.first; d < range.end; d++)
         near = (uint16_t)(near + (sums[d] <= limit));
-    int first = stage_max(ground - GROUND_NEAR, 0),
-        end = stage_min(ground + GROUND_NEAR + 1, a->grid.padded);
-    bool on_ground = false;
-    for (int d = stage_max(first, range.first); d < stage_min(end, range.end); d++)
-        on_ground |= sums[d] <= limit;
-    on_ground &= count >= EVIDENCE_LEAST_LABELS;
-    int weight = on_ground ? 256 : evidence_weight(a, nodes, count, sum, least, near);
-    const uint16_t *restrict cost = a->source + grid_labels(&a->grid, x, y);
-    uint16_t *restrict out = a->out + grid_labels(&a->grid, x, y);
-    for (int d = 0; d < a->grid.padded / LABEL_BLOCK * LABEL_BLOCK; d++)
-        out[d] = (uint16_t)evidence_scaled(cost[d], weight, 0);
-    for (int d = first; on_ground && d < end; d++)
-        out[d] = (uint16_t)evidence_scaled(cost[d], weight, ground_gain(nodes, count, sum));
+    while (label < range.end && sums[label] != least)
+        label++;
+    uint16_t below = least_of(sums, range.first, label - MATCH_APART),
+             above = least_of(sums, label + MATCH_APART + 1, range.end);
+    struct node_costs c = {sum, least, near, (uint32_t)label, below < above ? below : above};
+    return node_match_of(a, evidence_nodes(a, x), count, &c);
 }
 
 /* Sums over nodes go along with x. */
-void rows_evidence_avx2(const void *args, int width, int first, int last, void *scratch) {
+void rows_node_match_avx2(const void *args, int width, int first, int last, void *scratch) {
     const struct evidence_args *a = args;
     (void)scratch;
     for (int y = first; y < last; y++) {
         uint16_t sums[MAX_LABELS] = {0};
-        int ground = ground_of_row(a, y);
         for (int x = -EVIDENCE_REACH; x < width; x++) {
             int enters = x + EVIDENCE_REACH, leaves = enters - EVIDENCE_NODES;
             if (enters < width)
@@ -125,9 +122,28 @@ void rows_evidence_avx2(const void *args, int width, int first, int last, void *
             if (leaves >= 0)
                 take_node(sums, a->source + grid_labels(&a->grid, leaves, y), a->grid.padded);
             if (x >= 0)
-                weigh_node(a, x, y, sums, evidence_nodes(a, x), ground);
+                a->match[y * width + x] = match_node(a, x, sums);
         }
     }
+    if (first == 0 && a->ground)
+        *a->ground = 0;
+}
+
+void rows_evidence_avx2(const void *args, int width, int first, int last, void *scratch) {
+    const struct evidence_args *a = args;
+    (void)scratch;
+    for (int y = first; y < last; y++)
+        for (int x = 0, ground = ground_of_row(a, y); x < width; x++) {
+            struct node_weight w = node_weight_of(a, x, y, ground);
+            size_t at = grid_labels(&a->grid, x, y);
+            const uint16_t *restrict cost = a->source + at;
+            uint16_t *restrict out = a->out + at;
+            for (int d = 0; d < a->grid.padded / LABEL_BLOCK * LABEL_BLOCK; d++)
+                out[d] = (uint16_t)((cost[d] * w.weight + 128) >> 8);
+            for (int d = stage_max(ground - GROUND_NEAR, 0);
+                 w.gain && d < stage_min(ground + GROUND_NEAR + 1, a->grid.padded); d++)
+                out[d] = evidence_scaled(cost[d], &w, d);
+        }
 }
 
 /* Costs of block k of the nodes' labels from their children's, where these exist. */

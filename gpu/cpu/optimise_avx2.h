@@ -24,8 +24,8 @@
     STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
     STAGE(refine_nearest) STAGE(refine_evidence) LAYER_STAGES(STAGE)
 #define AVX2_STAGES(STAGE) \
-    STAGE(census) STAGE(steady_bits) STAGE(downsample_cost) STAGE(evidence) STAGE(arms) \
-    STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) \
+    STAGE(census) STAGE(steady_bits) STAGE(downsample_cost) STAGE(node_match) STAGE(evidence) \
+    STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) \
     STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
     STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(move_take)

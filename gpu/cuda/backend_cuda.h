@@ -71,7 +71,7 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
 /* clang-format off */
 #define CUDA_STAGES(STAGE) \
     STAGE(cost) STAGE(downsample_cost) STAGE(start_messages) \
-    STAGE(ground_least) STAGE(ground_line) STAGE(evidence) \
+    STAGE(node_match) STAGE(ground_line) STAGE(evidence) \
     STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(steady_bits) STAGE(arms) \
     STAGE(speckle_join) STAGE(speckle_count) STAGE(hole_median) STAGE(median) \
     STAGE(border_plane) STAGE(check) STAGE(tiles) STAGE(best_label) \

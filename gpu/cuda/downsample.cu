@@ -136,47 +136,41 @@ DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], 
     }
 }
 
-/* The arguments of evidence_weight() for a node, and whether one of the labels near is the
- * ground's. */
-struct node_evidence {
-    uint32_t sum, least, near;
-    bool on_ground;
-};
-
 /* By the costs summed over nodes, in all lanes. */
 template <int WORDS>
-DEVICE node_evidence node_evidence_of(const label_range &range, const uint32_t (&sums)[WORDS],
-                                      int ground) {
-    node_evidence e = {0, UINT32_MAX, 0, false};
-    each_label(range, sums, [&](uint32_t v, int) {
-        e.sum += v;
-        e.least = min(e.least, v);
-    });
-    e.sum = (uint32_t)warp_sum((int)e.sum);
-    e.least = warp_min(e.least);
-    uint32_t limit = evidence_limit(range.end - range.first, e.sum, e.least);
+DEVICE node_costs node_costs_of(const label_range &range, const uint32_t (&sums)[WORDS]) {
+    node_costs c = {0, 0, 0, 0, UINT32_MAX};
+    uint32_t least = UINT32_MAX; /* the cost above its label */
     each_label(range, sums, [&](uint32_t v, int d) {
-        e.near += v <= limit;
-        e.on_ground |= v <= limit && is_near_ground(ground, d);
+        c.sum += v;
+        least = min(least, v << 16 | (uint32_t)d);
     });
-    e.near = (uint32_t)warp_sum((int)e.near);
-    e.on_ground = __any_sync(ALL_LANES, e.on_ground);
-    return e;
+    c.sum = (uint32_t)warp_sum((int)c.sum);
+    least = warp_min(least);
+    c.least = least >> 16;
+    c.label = least & 0xffff;
+    uint32_t limit = evidence_limit(range.end - range.first, c.sum, c.least);
+    each_label(range, sums, [&](uint32_t v, int d) {
+        c.near += v <= limit;
+        c.second = abs(d - (int)c.label) > MATCH_APART ? min(c.second, v) : c.second;
+    });
+    c.near = (uint32_t)warp_sum((int)c.near);
+    c.second = warp_min(c.second);
+    return c;
 }
 
 /* A warp has NODES nodes of a row and those that count for them in registers, two labels a word;
- * lane i finds the weight of node i. */
+ * lane i finds the match of node i. */
 template <int WORDS, int NODES>
 static __global__ void __launch_bounds__(THREADS)
-    evidence_kernel(const __grid_constant__ evidence_args a) {
+    node_match_kernel(const __grid_constant__ evidence_args a) {
     int lane = (int)threadIdx.x % WARP_SIZE, y = (int)blockIdx.y,
         first = NODES * (int)((blockIdx.x * THREADS + threadIdx.x) / WARP_SIZE);
     uint32_t node[NODES + 2 * EVIDENCE_REACH][WORDS] = {}, sums[WORDS] = {};
-    node_evidence own = {};
+    node_costs own = {};
     wait_for_previous_kernel();
     if (first >= a.grid.width)
         return;
-    int ground = ground_of_row(&a, y);
 #pragma unroll
     for (int i = 0; i < (NODES + 2 * EVIDENCE_REACH) * WORDS; i++) {
         int x = first + i / WORDS - EVIDENCE_REACH, at = 2 * (i % WORDS * WARP_SIZE + lane);
@@ -192,83 +186,61 @@ static __global__ void __launch_bounds__(THREADS)
             sums[w] += node[i][w] - (k > 0 ? node[k - 1][w] : 0);
         if (k < 0)
             continue;
-        node_evidence e = node_evidence_of(evidence_labels(&a, first + k), sums, ground);
-        own = lane == k ? e : own;
+        node_costs c = node_costs_of(evidence_labels(&a, first + k), sums);
+        own = lane == k ? c : own;
     }
+    if (first + lane == 0 && y == 0 && a.ground)
+        *a.ground = 0;
+    if (lane >= NODES || first + lane >= a.grid.width)
+        return;
     label_range range = evidence_labels(&a, first + lane);
-    int count = range.end - range.first, nodes = evidence_nodes(&a, first + lane), weight = 256,
-        gain = 0;
-    if (own.on_ground && nodes && count >= EVIDENCE_LEAST_LABELS)
-        gain = ground_gain(nodes, count, own.sum);
-    else
-        weight = evidence_weight(&a, nodes, count, own.sum, own.least, own.near);
-#pragma unroll
-    for (int i = 0; i < NODES * WORDS; i++) {
-        int x = first + i / WORDS, at = 2 * (i % WORDS * WARP_SIZE + lane),
-            w = (int)__shfl_sync(ALL_LANES, (uint32_t)weight, i / WORDS),
-            less = (int)__shfl_sync(ALL_LANES, (uint32_t)gain, i / WORDS);
-        uint32_t cost = node[i / WORDS + EVIDENCE_REACH][i % WORDS];
-        int low = evidence_scaled((int)(cost & 0xffff), w, is_near_ground(ground, at) ? less : 0),
-            high = evidence_scaled((int)(cost >> 16), w, is_near_ground(ground, at + 1) ? less : 0);
-        if (x < a.grid.width && at < a.grid.padded)
-            *reinterpret_cast<uint32_t *>(a.out + grid_labels(&a.grid, x, y) + at) =
-                (uint32_t)low | (uint32_t)high << 16;
-    }
+    a.match[y * a.grid.width + first + lane] =
+        node_match_of(&a, evidence_nodes(&a, first + lane), range.end - range.first, &own);
 }
 
 template <int WORDS, int NODES>
-static void launch_evidence(backend_cuda *cuda, const evidence_args *a) {
+static void launch_node_match(backend_cuda *cuda, const evidence_args *a) {
     int warps = (a->grid.width + NODES - 1) / NODES;
-    launch_dependent(cuda, evidence_kernel<WORDS, NODES>,
+    launch_dependent(cuda, node_match_kernel<WORDS, NODES>,
                      cuda_blocks(warps * WARP_SIZE, THREADS, a->grid.height, 1), dim3(THREADS), *a);
+}
+
+void cuda_launch_node_match(backend_cuda *cuda, const void *args, int, int) {
+    const evidence_args *a = static_cast<const evidence_args *>(args);
+    if (a->grid.padded <= 64)
+        launch_node_match<1, 8>(cuda, a);
+    else if (a->grid.padded <= 128)
+        launch_node_match<2, 8>(cuda, a);
+    else if (a->grid.padded <= 256)
+        launch_node_match<4, 8>(cuda, a);
+    else
+        launch_node_match<MAX_LABELS / 64, 4>(cuda, a);
+}
+
+/* A thread has 8 labels of a node. */
+static __global__ void __launch_bounds__(THREADS)
+    evidence_kernel(const __grid_constant__ evidence_args a) {
+    int group = a.grid.padded / 8, i = (int)(blockIdx.x * THREADS + threadIdx.x), x = i / group,
+        first = i % group * 8, y = (int)blockIdx.y;
+    wait_for_previous_kernel();
+    if (x >= a.grid.width)
+        return;
+    node_weight own = node_weight_of(&a, x, y, ground_of_row(&a, y));
+    size_t at = grid_labels(&a.grid, x, y) + first;
+    uint4 costs = __ldg(reinterpret_cast<const uint4 *>(a.source + at));
+    uint32_t w[4] = {costs.x, costs.y, costs.z, costs.w};
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = evidence_scaled((int)(w[k] & 0xffff), &own, first + 2 * k) |
+               (uint32_t)evidence_scaled((int)(w[k] >> 16), &own, first + 2 * k + 1) << 16;
+    store_words(a.out + at, w[0], w[1], w[2], w[3]);
 }
 
 void cuda_launch_evidence(backend_cuda *cuda, const void *args, int, int) {
     const evidence_args *a = static_cast<const evidence_args *>(args);
-    if (a->grid.padded <= 64)
-        launch_evidence<1, 8>(cuda, a);
-    else if (a->grid.padded <= 128)
-        launch_evidence<2, 8>(cuda, a);
-    else if (a->grid.padded <= 256)
-        launch_evidence<4, 8>(cuda, a);
-    else
-        launch_evidence<MAX_LABELS / 64, 4>(cuda, a);
-}
-
-/* A warp has EVIDENCE_NODES nodes of a row, a lane two labels at a time. */
-static __global__ void __launch_bounds__(THREADS)
-    ground_least_kernel(const __grid_constant__ evidence_args a) {
-    int groups = ground_groups(&a.grid), lane = (int)threadIdx.x % WARP_SIZE,
-        i = (int)(blockIdx.x * THREADS + threadIdx.x) / WARP_SIZE, y = i / groups,
-        left = i % groups * EVIDENCE_NODES;
-    uint32_t least = UINT32_MAX; /* the sum above the label */
-    wait_for_previous_kernel();
-    if (y >= a.grid.height)
-        return;
-    label_range range = evidence_labels(&a, left + EVIDENCE_REACH);
-    for (int d = 2 * lane; d < a.grid.padded; d += 2 * WARP_SIZE) {
-        uint32_t sums = 0;
-#pragma unroll
-        for (int x = left; x < left + EVIDENCE_NODES; x++)
-            sums += __ldg(
-                reinterpret_cast<const uint32_t *>(a.source + grid_labels(&a.grid, x, y) + d));
-        if (d >= range.first && d < range.end)
-            least = min(least, sums << 16 | (uint32_t)d);
-        if (d + 1 >= range.first && d + 1 < range.end)
-            least = min(least, (sums & 0xffff0000u) | (uint32_t)(d + 1));
-    }
-    least = warp_min(least);
-    if (lane == 0)
-        a.least[i] = range.end - range.first < EVIDENCE_LEAST_LABELS ? (uint16_t)GROUND_NONE
-                                                                     : (uint16_t)least;
-    if (lane == 0 && i == 0)
-        *a.ground = 0;
-}
-
-void cuda_launch_ground_least(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, ground_least_kernel,
-                     cuda_blocks(width * height * WARP_SIZE, THREADS, 1, 1), dim3(THREADS),
-                     *static_cast<const evidence_args *>(args));
+    launch_dependent(cuda, evidence_kernel,
+                     cuda_blocks(a->grid.width * (a->grid.padded / 8), THREADS, a->grid.height, 1),
+                     dim3(THREADS), *a);
 }
 
 enum { LINE_THREADS = 512, NEAR_COUNTS = 1 << 14 };
@@ -294,8 +266,8 @@ static __global__ void __launch_bounds__(LINE_THREADS)
             near[i] = 0;
         __syncthreads();
         for (int i = thread; i < rows * groups; i += LINE_THREADS) {
-            int row = i / groups, least = a.least[(top + 2 * row) * groups + i % groups];
-            for (int at = row * counts + least, k = 0; k < 3 && least != GROUND_NONE; k++, at++)
+            int row = i / groups, least = ground_voter(&a, i % groups, top + 2 * row);
+            for (int at = row * counts + least, k = 0; k < 3 && least != NO_MATCH; k++, at++)
                 atomicAdd(&near[at / 2], 1u << 16 * (at & 1));
         }
         __syncthreads();

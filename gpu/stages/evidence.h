@@ -4,32 +4,58 @@
  */
 #pragma once
 
+#include "gpu/stages/image.h"
 #include "gpu/stages/pruning.h"
 
-/* Multiplies the costs of each node of the third finest level by a weight, which grows with
- * r = (mean - least) / mean of the costs summed over the node and EVIDENCE_REACH nodes on each side
- * of it in its row: the mean over the labels whose match lies in the other picture, and the least
- * of them. On a plain surface r is about 0.07, by noise alone, and coarser nodes would sum up that
- * noise until it outweighs smoothness. Rows above and below do not count, since the ground changes
- * its disparity from row to row. Nodes on the ground have full weight.
- * Run over width x height of the grid. */
+/* What a node of the third finest level matches, by the costs summed over the node and
+ * EVIDENCE_REACH nodes on each side of it in its row, at labels whose match lies in the other
+ * picture: the label of least cost; lead, by how much the least cost of other places, more than
+ * MATCH_APART labels away, exceeds it; and depth, by how much the mean does, both as shares of the
+ * mean. Where more than a fifth of the labels cost less than a quarter of the way from the least to
+ * the mean, depth is divided by how many fifths they are. */
+enum { EVIDENCE_REACH = 5, EVIDENCE_NODES = 2 * EVIDENCE_REACH + 1, EVIDENCE_LEAST_LABELS = 8 };
+enum { NO_MATCH = 0xffff, MATCH_APART = 2 };
+
+struct node_match {
+    uint16_t label; /* NO_MATCH where there are fewer than EVIDENCE_LEAST_LABELS */
+    uint16_t gain;  /* what the ground's labels cost less: 1 / GROUND_SHARE of a node's mean */
+    uint16_t depth; /* in 1/DEPTH_UNIT of a twentieth */
+    uint16_t lead;  /* in 1/EVIDENCE_UNIT of a fiftieth */
+};
+
+/* Evidence is the lead in fiftieths and how many of the EVIDENCE_ROWS rows above and below have a
+ * label that agrees, or the depth in twentieths where that is more: there two surfaces may meet,
+ * neither of which leads. A label agrees that differs by at most one, and one more each row, since
+ * the ground changes its disparity from row to row. Up to EVIDENCE_BARE the label is hardly ever
+ * right, and from EVIDENCE_FULL on it mostly is, on walls as on roads. */
+enum { DEPTH_UNIT = 256, DEPTHS_OF_MEAN = 20, EVIDENCE_UNIT = 32, LEADS_OF_MEAN = 50 };
+enum { EVIDENCE_ROWS = 3, EVIDENCE_BARE = 4, EVIDENCE_FULL = 7 };
+
+/* Multiplies the costs of each node by a weight, which grows with its evidence from bare_weight on:
+ * on a plain surface coarser nodes would sum up noise until it outweighs smoothness. Where costs
+ * are averaged depth alone tells: no weight up to a twentieth, all from a tenth on. Elsewhere
+ * bare_weight grows with the noise of the whole picture, since evidence is lost everywhere. Nodes
+ * on the ground have full weight. Run over width x height of the grid, as node_match. */
 struct evidence_args {
     struct grid grid;
-    const uint16_t *source; /* at most 16 * MAX_COST */
+    const uint16_t *source;   /* at most 16 * MAX_COST */
+    struct node_match *match; /* width*height */
     uint16_t *out;
     int first, width; /* of the picture: the column of the first node's first pixel, the width */
     int sign;         /* as in cost_args */
     int bare_weight;  /* of costs without evidence, in 1/256 */
-    int least_mean;   /* of a node's costs, in r: where pictures are clipped all costs are small */
-    uint16_t *least;  /* labels of least cost, GROUND_NONE where there are few labels */
-    uint64_t *ground; /* ground_vote() of the line that is kept, or NULL */
+    int least_mean;   /* of a node's costs, in shares: where pictures are clipped all are small */
+    int averaged;     /* whether costs are averaged along arms */
+    const struct likeness *likeness; /* or NULL */
+    uint64_t *ground;                /* ground_vote() of the line that is kept, or NULL */
 };
-
-enum { EVIDENCE_REACH = 5, EVIDENCE_NODES = 2 * EVIDENCE_REACH + 1, EVIDENCE_LEAST_LABELS = 8 };
 
 /* GROUND_BOTTOM: the least disparity below the last row. GROUND_NEAR: labels from the ground that
  * cost less, by 1 / GROUND_SHARE of a node's mean cost. */
-enum { GROUND_NONE = 0xffff, GROUND_BOTTOM = 8, GROUND_NEAR = 3, GROUND_SHARE = 10 };
+enum { GROUND_BOTTOM = 8, GROUND_NEAR = 3, GROUND_SHARE = 10 };
+
+/* Noise up to which bare_weight stays, and what is added for each grey level above it. */
+enum { EVIDENCE_NOISE = 4, NOISE_WEIGHT = 32 };
 
 /* The labels first..end-1 of a node. */
 struct label_range {
@@ -57,27 +83,74 @@ STAGE uint64_t ground_vote(uint32_t votes, int horizon, int bottom) {
     return (uint64_t)votes << 32 | (uint64_t)horizon << 16 | (uint64_t)bottom;
 }
 
-/* How many times EVIDENCE_NODES nodes a row has. */
+/* How many nodes costs are summed over: those of them that exist. */
+STAGE int evidence_nodes(const struct evidence_args *a, int x) {
+    return stage_min(x + EVIDENCE_REACH, a->grid.width - 1) - stage_max(x - EVIDENCE_REACH, 0) + 1;
+}
+
+/* Costs summed over nodes. */
+struct node_costs {
+    uint32_t sum, least;    /* over all labels */
+    uint32_t near;          /* how many labels cost at most evidence_limit() */
+    uint32_t label, second; /* of the least; the least of other places */
+};
+
+/* The least cost of near labels. */
+STAGE uint32_t evidence_limit(int count, uint32_t sum, uint32_t least) {
+    return least + (sum - least * (uint32_t)count) / (4 * (uint32_t)stage_max(count, 1));
+}
+
+/* By the costs of count labels summed over nodes. */
+STAGE struct node_match node_match_of(const struct evidence_args *a, int nodes, int count,
+                                      const struct node_costs *c) {
+    struct node_match m = {NO_MATCH, 0, 0, 0};
+    if (count < EVIDENCE_LEAST_LABELS)
+        return m;
+    uint32_t labels = (uint32_t)count, smallest = (uint32_t)(a->least_mean * nodes) * labels,
+             whole = c->sum > smallest ? c->sum : smallest;
+    uint64_t above = (uint64_t)(c->sum - c->least * labels) * DEPTHS_OF_MEAN * DEPTH_UNIT;
+    if (5 * c->near > labels)
+        above = above * labels / (5 * c->near);
+    m.label = (uint16_t)c->label;
+    m.gain = (uint16_t)(c->sum / (uint32_t)(GROUND_SHARE * count * nodes));
+    m.depth = (uint16_t)(above / (whole + 1));
+    m.lead = (uint16_t)((uint64_t)(c->second - c->least) * labels * LEADS_OF_MEAN * EVIDENCE_UNIT /
+                        (whole + 1));
+    return m;
+}
+
+STAGE void stage_node_match(const struct evidence_args *a, int x, int y) {
+    int left = stage_max(x - EVIDENCE_REACH, 0), nodes = evidence_nodes(a, x);
+    struct label_range range = evidence_labels(a, x);
+    struct node_costs c = {0, UINT32_MAX, 0, 0, UINT32_MAX};
+    uint32_t sums[MAX_LABELS];
+    for (int d = range.first; d < range.end; d++) {
+        sums[d] = 0;
+        for (int px = left; px < left + nodes; px++)
+            sums[d] += a->source[grid_labels(&a->grid, px, y) + d];
+        c.sum += sums[d];
+        c.label = sums[d] < c.least ? (uint32_t)d : c.label;
+        c.least = sums[d] < c.least ? sums[d] : c.least;
+    }
+    int count = range.end - range.first;
+    uint32_t limit = evidence_limit(count, c.sum, c.least);
+    for (int d = range.first; d < range.end; d++) {
+        c.near += sums[d] <= limit;
+        if (stage_abs(d - (int)c.label) > MATCH_APART && sums[d] < c.second)
+            c.second = sums[d];
+    }
+    a->match[y * a->grid.width + x] = node_match_of(a, nodes, count, &c);
+    if (x == 0 && y == 0 && a->ground)
+        *a->ground = 0;
+}
+
+/* How many times EVIDENCE_NODES nodes a row has; the nodes in their middle vote for the ground. */
 STAGE int ground_groups(const struct grid *g) {
     return g->width / EVIDENCE_NODES;
 }
 
-/* The label of least cost of EVIDENCE_NODES nodes. Run over ground_groups() x height. */
-STAGE void stage_ground_least(const struct evidence_args *a, int i, int y) {
-    int left = i * EVIDENCE_NODES, label = GROUND_NONE;
-    struct label_range range = evidence_labels(a, left + EVIDENCE_REACH);
-    uint32_t least = UINT32_MAX;
-    for (int d = range.first; d < range.end; d++) {
-        uint32_t sum = 0;
-        for (int x = left; x < left + EVIDENCE_NODES; x++)
-            sum += a->source[grid_labels(&a->grid, x, y) + d];
-        label = sum < least ? d : label;
-        least = sum < least ? sum : least;
-    }
-    a->least[y * ground_groups(&a->grid) + i] =
-        (uint16_t)(range.end - range.first < EVIDENCE_LEAST_LABELS ? GROUND_NONE : label);
-    if (i == 0 && y == 0)
-        *a->ground = 0;
+STAGE int ground_voter(const struct evidence_args *a, int i, int y) {
+    return a->match[y * a->grid.width + i * EVIDENCE_NODES + EVIDENCE_REACH].label;
 }
 
 /* Keeps the line with most votes: labels of least cost within 1 of it, in every second row.
@@ -89,7 +162,7 @@ STAGE void stage_ground_line(const struct evidence_args *a, int i, int horizon) 
     for (int y = horizon + 2; y < g->height; y += 2) {
         int label = ground_label(g, horizon, bottom, y);
         for (int k = 0; k < groups; k++)
-            votes += stage_abs(a->least[y * groups + k] - label) <= 1;
+            votes += stage_abs(ground_voter(a, k, y) - label) <= 1;
     }
     stage_raise64(a->ground, ground_vote(votes, horizon, bottom));
 }
@@ -111,66 +184,62 @@ STAGE bool is_near_ground(int ground, int label) {
     return stage_abs(label - ground) <= GROUND_NEAR;
 }
 
-/* How much less labels near the ground cost at a node on the ground: one where such a label is
- * nearly as good as the least. */
-STAGE int ground_gain(int nodes, int count, uint32_t sum) {
-    return (int)(sum / (uint32_t)(GROUND_SHARE * count * nodes));
+/* How many labels of the rows above and below agree with that of a node; of fewer rows at the
+ * border each counts twice. */
+STAGE int evidence_agreement(const struct evidence_args *a, int x, int y) {
+    int agree = 0, last = a->grid.height - 1, first_row = stage_max(y - EVIDENCE_ROWS, 0),
+        last_row = stage_min(y + EVIDENCE_ROWS, last);
+    const struct node_match *own = a->match + y * a->grid.width + x;
+    for (int row = first_row; row <= last_row; row++) {
+        int apart = stage_abs(own[(row - y) * a->grid.width].label - own->label);
+        agree += row != y && apart <= 1 + stage_abs(row - y);
+    }
+    return last_row - first_row < 2 * EVIDENCE_ROWS ? 2 * agree : agree;
 }
 
-/* The weight in 1/256 by the costs summed over nodes: their sum and least over count labels, and
- * how many are less than a quarter of the way from the least to the mean. r up to 1/20 is no
- * evidence, from 1/10 on it is full. Where more than a fifth of the labels are that near, r is
- * divided by how many fifths they are. */
-STAGE int evidence_weight(const struct evidence_args *a, int nodes, int count, uint32_t sum,
-                          uint32_t least, uint32_t near) {
-    if (count < EVIDENCE_LEAST_LABELS)
-        return a->bare_weight;
-    uint32_t labels = (uint32_t)count, smallest = (uint32_t)(a->least_mean * nodes) * labels;
-    uint64_t above = (uint64_t)(sum - least * labels) * 20 * 256,
-             mean = sum > smallest ? sum : smallest;
-    if (5 * near > labels)
-        above = above * labels / (5 * near);
-    int r = (int)(above / (mean + 1)); /* in 1/20/256 */
-    return a->bare_weight + (256 - a->bare_weight) * stage_clamp(r - 256, 0, 256) / 256;
+/* A weight of 1/256 from that of no evidence on, by evidence from 0 to all. */
+STAGE int evidence_between(int bare, int evidence, int all) {
+    return bare + (256 - bare) * stage_clamp(evidence, 0, all) / all;
 }
 
-/* The least cost of near labels. */
-STAGE uint32_t evidence_limit(int count, uint32_t sum, uint32_t least) {
-    return least + (sum - least * (uint32_t)count) / (4 * (uint32_t)stage_max(count, 1));
+/* Of a node that is not on the ground. */
+STAGE int evidence_weight(const struct evidence_args *a, int x, int y) {
+    struct node_match m = a->match[y * a->grid.width + x];
+    int bare = a->bare_weight, noise = a->likeness ? a->likeness->noise - EVIDENCE_NOISE : 0;
+    if (a->averaged)
+        return evidence_between(bare, m.depth - DEPTH_UNIT, DEPTH_UNIT);
+    bare = stage_min(bare + NOISE_WEIGHT * stage_max(noise, 0), 256);
+    if (m.label == NO_MATCH)
+        return bare;
+    int evidence = stage_max(m.lead + EVIDENCE_UNIT * evidence_agreement(a, x, y),
+                             m.depth * EVIDENCE_UNIT / DEPTH_UNIT);
+    return evidence_between(bare, evidence - EVIDENCE_UNIT * EVIDENCE_BARE,
+                            EVIDENCE_UNIT * (EVIDENCE_FULL - EVIDENCE_BARE));
 }
 
-/* A cost with the node's weight, less what it gains near the ground. */
-STAGE int evidence_scaled(int cost, int weight, int gain) {
-    return stage_max(((cost * weight + 128) >> 8) - gain, 0);
+/* What the costs of a node are multiplied by, in 1/256, and what labels near the ground gain, by
+ * the ground's label in the row. */
+struct node_weight {
+    int weight, ground, gain;
+};
+
+STAGE struct node_weight node_weight_of(const struct evidence_args *a, int x, int y, int ground) {
+    const struct node_match *m = a->match + y * a->grid.width + x;
+    bool on_ground = m->label != NO_MATCH && is_near_ground(ground, m->label);
+    struct node_weight w = {on_ground ? 256 : evidence_weight(a, x, y), ground,
+                            on_ground ? m->gain : 0};
+    return w;
 }
 
-/* How many nodes costs are summed over: those of them that exist. */
-STAGE int evidence_nodes(const struct evidence_args *a, int x) {
-    return stage_min(x + EVIDENCE_REACH, a->grid.width - 1) - stage_max(x - EVIDENCE_REACH, 0) + 1;
+/* The cost of a label. */
+STAGE uint16_t evidence_scaled(int cost, const struct node_weight *w, int label) {
+    int gain = is_near_ground(w->ground, label) ? w->gain : 0;
+    return (uint16_t)stage_max(((cost * w->weight + 128) >> 8) - gain, 0);
 }
 
 STAGE void stage_evidence(const struct evidence_args *a, int x, int y) {
-    int left = stage_max(x - EVIDENCE_REACH, 0), nodes = evidence_nodes(a, x);
-    struct label_range range = evidence_labels(a, x);
-    uint32_t sums[MAX_LABELS], sum = 0, least = UINT32_MAX, near = 0;
-    for (int d = range.first; d < range.end; d++) {
-        sums[d] = 0;
-        for (int px = left; px < left + nodes; px++)
-            sums[d] += a->source[grid_labels(&a->grid, px, y) + d];
-        sum += sums[d];
-        least = sums[d] < least ? sums[d] : least;
-    }
-    int count = range.end - range.first, ground = ground_of_row(a, y), on_ground = 0;
-    uint32_t limit = evidence_limit(count, sum, least);
-    for (int d = range.first; d < range.end; d++) {
-        near += sums[d] <= limit;
-        on_ground |= sums[d] <= limit && is_near_ground(ground, d);
-    }
-    on_ground &= count >= EVIDENCE_LEAST_LABELS;
-    int weight = on_ground ? 256 : evidence_weight(a, nodes, count, sum, least, near),
-        gain = on_ground ? ground_gain(nodes, count, sum) : 0;
+    struct node_weight w = node_weight_of(a, x, y, ground_of_row(a, y));
     size_t at = grid_labels(&a->grid, x, y);
     for (int d = 0; d < a->grid.padded; d++)
-        a->out[at + d] = (uint16_t)evidence_scaled(a->source[at + d], weight,
-                                                   is_near_ground(ground, d) ? gain : 0);
+        a->out[at + d] = evidence_scaled(a->source[at + d], &w, d);
 }

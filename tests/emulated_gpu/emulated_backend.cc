@@ -44,7 +44,7 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(cost_curve)         \
     STAGE(cross_nodes)        \
     STAGE(evidence)           \
-    STAGE(ground_least)       \
+    STAGE(node_match)         \
     STAGE(ground_line)        \
     STAGE(pruned_cost)        \
     STAGE(tiles)
