@@ -95,23 +95,20 @@ class Network(torch.nn.Module):
 
     @torch.no_grad()
     def begin_with(self, layers, f):
-        """Takes weights in whole numbers; the normalisation gets the means and variances that the
-        features f have there, so that it changes nothing at first."""
+        """Takes weights in whole numbers; on features f normalisation changes nothing at first."""
         def layer(name, x):
             one, (weight, bias, shift) = self.layers[name], layers[name]
             unit = 2.0**(int(shift) - one.linear)
             one.weight[:] = weight / unit
-            bias = ((bias - (1 << int(shift) >> 1)) / (128 * unit)).to(x)
+            one.bias[:] = (bias - (1 << int(shift) >> 1)) / (128 * unit)
             z = F.conv2d(padded(x), one.weight, None, one.stride)
-            if one.linear:
-                one.bias[:] = bias
-                return z + bias.view(-1, 1, 1)
-            variance, mean = torch.var_mean(z, (0, 2, 3))
-            for to, value in ((one.norm.running_mean, mean), (one.norm.running_var, variance),
-                              (one.norm.weight, (variance + one.norm.eps).sqrt()),
-                              (one.norm.bias, mean + bias)):
-                to[:] = value
-            return F.relu(z + bias.view(-1, 1, 1))
+            if one.norm:
+                variance, mean = torch.var_mean(z, (0, 2, 3))
+                one.norm.running_mean[:], one.norm.running_var[:] = mean, variance
+                one.norm.weight[:] = (variance + one.norm.eps).sqrt()
+                one.norm.bias[:] = mean + one.bias
+            z = z + one.bias.view(-1, 1, 1)
+            return z if one.linear else F.relu(z)
         self.run(layer, f.float() / 128)
 
     @torch.no_grad()

@@ -319,7 +319,7 @@ def work(options, part, rank, size, port, folder):
     pairs.start()
     if kept:
         network.unpack(functions[0], kept['network'])
-    elif options.begin:
+    elif options.resume:
         functions[0].begin_with(choice.read_file(options.weights)[2][part][0],
                                 pairs.batch(lot)['f'])
         group.mean([t for t in functions[0].state_dict().values() if t.is_floating_point()])
@@ -404,11 +404,9 @@ def main():
     parser.add_argument('--out', default='.', help='folder of checkpoint.pt and weights.features')
     parser.add_argument('--minutes', type=float, default=9, help='all of this run')
     parser.add_argument('--ending', type=float, default=1.2, help='of them for whole numbers')
-    parser.add_argument('--resume', help='a checkpoint to go on from')
+    parser.add_argument('--resume', help='goes on from it; a part it lacks, from --weights')
     parser.add_argument('--weights', default=BUILT_IN, help='the descriptor, and choices that '
                         'are not trained (the built-in ones)')
-    parser.add_argument('--begin', action='store_true', help='what the checkpoint lacks begins with '
-                        'the choice of --weights, not with nothing')
     parser.add_argument('--parts', default='learned:1,census:1', help='each on how many GPUs')
     parser.add_argument('--close', action='store_true', help='the rate falls to 0')
     parser.add_argument('--rate', type=float, default=7e-4)
