@@ -388,15 +388,15 @@ static const dim3 pruned_block(WARP_SIZE, TILE_WARPS_X *TILE_WARPS_Y);
 
 static void launch_pruned(backend_cuda *cuda, const pruned_level *a, pruned_source source, int work,
                           const pruned_wta_args *wta) {
-#define BY_EDGES(source, work) \
+#define PRUNED_BY_EDGES(source, work) \
     { pruned_kernel<source, false, work>, pruned_kernel<source, true, work> }
     using kernel = void(pruned_level, pruned_wta_args);
-    static kernel *const kernels[6][2] = {BY_EDGES(OWN_MESSAGES, SENDS),
-                                          BY_EDGES(PRUNED_PARENTS, SENDS),
-                                          BY_EDGES(PARENTS, SENDS),
-                                          BY_EDGES(OWN_MESSAGES, PICKS),
-                                          BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
-                                          BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
+    static kernel *const kernels[6][2] = {PRUNED_BY_EDGES(OWN_MESSAGES, SENDS),
+                                          PRUNED_BY_EDGES(PRUNED_PARENTS, SENDS),
+                                          PRUNED_BY_EDGES(PARENTS, SENDS),
+                                          PRUNED_BY_EDGES(OWN_MESSAGES, PICKS),
+                                          PRUNED_BY_EDGES(OWN_MESSAGES, SENDS | PICKS),
+                                          PRUNED_BY_EDGES(PRUNED_PARENTS, SENDS | PICKS)};
     static const pruned_wta_args none = {};
     int form = work == SENDS ? source : work + 1 + source;
     launch_dependent(cuda, kernels[form][a->classes != nullptr], pruned_grid(a), pruned_block, *a,
