@@ -65,24 +65,25 @@ enum source_pictures source_arrangement(const char *name, const struct source_op
         asked = PICTURES_TOP_BOTTOM;
     else if (asked == PICTURES_AUTO && shape >= MIN_SIDE_BY_SIDE)
         asked = PICTURES_SIDE_BY_SIDE;
-    bool below = asked == PICTURES_TOP_BOTTOM;
+    bool below = asked == PICTURES_TOP_BOTTOM, beside = asked == PICTURES_SIDE_BY_SIDE;
     if (asked == PICTURES_AUTO)
         log_error(name,
                   "is %dx%d, the shape of one picture. Is it one? Name the other eye's file too, "
                   "or look at it alone with --eye left. Does it hold both? Add --pictures "
                   "side-by-side or --pictures top-bottom",
                   width, height);
-    if ((asked == PICTURES_SIDE_BY_SIDE && width % 2) || (below && height % 2))
-        return log_fail(PICTURES_AUTO, name, "is %dx%d; two pictures %s have an even %s", width,
-                        height, below ? "below each other" : "side by side",
-                        below ? "height" : "width");
-    bool by_shape = asked == PICTURES_SIDE_BY_SIDE || below;
-    if (by_shape && options->pictures == PICTURES_AUTO && said == PICTURES_AUTO)
+    if ((beside && width % 2) || (below && height % 2))
+        return log_fail(PICTURES_AUTO, name, "is %dx%d; two pictures %s", width, height,
+                        below ? "below each other have an even height"
+                              : "side by side have an even width");
+    int each_width = width, each_height = height;
+    source_halve(asked, &each_width, &each_height);
+    if ((beside || below) && options->pictures == PICTURES_AUTO && said == PICTURES_AUTO)
         log_info(name,
                  "one picture of %dx%d is taken as left and right %s (%dx%d each); if it is not, "
                  "name the other eye's file too, or look at it alone with --eye left",
-                 width, height, below ? "below each other" : "beside each other",
-                 below ? width : width / 2, below ? height / 2 : height);
+                 width, height, below ? "below each other" : "beside each other", each_width,
+                 each_height);
     return asked;
 }
 

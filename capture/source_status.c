@@ -48,11 +48,12 @@ void source_status_fill(struct source_status *status, const struct pairing *pair
 }
 
 void source_status_print(const struct source_status *status) {
-    printf("pairs     %ld, gap %.3f ms median, %.3f ms 95 %%, by %s%s", status->pairs,
+    printf("pairs     %ld, gap %.3f ms median, %.3f ms 95 %%, by %s", status->pairs,
            status->gaps.median_ms, status->gaps.p95_ms,
-           status->by_arrival ? "arrival" : "capture time", status->passed ? "" : "\n");
+           status->by_arrival ? "arrival" : "capture time");
     if (status->passed)
-        printf(", %ld overtaken\n", status->passed);
+        printf(", %ld overtaken", status->passed);
+    printf("\n");
     for (int i = 0; i < 2; i++) {
         const struct camera_status *c = &status->camera[i];
         printf("%-9s %ld frames, %.2f/s, %ld unpaired, %ld dropped, %ld flagged, %ld damaged, "

@@ -68,8 +68,10 @@ static char *stem_of(const struct dataset_layout *l, const char *left, char **ba
     if (!g_str_has_prefix(stem, l->before) || !g_str_has_suffix(stem, l->after))
         return NULL;
     stem[strlen(stem) - strlen(l->after)] = '\0';
-    *base = at > path + 1 ? g_strndup(path + 1, (size_t)(at - path - 1))
-                          : g_strdup(*left == '/' ? "/" : ".");
+    if (at > path + 1)
+        *base = g_strndup(path + 1, (size_t)(at - path - 1));
+    else
+        *base = g_strdup(*left == '/' ? "/" : ".");
     return g_strdup(stem + strlen(l->before));
 }
 
@@ -189,8 +191,9 @@ int truth_read_mask(const struct truth_files *files, int number, const struct im
     int error = picture_read16(path, &values, &width, &height)
                     ?: check_size(path, width, height, left, level);
     /* KITTI's are the disparities of what is seen. */
+    int least = files->layout->scale > 1 ? 1 : 255;
     for (size_t i = 0; !error && i < count; i++)
-        mask[i] = values[i] >= (files->layout->scale > 1 ? 1 : 255) ? 255 : 0;
+        mask[i] = values[i] >= least ? 255 : 0;
     return error;
 }
 

@@ -105,8 +105,8 @@ static int make_all(struct recording_files *files, const struct recorder_about *
     bool exchanged = about->options && about->options->swap, named = calibration && *calibration;
     int error = 0;
     for (int i = 0; i < 2 && !error; i++) {
-        const char *from = calibration ? calibration[i] : NULL,
-                   *known = named || exchanged ? NULL : about->source->calibration_text[i];
+        const char *from = calibration ? calibration[i] : NULL;
+        const char *known = named || exchanged ? NULL : about->source->calibration_text[i];
         error = copy_calibration(files, from, known, i);
         calibration = from ? calibration : NULL;
     }

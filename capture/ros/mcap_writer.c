@@ -232,8 +232,10 @@ int mcap_writer_close(struct mcap_writer **writer, int keep) {
     *writer = NULL;
     if (!w)
         return 0;
-    int error = keep ? flush_chunk(w) ?: write_end(w) : w->error;
-    if (!keep)
+    int error = w->error;
+    if (keep)
+        error = flush_chunk(w) ?: write_end(w);
+    else
         file_remove(w->path, w->file);
     if (fclose(w->file) != 0 && !error) {
         error = -errno;

@@ -234,9 +234,13 @@ static int decode_raw(const struct ros_image *image, const struct encoding *enco
                                     .stride = (int)image->step,
                                     .data = image->data,
                                     .bytes = image->size};
-    int error = fourcc == PIXEL_Y16 ? decode_wide(&raw, bits, out)
-                : format            ? pixels_decode(&raw, NULL, out)
-                                    : decode_colors(image, encoding, out);
+    int error;
+    if (fourcc == PIXEL_Y16)
+        error = decode_wide(&raw, bits, out);
+    else if (format)
+        error = pixels_decode(&raw, NULL, out);
+    else
+        error = decode_colors(image, encoding, out);
     if (!error && encoding->bayer) {
         struct image grey = *out;
         *out = (struct image){malloc(3 * image_bytes(&grey)), grey.width, grey.height, 3};

@@ -148,7 +148,8 @@ CAST vec texel(const uint8_t *pixels, int texture, float u, float v, int level) 
     int left = (int)u - (u < 0), top = (int)v - (v < 0);
     float sum[4] = {0, 0, 0, 0};
     for (int k = 0; k < 4; k++) {
-        float w = (k & 1 ? u - left : 1 - u + left) * (k & 2 ? v - top : 1 - v + top);
+        float across = k & 1 ? u - left : 1 - u + left;
+        float w = across * (k & 2 ? v - top : 1 - v + top);
         const uint8_t *q =
             p + 4 * ((size_t)mirrored(top + k / 2, n) * n + mirrored(left + k % 2, n));
         for (int c = 0; c < 4; c++)

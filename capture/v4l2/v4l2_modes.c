@@ -77,13 +77,11 @@ static int read_range(int fd, struct mode_list *list, const struct v4l2_frmsizee
     list->range = grown;
     struct size_range *range = &list->range[list->ranges++];
     bool stepped = sizes->type == V4L2_FRMSIZE_TYPE_STEPWISE;
-    *range = (struct size_range){sizes->pixel_format,
-                                 (int)s->min_width,
-                                 (int)s->max_width,
-                                 stepped && s->step_width ? (int)s->step_width : 1,
-                                 (int)s->min_height,
-                                 (int)s->max_height,
-                                 stepped && s->step_height ? (int)s->step_height : 1};
+    int step_width = stepped && s->step_width ? (int)s->step_width : 1;
+    int step_height = stepped && s->step_height ? (int)s->step_height : 1;
+    *range =
+        (struct size_range){sizes->pixel_format, (int)s->min_width,  (int)s->max_width, step_width,
+                            (int)s->min_height,  (int)s->max_height, step_height};
     int error = 0;
     for (size_t i = 0; i < sizeof usual_sizes / sizeof usual_sizes[0] && !error; i++)
         if (in_range(range, usual_sizes[i][0], usual_sizes[i][1]))

@@ -155,12 +155,12 @@ int v4l2_parse_word(const char *word, bool motion, char ***words) {
     *words = g_strsplit(strchr(word, ':') + 1, ",", count);
     if ((int)g_strv_length(*words) == count && (*words)[0][0] && (*words)[count - 1][0])
         return count;
-    return log_fail(-EINVAL, word,
-                    side_by_side ? "names no camera; write sbs:DEVICE (livestereo list shows the "
-                                   "names)"
-                    : whole
-                        ? "names no camera; write v4l2:DEVICE (livestereo list shows the names)"
-                        : "needs two cameras: v4l2:LEFT,RIGHT (livestereo list shows the names)");
+    const char *wanted = "needs two cameras: v4l2:LEFT,RIGHT";
+    if (side_by_side)
+        wanted = "names no camera; write sbs:DEVICE";
+    else if (whole)
+        wanted = "names no camera; write v4l2:DEVICE";
+    return log_fail(-EINVAL, word, "%s (livestereo list shows the names)", wanted);
 }
 
 struct source *source_v4l2_open(const char *word, const struct source_options *options,

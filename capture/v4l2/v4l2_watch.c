@@ -31,8 +31,9 @@ static int find_node(struct v4l2_stream *stream, const struct v4l2_stream *other
     }
     struct device_list list;
     int error = device_list_read(&list);
-    const struct device *device =
-        error ? NULL : device_list_again(&list, &stream->identity, other ? &other->identity : NULL);
+    const struct device *device = NULL;
+    if (!error)
+        device = device_list_again(&list, &stream->identity, other ? &other->identity : NULL);
     if (device) {
         snprintf(node, size, "%s", device->node);
         snprintf(stream->status.name, sizeof stream->status.name, "%s: %.40s (%.30s)", stream->side,
@@ -154,10 +155,10 @@ static void make_banner(const struct v4l2 *v4l2, int64_t now_ns, char *buf, size
         const struct v4l2_stream *stream = &v4l2->stream[i];
         if (stream->status.state == CAMERA_STREAMING)
             continue;
-        used += (size_t)snprintf(
-            buf + used, size - used, "%s%s %s, for %.0f s", used ? "; " : "", stream->status.name,
-            stream->status.state == CAMERA_AWAY ? "is away" : "gives no frames",
-            (double)(now_ns - stream->seen_ns) / 1e9);
+        const char *what = stream->status.state == CAMERA_AWAY ? "is away" : "gives no frames";
+        used +=
+            (size_t)snprintf(buf + used, size - used, "%s%s %s, for %.0f s", used ? "; " : "",
+                             stream->status.name, what, (double)(now_ns - stream->seen_ns) / 1e9);
     }
 }
 
