@@ -187,7 +187,7 @@ struct backend *backend_cpu_open(int threads, enum backend_variant variant, int 
     }
     memcpy(cpu->rows, plain_rows, sizeof(plain_rows));
     int threads_running = thread_pool_threads(cpu->pool);
-    const char *vectors = cpu_vectors(variant);
+    const char *vectors = cpu_vectors(variant), *plural = threads_running > 1 ? "s" : "";
     if (vectors) {
         static const bool apart[STAGE_COUNT];
         cpu->base.rules = (struct unit_rules){apart, cpu_leaves_out, cpu};
@@ -198,6 +198,6 @@ struct backend *backend_cpu_open(int threads, enum backend_variant variant, int 
         cpu_optimise_avx512(cpu);
 #endif
     snprintf(cpu->base.name, sizeof(cpu->base.name), "cpu (%s, %d thread%s)",
-             vectors ? vectors : "plain", threads_running, threads_running > 1 ? "s" : "");
+             vectors ? vectors : "plain", threads_running, plural);
     return &cpu->base;
 }

@@ -225,8 +225,8 @@ INLINE void do_row(enum form form, int pixels, enum use use, const void *args, s
     int16_t numbers[COLUMNS * 4 * REFINE_OUTPUTS];
     const struct feature_args *a = s->a;
     const uint8_t *row[3];
-    int step = use == HIDDEN ? STRIP : COLUMNS,
-        outputs = use == REGRESS ? FEATURE_BLOCK : a->outputs;
+    int step = use == HIDDEN ? STRIP : COLUMNS;
+    int outputs = use == REGRESS ? FEATURE_BLOCK : a->outputs;
     for (; s->ready <= feature_tap_y(a, y, 6); s->ready++)
         make_row(a, s->ready, s->left * a->stride - 1, (end - s->left + pixels) * a->stride + 2,
                  s->rows[s->ready % 3]);

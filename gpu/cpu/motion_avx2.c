@@ -23,10 +23,11 @@ struct pixel {
 static struct pixel pixel_of(const struct message_args *a, const struct neighbours *n, int x,
                              int y) {
     size_t own = grid_labels(&a->grid, x, y), padded = (size_t)a->grid.padded;
-    struct pixel p = {.cost8 = a->cost8 ? a->cost8 + own : NULL,
-                      .cost16 = a->cost16 ? a->cost16 + own : NULL,
-                      .padded = a->grid.padded,
-                      .labels = a->grid.labels};
+    struct pixel p = {.padded = a->grid.padded, .labels = a->grid.labels};
+    if (a->cost16)
+        p.cost16 = a->cost16 + own;
+    else
+        p.cost8 = a->cost8 + own;
     for (int s = 0; s < DIRECTIONS; s++)
         p.in[s] = n->exist & 1 << s ? a->message[opposite(s)] + n->pixel[s] * padded : no_message;
     return p;
@@ -34,8 +35,8 @@ static struct pixel pixel_of(const struct message_args *a, const struct neighbou
 
 /* All that comes to a pixel but the message from direction r. */
 static void gather(const struct pixel *p, int r, int16_t *restrict h) {
-    const uint8_t *restrict one = p->in[r == 0 ? 1 : 0], *restrict two = p->in[r <= 1 ? 2 : 1],
-                            *restrict three = p->in[r == 3 ? 2 : 3];
+    const uint8_t *restrict one = p->in[r == 0], *restrict two = p->in[r <= 1 ? 2 : 1],
+                            *restrict three = p->in[3 - (r == 3)];
     int padded = p->padded / LABEL_BLOCK * LABEL_BLOCK;
     if (p->cost16)
         for (int l = 0; l < padded; l++)

@@ -92,17 +92,17 @@ static __m512i look_up_bytes(const __m512i table[4], __m512i place) {
                                   _mm512_permutex2var_epi8(table[2], place, table[3]));
 }
 
+static __m512i words_of(__m256i low, __m256i high) {
+    return _mm512_or_si512(_mm512_cvtepu8_epi16(low),
+                           _mm512_slli_epi16(_mm512_cvtepu8_epi16(high), 8));
+}
+
 /* Weights of STEP pixels from steps, then of STEP more. */
 static void weights_of(const struct weights *t, const uint8_t *steps, words out[2]) {
     __m512i place = _mm512_loadu_si512(steps), low = look_up_bytes(t->byte[0], place),
             high = look_up_bytes(t->byte[1], place);
-    for (int k = 0; k < 2; k++) {
-        __m512i low_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(low, 1)
-                                                   : _mm512_castsi512_si256(low)),
-                high_words = _mm512_cvtepu8_epi16(k ? _mm512_extracti64x4_epi64(high, 1)
-                                                    : _mm512_castsi512_si256(high));
-        out[k] = _mm512_or_si512(low_words, _mm512_slli_epi16(high_words, 8));
-    }
+    out[0] = words_of(_mm512_castsi512_si256(low), _mm512_castsi512_si256(high));
+    out[1] = words_of(_mm512_extracti64x4_epi64(low, 1), _mm512_extracti64x4_epi64(high, 1));
 }
 #else
 /* A table of 256 bytes: the parts below place 128, those from it on. */
@@ -461,7 +461,8 @@ static void fill_row(const int16_t *row, int width, int16_t *out) {
         if (row[x] != UNKNOWN)
             continue;
         int end = first_known(row, width, x, 1);
-        int before = x > 0 ? row[x - 1] : UNKNOWN, after = end < width ? row[end] : UNKNOWN;
+        int before = x > 0 ? row[x - 1] : UNKNOWN;
+        int after = end < width ? row[end] : UNKNOWN;
         int lower = stage_min(before, after);
         for (; x < end; x++)
             out[x] = (int16_t)(lower == UNKNOWN ? stage_max(before, after) : lower);

@@ -108,9 +108,9 @@ static void message_row_pruned(const struct pruned_steps *s, int iteration, int 
     const struct grid *g = &a->grid;
     const uint8_t *message[DIRECTIONS] = {a->message[0], a->message[1], a->message[2],
                                           a->message[3]};
-    struct pruned_row row =
-        pruned_row_of(g, &a->pruning, &s->borders, a->classes, iteration & 1, y,
-                      a->cost16 ? (const void *)a->cost16 : a->cost8, a->cost16 ? 2 : 1, message);
+    const void *cost = a->cost16 ? (const void *)a->cost16 : a->cost8;
+    struct pruned_row row = pruned_row_of(g, &a->pruning, &s->borders, a->classes, iteration & 1, y,
+                                          cost, a->cost16 ? 2 : 1, message);
     for (int r = 0; r < DIRECTIONS; r++)
         row.messages.out[r] =
             a->message[r] + pruned_labels(g, 0, grid_pixel(g, row.messages.odd, y));

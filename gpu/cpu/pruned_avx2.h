@@ -150,7 +150,7 @@ static inline void pruned_next(const struct pruned_row *row, struct pruned_run *
     int left = odd || (tile > 0 && !(run->differs & 1 << LEFT));
     int right = end_x < row->messages.width && !(run->differs & 1 << RIGHT);
     run->inner = run->first + (left ? 0 : 2);
-    run->inner_end = whole ? run->end - (right ? 0 : 1) : run->first;
+    run->inner_end = whole ? run->end - !right : run->first;
 }
 
 /* Gathers the messages from direction r to pixels of a run that may be anywhere. */
@@ -165,9 +165,9 @@ static inline void gather_from(const struct pruned_row *row, const struct pruned
     int64_t outside[2];
     int c = p->classes >> (4 * r) & 15;
     for (int lane = 0; lane < 2; lane++) {
-        int at = i + (lane & p->two), beside = at + (r == LEFT    ? m->odd - 1
-                                                     : r == RIGHT ? m->odd
-                                                                  : 0);
+        int at = i + (lane & p->two), beside = at;
+        if (r == LEFT || r == RIGHT)
+            beside += m->odd - (r == LEFT);
         int exists = m->in[r] && beside >= 0 && (r != RIGHT || 2 * at + m->odd + 1 < m->width);
         from[lane] = exists ? m->in[r] + (size_t)beside * LABEL_BLOCK : no_message;
         plane[lane] = exists ? row->plane : 0;

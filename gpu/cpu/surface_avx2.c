@@ -206,8 +206,9 @@ static __m256d plane_of_four(const __m128i *sum, __m256d *wrong) {
     __m256d mx = _mm256_sub_pd(_mm256_mul_pd(v[X], yy), _mm256_mul_pd(v[NY], v[XY]));
     __m256d my = _mm256_sub_pd(_mm256_mul_pd(v[NY], xx), _mm256_mul_pd(v[X], v[XY]));
     for (int i = 0; i < 2; i++) { /* the determinant of the planes, the one with disparities */
-        __m256d p = _mm256_mul_pd(v[i ? D : N], m), q = _mm256_mul_pd(v[i ? XD : X], mx);
-        __m256d r = _mm256_mul_pd(v[i ? DY : NY], my);
+        static const int of[2][3] = {{N, X, NY}, {D, XD, DY}};
+        __m256d p = _mm256_mul_pd(v[of[i][0]], m), q = _mm256_mul_pd(v[of[i][1]], mx);
+        __m256d r = _mm256_mul_pd(v[of[i][2]], my);
         total[i] = _mm256_sub_pd(_mm256_sub_pd(p, q), r);
         magnitude[i] =
             _mm256_add_pd(_mm256_andnot_pd(sign, p),

@@ -65,8 +65,8 @@ INLINE __m256i closed_votes(const struct move_args *a, int x, int y) {
     const uint64_t *v = a->vote + (size_t)y * (size_t)a->width + (size_t)x;
     __m256i zero = _mm256_setzero_si256();
     __m256i own = close_gaps(upper_halves(v), upper_halves(v - 1), upper_halves(v + 1));
-    return close_gaps(own, y > 0 ? upper_halves(v - a->width) : zero,
-                      y + 1 < a->height ? upper_halves(v + a->width) : zero);
+    __m256i over = y > 0 ? upper_halves(v - a->width) : zero;
+    return close_gaps(own, over, y + 1 < a->height ? upper_halves(v + a->width) : zero);
 }
 
 /* Places in the old picture, disparities there, and where they are known. */
@@ -121,7 +121,8 @@ INLINE void read_and_move(const struct move_args *a, struct old_places *p, __m25
                    : row;
         __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(y, width), x);
         __m256i about = _mm256_i32gather_epi32(last + 1, at, 8);
-        __m256 w = times(n & 1 ? fx : less(all(1), fx), n >> 1 ? fy : less(all(1), fy));
+        __m256 across = n & 1 ? fx : less(all(1), fx);
+        __m256 w = times(across, n >> 1 ? fy : less(all(1), fy));
         __m256 was =
             times(_mm256_cvtepi32_ps(_mm256_i32gather_epi32(last, at, 8)), all(1.0f / 256));
         __m256 off = less(was, p->d);
@@ -183,10 +184,11 @@ INLINE __m256i greys_fit(const struct move_args *a, int x, int y, __m256 u, __m2
     __m256 fx = less(u, _mm256_cvtepi32_ps(column)), fy = less(v, _mm256_cvtepi32_ps(row));
     __m256 top = between(a, row, column, fx), bottom = between(a, below, column, fx);
     __m256 was = plus(top, times(fy, less(bottom, top)));
-    __m256i slope = _mm256_add_epi32(
-        _mm256_abs_epi32(_mm256_sub_epi32(eight_words(n + 1), eight_words(n - 1))),
-        _mm256_abs_epi32(_mm256_sub_epi32(eight_words(y + 1 < a->height ? n + a->width : n),
-                                          eight_words(y > 0 ? n - a->width : n))));
+    const uint16_t *up = y > 0 ? n - a->width : n;
+    const uint16_t *down = y + 1 < a->height ? n + a->width : n;
+    __m256i slope =
+        _mm256_add_epi32(_mm256_abs_epi32(_mm256_sub_epi32(eight_words(n + 1), eight_words(n - 1))),
+                         _mm256_abs_epi32(_mm256_sub_epi32(eight_words(down), eight_words(up))));
     __m256 off = less(times(all(a->motion->gain), was), _mm256_cvtepi32_ps(eight_words(n)));
     __m256 most = plus(all(MISFIT_LEVELS), times(all(0.25f), _mm256_cvtepi32_ps(slope)));
     __m256i differs =

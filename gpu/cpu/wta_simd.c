@@ -196,9 +196,9 @@ INLINE void put_costs(const struct cost_curve_args *a, struct curves *c, int x, 
     c->here[x] = here;
     c->before[x] = inside ? cost[-1] : here;
     c->after[x] = inside ? cost[1] : here;
-    a->rise[(size_t)y * (size_t)a->grid.width + (size_t)x] =
-        cost_rise(l >= RISE_REACH ? cost[-RISE_REACH] : MAX_COST, here,
-                  last >= RISE_REACH ? cost[RISE_REACH] : MAX_COST);
+    int below = l >= RISE_REACH ? cost[-RISE_REACH] : MAX_COST;
+    int above = last >= RISE_REACH ? cost[RISE_REACH] : MAX_COST;
+    a->rise[(size_t)y * (size_t)a->grid.width + (size_t)x] = cost_rise(below, here, above);
 }
 
 void FORM(rows_cost_curve)(const void *args, int width, int first, int last, void *scratch) {
