@@ -546,8 +546,8 @@ int handle_update(struct livestereo *s, const struct params *params) {
 int livestereo_start(struct livestereo *h, const struct livestereo_frame *given) {
     CALL(h);
     struct livestereo_frame f;
-    return library_read_sized("frame", &f, sizeof(f), given)
-               ?: handle_check_frame(h, &f) ?: handle_start(h, &f);
+    int error = library_read_sized("frame", &f, sizeof(f), given) ?: handle_check_frame(h, &f);
+    return error ?: handle_start(h, &f);
 }
 
 /* Waits at most so long for the oldest frame. Whether it is done, or has failed. */

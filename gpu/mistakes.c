@@ -73,7 +73,8 @@ static size_t size_of(const void *sized) {
 }
 
 int library_read_sized(const char *name, void *to, size_t known, const void *from) {
-    size_t size = from ? size_of(from) : 0, shared = size < known ? size : known;
+    size_t size = from ? size_of(from) : 0;
+    size_t shared = size < known ? size : known;
     if (size <= sizeof(size) || size > MAX_SIZE) {
         log_explain("%s: its size is %zu; set it up with its macro", name, size);
         return -EINVAL;
@@ -243,10 +244,11 @@ int handle_check_frame(const struct livestereo *h, const struct livestereo_frame
                    {"rectified[0]", &f->rectified[0], rectified},
                    {"rectified[1]", &f->rectified[1], rectified}};
     enum { OUTPUTS = sizeof(outputs) / sizeof(outputs[0]) };
-    int error = library_check_reserved("frame", f->reserved, sizeof(f->reserved))
-                    ?: check_image("left", &f->left, p->source_width, p->source_height, h->format)
-                           ?: check_image("right", &f->right, p->source_width, p->source_height,
-                                          h->format);
+    const struct livestereo_image *const side[2] = {&f->left, &f->right};
+    int error = library_check_reserved("frame", f->reserved, sizeof(f->reserved));
+    for (int i = 0; i < 2 && !error; i++)
+        error = check_image(i ? "right" : "left", side[i], p->source_width, p->source_height,
+                            h->format);
     for (int i = 0; i < OUTPUTS && !error; i++)
         if (outputs[i].image->data)
             error = check_image(outputs[i].name, outputs[i].image, info.width, info.height,

@@ -471,7 +471,8 @@ static struct pinhole camera_of(const struct pipeline *p) {
 static void align(struct graph *g, const struct pipeline *p, const uint8_t *grey,
                   const struct history *h) {
     enum { SMALL = 320, LARGE = 1000 }; /* px */
-    int coarse = p->width < LARGE ? 4 : 8, grid = p->width < SMALL ? 8 : 4 * coarse;
+    int coarse = p->width < LARGE ? 4 : 8;
+    int grid = p->width < SMALL ? 8 : 4 * coarse;
     for (int fine = 0; fine < 2; fine++) {
         int size = fine ? 2 : coarse, w = p->width / size, rows = p->height / size;
         uint8_t *before = graph_persistent(g, (size_t)w * (size_t)rows + 1);
@@ -497,10 +498,15 @@ static void align(struct graph *g, const struct pipeline *p, const uint8_t *grey
                                  .count = a.columns * patch_rows,
                                  .first = (float)(size * PATCH_MIDDLE) - 0.5f,
                                  .spacing = (float)(size * a.spacing),
-                                 .widest = fine ? 2 : 16,
-                                 .narrowest = fine ? 0.5f : 1,
-                                 .steps = fine ? 5 : 8,
-                                 .last = fine};
+                                 .widest = 16,
+                                 .narrowest = 1,
+                                 .steps = 8};
+        if (fine) {
+            pose.widest = 2;
+            pose.narrowest = 0.5f;
+            pose.steps = 5;
+            pose.last = 1;
+        }
         if (pose.count == 0)
             continue;
         pose.matches = a.out = graph_buffer(g, (size_t)pose.count * sizeof(*a.out));

@@ -167,18 +167,12 @@ struct pipeline_result search_result(struct graph *g, const struct search *s) {
                                 .window = s->window,
                                 .update_count = s->map.update_count};
     memcpy(r.message, s->map.message, sizeof(r.message));
-    bool pictures = !r.cost && !r.label_cost; /* that the costs are made from */
-    const void *const kept[] = {r.cost,
-                                r.label_cost,
-                                pictures ? r.source.reference : NULL,
-                                pictures ? r.source.target : NULL,
-                                r.label,
-                                r.message[0],
-                                r.pruning.kept,
-                                r.edges,
-                                r.window.centre.u,
-                                r.window.centre.v};
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+    /* The pictures are kept where the costs are made from them. */
+    const void *const kept[] = {
+        r.cost,  r.label_cost,      r.label,           r.message[0],       r.pruning.kept,
+        r.edges, r.window.centre.u, r.window.centre.v, r.source.reference, r.source.target};
+    size_t count = sizeof(kept) / sizeof(kept[0]) - (r.cost || r.label_cost ? 2 : 0);
+    for (size_t i = 0; i < count; i++)
         if (kept[i])
             graph_keep(g, kept[i]);
     return r;

@@ -86,8 +86,8 @@ static void add_smoothness(const struct trws *t, const struct edge *e, int32_t *
     int other = t->label[e->other], labels = t->m->labels;
     if (t->m->in.table) {
         for (int l = 0; l < labels; l++)
-            sum[l] += mrf_smoothness(t->m, e->edge_class, e->to_right_or_down ? l : other,
-                                     e->to_right_or_down ? other : l);
+            sum[l] += e->to_right_or_down ? mrf_smoothness(t->m, e->edge_class, l, other)
+                                          : mrf_smoothness(t->m, e->edge_class, other, l);
         return;
     }
     const int32_t *value = t->m->curve[e->edge_class].value;
@@ -141,8 +141,8 @@ static void visit(struct trws *t, int x, int y, bool forwards) {
     size_t pixel = (size_t)y * (size_t)t->m->width + (size_t)x;
     int labels = t->m->labels;
     find_edges(t, x, y, &up_left, &down_right);
-    const struct edges *back = forwards ? &up_left : &down_right,
-                       *onward = forwards ? &down_right : &up_left;
+    const struct edges *back = forwards ? &up_left : &down_right;
+    const struct edges *onward = forwards ? &down_right : &up_left;
     memcpy(t->own, t->m->cost + pixel * (size_t)labels, (size_t)labels * sizeof(*t->own));
     add_messages(t, back);
     add_messages(t, onward);
@@ -162,9 +162,11 @@ static void visit(struct trws *t, int x, int y, bool forwards) {
 static int64_t pass(struct trws *t, bool forwards) {
     int width = t->m->width, height = t->m->height;
     t->bound = 0;
-    for (int i = 0; i < height; i++)
+    for (int i = 0; i < height; i++) {
+        int y = forwards ? i : height - 1 - i;
         for (int k = 0; k < width; k++)
-            visit(t, forwards ? k : width - 1 - k, forwards ? i : height - 1 - i, forwards);
+            visit(t, forwards ? k : width - 1 - k, y, forwards);
+    }
     return t->bound;
 }
 
