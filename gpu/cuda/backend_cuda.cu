@@ -433,8 +433,10 @@ static void copy_rows(backend_cuda *cuda, const struct transfer *t, bool up, voi
          *from = static_cast<char *>(inside) + outside->first;
     cudaStream_t stream = cuda->stream;
     cudaError_t code;
-    if (kept == row && kept == pitch)
-        code = cudaMemcpyAsync(up ? from : at, up ? at : from, t->bytes, cudaMemcpyDefault, stream);
+    if (kept == row && kept == pitch && up)
+        code = cudaMemcpyAsync(from, at, t->bytes, cudaMemcpyDefault, stream);
+    else if (kept == row && kept == pitch)
+        code = cudaMemcpyAsync(at, from, t->bytes, cudaMemcpyDefault, stream);
     else if (up)
         code = cudaMemcpy2DAsync(from, row, at, pitch, kept, rows, cudaMemcpyDefault, stream);
     else

@@ -120,8 +120,8 @@ DEVICE work_item work_item_of(const bp_level &a, int parity) {
     p.group = GROUP ? GROUP : a.group;
     p.lane = (int)threadIdx.x;
     int of_pixel = DIRECTED ? DIRECTIONS * p.group : p.group, pixels = WARP_SIZE / of_pixel,
-        pixel = p.lane / of_pixel,
-        block = a.upwards ? (int)(gridDim.y - 1 - blockIdx.y) : (int)blockIdx.y;
+        pixel = p.lane / of_pixel;
+    int block = a.upwards ? (int)(gridDim.y - 1 - blockIdx.y) : (int)blockIdx.y;
     p.in_group = (p.lane - pixel * of_pixel) % p.group;
     p.first = LABEL_BLOCK * p.in_group;
     p.i = ((int)blockIdx.x * (int)blockDim.y + (int)threadIdx.y) * pixels + pixel;
@@ -255,8 +255,8 @@ DEVICE uint32_t convolve(const bp_level &a, const work_item &p, packed_labels *h
     uint32_t minimum = packed_minimum(h);
     packed_labels slanted;
     block_ends ends = packed_ends(h, weight.rho, &slanted);
-    uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u,
-             highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
+    uint32_t lowest = p.in_group == 0 ? 0xffff0000u : ~0u;
+    uint32_t highest = p.in_group == p.group - 1 ? 0xffffu : ~0u;
     uint32_t up = carry_up(__shfl_up_sync(ALL_LANES, ends.up, 1), ends.up, lowest);
     uint32_t down = carry_down(__shfl_down_sync(ALL_LANES, ends.down, 1), ends.down, highest);
 #pragma unroll 1

@@ -97,9 +97,8 @@ struct cross_walk {
 DEVICE cross_walk walk_from(const struct grid &g, int x, int y, int label) {
     ptrdiff_t row = (ptrdiff_t)g.half * g.padded, plane = row * g.height;
     int parity = (x ^ y) & 1;
-    cross_walk w = {(ptrdiff_t)(x >> 1) * g.padded + label + y * row + (parity ? plane : 0),
-                    parity ? row - plane : row + plane};
-    return w;
+    ptrdiff_t at = (ptrdiff_t)(x >> 1) * g.padded + label + y * row + (parity ? plane : 0);
+    return {at, parity ? row - plane : row + plane};
 }
 
 DEVICE void walk_on(const struct grid &g, cross_walk *w) {

@@ -36,8 +36,10 @@ static __global__ void __launch_bounds__(THREADS) fill_kernel(const __grid_const
         after = known_from(a.source.u + row, a.width, first + WARP_SIZE, WARP_SIZE);
     before = below ? first + 31 - __clz((int)below) : before;
     after = above ? first + __ffs((int)above) - 1 : after;
-    if (looks)
-        from = fill_choose(&a.source, before < 0 ? -1 : row + before, after < 0 ? -1 : row + after);
+    if (looks) {
+        ptrdiff_t one = before < 0 ? -1 : row + before;
+        from = fill_choose(&a.source, one, after < 0 ? -1 : row + after);
+    }
     if (x < a.width)
         fill_put(&a, (size_t)(row + x), from);
 }

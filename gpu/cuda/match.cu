@@ -165,10 +165,10 @@ DEVICE void load_reference(const cost_args &a, int left, int y, int pixels, uint
     bool steadies = AD && CENSUS && a.steady;
     for (int i = (int)threadIdx.x; i < pixels; i += (int)blockDim.x) {
         size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(left + i, a.grid.width - 1);
-        uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0,
-                 steady = steadies ? __ldg(a.steady + from) : STEADY_ALL;
-        uint32_t slack = steadies ? __ldg(a.slack + from) : 0,
-                 color = AD ? packed_pixel<CHANNELS>(a.reference, from) | slack << 24 : 0,
+        uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0;
+        uint64_t steady = steadies ? __ldg(a.steady + from) : STEADY_ALL;
+        uint32_t slack = steadies ? __ldg(a.slack + from) : 0;
+        uint32_t color = AD ? packed_pixel<CHANNELS>(a.reference, from) | slack << 24 : 0,
                  words[] = {(uint32_t)bits, (uint32_t)(bits >> 32), (uint32_t)steady,
                             (uint32_t)(steady >> 32)};
         if (AD)

@@ -70,7 +70,8 @@ DEVICE four_labels four_of(uint32_t word) {
 
 /* Lanes from label number labels on, which are no labels, lose every minimum. */
 DEVICE uint32_t far_from(uint32_t lanes, int first, int labels) {
-    uint32_t keep = (first < labels ? 0xffffu : 0) | (first + 2 < labels ? 0xffff0000u : 0);
+    uint32_t low = first < labels ? 0xffffu : 0;
+    uint32_t keep = low | (first + 2 < labels ? 0xffff0000u : 0);
     return (lanes & keep) | (U16X2_FAR & ~keep);
 }
 

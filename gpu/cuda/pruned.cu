@@ -118,8 +118,8 @@ DEVICE pruned_item pruned_item_of(const pruned_level &a, int pass, int log2_grou
     p.kept = kept_in(a, p.x, p.y);
     p.block = (int)(p.kept >> 8 * k & 255);
     p.exists = inside && p.block != NOT_KEPT;
-    int before = k > 0 ? (int)(p.kept >> (8 * k - 8) & 255) : NOT_KEPT,
-        after = k < 3 ? (int)(p.kept >> (8 * k + 8) & 255) : NOT_KEPT;
+    int before = k > 0 ? (int)(p.kept >> (8 * k - 8) & 255) : NOT_KEPT;
+    int after = k < 3 ? (int)(p.kept >> (8 * k + 8) & 255) : NOT_KEPT;
     p.below = p.exists && before + 1 == p.block;
     p.above = p.exists && p.block + 1 == after;
     p.k = p.exists ? k : 0;
@@ -236,7 +236,8 @@ DEVICE uint32_t convolve_kept(const pruned_level &a, const pruned_item &p, int l
     uint32_t minimum = warp_minimum(packed_minimum(h), log2_group);
     packed_labels slanted;
     block_ends ends = packed_ends(h, weight.rho, &slanted);
-    uint32_t lowest = p.below ? ~0u : 0xffff0000u, highest = p.above ? ~0u : 0xffffu;
+    uint32_t lowest = p.below ? ~0u : 0xffff0000u;
+    uint32_t highest = p.above ? ~0u : 0xffffu;
     uint32_t up = carry_up(__shfl_up_sync(ALL_LANES, ends.up, 1), ends.up, lowest),
              down = carry_down(__shfl_down_sync(ALL_LANES, ends.down, 1), ends.down, highest);
     if (a.carry > 1) {

@@ -107,8 +107,8 @@ static unsigned blocks_of(int width, int height, unsigned step) {
 
 void cuda_launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
     const speckle_args *a = static_cast<const speckle_args *>(args);
-    auto run = a->source.v ? run_kernel<true> : run_kernel<false>,
-         join = a->source.v ? join_kernel<true> : join_kernel<false>;
+    auto run = a->source.v ? run_kernel<true> : run_kernel<false>;
+    auto join = a->source.v ? join_kernel<true> : join_kernel<false>;
     run<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0,
           cuda->stream>>>(*a);
     join<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT),

@@ -83,10 +83,12 @@ static __global__ void __launch_bounds__(COLUMNS)
 
 void cuda_launch_surface_arms(backend_cuda *cuda, const void *args, int width, int height) {
     dim3 many = cuda_blocks(width, COLUMNS, height, MOST_ROWS);
-    bool few = many.x * many.y < 2 * (unsigned)cuda->processors;
-    launch_dependent(cuda, few ? surface_arms_kernel<FEW_ROWS> : surface_arms_kernel<MOST_ROWS>,
-                     few ? cuda_blocks(width, COLUMNS, height, FEW_ROWS) : many, dim3(COLUMNS),
-                     *static_cast<const surface_args *>(args));
+    const surface_args &a = *static_cast<const surface_args *>(args);
+    if (many.x * many.y < 2 * (unsigned)cuda->processors)
+        launch_dependent(cuda, surface_arms_kernel<FEW_ROWS>,
+                         cuda_blocks(width, COLUMNS, height, FEW_ROWS), dim3(COLUMNS), a);
+    else
+        launch_dependent(cuda, surface_arms_kernel<MOST_ROWS>, many, dim3(COLUMNS), a);
 }
 
 /* ---- planes */

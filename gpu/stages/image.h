@@ -338,7 +338,9 @@ STAGE int edge_class(const struct edges_args *a, const uint8_t *p, int x, int y)
     if (x < 0 || y < 0 || x >= a->width || y >= a->height)
         return 0;
     const uint8_t *q = a->image + ((size_t)y * a->width + x) * a->channels;
-    return is_step(a, p, q, a->step[1]) ? 2 : is_step(a, p, q, a->step[0]) ? 1 : 0;
+    if (is_step(a, p, q, a->step[1]))
+        return 2;
+    return is_step(a, p, q, a->step[0]) ? 1 : 0;
 }
 
 STAGE void stage_edges(const struct edges_args *a, int x, int y) {

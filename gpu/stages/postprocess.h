@@ -364,7 +364,8 @@ STAGE void speckle_unite(uint32_t *parent, uint32_t a, uint32_t b) {
         b = speckle_root_now(parent, b);
         if (a == b)
             return;
-        uint32_t high = a > b ? a : b, low = a > b ? b : a;
+        uint32_t high = a > b ? a : b;
+        uint32_t low = a > b ? b : a;
         uint32_t old = speckle_lower(parent + high, low);
         if (old == high)
             return;

@@ -83,8 +83,8 @@ STAGE int refine_candidate(const struct refine_map *m, int x, int y, int k) {
     if (k == 0)
         return refine_own(m, x, y);
     if (diagonal >= 0)
-        return refine_own(m, stage_clamp(x + (diagonal % 2 ? 5 : -5), 0, m->width - 1),
-                          stage_clamp(y + (diagonal / 2 ? 5 : -5), 0, m->height - 1));
+        return refine_own(m, stage_clamp(x + 10 * (diagonal % 2) - 5, 0, m->width - 1),
+                          stage_clamp(y + 10 * (diagonal / 2) - 5, 0, m->height - 1));
     int px = stage_clamp(x + away * refine_dx(direction), 0, m->width - 1),
         py = stage_clamp(y + away * refine_dy(direction), 0, m->height - 1);
     return m->nearest[refine_plane(m) * direction + (uint32_t)py * m->width + px];
@@ -177,8 +177,10 @@ STAGE uint8_t refine_other(const struct refine_evidence_args *a, int x, int y, i
     int own = refine_own(m, x, y);
     if (k == 0)
         return (uint8_t)(m->confidence[i] >> 1);
+    if (k == 1 && refine_known(m, x, y))
+        return FEATURE_LARGEST;
     if (k == 1)
-        return (uint8_t)(refine_known(m, x, y) ? FEATURE_LARGEST : 16 * x >= own ? 64 : 0);
+        return 16 * x >= own ? 64 : 0;
     if (k < 5)
         return (uint8_t)(a->left[i * a->channels + (a->channels > 1 ? k - 2 : 0)] >> 1);
     int v = k == 5 ? refine_logarithm(stage_max(own, 0), 12, 4)
@@ -260,8 +262,9 @@ STAGE int refine_regressed(const struct refine_choose_args *a, int x, int y, int
         ay = 2 * y - 3, sum = 32;
     for (int i = 0; i < 4; i++) {
         int px = stage_clamp((ax >> 3) + i % 2, 0, width - 1),
-            py = stage_clamp((ay >> 3) + i / 2, 0, height - 1),
-            share = (i % 2 ? ax & 7 : 8 - (ax & 7)) * (i / 2 ? ay & 7 : 8 - (ay & 7));
+            py = stage_clamp((ay >> 3) + i / 2, 0, height - 1);
+        int across = i % 2 ? ax & 7 : 8 - (ax & 7);
+        int share = across * (i / 2 ? ay & 7 : 8 - (ay & 7));
         sum += share * a->regressed[((size_t)py * width + px) * REFINE_REGRESSED + r];
     }
     return sum >> 6;

@@ -390,7 +390,8 @@ STAGE void stage_sky_count(const struct sky_args *a, int x, int y) {
     int above = 2 * y < a->height;
     if (!a->brightness[i])
         return;
-    stage_add(a->votes + root, (uint32_t)(!above ? -4 : a->rise[i] <= SKY_RISE ? 1 : -1));
+    int flat = a->rise[i] <= SKY_RISE ? 1 : -1;
+    stage_add(a->votes + root, (uint32_t)(above ? flat : -4));
     if (!y)
         stage_add(a->border + root, 1);
 }

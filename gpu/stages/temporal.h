@@ -37,6 +37,10 @@ struct estimate {
     uint8_t fits;      /* of a moved one, see grey_fits(); else 0 */
 };
 
+STAGE float float_abs(float a) {
+    return a < 0 ? -a : a;
+}
+
 /* Mean of size x size pixels. */
 struct shrink_args {
     const uint8_t *source;
@@ -331,12 +335,14 @@ enum {
 STAGE void pose_add_residual(const struct pose_args *a, const struct aligned_point *p, int down,
                              float r, float w, float sum[POSE_SUMS]) {
     float f = a->camera.focal, at = down ? p->py : p->px, across = at * p->px, along = at * p->py;
-    float jacobian[6] = {-f * (along + (down ? 1.0f : 0.0f)),
-                         f * (across + (down ? 0.0f : 1.0f)),
-                         down ? f * p->px : -f * p->py,
-                         down ? 0.0f : f * p->rho,
-                         down ? f * p->rho : 0.0f,
-                         -f * at * p->rho};
+    float jacobian[6] = {-f * along, f * (across + 1), -f * p->py, f * p->rho, 0, -f * at * p->rho};
+    if (down) {
+        jacobian[0] = -f * (along + 1);
+        jacobian[1] = f * across;
+        jacobian[2] = f * p->px;
+        jacobian[3] = 0;
+        jacobian[4] = f * p->rho;
+    }
     for (int i = 0, k = 0; i < 6; i++) {
         float wj = w * jacobian[i];
         for (int m = i; m < 6; m++)
@@ -362,7 +368,7 @@ STAGE void pose_add(const struct pose_args *a, const struct rig_motion *m, int i
     float wx = q.x - x, wy = q.y - y;
     sum[SUM_WAS] = w * (float)q.was;
     sum[SUM_IS] = w * (float)q.is;
-    sum[SUM_WAY] = w * ((wx < 0 ? -wx : wx) + (wy < 0 ? -wy : wy));
+    sum[SUM_WAY] = w * (float_abs(wx) + float_abs(wy));
     sum[SUM_WEIGHT] = w;
     sum[SUM_POINTS] = 1;
     sum[SUM_FITTING] = square < 1 ? 1 : 0;
@@ -509,7 +515,8 @@ STAGE int read_old(const struct move_args *a, float u, float v, float d, float *
         const struct estimate *e = a->last +
                                    (size_t)stage_min(iv + (n >> 1), a->height - 1) * a->width +
                                    stage_min(iu + (n & 1), a->width - 1);
-        float w = (n & 1 ? fx : 1 - fx) * (n >> 1 ? fy : 1 - fy);
+        float across = n & 1 ? fx : 1 - fx;
+        float w = across * (n >> 1 ? fy : 1 - fy);
         float was = (float)e->disparity / 256, off = was - d;
         if (e->state == 0 || !(w > 0) || off > 1 || off < -1)
             continue;
@@ -536,12 +543,12 @@ enum { MISFIT_LEVELS = 20, TEXTURE = 64 };
 STAGE uint8_t grey_fits(const struct move_args *a, int x, int y, float u, float v) {
     int iu = stage_clamp((int)u, 0, a->width - 1), iv = stage_clamp((int)v, 0, a->height - 1);
     const uint16_t *now = a->now + (size_t)y * a->width + x;
-    int left = x > 0, right = x + 1 < a->width, up = y > 0 ? a->width : 0,
-        down = y + 1 < a->height ? a->width : 0;
+    int left = x > 0, right = x + 1 < a->width, up = a->width * (y > 0),
+        down = a->width * (y + 1 < a->height);
     int slope = stage_abs(now[right] - now[-left]) + stage_abs(now[down] - now[-up]);
     float off =
         a->motion->gain * grey_around(a, iu, iv, u - (float)iu, v - (float)iv) - (float)now[0];
-    if ((off < 0 ? -off : off) > (float)MISFIT_LEVELS + 0.25f * (float)slope)
+    if (float_abs(off) > (float)MISFIT_LEVELS + 0.25f * (float)slope)
         return FITS_NOT;
     return slope >= TEXTURE ? FITS_TEXTURED : FITS;
 }
