@@ -311,9 +311,8 @@ static int is_pair(const char *left, const char *right) {
     bool has_left = is_there(left), has_right = is_there(right);
     if (has_left == has_right)
         return has_left;
-    if (has_left)
-        return log_fail(-ENOENT, right, "is missing, the partner of %s", left);
-    return log_fail(-ENOENT, left, "is missing, the partner of %s", right);
+    return log_fail(-ENOENT, has_left ? right : left, "is missing, the partner of %s",
+                    has_left ? left : right);
 }
 
 /* left.png and right.png, or im0.png and im1.png (Middlebury, ETH3D), in a folder. 0, 1 when they

@@ -148,10 +148,8 @@ DEVICE uint32_t send(const smoothing &s, const area &a, const lane<N> &own, int 
 /* Half of area_row() or area_column(): line i / 2 in one direction. */
 template <int N>
 DEVICE void send_line(const smoothing &s, const area &a, const lane<N> &own, int i, int rows) {
-    int last = (rows ? a.width : a.height) - 1;
-    int from = i % 2 ? 0 : last;
-    int r = (rows ? LEFT : UP) + i % 2;
-    int to = i % 2 ? 1 : last - 1;
+    int last = (rows ? a.width : a.height) - 1, from = i % 2 ? 0 : last;
+    int r = (rows ? LEFT : UP) + i % 2, to = i % 2 ? 1 : last - 1;
     size_t out = rows ? area_labels(&s, &a, to, i / 2) : area_labels(&s, &a, i / 2, to);
     if (last > 0)
         send<N>(s, a, own, rows ? from : i / 2, rows ? i / 2 : from, r, last, messages(a, r) + out);
