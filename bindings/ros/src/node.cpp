@@ -461,8 +461,8 @@ class Node : public rclcpp::Node {
         cloud->data.resize(std::size_t(w) * h * 16);
         for (std::size_t i = 0; i < std::size_t(w) * h; i++) {
             const std::uint8_t *c = &rgb_[i * (grey ? 1 : 3)];
-            std::uint32_t rgb =
-                std::uint32_t(c[0]) << 16 | std::uint32_t(c[grey ? 0 : 1]) << 8 | c[grey ? 0 : 2];
+            int step = grey ? 0 : 1;
+            auto rgb = std::uint32_t(c[0]) << 16 | std::uint32_t(c[step]) << 8 | c[2 * step];
             std::memcpy(&cloud->data[16 * i], &xyz_[3 * i], 12);
             std::memcpy(&cloud->data[16 * i + 12], &rgb, 4);
         }
