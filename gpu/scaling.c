@@ -50,6 +50,10 @@ static int uses_census(const struct params *p) {
     return p->data_cost == DATA_COST_CENSUS || p->data_cost == DATA_COST_AD_CENSUS;
 }
 
+bool scaling_learned(const struct params *p) {
+    return uses_census(p) && p->descriptor == DESCRIPTOR_LEARNED;
+}
+
 static double difference_cost(const struct params *p, int channels, int i) {
     return curve(p->data_curve, p->data_weight, p->data_truncation, lut_difference(p, channels, i));
 }
@@ -165,8 +169,7 @@ void scaling_make(struct scaling *s, const struct params *p, int match_channels)
     s->damping = (int)lround(256 * p->bp_damping);
     s->convergence_threshold = (int)floor(p->bp_convergence_threshold * s->truncation[0]);
     s->bare_weight = (int)lround(256 * p->bare_weight);
-    bool learned = p->descriptor == DESCRIPTOR_LEARNED;
-    s->least_mean = (int)lround((learned ? LEAST_MEAN_LEARNED : LEAST_MEAN) * s->scale);
+    s->least_mean = (int)lround((scaling_learned(p) ? LEAST_MEAN_LEARNED : LEAST_MEAN) * s->scale);
     for (int i = 0; i < 256; i++) {
         s->tables.median_weight[i] = (uint16_t)lround(256 * exp(-i / MEDIAN_COLOR_SIGMA));
         s->tables.hole_weight[i] = (uint16_t)lround(256 * exp(-i / HOLE_COLOR_SIGMA));

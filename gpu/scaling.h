@@ -51,6 +51,9 @@ struct taps scaling_mean_taps(int radius);
 /* Whether the cost curves adapt to the pictures (cost_adapts with a data cost that allows it). */
 bool scaling_adapts(const struct params *p);
 
+/* Whether the data cost compares learned vectors. */
+bool scaling_learned(const struct params *p);
+
 /* Whether the data cost needs more than 8 bits (bt_sum, bt_sum_squared). */
 bool scaling_sums(const struct params *p);
 

@@ -124,7 +124,7 @@ static void sum_all_labels(struct graph *g, const struct problem *p, const struc
 /* Where costs are not averaged, or are those of learned vectors, noisy asphalt has too little
  * evidence of its own. */
 static bool needs_ground(const struct params *p) {
-    return p->cost_smoothing == COST_SMOOTHING_OFF || p->descriptor == DESCRIPTOR_LEARNED;
+    return p->cost_smoothing == COST_SMOOTHING_OFF || scaling_learned(p);
 }
 
 /* Costs of the third finest level, weighted by the evidence of its nodes. */

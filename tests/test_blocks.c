@@ -168,6 +168,7 @@ static void compare_overlaps(const char *name, struct frame *f, int labels, int 
                                   "data_truncation=15 cost_smoothing=off edge_factor_1=1 "
                                   "edge_factor_2=1 discontinuity_weight=1 smooth_sigma=1 "
                                   "discontinuity_truncation=1.7 bp_levels=5 bp_iterations=10 "
+                                  "bare_weight=1 "
                                   "lr_check=off fill=0 median_radius=0 row_alignment=0");
     p.disparity_range = labels;
     AUTO(result_free) struct result plain = compute(&p, f);
