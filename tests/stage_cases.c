@@ -519,8 +519,7 @@ static struct node_match *case_matches(struct pass_case *c, const struct grid *g
     for (int i = 0; i < g->width * g->height; i++) {
         match[i].depth = (uint16_t)(40 * match[i].depth);
         match[i].lead = (uint16_t)(4 * match[i].lead);
-        if (match[i].label == 40)
-            match[i].label = NO_MATCH;
+        match[i].label = match[i].label == 40 ? NO_MATCH : match[i].label % g->labels;
     }
     return match;
 }

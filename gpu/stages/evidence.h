@@ -17,7 +17,7 @@ enum { EVIDENCE_REACH = 5, EVIDENCE_NODES = 2 * EVIDENCE_REACH + 1, EVIDENCE_LEA
 enum { NO_MATCH = 0xffff, MATCH_APART = 2 };
 
 struct node_match {
-    uint16_t label; /* NO_MATCH where there are fewer than EVIDENCE_LEAST_LABELS */
+    uint16_t label; /* of the grid; NO_MATCH where there are fewer than EVIDENCE_LEAST_LABELS */
     uint16_t gain;  /* what the ground's labels cost less: 1 / GROUND_SHARE of a node's mean */
     uint16_t depth; /* in 1/DEPTH_UNIT of a twentieth */
     uint16_t lead;  /* in 1/EVIDENCE_UNIT of a fiftieth */
