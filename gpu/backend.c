@@ -52,11 +52,12 @@ void backend_transfer(const struct transfer *t, bool up, bool past_caches, void 
         kept = t->bytes;
     }
     for (size_t y = 0; y < rows; y++, at += outside->pitch) {
-        char *const ends[] = {at, (char *)inside + y * outside->row + outside->first};
+        char *own = (char *)inside + y * outside->row + outside->first, *to = up ? own : at;
+        const char *from = up ? at : own;
         if (past_caches)
-            copy_past_caches(ends[up], ends[!up], kept);
+            copy_past_caches(to, from, kept);
         else
-            memcpy(ends[up], ends[!up], kept);
+            memcpy(to, from, kept);
     }
 #ifdef __x86_64__
     if (past_caches)

@@ -155,6 +155,11 @@ void search_block(struct graph *g, struct search *s, const struct block *b,
         keep_core(g, s, b, &found);
 }
 
+static void keep(struct graph *g, const void *buffer) {
+    if (buffer)
+        graph_keep(g, buffer);
+}
+
 struct pipeline_result search_result(struct graph *g, const struct search *s) {
     const struct picture *picture = s->reference;
     struct pipeline_result r = {.grid = grid_make(picture->width, picture->height, s->space),
@@ -167,13 +172,13 @@ struct pipeline_result search_result(struct graph *g, const struct search *s) {
                                 .window = s->window,
                                 .update_count = s->map.update_count};
     memcpy(r.message, s->map.message, sizeof(r.message));
-    /* The pictures are kept where the costs are made from them. */
-    const void *const kept[] = {
-        r.cost,  r.label_cost,      r.label,           r.message[0],       r.pruning.kept,
-        r.edges, r.window.centre.u, r.window.centre.v, r.source.reference, r.source.target};
-    size_t count = sizeof(kept) / sizeof(kept[0]) - (r.cost || r.label_cost ? 2 : 0);
-    for (size_t i = 0; i < count; i++)
-        if (kept[i])
-            graph_keep(g, kept[i]);
+    const void *const kept[] = {r.cost,         r.label_cost, r.label,           r.message[0],
+                                r.pruning.kept, r.edges,      r.window.centre.u, r.window.centre.v};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        keep(g, kept[i]);
+    if (!r.cost && !r.label_cost) { /* costs are made from the pictures */
+        keep(g, r.source.reference);
+        keep(g, r.source.target);
+    }
     return r;
 }

@@ -150,9 +150,10 @@ static void copy_kept(uint8_t *kept, struct frame *frame, bool back) {
                  {frame->truth, frame->has_truth ? pixels * sizeof(*frame->truth) : 0},
                  {frame->non_occluded, frame->has_truth ? pixels : 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-        void *const ends[] = {parts[i].data, kept};
+        void *to = back ? parts[i].data : kept;
+        const void *from = back ? kept : parts[i].data;
         if (parts[i].bytes > 0)
-            memcpy(ends[!back], ends[back], parts[i].bytes);
+            memcpy(to, from, parts[i].bytes);
         kept += parts[i].bytes;
     }
 }

@@ -8,15 +8,15 @@
 
 enum { THREADS = 256 };
 
-/* A thread's 16 labels. */
+/* A thread's labels, 16 or fewer. */
 struct label_block {
     int x, y, first;
     bool exists;
 };
 
-DEVICE label_block block_of(const grid &g) {
-    int group = g.padded / LABEL_BLOCK, i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    label_block b = {i / group, (int)blockIdx.y, i % group * LABEL_BLOCK, false};
+template <int LABELS = LABEL_BLOCK> DEVICE label_block block_of(const grid &g) {
+    int group = g.padded / LABELS, i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    label_block b = {i / group, (int)blockIdx.y, i % group * LABELS, false};
     b.exists = b.x < g.width;
     return b;
 }
@@ -93,29 +93,26 @@ DEVICE uint32_t divide_lanes(uint32_t sums, uint32_t count, uint32_t inverse) {
     return __umulhi(low, inverse) | __umulhi(high, inverse) << 16;
 }
 
-/* A thread each 8 labels of a node. */
+/* A thread has 8 labels of a node. */
 static __global__ void __launch_bounds__(THREADS)
     cross_nodes_kernel(const __grid_constant__ cross_nodes_args a) {
-    int group = a.grid.padded / 8, i = (int)(blockIdx.x * THREADS + threadIdx.x), x = i / group,
-        first = i % group * 8, y = (int)blockIdx.y;
+    label_block b = block_of<8>(a.grid);
     wait_for_previous_kernel();
-    if (x >= a.grid.width)
+    if (!b.exists)
         return;
-    node_range r = cross_nodes_range(&a, x, y);
+    node_range r = cross_nodes_range(&a, b.x, b.y);
     uint32_t count = (uint32_t)(r.last - r.first + 1), w[4] = {};
     for (int px = r.first; px <= r.last; px++) {
-        uint4 more =
-            __ldg(reinterpret_cast<const uint4 *>(a.source + grid_labels(&a.grid, px, y) + first));
-        w[0] += more.x;
-        w[1] += more.y;
-        w[2] += more.z;
-        w[3] += more.w;
+        label_words more = load_words(a.source + grid_labels(&a.grid, px, b.y) + b.first);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            w[k] += more.w[k];
     }
     uint32_t inverse = 0xffffffffu / count + 1;
 #pragma unroll
     for (int k = 0; k < 4; k++)
         w[k] = count > 1 ? divide_lanes(w[k], count, inverse) : w[k];
-    store_words(a.out + grid_labels(&a.grid, x, y) + first, w[0], w[1], w[2], w[3]);
+    store_words(a.out + grid_labels(&a.grid, b.x, b.y) + b.first, w[0], w[1], w[2], w[3]);
 }
 
 void cuda_launch_cross_nodes(backend_cuda *cuda, const void *args, int, int) {
@@ -220,19 +217,18 @@ void cuda_launch_node_match(backend_cuda *cuda, const void *args, int, int) {
 /* A thread has 8 labels of a node. */
 static __global__ void __launch_bounds__(THREADS)
     evidence_kernel(const __grid_constant__ evidence_args a) {
-    int group = a.grid.padded / 8, i = (int)(blockIdx.x * THREADS + threadIdx.x), x = i / group,
-        first = i % group * 8, y = (int)blockIdx.y;
+    label_block b = block_of<8>(a.grid);
     wait_for_previous_kernel();
-    if (x >= a.grid.width)
+    if (!b.exists)
         return;
-    node_weight own = node_weight_of(&a, x, y, ground_of_row(&a, y));
-    size_t at = grid_labels(&a.grid, x, y) + first;
-    uint4 costs = __ldg(reinterpret_cast<const uint4 *>(a.source + at));
-    uint32_t w[4] = {costs.x, costs.y, costs.z, costs.w};
+    node_weight own = node_weight_of(&a, b.x, b.y, ground_of_row(&a, b.y));
+    size_t at = grid_labels(&a.grid, b.x, b.y) + b.first;
+    label_words costs = load_words(a.source + at);
+    uint32_t *w = costs.w;
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        w[k] = evidence_scaled((int)(w[k] & 0xffff), &own, first + 2 * k) |
-               (uint32_t)evidence_scaled((int)(w[k] >> 16), &own, first + 2 * k + 1) << 16;
+        w[k] = evidence_scaled((int)(w[k] & 0xffff), &own, b.first + 2 * k) |
+               (uint32_t)evidence_scaled((int)(w[k] >> 16), &own, b.first + 2 * k + 1) << 16;
     store_words(a.out + at, w[0], w[1], w[2], w[3]);
 }
 
