@@ -155,11 +155,6 @@ void search_block(struct graph *g, struct search *s, const struct block *b,
         keep_core(g, s, b, &found);
 }
 
-static void keep(struct graph *g, const void *buffer) {
-    if (buffer)
-        graph_keep(g, buffer);
-}
-
 struct pipeline_result search_result(struct graph *g, const struct search *s) {
     const struct picture *picture = s->reference;
     struct pipeline_result r = {.grid = grid_make(picture->width, picture->height, s->space),
@@ -172,13 +167,14 @@ struct pipeline_result search_result(struct graph *g, const struct search *s) {
                                 .window = s->window,
                                 .update_count = s->map.update_count};
     memcpy(r.message, s->map.message, sizeof(r.message));
-    const void *const kept[] = {r.cost,         r.label_cost, r.label,           r.message[0],
-                                r.pruning.kept, r.edges,      r.window.centre.u, r.window.centre.v};
+    bool pictures = !r.cost && !r.label_cost; /* that the costs are made from */
+    const void *reference = pictures ? r.source.reference : NULL;
+    const void *target = pictures ? r.source.target : NULL;
+    const void *const kept[] = {
+        r.cost,         r.label_cost, reference,         target,           r.label, r.message[0],
+        r.pruning.kept, r.edges,      r.window.centre.u, r.window.centre.v};
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        keep(g, kept[i]);
-    if (!r.cost && !r.label_cost) { /* costs are made from the pictures */
-        keep(g, r.source.reference);
-        keep(g, r.source.target);
-    }
+        if (kept[i])
+            graph_keep(g, kept[i]);
     return r;
 }
