@@ -421,11 +421,13 @@ static void play_scene(struct viewer *v) {
 
 void opening_remember(struct viewer *v, const char *const *words, int count, long pairs) {
     const struct rig_options *rig = &v->rig_options;
-    char counted[32] = "cameras";
+    char counted[32] = "";
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *day = g_date_time_format(now, "%-d %b %Y");
     if (pairs >= 0)
         g_snprintf(counted, sizeof(counted), "%ld pair%s", pairs, pairs == 1 ? "" : "s");
+    else
+        g_strlcpy(counted, v->playback.source->live ? "cameras" : "no end", sizeof(counted));
     const char *const about[] = {counted, rig_use_is_metric(&v->rig) ? "calibrated" : "pixels", day,
                                  NULL};
     const char *how[7] = {rig->unit ? rig->unit : "", rig->model ? rig->model : "",

@@ -39,8 +39,11 @@ GUI_TEST("/gui/state/text", test_text) {
     g_autofree char *path = state_path(&p, "view.ini", NULL), *kept = NULL;
     g_assert_true(g_file_get_contents(path, &kept, NULL, NULL));
     g_assert_nonnull(strstr(kept, "ui_scale=0.75\n"));
-    gui_start(&p, "--paused", GUI_SOURCE);
+    gui_start(&p, "--paused", "synth:width=160,height=120,range=16");
     gui_run_until(&p, "smaller", "message", "Text size 0.50");
+    g_autofree char *recent = state_path(&p, "recent.ini", NULL), *sources = NULL;
+    g_assert_true(g_file_get_contents(recent, &sources, NULL, NULL));
+    g_assert_nonnull(strstr(sources, "no end")); /* a drawn scene is no cameras */
 }
 
 /* Every key of view.ini and every one of recent.ini. */
