@@ -89,6 +89,7 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
                           .channels = channels,
                           .kind = kind,
                           .sign = reference->side == LEFT_SIDE ? 1 : -1,
+                          .border = p->params.outside_match == OUTSIDE_MATCH_BORDER,
                           .outside = p->scaling.outside};
     if (kind != DATA_COST_CENSUS) {
         a.reference = channels > 1 ? reference->matched : reference->grey;
@@ -109,17 +110,12 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
 /* The costs of a band before they are averaged. */
 static const uint8_t *match(struct graph *g, const struct search *s, const struct costs *costs,
                             const struct band *band) {
-    const struct pipeline *p = s->p;
     struct grid grid = band->grid;
     struct cost_args a = match_args(s, costs, grid, band->first);
-    bool border = p->params.outside_match == OUTSIDE_MATCH_BORDER;
     a.cost = graph_buffer(g, grid_volume(&grid));
     picture_group(g, s->reference->side, TIME_COST);
-    if (!border)
-        graph_begin(g, UNIT_COSTS);
+    graph_begin(g, UNIT_COSTS);
     graph_stage(g, STAGE_cost, &a, grid.width, grid.height);
-    if (border)
-        graph_stage(g, STAGE_border_cost, &a, grid.width, grid.height);
     return a.cost;
 }
 

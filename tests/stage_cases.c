@@ -315,6 +315,7 @@ struct cost_args case_cost_args(struct pass_case *c) {
                           .channels = c->shape.channels,
                           .kind = case_between(c, DATA_COST_AD, DATA_COST_AD_CENSUS),
                           .sign = case_between(c, 0, 1) ? 1 : -1,
+                          .border = case_between(c, 0, 1),
                           .outside = (uint8_t)case_between(c, 0, MAX_COST)};
     if (case_between(c, 0, 9) == 0) /* all outside */
         a.grid.space.u_min = -2 * w - c->shape.labels;
@@ -348,7 +349,6 @@ static void case_costs(struct pass_case *c, enum stage stage) {
 }
 
 STAGE_UNTIL(cost, case_costs)
-STAGE_UNTIL(border_cost, case_costs)
 
 /* Of one pixel at least. */
 static uint8_t *case_places(struct pass_case *c) {

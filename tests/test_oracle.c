@@ -183,13 +183,12 @@ TEST("/oracle/cost", test_cost) {
                               .channels = ch,
                               .kind = kind,
                               .sign = sign,
+                              .border = border,
                               .outside = 99};
         a.grid.space.u_min = min_disparity;
         for (int y = 0; y < H; y++)
             for (int x = 0; x < W; x++) {
                 stage_cost(&a, x, y);
-                if (border)
-                    stage_border_cost(&a, x, y);
                 for (int d = 0; d < L; d++) {
                     int xo = x - sign * (d + min_disparity), want;
                     bool outside = xo < 0 || xo >= W;

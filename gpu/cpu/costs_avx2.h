@@ -75,14 +75,14 @@ static inline struct labels_inside labels_inside(const struct cost_args *a, int 
 }
 
 /* Costs of the other labels, and of those that are padding. */
-static inline void fill_outside(const struct cost_args *a, int x, const struct span *s,
+static inline void fill_outside(const struct cost_args *a, int x, int y, const struct span *s,
                                 const struct labels_inside *in) {
     uint8_t *out = span_pixel(s, x);
     int end = s->label + s->labels, labels = stage_min(end, a->grid.labels);
     if (in->from > s->label) /* mostly there are none */
-        memset(out, a->outside, (size_t)(in->from - s->label));
+        memset(out, cost_label(a, x, y, s->label), (size_t)(in->from - s->label));
     if (in->to < labels)
-        memset(out + in->to - s->label, a->outside, (size_t)(labels - in->to));
+        memset(out + in->to - s->label, cost_label(a, x, y, labels - 1), (size_t)(labels - in->to));
     if (labels < end)
         memset(out + labels - s->label, 0, (size_t)(end - labels));
 }

@@ -316,9 +316,11 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
                 store_128(out + d, _mm256_castsi256_si128(cost));
 #endif
         }
-#ifndef AVX512
-        fill_outside(a, x, s, &in);
+#ifdef AVX512
+        if (!a->border)
+            continue;
 #endif
+        fill_outside(a, x, y, s, &in);
     }
 }
 
@@ -364,7 +366,7 @@ static void match_labels(const struct cost_args *a, int y, const struct span *s)
         for (int d = in.from; d < in.to; d++)
             out[d - s->label] =
                 (uint8_t)cost_match(a, x, x - a->sign * (a->grid.space.u_min + d), y);
-        fill_outside(a, x, s, &in);
+        fill_outside(a, x, y, s, &in);
     }
 }
 
@@ -391,23 +393,5 @@ void FORM(rows_cost)(const void *args, int width, int first, int last, void *scr
     for (int y = first; y < last; y++) {
         struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.padded);
         FORM(match_span)(&m, scratch, y, &s);
-    }
-}
-
-/* Labels outside on one side have the same match. */
-void FORM(rows_border_cost)(const void *args, int width, int first, int last, void *scratch) {
-    const struct cost_args *a = args;
-    (void)scratch;
-    for (int y = first; y < last; y++) {
-        struct span s = span_of(&a->grid, a->cost, y, 0, width, 0, a->grid.labels);
-        for (int x = 0; x < width; x++) {
-            struct labels_inside in = labels_inside(a, x, &s);
-            int before = a->sign > 0 ? width - 1 : 0, behind = width - 1 - before;
-            if (in.from > 0)
-                memset(span_pixel(&s, x), cost_match(a, x, before, y), (size_t)in.from);
-            if (in.to < a->grid.labels)
-                memset(span_pixel(&s, x) + in.to, cost_match(a, x, behind, y),
-                       (size_t)(a->grid.labels - in.to));
-        }
     }
 }

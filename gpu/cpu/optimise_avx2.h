@@ -19,7 +19,7 @@
  * of the second list. The others are the plain stages, compiled for AVX2. */
 /* clang-format off */
 #define FORM_STAGES(STAGE) \
-    STAGE(message) STAGE(cost) STAGE(border_cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
+    STAGE(message) STAGE(cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
     STAGE(winner_takes_all) STAGE(pruned_winner) STAGE(median) \
     STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
     STAGE(refine_nearest) STAGE(refine_evidence) LAYER_STAGES(STAGE)

@@ -33,10 +33,11 @@ static __global__ void __launch_bounds__(THREADS)
     uint32_t w[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int k = 0; k < LABEL_BLOCK; k++) {
-        int xo = x - a.sign * (a.grid.space.u_min + first + k);
+        int xo = x - a.sign * (a.grid.space.u_min + first + k),
+            at = stage_clamp(xo, 0, a.grid.width - 1);
         uint32_t cost = first + k >= a.grid.labels ? 0 : a.outside;
-        if (first + k < a.grid.labels && xo >= 0 && xo < a.grid.width)
-            cost = (uint8_t)window_match<KIND>(a, x, xo, y);
+        if (first + k < a.grid.labels && (xo == at || a.border))
+            cost = (uint8_t)window_match<KIND>(a, x, at, y);
         w[k / 4] |= cost << 8 * (k % 4);
     }
     store_words(a.cost + grid_labels(&a.grid, x, y) + first, w);
@@ -119,7 +120,8 @@ DEVICE uint32_t compare(const match_tables &t, int last, const reference_sample<
     return cost;
 }
 
-/* Labels whose target lies outside the picture, and those that are none. */
+/* Labels whose target lies outside the picture, for which the border's pixel is loaded, and those
+ * that are none. */
 static __device__ void fix_borders(const cost_args &a, int x, int first, uint32_t w[4]) {
     int start = x - a.sign * (a.grid.space.u_min + first);
 #pragma unroll
@@ -128,7 +130,7 @@ static __device__ void fix_borders(const cost_args &a, int x, int first, uint32_
         uint32_t mask = 255u << 8 * (k % 4);
         if (first + k >= a.grid.labels)
             w[k / 4] &= ~mask;
-        else if (xo < 0 || xo >= a.grid.width)
+        else if (!a.border && (xo < 0 || xo >= a.grid.width))
             w[k / 4] = (w[k / 4] & ~mask) | (uint32_t)a.outside << 8 * (k % 4);
     }
 }

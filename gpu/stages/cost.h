@@ -35,7 +35,8 @@ struct cost_args {
     int words;       /* of a pixel's descriptor: 1, census, or VECTOR_WORDS */
     int kind;        /* DATA_COST_* */
     int sign;        /* 1: the target is the right picture, -1: the left one */
-    uint8_t outside; /* cost of a label whose match lies outside the other picture */
+    int border;      /* a label whose match lies outside costs what the border's pixel does */
+    uint8_t outside; /* or this */
 };
 
 /* The largest distance in the target picture of pixels that are read for a label. */
@@ -142,27 +143,15 @@ STAGE int cost_match(const struct cost_args *a, int x, int xo, int y) {
     }
 }
 
-/* The cost of a label. border: one whose match lies outside gets that of the border's pixel. */
-STAGE int cost_label(const struct cost_args *a, int x, int y, int d, int border) {
+STAGE int cost_label(const struct cost_args *a, int x, int y, int d) {
     int xo = x - a->sign * (a->grid.space.u_min + d), at = stage_clamp(xo, 0, a->grid.width - 1);
-    return xo == at || border ? cost_match(a, x, at, y) : a->outside;
+    return xo == at || a->border ? cost_match(a, x, at, y) : a->outside;
 }
 
 STAGE void stage_cost(const struct cost_args *a, int x, int y) {
     uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
     for (int d = 0; d < a->grid.padded; d++)
-        out[d] = (uint8_t)(d < a->grid.labels ? cost_label(a, x, y, d, 0) : 0);
-}
-
-/* Gives labels whose match lies outside the target picture the cost of the pixel at its border.
- * Runs after stage cost, with the same arguments. */
-STAGE void stage_border_cost(const struct cost_args *a, int x, int y) {
-    uint8_t *out = a->cost + grid_labels(&a->grid, x, y);
-    for (int d = 0; d < a->grid.labels; d++) {
-        int xo = x - a->sign * (a->grid.space.u_min + d);
-        if (xo < 0 || xo >= a->grid.width)
-            out[d] = (uint8_t)cost_label(a, x, y, d, 1);
-    }
+        out[d] = (uint8_t)(d < a->grid.labels ? cost_label(a, x, y, d) : 0);
 }
 
 /* The most pixels of a window for which the sum of costs, with half their number to round it, has
