@@ -97,11 +97,10 @@ static inline char *expect_success(const char *format, ...) {
 static inline void write_picture(const char *name, int width, int height, int moved) {
     g_autofree char *path = path_in(name);
     g_autofree uint8_t *data = g_malloc((gsize)width * (gsize)height);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            unsigned hash = (unsigned)(x + moved) * 2654435761u ^ (unsigned)y * 40503u * 65537u;
-            data[y * width + x] = (uint8_t)(hash >> 24 ^ hash >> 13);
-        }
+    EACH_PIXEL(x, y, width, height) {
+        unsigned hash = (unsigned)(x + moved) * 2654435761u ^ (unsigned)y * 40503u * 65537u;
+        data[y * width + x] = (uint8_t)(hash >> 24 ^ hash >> 13);
+    }
     struct image image = {data, width, height, 1};
     g_assert_cmpint(picture_write(path, &image), ==, 0);
 }

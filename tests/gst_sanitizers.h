@@ -9,6 +9,8 @@
 #pragma once
 
 #include <glib.h>
+#include <stdio.h>
+#include <unistd.h>
 
 const char *__asan_default_options(void);
 const char *__lsan_default_suppressions(void);
@@ -71,4 +73,13 @@ static inline char *gst_tell_sanitizers(void) {
     gst_add_option("LSAN_OPTIONS", "%s", __lsan_default_options());
     gst_add_option("ASAN_OPTIONS", "%s", __asan_default_options());
     return below;
+}
+
+/* Of this process. */
+static inline long resident_kb(void) {
+    long pages = 0;
+    g_autofree char *text = NULL;
+    if (g_file_get_contents("/proc/self/statm", &text, NULL, NULL))
+        sscanf(text, "%*d %ld", &pages);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }

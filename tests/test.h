@@ -20,6 +20,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/* OWN_FRAME *f = ...; and the like: it is let go of at the end of its block (base/auto.h). */
+#define OWN_FRAME AUTO(frame_drop) struct frame
+#define OWN_HANDLE AUTO(livestereo_close) struct livestereo
+#define OWN_IMAGE AUTO(picture_free) struct image
+#define OWN_LIVE AUTO(live_close) struct live
+#define OWN_MATCHER AUTO(matcher_close) struct matcher
+#define OWN_OPENED AUTO(opened_close) struct opened
+#define OWN_POOL AUTO(pool_close) struct frame_pool
+#define OWN_SETTINGS AUTO(livestereo_settings_close) struct livestereo_settings
+#define OWN_SOURCE AUTO(source_close) struct source
+
+/* EACH_PIXEL(x, y, width, height) statement: row by row. */
+#define EACH_PIXEL(x, y, width, height) \
+    for (int y = 0; y < (height); y++)  \
+        for (int x = 0; x < (width); x++)
+
+/* Each pixel of a stage, by its plain form. */
+#define RUN_STAGE(stage, args, width, height)    \
+    do {                                         \
+        EACH_PIXEL(column_, row_, width, height) \
+            stage(args, column_, row_);          \
+    } while (0)
+
 /* The test gets a row of a table; name NULL: the path is the whole one. */
 void tests_add(const char *path, const char *name, GTestDataFunc test, gconstpointer row);
 

@@ -30,8 +30,7 @@ static void make(struct pictures *p, int most) {
     }
     for (int side = 0; side < 2; side++) {
         struct census_args a = {side ? p->right : p->left, p->census[side], W, H};
-        for (int i = 0; i < N; i++)
-            stage_census(&a, i % W, i / W);
+        RUN_STAGE(stage_census, &a, W, H);
     }
 }
 
@@ -42,10 +41,8 @@ static void measure(struct pictures *p) {
                                p->counts, NULL,         &p->likeness, p->places, 1,        W,
                                H};
     memset(p->counts, 0xff, sizeof(p->counts));
-    for (int i = 0; i < AGREEMENT_COUNTS; i++)
-        stage_agreement_start(&a, i, 0);
-    for (int i = 0; i < W / AGREEMENT_STEP * (H / AGREEMENT_STEP); i++)
-        stage_agreement(&a, i % (W / AGREEMENT_STEP), i / (W / AGREEMENT_STEP));
+    RUN_STAGE(stage_agreement_start, &a, AGREEMENT_COUNTS, 1);
+    RUN_STAGE(stage_agreement, &a, W / AGREEMENT_STEP, H / AGREEMENT_STEP);
     stage_agreement_strength(&a, 0, 0);
 }
 
@@ -96,11 +93,10 @@ TEST("/agreement/presets", test_presets) {
         struct params params;
         g_assert_cmpint(preset_load(&params, presets[i % 3]), ==, 0);
         params.disparity_range = 32;
-        AUTO(livestereo_close)
-        struct livestereo *s = handle_open(NULL, &params, W, H, 1, NULL, &error);
+        OWN_HANDLE *s = handle_open(NULL, &params, W, H, 1, NULL, &error);
         g_assert_nonnull(s);
-        AUTO(pool_close) struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
-        AUTO(frame_drop) struct frame *f = pool_take(pool);
+        OWN_POOL *pool = frame_pool(s, 1, W, H, 1);
+        OWN_FRAME *f = pool_take(pool);
         for (int k = 0; k < N; k++) {
             f->left.data[k] = (uint8_t)scene_hash((uint32_t)(k % W % period), (uint32_t)(k / W), 1);
             f->right.data[k] =
@@ -242,8 +238,7 @@ TEST("/agreement/choose", test_choose) {
     for (int strength = 0; strength <= AGREEMENT_ALL; strength++) {
         struct likeness likeness = {.difference = strength};
         struct choose_costs_args a = {&likeness, lut, census, differing, out, census_out};
-        for (int i = 0; i < COST_LUT; i++)
-            stage_choose_costs(&a, i, 0);
+        RUN_STAGE(stage_choose_costs, &a, COST_LUT, 1);
         for (int i = 0; i < CENSUS_LUT; i++) {
             double part = strength / 16.0;
             g_assert_cmpint(out[i], ==, (int)floor(lut[i] * (1 - part) + 0.5));

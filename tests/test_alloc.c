@@ -46,7 +46,7 @@ static int fail_each(int (*attempt)(void), int min_failures, bool says) {
 }
 
 static int attempt_pool(void) {
-    AUTO(pool_close) struct frame_pool *pool = pool_open(3, 20, 10, 3, 1, NULL);
+    OWN_POOL *pool = pool_open(3, 20, 10, 3, 1, NULL);
     int error = pool ? 0 : -ENOMEM;
     return error;
 }
@@ -54,8 +54,7 @@ static int attempt_pool(void) {
 static int attempt_synth(void) {
     int error = 0;
     struct source_options options = {0};
-    AUTO(source_close)
-    struct source *source =
+    OWN_SOURCE *source =
         source_open(&(const char *){"synth:width=40,height=30,range=16"}, 1, &options, &error);
     return error;
 }
@@ -81,7 +80,7 @@ static int attempt_live(void) {
     struct matcher *matcher = matcher_open(&p, "test", 40, 30, 3, NULL, NULL, false, &error);
     g_assert_true(source && matcher);
     for (int i = 0; i < 2; i++) { /* pairs that are drawn already need no threads */
-        AUTO(frame_drop) struct frame *frame = frame_alone(40, 30, 3, 1, NULL);
+        OWN_FRAME *frame = frame_alone(40, 30, 3, 1, NULL);
         g_assert_cmpint(source->read(source, frame), ==, 0);
     }
     g_assert_cmpint(source->seek(source, 0), ==, 0);

@@ -243,8 +243,7 @@ static struct tile_case tile_case(struct scaling *scaling, uint8_t *pictures) {
         g_malloc((size_t)MAX(t->columns, t->rows) * tile_bytes(CASE_SIZE, grid.padded));
     c.args.iterations = 2;
     struct tiles_start_args start = {*t, grid.padded, {NULL}};
-    for (int i = 0; i < (int)tiles; i++)
-        stage_tiles_start(&start, 0, i);
+    RUN_STAGE(stage_tiles_start, &start, 1, (int)tiles);
     return c;
 }
 
@@ -285,7 +284,7 @@ static void run_diagonals(struct tile_case *c) {
 
 static void compare_orders(bool skip, int outer) {
     static struct scaling scaling[2];
-    AUTO(frame_drop) struct frame *f = scene_frame(CASE_W, CASE_H, 3, CASE_L, 3);
+    OWN_FRAME *f = scene_frame(CASE_W, CASE_H, 3, CASE_L, 3);
     size_t picture = (size_t)CASE_W * CASE_H * 3;
     g_autofree uint8_t *pictures = g_malloc(2 * picture);
     memcpy(pictures, f->left.data, picture);
@@ -341,8 +340,7 @@ TEST("/area/start-from-coarse", test_start_from_coarse) {
         a.tiling.entering[d] = fine[d];
     }
     for (int round = 0; round < 2; round++) {
-        for (int tile = 0; tile < COLUMNS * ROWS; tile++)
-            stage_tiles_start(&a, 0, tile);
+        RUN_STAGE(stage_tiles_start, &a, 1, COLUMNS * ROWS);
         for (int d = 0; d < DIRECTIONS; d++) {
             for (int i = 0; i < COLUMNS * SIZE * ROWS * SIZE && round; i++) {
                 int x = i % (COLUMNS * SIZE), y = i / (COLUMNS * SIZE);
@@ -416,73 +414,6 @@ TEST("/area/hierarchy", test_hierarchy) {
     }
 }
 
-/* Distance of v from the interval between the half-way points, rounded down, around row[x]. */
-static int interval_distance(int v, const uint8_t *row, int x, int width) {
-    int least = row[3 * x], most = row[3 * x];
-    for (int side = -1; side <= 1; side += 2) {
-        int other = x + side < 0 || x + side >= width ? row[3 * x] : row[3 * (x + side)];
-        int half_way = (row[3 * x] + other) / 2;
-        least = MIN(least, half_way);
-        most = MAX(most, half_way);
-    }
-    return MAX(0, MAX(v - most, least - v));
-}
-
-/* The energy of whole labels by its definition alone: nothing of the program's is called. */
-static double energy_of(const struct params *p, const struct frame *f) {
-    const int w = f->left.width, h = f->left.height;
-    double sum = 0;
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            const uint8_t *left = f->left.data + 3 * w * y, *right = f->right.data + 3 * w * y;
-            int label = f->disparity[y * w + x] / 16, cost = 0, match = MAX(x - label, 0);
-            bool compared = label <= x || p->outside_match == OUTSIDE_MATCH_BORDER;
-            for (int c = 0; c < 3 && compared; c++) {
-                int d = MIN(interval_distance(left[3 * x + c], right + c, match, w),
-                            interval_distance(right[3 * match + c], left + c, x, w));
-                cost += p->data_cost == DATA_COST_BT_SUM ? d : d * d;
-            }
-            sum += compared ? MIN(cost, p->data_truncation) : p->data_truncation;
-            for (int down = 0; down < 2; down++) {
-                if (down ? y + 1 == h : x + 1 == w)
-                    continue;
-                int step = 0,
-                    d = abs(label - f->disparity[down ? (y + 1) * w + x : y * w + x + 1] / 16);
-                for (int c = 0; c < 3; c++) {
-                    int s = left[3 * x + c] - left[3 * x + c + (down ? 3 * w : 3)];
-                    step += s * s;
-                }
-                double factor = step >= 3 * p->edge_step_2 * p->edge_step_2   ? p->edge_factor_2
-                                : step >= 3 * p->edge_step_1 * p->edge_step_1 ? p->edge_factor_1
-                                                                              : 1;
-                double v = p->smoothness == SMOOTHNESS_QUADRATIC ? d * d : d;
-                sum += factor * MIN(p->discontinuity_weight * v, p->discontinuity_truncation);
-            }
-        }
-    return sum;
-}
-
-static const char *const energies[] = {"liang2011_tsukuba", "liang2011_venus", "liang2011_teddy"};
-
-/* Of the three presets, and no more than that of labels that are all the same. */
-TEST_ROWS("/area/energy", energies, test_energy) {
-    enum { W = 90, H = 50, L = 16 };
-    struct params p;
-    g_assert_cmpint(preset_load(&p, *(const char *const *)row), ==, 0);
-    scene_set(&p, "tile_outer=2 tile_inner=3 bp_iterations=10");
-    p.disparity_range = L;
-    for (int outside = OUTSIDE_MATCH_COST; outside <= OUTSIDE_MATCH_BORDER; outside++) {
-        p.outside_match = outside;
-        AUTO(result_free) struct result r = run(&p, W, H);
-        g_assert_cmpfloat_with_epsilon(r.energy, energy_of(&p, r.frame), 1e-3);
-        double best = r.energy;
-        for (int i = 0; i < W * H; i++)
-            r.disparity[i] = 16 * 2;
-        g_test_message("%.0f, all labels 2: %.0f", best, energy_of(&p, r.frame));
-        g_assert_cmpfloat(best, <, energy_of(&p, r.frame));
-    }
-}
-
 /* A probe's costs are those of the energy; its label is the map's. */
 TEST("/area/probe", test_probe) {
     enum { W = 60, H = 20, L = 9 };
@@ -499,20 +430,6 @@ TEST("/area/probe", test_probe) {
     g_assert_cmpfloat(cost[L - 1], ==, 60); /* outside */
 }
 
-/* Costs of other kinds, which come as a volume of bytes, and the linear smoothness of the
- * checkerboard: the energy falls below that of few half-steps. */
-TEST("/area/other costs", test_other_costs) {
-    struct params p;
-    params_default(&p);
-    scene_set(&p, "lr_check=off bp_levels=1 bp_iterations=2");
-    p.disparity_range = 12;
-    AUTO(result_free) struct result few = run(&p, 90, 50);
-    scene_set(&p, "bp_schedule=tiles tile_size=16 tile_inner=4 tile_outer=3");
-    AUTO(result_free) struct result tiles = run(&p, 90, 50);
-    g_test_message("%g, %g", few.energy, tiles.energy);
-    g_assert_cmpfloat(tiles.energy, <, few.energy);
-}
-
 /* Everything that a frame by tiles takes, pictures and maps included, beside the costs and messages
  * of plain belief propagation. Pictures of which the JPEG blocks are smoothed would be kept
  * twice. The start of a level needs the messages at the borders of the one above, half as many. */
@@ -522,8 +439,7 @@ TEST("/area/memory", test_memory) {
         struct params p = params_of(SMOOTHNESS_LINEAR, L);
         scene_set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
         p.bp_levels = levels;
-        AUTO(livestereo_close)
-        struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+        OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
         g_assert_cmpint(handle_prepare(s, &p), ==, 0);
         double plain = 5.0 * (double)grid_volume(&s->result.grid);
         double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);

@@ -39,10 +39,10 @@ static double largest_bias(const char *from, const char *curve, double base, dou
     p.disparity_range = LABELS;
     g_assert_cmpint(params_set(&p, "subpixel_from", from, why, sizeof(why)), ==, 0);
     g_assert_cmpint(params_set(&p, "subpixel", curve, why, sizeof(why)), ==, 0);
-    AUTO(livestereo_close) struct livestereo *s = handle_open(NULL, &p, W, H, 1, NULL, &error);
+    OWN_HANDLE *s = handle_open(NULL, &p, W, H, 1, NULL, &error);
     g_assert_nonnull(s);
-    AUTO(pool_close) struct frame_pool *pool = frame_pool(s, 1, W, H, 1);
-    AUTO(frame_drop) struct frame *f = pool_take(pool);
+    OWN_POOL *pool = frame_pool(s, 1, W, H, 1);
+    OWN_FRAME *f = pool_take(pool);
     double sum[FRACTIONS] = {0}, count[FRACTIONS] = {0}, most = 0;
     for (int i = 0; i < W * H; i++) {
         int x = i % W, y = i / W;

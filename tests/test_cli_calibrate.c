@@ -6,7 +6,6 @@
 #include "calibration/workshop/refine.h"
 #include "calibration/rig_read.h"
 #include "tests/cli.h"
-#include "tests/recording.h"
 
 /* Ends with the code and prints or logs the text; what was printed, to g_free. In a line $S is the
  * set. */
@@ -116,59 +115,6 @@ TEST("/cli/calibrate/errors", test_errors) {
     g_assert_cmpstr(none, ==, "");
     check(1, "none/rig.yml: cannot be written",
           "calib convert $S/reference.yml -o $D/none/rig.yml");
-}
-
-/* Every pair of the set side by side, held for a second each; FALSE where GStreamer cannot. */
-static gboolean write_recording(void) {
-    g_autofree char *raw = path_in("all.raw");
-    FILE *out = fopen(raw, "wb");
-    g_assert_nonnull(out);
-    for (int i = 1; i <= 14; i++) {
-        struct image half[2];
-        if (i == 10)
-            continue;
-        for (int v = 0; v < 2; v++) {
-            g_autofree char *from =
-                g_strdup_printf("%s/%s%02d.jpg", g_getenv("S"), v ? "right" : "left", i);
-            g_assert_cmpint(picture_read(from, &half[v]), ==, 0);
-        }
-        for (int y = 0; y < 480; y++)
-            for (int v = 0; v < 2; v++)
-                g_assert_cmpuint(fwrite(half[v].data + 640 * y, 1, 640, out), ==, 640);
-        picture_free(&half[0]);
-        picture_free(&half[1]);
-    }
-    g_assert_cmpint(fclose(out), ==, 0);
-    g_autofree char *launch = g_strdup_printf(
-        "filesrc location=%s ! rawvideoparse format=gray8 width=1280 height=480 framerate=1/1 ! "
-        "videorate ! video/x-raw,framerate=4/1 ! matroskamux ! filesink location=%s/sbs.mkv",
-        raw, folder);
-    return recording_write(launch, 0, 4);
-}
-
-/* In a film only boards that are still, and unlike those before, are taken: here each is shown four
- * times and taken once. */
-TEST("/cli/calibrate/recording", test_recording) {
-    if (!begin(TRUE))
-        return;
-    if (write_recording()) {
-        int used, views;
-        g_autofree char *out =
-            expect(0, "views used", "calibrate --headless --board 9x6 -o $D/rig.yml $D/sbs.mkv");
-        char *at = strstr(out, " views used");
-        while (at > out && at[-1] != '\n')
-            at--;
-        g_assert_cmpint(sscanf(at, "%d of %d views", &used, &views), ==, 2);
-        struct rig rig = read_rig("rig.yml");
-        g_test_message("%d of %d views, rms %.3f px", used, views, rig.rms);
-        g_assert_cmpint(views, >=, 8);
-        g_assert_cmpint(views, <=, 13);
-        g_assert_cmpint(used, ==, views);
-        g_assert_cmpfloat(rig.rms, <, 0.3);
-        g_assert_cmpfloat(fabs(rig_baseline(&rig) / 3.3273 - 1), <, 0.01);
-    } else {
-        g_test_skip("needs gstreamer1.0-plugins-base and -good");
-    }
 }
 
 /* ---- calib */

@@ -64,7 +64,7 @@ CLI_TEST("/cli-cameras/pictures", test_pictures) {
     must("batch synth:width=64,height=48,range=8,frames=1,color=0 -o $D/left --save left " SMALL);
     expect_shell(0, "", "", "mv $D/left/*_left.png $D/0.png");
     g_autofree char *path = path_in("0.png"), *to = path_in("turned.png");
-    AUTO(picture_free) struct image image = {0};
+    OWN_IMAGE image = {0};
     g_assert_cmpint(picture_read(path, &image), ==, 0);
     image_rotate180(&image);
     g_assert_cmpint(picture_write(to, &image), ==, 0);

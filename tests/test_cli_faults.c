@@ -94,20 +94,6 @@ CLI_TEST("/cli/bad-pairs", test_bad_pairs) {
         g_assert_true(g_str_has_suffix(lines[i + 1], status[i]));
 }
 
-/* What is wrong with a folder or a pair is said once, however many pairs there are. */
-CLI_TEST("/cli/said-once", test_said_once) {
-    write_frames("set", 5);
-    expect_shell(0, "", "", "cp -r $D/set/left $D/set/disp_left");
-    expect_error(3, "pair.ini", "eval $D/set");
-    write_text("set/pair.ini", "[pair]\n");
-    expect_error(3, "disparity_scale", "eval $D/set");
-    write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=1000\n");
-    expect_error(2, "1000", "eval $D/set");
-    write_text("set/pair.ini", "[pair]\ndisparity_scale=1\ndisparities=8\n");
-    write_text("set/right/002.png", "");
-    expect_error(3, "002.png", "eval --set threads=1 --set bp_iterations=1 $D/set");
-}
-
 /* Names of files in the table and in JSON do not steer the terminal. */
 CLI_TEST_PLAIN("/cli/eval-names", test_eval_names) {
     write_frames("set", 2);
@@ -294,29 +280,6 @@ CLI_TEST("/cli/record-ended", test_record_ended) {
             g_error("%s\nleft %s\nexit code %d:\n%s%s\nrecord said:\n%s", line, made.out,
                     played.code, played.out, played.err, made.err);
         g_assert_cmpint(error_lines(played.err), ==, played.code == 3);
-    }
-}
-
-/* A recording in so little memory that threads of GStreamer do not start: it ends. */
-CLI_TEST("/cli/little-memory-playing", test_little_memory_playing) {
-    struct outcome o = shell("ulimit -v 2000000; exec $B --version");
-    bool limited = o.code == 0;
-    outcome_free(&o);
-    if (!limited) {
-        g_test_skip("sanitizers take more address space than can be limited");
-        return;
-    }
-    expect_shell(0, "3 pairs", "", "$B record " SYNTH " --frames 3 -o $D/a.mkv");
-    for (int i = 0; i < 5; i++) {
-        o = shell("ulimit -v 400000; exec timeout 600 $B run " SMALL " $D/a.mkv");
-        if (o.code == 124)
-            g_error("it hangs:\n%s", o.err);
-        /* GStreamer and GLib end the program themselves at some of their own lacks: -1. */
-        if (o.code >= 0) {
-            g_assert_true(o.code == 0 || o.code == 1 || o.code == 3);
-            g_assert_cmpint(error_lines(o.err), ==, o.code != 0);
-        }
-        outcome_free(&o);
     }
 }
 

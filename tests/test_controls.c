@@ -237,8 +237,7 @@ TEST("/controls/gst", test_gst) {
     g_assert_cmpint(controls_lock(o.source->controls, 1), ==, 0); /* like the left one */
     wait_level(&o, 1, 0, 40);
     opened_close(&o);
-    AUTO(opened_close)
-    struct opened none = open_one("gst:videotestsrc is-live=true ! video/x-raw,format=GRAY8,"
-                                  "width=64,height=16 ! appsink name=both");
+    OWN_OPENED none = open_one("gst:videotestsrc is-live=true ! video/x-raw,format=GRAY8,"
+                               "width=64,height=16 ! appsink name=both");
     g_assert_null(none.source->controls);
 }

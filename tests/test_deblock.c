@@ -17,14 +17,10 @@ struct result {
 static void run(const uint8_t *source, int channels, struct result *r) {
     uint32_t sums[BLOCK_SUMS] = {77, 99};
     struct deblock_args a = {source, sums, r->out, W, H, channels};
-    for (int i = 0; i < BLOCK_SUMS; i++)
-        stage_deblock_start(&a, i, 0);
-    for (int j = 0; j < jpeg_blocks(H); j++)
-        for (int i = 0; i < jpeg_blocks(W); i++)
-            stage_deblock_sum(&a, i, j);
+    RUN_STAGE(stage_deblock_start, &a, BLOCK_SUMS, 1);
+    RUN_STAGE(stage_deblock_sum, &a, jpeg_blocks(W), jpeg_blocks(H));
     r->strength = block_strength(sums, W, H);
-    for (int i = 0; i < W * H; i++)
-        stage_deblock(&a, i % W, i / W);
+    RUN_STAGE(stage_deblock, &a, W, H);
 }
 
 /* Texture, and blocks that are up to `step` brighter or darker than it. */
@@ -33,12 +29,11 @@ static void make(uint8_t *source, int channels, double step) {
     for (int j = 0; j < (H + 7) / 8; j++)
         for (int i = 0; i < (W + 7) / 8; i++)
             level[j][i] = g_test_rand_double_range(-step, step);
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++)
-            for (int c = 0; c < channels; c++)
-                source[(y * W + x) * channels + c] =
-                    (uint8_t)lround(120 + 40 * sin(0.31 * x + 0.2 * y + c) +
-                                    30 * cos(0.13 * x - 0.34 * y) + level[y / 8][x / 8]);
+    EACH_PIXEL(x, y, W, H)
+        for (int c = 0; c < channels; c++)
+            source[(y * W + x) * channels + c] =
+                (uint8_t)lround(120 + 40 * sin(0.31 * x + 0.2 * y + c) +
+                                30 * cos(0.13 * x - 0.34 * y) + level[y / 8][x / 8]);
 }
 
 static double pixel(const double *p, int channels, int x, int y, int c) {
@@ -63,27 +58,25 @@ static void expect(const uint8_t *source, int channels, int strength, uint8_t *o
     double along[W], down[H], k = fmin(fmax(strength - 12, 0), 16) / 64;
     for (int i = 0; i < W * H * channels; i++)
         p[i] = source[i];
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++)
-            for (int c = 0; c < channels; c++) {
-                for (int i = 0; i < W; i++)
-                    along[i] = pixel(p, channels, i, y, c);
-                for (int i = 0; i < H; i++)
-                    down[i] = pixel(p, channels, x, i, c);
-                double sum = p[(y * W + x) * channels + c] + ramp(along, x, W, strength / 4 / 2.0) +
-                             ramp(down, y, H, strength / 4 / 2.0);
-                even[(y * W + x) * channels + c] = CLAMP(floor(sum + 0.5), 0, 255);
-            }
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++)
-            for (int c = 0; c < channels; c++) {
-                double sum = 0;
-                for (int dy = -1; dy <= 1; dy++)
-                    for (int dx = -1; dx <= 1; dx++)
-                        sum += pixel(even, channels, x + dx, y + dy, c) * (dx ? k : 1 - 2 * k) *
-                               (dy ? k : 1 - 2 * k);
-                out[(y * W + x) * channels + c] = (uint8_t)floor(sum + 0.5);
-            }
+    EACH_PIXEL(x, y, W, H)
+        for (int c = 0; c < channels; c++) {
+            for (int i = 0; i < W; i++)
+                along[i] = pixel(p, channels, i, y, c);
+            for (int i = 0; i < H; i++)
+                down[i] = pixel(p, channels, x, i, c);
+            double sum = p[(y * W + x) * channels + c] + ramp(along, x, W, strength / 4 / 2.0) +
+                         ramp(down, y, H, strength / 4 / 2.0);
+            even[(y * W + x) * channels + c] = CLAMP(floor(sum + 0.5), 0, 255);
+        }
+    EACH_PIXEL(x, y, W, H)
+        for (int c = 0; c < channels; c++) {
+            double sum = 0;
+            for (int dy = -1; dy <= 1; dy++)
+                for (int dx = -1; dx <= 1; dx++)
+                    sum += pixel(even, channels, x + dx, y + dy, c) * (dx ? k : 1 - 2 * k) *
+                           (dy ? k : 1 - 2 * k);
+            out[(y * W + x) * channels + c] = (uint8_t)floor(sum + 0.5);
+        }
 }
 
 TEST("/deblock/definition", test_definition) {
@@ -140,11 +133,10 @@ static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
     p.row_offset = 1;
     p.data_cost = DATA_COST_CENSUS; /* whose curve does not adapt */
     p.cost_adapts = adapts;
-    AUTO(frame_drop) struct frame *f = frame_alone(W, H, 1, 0, NULL);
+    OWN_FRAME *f = frame_alone(W, H, 1, 0, NULL);
     memcpy(f->left.data, picture[LEFT_SIDE], W * H);
     memcpy(f->right.data, picture[RIGHT_SIDE], W * H);
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
     memcpy(delivered, f->rectified[RIGHT_SIDE], W * H);

@@ -29,24 +29,23 @@ static int64_t *convolve(const struct network_file *f, const uint8_t *grey, int 
         const struct network_layer *l = &f->layer[k];
         const uint8_t *weight = numbers + 4 * l->outputs;
         out = g_new(int64_t, w * h * l->outputs);
-        for (int y = 0; y < h; y++)
-            for (int x = 0; x < w; x++)
-                for (int o = 0; o < l->outputs; o++) {
-                    int32_t bias;
-                    memcpy(&bias, numbers + 4 * o, 4);
-                    int64_t sum = bias;
-                    for (int ky = 0; ky < 3; ky++)
-                        for (int kx = 0; kx < 3; kx++)
-                            for (int i = 0; i < l->inputs; i++) {
-                                int px = clamp_to(x + kx - 1, w), py = clamp_to(y + ky - 1, h);
-                                int8_t wt = (int8_t)weight[((o * 3 + ky) * 3 + kx) * l->inputs + i];
-                                sum += wt * in[(py * w + px) * l->inputs + i];
-                            }
-                    bool last = k + 1 == FEATURE_LAYERS;
-                    double shifted = floor((double)sum / (1 << l->shift));
-                    out[(y * w + x) * l->outputs + o] =
-                        (int64_t)CLAMP(shifted, last ? -32767 : 0, last ? 32767 : 127);
-                }
+        EACH_PIXEL(x, y, w, h)
+            for (int o = 0; o < l->outputs; o++) {
+                int32_t bias;
+                memcpy(&bias, numbers + 4 * o, 4);
+                int64_t sum = bias;
+                for (int ky = 0; ky < 3; ky++)
+                    for (int kx = 0; kx < 3; kx++)
+                        for (int i = 0; i < l->inputs; i++) {
+                            int px = clamp_to(x + kx - 1, w), py = clamp_to(y + ky - 1, h);
+                            int8_t wt = (int8_t)weight[((o * 3 + ky) * 3 + kx) * l->inputs + i];
+                            sum += wt * in[(py * w + px) * l->inputs + i];
+                        }
+                bool last = k + 1 == FEATURE_LAYERS;
+                double shifted = floor((double)sum / (1 << l->shift));
+                out[(y * w + x) * l->outputs + o] =
+                    (int64_t)CLAMP(shifted, last ? -32767 : 0, last ? 32767 : 127);
+            }
         numbers = weight + l->outputs * 9 * l->inputs;
         g_free(in);
         in = out;
@@ -146,8 +145,7 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
     p.network = network;
     p.refinement = REFINEMENT_OFF;
     scene_set(&p, settings);
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
+    OWN_HANDLE *s = frame_open(2, VARIANT_OPTIMISED, width, height, 3);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, p.mode == MODE_MOTION ? f->motion : f->disparity,
            sizeof(*map) * (size_t)(width * height));
@@ -157,7 +155,7 @@ static void run_frame(struct frame *f, const char *settings, const struct featur
 TEST("/features/frames", test_frames) {
     enum { W = 64, H = 40, N = W * H };
     static int16_t census[N], learned[N];
-    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
+    OWN_FRAME *f = scene_frame(W, H, 3, 16, 9);
     AUTO(network_free) struct network_file file = {0};
     struct feature_network network;
     char why[256];
@@ -176,19 +174,6 @@ TEST("/features/frames", test_frames) {
         run_frame(f, with, NULL, census); /* the one that is compiled in */
         g_assert_cmpint(memcmp(census, learned, sizeof(census)), !=, 0);
     }
-}
-
-/* The costs of blocks are those of the whole picture. */
-TEST("/features/blocks", test_blocks) {
-    enum { W = 64, H = 40, N = W * H };
-    static int16_t whole[N], blocks[N];
-    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
-    run_frame(f, "descriptor=learned bp_iterations=0 bp_levels=1", NULL, whole);
-    run_frame(f,
-              "descriptor=learned bp_iterations=0 bp_levels=1 block_size=16 "
-              "block_overlap=0",
-              NULL, blocks);
-    g_assert_cmpint(memcmp(whole, blocks, sizeof(whole)), ==, 0);
 }
 
 /* ---- files */

@@ -150,7 +150,7 @@ CLI_TEST("/folder-about/source", test_source) {
     write_text("camera.txt", "frame_rate_hz=4\n"); /* one time has no rate */
     write_text("calib.txt", "ndisp=12\n");
     struct source_options options = {0};
-    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    OWN_SOURCE *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat(source->rate, ==, 4);
     g_assert_false(source->assumes_rate);
@@ -171,8 +171,8 @@ CLI_TEST("/folder-about/one-side", test_one_side) {
     write_text("left/0.pgm", "P5 2 2 255\nabcd");
     write_text("right/0.pgm", "P5 2 2 255\nabcd");
     write_text("left/times.txt", "7.5\n");
-    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
-    AUTO(frame_drop) struct frame *frame = frame_alone(2, 2, 1, false, NULL);
+    OWN_SOURCE *source = source_open(words, 1, &options, &error);
+    OWN_FRAME *frame = frame_alone(2, 2, 1, false, NULL);
     g_assert_false(source->assumes_rate);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_cmpint(frame->left_ns, ==, 7500000000);
@@ -193,7 +193,7 @@ CLI_TEST("/folder-about/standing", test_standing) {
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
         write_text("times.txt", texts[i]);
         struct stderr_of caught = stderr_begin();
-        AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+        OWN_SOURCE *source = source_open(words, 1, &options, &error);
         stderr_one_line(caught, "1 of 3 times are no later", first[i]);
         g_assert_false(source->assumes_rate);
     }

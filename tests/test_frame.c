@@ -47,7 +47,7 @@ TEST("/frame/buffers", test_buffers) {
 }
 
 TEST("/frame/reset", test_reset) {
-    AUTO(pool_close) struct frame_pool *pool = pool_open(1, 20, 10, 3, 1, NULL);
+    OWN_POOL *pool = pool_open(1, 20, 10, 3, 1, NULL);
     struct frame *f = pool_take(pool), *first = f;
     uint8_t *left = f->left.data;
     f->left.width = f->right.height = f->rect_left.channels = f->rect_right.width = 1;
@@ -102,7 +102,7 @@ static void *take_and_drop(void *argument) {
             g_assert_cmpint(twice->disparity[k], ==, me->number * 0x101);
         g_assert_cmpint(twice->index, ==, me->number);
         frame_drop(&twice);
-        AUTO(frame_drop) struct frame *mine = frame_ref(me->shared);
+        OWN_FRAME *mine = frame_ref(me->shared);
         g_assert_cmpint(mine->index, ==, 77);
     }
     frame_drop(&me->shared);
@@ -130,7 +130,7 @@ TEST("/frame/threads", test_threads) {
 }
 
 static void *drop_one(void *argument) {
-    AUTO(frame_drop) struct frame *f = argument;
+    OWN_FRAME *f = argument;
     return NULL;
 }
 

@@ -74,26 +74,6 @@ static uintptr_t place_of(const struct graph *g, const void *buffer) {
     return (uintptr_t)graph_address(g, buffer, 0);
 }
 
-/* A pass that waits for an upload and for a pass of another stream of stages, or -1 each. */
-static void assert_waits(const struct graph *g, int pass, int upload, int stage) {
-    const int *wait = g->passes[pass].wait;
-    int latest = -1;
-    for (int t = STREAM_MAIN; t < STREAMS; t++)
-        latest = MAX(latest, wait[t]);
-    g_assert_cmpint(wait[STREAM_UPLOAD], ==, upload);
-    g_assert_cmpint(latest, ==, stage);
-}
-
-TEST("/graph/empty-list", test_empty_list) {
-    AUTO(graph_close) struct graph *g = open_list();
-    graph_buffer(g, BYTES);
-    plan_and_bind(g, NULL);
-    g_assert_cmpint(g->count, ==, 0);
-    g_assert_true(g->arena_bytes == 0 && g->slot_bytes == 0);
-    for (int t = 0; t < STREAMS; t++)
-        g_assert_true(g->begun[t] < 0 && g->joined[t] < 0);
-}
-
 /* A pass that writes to memory which nobody named is run. */
 TEST("/graph/unnamed-memory", test_unnamed_memory) {
     static const uint8_t source[3] = {10, 20, 30};
@@ -150,28 +130,6 @@ TEST("/graph/persistent", test_persistent) {
 
 static const bool none_apart[STAGE_COUNT];
 static const struct unit_rules as_one = {.apart = none_apart};
-
-/* What a unit reads it may not overwrite: it reads and writes all at the same time. */
-TEST("/graph/unit-lives-at-once", test_unit_lives_at_once) {
-    AUTO(graph_close) struct graph *g = open_list();
-    const void *last = upload(g);
-    graph_begin(g, UNIT_LEVEL);
-    for (int i = 1; i < 6; i++)
-        last = copy(g, last, i);
-    graph_end(g);
-    graph_begin(g, UNIT_LEVEL);
-    last = copy(g, last, 6);
-    graph_begin(g, UNIT_LEVEL); /* goes on */
-    last = copy(g, last, 7);
-    graph_end(g);
-    download(g, last);
-    plan_and_bind(g, &as_one);
-    g_assert_cmpint(g->passes[1].unit, ==, 5);
-    for (int i = 2; i < 6; i++)
-        g_assert_cmpint(g->passes[i].unit, ==, 0);
-    g_assert_cmpint(g->passes[6].unit, ==, 2);
-    g_assert_cmpuint(g->arena_bytes, ==, 5 * ALIGNED); /* the last one is in the slots */
-}
 
 static bool all_left_out(void *context G_GNUC_UNUSED, const struct graph *g, int i) {
     return g->passes[i].width != 5; /* the number of a pass that stores what it writes */
@@ -247,36 +205,6 @@ TEST("/graph/units", test_units) {
     g_assert_true(graph_unit_args(g, first, STAGE_grey, 1, 1) == graph_args(g, first + 1, 1));
     g_assert_true(graph_unit_args(g, second, STAGE_check, 0, 0) == graph_args(g, second, 0));
     g_assert_null(graph_unit_args(g, second, STAGE_grey, 1, 0));
-}
-
-/* ---- streams and waits */
-
-/* Two pictures; the second is prepared beside the first, as pipeline.c does. */
-TEST("/graph/branch-and-join", test_branch_and_join) {
-    AUTO(graph_close) struct graph *g = open_list();
-    void *left = upload(g), *a = copy(g, left, 1);
-    void *right = upload(g), *b = copy(g, right, 2), *early = join(g, left, right, 3);
-    void *both = join(g, a, b, 4), *c = copy(g, both, 5);
-    copy_to(g, early, c, 6);
-    download(g, join(g, early, c, 7));
-    plan_and_bind(g, NULL);
-    int one = pass_of(g, 1), two = pass_of(g, 2), three = pass_of(g, 3), four = pass_of(g, 4);
-    g_assert_cmpint(g->passes[one].stream, ==, STREAM_MAIN);
-    assert_waits(g, one, 0, -1);
-    g_assert_cmpint(g->passes[two].stream, ==, STREAM_BRANCH);
-    assert_waits(g, two, 2, -1);
-    g_assert_cmpint(g->passes[three].stream, ==, STREAM_BRANCH + 1);
-    assert_waits(g, three, 2, -1);                              /* the first picture's is implied */
-    g_assert_cmpint(g->passes[four].stream, ==, STREAM_BRANCH); /* what it needs last is there */
-    assert_waits(g, four, -1, one);
-    assert_waits(g, pass_of(g, 6), -1, three);
-    assert_waits(g, pass_of(g, 7), -1, -1); /* pass 6 has waited for both */
-    g_assert_cmpint(g->begun[STREAM_BRANCH], ==, two);
-    g_assert_cmpint(g->begun[STREAM_BRANCH + 1], ==, three);
-    g_assert_cmpint(g->begun[STREAM_BRANCH + 2], ==, -1);
-    g_assert_true(g->passes[three].awaited && !g->passes[four].awaited);
-    g_assert_cmpint(g->joined[STREAM_BRANCH], ==, pass_of(g, 7));
-    g_assert_cmpint(g->joined[STREAM_BRANCH + 1], ==, -1); /* pass 6 waits for it */
 }
 
 /* ---- many passes */
@@ -552,8 +480,7 @@ TEST("/graph/pipeline", test_pipeline) {
         struct params p = scene_params(i / 2, 12);
         struct backend *b = shuffled_backend_open(0);
         b->overlap_bytes = i % 2 ? SIZE_MAX : 0;
-        AUTO(livestereo_close)
-        struct livestereo *s = handle_open(b, NULL, 41, 23, 3, NULL, &error);
+        OWN_HANDLE *s = handle_open(b, NULL, 41, 23, 3, NULL, &error);
         g_assert_nonnull(s);
         g_assert_cmpint(handle_prepare(s, &p), ==, 0);
         g_assert_cmpint(schedule_races(s->graph), ==, 0);

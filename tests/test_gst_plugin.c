@@ -83,12 +83,13 @@ static GstBuffer *at(GstBuffer *buffer, GstClockTime time) {
 
 /* The picture with rows and planes as they lie in its memory. */
 static GstBuffer *buffer_of(const struct livestereo_image *image, const char *name) {
-    gsize offset[GST_VIDEO_MAX_PLANES] = {0, (gsize)(image->row_bytes * image->height)};
+    gsize apart = 32, /* bytes between the planes */
+        offset[GST_VIDEO_MAX_PLANES] = {0, (gsize)(image->row_bytes * image->height) + apart};
     int stride[GST_VIDEO_MAX_PLANES] = {(int)image->row_bytes, (int)image->row_bytes};
-    gsize bytes = (gsize)image->row_bytes * (gsize)pair_rows(image->format, image->height);
+    gsize bytes = (gsize)image->row_bytes * (gsize)pair_rows(image->format, image->height) + apart;
     uint8_t *copy = g_malloc0(bytes);
     for (int y = 0; y < pair_rows(image->format, image->height); y++)
-        memcpy(copy + y * image->row_bytes, pair_row(image, y),
+        memcpy(copy + y * image->row_bytes + (y < image->height ? 0 : apart), pair_row(image, y),
                (size_t)(image->width * pair_pixel_bytes(image->format)));
     GstBuffer *buffer = gst_buffer_new_wrapped(copy, bytes);
     gst_buffer_add_video_meta_full(
@@ -149,9 +150,8 @@ static char *next_message(struct run *r, GstMessageType type) {
 
 /* What the library makes of the pair. */
 static int16_t *disparity_of(const struct pair *p, const char *words) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings(NULL, words);
-    AUTO(livestereo_close)
-    struct livestereo *h = pair_open(s, p->width, p->height, p->picture[0].format, NULL);
+    OWN_SETTINGS *s = pair_settings(NULL, words);
+    OWN_HANDLE *h = pair_open(s, p->width, p->height, p->picture[0].format, NULL);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, p, false, 0, 0);
     pair_run(h, &f);
     int16_t *packed = pair_packed(&f.disparity);
@@ -210,9 +210,8 @@ CLI_TEST("/gst/outputs", test_outputs) {
     g_assert_cmpint(livestereo_rig_read(&rig, &file, 1, W, H, 0), ==, 0);
     options.rig = &rig;
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 3, 1);
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = pair_settings(NULL, FAST_WORDS " disparity_range=16");
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, &options);
+    OWN_SETTINGS *s = pair_settings(NULL, FAST_WORDS " disparity_range=16");
+    OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_RGB8, &options);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     pair_run(h, &f);
     livestereo_get_info(h, &info);
@@ -378,46 +377,6 @@ CLI_TEST("/gst/pairing", test_pairing) {
     g_assert_cmpint(pairs, >, 0);
 }
 
-/* Gives the times of both sides, ms, -1 without one, and expects the pairs' left ones. */
-static void expect_pairs(const char *words, const int *left, int lefts, const int *right,
-                         int rights, const int *want, int wants) {
-    AUTO(end) struct run r = begin(words);
-    set_caps(&r, "GRAY8", 8, 4);
-    struct shot shots[2][16];
-    for (int i = 0; i < lefts; i++)
-        shots[0][i].true_ns = left[i] < 0 ? -1 : left[i] * MS;
-    for (int i = 0; i < rights; i++)
-        shots[1][i].true_ns = right[i] < 0 ? -1 : right[i] * MS;
-    struct feed feeds[2] = {{r.left, shots[0], lefts}, {r.right, shots[1], rights}};
-    GThread *thread = g_thread_new("feed", feed, &feeds[1]);
-    feed(&feeds[0]);
-    wait_for_eos(r.left);
-    g_thread_join(thread);
-    for (int i = 0; i < wants; i++) {
-        GstBuffer *map = gst_harness_try_pull(r.left);
-        g_assert_nonnull(map);
-        g_assert_cmpint((int64_t)GST_BUFFER_PTS(map), ==, want[i] < 0 ? -1 : want[i] * MS);
-        gst_buffer_unref(map);
-    }
-    g_assert_null(gst_harness_try_pull(r.left));
-}
-#define TIMES(...) (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
-
-CLI_TEST("/gst/chosen", test_chosen) {
-    const char *words = "livestereo disparity-range=2 " FAST;
-    /* 9/16 of a frame at 30 frames/s are 18.75 ms */
-    expect_pairs(words, TIMES(0, 33, 66), TIMES(18, 51, 85), TIMES(0, 33));
-    /* the right one begins later, and the left one lacks a picture */
-    expect_pairs(words, TIMES(0, 33, 66, 133, 166), TIMES(70, 103, 136, 169), TIMES(66, 133, 166));
-    expect_pairs("livestereo disparity-range=2 tolerance=1000000 " FAST, TIMES(0, 33, 66),
-                 TIMES(2, 34, 66), TIMES(33, 66));
-    expect_pairs(words, TIMES(-1, -1, -1), TIMES(-1, -1), TIMES(-1, -1));
-    /* one ends early, or at once */
-    expect_pairs(words, TIMES(0, 33), TIMES(0, 33, 66, 99, 133), TIMES(0, 33));
-    expect_pairs(words, TIMES(0, 33, 66, 99), TIMES(5), TIMES(0));
-    expect_pairs(words, NULL, 0, TIMES(0, 33), NULL, 0);
-}
-
 /* A gap event stands for no picture. */
 CLI_TEST("/gst/gap-event", test_gap_event) {
     AUTO(end) struct run r = begin("livestereo disparity-range=2 " FAST);
@@ -517,20 +476,6 @@ CLI_TEST("/gst/seek", test_seek) {
     gst_element_set_state(pipeline, GST_STATE_NULL);
     gst_object_unref(sink);
     gst_object_unref(pipeline);
-}
-
-CLI_TEST("/gst/caps-change", test_caps_change) {
-    AUTO(end) struct run r = begin("livestereo disparity-range=16 " FAST);
-    for (int i = 0; i < 4; i++) {
-        const char *name = formats[i % 3].name;
-        AUTO(pair_free)
-        struct pair p = pair_make(W + 8 * i, H - 4 * i, formats[i % 3].format, 0, (uint32_t)i);
-        g_autofree int16_t *want = disparity_of(&p, FAST_WORDS " disparity_range=16");
-        set_caps(&r, name, p.width, p.height);
-        for (int twice = 0; twice < 2; twice++)
-            expect_map(r.left, one_map(&r, &p, name, (2 * i + twice) * 33 * MS), "GRAY16_LE", want,
-                       p.width, p.height);
-    }
 }
 
 /* Sides whose caps change two frames apart, there and back: the pairs between are left out. */
@@ -647,14 +592,6 @@ CLI_TEST("/gst/latency", test_latency) {
                                     gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, G_MAXINT64, 0));
     gst_harness_push_upstream_event(
         r.left, gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 2, G_MININT64, (GstClockTime)1 << 63));
-}
-
-static long resident_kb(void) {
-    long pages = 0;
-    g_autofree char *text = NULL;
-    if (g_file_get_contents("/proc/self/statm", &text, NULL, NULL))
-        sscanf(text, "%*d %ld", &pages);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 CLI_TEST("/gst/memory", test_memory) {

@@ -14,11 +14,9 @@ static const struct source_options as_is, swapped = {.swap = 1};
 /* As hints_exchanged, of the first frame of a source. */
 static int exchanged(const char *word, const struct source_options *options, int min_disparity) {
     int error;
-    AUTO(source_close)
-    struct source *source = source_open(&word, 1, options, &error);
+    OWN_SOURCE *source = source_open(&word, 1, options, &error);
     g_assert_nonnull(source);
-    AUTO(frame_drop)
-    struct frame *frame =
+    OWN_FRAME *frame =
         frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     return hints_exchanged(&frame->left, &frame->right, min_disparity);

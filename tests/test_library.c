@@ -30,8 +30,7 @@ static const char *words_of(const char *preset) {
 TEST("/library/formats", test_formats) {
     for (int i = 0; livestereo_preset(i); i++) {
         const char *preset = livestereo_preset(i), *words = words_of(preset);
-        AUTO(livestereo_settings_close)
-        struct livestereo_settings *s = pair_settings(preset, words);
+        OWN_SETTINGS *s = pair_settings(preset, words);
         struct params params = pair_params(preset, words);
         for (int format = LIVESTEREO_GRAY8; format <= LIVESTEREO_YUYV; format++) {
             if (WATCHED && i > 0 && i % LIVESTEREO_YUYV != format - 1)
@@ -39,10 +38,8 @@ TEST("/library/formats", test_formats) {
             AUTO(pair_free)
             struct pair p =
                 pair_make(W, H, (enum livestereo_format)format, format + 2, (uint32_t)i);
-            AUTO(livestereo_close)
-            struct livestereo *h = pair_open(s, W, H, (enum livestereo_format)format, NULL);
-            AUTO(livestereo_close)
-            struct livestereo *plain = pair_open_plain(W, H, p.plain[0].channels, NULL);
+            OWN_HANDLE *h = pair_open(s, W, H, (enum livestereo_format)format, NULL);
+            OWN_HANDLE *plain = pair_open_plain(W, H, p.plain[0].channels, NULL);
             AUTO(pair_frame_free)
             struct livestereo_frame f =
                 pair_frame(h, &p, params.mode == MODE_MOTION, 2 * format, 0);
@@ -83,7 +80,7 @@ static void from_tables(const struct rectify_map maps[2], struct livestereo_rema
 /* Tables of the caller's, which the library copies; maps are smaller by the margins. */
 TEST("/library/remap", test_remap) {
     static const int margins[][2] = {{0, 0}, {7, 0}, {4, 9}};
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    OWN_SETTINGS *s = pair_settings("default", SMALL);
     struct params params = pair_params("default", SMALL);
     for (size_t i = 0; i < G_N_ELEMENTS(margins); i++) {
         AUTO(pair_free) struct pair p = pair_make(2 * W, 2 * H, LIVESTEREO_RGBA8, 5, 3);
@@ -94,8 +91,8 @@ TEST("/library/remap", test_remap) {
         make_tables(maps, W, H, margins[i]);
         from_tables(maps, remap);
         o.remap = remap;
-        AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-        AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
+        OWN_HANDLE *h = pair_open(s, 0, 0, 0, &o);
+        OWN_HANDLE *plain = pair_open_plain(2 * W, 2 * H, 3, maps);
         rectify_free(maps);
         memset(remap, 0, sizeof(remap));
         g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
@@ -106,19 +103,6 @@ TEST("/library/remap", test_remap) {
         pair_run(h, &f);
         pair_check_plain(plain, &params, &p, &f);
     }
-}
-
-/* Rows of the right picture are moved without any table, too. */
-TEST("/library/row-offset", test_row_offset) {
-    static const char words[] = SMALL " row_offset=0.5";
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", words);
-    struct params params = pair_params("default", words);
-    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_BGR8, 1, 3);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_BGR8, NULL);
-    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
-    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 2, 0);
-    pair_run(h, &f);
-    pair_check_plain(plain, &params, &p, &f);
 }
 
 /* ---- calibration */
@@ -196,12 +180,12 @@ static void check_rig(enum distortion model, double alpha) {
     o[0].alpha = o[1].alpha = alpha;
     o[2].remap = remap;
     o[2].geometry = &geometry;
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("live", SMALL);
+    OWN_SETTINGS *s = pair_settings("live", SMALL);
     struct params params = pair_params("live", SMALL);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_NV12, 3, 8);
-    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, maps);
+    OWN_HANDLE *plain = pair_open_plain(W, H, 3, maps);
     for (int i = 0; i < 3; i++) {
-        AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o[i]);
+        OWN_HANDLE *h = pair_open(s, 0, 0, 0, &o[i]);
         struct livestereo_info info = LIVESTEREO_INFO;
         g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
         g_assert_true(info.has_geometry && info.is_resampled[0] && info.is_resampled[1]);
@@ -221,31 +205,6 @@ TEST("/library/rig", test_rig) {
         check_rig((enum distortion)model, model % 2 ? 1 : 0);
 }
 
-/* Of a rig whose pictures are rectified the geometry is known and nothing is resampled. */
-TEST("/library/rig-of-rectified", test_rig_of_rectified) {
-    struct rig rig;
-    rig_made_up(DISTORTION_NONE, &rig);
-    struct livestereo_rig given = rig_of(&rig);
-    given.rectified = 1;
-    given.camera[1] = given.camera[0];
-    given.camera[1].cx += 20;
-    memset(given.R, 0, sizeof(given.R));
-    given.R[0] = given.R[4] = given.R[8] = 1;
-    given.T[0] = -0.25;
-    given.T[1] = given.T[2] = 0;
-    struct livestereo_options o = LIVESTEREO_OPTIONS(64, 48, LIVESTEREO_GRAY8);
-    o.rig = &given;
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
-    struct livestereo_info info = LIVESTEREO_INFO;
-    g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
-    g_assert_true(info.has_geometry && !info.is_resampled[0] && !info.is_resampled[1]);
-    g_assert_cmpfloat(info.geometry.baseline, ==, 0.25);
-    g_assert_cmpfloat_with_epsilon(info.geometry.fx, given.camera[0].fx / 10, 1e-9);
-    g_assert_cmpfloat_with_epsilon(info.geometry.fy, given.camera[0].fy / 10, 1e-9);
-    g_assert_cmpfloat_with_epsilon(info.geometry.doffs, 2, 1e-9);
-}
-
 /* ---- depth */
 
 static const struct livestereo_geometry geometry = {
@@ -254,11 +213,10 @@ static const struct livestereo_geometry geometry = {
 /* All kinds of disparities: unknown, behind infinity, at it, too far for 16 bits, near. */
 static struct livestereo_image some_disparities(void) {
     struct livestereo_image map = pair_image(W, H, LIVESTEREO_DISP16, 6);
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++)
-            ((int16_t *)pair_row(&map, y))[x] = x % 7 == 0 ? LIVESTEREO_UNKNOWN
-                                                : x < 6    ? (int16_t)(22 + x) /* 24: infinity */
-                                                           : (int16_t)(17 * y + 3 * x - 5);
+    EACH_PIXEL(x, y, W, H)
+        ((int16_t *)pair_row(&map, y))[x] = x % 7 == 0 ? LIVESTEREO_UNKNOWN
+                                            : x < 6    ? (int16_t)(22 + x) /* 24: infinity */
+                                                       : (int16_t)(17 * y + 3 * x - 5);
     return map;
 }
 
@@ -277,18 +235,17 @@ TEST("/library/depth", test_depth) {
     g_assert_cmpint(livestereo_depth(&geometry, &map, &metres), ==, 0);
     g_free(pair_packed(&mm)); /* checks the gaps */
     g_free(pair_packed(&metres));
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++) {
-            double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
-            float got = ((float *)pair_row(&metres, y))[x];
-            bool beyond = !isnan(z) && z * 1000 >= 65535.5;
-            g_assert_cmpint(((uint16_t *)pair_row(&mm, y))[x], ==,
-                            isnan(z) || beyond ? 0 : lrint(z * 1000));
-            g_assert_true(isnan(z) ? isnan(got) : got == (float)z);
-            unknown += isnan(z);
-            infinite += isinf(z) != 0;
-            far += beyond && !isinf(z);
-        }
+    EACH_PIXEL(x, y, W, H) {
+        double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
+        float got = ((float *)pair_row(&metres, y))[x];
+        bool beyond = !isnan(z) && z * 1000 >= 65535.5;
+        g_assert_cmpint(((uint16_t *)pair_row(&mm, y))[x], ==,
+                        isnan(z) || beyond ? 0 : lrint(z * 1000));
+        g_assert_true(isnan(z) ? isnan(got) : got == (float)z);
+        unknown += isnan(z);
+        infinite += isinf(z) != 0;
+        far += beyond && !isinf(z);
+    }
     g_assert_true(unknown && infinite && far); /* of each kind */
     g_free(map.data);
     g_free(mm.data);
@@ -299,25 +256,23 @@ TEST("/library/points", test_points) {
     struct livestereo_image map = some_disparities(), rgb = pair_image(W, H, LIVESTEREO_RGB8, 1);
     size_t count = 99, want = 0;
     double farthest = 3;
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < 3 * W; x++)
-            ((uint8_t *)pair_row(&rgb, y))[x] = (uint8_t)(x + 5 * y);
+    EACH_PIXEL(x, y, 3 * W, H)
+        ((uint8_t *)pair_row(&rgb, y))[x] = (uint8_t)(x + 5 * y);
     g_autofree float *xyzrgb = g_new(float, 6 * W * H);
     g_assert_cmpint(livestereo_points(&geometry, &map, &rgb, farthest, xyzrgb, W * H, &count), ==,
                     0);
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++) {
-            double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
-            const float *at = xyzrgb + 6 * want;
-            if (!(z <= farthest))
-                continue;
-            g_assert_cmpuint(want++, <, count);
-            g_assert_cmpfloat_with_epsilon(at[0], (x - geometry.cx) * z / geometry.fx, 1e-6 * z);
-            g_assert_cmpfloat_with_epsilon(at[1], (y - geometry.cy) * z / geometry.fy, 1e-6 * z);
-            g_assert_cmpfloat_with_epsilon(at[2], z, 1e-6 * z);
-            for (int c = 0; c < 3; c++)
-                g_assert_cmpfloat(at[3 + c], ==, (uint8_t)(3 * x + c + 5 * y));
-        }
+    EACH_PIXEL(x, y, W, H) {
+        double z = depth_at(((int16_t *)pair_row(&map, y))[x]);
+        const float *at = xyzrgb + 6 * want;
+        if (!(z <= farthest))
+            continue;
+        g_assert_cmpuint(want++, <, count);
+        g_assert_cmpfloat_with_epsilon(at[0], (x - geometry.cx) * z / geometry.fx, 1e-6 * z);
+        g_assert_cmpfloat_with_epsilon(at[1], (y - geometry.cy) * z / geometry.fy, 1e-6 * z);
+        g_assert_cmpfloat_with_epsilon(at[2], z, 1e-6 * z);
+        for (int c = 0; c < 3; c++)
+            g_assert_cmpfloat(at[3 + c], ==, (uint8_t)(3 * x + c + 5 * y));
+    }
     g_assert_cmpuint(want, ==, count);
     /* Without a bound there are more; no more than there is room for; without a picture all white;
      * grey. */
@@ -340,7 +295,7 @@ TEST("/library/points", test_points) {
  * disparities in px. Margins of the tables are cut off. */
 static void check_measures(int margin, enum livestereo_format depth_format) {
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    OWN_SETTINGS *s = pair_settings("default", SMALL);
     g_autofree int32_t *point = g_new(int32_t, 2 * W * H);
     for (int i = 0; i < W * H; i++) {
         point[2 * i] = 32 * (i % W);
@@ -351,7 +306,7 @@ static void check_measures(int margin, enum livestereo_format depth_format) {
         {.width = W, .height = H, .margin = {margin, 2}, .point = point}};
     o.geometry = &geometry;
     o.remap = margin ? remap : NULL;
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    OWN_HANDLE *h = pair_open(s, 0, 0, 0, &o);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
     struct livestereo_frame f = pair_frame(h, &p, false, 0, 0), px;
     int w = f.disparity.width, surely = 0, unsurely = 0;
@@ -364,30 +319,29 @@ static void check_measures(int margin, enum livestereo_format depth_format) {
     pair_run(h, &px);
     struct livestereo_image mm = pair_image(w, H, depth_format, 0);
     g_assert_cmpint(livestereo_depth(&geometry, &f.disparity, &mm), ==, 0);
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < w; x++) {
-            int16_t d = ((int16_t *)pair_row(&f.disparity, y))[x];
-            bool sure = ((uint8_t *)pair_row(&f.confidence, y))[x] >= 128;
-            const float *at = (float *)pair_row(&f.points, y) + 3 * x,
-                        *got = (float *)pair_row(&px.disparity, y) + x;
-            double z = sure ? depth_at(d) : NAN;
-            if (depth_format == LIVESTEREO_MM16)
-                g_assert_cmpint(((uint16_t *)pair_row(&f.depth, y))[x], ==,
-                                sure ? ((uint16_t *)pair_row(&mm, y))[x] : 0);
-            else
-                g_assert_true(isnan(z) ? isnan(((float *)pair_row(&f.depth, y))[x])
-                                       : ((float *)pair_row(&f.depth, y))[x] == (float)z);
-            g_assert_true(d == LIVESTEREO_UNKNOWN ? isnan(*got) : *got == (float)d / 16);
-            surely += isfinite(z);
-            unsurely += !sure && isfinite(depth_at(d));
-            if (!isfinite(z)) {
-                g_assert_true(isnan(at[0]) && isnan(at[1]) && isnan(at[2]));
-                continue;
-            }
-            g_assert_cmpfloat_with_epsilon(at[0], (x - geometry.cx) * z / geometry.fx, 1e-6 * z);
-            g_assert_cmpfloat_with_epsilon(at[1], (y - geometry.cy) * z / geometry.fy, 1e-6 * z);
-            g_assert_cmpfloat(at[2], ==, (float)z);
+    EACH_PIXEL(x, y, w, H) {
+        int16_t d = ((int16_t *)pair_row(&f.disparity, y))[x];
+        bool sure = ((uint8_t *)pair_row(&f.confidence, y))[x] >= 128;
+        const float *at = (float *)pair_row(&f.points, y) + 3 * x,
+                    *got = (float *)pair_row(&px.disparity, y) + x;
+        double z = sure ? depth_at(d) : NAN;
+        if (depth_format == LIVESTEREO_MM16)
+            g_assert_cmpint(((uint16_t *)pair_row(&f.depth, y))[x], ==,
+                            sure ? ((uint16_t *)pair_row(&mm, y))[x] : 0);
+        else
+            g_assert_true(isnan(z) ? isnan(((float *)pair_row(&f.depth, y))[x])
+                                   : ((float *)pair_row(&f.depth, y))[x] == (float)z);
+        g_assert_true(d == LIVESTEREO_UNKNOWN ? isnan(*got) : *got == (float)d / 16);
+        surely += isfinite(z);
+        unsurely += !sure && isfinite(depth_at(d));
+        if (!isfinite(z)) {
+            g_assert_true(isnan(at[0]) && isnan(at[1]) && isnan(at[2]));
+            continue;
         }
+        g_assert_cmpfloat_with_epsilon(at[0], (x - geometry.cx) * z / geometry.fx, 1e-6 * z);
+        g_assert_cmpfloat_with_epsilon(at[1], (y - geometry.cy) * z / geometry.fy, 1e-6 * z);
+        g_assert_cmpfloat(at[2], ==, (float)z);
+    }
     g_assert_true(surely && unsurely);
     g_free(pair_packed(&f.depth)); /* checks the gaps */
     g_free(pair_packed(&f.points));
@@ -403,31 +357,6 @@ TEST("/library/measures", test_measures) {
     check_measures(0, LIVESTEREO_MM16);
     check_measures(0, LIVESTEREO_M32F);
     check_measures(3, LIVESTEREO_M32F);
-}
-
-/* NV12 whose second plane lies elsewhere, with rows of its own length, is the same picture. */
-TEST("/library/chroma", test_chroma) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
-    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_NV12, 0, 6);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_NV12, NULL);
-    AUTO(pair_frame_free)
-    struct livestereo_frame one = pair_frame(h, &p, false, 0, 0),
-                            two = pair_frame(h, &p, false, 0, 0);
-    struct livestereo_image *pictures[] = {&two.left, &two.right};
-    for (int side = 0; side < 2; side++) {
-        pictures[side]->chroma = g_malloc((W + 6) * (H / 2 - 1) + W);
-        pictures[side]->chroma_row_bytes = W + 6;
-        for (int y = 0; y < H / 2; y++)
-            memcpy((char *)pictures[side]->chroma + y * (W + 6), pair_row(pictures[side], H + y),
-                   W);
-    }
-    pair_run(h, &one);
-    for (int side = 0; side < 2; side++)
-        memset(pair_row(pictures[side], H), 0, (size_t)W * H / 2);
-    pair_run(h, &two);
-    pair_same_frame(&one, &two);
-    for (int side = 0; side < 2; side++)
-        g_free(pictures[side]->chroma);
 }
 
 /* ---- what the left picture does not show */
@@ -464,8 +393,8 @@ static void check_unseen(enum distortion model, double alpha) {
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     o.rig = &given;
     o.alpha = alpha;
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 0, 0, 0, &o);
+    OWN_SETTINGS *s = pair_settings("default", SMALL);
+    OWN_HANDLE *h = pair_open(s, 0, 0, 0, &o);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_info info = LIVESTEREO_INFO;
@@ -473,17 +402,16 @@ static void check_unseen(enum distortion model, double alpha) {
     f.points = pair_image(W, H, LIVESTEREO_XYZ32F, 0);
     pair_run(h, &f);
     int shown = 0, known = 0;
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++) {
-            bool unknown = ((int16_t *)pair_row(&f.disparity, y))[x] == LIVESTEREO_UNKNOWN;
-            shown += is_shown(&rig, &to, x, y, 1 / 32.0);
-            known += is_shown(&rig, &to, x, y, 1 / 32.0) && !unknown;
-            if (alpha <= 0 || is_shown(&rig, &to, x, y, -1 / 32.0))
-                continue;
-            g_assert_true(unknown && ((uint8_t *)pair_row(&f.confidence, y))[x] == 0);
-            g_assert_true(isnan(((float *)pair_row(&f.depth, y))[x]));
-            g_assert_true(isnan(((float *)pair_row(&f.points, y))[3 * x + 2]));
-        }
+    EACH_PIXEL(x, y, W, H) {
+        bool unknown = ((int16_t *)pair_row(&f.disparity, y))[x] == LIVESTEREO_UNKNOWN;
+        shown += is_shown(&rig, &to, x, y, 1 / 32.0);
+        known += is_shown(&rig, &to, x, y, 1 / 32.0) && !unknown;
+        if (alpha <= 0 || is_shown(&rig, &to, x, y, -1 / 32.0))
+            continue;
+        g_assert_true(unknown && ((uint8_t *)pair_row(&f.confidence, y))[x] == 0);
+        g_assert_true(isnan(((float *)pair_row(&f.depth, y))[x]));
+        g_assert_true(isnan(((float *)pair_row(&f.points, y))[3 * x + 2]));
+    }
     g_assert_cmpint(known, ==, shown);
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     for (int side = 0; side < 2; side++)
@@ -526,7 +454,7 @@ TEST("/library/rig-of-ros", test_rig_of_ros) {
     char warning[256] = "";
     struct livestereo_info info[2] = {LIVESTEREO_INFO, LIVESTEREO_INFO};
     struct livestereo_options o = LIVESTEREO_OPTIONS(16 * W, 16 * H, LIVESTEREO_GRAY8);
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    OWN_SETTINGS *s = pair_settings("default", SMALL);
     memset(ros.R, 0, sizeof(ros.R));
     memset(ros.T, 0, sizeof(ros.T));
     given.metric = 1;
@@ -555,11 +483,11 @@ TEST("/library/rig-of-ros", test_rig_of_ros) {
 
 /* What pixels and the whole frame say of themselves is what the plain form says. */
 static void check_probe(const char *preset, const char *words, int w) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings(preset, words);
+    OWN_SETTINGS *s = pair_settings(preset, words);
     struct params params = pair_params(preset, words);
     AUTO(pair_free) struct pair p = pair_make(w, H, LIVESTEREO_RGB8, 0, 4);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, w, H, LIVESTEREO_RGB8, NULL);
-    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(w, H, 3, NULL);
+    OWN_HANDLE *h = pair_open(s, w, H, LIVESTEREO_RGB8, NULL);
+    OWN_HANDLE *plain = pair_open_plain(w, H, 3, NULL);
     bool motion = params.mode == MODE_MOTION;
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, motion, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
@@ -597,10 +525,9 @@ TEST("/library/probe", test_probe) {
 
 /* In blocks, which keep no costs. */
 TEST("/library/probe-of-blocks", test_probe_of_blocks) {
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = pair_settings("live", SMALL " block_size=64 block_overlap=16");
+    OWN_SETTINGS *s = pair_settings("live", SMALL " block_size=64 block_overlap=16");
     AUTO(pair_free) struct pair p = pair_make(200, 72, LIVESTEREO_GRAY8, 0, 4);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, 200, 72, LIVESTEREO_GRAY8, NULL);
+    OWN_HANDLE *h = pair_open(s, 200, 72, LIVESTEREO_GRAY8, NULL);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     pair_run(h, &f);
@@ -618,8 +545,8 @@ TEST("/library/update", test_update) {
                                         SMALL " smoothness=quadratic bp_schedule=tiles"};
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
     struct livestereo_settings *s = pair_settings("default", words[0]);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
-    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
+    OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    OWN_HANDLE *plain = pair_open_plain(W, H, 3, NULL);
     livestereo_settings_close(&s);
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     for (int i = 0; i < 3; i++) {
@@ -643,8 +570,8 @@ TEST("/library/update", test_update) {
 TEST("/library/weights", test_weights) {
     static const char words[] = SMALL " descriptor=learned";
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", words);
-    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
+    OWN_SETTINGS *s = pair_settings("default", words);
+    OWN_HANDLE *plain = pair_open_plain(W, H, 3, NULL);
     struct params params = pair_params("default", words);
     AUTO(network_free) struct network_file file = {0}, other = {0};
     struct feature_network network;
@@ -657,7 +584,7 @@ TEST("/library/weights", test_weights) {
         params.network = given ? NULL : &network;
         g_assert_cmpint(livestereo_settings_set_weights(s, file.bytes, given ? 0 : file.size), ==,
                         0);
-        AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+        OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
         for (int i = 0; i < 2; i++) {
             struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
             g_assert_cmpint(livestereo_start(h, &f), ==, 0);
@@ -693,12 +620,10 @@ static void *unwanted(void *memory) {
  * refused change of settings is no reason to forget, nor is a picture that is wanted at last. */
 static void check_depends(const int64_t *numbers, int count, bool refused, bool want) {
     static const char words[] = SMALL " temporal_mode=on";
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = pair_settings("default", words),
-                               *bad = pair_settings("default", SMALL " disparity_range=176");
-    AUTO(livestereo_close)
-    struct livestereo *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, NULL),
-                      *alone = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, NULL);
+    OWN_SETTINGS *s = pair_settings("default", words),
+                 *bad = pair_settings("default", SMALL " disparity_range=176");
+    OWN_HANDLE *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, NULL),
+               *alone = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, NULL);
     AUTO(pair_free) struct pair p = {0};
     AUTO(pair_frame_free) struct livestereo_frame f = {0}, f_alone = {0};
     for (int i = 0; i < count; i++) {
@@ -756,10 +681,8 @@ static int last_of_three(const char *mode, int sequence, bool calibrated,
     o.log = count_messages;
     o.log_context = &said;
     o.log_level = LIVESTEREO_LOG_INFO;
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = pair_settings("default", words);
-    AUTO(livestereo_close)
-    struct livestereo *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, &o);
+    OWN_SETTINGS *s = pair_settings("default", words);
+    OWN_HANDLE *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, &o);
     for (int i = 0; i < 3; i++) {
         AUTO(pair_free) struct pair p = pair_with_noise((uint32_t)i);
         AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
@@ -794,18 +717,17 @@ TEST("/library/sequence", test_sequence) {
 /* With mode=motion: pixels above 127 have no data cost; NULL removes the mask. */
 TEST("/library/mask", test_mask) {
     const char *words = words_of("flow");
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("flow", words);
+    OWN_SETTINGS *s = pair_settings("flow", words);
     struct params params = pair_params("flow", words);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_YUYV, 0, 6);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_YUYV, NULL);
-    AUTO(livestereo_close) struct livestereo *plain = pair_open_plain(W, H, 3, NULL);
+    OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_YUYV, NULL);
+    OWN_HANDLE *plain = pair_open_plain(W, H, 3, NULL);
     struct livestereo_image mask = pair_image(W, H, LIVESTEREO_GRAY8, 3);
     uint8_t binary[W * H];
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++) {
-            ((uint8_t *)pair_row(&mask, y))[x] = x > 20 ? 128 : 127;
-            binary[y * W + x] = x > 20 ? 255 : 0;
-        }
+    EACH_PIXEL(x, y, W, H) {
+        ((uint8_t *)pair_row(&mask, y))[x] = x > 20 ? 128 : 127;
+        binary[y * W + x] = x > 20 ? 255 : 0;
+    }
     struct livestereo_frame f[3];
     for (int i = 0; i < 3; i++) { /* without, with, without */
         g_assert_cmpint(livestereo_set_mask(h, i == 1 ? &mask : NULL), ==, 0);
@@ -827,10 +749,9 @@ TEST("/library/mask", test_mask) {
 
 /* The parts of a frame's time add up to no more than all of it. */
 TEST("/library/result", test_result) {
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = pair_settings("default", SMALL " bp_fast_converging=true");
+    OWN_SETTINGS *s = pair_settings("default", SMALL " bp_fast_converging=true");
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_RGB8, 0, 6);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
+    OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_RGB8, NULL);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     struct livestereo_result r = LIVESTEREO_RESULT;
     double sum = 0;
@@ -841,25 +762,6 @@ TEST("/library/result", test_result) {
     g_assert_true(sum > 0 && sum <= r.ms && r.left_bp_ms > 0 && r.left_bp_ms <= r.ms);
     g_assert_cmpint(r.half_steps, >, 0);
     g_assert_true(r.updated[0] >= 1 && r.updated[r.half_steps - 1] > 0);
-}
-
-/* A pause of the caller's before it waits is no time of the frame; nothing is waited for then. */
-TEST("/library/pause", test_pause) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
-    AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
-    AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
-    struct livestereo_result r = LIVESTEREO_RESULT;
-    enum { PAUSE_MS = 300 };
-    gint64 before = g_get_monotonic_time();
-    g_assert_cmpint(livestereo_start(h, &f), ==, 0);
-    gint64 started = g_get_monotonic_time();
-    g_usleep(PAUSE_MS * 1000);
-    g_assert_cmpint(livestereo_wait_for(h, -1, &r), ==, -EINVAL);
-    g_assert_cmpint(livestereo_wait_for(h, NAN, &r), ==, -EINVAL);
-    g_assert_cmpint(livestereo_wait_for(h, 0, &r), ==, 0);
-    g_assert_true(r.ms > 0 && r.ms * 1000 <= (double)(started - before) + 1);
-    g_assert_cmpint(livestereo_wait_for(h, 0, &r), ==, -EINVAL); /* none is in flight */
 }
 
 /* What a child process makes of a handle: the frame's disparities as its parent has them, then the
@@ -892,9 +794,9 @@ static void check_in_child(struct livestereo **h, const struct livestereo_settin
 
 /* A frame is in flight at the first fork(); the second child only ends, with the handle open. */
 TEST("/library/fork", test_fork) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    OWN_SETTINGS *s = pair_settings("default", SMALL);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
-    AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
+    OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_GRAY8, NULL);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);
     pair_run(h, &f);
     g_autofree int16_t *right = pair_packed(&f.disparity);
@@ -929,13 +831,13 @@ static void fork_in_a_call(void *context, enum livestereo_level level G_GNUC_UNU
 
 /* A handle that was in use at the fork() is refused in the child, and closed without waiting. */
 TEST("/library/fork-in-a-call", test_fork_in_a_call) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = pair_settings("default", SMALL);
+    OWN_SETTINGS *s = pair_settings("default", SMALL);
     struct forking forking = {0};
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     o.log = fork_in_a_call;
     o.log_context = &forking;
     o.log_level = LIVESTEREO_LOG_DEBUG;
-    AUTO(livestereo_close) struct livestereo *h = NULL;
+    OWN_HANDLE *h = NULL;
     g_assert_cmpint(livestereo_open(&h, s, &o), ==, 0);
     AUTO(pair_free) struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 6);
     AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, 0);

@@ -31,14 +31,14 @@ static char *rig_files[2];
 static int rig_count;
 
 static int call_settings_open(void) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *s = NULL;
+    OWN_SETTINGS *s = NULL;
     int error = livestereo_settings_open(&s, "live");
     g_assert_true(!s == (error != 0));
     return error;
 }
 
 static int call_open(void) {
-    AUTO(livestereo_close) struct livestereo *h = NULL;
+    OWN_HANDLE *h = NULL;
     int error = livestereo_open(&h, settings, &options);
     g_assert_true(!h == (error != 0));
     return error;

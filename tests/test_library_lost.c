@@ -122,8 +122,7 @@ static struct livestereo_settings *settings_of(const struct scenario *c, const c
 }
 
 static void change_settings(struct livestereo *h, const struct scenario *c, const char *backend) {
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = settings_of(c, backend, c->words_after);
+    OWN_SETTINGS *s = settings_of(c, backend, c->words_after);
     g_assert_cmpint(livestereo_update(h, s), ==, 0);
 }
 
@@ -156,8 +155,7 @@ static const struct livestereo_remap *tables(void) {
 }
 
 static struct livestereo *open_on(const char *backend, const struct scenario *c) {
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = settings_of(c, backend, c->words);
+    OWN_SETTINGS *s = settings_of(c, backend, c->words);
     struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     o.remap = c->rectified ? NULL : tables();
     struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
@@ -192,7 +190,7 @@ static struct livestereo_frame begin(struct livestereo *h, const struct scenario
 /* All frames of a scenario. */
 static void run_all(const struct scenario *c, const char *backend, enum when when,
                     struct livestereo_frame f[FRAMES]) {
-    AUTO(livestereo_close) struct livestereo *h = open_on(backend, c);
+    OWN_HANDLE *h = open_on(backend, c);
     struct livestereo_info info = LIVESTEREO_INFO;
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     struct pair p[FRAMES];
@@ -322,10 +320,9 @@ TEST("/library-lost/many-updates", test_many_updates) {
     AUTO(pair_free) struct pair p = picture(0);
     for (int round = 0; round < 2; round++) {
         g_autofree char *words = g_strdup_printf("backend=%s%s", round ? "auto" : "cpu", c.words);
-        AUTO(livestereo_settings_close)
-        struct livestereo_settings *s = pair_settings("default", words);
+        OWN_SETTINGS *s = pair_settings("default", words);
         struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-        AUTO(livestereo_close) struct livestereo *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
+        OWN_HANDLE *h = pair_open(s, W, H, LIVESTEREO_GRAY8, &o);
         f[round][0] = begin(h, &c, 0, &p);
         frames_left = 0;
         for (int i = 0; i < 9; i++) {
@@ -377,7 +374,7 @@ TEST("/library-lost/no-room", test_no_room) {
 /* With backend=cuda a loss is final. */
 TEST("/library-lost/cuda", test_cuda) {
     static const struct scenario *const c = &scenarios[0];
-    AUTO(livestereo_close) struct livestereo *h = open_on("cuda", c);
+    OWN_HANDLE *h = open_on("cuda", c);
     struct livestereo_info info = LIVESTEREO_INFO;
     AUTO(pair_free) struct pair p = picture(0);
     struct livestereo_frame f[3] = {begin(h, c, 0, &p), begin(h, c, 1, &p)};
@@ -386,8 +383,7 @@ TEST("/library-lost/cuda", test_cuda) {
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);
     f[2] = begin(h, c, 2, &p);
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *s = pair_settings("default", "backend=cuda" SMALL " bp_levels=2");
+    OWN_SETTINGS *s = pair_settings("default", "backend=cuda" SMALL " bp_levels=2");
     g_assert_cmpint(livestereo_update(h, s), ==, -EIO);
     g_assert_cmpint(livestereo_get_info(h, &info), ==, 0);
     g_assert_cmpint(info.gpu_lost, ==, 0);

@@ -8,20 +8,11 @@
 
 enum { W = 40, H = 30, THREAD_FRAMES = 500 };
 
-static struct livestereo_settings *open_settings(const char *const *words) {
-    struct livestereo_settings *settings;
-    g_assert_cmpint(livestereo_settings_open(&settings, "live"), ==, 0);
-    g_assert_cmpint(livestereo_settings_set(settings, "backend", "cpu"), ==, 0);
-    g_assert_cmpint(livestereo_settings_set(settings, "threads", "1"), ==, 0);
-    g_assert_cmpint(livestereo_settings_set(settings, "disparity_range", "16"), ==, 0);
-    for (; words && words[0]; words += 2)
-        g_assert_cmpint(livestereo_settings_set(settings, words[0], words[1]), ==, 0);
-    return settings;
-}
+#define SMALL "backend=cpu threads=1 disparity_range=16"
 
-static struct livestereo *open_handle(const char *const *words) {
+static struct livestereo *open_handle(void) {
     struct livestereo *stereo;
-    AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(words);
+    OWN_SETTINGS *settings = pair_settings("live", SMALL);
     struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     g_assert_cmpint(livestereo_open(&stereo, settings, &options), ==, 0);
     return stereo;
@@ -59,7 +50,7 @@ TEST("/library-mistakes/settings", test_settings) {
     expect(livestereo_settings_open(NULL, NULL), -EINVAL, livestereo_error(NULL));
     expect(livestereo_settings_open(&settings, "none"), -ENOENT, livestereo_error(NULL));
     g_assert_null(settings);
-    settings = open_settings(NULL);
+    settings = pair_settings("live", SMALL);
     static const struct {
         const char *name, *text;
         int error;
@@ -109,7 +100,7 @@ TEST("/library-mistakes/settings", test_settings) {
     } while (0)
 
 static void refuse_options(const struct livestereo_options *options, int error) {
-    AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(NULL);
+    OWN_SETTINGS *settings = pair_settings("live", SMALL);
     struct livestereo *stereo = (struct livestereo *)(uintptr_t)1;
     expect(livestereo_open(&stereo, settings, options), error, livestereo_error(NULL));
     g_assert_null(stereo);
@@ -117,7 +108,7 @@ static void refuse_options(const struct livestereo_options *options, int error) 
 
 TEST("/library-mistakes/open", test_open) {
     const struct livestereo_options good = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
-    struct livestereo_settings *settings = open_settings(NULL);
+    struct livestereo_settings *settings = pair_settings("live", SMALL);
     struct livestereo *stereo;
     expect(livestereo_open(NULL, settings, &good), -EINVAL, livestereo_error(NULL));
     expect(livestereo_open(&stereo, NULL, &good), -EINVAL, livestereo_error(NULL));
@@ -156,7 +147,7 @@ static void refuse_frame(struct livestereo *stereo, const struct livestereo_fram
 }
 
 TEST("/library-mistakes/frame", test_frame) {
-    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo *stereo = open_handle();
     struct livestereo_frame good = make_frame(), bad;
     struct livestereo_info info = LIVESTEREO_INFO;
     refuse_frame(stereo, NULL);
@@ -183,6 +174,8 @@ TEST("/library-mistakes/frame", test_frame) {
     struct livestereo_probe probe = LIVESTEREO_PROBE;
     expect(livestereo_energy(stereo, &energy), -EBUSY, livestereo_error(stereo));
     expect(livestereo_get_probe(stereo, 1, 1, &probe), -EBUSY, livestereo_error(stereo));
+    for (int i = 0; i < 2; i++) /* a limit that is none */
+        expect(livestereo_wait_for(stereo, i ? NAN : -1, NULL), -EINVAL, livestereo_error(stereo));
     struct livestereo_result wrong = {.size = 3};
     expect(livestereo_wait(stereo, &wrong), -EINVAL, livestereo_error(stereo));
     for (int i = 0; i < info.frames_in_flight; i++)
@@ -201,10 +194,10 @@ TEST("/library-mistakes/frame", test_frame) {
 }
 
 TEST("/library-mistakes/rest", test_rest) {
-    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo *stereo = open_handle();
     AUTO(free_frame) struct livestereo_frame frame = make_frame();
     struct livestereo_image depth = pair_image(W, H, LIVESTEREO_MM16, 0), mask = frame.left;
-    AUTO(livestereo_settings_close) struct livestereo_settings *settings = open_settings(NULL);
+    OWN_SETTINGS *settings = pair_settings("live", SMALL);
     float points[6];
     size_t count;
     struct livestereo_geometry g = {.fx = 1, .fy = 1, .baseline = 1};
@@ -284,11 +277,11 @@ static void check_beyond(const struct header *h, size_t size) {
 
 /* Of what the library reads, a longer struct is taken where the rest is 0. */
 TEST("/library-mistakes/sizes-in", test_sizes_in) {
-    struct livestereo_settings *settings = open_settings(NULL);
+    struct livestereo_settings *settings = pair_settings("live", SMALL);
     const struct livestereo_options o = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     const ptrdiff_t options[] = {
         LESS(options, alpha), LESS(options, sequence), LESS(options, reserved), -8, 0, 8, 48};
-    AUTO(livestereo_close) struct livestereo *stereo = NULL;
+    OWN_HANDLE *stereo = NULL;
     struct header h;
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
         of_header(&h, &o, sizeof(o), options[i]);
@@ -300,7 +293,7 @@ TEST("/library-mistakes/sizes-in", test_sizes_in) {
         refuse_options((void *)h.bytes, -EINVAL);
     }
     livestereo_settings_close(&settings);
-    stereo = open_handle(NULL);
+    stereo = open_handle();
     AUTO(free_frame) struct livestereo_frame f = make_frame();
     const ptrdiff_t frames[] = {LESS(frame, depth), LESS(frame, reserved), 0, 8};
     for (size_t i = 0; i < G_N_ELEMENTS(frames); i++) {
@@ -318,7 +311,7 @@ TEST("/library-mistakes/sizes-in", test_sizes_in) {
 
 /* Of what it writes, a shorter struct gets as much as it has; what a longer one has more is 0. */
 TEST("/library-mistakes/sizes-out", test_sizes_out) {
-    AUTO(livestereo_close) struct livestereo *stereo = open_handle(NULL);
+    OWN_HANDLE *stereo = open_handle();
     AUTO(free_frame) struct livestereo_frame f = make_frame();
     const struct livestereo_info info = LIVESTEREO_INFO;
     const struct livestereo_probe probe = LIVESTEREO_PROBE;
@@ -361,7 +354,7 @@ TEST("/library-mistakes/reserved", test_reserved) {
     o.geometry = NULL;
     o.rig = &rig;
     refuse_options(&o, -EINVAL);
-    struct livestereo *stereo = open_handle(NULL);
+    struct livestereo *stereo = open_handle();
     struct livestereo_frame good = make_frame(), bad = good;
     bad.reserved[0] = 1;
     refuse_frame(stereo, &bad);
@@ -395,12 +388,11 @@ static void count_message(void *context, enum livestereo_level level G_GNUC_UNUS
 
 static gpointer compute_frames(gpointer context) {
     struct user *user = context;
-    AUTO(livestereo_settings_close)
-    struct livestereo_settings *settings =
-        open_settings((const char *const[]){"disparity_range", user->range, NULL});
+    g_autofree char *words = g_strconcat(SMALL " disparity_range=", user->range, NULL);
+    OWN_SETTINGS *settings = pair_settings("live", words);
     struct livestereo_options options = LIVESTEREO_OPTIONS(W, H, LIVESTEREO_GRAY8);
     AUTO(free_frame) struct livestereo_frame frame = make_frame();
-    AUTO(livestereo_close) struct livestereo *stereo = NULL;
+    OWN_HANDLE *stereo = NULL;
     options.log = count_message;
     options.log_context = user;
     options.log_level = LIVESTEREO_LOG_DEBUG;

@@ -113,14 +113,13 @@ TEST("/live/ends", test_ends) {
         {{.fails_at = -1, .odd_at = 5}, -1, 0, 5, 0, -EINVAL, true},
     };
     struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
+    OWN_MATCHER *stereo = open_stereo(&params);
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         struct fake fake = rows[i].fake;
         struct live_stats stats;
         bool in_compute = false;
         fake.source = fake_of(rows[i].count).source;
-        AUTO(live_close)
-        struct live *live =
+        OWN_LIVE *live =
             open_live(&fake, stereo, &params,
                       (struct live_options){.policy = QUEUE_WAIT, .frames = rows[i].frames});
         g_assert_cmpint(take_all(live, i == 0 ? 1000 : 0), ==, rows[i].taken);
@@ -142,10 +141,9 @@ TEST("/live/ends", test_ends) {
 /* A slow reader: each frame is shown, dropped by a queue, or the two add up wrongly. */
 TEST("/live/drops", test_drops) {
     struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
+    OWN_MATCHER *stereo = open_stereo(&params);
     struct fake fake = fake_of(300);
-    AUTO(live_close)
-    struct live *live =
+    OWN_LIVE *live =
         open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_DROP_OLDEST});
     struct frame *held;
     g_assert_cmpint(live_take(live, -1, &held), ==, 0);
@@ -165,7 +163,7 @@ TEST("/live/drops", test_drops) {
 
 TEST("/live/quit-anywhere", test_quit_anywhere) {
     struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
+    OWN_MATCHER *stereo = open_stereo(&params);
     for (int round = 0; round < 60; round++) {
         struct fake fake = fake_of(-1);
         enum queue_policy policy = g_test_rand_int_range(0, 2) ? QUEUE_WAIT : QUEUE_DROP_OLDEST;
@@ -189,28 +187,6 @@ TEST("/live/quit-anywhere", test_quit_anywhere) {
     }
 }
 
-/* New settings act on a whole frame or not at all, and a frame says which it had. */
-TEST("/live/settings", test_settings) {
-    struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
-    struct fake fake = fake_of(-1);
-    AUTO(live_close)
-    struct live *live =
-        open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_WAIT});
-    params.median_radius = 1;
-    params.bp_iterations = 3;
-    live_set_params(live, &params);
-    struct frame *frame;
-    int seen = 0;
-    for (int n = 0; n < 20 && !seen; n++) {
-        g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
-        seen = frame->params->bp_iterations == 3;
-        g_assert_cmpint(frame->params->median_radius == 1, ==, seen);
-        frame_drop(&frame);
-    }
-    g_assert_true(seen);
-}
-
 /* The Makefile links this program with --wrap for it. */
 int __real_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
 int __wrap_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
@@ -232,9 +208,9 @@ int __wrap_matcher_start(struct matcher *matcher, const struct params *params,
  * force; the frame is computed with them, and nobody waits for that to learn the state. */
 static void refuse_settings(struct live_options options) {
     struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
+    OWN_MATCHER *stereo = open_stereo(&params);
     struct fake fake = fake_of(-1);
-    AUTO(live_close) struct live *live = open_live(&fake, stereo, &params, options);
+    OWN_LIVE *live = open_live(&fake, stereo, &params, options);
     struct live_state state = {0};
     struct frame *frame;
     g_assert_cmpint(live_take(live, -1, &frame), ==, 0);
@@ -271,13 +247,11 @@ TEST("/live/refused", test_refused) {
 
 TEST("/live/time-out", test_time_out) {
     struct params params;
-    AUTO(matcher_close) struct matcher *stereo = open_stereo(&params);
+    OWN_MATCHER *stereo = open_stereo(&params);
     struct fake fake = fake_of(1);
     atomic_bool may_read = false;
     fake.may_read = &may_read;
-    AUTO(live_close)
-    struct live *live =
-        open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_WAIT});
+    OWN_LIVE *live = open_live(&fake, stereo, &params, (struct live_options){.policy = QUEUE_WAIT});
     struct frame *frame;
     g_assert_cmpint(live_take(live, 0, &frame), ==, -ETIMEDOUT);
     g_assert_null(frame);

@@ -44,8 +44,7 @@ TEST("/matching-input/residual", test_residual) {
             struct smooth_x_args x = {grey, between, W, 1, taps};
             struct smooth_y_args y = {between, smoothed, W, H, 1, taps};
             struct residual_args a = {grey, smoothed, out, W};
-            for (int i = 0; i < W * H; i++)
-                stage_smooth_x(&x, i % W, i / W);
+            RUN_STAGE(stage_smooth_x, &x, W, H);
             for (int i = 0; i < W * H; i++) {
                 double sum = 0, weights = 0;
                 int reach = gauss ? (int)ceil(3 * sigma) : radius;
@@ -73,13 +72,12 @@ static void run(const char *input, int offset, int16_t map[W * H]) {
     p.row_alignment = false;       /* it would cut what overshoots */
     p.refinement = REFINEMENT_OFF; /* which sees the pictures */
     g_assert_cmpint(params_set(&p, "matching_input", input, why, sizeof(why)), ==, 0);
-    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, L, 1);
+    OWN_FRAME *f = scene_frame(W, H, 3, L, 1);
     for (int i = 0; i < 3 * W * H; i++) { /* the sum stays within 8 bits */
         f->left.data[i] = (uint8_t)(f->left.data[i] / 2);
         f->right.data[i] = (uint8_t)(f->right.data[i] / 2 + offset);
     }
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     memcpy(map, f->disparity, W * H * sizeof(*map));
 }

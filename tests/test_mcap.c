@@ -93,7 +93,7 @@ static void expect_pair(struct source *source, struct frame *frame, long index) 
     g_assert_cmpint(frame->left_ns, ==, 1700000000000000000 + index * 50000000);
     g_assert_cmpint(frame->right_ns, ==, frame->left_ns + 1000000);
     g_autofree char *name = g_strdup_printf("right/%06ld.png", index), *path = path_in(name);
-    AUTO(picture_free) struct image picture = {0};
+    OWN_IMAGE picture = {0};
     g_assert_cmpint(picture_read(path, &picture), ==, 0);
     g_assert_cmpmem(frame->right.data, image_bytes(&frame->right), picture.data,
                     image_bytes(&picture));
@@ -104,9 +104,8 @@ static void expect_pair(struct source *source, struct frame *frame, long index) 
 CLI_TEST("/mcap/pairs", test_pairs) {
     static const long kept[] = {0, 2, 3, 6, 7};
     expect_shell(0, "", "", WRITE "count=8 drop=1,4,5 late=170 compression=zstd chunk=5000");
-    AUTO(source_close) struct source *source = open_word(TOPICS, (struct source_options){0});
-    AUTO(frame_drop)
-    struct frame *frame = frame_alone(source->width, source->height, source->channels, 0, NULL);
+    OWN_SOURCE *source = open_word(TOPICS, (struct source_options){0});
+    OWN_FRAME *frame = frame_alone(source->width, source->height, source->channels, 0, NULL);
     g_assert_cmpint(source->count, ==, 8);
     g_assert_cmpfloat_with_epsilon(source->rate, 20, 1e-9);
     g_assert_false(source->rectified || source->live);
@@ -222,15 +221,14 @@ CLI_TEST("/mcap/damaged-pairs", test_damaged_pairs) {
 /* 12 bits on the left and 16 on the right, as of picture files. */
 CLI_TEST("/mcap/bits", test_bits) {
     expect_shell(0, "", "", WRITE "encoding=mono16 low=4 low_right=0");
-    AUTO(source_close) struct source *source = NULL;
+    OWN_SOURCE *source = NULL;
     stderr_says("left pictures go up to 4080", "right ones up to 65535",
                 source = open_word(TOPICS, (struct source_options){0}));
 }
 
 CLI_TEST("/mcap/rectified", test_rectified) {
     expect_shell(0, "", "", WRITE "topics=/infra1/image_rect_raw,/infra2/image_rect_raw");
-    AUTO(source_close)
-    struct source *source = open_word("mcap:%s/ros.mcap", (struct source_options){0});
+    OWN_SOURCE *source = open_word("mcap:%s/ros.mcap", (struct source_options){0});
     g_assert_true(source->rectified);
     source_close(&source);
     expect_shell(0, "", "", WRITE "topics=/a/image,/b/image info=0");
@@ -290,7 +288,7 @@ CLI_TEST("/mcap/camera", test_camera) {
         g_autofree char *write = g_strconcat(WRITE "info=", infos[i][0], NULL);
         expect_shell(0, "", "", write);
         struct stderr_of caught = stderr_begin();
-        AUTO(source_close) struct source *source = open_word(TOPICS, (struct source_options){0});
+        OWN_SOURCE *source = open_word(TOPICS, (struct source_options){0});
         stderr_one_line(caught, "/stereo/left/camera_info cannot be used", infos[i][1]);
         g_assert_null(source->calibration_text[0]);
     }
@@ -306,7 +304,7 @@ CLI_TEST("/mcap/roi", test_roi) {
                         *word = g_strconcat("%s/ros.", files[i], NULL);
         AUTO(rig_use_close) struct rig_use use = {0};
         expect_shell(0, "", "", write);
-        AUTO(source_close) struct source *source = open_word(word, (struct source_options){0});
+        OWN_SOURCE *source = open_word(word, (struct source_options){0});
         g_assert_cmpint(rig_use_open_for(&(struct rig_options){0}, source, &use), ==, EXIT_DONE);
         g_assert_cmpfloat_with_epsilon(use.rig.camera[0].cx, 31.5, 1e-9);
         g_assert_cmpfloat_with_epsilon(use.geometry.fx, 60, 1e-9);

@@ -292,7 +292,7 @@ static void probe(struct livestereo *s) {
 }
 
 static void run(const char *words, const int ground[2], const int square[2], int16_t *motion) {
-    AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
+    OWN_FRAME *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
     for (int later = 0; later < 2; later++)
         for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
             int x = i % SIDE_X, y = i / SIDE_X, sx = x - later * (square ? square[0] : 0),
@@ -303,8 +303,7 @@ static void run(const char *words, const int ground[2], const int square[2], int
                       : texture(x - later * ground[0], y - later * ground[1], 7);
         }
     struct params p = params_of(words);
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
+    OWN_HANDLE *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     double energy;
     g_assert_cmpint(livestereo_energy(s, &energy), ==, 0);
@@ -344,15 +343,14 @@ TEST("/motion/mask-cost", test_mask_cost) {
 /* Bars that stand in front of a moving ground, left out or not. */
 static int count_wrong(const uint8_t *mask, const char *words) {
     int wrong = 0;
-    AUTO(frame_drop) struct frame *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
+    OWN_FRAME *f = frame_alone(SIDE_X, SIDE_Y, 1, false, NULL);
     for (int i = 0; i < SIDE_X * SIDE_Y; i++) {
         bool bar = i % SIDE_X % 20 < 3;
         f->left.data[i] = bar ? 255 : texture(i % SIDE_X, i / SIDE_X, 7);
         f->right.data[i] = bar ? 255 : texture(i % SIDE_X - 2, i / SIDE_X + 1, 7);
     }
     struct params p = params_of(words);
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
+    OWN_HANDLE *s = frame_open(2, VARIANT_OPTIMISED, SIDE_X, SIDE_Y, 1);
     g_assert_cmpint(inputs_use_mask(s, g_memdup2(mask, mask ? SIDE_X * SIDE_Y : 0)), ==, 0);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int y = 8; y < SIDE_Y - 8; y++)

@@ -21,6 +21,8 @@ static const struct benchmark benchmarks[] = {
     {"teddy", 60, 48, 10, 1, 0, 10, 3},
 };
 
+static bool border; /* what is outside costs what the border does */
+
 /* A PNG as bytes of RGB or as 16-bit greys; free it. */
 static void *read_png(const char *path, png_uint_32 format, int *width, int *height) {
     png_image image = {.version = PNG_IMAGE_VERSION};
@@ -49,11 +51,12 @@ static int one_way(int v, const uint8_t *row, int x, int c, int width) {
 static int data_cost(const struct benchmark *b, const uint8_t *left, const uint8_t *right, int x,
                      int label, int width) {
     int sum = 0;
-    if (label > x)
+    if (label > x && !border)
         return b->cut;
+    int match = MAX(x - label, 0);
     for (int c = 0; c < 3; c++) {
-        int there = one_way(left[3 * x + c], right, x - label, c, width);
-        int back = one_way(right[3 * (x - label) + c], left, x, c, width);
+        int there = one_way(left[3 * x + c], right, match, c, width);
+        int back = one_way(right[3 * match + c], left, x, c, width);
         int difference = MIN(there, back);
         sum += b->squares ? difference * difference : difference;
     }
@@ -78,20 +81,20 @@ static double energy_of(const struct benchmark *b, const char *pair, const char 
     g_autofree uint16_t *map = read_png(saved, PNG_FORMAT_LINEAR_Y, &w2, &h2);
     double sum = 0;
     g_assert_true(w == w2 && h == h2);
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            int i = y * w + x, label = map[i] / 256;
-            g_assert_cmpint(label, <, b->labels);
-            sum += data_cost(b, left + 3 * y * w, right + 3 * y * w, x, label, w);
-            if (x + 1 < w)
-                sum += smoothness(b, label - map[i + 1] / 256, left + 3 * i, left + 3 * (i + 1));
-            if (y + 1 < h)
-                sum += smoothness(b, label - map[i + w] / 256, left + 3 * i, left + 3 * (i + w));
-        }
+    EACH_PIXEL(x, y, w, h) {
+        int i = y * w + x, label = map[i] / 256;
+        g_assert_cmpint(label, <, b->labels);
+        sum += data_cost(b, left + 3 * y * w, right + 3 * y * w, x, label, w);
+        if (x + 1 < w)
+            sum += smoothness(b, label - map[i + 1] / 256, left + 3 * i, left + 3 * (i + 1));
+        if (y + 1 < h)
+            sum += smoothness(b, label - map[i + w] / 256, left + 3 * i, left + 3 * (i + w));
+    }
     return sum;
 }
 
-static void compare(const struct benchmark *b, const char *pair, const char *options) {
+/* The energy. */
+static double compare(const struct benchmark *b, const char *pair, const char *options) {
     g_autofree char *out = path_in("saved");
     g_autofree char *settings =
         g_strdup_printf("--set backend=cpu --preset liang2011_%s %s", b->name, options);
@@ -109,6 +112,7 @@ static void compare(const struct benchmark *b, const char *pair, const char *opt
     g_test_message("%s: %.0f", b->name, want);
     g_assert_cmpfloat(g_ascii_strtod(energy + strlen("\"energy\": "), NULL), ==, want);
     remove_tree(out);
+    return want;
 }
 
 static void write_png(const char *name, int seed) {
@@ -117,11 +121,11 @@ static void write_png(const char *name, int seed) {
     g_autofree char *path = path_in(name);
     png_image image = {
         .version = PNG_IMAGE_VERSION, .width = W, .height = H, .format = PNG_FORMAT_RGB};
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++)
-            for (int c = 0; c < 3; c++)
-                pixels[y][x][c] = (uint8_t)(((x + seed) / 3 * 71 + y / 4 * 31) % 200 +
-                                            (x * x + 7 * y * (c + 1)) % 23);
+    EACH_PIXEL(x, y, W, H)
+        for (int c = 0; c < 3; c++)
+            pixels[y][x][c] = x + seed < 12 ? 99
+                                            : (uint8_t)(((x + seed) / 3 * 71 + y / 4 * 31) % 200 +
+                                                        (x * x + 7 * y * (c + 1)) % 23);
     g_assert_true(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
 }
 
@@ -139,7 +143,12 @@ CLI_TEST("/mrf-energy/small", test_small) {
         write_png(files[1], 5);
         write_picture(files[2], 90, 30, 0);
         write_text(files[3], ini);
-        compare(&benchmarks[i], pair, "--set tile_outer=1 --set tile_inner=2");
+        double outside = compare(&benchmarks[i], pair, "--set tile_outer=1 --set tile_inner=2");
+        border = true;
+        double inside = compare(&benchmarks[i], pair,
+                                "--set tile_outer=1 --set tile_inner=2 --set outside_match=border");
+        border = false;
+        g_assert_cmpfloat(inside, <, outside); /* the left border is bare */
         for (int k = 0; k < 4; k++)
             g_free(files[k]);
     }

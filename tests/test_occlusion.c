@@ -24,8 +24,7 @@ static void make_masks(const uint16_t label[W * H], int sign, uint8_t mask[W * H
                                .sign = sign,
                                .first = 1};
     for (; a.parity < 2; a.parity++)
-        for (int i = 0; i < g.half * H; i++)
-            stage_mask_cost(&a, i % g.half, i / g.half);
+        RUN_STAGE(stage_mask_cost, &a, g.half, H);
     for (int i = 0; i < W * H; i++)
         for (int d = 0; d < L; d++) {
             size_t at = grid_labels(&g, i % W, i / W) + (size_t)d;
@@ -110,8 +109,7 @@ TEST("/occlusion/best-label", test_best_label) {
     for (size_t i = 0; i < volume; i++)
         cost[i] = (uint16_t)g_test_rand_int_range(0, 4);
     for (; a.parity < 2; a.parity++)
-        for (int i = 0; i < g.half * 5; i++)
-            stage_best_label(&a, i % g.half, i / g.half);
+        RUN_STAGE(stage_best_label, &a, g.half, 5);
     static const int dx[] = {0, 0, -1, 1}, dy[] = {-1, 1, 0, 0}, from[] = {DOWN, UP, RIGHT, LEFT};
     for (int i = 0; i < 7 * 5; i++) {
         int best = 0, minimum = INT_MAX;
@@ -139,8 +137,7 @@ static void run(const char *settings, bool depth, struct frame **frame) {
     *frame = scene_frame(W, H, 3, L, 1);
     if (!depth)
         memcpy((*frame)->right.data, (*frame)->left.data, image_bytes(&(*frame)->left));
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
     g_assert_cmpint(frame_run(s, &p, *frame), ==, 0);
     double cost[L], belief[L]; /* which may be asked for as ever */
     g_assert_cmpint(frame_probe(s, W / 2, H / 2, cost, belief), >=, 0);

@@ -36,36 +36,33 @@ TEST("/oracle/message", test_message) {
             before[r] = g_memdup2(a.message[r], volume);
         }
         a.iteration = round & 1;
-        for (int y = 0; y < 3; y++)
-            for (int i = 0; i < a.grid.half; i++)
-                stage_message(&a, i, y);
+        RUN_STAGE(stage_message, &a, a.grid.half, 3);
         static const int dx[] = {0, 0, -1, 1}, dy[] = {-1, 1, 0, 0};
-        for (int y = 0; y < 3; y++)
-            for (int x = 0; x < 4; x++)
-                for (int r = 0; r < DIRECTIONS; r++) {
-                    uint8_t *got = a.message[r] + grid_labels(&a.grid, x, y);
-                    if ((x + y + a.iteration) & 1) { /* the other parity's turn */
-                        g_assert_cmpmem(got, a.grid.padded, before[r] + grid_labels(&a.grid, x, y),
-                                        a.grid.padded);
-                        continue;
-                    }
-                    int h[70], minimum = INT_MAX;
-                    for (int d = 0; d < labels; d++) {
-                        h[d] = a.cost8[grid_labels(&a.grid, x, y) + d];
-                        for (int s = 0; s < DIRECTIONS; s++) {
-                            int nx = x + dx[s], ny = y + dy[s];
-                            if (s != r && nx >= 0 && ny >= 0 && nx < 4 && ny < 3)
-                                h[d] += before[s ^ 1][grid_labels(&a.grid, nx, ny) + d];
-                        }
-                        minimum = MIN(minimum, h[d]);
-                    }
-                    for (int d = 0; d < labels; d++) {
-                        int value = INT_MAX;
-                        for (int e = 0; e < labels; e++)
-                            value = MIN(value, h[e] + MIN(rho * abs(d - e), maximum));
-                        g_assert_cmpint(got[d], ==, value - minimum);
-                    }
+        EACH_PIXEL(x, y, 4, 3)
+            for (int r = 0; r < DIRECTIONS; r++) {
+                uint8_t *got = a.message[r] + grid_labels(&a.grid, x, y);
+                if ((x + y + a.iteration) & 1) { /* the other parity's turn */
+                    g_assert_cmpmem(got, a.grid.padded, before[r] + grid_labels(&a.grid, x, y),
+                                    a.grid.padded);
+                    continue;
                 }
+                int h[70], minimum = INT_MAX;
+                for (int d = 0; d < labels; d++) {
+                    h[d] = a.cost8[grid_labels(&a.grid, x, y) + d];
+                    for (int s = 0; s < DIRECTIONS; s++) {
+                        int nx = x + dx[s], ny = y + dy[s];
+                        if (s != r && nx >= 0 && ny >= 0 && nx < 4 && ny < 3)
+                            h[d] += before[s ^ 1][grid_labels(&a.grid, nx, ny) + d];
+                    }
+                    minimum = MIN(minimum, h[d]);
+                }
+                for (int d = 0; d < labels; d++) {
+                    int value = INT_MAX;
+                    for (int e = 0; e < labels; e++)
+                        value = MIN(value, h[e] + MIN(rho * abs(d - e), maximum));
+                    g_assert_cmpint(got[d], ==, value - minimum);
+                }
+            }
         g_free((void *)a.cost8);
         for (int r = 0; r < DIRECTIONS; r++) {
             g_free(a.message[r]);
@@ -163,12 +160,11 @@ TEST("/oracle/cost", test_cost) {
         struct likeness likeness = {.difference = steadies == 1};
         struct steady_bits_args steady_args = {&likeness, p, p, bits, slacks, W, H, ch};
         uint8_t cost[2 * H * 7 * 16];
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                stage_census(&(struct census_args){p, census[0], W, H}, x, y);
-                stage_census(&(struct census_args){q, census[1], W, H}, x, y);
-                stage_steady_bits(&steady_args, x, y);
-            }
+        EACH_PIXEL(x, y, W, H) {
+            stage_census(&(struct census_args){p, census[0], W, H}, x, y);
+            stage_census(&(struct census_args){q, census[1], W, H}, x, y);
+            stage_steady_bits(&steady_args, x, y);
+        }
         struct cost_args a = {.grid = make_grid(W, H, L),
                               .reference = p,
                               .target = q,
@@ -186,58 +182,56 @@ TEST("/oracle/cost", test_cost) {
                               .border = border,
                               .outside = 99};
         a.grid.space.u_min = min_disparity;
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                stage_cost(&a, x, y);
-                for (int d = 0; d < L; d++) {
-                    int xo = x - sign * (d + min_disparity), want;
-                    bool outside = xo < 0 || xo >= W;
-                    xo = border ? CLAMP(xo, 0, W - 1) : xo;
-                    double ad = 0, bt = 0, ssd = 0;
-                    for (int c = 0; c < ch; c++) {
-                        ad +=
-                            fabs(pixel_at(p, W, H, ch, x, y, c) - pixel_at(q, W, H, ch, xo, y, c));
-                        bt += fmin(bt_distance(p, q, W, H, ch, x, xo, y, c),
-                                   bt_distance(q, p, W, H, ch, xo, x, y, c));
-                        for (int i = -1; i <= 1; i++)
-                            for (int k = -1; k <= 1; k++)
-                                ssd += pow(pixel_at(p, W, H, ch, x + i, y + k, c) -
-                                               pixel_at(q, W, H, ch, xo + i, y + k, c),
-                                           2);
-                    }
-                    int inside = CLAMP(xo, 0, W - 1), row = FEATURE_CHANNELS * W * y;
-                    int by_census =
-                        census_lut[learned ? cosine_distance(
-                                                 vectors[0] + row + FEATURE_CHANNELS * x,
-                                                 vectors[1] + row + FEATURE_CHANNELS * inside)
-                                           : census_distance(p, q, W, H, x, xo, y, steadies < 2)];
-                    if (steadies == 2)
-                        ad = fmax(0, ad - slack(p, W, H, ch, x, y));
-                    int got = cost[grid_labels(&a.grid, x, y) + d];
-                    switch (kind) {
-                    case DATA_COST_AD:
-                        want = lut[(int)ad];
-                        break;
-                    case DATA_COST_SSD:
-                        want = lut[(int)floor(ssd / (9 * ch))];
-                        break;
-                    case DATA_COST_CENSUS:
-                        want = by_census;
-                        break;
-                    case DATA_COST_AD_CENSUS:
-                        want = lut[(int)ad] + by_census;
-                        break;
-                    default:
-                        want = -1;
-                    }
-                    if (outside && !border)
-                        want = 99;
-                    if (want >= 0)
-                        g_assert_cmpint(got, ==, want);
-                    else /* at most 1/8 above the exact distance a channel, which is in halves */
-                        g_assert_cmpint(got, ==, lut[(int)floor(2 * bt + 1e-9)]);
+        EACH_PIXEL(x, y, W, H) {
+            stage_cost(&a, x, y);
+            for (int d = 0; d < L; d++) {
+                int xo = x - sign * (d + min_disparity), want;
+                bool outside = xo < 0 || xo >= W;
+                xo = border ? CLAMP(xo, 0, W - 1) : xo;
+                double ad = 0, bt = 0, ssd = 0;
+                for (int c = 0; c < ch; c++) {
+                    ad += fabs(pixel_at(p, W, H, ch, x, y, c) - pixel_at(q, W, H, ch, xo, y, c));
+                    bt += fmin(bt_distance(p, q, W, H, ch, x, xo, y, c),
+                               bt_distance(q, p, W, H, ch, xo, x, y, c));
+                    for (int i = -1; i <= 1; i++)
+                        for (int k = -1; k <= 1; k++)
+                            ssd += pow(pixel_at(p, W, H, ch, x + i, y + k, c) -
+                                           pixel_at(q, W, H, ch, xo + i, y + k, c),
+                                       2);
                 }
+                int inside = CLAMP(xo, 0, W - 1), row = FEATURE_CHANNELS * W * y;
+                int by_census =
+                    census_lut[learned
+                                   ? cosine_distance(vectors[0] + row + FEATURE_CHANNELS * x,
+                                                     vectors[1] + row + FEATURE_CHANNELS * inside)
+                                   : census_distance(p, q, W, H, x, xo, y, steadies < 2)];
+                if (steadies == 2)
+                    ad = fmax(0, ad - slack(p, W, H, ch, x, y));
+                int got = cost[grid_labels(&a.grid, x, y) + d];
+                switch (kind) {
+                case DATA_COST_AD:
+                    want = lut[(int)ad];
+                    break;
+                case DATA_COST_SSD:
+                    want = lut[(int)floor(ssd / (9 * ch))];
+                    break;
+                case DATA_COST_CENSUS:
+                    want = by_census;
+                    break;
+                case DATA_COST_AD_CENSUS:
+                    want = lut[(int)ad] + by_census;
+                    break;
+                default:
+                    want = -1;
+                }
+                if (outside && !border)
+                    want = 99;
+                if (want >= 0)
+                    g_assert_cmpint(got, ==, want);
+                else /* at most 1/8 above the exact distance a channel, which is in halves */
+                    g_assert_cmpint(got, ==, lut[(int)floor(2 * bt + 1e-9)]);
             }
+        }
         if (ch == 1)
             g_assert_cmpint(__builtin_popcountll(census[0][2 * W + 5] ^ census[1][2 * W + 7]), ==,
                             census_distance(p, q, W, H, 5, 7, 2, true));
@@ -268,35 +262,30 @@ TEST("/oracle/cross", test_cross) {
                                .longest_y = tallest,
                                .step = step};
         struct cross_args ca = {g, arms, cost, between, out, longest, tallest};
-        for (int i = 0; i < W * H; i++)
-            stage_arms(&aa, i % W, i / W);
-        for (int i = 0; i < W * H; i++)
-            stage_cross_x(&ca, i % W, i / W);
-        for (int i = 0; i < W * H; i++)
-            stage_cross_y(&ca, i % W, i / W);
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++)
-                for (int d = 0; d < L; d++) {
-                    double sum = 0, count = 0;
-                    const uint8_t *up = arms[y * W + x].length;
-                    for (int py = y - up[UP]; py <= y + up[DOWN]; py++) {
-                        const uint8_t *side = arms[py * W + x].length;
-                        for (int px = x - side[LEFT]; px <= x + side[RIGHT]; px++, count++)
-                            sum += cost[grid_labels(&g, px, py) + d];
-                    }
-                    g_assert_cmpint(out[grid_labels(&g, x, y) + d], ==,
-                                    (int)floor(sum / count + 0.5));
-                    g_assert_cmpint(up[RIGHT], <=, longest);
-                    int end = x + up[RIGHT]; /* the arm is as long as it may be, and no longer */
-                    for (int px = x; px <= end; px++)
-                        g_assert_cmpint(abs(image[y * W + px] - image[y * W + x]), <=, step);
-                    if (end + 1 < W && up[RIGHT] < longest)
-                        g_assert_cmpint(abs(image[y * W + end + 1] - image[y * W + x]), >, step);
-                    g_assert_cmpint(up[DOWN], <=, tallest);
-                    int foot = y + up[DOWN] + 1;
-                    if (foot < H && up[DOWN] < tallest)
-                        g_assert_cmpint(abs(image[foot * W + x] - image[y * W + x]), >, step);
+        RUN_STAGE(stage_arms, &aa, W, H);
+        RUN_STAGE(stage_cross_x, &ca, W, H);
+        RUN_STAGE(stage_cross_y, &ca, W, H);
+        EACH_PIXEL(x, y, W, H)
+            for (int d = 0; d < L; d++) {
+                double sum = 0, count = 0;
+                const uint8_t *up = arms[y * W + x].length;
+                for (int py = y - up[UP]; py <= y + up[DOWN]; py++) {
+                    const uint8_t *side = arms[py * W + x].length;
+                    for (int px = x - side[LEFT]; px <= x + side[RIGHT]; px++, count++)
+                        sum += cost[grid_labels(&g, px, py) + d];
                 }
+                g_assert_cmpint(out[grid_labels(&g, x, y) + d], ==, (int)floor(sum / count + 0.5));
+                g_assert_cmpint(up[RIGHT], <=, longest);
+                int end = x + up[RIGHT]; /* the arm is as long as it may be, and no longer */
+                for (int px = x; px <= end; px++)
+                    g_assert_cmpint(abs(image[y * W + px] - image[y * W + x]), <=, step);
+                if (end + 1 < W && up[RIGHT] < longest)
+                    g_assert_cmpint(abs(image[y * W + end + 1] - image[y * W + x]), >, step);
+                g_assert_cmpint(up[DOWN], <=, tallest);
+                int foot = y + up[DOWN] + 1;
+                if (foot < H && up[DOWN] < tallest)
+                    g_assert_cmpint(abs(image[foot * W + x] - image[y * W + x]), >, step);
+            }
     }
 }
 
@@ -307,18 +296,16 @@ TEST("/oracle/downsample-cost", test_downsample_cost) {
     for (size_t i = 0; i < grid_volume(&fine); i++)
         cost[i] = (uint16_t)g_test_rand_int_range(0, 12000);
     struct downsample_cost_args a = {coarse, fine, 1, NULL, cost, out};
-    for (int i = 0; i < 12; i++)
-        stage_downsample_cost(&a, i % 4, i / 4);
-    for (int y = 0; y < 3; y++)
-        for (int x = 0; x < 4; x++)
-            for (int d = 0; d < 20; d++) {
-                int sum = 0;
-                for (int cy = 0; cy < 5; cy++)
-                    for (int cx = 0; cx < 7; cx++)
-                        if (cx / 2 == x && cy / 2 == y)
-                            sum += cost[grid_labels(&fine, cx, cy) + d];
-                g_assert_cmpint(out[grid_labels(&coarse, x, y) + d], ==, MIN(sum, 30720));
-            }
+    RUN_STAGE(stage_downsample_cost, &a, 4, 3);
+    EACH_PIXEL(x, y, 4, 3)
+        for (int d = 0; d < 20; d++) {
+            int sum = 0;
+            for (int cy = 0; cy < 5; cy++)
+                for (int cx = 0; cx < 7; cx++)
+                    if (cx / 2 == x && cy / 2 == y)
+                        sum += cost[grid_labels(&fine, cx, cy) + d];
+            g_assert_cmpint(out[grid_labels(&coarse, x, y) + d], ==, MIN(sum, 30720));
+        }
 }
 
 /* ---- pictures */
@@ -330,10 +317,8 @@ TEST("/oracle/smooth", test_smooth) {
     struct taps taps = {.radius = 3, .q14 = {6384, 3000, 1500, 500}};
     struct smooth_x_args x = {image, between, W, 1, taps};
     struct smooth_y_args y = {between, out, W, H, 1, taps};
-    for (int i = 0; i < W * H; i++)
-        stage_smooth_x(&x, i % W, i / W);
-    for (int i = 0; i < W * H; i++)
-        stage_smooth_y(&y, i % W, i / W);
+    RUN_STAGE(stage_smooth_x, &x, W, H);
+    RUN_STAGE(stage_smooth_y, &y, W, H);
     for (int i = 0; i < W * H; i++) {
         double sum = 0;
         for (int dy = -3; dy <= 3; dy++)
@@ -360,22 +345,20 @@ TEST("/oracle/convert", test_convert) {
     uint8_t *source = random_bytes(W * H * 4, 255), out[W * H * 3];
     for (int format = PICTURE_BGR; format <= PICTURE_YUYV; format++) {
         struct convert_args a = {source, out, W, H, format};
-        for (int i = 0; i < W * H; i++)
-            stage_convert(&a, i % W, i / W);
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                const uint8_t *rgb = out + 3 * (y * W + x), *in = source + 3 * (y * W + x);
-                const uint8_t *rgba = source + 4 * (y * W + x), *pair = source + 2 * (y * W + x);
-                const uint8_t *uv = source + W * H + y / 2 * W + x / 2 * 2;
-                if (format == PICTURE_BGR)
-                    g_assert_true(rgb[0] == in[2] && rgb[1] == in[1] && rgb[2] == in[0]);
-                else if (format == PICTURE_RGBA)
-                    g_assert_cmpmem(rgb, 3, rgba, 3);
-                else if (format == PICTURE_NV12)
-                    check_yuv(source[y * W + x], uv[0], uv[1], rgb);
-                else
-                    check_yuv(pair[0], pair[1 - x % 2 * 2], pair[3 - x % 2 * 2], rgb);
-            }
+        RUN_STAGE(stage_convert, &a, W, H);
+        EACH_PIXEL(x, y, W, H) {
+            const uint8_t *rgb = out + 3 * (y * W + x), *in = source + 3 * (y * W + x);
+            const uint8_t *rgba = source + 4 * (y * W + x), *pair = source + 2 * (y * W + x);
+            const uint8_t *uv = source + W * H + y / 2 * W + x / 2 * 2;
+            if (format == PICTURE_BGR)
+                g_assert_true(rgb[0] == in[2] && rgb[1] == in[1] && rgb[2] == in[0]);
+            else if (format == PICTURE_RGBA)
+                g_assert_cmpmem(rgb, 3, rgba, 3);
+            else if (format == PICTURE_NV12)
+                check_yuv(source[y * W + x], uv[0], uv[1], rgb);
+            else
+                check_yuv(pair[0], pair[1 - x % 2 * 2], pair[3 - x % 2 * 2], rgb);
+        }
     }
     g_free(source);
 }
@@ -387,17 +370,14 @@ TEST("/oracle/remap", test_remap) {
     for (int i = 0; i < W * H; i++)
         map[i] = (struct rectify_point){32 * (i % W), 32 * (i / W)};
     struct remap_args a = {image, map, out, W, 3, W, H, 0, 0, 0, NULL, NULL};
-    for (int i = 0; i < W * H; i++)
-        stage_remap(&a, i % W, i / W);
+    RUN_STAGE(stage_remap, &a, W, H);
     g_assert_cmpmem(out, sizeof(out), image, sizeof(out)); /* the identity copies */
     a.map = NULL;
     memset(out, 0, sizeof(out));
-    for (int i = 0; i < W * H; i++)
-        stage_remap(&a, i % W, i / W);
+    RUN_STAGE(stage_remap, &a, W, H);
     g_assert_cmpmem(out, sizeof(out), image, sizeof(out)); /* and so does none */
     a.row_shift = 32;                                      /* one row up, the last one twice */
-    for (int i = 0; i < W * H; i++)
-        stage_remap(&a, i % W, i / W);
+    RUN_STAGE(stage_remap, &a, W, H);
     g_assert_cmpmem(out, 3 * W * (H - 1), image + 3 * W, 3 * W * (H - 1));
     g_assert_cmpmem(out + 3 * W * (H - 1), 3 * W, image + 3 * W * (H - 1), 3 * W);
     a.map = map;
@@ -426,8 +406,7 @@ TEST("/oracle/remap-known", test_remap_known) {
     for (uint32_t blocks = 0; blocks < 2; blocks++) {
         const uint32_t sums[BLOCK_SUMS] = {300 + MIN_STRENGTH * BLOCKS * blocks, 300};
         struct remap_args a = {image, NULL, out, W, 1, W, H, 0, 0, 0, before, sums};
-        for (int i = 0; i < W * H; i++)
-            stage_remap(&a, i % W, i / W);
+        RUN_STAGE(stage_remap, &a, W, H);
         g_assert_cmpmem(out, sizeof(out), blocks ? image : before, sizeof(out));
     }
     g_free(image);
@@ -473,8 +452,7 @@ TEST("/oracle/edges", test_edges) {
     enum { W = 8, H = 6 };
     uint8_t *image = random_bytes(W * H * 3, 30), classes[W * H], coarse[12];
     struct edges_args a = {image, classes, W, H, 3, {8, 20}, 1};
-    for (int i = 0; i < W * H; i++)
-        stage_edges(&a, i % W, i / W);
+    RUN_STAGE(stage_edges, &a, W, H);
     for (int i = 0; i + 1 < W * H; i++) {
         double square = 0;
         for (int c = 0; c < 3 && (i + 1) % W; c++)
@@ -483,8 +461,7 @@ TEST("/oracle/edges", test_edges) {
                         (sqrt(square) >= 20) + (sqrt(square) >= 8));
     }
     a.mean_square = 0;
-    for (int i = 0; i < W * H; i++)
-        stage_edges(&a, i % W, i / W);
+    RUN_STAGE(stage_edges, &a, W, H);
     for (int y = 0; y < H; y++)
         for (int x = 0; x + 1 < W; x++) {
             int step = 0;
@@ -496,8 +473,7 @@ TEST("/oracle/edges", test_edges) {
                             want); /* both ends agree */
         }
     struct downsample_edges_args h = {classes, coarse, W, H, 4};
-    for (int i = 0; i < 12; i++)
-        stage_downsample_edges(&h, i % 4, i / 4);
+    RUN_STAGE(stage_downsample_edges, &h, 4, 3);
     for (int y = 0; y < 3; y++)
         for (int x = 0; x + 1 < 4; x++) {
             int one = classes[2 * y * W + 2 * x + 1] >> (2 * RIGHT) & 3;
@@ -525,40 +501,38 @@ TEST("/oracle/winner-takes-all", test_winner_takes_all) {
         a.cost = random_bytes(volume, round < 10 ? 3 : MAX_COST); /* few values: many ties */
         for (int r = 0; r < DIRECTIONS; r++)
             a.message[r] = random_bytes(volume, round < 10 ? 1 : 255);
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                stage_winner_takes_all(&a, x, y);
-                double b[L];
-                int best = 0, i = y * W + x;
-                for (int d = 0; d < L; d++) {
-                    b[d] = a.cost[grid_labels(&a.grid, x, y) + d];
-                    if (y > 0)
-                        b[d] += a.message[DOWN][grid_labels(&a.grid, x, y - 1) + d];
-                    if (y + 1 < H)
-                        b[d] += a.message[UP][grid_labels(&a.grid, x, y + 1) + d];
-                    if (x > 0)
-                        b[d] += a.message[RIGHT][grid_labels(&a.grid, x - 1, y) + d];
-                    if (x + 1 < W)
-                        b[d] += a.message[LEFT][grid_labels(&a.grid, x + 1, y) + d];
-                    if (b[d] < b[best])
-                        best = d;
-                }
-                double second = 255, shift = 0;
-                for (int d = 0; d < L; d++)
-                    if (abs(d - best) > 1)
-                        second = fmin(second, b[d] - b[best]);
-                if (best > 0 && best < L - 1) {
-                    double left = b[best - 1] - b[best], right = b[best + 1] - b[best];
-                    if (a.subpixel == SUBPIXEL_PARABOLA && left + right > 0)
-                        shift = (left - right) / (2 * (left + right));
-                    if (a.subpixel == SUBPIXEL_EQUIANGULAR && fmax(left, right) > 0)
-                        shift = (left - right) / (2 * fmax(left, right));
-                }
-                g_assert_cmpint(label[i], ==, best);
-                g_assert_cmpint(confidence[i], ==, (int)second);
-                g_assert_cmpfloat(fabs(disparity[i] / 16.0 - (3 + best + shift)), <=,
-                                  1.0 / 32 + 1e-9);
+        EACH_PIXEL(x, y, W, H) {
+            stage_winner_takes_all(&a, x, y);
+            double b[L];
+            int best = 0, i = y * W + x;
+            for (int d = 0; d < L; d++) {
+                b[d] = a.cost[grid_labels(&a.grid, x, y) + d];
+                if (y > 0)
+                    b[d] += a.message[DOWN][grid_labels(&a.grid, x, y - 1) + d];
+                if (y + 1 < H)
+                    b[d] += a.message[UP][grid_labels(&a.grid, x, y + 1) + d];
+                if (x > 0)
+                    b[d] += a.message[RIGHT][grid_labels(&a.grid, x - 1, y) + d];
+                if (x + 1 < W)
+                    b[d] += a.message[LEFT][grid_labels(&a.grid, x + 1, y) + d];
+                if (b[d] < b[best])
+                    best = d;
             }
+            double second = 255, shift = 0;
+            for (int d = 0; d < L; d++)
+                if (abs(d - best) > 1)
+                    second = fmin(second, b[d] - b[best]);
+            if (best > 0 && best < L - 1) {
+                double left = b[best - 1] - b[best], right = b[best + 1] - b[best];
+                if (a.subpixel == SUBPIXEL_PARABOLA && left + right > 0)
+                    shift = (left - right) / (2 * (left + right));
+                if (a.subpixel == SUBPIXEL_EQUIANGULAR && fmax(left, right) > 0)
+                    shift = (left - right) / (2 * fmax(left, right));
+            }
+            g_assert_cmpint(label[i], ==, best);
+            g_assert_cmpint(confidence[i], ==, (int)second);
+            g_assert_cmpfloat(fabs(disparity[i] / 16.0 - (3 + best + shift)), <=, 1.0 / 32 + 1e-9);
+        }
         g_free((void *)a.cost);
         for (int r = 0; r < DIRECTIONS; r++)
             g_free((void *)a.message[r]);

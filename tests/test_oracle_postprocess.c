@@ -148,8 +148,7 @@ TEST("/oracle/extend", test_extend) {
                             .channels = 1,
                             .plane = flat};
     weigh(weight);
-    for (int i = 0; i < 3 * 7; i++)
-        stage_extend(&a, i % 7, i / 7);
+    RUN_STAGE(stage_extend, &a, 7, 3);
     g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));
 }
 

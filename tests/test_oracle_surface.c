@@ -92,8 +92,7 @@ TEST("/oracle/take-known", test_take_known) {
     const int16_t source[4] = {3, UNKNOWN, 5, UNKNOWN}, values[4] = {30, 40, UNKNOWN, 60};
     int16_t out[4];
     struct take_known_args a = {source, values, out, 2};
-    for (int i = 0; i < 4; i++)
-        stage_take_known(&a, i % 2, i / 2);
+    RUN_STAGE(stage_take_known, &a, 2, 2);
     const int16_t expected[4] = {30, UNKNOWN, UNKNOWN, UNKNOWN};
     g_assert_cmpmem(out, sizeof(out), expected, sizeof(expected));
 }
@@ -137,8 +136,7 @@ TEST("/oracle/doubt-repeated", test_doubt_repeated) {
                                                               : g_test_rand_int_range(0, 2));
         for (int i = 0; i < PIXELS; i++)
             out[i] = confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
-        for (int i = 0; i < (WIDE + 7) / 8 * ((HIGH + 7) / 8); i++)
-            stage_doubt_repeated(&a, i % ((WIDE + 7) / 8), i / ((WIDE + 7) / 8));
+        RUN_STAGE(stage_doubt_repeated, &a, (WIDE + 7) / 8, (HIGH + 7) / 8);
         for (int i = 0; i < PIXELS; i++) {
             int several = 0, matched = 0, c = confidence[i];
             for (int k = 0; k < COLUMNS * ROWS; k++)
@@ -265,10 +263,8 @@ TEST("/oracle/surface", test_surface) {
         struct surface_args a = {
             map, arms, sums, out, W, H, 1 + round % MAX_SURFACE_LENGTH, round % 4 ? 16 : 6};
         random_surfaces(map, round % 3 * 4);
-        for (int i = 0; i < N; i++)
-            stage_surface_arms(&a, i % W, i / W);
-        for (int i = 0; i < N; i++)
-            stage_surface_sums(&a, i % W, i / W);
+        RUN_STAGE(stage_surface_arms, &a, W, H);
+        RUN_STAGE(stage_surface_sums, &a, W, H);
         for (int i = 0; i < N; i++) {
             int count, got;
             stage_surface_plane(&a, i % W, i / W);
@@ -300,10 +296,8 @@ TEST("/oracle/surface/largest", test_largest) {
         map[i] = (int16_t)(16 * (i % SIDE) - 16 * (i / SIDE));
     map[MIDDLE] += 8;
     map[MIDDLE - 1] += 8; /* both stay joined to the rest on one side at least */
-    for (int i = 0; i < SIDE * SIDE; i++)
-        stage_surface_arms(&a, i % SIDE, i / SIDE);
-    for (int i = 0; i < SIDE * SIDE; i++)
-        stage_surface_sums(&a, i % SIDE, i / SIDE);
+    RUN_STAGE(stage_surface_arms, &a, SIDE, SIDE);
+    RUN_STAGE(stage_surface_sums, &a, SIDE, SIDE);
     for (int i = 0; i < SIDE * SIDE; i++) {
         stage_surface_plane(&a, i % SIDE, i / SIDE);
         if (i != MIDDLE && i != MIDDLE - 1)
@@ -329,8 +323,7 @@ TEST("/oracle/border", test_border) {
                 int d = 320 + (small ? slope * (x - first) : slope * x - 2 * y);
                 map[i] = (int16_t)(known ? d : UNKNOWN);
             }
-            for (int y = 0; y < HIGH; y++)
-                stage_border_plane(&planes, 0, y);
+            RUN_STAGE(stage_border_plane, &planes, 1, HIGH);
             for (int i = 0; i < WIDE * HIGH; i++) {
                 int x = i % WIDE, y = i / WIDE, first = 45 + (small ? y / 4 : 0);
                 stage_extend(&extend, x, y);

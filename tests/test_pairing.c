@@ -130,6 +130,18 @@ static int shoot_both(GRand *rand, const struct camera cameras[2], struct shot *
     return count;
 }
 
+/* The pairs of two cameras of that interval, with the usual tolerance. */
+static struct pairs run_both(GRand *rand, const struct camera cameras[2], double interval,
+                             struct pairing *pairing) {
+    struct shot shots[2 * MOST];
+    int count = shoot_both(rand, cameras, shots);
+    pairing_init(pairing, 0, (const int64_t[]){(int64_t)interval, (int64_t)interval});
+    struct pairs pairs = run(pairing, shots, count);
+    check_once_in_order(&pairs);
+    check_sums(pairing, cameras[0].frames, cameras[1].frames);
+    return pairs;
+}
+
 /* Like cameras, calm delivery, one clock that steps: at most two periods of pairs are wrong,
  * none once the step was noticed, and it is noticed when the step is a frame or more. */
 static void step_case(guint32 seed) {
@@ -147,14 +159,8 @@ static void step_case(guint32 seed) {
     double frames = uniform(rand, 1.05, 40) * (g_rand_boolean(rand) ? 1 : -1);
     cameras[side].step_at = g_rand_int_range(rand, 50, 150);
     cameras[side].step_ns = (int64_t)(frames * interval);
-    struct shot shots[2 * MOST];
-    int count = shoot_both(rand, cameras, shots);
-
     struct pairing pairing;
-    pairing_init(&pairing, 0, (const int64_t[]){(int64_t)interval, (int64_t)interval});
-    struct pairs pairs = run(&pairing, shots, count);
-    check_once_in_order(&pairs);
-    check_sums(&pairing, cameras[0].frames, cameras[1].frames);
+    struct pairs pairs = run_both(rand, cameras, interval, &pairing);
     g_assert_cmpint(pairing.mode, ==, PAIR_BY_ARRIVAL);
     g_assert_cmpint(pairing.unusable, ==, side);
     g_assert_cmpstr(pairing.reason, !=, "");
@@ -193,13 +199,8 @@ static void drift_case(guint32 seed) {
     double ratio = uniform(rand, 1.002, 1.01);
     cameras[slow].interval_ns *= ratio;
     cameras[slow].frames = (int)(MOST / ratio) - 1; /* the other one ends last */
-    struct shot shots[2 * MOST];
-    int count = shoot_both(rand, cameras, shots);
     struct pairing pairing;
-    pairing_init(&pairing, 0, (const int64_t[]){(int64_t)interval, (int64_t)interval});
-    struct pairs pairs = run(&pairing, shots, count);
-    check_once_in_order(&pairs);
-    check_sums(&pairing, cameras[0].frames, cameras[1].frames);
+    struct pairs pairs = run_both(rand, cameras, interval, &pairing);
     g_assert_cmpint(pairing.mode, ==, PAIR_BY_CAPTURE);
     for (int i = 0; i < pairs.count; i++)
         g_assert_cmpfloat((double)llabs(pairs.gap_ns[i]), <=, 0.58 * interval);
@@ -290,25 +291,6 @@ TEST("/pairing/dropped-by-sequence", test_dropped_by_sequence) {
     }
     g_assert_cmpint(pairing.side[0].dropped, ==, 2);
     g_assert_cmpint(pairing.side[1].dropped, ==, 0);
-}
-
-TEST("/pairing/every-drop-leaves-one-alone", test_every_drop_leaves_one_alone) {
-    struct pairing pairing;
-    start(&pairing, 0);
-    struct shot shots[396];
-    int count = 0, dropped = 0;
-    for (int i = 0; i < 198; i++) {
-        if (i % 7 == 3 || i % 11 == 5)
-            dropped++;
-        else
-            shots[count++] = at(0, i, 33.0 * i);
-        shots[count++] = at(1, i, 33.0 * i + 4);
-    }
-    struct pairs pairs = run(&pairing, shots, count);
-    g_assert_cmpint(pairs.count, ==, 198 - dropped);
-    g_assert_cmpint(pairing.side[0].dropped, ==, dropped);
-    g_assert_cmpint(pairing.side[1].unpaired, ==, dropped);
-    g_assert_cmpint(pairing.side[0].unpaired, ==, 0);
 }
 
 static void expect_arrival(struct shot odd, const char *reason) {

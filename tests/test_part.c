@@ -2,7 +2,6 @@
  * Parts of the pictures, smaller pictures and moved rows, from the options to the points in space:
  * every pixel keeps its place. SPDX-License-Identifier: MIT
  */
-#include "app/eval/dataset.h"
 #include "app/rig_options.h"
 #include "calibration/rectify.h"
 #include "calibration/rig_read.h"
@@ -340,104 +339,4 @@ TEST("/part/points", test_points) {
     g_assert_cmpfloat(late, <, 1.2 * all);
     g_assert_cmpfloat(half, <, 0.004); /* pixels of twice the size, finer texture in them */
     g_assert_cmpfloat(both, <, 0.003);
-}
-
-/* ---- a part of real pictures with truth */
-
-enum { PART_LEFT = 180, PART_TOP = 96, PART_WIDTH = 324, PART_HEIGHT = 260, EDGE = 60 };
-
-static void mirror(uint8_t *data, int width, int height, size_t pixel_bytes) {
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width / 2; x++)
-            for (size_t b = 0; b < pixel_bytes; b++) {
-                uint8_t *row = data + (size_t)y * (size_t)width * pixel_bytes;
-                uint8_t *one = row + (size_t)x * pixel_bytes + b,
-                        *other = row + (size_t)(width - 1 - x) * pixel_bytes + b, kept = *one;
-                *one = *other;
-                *other = kept;
-            }
-}
-
-/* Mirrored pictures have the same disparities below 0. */
-static void mirror_pair(struct test_pair *pair) {
-    int width = pair->left.width, height = pair->left.height;
-    mirror(pair->left.data, width, height, (size_t)pair->left.channels);
-    mirror(pair->right.data, width, height, (size_t)pair->right.channels);
-    mirror((uint8_t *)pair->truth, width, height, sizeof(*pair->truth));
-}
-
-/* Shares of pixels off by more than 1 px or unknown: in the part, and at its borders to the sides
- * where the right picture has the matches. */
-struct shares {
-    double all, edge;
-};
-
-/* From the whole pictures, or the part alone. */
-static struct shares compute_part(const struct test_pair *pair, const struct params *p,
-                                  bool whole) {
-    const struct image *in = &pair->left;
-    g_autofree char *roi =
-        g_strdup_printf("%d,%d,%d,%d", PART_LEFT, PART_TOP, PART_WIDTH, PART_HEIGHT);
-    struct rig_options options = {.roi = whole ? NULL : roi, .params = p};
-    struct rig_use use;
-    int error, from = whole ? PART_LEFT : 0, top = whole ? PART_TOP : 0;
-    g_assert_cmpint(rig_use_open(&options, in->width, in->height, in->channels, &use), ==,
-                    EXIT_DONE);
-    struct livestereo *stereo =
-        handle_open(NULL, p, in->width, in->height, in->channels, rig_use_maps(&use), &error);
-    g_assert_nonnull(stereo);
-    struct frame *f = frame_alone(in->width, in->height, in->channels, 0, NULL);
-    memcpy(f->left.data, in->data, image_bytes(in));
-    memcpy(f->right.data, pair->right.data, image_bytes(in));
-    g_assert_cmpint(frame_run(stereo, p, f), ==, 0);
-    g_assert_cmpint(f->rect_left.width, ==, whole ? in->width : PART_WIDTH);
-    double bad[2] = {0}, count[2] = {0};
-    for (int y = 0; y < PART_HEIGHT; y++)
-        for (int x = 0; x < PART_WIDTH; x++) {
-            int at = (y + top) * f->rect_left.width + x + from,
-                at_whole = (y + PART_TOP) * in->width + x + PART_LEFT;
-            float truth = pair->truth[at_whole];
-            g_assert_cmpmem(f->rect_right.data + at * in->channels, in->channels,
-                            pair->right.data + at_whole * in->channels, in->channels);
-            if (isnan(truth))
-                continue;
-            bool mirrored = p->min_disparity < 0;
-            bool near_edge = mirrored ? x >= PART_WIDTH - EDGE : x < EDGE;
-            float sign = mirrored ? -1 : 1;
-            bool is_bad = f->disparity[at] == DISPARITY_UNKNOWN ||
-                          fabsf((float)f->disparity[at] / DISPARITY_ONE - sign * truth) > 1;
-            for (int k = 0; k <= near_edge; k++) {
-                count[k]++;
-                bad[k] += is_bad;
-            }
-        }
-    frame_drop(&f);
-    livestereo_close(&stereo);
-    rig_use_close(&use);
-    struct shares shares = {100 * bad[0] / count[0], 100 * bad[1] / count[1]};
-    g_test_message("%s, from %d px: %.2f %% bad, %.2f %% in %d columns at the edge",
-                   whole ? "whole" : "part", p->min_disparity, shares.all, shares.edge, EDGE);
-    return shares;
-}
-
-/* A part has no more errors than the same area of the whole, at its borders either. */
-TEST("/part/truth", test_truth) {
-    g_autofree char *folder = data_path("middlebury/motorcycle");
-    AUTO(test_pair_free) struct test_pair pair = {0};
-    AUTO(test_set_close) struct test_set set = {0};
-    struct params p;
-    if (!folder)
-        return;
-    g_assert_cmpint(test_set_open(folder, 0, &set), ==, 0);
-    g_assert_cmpint(test_set_read(&set, 0, &pair), ==, 0);
-    params_default(&p);
-    p.backend = BACKEND_CPU;
-    p.cost_adapts = false; /* a part has a likeness of its own: its borders are tested */
-    for (int mirrored = 0; mirrored < 2; mirrored++) {
-        p.min_disparity = mirrored ? -63 : 0;
-        struct shares whole = compute_part(&pair, &p, true), part = compute_part(&pair, &p, false);
-        g_assert_cmpfloat(part.all, <=, whole.all + 0.5);
-        g_assert_cmpfloat(part.edge, <=, whole.edge + 2);
-        mirror_pair(&pair);
-    }
 }

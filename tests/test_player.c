@@ -55,7 +55,7 @@ static struct frame *take(struct fixture *f) {
 /* The frame is that pair, computed with these settings. Drops it. */
 static void check(struct fixture *f, struct frame **frame, long index,
                   const struct params *params) {
-    AUTO(frame_drop) struct frame *alone = frame_alone(64, 48, 3, true, NULL);
+    OWN_FRAME *alone = frame_alone(64, 48, 3, true, NULL);
     g_assert_cmpint((*frame)->index, ==, index);
     g_assert_cmpint(f->other_source->seek(f->other_source, index), ==, 0);
     g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
@@ -167,7 +167,7 @@ static void test_loop(struct fixture *f) {
 }
 
 static void test_swap(struct fixture *f) {
-    AUTO(frame_drop) struct frame *frame = take(f), *alone = frame_alone(64, 48, 3, true, NULL);
+    OWN_FRAME *frame = take(f), *alone = frame_alone(64, 48, 3, true, NULL);
     live_pause(f->live, frame);
     frame_drop(&frame);
     live_set_swap(f->live, true);
@@ -183,7 +183,7 @@ static void test_swap(struct fixture *f) {
 
 static void test_probes(struct fixture *f) {
     pause_at(f, 4);
-    AUTO(frame_drop) struct frame *alone = frame_alone(64, 48, 3, true, NULL);
+    OWN_FRAME *alone = frame_alone(64, 48, 3, true, NULL);
     struct live_probe probes[PROBES] = {{.x = 20, .y = 10}, {.x = 50, .y = 40}};
     live_set_probes(f->live, probes, 2);
     do {
@@ -315,13 +315,11 @@ TEST("/player/pace", test_pace) {
     params.backend = BACKEND_CPU;
     params.threads = 1;
     params.disparity_range = 4;
-    AUTO(source_close)
-    struct source *source = source_open(words, 1, &(struct source_options){.rate = 50}, &error);
-    AUTO(matcher_close)
-    struct matcher *stereo = matcher_open(&params, "test", 16, 16, 3, NULL, NULL, false, &error);
+    OWN_SOURCE *source = source_open(words, 1, &(struct source_options){.rate = 50}, &error);
+    OWN_MATCHER *stereo = matcher_open(&params, "test", 16, 16, 3, NULL, NULL, false, &error);
     struct live_options options = {.policy = QUEUE_WAIT};
     int64_t begin_ns = clock_ns();
-    AUTO(live_close) struct live *live = live_open(source, stereo, &params, &options, &error);
+    OWN_LIVE *live = live_open(source, stereo, &params, &options, &error);
     struct frame *frame;
     for (int i = 0; i < 6; i++) {
         g_assert_cmpint(live_take(live, -1, &frame), ==, 0);

@@ -79,19 +79,18 @@ static double spread(const struct draw_settings *s, double middle[2], double mos
     double count = 0, inside = 0;
     for (int k = 0; k < 2; k++)
         middle[k] = most[k] = 0;
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++) {
-            double at[2];
-            count++;
-            if (!points_view_find(s, &frame, x, y, &at[0], &at[1]))
-                continue;
-            inside++;
-            for (int k = 0; k < 2; k++) {
-                double off = at[k] / (k ? s->height : s->width) - 0.5;
-                middle[k] += off / (WIDTH * HEIGHT);
-                most[k] = fmax(most[k], fabs(off));
-            }
+    EACH_PIXEL(x, y, WIDTH, HEIGHT) {
+        double at[2];
+        count++;
+        if (!points_view_find(s, &frame, x, y, &at[0], &at[1]))
+            continue;
+        inside++;
+        for (int k = 0; k < 2; k++) {
+            double off = at[k] / (k ? s->height : s->width) - 0.5;
+            middle[k] += off / (WIDTH * HEIGHT);
+            most[k] = fmax(most[k], fabs(off));
         }
+    }
     return inside / count;
 }
 

@@ -20,12 +20,6 @@ static struct case_shape shape_of(int width, int height, int labels) {
                                .seed = (uint64_t)g_test_rand_int()};
 }
 
-static void run_stage(enum stage stage, const void *args, int width, int height) {
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            stage_run_pixel(stage, args, x, y);
-}
-
 /* ---- messages and winners */
 
 /* A label that is kept begins with what the node above has of it, among all labels or those that
@@ -48,7 +42,7 @@ TEST("/pruning/start", test_start) {
         above.kept = a.from_pruned ? above.kept : NULL;
         above.tile /= 2;
         for (a.parity = 0; a.parity < 2; a.parity++)
-            run_stage(STAGE_pruned_start, &a, g.half, g.height);
+            RUN_STAGE(stage_pruned_start, &a, g.half, g.height);
         for (int i = 0; i < g.width * g.height * g.labels * DIRECTIONS; i++) {
             int r = i % DIRECTIONS, label = i / DIRECTIONS % g.labels, kept, there;
             int x = i / DIRECTIONS / g.labels % g.width, y = i / DIRECTIONS / g.labels / g.width;
@@ -98,14 +92,13 @@ static void convolve(const struct pruned_message_args *a, int x, int y, int r, c
 static void agree_on_classes(const struct pruned_message_args *a) {
     uint8_t *classes = (uint8_t *)a->classes;
     int w = a->grid.width;
-    for (int y = 0; y < a->grid.height && classes; y++)
-        for (int x = 0; x < w; x++) {
-            uint8_t *c = classes + y * w + x;
-            if (x > 0)
-                *c = (uint8_t)((*c & ~(3 << 2 * LEFT)) | (c[-1] >> 2 * RIGHT & 3) << 2 * LEFT);
-            if (y > 0)
-                *c = (uint8_t)((*c & ~(3 << 2 * UP)) | (c[-w] >> 2 * DOWN & 3) << 2 * UP);
-        }
+    EACH_PIXEL(x, y, w, classes ? a->grid.height : 0) {
+        uint8_t *c = classes + y * w + x;
+        if (x > 0)
+            *c = (uint8_t)((*c & ~(3 << 2 * LEFT)) | (c[-1] >> 2 * RIGHT & 3) << 2 * LEFT);
+        if (y > 0)
+            *c = (uint8_t)((*c & ~(3 << 2 * UP)) | (c[-w] >> 2 * DOWN & 3) << 2 * UP);
+    }
 }
 
 /* What comes to (x, y) from direction r; NULL: nothing. */
@@ -149,20 +142,19 @@ static void assert_handed(const struct pruned_message_args *a, const struct list
 static void draw_messages(const struct pruned_message_args *a, const struct lists *l) {
     const struct grid *g = &a->grid;
     int h[MAX_LABELS];
-    for (int y = 0; y < g->height; y++)
-        for (int x = 0; x < g->width; x++)
-            for (int r = 0; r < DIRECTIONS; r++) {
-                const uint8_t *kept = kept_at(&a->pruning, x, y);
-                for (int label = 0; label < g->labels; label++)
-                    h[label] = g_test_rand_int_range(0, 400);
-                convolve(a, x, y, r, h, list_of(l, g, r, x, y));
-                for (int label = 0; label < g->labels; label++)
-                    if (keeps(a, x, y, label))
-                        a->message[r][pruned_labels(g, kept_find(kept, label / LABEL_BLOCK),
-                                                    grid_pixel(g, x, y)) +
-                                      (size_t)(label % LABEL_BLOCK)] =
-                            (uint8_t)list_of(l, g, r, x, y)[label];
-            }
+    EACH_PIXEL(x, y, g->width, g->height)
+        for (int r = 0; r < DIRECTIONS; r++) {
+            const uint8_t *kept = kept_at(&a->pruning, x, y);
+            for (int label = 0; label < g->labels; label++)
+                h[label] = g_test_rand_int_range(0, 400);
+            convolve(a, x, y, r, h, list_of(l, g, r, x, y));
+            for (int label = 0; label < g->labels; label++)
+                if (keeps(a, x, y, label))
+                    a->message[r][pruned_labels(g, kept_find(kept, label / LABEL_BLOCK),
+                                                grid_pixel(g, x, y)) +
+                                  (size_t)(label % LABEL_BLOCK)] =
+                        (uint8_t)list_of(l, g, r, x, y)[label];
+        }
 }
 
 static void half_step(const struct pruned_message_args *a, const struct lists *l, int x, int y) {
@@ -222,22 +214,21 @@ TEST("/pruning/some-kept", test_some_kept) {
         agree_on_classes(&a);
         draw_messages(&a, &l);
         for (int steps = 0; steps < 2; steps++, a.iteration++) {
-            run_stage(STAGE_pruned_message, &a, g->half, g->height);
+            RUN_STAGE(stage_pruned_message, &a, g->half, g->height);
             for (int y = 0; y < g->height; y++)
                 for (int x = (y + a.iteration) & 1; x < g->width; x += 2)
                     half_step(&a, &l, x, y);
         }
         struct pruned_wta_args w =
             case_pruned_wta_args(&c, &a, case_pruned_volume(&c, g, blocks, MAX_COST));
-        run_stage(STAGE_pruned_winner, &w, g->width, g->height);
-        for (int y = 0; y < g->height; y++)
-            for (int x = 0; x < g->width; x++) {
-                for (int r = 0; r < DIRECTIONS; r++) {
-                    assert_stored(&a, &l, x, y, r);
-                    assert_handed(&a, &l, x, y, r);
-                }
-                assert_winner(&a, &l, &w, x, y);
+        RUN_STAGE(stage_pruned_winner, &w, g->width, g->height);
+        EACH_PIXEL(x, y, g->width, g->height) {
+            for (int r = 0; r < DIRECTIONS; r++) {
+                assert_stored(&a, &l, x, y, r);
+                assert_handed(&a, &l, x, y, r);
             }
+            assert_winner(&a, &l, &w, x, y);
+        }
         for (int r = 0; r < DIRECTIONS; r++)
             g_free(l.message[r]);
         case_free(&c);
@@ -248,37 +239,34 @@ TEST("/pruning/some-kept", test_some_kept) {
 
 static void assert_kept_costs(const struct pruned_cost_args *a) {
     const struct grid *g = &a->grid;
-    for (int y = 0; y < g->height; y++)
-        for (int x = 0; x < g->width; x++)
-            for (int label = 0; label < g->labels; label++) {
-                int kept;
-                size_t at = label_place(g, &a->pruning, x, y, label, &kept);
-                if (kept)
-                    g_assert_cmpint(a->out[at], ==,
-                                    a->source[grid_labels(g, x, y) + (size_t)label]);
-            }
+    EACH_PIXEL(x, y, g->width, g->height)
+        for (int label = 0; label < g->labels; label++) {
+            int kept;
+            size_t at = label_place(g, &a->pruning, x, y, label, &kept);
+            if (kept)
+                g_assert_cmpint(a->out[at], ==, a->source[grid_labels(g, x, y) + (size_t)label]);
+        }
 }
 
 /* A node's costs are the sums of its pixels'. */
 static void assert_kept_sums(const struct pruned_downsample_args *d,
                              const struct pruning *of_pixels) {
-    for (int y = 0; y < d->grid.height; y++)
-        for (int x = 0; x < d->grid.width; x++)
-            for (int label = 0; label < d->grid.labels; label++) {
-                int sum = 0, kept = 1, exists;
-                for (int i = 0; i < 4; i++) {
-                    int px = 2 * x + i % 2, py = 2 * y + i / 2;
-                    if (px >= d->fine.width || py >= d->fine.height)
-                        continue;
-                    size_t at = label_place(&d->fine, of_pixels, px, py, label, &exists);
-                    kept &= exists;
-                    sum += exists ? d->cost[at] : 0;
-                }
-                size_t at = label_place(&d->grid, &d->pruning, x, y, label, &exists);
-                g_assert_cmpint(exists, ==, kept);
-                if (kept)
-                    g_assert_cmpint(d->out[at], ==, sum);
+    EACH_PIXEL(x, y, d->grid.width, d->grid.height)
+        for (int label = 0; label < d->grid.labels; label++) {
+            int sum = 0, kept = 1, exists;
+            for (int i = 0; i < 4; i++) {
+                int px = 2 * x + i % 2, py = 2 * y + i / 2;
+                if (px >= d->fine.width || py >= d->fine.height)
+                    continue;
+                size_t at = label_place(&d->fine, of_pixels, px, py, label, &exists);
+                kept &= exists;
+                sum += exists ? d->cost[at] : 0;
             }
+            size_t at = label_place(&d->grid, &d->pruning, x, y, label, &exists);
+            g_assert_cmpint(exists, ==, kept);
+            if (kept)
+                g_assert_cmpint(d->out[at], ==, sum);
+        }
 }
 
 TEST("/pruning/costs", test_costs) {
@@ -292,8 +280,8 @@ TEST("/pruning/costs", test_costs) {
         struct pruned_cost_args a = case_pruned_cost_args(&c, blocks);
         struct pruned_downsample_args d =
             case_pruned_downsample_args(&c, a.grid, a.pruning, a.out, blocks);
-        run_stage(STAGE_pruned_cost, &a, a.grid.width, a.grid.height);
-        run_stage(STAGE_pruned_downsample, &d, d.grid.width, d.grid.height);
+        RUN_STAGE(stage_pruned_cost, &a, a.grid.width, a.grid.height);
+        RUN_STAGE(stage_pruned_downsample, &d, d.grid.width, d.grid.height);
         assert_kept_costs(&a);
         assert_kept_sums(&d, &a.pruning);
         case_free(&c);
@@ -311,27 +299,26 @@ TEST("/pruning/nodes", test_nodes) {
         case_begin(&c, &shape);
         case_cross_nodes(&c);
         memcpy(&a, c.passes[0].args, sizeof(a));
-        run_stage(STAGE_cross_nodes, &a, a.grid.width, a.grid.height);
+        RUN_STAGE(stage_cross_nodes, &a, a.grid.width, a.grid.height);
         int size = 1 << a.level;
-        for (int y = 0; y < a.grid.height; y++)
-            for (int x = 0; x < a.grid.width; x++) {
-                int px = MIN(x * size + size / 2, a.width - 1),
-                    py = MIN(y * size + size / 2, a.height - 1);
-                const uint8_t *arm = a.arms[py * a.arms_width + px].length;
-                for (int d = 0; d < a.grid.labels; d++) {
-                    double sum = 0;
-                    int count = 0;
-                    for (int n = 0; n < a.grid.width; n++) {
-                        int apart = abs(n - x) * size;
-                        if (apart > arm[n < x ? LEFT : RIGHT])
-                            continue;
-                        sum += a.source[grid_labels(&a.grid, n, y) + (size_t)d];
-                        count++;
-                    }
-                    g_assert_cmpint(a.out[grid_labels(&a.grid, x, y) + (size_t)d], ==,
-                                    (int)floor(sum / count + 0.5));
+        EACH_PIXEL(x, y, a.grid.width, a.grid.height) {
+            int px = MIN(x * size + size / 2, a.width - 1),
+                py = MIN(y * size + size / 2, a.height - 1);
+            const uint8_t *arm = a.arms[py * a.arms_width + px].length;
+            for (int d = 0; d < a.grid.labels; d++) {
+                double sum = 0;
+                int count = 0;
+                for (int n = 0; n < a.grid.width; n++) {
+                    int apart = abs(n - x) * size;
+                    if (apart > arm[n < x ? LEFT : RIGHT])
+                        continue;
+                    sum += a.source[grid_labels(&a.grid, n, y) + (size_t)d];
+                    count++;
                 }
+                g_assert_cmpint(a.out[grid_labels(&a.grid, x, y) + (size_t)d], ==,
+                                (int)floor(sum / count + 0.5));
             }
+        }
         case_free(&c);
     }
 }
@@ -382,7 +369,7 @@ TEST("/pruning/node_match", test_node_match) {
         case_node_match(&c);
         memcpy(&a, c.passes[0].args, sizeof(a));
         a.ground = NULL;
-        run_stage(STAGE_node_match, &a, a.grid.width, a.grid.height);
+        RUN_STAGE(stage_node_match, &a, a.grid.width, a.grid.height);
         for (int i = 0; i < a.grid.width * a.grid.height; i++)
             check_match(&a, i % a.grid.width, i / a.grid.width, &found);
         case_free(&c);
@@ -474,8 +461,8 @@ static void check_ground(int horizon) {
         source[grid_labels(&a.grid, x, y) + (size_t)d] =
             (uint16_t)(y > horizon && d == round(line) ? 980 : g_test_rand_int_range(1000, 1050));
     }
-    run_stage(STAGE_node_match, &a, WIDTH, HEIGHT);
-    run_stage(STAGE_ground_line, &a, LABELS, HEIGHT - 1);
+    RUN_STAGE(stage_node_match, &a, WIDTH, HEIGHT);
+    RUN_STAGE(stage_ground_line, &a, LABELS, HEIGHT - 1);
     int most = 0, changed = 0, heavy = 0, above = 0, found = (int)(ground >> 16 & 0xffff),
         bottom = (int)(ground & 0xffff);
     for (int h = 0; h < HEIGHT - 1; h++)
@@ -486,7 +473,7 @@ static void check_ground(int horizon) {
             most = MAX(most, votes);
         }
     g_assert_cmpint((int)(ground >> 32), ==, most);
-    run_stage(STAGE_evidence, &a, WIDTH, HEIGHT);
+    RUN_STAGE(stage_evidence, &a, WIDTH, HEIGHT);
     for (int i = 0; i < WIDTH * HEIGHT * LABELS; i++) {
         int d = i % LABELS, x = i / LABELS % WIDTH, y = i / LABELS / WIDTH;
         double line = round(bottom * (y - found) / (double)(HEIGHT - found));
@@ -525,22 +512,20 @@ TEST("/pruning/prune", test_prune) {
         case_prune(&c);
         struct prune_args a;
         memcpy(&a, c.passes[0].args, sizeof(a));
-        run_stage(STAGE_prune, &a, c.passes[0].width, c.passes[0].height);
+        RUN_STAGE(stage_prune, &a, c.passes[0].width, c.passes[0].height);
         int blocks = (a.labels + LABEL_BLOCK - 1) / LABEL_BLOCK;
         for (int tile = 0; tile < c.passes[0].width * c.passes[0].height; tile++) {
             int tx = tile % a.columns, ty = tile / a.columns, taken = 0;
             int votes[MAX_LABELS / LABEL_BLOCK] = {0};
             bool kept[MAX_LABELS / LABEL_BLOCK] = {false};
-            for (int y = 0; y < a.height; y++)
-                for (int x = 0; x < a.width; x++)
-                    for (int block = 0; block < blocks; block++) {
-                        int label = a.label[y * a.width + x];
-                        bool near = x >= 2 * tx - 1 && x <= 2 * tx + 2 && y >= 2 * ty - 1 &&
-                                    y <= 2 * ty + 2;
-                        votes[block] += near && label / 16 == block ? 8 : 0;
-                        votes[block] +=
-                            near && label + 4 >= 16 * block && label - 4 <= 16 * block + 15;
-                    }
+            EACH_PIXEL(x, y, a.width, a.height)
+                for (int block = 0; block < blocks; block++) {
+                    int label = a.label[y * a.width + x];
+                    bool near =
+                        x >= 2 * tx - 1 && x <= 2 * tx + 2 && y >= 2 * ty - 1 && y <= 2 * ty + 2;
+                    votes[block] += near && label / 16 == block ? 8 : 0;
+                    votes[block] += near && label + 4 >= 16 * block && label - 4 <= 16 * block + 15;
+                }
             for (; taken < a.count; taken++) { /* the most votes, of equal ones the lowest block */
                 int most = -1;
                 for (int block = 0; block < blocks; block++)
@@ -570,7 +555,7 @@ static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
 static void check_probe_costs(const char *settings) {
     enum { W = 97, H = 41, L = 90 };
     struct params p;
-    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 60, 5);
+    OWN_FRAME *f = scene_frame(W, H, 3, 60, 5);
     struct livestereo *s[2];
     params_default(&p);
     p.disparity_range = L;
@@ -608,8 +593,8 @@ TEST("/pruning/probe", test_probe) {
     struct params p;
     params_default(&p);
     p.disparity_range = L;
-    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 1, SCENE_LABELS, 3);
-    AUTO(livestereo_close) struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
+    OWN_FRAME *f = scene_frame(W, H, 1, SCENE_LABELS, 3);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     const struct pipeline_result *r = &s->result;
     g_assert_nonnull(r->pruning.kept);
@@ -691,9 +676,8 @@ static unsigned poles_found(struct livestereo *s, struct frame *f, int disparity
 
 TEST("/pruning/poles", test_poles) {
     static const int disparities[] = {20, 39, 70, 110}, contrasts[] = {-100, -50, 40, 110};
-    AUTO(frame_drop) struct frame *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, POLE_W, POLE_H, 1);
+    OWN_FRAME *f = frame_alone(POLE_W, POLE_H, 1, 0, NULL);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, POLE_W, POLE_H, 1);
     f->left = (struct image){f->left.data, POLE_W, POLE_H, 1};
     f->right = (struct image){f->right.data, POLE_W, POLE_H, 1};
     int sought = 0;

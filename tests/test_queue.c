@@ -31,7 +31,7 @@ static void give(struct queue *queue, struct frame_pool *pool, long index) {
 }
 
 static long take(struct queue *queue) {
-    AUTO(frame_drop) struct frame *frame = NULL;
+    OWN_FRAME *frame = NULL;
     g_assert_cmpint(queue_take(queue, -1, &frame), ==, 0);
     long index = frame->index;
     return index;

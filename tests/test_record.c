@@ -24,15 +24,21 @@
 #define W 62 /* no multiple of four: rows are padded in the file */
 #define H 40
 
-/* A source that is only described. */
-static struct recorder *start(const char *path, struct source *source, int channels) {
+/* A recorder of a source that is only described; NULL after its line. */
+static struct recorder *open_recorder(const char *path, struct source *source,
+                                      const struct source_options *options,
+                                      const char *const *calibration, int *error) {
     static struct params params;
     params_default(&params);
+    struct recorder_about about = {source, options, &params, calibration, 0};
+    return recorder_open(path, &about, error);
+}
+
+static struct recorder *start(const char *path, struct source *source, int channels) {
     *source =
         (struct source){.name = "test", .width = W, .height = H, .channels = channels, .rate = 30};
-    struct recorder_about about = {source, NULL, &params, NULL, 0};
     int error = 0;
-    struct recorder *recorder = recorder_open(path, &about, &error);
+    struct recorder *recorder = open_recorder(path, source, NULL, NULL, &error);
     g_assert_nonnull(recorder);
     return recorder;
 }
@@ -119,7 +125,7 @@ static void check_pair(uint32_t fourcc, long number, const struct frame *frame) 
 
 /* The pairs until the end, which is this one. */
 static long replay_until(const char *path, uint32_t fourcc, int end) {
-    AUTO(opened_close) struct opened o = open_one(path);
+    OWN_OPENED o = open_one(path);
     g_assert_cmpint(o.source->width, ==, W);
     g_assert_cmpint(o.source->live, ==, 0);
     long count = 0;
@@ -226,9 +232,9 @@ CLI_TEST("/record/about", test_about) {
     struct recorder *recorder = recorder_open(path, &about, &error);
     give(recorder, PIXEL_GREY, 3);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
-    AUTO(opened_close) struct opened o = open_one(path);
+    OWN_OPENED o = open_one(path);
     g_assert_cmpint(o.source->rectified, ==, 1);
-    AUTO(frame_drop) struct frame *frame = read_one(&o);
+    OWN_FRAME *frame = read_one(&o);
     AUTO(free_pair) struct raw_pair pair = make_pair(PIXEL_GREY, 0);
     g_assert_cmpint(frame->left_ns, ==, pair.capture_ns[1]);
     g_assert_cmpmem(frame->left.data, W * H, pair.picture[1].data, pair.picture[1].bytes);
@@ -257,11 +263,11 @@ CLI_TEST("/record/side-file", test_side_file) {
 
 /* Going to a pair gives just that one, however many come before it. */
 static void check_seek(const char *path, uint32_t fourcc, long count) {
-    AUTO(opened_close) struct opened o = open_one(path);
+    OWN_OPENED o = open_one(path);
     const long places[] = {count / 2, 0, count - 1, 7, 8, count - 2, count / 3};
     for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
         g_assert_cmpint(o.source->seek(o.source, places[i]), ==, 0);
-        AUTO(frame_drop) struct frame *frame = read_one(&o);
+        OWN_FRAME *frame = read_one(&o);
         check_pair(fourcc, places[i], frame);
     }
     g_assert_cmpint(o.source->seek(o.source, o.source->count), ==, -EINVAL);
@@ -286,15 +292,11 @@ CLI_TEST("/record/seek-fast", test_seek_fast) {
 CLI_TEST("/record/frames", test_frames) {
     g_autofree char *path = path_in("a.mkv");
     struct opened from = open_one("synth:width=50,height=31,range=8,frames=12");
-    struct params params;
-    params_default(&params);
     struct source_options options = {.flip = {1, 0}};
-    struct recorder_about about = {from.source, &options, &params, NULL, 0};
     int error = 0;
-    struct recorder *recorder = recorder_open(path, &about, &error);
+    struct recorder *recorder = open_recorder(path, from.source, &options, NULL, &error);
     struct frame *frames[12];
-    AUTO(pool_close)
-    struct frame_pool *pool = pool_open(12, 50, 31, from.source->channels, 1, NULL);
+    OWN_POOL *pool = pool_open(12, 50, 31, from.source->channels, 1, NULL);
     for (int i = 0; i < 12; i++) {
         frames[i] = pool_take(pool);
         g_assert_cmpint(from.source->read(from.source, frames[i]), ==, 0);
@@ -305,9 +307,9 @@ CLI_TEST("/record/frames", test_frames) {
     g_assert_cmpint(status.pairs, ==, 12);
     g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0);
     opened_close(&from);
-    AUTO(opened_close) struct opened back = open_one(path);
+    OWN_OPENED back = open_one(path);
     for (int i = 0; i < 12; i++) {
-        AUTO(frame_drop) struct frame *frame = read_one(&back);
+        OWN_FRAME *frame = read_one(&back);
         g_assert_cmpint(frame->left_ns, ==, frames[i]->left_ns);
         g_assert_true(same_pixels(&frame->right, &frames[i]->right));
         g_assert_false(same_pixels(&frame->left, &frames[i]->left)); /* flipped, as noted */
@@ -321,21 +323,20 @@ CLI_TEST("/record/frames", test_frames) {
 CLI_TEST("/record/exists", test_exists) {
     g_autofree char *path = path_in("a.mkv");
     g_assert_true(g_file_set_contents(path, "mine", -1, NULL));
-    struct params params;
-    params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
-    struct recorder_about about = {&source, NULL, &params, NULL, 0};
     int error = 0;
-    stderr_says(path, "exists already", g_assert_null(recorder_open(path, &about, &error)));
+    stderr_says(path, "exists already",
+                g_assert_null(open_recorder(path, &source, NULL, NULL, &error)));
     g_assert_cmpint(error, ==, -EEXIST);
     stderr_says("/dev/null/a.mkv", "Not a directory",
-                g_assert_null(recorder_open("/dev/null/a.mkv", &about, &error)));
-    stderr_says("a.avi", "Matroska", g_assert_null(recorder_open("a.avi", &about, &error)));
+                g_assert_null(open_recorder("/dev/null/a.mkv", &source, NULL, NULL, &error)));
+    stderr_says("a.avi", "Matroska",
+                g_assert_null(open_recorder("a.avi", &source, NULL, NULL, &error)));
     /* one that could not begin leaves nothing that would be in the way of the next */
     g_autofree char *next = path_in("b.mkv");
     const char *const missing[] = {"/nowhere.yml", NULL};
-    about.calibration = missing;
-    stderr_says("/nowhere.yml", NULL, g_assert_null(recorder_open(next, &about, &error)));
+    stderr_says("/nowhere.yml", NULL,
+                g_assert_null(open_recorder(next, &source, NULL, missing, &error)));
     struct recorder *recorder = start(next, &source, 3);
     stderr_says(next, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
     g_autofree char *text = NULL;
@@ -352,9 +353,10 @@ static char *content(const char *name) {
 }
 
 /* A recording is refused where one of its files exists, and that one is left as it is. */
-static void expect_kept(const char *path, struct recorder_about *about, const char *name) {
+static void expect_kept(const char *path, struct source *source, const char *name) {
     int error = 0;
-    stderr_says(name, "exists already", g_assert_null(recorder_open(path, about, &error)));
+    stderr_says(name, "exists already",
+                g_assert_null(open_recorder(path, source, NULL, NULL, &error)));
     g_assert_cmpint(error, ==, -EEXIST);
     g_assert_cmpint(count_files("."), ==, 1);
 }
@@ -364,32 +366,28 @@ CLI_TEST("/record/not-its-own", test_not_its_own) {
     static const char *const names[] = {"a.csv", "a.ini", "a.recording.ini", "a.calibration.yml",
                                         "a.calibration-2.yml"};
     g_autofree char *path = path_in("a.mkv");
-    struct params params;
-    params_default(&params);
     struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
-    struct recorder_about about = {&source, NULL, &params, NULL, 0};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *mine = path_in(names[i]);
         g_assert_true(g_file_set_contents(mine, "mine", -1, NULL));
-        expect_kept(path, &about, names[i]);
+        expect_kept(path, &source, names[i]);
         g_autofree char *text = content(names[i]);
         g_assert_cmpstr(text, ==, "mine");
         g_unlink(mine);
     }
     g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-    expect_kept(path, &about, "a.mkv");
+    expect_kept(path, &source, "a.mkv");
     g_rmdir(path);
     g_assert_cmpint(symlink("nowhere", path), ==, 0);
-    expect_kept(path, &about, "a.mkv");
+    expect_kept(path, &source, "a.mkv");
     g_unlink(path);
 
     /* the calibration in use may be in its place already */
     g_autofree char *rig = path_in("a.calibration.yml");
     const char *const calibration[] = {rig, NULL};
-    about.calibration = calibration;
     g_assert_true(g_file_set_contents(rig, "mine", -1, NULL));
     int error = 0;
-    struct recorder *recorder = recorder_open(path, &about, &error);
+    struct recorder *recorder = open_recorder(path, &source, NULL, calibration, &error);
     g_assert_nonnull(recorder);
     stderr_says(path, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
     g_autofree char *text = content("a.calibration.yml");
@@ -401,15 +399,12 @@ CLI_TEST("/record/not-its-own", test_not_its_own) {
  * are exchanged. */
 CLI_TEST("/record/calibration-text", test_calibration_text) {
     g_autofree char *path = path_in("a.mkv");
-    struct params params;
-    params_default(&params);
     for (int exchanged = 0; exchanged < 2; exchanged++) {
         struct source source = {.name = "test", .width = W, .height = H, .channels = 3};
         struct source_options options = {.swap = exchanged};
-        struct recorder_about about = {&source, &options, &params, NULL, 0};
         int error = 0;
         source.calibration_text[0] = "M1: 1\n";
-        struct recorder *recorder = recorder_open(path, &about, &error);
+        struct recorder *recorder = open_recorder(path, &source, &options, NULL, &error);
         g_autofree char *text = content("a.calibration.yml");
         g_assert_cmpstr(text, ==, exchanged ? NULL : "M1: 1\n");
         stderr_says(path, "no pair came", g_assert_cmpint(recorder_close(&recorder, NULL), ==, 0));
@@ -496,7 +491,7 @@ static long replay_killed(const char *path) {
     long listed = o.source->count, pairs = 0;
     int status;
     do {
-        AUTO(frame_drop) struct frame *frame = pool_take(o.pool);
+        OWN_FRAME *frame = pool_take(o.pool);
         status = o.source->read(o.source, frame);
         if (status == 0)
             check_pair(PIXEL_YUYV, pairs++, frame);
@@ -534,12 +529,12 @@ CLI_TEST("/record/gap", test_gap) {
     memset(bytes + length / 3, 0, length / 6);
     g_assert_true(g_file_set_contents(path, bytes, (gssize)length, NULL));
     g_free(bytes);
-    AUTO(opened_close) struct opened o = open_one(path);
+    OWN_OPENED o = open_one(path);
     long next = 0, damaged = 0;
     int status;
     struct stderr_of caught = stderr_begin();
     do {
-        AUTO(frame_drop) struct frame *frame = pool_take(o.pool);
+        OWN_FRAME *frame = pool_take(o.pool);
         status = o.source->read(o.source, frame);
         if (status == 0)
             check_pair(PIXEL_MJPG, next++, frame);

@@ -138,19 +138,18 @@ static struct layer convolve(struct layers *layers, int number, const struct lay
         make((in->w + stride - 1) / stride, (in->h + stride - 1) / stride, shape.outputs);
     const int8_t *weight = (const int8_t *)layers->numbers + 4 * out.c;
     g_assert_cmpint(in->c, ==, shape.inputs);
-    for (int y = 0; y < out.h; y++)
-        for (int x = 0; x < out.w; x++)
-            for (int o = 0; o < out.c; o++) {
-                int32_t bias;
-                memcpy(&bias, layers->numbers + 4 * o, 4);
-                int64_t sum = bias;
-                for (int tap = 0; tap < 9; tap++)
-                    for (int i = 0; i < in->c; i++)
-                        sum += weight[(o * 9 + tap) * in->c + i] *
-                               *at(in, stride * x + tap % 3 - 1, stride * y + tap / 3 - 1, i);
-                double v = floor((double)sum / (1 << shape.shift));
-                *at(&out, x, y, o) = (int)(linear ? CLAMP(v, -32767, 32767) : CLAMP(v, 0, 127));
-            }
+    EACH_PIXEL(x, y, out.w, out.h)
+        for (int o = 0; o < out.c; o++) {
+            int32_t bias;
+            memcpy(&bias, layers->numbers + 4 * o, 4);
+            int64_t sum = bias;
+            for (int tap = 0; tap < 9; tap++)
+                for (int i = 0; i < in->c; i++)
+                    sum += weight[(o * 9 + tap) * in->c + i] *
+                           *at(in, stride * x + tap % 3 - 1, stride * y + tap / 3 - 1, i);
+            double v = floor((double)sum / (1 << shape.shift));
+            *at(&out, x, y, o) = (int)(linear ? CLAMP(v, -32767, 32767) : CLAMP(v, 0, 127));
+        }
     layers->numbers += (size_t)(out.c * (4 + 9 * in->c));
     return out;
 }
@@ -158,55 +157,51 @@ static struct layer convolve(struct layers *layers, int number, const struct lay
 /* (what is twice as coarse + fine + 1) / 2 */
 static struct layer sum(const struct layer *coarse, const struct layer *fine) {
     struct layer out = make(fine->w, fine->h, fine->c);
-    for (int y = 0; y < out.h; y++)
-        for (int x = 0; x < out.w; x++)
-            for (int c = 0; c < out.c; c++)
-                *at(&out, x, y, c) = (*at(coarse, x / 2, y / 2, c) + *at(fine, x, y, c) + 1) / 2;
+    EACH_PIXEL(x, y, out.w, out.h)
+        for (int c = 0; c < out.c; c++)
+            *at(&out, x, y, c) = (*at(coarse, x / 2, y / 2, c) + *at(fine, x, y, c) + 1) / 2;
     return out;
 }
 
 static struct layer evidence_of(const struct inputs *in) {
     struct layer out = make((in->w + 1) / 2, (in->h + 1) / 2, 4 * FEATURES);
-    for (int y = 0; y < 2 * out.h; y++)
-        for (int x = 0; x < 2 * out.w; x++)
-            features(in, MIN(x, in->w - 1), MIN(y, in->h - 1),
-                     at(&out, x / 2, y / 2, (y % 2 * 2 + x % 2) * FEATURES));
+    EACH_PIXEL(x, y, 2 * out.w, 2 * out.h)
+        features(in, MIN(x, in->w - 1), MIN(y, in->h - 1),
+                 at(&out, x / 2, y / 2, (y % 2 * 2 + x % 2) * FEATURES));
     return out;
 }
 
 static struct layer join(const struct inputs *in, const struct layer *h0,
                          const struct layer *evidence) {
     struct layer out = make(in->w, in->h, 64);
-    for (int y = 0; y < out.h; y++)
-        for (int x = 0; x < out.w; x++)
-            for (int c = 0; c < 64; c++) {
-                int part = y % 2 * 2 + x % 2;
-                *at(&out, x, y, c) = c < 16 ? *at(h0, x / 2, y / 2, part * 16 + c)
-                                            : *at(evidence, x / 2, y / 2, part * 48 + c - 16);
-            }
+    EACH_PIXEL(x, y, out.w, out.h)
+        for (int c = 0; c < 64; c++) {
+            int part = y % 2 * 2 + x % 2;
+            *at(&out, x, y, c) = c < 16 ? *at(h0, x / 2, y / 2, part * 16 + c)
+                                        : *at(evidence, x / 2, y / 2, part * 48 + c - 16);
+        }
     return out;
 }
 
 /* Regressed disparities of a pixel that stands for 4x4. */
 static struct layer regress(const struct inputs *in, const struct layer *numbers) {
     struct layer out = make(numbers->w, numbers->h, 2);
-    for (int y = 0; y < out.h; y++)
-        for (int x = 0; x < out.w; x++) {
-            double total[2] = {0, 0};
-            int count[2] = {0, 0};
-            for (int py = 4 * y; py < MIN(4 * y + 4, in->h); py++)
-                for (int px = 4 * x; px < MIN(4 * x + 4, in->w); px++) {
-                    bool known = is_known(in, px, py);
-                    total[0] += own(in, px, py);
-                    count[0]++;
-                    total[1] += known ? own(in, px, py) : 0;
-                    count[1] += known;
-                }
-            int which = count[1] >= 2, n = count[which];
-            for (int r = 0; r < 2; r++)
-                *at(&out, x, y, r) =
-                    (int)floor((4 * total[which] + n / 2) / n) + 8 * *at(numbers, x, y, r);
-        }
+    EACH_PIXEL(x, y, out.w, out.h) {
+        double total[2] = {0, 0};
+        int count[2] = {0, 0};
+        for (int py = 4 * y; py < MIN(4 * y + 4, in->h); py++)
+            for (int px = 4 * x; px < MIN(4 * x + 4, in->w); px++) {
+                bool known = is_known(in, px, py);
+                total[0] += own(in, px, py);
+                count[0]++;
+                total[1] += known ? own(in, px, py) : 0;
+                count[1] += known;
+            }
+        int which = count[1] >= 2, n = count[which];
+        for (int r = 0; r < 2; r++)
+            *at(&out, x, y, r) =
+                (int)floor((4 * total[which] + n / 2) / n) + 8 * *at(numbers, x, y, r);
+    }
     return out;
 }
 
@@ -298,16 +293,15 @@ static void define(const struct inputs *in, const struct network_file *file, int
     struct layer raw = convolve(&numbers, 18, &d2), regressed = regress(in, &raw),
                  out = convolve(&numbers, 19, &d);
     g_assert_true(vectors || numbers.numbers == file->bytes + file->size);
-    for (int y = 0; y < in->h; y++)
-        for (int x = 0; x < in->w; x++) {
-            int i = y * in->w + x, chosen, chance;
-            const int *number =
-                vectors ? at(&out, x, y, 0) : at(&out, x / 2, y / 2, (y % 2 * 2 + x % 2) * 32);
-            choose(in, x, y, &regressed, number, &chosen, &chance);
-            bool unknown = in->map[i] == -32768;
-            map[i] = unknown ? in->map[i] : (int16_t)chosen;
-            confidence[i] = unknown ? in->confidence[i] : (uint8_t)chance;
-        }
+    EACH_PIXEL(x, y, in->w, in->h) {
+        int i = y * in->w + x, chosen, chance;
+        const int *number =
+            vectors ? at(&out, x, y, 0) : at(&out, x / 2, y / 2, (y % 2 * 2 + x % 2) * 32);
+        choose(in, x, y, &regressed, number, &chosen, &chance);
+        bool unknown = in->map[i] == -32768;
+        map[i] = unknown ? in->map[i] : (int16_t)chosen;
+        confidence[i] = unknown ? in->confidence[i] : (uint8_t)chance;
+    }
     g_ptr_array_unref(made);
 }
 
@@ -429,8 +423,7 @@ static int run_frame(struct frame *f, const char *settings, const struct feature
     scene_set(&p, settings);
     p.disparity_range = 16;
     p.network = network;
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(2, VARIANT_OPTIMISED, f->left.width, f->left.height, 3);
+    OWN_HANDLE *s = frame_open(2, VARIANT_OPTIMISED, f->left.width, f->left.height, 3);
     return frame_run(s, &p, f);
 }
 
@@ -443,7 +436,7 @@ TEST("/refinement/frames", test_frames) {
                                          "descriptor=learned"};
     static int16_t map[N];
     static uint8_t confidence[N];
-    AUTO(frame_drop) struct frame *f = scene_frame(W, H, 3, 16, 9);
+    OWN_FRAME *f = scene_frame(W, H, 3, 16, 9);
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
         bool refines = i >= 2;
         g_autofree char *with = g_strconcat(others[i], " refinement=learned", NULL);

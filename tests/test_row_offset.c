@@ -30,18 +30,13 @@ static void measure(const uint8_t *left, const uint8_t *right, uint32_t sums[ROW
     struct label_space space = {.u_min = 0, .u_count = LABELS, .v_count = 1};
     for (int side = 0; side < 2; side++) {
         struct census_args a = {side ? right : left, census[side], W, H};
-        for (int i = 0; i < N; i++)
-            stage_census(&a, i % W, i / W);
+        RUN_STAGE(stage_census, &a, W, H);
     }
     struct row_offset_args a = {grid_make(W, H, space), census[0], census[1], sums, offset};
     memset(sums, 0xff, ROW_SUMS * sizeof(*sums));
-    for (int i = 0; i < ROW_SUMS; i++)
-        stage_row_offset_start(&a, i, 0);
-    for (int j = 0; j < H / ROW_STEP * ROW_TRIED; j++)
-        for (int i = 0; i < W / ROW_STEP; i++)
-            stage_row_offset_sum(&a, i, j);
-    for (int i = 0; i < CELLS; i++)
-        stage_row_offset_find(&a, i, 0);
+    RUN_STAGE(stage_row_offset_start, &a, ROW_SUMS, 1);
+    RUN_STAGE(stage_row_offset_sum, &a, W / ROW_STEP, H / ROW_STEP * ROW_TRIED);
+    RUN_STAGE(stage_row_offset_find, &a, CELLS, 1);
 }
 
 /* A right picture that is rows + slope * x / W px too low is found to be so, in each cell, but for
@@ -148,13 +143,12 @@ static double share_right(bool aligned, double rows) {
     params_default(&p);
     p.disparity_range = LABELS;
     p.row_alignment = aligned;
-    AUTO(frame_drop) struct frame *f = frame_alone(W, H, 1, 0, NULL);
+    OWN_FRAME *f = frame_alone(W, H, 1, 0, NULL);
     for (int i = 0; i < N; i++) {
         f->left.data[i] = (uint8_t)lround(texture(i % W, (double)(i / W)));
         f->right.data[i] = (uint8_t)lround(texture(i % W + SHIFT, i / W - rows));
     }
-    AUTO(livestereo_close)
-    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
+    OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
     g_assert_cmpint(frame_run(s, &p, f), ==, 0);
     for (int i = 0; i < N; i++)
         right += abs(f->disparity[i] - 16 * SHIFT) <= 8;

@@ -174,28 +174,3 @@ TEST("/session/unknown", test_unknown) {
     g_autofree char *nothing_said = stderr_end(caught);
     g_assert_cmpstr(nothing_said, ==, "");
 }
-
-TEST("/session/damaged", test_damaged) {
-    g_autoptr(GRand) random = g_rand_new_with_seed(7);
-    const char *const names[] = {"last.ini", "view.ini"};
-    struct stderr_of caught = stderr_begin();
-    for (int i = 0; i < 100; i++) {
-        g_autofree char *path = state_file(names[i % 2]), *text = NULL;
-        gsize length;
-        run_session(nothing, by_hand);
-        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
-        for (int k = 0; k < 1 + i / 10; k++)
-            text[g_rand_int_range(random, 0, (gint32)length)] = (char)g_rand_int(random);
-        gsize kept = i % 5 ? length : (gsize)g_rand_int_range(random, 0, (gint32)length);
-        g_assert_true(g_file_set_contents(path, text, (gssize)kept, NULL));
-        struct session now = load();
-        g_assert_cmpfloat(now.text_scale, >=, 0.5);
-        g_assert_cmpfloat(now.text_scale, <=, 4);
-        for (int n = 0; n < param_count; n++) {
-            struct params copy = now.params;
-            g_assert_cmpint(
-                param_put(&copy, &param_table[n], param_get(&now.params, &param_table[n])), ==, 0);
-        }
-    }
-    g_free(stderr_end(caught));
-}

@@ -22,15 +22,14 @@ static int cost_at(int y, int x, int l) {
 /* The energy of linear smoothness 20 |l - m|, at most 45. */
 static int energy_of(const uint16_t *label) {
     int sum = 0;
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x++) {
-            int i = y * W + x;
-            sum += cost_at(y, x, label[i]);
-            if (x + 1 < W)
-                sum += MIN(20 * ABS(label[i] - label[i + 1]), 45);
-            if (y + 1 < H)
-                sum += MIN(20 * ABS(label[i] - label[i + W]), 45);
-        }
+    EACH_PIXEL(x, y, W, H) {
+        int i = y * W + x;
+        sum += cost_at(y, x, label[i]);
+        if (x + 1 < W)
+            sum += MIN(20 * ABS(label[i] - label[i + 1]), 45);
+        if (y + 1 < H)
+            sum += MIN(20 * ABS(label[i] - label[i + W]), 45);
+    }
     return sum;
 }
 

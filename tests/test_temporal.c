@@ -142,8 +142,7 @@ static struct rig_motion wall_pose(struct wall *w) {
         for (int side = 0; side < 2; side++) {
             struct shrink_args s = {side ? w->now : w->before, shrunk[side], WALL_WIDTH, width,
                                     size};
-            for (int i = 0; i < width * height; i++)
-                stage_shrink(&s, i % width, i / width);
+            RUN_STAGE(stage_shrink, &s, width, height);
         }
         struct find_patch_args a = {.before = shrunk[0],
                                     .now = shrunk[1],
@@ -160,8 +159,7 @@ static struct rig_motion wall_pose(struct wall *w) {
                                     .fine = fine};
         a.columns = patches_along(width, a.spacing);
         int count = a.columns * patches_along(height, a.spacing);
-        for (int i = 0; i < count; i++)
-            stage_find_patch(&a, i % a.columns, i / a.columns);
+        RUN_STAGE(stage_find_patch, &a, a.columns, count / a.columns);
         struct pose_args pose = {matches,      &motion,       w->camera,
                                  a.columns,    count,         (float)(size * PATCH_MIDDLE) - 0.5f,
                                  16,           fine ? 2 : 16, fine ? 0.5f : 1,
@@ -224,8 +222,7 @@ TEST("/temporal/cells", test_cells) {
         counts[i] = (struct cell_counts){reach == 3 ? 36 : 0, reach < 3 ? 0 : 40, 0};
     }
     counts[SIDE * SIDE - 1].clashes = 64;
-    for (int i = 0; i < SIDE * SIDE; i++)
-        stage_judge_cells(&a, i % SIDE, i / SIDE);
+    RUN_STAGE(stage_judge_cells, &a, SIDE, SIDE);
     for (int i = 0; i < SIDE * SIDE; i++) {
         int reach = MAX(abs(i % SIDE - MIDDLE), abs(i / SIDE - MIDDLE));
         int x = i % SIDE, y = i / SIDE, clashes = x >= SIDE - 2 && y >= SIDE - 2;
@@ -251,10 +248,8 @@ TEST("/temporal/move", test_move) {
     struct move_args a = {w->last, before,    now,        &w->truth,  vote,
                           moved,   w->camera, WALL_WIDTH, WALL_HEIGHT};
     int known = 0, fit = 0;
-    for (int i = 0; i < WALL; i++)
-        stage_move_vote(&a, i % WALL_WIDTH, i / WALL_WIDTH);
-    for (int i = 0; i < WALL; i++)
-        stage_move_take(&a, i % WALL_WIDTH, i / WALL_WIDTH);
+    RUN_STAGE(stage_move_vote, &a, WALL_WIDTH, WALL_HEIGHT);
+    RUN_STAGE(stage_move_take, &a, WALL_WIDTH, WALL_HEIGHT);
     for (int i = 0; i < WALL; i++)
         if (moved[i].fits != FITS_NOTHING) {
             double ratio = (w->is[i] + 1.5) / (moved[i].disparity / 256.0 + 1.5);
@@ -401,20 +396,17 @@ static void run_series(const struct series *t, int16_t map[SMALL]) {
     struct params p;
     g_autofree char *word = g_strdup_printf("synth:width=%d,height=%d,range=16,noise=2,color=0",
                                             SMALL_WIDTH, SMALL_HEIGHT);
-    AUTO(source_close)
-    struct source *source = source_open((const char *const[]){word}, 1, NULL, &error);
+    OWN_SOURCE *source = source_open((const char *const[]){word}, 1, NULL, &error);
     g_assert_nonnull(source);
     params_default(&p);
     p.disparity_range = 16;
     p.temporal_mode = t->mode;
     p.backend = BACKEND_CPU;
     const struct depth_geometry camera = {100, 100, SMALL_WIDTH / 2, SMALL_HEIGHT / 2, 1, 0, 0};
-    AUTO(matcher_close)
-    struct matcher *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
-                                     &camera, t->sequence, &error);
+    OWN_MATCHER *s = matcher_open(&p, "test", SMALL_WIDTH, SMALL_HEIGHT, source->channels, NULL,
+                                  &camera, t->sequence, &error);
     for (int i = 0; i < t->count; i++) {
-        AUTO(frame_drop)
-        struct frame *f = frame_alone(SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
+        OWN_FRAME *f = frame_alone(SMALL_WIDTH, SMALL_HEIGHT, source->channels, 1, NULL);
         g_assert_cmpint(source->seek(source, t->index[i]), ==, 0);
         g_assert_cmpint(source->read(source, f), ==, 0);
         f->index = t->index[i];
@@ -436,20 +428,6 @@ static bool same_maps(const struct series *a, const struct series *b) {
     run_series(a, first);
     run_series(b, second);
     return memcmp(first, second, sizeof(first)) == 0;
-}
-
-/* auto is on for pictures that follow one another, and off else. */
-TEST("/temporal/mode", test_mode) {
-    const struct series off = {TEMPORAL_OFF, false, 0, 0, 3, {0, 1, 2}};
-    const struct series on = {TEMPORAL_ON, false, 0, 0, 3, {0, 1, 2}};
-    struct series other = on;
-    g_assert_false(same_maps(&on, &off));
-    other = (struct series){TEMPORAL_AUTO, false, 0, 0, 3, {0, 1, 2}};
-    g_assert_true(same_maps(&other, &off));
-    other.sequence = true;
-    g_assert_true(same_maps(&other, &on));
-    other = (struct series){TEMPORAL_OFF, true, 0, 0, 3, {0, 1, 2}};
-    g_assert_true(same_maps(&other, &off));
 }
 
 /* Of two made-up frames: by hand. */
@@ -482,25 +460,16 @@ TEST("/temporal/flicker", test_flicker) {
     g_assert_cmpfloat_with_epsilon(s.error_change, 0.25 * (2 * SIDE - 1) + 0.5 * SIDE, 1e-9);
 }
 
-/* Seeking, a frame that is computed again and other settings begin anew. */
+/* Other settings and exchanged pictures begin anew; test_library has what frames' numbers do. */
 TEST("/temporal/anew", test_anew) {
     const struct series alone = {TEMPORAL_OFF, false, 0, 0, 1, {2}};
     const struct series changed_alone = {TEMPORAL_OFF, false, 1, 0, 2, {5, 2}};
-    const struct series anew[] = {
-        {TEMPORAL_AUTO, true, 0, 0, 3, {3, 4, 2}},    /* back */
-        {TEMPORAL_AUTO, true, 0, 0, 4, {0, 1, 2, 2}}, /* again */
-    };
-    const struct series far_on = {TEMPORAL_AUTO, true, 0, 0, 3, {0, 1, 10}};
-    const struct series far_alone = {TEMPORAL_OFF, false, 0, 0, 1, {10}};
     const struct series changed = {TEMPORAL_AUTO, true, 2, 0, 3, {0, 1, 2}};
     const struct series exchanged = {TEMPORAL_AUTO, true, .exchanged_from = 2, .count = 3,
                                      .index = {0, 1, 2}};
     const struct series exchanged_alone = {TEMPORAL_OFF, false, .exchanged_from = -1, .count = 1,
                                            .index = {2}};
     const struct series goes_on = {TEMPORAL_AUTO, true, 0, 0, 2, {1, 2}};
-    for (size_t i = 0; i < G_N_ELEMENTS(anew); i++)
-        g_assert_true(same_maps(&anew[i], &alone));
-    g_assert_true(same_maps(&far_on, &far_alone));
     g_assert_true(same_maps(&changed, &changed_alone));
     g_assert_true(same_maps(&exchanged, &exchanged_alone));
     g_assert_false(same_maps(&goes_on, &alone));

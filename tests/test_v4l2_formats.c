@@ -137,11 +137,9 @@ struct jpeg {
 
 static struct jpeg compress(int width, int height, int subsampling) {
     g_autofree uint8_t *rgb = g_malloc((gsize)(width * height * 3));
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            for (int c = 0; c < 3; c++)
-                rgb[(y * width + x) * 3 + c] =
-                    (uint8_t)(128 + 100 * sin(x * 0.1 + y * 0.07 * (c + 1)));
+    EACH_PIXEL(x, y, width, height)
+        for (int c = 0; c < 3; c++)
+            rgb[(y * width + x) * 3 + c] = (uint8_t)(128 + 100 * sin(x * 0.1 + y * 0.07 * (c + 1)));
     struct jpeg jpeg = {NULL, 0};
     tjhandle handle = tjInitCompress();
     g_assert_cmpint(tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &jpeg.data, &jpeg.bytes,

@@ -179,34 +179,6 @@ TEST("/wide/sweep", test_sweep) {
     check_sweep(DISTORTION_RATIONAL);
 }
 
-/* A real lens's numbers: corners at 82 degrees, where its model all but stands still. */
-TEST("/wide/asymmetric", test_asymmetric) {
-    struct rig rig;
-    struct rectification to;
-    const struct camera cameras[2] = {
-        {1280, 640, 523, 465, 640.5, 296.5, DISTORTION_RATIONAL, {0}},
-        {1280, 640, 522.8, 465.2, 691, 302, DISTORTION_RATIONAL, {0}}};
-    static const double lens[2][8] = {{0.66, 0.086, 1e-4, 0, 1.3e-3, 1.03, 0.237, 0.0117},
-                                      {0.686, 0.083, 0, 3e-4, 1e-3, 1.054, 0.2406, 0.0097}};
-    const double turn[3] = {-0.001, -0.0025, -0.0003}, at[3] = {-0.07, 1e-4, 0};
-    rig_clear(&rig);
-    memcpy(rig.camera, cameras, sizeof cameras);
-    for (int v = 0; v < 2; v++)
-        memcpy(rig.camera[v].k, lens[v], sizeof lens[v]);
-    memcpy(rig.T, at, sizeof at);
-    rotation_from_vector(turn, rig.R);
-    for (int alpha = 0; alpha < 2; alpha++) {
-        g_assert_cmpint(rectify_bouguet(&rig, alpha, 1, &to), ==, 0);
-        g_test_message("alpha %d: f %.1f, centre %.1f %.1f, %.1f %% used", alpha, to.fx, to.cx[0],
-                       to.cy, 100 * rectify_share(&rig, &to));
-        g_assert_true(to.bounded);
-        g_assert_cmpfloat(fabs(to.cx[0] - 640), <, 30);
-        g_assert_cmpfloat(fabs(to.cy - 300), <, 30);
-        g_assert_cmpfloat(rectify_share(&rig, &to), >, alpha ? 0.95 : 0.54);
-        g_assert_cmpfloat(to.fx, >, 100);
-    }
-}
-
 /* A model that turns back inside the picture shows nothing twice. */
 TEST("/wide/fold", test_fold) {
     struct rig rig;

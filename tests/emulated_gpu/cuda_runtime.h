@@ -69,9 +69,6 @@ inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) {
 inline uint32_t __usad(uint32_t a, uint32_t b, uint32_t sum) {
     return sum + (a > b ? a - b : b - a);
 }
-inline uint32_t __sad(int a, int b, uint32_t sum) {
-    return sum + (uint32_t)std::abs(a - b);
-}
 inline uint32_t __vcmpeq4(uint32_t a, uint32_t b) {
     uint32_t out = 0;
     for (int i = 0; i < 32; i += 8)

@@ -497,7 +497,7 @@ struct image gui_shot(const struct gui_program *p) {
 }
 
 struct image gui_part(const struct gui_program *p, const char *name, double from, double to) {
-    GUI_SHOT shot = gui_shot(p);
+    OWN_IMAGE shot = gui_shot(p);
     struct gui_rect at = gui_find(p, name);
     struct image part = {
         .width = at.width, .height = (int)(at.height * (to - from)), .channels = 3};

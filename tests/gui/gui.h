@@ -30,6 +30,9 @@ struct gui_rect {
     int x, y, width, height;
 };
 
+/* GUI_PROGRAM p = gui_open(...); quits at the end of its block. */
+#define GUI_PROGRAM AUTO(gui_quit) struct gui_program
+
 /* GUI_TEST("/path", name) { ... } is a TEST() of the program; all are skipped without a display. */
 #define GUI_TEST TEST
 
@@ -192,8 +195,7 @@ char *gui_links(const char *data, const char *left, const char *right, const cha
 /* Presses the key of an action and waits for a file with that ending, which is then moved to where
  * the program does not see it. */
 char *gui_new_file(const struct gui_program *p, const char *key, const char *ending);
-/* The window; picture_free it, as GUI_SHOT does at the end of its scope. */
-#define GUI_SHOT AUTO(picture_free) struct image
+/* The window; picture_free it. */
 struct image gui_shot(const struct gui_program *p);
 
 /* A widget's part of the window, between two shares of its height. */

@@ -10,15 +10,15 @@
 /* A slider dragged by the mouse changes the value and, on the frame that stands still, the
  * picture. */
 GUI_TEST("/gui/slider", test_slider) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    GUI_SHOT before = gui_shot(&p);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
+    OWN_IMAGE before = gui_shot(&p);
     long value = gui_number(&p, "value", "bp_iterations");
     g_autofree char *weight = gui_look(&p, "value", "discontinuity_weight");
     gui_drag(&p, "discontinuity_weight", 0.1, 0.9, 1);
     gui_wait_for(&p, !gui_is(&p, "value", "discontinuity_weight", weight));
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "state", "frame"), ==, 0);
-    GUI_SHOT after = gui_shot(&p);
+    OWN_IMAGE after = gui_shot(&p);
     long pixels = gui_changed(&p, &before, &after);
     g_test_message("discontinuity_weight from %s, %ld pixels changed", weight, pixels);
     g_assert_cmpint(pixels, >, 1000);
@@ -31,7 +31,7 @@ GUI_TEST("/gui/slider", test_slider) {
     struct gui_rect panel = gui_find(&p, "panel.settings"); /* no help lies over the picture */
     gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 5);
     gui_settle(&p);
-    GUI_SHOT again = gui_shot(&p);
+    OWN_IMAGE again = gui_shot(&p);
     g_assert_cmpint(gui_changed(&p, &before, &again), ==,
                     0); /* the same settings, the same picture */
 
@@ -66,7 +66,7 @@ GUI_TEST("/gui/slider", test_slider) {
  * that resets it is there while the user has changed it; the size of speckles has small steps at
  * its beginning. */
 GUI_TEST("/gui/row", test_row) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_set(&p, "discontinuity_weight", "50");
     gui_drag(&p, "discontinuity_weight", 0.5, 1.2, 1);
     gui_until(&p, "value", "discontinuity_weight", "2");
@@ -86,22 +86,10 @@ GUI_TEST("/gui/row", test_row) {
     gui_wait_for(&p, !gui_is_visible(&p, "speckle_size.reset"));
 }
 
-/* ESC closes an open list, and leaves everything else as it is. */
-GUI_TEST("/gui/list", test_list) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    gui_click(&p, "colormap");
-    gui_wait_for(&p, gui_is_visible(&p, "colormap.cividis"));
-    gui_key(&p, "ESC");
-    gui_wait_for(&p, !gui_is_visible(&p, "colormap.cividis"));
-    g_assert_true(gui_is(&p, "state", "colormap", "turbo"));
-    gui_choose(&p, "colormap", "cividis");
-    gui_until(&p, "state", "colormap", "cividis");
-}
-
 /* Without the mouse: Tab and the arrow keys go through the panel instead of the pictures, and
  * change a value. */
 GUI_TEST("/gui/panel-keys", test_panel_keys) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_focus(&p, "quality.low");
     gui_focus(&p, "disparity_range");
     long before = gui_number(&p, "value", "disparity_range");
@@ -124,7 +112,7 @@ GUI_TEST("/gui/panel-keys", test_panel_keys) {
 
 /* Words typed above the parameters leave those that have them, in name or help. */
 GUI_TEST("/gui/search", test_search) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "param_search");
     gui_type(&p, "lambda");
@@ -137,35 +125,33 @@ GUI_TEST("/gui/search", test_search) {
 
 /* The help of a row lies beside the panel: it covers no other row's value. */
 GUI_TEST("/gui/help-beside", test_help_beside) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect row = gui_find(&p, "discontinuity_weight"), picture = gui_find(&p, "picture");
     gui_move(&p, picture.x + 5, picture.y + 5);
-    AUTO(picture_free)
-    struct image without = gui_part(&p, "picture", 0, 1), value = gui_part(&p, "hide_below", 0, 1);
+    OWN_IMAGE without = gui_part(&p, "picture", 0, 1), value = gui_part(&p, "hide_below", 0, 1);
     gui_move(&p, row.x + row.width / 2.0, row.y + row.height / 2.0);
-    AUTO(picture_free)
-    struct image with = gui_part(&p, "picture", 0, 1), now = gui_part(&p, "hide_below", 0, 1);
+    OWN_IMAGE with = gui_part(&p, "picture", 0, 1), now = gui_part(&p, "hide_below", 0, 1);
     g_assert_cmpint(gui_differing(&without, &with, 0), >, 20);
     g_assert_cmpint(gui_differing(&value, &now, 0), ==, 0);
 }
 
 /* The mean grey level of the panel's upper part. */
 static double panel_level(const struct gui_program *p) {
-    AUTO(picture_free) struct image part = gui_part(p, "panel.settings", 0, 0.2);
+    OWN_IMAGE part = gui_part(p, "panel.settings", 0, 0.2);
     double level = gui_level(&part);
     return level;
 }
 
 /* The window is dark, light by a switch and by --theme; the switch is remembered. */
 GUI_TEST("/gui/theme", test_theme) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     g_assert_cmpfloat(panel_level(&p), <, 80);
     gui_choose(&p, "tool.more", "theme");
     gui_until(&p, "state", "theme", "light");
     g_assert_cmpfloat(panel_level(&p), >, 180);
     gui_run_until(&p, "view-points", "view", "points");
     gui_settle(&p);
-    AUTO(picture_free) struct image part = gui_part(&p, "picture", 0, 1);
+    OWN_IMAGE part = gui_part(&p, "picture", 0, 1);
     long dark = 0;
     for (int i = 0; i < part.width * part.height; i++)
         dark += memcmp(part.data + 3 * i, "\x0e\x0f\x11", 3) == 0;
@@ -184,7 +170,7 @@ GUI_TEST("/gui/theme", test_theme) {
 
 /* Wheel, drag, click and orbit on the picture; the view stays while frames pass. */
 GUI_TEST("/gui/mouse", test_mouse) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     struct gui_rect at = gui_find(&p, "picture");
     double x = at.x + at.width * 0.4, y = at.y + at.height * 0.3;
     gui_move(&p, x, y);
@@ -213,7 +199,7 @@ GUI_TEST("/gui/mouse", test_mouse) {
 }
 
 GUI_TEST("/gui/resize", test_resize) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE ",rate=30");
+    GUI_PROGRAM p = gui_begin("", GUI_SOURCE ",rate=30");
     struct gui_rect before = gui_find(&p, "picture");
     gui_give(&p, "size 1300 850");
     gui_wait_for(&p, gui_find(&p, "picture").width > before.width + 200);
@@ -248,7 +234,7 @@ static void save_preset(const struct gui_program *p, const char *name) {
 
 /* Settings and presets outlive the program. */
 GUI_TEST("/gui/remembered", test_remembered) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "all");
     gui_click(&p, "group.smooth");
     gui_set(&p, "smooth_sigma", "0.1");
@@ -271,7 +257,7 @@ GUI_TEST("/gui/remembered", test_remembered) {
 
 /* A and B have each their own preset and quality. */
 GUI_TEST("/gui/compare-presets", test_compare_presets) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_launch(&p, "view --paused --set backend=cpu %s", GUI_SOURCE);
     gui_settle(&p);
     gui_until(&p, "state", "quality", "high auto");
@@ -289,32 +275,14 @@ GUI_TEST("/gui/compare-presets", test_compare_presets) {
 
 /* None is saved over a built-in one. */
 GUI_TEST("/gui/preset-names", test_preset_names) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     save_preset(&p, "live");
     gui_wait_for(&p, gui_says(&p, "live is a built-in preset"));
 }
 
-/* Another size of text leaves open what was opened; what the command line asked for is shown
- * whatever was remembered, and not remembered itself. */
-GUI_TEST("/gui/text-size", test_text_size) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused --stats", GUI_SOURCE);
-    g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=1"));
-    gui_tab(&p, "all");
-    gui_click(&p, "group.check");
-    gui_scroll_to(&p, "speckle_size");
-    gui_run_until(&p, "larger", "message", "Text size 1.25");
-    gui_settle(&p);
-    gui_scroll_to(&p, "speckle_size");
-    gui_quit_once(&p);
-
-    gui_start(&p, "--paused", GUI_SOURCE);
-    gui_settle(&p);
-    g_assert_nonnull(strstr(gui_look(&p, "state", "flags"), "stats=0"));
-}
-
 /* Undo, redo, and the settings as words for a command line. */
 GUI_TEST("/gui/undo", test_undo) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_click_until(&p, "fill", "value", "fill", "false");
     gui_set(&p, "disparity_range", "20");
     gui_run_action(&p, "undo");
@@ -328,15 +296,10 @@ GUI_TEST("/gui/undo", test_undo) {
     gui_settle(&p);
 }
 
-/* A window with the settings that it has by itself. */
-static void start_as_it_is(struct gui_program *p, const char *source) {
-    gui_launch(p, "view --set backend=cpu %s --paused", source);
-}
-
 /* The first change is undone while the quality is found automatically. */
 GUI_TEST("/gui/undo-auto", test_undo_auto) {
-    AUTO(gui_quit) struct gui_program p = {0};
-    start_as_it_is(&p, "synth:row_offset=0.01,width=160,height=120");
+    GUI_PROGRAM p = {0};
+    gui_launch(&p, "view --set backend=cpu synth:row_offset=0.01,width=160,height=120 --paused");
     gui_until(&p, "state", "quality", "high auto"); /* what stands still */
     gui_settle(&p);
     g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, 64);
@@ -347,23 +310,6 @@ GUI_TEST("/gui/undo-auto", test_undo_auto) {
     gui_run_until(&p, "undo", "message", "Nothing to undo");
 }
 
-/* Remembered for the source that it was chosen for, and for no other one. */
-GUI_TEST("/gui/range-of-source", test_range_of_source) {
-    static const char *const sources[] = {"synth:row_offset=0.01,width=160,height=120",
-                                          "synth:row_offset=0.01,width=160,height=120",
-                                          "synth:row_offset=0.01,width=176,height=120"};
-    static const int ranges[] = {64, 65, 64};
-    struct gui_program p = {0};
-    for (int i = 0; i < 3; i++) { /* the folder is the test's, and goes with it */
-        start_as_it_is(&p, sources[i]);
-        g_assert_cmpint(gui_number(&p, "value", "disparity_range"), ==, ranges[i]);
-        if (i == 0)
-            gui_set(&p, "disparity_range", "65");
-        gui_quit_once(&p);
-    }
-    g_free(p.folder);
-}
-
 static char *read_out(const struct gui_program *p) {
     gui_settle(p);
     return gui_look(p, "state", "read-out");
@@ -371,7 +317,7 @@ static char *read_out(const struct gui_program *p) {
 
 /* A preset keeps the disparities that are searched, and the confidence its unit. */
 GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     static const char *const presets[] = {"plain", "driving", "default"};
     for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
         g_autofree char *said = g_strdup_printf("Preset %s", presets[i]);
@@ -394,8 +340,7 @@ GUI_TEST("/gui/preset-keeps", test_preset_keeps) {
 
 /* A range that is too large is noticed, and the better one taken by a click. */
 GUI_TEST("/gui/range-hint", test_range_hint) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_open("--paused --set disparity_range=120", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused --set disparity_range=120", GUI_SOURCE);
     gui_click(&p, "range_take");
     gui_wait_for(&p, gui_number(&p, "value", "disparity_range") < 40);
     gui_settle(&p);
@@ -420,7 +365,7 @@ static void start_slow(struct gui_program *p, const char *options) {
 }
 
 GUI_TEST("/gui/quality", test_quality) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_slow(&p, "");
     gui_until(&p, "state", "quality", "low auto");
     gui_until(&p, "state", "searching", "0");
@@ -453,7 +398,7 @@ static gboolean shows(const struct gui_program *p, const char *shown) {
 /* What stands still is whole and high, low while a slider moves; what is saved while it plays
  * is whole, and zoom and pins stay. */
 GUI_TEST("/gui/still", test_still) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_slow(&p, "--loop");
     gui_until(&p, "state", "quality", "low auto");
     gui_until(&p, "state", "searching", "0");
@@ -497,9 +442,8 @@ GUI_TEST("/gui/still", test_still) {
 
 /* What is saved before there is a map is saved once it is there. */
 GUI_TEST("/gui/save-early", test_save_early) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_open("--paused --set threads=1 --set bp_iterations=1000",
-                                    "synth:row_offset=0.01,width=480,height=360,range=16,frames=1");
+    GUI_PROGRAM p = gui_open("--paused --set threads=1 --set bp_iterations=1000",
+                             "synth:row_offset=0.01,width=480,height=360,range=16,frames=1");
     gui_tab(&p, "all");
     gui_click_leaving(&p, "scale.1/2");
     gui_until(&p, "state", "frame", "-1");
@@ -512,7 +456,7 @@ GUI_TEST("/gui/save-early", test_save_early) {
 
 /* A parameter of START is moved, kept in a preset, and acts when the program is started again. */
 GUI_TEST("/gui/next-start", test_next_start) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_tab(&p, "rig");
     gui_set(&p, "sync_tolerance_ms", "0.5");
     g_assert_true(gui_is(&p, "state", "next", "sync_tolerance_ms"));
@@ -532,7 +476,7 @@ GUI_TEST("/gui/next-start", test_next_start) {
 
 /* What the user writes down himself comes before what was remembered, if it is newer. */
 GUI_TEST("/gui/own-settings", test_own_settings) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(gui_is(&p, "value", "smooth_sigma", "0"));
     gui_quit_once(&p);
 

@@ -14,7 +14,7 @@ GUI_TEST("/gui/cameras/two-clicks", test_two_clicks) {
         g_test_skip("needs LIVESTEREO_TEST_CAMERAS and two cameras");
         return;
     }
-    AUTO(gui_quit) struct gui_program p = gui_begin("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_begin("--paused", GUI_SOURCE);
     gui_run_action(&p, "start");
     gui_click(&p, "start.look");
     gui_click(&p, "start.camera0");

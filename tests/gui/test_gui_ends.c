@@ -102,7 +102,7 @@ static void play_half(const char *path) {
     g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
     g_assert_true(g_file_set_contents(path, bytes, (gssize)length / 2, NULL));
     g_free(bytes);
-    AUTO(gui_quit) struct gui_program p = gui_begin("--rate 100", path);
+    GUI_PROGRAM p = gui_begin("--rate 100", path);
     gui_wait_for(&p, gui_is(&p, "state", "ended", "1") && gui_says(&p, ".mkv: Ends after "));
     gui_run_until(&p, "step-back", "paused", "1"); /* nothing is under way any more */
     gui_settle(&p);

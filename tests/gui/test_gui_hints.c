@@ -5,8 +5,7 @@
 #include "tests/gui/gui.h"
 
 GUI_TEST("/gui/hints/swap", test_swap) {
-    AUTO(gui_quit)
-    struct gui_program p =
+    GUI_PROGRAM p =
         gui_open("--paused --swap", "synth:row_offset=0.01,width=320,height=240,range=16");
     g_assert_true(gui_is(&p, "state", "swap", "1"));
     gui_click_until(&p, "swap_take", "state", "swap", "0");
@@ -17,9 +16,8 @@ GUI_TEST("/gui/hints/swap", test_swap) {
 /* Colours fit the first map and are held, whatever is searched or changed, until they are fitted
  * to the map of now or to the whole search. */
 GUI_TEST("/gui/hints/first-range", test_first_range) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_open("--paused --set disparity_range=64",
-                                    "synth:row_offset=0.01,width=160,height=120,range=16");
+    GUI_PROGRAM p = gui_open("--paused --set disparity_range=64",
+                             "synth:row_offset=0.01,width=160,height=120,range=16");
     g_autofree char *fitted = gui_look(&p, "state", "range");
     double min, max;
     g_assert_cmpint(sscanf(fitted, "%lf %lf", &min, &max), ==, 2);
@@ -39,7 +37,7 @@ GUI_TEST("/gui/hints/first-range", test_first_range) {
 /* What the program set has no mark; of a picture at rest nothing is searched, and the line of
  * status says how long it took. */
 GUI_TEST("/gui/hints/rest", test_rest) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_launch(&p, "view --set backend=cpu --paused " GUI_SOURCE);
     gui_settle(&p);
     g_assert_true(gui_is(&p, "state", "searching", "0"));
@@ -52,7 +50,7 @@ GUI_TEST("/gui/hints/rest", test_rest) {
 
 /* A folder that says its range and its calibration is shown in metres without any option. */
 GUI_TEST("/gui/hints/folder", test_folder) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     g_autofree char *pair = gui_pair(&p, "pair", 160, 120);
     g_free(gui_write(&p, "pair/pair.ini", "[pair]\ndisparities=24\n"));
     g_free(gui_write(&p, "pair/calib.txt", "focal_px=200\ncx=80\ncy=60\nbaseline_m=0.1\n"));

@@ -102,7 +102,7 @@ static gboolean says(const struct gui_program *p, const char *state, const char 
 
 /* Every key of the table is pressed, and each changes what it says. */
 GUI_TEST("/gui/keys", test_keys) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused --rate 30", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused --rate 30", GUI_SOURCE);
     for (size_t i = 0; i < G_N_ELEMENTS(effects); i++) {
         gui_run_action(&p, effects[i].name);
         if (effects[i].state)
@@ -137,7 +137,7 @@ GUI_TEST("/gui/keys", test_keys) {
  * clicked or, with Enter, marked, and F1 and ESC close it whatever was typed. */
 GUI_TEST("/gui/help", test_help) {
     static const char *const typed[] = {"Colour map", "Colour map", "Range of colours", "xyz"};
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     for (int i = 0; i < 4; i++) {
         gui_run_action(&p, "help");
         gui_wait_for(&p, gui_is_visible(&p, "command.pause"));

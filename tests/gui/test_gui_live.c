@@ -32,13 +32,13 @@ static gboolean both_below(const struct gui_program *p, int max) {
 
 /* Mean grey level of the middle of the picture on screen. */
 static double level(const struct gui_program *p) {
-    AUTO(picture_free) struct image part = gui_part(p, "picture", 0.33, 0.67);
+    OWN_IMAGE part = gui_part(p, "picture", 0.33, 0.67);
     double mean = gui_level(&part);
     return mean;
 }
 
 GUI_TEST("/gui-live/controls", test_controls) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("--view 1", CAMERAS(""));
+    GUI_PROGRAM p = gui_begin("--view 1", CAMERAS(""));
     gui_tab(&p, "rig"); /* which reads the controls */
     gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
     gui_scroll_to(&p, "camera.brightness");
@@ -60,23 +60,13 @@ GUI_TEST("/gui-live/controls", test_controls) {
 }
 
 GUI_TEST("/gui-live/swap", test_swap) {
-    AUTO(gui_quit)
-    struct gui_program p =
+    GUI_PROGRAM p =
         gui_begin("--stats", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_tab(&p, "rig");
     gui_run_until(&p, "view-left", "view", "left");
     gui_wait_for(&p, level(&p) >= 200);
     gui_click_until(&p, "camera_swap", "state", "swap", "1");
     gui_wait_for(&p, level(&p) <= 50);
-}
-
-/* A recording is no camera: the panel says so, in place of controls. */
-GUI_TEST("/gui-live/none", test_none) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
-    g_assert_null(gui_look(&p, "place", "camera_lock"));
-    gui_tab(&p, "rig");
-    gui_wait_for(&p, gui_is_visible(&p, "camera_swap"));
-    g_assert_null(gui_look(&p, "place", "camera_lock"));
 }
 
 static gboolean lost(const struct gui_program *p) {
@@ -91,7 +81,7 @@ static gboolean has_status(const struct gui_program *p) {
 /* The source fails every two seconds and is started again: picture and program stay. The banner may
  * be gone when the window is looked at, and comes again. */
 GUI_TEST("/gui-live/banner", test_banner) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("", CAMERAS("identity error-after=40 ! "));
+    GUI_PROGRAM p = gui_begin("", CAMERAS("identity error-after=40 ! "));
     gui_wait_for(&p, lost(&p) && has_status(&p));
     long stands_at = gui_number(&p, "state", "frame");
     g_assert_cmpint(stands_at, >, 0);
@@ -100,7 +90,7 @@ GUI_TEST("/gui-live/banner", test_banner) {
 
 /* What the key recorded plays, with the exchange that was on. */
 GUI_TEST("/gui-live/record", test_record) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_start(&p, "", "'gst:" SIDE("white", "", "left") SIDE("black", "", "right") "'");
     gui_run_until(&p, "swap", "swap", "1");
     long first = gui_number(&p, "state", "frame");
@@ -144,9 +134,8 @@ GUI_TEST("/gui-live/calibrate", test_calibrate) {
 /* A pair after which none comes is recorded as it stands, once, whatever is set meanwhile. Its map
  * takes so long that a slider is followed by a preview, which ends while recording, too. */
 GUI_TEST("/gui-live/record-still", test_record_still) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_begin("--set threads=1 --set bp_iterations=1000",
-                                     "synth:width=320,height=240,range=16,frames=1");
+    GUI_PROGRAM p = gui_begin("--set threads=1 --set bp_iterations=1000",
+                              "synth:width=320,height=240,range=16,frames=1");
     gui_until(&p, "state", "ended", "1");
     gui_settle(&p);
     gui_run_until(&p, "record", "recording", "1");
@@ -167,8 +156,7 @@ GUI_TEST("/gui-live/record-still", test_record_still) {
 /* Pictures are recorded whole, and so are the settings of what is computed at a third of the size:
  * the disparities searched are those of whole pictures. The notice plays it. */
 GUI_TEST("/gui-live/record-small", test_record_small) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_begin("", "synth:width=160,height=120,range=16,frames=60");
+    GUI_PROGRAM p = gui_begin("", "synth:width=160,height=120,range=16,frames=60");
     g_assert_true(gui_is(&p, "value", "disparity_range", "16"));
     gui_tab(&p, "all");
     gui_click_until(&p, "scale.1/3", "state", "part", "0 0 53x40 0.3333");
@@ -202,9 +190,7 @@ static void expect_rates(const struct gui_program *p) {
 }
 
 GUI_TEST("/gui-live/rates", test_rates) {
-    AUTO(gui_quit)
-    struct gui_program p =
-        gui_begin("--rate 200", "synth:width=160,height=120,range=16,frames=1000");
+    GUI_PROGRAM p = gui_begin("--rate 200", "synth:width=160,height=120,range=16,frames=1000");
     gui_wait_for(&p, gui_number(&p, "state", "frame") > 200);
     gui_run_until(&p, "pause", "paused", "1");
     struct gui_rect at = gui_find(&p, "picture");
@@ -246,7 +232,7 @@ static const char client[] =
 /* What is sent is ended and begun again by the button; a window at rest takes what a client sets.
  */
 GUI_TEST("/gui-live/send", test_send) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     const char *python = g_getenv("PYTHON") ? g_getenv("PYTHON") : "/usr/bin/python3";
     g_autofree char *there = gui_run_tool("%s -c \"import importlib.util as i; "
                                           "print(i.find_spec('websockets') is not None)\"",

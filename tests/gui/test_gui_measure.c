@@ -19,8 +19,8 @@ static void read_truth(int16_t truth[WIDTH * HEIGHT]) {
     const char *words[] = {GUI_SOURCE};
     struct source_options options = {0};
     int error;
-    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
-    AUTO(frame_drop) struct frame *frame = frame_alone(WIDTH, HEIGHT, source->channels, 1, NULL);
+    OWN_SOURCE *source = source_open(words, 1, &options, &error);
+    OWN_FRAME *frame = frame_alone(WIDTH, HEIGHT, source->channels, 1, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
     g_assert_true(frame->has_truth);
     memcpy(truth, frame->truth, WIDTH * HEIGHT * sizeof(*truth));
@@ -91,7 +91,7 @@ static void begin_measuring(const struct gui_program *p) {
 
 /* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
 GUI_TEST("/gui/measure/from-panel", test_from_panel) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     struct point point[2];
     find_points(point);
     start(&p, "");
@@ -129,7 +129,7 @@ static double expect_distance(const struct gui_program *p, const struct point po
 }
 
 GUI_TEST("/gui/measure/distance", test_distance) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
     find_points(point);
@@ -170,7 +170,7 @@ static void click_point(const struct gui_program *p, const struct point *point) 
 
 /* The same among the points: their pixels are measured. */
 GUI_TEST("/gui/measure/points", test_points) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
     find_points(point);
@@ -183,7 +183,7 @@ GUI_TEST("/gui/measure/points", test_points) {
     gui_button(&p, "mouseup", 1);
     gui_run_until(&p, "view-points", "points_step", "1");
     begin_measuring(&p);
-    GUI_SHOT before = gui_shot(&p);
+    OWN_IMAGE before = gui_shot(&p);
     expect_distance(&p, point, click_point, xyz);
     struct image after = gui_shot(&p); /* crosses, line and length */
     g_assert_cmpint(gui_changed(&p, &before, &after), >, 100);
@@ -205,7 +205,7 @@ GUI_TEST("/gui/measure/points", test_points) {
 /* Another calibration, here by the desktop's dialog, is not taken while pairs are recorded; once it
  * is, pins and measured points are forgotten, which were those of other pictures. */
 GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     struct point point[2];
     find_points(point);
     start(&p, "");
@@ -257,7 +257,7 @@ GUI_TEST("/gui/measure/unit", test_unit) {
 
 /* A part of the pictures stays the part, and all else as it is, whatever is searched. */
 GUI_TEST("/gui/measure/part", test_part) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start(&p, "--roi 40,30,80,50");
     gui_run_action(&p, "step-forward");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
@@ -283,7 +283,7 @@ GUI_TEST("/gui/measure/part", test_part) {
 
 /* Another size changes no setting. */
 GUI_TEST("/gui/measure/size", test_size) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start(&p, "");
     gui_run_action(&p, "step-forward");
     gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);

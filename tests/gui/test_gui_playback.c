@@ -15,7 +15,7 @@ static char *batch_file(const char *source, const char *into, long index) {
 
 /* A frame sought in the window is the one that batch writes under that number. */
 static void seek_and_compare(const char *source, long min_index) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", source);
+    GUI_PROGRAM p = gui_open("--paused", source);
     gui_drag(&p, "seek", 0.0, 0.5, 1);
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= min_index);
     gui_settle(&p);
@@ -36,15 +36,6 @@ static void seek_and_compare(const char *source, long min_index) {
     g_autofree char *next = g_strdup_printf("%s/%06ld_disp16.png", into, index);
     g_assert_true(g_file_get_contents(next, &batch_bytes, &batch_length, NULL));
     g_assert_true(batch_length != length || memcmp(seen_bytes, batch_bytes, length) != 0);
-}
-
-/* A list has the speeds. */
-GUI_TEST("/gui/speeds", test_speeds) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("", GUI_SOURCE);
-    gui_choose(&p, "speed", "0.25\u00d7");
-    gui_until(&p, "state", "speed", "0.25");
-    gui_choose(&p, "speed", "1\u00d7");
-    gui_until(&p, "state", "speed", "1");
 }
 
 GUI_TEST("/gui/seek", test_seek) {
@@ -119,14 +110,13 @@ static char *write_folder(void) {
 /* The times of those pairs that were shown: a busy machine leaves some out. */
 static void check_times(const char *recording) {
     int error;
-    AUTO(source_close) struct source *source = source_open(&recording, 1, NULL, &error);
+    OWN_SOURCE *source = source_open(&recording, 1, NULL, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat(source->rate, ==, 10);
     int read = 0;
     int64_t last = -1;
     for (;; read++) {
-        AUTO(frame_drop)
-        struct frame *f = frame_alone(source->width, source->height, source->channels, 0, NULL);
+        OWN_FRAME *f = frame_alone(source->width, source->height, source->channels, 0, NULL);
         if (source->read(source, f) != 0)
             break;
         g_assert_cmpint(f->left_ns % 100000000, ==, 0);
@@ -169,7 +159,7 @@ GUI_TEST("/gui/record", test_record) {
 
 /* Another source ends a recording, which is whole. */
 GUI_TEST("/gui/record-ended", test_record_ended) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     record_folder(&p, "--rate 10 --paused");
     gui_run_action(&p, "start");
     gui_click_until(&p, "start.synth", "state", "source", "synth:");
@@ -181,8 +171,7 @@ GUI_TEST("/gui/record-ended", test_record_ended) {
 
 /* --loop shows one pair once. */
 GUI_TEST("/gui/loop-of-one", test_loop_of_one) {
-    AUTO(gui_quit)
-    struct gui_program p =
+    GUI_PROGRAM p =
         gui_begin("--loop", "synth:row_offset=0.01,width=160,height=120,range=16,frames=1");
     gui_until(&p, "state", "ended", "1");
     gui_settle(&p);

@@ -20,9 +20,7 @@ static struct rows rows_of(const struct gui_program *p) {
 }
 
 GUI_TEST("/gui/rig/rows", test_rows) {
-    AUTO(gui_quit)
-    struct gui_program p =
-        gui_begin("", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
+    GUI_PROGRAM p = gui_begin("", "synth:width=320,height=240,range=16,rate=20,row_offset=2");
     gui_tab(&p, "rig");
     gui_wait_for(&p, gui_is_visible(&p, "measure_rows"));
     g_assert_cmpint(rows_of(&p).count, ==, 0); /* off until it is asked for */
@@ -67,7 +65,7 @@ GUI_TEST("/gui/rig/depths", test_depths) {
     g_autofree char *pair = data_path("middlebury/motorcycle");
     if (!pair)
         return;
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     g_autofree char *calib = g_build_filename(pair, "calib.txt", NULL);
     g_autofree char *options =
         g_strdup_printf("--calib %s --roi 200,100,320,200 --scale 0.5", calib);
@@ -86,7 +84,7 @@ GUI_TEST("/gui/rig/depths", test_depths) {
 GUI_TEST("/gui/rig/health", test_health) {
     static const char *const options[] = {"--quality low", "--quality low --set row_offset=2"};
     for (int i = 0; i < 2; i++) {
-        AUTO(gui_quit) struct gui_program p = {0};
+        GUI_PROGRAM p = {0};
         g_autofree char *level = g_strdup_printf(" %d", i), *text = NULL;
         gui_start(&p, options[i], "synth:width=320,height=240");
         gui_wait_for(&p, (g_free(text), text = gui_look(&p, "state", "health")) &&
@@ -111,7 +109,7 @@ GUI_TEST("/gui/rig/doubt", test_doubt) {
         return;
     g_autofree char *options = g_strdup_printf("--calib %s/turned.yml", turned);
     g_autofree char *pair = g_strdup_printf("%s/left.png %s/right.png", turned, turned);
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_start(&p, options, pair);
     gui_wait_for(&p, gui_says(&p, "R of the calibration is the other way round"));
 }
@@ -124,7 +122,7 @@ GUI_TEST("/gui/rig/refine", test_refine) {
         g_test_skip("needs libopencv-video-dev and libceres-dev");
     if (!drive || !refine_available())
         return;
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_start(&p, "--quality low --rate 8 --loop", drive);
     gui_tab(&p, "rig");
     gui_scroll_to(&p, "refine");

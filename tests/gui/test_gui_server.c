@@ -28,7 +28,7 @@ GUI_TEST("/gui/close-button", test_close_button) {
 
 /* Docks group the window by its class, which leads them to the icon of the desktop file. */
 GUI_TEST("/gui/class", test_class) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_begin("--paused", GUI_SOURCE);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
     XClassHint hint;

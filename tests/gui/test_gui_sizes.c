@@ -42,7 +42,7 @@ static const struct {
 
 TEST_ROWS("/gui/sizes/view", sizes, test_view) {
     const __typeof__(sizes[0]) *s = row;
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     g_autofree char *calib = gui_calibration(&p, 160, 120, 150),
                     *options = g_strdup_printf("--paused --window %s --ui-scale %g --calib %s",
                                                s->size, s->text_scale, calib);
@@ -68,7 +68,7 @@ TEST_ROWS("/gui/sizes/view", sizes, test_view) {
 
 TEST_ROWS("/gui/sizes/motion", sizes, test_motion) {
     const __typeof__(sizes[0]) *s = row;
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_launch(&p,
                "motion --preset flow --set bp_iterations=2 --set threads=2 --window %s --ui-scale "
                "%g --paused synth:width=96,height=72,frames=4",
@@ -85,7 +85,7 @@ GUI_TEST("/gui/sizes/share", test_share) {
                  {"1920x1080", "width=1226,height=370,frames=60", 66},
                  {"1280x800", "width=450,height=375,frames=1", 66}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        AUTO(gui_quit) struct gui_program p = {0};
+        GUI_PROGRAM p = {0};
         gui_prepare(&p);
         int width, height, controls = 0;
         double area = 0;

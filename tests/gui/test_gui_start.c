@@ -22,6 +22,14 @@ static void type_path(const struct gui_program *p, const char *path) {
     gui_click(p, "start.open");
 }
 
+/* The same over another source, with Enter. */
+static void open_over(const struct gui_program *p, const char *path) {
+    gui_run_action(p, "start");
+    gui_click(p, "start.path");
+    gui_type(p, path);
+    gui_key(p, "ENTER");
+}
+
 /* Text that comes between two drawings, with the Ctrl+A before it and the click behind it, is all
  * taken. */
 static void open_at_once(const struct gui_program *p, const char *text) {
@@ -38,7 +46,7 @@ static void open_at_once(const struct gui_program *p, const char *text) {
 
 /* Different grey levels in the picture of a tile. */
 static int tile_levels(const struct gui_program *p, const char *tile) {
-    AUTO(picture_free) struct image part = gui_part(p, tile, 0.25, 0.5);
+    OWN_IMAGE part = gui_part(p, tile, 0.25, 0.5);
     gboolean seen[256] = {FALSE};
     int count = 0;
     for (int i = 0; i < part.width * part.height; i++) {
@@ -51,11 +59,11 @@ static int tile_levels(const struct gui_program *p, const char *tile) {
 /* An error stands below the line that it comes from, over the page, and the keys go there; the next
  * click takes it away. */
 GUI_TEST("/gui/start/error", test_error) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_without_source(&p);
     gui_until(&p, "state", "parts", "start=1 log=0");
     gui_settle(&p);
-    GUI_SHOT before = gui_shot(&p);
+    OWN_IMAGE before = gui_shot(&p);
     type_path(&p, "/nowhere/at/all");
     gui_click(&p, "start.open");
     gui_wait_for(&p, gui_is_visible(&p, "panel.toast"));
@@ -66,7 +74,7 @@ GUI_TEST("/gui/start/error", test_error) {
     g_assert_cmpint(at.y, <, line.y + 2 * line.height);
     gui_key(&p, "ESC");
     gui_until(&p, "state", "typing", "0");
-    GUI_SHOT now = gui_shot(&p);
+    OWN_IMAGE now = gui_shot(&p);
     g_assert_cmpint(gui_differing(&now, &before, 0), >, 1000);
     gui_click(&p, "start.look");
     gui_wait_for(&p, !gui_is_visible(&p, "panel.toast"));
@@ -74,14 +82,14 @@ GUI_TEST("/gui/start/error", test_error) {
 
 /* The demonstration has its picture over another source, too. */
 GUI_TEST("/gui/start/scene", test_scene) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_run_action(&p, "start");
     gui_wait_for(&p, gui_is_visible(&p, "start.synth"));
     g_assert_cmpint(tile_levels(&p, "start.synth"), >, 20);
 }
 
 GUI_TEST("/gui/start/page", test_page) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_without_source(&p);
     g_autofree char *pair = gui_pair(&p, "pair", 120, 90);
     gui_until(&p, "state", "parts", "start=1 log=0");
@@ -124,7 +132,7 @@ GUI_TEST("/gui/start/page", test_page) {
 
 /* After a click on Open a path is typed at once: its letters are no keys, q does not quit. */
 GUI_TEST("/gui/start/typed", test_typed) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_click_until(&p, "tool.open", "state", "typing", "1");
     gui_type(&p, "/a/q");
     gui_until(&p, "state", "path", "/a/q");
@@ -134,7 +142,7 @@ GUI_TEST("/gui/start/typed", test_typed) {
 
 /* What was opened with a calibration opens with it again; Tab completes a path. */
 GUI_TEST("/gui/start/calibrated", test_calibrated) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     g_autofree char *pair = gui_pair(&p, "pair", 120, 90),
                     *calib = gui_calibration(&p, 120, 90, 200),
                     *options = g_strdup_printf("--paused --calib %s", calib),
@@ -163,7 +171,7 @@ GUI_TEST("/gui/start/keyboard", test_keyboard) {
     static const char *const reached[] = {"start.look",      "start.board", "start.square",
                                           "start.calibrate", "start.open",  "start.path",
                                           "start.synth",     "start.help"};
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_without_source(&p);
     gui_until(&p, "state", "parts", "start=1 log=0");
     gui_key(&p, "r x m"); /* the last of which is the window's */
@@ -182,7 +190,7 @@ GUI_TEST("/gui/start/keyboard", test_keyboard) {
 
 /* The desktop's dialog is a program that prints what was chosen. */
 GUI_TEST("/gui/start/dialog", test_dialog) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     g_autofree char *pair = gui_pair(&p, "pair", 120, 90),
                     *script = g_strdup_printf("echo %s", pair);
     gui_dialog(&p, script);
@@ -208,7 +216,7 @@ static void start_with_cameras(struct gui_program *p, const char *count) {
 
 /* A list that cannot be read is no reason to end; looking again says the same. */
 GUI_TEST("/gui/start/no-list", test_no_list) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_with_cameras(&p, "-5");
     for (int i = 0; i < 2; i++) {
         gui_wait_for(&p, cameras_say(&p, "They could not be listed"));
@@ -220,7 +228,7 @@ GUI_TEST("/gui/start/no-list", test_no_list) {
 
 /* Each has a line; the first click names the left one, the second the right one. */
 GUI_TEST("/gui/start/seven-cameras", test_seven) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_with_cameras(&p, "7");
     gui_wait_for(&p, gui_is_visible(&p, "start.camera6"));
     g_assert_false(gui_is_visible(&p, "start.camera7"));
@@ -233,7 +241,7 @@ GUI_TEST("/gui/start/seven-cameras", test_seven) {
 
 /* Where no dialog answers, the page says what else opens files. */
 GUI_TEST("/gui/start/no-dialog", test_no_dialog) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_dialog(&p, "exit 255");
     start_without_source(&p);
     gui_click(&p, "start.files");
@@ -308,7 +316,7 @@ static void drop(const char *list) {
 /* A folder; then two pictures, whose names say which is left whatever their order is; then a
  * calibration for them. */
 GUI_TEST("/gui/start/drop", test_drop) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_without_source(&p);
     g_autofree char *pair = gui_pair(&p, "a pair", 120, 90),
                     *uri = g_filename_to_uri(pair, NULL, NULL),
@@ -330,7 +338,7 @@ GUI_TEST("/gui/start/drop", test_drop) {
 
 /* The program that files are dragged from ends before it is answered: the window stays. */
 GUI_TEST("/gui/start/drag-gone", test_drag_gone) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     start_without_source(&p);
     Display *display = XOpenDisplay(NULL);
     g_assert_nonnull(display);
@@ -348,7 +356,7 @@ GUI_TEST("/gui/start/drag-gone", test_drag_gone) {
 
 /* While the pipeline is opened anew and computes, the points of before are there, and turn. */
 GUI_TEST("/gui/start/kept", test_kept) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_start(&p,
               "--paused --set threads=1 --set bp_levels=1 --set bp_iterations=1000 --set "
               "disparity_range=128",
@@ -357,10 +365,7 @@ GUI_TEST("/gui/start/kept", test_kept) {
     gui_run_action(&p, "space");
     gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
     g_autofree char *calib = gui_calibration(&p, 160, 120, 100);
-    gui_run_action(&p, "start");
-    gui_click(&p, "start.path");
-    gui_type(&p, calib);
-    gui_key(&p, "ENTER");
+    open_over(&p, calib);
     gui_wait_for(&p, gui_has(&p, "state", "nearest"));
     gui_drag(&p, "picture", 0.4, 0.6, 1);
     g_assert_false(gui_is(&p, "state", "orbit", "0.250 0.350"));
@@ -371,7 +376,7 @@ GUI_TEST("/gui/start/kept", test_kept) {
 /* While the first map is computed its left picture is shown, and how long that takes. */
 GUI_TEST("/gui/start/first", test_first) {
     enum { W = 160, H = 120 }; /* as the source before: nothing of that stays */
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     static uint8_t grey[2][W * H];
     gui_start(
         &p, "--paused --view 13 --set threads=1 --set bp_iterations=1000 --set disparity_range=64",
@@ -383,21 +388,14 @@ GUI_TEST("/gui/start/first", test_first) {
     memset(grey[1], 90, W * H);
     g_assert_cmpint(picture_write(left, &(struct image){grey[0], W, H, 1}), ==, 0);
     g_assert_cmpint(picture_write(right, &(struct image){grey[1], W, H, 1}), ==, 0);
-    gui_run_action(&p, "start");
-    gui_wait_for(&p, gui_is_visible(&p, "start.path"));
-    gui_click(&p, "start.path");
-    gui_type(&p, pair);
-    gui_key(&p, "ENTER");
+    open_over(&p, pair);
     gui_until(&p, "state", "source", pair);
     for (int i = 0; i < 2; i++) { /* also where it is computed anew, before that was shown */
         if (i == 1) {
-            gui_run_action(&p, "start");
-            gui_click(&p, "start.path");
-            gui_type(&p, calib);
-            gui_key(&p, "ENTER");
+            open_over(&p, calib);
             gui_wait_for(&p, gui_has(&p, "state", "nearest"));
         }
-        AUTO(picture_free) struct image part = gui_part(&p, "picture", 0.24, 0.26);
+        OWN_IMAGE part = gui_part(&p, "picture", 0.24, 0.26);
         g_assert_cmpint(gui_number(&p, "state", "frame"), ==, -1); /* not computed yet */
         const uint8_t *pixel = part.data + 3 * (part.width / 2);
         g_assert_true(pixel[0] == 170 && pixel[2] == 170);

@@ -22,7 +22,7 @@ static void expect_start(struct gui_program *p) {
 /* Each step of the keys, down to the smallest text and up to the largest; the next start takes what
  * the last one left. */
 GUI_TEST("/gui/state/text", test_text) {
-    AUTO(gui_quit) struct gui_program p = gui_begin("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_begin("--paused", GUI_SOURCE);
     static const struct {
         const char *key;
         double end;
@@ -51,7 +51,7 @@ GUI_TEST("/gui/state/odd-look", test_odd_look) {
     static const char *const odd[] = {"",  "nan", "-inf",  "0.75",        "0.5", "1e308",
                                       "4", "-1",  "\\s\\", "2147483647;", ";",   "\xff\xfe"};
     for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
-        AUTO(gui_quit) struct gui_program p = {0};
+        GUI_PROGRAM p = {0};
         g_autofree char *look = g_strdup_printf("[view]\ncolormap=%s\nui_scale=%s\nstats=%s\n"
                                                 "unit=%s\nquality=%s\npreset=%s\n",
                                                 odd[i], odd[i], odd[i], odd[i], odd[i], odd[i]),

@@ -19,7 +19,7 @@ static double difference(const struct frame *a, const struct frame *b) {
 /* It has the source's size under headings, whatever the window measures, every pair once, and is
  * computed by quality high where the user has chosen none. */
 GUI_TEST("/gui/video/compared", test_video) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_launch(&p, "view --set backend=cpu --view 13 --paused "
                    "synth:row_offset=0.01,width=160,height=120,range=16,frames=60,rate=12");
     gui_settle(&p);
@@ -41,15 +41,13 @@ GUI_TEST("/gui/video/compared", test_video) {
     const char *words[] = {message + strlen("Saved ")};
     struct source_options options = {.pictures = PICTURES_TOP_BOTTOM};
     int error, count = 0;
-    AUTO(source_close) struct source *source = source_open(words, 1, &options, &error);
+    OWN_SOURCE *source = source_open(words, 1, &options, &error);
     g_assert_nonnull(source);
     g_assert_cmpfloat_with_epsilon(source->rate, 12, 0.1);
     g_assert_cmpint(source->width, ==, 160);
     g_assert_cmpint(source->height, >=, 120 + 20); /* and a heading */
     g_assert_cmpint(source->height, <=, 120 + 60);
-    AUTO(pool_close)
-    struct frame_pool *pool =
-        pool_open(2, source->width, source->height, source->channels, 0, NULL);
+    OWN_POOL *pool = pool_open(2, source->width, source->height, source->channels, 0, NULL);
     struct frame *frame[2] = {pool_take(pool), pool_take(pool)};
     while (source->read(source, frame[count % 2]) == 0)
         if (count++ > 0) { /* no two pairs have one disparity */
@@ -64,8 +62,7 @@ GUI_TEST("/gui/video/compared", test_video) {
 
 /* Ended early, what was written is kept. */
 GUI_TEST("/gui/video/end", test_end) {
-    AUTO(gui_quit)
-    struct gui_program p =
+    GUI_PROGRAM p =
         gui_open("--paused", "synth:row_offset=0.01,width=320,height=240,range=16,frames=100000");
     gui_run_action(&p, "save-video");
     gui_wait_for(&p, gui_number(&p, "state", "frame") >= 3);
@@ -80,7 +77,7 @@ GUI_TEST("/gui/video/end", test_end) {
 GUI_TEST("/gui/video/held", test_held) {
     static const char *const kinds[][3] = {{"save-video", "video", "Saved "},
                                            {"record", "recording", "Recorded "}};
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_prepare(&p);
     g_autofree char *preload = gui_preload("held_pipeline.so"),
                     *held = g_build_filename(p.folder, "held", NULL),

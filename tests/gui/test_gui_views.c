@@ -12,7 +12,7 @@ static gboolean has_view(const struct gui_program *p, const char *view) {
 
 /* One view, left over disparity, side by side, four; keys act on the view under the mouse. */
 GUI_TEST("/gui/views/layouts", test_layouts) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     g_assert_true(has_view(&p, "disparity"));
     gui_run_action(&p, "layout");
     gui_wait_for(&p, has_view(&p, "left disparity"));
@@ -34,25 +34,23 @@ GUI_TEST("/gui/views/layouts", test_layouts) {
 
 /* The halves show two things, each of which moves with the zoom of the other. */
 GUI_TEST("/gui/views/stacked", test_stacked) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 13", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused --view 13", GUI_SOURCE);
     g_assert_true(has_view(&p, "left disparity"));
-    AUTO(picture_free)
-    struct image upper = gui_part(&p, "picture", 0, 0.49), lower = gui_part(&p, "picture", 0.51, 1);
+    OWN_IMAGE upper = gui_part(&p, "picture", 0, 0.49), lower = gui_part(&p, "picture", 0.51, 1);
     g_assert_cmpint(gui_differing(&upper, &lower, 0), >, 10000);
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.75);
     gui_button(&p, "click", 4);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
-    AUTO(picture_free) struct image zoomed = gui_part(&p, "picture", 0, 0.49);
+    OWN_IMAGE zoomed = gui_part(&p, "picture", 0, 0.49);
     g_assert_cmpint(gui_differing(&upper, &zoomed, 0), >, 10000);
 }
 
 /* A picture that is high has the panel beside it, two side by side have it below, over the whole
  * width. */
 GUI_TEST("/gui/views/wide", test_wide) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_open(
-        "--paused --view 1", "synth:row_offset=0.01,width=320,height=240,range=16,frames=60");
+    GUI_PROGRAM p = gui_open("--paused --view 1",
+                             "synth:row_offset=0.01,width=320,height=240,range=16,frames=60");
     struct gui_rect picture = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
     g_assert_cmpint(panel.x, >=, picture.x + picture.width);
     gui_run_action(&p, "layout");
@@ -66,29 +64,28 @@ GUI_TEST("/gui/views/wide", test_wide) {
 
 /* Disparity is linear in inverse depth: with one range of colours both views are the same. */
 GUI_TEST("/gui/views/depth", test_depth) {
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     g_autofree char *calib = gui_calibration(&p, 160, 120, 200),
                     *options = g_strdup_printf("--paused --calib %s", calib);
     gui_start(&p, options, GUI_SOURCE);
     gui_settle(&p);
-    AUTO(picture_free) struct image disparity = gui_part(&p, "picture", 0, 0.8);
+    OWN_IMAGE disparity = gui_part(&p, "picture", 0, 0.8);
     gui_run_action(&p, "view-depth");
     gui_wait_for(&p, has_view(&p, "depth"));
-    AUTO(picture_free) struct image depth = gui_part(&p, "picture", 0, 0.8);
+    OWN_IMAGE depth = gui_part(&p, "picture", 0, 0.8);
     g_assert_cmpint(gui_differing(&disparity, &depth, 0), ==, 0);
     g_autofree char *before = gui_look(&p, "state", "range");
     gui_tab(&p, "all");
     gui_drag(&p, "near_color", 0.9, 0.5, 1); /* fewer px */
     gui_wait_for(&p, !gui_is(&p, "state", "range", before));
-    AUTO(picture_free) struct image other = gui_part(&p, "picture", 0, 0.8);
+    OWN_IMAGE other = gui_part(&p, "picture", 0, 0.8);
     g_assert_cmpint(gui_differing(&depth, &other, 0), >, 1000);
 }
 
 /* What was filled in is hatched until key H or its box says otherwise, and what has too little
  * confidence looks unknown: all of it at 255. */
 GUI_TEST("/gui/views/confidence", test_confidence) {
-    AUTO(gui_quit)
-    struct gui_program p =
+    GUI_PROGRAM p =
         gui_begin("--paused --set lr_check=warp --set cost_smoothing=cross", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2); /* no help lies over the picture */
@@ -139,7 +136,7 @@ static void change_b(const struct gui_program *p) {
 
 /* A preset of the list is computed of the same pair, and both are shown at once. */
 GUI_TEST("/gui/views/compare-with", test_compare_with) {
-    AUTO(gui_quit) struct gui_program p = gui_open("", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("", GUI_SOURCE);
     gui_choose(&p, "tool.compare", "driving");
     gui_until(&p, "state", "wipe", "A and B 1");
     g_assert_true(gui_is(&p, "state", "preset", "driving"));
@@ -158,9 +155,8 @@ GUI_TEST("/gui/views/compare-with", test_compare_with) {
 
 /* Of another map the wipe hatches what was filled in there. */
 GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_open("--paused --set lr_check=warp --set cost_smoothing=cross",
-                                    "synth:row_offset=0.01,width=160,height=120,range=32");
+    GUI_PROGRAM p = gui_open("--paused --set lr_check=warp --set cost_smoothing=cross",
+                             "synth:row_offset=0.01,width=160,height=120,range=32");
     change_b(&p);
     gui_settle(&p);
     gui_run_action(&p, "wipe");
@@ -168,11 +164,11 @@ GUI_TEST("/gui/views/kept-filled", test_kept_filled) {
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.3, at.y + at.height * 0.9);
     gui_settle(&p);
-    AUTO(picture_free) struct image hatched = gui_part(&p, "picture", 0, 0.7);
+    OWN_IMAGE hatched = gui_part(&p, "picture", 0, 0.7);
     gui_run_action(&p, "mark-filled");
     gui_until(&p, "value", "mark_filled", "false");
     gui_settle(&p);
-    AUTO(picture_free) struct image plain = gui_part(&p, "picture", 0, 0.7);
+    OWN_IMAGE plain = gui_part(&p, "picture", 0, 0.7);
     long kept = gui_differing(&hatched, &plain, plain.width * 2 / 5);
     g_test_message("%ld pixels of the kept map are hatched", kept);
     g_assert_cmpint(kept, >, (long)plain.width * plain.height / 200);
@@ -193,7 +189,7 @@ static void assert_wiped(const struct gui_program *p, const char *with) {
     gui_move(p, at.x + at.width * 0.3, at.y + at.height * 0.7);
     gui_settle(p);
     g_assert_true(gui_is(p, "state", "wipe", with));
-    AUTO(picture_free) struct image wiped = gui_part(p, "picture", 0.2, 0.5);
+    OWN_IMAGE wiped = gui_part(p, "picture", 0.2, 0.5);
     const uint8_t *middle = wiped.data + 3 * (size_t)(wiped.width * wiped.height / 2 - 20);
     double share = share_of(&wiped, 0.32, 0.78, middle);
     g_test_message("wipe %s: %.1f %%", with, share);
@@ -206,7 +202,7 @@ GUI_TEST("/gui/views/truth", test_truth) {
     enum { WIDTH = 96, HEIGHT = 64, MOVED = 5 };
     static uint8_t row[HEIGHT][WIDTH + MOVED], side[2][HEIGHT][WIDTH];
     static uint16_t truth[HEIGHT * WIDTH];
-    AUTO(gui_quit) struct gui_program p = {0};
+    GUI_PROGRAM p = {0};
     gui_prepare(&p);
     for (int i = 0; i < HEIGHT * WIDTH; i++)
         truth[i] = i % WIDTH < MOVED ? 0 : 4 * MOVED;
@@ -269,18 +265,17 @@ GUI_TEST("/gui/views/truth", test_truth) {
 /* The points begin slightly turned, and become all of them once nothing changes. Fit leaves them
  * turned as they are. */
 GUI_TEST("/gui/views/points", test_points) {
-    AUTO(gui_quit)
-    struct gui_program p = gui_open(
-        "--paused --view 9", "synth:row_offset=0.01,width=640,height=480,range=16,frames=60");
+    GUI_PROGRAM p = gui_open("--paused --view 9",
+                             "synth:row_offset=0.01,width=640,height=480,range=16,frames=60");
     g_assert_true(gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_until(&p, "state", "points_step", "1");
     gui_drag(&p, "picture", 0.5, 0.6, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "orbit", "0.250 0.350"));
     gui_until(&p, "state", "points_step", "1");
     g_autofree char *turned = gui_look(&p, "state", "orbit");
-    GUI_SHOT before = gui_shot(&p);
+    OWN_IMAGE before = gui_shot(&p);
     gui_click(&p, "points.Fit");
-    GUI_SHOT after = gui_shot(&p);
+    OWN_IMAGE after = gui_shot(&p);
     g_assert_cmpint(gui_changed(&p, &before, &after), >, 1000);
     g_assert_true(gui_is(&p, "state", "orbit", turned));
 }
@@ -300,7 +295,7 @@ GUI_TEST("/gui/views/source-px", test_source_px) {
                                           "--paused --stats --scale 0.5"};
     double x[2], y[2], disparity[2];
     for (int i = 0; i < 2; i++) {
-        AUTO(gui_quit) struct gui_program p = {0};
+        GUI_PROGRAM p = {0};
         g_autofree char *text = read_middle(&p, options[i]);
         g_test_message("%s", text);
         g_assert_cmpint(sscanf(text, "x %lf y %lf   disparity %lf", &x[i], &y[i], &disparity[i]),
@@ -314,13 +309,12 @@ GUI_TEST("/gui/views/source-px", test_source_px) {
 
 /* The colours that are saved are those on screen. */
 GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
-    AUTO(gui_quit)
-    struct gui_program p =
+    GUI_PROGRAM p =
         gui_begin("--paused --colormap cividis --range 2:14 --set mark_filled=off", GUI_SOURCE);
     struct gui_rect head = gui_find(&p, "panel.settings");
     gui_move(&p, head.x + head.width / 2.0, head.y + 2);
     gui_settle(&p);
-    AUTO(picture_free) struct image seen = gui_part(&p, "picture", 0, 1), saved = {0};
+    OWN_IMAGE seen = gui_part(&p, "picture", 0, 1), saved = {0};
     g_autofree char *path = gui_new_file(&p, "export", "-color.png");
     g_assert_cmpint(picture_read(path, &saved), ==, 0);
     double scale = fmin(seen.width / (double)saved.width, seen.height / (double)saved.height);
@@ -338,11 +332,11 @@ GUI_TEST("/gui/views/saved-colours", test_saved_colours) {
 
 /* What the window says of row lines is what it draws, in the view that has them at first, too. */
 GUI_TEST("/gui/views/row-lines", test_row_lines) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
     gui_run_until(&p, "view-rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=1 fullscreen=0");
-    AUTO(picture_free) struct image with = gui_part(&p, "picture", 0, 0.7);
+    OWN_IMAGE with = gui_part(&p, "picture", 0, 0.7);
     gui_run_until(&p, "rows", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0");
-    AUTO(picture_free) struct image without = gui_part(&p, "picture", 0, 0.7);
+    OWN_IMAGE without = gui_part(&p, "picture", 0, 0.7);
     g_assert_cmpint(gui_differing(&with, &without, 0), >, 1000);
     gui_run_action(&p, "rows");
     gui_run_until(&p, "view-left", "flags", "panel=1 bar=1 stats=0 help=0 rows=0 fullscreen=0");
@@ -350,7 +344,7 @@ GUI_TEST("/gui/views/row-lines", test_row_lines) {
 
 /* A drag whose press and release come between two drawings turns the points, and is no click. */
 GUI_TEST("/gui/views/points-drag", test_points_drag) {
-    AUTO(gui_quit) struct gui_program p = gui_open("--paused --view 9", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--paused --view 9", GUI_SOURCE);
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.4, at.y + at.height * 0.5);
     kill(p.pid, SIGSTOP);
