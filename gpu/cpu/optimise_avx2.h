@@ -28,7 +28,8 @@
     STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) \
     STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
     STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
-    STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(move_take)
+    STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(move_take) \
+    STAGE(motion_cost)
 /* Those with layers, which vpdpbusd also computes in vectors of AVX2 where the processor has it:
  * encoded for AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
 #define LAYER_STAGES(STAGE) \

@@ -107,10 +107,15 @@ STAGE int motion_sampled_pixel(const struct motion_cost_args *a, int x, int y, i
     return sum;
 }
 
+/* The whole px before a step. */
+STAGE int motion_floor(int step, int fraction) {
+    return (step + (fraction << 15)) / fraction - (1 << 15);
+}
+
 /* d in 1 / fraction px. */
 STAGE int motion_sampled(const struct motion_cost_args *a, int x, int y, struct displacement d) {
-    int sum = 0, f = a->fraction, u = (d.u + (f << 15)) / f - (1 << 15),
-        v = (d.v + (f << 15)) / f - (1 << 15), wx = d.u - u * f, wy = d.v - v * f;
+    int sum = 0, f = a->fraction, u = motion_floor(d.u, f), v = motion_floor(d.v, f),
+        wx = d.u - u * f, wy = d.v - v * f;
     for (int dy = -1; dy <= 1; dy++)
         for (int dx = -1; dx <= 1; dx++)
             sum += motion_sampled_pixel(a, x + dx, y + dy, x + dx + u, y + dy + v, wx, wy);
@@ -132,14 +137,23 @@ STAGE int motion_match(const struct motion_cost_args *a, int x, int y, int xo, i
     }
 }
 
-STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, struct displacement d) {
+/* Whether a label's match lies outside and costs that. */
+STAGE int motion_leaves(const struct motion_cost_args *a, int x, int y, struct displacement d) {
     int f = a->fraction, fx = f * x + d.u, fy = f * y + d.v;
-    if (!a->border && (fx < 0 || fy < 0 || fx > f * (a->width - 1) || fy > f * (a->height - 1)))
+    return !a->border && (fx < 0 || fy < 0 || fx > f * (a->width - 1) || fy > f * (a->height - 1));
+}
+
+STAGE int motion_is_masked(const struct motion_cost_args *a, int x, int y) {
+    return a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
+}
+
+STAGE int motion_label_cost(const struct motion_cost_args *a, int x, int y, struct displacement d) {
+    if (motion_leaves(a, x, y, d))
         return a->outside;
-    if (f > 1)
+    if (a->fraction > 1)
         return a->lut[motion_sampled(a, x, y, d)];
-    return motion_match(a, x, y, stage_clamp(fx, 0, a->width - 1),
-                        stage_clamp(fy, 0, a->height - 1));
+    return motion_match(a, x, y, stage_clamp(x + d.u, 0, a->width - 1),
+                        stage_clamp(y + d.v, 0, a->height - 1));
 }
 
 STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
@@ -148,7 +162,7 @@ STAGE void stage_motion_cost(const struct motion_cost_args *a, int x, int y) {
     struct displacement centre = motion_centre(&a->centre, &a->grid, x, y);
     x += a->left;
     y += a->top;
-    int masked = a->mask && a->mask[(size_t)y * (size_t)a->width + (size_t)x] >= MASKED;
+    int masked = motion_is_masked(a, x, y);
     for (int v = 0; v < s->v_count; v++)
         for (int u = 0; u < s->u_count; u++) {
             struct displacement d = {centre.u + s->u_min + u, centre.v + s->v_min + v};
