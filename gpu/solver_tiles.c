@@ -10,15 +10,13 @@
  * or an amount that every machine has. */
 enum { SCRATCH_SHARE = 100, SCRATCH_BYTES = 2 << 20 };
 
-static struct smoothing make_smoothing(const struct problem *p, int level) {
+static struct smoothing make_smoothing(const struct problem *p) {
     struct smoothing s = {.grid = p->grid,
-                          .classes = p->edges[level],
+                          .classes = p->edges[0],
                           .smoothness = p->tables->smoothness[0],
                           .damping = p->scaling->damping};
     memcpy(s.steps, p->scaling->steps, sizeof(s.steps));
     memcpy(s.largest, p->scaling->truncation, sizeof(s.largest));
-    for (int l = 0; l < level; l++)
-        s.grid = grid_coarser(&s.grid);
     return s;
 }
 
@@ -40,19 +38,8 @@ static void solve_diagonal(struct graph *g, struct tiles_args *a, int diagonal, 
         graph_stage(g, STAGE_tiles, a, 1, stage_min(at_once, last + 1 - a->column));
 }
 
-/* The number of levels. The tiles of each have half the side of those of the level below, at least
- * two pixels. */
-static int count_levels(const struct problem *p, const struct tiling *t) {
-    int levels = 1;
-    while (levels < p->levels && t->columns * t->rows > 1 && t->size % (2 << levels) == 0)
-        levels++;
-    return levels;
-}
-
 /* BP-M inside a tile with the messages at its border fixed, tiles from first to last and back; only
- * the messages at borders and of tiles that are processed in parallel are stored. The coarsest
- * level starts from zero, the others from the messages at borders of the level above. What coarser
- * ones write into the map is overwritten. */
+ * the messages at borders and of tiles that are processed in parallel are stored. */
 struct label_map solver_tiles(struct graph *g, const struct problem *p) {
     graph_end(g);
     int size = stage_min(p->params->tile_size, stage_max(p->grid.width, p->grid.height));
@@ -66,31 +53,24 @@ struct label_map solver_tiles(struct graph *g, const struct problem *p) {
     struct label_map map = {.label = graph_buffer(g, pixels * sizeof(uint16_t)),
                             .disparity = graph_buffer(g, pixels * sizeof(int16_t)),
                             .confidence = graph_buffer(g, pixels)};
-    struct tiles_start_args start = {tiling, p->grid.padded, {NULL}};
-    struct tiles_args a = {.source = p->source,
+    for (int d = 0; d < DIRECTIONS; d++)
+        tiling.entering[d] =
+            graph_buffer(g, (size_t)tiles * (size_t)size * (size_t)p->grid.padded);
+    struct tiles_start_args start = {tiling, p->grid.padded};
+    struct tiles_args a = {.smoothing = make_smoothing(p),
+                           .source = p->source,
                            .tiling = tiling,
                            .scratch =
                                graph_buffer(g, (size_t)at_once * tile_bytes(size, p->grid.padded)),
                            .out = {map.label, map.disparity, map.confidence, p->params->subpixel},
                            .iterations = p->params->tile_inner};
     graph_group(g, p->group + TIME_BP);
-    for (int l = count_levels(p, &tiling) - 1; l >= 0; l--) {
-        a.smoothing = make_smoothing(p, l);
-        a.source.level = l;
-        a.tiling.size = size >> l;
-        for (int d = 0; d < DIRECTIONS; d++)
-            a.tiling.entering[d] =
-                graph_buffer(g, (size_t)tiles * (size_t)a.tiling.size * (size_t)p->grid.padded);
-        start.tiling = a.tiling;
-        graph_stage(g, STAGE_tiles_start, &start, 1, tiles);
-        for (int i = 0; i < p->params->tile_outer; i++) {
-            for (int d = 0; d < diagonals; d++)
-                solve_diagonal(g, &a, d, at_once);
-            for (int d = diagonals - 1; d >= 0; d--)
-                solve_diagonal(g, &a, d, at_once);
-        }
-        for (int d = 0; d < DIRECTIONS; d++)
-            start.coarse[d] = a.tiling.entering[d];
+    graph_stage(g, STAGE_tiles_start, &start, 1, tiles);
+    for (int i = 0; i < p->params->tile_outer; i++) {
+        for (int d = 0; d < diagonals; d++)
+            solve_diagonal(g, &a, d, at_once);
+        for (int d = diagonals - 1; d >= 0; d--)
+            solve_diagonal(g, &a, d, at_once);
     }
     return map;
 }

@@ -905,11 +905,7 @@ static struct tiling case_tiling(struct pass_case *c, const struct grid *g) {
 
 static void case_tiles_start(struct pass_case *c) {
     struct grid grid = case_grid(c);
-    struct tiles_start_args a = {case_tiling(c, &grid), grid.padded, {NULL}};
-    size_t tiles = (size_t)a.tiling.columns * (size_t)a.tiling.rows;
-    size_t border = tiles * (size_t)(a.tiling.size / 2) * (size_t)grid.padded;
-    for (int d = 0; d < DIRECTIONS && a.tiling.size % 2 == 0; d++)
-        a.coarse[d] = case_randomise(c, case_add_table(c, border), 1, MAX_TRUNCATION);
+    struct tiles_start_args a = {case_tiling(c, &grid), grid.padded};
     case_add_pass(c, STAGE_tiles_start, &a, 1, a.tiling.columns * a.tiling.rows);
 }
 
@@ -917,11 +913,7 @@ static void case_tiles(struct pass_case *c) {
     struct tiles_args a = {.smoothing = case_smoothing(c), .iterations = case_between(c, 0, 2)};
     const struct grid *g = &a.smoothing.grid;
     size_t pixels = (size_t)g->width * (size_t)g->height;
-    int level = case_between(c, 0, 2), most = (1 << level) - 1;
-    a.source =
-        case_label_cost(c, grid_make((g->width << level) - case_between(c, 0, most),
-                                     (g->height << level) - case_between(c, 0, most), g->space));
-    a.source.level = level;
+    a.source = case_label_cost(c, *g);
     a.tiling = case_tiling(c, g);
     a.diagonal = case_between(c, 0, a.tiling.columns + a.tiling.rows - 2);
     a.column = stage_max(0, a.diagonal - a.tiling.rows + 1);

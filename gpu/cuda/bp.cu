@@ -175,45 +175,8 @@ __global__ void BP_BOUNDS wta_kernel(const __grid_constant__ bp_level a,
     }
 }
 
-/* The first label of least belief, where beliefs need all bits of a lane. */
-template <int GROUP> DEVICE uint32_t wide_best_label(const bp_level &a, const work_item &p) {
-    packed_labels belief = wide_cost_at<false>(a, cost_place(a, p, a.parity, 0, 0), p.exists);
-    packed_labels in[DIRECTIONS];
-    read_all<false, false>(a, p, in);
-#pragma unroll
-    for (int r = 0; r < DIRECTIONS; r++)
-        packed_add(&belief, &in[r]);
-    packed_pad(&belief, p.first, a.grid.labels);
-    uint32_t minimum = group_minimum<GROUP>(p, packed_minimum(&belief)) & 0xffff, equal = 0;
-#pragma unroll
-    for (int i = 0; i < PACKED_REGISTERS; i++)
-        equal |= (uint32_t)((belief.v[i] & 0xffff) == minimum) << i |
-                 (uint32_t)(belief.v[i] >> 16 == minimum) << (i + 8);
-    return group_min<GROUP>(p, equal ? (uint32_t)(p.first + __ffs((int)equal) - 1) : ~0u);
-}
-
-template <bool WIDE, int GROUP>
-__global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, uint16_t *label) {
-    if constexpr (!LEFT_OUT(GROUP)) {
-        uint32_t best;
-        work_item p = work_item_of<GROUP>(a, a.parity);
-        wait_for_previous_kernel();
-        if (p.y >= a.grid.height)
-            return;
-        if constexpr (WIDE) {
-            best = wide_best_label<GROUP>(a, p);
-        } else {
-            packed_labels belief = belief_in_memory<false>(a, p, a.parity);
-            best = minimum_belief<GROUP>(a.grid, p, &belief);
-        }
-        if (p.exists && p.in_group == 0)
-            label[(size_t)p.y * (size_t)a.grid.width + (size_t)p.x] = (uint16_t)best;
-    }
-}
-
 typedef void (*bp_kernel)(bp_level);
 typedef void (*bp_wta_kernel)(bp_level, wta_args);
-typedef void (*bp_label_kernel)(bp_level, uint16_t *);
 
 int bp_kernel_for(const backend_cuda *cuda, const bp_level *a) {
     int edges = a->classes ? 1 + (a->carry > 1) : 0;
@@ -243,8 +206,6 @@ static const bp_kernel directed_pairs[2][BP_KERNELS] = {DIRECTED(directed_pair_k
                                                         DIRECTED(directed_pair_kernel, true)};
 static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
 static const bp_wta_kernel wta_kernels[] = BY_GROUP(wta_kernel <);
-static const bp_label_kernel best_labels[2][5] = {BY_GROUP(best_label_kernel < false, ),
-                                                  BY_GROUP(best_label_kernel < true, )};
 
 /* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
@@ -355,19 +316,6 @@ void cuda_launch_winner_takes_all(backend_cuda *cuda, const void *args, int widt
             a.in[r] = wta->message[r] + (size_t)!a.parity * a.plane;
         launch_wta(cuda, wta_kernels[bp_group_number(bp_kernel_for(cuda, &a))], &a, wta);
     }
-}
-
-void cuda_launch_best_label(backend_cuda *cuda, const void *args, int, int) {
-    const best_label_args *b = static_cast<const best_label_args *>(args);
-    bp_level a = bp_level_of_grid(&b->grid);
-    a.cost8 = b->cost8;
-    a.cost16 = b->cost16;
-    a.parity = b->parity;
-    for (int r = 0; r < DIRECTIONS; r++)
-        a.in[r] = b->message[r] + (size_t)!a.parity * a.plane;
-    launch_dependent(cuda,
-                     best_labels[a.cost16 != nullptr][bp_group_number(bp_kernel_for(cuda, &a))],
-                     bp_grid(&a), bp_block(), a, b->label);
 }
 
 /* ---- a level: perhaps the start of parity 1, half-steps, perhaps the labels */

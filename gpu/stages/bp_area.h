@@ -157,26 +157,18 @@ struct tiling {
 
 enum { TILE_FLAGS = DIRECTIONS + 1 };
 
-/* Sets all messages that enter tiles to those of the level above or to zero, and marks all tiles as
- * changed. A tile of the level above has half the side and covers the same pixels, so that each
- * message to its border goes to two pixels. Run over 1 x tiles. */
+/* Sets all messages that enter tiles to zero, and marks all tiles as changed. Run over 1 x tiles. */
 struct tiles_start_args {
     struct tiling tiling;
     int padded;
-    const uint8_t *coarse[DIRECTIONS]; /* struct tiling's entering of the level above, or NULL */
 };
 
 STAGE void stage_tiles_start(const struct tiles_start_args *a, int x, int tile) {
-    int size = a->tiling.size;
+    size_t count = (size_t)a->tiling.size * (size_t)a->padded;
     (void)x;
     for (int d = 0; d < DIRECTIONS; d++)
-        for (int i = 0; i < size; i++) {
-            size_t to = ((size_t)tile * (size_t)size + (size_t)i) * (size_t)a->padded;
-            size_t from = ((size_t)tile * (size_t)(size / 2) + (size_t)(i / 2)) * (size_t)a->padded;
-            for (int l = 0; l < a->padded; l++)
-                a->tiling.entering[d][to + (size_t)l] =
-                    a->coarse[d] ? a->coarse[d][from + (size_t)l] : 0;
-        }
+        for (size_t i = 0; i < count; i++)
+            a->tiling.entering[d][(size_t)tile * count + i] = 0;
     for (int f = 0; f < TILE_FLAGS; f++)
         a->tiling.changed[(size_t)tile * TILE_FLAGS + f] = 1;
 }

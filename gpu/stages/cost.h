@@ -273,7 +273,6 @@ STAGE void stage_cross_nodes(const struct cross_nodes_args *a, int x, int y) {
  * summed over the channels. */
 struct label_cost {
     struct grid grid;                  /* of the pictures */
-    int level;                         /* costs are those of nodes of 2^level x 2^level pixels */
     const uint8_t *volume;             /* stage cost's, or NULL */
     const uint8_t *reference, *target; /* width*height*channels */
     const uint16_t *lut;               /* SUM_LUT entries; the last one serves larger sums, too */
@@ -312,20 +311,12 @@ STAGE int label_match(const struct label_cost *a, int x, int l) {
     return inside || a->border ? stage_clamp(xo, 0, a->grid.width - 1) : -1;
 }
 
-/* D_p(l) of node (x, y): the sum of its pixels', as in stage downsample_cost. */
-STAGE int node_cost(const struct label_cost *a, int x, int y, int l) {
-    int right = stage_min((x + 1) << a->level, a->grid.width),
-        bottom = stage_min((y + 1) << a->level, a->grid.height), sum = 0;
-    for (int py = y << a->level; py < bottom; py++)
-        for (int px = x << a->level; px < right; px++) {
-            int xo = label_match(a, px, l), cost = a->outside;
-            if (a->volume)
-                cost = a->volume[grid_labels(&a->grid, px, py) + l];
-            else if (xo >= 0)
-                cost = a->lut[stage_min(label_difference(a, px, xo, py), SUM_LUT - 1)];
-            sum = stage_min(sum + cost, COST_SATURATION);
-        }
-    return sum;
+/* D_p(l) of pixel (x, y). */
+STAGE int label_cost_at(const struct label_cost *a, int x, int y, int l) {
+    int xo = label_match(a, x, l);
+    if (a->volume)
+        return a->volume[grid_labels(&a->grid, x, y) + l];
+    return xo < 0 ? a->outside : a->lut[stage_min(label_difference(a, x, xo, y), SUM_LUT - 1)];
 }
 
 /* More than any cost with four messages; T may be added to it. */
@@ -334,5 +325,5 @@ enum { NO_LABEL = INT16_MAX - MAX_TRUNCATION };
 /* The costs of all padded labels; padding labels get NO_LABEL. */
 STAGE void label_costs(const struct label_cost *a, int x, int y, int16_t *out) {
     for (int l = 0; l < a->grid.padded; l++)
-        out[l] = (int16_t)(l < a->grid.labels ? node_cost(a, x, y, l) : NO_LABEL);
+        out[l] = (int16_t)(l < a->grid.labels ? label_cost_at(a, x, y, l) : NO_LABEL);
 }

@@ -17,7 +17,6 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
 #define EMULATED(STAGE)       \
     STAGE(message)            \
     STAGE(winner_takes_all)   \
-    STAGE(best_label)         \
     STAGE(start_messages)     \
     STAGE(downsample_cost)    \
     STAGE(cost)               \
