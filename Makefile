@@ -211,7 +211,7 @@ $(BUILD)/%_simd.c.avx512.o: SIMD = -DAVX512 -mavx2 $(AVX512) $(UNCHECKED)
 UNCHECKED = $(if $(findstring undefined,$(SANITIZE)), \
             $(patsubst %,-fno-sanitize=%,null alignment object-size pointer-overflow))
 # The core takes no libraries, so that a machine with a GPU needs none for its tests.
-IN_CORE = $(filter $(CORE) image/frame.c app/bench/bench.c \
+IN_CORE = $(filter $(CORE) image/frame.c \
           $(patsubst %,tests/%%,parity golden bench shuffled stage_cases),$<)
 OTHERS_CFLAGS = $(if $(filter $(LIBRARY),$<),$(YAML_CFLAGS),$(PKG_CFLAGS))
 define COMPILE_C
@@ -247,8 +247,8 @@ run: deps
 	else $(BUILD)/livestereo run synth: --frames 100 --save-picture $(BUILD)/run.png; fi
 deps:
 	@tests/packages.sh run
-bench: all
-	$(BUILD)/livestereo bench
+bench: $(BUILD)/bench_gpu
+	$<
 clean:
 	rm -rf $(BUILD)
 help:

@@ -28,7 +28,6 @@ int cmd_view(int argc, char **argv); /* or motion, by its name */
 int cmd_run(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_calib(int argc, char **argv);

@@ -32,7 +32,6 @@ static const struct {
     {"calibrate", "SOURCE", "find a rig from views of a chessboard", cmd_calibrate},
     {"calib", "check|convert|refine ..", "look at calibrations, change their form, renew one",
      cmd_calib},
-    {"bench", "", "measure the speed of the stages", cmd_bench},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -5,7 +5,6 @@
  * which the library has no choice.
  * SPDX-License-Identifier: MIT
  */
-#include "app/bench/bench.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/presets.h"
@@ -22,9 +21,148 @@
 
 enum { MAX_SET = 32 };
 
+/* ---- measuring */
+
+enum { SIZES = 7, CPU_SIZES = 5, FRAMES = 51 };
+
+struct size {
+    int width, height, labels;
+};
+/* The last ones are too large for a CPU's patience. */
+static const struct size sizes[SIZES] = {
+    {384, 288, 16},   {450, 375, 64},    {640, 480, 64},    {1242, 375, 128},
+    {1280, 720, 128}, {1920, 1080, 128}, {1920, 1080, 256},
+};
+
+/* How a frame is computed. */
+struct runner {
+    void *context;
+    int (*start)(void *context, struct frame *frame); /* 0 or -errno */
+    int (*finish)(void *context, struct frame *frame);
+    bool overlaps; /* a second frame may be started before the first is finished */
+    long number;   /* of the next frame */
+};
+
+/* Times in ms. bp: the left view's; stages: from the pictures on the device to the maps there;
+ * whole: host to host. */
+struct times {
+    double bp[FRAMES], stages[FRAMES], whole[FRAMES];
+    double stage[FRAME_STAGES]; /* of the last frame */
+    double overlapped;          /* a frame when neighbouring frames overlap; 0: they do not */
+    int count;
+};
+
+/* The next number of splitmix64. */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Random colours and, as left view, the same moved by up to labels - 1 px in strips. */
+static void draw_pair(struct frame *f, int labels) {
+    uint64_t state = 1;
+    int w = f->left.width, h = f->left.height;
+    size_t channels = (size_t)f->left.channels;
+    for (size_t i = 0; i < image_bytes(&f->right); i++)
+        f->right.data[i] = (uint8_t)next_random(&state);
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            int from = x - (y / 40 * 7 + x / 100 * 3) % labels;
+            size_t row = (size_t)y * (size_t)w;
+            memcpy(f->left.data + (row + (size_t)x) * channels,
+                   f->right.data + (row + (size_t)(from < 0 ? 0 : from)) * channels, channels);
+        }
+}
+
+static int start_next(struct runner *r, struct frame *f) {
+    f->index = r->number++;
+    return r->start(r->context, f);
+}
+
+static double stages_ms(const struct frame *f) {
+    double sum = 0;
+    for (int i = LIVESTEREO_UPLOAD + 1; i < LIVESTEREO_DOWNLOAD; i++)
+        sum += f->stage_ms[i];
+    return sum;
+}
+
+static int measure_alone(struct runner *r, struct frame *f, struct times *t) {
+    double started = 0;
+    for (int i = -1; i < FRAMES; i++) {
+        int error = start_next(r, f) ?: r->finish(r->context, f);
+        if (error)
+            return error;
+        if (i < 0) {
+            started = clock_ms();
+            continue;
+        }
+        t->stages[t->count] = stages_ms(f);
+        t->bp[t->count] = f->left_bp_ms;
+        t->whole[t->count++] = f->compute_ms;
+        if (i >= 2 && clock_ms() - started > 3000)
+            break;
+    }
+    memcpy(t->stage, f->stage_ms, sizeof(t->stage));
+    return 0;
+}
+
+static int measure_overlapped(struct runner *r, struct frame *const f[2], struct times *t) {
+    enum { WARM = 4 };
+    double started = 0;
+    int error = 0, issued = 0, finished = 0;
+    while (issued < t->count + WARM && !error) {
+        if (issued == WARM)
+            started = clock_ms();
+        error = start_next(r, f[issued & 1]);
+        issued += !error;
+        if (issued > 1 && !error)
+            error = r->finish(r->context, f[finished++ & 1]);
+    }
+    for (; finished < issued; finished++) { /* one, or what an error left in flight */
+        int last = r->finish(r->context, f[finished & 1]);
+        error = error ? error : last;
+    }
+    t->overlapped = (clock_ms() - started) / t->count;
+    return error;
+}
+
+/* One frame to warm up, then as many as three seconds hold, but three; then as many again with one
+ * started before the last is finished. 0 or -errno. */
+static int measure(struct runner *r, struct frame *const frames[2], struct times *t) {
+    *t = (struct times){0};
+    int error = measure_alone(r, frames[0], t);
+    return error || !r->overlaps ? error : measure_overlapped(r, frames, t);
+}
+
+static void print_header(const char *title) {
+    printf(
+        "%s\nsize      labels   frame ms       p10..p90       overlapped    stages  left BP    MiB "
+        "frames\n",
+        title);
+}
+
+/* memory: bytes on the device. */
+static void print_row(const struct size *size, struct times *t, size_t memory) {
+    double whole = quantile_between(t->whole, t->count, 0.5);
+    double low = quantile_between(t->whole, t->count, 0.1),
+           high = quantile_between(t->whole, t->count, 0.9);
+    printf("%4dx%-4d %6d  %9.3f %9.3f..%-9.3f %11.3f %9.3f %8.3f %6.1f %6d\n         ", size->width,
+           size->height, size->labels, whole, low, high, t->overlapped,
+           quantile_between(t->stages, t->count, 0.5), quantile_between(t->bp, t->count, 0.5),
+           (double)memory / (1 << 20), t->count);
+    for (int i = 0; i < FRAME_STAGES; i++)
+        printf(" %s %.2f", livestereo_stage_name((enum livestereo_stage)i), t->stage[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* ---- the options */
+
 struct options {
     int backend, variant;
-    struct bench_size size;   /* 0: those of the table */
+    struct size size;         /* 0: those of the table */
     struct params params;     /* of a preset, with what --set names over it */
     const char *set[MAX_SET]; /* NULL behind the last one */
     const char *pairs;        /* a folder that tests/raw_pairs.py made, or NULL */
@@ -50,10 +188,6 @@ static int finish(void *stereo, struct frame *f) {
     return frame_finish(stereo, f);
 }
 
-static const char *stage_name(enum livestereo_stage stage) {
-    return livestereo_stage_name((enum livestereo_stage)stage);
-}
-
 /* Frames whose pictures and maps are in memory of the GPU. */
 struct on_device {
     struct livestereo *s;
@@ -77,8 +211,7 @@ static int finish_on_device(void *context, struct frame *f) {
     return frame_finish(((struct on_device *)context)->s, f);
 }
 
-static int measure_on_device(struct livestereo *s, struct frame *const frames[2],
-                             struct bench_times *t) {
+static int measure_on_device(struct livestereo *s, struct frame *const frames[2], struct times *t) {
     const struct frame *f = frames[0];
     struct backend *b = s->backend;
     size_t bytes = image_bytes(&f->left);
@@ -86,14 +219,14 @@ static int measure_on_device(struct livestereo *s, struct frame *const frames[2]
                           {b->alloc(b, MEMORY_STAGES, bytes), b->alloc(b, MEMORY_STAGES, bytes)},
                           b->alloc(b, MEMORY_STAGES, bytes),
                           b->alloc(b, MEMORY_STAGES, bytes)};
-    struct bench_runner r = {&d, start_on_device, finish_on_device, true, BENCH_FRAMES, 0};
+    struct runner r = {&d, start_on_device, finish_on_device, true, 0};
     int error = d.picture[0] && d.picture[1] && d.disparity && d.confidence ? 0 : -ENOMEM;
     if (!error)
         error = b->copy(b, d.picture[0], f->left.data, bytes);
     if (!error)
         error = b->copy(b, d.picture[1], f->right.data, bytes);
     if (!error)
-        error = bench_measure(&r, frames, t);
+        error = measure(&r, frames, t);
     void *const taken[] = {d.picture[0], d.picture[1], d.disparity, d.confidence};
     for (int i = 0; i < 4; i++)
         b->release(b, MEMORY_STAGES, taken[i]);
@@ -103,7 +236,7 @@ static int measure_on_device(struct livestereo *s, struct frame *const frames[2]
 /* Two frames of a size, in memory that the backend copies fastest or (with stereo NULL) in that of
  * malloc(). file: with both pictures, left and right, row by row in RGB, or NULL for random
  * textures. */
-static struct frame_pool *open_frames(struct livestereo *s, const struct bench_size *size,
+static struct frame_pool *open_frames(struct livestereo *s, const struct size *size,
                                       const struct params *p, const char *file,
                                       struct frame *frames[2]) {
     int w = size->width, h = size->height;
@@ -113,7 +246,7 @@ static struct frame_pool *open_frames(struct livestereo *s, const struct bench_s
         struct frame *f = frames[i] = pool_take(pool);
         *f->params = *p;
         f->params->disparity_range = size->labels;
-        bench_draw_pair(f, size->labels);
+        draw_pair(f, size->labels);
         if (in && (fread(f->left.data, image_bytes(&f->left), 1, in) != 1 ||
                    fread(f->right.data, image_bytes(&f->right), 1, in) != 1))
             log_error(file, "not two pictures of %dx%d", w, h);
@@ -130,12 +263,11 @@ static void close_frames(struct frame_pool *pool, struct frame *frames[2]) {
 }
 
 /* Frames in memory of malloc(), and of the GPU. */
-static int measure_places(struct livestereo *s, struct bench_runner *r,
-                          const struct bench_size *size, const struct params *params,
-                          const char *file, struct bench_times *t) {
+static int measure_places(struct livestereo *s, struct runner *r, const struct size *size,
+                          const struct params *params, const char *file, struct times *t) {
     struct frame *frames[2];
     struct frame_pool *pool = open_frames(NULL, size, params, file, frames);
-    int error = pool ? bench_measure(r, frames, t) : -ENOMEM;
+    int error = pool ? measure(r, frames, t) : -ENOMEM;
     if (!error)
         printf("          pageable memory: frame %.3f, overlapped %.3f; ",
                quantile_between(t->whole, t->count, 0.5), t->overlapped);
@@ -148,9 +280,9 @@ static int measure_places(struct livestereo *s, struct bench_runner *r,
     return error;
 }
 
-static int measure_size(const struct options *o, struct backend *b, const struct bench_size *size,
+static int measure_size(const struct options *o, struct backend *b, const struct size *size,
                         const char *file) {
-    static struct bench_times times;
+    static struct times times;
     int error = 0;
     struct livestereo *s =
         handle_open(b, NULL, size->width, size->height, PICTURE_RGB, NULL, &error);
@@ -158,16 +290,15 @@ static int measure_size(const struct options *o, struct backend *b, const struct
         return error;
     struct frame *frames[2];
     struct frame_pool *pool = open_frames(s, size, &o->params, file, frames);
-    struct bench_runner runner = {
-        s, start, finish, handle_info(s).frames_in_flight > 1, BENCH_FRAMES, 0};
-    error = pool ? bench_measure(&runner, frames, &times) : -ENOMEM;
+    struct runner runner = {s, start, finish, handle_info(s).frames_in_flight > 1, 0};
+    error = pool ? measure(&runner, frames, &times) : -ENOMEM;
     if (!error)
-        bench_print_row(size, &times, handle_info(s).memory, stage_name);
+        print_row(size, &times, handle_info(s).memory);
     if (!error && b->own_memory)
         error = measure_places(s, &runner, size, &o->params, file, &times);
     for (int i = 0; i < 2 && !error && file; i++)
-        bench_draw_pair(frames[i], size->labels);
-    if (!error && file && !(error = bench_measure(&runner, frames, &times)))
+        draw_pair(frames[i], size->labels);
+    if (!error && file && !(error = measure(&runner, frames, &times)))
         printf("          %s; a random texture of its size: %.3f, overlapped %.3f\n",
                strrchr(file, '/') + 1, quantile_between(times.whole, times.count, 0.5),
                times.overlapped);
@@ -176,8 +307,7 @@ static int measure_size(const struct options *o, struct backend *b, const struct
     return error;
 }
 
-static int measure_opened(const struct options *o, const struct bench_size *size,
-                          const char *file) {
+static int measure_opened(const struct options *o, const struct size *size, const char *file) {
     int error = 0;
     struct backend *b = open_backend(o, &error);
     return b ? measure_size(o, b, size, file) : error;
@@ -188,7 +318,7 @@ static int measure_pairs(const struct options *o) {
     struct dirent **files;
     int error = 0, count = o->pairs ? scandir(o->pairs, &files, NULL, alphasort) : 0;
     for (int i = 0; i < count; i++) {
-        struct bench_size size;
+        struct size size;
         char path[512];
         const char *name = files[i]->d_name;
         snprintf(path, sizeof(path), "%s/%s", o->pairs, name);
@@ -207,12 +337,12 @@ static int measure_preset(const struct options *o, const char *name) {
     struct backend *b = open_backend(o, &error);
     if (!b)
         return error;
-    int count = o->size.width ? 1 : b->own_memory ? BENCH_SIZES : BENCH_CPU_SIZES;
+    int count = o->size.width ? 1 : b->own_memory ? SIZES : CPU_SIZES;
     snprintf(title, sizeof(title), "%s, %s", name, b->name);
-    bench_print_header(title);
+    print_header(title);
     b->close(&b);
     for (int i = 0; i < count && !error; i++) {
-        struct bench_size size = o->size.width ? o->size : bench_sizes[i];
+        struct size size = o->size.width ? o->size : sizes[i];
         if (o->size.labels || !size.labels)
             size.labels = o->size.labels ? o->size.labels : 64;
         error = measure_opened(o, &size, NULL);
@@ -225,7 +355,7 @@ static int measure_preset(const struct options *o, const char *name) {
 /* A camera with a handle and a thread of its own; pictures are in pageable memory. */
 struct camera {
     const struct options *options;
-    struct bench_size size;
+    struct size size;
     double begin_ms, end_ms, period_ms; /* of frames; period 0: the next one comes at once */
     pthread_t thread;
     pthread_barrier_t *opened;
@@ -273,7 +403,7 @@ static void *camera_thread(void *argument) {
     return NULL;
 }
 
-static int run_cameras(const struct options *o, const struct bench_size *size, int count,
+static int run_cameras(const struct options *o, const struct size *size, int count,
                        double period_ms, struct camera *sum) {
     struct camera cameras[16];
     pthread_barrier_t opened;
@@ -304,11 +434,11 @@ static int run_cameras(const struct options *o, const struct bench_size *size, i
 }
 
 static int measure_cameras(const struct options *o, const char *preset) {
-    static const struct bench_size usual[] = {{640, 480, 64}, {1280, 720, 128}};
+    static const struct size usual[] = {{640, 480, 64}, {1280, 720, 128}};
     int error = 0;
     printf("%s\nsize      labels  cameras  frames/s  late at 30/s  slowest ms    MiB\n", preset);
     for (int i = 0; i < (o->size.width ? 1 : 2) && !error; i++) {
-        struct bench_size size = o->size.width ? o->size : usual[i];
+        struct size size = o->size.width ? o->size : usual[i];
         for (int count = 1; count <= 16 && !error; count *= 2) {
             struct camera fast, steady;
             error = run_cameras(o, &size, count, 0, &fast);

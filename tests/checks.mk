@@ -23,7 +23,7 @@ QUICK_TESTS = $(filter-out $(COMPUTING:%=tests/test_%.c),$(filter tests/test_% t
 OBJECTS_FIRST = $(filter %.o,$^) $(filter %.a,$^)
 # Fuzzers are linked with what reads input, and guided by that, not by loops over pixels.
 NO_INPUT = gpu/% render/% app/main.c app/matcher.c app/cmd_view.c app/live/% app/view/% \
-           app/batch/cmd_% app/bench/cmd_% app/calibrate/cmd_% app/eval/cmd_% app/eval/eval_% \
+           app/batch/cmd_% app/calibrate/cmd_% app/eval/cmd_% app/eval/eval_% \
            app/run/cmd_%
 INPUT = $(filter-out $(NO_INPUT),$(C)) app/live/quality.c app/view/session.c \
         app/view/state.c render/theme.c
@@ -82,7 +82,6 @@ $(PARITY) $(BUILD)/test_pruning $(BUILD)/test_reach: $(BUILD)/tests/stage_cases.
 BENCH_GPU = $(BUILD)/bench_gpu
 DEVICE = $(BUILD)/parity_device
 $(PARITY) $(GOLDEN) $(BENCH_GPU): $(BUILD)/%: $(BUILD)/tests/%.c.o
-$(BENCH_GPU): $(call obj,app/bench/bench.c)
 $(DEVICE): $(BUILD)/tests/parity_device.cu.o
 $(PARITY) $(GOLDEN) $(BENCH_GPU) $(DEVICE): $(BUILD)/core.a
 	$(call say,LINK,$@)

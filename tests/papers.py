@@ -45,8 +45,6 @@ def memory():
 
 def figure(result, path):
     """A figure of a JSON line by its path, such as "nonocc.bad1"."""
-    if path == "memory":
-        return "%.1f MiB" % (result["memory"] / (1 << 20))
     for key in path.split("."):
         result = result[key]
     return "%.0f" % result if path == "energy" else "%.2f" % result
@@ -82,6 +80,9 @@ def run(program, data, command, path):
             output_of([sys.executable, name, keys, out] + find_data(data, list(pairs)))
             made = " ".join(os.path.join(out, pair) for pair in pairs)
             return run(program, data, livestereo.replace("OUT/*", made), path)
+    if name == "build/bench_gpu":
+        line = [os.path.dirname(program) + name[5:], "--backend", "cpu"] + words
+        return output_of(line).split("\n")[2].split()[-2] + " MiB"
     if name != "livestereo":
         shares = re.findall(r"[\d.]+ %", output_of([os.path.dirname(program) + name[5:]] + words))
         return ", ".join(shares)

@@ -289,10 +289,8 @@ TEST("/blocks/device", test_device) {
 
 TEST("/blocks/option", test_option) {
     static const char *const wrong[] = {"0", "-1M", "4GG", "G", "1x", "nan", "1e400", "4T", "K4"};
-    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
         expect_error(2, "--memory", "run --memory %s synth:", wrong[i]);
-        expect_error(2, "--memory", "bench --memory %s", wrong[i]);
-    }
     AUTO(outcome_free)
     struct outcome o = run_limited(0, "run --memory 6M --set block_overlap=16 --set bp_levels=5 "
                                       "--set disparity_range=32 --set threads=1 "

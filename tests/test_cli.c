@@ -49,7 +49,7 @@ CLI_TEST("/cli/other-pictures", test_other_pictures) {
 
 CLI_TEST_PLAIN("/cli/help", test_help) {
     g_autofree char *help = expect_success("--help");
-    const char *commands[] = {"run", "batch", "eval", "bench"};
+    const char *commands[] = {"run", "batch", "eval"};
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         g_assert_nonnull(strstr(help, commands[i]));
         g_autofree char *own = expect_success("%s --help", commands[i]);
@@ -95,16 +95,6 @@ CLI_TEST_PLAIN("/cli/presets-compiled-in", test_presets_compiled_in) {
                                &out, NULL, NULL, NULL));
     g_assert_true(g_str_has_prefix(out, "best\nbrunton2006\nclouds\n"));
     g_assert_nonnull(strstr(out, "\nyang2006\n"));
-}
-
-/* Each size has a row; a row says what was asked for. */
-CLI_TEST_PLAIN("/cli/bench", test_bench) {
-    g_autofree char *table =
-        expect_success("bench --preset live --size 64x48 --labels 8 --frames 3 --set backend=cpu");
-    g_assert_true(g_str_has_prefix(table, "cpu ("));
-    g_assert_nonnull(strstr(table, "\n  64x48        8  "));
-    g_assert_nonnull(strstr(table, " aggregate 0.00 "));
-    must("bench --size 64x48 --labels 8 --frames 3 --memory 1M");
 }
 
 /* Options, presets, parameters, and the values of both kinds of lists. words: as bash splits
