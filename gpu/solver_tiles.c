@@ -54,8 +54,7 @@ struct label_map solver_tiles(struct graph *g, const struct problem *p) {
                             .disparity = graph_buffer(g, pixels * sizeof(int16_t)),
                             .confidence = graph_buffer(g, pixels)};
     for (int d = 0; d < DIRECTIONS; d++)
-        tiling.entering[d] =
-            graph_buffer(g, (size_t)tiles * (size_t)size * (size_t)p->grid.padded);
+        tiling.entering[d] = graph_buffer(g, (size_t)tiles * (size_t)size * (size_t)p->grid.padded);
     struct tiles_start_args start = {tiling, p->grid.padded};
     struct tiles_args a = {.smoothing = make_smoothing(p),
                            .source = p->source,

@@ -162,7 +162,8 @@ static __device__ void fill_tile(const tiles_args &a, const area &t, int tile) {
         for (int l = lane_of(), i = p * padded + l; l < padded; l += WARP_SIZE, i += WARP_SIZE) {
             t.cost[i] = NO_LABEL;
             if (l < a.smoothing.grid.labels)
-                t.cost[i] = (int16_t)label_cost_at(&a.source, t.x + p % t.width, t.y + p / t.width, l);
+                t.cost[i] =
+                    (int16_t)label_cost_at(&a.source, t.x + p % t.width, t.y + p / t.width, l);
             for (int d = 0; d < DIRECTIONS; d++)
                 t.message[d][i] = 0;
         }
