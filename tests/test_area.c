@@ -1,9 +1,8 @@
 /*
  * Oracles for belief propagation by tiles: each message against the definition in O(L^2), a row
  * against exact dynamic programming, one tile as large as the picture against rows and columns in
- * turn, anti-diagonals against raster order, skipped tiles against processed ones, the start of a
- * level against the coarser one's messages by place, coarser costs against sums, energies against a
- * second computation from the labels.
+ * turn, anti-diagonals against raster order, skipped tiles against processed ones, energies against
+ * a second computation from the labels.
  * SPDX-License-Identifier: MIT
  */
 #include "config/params_file.h"
@@ -242,7 +241,7 @@ static struct tile_case tile_case(struct scaling *scaling, uint8_t *pictures) {
     c.args.scratch =
         g_malloc((size_t)MAX(t->columns, t->rows) * tile_bytes(CASE_SIZE, grid.padded));
     c.args.iterations = 2;
-    struct tiles_start_args start = {*t, grid.padded, {NULL}};
+    struct tiles_start_args start = {*t, grid.padded};
     RUN_STAGE(stage_tiles_start, &start, 1, (int)tiles);
     return c;
 }
@@ -318,100 +317,19 @@ TEST("/area/skipped-tiles", test_skipped_tiles) {
     compare_orders(true, 12);
 }
 
-/* The place in struct tiling's entering, without the label, of the message that enters the tile of
- * pixel (x, y) there in direction d; -1: none does. */
-static int place_of(int size, int columns, int d, int x, int y) {
-    int across = d == LEFT || d == RIGHT, along = across ? x % size : y % size;
-    int tile = y / size * columns + x / size;
-    bool enters = along == (d == RIGHT || d == DOWN ? 0 : size - 1);
-    return enters ? tile * size + (across ? y % size : x % size) : -1;
-}
-
-/* Each message that enters a tile is the one that enters the level above at the same place. */
-TEST("/area/start-from-coarse", test_start_from_coarse) {
-    enum { SIZE = 8, COLUMNS = 3, ROWS = 2, COARSE = COLUMNS * ROWS * SIZE / 2 * LABEL_BLOCK };
-    static uint8_t coarse[DIRECTIONS][COARSE], fine[DIRECTIONS][2 * COARSE], none[2 * COARSE];
-    uint8_t changed[COLUMNS * ROWS * TILE_FLAGS] = {0};
-    struct tiles_start_args a = {{SIZE, COLUMNS, ROWS, {NULL}, changed}, LABEL_BLOCK, {NULL}};
-    for (int d = 0; d < DIRECTIONS; d++) {
-        for (int i = 0; i < COARSE; i++)
-            coarse[d][i] = (uint8_t)g_test_rand_int_range(0, 256);
-        memset(fine[d], 77, sizeof(fine[d]));
-        a.tiling.entering[d] = fine[d];
-    }
-    for (int round = 0; round < 2; round++) {
-        RUN_STAGE(stage_tiles_start, &a, 1, COLUMNS * ROWS);
-        for (int d = 0; d < DIRECTIONS; d++) {
-            for (int i = 0; i < COLUMNS * SIZE * ROWS * SIZE && round; i++) {
-                int x = i % (COLUMNS * SIZE), y = i / (COLUMNS * SIZE);
-                int from = place_of(SIZE / 2, COLUMNS, d, x / 2, y / 2),
-                    to = place_of(SIZE, COLUMNS, d, x, y);
-                if (to >= 0)
-                    g_assert_cmpmem(fine[d] + to * LABEL_BLOCK, LABEL_BLOCK,
-                                    coarse[d] + from * LABEL_BLOCK, LABEL_BLOCK);
-            }
-            if (round == 0)
-                g_assert_cmpmem(fine[d], sizeof(fine[d]), none, sizeof(none));
-            a.coarse[d] = coarse[d];
-        }
-    }
-    for (int i = 0; i < COLUMNS * ROWS * TILE_FLAGS; i++)
+/* No message enters a tile at first, and each is to be computed. */
+TEST("/area/start", test_start) {
+    enum { SIZE = 8, TILES = 6, BYTES = TILES * SIZE * LABEL_BLOCK };
+    static uint8_t entering[DIRECTIONS][BYTES], none[BYTES];
+    uint8_t changed[TILES * TILE_FLAGS] = {0};
+    struct tiles_start_args a = {{SIZE, 3, 2, {NULL}, changed}, LABEL_BLOCK};
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.tiling.entering[d] = memset(entering[d], 77, BYTES);
+    RUN_STAGE(stage_tiles_start, &a, 1, TILES);
+    for (int d = 0; d < DIRECTIONS; d++)
+        g_assert_cmpmem(entering[d], BYTES, none, BYTES);
+    for (int i = 0; i < TILES * TILE_FLAGS; i++)
         g_assert_cmpint(changed[i], ==, 1);
-}
-
-/* Costs of nodes are sums of those of pixels, as far as the picture reaches, and end where 16 bits
- * do. */
-TEST("/area/coarse-costs", test_coarse_costs) {
-    enum { W = 21, H = 14 };
-    struct label_space space = {.u_count = 5, .v_count = 1};
-    struct label_cost a = {.grid = grid_make(W, H, space)};
-    g_autofree uint8_t *volume = g_malloc(grid_volume(&a.grid));
-    bool saturated = false;
-    a.volume = volume;
-    for (size_t i = 0; i < grid_volume(&a.grid); i++)
-        volume[i] = (uint8_t)g_test_rand_int_range(0, 200);
-    for (a.level = 0; a.level < 5; a.level++)
-        for (int y = 0; y << a.level < H; y++)
-            for (int x = 0; x << a.level < W; x++) {
-                int16_t out[LABEL_BLOCK];
-                int sum[LABEL_BLOCK] = {0};
-                for (int i = 0; i < W * H; i++)
-                    for (int l = 0; l < 5; l++)
-                        if (i % W >> a.level == x && i / W >> a.level == y)
-                            sum[l] += volume[grid_labels(&a.grid, i % W, i / W) + (size_t)l];
-                label_costs(&a, x, y, out);
-                for (int l = 0; l < LABEL_BLOCK; l++) {
-                    g_assert_cmpint(out[l], ==, l < 5 ? MIN(sum[l], COST_SATURATION) : NO_LABEL);
-                    saturated |= sum[l] > COST_SATURATION;
-                }
-            }
-    g_assert_false(saturated);
-    memset(volume, 200, grid_volume(&a.grid));
-    int16_t out[LABEL_BLOCK];
-    a.level = 4;
-    label_costs(&a, 0, 0, out); /* 16 x 14 pixels of 200 */
-    g_assert_cmpint(out[4], ==, COST_SATURATION);
-}
-
-#define TILES "bp_schedule=tiles tile_size=8 tile_inner=4 tile_outer=1 bp_levels=1"
-
-/* Levels lower the energy of one iteration over all tiles, of costs from pictures and of a
- * volume. */
-TEST("/area/hierarchy", test_hierarchy) {
-    static const char *const costs[] = {
-        MRF TILES,
-        "lr_check=off data_cost=census discontinuity_weight=1 discontinuity_truncation=8 " TILES};
-    for (size_t i = 0; i < G_N_ELEMENTS(costs); i++) {
-        struct params p;
-        params_default(&p);
-        scene_set(&p, costs[i]);
-        p.disparity_range = 16;
-        AUTO(result_free) struct result one = run(&p, 150, 90);
-        p.bp_levels = 4;
-        AUTO(result_free) struct result four = run(&p, 150, 90);
-        g_test_message("%g, %g", one.energy, four.energy);
-        g_assert_cmpfloat(four.energy, <, one.energy);
-    }
 }
 
 /* A probe's costs are those of the energy; its label is the map's. */
@@ -432,20 +350,18 @@ TEST("/area/probe", test_probe) {
 
 /* Everything that a frame by tiles takes, pictures and maps included, beside the costs and messages
  * of plain belief propagation. Pictures of which the JPEG blocks are smoothed would be kept
- * twice. The start of a level needs the messages at the borders of the one above, half as many. */
+ * twice. */
 TEST("/area/memory", test_memory) {
     enum { W = 640, H = 480, L = 128 };
-    for (int levels = 1; levels <= 5; levels += 4) {
-        struct params p = params_of(SMOOTHNESS_LINEAR, L);
-        scene_set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
-        p.bp_levels = levels;
-        OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
-        g_assert_cmpint(handle_prepare(s, &p), ==, 0);
-        double plain = 5.0 * (double)grid_volume(&s->result.grid);
-        double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);
-        g_test_message("%.2f %% of plain belief propagation's", 100 * taken / plain);
-        g_assert_cmpfloat(taken, <, (levels == 1 ? 0.06 : 0.0735) * plain);
-    }
+    struct params p = params_of(SMOOTHNESS_LINEAR, L);
+    scene_set(&p, "bp_schedule=tiles tile_size=32 cost_adapts=off");
+    AUTO(livestereo_close)
+    struct livestereo *s = frame_open(1, VARIANT_OPTIMISED, W, H, 3);
+    g_assert_cmpint(handle_prepare(s, &p), ==, 0);
+    double plain = 5.0 * (double)grid_volume(&s->result.grid);
+    double taken = (double)(s->graph->arena_bytes + s->graph->slot_bytes);
+    g_test_message("%.2f %% of plain belief propagation's", 100 * taken / plain);
+    g_assert_cmpfloat(taken, <, 0.06 * plain);
 }
 
 TEST("/area/conflicts", test_conflicts) {

@@ -157,7 +157,7 @@ struct tiling {
 
 enum { TILE_FLAGS = DIRECTIONS + 1 };
 
-/* Sets all messages that enter tiles to zero, and marks all tiles as changed. Run over 1 x tiles. */
+/* Sets all messages that enter tiles to zero, marks all tiles as changed. Run over 1 x tiles. */
 struct tiles_start_args {
     struct tiling tiling;
     int padded;
