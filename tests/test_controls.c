@@ -1,11 +1,10 @@
 /*
  * Controls of cameras that are only described: both at once and each alone, the lock that turns
  * automatics off and makes both alike, a camera that comes back, what is restored at the end, a
- * camera that refuses; and those of a GStreamer pipeline. The real drivers' are in tests/vm.
+ * camera that refuses. The real drivers' are in tests/vm.
  * SPDX-License-Identifier: MIT
  */
 #include "capture/controls.h"
-#include "tests/source_open.h"
 #include "tests/test.h"
 
 #include <linux/videodev2.h>
@@ -194,50 +193,4 @@ TEST("/controls/choices", test_choices) {
     control.choices = 0;
     g_assert_cmpint(control_choices(&control, 4, text, sizeof text), ==, 0);
     g_assert_cmpstr(text, ==, "4");
-}
-
-#define BALANCED(name)                                                                     \
-    "videotestsrc is-live=true pattern=white ! video/x-raw,format=GRAY8,width=32,"         \
-    "height=16,framerate=100/1 ! videoconvert ! video/x-raw,format=I420 ! videobalance ! " \
-    "videoconvert ! "                                                                      \
-    "video/x-raw,format=GRAY8 ! appsink name=" name " "
-
-static int brightness_of(struct opened *o, int right) {
-    for (;;) {
-        struct frame *frame = pool_take(o->pool);
-        int status = o->source->read(o->source, frame);
-        int level = right ? frame->right.data[0] : frame->left.data[0];
-        frame_drop(&frame);
-        if (status == 0)
-            return level;
-        g_assert_cmpint(status, ==, -EAGAIN);
-    }
-}
-
-static void wait_level(struct opened *o, int right, int min, int max) {
-    int level;
-    do
-        level = brightness_of(o, right);
-    while (level < min || level > max);
-}
-
-TEST("/controls/gst", test_gst) {
-    struct opened o = open_one("gst:" BALANCED("left") BALANCED("right"));
-    struct control list[MAX_CONTROLS];
-    g_assert_nonnull(o.source->controls);
-    int count = controls_get(o.source->controls, list);
-    g_assert_cmpint(count, ==, 4);
-    g_assert_cmpstr(list[0].name, ==, "Brightness");
-    g_assert_cmpint(list[0].camera[0].value, ==, 0);
-    g_assert_cmpint(list[0].min, ==, -1000);
-    wait_level(&o, 0, 230, 255);
-    g_assert_cmpint(controls_set(o.source->controls, 0, list[0].id, -1000), ==, 0);
-    wait_level(&o, 0, 0, 40);
-    wait_level(&o, 1, 230, 255);
-    g_assert_cmpint(controls_lock(o.source->controls, 1), ==, 0); /* like the left one */
-    wait_level(&o, 1, 0, 40);
-    opened_close(&o);
-    OWN_OPENED none = open_one("gst:videotestsrc is-live=true ! video/x-raw,format=GRAY8,"
-                               "width=64,height=16 ! appsink name=both");
-    g_assert_null(none.source->controls);
 }

@@ -9,7 +9,6 @@
 
 #include "capture/gst/gst_launch.h"
 
-#include "capture/controls.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -203,9 +202,6 @@ static void live_gst_status(struct source *source, struct source_status *status)
 
 static void live_gst_close(struct source *source) {
     struct live_gst *gst = (struct live_gst *)source;
-    for (int i = 0; i < 2; i++)
-        controls_restore(source->controls, i);
-    controls_close(&source->controls);
     if (gst->pipeline) {
         gst_element_set_state(gst->pipeline, GST_STATE_NULL);
         gst_clear_object(&gst->bus);

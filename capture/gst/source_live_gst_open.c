@@ -65,16 +65,6 @@ static int open_pipeline(struct live_gst *gst, const char *text) {
     return find_sinks(gst);
 }
 
-/* Where the pipeline has elements that offer some. */
-static void find_controls(struct live_gst *gst) {
-    struct controls *controls = gst->source.controls = controls_open();
-    int found = 0;
-    for (int i = 0; controls && i < gst->streams; i++)
-        found += controls_gst_attach(controls, i, GST_ELEMENT(gst->stream[i].sink)) == 0;
-    if (!found)
-        controls_close(&gst->source.controls);
-}
-
 /* Whether a stream gives pictures, or what else it is, without caps of a video before them. */
 static bool gives_no_video(struct live_gst *gst, int i, GstVideoInfo *info) {
     LOCKED(&gst->lock);
@@ -137,8 +127,5 @@ static int learn(struct live_gst *gst) {
 }
 
 int live_gst_begin(struct live_gst *gst, const char *text) {
-    int error = open_pipeline(gst, text) ?: learn(gst);
-    if (!error)
-        find_controls(gst);
-    return error;
+    return open_pipeline(gst, text) ?: learn(gst);
 }

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "capture/controls.h"
 #include "capture/pairing.h"
 #include "capture/gst/gst_pair.h"
 #include "capture/source_status.h"
@@ -57,7 +56,3 @@ int live_gst_begin(struct live_gst *gst, const char *text);
 
 /* From now on the stream's samples are paired. */
 void live_gst_listen(struct live_gst *gst, struct stream *stream);
-
-/* Attaches the element before the sink that offers controls; the pipeline must outlive them. 0, or
- * -ENOENT where there is none. */
-int controls_gst_attach(struct controls *controls, int side, GstElement *sink);

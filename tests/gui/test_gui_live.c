@@ -1,5 +1,5 @@
 /*
- * The window on live sources: the cameras' panel with a real mouse, the banner over a source that
+ * The window on live sources: the banner over a source that
  * is away and comes back, exchange, recording by its key. The cameras are GStreamer's test
  * sources, which need no device. SPDX-License-Identifier: MIT
  */
@@ -8,55 +8,14 @@
 
 #define SIDE(pattern, more, name)                                                        \
     "videotestsrc is-live=true pattern=" pattern " ! video/x-raw,format=I420,width=160," \
-    "height=120,framerate=20/1 ! " more "videobalance ! videoconvert ! appsink name=" name " "
+    "height=120,framerate=20/1 ! " more "videoconvert ! appsink name=" name " "
 #define CAMERAS(more) "'gst:" SIDE("smpte", more, "left") SIDE("smpte", "", "right") "'"
-
-static void values(const struct gui_program *p, const char *name, int value[2]) {
-    g_autofree char *text = gui_look(p, "control", name);
-    value[0] = value[1] = -99999;
-    if (text)
-        sscanf(text, "%d %d", &value[0], &value[1]);
-}
-
-static gboolean below(const struct gui_program *p, int side, int max) {
-    int value[2];
-    values(p, "camera.brightness", value);
-    return value[side] > -99999 && value[side] < max;
-}
-
-static gboolean both_below(const struct gui_program *p, int max) {
-    int value[2];
-    values(p, "camera.brightness", value);
-    return value[0] > -99999 && value[0] < max && value[0] == value[1];
-}
 
 /* Mean grey level of the middle of the picture on screen. */
 static double level(const struct gui_program *p) {
     OWN_IMAGE part = gui_part(p, "picture", 0.33, 0.67);
     double mean = gui_level(&part);
     return mean;
-}
-
-GUI_TEST("/gui-live/controls", test_controls) {
-    GUI_PROGRAM p = gui_begin("--view 1", CAMERAS(""));
-    gui_tab(&p, "rig"); /* which reads the controls */
-    gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
-    gui_scroll_to(&p, "camera.brightness");
-    double before = level(&p);
-    gui_drag(&p, "camera.brightness", 0.5, 0.2, 1);
-    gui_wait_for(&p, both_below(&p, -300)); /* linked */
-    gui_wait_for(&p, level(&p) <= before - 30);
-    gui_click_until(&p, "camera.brightness.reset", "control", "camera.brightness", "0 0");
-
-    gui_click(&p, "camera_link");
-    gui_scroll_to(&p, "camera.left.brightness");
-    gui_drag(&p, "camera.left.brightness", 0.5, 0.3, 1);
-    gui_wait_for(&p, below(&p, 0, -200));
-    g_assert_false(below(&p, 1, 0));
-    gui_click_until(&p, "camera_lock", "state", "locked",
-                    "1"); /* the right one like the left one */
-    gui_wait_for(&p, both_below(&p, -200));
-    gui_click_until(&p, "camera_lock", "state", "locked", "0");
 }
 
 GUI_TEST("/gui-live/swap", test_swap) {
