@@ -3,7 +3,6 @@
  */
 #include "app/commands.h"
 
-#include "app/matcher.h"
 #include "config/feature_network.h"
 #include "base/log.h"
 #include "config/params_file.h"

@@ -7,7 +7,6 @@
 #include "gpu/handle.h"
 #include "gpu/refinement.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

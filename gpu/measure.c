@@ -4,7 +4,6 @@
 #include "calibration/depth.h"
 #include "gpu/handle.h"
 
-#include <errno.h>
 #include <math.h>
 
 static const void *row_of(const struct livestereo_image *image, int y) {

@@ -9,6 +9,7 @@
 #include "gpu/stages/convert.h"
 #include "include/livestereo.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 

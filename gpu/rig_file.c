@@ -5,7 +5,6 @@
 #include "calibration/rig_read.h"
 #include "gpu/handle.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 

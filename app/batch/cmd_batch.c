@@ -15,7 +15,6 @@
 #include "base/log.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct batch {

@@ -10,7 +10,6 @@
 #include "config/presets.h"
 #include "image/picture.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include "base/log.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The command line. */
 struct run {

@@ -7,7 +7,6 @@
 #include "image/picture.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 static bool is_white(const struct image *picture, size_t i) {
     const uint8_t *pixel = picture->data + i * (size_t)picture->channels;

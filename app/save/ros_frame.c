@@ -12,7 +12,6 @@
 #include "image/picture.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { JPEG_QUALITY = 85, POINT_STEP = 20, FIELD_FLOAT32 = 7, FIELD_UINT8 = 2 };

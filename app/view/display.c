@@ -6,8 +6,6 @@
 #include "app/save/visualize.h"
 #include "base/quantile.h"
 #include "config/params.h"
-#include "image/flow.h"
-#include "image/picture.h"
 #include "render/points_view.h"
 
 #include <glib.h>

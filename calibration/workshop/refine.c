@@ -5,7 +5,6 @@
 
 #include "calibration/rectify.h"
 #include "calibration/workshop/refine_fit.h"
-#include "calibration/workshop/row_error.h"
 #include "base/log.h"
 #include "base/quantile.h"
 

@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <glib.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -17,7 +17,6 @@
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct pictures {

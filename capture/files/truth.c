@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <glib.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MIN_SCALE 1e-3

@@ -3,7 +3,6 @@
  */
 #include "capture/gst/gst_launch.h"
 
-#include <errno.h>
 #include <string.h>
 
 const char *gst_launch_package(const char *message) {

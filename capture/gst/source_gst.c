@@ -9,7 +9,6 @@
 #include "image/pixel_format.h"
 #include "capture/gst/source_gst_private.h"
 
-#include "capture/gst/gst_launch.h"
 #include "base/lock.h"
 #include "base/log.h"
 

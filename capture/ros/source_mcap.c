@@ -9,7 +9,6 @@
 #include "capture/ros/ros_file.h"
 #include "capture/ros/ros_message.h"
 #include "capture/source_private.h"
-#include "image/picture.h"
 #include "base/log.h"
 #include "base/quantile.h"
 

@@ -6,7 +6,6 @@
 #include "gpu/cpu/optimise_avx2.h"
 #include "gpu/cpu/vector_avx2.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Bytes first..last-1 of a row, which have one offset. */
