@@ -3,7 +3,6 @@
  */
 #include "image/pixel_format.h"
 
-
 #include <errno.h>
 #include <string.h>
 #include <strings.h>

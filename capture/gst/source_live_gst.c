@@ -7,7 +7,6 @@
  */
 #include "capture/gst/source_live_gst_private.h"
 
-
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"

@@ -1,6 +1,7 @@
 /*
- * Cameras on the start page: a rig by two clicks; their panel with a real mouse. For a machine with two cameras, such as that of
- * tests/vm/window.sh, with this order of nodes. SPDX-License-Identifier: MIT
+ * Cameras on the start page: a rig by two clicks; their panel with a real mouse. For a machine with
+ * two cameras, such as that of tests/vm/window.sh, with this order of nodes.
+ * SPDX-License-Identifier: MIT
  */
 #include "tests/gui/gui.h"
 
