@@ -54,6 +54,7 @@ struct feature_args features_layer(const struct feature_network *n, const void *
 
 const uint64_t *features_describe(struct graph *g, const struct feature_network *n,
                                   const void *packed, const uint8_t *from, int width, int height) {
+    graph_begin(g, UNIT_VECTORS);
     for (int k = 0; k < FEATURE_LAYERS; k++) {
         struct feature_args a = features_layer(n, packed, k, width, height);
         a.source = from;
@@ -62,5 +63,6 @@ const uint64_t *features_describe(struct graph *g, const struct feature_network 
                     width, height);
         from = a.out;
     }
+    graph_end(g);
     return (const uint64_t *)(const void *)from;
 }

@@ -46,7 +46,8 @@ enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
  * UNIT_KEPT_COSTS: pruned_cost; pruned_downsample of these.
  * UNIT_MIXED_CENSUS: smooth_x, smooth_y of a grey picture with taps of 1/4, 1/2, 1/4; its census;
  *   mix_census of that.
- * UNIT_GREY: deblock or move_rows; grey of that picture. */
+ * UNIT_GREY: deblock or move_rows; grey of that picture.
+ * UNIT_VECTORS: the layers of the learned descriptor. */
 enum unit_kind {
     UNIT_PASS, /* a pass by itself */
     UNIT_COSTS,
@@ -55,6 +56,7 @@ enum unit_kind {
     UNIT_KEPT_COSTS,
     UNIT_MIXED_CENSUS,
     UNIT_GREY,
+    UNIT_VECTORS,
     UNIT_KINDS
 };
 

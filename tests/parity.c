@@ -91,6 +91,21 @@ static void list_of_grey(struct pass_case *c) {
     add(c, STAGE_grey, &grey, w, h);
 }
 
+/* The learned descriptor, of few rows: emulated products take their time. */
+static void list_of_vectors(struct pass_case *c) {
+    int w = c->shape.width, h = stage_min(c->shape.height, 16);
+    const uint8_t *from = case_bytes(c, w, h, 1, 255);
+    c->unit = UNIT_VECTORS;
+    for (int k = 0; k < FEATURE_LAYERS; k++) {
+        struct feature_args a = case_layer(c, (int[]){k ? 64 : 1, 64, 1}, w, h);
+        a.source = from;
+        from = a.out = case_bytes(c, w, h, a.outputs, 255);
+        add(c, k + 1 < FEATURE_LAYERS ? STAGE_feature_layer : STAGE_feature_vector, &a, w, h);
+        if (k + 1 < FEATURE_LAYERS)
+            case_compare_only(c, a.out, COMPARE_NOTHING);
+    }
+}
+
 /* Sums of costs for the next two levels, for one of them or for none. */
 static void add_sums(struct pass_case *c, const struct grid *grid, const uint8_t *cost) {
     struct downsample_cost_args a = case_downsample_args(c, *grid, case_between(c, 1, 2));
@@ -236,6 +251,7 @@ static const struct subject lists[] = {
     {"pruned_cost, pruned_downsample", list_of_kept_costs, 0, FUSED_CUDA | 1 << EMULATED},
     {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
     {"deblock or move_rows, grey", list_of_grey, 0, FUSED_CUDA | 1 << EMULATED},
+    {"layers of the descriptor", list_of_vectors, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
 };

@@ -220,8 +220,7 @@ PIXEL_CASE(census, .width = w, .height = h) {
     a->out = case_add_rows(c, w, h, sizeof(*a->out));
 }
 
-/* A layer of some inputs, outputs and stride on a picture of w x h pixels, without its source. */
-static struct feature_args case_layer(struct pass_case *c, const int kind[3], int w, int h) {
+struct feature_args case_layer(struct pass_case *c, const int kind[3], int w, int h) {
     struct feature_args a = {.width = w,
                              .height = h,
                              .inputs = kind[0],

@@ -25,6 +25,9 @@ struct likeness *case_likeness(struct pass_case *c);
 struct deblock_args case_deblock_args(struct pass_case *c, int w, int h);
 struct move_rows_args case_move_rows_args(struct pass_case *c);
 
+/* A layer of some inputs, outputs and stride on a picture of w x h pixels, without its source. */
+struct feature_args case_layer(struct pass_case *c, const int kind[3], int w, int h);
+
 struct cost_args case_cost_args(struct pass_case *c);
 struct cross_args case_cross_args(struct pass_case *c);
 struct downsample_cost_args case_downsample_args(struct pass_case *c, struct grid fine, int levels);

@@ -88,7 +88,7 @@ CUDA_STAGES(CUDA_LAUNCH)
 
 /* Forms of units; cuda_unit_averages() is that of UNIT_COSTS which begins with averaging. */
 cuda_unit cuda_unit_costs, cuda_unit_averages, cuda_unit_level, cuda_unit_pruned_level,
-    cuda_unit_kept_costs, cuda_unit_mixed_census, cuda_unit_grey;
+    cuda_unit_kept_costs, cuda_unit_mixed_census, cuda_unit_grey, cuda_unit_vectors;
 bool cuda_leaves_out(void *cuda, const struct graph *g, int i);
 
 /* Averaging begins when its arms are there too, and cost curves are found beside what needs labels
@@ -100,6 +100,7 @@ static inline void cuda_use_units(struct backend_cuda *cuda) {
     cuda->units[UNIT_KEPT_COSTS] = cuda_unit_kept_costs;
     cuda->units[UNIT_MIXED_CENSUS] = cuda_unit_mixed_census;
     cuda->units[UNIT_GREY] = cuda_unit_grey;
+    cuda->units[UNIT_VECTORS] = cuda_unit_vectors;
     cuda->apart[STAGE_cross_x] = cuda->apart[STAGE_cost_curve] = true;
     cuda->base.rules.apart = cuda->apart;
     cuda->base.rules.leaves_out = cuda_leaves_out;

@@ -1,11 +1,12 @@
 /*
  * The layers of the networks optimised for CUDA (feature.cuh).
  *
- * Layers of 64 inputs and 64 outputs have a kernel of their own where the tensor cores can read
- * pixels from shared memory themselves (warpgroup.cuh), in products of 64 outputs by 32 inputs and
- * 32 inputs by 128 pixels. The threads of a block hold all weights in registers. The block goes
- * down a strip of 128 columns and keeps the rows that it needs in shared memory, so that it loads
- * each but once; while one row is multiplied, the next one is on its way.
+ * Layers of 64 inputs and 64 outputs have kernels of their own where the tensor cores can
+ * read pixels from shared memory themselves (warpgroup.cuh), in products of 64 outputs by 32 inputs
+ * and 32 inputs by 128 pixels. The threads of a warpgroup hold weights in registers. It goes down a
+ * strip of 128 columns and keeps the rows that it needs in shared memory, so that each is loaded
+ * but once; while one row is multiplied, the next one is on its way. A block of the descriptor has
+ * a warpgroup for each layer, which reads from shared memory what the one before it computed.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/feature.cuh"
@@ -44,8 +45,15 @@ DEVICE int32_t quick_scale(uint64_t squares) {
 template <int COUNT> DEVICE uint64_t sum_of_squares(const int32_t number[COUNT]) {
     uint64_t sum = 0;
 #pragma unroll
-    for (int i = 0; i < COUNT; i++)
-        sum += (uint64_t)((int64_t)number[i] * number[i]);
+    for (int i = 0; i < COUNT; i += 4) {
+        static_assert(4ull * FEATURE_NUMBER_LARGEST * FEATURE_NUMBER_LARGEST <= UINT32_MAX,
+                      "sums of four squares");
+        uint32_t four = 0;
+#pragma unroll
+        for (int k = i; k < i + 4; k++)
+            four += (uint32_t)(number[k] * number[k]);
+        sum += four;
+    }
     return sum;
 }
 
@@ -166,6 +174,7 @@ static bool launch(backend_cuda *cuda, const feature_args &a) {
 
 enum { ROWS_BLOCKS = 3, LEAST_ROWS = 4 }; /* blocks of a multiprocessor; rows of a block */
 enum { STEPS = 2, PIECES = 4 };           /* of 32 and of 16 inputs */
+enum { PIECE_PIXELS = WARPGROUP / PIECES };
 
 /* The rows in shared memory: those of a row's taps and the next one, in turns, in pixels. A pixel's
  * inputs lie in PIECES planes; where that many lie side by side in other banks, copies meet no
@@ -178,7 +187,7 @@ enum { SLOTS = 4, PITCH = WIDE + 2, PLANE = (SLOTS * PITCH + 5) / 8 * 8 + 2 };
                         (size_t)stage_clamp(y, 0, a.height - 1) * (size_t)a.width * PIECES;
     int piece = (int)threadIdx.x % PIECES;
     uint4 *to = rows + (y + 1) % SLOTS * PITCH + piece * PLANE;
-    for (int i = (int)threadIdx.x / PIECES; i < PITCH; i += WARPGROUP / PIECES) {
+    for (int i = (int)threadIdx.x / PIECES; i < PITCH; i += PIECE_PIXELS) {
         int x = stage_clamp(left + i - 1, 0, a.width - 1);
         const uint4 *fine = from + x * PIECES + piece;
         if (a.coarse)
@@ -211,96 +220,79 @@ template <int COUNT> DEVICE int place_of(int pixel, int piece) {
 #endif
 }
 
-/* A strip's row of sums as the other threads of the block read it: of thread 4 g + t of warp w
- * outputs 16 w + 2 g and the next one of pixels 8 i + 2 t and the next one. For vectors a pixel
- * has two pieces for each warp, of even and of odd outputs. */
-template <bool VECTORS>
-DEVICE void stage_row(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4 *staged) {
-    int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE, matrix = lane / 8;
+/* Stores activations of a row of sums: a warp's 16 outputs of pixel i as a piece of 16 bytes, at
+ * place(i). Of thread 4 g + t of warp w they are outputs 16 w + 2 g and the next one of pixels
+ * 8 i + 2 t and the next one. */
+template <typename Place>
+DEVICE void store_row(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4 *to, Place place) {
 #pragma unroll
-    for (int i = 0; i < WIDE_SUMS; i += VECTORS ? 8 : 16) {
+    for (int i = 0; i < WIDE_SUMS; i += 16) {
         uint32_t word[4];
 #pragma unroll
         for (int m = 0; m < 4; m++) {
-            if constexpr (VECTORS) {
-                const int32_t *pair = sum + i + 2 * m;
-                word[m] = numbers_of(a, pair);
-            } else {
-                const int32_t *s = sum + i + 4 * m;
-                const int32_t pixels[4] = {s[0], s[2], s[1], s[3]};
-                word[m] = activations(a, pixels);
-            }
+            const int32_t *s = sum + i + 4 * m;
+            const int32_t pixels[4] = {s[0], s[2], s[1], s[3]};
+            word[m] = activations(a, pixels);
         }
-        int pixel = 2 * i + lane % 8 + 8 * (VECTORS ? matrix / 2 : matrix);
-        store_matrices(staged,
-                       VECTORS ? place_of<2 * PIECES>(pixel, 2 * warp + matrix % 2)
-                               : place_of<PIECES>(pixel, warp),
-                       word);
+        store_matrices(to, place(2 * i + (int)threadIdx.x % WARP_SIZE), word);
     }
+}
+
+/* The weights and biases of the outputs of a thread. */
+enum { WIDE_PRODUCTS = FEATURE_TAPS * STEPS };
+struct wide_layer {
+    uint32_t weights[WIDE_PRODUCTS][4];
+    int32_t bias[2];
+};
+
+DEVICE int wide_output(void) {
+    return (int)threadIdx.x % WARPGROUP / 4 * 2;
+}
+
+[[maybe_unused]] DEVICE void load_layer(const feature_args &a, wide_layer *to) {
+    int output = wide_output(), t = (int)threadIdx.x % 4;
+#pragma unroll
+    for (int k = 0; k < WIDE_PRODUCTS; k++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            to->weights[k][i] =
+                weights_of(a, k / STEPS, 8 * (k % STEPS) + i / 2 * 4 + t, output + i % 2);
+    for (int i = 0; i < 2; i++)
+        to->bias[i] = __ldg(a.bias + output + i);
+}
+
+DEVICE void start_sums(const int32_t bias[2], int32_t sum[WIDE_SUMS]) {
+#pragma unroll
+    for (int k = 0; k < WIDE_SUMS; k++)
+        sum[k] = bias[k / 2 % 2];
+}
+
+/* A row of sums. Its taps' rows begin at these pixels of each of rows' planes. */
+[[maybe_unused]] DEVICE void sum_row(const wide_layer &layer, const uint4 *rows, int plane,
+                                     const int taps[3], int32_t sum[WIDE_SUMS]) {
+    start_sums(layer.bias, sum);
+    begin_products(sum);
+#pragma unroll
+    for (int row = 0; row < 3; row++) {
+        uint64_t first = wide_operand(rows + taps[row], 8, plane);
+#pragma unroll
+        for (int k = 0; k < 3 * STEPS; k++) /* the address comes first in an operand */
+            multiply_wide(sum, layer.weights[row * 3 * STEPS + k],
+                          first + (uint64_t)(k / STEPS + k % STEPS * 2 * plane));
+    }
+    finish_products(sum);
 }
 
 enum { STAGED = WIDE * PIECES / WARPGROUP }; /* quarters of pixels that a thread writes */
 
-template <bool VECTORS>
-DEVICE void write_row(const feature_args &a, int left, int y, const uint4 *staged) {
-    int first = (int)threadIdx.x / PIECES, piece = (int)threadIdx.x % PIECES;
-    uint4 out[STAGED];
-    if constexpr (VECTORS) {
-        int32_t number[STAGED][16], scale[STAGED];
-        uint64_t squares[STAGED];
-#pragma unroll
-        for (int n = 0; n < STAGED; n++) {
-#pragma unroll
-            for (int odd = 0; odd < 2; odd++) {
-                uint4 v =
-                    staged[place_of<2 * PIECES>(first + n * (WARPGROUP / PIECES), 2 * piece + odd)];
-                const uint32_t words[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-                for (int i = 0; i < 8; i++)
-                    number[n][2 * i + odd] = (int16_t)(words[i / 2] >> i % 2 * 16);
-            }
-            squares[n] = sum_of_squares<16>(number[n]);
-        }
-        scales_of<STAGED, 1>(squares, scale);
-#pragma unroll
-        for (int n = 0; n < STAGED; n++) {
-            const int32_t *v = number[n];
-            out[n] = uint4{scaled_of(v, scale[n]), scaled_of(v + 4, scale[n]),
-                           scaled_of(v + 8, scale[n]), scaled_of(v + 12, scale[n])};
-        }
-    } else {
-#pragma unroll
-        for (int n = 0; n < STAGED; n++)
-            out[n] = staged[place_of<PIECES>(first + n * (WARPGROUP / PIECES), piece)];
-    }
-    uint4 *to = reinterpret_cast<uint4 *>(a.out) + (size_t)y * (size_t)a.width * PIECES;
-#pragma unroll
-    for (int n = 0; n < STAGED; n++) {
-        int x = left + first + n * (WARPGROUP / PIECES);
-        if (x < a.width)
-            to[x * PIECES + piece] = out[n];
-    }
-}
-
-template <bool VECTORS> constexpr int STAGED_ROW = WIDE *PIECES *(VECTORS ? 2 : 1);
-
-template <bool VECTORS>
 static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
     feature_rows_kernel(const __grid_constant__ feature_args a) {
     if constexpr (HAS_WARPGROUP) {
         DYNAMIC_SHARED(uint4, rows);
-        __shared__ uint4 staged[STAGED_ROW<VECTORS>]; /* launch_rows() asks whether it is there */
-        int output = (int)threadIdx.x / 4 * 2, t = (int)threadIdx.x % 4;
-        uint32_t weights[FEATURE_TAPS][STEPS][4];
-#pragma unroll
-        for (int tap = 0; tap < FEATURE_TAPS; tap++)
-#pragma unroll
-            for (int step = 0; step < STEPS; step++)
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    weights[tap][step][i] =
-                        weights_of(a, tap, 8 * step + i / 2 * 4 + t, output + i % 2);
-        const int32_t bias[2] = {__ldg(a.bias + output), __ldg(a.bias + output + 1)};
+        __shared__ uint4 staged[WIDE * PIECES]; /* has_kernel() asks whether it is there */
+        int warp = (int)threadIdx.x / WARP_SIZE, piece = (int)threadIdx.x % PIECES;
+        wide_layer layer;
+        load_layer(a, &layer);
         wait_for_previous_kernel();
         size_t count = (size_t)((a.width + WIDE - 1) / WIDE) * (size_t)a.height;
         int first = (int)(count * blockIdx.x / gridDim.x),
@@ -315,42 +307,286 @@ static __global__ void __launch_bounds__(WARPGROUP, ROWS_BLOCKS)
             if (i + 1 < end && y + 1 < a.height)
                 load_row(a, left, y + 2, rows);
             int32_t sum[WIDE_SUMS];
-#pragma unroll
-            for (int k = 0; k < WIDE_SUMS; k++)
-                sum[k] = bias[k / 2 % 2];
-            begin_products(sum);
-#pragma unroll
-            for (int tap = 0; tap < FEATURE_TAPS; tap++) {
-                const uint4 *from = rows + (y + tap / 3) % SLOTS * PITCH + tap % 3;
-#pragma unroll
-                for (int step = 0; step < STEPS; step++)
-                    multiply_wide(sum, weights[tap][step],
-                                  wide_operand(from + 2 * step * PLANE, 8, PLANE));
-            }
-            finish_products(sum);
-            stage_row<VECTORS>(a, sum, staged);
+            const int taps[3] = {y % SLOTS * PITCH, (y + 1) % SLOTS * PITCH,
+                                 (y + 2) % SLOTS * PITCH};
+            sum_row(layer, rows, PLANE, taps, sum);
+            store_row(a, sum, staged, [&](int pixel) { return place_of<PIECES>(pixel, warp); });
             __syncthreads();
-            write_row<VECTORS>(a, left, y, staged);
+            uint4 *to = reinterpret_cast<uint4 *>(a.out) + (size_t)y * (size_t)a.width * PIECES;
+#pragma unroll
+            for (int n = 0; n < STAGED; n++) {
+                int pixel = (int)threadIdx.x / PIECES + n * PIECE_PIXELS, x = left + pixel;
+                if (x < a.width)
+                    to[x * PIECES + piece] = staged[place_of<PIECES>(pixel, piece)];
+            }
         }
     }
 }
 
 /* False where the code that this GPU runs has no such kernel, only an empty one. */
-template <bool VECTORS> static bool launch_rows(backend_cuda *cuda, const feature_args &a) {
-    auto kernel = feature_rows_kernel<VECTORS>;
+template <typename Kernel> static bool has_kernel(Kernel kernel, size_t staged) {
     cudaFuncAttributes attributes;
-    if (cudaFuncGetAttributes(&attributes, kernel) ||
-        attributes.sharedSizeBytes < sizeof(uint4) * STAGED_ROW<VECTORS>)
+    return !cudaFuncGetAttributes(&attributes, kernel) && attributes.sharedSizeBytes >= staged;
+}
+
+static bool launch_rows(backend_cuda *cuda, const feature_args &a) {
+    size_t shared = sizeof(uint4) * PIECES * PLANE, staged = sizeof(uint4) * WIDE * PIECES,
+           reserved = 1024, each = shared + staged + reserved;
+    if (!has_kernel(feature_rows_kernel, staged))
         return false;
-    size_t shared = sizeof(uint4) * PIECES * PLANE, reserved = 1024,
-           each = shared + attributes.sharedSizeBytes + reserved;
     unsigned blocks = (unsigned)min((cuda->max_shared + reserved) / each, (size_t)ROWS_BLOCKS);
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    cudaFuncSetAttribute(feature_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         (int)shared);
     /* fewer rows are not worth the loading of all weights */
     dim3 enough = cuda_blocks((a.width + WIDE - 1) / WIDE * a.height, LEAST_ROWS, 1, 1);
-    launch_with_memory(cuda, kernel, dim3(min(enough.x, blocks * (unsigned)cuda->processors)),
-                       dim3(WARPGROUP), shared, a);
+    launch_with_memory(cuda, feature_rows_kernel,
+                       dim3(min(enough.x, blocks * (unsigned)cuda->processors)), dim3(WARPGROUP),
+                       shared, a);
     return true;
+}
+
+/* ---- the descriptor: all layers, with warpgroup.cuh. A block has a strip of columns, of which a
+ * layer loses one at each side, and some rows of it. */
+
+enum { HIDDEN = FEATURE_LAYERS - 1 }; /* layers whose rows are kept; warpgroups of a block */
+enum { OWN = WIDE - 2 * HIDDEN };     /* columns between two strips */
+enum { KEPT = 6, KEPT_PLANE = (KEPT * PITCH + 5) / 8 * 8 + 2, WINDOWS = WIDE + 8 };
+
+struct describe_args {
+    feature_args layer[FEATURE_LAYERS];
+};
+
+/* A block's vectors: of columns from left on, and rows first to end - 1. done: the last row that
+ * warpgroup number i has computed. */
+struct strip {
+    int left, first, end, width, height;
+    uint4 *kept[HIDDEN], *windows;
+    int *done;
+};
+
+/* The rows of a layer that vectors need. */
+DEVICE int first_of(const strip &s, int layer) {
+    return max(s.first - (HIDDEN - layer), 0);
+}
+DEVICE int end_of(const strip &s, int layer) {
+    return min(s.end + (HIDDEN - layer), s.height);
+}
+
+DEVICE int warpgroup(void) {
+    return (int)threadIdx.x / WARPGROUP;
+}
+
+/* The sums of a row of a layer but the first one. */
+DEVICE void sum_kept(const strip &s, const wide_layer &w, const uint4 *kept, int y,
+                     int32_t sum[WIDE_SUMS]) {
+    const int taps[3] = {max(y - 1, 0) % KEPT * PITCH, y % KEPT * PITCH,
+                         min(y + 1, s.height - 1) % KEPT * PITCH};
+    sum_row(w, kept, KEPT_PLANE, taps, sum);
+}
+
+/* Keeps a row of a layer; outside of the picture its border repeats. */
+template <int NUMBER>
+DEVICE void keep_row(const strip &s, const feature_args &a, int y, const int32_t sum[WIDE_SUMS],
+                     uint4 *kept) {
+    int thread = (int)threadIdx.x % WARPGROUP, beyond = s.width - s.left + 1;
+    uint4 *row = kept + y % KEPT * PITCH;
+    store_row(a, sum, row + thread / WARP_SIZE * KEPT_PLANE, [](int pixel) { return pixel + 1; });
+    show_products();
+    wait_for_warpgroup<NUMBER>();
+    if (s.left > 0 && beyond >= PITCH)
+        return;
+    uint4 *piece = row + thread % PIECES * KEPT_PLANE;
+    if (thread < PIECES && s.left == 0)
+        piece[0] = piece[1];
+    if (thread / PIECES == 1 && beyond < PITCH)
+        piece[beyond] = piece[beyond - 1];
+    show_products();
+    wait_for_warpgroup<NUMBER>();
+}
+
+/* The grey levels of a row that three taps of a thread's pixel see. */
+DEVICE uint32_t window_row(const feature_args &a, int x, int y) {
+    const uint8_t *row = a.source + (size_t)stage_clamp(y, 0, a.height - 1) * (size_t)a.width;
+    uint32_t word = 0;
+    for (int i = 0; i < 3; i++)
+        word |= (uint32_t)row[stage_clamp(x + i - 1, 0, a.width - 1)] << 8 * i;
+    return word;
+}
+
+/* The first layer, row by row: inputs 4 i to 4 i + 2 of a product are row i of its taps. */
+struct first_layer {
+    uint32_t weights[4], window[3];
+    int32_t bias[2];
+    int x, next; /* the column of the thread, the row that is next */
+};
+
+DEVICE void start_first(const strip &s, const feature_args &a, first_layer *f) {
+    int t = (int)threadIdx.x % 4;
+    f->x = s.left + (int)threadIdx.x;
+    f->next = first_of(s, 0);
+    for (int i = 0; i < 2; i++) {
+        f->bias[i] = __ldg(a.bias + wide_output() + i);
+        f->weights[i] = f->weights[2 + i] = 0;
+        for (int k = 0; k < 3 && t < 3; k++)
+            f->weights[i] |= (weights_of(a, 3 * t + k, 0, wide_output() + i) & 255) << 8 * k;
+        f->window[i + 1] = window_row(a, f->x, f->next - 1 + i);
+    }
+}
+
+DEVICE void keep_first(const strip &s, const feature_args &a, first_layer *f) {
+    int32_t sum[WIDE_SUMS];
+    f->window[0] = f->window[1];
+    f->window[1] = f->window[2];
+    f->window[2] = window_row(a, f->x, f->next + 1);
+    s.windows[threadIdx.x] = uint4{f->window[0], f->window[1], f->window[2], 0};
+    show_products();
+    wait_for_warpgroup<0>();
+    start_sums(f->bias, sum);
+    begin_products(sum);
+    multiply_wide(sum, f->weights, wide_operand(s.windows, 8, 8));
+    finish_products(sum);
+    keep_row<0>(s, a, f->next++, sum, s.kept[0]);
+}
+
+/* Hidden layers but the first one; warpgroup 0 computes that, too. */
+template <int LAYER> DEVICE void keep_layer(const strip &s, const describe_args &d) {
+    const feature_args &a = d.layer[LAYER];
+    int32_t sum[WIDE_SUMS];
+    wide_layer w;
+    first_layer first;
+    load_layer(a, &w);
+    wait_for_previous_kernel();
+    if (LAYER == 1)
+        start_first(s, d.layer[0], &first);
+    for (int y = first_of(s, LAYER); y < end_of(s, LAYER); y++) {
+        int below = min(y + 1, s.height - 1);
+        while (LAYER == 1 && first.next <= below)
+            keep_first(s, d.layer[0], &first);
+        if (LAYER > 1)
+            wait_until(s.done + LAYER - 2, below);
+        sum_kept(s, w, s.kept[LAYER - 1], y, sum);
+        wait_until(s.done + LAYER, y - KEPT + 1); /* rows that are overwritten were read */
+        keep_row<LAYER - 1>(s, a, y, sum, s.kept[LAYER]);
+        if (threadIdx.x % WARPGROUP == 0)
+            tell(s.done + LAYER - 1, y);
+    }
+}
+
+/* Stages feature_number() of a row of sums, a piece for the even and one for the odd outputs of a
+ * warp. */
+DEVICE void stage_numbers(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4 *staged) {
+    int warp = (int)threadIdx.x % WARPGROUP / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE;
+#pragma unroll
+    for (int i = 0; i < WIDE_SUMS; i += 8) {
+        uint32_t word[4];
+#pragma unroll
+        for (int m = 0; m < 4; m++)
+            word[m] = numbers_of(a, sum + i + 2 * m);
+        store_matrices(
+            staged, place_of<2 * PIECES>(2 * i + lane % 8 + lane / 16 * 8, 2 * warp + lane / 8 % 2),
+            word);
+    }
+}
+
+/* Writes a row's vectors of the strip's columns of which all inputs were there. */
+DEVICE void write_vectors(const strip &s, const feature_args &a, int y, const uint4 *staged) {
+    int begin = s.left ? HIDDEN : 0,
+        end = blockIdx.x + 1 < gridDim.x ? WIDE - HIDDEN : s.width - s.left;
+    int first = (int)threadIdx.x % WARPGROUP / PIECES, piece = (int)threadIdx.x % PIECES;
+    int32_t number[STAGED][16], scale[STAGED];
+    uint64_t squares[STAGED];
+#pragma unroll
+    for (int n = 0; n < STAGED; n++) {
+#pragma unroll
+        for (int odd = 0; odd < 2; odd++) {
+            uint4 v = staged[place_of<2 * PIECES>(first + n * PIECE_PIXELS, 2 * piece + odd)];
+            const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                number[n][2 * i + odd] = (int16_t)(words[i / 2] >> i % 2 * 16);
+        }
+        squares[n] = sum_of_squares<16>(number[n]);
+    }
+    scales_of<STAGED, 1>(squares, scale);
+    uint4 *to =
+        reinterpret_cast<uint4 *>(a.out) + ((size_t)y * (size_t)a.width + (size_t)s.left) * PIECES;
+#pragma unroll
+    for (int n = 0; n < STAGED; n++) {
+        const int32_t *v = number[n];
+        int pixel = first + n * PIECE_PIXELS;
+        uint4 out = {scaled_of(v, scale[n]), scaled_of(v + 4, scale[n]), scaled_of(v + 8, scale[n]),
+                     scaled_of(v + 12, scale[n])};
+        if (pixel >= begin && pixel < end)
+            to[pixel * PIECES + piece] = out;
+    }
+}
+
+DEVICE void make_vectors(const strip &s, const feature_args &a, uint4 *staged) {
+    int32_t sum[WIDE_SUMS];
+    wide_layer w;
+    load_layer(a, &w);
+    wait_for_previous_kernel();
+    for (int y = s.first; y < s.end; y++) {
+        wait_until(s.done + HIDDEN - 2, min(y + 1, s.height - 1));
+        sum_kept(s, w, s.kept[HIDDEN - 1], y, sum);
+        wait_for_warpgroup<HIDDEN - 1>(); /* the row before this one was read */
+        if (threadIdx.x % WARPGROUP == 0)
+            tell(s.done + HIDDEN - 1, y);
+        stage_numbers(a, sum, staged);
+        wait_for_warpgroup<HIDDEN - 1>();
+        write_vectors(s, a, y, staged);
+    }
+}
+
+static __global__ void __launch_bounds__(HIDDEN *WARPGROUP, 1)
+    describe_kernel(const __grid_constant__ describe_args d) {
+    if constexpr (HAS_WARPGROUP) {
+        DYNAMIC_SHARED(uint4, memory);
+        __shared__ uint4 staged[WIDE * PIECES * 2]; /* has_kernel() asks whether it is there */
+        __shared__ int done[HIDDEN];
+        strip s;
+        s.width = d.layer[0].width;
+        s.height = d.layer[0].height;
+        s.left = (int)blockIdx.x * OWN;
+        s.first = (int)((size_t)s.height * blockIdx.y / gridDim.y);
+        s.end = (int)((size_t)s.height * (blockIdx.y + 1) / gridDim.y);
+        s.done = done;
+        for (int i = 0; i < HIDDEN; i++)
+            s.kept[i] = memory + i * PIECES * KEPT_PLANE;
+        s.windows = memory + HIDDEN * PIECES * KEPT_PLANE;
+        if (threadIdx.x < HIDDEN)
+            done[threadIdx.x] = first_of(s, (int)threadIdx.x + 1) - 1;
+        __syncthreads();
+        if (warpgroup() == 0)
+            keep_layer<1>(s, d);
+        else if (warpgroup() == 1)
+            keep_layer<2>(s, d);
+        else
+            make_vectors(s, d.layer[HIDDEN], staged);
+    }
+}
+
+int cuda_unit_vectors(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    size_t staged = sizeof(uint4) * WIDE * PIECES * 2,
+           shared = sizeof(uint4) * (HIDDEN * PIECES * KEPT_PLANE + WINDOWS);
+    const feature_args *last = cuda_args<feature_args>(g, unit, STAGE_feature_vector, slot);
+    describe_args d;
+    for (int k = 0; k < HIDDEN; k++) {
+        const feature_args *a = cuda_args<feature_args>(g, unit, STAGE_feature_layer, slot, k);
+        if (!a)
+            return 0;
+        d.layer[k] = *a;
+    }
+    if (!last || shared + staged > cuda->max_shared || !has_kernel(describe_kernel, staged))
+        return 0;
+    d.layer[HIDDEN] = *last;
+    cudaFuncSetAttribute(describe_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    int strips = max((last->width - 2 * HIDDEN + OWN - 1) / OWN, 1);
+    launch_with_memory(cuda, describe_kernel,
+                       dim3((unsigned)strips, (unsigned)min(max(cuda->processors / strips, 1),
+                                                            (last->height + 3) / 4)),
+                       dim3(HIDDEN * WARPGROUP), shared, d);
+    return FEATURE_LAYERS;
 }
 
 /* The shapes of layers that have a kernel, 32 outputs at a time where layers are small, since there
@@ -381,12 +617,12 @@ static bool launch_tiles(backend_cuda *cuda, const feature_args &a) {
 void cuda_launch_feature_layer(backend_cuda *cuda, const void *args, int width, int height) {
     const feature_args &a = *static_cast<const feature_args *>(args);
     bool wide = a.inputs == 64 && a.outputs == 64 && a.stride == 1;
-    if (!(wide && launch_rows<false>(cuda, a)) && !launch_tiles(cuda, a))
+    if (!(wide && launch_rows(cuda, a)) && !launch_tiles(cuda, a))
         cuda->plain[STAGE_feature_layer](cuda, args, width, height);
 }
 
 void cuda_launch_feature_vector(backend_cuda *cuda, const void *args, int width, int height) {
     const feature_args &a = *static_cast<const feature_args *>(args);
-    if (!launch_rows<true>(cuda, a) && !launch<layer_shape<64, 64>, true>(cuda, a))
+    if (!launch<layer_shape<64, 64>, true>(cuda, a))
         cuda->plain[STAGE_feature_vector](cuda, args, width, height);
 }

@@ -44,6 +44,46 @@ DEVICE void wait_for_copies(void) {
     WARPGROUP_ASM("cp.async.wait_all;\n fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* After the next barrier of threads that wrote to shared memory products may read it. */
+DEVICE void show_products(void) {
+    WARPGROUP_ASM("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* A barrier of a warpgroup of the block. */
+template <int NUMBER> DEVICE void wait_for_warpgroup(void) {
+#ifdef __CUDA_ARCH__
+    WARPGROUP_ASM("bar.sync %0, 128;" ::"n"(NUMBER + 1) : "memory");
+#else
+    __syncthreads(); /* emulated warps go from barrier to barrier in turns */
+#endif
+}
+
+/* A number in shared memory that grows, by which a warpgroup tells others how far it is. */
+DEVICE void tell(int *at, int value) {
+#ifdef __CUDA_ARCH__
+    WARPGROUP_ASM("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(at)), "r"(value)
+                  : "memory");
+#else
+    *at = value;
+#endif
+}
+
+DEVICE void wait_until(const int *at, int least) {
+#ifdef __CUDA_ARCH__
+    int now = least;
+    do
+        WARPGROUP_ASM("ld.acquire.cta.shared.s32 %0, [%1];"
+                      : "=r"(now)
+                      : "r"(shared_address(at))
+                      : "memory");
+    while (now < least);
+#else
+    do
+        __syncthreads();
+    while (*at < least);
+#endif
+}
+
 /* The second operand of multiply_wide(), in shared memory: groups of 8 columns, of which 16 bytes
  * of the first column lie there, then 16 of the next one and so on. The next group begins so many
  * times 16 bytes further on (the stride of PTX's descriptor, which swizzles nothing here), and the
@@ -78,11 +118,13 @@ DEVICE void multiply_wide(int32_t sum[WIDE_SUMS], const uint32_t a[4], uint64_t 
             row[i][word] = __shfl_sync(ALL_LANES, a[word / 4 * 2 + i], lane / 4 * 4 + word % 4);
     for (int i = 0; i < WIDE_SUMS; i++) {
         int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-        for (int k = 0; k < 32; k++) {
-            uint64_t at = (b & 0x3fff) + (uint64_t)(k / 16) * (b >> 16 & 0x3fff) +
+        for (int half = 0; half < 2; half++) {
+            uint64_t at = (b & 0x3fff) + (uint64_t)half * (b >> 16 & 0x3fff) +
                           (uint64_t)(column / 8) * (b >> 32 & 0x3fff) + (uint64_t)(column % 8);
             const uint8_t *bytes = (const uint8_t *)__cvta_shared_to_generic(16 * at);
-            sum[i] += (int8_t)(row[i / 2 % 2][k / 4] >> k % 4 * 8) * (int32_t)bytes[k % 16];
+            const int8_t *weights = (const int8_t *)(row[i / 2 % 2] + 4 * half);
+            for (int k = 0; k < 16; k++)
+                sum[i] += weights[k] * bytes[k];
         }
     }
 #endif

@@ -103,13 +103,14 @@ void run_warp() {
 void run_block(unsigned threads, dim3 block) {
     for (unsigned i = 0; i < threads; i++)
         start_lane(warps[i / LANES].lanes[i % LANES], i, block);
-    do {
+    for (bool on = true; on;) {
+        on = false;
         for (unsigned first = 0; first < threads; first += LANES) {
             now = &warps[first / LANES];
             run_warp();
-            assert(now->lanes[0].ended == warps[0].lanes[0].ended);
+            on |= !now->lanes[0].ended;
         }
-    } while (!warps[0].lanes[0].ended);
+    }
 }
 
 /* To the next lane, without a detour where that waits here, too. */
