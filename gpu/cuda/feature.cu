@@ -368,7 +368,7 @@ struct strip {
 DEVICE int first_of(const strip &s, int layer) {
     return max(s.first - (HIDDEN - layer), 0);
 }
-DEVICE int end_of(const strip &s, int layer) {
+[[maybe_unused]] DEVICE int end_of(const strip &s, int layer) {
     return min(s.end + (HIDDEN - layer), s.height);
 }
 
@@ -420,7 +420,7 @@ struct first_layer {
     int x, next; /* the column of the thread, the row that is next */
 };
 
-DEVICE void start_first(const strip &s, const feature_args &a, first_layer *f) {
+[[maybe_unused]] DEVICE void start_first(const strip &s, const feature_args &a, first_layer *f) {
     int t = (int)threadIdx.x % 4;
     f->x = s.left + (int)threadIdx.x;
     f->next = first_of(s, 0);
@@ -433,7 +433,7 @@ DEVICE void start_first(const strip &s, const feature_args &a, first_layer *f) {
     }
 }
 
-DEVICE void keep_first(const strip &s, const feature_args &a, first_layer *f) {
+[[maybe_unused]] DEVICE void keep_first(const strip &s, const feature_args &a, first_layer *f) {
     int32_t sum[WIDE_SUMS];
     f->window[0] = f->window[1];
     f->window[1] = f->window[2];
