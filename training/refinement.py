@@ -73,6 +73,10 @@ class Program:
         layers = choice.read_file(weights)[1]
         self.on_device = [(w.to(DEVICE), b.to(DEVICE), shift) for w, b, shift in layers]
         self.learned = part == 'learned'
+        if DEVICE.type == 'cuda':  # before the thread that makes pairs runs
+            self.words = torch.compile(self.words)
+            with torch.no_grad():
+                self.words(torch.zeros(8, HEIGHT, WIDTH, 3, dtype=torch.uint8, device=DEVICE))
 
     def match(self, left, right, labels, lot=0):
         """Disparities in 1/16 px (H, W) int16 and confidences, by preset number lot."""
@@ -106,6 +110,7 @@ class Pairs(threading.Thread):
         rgb, d, seen, largest, rows_off = self.caster.cast(count, seed)
         self.times.add('cast')
         rgb = scenes.degraded(rgb, self.generator)
+        scenes.make_worse(rgb, self.generator)
         self.times.add('degrade')
         maps, right = [], []
         for i in range(count):
@@ -373,13 +378,14 @@ def write_weights(options):
 
 def start_workers(options, folder):
     """A process for each GPU: of each its part and the process."""
-    workers, gpus = [], max(1, torch.cuda.device_count())
-    for part, count in options.parts:
+    workers, count = [], max(1, torch.cuda.device_count())
+    gpus = (os.environ.get('CUDA_VISIBLE_DEVICES') or ','.join(map(str, range(count)))).split(',')
+    for part, size in options.parts:
         port = 29500 + len(workers)
-        for rank in range(count):
-            job = {'part': part, 'rank': rank, 'size': count, 'port': port, 'folder': folder,
+        for rank in range(size):
+            job = {'part': part, 'rank': rank, 'size': size, 'port': port, 'folder': folder,
                    'until': options.until}
-            gpu = {**os.environ, 'CUDA_VISIBLE_DEVICES': str(len(workers) % gpus)}
+            gpu = {**os.environ, 'CUDA_VISIBLE_DEVICES': gpus[len(workers) % count]}
             workers.append((part, subprocess.Popen(
                 [sys.executable, os.path.abspath(__file__), *sys.argv[1:], '--worker',
                  json.dumps(job)], env=gpu)))

@@ -187,6 +187,17 @@ def degraded(rgb, generator):
     return (255 * x + deviation * white).round().clamp(0, 255).to(torch.uint8)
 
 
+def make_worse(rgb, generator):
+    """Gives a tenth of the pairs (N, 2, H, W, 3) strong noise, and a tenth JPEG."""
+    for pair, (kind, much) in zip(rgb, torch.rand(len(rgb), 2, generator=generator,
+                                                  device=DEVICE).tolist()):
+        if kind < 0.1:
+            noise = torch.randn(pair.shape, device=DEVICE, generator=generator)
+            pair[:] = (pair + (3 + 11 * much) * noise).round().clamp(0, 255)
+        elif kind < 0.2:
+            pair[:] = torch.stack([compressed(eye, int(20 + 65 * much)) for eye in pair])
+
+
 def compressed(picture, quality):
     """A picture (H, W, 3) after JPEG."""
     file = io.BytesIO()

@@ -24,7 +24,6 @@ NUMBERS = 64  # of a pixel's vector
 LABELS = 64
 ROWS, COLUMNS = 32, 320  # of the strips of a scene's pictures that are trained on
 STRIPS = 8  # of a scene
-NOISY, COMPRESSED = 0.1, 0.1  # shares of the scenes, besides what scenes.degraded() does to all
 LARGEST = 63 / 128  # of a vector of length 1
 MARGIN = 6  # rows and columns that see the picture's border
 CROSS_LENGTH, CROSS_HEIGHT, CROSS_STEP = 17, 4, 16  # of `default`
@@ -50,14 +49,7 @@ class Strips:
         rgb, d, seen, _, _ = self.caster.cast(count // STRIPS, self.seed)
         self.seed += count // STRIPS
         rgb = scenes.degraded(rgb, self.generator)
-        for pair in rgb:
-            if self.random.random() < NOISY:
-                noise = torch.randn(pair.shape, device=scenes.DEVICE, generator=self.generator)
-                noisy = pair + self.random.uniform(3, 14) * noise
-                pair[:] = noisy.round().clamp(0, 255).to(torch.uint8)
-            if self.random.random() < COMPRESSED:
-                quality = int(self.random.integers(20, 85))
-                pair[:] = torch.stack([scenes.compressed(eye, quality) for eye in pair])
+        scenes.make_worse(rgb, self.generator)
         left, right = choice.grey_of(rgb).float().unbind(1)
         maps = left, right, d, seen & (d > 0) & (d < LABELS - 2), scenes.spread(d) > 2.5
         strips = []
@@ -156,13 +148,6 @@ class Network(torch.nn.Module):
             layers.append((weight, (bias * unit).round() + 2.0**(shift - 1), shift))
         choice.write_file(path, ['licence: MIT', f'trained: {about}'], layers, {})
 
-    @torch.no_grad()
-    def load(self, path):
-        """Reads what save() writes."""
-        for (layer, unit, shift), (weight, bias, _) in zip(self.units(), choice.read_file(path)[1]):
-            layer.weight[:] = weight / 2.0**layer.shift
-            layer.bias[:] = (bias - 2.0**(shift - 1)) / unit
-
 
 def distances(left, right):
     """32 - 32 cos (N, H, W, LABELS) of vectors (N, NUMBERS, H, W); 32 out of the picture."""
@@ -248,7 +233,6 @@ def main():
     parser.add_argument('--minutes', type=float, default=9.3)
     parser.add_argument('--pairs', type=int, default=32, help='of one step')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--start', help='a file of weights to go on from')
     options = parser.parse_args()
     start = time.time()
     torch.manual_seed(options.seed)
@@ -260,8 +244,6 @@ def main():
     held = [held.pairs(16) for _ in range(6)]
     network = Network().to(scenes.DEVICE, memory_format=torch.channels_last)
     network.begin(strips.pairs(16)[0].unsqueeze(1))
-    if options.start:
-        network.load(options.start)
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / AVERAGED))
     optimiser = torch.optim.Adam(network.parameters(), lr=RATE, betas=(0.9, 0.99))
 
