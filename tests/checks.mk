@@ -3,9 +3,9 @@
 # only); all of them print TAP.
 # SPDX-License-Identifier: MIT
 
-CHECKS = unit gui-few parity golden lint
+CHECKS = parity lint unit gui-few golden
 # What `make check` leaves to `make check-all`: other builds of the same, and what takes long.
-LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long goldens arm package odd-folder
+LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long lint-long goldens arm package odd-folder
 FUZZ_SECONDS ?= 60
 .PHONY: check check-all $(CHECKS) $(LONG_CHECKS) asan fuzz tsan tsan-gui fuzz-run vm-ready \
         vm-window vm-window-ready package-ready deb-check abi faults soak \
@@ -88,7 +88,7 @@ $(PARITY) $(GOLDEN) $(BENCH_GPU) $(DEVICE): $(BUILD)/core.a
 	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lstdc++ -lm
 # What has to report.
 REPORTS = $(patsubst %,$(BUILD):%,unit gui-few parity golden) $(LINT:%=lint:%)
-LONG_REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit-long) \
+LONG_REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit-long) $(LONG_LINT:%=lint:%) \
                $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) $(BUILD)/tsan:gui \
                $(GOLDENS:%=$(BUILD)/%:golden) $(patsubst %,$(BUILD)/arm:%,parity golden) \
                $(patsubst $(BUILD)/fuzz_%,fuzz:%,$(FUZZ)) $(PACKAGE:%=package:%) odd-folder
@@ -176,10 +176,13 @@ $(VM_WINDOW): vm-window-ready ;
 $(BUILD)/vm_test_replay.ran: $(BUILD)/vm_test_uvc.ran # of what was recorded there
 $(eval $(call sums_up,vm-test,vm-test,VM))
 $(eval $(call sums_up,vm-window,vm-window,VM_WINDOW))
-LINT = tidy cppcheck format style headers layers budget man desktop deb release
+LINT = tidy format style headers layers budget man desktop deb release
+# Readers of the sources that follow what a function computes.
+LONG_LINT = analyser cppcheck
 lint: $(LINT:%=lint-%)
+lint-long: $(LONG_LINT:%=lint-%)
 lint-man: $(BUILD)/livestereo.1
-$(LINT:%=lint-%): lint-%:
+$(LINT:%=lint-%) $(LONG_LINT:%=lint-%): lint-%:
 	$(Q)BUILD="$(BUILD)" CFLAGS="$(PKG_CFLAGS)" CALIB_CFLAGS="$(CALIB_CFLAGS)" \
 	    tests/run.sh --step lint:$* tests/lint.sh $*
 # The library as others use it, from a folder that it is installed in.
