@@ -273,7 +273,7 @@ TEST("/mrf/forbidden", test_forbidden) {
     }
 }
 
-/* Of squares and lines, truncated or not: sweeps over the labels and the envelope of parabolas
+/* Of squares and lines, truncated or not: sweeps over the labels and trials of all labels
  * against trying all. */
 TEST("/mrf/messages", test_messages) {
     for (int round = 0; round < 100; round++) {

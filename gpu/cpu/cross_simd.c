@@ -1,10 +1,9 @@
 /*
- * Cross-shaped averaging in AVX2; matching, averaging and the sums of the next two levels as one;
- * the costs of the labels that tiles keep. A ring of rows holds running sums down the columns of
- * the sums along rows, for a strip of columns and as many labels as fit. A pixel's sum is the
- * difference of two of them, and neither the costs before averaging nor the 16-bit sums are
- * written to memory. Sums of 16 bits may wrap: a difference is right as long as no sum over a
- * window reaches 65536.
+ * Matching, cross-shaped averaging and the sums of the next two levels as one, in AVX2; the costs
+ * of the labels that tiles keep. A ring of rows holds running sums down the columns of the sums
+ * along rows, for a strip of columns and as many labels as fit. A pixel's sum is the difference of
+ * two of them, and neither the costs before averaging nor the 16-bit sums are written to memory.
+ * Sums of 16 bits may wrap: a difference is right as long as no sum over a window reaches 65536.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cpu/costs_avx2.h"
@@ -18,36 +17,6 @@ static void store_bytes(uint8_t *to, __m256i words) {
               _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
 }
 
-/* running[x + 1]: the costs of pixels up to x, 16 labels from d on. */
-static void run_along(const struct cross_args *a, int y, int d, __m256i *running) {
-    running[0] = _mm256_setzero_si256();
-    for (int x = 0; x < a->grid.width; x++) {
-        const uint8_t *from = a->source + grid_labels(&a->grid, x, y) + d;
-        __m256i words = _mm256_cvtepu8_epi16(load_128(from));
-        running[x + 1] = _mm256_add_epi16(running[x], words);
-    }
-}
-
-static __m256i along_arms(const __m256i *running, const struct arms *arms, int x) {
-    return _mm256_sub_epi16(running[x + arms[x].length[RIGHT] + 1],
-                            running[x - arms[x].length[LEFT]]);
-}
-
-/* ---- the passes one by one */
-
-void FORM(rows_cross_x)(const void *args, int width, int first, int last, void *scratch) {
-    const struct cross_args *a = args;
-    __m256i *running = scratch;
-    static_assert((MAX_FRAME_SIDE + 1) * sizeof(*running) <= SCRATCH_BYTES, "a row of sums fits");
-    for (int y = first; y < last; y++)
-        for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
-            run_along(a, y, d, running);
-            for (int x = 0; x < width; x++)
-                store_256(a->between + grid_labels(&a->grid, x, y) + d,
-                          along_arms(running, a->arms + (size_t)y * (size_t)width, x));
-        }
-}
-
 /* (sum + count / 2) / count by floats, which is exact: both are below 2^24, so a quotient that
  * is not whole lies farther from the next whole number than it can be rounded. */
 static __m256i divide(__m256i sum, int count) {
@@ -59,29 +28,6 @@ static __m256i divide(__m256i sum, int count) {
 static __m256i divide_both(__m256i low, __m256i high, int count) {
     return _mm256_permute4x64_epi64(_mm256_packus_epi32(divide(low, count), divide(high, count)),
                                     0xd8);
-}
-
-static void cross_pixel(const struct cross_args *a, int x, int y) {
-    const struct arms *arms = a->arms + (size_t)y * (size_t)a->grid.width + x;
-    int top = y - arms->length[UP], bottom = y + arms->length[DOWN];
-    int count = cross_count(a->arms, a->grid.width, x, top, bottom);
-    for (int d = 0; d < a->grid.padded; d += LABEL_BLOCK) {
-        __m256i low = _mm256_setzero_si256(), high = low;
-        for (int row = top; row <= bottom; row++) {
-            __m256i words = load_256(a->between + grid_labels(&a->grid, x, row) + d);
-            low = _mm256_add_epi32(low, _mm256_cvtepu16_epi32(_mm256_castsi256_si128(words)));
-            high =
-                _mm256_add_epi32(high, _mm256_cvtepu16_epi32(_mm256_extracti128_si256(words, 1)));
-        }
-        store_bytes(a->out + grid_labels(&a->grid, x, y) + d, divide_both(low, high, count));
-    }
-}
-
-void FORM(rows_cross_y)(const void *args, int width, int first, int last, void *scratch) {
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        for (int x = 0; x < width; x++)
-            cross_pixel(args, x, y);
 }
 
 /* ---- division of words */

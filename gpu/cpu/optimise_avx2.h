@@ -19,7 +19,7 @@
  * of the second list. The others are the plain stages, compiled for AVX2. */
 /* clang-format off */
 #define FORM_STAGES(STAGE) \
-    STAGE(message) STAGE(cost) STAGE(cross_x) STAGE(cross_y) STAGE(cross_nodes) \
+    STAGE(message) STAGE(cost) STAGE(cross_nodes) \
     STAGE(winner_takes_all) STAGE(pruned_winner) STAGE(median) \
     STAGE(hole_median) STAGE(check) STAGE(fill) STAGE(cost_curve) \
     STAGE(refine_nearest) STAGE(refine_evidence) LAYER_STAGES(STAGE)
@@ -27,9 +27,8 @@
     STAGE(census) STAGE(steady_bits) STAGE(downsample_cost) STAGE(node_match) STAGE(evidence) \
     STAGE(arms) STAGE(edges) STAGE(surface_arms) STAGE(surface_sums) STAGE(surface_plane) \
     STAGE(move_rows) STAGE(deblock) STAGE(remap) STAGE(smooth_x) \
-    STAGE(smooth_y) STAGE(pruned_start) STAGE(pruned_message) \
-    STAGE(pruned_downsample) STAGE(grey) STAGE(chance) STAGE(move_take) \
-    STAGE(motion_cost)
+    STAGE(smooth_y) STAGE(pruned_message) STAGE(pruned_downsample) STAGE(grey) STAGE(chance) \
+    STAGE(move_take) STAGE(motion_cost)
 /* Those with layers, which vpdpbusd also computes in vectors of AVX2 where the processor has it:
  * encoded for AVX-VNNI, and for AVX512-VNNI with AVX512-VL. */
 #define LAYER_STAGES(STAGE) \

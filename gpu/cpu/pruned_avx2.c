@@ -134,24 +134,20 @@ void rows_pruned_message_avx2(const void *args, int width, int first, int last, 
         message_row_pruned(&s, a->iteration, y);
 }
 
-void rows_pruned_start_avx2(const void *args, int width, int first, int last, void *scratch) {
-    const struct pruned_start_args *a = args;
+static void start_row(const struct pruned_start_args *a, int y) {
     const struct grid *g = &a->grid, *c = &a->coarse;
-    (void)width;
-    (void)scratch;
-    for (int y = first; y < last; y++)
-        for (int x = grid_column(a->parity, 0, y); x < g->width; x += 2) {
-            const uint8_t *kept = kept_at(&a->pruning, x, y);
-            size_t pixel = grid_pixel(g, x, y), above = grid_pixel(c, x / 2, y / 2);
-            for (int k = 0, n = kept_count(kept); k < n; k++) {
-                size_t to = pruned_labels(g, k, pixel),
-                       from = a->from_pruned
-                                  ? pruned_labels(c, k, above)
-                                  : above * (size_t)c->padded + (size_t)kept[k] * LABEL_BLOCK;
-                for (int r = 0; r < DIRECTIONS; r++)
-                    store_128(a->message[r] + to, load_128(a->parent[r] + from));
-            }
+    for (int x = grid_column(a->parity, 0, y); x < g->width; x += 2) {
+        const uint8_t *kept = kept_at(&a->pruning, x, y);
+        size_t pixel = grid_pixel(g, x, y), above = grid_pixel(c, x / 2, y / 2);
+        for (int k = 0, n = kept_count(kept); k < n; k++) {
+            size_t to = pruned_labels(g, k, pixel),
+                   from = a->from_pruned
+                              ? pruned_labels(c, k, above)
+                              : above * (size_t)c->padded + (size_t)kept[k] * LABEL_BLOCK;
+            for (int r = 0; r < DIRECTIONS; r++)
+                store_128(a->message[r] + to, load_128(a->parent[r] + from));
         }
+    }
 }
 
 /* With a start, that is step 0; labels are the last step. */
@@ -161,7 +157,7 @@ static void step_row(const void *context, int step, int y, void *scratch) {
     const struct level_unit *u = s->unit;
     int half_step = step - (u->start != NULL);
     if (u->start && step == 0)
-        rows_pruned_start_avx2(u->start, 0, y, y + 1, NULL);
+        start_row(u->start, y);
     else if (half_step < u->count)
         message_row_pruned(s, s->args->iteration + half_step, y);
     else

@@ -116,13 +116,11 @@ static void make_curve(struct mrf *m, int edge_class) {
     for (int k = 0; k < m->labels; k++)
         c->value[k] = units_of(m, m->in.smoothness(m->in.context, edge_class, k, 0));
     c->largest = c->value[m->labels - 1];
-    c->linear = c->quadratic = true;
+    c->linear = true;
     for (int k = 0; k < m->labels; k++) {
         int64_t straight = (int64_t)c->value[1] * k;
         c->steps = c->value[k] < c->largest ? k : c->steps;
-        int64_t square = straight * k;
         c->linear = c->linear && c->value[k] == (straight < c->largest ? straight : c->largest);
-        c->quadratic = c->quadratic && c->value[k] == (square < c->largest ? square : c->largest);
     }
 }
 
@@ -210,31 +208,6 @@ int32_t mrf_least(const int32_t *v, int count) {
     return least;
 }
 
-/* The lower envelope of the parabolas h(l) + slope (k - l)^2 (Felzenszwalb, Huttenlocher, Theory of
- * Computing 8, 2012). */
-static void convolve_parabolas(int64_t slope, int labels, const int32_t *restrict h,
-                               int32_t *restrict out) {
-    int owner[MAX_LABELS], from[MAX_LABELS], count = 0;
-    for (int q = 0; q < labels; q++) {
-        int first = 0; /* where q is below the last one */
-        for (; count; count--) {
-            int v = owner[count - 1];
-            double above = (double)(h[q] - h[v] + slope * (q * q - v * v));
-            first = (int)floor(above / (double)(2 * slope * (q - v))) + 1;
-            if (first > from[count - 1])
-                break;
-        }
-        if (count && first >= labels)
-            continue;
-        owner[count] = q;
-        from[count] = count ? first : 0;
-        count++;
-    }
-    for (int i = 0, k = 0; i < count; i++)
-        for (; k < (i + 1 < count ? from[i + 1] : labels); k++)
-            out[k] = (int32_t)(h[owner[i]] + slope * (k - owner[i]) * (k - owner[i]));
-}
-
 /* Two sweeps over the labels. */
 static void convolve_cones(int32_t slope, int labels, const int32_t *restrict h,
                            int32_t *restrict out) {
@@ -245,20 +218,18 @@ static void convolve_cones(int32_t slope, int labels, const int32_t *restrict h,
         out[l] = out[l + 1] + slope < out[l] ? out[l + 1] + slope : out[l];
 }
 
-/* Curves of fewer steps than this are faster tried, for all labels at once. */
-enum { FEW_LINEAR_STEPS = 8, FEW_STEPS = 16 };
+/* Cones of fewer steps than this are faster tried, for all labels at once. */
+enum { FEW_STEPS = 8 };
 
 /* out(k) = min_l h(l) + V(|l - k|). */
 static void convolve_curve(const struct mrf_curve *c, int labels, const int32_t *restrict h,
                            int32_t *restrict out) {
     int32_t limit = mrf_least(h, labels) + c->largest;
-    bool tried = c->linear ? c->steps < FEW_LINEAR_STEPS : !c->quadratic || c->steps < FEW_STEPS;
+    bool tried = !c->linear || c->steps < FEW_STEPS;
     if (tried)
         memcpy(out, h, (size_t)labels * sizeof(*out));
-    else if (c->linear)
-        convolve_cones(c->value[1], labels, h, out);
     else
-        convolve_parabolas(c->value[1], labels, h, out);
+        convolve_cones(c->value[1], labels, h, out);
     for (int k = 1; k <= c->steps && tried; k++) {
         int32_t v = c->value[k];
         for (int l = k; l < labels; l++)

@@ -49,8 +49,7 @@ struct mrf_curve {
     int32_t *value; /* labels entries */
     int steps;      /* the largest difference for which V is below largest */
     int32_t largest;
-    bool linear;    /* V is min(value[1] * difference, largest) */
-    bool quadratic; /* or of its square */
+    bool linear; /* V is min(value[1] * difference, largest) */
 };
 
 struct mrf {
