@@ -74,7 +74,7 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(node_match) STAGE(ground_line) STAGE(evidence) \
     STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(steady_bits) STAGE(arms) \
     STAGE(speckle_join) STAGE(speckle_count) STAGE(hole_median) STAGE(median) \
-    STAGE(border_plane) STAGE(check) STAGE(tiles) STAGE(fill) \
+    STAGE(border_plane) STAGE(check) STAGE(fill) \
     STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
     STAGE(row_offset_sum) STAGE(agreement) STAGE(agreement_strength) \
     STAGE(grey) STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \

@@ -45,8 +45,7 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(evidence)           \
     STAGE(node_match)         \
     STAGE(ground_line)        \
-    STAGE(pruned_cost)        \
-    STAGE(tiles)
+    STAGE(pruned_cost)
 
 /* The stages as written, in the form of a launch. */
 #define STAGE_ROW(name, arguments, reach_x, reach_y, ...)                               \
