@@ -40,14 +40,17 @@ enum pass_kind { PASS_STAGE, PASS_UPLOAD, PASS_DOWNLOAD };
  * UNIT_COSTS: cost; cross_x, cross_y of these; downsample_cost of what came before, for the next
  *   two levels or for the second of them.
  * UNIT_LEVEL: start_messages of one parity; half-steps (stage message) of a level among all labels
- *   that are disparities, which update all tiles and differ in their number alone;
- *   winner_takes_all of their messages and costs; cost_curve of its labels.
+ *   that are disparities, which update all tiles and differ in their number alone; best_label of
+ *   what sends last, or winner_takes_all of their messages and costs; cost_curve of its labels.
  * UNIT_PRUNED_LEVEL: pruned_start, pruned_message, pruned_winner, cost_curve, likewise.
  * UNIT_KEPT_COSTS: pruned_cost; pruned_downsample of these.
  * UNIT_MIXED_CENSUS: smooth_x, smooth_y of a grey picture with taps of 1/4, 1/2, 1/4; its census;
  *   mix_census of that.
  * UNIT_GREY: deblock or move_rows; grey of that picture.
- * UNIT_VECTORS: the layers of the learned descriptor. */
+ * UNIT_VECTORS: the layers of the learned descriptor.
+ * UNIT_SPECKLES: speckle_start, speckle_join, speckle_count, speckle_drop.
+ * UNIT_SIDES: fill along rows; fill_side of that map.
+ * UNIT_EVIDENCE: evidence; downsample_cost of what it weighed, for the next level. */
 enum unit_kind {
     UNIT_PASS, /* a pass by itself */
     UNIT_COSTS,
@@ -57,6 +60,9 @@ enum unit_kind {
     UNIT_MIXED_CENSUS,
     UNIT_GREY,
     UNIT_VECTORS,
+    UNIT_SPECKLES,
+    UNIT_SIDES,
+    UNIT_EVIDENCE,
     UNIT_KINDS
 };
 

@@ -22,8 +22,10 @@ struct motion_map map_remove_speckles(struct graph *g, const struct pipeline *p,
                              .height = picture->height,
                              .range = SPECKLE_STEP,
                              .size = (uint32_t)p->params.speckle_size};
+    graph_begin(g, UNIT_SPECKLES);
     for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
         graph_stage(g, (enum stage)stage, &a, picture->width, picture->height);
+    graph_end(g);
     return a.out;
 }
 

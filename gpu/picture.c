@@ -183,10 +183,22 @@ static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
 
 static const uint64_t *census_transform(struct graph *g, const struct picture *v,
                                         const uint8_t *grey) {
-    uint64_t *census = graph_buffer(g, picture_pixels(v) * sizeof(*census));
-    struct census_args a = {grey, census, v->width, v->height};
+    struct census_args a = {.grey = grey, .width = v->width, .height = v->height};
+    a.out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out));
     graph_stage(g, STAGE_census, &a, v->width, v->height);
-    return census;
+    return a.out;
+}
+
+/* That of a picture whose rows have been moved. */
+static const uint64_t *renew_census(struct graph *g, const struct picture *v) {
+    struct census_args a = {.grey = v->grey,
+                            .out = (uint64_t *)v->census,
+                            .width = v->width,
+                            .height = v->height,
+                            .offset = v->row_offset,
+                            .offsets = ROW_CELLS * ROW_CELLS};
+    graph_stage(g, STAGE_census, &a, v->width, v->height);
+    return a.out;
 }
 
 const struct arms *picture_arms(struct graph *g, const struct pipeline *p, const struct picture *v,
@@ -234,15 +246,31 @@ static void classify_edges(struct graph *g, const struct pipeline *p, struct pic
     }
 }
 
+static void steady_bits(struct graph *g, const struct pipeline *p, struct picture *v) {
+    int channels = scaling_match_channels(&p->params, p->channels);
+    struct steady_bits_args a = {.grey = v->grey,
+                                 .picture = channels > 1 ? v->matched : v->grey,
+                                 .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
+                                 .slack = graph_buffer(g, picture_pixels(v)),
+                                 .width = v->width,
+                                 .height = v->height,
+                                 .channels = channels};
+    graph_stage(g, STAGE_steady_bits, &a, v->width, v->height);
+    v->steady = a.out;
+    v->slack = a.slack;
+}
+
 /* Derives from v->image what is matched. */
 static void prepare(struct graph *g, const struct pipeline *p, struct picture *v) {
     picture_group(g, v->side, TIME_SMOOTH);
     v->matched = smooth(g, p, v, v->image);
     v->grey = matching_input(g, p, v, make_grey(g, p, v, v->matched));
-    v->census = census_transform(g, v, v->grey);
+    v->census = v->row_offset ? renew_census(g, v) : census_transform(g, v, v->grey);
     v->arms = picture_arms(g, p, v, 0, v->height);
     if (has_edge_classes(p))
         classify_edges(g, p, v);
+    if (scaling_adapts(&p->params) && p->params.descriptor != DESCRIPTOR_LEARNED)
+        steady_bits(g, p, v);
 }
 
 struct picture picture_prepare(struct graph *g, const struct pipeline *p, int side) {
@@ -275,6 +303,7 @@ void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid g
     graph_begin(g, UNIT_GREY);
     graph_stage(g, STAGE_move_rows, &m, p->width, p->height);
     right->image = m.out;
+    right->row_offset = a.offset;
     prepare(g, p, right);
 }
 
@@ -287,43 +316,22 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
         graph_begin(g, UNIT_MIXED_CENSUS);
         struct mix_census_args a = {
             .likeness = likeness,
-            .census = v->census,
+            .census = (uint64_t *)v->census,
             .smoothed = census_transform(g, v, convolve(g, v, v->grey, 1, binomial)),
-            .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
             .width = v->width};
         graph_stage(g, STAGE_mix_census, &a, v->width, v->height);
         graph_end(g);
-        v->census = a.out;
         v->likeness = likeness;
         v->arms = picture_arms(g, p, v, 0, v->height);
     }
 }
 
-static void steady_bits(struct graph *g, const struct pipeline *p, struct picture *v) {
-    int channels = scaling_match_channels(&p->params, p->channels);
-    struct steady_bits_args a = {.likeness = v->likeness,
-                                 .grey = v->grey,
-                                 .picture = channels > 1 ? v->matched : v->grey,
-                                 .out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out)),
-                                 .slack = graph_buffer(g, picture_pixels(v)),
-                                 .width = v->width,
-                                 .height = v->height,
-                                 .channels = channels};
-    graph_stage(g, STAGE_steady_bits, &a, v->width, v->height);
-    v->steady = a.out;
-    v->slack = a.slack;
-}
-
-void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v,
-                      bool reference) {
+void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v) {
     v->descriptor = v->census;
     v->words = 1;
     picture_group(g, v->side, TIME_SMOOTH);
-    if (p->params.descriptor != DESCRIPTOR_LEARNED) {
-        if (v->likeness && reference)
-            steady_bits(g, p, v);
+    if (p->params.descriptor != DESCRIPTOR_LEARNED)
         return;
-    }
     v->descriptor = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
     v->words = VECTOR_WORDS;
 }

@@ -17,8 +17,9 @@ struct picture {
     const uint64_t *census;
     const uint64_t *descriptor; /* census or vectors, of so many words a pixel */
     int words;
-    const uint64_t *steady; /* of the census bits: stage steady_bits's, or NULL */
-    const uint8_t *slack;   /* with it */
+    const int32_t *row_offset; /* by which rows were moved, or NULL */
+    const uint64_t *steady;    /* of the census bits: stage steady_bits's, or NULL */
+    const uint8_t *slack;      /* with it */
     const struct arms *arms;
     const struct likeness *likeness; /* what arms and census have been adapted to, or NULL */
     const uint8_t *edges[MAX_LEVELS];
@@ -50,9 +51,8 @@ void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid g
 void picture_adapt(struct graph *g, const struct pipeline *p, const struct likeness *likeness,
                    struct picture picture[2]);
 
-/* Adds the passes of the descriptor: census, or vectors with descriptor=learned. reference: its
- * costs are computed, not only those against it. */
-void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v, bool reference);
+/* Adds the passes of the descriptor: census, or vectors with descriptor=learned. */
+void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v);
 
 /* The map with UNKNOWN, and the confidence with 0, where the left picture shows nothing of its
  * source. */

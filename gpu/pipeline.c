@@ -101,8 +101,11 @@ static struct cost_args match_args(const struct search *s, const struct costs *c
         a.words = reference->words;
         a.descriptor_reference = reference->descriptor + first * (size_t)a.words;
         a.descriptor_target = target->descriptor + first * (size_t)a.words;
-        a.steady = reference->steady ? reference->steady + first : NULL;
-        a.slack = reference->slack ? reference->slack + first : NULL;
+    }
+    if (reference->likeness && reference->steady) {
+        a.likeness = reference->likeness;
+        a.steady = reference->steady + first;
+        a.slack = reference->slack + first;
     }
     return a;
 }
@@ -292,13 +295,14 @@ static bool doubts_repeated(const struct pipeline *p) {
     return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
 }
 
-/* Confidence that is a chance becomes less where the picture repeats itself. */
+/* Confidence that is a chance becomes less where the picture repeats itself: in rows first..last-1,
+ * which confidence begins with. */
 static void doubt_repeated(struct graph *g, const struct pipeline *p, const uint8_t *places,
-                           uint8_t *confidence) {
-    struct doubt_repeated_args a = {places, confidence, p->width, p->height};
+                           uint8_t *confidence, int first, int last) {
+    struct doubt_repeated_args a = {places, confidence, first, p->width, p->height};
     if (doubts_repeated(p))
         graph_stage(g, STAGE_doubt_repeated, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
-                    (p->height + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
+                    (last - first + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
 }
 
 /* Disparities of too little confidence become unknown. */
@@ -358,9 +362,11 @@ static const int16_t *fill_holes(struct graph *g, const struct pipeline *p,
                                  const struct picture *left, const int16_t *known) {
     if (!p->params.fill)
         return known;
+    graph_begin(g, UNIT_SIDES);
     struct motion_map map = map_fill(g, left, disparities(known), false);
     if (smooths_holes(p))
         map = disparities(choose_sides(g, p, left, known, map.u));
+    graph_end(g);
     return map_fill(g, left, map, true).u;
 }
 
@@ -589,11 +595,17 @@ static bool filters_frames(const struct pipeline *p) {
     return mode == TEMPORAL_ON || (mode == TEMPORAL_AUTO && p->sequence);
 }
 
-/* Downloads rows first..last-1 of the final map. */
+/* Downloads rows first..last-1 of the final map, and of its confidence. */
 static void deliver(struct graph *g, const struct pipeline *p, const int16_t *rows, int first,
                     int last) {
     size_t row = (size_t)p->width * sizeof(*rows);
     graph_download(g, rows, HOST_DISPARITY, (size_t)first * row, (size_t)(last - first) * row);
+}
+
+static void deliver_confidence(struct graph *g, const struct pipeline *p, const uint8_t *rows,
+                               int first, int last) {
+    size_t row = (size_t)p->width;
+    graph_download(g, rows, HOST_CONFIDENCE, (size_t)first * row, (size_t)(last - first) * row);
 }
 
 static bool has_measures(const struct measures *m) {
@@ -628,40 +640,58 @@ static void measure(struct graph *g, const struct pipeline *p, const uint8_t *co
             graph_download(g, made[i], HOST_PX + i, 0, pixels_of(p) * bytes[i]);
 }
 
-/* The number of 16 parts of a map that are computed first. On an H200 that takes about as long as
- * downloading them, so that the downloads of both parts end at the same time. */
-enum { UPPER_PARTS = 9 };
+/* The number of 16 parts of a map that are computed first, by medians or by the learned choice, so
+ * that the downloads of both parts end at about the same time. A choice in parts takes 12 us more,
+ * which pays from so many pixels on. */
+enum { UPPER_PARTS = 9, LARGE_CHOICE = 3 << 18 };
 
-/* Colour-weighted median, refinement and temporal filter. With the median alone the map is computed
- * in two parts, and the upper part is downloaded while the lower one is computed. */
+/* The learned choice; of large maps the upper rows are delivered first. Returns how many. */
+static int refine(struct graph *g, const struct pipeline *p, const struct picture picture[2],
+                  const uint8_t *places, bool in_parts, const uint8_t **confidence,
+                  const int16_t **map) {
+    struct refined parts[2];
+    int upper = in_parts && pixels_of(p) >= LARGE_CHOICE ? p->height * UPPER_PARTS / 16 : 0;
+    upper -= upper % AGREEMENT_STEP;
+    refinement_describe(g, p, picture, *map, *confidence, upper, parts);
+    if (upper > 0) {
+        doubt_repeated(g, p, places, parts[0].confidence, 0, upper);
+        deliver(g, p, parts[0].map, 0, upper);
+        deliver_confidence(g, p, parts[0].confidence, 0, upper);
+    }
+    doubt_repeated(g, p, places, parts[1].confidence, upper, p->height);
+    *map = parts[1].map;
+    *confidence = parts[1].confidence;
+    return upper;
+}
+
+/* Colour-weighted median, refinement and temporal filter. Without the filter the map is computed in
+ * two parts, and the upper part is downloaded while the lower one is computed. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct picture picture[2],
                        const uint8_t *places, const uint8_t *confidence, const int16_t *map) {
     const struct picture *left = &picture[LEFT_SIDE];
-    int radius = p->params.median_radius;
-    bool smooths = radius > 0, filters = filters_frames(p);
+    int radius = p->params.median_radius, upper = 0;
+    bool smooths = radius > 0, filters = filters_frames(p),
+         in_parts = p->in_parts && !filters && !has_measures(&p->measures);
     if (refinement_is_on(p)) {
         if (smooths)
             map = map_median(g, p, left, map, radius, 0, p->height);
-        uint8_t *refined;
-        map = refinement_describe(g, p, picture, map, confidence, &refined);
-        doubt_repeated(g, p, places, refined);
-        confidence = refined;
+        upper = refine(g, p, picture, places, in_parts, &confidence, &map);
         smooths = false;
     }
     bool early = smooths && !filters; /* it is copied while medians are computed */
     if (early)
-        graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
-    bool in_parts = p->in_parts && smooths && !filters && !has_measures(&p->measures);
-    int upper = in_parts ? p->height * UPPER_PARTS / 16 : 0;
-    if (upper > 0)
+        deliver_confidence(g, p, confidence, 0, p->height);
+    if (in_parts && smooths) {
+        upper = p->height * UPPER_PARTS / 16;
         deliver(g, p, map_median(g, p, left, map, radius, 0, upper), 0, upper);
+    }
     if (smooths)
         map = map_median(g, p, left, map, radius, upper, p->height);
     if (filters)
         map = steady_map(g, p, left, &confidence, map);
     deliver(g, p, map, upper, p->height);
     if (!early)
-        graph_download(g, confidence, HOST_CONFIDENCE, 0, pixels_of(p));
+        deliver_confidence(g, p, confidence, upper, p->height);
     measure(g, p, confidence, map);
 }
 
@@ -677,10 +707,8 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     struct picture picture[2], *left = &picture[LEFT_SIDE];
     const int16_t *right_map = NULL;
 
-    for (int i = 0; i < 2; i++) { /* first the one that is solved first */
-        int side = solves_right ? !i : i;
+    for (int side = 0; side < 2; side++) /* the left one is prepared while the other is uploaded */
         picture[side] = picture_prepare(g, p, side);
-    }
     if (p->params.row_alignment)
         picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
     const struct likeness *likeness = NULL;
@@ -692,7 +720,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     else
         likeness = NULL;
     for (int side = 0; side < 2; side++)
-        picture_describe(g, p, &picture[side], side == LEFT_SIDE || solves_right);
+        picture_describe(g, p, &picture[side]);
     struct costs costs = choose_costs(g, p, likeness);
     if (solves_right)
         right_map = find_labels(g, p, picture, RIGHT_SIDE, space, &costs).map.disparity;
@@ -709,7 +737,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (has_chance(p))
         chance = estimate_chance(g, p, chance, &found.curve, map);
     if (!refinement_is_on(p)) /* what is refined is given other chances, by these */
-        doubt_repeated(g, p, places, chance);
+        doubt_repeated(g, p, places, chance, 0, p->height);
     uint8_t *confidence = picture_doubt_unseen(g, p, chance);
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);

@@ -103,10 +103,21 @@ static struct channels add_full_size(struct graph *g, const struct pipeline *p, 
     return to;
 }
 
-const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
-                                   const struct picture picture[2], const int16_t *map,
-                                   const uint8_t *confidence, uint8_t **refined) {
-    size_t pixels = (size_t)p->width * (size_t)p->height;
+/* Adds the choice in the layer's rows from the first that is left to before end. */
+static struct refined choose_rows(struct graph *g, const struct pipeline *p,
+                                  struct refine_choose_args *a, int end) {
+    int rows = end - a->first_row, side = refine_side(&a->layer);
+    size_t pixels = (size_t)(side * rows) * (size_t)p->width;
+    a->out = graph_buffer(g, pixels * sizeof(*a->out));
+    a->confidence_out = graph_buffer(g, pixels);
+    graph_stage(g, STAGE_refine_choose, a, a->layer.width, rows);
+    a->first_row = end;
+    return (struct refined){a->out, a->confidence_out};
+}
+
+void refinement_describe(struct graph *g, const struct pipeline *p, const struct picture picture[2],
+                         const int16_t *map, const uint8_t *confidence, int upper,
+                         struct refined out[2]) {
     struct refine_map from = find_nearest(g, p, map, confidence);
     struct channels evidence = find_evidence(g, p, picture, from);
 
@@ -126,13 +137,11 @@ const int16_t *refinement_describe(struct graph *g, const struct pipeline *p,
     struct refine_choose_args a = {.map = from,
                                    .layer = layer_args(p, REFINE_OUT, d1.width, d1.height),
                                    .regressed = regress(g, p, from, d2),
-                                   .out = graph_buffer(g, pixels * sizeof(*a.out)),
-                                   .confidence_out = graph_buffer(g, pixels),
                                    .greatest = from.least + 16 * (p->params.disparity_range - 1),
                                    .prior = p->network.choice[number_of(p)].prior};
     a.layer.source = d1.data;
     memcpy(a.chance, p->network.choice[number_of(p)].chance, sizeof(a.chance));
-    graph_stage(g, STAGE_refine_choose, &a, d1.width, d1.height);
-    *refined = a.confidence_out;
-    return a.out;
+    if (upper > 0)
+        out[0] = choose_rows(g, p, &a, upper / refine_side(&a.layer));
+    out[1] = choose_rows(g, p, &a, d1.height);
 }

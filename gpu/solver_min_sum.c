@@ -127,7 +127,8 @@ static bool needs_ground(const struct params *p) {
     return p->cost_smoothing == COST_SMOOTHING_OFF || scaling_learned(p);
 }
 
-/* Costs of the third finest level, weighted by the evidence of its nodes. */
+/* Costs of the third finest level, weighted by the evidence of its nodes; of one unit with those of
+ * the level above. */
 static void weigh_nodes(struct graph *g, const struct problem *p, const struct level *third,
                         const uint16_t *cost) {
     struct evidence_args a = {.grid = third->grid,
@@ -148,6 +149,7 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
     graph_stage(g, STAGE_node_match, &a, width, height);
     if (has_ground)
         graph_stage(g, STAGE_ground_line, &a, a.grid.labels, (2 * height + 2) / 3);
+    graph_begin(g, UNIT_EVIDENCE);
     graph_stage(g, STAGE_evidence, &a, width, height);
 }
 
@@ -351,12 +353,14 @@ static void send_masked(struct graph *g, const struct problem *p, const struct l
         mask_costs(g, p, level, parity, level->iterations <= (parity ? 1 : 2));
 }
 
-/* Chooses the blocks that tiles keep, by the labels of this level. */
+/* Chooses the blocks that tiles keep, by the labels of this level. Those of the pixels that sent
+ * last are of one unit with the half-steps. */
 static void prune(struct graph *g, const struct problem *p, struct level *level, uint8_t *kept) {
     level->label = graph_buffer(g, (size_t)level->grid.width * (size_t)level->grid.height *
                                        sizeof(*level->label));
-    for (int parity = 0; parity < 2; parity++)
-        label_pixels(g, level, parity);
+    label_pixels(g, level, (level->iterations - 1) & 1);
+    graph_end(g);
+    label_pixels(g, level, level->iterations & 1);
     struct prune_args a = {.label = level->label,
                            .kept = kept,
                            .width = level->grid.width,
@@ -475,7 +479,6 @@ struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
         else
             send_messages(g, p, &levels[l], l ? NULL : p->updates);
         if (kept && l == PRUNED_LEVELS) {
-            graph_end(g);
             prune(g, p, &levels[l], kept);
             prune_costs(g, p, levels);
         }

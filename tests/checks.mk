@@ -66,7 +66,7 @@ $(BUILD)/test_faults: | $(BUILD)/preload_faults.so
 # CUDA kernels compiled for the processor, in one object; sanitizers do not know their stacks.
 EMULATED = $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard tests/emulated_gpu/*.cc) \
            $(patsubst %,gpu/cuda/%.cu,active bp pruned pruned_cost cross downsample feature match \
-           census sampled picture surface border_plane refinement))
+           census sampled picture surface border_plane refinement median speckle fill))
 $(EMULATED): $(BUILD)/emulated/%.o: % $(BUILD)/c.stamp
 	$(call say,CXX,$<)
 	$(Q)$(CXX) -x c++ -std=c++17 -Itests/emulated_gpu $(COMMON) -w $(CXXFLAGS) -c -o $@ $<

@@ -62,7 +62,6 @@ static void list_of_census(struct pass_case *c) {
     census.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
     mix.census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
     mix.smoothed = census.out;
-    mix.out = case_randomise(c, case_add_rows(c, w, h, 8), 4, 15);
     add(c, STAGE_smooth_x, &x, w, h);
     add(c, STAGE_smooth_y, &y, w, h);
     add(c, STAGE_census, &census, w, h);
@@ -104,6 +103,39 @@ static void list_of_vectors(struct pass_case *c) {
         if (k + 1 < FEATURE_LAYERS)
             case_compare_only(c, a.out, COMPARE_NOTHING);
     }
+}
+
+static void list_of_speckles(struct pass_case *c) {
+    struct speckle_args a = case_speckle_args(c);
+    c->unit = UNIT_SPECKLES;
+    for (int stage = STAGE_speckle_start; stage <= STAGE_speckle_drop; stage++)
+        add(c, (enum stage)stage, &a, a.width, a.height);
+    case_compare_only(c, a.parent, COMPARE_NOTHING);
+    case_compare_only(c, a.count, COMPARE_NOTHING);
+}
+
+static void list_of_sides(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height;
+    struct fill_args fill = {.width = w, .height = h, .dx = 1};
+    struct fill_side_args side = {.width = w, .channels = c->shape.channels};
+    c->unit = UNIT_SIDES;
+    fill.source.u = case_disparities(c, stage_min(w, c->shape.labels));
+    fill.out.u = case_disparities(c, 1);
+    side.source = fill.source.u;
+    side.filled = fill.out.u;
+    side.image = case_bytes(c, w, h, side.channels, 255);
+    side.out = case_disparities(c, 1);
+    add(c, STAGE_fill, &fill, w, h);
+    add(c, STAGE_fill_side, &side, w, h);
+}
+
+static void list_of_evidence(struct pass_case *c) {
+    c->unit = UNIT_EVIDENCE;
+    case_evidence(c);
+    const struct evidence_args *a = (const void *)c->passes[0].args;
+    struct downsample_cost_args d = case_downsample_args(c, a->grid, 1);
+    d.fine16 = a->out;
+    add(c, STAGE_downsample_cost, &d, d.grid.width, d.grid.height);
 }
 
 /* Sums of costs for the next two levels, for one of them or for none. */
@@ -184,6 +216,15 @@ static void list_of_level(struct pass_case *c) {
     }
     for (int left = case_between(c, 1, 7); left > 0; left--, a.iteration++)
         add(c, STAGE_message, &a, a.grid.half, a.grid.height);
+    if (!a.cost8 && case_between(c, 0, 1)) {
+        struct best_label_args label = {.grid = a.grid,
+                                        .cost16 = a.cost16,
+                                        .label = case_shorts(c, a.grid.width, a.grid.height, 1, 1),
+                                        .parity = (a.iteration - 1) & 1};
+        for (int r = 0; r < DIRECTIONS; r++)
+            label.message[r] = a.message[r];
+        add(c, STAGE_best_label, &label, a.grid.half, a.grid.height);
+    }
     if (!a.cost8 || !case_between(c, 0, 2))
         return;
     struct wta_args wta = case_wta_args(c, a.grid, a.cost8, a.message);
@@ -252,6 +293,9 @@ static const struct subject lists[] = {
     {"smooth_x, smooth_y, census, mix_census", list_of_census, 0, FUSED_CUDA | 1 << EMULATED},
     {"deblock or move_rows, grey", list_of_grey, 0, FUSED_CUDA | 1 << EMULATED},
     {"layers of the descriptor", list_of_vectors, 0, FUSED_CUDA | 1 << EMULATED},
+    {"speckle_start to speckle_drop", list_of_speckles, 0, FUSED_CUDA | 1 << EMULATED},
+    {"fill, fill_side", list_of_sides, 0, FUSED_CUDA | 1 << EMULATED},
+    {"evidence, downsample_cost", list_of_evidence, 0, FUSED_CUDA | 1 << EMULATED},
     {"half-steps of a level", list_of_level, 0, FUSED_ALL},
     {"half-steps of a pruned level", list_of_pruned_level, 0, FUSED_ALL},
 };

@@ -215,7 +215,9 @@ PIXEL_CASE(residual, .width = w) {
     a->out = case_bytes(c, w, h, 1, 255);
 }
 
-PIXEL_CASE(census, .width = w, .height = h) {
+PIXEL_CASE(census, .width = w, .height = h, .offsets = case_between(c, 0, 2)) {
+    int32_t *offset = case_add_table(c, 2 * sizeof(*offset));
+    a->offset = a->offsets ? case_randomise(c, offset, 4, case_between(c, 0, 1)) : NULL;
     a->grey = case_bytes(c, w, h, 1, 255);
     a->out = case_add_rows(c, w, h, sizeof(*a->out));
 }
@@ -337,6 +339,9 @@ struct cost_args case_cost_args(struct pass_case *c) {
     if (a.kind == DATA_COST_AD_CENSUS && a.words == 1 && case_between(c, 0, 1)) {
         a.steady = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
         a.slack = case_bytes(c, w, h, 1, SLACK_MAX);
+        struct likeness *likeness = case_likeness(c);
+        likeness->difference *= case_between(c, 0, 1);
+        a.likeness = likeness;
     }
     a.cost = case_volume8(c, &a.grid, 255);
     return a;
@@ -424,15 +429,11 @@ static void case_move_rows(struct pass_case *c) {
 PIXEL_CASE(mix_census, .width = w, .likeness = case_likeness(c)) {
     a->census = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
     a->smoothed = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
-    a->out = case_randomise(c, case_add_rows(c, w, h, 8), 4, UINT32_MAX - 1);
 }
 
 static void case_steady_bits(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
-    struct likeness *likeness = case_likeness(c);
-    likeness->difference *= case_between(c, 0, 1);
-    struct steady_bits_args a = {
-        .likeness = likeness, .width = w, .height = h, .channels = c->shape.channels};
+    struct steady_bits_args a = {.width = w, .height = h, .channels = c->shape.channels};
     a.grey = case_bytes(c, w, h, 1, case_between(c, 0, 1) ? 255 : 30);
     a.picture = case_bytes(c, w, h, a.channels, case_between(c, 0, 1) ? 255 : 30);
     a.slack = case_bytes(c, w, h, 1, 255);
@@ -1012,7 +1013,7 @@ static void case_maps(struct pass_case *c, struct motion_map *source, struct mot
         motion ? case_motion(c, w, h, 1, false) : (struct motion_map){case_disparities(c, 1), NULL};
 }
 
-static void case_speckles(struct pass_case *c, enum stage last) {
+struct speckle_args case_speckle_args(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height;
     struct speckle_args a = {.width = w,
                              .height = h,
@@ -1021,6 +1022,12 @@ static void case_speckles(struct pass_case *c, enum stage last) {
     case_maps(c, &a.source, &a.out);
     a.parent = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.parent)), 4, UINT32_MAX);
     a.count = case_randomise(c, case_add_rows(c, w, h, sizeof(*a.count)), 4, UINT32_MAX);
+    return a;
+}
+
+static void case_speckles(struct pass_case *c, enum stage last) {
+    struct speckle_args a = case_speckle_args(c);
+    int w = a.width, h = a.height;
     for (int stage = STAGE_speckle_start; stage <= (int)last; stage++)
         case_add_pass(c, (enum stage)stage, &a, w, h);
     if (last >= STAGE_speckle_join) /* the forest's shape is free, its trees are not */
@@ -1127,9 +1134,12 @@ PIXEL_CASE(chance, .width = w, .cells = case_between(c, 0, 1)) {
     a->out = case_bytes(c, w, h, 1, 255);
 }
 
-STAGE_CASE(doubt_repeated, (w + 7) / 8, (h + 7) / 8, .width = w, .height = h) {
-    a->places = case_places(c);
-    a->confidence = case_bytes(c, w, h, 1, 255);
+static void case_doubt_repeated(struct pass_case *c) {
+    int w = c->shape.width, h = c->shape.height, rows = (h + 7) / 8,
+        first = case_between(c, 0, rows - 1);
+    struct doubt_repeated_args a = {case_places(c), NULL, 8 * first, w, h};
+    a.confidence = case_bytes(c, w, h - 8 * first, 1, 255);
+    case_add_pass(c, STAGE_doubt_repeated, &a, (w + 7) / 8, rows - first);
 }
 
 static void case_surface(struct pass_case *c, enum stage last) {
@@ -1269,8 +1279,10 @@ static void case_refine_choose(struct pass_case *c) {
     a.regressed = regressed;
     for (int i = 0; i < REFINE_CHANCES; i++)
         a.chance[i] = (uint8_t)case_between(c, 0, 255);
-    a.out = case_add_rows(c, w, h, sizeof(*a.out));
-    a.confidence_out = case_bytes(c, w, h, 1, 255);
+    a.first_row = case_between(c, 0, rows - 1);
+    rows = case_between(c, 1, rows - a.first_row);
+    a.out = case_add_rows(c, w, side * rows, sizeof(*a.out));
+    a.confidence_out = case_bytes(c, w, side * rows, 1, 255);
     case_add_pass(c, STAGE_refine_choose, &a, columns, rows);
 }
 

@@ -20,6 +20,7 @@ uint8_t *case_classes(struct pass_case *c);
 
 /* Every number of it in its range. */
 struct likeness *case_likeness(struct pass_case *c);
+struct speckle_args case_speckle_args(struct pass_case *c);
 
 /* Two thirds of them of pictures that have blocks, or whose rows do not match. */
 struct deblock_args case_deblock_args(struct pass_case *c, int w, int h);

@@ -158,11 +158,11 @@ TEST("/oracle/cost", test_cost) {
         /* 0: without; 1: pictures that differ, so that all counts */
         int steadies = kind == DATA_COST_AD_CENSUS && !learned ? round / 40 : 0;
         struct likeness likeness = {.difference = steadies == 1};
-        struct steady_bits_args steady_args = {&likeness, p, p, bits, slacks, W, H, ch};
+        struct steady_bits_args steady_args = {p, p, bits, slacks, W, H, ch};
         uint8_t cost[2 * H * 7 * 16];
         EACH_PIXEL(x, y, W, H) {
-            stage_census(&(struct census_args){p, census[0], W, H}, x, y);
-            stage_census(&(struct census_args){q, census[1], W, H}, x, y);
+            stage_census(&(struct census_args){p, census[0], W, H, NULL, 0}, x, y);
+            stage_census(&(struct census_args){q, census[1], W, H, NULL, 0}, x, y);
             stage_steady_bits(&steady_args, x, y);
         }
         struct cost_args a = {.grid = make_grid(W, H, L),
@@ -173,6 +173,7 @@ TEST("/oracle/cost", test_cost) {
                               .words = learned ? VECTOR_WORDS : 1,
                               .steady = steadies ? bits : NULL,
                               .slack = steadies ? slacks : NULL,
+                              .likeness = &likeness,
                               .lut = lut,
                               .census_lut = census_lut,
                               .cost = cost,

@@ -126,7 +126,7 @@ TEST("/oracle/chance", test_chance) {
 TEST("/oracle/doubt-repeated", test_doubt_repeated) {
     enum { WIDE = 60, HIGH = 43, COLUMNS = 7, ROWS = 5, PIXELS = WIDE * HIGH };
     uint8_t places[COLUMNS * ROWS], confidence[PIXELS], out[PIXELS];
-    struct doubt_repeated_args a = {places, out, WIDE, HIGH};
+    struct doubt_repeated_args a = {places, out, 0, WIDE, HIGH};
     int changed = 0, kept = 0;
     g_assert_cmpint(agreement_columns(WIDE), ==, COLUMNS); /* the last pixel of 8 is number 52 */
     g_assert_cmpint(agreement_columns(HIGH), ==, ROWS);

@@ -314,7 +314,6 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
     struct picture picture[2];
     AUTO(graph_close) struct graph *g = graph_open();
     g_autofree void *packed = aligned_alloc(64, (features_bytes(network) + 63) / 64 * 64);
-    uint8_t *chance;
     features_pack(network, packed);
     p.weights = packed;
     p.params.min_disparity = in->least / 16;
@@ -324,12 +323,20 @@ static void run(struct backend *b, const struct inputs *in, const struct feature
         picture[i] = (struct picture){
             .image = in->picture[i],
             .descriptor = in->kind ? in->words[i] : (const uint64_t *)(const void *)in->vectors[i]};
-    const int16_t *out = refinement_describe(g, &p, picture, in->map, in->confidence, &chance);
-    graph_keep(g, out);
-    graph_keep(g, chance);
+    struct refined out[2];
+    int upper = in->h / 4 * 2, first = upper == 0; /* in two parts, where there are rows for them */
+    refinement_describe(g, &p, picture, in->map, in->confidence, upper, out);
+    for (int i = first; i < 2; i++) {
+        graph_keep(g, out[i].map);
+        graph_keep(g, out[i].confidence);
+    }
     g_autofree void *arena G_GNUC_UNUSED = graph_run_once(b, g);
-    memcpy(map, graph_address(g, out, 0), (size_t)(in->w * in->h) * sizeof(*map));
-    memcpy(confidence, graph_address(g, chance, 0), (size_t)(in->w * in->h));
+    for (int i = first; i < 2; i++) {
+        size_t above = (size_t)(i * in->w * upper),
+               count = (size_t)(in->w * (i ? in->h - upper : upper));
+        memcpy(map + above, graph_address(g, out[i].map, 0), count * sizeof(*map));
+        memcpy(confidence + above, graph_address(g, out[i].confidence, 0), count);
+    }
 }
 
 enum { CASES = 28 };

@@ -29,7 +29,7 @@ static void measure(const uint8_t *left, const uint8_t *right, uint32_t sums[ROW
     static uint64_t census[2][N];
     struct label_space space = {.u_min = 0, .u_count = LABELS, .v_count = 1};
     for (int side = 0; side < 2; side++) {
-        struct census_args a = {side ? right : left, census[side], W, H};
+        struct census_args a = {side ? right : left, census[side], W, H, NULL, 0};
         RUN_STAGE(stage_census, &a, W, H);
     }
     struct row_offset_args a = {grid_make(W, H, space), census[0], census[1], sums, offset};

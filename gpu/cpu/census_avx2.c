@@ -131,6 +131,8 @@ void rows_census_avx2(const void *args, int width, int first, int last, void *sc
     const struct census_args *a = args;
     uint8_t(*rows)[PADDED] = scratch;
     static_assert(2 * ROWS * sizeof(*rows) <= SCRATCH_BYTES, "the rows around a row fit");
+    if (census_stays(a))
+        return;
     for (int y = first; y < last; y++) {
         pad_rows(a->grey, width, a->height, y, rows);
         census_row(rows, NULL, width, a->out + (size_t)y * (size_t)width);
@@ -141,20 +143,14 @@ void rows_steady_bits_avx2(const void *args, int width, int first, int last, voi
     const struct steady_bits_args *a = args;
     uint8_t(*rows)[PADDED] = scratch, (*between)[PADDED] = rows + ROWS;
     for (int y = first; y < last; y++) {
-        uint64_t *out = a->out + (size_t)y * (size_t)width;
-        bool differs = a->likeness->difference > 0;
         for (int x = 0; x < width; x++)
             a->slack[(size_t)y * (size_t)width + (size_t)x] = (uint8_t)slack_of(a, x, y);
-        if (!differs) {
-            pad_rows(a->grey, width, a->height, y, rows);
-            for (int i = 0; i < ROWS; i++) {
-                between[i][0] = rows[i][0];
-                for (int x = 1; x < width + 2 * REACH_X + 1; x++)
-                    between[i][x] = (uint8_t)((rows[i][x - 1] + rows[i][x] + 1) / 2);
-            }
-            census_row(rows, between, width, out);
+        pad_rows(a->grey, width, a->height, y, rows);
+        for (int i = 0; i < ROWS; i++) {
+            between[i][0] = rows[i][0];
+            for (int x = 1; x < width + 2 * REACH_X + 1; x++)
+                between[i][x] = (uint8_t)((rows[i][x - 1] + rows[i][x] + 1) / 2);
         }
-        for (int x = 0; x < width && differs; x++)
-            out[x] = STEADY_ALL;
+        census_row(rows, between, width, a->out + (size_t)y * (size_t)width);
     }
 }

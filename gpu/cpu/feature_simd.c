@@ -259,17 +259,17 @@ INLINE void do_rows(enum form form, int pixels, enum use use, const void *args,
     }
 }
 
-#define ROWS(stage, use, arguments, layer, name, form, pixels)                                    \
+#define ROWS(stage, use, arguments, layer, row, name, form, pixels)                               \
     void rows_##stage##_##name(const void *args, int width, int first, int last, void *scratch) { \
         const struct arguments *a = args;                                                         \
         (void)width;                                                                              \
-        do_rows(form, pixels, use, a, layer, first, last, scratch);                               \
+        do_rows(form, pixels, use, a, layer, row + first, row + last, scratch);                   \
     }
-#define FORMS(name, form, pixels)                                                     \
-    ROWS(feature_layer, HIDDEN, feature_args, a, name, form, pixels)                  \
-    ROWS(feature_vector, VECTOR, feature_args, a, name, form, pixels)                 \
-    ROWS(refine_regress, REGRESS, refine_regress_args, &a->layer, name, form, pixels) \
-    ROWS(refine_choose, CHOOSE, refine_choose_args, &a->layer, name, form, pixels)
+#define FORMS(name, form, pixels)                                                        \
+    ROWS(feature_layer, HIDDEN, feature_args, a, 0, name, form, pixels)                  \
+    ROWS(feature_vector, VECTOR, feature_args, a, 0, name, form, pixels)                 \
+    ROWS(refine_regress, REGRESS, refine_regress_args, &a->layer, 0, name, form, pixels) \
+    ROWS(refine_choose, CHOOSE, refine_choose_args, &a->layer, a->first_row, name, form, pixels)
 #ifdef AVX512
 FORMS(avx512, AVX512_VNNI, 12)
 #else

@@ -284,14 +284,15 @@ INLINE void match_row(const struct match *m, const struct target_row *row, int y
     const struct cost_args *a = m->args;
     size_t start = (size_t)y * (size_t)a->grid.width;
     int end = s->label + s->labels;
+    bool slack = cost_has_slack(a);
     for (int x = s->first; x < s->last; x++) {
         struct labels_inside in = labels_inside(a, x, s);
         uint8_t *out = span_pixel(s, x) - s->label;
         size_t i = start + (size_t)x;
-        struct own own = {.steady = a->steady ? (const uint8_t *)(a->steady + i) : all};
+        struct own own = {.steady = slack ? (const uint8_t *)(a->steady + i) : all};
         if (ad) {
             own.color = a->reference + i * (size_t)channels;
-            own.slack = a->slack ? a->slack[i] : 0;
+            own.slack = slack ? a->slack[i] : 0;
         }
         if (descriptor != NONE)
             own.descriptor = (const uint8_t *)(a->descriptor_reference + i * (size_t)a->words);

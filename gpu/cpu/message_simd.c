@@ -268,5 +268,5 @@ int FORM(level)(struct backend_cpu *cpu, const struct graph *g, int unit, int sl
     FORM(envelope_make)(&steps.envelope, &a->grid, a->classes != NULL, a->rho, a->truncation);
     wave_run(cpu->pool, a->grid.height, u.count + (u.winner != NULL), steps_together(&a->grid),
              steps_row, &steps);
-    return g->passes[unit].unit;
+    return g->passes[unit].unit - graph_unit_count(g, unit, STAGE_best_label);
 }

@@ -73,11 +73,12 @@ void cuda_check(struct backend_cuda *cuda, const char *what);
     STAGE(cost) STAGE(downsample_cost) STAGE(start_messages) \
     STAGE(node_match) STAGE(ground_line) STAGE(evidence) \
     STAGE(winner_takes_all) STAGE(message) STAGE(census) STAGE(steady_bits) STAGE(arms) \
-    STAGE(speckle_join) STAGE(speckle_count) STAGE(hole_median) STAGE(median) \
-    STAGE(border_plane) STAGE(check) STAGE(fill) \
+    STAGE(hole_median) STAGE(median) \
+    STAGE(border_plane) STAGE(check) STAGE(best_label) \
+    STAGE(fill) \
     STAGE(pruned_message) STAGE(pruned_winner) STAGE(feature_layer) STAGE(feature_vector) \
     STAGE(row_offset_sum) STAGE(agreement) STAGE(agreement_strength) \
-    STAGE(grey) STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \
+    STAGE(deblock) STAGE(move_rows) STAGE(edges) STAGE(surface_arms) \
     STAGE(surface_plane) STAGE(cost_curve) STAGE(cross_nodes) STAGE(pruned_cost) \
     STAGE(refine_nearest) STAGE(refine_evidence) STAGE(refine_regress) \
     STAGE(refine_choose) STAGE(find_patch) STAGE(pose) STAGE(count_cells)
@@ -88,7 +89,8 @@ CUDA_STAGES(CUDA_LAUNCH)
 
 /* Forms of units; cuda_unit_averages() is that of UNIT_COSTS which begins with averaging. */
 cuda_unit cuda_unit_costs, cuda_unit_averages, cuda_unit_level, cuda_unit_pruned_level,
-    cuda_unit_kept_costs, cuda_unit_mixed_census, cuda_unit_grey, cuda_unit_vectors;
+    cuda_unit_kept_costs, cuda_unit_mixed_census, cuda_unit_grey, cuda_unit_vectors,
+    cuda_unit_speckles, cuda_unit_sides, cuda_unit_evidence;
 bool cuda_leaves_out(void *cuda, const struct graph *g, int i);
 
 /* Averaging begins when its arms are there too, and cost curves are found beside what needs labels
@@ -101,6 +103,9 @@ static inline void cuda_use_units(struct backend_cuda *cuda) {
     cuda->units[UNIT_MIXED_CENSUS] = cuda_unit_mixed_census;
     cuda->units[UNIT_GREY] = cuda_unit_grey;
     cuda->units[UNIT_VECTORS] = cuda_unit_vectors;
+    cuda->units[UNIT_SPECKLES] = cuda_unit_speckles;
+    cuda->units[UNIT_SIDES] = cuda_unit_sides;
+    cuda->units[UNIT_EVIDENCE] = cuda_unit_evidence;
     cuda->apart[STAGE_cross_x] = cuda->apart[STAGE_cost_curve] = true;
     cuda->base.rules.apart = cuda->apart;
     cuda->base.rules.leaves_out = cuda_leaves_out;

@@ -175,8 +175,60 @@ __global__ void BP_BOUNDS wta_kernel(const __grid_constant__ bp_level a,
     }
 }
 
+/* The first label of least belief, where beliefs need all bits of a lane: a cost and what comes in
+ * from each direction. */
+template <int GROUP>
+DEVICE uint32_t wide_best_label(const bp_level &a, const work_item &p, packed_labels belief,
+                                const packed_labels in[DIRECTIONS]) {
+#pragma unroll
+    for (int r = 0; r < DIRECTIONS; r++)
+        packed_add(&belief, &in[r]);
+    packed_pad(&belief, p.first, a.grid.labels);
+    uint32_t minimum = group_minimum<GROUP>(p, packed_minimum(&belief)) & 0xffff, equal = 0;
+#pragma unroll
+    for (int i = 0; i < PACKED_REGISTERS; i++)
+        equal |= (uint32_t)((belief.v[i] & 0xffff) == minimum) << i |
+                 (uint32_t)(belief.v[i] >> 16 == minimum) << (i + 8);
+    return group_min<GROUP>(p, equal ? (uint32_t)(p.first + __ffs((int)equal) - 1) : ~0u);
+}
+
+DEVICE void store_label(const bp_level &a, const work_item &p, uint32_t best, uint16_t *label) {
+    if (p.exists && p.in_group == 0)
+        label[(size_t)p.y * (size_t)a.grid.width + (size_t)p.x] = (uint16_t)best;
+}
+
+/* A half-step, and the labels of the pixels that send, which have all that these need. */
+template <int GROUP, int EDGES>
+__global__ void BP_BOUNDS labelled_single_kernel(const __grid_constant__ bp_level a,
+                                                 uint16_t *label) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        work_item p = work_item_of<GROUP>(a, a.parity);
+        wait_for_previous_kernel();
+        if (p.y >= a.grid.height)
+            return;
+        packed_labels in[DIRECTIONS], cost = cost_of<false, true>(a, p, a.parity);
+        read_all<false, false>(a, p, in);
+        store_label(a, p, wide_best_label<GROUP>(a, p, cost, in), label);
+        send_all<GROUP, EDGES>(a, p, cost, in);
+    }
+}
+
+template <int GROUP>
+__global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, uint16_t *label) {
+    if constexpr (!LEFT_OUT(GROUP)) {
+        work_item p = work_item_of<GROUP>(a, a.parity);
+        wait_for_previous_kernel();
+        if (p.y >= a.grid.height)
+            return;
+        packed_labels in[DIRECTIONS], cost = cost_of<false, true>(a, p, a.parity);
+        read_all<false, false>(a, p, in);
+        store_label(a, p, wide_best_label<GROUP>(a, p, cost, in), label);
+    }
+}
+
 typedef void (*bp_kernel)(bp_level);
 typedef void (*bp_wta_kernel)(bp_level, wta_args);
+typedef void (*bp_label_kernel)(bp_level, uint16_t *);
 
 int bp_kernel_for(const backend_cuda *cuda, const bp_level *a) {
     int edges = a->classes ? 1 + (a->carry > 1) : 0;
@@ -206,6 +258,8 @@ static const bp_kernel directed_pairs[2][BP_KERNELS] = {DIRECTED(directed_pair_k
                                                         DIRECTED(directed_pair_kernel, true)};
 static const bp_wta_kernel lasts[BP_KERNELS] = BP_KERNELS_OF(last_kernel <);
 static const bp_wta_kernel wta_kernels[] = BY_GROUP(wta_kernel <);
+static const bp_label_kernel labelled_singles[BP_KERNELS] = BP_KERNELS_OF(labelled_single_kernel <);
+static const bp_label_kernel best_labels[] = BY_GROUP(best_label_kernel <);
 
 /* Warps of a block lie above each other, so that neighbouring rows are found in the first cache. */
 enum { BLOCK_COLUMNS = 1, BLOCK_ROWS = 8 };
@@ -318,6 +372,21 @@ void cuda_launch_winner_takes_all(backend_cuda *cuda, const void *args, int widt
     }
 }
 
+void cuda_launch_best_label(backend_cuda *cuda, const void *args, int width, int height) {
+    const best_label_args *b = static_cast<const best_label_args *>(args);
+    if (!b->cost16) {
+        cuda->plain[STAGE_best_label](cuda, args, width, height);
+        return;
+    }
+    bp_level a = bp_level_of_grid(&b->grid);
+    a.cost16 = b->cost16;
+    a.parity = b->parity;
+    for (int r = 0; r < DIRECTIONS; r++)
+        a.in[r] = b->message[r] + (size_t)!a.parity * a.plane;
+    launch_dependent(cuda, best_labels[bp_group_number(bp_kernel_for(cuda, &a))], bp_grid(&a),
+                     bp_block(), a, b->label);
+}
+
 /* ---- a level: perhaps the start of parity 1, half-steps, perhaps the labels */
 
 /* Where the first kernel of a level reads: the parents, or, for zeros, nowhere. */
@@ -371,13 +440,15 @@ static void launch_half_steps(backend_cuda *cuda, const message_args *m, int cou
     }
 }
 
-/* The last half-step of the finest level gives the labels and stores no messages. */
+/* The last half-step of the finest level gives the labels and stores no messages; that of another
+ * level may give the labels of the pixels that send. */
 int cuda_unit_level(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
     int count = graph_unit_count(g, unit, STAGE_message);
     const message_args *m = cuda_args<message_args>(g, unit, STAGE_message, slot);
     const start_messages_args *start =
         cuda_args<start_messages_args>(g, unit, STAGE_start_messages, slot);
     const wta_args *wta = cuda_args<wta_args>(g, unit, STAGE_winner_takes_all, slot);
+    const best_label_args *label = cuda_args<best_label_args>(g, unit, STAGE_best_label, slot);
     if (count == 0)
         return 0;
     if (start && count > 1)
@@ -389,9 +460,13 @@ int cuda_unit_level(backend_cuda *cuda, const struct graph *g, int unit, int slo
     bp_level a = bp_level_of(m);
     a.parity = (m->iteration + count - 1) & 1;
     bp_choose_planes(&a, m->message, !a.parity, a.parity);
+    int number = bp_kernel_for(cuda, &a);
+    bool labels = label && a.cost16 && label->parity == a.parity;
     if (wta)
-        launch_wta(cuda, lasts[bp_kernel_for(cuda, &a)], &a, wta);
+        launch_wta(cuda, lasts[number], &a, wta);
+    else if (labels)
+        launch_dependent(cuda, labelled_singles[number], bp_grid(&a), bp_block(), a, label->label);
     else
         launch_single(cuda, &a, 0);
-    return (start != nullptr) + count + (wta != nullptr);
+    return (start != nullptr) + count + (wta != nullptr) + labels;
 }

@@ -89,6 +89,8 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
     int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
     wait_for_previous_kernel();
+    if (census_stays(&a))
+        return;
     load_tile<CENSUS_TILE_WIDTH, CENSUS_TILE_HEIGHT>(a.grey, a.width, a.height, left - REACH_X,
                                                      top - REACH_Y,
                                                      reinterpret_cast<uint8_t *>(tile.words));
@@ -191,26 +193,21 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     __shared__ steady_tile tile;
     int left = (int)blockIdx.x * CENSUS_WIDTH, top = (int)blockIdx.y * BLOCK_HEIGHT;
     int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
-    uint64_t steady[QUAD] = {STEADY_ALL, STEADY_ALL, STEADY_ALL, STEADY_ALL};
-    uint8_t slack[QUAD] = {};
+    uint64_t steady[QUAD];
+    uint8_t slack[QUAD];
     wait_for_previous_kernel();
-    if (a.likeness->difference == 0) {
-        load_tile<STEADY_TILE_WIDTH, CENSUS_TILE_HEIGHT>(a.grey, a.width, a.height,
-                                                         left - REACH_X - 4, top - REACH_Y,
-                                                         reinterpret_cast<uint8_t *>(tile.words));
-        __syncthreads();
-        steady_of(tile, steady);
-#pragma unroll
-        for (int i = 0; i < QUAD; i++)
-            steady[i] ^= STEADY_ALL;
-        slack_of_quad<CHANNELS>(a, x, min(y, a.height - 1), slack);
-    }
+    load_tile<STEADY_TILE_WIDTH, CENSUS_TILE_HEIGHT>(a.grey, a.width, a.height, left - REACH_X - 4,
+                                                     top - REACH_Y,
+                                                     reinterpret_cast<uint8_t *>(tile.words));
+    __syncthreads();
+    steady_of(tile, steady);
+    slack_of_quad<CHANNELS>(a, x, min(y, a.height - 1), slack);
 #pragma unroll
     for (int i = 0; i < QUAD; i++) {
         size_t at = (size_t)y * (size_t)a.width + (size_t)(x + i);
         if (y >= a.height || x + i >= a.width)
             continue;
-        a.out[at] = steady[i];
+        a.out[at] = steady[i] ^ STEADY_ALL;
         a.slack[at] = slack[i];
     }
 }
@@ -254,14 +251,8 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     int x = left + QUAD * (int)threadIdx.x, y = top + (int)threadIdx.y;
     wait_for_previous_kernel();
     uint64_t mask = smoothed_bits(&a.mix), census[QUAD];
-    size_t row = (size_t)y * (size_t)a.mix.width;
-    if (!mask) { /* then it is a copy, for which neighbouring threads have neighbouring pixels */
-        for (int px = left + (int)threadIdx.x; px < min(left + CENSUS_WIDTH, a.mix.width);
-             px += BLOCK_WIDTH)
-            if (y < a.height)
-                a.mix.out[row + (size_t)px] = __ldg(a.mix.census + row + (size_t)px);
+    if (!mask)
         return;
-    }
     load_tile<CENSUS_TILE_WIDTH + 2, CENSUS_TILE_HEIGHT + 2>(
         a.grey, a.mix.width, a.height, left - REACH_X - 1, top - REACH_Y - 1, grey);
     __syncthreads();
@@ -270,9 +261,9 @@ static __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     census_of(tile, census);
 #pragma unroll
     for (int i = 0; i < QUAD; i++) {
-        size_t at = row + (size_t)(x + i);
+        uint64_t *at = a.mix.census + (size_t)y * (size_t)a.mix.width + (size_t)(x + i);
         if (y < a.height && x + i < a.mix.width)
-            a.mix.out[at] = (__ldg(a.mix.census + at) & ~mask) | (census[i] & mask);
+            *at = (*at & ~mask) | (census[i] & mask);
     }
 }
 

@@ -341,6 +341,8 @@ static dim3 cross_blocks(const backend_cuda *cuda, const cross_args *a, cross_pl
 }
 
 bool cuda_leaves_out(void *context, const struct graph *g, int i) {
+    if (g->passes[i].stage == STAGE_fill)
+        return g->passes[i].of == UNIT_SIDES;
     if (g->passes[i].stage != STAGE_cross_x)
         return false;
     cross_plan p = plan_of(static_cast<const cross_args *>(graph_virtual_args(g, i)));

@@ -133,8 +133,8 @@ DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], 
     }
 }
 
-/* By the costs summed over nodes, in all lanes. */
-template <int WORDS>
+/* By the costs summed over nodes, in all lanes. LEADS: with the least cost of other places. */
+template <bool LEADS, int WORDS>
 DEVICE node_costs node_costs_of(const label_range &range, const uint32_t (&sums)[WORDS]) {
     node_costs c = {0, 0, 0, 0, UINT32_MAX};
     uint32_t least = UINT32_MAX; /* the cost above its label */
@@ -149,16 +149,16 @@ DEVICE node_costs node_costs_of(const label_range &range, const uint32_t (&sums)
     uint32_t limit = evidence_limit(range.end - range.first, c.sum, c.least);
     each_label(range, sums, [&](uint32_t v, int d) {
         c.near += v <= limit;
-        c.second = abs(d - (int)c.label) > MATCH_APART ? min(c.second, v) : c.second;
+        c.second = LEADS && abs(d - (int)c.label) > MATCH_APART ? min(c.second, v) : c.second;
     });
     c.near = (uint32_t)warp_sum((int)c.near);
-    c.second = warp_min(c.second);
+    c.second = LEADS ? warp_min(c.second) : c.second;
     return c;
 }
 
 /* A warp has NODES nodes of a row and those that count for them in registers, two labels a word;
  * lane i finds the match of node i. */
-template <int WORDS, int NODES>
+template <int WORDS, int NODES, bool LEADS>
 static __global__ void __launch_bounds__(THREADS)
     node_match_kernel(const __grid_constant__ evidence_args a) {
     int lane = (int)threadIdx.x % WARP_SIZE, y = (int)blockIdx.y,
@@ -183,7 +183,7 @@ static __global__ void __launch_bounds__(THREADS)
             sums[w] += node[i][w] - (k > 0 ? node[k - 1][w] : 0);
         if (k < 0)
             continue;
-        node_costs c = node_costs_of(evidence_labels(&a, first + k), sums);
+        node_costs c = node_costs_of<LEADS>(evidence_labels(&a, first + k), sums);
         own = lane == k ? c : own;
     }
     if (first + lane == 0 && y == 0 && a.ground)
@@ -198,7 +198,9 @@ static __global__ void __launch_bounds__(THREADS)
 template <int WORDS, int NODES>
 static void launch_node_match(backend_cuda *cuda, const evidence_args *a) {
     int warps = (a->grid.width + NODES - 1) / NODES;
-    launch_dependent(cuda, node_match_kernel<WORDS, NODES>,
+    launch_dependent(cuda,
+                     a->averaged ? node_match_kernel<WORDS, NODES, false>
+                                 : node_match_kernel<WORDS, NODES, true>,
                      cuda_blocks(warps * WARP_SIZE, THREADS, a->grid.height, 1), dim3(THREADS), *a);
 }
 
@@ -214,29 +216,73 @@ void cuda_launch_node_match(backend_cuda *cuda, const void *args, int, int) {
         launch_node_match<MAX_LABELS / 64, 4>(cuda, a);
 }
 
-/* A thread has 8 labels of a node. */
+/* ---- evidence, perhaps with the sums of the next level */
+
+enum { EIGHT = 8, QUAD = 4, MOST_QUADS = THREADS * EIGHT / LABEL_BLOCK };
+
+DEVICE int quad_x(int quad, int k) {
+    return 2 * quad + k % 2;
+}
+
+/* A thread has 8 labels of 2x2 nodes; the weights of a block's nodes are found first. d.cost: of a
+ * node that has these, or null. quads: of a block. */
 static __global__ void __launch_bounds__(THREADS)
-    evidence_kernel(const __grid_constant__ evidence_args a) {
-    label_block b = block_of<8>(a.grid);
+    evidence_kernel(const __grid_constant__ evidence_args a,
+                    const __grid_constant__ downsample_cost_args d, int quads) {
+    __shared__ node_weight weight[QUAD * MOST_QUADS];
+    int group = a.grid.padded / EIGHT, first = (int)blockIdx.x * quads, top = 2 * (int)blockIdx.y,
+        quad = (int)threadIdx.x / group, label = (int)threadIdx.x % group * EIGHT;
+    uint32_t total[4] = {};
     wait_for_previous_kernel();
-    if (!b.exists)
+    for (int i = (int)threadIdx.x; i < QUAD * quads; i += THREADS) {
+        int x = quad_x(first + i / QUAD, i), y = top + i % QUAD / 2;
+        if (x < a.grid.width && y < a.grid.height)
+            weight[i] = node_weight_of(&a, x, y, ground_of_row(&a, y));
+    }
+    __syncthreads();
+    if (quad >= quads)
         return;
-    node_weight own = node_weight_of(&a, b.x, b.y, ground_of_row(&a, b.y));
-    size_t at = grid_labels(&a.grid, b.x, b.y) + b.first;
-    label_words costs = load_words(a.source + at);
-    uint32_t *w = costs.w;
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-        w[k] = evidence_scaled((int)(w[k] & 0xffff), &own, b.first + 2 * k) |
-               (uint32_t)evidence_scaled((int)(w[k] >> 16), &own, b.first + 2 * k + 1) << 16;
-    store_words(a.out + at, w[0], w[1], w[2], w[3]);
+    for (int k = 0; k < QUAD; k++) {
+        int x = quad_x(first + quad, k), y = top + k / 2;
+        if (x >= a.grid.width || y >= a.grid.height)
+            continue;
+        node_weight own = weight[QUAD * quad + k];
+        size_t at = grid_labels(&a.grid, x, y) + (size_t)label;
+        label_words w = load_words(a.source + at);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            w.w[i] = evidence_scaled((int)(w.w[i] & 0xffff), &own, label + 2 * i) |
+                     (uint32_t)evidence_scaled((int)(w.w[i] >> 16), &own, label + 2 * i + 1) << 16;
+            total[i] = add_saturated(total[i], w.w[i]);
+        }
+        store_words(a.out + at, w.w[0], w.w[1], w.w[2], w.w[3]);
+    }
+    if (d.cost && first + quad < d.grid.width)
+        store_words(d.cost + grid_labels(&d.grid, first + quad, (int)blockIdx.y) + label, total[0],
+                    total[1], total[2], total[3]);
+}
+
+static void launch_evidence(backend_cuda *cuda, const evidence_args *a,
+                            const downsample_cost_args *d) {
+    int quads = THREADS * EIGHT / a->grid.padded;
+    launch_dependent(cuda, evidence_kernel,
+                     cuda_blocks((a->grid.width + 1) / 2, quads, (a->grid.height + 1) / 2, 1),
+                     dim3(THREADS), *a, d ? *d : downsample_cost_args(), quads);
 }
 
 void cuda_launch_evidence(backend_cuda *cuda, const void *args, int, int) {
-    const evidence_args *a = static_cast<const evidence_args *>(args);
-    launch_dependent(cuda, evidence_kernel,
-                     cuda_blocks(a->grid.width * (a->grid.padded / 8), THREADS, a->grid.height, 1),
-                     dim3(THREADS), *a);
+    launch_evidence(cuda, static_cast<const evidence_args *>(args), nullptr);
+}
+
+int cuda_unit_evidence(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const evidence_args *a = cuda_args<evidence_args>(g, unit, STAGE_evidence, slot);
+    const downsample_cost_args *d =
+        cuda_args<downsample_cost_args>(g, unit, STAGE_downsample_cost, slot);
+    if (!a || !d)
+        return 0;
+    launch_evidence(cuda, a, d);
+    return 2;
 }
 
 enum { LINE_THREADS = 512, NEAR_COUNTS = 1 << 14 };
@@ -251,7 +297,9 @@ static __global__ void __launch_bounds__(LINE_THREADS)
     __shared__ uint64_t most;
     const struct grid &g = a.grid;
     int thread = (int)threadIdx.x, horizon = (int)blockIdx.x, groups = ground_groups(&g),
-        counts = g.labels + 2, step = LINE_THREADS / g.labels, line = thread % g.labels;
+        counts = g.labels + 2, step = LINE_THREADS / g.labels, line = thread % g.labels,
+        below = g.height - horizon, twice = 2 * (GROUND_BOTTOM + line);
+    uint64_t inverse = (1ull << 40) / (uint32_t)(2 * below) + 1; /* of numbers below 2^26 */
     votes[thread] = 0;
     if (thread == 0)
         most = 0;
@@ -269,8 +317,9 @@ static __global__ void __launch_bounds__(LINE_THREADS)
         __syncthreads();
         uint32_t sum = 0;
         for (int row = thread / g.labels; row < rows && thread < step * g.labels; row += step) {
-            int label = ground_label(&g, horizon, GROUND_BOTTOM + line, top + 2 * row) + 1,
-                at = row * counts + label;
+            /* ground_label() + 1 */
+            uint32_t whole = (uint32_t)(twice * (top + 2 * row - horizon) + below);
+            int label = (int)(whole * inverse >> 40) - g.space.u_min + 1, at = row * counts + label;
             if (label >= 0 && label < counts)
                 sum += near[at / 2] >> 16 * (at & 1) & 0xffff;
         }

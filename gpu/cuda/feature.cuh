@@ -12,6 +12,8 @@
 
 #include "gpu/cuda/matrix_product.cuh"
 
+#include <climits>
+
 enum { WARPS = 4, BLOCK_THREADS = WARPS * WARP_SIZE };
 enum { PART_WIDTH = 32, PART_HEIGHT = 4 };                        /* pixels of a tile */
 enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_WIDTH / COLUMNS }; /* of a product; of a warp */
@@ -209,14 +211,16 @@ DEVICE void sum_part(const uint4 *weights, const int32_t *bias, const uint8_t *p
             own[p][i] = sum[p / 2][i / 2][i % 2 * 2 + p % 2];
 }
 
-/* Goes through the tiles of a layer, and calls do_part(left, top, bias, part) for each. memory has
- * the weights of the outputs from first_output on, SETS times OUTPUTS of them. */
+/* Goes through the tiles of a layer, or of its rows first_row..end_row-1, and calls do_part(left,
+ * top, bias, part) for each. memory has the weights of the outputs from first_output on, SETS times
+ * OUTPUTS of them. */
 template <typename shape, int SETS = 1, typename Do>
-DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output, Do do_part) {
+DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output, Do do_part,
+                          int first_row = 0, int end_row = INT_MAX) {
     int32_t *bias = reinterpret_cast<int32_t *>(memory) + SETS * shape::WEIGHT_WORDS;
     uint8_t *part = reinterpret_cast<uint8_t *>(bias + SETS * shape::OUTPUTS);
     int width = (a.width + shape::STRIDE - 1) / shape::STRIDE,
-        height = (a.height + shape::STRIDE - 1) / shape::STRIDE,
+        height = min((a.height + shape::STRIDE - 1) / shape::STRIDE, end_row) - first_row,
         across = (width + PART_WIDTH - 1) / PART_WIDTH,
         count = across * ((height + PART_HEIGHT - 1) / PART_HEIGHT);
     for (int set = 0; set < SETS; set++)
@@ -225,7 +229,7 @@ DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output
                             bias + set * shape::OUTPUTS);
     wait_for_previous_kernel();
     for (int i = (int)blockIdx.x; i < count; i += (int)gridDim.x) {
-        int left = i % across * PART_WIDTH, top = i / across * PART_HEIGHT;
+        int left = i % across * PART_WIDTH, top = first_row + i / across * PART_HEIGHT;
         __syncthreads();
         load_part<shape>(a, left, top, part);
         __syncthreads();
@@ -235,9 +239,10 @@ DEVICE void for_each_part(const feature_args &a, uint4 *memory, int first_output
 
 /* Launches a kernel of for_each_part() on an output of width x height pixels, for all outputs in
  * turns. False where the tiles are too large for the shared memory. */
-template <typename shape, int SETS = 1, typename Args>
-static bool launch_parts(backend_cuda *cuda, void (*kernel)(Args), const Args &args,
-                         const feature_args &a, int width, int height, int most_blocks) {
+template <typename shape, int SETS = 1, typename... Parameters, typename Args>
+static bool launch_parts(backend_cuda *cuda, void (*kernel)(Args, Parameters...), const Args &args,
+                         const feature_args &a, int width, int height, int most_blocks,
+                         const Parameters &...parameters) {
     size_t reserved = 1024, shared = 4 * SETS * (size_t)(shape::WEIGHT_WORDS + shape::OUTPUTS) +
                                      (size_t)(shape::PITCH * shape::HEIGHT) * shape::INPUTS;
     if (shared > cuda->max_shared)
@@ -249,7 +254,7 @@ static bool launch_parts(backend_cuda *cuda, void (*kernel)(Args), const Args &a
                                   (size_t)most_blocks),
              most = max(each * (unsigned)cuda->processors / outputs, 1u);
     launch_with_memory(cuda, kernel, dim3(min(tiles.x * tiles.y, most), outputs),
-                       dim3(BLOCK_THREADS), shared, args);
+                       dim3(BLOCK_THREADS), shared, args, parameters...);
     return true;
 }
 

@@ -1,9 +1,9 @@
 /*
- * Filling along rows optimised for CUDA: a warp has 32 pixels of a row and looks at 32 at once.
+ * Filling along rows optimised for CUDA, with or without the choice of a side: a warp has 32 pixels
+ * of a row and looks at 32 at once.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/backend_cuda.h"
-#include "gpu/stages/stages.h"
+#include "gpu/cuda/launch.cuh"
 
 enum { THREADS = 256 };
 
@@ -19,10 +19,13 @@ DEVICE int known_from(const int16_t *row, int width, int x, int step) {
     return -1;
 }
 
-/* A warp has 32 pixels of a row. */
-static __global__ void __launch_bounds__(THREADS) fill_kernel(const __grid_constant__ fill_args a) {
+/* SIDES: a hole takes one of its sides. What it took before is stored where a.out has memory. */
+template <bool SIDES>
+static __global__ void __launch_bounds__(THREADS)
+    fill_kernel(const __grid_constant__ fill_args a, const __grid_constant__ fill_side_args s) {
     int lane = (int)threadIdx.x, first = (int)blockIdx.x * WARP_SIZE, x = first + lane,
         y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    wait_for_previous_kernel();
     if (y >= a.height)
         return;
     ptrdiff_t row = (ptrdiff_t)y * a.width, from = row + x;
@@ -36,21 +39,42 @@ static __global__ void __launch_bounds__(THREADS) fill_kernel(const __grid_const
         after = known_from(a.source.u + row, a.width, first + WARP_SIZE, WARP_SIZE);
     before = below ? first + 31 - __clz((int)below) : before;
     after = above ? first + __ffs((int)above) - 1 : after;
+    if (x >= a.width)
+        return;
     if (looks) {
         ptrdiff_t one = before < 0 ? -1 : row + before;
         from = fill_choose(&a.source, one, after < 0 ? -1 : row + after);
     }
-    if (x < a.width)
+    if (!SIDES || a.out.u)
         fill_put(&a, (size_t)(row + x), from);
+    if (SIDES) {
+        int d = from < 0 ? UNKNOWN : a.source.u[from];
+        if (looks && before >= 0 && after >= 0)
+            d = choose_side(&s, (size_t)row, x, before, after, d);
+        s.out[row + x] = (int16_t)d;
+    }
+}
+
+static void launch(backend_cuda *cuda, const fill_args *a, const fill_side_args *s) {
+    enum { ROWS = THREADS / WARP_SIZE };
+    launch_dependent(cuda, s ? fill_kernel<true> : fill_kernel<false>,
+                     cuda_blocks(a->width, WARP_SIZE, a->height, ROWS), dim3(WARP_SIZE, ROWS), *a,
+                     s ? *s : fill_side_args());
 }
 
 void cuda_launch_fill(backend_cuda *cuda, const void *args, int width, int height) {
     const fill_args *a = static_cast<const fill_args *>(args);
-    enum { ROWS = THREADS / WARP_SIZE };
-    if (a->dy) {
+    if (a->dy)
         cuda->plain[STAGE_fill](cuda, args, width, height);
-        return;
-    }
-    dim3 blocks = cuda_blocks(width, WARP_SIZE, height, ROWS);
-    fill_kernel<<<blocks, dim3(WARP_SIZE, ROWS), 0, cuda->stream>>>(*a);
+    else
+        launch(cuda, a, nullptr);
+}
+
+int cuda_unit_sides(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const fill_args *a = cuda_args<fill_args>(g, unit, STAGE_fill, slot);
+    const fill_side_args *s = cuda_args<fill_side_args>(g, unit, STAGE_fill_side, slot);
+    if (!a || !s)
+        return 0;
+    launch(cuda, a, s);
+    return 2;
 }

@@ -164,7 +164,7 @@ DEVICE void load_row(const cost_args &a, int start, int y, int count,
 /* A row of the reference in shared memory, from column left on. */
 template <bool AD, bool CENSUS, int CHANNELS>
 DEVICE void load_reference(const cost_args &a, int left, int y, int pixels, uint32_t *to) {
-    bool steadies = AD && CENSUS && a.steady;
+    bool steadies = AD && CENSUS && cost_has_slack(&a);
     for (int i = (int)threadIdx.x; i < pixels; i += (int)blockDim.x) {
         size_t from = (size_t)y * (size_t)a.grid.width + (size_t)min(left + i, a.grid.width - 1);
         uint64_t bits = CENSUS ? __ldg(a.descriptor_reference + from) : 0;

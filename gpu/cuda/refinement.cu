@@ -461,14 +461,15 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
 /* SIDE: refine_side() */
 template <int SIDE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, CHOICES)
-    choose_kernel(const __grid_constant__ refine_choose_args a) {
+    choose_kernel(const __grid_constant__ refine_choose_args a, int end_row) {
     using shape = layer_shape<REFINE_OUTPUTS / SIDE, REFINE_OUTPUTS>;
     DYNAMIC_SHARED(uint4, memory);
     __shared__ choice_tables tables;
     __shared__ uint32_t numbers[BLOCK_THREADS][NUMBER_WORDS];
     fill_tables(&tables);
     for_each_part<shape, SIDE * SIDE>(
-        a.layer, memory, 0, [&](int left, int top, const int32_t *bias, const uint8_t *part) {
+        a.layer, memory, 0,
+        [&](int left, int top, const int32_t *bias, const uint8_t *part) {
             int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
 #pragma unroll 1
             for (int set = 0; set < SIDE * SIDE; set++) {
@@ -490,18 +491,19 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, CHOICES)
                             (uint32_t)feature_number(&a.layer, own[p][i + 1]) << 16;
                 }
                 __syncwarp();
-                if (x < a.map.width && y < a.map.height)
+                if (x < a.map.width && y < min(a.map.height, SIDE * end_row))
                     choose_pixel(a, tables, x, y,
                                  reinterpret_cast<const int16_t *>(numbers[threadIdx.x]), mode);
                 __syncwarp();
             }
-        });
+        },
+        a.first_row, end_row);
 }
 
 template <int SIDE>
 static bool launch_choice(backend_cuda *cuda, const refine_choose_args &a, int width, int height) {
     return launch_parts<layer_shape<REFINE_OUTPUTS / SIDE, REFINE_OUTPUTS>, SIDE * SIDE>(
-        cuda, choose_kernel<SIDE>, a, a.layer, width, height, CHOICES);
+        cuda, choose_kernel<SIDE>, a, a.layer, width, height, CHOICES, a.first_row + height);
 }
 
 void cuda_launch_refine_choose(backend_cuda *cuda, const void *args, int width, int height) {

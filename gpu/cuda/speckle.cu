@@ -1,34 +1,30 @@
 /*
- * Speckles optimised for CUDA: joined run by run and counted warp by warp.
+ * Speckles optimised for CUDA. A block joins the pixels of a tile in shared memory and counts them
+ * there; then the tiles' patches are joined across their seams, and their counts are added up.
  * SPDX-License-Identifier: MIT
  */
-#include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/launch.cuh"
 
-enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8 };
+enum { TILE = WARP_SIZE, WARPS = 8, ROWS = TILE / WARPS, THREADS = WARPS * WARP_SIZE, FOUR = 4 };
 
-/* Rows first become runs within a warp, so that few pixels are left to join. */
+/* A pixel's disparity or motion. */
+struct value {
+    int u, v;
+};
 
-template <bool MOTION> DEVICE bool linked(const speckle_args &a, uint32_t i, uint32_t j) {
-    const speckle_args map = {
-        {a.source.u, MOTION ? a.source.v : nullptr}, {}, {}, {}, 0, 0, a.range};
-    return speckle_linked(&map, i, j);
+DEVICE value value_at(const speckle_args &a, uint32_t i) {
+    return {a.source.u[i], a.source.v ? a.source.v[i] : 0};
 }
 
-/* The first pixel of the run that ends with this one, or the warp's first. */
-template <bool MOTION> static __global__ void run_kernel(const __grid_constant__ speckle_args a) {
-    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
-        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
-    bool exists = x < a.width && y < a.height;
-    uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, lane = threadIdx.x;
-    bool starts = lane == 0 || !exists || !linked<MOTION>(a, i - 1, i);
-    uint32_t before = __ballot_sync(ALL_LANES, starts) & (ALL_LANES >> (31 - lane));
-    if (exists)
-        a.parent[i] = i - (lane - (31 - (uint32_t)__clz((int)before)));
+/* speckle_linked() */
+DEVICE bool linked(const speckle_args &a, const value &p, const value &q) {
+    return (p.u != UNKNOWN) & (q.u != UNKNOWN) & (stage_abs(p.u - q.u) <= a.range) &
+           (stage_abs(p.v - q.v) <= a.range);
 }
 
 /* The root of i. It also shortens the path for the next search. join_roots gives a new parent to
  * roots alone, so a link that is written late still leads to an ancestor. */
-static __device__ uint32_t find_root(uint32_t *parent, uint32_t i) {
+DEVICE uint32_t find_root(uint32_t *parent, uint32_t i) {
     volatile uint32_t *link = parent;
     uint32_t here = i, up;
     while ((up = link[here]) != here) {
@@ -40,7 +36,7 @@ static __device__ uint32_t find_root(uint32_t *parent, uint32_t i) {
     return here;
 }
 
-static __device__ void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
+DEVICE void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
     for (;;) {
         a = find_root(parent, a);
         b = find_root(parent, b);
@@ -52,72 +48,131 @@ static __device__ void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
     }
 }
 
-/* Runs of one row where a warp ended, and runs above each other, once for each stretch they
- * share. */
-template <bool MOTION> static __global__ void join_kernel(const __grid_constant__ speckle_args a) {
-    int x = (int)(blockIdx.x * BLOCK_WIDTH + threadIdx.x),
-        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
-    if (x >= a.width || y >= a.height)
-        return;
-    uint32_t i = (uint32_t)y * (uint32_t)a.width + (uint32_t)x, below = i + (uint32_t)a.width;
-    bool left = x > 0 && linked<MOTION>(a, i - 1, i);
-    if (threadIdx.x == 0 && left)
-        join_roots(a.parent, i - 1, i);
-    if (y + 1 >= a.height || !linked<MOTION>(a, i, below))
-        return;
-    if (left && linked<MOTION>(a, below - 1, below) && linked<MOTION>(a, i - 1, below - 1))
-        return; /* the pixels to the left join the same two */
-    join_roots(a.parent, i, below);
+/* The lane where the run of this lane begins. joined: the lanes that go on with the run before. */
+DEVICE uint32_t run_of(uint32_t joined, uint32_t lane) {
+    return 31 - (uint32_t)__clz((int)(~joined & (ALL_LANES >> (31 - lane))));
 }
 
-/* Every step-th pixel hangs from its root. Of all pixels, most are then two links from it. */
-static __global__ void flatten_kernel(const __grid_constant__ speckle_args a, uint32_t step) {
-    uint32_t i = step * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < (uint32_t)a.width * (uint32_t)a.height)
-        a.parent[i] = speckle_root(a.parent, i);
-}
-
-/* A warp counts this many times 32 pixels, and adds once for those in a row with the same root. */
-enum { COUNTED = 8 };
-
-static __global__ void count_kernel(const __grid_constant__ speckle_args a) {
-    uint32_t lane = threadIdx.x % WARP_SIZE, pixels = (uint32_t)a.width * (uint32_t)a.height,
-             first = COUNTED * (blockIdx.x * blockDim.x + threadIdx.x - lane), last = 0, sum = 0;
-    for (uint32_t i = first + lane; i - lane < min(pixels, first + COUNTED * WARP_SIZE);
-         i += WARP_SIZE) {
-        uint32_t root = i < pixels ? speckle_root(a.parent, i) : 0;
-        unsigned left = __ballot_sync(ALL_LANES, i < pixels);
-        while (left) { /* most warps see one root or two */
-            uint32_t next = __shfl_sync(ALL_LANES, root, __ffs((int)left) - 1);
-            unsigned same = left & __ballot_sync(ALL_LANES, root == next);
-            if (next != last && lane == 0 && sum)
-                atomicAdd(a.count + last, sum);
-            sum = (next == last ? sum : 0) + (uint32_t)__popc(same);
-            last = next;
-            left &= ~same;
-        }
+/* Each pixel hangs from the root of its tile's patch, which has the patch's count; others have 0. A
+ * warp has ROWS rows of a tile and looks at the next one. */
+static __global__ void __launch_bounds__(THREADS)
+    tile_kernel(const __grid_constant__ speckle_args a) {
+    __shared__ uint32_t parent[TILE * TILE], count[TILE * TILE];
+    uint32_t lane = threadIdx.x, width = (uint32_t)a.width, first = threadIdx.y * ROWS,
+             left = blockIdx.x * TILE, top = blockIdx.y * TILE, x = left + lane, beside[ROWS + 1],
+             below[ROWS], root[ROWS]; /* lanes that are linked to those there */
+    value own[ROWS + 1];
+    wait_for_previous_kernel();
+#pragma unroll
+    for (uint32_t k = 0; k <= ROWS; k++) {
+        uint32_t y = top + first + k;
+        own[k] = {UNKNOWN, 0};
+        if (x < width && y < (uint32_t)a.height && first + k < TILE)
+            own[k] = value_at(a, y * width + x);
     }
-    if (lane == 0 && sum)
-        atomicAdd(a.count + last, sum);
+#pragma unroll
+    for (uint32_t k = 0; k <= ROWS; k++) {
+        value before = {(int)__shfl_up_sync(ALL_LANES, (uint32_t)own[k].u, 1),
+                        (int)__shfl_up_sync(ALL_LANES, (uint32_t)own[k].v, 1)};
+        beside[k] = __ballot_sync(ALL_LANES, lane > 0 && linked(a, before, own[k]));
+        if (k > 0)
+            below[k - 1] = __ballot_sync(ALL_LANES, linked(a, own[k - 1], own[k]));
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < ROWS; k++) {
+        parent[(first + k) * TILE + lane] = (first + k) * TILE + run_of(beside[k], lane);
+        count[(first + k) * TILE + lane] = 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < ROWS; k++) { /* once for each stretch that two runs share */
+        uint32_t joins = below[k] & ~(beside[k] & beside[k + 1] & below[k] << 1);
+        if (joins >> lane & 1)
+            join_roots(parent, (first + k) * TILE + run_of(beside[k], lane),
+                       (first + k + 1) * TILE + run_of(beside[k + 1], lane));
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < ROWS; k++) {
+        uint32_t starts = ~beside[k], after = lane < 31 ? starts >> (lane + 1) : 0;
+        root[k] = find_root(parent, (first + k) * TILE + lane);
+        if (starts >> lane & 1)
+            atomicAdd(count + root[k], after ? (uint32_t)__ffs((int)after) : TILE - lane);
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < ROWS; k++) {
+        uint32_t y = top + first + k;
+        if (x >= width || y >= (uint32_t)a.height)
+            continue;
+        a.parent[y * width + x] = (top + root[k] / TILE) * width + left + root[k] % TILE;
+        a.count[y * width + x] = count[(first + k) * TILE + lane];
+    }
 }
 
-static unsigned blocks_of(int width, int height, unsigned step) {
-    return (unsigned)(((size_t)width * (size_t)height + 256 * step - 1) / (256 * step));
+/* How many pixels lie left of a seam, or above one. */
+struct seams {
+    uint32_t upright, level;
+};
+
+/* A thread joins the patches of the pixels on either side of a seam, i and j, where those before
+ * them in the same two tiles do not. Pixels that are no roots keep their parents. */
+static __global__ void __launch_bounds__(THREADS)
+    seam_kernel(const __grid_constant__ speckle_args a, seams s) {
+    uint32_t k = blockIdx.x * THREADS + threadIdx.x, width = (uint32_t)a.width, i, j, along, step;
+    wait_for_previous_kernel();
+    if (k >= s.upright + s.level)
+        return;
+    if (k < s.upright) {
+        along = k % (uint32_t)a.height;
+        i = along * width + (k / (uint32_t)a.height + 1) * TILE - 1;
+        j = i + 1;
+        step = width;
+    } else {
+        along = (k - s.upright) % width;
+        i = (((k - s.upright) / width + 1) * TILE - 1) * width + along;
+        j = i + width;
+        step = 1;
+    }
+    bool first = along % TILE == 0;
+    step = first ? 0 : step;
+    value one = value_at(a, i), two = value_at(a, j), before = value_at(a, i - step),
+          beside = value_at(a, j - step);
+    bool joined =
+        !first && linked(a, before, one) && linked(a, beside, two) && linked(a, before, beside);
+    if (linked(a, one, two) && !joined)
+        join_roots(a.parent, a.parent[i], a.parent[j]);
 }
 
-void cuda_launch_speckle_join(backend_cuda *cuda, const void *args, int width, int height) {
-    const speckle_args *a = static_cast<const speckle_args *>(args);
-    auto run = a->source.v ? run_kernel<true> : run_kernel<false>;
-    auto join = a->source.v ? join_kernel<true> : join_kernel<false>;
-    run<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0,
-          cuda->stream>>>(*a);
-    join<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT), dim3(BLOCK_WIDTH, BLOCK_HEIGHT),
-           0, cuda->stream>>>(*a);
-    for (unsigned step : {(unsigned)WARP_SIZE, 1u})
-        flatten_kernel<<<blocks_of(width, height, step), 256, 0, cuda->stream>>>(*a, step);
+/* The roots of tiles' patches that hang from others add their counts to those of whole patches, and
+ * then hang from these. */
+static __global__ void __launch_bounds__(THREADS)
+    count_kernel(const __grid_constant__ speckle_args a) {
+    uint32_t first = FOUR * (blockIdx.x * THREADS + threadIdx.x),
+             pixels = (uint32_t)a.width * (uint32_t)a.height;
+    wait_for_previous_kernel();
+#pragma unroll
+    for (uint32_t i = first; i < first + FOUR; i++)
+        if (i < pixels && a.count[i] > 0 && a.parent[i] != i) {
+            uint32_t root = speckle_root_now(a.parent, i);
+            atomicAdd(a.count + root, a.count[i]);
+            a.parent[i] = root;
+        }
 }
 
-void cuda_launch_speckle_count(backend_cuda *cuda, const void *args, int width, int height) {
-    count_kernel<<<blocks_of(width, height, COUNTED), 256, 0, cuda->stream>>>(
-        *static_cast<const speckle_args *>(args));
+int cuda_unit_speckles(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
+    const speckle_args *a = cuda_args<speckle_args>(g, unit, STAGE_speckle_drop, slot);
+    if (!a || !cuda_args<speckle_args>(g, unit, STAGE_speckle_start, slot))
+        return 0;
+    unsigned width = (unsigned)a->width, height = (unsigned)a->height, at_once = FOUR * THREADS,
+             blocks = (width * height + at_once - 1) / at_once;
+    seams s = {(width - 1) / TILE * height, (height - 1) / TILE * width};
+    launch_dependent(cuda, tile_kernel, cuda_blocks(a->width, TILE, a->height, TILE),
+                     dim3(TILE, WARPS), *a);
+    if (s.upright + s.level > 0)
+        launch_dependent(cuda, seam_kernel, dim3((s.upright + s.level + THREADS - 1) / THREADS),
+                         dim3(THREADS), *a, s);
+    launch_dependent(cuda, count_kernel, dim3(blocks), dim3(THREADS), *a);
+    cuda->plain[STAGE_speckle_drop](cuda, a, a->width, a->height);
+    return 4;
 }

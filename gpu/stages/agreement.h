@@ -190,8 +190,8 @@ STAGE void stage_choose_costs(const struct choose_costs_args *a, int x, int y) {
  * neighbour, a quarter of those after the other. */
 struct mix_census_args {
     const struct likeness *likeness;
-    const uint64_t *census, *smoothed;
-    uint64_t *out;
+    const uint64_t *smoothed;
+    uint64_t *census;
     int width;
 };
 
@@ -207,5 +207,5 @@ STAGE uint64_t smoothed_bits(const struct mix_census_args *a) {
 STAGE void stage_mix_census(const struct mix_census_args *a, int x, int y) {
     size_t i = (size_t)y * a->width + x;
     uint64_t mask = smoothed_bits(a);
-    a->out[i] = (a->census[i] & ~mask) | (a->smoothed[i] & mask);
+    a->census[i] = (a->census[i] & ~mask) | (a->smoothed[i] & mask);
 }

@@ -28,6 +28,7 @@ struct cost_args {
     const uint64_t *descriptor_reference, *descriptor_target; /* width*height*words */
     const uint64_t *steady;                                   /* stage steady_bits's, or NULL */
     const uint8_t *slack;                                     /* with it */
+    const struct likeness *likeness;                          /* with it */
     const uint8_t *lut;                                       /* COST_LUT entries */
     const uint8_t *census_lut;                                /* CENSUS_LUT entries */
     uint8_t *cost;
@@ -75,13 +76,18 @@ STAGE int descriptor_distance(const uint64_t *a, const uint64_t *b, int words) {
     return vector_place(product);
 }
 
+/* Whether steady bits alone count, and there is slack: not where colours differ. */
+STAGE int cost_has_slack(const struct cost_args *a) {
+    return a->steady && a->likeness->difference == 0;
+}
+
 STAGE int cost_ad(const struct cost_args *a, int x, int xo, int y) {
     const uint8_t *p = a->reference + ((size_t)y * a->grid.width + x) * a->channels;
     const uint8_t *q = a->target + ((size_t)y * a->grid.width + xo) * a->channels;
     int sum = 0;
     for (int c = 0; c < a->channels; c++)
         sum += stage_abs(p[c] - q[c]);
-    return a->slack ? stage_max(sum - a->slack[(size_t)y * a->grid.width + x], 0) : sum;
+    return cost_has_slack(a) ? stage_max(sum - a->slack[(size_t)y * a->grid.width + x], 0) : sum;
 }
 
 /* The distance of v from the interval of row[x] and its half-way values, in half grey levels. */
@@ -121,7 +127,7 @@ STAGE int cost_ssd(const struct cost_args *a, int x, int xo, int y) {
 
 STAGE int cost_descriptor(const struct cost_args *a, int x, int xo, int y) {
     size_t row = (size_t)y * a->grid.width, words = (size_t)a->words;
-    if (a->steady)
+    if (cost_has_slack(a))
         return a->census_lut[hamming64(a->descriptor_reference[row + x] & a->steady[row + x],
                                        a->descriptor_target[row + xo] & a->steady[row + x])];
     return a->census_lut[descriptor_distance(a->descriptor_reference + (row + x) * words,

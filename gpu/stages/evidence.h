@@ -20,7 +20,7 @@ struct node_match {
     uint16_t label; /* of the grid; NO_MATCH where there are fewer than EVIDENCE_LEAST_LABELS */
     uint16_t gain;  /* what the ground's labels cost less: 1 / GROUND_SHARE of a node's mean */
     uint16_t depth; /* in 1/DEPTH_UNIT of a twentieth */
-    uint16_t lead;  /* in 1/EVIDENCE_UNIT of a fiftieth */
+    uint16_t lead;  /* in 1/EVIDENCE_UNIT of a fiftieth; 0 where costs are averaged */
 };
 
 /* Evidence is the lead in fiftieths and how many of the EVIDENCE_ROWS rows above and below have a
@@ -114,8 +114,9 @@ STAGE struct node_match node_match_of(const struct evidence_args *a, int nodes, 
     m.label = (uint16_t)c->label;
     m.gain = (uint16_t)(c->sum / (uint32_t)(GROUND_SHARE * count * nodes));
     m.depth = (uint16_t)(above / (whole + 1));
-    m.lead = (uint16_t)((uint64_t)(c->second - c->least) * labels * LEADS_OF_MEAN * EVIDENCE_UNIT /
-                        (whole + 1));
+    if (!a->averaged)
+        m.lead = (uint16_t)((uint64_t)(c->second - c->least) * labels * LEADS_OF_MEAN *
+                            EVIDENCE_UNIT / (whole + 1));
     return m;
 }
 

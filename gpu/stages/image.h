@@ -190,9 +190,22 @@ struct census_args {
     const uint8_t *grey;
     uint64_t *out;
     int width, height;
+    /* NULL, or out has census of the picture before its rows were moved by these, which stays where
+     * none of them was moved */
+    const int32_t *offset;
+    int offsets;
 };
 
+STAGE int census_stays(const struct census_args *a) {
+    for (int i = 0; i < a->offsets; i++)
+        if (a->offset[i] != 0)
+            return 0;
+    return a->offsets > 0;
+}
+
 STAGE void stage_census(const struct census_args *a, int x, int y) {
+    if (census_stays(a))
+        return;
     int centre = a->grey[(size_t)y * a->width + x];
     uint64_t bits = 0;
     for (int dy = -3; dy <= 3; dy++) {
@@ -222,12 +235,11 @@ struct likeness {
  * others compare how the scene was sampled, and do not count. A bit changes where its difference
  * and the one half a pixel aside have other signs and lie more than STEADY_STEP grey levels apart.
  * Slack is what such a shift changes of a pixel's colours, at most: so much of a difference of
- * colour costs nothing. Where colours differ (likeness) all bits count, and there is no slack. */
+ * colour costs nothing. */
 enum { STEADY_STEP = 8, SLACK_MAX = 127 };
 static const uint64_t STEADY_ALL = ((uint64_t)1 << CENSUS_BITS) - 1;
 
 struct steady_bits_args {
-    const struct likeness *likeness;
     const uint8_t *grey;
     const uint8_t *picture; /* whose colours are compared */
     uint64_t *out;
@@ -243,7 +255,7 @@ STAGE int slack_of(const struct steady_bits_args *a, int x, int y) {
         sum += stage_max(stage_abs(own - row[(size_t)left * a->channels]),
                          stage_abs(own - row[(size_t)right * a->channels]));
     }
-    return a->likeness->difference > 0 ? 0 : stage_min(sum / 2, SLACK_MAX);
+    return stage_min(sum / 2, SLACK_MAX);
 }
 
 /* The grey level between columns x and x + 1. */
@@ -269,7 +281,7 @@ STAGE void stage_steady_bits(const struct steady_bits_args *a, int x, int y) {
                                  is_steady(difference, half_pixel(row, px, a->width) - right));
         }
     }
-    a->out[(size_t)y * a->width + x] = a->likeness->difference > 0 ? STEADY_ALL : bits;
+    a->out[(size_t)y * a->width + x] = bits;
     a->slack[(size_t)y * a->width + x] = (uint8_t)slack_of(a, x, y);
 }
 

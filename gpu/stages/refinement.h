@@ -250,8 +250,9 @@ struct refine_choose_args {
      * size, rounded up, those of 2x2 pixels at one */
     struct feature_args layer;
     const int32_t *regressed; /* refine_regress' */
-    int16_t *out;
+    int16_t *out;             /* both from the layer's row first_row on: they are made in parts */
     uint8_t *confidence_out;
+    int first_row;
     int greatest, prior; /* disparity; what the logit of the own one is more where it is known */
     uint8_t chance[REFINE_CHANCES]; /* of the support, in steps of 1/16: the confidence */
 };
@@ -312,19 +313,30 @@ STAGE uint8_t refine_chance(const struct refine_choose_args *a, int support) {
     return (uint8_t)(from + ((a->chance[i + 1] - from) * (support & 15) >> 4));
 }
 
+/* How many pixels of the map a pixel of the layer has in a row and in a column. */
+STAGE int refine_side(const struct feature_args *layer) {
+    return layer->outputs > REFINE_OUTPUTS ? 2 : 1;
+}
+
+/* Stores pixel i of the map. */
+STAGE void refine_put(const struct refine_choose_args *a, size_t i, int d, uint8_t confidence) {
+    i -= (size_t)(refine_side(&a->layer) * a->first_row) * a->map.width;
+    a->out[i] = (int16_t)d;
+    a->confidence_out[i] = confidence;
+}
+
 /* Stores the disparity: the weighted mean around the best mode, off the mode by offset / total. */
 STAGE void refine_store(const struct refine_choose_args *a, size_t i, int mode, int offset,
                         int total, int support) {
     int above = 2 * REFINE_ONE * total; /* for a dividend above 0 */
     int d = mode + (2 * offset + total + above) / (2 * total) - REFINE_ONE;
-    a->out[i] = (int16_t)stage_clamp((d + 2) >> 2, a->map.least, a->greatest);
-    a->confidence_out[i] = refine_chance(a, support);
+    refine_put(a, i, stage_clamp((d + 2) >> 2, a->map.least, a->greatest),
+               refine_chance(a, support));
 }
 
 /* An unknown disparity stays so. */
 STAGE void refine_keep(const struct refine_choose_args *a, size_t i) {
-    a->out[i] = UNKNOWN;
-    a->confidence_out[i] = a->map.confidence[i];
+    refine_put(a, i, UNKNOWN, a->map.confidence[i]);
 }
 
 /* Chooses the mode that the weights of those around it support most. The support of the best one is
@@ -374,13 +386,9 @@ STAGE void refine_choose_pixel(const struct refine_choose_args *a, int x, int y,
         refine_choose(a, i, mode, logit);
 }
 
-/* How many pixels of the map a pixel of the layer has in a row and in a column. */
-STAGE int refine_side(const struct feature_args *layer) {
-    return layer->outputs > REFINE_OUTPUTS ? 2 : 1;
-}
-
 STAGE void stage_refine_choose(const struct refine_choose_args *a, int x, int y) {
     int side = refine_side(&a->layer);
+    y += a->first_row;
     for (int i = 0; i < side * side; i++) {
         int32_t number[REFINE_OUTPUTS];
         int px = side * x + i % side, py = side * y + i / side;

@@ -297,35 +297,37 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
  * picture repeats itself, and a pixel's margin and checks mean less: of what a chance is above
  * CHANCE_MATCHED three quarters are left. Run over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP
  * px. */
-enum { REPEATED_REACH = 2, REPEATED_MOST = 4, REPEATED_OF = 5 }; /* tiles; four fifths */
+enum { REPEATED_REACH = 2, REPEATED_SIDE = 2 * REPEATED_REACH + 1 }; /* tiles */
+enum { REPEATED_MOST = 4, REPEATED_OF = 5 };                         /* four fifths */
 
 struct doubt_repeated_args {
     const uint8_t *places; /* struct agreement_args' */
-    uint8_t *confidence;
-    int width, height;
+    uint8_t *confidence;   /* from this row on, the first one of a tile */
+    int first_row, width, height;
 };
 
 STAGE int is_repeated(const struct doubt_repeated_args *a, int x, int y) {
     int columns = agreement_columns(a->width), rows = agreement_columns(a->height);
     int matched = 0, several = 0;
-    for (int py = stage_max(y - REPEATED_REACH, 0); py <= stage_min(y + REPEATED_REACH, rows - 1);
-         py++)
-        for (int px = stage_max(x - REPEATED_REACH, 0);
-             px <= stage_min(x + REPEATED_REACH, columns - 1); px++) {
-            int places = a->places[(size_t)py * (size_t)columns + (size_t)px];
-            matched += places != NO_PLACE;
-            several += places == SEVERAL_PLACES;
-        }
+    for (int i = 0; i < REPEATED_SIDE * REPEATED_SIDE; i++) {
+        int px = x + i % REPEATED_SIDE - REPEATED_REACH,
+            py = y + i / REPEATED_SIDE - REPEATED_REACH;
+        bool exists = px >= 0 && py >= 0 && px < columns && py < rows;
+        int places = exists ? a->places[(size_t)py * (size_t)columns + (size_t)px] : NO_PLACE;
+        matched += places != NO_PLACE;
+        several += places == SEVERAL_PLACES;
+    }
     return matched > 0 && REPEATED_OF * several >= REPEATED_MOST * matched;
 }
 
 STAGE void stage_doubt_repeated(const struct doubt_repeated_args *a, int x, int y) {
+    y += a->first_row / AGREEMENT_STEP;
     if (!is_repeated(a, x, y))
         return;
     for (int py = AGREEMENT_STEP * y; py < stage_min(AGREEMENT_STEP * (y + 1), a->height); py++)
         for (int px = AGREEMENT_STEP * x; px < stage_min(AGREEMENT_STEP * (x + 1), a->width);
              px++) {
-            uint8_t *c = a->confidence + (size_t)py * a->width + px;
+            uint8_t *c = a->confidence + (size_t)(py - a->first_row) * a->width + px;
             *c = (uint8_t)(*c - (stage_max(*c - CHANCE_MATCHED, 0) + 3) / 4);
         }
 }

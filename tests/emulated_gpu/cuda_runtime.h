@@ -114,6 +114,11 @@ template <typename T> T atomicAdd(T *at, T value) {
     *at += value;
     return old;
 }
+template <typename T> T atomicCAS(T *at, T expected, T value) {
+    T old = *at;
+    *at = old == expected ? value : old;
+    return old;
+}
 inline int atomicMax(int *at, int value) {
     int old = *at;
     *at = std::max(old, value);

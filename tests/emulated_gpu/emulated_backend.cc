@@ -17,6 +17,7 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
 #define EMULATED(STAGE)       \
     STAGE(message)            \
     STAGE(winner_takes_all)   \
+    STAGE(best_label)         \
     STAGE(start_messages)     \
     STAGE(downsample_cost)    \
     STAGE(cost)               \
@@ -33,7 +34,10 @@ extern "C" void stage_run_pixel(enum stage stage, const void *args, int x, int y
     STAGE(census)             \
     STAGE(agreement_strength) \
     STAGE(border_plane)       \
-    STAGE(grey)               \
+    STAGE(fill)               \
+    STAGE(steady_bits)        \
+    STAGE(median)             \
+    STAGE(hole_median)        \
     STAGE(deblock)            \
     STAGE(move_rows)          \
     STAGE(edges)              \
