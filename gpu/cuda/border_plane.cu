@@ -29,6 +29,18 @@ DEVICE int last_known(const int16_t *row, int width) {
     return -1;
 }
 
+/* surface_arm() of a known pixel along its column: a lane looks at each pixel. */
+DEVICE int column_arm(const surface_args &a, int x, int y, int dy) {
+    static_assert((int)BORDER_LENGTH < (int)WARP_SIZE, "a lane each pixel");
+    int lane = (int)threadIdx.x, py = y + dy * lane;
+    bool exists = py >= 0 && py < a.height;
+    int d = exists ? a.source[(size_t)py * (size_t)a.width + (size_t)x] : UNKNOWN,
+        before = (int)__shfl_up_sync(ALL_LANES, (uint32_t)d, 1);
+    bool ends = lane > 0 && (d == UNKNOWN || stage_abs(d - before) > a.step);
+    unsigned end = __ballot_sync(ALL_LANES, ends);
+    return min(end ? __ffs((int)end) - 2 : (int)WARP_SIZE, a.longest);
+}
+
 static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
     border_plane_kernel(const __grid_constant__ border_plane_args a) {
     wait_for_previous_kernel();
@@ -40,7 +52,7 @@ static __global__ void __launch_bounds__(WARPS *WARP_SIZE)
     plane_sums s = {};
     if (x > 0 && x < a.width) {
         surface_args map = border_region(&a);
-        int up = surface_arm(&map, x, y, 0, -1), down = surface_arm(&map, x, y, 0, 1);
+        int up = column_arm(map, x, y, -1), down = column_arm(map, x, y, 1);
         for (int dy = (int)threadIdx.x - up; dy <= down; dy += WARP_SIZE)
             plane_add_arms(&map, x, y, dy, row[x], &s);
     }

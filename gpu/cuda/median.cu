@@ -1,8 +1,8 @@
 /*
  * The weighted median optimised for CUDA. A block's pixels and their surroundings lie in shared
  * memory, a colour to a word. Values are not sorted: the one at which half of the weight is reached
- * is searched by halving the range of values. In holes, which are few, a warp takes the median of
- * one pixel.
+ * is searched by halving the range of values. Holes, which are few, are listed first, so that
+ * neighbouring threads take their medians.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
@@ -28,11 +28,6 @@ DEVICE void load_tile(const uint8_t *image, int width, int height, int left, int
         tile[i] = packed<CHANNELS>(image, width, height, left + i % columns, top + i / columns);
 }
 
-DEVICE uint32_t step_between(uint32_t a, uint32_t b) {
-    uint32_t d = __vabsdiffu4(a, b);
-    return max(max(d & 255, d >> 8 & 255), d >> 16);
-}
-
 /* In place of unknown values, above all that are known; values stand in the upper half. */
 enum { NO_VALUE = INT16_MAX << 16 };
 
@@ -47,6 +42,23 @@ DEVICE int probe_of(int low, int high, int own) {
     return below >= low && below < high ? below : middle;
 }
 
+/* The least value from low to high, the greatest, up to which lies half of the total weight. */
+template <int COUNT>
+DEVICE int search_median(const int (&window)[COUNT], int low, int high, int own, int total) {
+    while (low < high) {
+        int middle = probe_of(low, high, own), maximum = (int)((uint32_t)middle << 16 | 0xffff);
+        uint32_t sum = 0;
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            sum += window[k] <= maximum ? (uint32_t)window[k] : 0;
+        if (2 * (int)(sum & 0xffff) >= total)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 /* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights
  * stays below 65536. */
 template <int RADIUS, int CHANNELS>
@@ -59,6 +71,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ uint16_t weights[256];
     int left = (int)blockIdx.x * BLOCK_WIDTH, top = a.first_row + (int)blockIdx.y * BLOCK_HEIGHT;
     int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    wait_for_previous_kernel();
     load_tile<CHANNELS>(a.image, a.width, a.height, left - RADIUS, top - RADIUS, COLUMNS, ROWS,
                         colors);
     for (int i = thread; i < ROWS * COLUMNS; i += THREADS) {
@@ -87,23 +100,9 @@ static __global__ void __launch_bounds__(THREADS)
         high = max(high, value == NO_VALUE ? INT_MIN : value);
         total += weight;
     }
-    int own_value = values[centre] >> 16;
-    low >>= 16;
-    high >>= 16;
-    while (low < high) {
-        int middle = probe_of(low, high, own_value),
-            maximum = (int)((uint32_t)middle << 16 | 0xffff);
-        uint32_t sum = 0;
-#pragma unroll
-        for (int k = 0; k < SIDE * SIDE; k++)
-            sum += window[k] <= maximum ? (uint32_t)window[k] : 0;
-        if (2 * (int)(sum & 0xffff) >= total)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    int median = search_median(window, low >> 16, high >> 16, values[centre] >> 16, total);
     a.out[(size_t)(y - a.first_row) * (size_t)a.width + (size_t)x] =
-        (int16_t)(values[centre] == NO_VALUE ? UNKNOWN : low);
+        (int16_t)(values[centre] == NO_VALUE ? UNKNOWN : median);
 }
 
 void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int height) {
@@ -111,86 +110,87 @@ void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int hei
         {median_kernel<1, 1>, median_kernel<2, 1>, median_kernel<3, 1>, median_kernel<4, 1>},
         {median_kernel<1, 3>, median_kernel<2, 3>, median_kernel<3, 3>, median_kernel<4, 3>}};
     const median_args *a = static_cast<const median_args *>(args);
-    kernels[a->channels == 3]
-           [a->radius - 1]<<<cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
-                             dim3(BLOCK_WIDTH, BLOCK_HEIGHT), 0, cuda->stream>>>(*a, a->first_row +
-                                                                                         height);
+    launch_dependent(cuda, kernels[a->channels == 3][a->radius - 1],
+                     cuda_blocks(width, BLOCK_WIDTH, height, BLOCK_HEIGHT),
+                     dim3(BLOCK_WIDTH, BLOCK_HEIGHT), *a, a->first_row + height);
 }
 
 /* ---- holes */
 
-enum { MAX_SAMPLES = (MAX_HOLE_SIDE * MAX_HOLE_SIDE + WARP_SIZE - 1) / WARP_SIZE };
+/* Most holes are narrow strips beside objects: in wide tiles each block finds about as many. */
+enum { HOLES_WIDTH = 512, HOLES_HEIGHT = 8, HOLES_THREADS = 128 };
 
-/* A warp takes the median of one pixel, that has a disparity: samples of its window lie in lanes,
- * SAMPLES in each. The result is in all lanes. */
-template <int SAMPLES> DEVICE int median_of_window(const hole_median_args &a, int x, int y) {
-    int radius = a.radius / HOLE_STEP, side = 2 * radius + 1, lane = (int)threadIdx.x;
-    size_t own = (size_t)y * (size_t)a.width + (size_t)x;
-    int value[SAMPLES], weight[SAMPLES], total = 0, low = a.source[own], high = low;
+/* Of a pixel that has a disparity. weights: a.weight. */
+template <int SIDE, int CHANNELS>
+DEVICE int median_of_hole(const hole_median_args &a, const uint16_t *weights, int x, int y) {
+    size_t centre = (size_t)y * (size_t)a.width + (size_t)x;
+    uint32_t own = packed_pixel<CHANNELS>(a.image, centre);
+    int own_value = a.source[centre], low = own_value, high = own_value, total = 0,
+        window[SIDE * SIDE];
 #pragma unroll
-    for (int k = 0; k < SAMPLES; k++) {
-        int i = lane + WARP_SIZE * k, row = i / side,
-            px = x + HOLE_STEP * (i - row * side - radius), py = y + HOLE_STEP * (row - radius);
-        size_t at = (size_t)py * (size_t)a.width + (size_t)px;
-        value[k] = i < side * side && px >= 0 && py >= 0 && px < a.width && py < a.height
-                       ? a.source[at]
-                       : UNKNOWN;
-        weight[k] = 0;
-        if (value[k] != UNKNOWN) {
-            weight[k] = a.weight[color_step(a.image + own * (size_t)a.channels,
-                                            a.image + at * (size_t)a.channels, a.channels)];
-            low = min(low, value[k]);
-            high = max(high, value[k]);
-        }
-        total += weight[k];
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        int px = x + HOLE_STEP * (k % SIDE - SIDE / 2), py = y + HOLE_STEP * (k / SIDE - SIDE / 2);
+        bool exists = px >= 0 && py >= 0 && px < a.width && py < a.height;
+        size_t at = exists ? (size_t)py * (size_t)a.width + (size_t)px : centre;
+        int value = a.source[at];
+        int weight = weights[step_between(own, packed_pixel<CHANNELS>(a.image, at))];
+        exists &= value != UNKNOWN;
+        window[k] = exists ? (int)((uint32_t)value << 16) | weight : NO_VALUE;
+        low = exists ? min(low, value) : low;
+        high = exists ? max(high, value) : high;
+        total += exists ? weight : 0;
     }
-    low = warp_min(low);
-    high = -warp_min(-high);
-    total = warp_sum(total);
-    while (low < high) {
-        int middle = low + (high - low) / 2, sum = 0;
-#pragma unroll
-        for (int k = 0; k < SAMPLES; k++)
-            sum += value[k] <= middle ? weight[k] : 0;
-        if (2 * warp_sum(sum) < total)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_median(window, low, high, own_value, total);
 }
 
-/* A warp has some pixels of a row, and takes the median of one after the other that lacks it. Holes
- * lie together: few pixels a warp are faster where a picture has few warps. */
-enum { FEW_PIXELS = 8, FEW_WARPS = 1 << 14 };
-
-template <int SAMPLES>
-static __global__ void __launch_bounds__(THREADS)
-    hole_median_kernel(const __grid_constant__ hole_median_args a, int pixels) {
-    int lane = (int)threadIdx.x, first = (int)blockIdx.x * pixels, x = first + lane,
-        y = (int)(blockIdx.y * BLOCK_HEIGHT + threadIdx.y);
-    if (y >= a.height)
-        return;
-    size_t i = (size_t)y * (size_t)a.width + (size_t)x;
-    bool own = lane < pixels && x < a.width;
-    int out = own ? a.source[i] : UNKNOWN;
-    bool hole = own && out != UNKNOWN && a.known[i] == UNKNOWN;
-    for (unsigned holes = __ballot_sync(ALL_LANES, hole); holes; holes &= holes - 1) {
-        int k = __ffs((int)holes) - 1, median = median_of_window<SAMPLES>(a, first + k, y);
-        out = lane == k ? median : out;
+template <int SIDE, int CHANNELS>
+static __global__ void __launch_bounds__(HOLES_THREADS)
+    hole_median_kernel(const __grid_constant__ hole_median_args a) {
+    __shared__ uint16_t weights[256], holes[HOLES_WIDTH * HOLES_HEIGHT];
+    __shared__ int count;
+    int left = (int)blockIdx.x * HOLES_WIDTH, top = (int)blockIdx.y * HOLES_HEIGHT,
+        thread = (int)threadIdx.x;
+    wait_for_previous_kernel();
+    for (int i = thread; i < 256; i += HOLES_THREADS)
+        weights[i] = a.weight[i];
+    if (thread == 0)
+        count = 0;
+    __syncthreads();
+#pragma unroll 8
+    for (int i = thread; i < HOLES_WIDTH * HOLES_HEIGHT; i += HOLES_THREADS) {
+        int x = left + i % HOLES_WIDTH, y = top + i / HOLES_WIDTH;
+        size_t at = (size_t)y * (size_t)a.width + (size_t)x;
+        if (x >= a.width || y >= a.height)
+            continue;
+        int16_t value = a.source[at];
+        if (value != UNKNOWN && a.known[at] == UNKNOWN)
+            holes[atomicAdd(&count, 1)] = (uint16_t)i;
+        else
+            a.out[at] = value;
     }
-    if (own)
-        a.out[i] = (int16_t)out;
+    __syncthreads();
+    for (int k = thread; k < count; k += HOLES_THREADS) {
+        int x = left + holes[k] % HOLES_WIDTH, y = top + holes[k] / HOLES_WIDTH;
+        a.out[(size_t)y * (size_t)a.width + (size_t)x] =
+            (int16_t)median_of_hole<SIDE, CHANNELS>(a, weights, x, y);
+    }
+}
+
+template <int CHANNELS> static auto hole_median_of(int side) {
+    static void (*const kernels[])(hole_median_args) = {
+        hole_median_kernel<1, CHANNELS>,  hole_median_kernel<3, CHANNELS>,
+        hole_median_kernel<5, CHANNELS>,  hole_median_kernel<7, CHANNELS>,
+        hole_median_kernel<9, CHANNELS>,  hole_median_kernel<11, CHANNELS>,
+        hole_median_kernel<13, CHANNELS>,
+    };
+    static_assert(MAX_HOLE_SIDE == 13, "a kernel for each side");
+    return kernels[side / 2];
 }
 
 void cuda_launch_hole_median(backend_cuda *cuda, const void *args, int width, int height) {
-    static void (*const kernels[MAX_SAMPLES])(hole_median_args, int) = {
-        hole_median_kernel<1>, hole_median_kernel<2>, hole_median_kernel<3>,
-        hole_median_kernel<4>, hole_median_kernel<5>, hole_median_kernel<6>};
     const hole_median_args *a = static_cast<const hole_median_args *>(args);
     int side = 2 * (a->radius / HOLE_STEP) + 1;
-    int pixels = width * height / WARP_SIZE < FEW_WARPS ? (int)FEW_PIXELS : (int)WARP_SIZE;
-    kernels[(side * side - 1) / WARP_SIZE]<<<cuda_blocks(width, pixels, height, BLOCK_HEIGHT),
-                                             dim3(WARP_SIZE, BLOCK_HEIGHT), 0, cuda->stream>>>(
-        *a, pixels);
+    launch_dependent(cuda, a->channels == 3 ? hole_median_of<3>(side) : hole_median_of<1>(side),
+                     cuda_blocks(width, HOLES_WIDTH, height, HOLES_HEIGHT), dim3(HOLES_THREADS),
+                     *a);
 }

@@ -13,4 +13,10 @@ template <int CHANNELS> DEVICE uint32_t packed_pixel(const uint8_t *picture, siz
     return CHANNELS == 1 ? __ldg(p) : __ldg(p) | __ldg(p + 1) << 8 | (uint32_t)__ldg(p + 2) << 16;
 }
 
+/* color_step() of two packed pixels. */
+DEVICE uint32_t step_between(uint32_t a, uint32_t b) {
+    uint32_t d = __vabsdiffu4(a, b);
+    return max(max(d & 255, d >> 8 & 255), d >> 16);
+}
+
 #endif

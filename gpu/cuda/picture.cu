@@ -62,21 +62,6 @@ DEVICE void store_grey(const uint8_t *picture, uint8_t *out, const pixel_range &
         weighted_grey(byte_permute(w[1], w[2], 0x432)) << 16 | weighted_grey(w[2] >> 8) << 24;
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    grey_kernel(const __grid_constant__ grey_args a, size_t count) {
-    wait_for_previous_kernel();
-    store_grey(a.source, a.out, range_of_thread(count));
-}
-
-void cuda_launch_grey(backend_cuda *cuda, const void *args, int width, int height) {
-    const grey_args *a = static_cast<const grey_args *>(args);
-    size_t count = (size_t)width * (size_t)height;
-    if (a->channels == 3 && in_words(a->source, a->out, a->width, width))
-        launch_dependent(cuda, grey_kernel, pixel_blocks(count), dim3(THREADS), *a, count);
-    else
-        cuda->plain[STAGE_grey](cuda, args, width, height);
-}
-
 /* Whether there is nothing to do, so that the picture is copied: most have no blocks of JPEG, and
  * the rows of a good rig match as they are. Called by whole warps. */
 DEVICE bool is_copied(const deblock_args &a) {
@@ -234,58 +219,98 @@ void cuda_launch_edges(backend_cuda *cuda, const void *args, int width, int heig
                          dim3(BLOCK_WIDTH, BLOCK_HEIGHT), *a);
 }
 
-/* ---- arms: a block's colours and those that its arms may reach lie in shared memory */
+/* ---- arms: a block's colours and those that its arms may reach lie in shared memory; a thread has
+ * four pixels of a row */
 
-enum { ARMS_WIDTH = 64, ARMS_HEIGHT = 16, MAX_ARMS_TILE = 48 << 10 };
+enum { ARMS_WIDTH = 64, ARMS_HEIGHT = 16, MAX_ARMS_TILE = 48 << 10, AT_ONCE = 4 };
+static_assert(ARMS_WIDTH / PIXELS * ARMS_HEIGHT == THREADS, "a thread for each four pixels");
 
-/* How far pixel can go by steps of hop, at most so long. */
-DEVICE uint32_t arm_within(const uint32_t *pixel, int hop, int longest, const colour_range &range) {
-    int length = 0;
-    while (length < longest && holds(range, *(pixel += hop)))
-        length++;
-    return (uint32_t)length;
+/* The colours of a block, with so many more on each side as arms look at. */
+struct arms_tile {
+    int beside, above, columns, rows;
+};
+
+/* In place of colours outside of the picture: no range holds it. */
+#define NO_COLOUR (511 * EACH_CHANNEL)
+
+/* How far four pixels can go by steps of hop, at most so long: their arms get it, from bit shift
+ * on. They look at AT_ONCE colours each before they ask whether any goes on. */
+DEVICE void go_on(const uint32_t *pixel, int hop, int longest, const colour_range range[PIXELS],
+                  int shift, uint32_t arms[PIXELS]) {
+    uint32_t missed[PIXELS] = {}, length[PIXELS] = {};
+    bool goes = true;
+    for (int n = 0; n < longest && goes; n += AT_ONCE) {
+        goes = false;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            pixel += hop;
+#pragma unroll
+            for (int j = 0; j < PIXELS; j++) {
+                uint32_t colour = pixel[j];
+                missed[j] |= ~((range[j].above - colour) & (range[j].below + colour));
+                length[j] += (missed[j] & ABOVE_ALL) == 0;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++)
+            goes |= (missed[j] & ABOVE_ALL) == 0;
+    }
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        arms[j] |= min(length[j], (uint32_t)longest) << shift;
 }
 
-/* columns x rows colours lie in shared memory; those outside of the picture are not used. */
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
-    arms_kernel(const __grid_constant__ arms_args a, int columns, int rows) {
-    DYNAMIC_SHARED(uint32_t, tile);
+    arms_kernel(const __grid_constant__ arms_args a, arms_tile t) {
+    DYNAMIC_SHARED(uint4, memory);
+    uint32_t *tile = reinterpret_cast<uint32_t *>(memory);
     wait_for_previous_kernel();
     int left = (int)blockIdx.x * ARMS_WIDTH, top = (int)blockIdx.y * ARMS_HEIGHT;
-    for (int r = (int)threadIdx.y; r < rows; r += BLOCK_HEIGHT) {
-        size_t row = (size_t)stage_clamp(top - a.longest_y + r, 0, a.height - 1) * (size_t)a.width;
-        for (int c = (int)threadIdx.x; c < columns; c += BLOCK_WIDTH)
-            tile[r * columns + c] = spread_colour<CHANNELS>(
-                a.image, row + (size_t)stage_clamp(left - a.longest_x + c, 0, a.width - 1));
-    }
-    int step = min(arm_step(&a), 255);
-    __syncthreads();
-    for (int j = (int)threadIdx.y; j < ARMS_HEIGHT; j += BLOCK_HEIGHT)
-        for (int i = (int)threadIdx.x; i < ARMS_WIDTH; i += BLOCK_WIDTH) {
-            int x = left + i, y = top + j;
-            if (x >= a.width || y >= a.height)
-                continue;
-            const uint32_t *pixel = tile + (j + a.longest_y) * columns + i + a.longest_x;
-            colour_range range = colours_around(*pixel, step);
-            uint32_t up = arm_within(pixel, -columns, min(a.longest_y, y), range),
-                     down = arm_within(pixel, columns, min(a.longest_y, a.height - 1 - y), range),
-                     before = arm_within(pixel, -1, min(a.longest_x, x), range),
-                     after = arm_within(pixel, 1, min(a.longest_x, a.width - 1 - x), range);
-            static_assert(UP == 0 && DOWN == 1 && LEFT == 2 && RIGHT == 3, "bytes of struct arms");
-            reinterpret_cast<uint32_t *>(a.out)[(size_t)y * (size_t)a.width + (size_t)x] =
-                up | down << 8 | before << 16 | after << 24;
+    for (int r = (int)threadIdx.y; r < t.rows; r += BLOCK_HEIGHT) {
+        int y = top - t.above + r, inside = stage_clamp(y, 0, a.height - 1);
+        for (int c = (int)threadIdx.x; c < t.columns; c += BLOCK_WIDTH) {
+            int x = left - t.beside + c;
+            uint32_t colour = spread_colour<CHANNELS>(
+                a.image, (size_t)inside * (size_t)a.width + (size_t)stage_clamp(x, 0, a.width - 1));
+            tile[r * t.columns + c] = y == inside && x >= 0 && x < a.width ? colour : NO_COLOUR;
         }
+    }
+    int step = min(arm_step(&a), 255), thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x),
+        i = thread % (ARMS_WIDTH / PIXELS) * PIXELS, j = thread / (ARMS_WIDTH / PIXELS);
+    __syncthreads();
+    const uint32_t *pixel = tile + (j + t.above) * t.columns + i + t.beside;
+    colour_range range[PIXELS];
+    uint32_t arms[PIXELS] = {};
+#pragma unroll
+    for (int k = 0; k < PIXELS; k++)
+        range[k] = colours_around(pixel[k], step);
+    go_on(pixel, -t.columns, a.longest_y, range, 8 * UP, arms);
+    go_on(pixel, t.columns, a.longest_y, range, 8 * DOWN, arms);
+    go_on(pixel, -1, a.longest_x, range, 8 * LEFT, arms);
+    go_on(pixel, 1, a.longest_x, range, 8 * RIGHT, arms);
+    uint32_t *out = reinterpret_cast<uint32_t *>(a.out) + (size_t)(top + j) * (size_t)a.width +
+                    (size_t)(left + i);
+#pragma unroll
+    for (int k = 0; k < PIXELS; k++)
+        if (top + j < a.height && left + i + k < a.width)
+            out[k] = arms[k];
+}
+
+static int whole_steps(int longest) {
+    return (longest + AT_ONCE - 1) / AT_ONCE * AT_ONCE;
 }
 
 void cuda_launch_arms(backend_cuda *cuda, const void *args, int width, int height) {
     const arms_args *a = static_cast<const arms_args *>(args);
-    int columns = ARMS_WIDTH + 2 * a->longest_x, rows = ARMS_HEIGHT + 2 * a->longest_y;
-    size_t shared = sizeof(uint32_t) * (size_t)(columns * rows);
+    arms_tile t = {whole_steps(a->longest_x), whole_steps(a->longest_y)};
+    t.columns = ARMS_WIDTH + 2 * t.beside;
+    t.rows = ARMS_HEIGHT + 2 * t.above;
+    size_t shared = sizeof(uint32_t) * (size_t)(t.columns * t.rows);
     if (shared > MAX_ARMS_TILE)
         cuda->plain[STAGE_arms](cuda, args, width, height);
     else
         launch_with_memory(cuda, a->channels == 3 ? arms_kernel<3> : arms_kernel<1>,
                            cuda_blocks(width, ARMS_WIDTH, height, ARMS_HEIGHT),
-                           dim3(BLOCK_WIDTH, BLOCK_HEIGHT), shared, *a, columns, rows);
+                           dim3(BLOCK_WIDTH, BLOCK_HEIGHT), shared, *a, t);
 }

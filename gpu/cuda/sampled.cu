@@ -59,40 +59,61 @@ void cuda_launch_row_offset_sum(backend_cuda *cuda, const void *args, int width,
                      dim3(WARP_SIZE, WARPS), *static_cast<const row_offset_args *>(args), pixels);
 }
 
-/* ---- agreement: bits of some labels of a warp's pixels, then a lane for each pixel */
+/* ---- agreement: bits of all labels of a block's pixels, then a lane for each pixel */
 
 /* FINDERS: warps of a block. All find bits; then one looks at them while the others wait. */
-enum { LABELS = 32, FINDERS = 4 };
+enum { FINDERS = 4, FOUR = 4 };
 
-/* Rows of a pixel's bits lie so that neither a row nor a column is in one bank. */
+/* The bytes of a pixel's bits, an odd number of words: neither a row nor a column is in one
+ * bank. */
+static __host__ __device__ __forceinline__ int bits_row(int labels) {
+    return FOUR * ((labels + FOUR - 1) / FOUR | 1);
+}
+
+/* Bits of a pixel's labels, 32 at once, without branches, so that many loads are on their way. */
+DEVICE void find_bits(const agreement_args &a, int x, int y, uint8_t *bits) {
+    const uint64_t *target = a.census_target + (size_t)y * (size_t)a.grid.width;
+    uint64_t own = __ldg(a.census_reference + (size_t)y * (size_t)a.grid.width + (size_t)x);
+#pragma unroll 4
+    for (int label = (int)threadIdx.x; label < a.grid.labels; label += WARP_SIZE) {
+        int xo = x - a.grid.space.u_min - label, inside = stage_clamp(xo, 0, a.grid.width - 1);
+        int differing = hamming64(own, __ldg(target + inside));
+        bits[label] = (uint8_t)(xo == inside ? differing : 64);
+    }
+}
+
 static __global__ void __launch_bounds__(WARP_SIZE *FINDERS)
     agreement_kernel(const __grid_constant__ agreement_args a) {
-    __shared__ uint8_t bits[WARP_SIZE][LABELS + 4];
+    DYNAMIC_SHARED(uint32_t, words);
     __shared__ uint32_t counts[AGREEMENT_COUNTS]; /* of the block: most pixels fall into few bins */
     agreement_args own = a;
     own.counts = counts;
-    int lane = (int)threadIdx.x, thread = (int)threadIdx.y * WARP_SIZE + lane;
+    int lane = (int)threadIdx.x, thread = (int)threadIdx.y * WARP_SIZE + lane,
+        row = bits_row(a.grid.labels);
     int x = ((int)blockIdx.x * WARP_SIZE + lane) * AGREEMENT_STEP + AGREEMENT_STEP / 2,
         y = (int)blockIdx.y * AGREEMENT_STEP + AGREEMENT_STEP / 2;
-    agreement_search s = {64, 64, -1};
+    uint8_t *bits = reinterpret_cast<uint8_t *>(words);
     wait_for_previous_kernel();
     if (y >= a.grid.height)
         return;
     for (int i = thread; i < AGREEMENT_COUNTS; i += FINDERS * WARP_SIZE)
         counts[i] = 0;
-    for (int first = 0; first < a.grid.labels; first += LABELS) {
-        __syncthreads();
-        for (int i = (int)threadIdx.y; i < WARP_SIZE; i += FINDERS) {
-            int other = x + (i - lane) * AGREEMENT_STEP;
-            if (other < a.grid.width)
-                bits[i][lane] = (uint8_t)agreement_bits(&a, other, y, first + lane);
+#pragma unroll 2
+    for (int i = (int)threadIdx.y; i < WARP_SIZE; i += FINDERS)
+        find_bits(a, stage_min(x + (i - lane) * AGREEMENT_STEP, a.grid.width - 1), y,
+                  bits + i * row);
+    __syncthreads();
+    if (threadIdx.y == 0 && x < a.grid.width) {
+        agreement_search s = {64, 64, -1};
+        for (int first = 0; first < a.grid.labels; first += FOUR) {
+            uint32_t four = words[(lane * row + first) / FOUR];
+#pragma unroll
+            for (int k = 0; k < FOUR; k++)
+                if (first + k < a.grid.labels)
+                    agreement_look(&s, first + k, (int)(four >> 8 * k & 255));
         }
-        __syncthreads();
-        for (int k = 0; k < LABELS && first + k < a.grid.labels && threadIdx.y == 0; k++)
-            agreement_look(&s, first + k, bits[lane][k]);
-    }
-    if (threadIdx.y == 0 && x < a.grid.width)
         agreement_count(&own, x, y, &s);
+    }
     __syncthreads();
     for (int i = thread; i < AGREEMENT_COUNTS; i += FINDERS * WARP_SIZE)
         if (counts[i])
@@ -100,8 +121,10 @@ static __global__ void __launch_bounds__(WARP_SIZE *FINDERS)
 }
 
 void cuda_launch_agreement(backend_cuda *cuda, const void *args, int width, int height) {
-    launch_dependent(cuda, agreement_kernel, cuda_blocks(width, WARP_SIZE, height, 1),
-                     dim3(WARP_SIZE, FINDERS), *static_cast<const agreement_args *>(args));
+    const agreement_args *a = static_cast<const agreement_args *>(args);
+    launch_with_memory(cuda, agreement_kernel, cuda_blocks(width, WARP_SIZE, height, 1),
+                       dim3(WARP_SIZE, FINDERS), (size_t)(WARP_SIZE * bits_row(a->grid.labels)),
+                       *a);
 }
 
 /* A warp finds these in a list of counts. Each lane has the same number of them, side by side. */

@@ -177,23 +177,27 @@ STAGE int side_difference(const struct fill_side_args *a, size_t row, int x, int
     return sum;
 }
 
+/* What unknown pixel x of a row takes, between its nearest known pixels; filled: the lower one. */
+STAGE int choose_side(const struct fill_side_args *a, size_t row, int x, int left, int right,
+                      int filled) {
+    const int16_t *source = a->source + row;
+    int step = source[right] - source[left], wide = right - left - 1, left_count, right_count;
+    if (stage_abs(step) < 16 || (step > 0 && 32 * wide <= 3 * step + 96)) /* 1.5 steps and 3 px */
+        return filled;
+    int to_left = side_difference(a, row, x, left, -1, &left_count),
+        to_right = side_difference(a, row, x, right, 1, &right_count);
+    if (to_left * right_count > to_right * left_count)
+        return source[right];
+    return to_left * right_count < to_right * left_count ? source[left] : filled;
+}
+
 STAGE void stage_fill_side(const struct fill_side_args *a, int x, int y) {
     size_t row = (size_t)y * a->width;
-    const int16_t *source = a->source + row;
-    int left = first_known(source, a->width, x, -1), right = first_known(source, a->width, x, 1);
-    int left_count, right_count;
-    a->out[row + x] = a->filled[row + x];
-    if (left == x || left < 0 || right >= a->width)
-        return;
-    int step = source[right] - source[left], wide = right - left - 1;
-    if (stage_abs(step) < 16 || (step > 0 && 32 * wide <= 3 * step + 96)) /* 1.5 steps and 3 px */
-        return;
-    int to_left = side_difference(a, row, x, left, -1, &left_count);
-    int to_right = side_difference(a, row, x, right, 1, &right_count);
-    if (to_left * right_count > to_right * left_count)
-        a->out[row + x] = source[right];
-    else if (to_left * right_count < to_right * left_count)
-        a->out[row + x] = source[left];
+    int left = first_known(a->source + row, a->width, x, -1),
+        right = first_known(a->source + row, a->width, x, 1), d = a->filled[row + x];
+    if (left != x && left >= 0 && right < a->width)
+        d = choose_side(a, row, x, left, right, d);
+    a->out[row + x] = (int16_t)d;
 }
 
 /* A row of a map: its first known pixel, or the width, and its last one. And the surface at the
@@ -224,30 +228,35 @@ struct extend_args {
 };
 
 /* The plane of a row at (x, y), in 1/BORDER_SCALE of 1/16 px. */
-STAGE int plane_at_border(const struct extend_args *a, int x, int y, int row) {
-    const struct border_plane *p = &a->plane[row];
+STAGE int plane_at_border(const struct extend_args *a, const struct border_plane *p, int x, int y,
+                          int row) {
     return BORDER_SCALE * a->source[(size_t)row * a->width + p->first] + p->value -
            p->slope * stage_clamp(p->first - x, 0, BORDER_REACH) + p->steep * (y - row);
 }
 
-STAGE int plane_weight(const struct extend_args *a, int x, int y, int row) {
-    size_t own = (size_t)y * a->width + x, known = (size_t)row * a->width + a->plane[row].first;
-    return a->weight[color_step(a->image + own * a->channels, a->image + known * a->channels,
-                                a->channels)];
-}
-
+/* Rows that do not count have no weight, and a value above all; they are loaded as well, since a
+ * GPU then waits for all loads at once. */
 STAGE int border_disparity(const struct extend_args *a, int x, int y) {
-    int value[BORDER_COUNT], weight[BORDER_COUNT], count = 0, total = 0;
-    for (int row = y - BORDER_HIGH; row <= y + BORDER_HIGH; row += BORDER_ROWS) {
-        if (row < 0 || row >= a->height || a->plane[row].first >= a->width ||
-            a->plane[row].first < x - BORDER_INSIDE)
-            continue;
-        int v = plane_at_border(a, x, y, row);
-        int w = plane_weight(a, x, y, row) + (row == y); /* where no colour is like it, its own */
-        add_weighted(value, weight, count++, v, w);
-        total += w;
+    int value[BORDER_COUNT], weight[BORDER_COUNT], total = 0, d = INT32_MAX;
+    const uint8_t *own = a->image + ((size_t)y * a->width + x) * a->channels;
+    for (int k = 0; k < BORDER_COUNT; k++) {
+        int row = y - BORDER_HIGH + k * BORDER_ROWS, inside = stage_clamp(row, 0, a->height - 1);
+        struct border_plane p = a->plane[inside];
+        int counts = row == inside && p.first < a->width && p.first >= x - BORDER_INSIDE;
+        p.first = stage_min(p.first, a->width - 1);
+        const uint8_t *known = a->image + ((size_t)inside * a->width + p.first) * a->channels;
+        int v = plane_at_border(a, &p, x, y, inside),
+            w = a->weight[color_step(own, known, a->channels)];
+        value[k] = counts ? v : INT32_MAX;
+        weight[k] = counts ? w + (row == y) : 0; /* where no colour is like it, its own */
+        total += weight[k];
     }
-    int d = weighted_median(value, weight, total);
+    for (int k = 0; k < BORDER_COUNT; k++) { /* the least value up to which lies half the weight */
+        int sum = 0;
+        for (int j = 0; j < BORDER_COUNT; j++)
+            sum += value[j] <= value[k] ? weight[j] : 0;
+        d = 2 * sum >= total ? stage_min(d, value[k]) : d;
+    }
     return stage_clamp((d + BORDER_SCALE / 2) >> BORDER_SHIFT, a->minimum, 32767);
 }
 
