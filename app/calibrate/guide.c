@@ -7,17 +7,14 @@
 
 /* ---- the solver */
 
-static gpointer solver_thread(gpointer context) {
-    struct guide *g = context;
-    solution_run(g->solving);
-    g_atomic_int_set(&g->solved, 1);
-    window_wake(g->screen.window);
-    return NULL;
+static int solve(void *solution) {
+    solution_run(solution);
+    return 0;
 }
 
 static void start_solver(struct guide *g) {
     int count = views_count(&g->calibrate->views);
-    if (g->solver)
+    if (g->solver.on)
         return;
     if (g->result && !solution_is_current(g->result, &g->calibrate->views))
         solution_free(&g->result);
@@ -28,15 +25,13 @@ static void start_solver(struct guide *g) {
     }
     g->solving =
         solution_new(&g->calibrate->views, g->calibrate->model, g->calibrate->options.outlier);
-    g->solved = 0;
-    g->solver = g_thread_new("solver", solver_thread, g);
+    background_begin(&g->solver, solve, g->solving, g->screen.window);
     screen_notify(&g->screen, "Solving %d views", count);
 }
 
 void guide_finish_solver(struct guide *g) {
     const char *path = g->calibrate->path;
-    g_thread_join(g->solver);
-    g->solver = NULL;
+    background_take(&g->solver);
     if (!solution_is_current(g->solving, &g->calibrate->views)) {
         solution_free(&g->solving);
         start_solver(g);
@@ -61,7 +56,7 @@ void guide_finish_solver(struct guide *g) {
 }
 
 bool guide_has_rig(const struct guide *g) {
-    return g->result && g->written && !g->solver;
+    return g->result && g->written && !g->solver.on;
 }
 
 /* ---- views */
@@ -169,7 +164,7 @@ static void describe_verdict(const struct guide *g, char *text, size_t size) {
 }
 
 void guide_status(const struct guide *g, char *text, size_t size) {
-    if (g->solver)
+    if (g->solver.on)
         g_snprintf(text, size, "Solving");
     else if (g->ended)
         g_snprintf(text, size, "End of the source");
@@ -192,8 +187,9 @@ static void toggle_automatic(struct guide *g) {
 static void open_in_viewer(struct guide *g) {
     g->open = g->quit = guide_has_rig(g);
     if (!g->open)
-        screen_notify(&g->screen, g->solver ? "The rig is not solved yet"
-                                            : "There is no rig yet: ENTER solves the views taken");
+        screen_notify(&g->screen, g->solver.on
+                                      ? "The rig is not solved yet"
+                                      : "There is no rig yet: ENTER solves the views taken");
 }
 
 static void quit(struct guide *g) {

@@ -23,9 +23,8 @@ struct guide {
     long shown_count;       /* how many pairs were shown, this one included */
     bool automatic;         /* views are taken without SPACE */
 
-    GThread *solver;          /* NULL: none works */
+    struct background solver;
     struct solution *solving; /* the solver's meanwhile */
-    int solved;               /* atomic: it has finished */
     struct solution *result;  /* of the last one, NULL before */
     bool written;             /* a result of this run is in the file */
     bool complete;            /* once, nothing was missing */

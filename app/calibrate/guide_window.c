@@ -33,7 +33,7 @@ static void write_map(struct guide *g) {
     map_state(map, "views %d", views_count(&c->views));
     map_state(map, "automatic %d", g->automatic);
     map_state(map, "ended %d", g->ended);
-    map_state(map, "solving %d", g->solver != NULL);
+    map_state(map, "solving %d", g->solver.on);
     map_state(map, "used %d", result ? result->result.used : 0);
     if (result)
         map_state(map, "rms %.4f %.4f %.4f", result->result.rms[0], result->result.rms[1],
@@ -119,7 +119,7 @@ static int run_loop(struct guide *g, struct collector *collector) {
         screen_wait(&g->screen);
         take_detection(g, collector);
         handle_events(g);
-        if (g->solver && g_atomic_int_get(&g->solved))
+        if (background_is_done(&g->solver))
             guide_finish_solver(g);
         screen_update(&g->screen);
         if (g->screen.redraws > 0) {
@@ -169,7 +169,7 @@ static int run(struct guide *g) {
     if (!collector)
         return EXIT_RUN_FAILED;
     int error = run_loop(g, collector);
-    while (g->solver) /* its result is written even now; it may begin again */
+    while (g->solver.on) /* its result is written even now; it may begin again */
         guide_finish_solver(g);
     collector_close(&collector);
     return exit_code(g, error);

@@ -139,8 +139,8 @@ class _Settings:
 
 def load_rig(path: Union[Path, Sequence[Path]], width: int = 0, height: int = 0,
              unit: Union[float, str] = 0) -> Rig:
-    """Reads a calibration of OpenCV (YAML), ROS, KITTI, Middlebury, Kalibr, DepthAI
-    or ZED: one file, or the left camera's and the right one's. width, height: of the pictures
+    """Reads a calibration of OpenCV (YAML), ROS, KITTI, Middlebury, Kalibr or
+    ZED: one file, or the left camera's and the right one's. width, height: of the pictures
     in px; 0: as the file has it. unit: of lengths, for files that do not say it: "m", "cm",
     "mm", or metres per unit."""
     metres = {"m": 1.0, "cm": 0.01, "mm": 0.001}.get(unit) if isinstance(unit, str) else unit
@@ -611,7 +611,6 @@ class Solution(NamedTuple):
 
 _NUMBERS = [np.dtype(n) for n in (np.uint8, np.uint16, np.float32)]
 _SMOOTHNESS = ["linear", "quadratic", "potts"]
-_BACKENDS = ["cpu", "cuda"]
 
 
 def _number_of(name: str, word: str, words: List[str]) -> int:
