@@ -108,39 +108,31 @@ struct labels_out {
     int subpixel;
 };
 
-/* The belief in the label whose cost and messages are number i. */
-STAGE int16_t area_belief(const struct area *a, size_t i) {
-    return (int16_t)(a->cost[i] + a->message[UP][i] + a->message[DOWN][i] + a->message[LEFT][i] +
-                     a->message[RIGHT][i]);
-}
-
-/* second: the least belief among labels not next to the best one, at most 255 above it. */
-STAGE void area_put(const struct smoothing *s, const struct area *a, int x, int y,
-                    const int16_t *belief, int best, int second, const struct labels_out *out) {
-    size_t i = (size_t)(a->y + y) * (size_t)s->grid.width + (size_t)(a->x + x);
-    int offset = 0;
-    if (best > 0 && best + 1 < s->grid.labels)
-        offset = subpixel_offset(belief[best - 1], belief[best], belief[best + 1], out->subpixel);
-    out->label[i] = (uint16_t)best;
-    out->disparity[i] = (int16_t)(16 * (s->grid.space.u_min + best) + offset);
-    out->confidence[i] = (uint8_t)(second - belief[best]);
-}
-
-/* Like stage winner_takes_all. */
+/* Like stage winner_takes_all. second: the least belief among labels not next to the best one, at
+ * most 255 above it. */
 STAGE void area_wta(const struct smoothing *s, const struct area *a, int x, int y,
                     const struct labels_out *out) {
-    size_t own = area_labels(s, a, x, y);
+    size_t own = area_labels(s, a, x, y),
+           i = (size_t)(a->y + y) * (size_t)s->grid.width + (size_t)(a->x + x);
     int16_t belief[MAX_LABELS];
-    int best = 0, second, labels = s->grid.labels;
-    for (int l = 0; l < s->grid.padded; l++)
-        belief[l] = area_belief(a, own + (size_t)l);
+    int best = 0, second, offset = 0, labels = s->grid.labels;
+    for (int l = 0; l < s->grid.padded; l++) {
+        int sum = a->cost[own + l];
+        for (int d = 0; d < DIRECTIONS; d++)
+            sum += a->message[d][own + l];
+        belief[l] = (int16_t)sum;
+    }
     for (int l = 1; l < labels; l++)
         best = belief[l] < belief[best] ? l : best;
     second = belief[best] + 255;
     for (int l = 0; l < labels; l++)
         if (l < best - 1 || l > best + 1)
             second = stage_min(second, belief[l]);
-    area_put(s, a, x, y, belief, best, second, out);
+    if (best > 0 && best + 1 < labels)
+        offset = subpixel_offset(belief[best - 1], belief[best], belief[best + 1], out->subpixel);
+    out->label[i] = (uint16_t)best;
+    out->disparity[i] = (int16_t)(16 * (s->grid.space.u_min + best) + offset);
+    out->confidence[i] = (uint8_t)(second - belief[best]);
 }
 
 /* ---- tiles */
