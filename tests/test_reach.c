@@ -11,7 +11,7 @@
 #include <glib.h>
 
 enum {
-    CASES = WATCHED ? 60 : 600,
+    CASES = WATCHED ? 60 : 200,
     MOST_CASES = 60000,
     PIXELS = 10,
     WIDTH = WATCHED ? 30 : 44,
