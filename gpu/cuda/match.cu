@@ -382,10 +382,11 @@ static __host__ __device__ __forceinline__ int whole_products(int pixels) {
     return (pixels + ROWS - 1) / ROWS * ROWS;
 }
 
-/* Bytes of shared memory from one pixel's costs to the next one's: an odd multiple of 16, so that
- * eight pixels' costs of neighbouring labels lie in different banks. */
+/* Bytes of shared memory from one pixel's costs to the next one's, with room for a block of targets
+ * that are no labels before and behind them: an odd multiple of 16, so that eight pixels' costs of
+ * neighbouring labels lie in different banks. */
 static __host__ __device__ __forceinline__ int cost_stride(int group) {
-    return LABEL_BLOCK * (group | 1);
+    return LABEL_BLOCK * ((group + 2) | 1);
 }
 
 /* A product begins with VECTOR_FIRST so that minus vector_place() of it without limits is what is
@@ -402,38 +403,9 @@ static __device__ void load_vector_curve(const cost_args &a, uint8_t curve[VECTO
         curve[i] = __ldg(a.census_lut + stage_clamp(-(i + VECTOR_LEAST_PLACE), 0, CENSUS_LUT - 1));
 }
 
-/* Where a thread stores the costs of its products with target 0: of its first pixel and of the one
- * 8 further on, whose labels of target 0 are these. */
-struct vector_costs {
-    uint8_t *to[2];
-    int label[2];
-};
-
-/* The costs of a product. from: what a thread has of 16 pixels' vectors; targets: the same of 8
- * targets, the first of which is i behind the first pixel. WHOLE: each of the pixels has a label
- * for each of the targets. */
-template <int SIGN, bool WHOLE>
-DEVICE void multiply(const uint8_t *curve, const uint4 from[2], const uint4 *targets,
-                     const vector_costs &costs, int labels, int i) {
-    uint4 v = targets[PIECES * i];
-    const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
-    int32_t product[4] = {VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST};
-    multiply_add<true>(product, from[0], low);
-    multiply_add<true>(product, from[1], high);
-    uint8_t found[4]; /* all of them before the first is stored: the loads wait together */
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        found[k] = curve[(product[k] >> VECTOR_SHIFT) - VECTOR_LEAST_PLACE];
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        int on = -SIGN * (i + k % 2), label = costs.label[k / 2] + on;
-        if (WHOLE || (label >= 0 && label < labels))
-            costs.to[k / 2][on] = found[k];
-    }
-}
-
-/* The costs of a row's products. The target of a pixel's label 0 is the one with its number, and
- * the other labels' follow; with SIGN 1 they come before the one group * LABEL_BLOCK behind it. */
+/* The costs of a row's products, of all targets that one of 16 pixels reaches. The target of a
+ * pixel's label 0 is the one with its number, and the other labels' follow; with SIGN 1 they come
+ * before the one group * LABEL_BLOCK behind it. */
 template <int SIGN>
 DEVICE void multiply_row(const cost_args &a, const uint8_t *curve, const uint4 *row, uint8_t *costs,
                          int pixels, int group, int y) {
@@ -448,23 +420,28 @@ DEVICE void multiply_row(const cost_args &a, const uint8_t *curve, const uint4 *
             make_uint4(__ldg(&upper->x), __ldg(&lower->x), __ldg(&upper->y), __ldg(&lower->y)),
             make_uint4(__ldg(&upper->z), __ldg(&lower->z), __ldg(&upper->w), __ldg(&lower->w))};
         const uint4 *targets = row + PIECES * (p + g) + lane % 4;
-        vector_costs to;
+        uint8_t *to[2]; /* of the thread's first pixel and the one 8 further on, for target 0 */
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             int pixel = g + 8 * k, target = lane % 4 * 2;
-            to.label[k] = SIGN > 0 ? pixel + labels - target : target - pixel;
-            to.to[k] = costs + (p + pixel) * stride + to.label[k];
+            to[k] = costs + (p + pixel) * stride +
+                    (SIGN > 0 ? pixel + labels - target : target - pixel);
         }
-        int i = 0;
-#pragma unroll 1
-        for (; i < ROWS; i += COLUMNS)
-            multiply<SIGN, false>(curve, from, targets, to, labels, i);
 #pragma unroll 4
-        for (; i + COLUMNS <= labels; i += COLUMNS)
-            multiply<SIGN, true>(curve, from, targets, to, labels, i);
-#pragma unroll 1
-        for (; i < ROWS + labels; i += COLUMNS)
-            multiply<SIGN, false>(curve, from, targets, to, labels, i);
+        for (int i = 0; i < ROWS + labels; i += COLUMNS) {
+            uint4 v = targets[PIECES * i];
+            const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
+            int32_t product[4] = {VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST};
+            multiply_add<true>(product, from[0], low);
+            multiply_add<true>(product, from[1], high);
+            uint8_t found[4]; /* all of them before the first is stored: the loads wait together */
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                found[k] = curve[(product[k] >> VECTOR_SHIFT) - VECTOR_LEAST_PLACE];
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                to[k / 2][-SIGN * (i + k % 2)] = found[k];
+        }
     }
 }
 
@@ -481,9 +458,9 @@ static __global__ void __launch_bounds__(THREADS, 4)
     int top = (int)blockIdx.y * LINES, count = targets(pixels, group),
         vectors = whole_products(pixels) + group * LABEL_BLOCK;
     uint4 *target = memory + (AD ? room_for(count) / 4 : 0);
-    uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors);
-    uint32_t *reference =
-        reinterpret_cast<uint32_t *>(costs + whole_products(pixels) * cost_stride(group));
+    uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors) + LABEL_BLOCK;
+    uint32_t *reference = reinterpret_cast<uint32_t *>(costs - LABEL_BLOCK +
+                                                       whole_products(pixels) * cost_stride(group));
     wait_for_previous_kernel();
     load_tables<AD, false, CHANNELS>(a, &tables);
     load_vector_curve(a, curve);
