@@ -157,7 +157,7 @@ static int make_pyramids(struct graph *g, const struct pipeline *p,
             views[side][levels] = picture_halve(g, p, &views[side][levels - 1]);
     }
     for (int i = 0; i < 2 * levels; i++)
-        picture_describe(g, p, &views[i % 2][i / 2]);
+        picture_describe(p, &views[i % 2][i / 2]);
     return levels;
 }
 

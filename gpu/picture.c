@@ -266,6 +266,8 @@ static void prepare(struct graph *g, const struct pipeline *p, struct picture *v
     v->matched = smooth(g, p, v, v->image);
     v->grey = matching_input(g, p, v, make_grey(g, p, v, v->matched));
     v->census = v->row_offset ? renew_census(g, v) : census_transform(g, v, v->grey);
+    if (p->params.descriptor == DESCRIPTOR_LEARNED) /* it takes longest and waits for the least */
+        v->descriptor = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
     v->arms = picture_arms(g, p, v, 0, v->height);
     if (has_edge_classes(p))
         classify_edges(g, p, v);
@@ -326,14 +328,10 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
     }
 }
 
-void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v) {
-    v->descriptor = v->census;
-    v->words = 1;
-    picture_group(g, v->side, TIME_SMOOTH);
-    if (p->params.descriptor != DESCRIPTOR_LEARNED)
-        return;
-    v->descriptor = features_describe(g, &p->network, p->weights, v->grey, v->width, v->height);
-    v->words = VECTOR_WORDS;
+void picture_describe(const struct pipeline *p, struct picture *v) {
+    v->words = p->params.descriptor == DESCRIPTOR_LEARNED ? VECTOR_WORDS : 1;
+    if (v->words == 1)
+        v->descriptor = v->census;
 }
 
 static const uint8_t *halve(struct graph *g, const struct picture *fine, const struct picture *v,

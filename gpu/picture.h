@@ -51,8 +51,8 @@ void picture_align_rows(struct graph *g, const struct pipeline *p, struct grid g
 void picture_adapt(struct graph *g, const struct pipeline *p, const struct likeness *likeness,
                    struct picture picture[2]);
 
-/* Adds the passes of the descriptor: census, or vectors with descriptor=learned. */
-void picture_describe(struct graph *g, const struct pipeline *p, struct picture *v);
+/* Takes the descriptor that costs compare: census, or vectors with descriptor=learned. */
+void picture_describe(const struct pipeline *p, struct picture *v);
 
 /* The map with UNKNOWN, and the confidence with 0, where the left picture shows nothing of its
  * source. */

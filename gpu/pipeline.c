@@ -720,7 +720,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     else
         likeness = NULL;
     for (int side = 0; side < 2; side++)
-        picture_describe(g, p, &picture[side]);
+        picture_describe(p, &picture[side]);
     struct costs costs = choose_costs(g, p, likeness);
     if (solves_right)
         right_map = find_labels(g, p, picture, RIGHT_SIDE, space, &costs).map.disparity;
