@@ -350,6 +350,8 @@ static bool launch_rows(backend_cuda *cuda, const feature_args &a) {
 
 enum { HIDDEN = FEATURE_LAYERS - 1 }; /* layers whose rows are kept; warpgroups of a block */
 enum { OWN = WIDE - 2 * HIDDEN };     /* columns between two strips */
+enum { STAGED_ROWS = HIDDEN, WRITTEN_ROWS, COUNTED }; /* rows that were staged, odd ones written */
+enum { STAGED_ROW = 2 * WIDE * PIECES, BEHIND = 4 };
 enum { KEPT = 6, KEPT_PLANE = (KEPT * PITCH + 5) / 8 * 8 + 2, WINDOWS = WIDE + 8 };
 
 struct describe_args {
@@ -360,7 +362,7 @@ struct describe_args {
  * warpgroup number i has computed. */
 struct strip {
     int left, first, end, width, height;
-    uint4 *kept[HIDDEN], *windows;
+    uint4 *kept[HIDDEN], *windows, *staged;
     int *done;
 };
 
@@ -448,30 +450,6 @@ struct first_layer {
     keep_row<0>(s, a, f->next++, sum, s.kept[0]);
 }
 
-/* Hidden layers but the first one; warpgroup 0 computes that, too. */
-template <int LAYER> DEVICE void keep_layer(const strip &s, const describe_args &d) {
-    const feature_args &a = d.layer[LAYER];
-    int32_t sum[WIDE_SUMS];
-    wide_layer w;
-    first_layer first;
-    load_layer(a, &w);
-    wait_for_previous_kernel();
-    if (LAYER == 1)
-        start_first(s, d.layer[0], &first);
-    for (int y = first_of(s, LAYER); y < end_of(s, LAYER); y++) {
-        int below = min(y + 1, s.height - 1);
-        while (LAYER == 1 && first.next <= below)
-            keep_first(s, d.layer[0], &first);
-        if (LAYER > 1)
-            wait_until(s.done + LAYER - 2, below);
-        sum_kept(s, w, s.kept[LAYER - 1], y, sum);
-        wait_until(s.done + LAYER, y - KEPT + 1); /* rows that are overwritten were read */
-        keep_row<LAYER - 1>(s, a, y, sum, s.kept[LAYER]);
-        if (threadIdx.x % WARPGROUP == 0)
-            tell(s.done + LAYER - 1, y);
-    }
-}
-
 /* Stages feature_number() of a row of sums, a piece for the even and one for the odd outputs of a
  * warp. */
 DEVICE void stage_numbers(const feature_args &a, const int32_t sum[WIDE_SUMS], uint4 *staged) {
@@ -489,7 +467,8 @@ DEVICE void stage_numbers(const feature_args &a, const int32_t sum[WIDE_SUMS], u
 }
 
 /* Writes a row's vectors of the strip's columns of which all inputs were there. */
-DEVICE void write_vectors(const strip &s, const feature_args &a, int y, const uint4 *staged) {
+DEVICE void write_vectors(const strip &s, const feature_args &a, int y) {
+    const uint4 *staged = s.staged + y % 2 * STAGED_ROW;
     int begin = s.left ? HIDDEN : 0,
         end = blockIdx.x + 1 < gridDim.x ? WIDE - HIDDEN : s.width - s.left;
     int first = (int)threadIdx.x % WARPGROUP / PIECES, piece = (int)threadIdx.x % PIECES;
@@ -521,7 +500,46 @@ DEVICE void write_vectors(const strip &s, const feature_args &a, int y, const ui
     }
 }
 
-DEVICE void make_vectors(const strip &s, const feature_args &a, uint4 *staged) {
+/* The last warpgroup but one writes odd rows, so that the last one does not do the most. */
+[[maybe_unused]] DEVICE void write_odd(const strip &s, const feature_args &a, int y) {
+    if (y < s.first || y % 2 == 0)
+        return;
+    wait_until(s.done + STAGED_ROWS, y);
+    write_vectors(s, a, y);
+    wait_for_warpgroup<HIDDEN - 2>();
+    if (threadIdx.x % WARPGROUP == 0)
+        tell(s.done + WRITTEN_ROWS, y);
+}
+
+/* Hidden layers but the first one; warpgroup 0 computes that, too. */
+template <int LAYER> DEVICE void keep_layer(const strip &s, const describe_args &d) {
+    const feature_args &a = d.layer[LAYER];
+    int32_t sum[WIDE_SUMS];
+    wide_layer w;
+    first_layer first;
+    load_layer(a, &w);
+    wait_for_previous_kernel();
+    if (LAYER == 1)
+        start_first(s, d.layer[0], &first);
+    for (int y = first_of(s, LAYER); y < end_of(s, LAYER); y++) {
+        int below = min(y + 1, s.height - 1);
+        while (LAYER == 1 && first.next <= below)
+            keep_first(s, d.layer[0], &first);
+        if (LAYER > 1)
+            wait_until(s.done + LAYER - 2, below);
+        sum_kept(s, w, s.kept[LAYER - 1], y, sum);
+        wait_until(s.done + LAYER, y - KEPT + 1); /* rows that are overwritten were read */
+        keep_row<LAYER - 1>(s, a, y, sum, s.kept[LAYER]);
+        if (threadIdx.x % WARPGROUP == 0)
+            tell(s.done + LAYER - 1, y);
+        if (LAYER == HIDDEN - 1)
+            write_odd(s, d.layer[HIDDEN], y - BEHIND);
+    }
+    for (int y = end_of(s, LAYER) - BEHIND; LAYER == HIDDEN - 1 && y < s.end; y++)
+        write_odd(s, d.layer[HIDDEN], y);
+}
+
+DEVICE void make_vectors(const strip &s, const feature_args &a) {
     int32_t sum[WIDE_SUMS];
     wide_layer w;
     load_layer(a, &w);
@@ -532,9 +550,14 @@ DEVICE void make_vectors(const strip &s, const feature_args &a, uint4 *staged) {
         wait_for_warpgroup<HIDDEN - 1>(); /* the row before this one was read */
         if (threadIdx.x % WARPGROUP == 0)
             tell(s.done + HIDDEN - 1, y);
-        stage_numbers(a, sum, staged);
+        if (y % 2)
+            wait_until(s.done + WRITTEN_ROWS, y - 2);
+        stage_numbers(a, sum, s.staged + y % 2 * STAGED_ROW);
         wait_for_warpgroup<HIDDEN - 1>();
-        write_vectors(s, a, y, staged);
+        if (threadIdx.x % WARPGROUP == 0)
+            tell(s.done + STAGED_ROWS, y);
+        if (y % 2 == 0)
+            write_vectors(s, a, y);
     }
 }
 
@@ -542,8 +565,8 @@ static __global__ void __launch_bounds__(HIDDEN *WARPGROUP, 1)
     describe_kernel(const __grid_constant__ describe_args d) {
     if constexpr (HAS_WARPGROUP) {
         DYNAMIC_SHARED(uint4, memory);
-        __shared__ uint4 staged[WIDE * PIECES * 2]; /* has_kernel() asks whether it is there */
-        __shared__ int done[HIDDEN];
+        __shared__ uint4 staged[2 * STAGED_ROW]; /* has_kernel() asks whether it is there */
+        __shared__ int done[COUNTED];
         strip s;
         s.width = d.layer[0].width;
         s.height = d.layer[0].height;
@@ -551,23 +574,24 @@ static __global__ void __launch_bounds__(HIDDEN *WARPGROUP, 1)
         s.first = (int)((size_t)s.height * blockIdx.y / gridDim.y);
         s.end = (int)((size_t)s.height * (blockIdx.y + 1) / gridDim.y);
         s.done = done;
+        s.staged = staged;
         for (int i = 0; i < HIDDEN; i++)
             s.kept[i] = memory + i * PIECES * KEPT_PLANE;
         s.windows = memory + HIDDEN * PIECES * KEPT_PLANE;
-        if (threadIdx.x < HIDDEN)
-            done[threadIdx.x] = first_of(s, (int)threadIdx.x + 1) - 1;
+        if (threadIdx.x < COUNTED)
+            done[threadIdx.x] = first_of(s, min((int)threadIdx.x + 1, (int)HIDDEN)) - 1;
         __syncthreads();
         if (warpgroup() == 0)
             keep_layer<1>(s, d);
         else if (warpgroup() == 1)
             keep_layer<2>(s, d);
         else
-            make_vectors(s, d.layer[HIDDEN], staged);
+            make_vectors(s, d.layer[HIDDEN]);
     }
 }
 
 int cuda_unit_vectors(backend_cuda *cuda, const struct graph *g, int unit, int slot) {
-    size_t staged = sizeof(uint4) * WIDE * PIECES * 2,
+    size_t staged = sizeof(uint4) * STAGED_ROW,
            shared = sizeof(uint4) * (HIDDEN * PIECES * KEPT_PLANE + WINDOWS);
     const feature_args *last = cuda_args<feature_args>(g, unit, STAGE_feature_vector, slot);
     describe_args d;
@@ -577,7 +601,7 @@ int cuda_unit_vectors(backend_cuda *cuda, const struct graph *g, int unit, int s
             return 0;
         d.layer[k] = *a;
     }
-    if (!last || shared + staged > cuda->max_shared || !has_kernel(describe_kernel, staged))
+    if (!last || shared + 2 * staged > cuda->max_shared || !has_kernel(describe_kernel, staged))
         return 0;
     d.layer[HIDDEN] = *last;
     cudaFuncSetAttribute(describe_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
