@@ -291,17 +291,18 @@ static uint8_t *estimate_chance(struct graph *g, const struct pipeline *p, const
     return a.out;
 }
 
-static bool doubts_repeated(const struct pipeline *p) {
+static bool doubts(const struct pipeline *p) {
     return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
 }
 
-/* Confidence that is a chance becomes less where the picture repeats itself: in rows first..last-1,
- * which confidence begins with. */
-static void doubt_repeated(struct graph *g, const struct pipeline *p, const uint8_t *places,
-                           uint8_t *confidence, int first, int last) {
-    struct doubt_repeated_args a = {places, confidence, first, p->width, p->height};
-    if (doubts_repeated(p))
-        graph_stage(g, STAGE_doubt_repeated, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
+/* Confidence that is a chance becomes less where the picture repeats itself, and where what is
+ * around a node has decided (agreement, or NULL): in rows first..last-1, which confidence begins
+ * with. */
+static void doubt(struct graph *g, const struct pipeline *p, const uint8_t *places,
+                  const uint8_t *agreement, uint8_t *confidence, int first, int last) {
+    struct doubt_args a = {places, agreement, confidence, first, p->width, p->height};
+    if (doubts(p))
+        graph_stage(g, STAGE_doubt, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
                     (last - first + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
 }
 
@@ -654,11 +655,11 @@ static int refine(struct graph *g, const struct pipeline *p, const struct pictur
     upper -= upper % AGREEMENT_STEP;
     refinement_describe(g, p, picture, *map, *confidence, upper, parts);
     if (upper > 0) {
-        doubt_repeated(g, p, places, parts[0].confidence, 0, upper);
+        doubt(g, p, places, NULL, parts[0].confidence, 0, upper);
         deliver(g, p, parts[0].map, 0, upper);
         deliver_confidence(g, p, parts[0].confidence, 0, upper);
     }
-    doubt_repeated(g, p, places, parts[1].confidence, upper, p->height);
+    doubt(g, p, places, NULL, parts[1].confidence, upper, p->height);
     *map = parts[1].map;
     *confidence = parts[1].confidence;
     return upper;
@@ -713,7 +714,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
     const struct likeness *likeness = NULL;
     const uint8_t *places = NULL;
-    if (scaling_adapts(&p->params) || doubts_repeated(p))
+    if (scaling_adapts(&p->params) || doubts(p))
         likeness = measure_likeness(g, p, grid, picture, &places);
     if (scaling_adapts(&p->params))
         picture_adapt(g, p, likeness, picture);
@@ -737,7 +738,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (has_chance(p))
         chance = estimate_chance(g, p, chance, &found.curve, map);
     if (!refinement_is_on(p)) /* what is refined is given other chances, by these */
-        doubt_repeated(g, p, places, chance, 0, p->height);
+        doubt(g, p, places, found.map.agreement, chance, 0, p->height);
     uint8_t *confidence = picture_doubt_unseen(g, p, chance);
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);

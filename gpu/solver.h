@@ -59,6 +59,7 @@ struct label_map {
                                            keeps none */
     struct pruning pruning;   /* of these messages; kept NULL: they are of all labels */
     const uint8_t *cost;      /* with pruning: the data costs of the labels kept; else NULL */
+    const uint8_t *agreement; /* struct evidence_args', or NULL */
     int update_count;         /* how many half-steps struct problem's updates tells of; 0: none */
 };
 

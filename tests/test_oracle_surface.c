@@ -122,11 +122,12 @@ TEST("/oracle/chance", test_chance) {
     g_assert_cmpint(chance_of(2 * 64 + 4 * 8 + 6), >, chance_of(2 * 64 + 4 * 8 + 1));
 }
 
-/* Random places, by sums over squares of samples; the picture ends within tiles. */
-TEST("/oracle/doubt-repeated", test_doubt_repeated) {
-    enum { WIDE = 60, HIGH = 43, COLUMNS = 7, ROWS = 5, PIXELS = WIDE * HIGH };
-    uint8_t places[COLUMNS * ROWS], confidence[PIXELS], out[PIXELS];
-    struct doubt_repeated_args a = {places, out, 0, WIDE, HIGH};
+/* Random places, by sums over squares of samples, and in half of the rounds how many rows agree of
+ * nodes of 4x4 px; the picture ends within tiles. */
+TEST("/oracle/doubt", test_doubt) {
+    enum { WIDE = 60, HIGH = 43, COLUMNS = 7, ROWS = 5, PIXELS = WIDE * HIGH, NODES = 15 };
+    uint8_t places[COLUMNS * ROWS], confidence[PIXELS], out[PIXELS], agreement[NODES * 11];
+    struct doubt_args a = {places, agreement, out, 0, WIDE, HIGH};
     int changed = 0, kept = 0;
     g_assert_cmpint(agreement_columns(WIDE), ==, COLUMNS); /* the last pixel of 8 is number 52 */
     g_assert_cmpint(agreement_columns(HIGH), ==, ROWS);
@@ -136,7 +137,10 @@ TEST("/oracle/doubt-repeated", test_doubt_repeated) {
                                                               : g_test_rand_int_range(0, 2));
         for (int i = 0; i < PIXELS; i++)
             out[i] = confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
-        RUN_STAGE(stage_doubt_repeated, &a, (WIDE + 7) / 8, (HIGH + 7) / 8);
+        for (int i = 0; i < NODES * 11; i++)
+            agreement[i] = (uint8_t)g_test_rand_int_range(0, 7);
+        a.agreement = round % 2 ? agreement : NULL;
+        RUN_STAGE(stage_doubt, &a, (WIDE + 7) / 8, (HIGH + 7) / 8);
         for (int i = 0; i < PIXELS; i++) {
             int several = 0, matched = 0, c = confidence[i];
             for (int k = 0; k < COLUMNS * ROWS; k++)
@@ -145,7 +149,9 @@ TEST("/oracle/doubt-repeated", test_doubt_repeated) {
                     matched += places[k] != NO_PLACE;
                 }
             bool repeated = matched && several >= 0.8 * matched;
-            g_assert_cmpint(out[i], ==, repeated && c > 128 ? 128 + 3 * (c - 128) / 4 : c);
+            bool bare = a.agreement && agreement[i / WIDE / 4 * NODES + i % WIDE / 4] < 2;
+            int quarters = bare ? 1 : 4 - repeated;
+            g_assert_cmpint(out[i], ==, c > 128 ? 128 + quarters * (c - 128) / 4 : c);
             changed += repeated;
             kept += !repeated;
         }
@@ -154,7 +160,8 @@ TEST("/oracle/doubt-repeated", test_doubt_repeated) {
     g_assert_cmpint(kept, >, PIXELS);
     memset(places, NO_PLACE, sizeof(places)); /* nothing is known of what has no match */
     memcpy(out, confidence, sizeof(out));
-    stage_doubt_repeated(&a, 0, 0);
+    a.agreement = NULL;
+    stage_doubt(&a, 0, 0);
     g_assert_cmpmem(out, AGREEMENT_STEP, confidence, AGREEMENT_STEP);
 }
 

@@ -388,8 +388,8 @@ static int weight_of(const struct node_match *match, int height, int y, int nois
 }
 
 /* Evidence is the lead in fiftieths and how many of six rows agree, which may be one label off and
- * one more each row, or the depth in twentieths: none up to 4, full from 7 on. Rows at the border
- * count twice. Noise makes what has none heavier. */
+ * one more each row, or the depth: none up to 4, full from 9 on, or from a depth of 7 twentieths
+ * on. Rows at the border count twice. Noise makes what has none heavier, up to a half. */
 TEST("/pruning/evidence", test_evidence) {
     struct node_match m[7];
     for (int y = 0; y < 7; y++)
@@ -397,21 +397,21 @@ TEST("/pruning/evidence", test_evidence) {
     m[4].label = 23, m[6].label = 25;
     g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13); /* 4 rows */
     m[3].lead = 32;
-    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13 + 243 / 3);
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13 + 243 / 5);
     m[4].label = 22;
-    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13 + 2 * 243 / 3);
-    m[3].lead = 64;
+    g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13 + 2 * 243 / 5);
+    m[3].lead = 4 * 32;
     g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 256);
-    m[3] = (struct node_match){.label = 50, .depth = 4 * 256};
+    m[3] = (struct node_match){.label = 50, .depth = 3 * 256};
     g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 13);
     m[3].depth = 7 * 256;
     g_assert_cmpint(weight_of(m, 7, 3, 0), ==, 256);
     m[3] = (struct node_match){.label = NO_MATCH, .lead = 255, .depth = 5000};
     g_assert_cmpint(weight_of(m, 7, 3, 4), ==, 13);
     g_assert_cmpint(weight_of(m, 7, 3, 6), ==, 13 + 64);
-    g_assert_cmpint(weight_of(m, 7, 3, 20), ==, 256);
+    g_assert_cmpint(weight_of(m, 7, 3, 20), ==, 128);
     for (int y = 0; y < 4; y++)
-        m[y] = (struct node_match){.label = 20, .lead = 32};
+        m[y] = (struct node_match){.label = 20, .lead = 3 * 32};
     g_assert_cmpint(weight_of(m, 7, 0, 0), ==, 256); /* 3 rows twice */
 }
 

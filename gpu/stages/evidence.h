@@ -24,12 +24,16 @@ struct node_match {
 };
 
 /* Evidence is the lead in fiftieths and how many of the EVIDENCE_ROWS rows above and below have a
- * label that agrees, or the depth in twentieths where that is more: there two surfaces may meet,
- * neither of which leads. A label agrees that differs by at most one, and one more each row, since
- * the ground changes its disparity from row to row. Up to EVIDENCE_BARE the label is hardly ever
- * right, and from EVIDENCE_FULL on it mostly is, on walls as on roads. */
+ * label that agrees, or the depth where that is more, DEPTHS_FULL twentieths for EVIDENCE_FULL:
+ * there two surfaces may meet, neither of which leads. A label agrees that differs by at most one,
+ * and one more each row, since the ground changes its disparity from row to row. Up to
+ * EVIDENCE_BARE the label is hardly ever right, and from EVIDENCE_FULL on it mostly is, on walls as
+ * on roads. */
 enum { DEPTH_UNIT = 256, DEPTHS_OF_MEAN = 20, EVIDENCE_UNIT = 32, LEADS_OF_MEAN = 50 };
-enum { EVIDENCE_ROWS = 3, EVIDENCE_BARE = 4, EVIDENCE_FULL = 7 };
+enum { EVIDENCE_ROWS = 3, EVIDENCE_BARE = 4, EVIDENCE_FULL = 9, DEPTHS_FULL = 7 };
+
+/* With fewer rows that agree a label is right less often than not, and what it says is not sure. */
+enum { EVIDENCE_AGREES = 2 };
 
 /* Multiplies the costs of each node by a weight, which grows with its evidence from bare_weight on:
  * on a plain surface coarser nodes would sum up noise until it outweighs smoothness. Where costs
@@ -47,6 +51,7 @@ struct evidence_args {
     int least_mean;   /* of a node's costs, in shares: where pictures are clipped all are small */
     int averaged;     /* whether costs are averaged along arms */
     const struct likeness *likeness; /* or NULL */
+    uint8_t *agreement;              /* width*height: how many rows agree; or NULL */
     uint64_t *ground;                /* ground_vote() of the line that is kept, or NULL */
 };
 
@@ -54,8 +59,8 @@ struct evidence_args {
  * cost less, by 1 / GROUND_SHARE of a node's mean cost. */
 enum { GROUND_BOTTOM = 8, GROUND_NEAR = 3, GROUND_SHARE = 10 };
 
-/* Noise up to which bare_weight stays, and what is added for each grey level above it. */
-enum { EVIDENCE_NOISE = 4, NOISE_WEIGHT = 32 };
+/* Noise up to which bare_weight stays, what is added for each grey level above it, and how far. */
+enum { EVIDENCE_NOISE = 4, NOISE_WEIGHT = 32, NOISE_MOST = 128 };
 
 /* The labels first..end-1 of a node. */
 struct label_range {
@@ -209,11 +214,12 @@ STAGE int evidence_weight(const struct evidence_args *a, int x, int y) {
     int bare = a->bare_weight, noise = a->likeness ? a->likeness->noise - EVIDENCE_NOISE : 0;
     if (a->averaged)
         return evidence_between(bare, m.depth - DEPTH_UNIT, DEPTH_UNIT);
-    bare = stage_min(bare + NOISE_WEIGHT * stage_max(noise, 0), 256);
+    bare = stage_min(bare + NOISE_WEIGHT * stage_max(noise, 0), stage_max(bare, NOISE_MOST));
     if (m.label == NO_MATCH)
         return bare;
-    int evidence = stage_max(m.lead + EVIDENCE_UNIT * evidence_agreement(a, x, y),
-                             m.depth * EVIDENCE_UNIT / DEPTH_UNIT);
+    int evidence =
+        stage_max(m.lead + EVIDENCE_UNIT * evidence_agreement(a, x, y),
+                  m.depth * (EVIDENCE_UNIT * EVIDENCE_FULL) / (DEPTH_UNIT * DEPTHS_FULL));
     return evidence_between(bare, evidence - EVIDENCE_UNIT * EVIDENCE_BARE,
                             EVIDENCE_UNIT * (EVIDENCE_FULL - EVIDENCE_BARE));
 }
@@ -232,6 +238,11 @@ STAGE struct node_weight node_weight_of(const struct evidence_args *a, int x, in
     return w;
 }
 
+STAGE void evidence_keep(const struct evidence_args *a, int x, int y) {
+    if (a->agreement)
+        a->agreement[y * a->grid.width + x] = (uint8_t)evidence_agreement(a, x, y);
+}
+
 /* The cost of a label. */
 STAGE uint16_t evidence_scaled(int cost, const struct node_weight *w, int label) {
     int gain = is_near_ground(w->ground, label) ? w->gain : 0;
@@ -241,6 +252,7 @@ STAGE uint16_t evidence_scaled(int cost, const struct node_weight *w, int label)
 STAGE void stage_evidence(const struct evidence_args *a, int x, int y) {
     struct node_weight w = node_weight_of(a, x, y, ground_of_row(a, y));
     size_t at = grid_labels(&a->grid, x, y);
+    evidence_keep(a, x, y);
     for (int d = 0; d < a->grid.padded; d++)
         a->out[at + d] = evidence_scaled(a->source[at + d], &w, d);
 }

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "gpu/stages/agreement.h"
+#include "gpu/stages/evidence.h"
 #include "gpu/stages/image.h"
-#include "gpu/stages/pruning.h"
 #include "gpu/stages/postprocess.h"
 
 /* The data costs beside a label say its disparity, by a curve through three of them, since
@@ -295,18 +295,20 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
 
 /* Where most of the pixels around a tile that have a match have several (struct agreement_args) the
  * picture repeats itself, and a pixel's margin and checks mean less: of what a chance is above
- * CHANCE_MATCHED three quarters are left. Run over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP
- * px. */
+ * CHANCE_MATCHED three quarters are left. A quarter is left in nodes whose label fewer than
+ * EVIDENCE_AGREES rows above and below confirm: they have their disparity from what is around them.
+ * Run over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP px. */
 enum { REPEATED_REACH = 2, REPEATED_SIDE = 2 * REPEATED_REACH + 1 }; /* tiles */
 enum { REPEATED_MOST = 4, REPEATED_OF = 5 };                         /* four fifths */
 
-struct doubt_repeated_args {
-    const uint8_t *places; /* struct agreement_args' */
-    uint8_t *confidence;   /* from this row on, the first one of a tile */
+struct doubt_args {
+    const uint8_t *places;    /* struct agreement_args' */
+    const uint8_t *agreement; /* struct evidence_args', or NULL */
+    uint8_t *confidence;      /* from this row on, the first one of a tile */
     int first_row, width, height;
 };
 
-STAGE int is_repeated(const struct doubt_repeated_args *a, int x, int y) {
+STAGE int is_repeated(const struct doubt_args *a, int x, int y) {
     int columns = agreement_columns(a->width), rows = agreement_columns(a->height);
     int matched = 0, several = 0;
     for (int i = 0; i < REPEATED_SIDE * REPEATED_SIDE; i++) {
@@ -320,15 +322,19 @@ STAGE int is_repeated(const struct doubt_repeated_args *a, int x, int y) {
     return matched > 0 && REPEATED_OF * several >= REPEATED_MOST * matched;
 }
 
-STAGE void stage_doubt_repeated(const struct doubt_repeated_args *a, int x, int y) {
+STAGE void stage_doubt(const struct doubt_args *a, int x, int y) {
     y += a->first_row / AGREEMENT_STEP;
-    if (!is_repeated(a, x, y))
+    int repeated = is_repeated(a, x, y), nodes = (a->width + 3) >> PRUNED_LEVELS;
+    if (!repeated && !a->agreement)
         return;
     for (int py = AGREEMENT_STEP * y; py < stage_min(AGREEMENT_STEP * (y + 1), a->height); py++)
         for (int px = AGREEMENT_STEP * x; px < stage_min(AGREEMENT_STEP * (x + 1), a->width);
              px++) {
             uint8_t *c = a->confidence + (size_t)(py - a->first_row) * a->width + px;
-            *c = (uint8_t)(*c - (stage_max(*c - CHANCE_MATCHED, 0) + 3) / 4);
+            size_t node = (size_t)(py >> PRUNED_LEVELS) * nodes + (px >> PRUNED_LEVELS);
+            bool bare = a->agreement && a->agreement[node] < EVIDENCE_AGREES;
+            int quarters = bare ? 3 : repeated;
+            *c = (uint8_t)(*c - (quarters * stage_max(*c - CHANCE_MATCHED, 0) + 3) / 4);
         }
 }
 
