@@ -118,7 +118,7 @@ void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int hei
 /* ---- holes */
 
 /* Most holes are narrow strips beside objects: in wide tiles each block finds about as many. */
-enum { HOLES_WIDTH = 512, HOLES_HEIGHT = 8, HOLES_THREADS = 128 };
+enum { MOST_WIDTH_BITS = 9, LEAST_WIDTH_BITS = 6, HOLES_HEIGHT = 8, HOLES_THREADS = 128 };
 
 /* Of a pixel that has a disparity. weights: a.weight. */
 template <int SIDE, int CHANNELS>
@@ -145,11 +145,11 @@ DEVICE int median_of_hole(const hole_median_args &a, const uint16_t *weights, in
 
 template <int SIDE, int CHANNELS>
 static __global__ void __launch_bounds__(HOLES_THREADS)
-    hole_median_kernel(const __grid_constant__ hole_median_args a) {
-    __shared__ uint16_t weights[256], holes[HOLES_WIDTH * HOLES_HEIGHT];
+    hole_median_kernel(const __grid_constant__ hole_median_args a, int width_bits) {
+    __shared__ uint16_t weights[256], holes[HOLES_HEIGHT << MOST_WIDTH_BITS];
     __shared__ int count;
-    int left = (int)blockIdx.x * HOLES_WIDTH, top = (int)blockIdx.y * HOLES_HEIGHT,
-        thread = (int)threadIdx.x;
+    int width = 1 << width_bits, left = (int)blockIdx.x * width,
+        top = (int)blockIdx.y * HOLES_HEIGHT, thread = (int)threadIdx.x;
     wait_for_previous_kernel();
     for (int i = thread; i < 256; i += HOLES_THREADS)
         weights[i] = a.weight[i];
@@ -157,8 +157,8 @@ static __global__ void __launch_bounds__(HOLES_THREADS)
         count = 0;
     __syncthreads();
 #pragma unroll 8
-    for (int i = thread; i < HOLES_WIDTH * HOLES_HEIGHT; i += HOLES_THREADS) {
-        int x = left + i % HOLES_WIDTH, y = top + i / HOLES_WIDTH;
+    for (int i = thread; i < width * HOLES_HEIGHT; i += HOLES_THREADS) {
+        int x = left + (i & (width - 1)), y = top + (i >> width_bits);
         size_t at = (size_t)y * (size_t)a.width + (size_t)x;
         if (x >= a.width || y >= a.height)
             continue;
@@ -170,14 +170,14 @@ static __global__ void __launch_bounds__(HOLES_THREADS)
     }
     __syncthreads();
     for (int k = thread; k < count; k += HOLES_THREADS) {
-        int x = left + holes[k] % HOLES_WIDTH, y = top + holes[k] / HOLES_WIDTH;
+        int x = left + (holes[k] & (width - 1)), y = top + (holes[k] >> width_bits);
         a.out[(size_t)y * (size_t)a.width + (size_t)x] =
             (int16_t)median_of_hole<SIDE, CHANNELS>(a, weights, x, y);
     }
 }
 
 template <int CHANNELS> static auto hole_median_of(int side) {
-    static void (*const kernels[])(hole_median_args) = {
+    static void (*const kernels[])(hole_median_args, int) = {
         hole_median_kernel<1, CHANNELS>,  hole_median_kernel<3, CHANNELS>,
         hole_median_kernel<5, CHANNELS>,  hole_median_kernel<7, CHANNELS>,
         hole_median_kernel<9, CHANNELS>,  hole_median_kernel<11, CHANNELS>,
@@ -189,8 +189,10 @@ template <int CHANNELS> static auto hole_median_of(int side) {
 
 void cuda_launch_hole_median(backend_cuda *cuda, const void *args, int width, int height) {
     const hole_median_args *a = static_cast<const hole_median_args *>(args);
-    int side = 2 * (a->radius / HOLE_STEP) + 1;
+    int side = 2 * (a->radius / HOLE_STEP) + 1, bits = MOST_WIDTH_BITS;
+    const auto blocks = [&] { return cuda_blocks(width, 1 << bits, height, HOLES_HEIGHT); };
+    while (bits > LEAST_WIDTH_BITS && blocks().x * blocks().y < 4u * (unsigned)cuda->processors)
+        bits--; /* so that a small picture has blocks for the whole GPU */
     launch_dependent(cuda, a->channels == 3 ? hole_median_of<3>(side) : hole_median_of<1>(side),
-                     cuda_blocks(width, HOLES_WIDTH, height, HOLES_HEIGHT), dim3(HOLES_THREADS),
-                     *a);
+                     blocks(), dim3(HOLES_THREADS), *a, bits);
 }
