@@ -349,12 +349,12 @@ static void check_match(const struct evidence_args *a, int x, int y, int *found)
         second = abs(d - label) > 2 ? MIN(second, sums[d]) : second;
         near += sums[d] <= floor(sums[label] + (mean - sums[label]) / 4);
     }
-    double lead = a->averaged ? 0 : 1600 * (second - sums[label]) / whole,
+    double lead = 1600 * (second - sums[label]) / whole,
            depth = 5120 * (mean - sums[label]) / whole / MAX(5 * near / labels, 1);
     g_assert_cmpfloat(fabs(m->lead - lead), <=, 1 + 0.01 * lead);
     g_assert_cmpfloat(fabs(m->depth - depth), <=, 1 + 0.01 * depth);
     g_assert_cmpfloat(fabs(m->gain - mean / (10 * nodes)), <=, 1);
-    *found += (a->averaged || lead > 1) && depth > 1;
+    *found += lead > 1 && depth > 1;
 }
 
 TEST("/pruning/node_match", test_node_match) {
@@ -415,18 +415,28 @@ TEST("/pruning/evidence", test_evidence) {
     g_assert_cmpint(weight_of(m, 7, 0, 0), ==, 256); /* 3 rows twice */
 }
 
-/* Where costs are averaged, depth alone counts, from a twentieth to a tenth, without noise. */
+/* Where costs are averaged, rows agree within 1 of a line of at most 3 labels a row through the
+ * node's label, and the lead, these rows and the depth are added. */
 TEST("/pruning/evidence_averaged", test_evidence_averaged) {
-    struct node_match m = {.label = 20, .lead = 1000};
-    struct likeness likeness = {.noise = 20};
-    struct evidence_args a = {.grid = grid_make(1, 1, (struct label_space){0, 60, 0, 1}),
-                              .match = &m,
-                              .averaged = 1,
-                              .bare_weight = 13,
-                              .likeness = &likeness};
-    for (m.depth = 0; m.depth < 1000; m.depth++)
-        g_assert_cmpfloat(
-            fabs(evidence_weight(&a, 0, 0) - (13 + 243 * CLAMP(m.depth / 256.0 - 1, 0, 1))), <=, 1);
+    for (int slope = -5; slope <= 5; slope++) {
+        struct node_match m[7];
+        struct evidence_args a = {.grid = grid_make(1, 7, (struct label_space){0, 60, 0, 1}),
+                                  .match = m,
+                                  .averaged = 1,
+                                  .bare_weight = 13};
+        for (int y = 0; y < 7; y++)
+            m[y] = (struct node_match){.label = (uint16_t)(20 + slope * (y - 3))};
+        m[1].label = (uint16_t)(m[1].label + (abs(slope) <= 3));
+        int rows = abs(slope) <= 3 ? 6 : abs(slope) == 4 ? 2 : 0;
+        g_assert_cmpint(evidence_agreement(&a, 0, 3), ==, rows);
+        m[3].lead = 16;
+        m[3].depth = 128;
+        g_assert_cmpint(evidence_weight(&a, 0, 3), ==, rows == 6 ? 256 : 13);
+        m[5].label = 59;
+        m[3].lead = 0;
+        m[3].depth = 256;
+        g_assert_cmpint(evidence_weight(&a, 0, 3), ==, rows == 6 ? 13 + 2 * 243 / 3 : 13);
+    }
 }
 
 /* Votes of a row for a label by definition: nodes in the middle of 11 whose label is within 1. */

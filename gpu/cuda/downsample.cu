@@ -133,8 +133,8 @@ DEVICE void each_label(const label_range &range, const uint32_t (&sums)[WORDS], 
     }
 }
 
-/* By the costs summed over nodes, in all lanes. LEADS: with the least cost of other places. */
-template <bool LEADS, int WORDS>
+/* By the costs summed over nodes, in all lanes. */
+template <int WORDS>
 DEVICE node_costs node_costs_of(const label_range &range, const uint32_t (&sums)[WORDS]) {
     node_costs c = {0, 0, 0, 0, UINT32_MAX};
     uint32_t least = UINT32_MAX; /* the cost above its label */
@@ -149,16 +149,16 @@ DEVICE node_costs node_costs_of(const label_range &range, const uint32_t (&sums)
     uint32_t limit = evidence_limit(range.end - range.first, c.sum, c.least);
     each_label(range, sums, [&](uint32_t v, int d) {
         c.near += v <= limit;
-        c.second = LEADS && abs(d - (int)c.label) > MATCH_APART ? min(c.second, v) : c.second;
+        c.second = abs(d - (int)c.label) > MATCH_APART ? min(c.second, v) : c.second;
     });
     c.near = (uint32_t)warp_sum((int)c.near);
-    c.second = LEADS ? warp_min(c.second) : c.second;
+    c.second = warp_min(c.second);
     return c;
 }
 
 /* A warp has NODES nodes of a row and those that count for them in registers, two labels a word;
  * lane i finds the match of node i. */
-template <int WORDS, int NODES, bool LEADS>
+template <int WORDS, int NODES>
 static __global__ void __launch_bounds__(THREADS)
     node_match_kernel(const __grid_constant__ evidence_args a) {
     int lane = (int)threadIdx.x % WARP_SIZE, y = (int)blockIdx.y,
@@ -183,7 +183,7 @@ static __global__ void __launch_bounds__(THREADS)
             sums[w] += node[i][w] - (k > 0 ? node[k - 1][w] : 0);
         if (k < 0)
             continue;
-        node_costs c = node_costs_of<LEADS>(evidence_labels(&a, first + k), sums);
+        node_costs c = node_costs_of(evidence_labels(&a, first + k), sums);
         own = lane == k ? c : own;
     }
     if (first + lane == 0 && y == 0 && a.ground)
@@ -198,9 +198,7 @@ static __global__ void __launch_bounds__(THREADS)
 template <int WORDS, int NODES>
 static void launch_node_match(backend_cuda *cuda, const evidence_args *a) {
     int warps = (a->grid.width + NODES - 1) / NODES;
-    launch_dependent(cuda,
-                     a->averaged ? node_match_kernel<WORDS, NODES, false>
-                                 : node_match_kernel<WORDS, NODES, true>,
+    launch_dependent(cuda, node_match_kernel<WORDS, NODES>,
                      cuda_blocks(warps * WARP_SIZE, THREADS, a->grid.height, 1), dim3(THREADS), *a);
 }
 

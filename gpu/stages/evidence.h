@@ -20,26 +20,30 @@ struct node_match {
     uint16_t label; /* of the grid; NO_MATCH where there are fewer than EVIDENCE_LEAST_LABELS */
     uint16_t gain;  /* what the ground's labels cost less: 1 / GROUND_SHARE of a node's mean */
     uint16_t depth; /* in 1/DEPTH_UNIT of a twentieth */
-    uint16_t lead;  /* in 1/EVIDENCE_UNIT of a fiftieth; 0 where costs are averaged */
+    uint16_t lead;  /* in 1/EVIDENCE_UNIT of a fiftieth */
 };
 
 /* Evidence is the lead in fiftieths and how many of the EVIDENCE_ROWS rows above and below have a
- * label that agrees, or the depth where that is more, DEPTHS_FULL twentieths for EVIDENCE_FULL:
- * there two surfaces may meet, neither of which leads. A label agrees that differs by at most one,
- * and one more each row, since the ground changes its disparity from row to row. Up to
- * EVIDENCE_BARE the label is hardly ever right, and from EVIDENCE_FULL on it mostly is, on walls as
- * on roads. */
+ * label that agrees, and the depth, DEPTHS_FULL twentieths for full evidence: where costs are
+ * averaged all are added, elsewhere depth counts alone where it is more: there two surfaces may
+ * meet, neither of which leads. Up to EVIDENCE_BARE the label is hardly ever right, and from
+ * EVIDENCE_FULL on, DEPTHS_FULL where costs are averaged, it mostly is, on walls as on roads. */
 enum { DEPTH_UNIT = 256, DEPTHS_OF_MEAN = 20, EVIDENCE_UNIT = 32, LEADS_OF_MEAN = 50 };
-enum { EVIDENCE_ROWS = 3, EVIDENCE_BARE = 4, EVIDENCE_FULL = 9, DEPTHS_FULL = 7 };
+enum {
+    EVIDENCE_ROWS = 3,
+    EVIDENCE_SLOPE = 3,
+    EVIDENCE_BARE = 4,
+    EVIDENCE_FULL = 9,
+    DEPTHS_FULL = 7
+};
 
 /* With fewer rows that agree a label is right less often than not, and what it says is not sure. */
 enum { EVIDENCE_AGREES = 2 };
 
 /* Multiplies the costs of each node by a weight, which grows with its evidence from bare_weight on:
- * on a plain surface coarser nodes would sum up noise until it outweighs smoothness. Where costs
- * are averaged depth alone tells: no weight up to a twentieth, all from a tenth on. Elsewhere
- * bare_weight grows with the noise of the whole picture, since evidence is lost everywhere. Nodes
- * on the ground have full weight. Run over width x height of the grid, as node_match. */
+ * on a plain surface coarser nodes would sum up noise until it outweighs smoothness. bare_weight
+ * grows with the noise of the whole picture, since evidence is lost everywhere. Nodes on the ground
+ * have full weight. Run over width x height of the grid, as node_match. */
 struct evidence_args {
     struct grid grid;
     const uint16_t *source;   /* at most 16 * MAX_COST */
@@ -119,9 +123,8 @@ STAGE struct node_match node_match_of(const struct evidence_args *a, int nodes, 
     m.label = (uint16_t)c->label;
     m.gain = (uint16_t)(c->sum / (uint32_t)(GROUND_SHARE * count * nodes));
     m.depth = (uint16_t)(above / (whole + 1));
-    if (!a->averaged)
-        m.lead = (uint16_t)((uint64_t)(c->second - c->least) * labels * LEADS_OF_MEAN *
-                            EVIDENCE_UNIT / (whole + 1));
+    m.lead = (uint16_t)((uint64_t)(c->second - c->least) * labels * LEADS_OF_MEAN * EVIDENCE_UNIT /
+                        (whole + 1));
     return m;
 }
 
@@ -190,38 +193,40 @@ STAGE bool is_near_ground(int ground, int label) {
     return stage_abs(label - ground) <= GROUND_NEAR;
 }
 
-/* How many labels of the rows above and below agree with that of a node; of fewer rows at the
- * border each counts twice. */
+/* How many labels of the rows above and below agree with that of a node: where costs are averaged,
+ * those within 1 of the line through it, of at most EVIDENCE_SLOPE labels a row, that has most of
+ * them; else those that differ by at most 1, and 1 more each row. Of fewer rows at the border each
+ * counts twice. */
 STAGE int evidence_agreement(const struct evidence_args *a, int x, int y) {
-    int agree = 0, last = a->grid.height - 1, first_row = stage_max(y - EVIDENCE_ROWS, 0),
-        last_row = stage_min(y + EVIDENCE_ROWS, last);
+    int most = 0, last = a->grid.height - 1, first_row = stage_max(y - EVIDENCE_ROWS, 0),
+        last_row = stage_min(y + EVIDENCE_ROWS, last), steepest = a->averaged ? EVIDENCE_SLOPE : 0;
     const struct node_match *own = a->match + y * a->grid.width + x;
-    for (int row = first_row; row <= last_row; row++) {
-        int apart = stage_abs(own[(row - y) * a->grid.width].label - own->label);
-        agree += row != y && apart <= 1 + stage_abs(row - y);
+    for (int slope = -steepest; slope <= steepest; slope++) {
+        int agree = 0;
+        for (int row = first_row; row <= last_row; row++) {
+            int away = row - y, apart = own[away * a->grid.width].label - own->label;
+            int within = a->averaged ? 1 : 1 + stage_abs(away);
+            agree += away != 0 && stage_abs(apart - slope * away) <= within;
+        }
+        most = stage_max(most, agree);
     }
-    return last_row - first_row < 2 * EVIDENCE_ROWS ? 2 * agree : agree;
+    return last_row - first_row < 2 * EVIDENCE_ROWS ? 2 * most : most;
 }
 
-/* A weight of 1/256 from that of no evidence on, by evidence from 0 to all. */
-STAGE int evidence_between(int bare, int evidence, int all) {
-    return bare + (256 - bare) * stage_clamp(evidence, 0, all) / all;
-}
-
-/* Of a node that is not on the ground. */
+/* Of a node that is not on the ground, in 1/256. */
 STAGE int evidence_weight(const struct evidence_args *a, int x, int y) {
     struct node_match m = a->match[y * a->grid.width + x];
-    int bare = a->bare_weight, noise = a->likeness ? a->likeness->noise - EVIDENCE_NOISE : 0;
-    if (a->averaged)
-        return evidence_between(bare, m.depth - DEPTH_UNIT, DEPTH_UNIT);
+    int bare = a->bare_weight, noise = a->likeness ? a->likeness->noise - EVIDENCE_NOISE : 0,
+        full = a->averaged ? DEPTHS_FULL : EVIDENCE_FULL;
     bare = stage_min(bare + NOISE_WEIGHT * stage_max(noise, 0), stage_max(bare, NOISE_MOST));
     if (m.label == NO_MATCH)
         return bare;
-    int evidence =
-        stage_max(m.lead + EVIDENCE_UNIT * evidence_agreement(a, x, y),
-                  m.depth * (EVIDENCE_UNIT * EVIDENCE_FULL) / (DEPTH_UNIT * DEPTHS_FULL));
-    return evidence_between(bare, evidence - EVIDENCE_UNIT * EVIDENCE_BARE,
-                            EVIDENCE_UNIT * (EVIDENCE_FULL - EVIDENCE_BARE));
+    int lead = m.lead + EVIDENCE_UNIT * evidence_agreement(a, x, y),
+        depth = m.depth * (EVIDENCE_UNIT * full) / (DEPTH_UNIT * DEPTHS_FULL);
+    int evidence = a->averaged ? lead + depth : stage_max(lead, depth);
+    int above = evidence - EVIDENCE_UNIT * EVIDENCE_BARE,
+        all = EVIDENCE_UNIT * (full - EVIDENCE_BARE);
+    return bare + (256 - bare) * stage_clamp(above, 0, all) / all;
 }
 
 /* What the costs of a node are multiplied by, in 1/256, and what labels near the ground gain, by
