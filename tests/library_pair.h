@@ -133,6 +133,17 @@ static inline void pair_free(struct pair *p) {
     }
 }
 
+/* One scene, grey, with noise of its own: what temporal_mode=on takes for a scene at rest. */
+static inline struct pair pair_with_noise(int width, int height, uint32_t seed) {
+    struct pair p = pair_make(width, height, LIVESTEREO_GRAY8, 0, 1);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < (uint32_t)(width * height); i++) {
+            uint8_t *at = (uint8_t *)p.picture[side].data + i;
+            *at = (uint8_t)(*at / 4 * 4 + scene_hash(i, (uint32_t)side, seed) % 4);
+        }
+    return p;
+}
+
 /* ---- settings and handles */
 
 /* Of a preset (NULL: default), with words "name=value name=value" after it. */

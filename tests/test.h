@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/auto.h"
+#include "config/params.h"
 #include "tests/remove_tree.h"
 #include "tests/stderr_of.h"
 #include "tests/watched.h"
@@ -35,6 +36,12 @@
 #define EACH_PIXEL(x, y, width, height) \
     for (int y = 0; y < (height); y++)  \
         for (int x = 0; x < (width); x++)
+
+static inline struct params default_params(void) {
+    struct params p;
+    params_default(&p);
+    return p;
+}
 
 /* Each pixel of a stage, by its plain form. */
 #define RUN_STAGE(stage, args, width, height)    \

@@ -17,8 +17,7 @@
 
 /* The settings of the two kinds of smoothness. */
 static struct params params_of(int kind, int labels) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     scene_set(&p, MRF "bp_schedule=tiles tile_inner=3 tile_outer=2");
     p.disparity_range = labels;
     p.smoothness = kind;
@@ -368,8 +367,7 @@ TEST("/area/conflicts", test_conflicts) {
     static const char *const refused[] = {"smoothness=quadratic", "data_cost=bt_sum",
                                           "bp_schedule=tiles data_cost=bt_sum",
                                           "bp_schedule=tiles occlusion_masks=1"};
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     g_assert_null(params_conflict(&p));
     for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
         params_default(&p);

@@ -34,8 +34,7 @@ static uint8_t shade(double x, double y) {
 static double largest_bias(const char *from, const char *curve, double base, double slope) {
     char why[256];
     int error;
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = LABELS;
     g_assert_cmpint(params_set(&p, "subpixel_from", from, why, sizeof(why)), ==, 0);
     g_assert_cmpint(params_set(&p, "subpixel", curve, why, sizeof(why)), ==, 0);

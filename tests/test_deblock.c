@@ -126,8 +126,7 @@ TEST("/deblock/small", test_small) {
 /* A frame of two pictures with blocks; the right one moved, so that it is delivered. */
 static void match(bool adapts, uint8_t picture[2][W * H], int16_t map[W * H],
                   uint8_t delivered[W * H]) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = 16;
     p.row_alignment = false;
     p.row_offset = 1;

@@ -19,8 +19,7 @@ TEST("/display/fit", test_fit) {
     enum { W = 160, H = 120 };
     const double scales[] = {1, 0.5, 1.0 / 3};
     for (size_t k = 0; k < G_N_ELEMENTS(scales); k++) {
-        struct params params;
-        params_default(&params);
+        struct params params = default_params();
         struct frame *frame = frame_alone(W, H, 1, false, NULL);
         struct display d;
         int16_t sorted[W * H];

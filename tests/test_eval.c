@@ -151,8 +151,7 @@ TEST("/eval/folder", test_folder) {
 
 /* What is surer is no less accurate; whole pixels add what rounding does. */
 TEST("/eval/sigma", test_sigma) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     for (int c = 1; c < 256; c++)
         g_assert_cmpfloat(metrics_sigma(&p, c), <=, metrics_sigma(&p, c - 1));
     g_assert_cmpfloat(metrics_sigma(&p, 255), >, 0.1);

@@ -139,8 +139,7 @@ TEST("/features/vectors", test_vectors) {
 static void run_frame(struct frame *f, const char *settings, const struct feature_network *network,
                       int16_t *map) {
     int width = f->left.width, height = f->left.height;
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = 16;
     p.network = network;
     p.refinement = REFINEMENT_OFF;

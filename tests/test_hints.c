@@ -66,8 +66,7 @@ static struct frame spanning(int most, int mismatches, struct params *params) {
 }
 
 static int range_hint(int range, int most, int mismatches) {
-    struct params params;
-    params_default(&params);
+    struct params params = default_params();
     params.disparity_range = range;
     struct frame frame = spanning(most, mismatches, &params);
     return hints_range(&frame, 399);
@@ -86,8 +85,7 @@ TEST("/hints/range", test_range) {
 
 /* What is cut off is said once, with the range that does not. */
 TEST("/hints/cut-off", test_cut_off) {
-    struct params params;
-    params_default(&params);
+    struct params params = default_params();
     params.disparity_range = 32;
     struct frame frame = spanning(20, 0, &params);
     bool said = false;

@@ -600,17 +600,6 @@ TEST("/library/weights", test_weights) {
 /* Large enough to see that the rig stands still. */
 enum { STILL_W = 4 * W, STILL_H = 4 * H };
 
-/* One scene, grey, with noise: what temporal_mode=on takes for a scene at rest. */
-static struct pair pair_with_noise(uint32_t seed) {
-    struct pair p = pair_make(STILL_W, STILL_H, LIVESTEREO_GRAY8, 0, 1);
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < STILL_W * STILL_H; i++) {
-            uint8_t *at = (uint8_t *)p.picture[side].data + i;
-            *at = (uint8_t)(*at / 4 * 4 + scene_hash(i, (uint32_t)side, seed) % 4);
-        }
-    return p;
-}
-
 static void *unwanted(void *memory) {
     g_free(memory);
     return NULL;
@@ -635,7 +624,7 @@ static void check_depends(const int64_t *numbers, int count, bool refused, bool 
             g_assert_cmpint(livestereo_update(h, bad), ==, -EINVAL);
         pair_frame_free(&f);
         pair_free(&p);
-        p = pair_with_noise((uint32_t)i);
+        p = pair_with_noise(STILL_W, STILL_H, (uint32_t)i);
         f = pair_frame(h, &p, false, 0, numbers[i]);
         if (i + 1 < count)
             f.rectified[0].data = unwanted(f.rectified[0].data);
@@ -684,7 +673,7 @@ static int last_of_three(const char *mode, int sequence, bool calibrated,
     OWN_SETTINGS *s = pair_settings("default", words);
     OWN_HANDLE *h = pair_open(s, STILL_W, STILL_H, LIVESTEREO_GRAY8, &o);
     for (int i = 0; i < 3; i++) {
-        AUTO(pair_free) struct pair p = pair_with_noise((uint32_t)i);
+        AUTO(pair_free) struct pair p = pair_with_noise(STILL_W, STILL_H, (uint32_t)i);
         AUTO(pair_frame_free) struct livestereo_frame f = pair_frame(h, &p, false, 0, i);
         pair_run(h, &f);
         memcpy(map, f.disparity.data, STILL_W * STILL_H * sizeof(*map));

@@ -162,16 +162,6 @@ static struct livestereo *open_on(const char *backend, const struct scenario *c)
     return h;
 }
 
-static struct pair picture(int i) {
-    struct pair p = pair_make(W, H, LIVESTEREO_GRAY8, 0, 1);
-    for (int side = 0; side < 2; side++)
-        for (uint32_t k = 0; k < W * H; k++) {
-            uint8_t *at = (uint8_t *)p.picture[side].data + k;
-            *at = (uint8_t)(*at / 4 * 4 + scene_hash(k, (uint32_t)side, (uint32_t)i) % 4);
-        }
-    return p;
-}
-
 /* Starts a frame; the one before it may be in flight. */
 static struct livestereo_frame begin(struct livestereo *h, const struct scenario *c, int i,
                                      const struct pair *p) {
@@ -196,7 +186,7 @@ static void run_all(const struct scenario *c, const char *backend, enum when whe
     struct pair p[FRAMES];
     int done = 0;
     for (int i = 0; i < FRAMES; i++) {
-        p[i] = picture(i);
+        p[i] = pair_with_noise(W, H, (uint32_t)i);
         if (i == FIRST_LOSS && c->mask) {
             for (; done < i; done++)
                 g_assert_cmpint(livestereo_wait(h, NULL), ==, 0);
@@ -291,7 +281,7 @@ TEST("/library-lost/mask", test_mask) {
 
 /* A frame that is not done in time stays in flight, and is whole later. */
 TEST("/library-lost/deadline", test_deadline) {
-    AUTO(pair_free) struct pair p = picture(0);
+    AUTO(pair_free) struct pair p = pair_with_noise(W, H, 0);
     struct livestereo *h[2] = {open_on("cpu", &scenarios[0]), open_on("auto", &scenarios[0])};
     struct livestereo_frame f[2];
     for (int i = 0; i < 2; i++)
@@ -317,7 +307,7 @@ TEST("/library-lost/many-updates", test_many_updates) {
     static const struct scenario c = {.preset = "default", .words = SMALL};
     static const char *const weight[] = {"0.05", "0.3"};
     struct livestereo_frame f[2][2];
-    AUTO(pair_free) struct pair p = picture(0);
+    AUTO(pair_free) struct pair p = pair_with_noise(W, H, 0);
     for (int round = 0; round < 2; round++) {
         g_autofree char *words = g_strdup_printf("backend=%s%s", round ? "auto" : "cpu", c.words);
         OWN_SETTINGS *s = pair_settings("default", words);
@@ -347,7 +337,7 @@ TEST("/library-lost/no-room", test_no_room) {
     int refused = 0;
     for (int n = 0;; n++) {
         struct livestereo *h = open_on("auto", &scenarios[0]);
-        struct pair p = picture(0);
+        struct pair p = pair_with_noise(W, H, 0);
         struct livestereo_frame f = begin(h, &scenarios[0], 0, &p), again;
         frames_left = 0;
         cpu_allocations = n;
@@ -376,7 +366,7 @@ TEST("/library-lost/cuda", test_cuda) {
     static const struct scenario *const c = &scenarios[0];
     OWN_HANDLE *h = open_on("cuda", c);
     struct livestereo_info info = LIVESTEREO_INFO;
-    AUTO(pair_free) struct pair p = picture(0);
+    AUTO(pair_free) struct pair p = pair_with_noise(W, H, 0);
     struct livestereo_frame f[3] = {begin(h, c, 0, &p), begin(h, c, 1, &p)};
     frames_left = 0;
     g_assert_cmpint(livestereo_wait(h, NULL), ==, -EIO);

@@ -65,8 +65,7 @@ TEST("/matching-input/residual", test_residual) {
 /* The map of a scene whose right picture is offset grey levels brighter. */
 static void run(const char *input, int offset, int16_t map[W * H]) {
     char why[256];
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = L;
     p.data_cost = DATA_COST_AD;
     p.row_alignment = false;       /* it would cut what overshoots */

@@ -158,6 +158,23 @@ TEST("/motion/one-row", test_one_row) {
     g_assert_cmpmem(confidence[1], W * H, confidence[0], W * H);
 }
 
+static struct motion_cost_args grey_differences(struct grid grid, int width, int height,
+                                                const uint8_t *reference, const uint8_t *target,
+                                                const uint8_t *lut, uint8_t *cost,
+                                                uint8_t outside) {
+    return (struct motion_cost_args){.grid = grid,
+                                     .width = width,
+                                     .height = height,
+                                     .reference = reference,
+                                     .target = target,
+                                     .lut = lut,
+                                     .cost = cost,
+                                     .channels = 1,
+                                     .kind = DATA_COST_AD,
+                                     .fraction = 1,
+                                     .outside = outside};
+}
+
 /* Centres that are all equal are a fixed window, moved. */
 TEST("/motion/equal-centres", test_equal_centres) {
     static uint8_t a[W * H], b[W * H], lut[COST_LUT];
@@ -173,17 +190,7 @@ TEST("/motion/equal-centres", test_equal_centres) {
                 fixed = grid_make(W, H, (struct label_space){2, 3, -3, 3});
     size_t volume = grid_volume(&moved);
     g_autofree uint8_t *want = g_malloc0(volume), *got = g_malloc0(volume);
-    struct motion_cost_args f = {.grid = fixed,
-                                 .width = W,
-                                 .height = H,
-                                 .reference = a,
-                                 .target = b,
-                                 .lut = lut,
-                                 .cost = want,
-                                 .channels = 1,
-                                 .kind = DATA_COST_AD,
-                                 .fraction = 1,
-                                 .outside = 9};
+    struct motion_cost_args f = grey_differences(fixed, W, H, a, b, lut, want, 9);
     struct motion_cost_args m = f;
     m.grid = moved;
     m.cost = got;
@@ -265,8 +272,7 @@ static const char *const base = "mode=motion cost_smoothing=off bp_iterations=8 
                                 "subpixel=off";
 
 static struct params params_of(const char *words) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     scene_set(&p, base);
     scene_set(&p, words);
     return p;
@@ -321,18 +327,8 @@ TEST("/motion/mask-cost", test_mask_cost) {
     g_autofree uint8_t *cost = g_malloc0(grid_volume(&g));
     for (int i = 0; i < COST_LUT; i++)
         lut[i] = (uint8_t)MIN(i, MAX_COST);
-    struct motion_cost_args m = {.grid = g,
-                                 .width = 3,
-                                 .height = 1,
-                                 .reference = a,
-                                 .target = b,
-                                 .lut = lut,
-                                 .cost = cost,
-                                 .channels = 1,
-                                 .kind = DATA_COST_AD,
-                                 .fraction = 1,
-                                 .outside = 7,
-                                 .mask = mask};
+    struct motion_cost_args m = grey_differences(g, 3, 1, a, b, lut, cost, 7);
+    m.mask = mask;
     for (int x = 0; x < 3; x++)
         stage_motion_cost(&m, x, 0);
     static const uint8_t want[3][3] = {{0, 0, 0}, {110, 90, 0}, {0, 0, 0}};

@@ -130,8 +130,7 @@ TEST("/occlusion/best-label", test_best_label) {
 
 /* The maps of a frame; the right picture is the left one where there is no depth. */
 static void run(const char *settings, bool depth, struct frame **frame) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = L;
     scene_set(&p, settings);
     *frame = scene_frame(W, H, 3, L, 1);

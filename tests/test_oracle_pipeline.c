@@ -12,8 +12,7 @@
  * constant. */
 TEST("/oracle/row", test_row) {
     enum { W = 40, L = 11 };
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     scene_set(&p,
               "data_cost=ad cost_smoothing=off bp_levels=1 bp_iterations=80 lr_check=off fill=0 "
               "median_radius=0 "
@@ -68,8 +67,7 @@ TEST("/oracle/fast-converging", test_fast_converging) {
         "bp_iterations=0 bp_levels=3", "bp_levels=10"};
     enum { W = 75, H = 40, L = 20 };
     for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
-        struct params p;
-        params_default(&p);
+        struct params p = default_params();
         scene_set(&p, settings[i]);
         p.disparity_range = L;
         struct frame *f[2];

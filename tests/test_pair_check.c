@@ -142,8 +142,7 @@ TEST("/pair_check/samples", test_samples) {
     scale(dark, 0.7);
     for (size_t i = WATCHED ? 5 : 0; i < G_N_ELEMENTS(pairs); i++) {
         static const struct rig_use none = {.row_px = 1};
-        struct params params;
-        params_default(&params);
+        struct params params = default_params();
         AUTO(pair_watch_close) struct pair_watch watch = {.name = "cameras", .rig = &none};
         for (const char *p = pairs[i]; *p; p++) {
             pair_watch_keep(&watch, &(struct image){*p == '-' ? flat : left, W, H, 1},
@@ -175,8 +174,7 @@ TEST("/pair_check/readings", test_readings) {
                  {.twice = true, .text = "both pictures are the same"}};
     const struct rig rig = rig_of((const double[3]){0.02, -0.12, 0.03});
     const struct rig straight = rig_of((const double[3]){0, 0, 0});
-    struct params params;
-    params_default(&params);
+    struct params params = default_params();
     if (!can_measure())
         return;
     for (size_t i = 0; i < (WATCHED ? 2 : G_N_ELEMENTS(cases)); i++) {
@@ -215,8 +213,7 @@ TEST("/pair_check/dark-at-first", test_dark_at_first) {
     if (!can_measure())
         return;
     g_autofree uint8_t *left = picture(0, 0, 2), *right = picture(1, 0, 2);
-    struct params params;
-    params_default(&params);
+    struct params params = default_params();
     AUTO(pair_watch_close)
     struct pair_watch watch = {.name = "cameras", .rig = &none, .live = true};
     struct stderr_of caught = stderr_begin();

@@ -10,8 +10,7 @@
 #include <locale.h>
 
 TEST("/params/rows", test_rows) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     g_assert_cmpint(param_count, >, 0);
     for (int i = 0; i < param_count; i++) {
         const struct param_info *info = &param_table[i];
@@ -198,8 +197,7 @@ TEST("/params/accepted", test_accepted) {
 TEST("/params/short_buffers", test_short_buffers) {
     char why[300];
     for (size_t size = 1; size < sizeof why; size++) {
-        struct params p;
-        params_default(&p);
+        struct params p = default_params();
         memset(why, '#', sizeof why);
         g_assert_cmpint(params_assign(&p, "bp_itertions=1", why, size), ==, -ENOENT);
         g_assert_nonnull(memchr(why, '\0', size));

@@ -70,8 +70,7 @@ TEST("/params_file/save_and_load", test_save_and_load) {
 }
 
 TEST("/params_file/save_refused", test_save_refused) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     g_autofree char *missing = g_build_filename(folder, "no", "file.ini", NULL);
     stderr_says(missing, "make the folder first",
                 g_assert_cmpint(params_save(&p, missing, NULL), ==, -ENOENT));
@@ -126,8 +125,7 @@ TEST("/params_file/parse_refused", test_parse_refused) {
     g_strlcpy(large, "[livestereo]", length);
     large[strlen(large)] = '\n';
     parse_refused_bytes(large, length, -EFBIG, "1 MiB");
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     g_assert_cmpint(params_parse(&p, large, length - 1, "large.ini"), ==, 0);
 }
 
@@ -143,8 +141,7 @@ TEST("/params_file/partial_file", test_partial_file) {
 }
 
 TEST("/params_file/load_refused", test_load_refused) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     g_autofree char *missing = path_in("missing.ini"), *large = path_in("large.ini");
     stderr_says(missing, "No such file", g_assert_cmpint(params_load(&p, missing), ==, -ENOENT));
     stderr_says(folder, "directory", g_assert_cmpint(params_load(&p, folder), ==, -EISDIR));

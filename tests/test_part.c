@@ -172,8 +172,7 @@ TEST("/part/pictures", test_pictures) {
  * The margins go as far as the disparities do, and no further than the pictures. */
 TEST("/part/margins", test_margins) {
     static const double scales[] = {1, 0.5, 0.4};
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = 24;
     p.min_disparity = -4;
     for (size_t i = 0; i < G_N_ELEMENTS(scales); i++) {

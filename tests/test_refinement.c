@@ -424,8 +424,7 @@ TEST("/refinement/definition", test_definition) {
 /* ---- frames */
 
 static int run_frame(struct frame *f, const char *settings, const struct feature_network *network) {
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.refinement = REFINEMENT_OFF;
     scene_set(&p, settings);
     p.disparity_range = 16;

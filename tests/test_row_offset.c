@@ -139,8 +139,7 @@ TEST("/row-offset/move", test_move) {
 /* The share of right disparities, in per cent, of a plane whose right picture is rows too low. */
 static double share_right(bool aligned, double rows) {
     int right = 0;
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = LABELS;
     p.row_alignment = aligned;
     OWN_FRAME *f = frame_alone(W, H, 1, 0, NULL);
