@@ -682,10 +682,10 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
     bool early = smooths && !filters; /* it is copied while medians are computed */
     if (early)
         deliver_confidence(g, p, confidence, 0, p->height);
-    if (in_parts && smooths) {
-        upper = p->height * UPPER_PARTS / 16;
+    if (in_parts && smooths)
+        upper = p->height * UPPER_PARTS / 16; /* none of a single row */
+    if (smooths && upper > 0)
         deliver(g, p, map_median(g, p, left, map, radius, 0, upper), 0, upper);
-    }
     if (smooths)
         map = map_median(g, p, left, map, radius, upper, p->height);
     if (filters)
